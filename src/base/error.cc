@@ -1,0 +1,54 @@
+#include "src/base/error.h"
+
+#include <cerrno>
+#include <system_error>
+
+namespace millrace {
+
+const char* name_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::usage: return "usage";
+    case ErrorCode::io: return "io";
+    case ErrorCode::not_found: return "not_found";
+    case ErrorCode::bad_data: return "bad_data";
+    case ErrorCode::unsupported: return "unsupported";
+    case ErrorCode::too_large: return "too_large";
+    case ErrorCode::out_of_memory: return "out_of_memory";
+    case ErrorCode::crashed: return "crashed";
+    case ErrorCode::unavailable: return "unavailable";
+    case ErrorCode::conflict: return "conflict";
+    case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::internal: return "internal";
+  }
+  return "internal";
+}
+
+std::string Error::message() const {
+  std::string text;
+  if (!subject.empty()) text += subject + ": ";
+  text += what;
+  if (!remedy.empty()) text += "; " + remedy;
+  return text;
+}
+
+ExitCode exit_code_for(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::usage: return ExitCode::usage;
+    case ErrorCode::unavailable: return ExitCode::unavailable;
+    case ErrorCode::cancelled: return ExitCode::interrupted;
+    default: return ExitCode::failed;
+  }
+}
+
+Error system_error(std::string what, std::string subject, int error_number) {
+  const ErrorCode code = error_number == ENOENT   ? ErrorCode::not_found
+                         : error_number == ENOMEM ? ErrorCode::out_of_memory
+                                                  : ErrorCode::io;
+  std::string remedy;
+  if (error_number == ENOSPC) remedy = "free some space and run the same command again";
+  if (error_number == EACCES) remedy = "check the permissions of the file and its folders";
+  return {code, what + ": " + std::generic_category().message(error_number), std::move(subject),
+          std::move(remedy)};
+}
+
+}  // namespace millrace

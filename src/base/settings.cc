@@ -1,0 +1,290 @@
+#include "src/base/settings.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+[[noreturn]] void refuse(std::string what, std::string remedy = {}) {
+  throw Failure(ErrorCode::usage, std::move(what), {}, std::move(remedy));
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+bool parse_bool(const std::string& text) {
+  const std::string t = lower_ascii(text);
+  if (t == "true" || t == "1" || t == "yes" || t == "on") return true;
+  if (t == "false" || t == "0" || t == "no" || t == "off") return false;
+  refuse(fmt::format("'{}' is neither true nor false", text));
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t up = row[j];
+      row[j] = std::min({up + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = up;
+    }
+  }
+  return row.back();
+}
+
+// YAML reads back exactly what we print, so every value that is not plain is quoted.
+std::string yaml_scalar(const std::string& text) {
+  YAML::Emitter out;
+  out << text;
+  return out.c_str();
+}
+
+}  // namespace
+
+const char* name_of(Origin origin) {
+  switch (origin) {
+    case Origin::default_value: return "default";
+    case Origin::file: return "file";
+    case Origin::environment: return "environment";
+    case Origin::flag: return "flag";
+  }
+  return "default";
+}
+
+std::string environment_name(std::string_view option) {
+  std::string name = "MILLRACE_";
+  for (const char c : option) {
+    name += c == '-' ? '_' : (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+  }
+  return name;
+}
+
+std::string Settings::Entry::text() const { return joined(values, ","); }
+
+void Settings::add(Entry entry) {
+  entry.group = group_;
+  entries_.push_back(std::move(entry));
+}
+
+void Settings::add_switch(std::string name, std::string help, bool& value) {
+  add({.name = std::move(name),
+       .value_name = "",
+       .help = std::move(help),
+       .group = {},
+       .values = {value ? "true" : "false"},
+       .set = [&value](const auto& v) { value = parse_bool(v.back()); }});
+}
+
+void Settings::add_text(std::string name, std::string value_name, std::string help,
+                        std::string& value) {
+  std::string initial = value;
+  add_parsed(std::move(name), std::move(value_name), std::move(help), std::move(initial),
+             [&value](const std::string& v) { value = v; });
+}
+
+void Settings::add_list(std::string name, std::string value_name, std::string help,
+                        std::vector<std::string>& value) {
+  add({.name = std::move(name),
+       .value_name = std::move(value_name),
+       .help = std::move(help),
+       .group = {},
+       .repeatable = true,
+       .values = value,
+       .set = [&value](const auto& v) { value = v; }});
+}
+
+void Settings::add_integer(std::string name, std::string value_name, std::string help,
+                           long long& value, long long lowest, long long highest) {
+  add_parsed(std::move(name), std::move(value_name), std::move(help), std::to_string(value),
+             [&value, lowest, highest](const std::string& text) {
+               long long n = 0;
+               const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), n);
+               if (ec != std::errc{} || end != text.data() + text.size()) {
+                 refuse(fmt::format("'{}' is not a whole number", text));
+               }
+               if (n < lowest || n > highest) {
+                 refuse(fmt::format("{} is outside {} to {}", n, lowest, highest));
+               }
+               value = n;
+             });
+}
+
+void Settings::add_bytes(std::string name, std::string help, Bytes& value) {
+  add_parsed(std::move(name), "SIZE", std::move(help),
+             value.count == 0 ? "auto" : std::to_string(value.count),
+             [&value](const std::string& text) {
+               value = text == "auto" ? Bytes{} : parse_bytes(text).or_throw();
+             });
+}
+
+void Settings::add_choice(std::string name, std::vector<std::string> choices, std::string help,
+                          std::string& value) {
+  std::string shown = joined(choices, "|");
+  std::string initial = value;
+  add_parsed(std::move(name), std::move(shown), std::move(help), std::move(initial),
+             [&value, choices = std::move(choices)](const std::string& text) {
+               if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+                 refuse(fmt::format("'{}' is not one of {}", text, joined(choices, ", ")));
+               }
+               value = text;
+             });
+}
+
+void Settings::add_parsed(std::string name, std::string value_name, std::string help,
+                          std::string initial, std::function<void(const std::string&)> set) {
+  add({.name = std::move(name),
+       .value_name = std::move(value_name),
+       .help = std::move(help),
+       .group = {},
+       .values = {std::move(initial)},
+       .set = [set = std::move(set)](const auto& v) { set(v.back()); }});
+}
+
+bool Settings::knows(std::string_view name) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& e) { return e.name == name; });
+}
+
+Settings::Entry& Settings::find(std::string_view name, const std::string& subject) {
+  Entry* nearest = nullptr;
+  std::size_t best = 4;
+  for (Entry& entry : entries_) {
+    if (entry.name == name) return entry;
+    const std::size_t distance = edit_distance(entry.name, name);
+    if (distance < best) {
+      best = distance;
+      nearest = &entry;
+    }
+  }
+  throw Failure(ErrorCode::usage, fmt::format("there is no option '{}'", printable(name)), subject,
+                nearest != nullptr ? fmt::format("did you mean '{}'?", nearest->name)
+                                   : "--help lists the options");
+}
+
+void Settings::assign(Entry& entry, std::vector<std::string> values, Origin origin,
+                      const std::string& subject) {
+  if (values.empty() && !entry.repeatable) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' needs a value", entry.name), subject);
+  }
+  try {
+    entry.set(values);
+  } catch (const Failure& failure) {
+    Error error = failure.error();
+    error.subject = subject.empty() ? "--" + entry.name : fmt::format("{}: {}", subject, entry.name);
+    throw Failure(std::move(error));
+  }
+  if (!entry.repeatable) values = {values.back()};
+  entry.values = std::move(values);
+  entry.origin = origin;
+}
+
+void Settings::apply_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    throw Failure(ErrorCode::usage, "the settings file cannot be read", printable(path),
+                  "check the path given to --config");
+  }
+  std::ostringstream text;
+  text << in.rdbuf();
+  apply_yaml(text.str(), printable(path));
+}
+
+void Settings::apply_yaml(const std::string& text, const std::string& subject) {
+  // yaml-cpp stops at 500 levels by itself; the size is ours to bound.
+  constexpr std::size_t kLongestFile = 1 << 20;
+  if (text.size() > kLongestFile) {
+    throw Failure(ErrorCode::usage, "the settings file is larger than 1 MiB", subject);
+  }
+  YAML::Node root;
+  try {
+    root = YAML::Load(text);
+    if (root.IsNull()) return;
+    if (!root.IsMap()) {
+      throw Failure(ErrorCode::usage, "the settings file is not a map of option: value", subject);
+    }
+    for (const auto& pair : root) {
+      if (!pair.first.IsScalar()) {
+        throw Failure(ErrorCode::usage, "an option's name is not plain text", subject);
+      }
+      Entry& entry = find(pair.first.Scalar(), subject);
+      std::vector<std::string> values;
+      if (pair.second.IsSequence()) {
+        for (const auto& item : pair.second) {
+          if (!item.IsScalar()) {
+            throw Failure(ErrorCode::usage, fmt::format("'{}' holds more than plain values", entry.name),
+                          subject);
+          }
+          values.push_back(item.Scalar());
+        }
+        if (!entry.repeatable) {
+          throw Failure(ErrorCode::usage, fmt::format("'{}' takes one value, not a list", entry.name),
+                        subject);
+        }
+      } else if (pair.second.IsScalar()) {
+        values.push_back(pair.second.Scalar());
+      } else {
+        throw Failure(ErrorCode::usage, fmt::format("'{}' has no plain value", entry.name), subject);
+      }
+      assign(entry, std::move(values), Origin::file, subject);
+    }
+  } catch (const YAML::Exception& e) {
+    throw Failure(ErrorCode::usage, fmt::format("the settings file is not YAML: {}", e.what()), subject);
+  }
+}
+
+void Settings::apply_environment(const std::function<const char*(const char*)>& lookup) {
+  for (Entry& entry : entries_) {
+    const std::string variable = environment_name(entry.name);
+    const char* value = lookup(variable.c_str());
+    if (value == nullptr) continue;
+    assign(entry, entry.repeatable ? split(value, ',') : std::vector<std::string>{value},
+           Origin::environment, variable);
+  }
+}
+
+void Settings::apply_flag(std::string_view name, std::vector<std::string> values) {
+  assign(find(name, ""), std::move(values), Origin::flag, "");
+}
+
+std::string Settings::print() const {
+  std::string out;
+  for (const Entry& entry : entries_) {
+    std::string value;
+    if (entry.repeatable) {
+      std::vector<std::string> quoted;
+      for (const auto& v : entry.values) quoted.push_back(yaml_scalar(v));
+      value = "[" + joined(quoted, ", ") + "]";
+    } else {
+      value = yaml_scalar(entry.text());
+    }
+    out += fmt::format("{:<40}  # {}\n", entry.name + ": " + value, name_of(entry.origin));
+  }
+  return out;
+}
+
+std::string Settings::markdown() const {
+  std::string out = "| option | value | default | meaning |\n|---|---|---|---|\n";
+  for (const Entry& entry : entries_) {
+    std::string value = entry.is_switch() ? "" : "`" + entry.value_name + "`";
+    for (std::size_t at = 0; (at = value.find('|', at)) != std::string::npos; at += 2) {
+      value.insert(at, "\\");
+    }
+    const std::string shown = entry.text().empty() ? "" : "`" + entry.text() + "`";
+    out += fmt::format("| `--{}` | {} | {} | {} |\n", entry.name, value, shown, entry.help);
+  }
+  return out;
+}
+
+}  // namespace millrace

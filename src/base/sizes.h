@@ -1,0 +1,47 @@
+// Enters: numbers of bytes, items and seconds, as text or as values.
+// Leaves: the same as types that cannot be mixed up, and as words for people.
+// Never: rounds a limit up.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "src/base/error.h"
+
+namespace millrace {
+
+struct Bytes {
+  std::uint64_t count = 0;
+
+  friend auto operator<=>(Bytes, Bytes) = default;
+  friend Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
+  friend Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
+  friend Bytes operator*(Bytes a, std::uint64_t n) { return {a.count * n}; }
+  Bytes& operator+=(Bytes b) {
+    count += b.count;
+    return *this;
+  }
+};
+
+constexpr Bytes operator""_KiB(unsigned long long n) { return {n << 10}; }
+constexpr Bytes operator""_MiB(unsigned long long n) { return {n << 20}; }
+constexpr Bytes operator""_GiB(unsigned long long n) { return {n << 30}; }
+
+// "512M", "2GiB", "1.5G", "4096": powers of 1024; a unit's case, and a trailing "B" or "iB", do not matter.
+Outcome<Bytes> parse_bytes(std::string_view text);
+
+// "1.5 GiB", "312 B".
+std::string to_text(Bytes bytes);
+
+// "3.2 s", "4 min 10 s", "2 h 5 min".
+std::string duration_text(double seconds);
+
+// "1,234,567".
+std::string grouped(std::uint64_t n);
+
+// A rate with three significant digits: "2.26", "35.4", "1,210".
+std::string rate_text(double per_second);
+
+}  // namespace millrace

@@ -1,0 +1,80 @@
+#include "src/device/cpu/executor.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#ifndef MILLRACE_SERIAL
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#endif
+
+#include "src/device/cpu/machine.h"
+
+namespace millrace {
+
+#ifdef MILLRACE_SERIAL
+
+struct Executor::Arena {};
+
+Executor::Executor(int, const CancelToken* cancel) : threads_(1), cancel_(cancel) {}
+
+void Executor::parallel_for(std::size_t count, std::size_t,
+                            const std::function<void(std::size_t, std::size_t)>& body) const {
+  if (count > 0 && !cancelled()) body(0, count);
+}
+
+void Executor::run(const std::function<void()>& work) const { work(); }
+
+#else
+
+struct Executor::Arena {
+  explicit Arena(int threads)
+      : control(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
+        arena(threads) {}
+  // Lets an arena have more threads than the machine has cores, which tests and users may ask for.
+  oneapi::tbb::global_control control;
+  mutable oneapi::tbb::task_arena arena;
+};
+
+Executor::Executor(int threads, const CancelToken* cancel)
+    : threads_(threads > 0 ? threads : usable_cores()),
+      cancel_(cancel),
+      arena_(std::make_unique<Arena>(threads_)) {}
+
+void Executor::parallel_for(std::size_t count, std::size_t grain,
+                            const std::function<void(std::size_t, std::size_t)>& body) const {
+  if (count == 0) return;
+  grain = std::max<std::size_t>(grain, 1);
+  if (threads_ == 1 || count <= grain) {
+    for (std::size_t at = 0; at < count && !cancelled(); at += grain) {
+      body(at, std::min(at + grain, count));
+    }
+    return;
+  }
+  const std::size_t parts = (count + grain - 1) / grain;
+  arena_->arena.execute([&] {
+    oneapi::tbb::parallel_for(
+        oneapi::tbb::blocked_range<std::size_t>(0, parts, 1),
+        [&](const oneapi::tbb::blocked_range<std::size_t>& range) {
+          for (std::size_t part = range.begin(); part != range.end() && !cancelled(); ++part) {
+            body(part * grain, std::min((part + 1) * grain, count));
+          }
+        },
+        oneapi::tbb::simple_partitioner());
+  });
+}
+
+void Executor::run(const std::function<void()>& work) const { arena_->arena.execute(work); }
+
+#endif
+
+Executor::~Executor() = default;
+
+int usable_cores() {
+  static const int cores = describe_machine().usable_cores;
+  return cores;
+}
+
+}  // namespace millrace

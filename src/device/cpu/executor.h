@@ -1,0 +1,54 @@
+// Enters: a range of independent work and a function for parts of it.
+// Leaves: the work done on this job's threads.
+// Never: decides a result: a body sees only its range, so any split gives the same bytes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace millrace {
+
+// Set by SIGINT or by an error elsewhere; read by everything that takes long.
+class CancelToken {
+ public:
+  void cancel() { flag_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return flag_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> flag_{false};
+};
+
+// The threads of one job, handed to every operation that splits its work.
+class Executor {
+ public:
+  // `threads` 0 means one a core this process may run on.
+  explicit Executor(int threads = 0, const CancelToken* cancel = nullptr);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  int threads() const { return threads_; }
+  bool cancelled() const { return cancel_ != nullptr && cancel_->cancelled(); }
+
+  // Calls body(begin, end) on disjoint ranges that cover [0, count), none shorter than `grain` but the last.
+  // Returns when all are done; the first exception is thrown again. Ranges not yet begun when the job is
+  // cancelled are skipped: check cancelled() before using the result. May be called from inside a body.
+  void parallel_for(std::size_t count, std::size_t grain,
+                    const std::function<void(std::size_t, std::size_t)>& body) const;
+
+  // Runs `work` inside this executor's threads, so that pipelines and loops within share them.
+  void run(const std::function<void()>& work) const;
+
+ private:
+  struct Arena;
+  int threads_;
+  const CancelToken* cancel_;
+  std::unique_ptr<Arena> arena_;
+};
+
+// Cores this process may run on (its affinity mask and the cgroup's CPU quota, rounded up).
+int usable_cores();
+
+}  // namespace millrace

@@ -1,0 +1,9 @@
+// Included first by every file of vectorised code: which of Highway's targets we compile.
+//
+// x86-64 gets the portable baseline, AVX2, AVX-512 and AVX-512 with its later instructions (Ice Lake, Zen 4).
+// The SSE levels in between are left out: each target costs compile time, and x86-64 machines have had AVX2
+// since 2013 to 2015. aarch64 gets NEON.
+#pragma once
+
+#define HWY_WANT_AVX3_DL 1
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)

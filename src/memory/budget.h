@@ -1,0 +1,101 @@
+// Enters: how much memory a job may use, and requests for parts of it.
+// Leaves: reservations that give their part back when they end, and a peak for the report.
+// Never: allocates; src/memory/buffer.h does, against a reservation.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "src/base/error.h"
+#include "src/base/sizes.h"
+
+namespace millrace {
+
+// A request that can never fit, or did not fit now. A type of its own so that a batch can be halved on it.
+class OutOfMemory : public Failure {
+ public:
+  using Failure::Failure;
+};
+
+class Budget;
+
+// A part of a budget, given back by the destructor. Movable, and empty after a move.
+class Reservation {
+ public:
+  Reservation() = default;
+  Reservation(Reservation&& other) noexcept { swap(other); }
+  Reservation& operator=(Reservation&& other) noexcept {
+    Reservation(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Reservation() { release(); }
+
+  Bytes size() const { return size_; }
+  void release();
+
+ private:
+  friend class Budget;
+  Reservation(Budget* budget, Bytes size, std::string purpose)
+      : budget_(budget), size_(size), purpose_(std::move(purpose)) {}
+  void swap(Reservation& other) noexcept {
+    std::swap(budget_, other.budget_);
+    std::swap(size_, other.size_);
+    std::swap(purpose_, other.purpose_);
+  }
+
+  Budget* budget_ = nullptr;
+  Bytes size_;
+  std::string purpose_;
+};
+
+// One job's memory. Thread-safe.
+class Budget {
+ public:
+  explicit Budget(Bytes limit) : limit_(limit) {}
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
+
+  // At once, or OutOfMemory naming the purpose, the size asked for and what is free.
+  Reservation reserve(Bytes size, const std::string& purpose);
+  // At once, or nothing.
+  std::optional<Reservation> try_reserve(Bytes size, const std::string& purpose);
+  // Waits until others give back enough. OutOfMemory at once when `size` exceeds what waiting can ever bring:
+  // the limit less the reservations marked permanent. Returns nothing when `cancelled` becomes true.
+  std::optional<Reservation> wait_for(Bytes size, const std::string& purpose,
+                                      const std::function<bool()>& cancelled);
+  // Like reserve, for what lives as long as the job (tables, helper processes).
+  Reservation reserve_permanent(Bytes size, const std::string& purpose);
+
+  Bytes limit() const { return limit_; }
+  Bytes used() const;
+  Bytes peak() const;
+  // The most that a single waiting request can be granted.
+  Bytes largest_grant() const;
+  // Bytes in use by purpose, for --plan and messages.
+  std::map<std::string, Bytes> by_purpose() const;
+
+ private:
+  friend class Reservation;
+  void give_back(Bytes size, const std::string& purpose);
+  Reservation grant(Bytes size, const std::string& purpose);
+  [[noreturn]] void refuse(Bytes size, const std::string& purpose, Bytes available) const;
+
+  const Bytes limit_;
+  mutable std::mutex mutex_;
+  std::condition_variable returned_;
+  Bytes used_, peak_, permanent_;
+  std::map<std::string, Bytes> purposes_;
+};
+
+// Resident memory of this process and of its live children now, and their peaks, as the system counts them.
+struct ResidentMemory {
+  Bytes now, peak;
+};
+ResidentMemory resident_memory();
+
+}  // namespace millrace

@@ -1,0 +1,70 @@
+// Enters: a number of elements.
+// Leaves: memory aligned for every vector level, reused when it is asked for again.
+// Never: shrinks, throws away its contents' place, or runs constructors.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace millrace {
+
+// The widest vector of any level, and a cache line.
+inline constexpr std::size_t kAlignment = 64;
+
+// Uninitialised memory for plain values. resize() keeps the allocation when it is large enough, so that a stage
+// that holds its buffers between items allocates only while it meets larger items than before.
+template <typename T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Buffer() = default;
+  explicit Buffer(std::size_t count) { resize(count); }
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Buffer() { std::free(data_); }
+
+  // Contents are unspecified after a growth. At least one vector of bytes past the end may be read.
+  void resize(std::size_t count) {
+    if (count > capacity_) {
+      const std::size_t bytes =
+          (count * sizeof(T) + 2 * kAlignment - 1) / kAlignment * kAlignment;
+      void* fresh = std::aligned_alloc(kAlignment, bytes);
+      if (fresh == nullptr) throw std::bad_alloc();
+      std::free(data_);
+      data_ = static_cast<T*>(fresh);
+      capacity_ = count;
+    }
+    count_ = count;
+  }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return count_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + count_; }
+  std::span<T> span() { return {data_, count_}; }
+  std::span<const T> span() const { return {data_, count_}; }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+  T* data_ = nullptr;
+  std::size_t count_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace millrace

@@ -1,0 +1,152 @@
+#include "src/trace/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "src/base/sizes.h"
+
+namespace millrace {
+namespace {
+
+std::atomic<std::uint64_t> next_trace_id{1};
+
+std::int64_t nanoseconds(Clock::duration d) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
+}
+
+}  // namespace
+
+struct Trace::Lane {
+  int thread = 0;
+  std::vector<Event> events;
+};
+
+Trace::Trace(bool keep_spans)
+    : keep_spans_(keep_spans), start_(Clock::now()), id_(next_trace_id.fetch_add(1)) {}
+
+Trace::~Trace() = default;
+
+Trace::Stage& Trace::stage(const std::string& name, int width, const std::string& remedy) {
+  const std::lock_guard lock(mutex_);
+  for (Stage& stage : stages_) {
+    if (stage.name_ == name) return stage;
+  }
+  Stage& stage = stages_.emplace_back();
+  stage.owner_ = this;
+  stage.name_ = name;
+  stage.width_ = std::max(width, 1);
+  stage.remedy_ = remedy;
+  return stage;
+}
+
+double Trace::elapsed_s() const {
+  return static_cast<double>(nanoseconds(Clock::now() - start_)) * 1e-9;
+}
+
+std::vector<StageTotals> Trace::totals() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<StageTotals> out;
+  for (const Stage& s : stages_) {
+    out.push_back({s.name_, s.width_, s.items_.load(), s.bytes_.load(),
+                   static_cast<double>(s.busy_ns_.load()) * 1e-9,
+                   static_cast<double>(s.waited_ns_.load()) * 1e-9, s.remedy_});
+  }
+  return out;
+}
+
+std::string Trace::verdict() const { return verdict_of(totals(), elapsed_s()); }
+
+void Trace::record(const Stage& stage, Clock::time_point begin, Clock::time_point end, bool wait) {
+  if (!keep_spans_) return;
+  // Each thread appends to a lane of its own, so that a span never waits for another thread's.
+  thread_local std::unordered_map<std::uint64_t, std::shared_ptr<Lane>> mine;
+  std::shared_ptr<Lane>& lane = mine[id_];
+  if (!lane) {
+    lane = std::make_shared<Lane>();
+    const std::lock_guard lock(mutex_);
+    lane->thread = static_cast<int>(lanes_.size());
+    lanes_.push_back(lane);
+  }
+  lane->events.push_back({&stage, nanoseconds(begin - start_), nanoseconds(end - start_), wait});
+}
+
+std::string Trace::chrome_json() const {
+  const std::lock_guard lock(mutex_);
+  nlohmann::json events = nlohmann::json::array();
+  for (const auto& lane : lanes_) {
+    events.push_back({{"name", "thread_name"},
+                      {"ph", "M"},
+                      {"pid", 1},
+                      {"tid", lane->thread},
+                      {"args", {{"name", fmt::format("worker {}", lane->thread)}}}});
+    for (const Event& e : lane->events) {
+      events.push_back({{"name", e.wait ? e.stage->name_ + " (waiting)" : e.stage->name_},
+                        {"cat", e.wait ? "wait" : "stage"},
+                        {"ph", "X"},
+                        {"pid", 1},
+                        {"tid", lane->thread},
+                        {"ts", static_cast<double>(e.begin_ns) / 1000},
+                        {"dur", static_cast<double>(e.end_ns - e.begin_ns) / 1000}});
+    }
+  }
+  for (const Stage& s : stages_) {
+    events.push_back({{"name", s.name_ + " totals"},
+                      {"ph", "C"},
+                      {"pid", 1},
+                      {"tid", 0},
+                      {"ts", 0},
+                      {"args", {{"items", s.items_.load()}, {"bytes", s.bytes_.load()}}}});
+  }
+  return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
+}
+
+Span::~Span() {
+  const auto end = Clock::now();
+  stage_.items_.fetch_add(1, std::memory_order_relaxed);
+  stage_.busy_ns_.fetch_add(nanoseconds(end - begin_) - waited_ns_, std::memory_order_relaxed);
+  stage_.waited_ns_.fetch_add(waited_ns_, std::memory_order_relaxed);
+  stage_.owner_->record(stage_, begin_, end, false);
+}
+
+Wait::~Wait() {
+  const auto end = Clock::now();
+  span_.waited_ns_ += nanoseconds(end - begin_);
+  span_.stage_.owner_->record(span_.stage_, begin_, end, true);
+}
+
+std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s) {
+  // The limit is the stage whose threads were busy for the largest share of the time they had.
+  const StageTotals* limit = nullptr;
+  double limit_share = 0;
+  for (const StageTotals& s : stages) {
+    const double share = s.busy_s / std::max(elapsed_s, 1e-9) / s.width;
+    if (limit == nullptr || share > limit_share) {
+      limit = &s;
+      limit_share = share;
+    }
+  }
+  if (limit == nullptr || elapsed_s <= 0) return "nothing was measured";
+  std::string text = fmt::format("limited by {} (busy {:.0f} % of the time on {} thread{}", limit->name,
+                                 std::min(100.0, 100 * limit_share), limit->width,
+                                 limit->width == 1 ? "" : "s");
+  if (limit->bytes > 0 && limit->busy_s > 0) {
+    text += fmt::format(", {}/s", to_text(Bytes{static_cast<std::uint64_t>(
+                                      static_cast<double>(limit->bytes) / limit->busy_s)}));
+  }
+  text += ")";
+  std::string others;
+  for (const StageTotals& s : stages) {
+    if (&s == limit) continue;
+    others += fmt::format("{}{} {:.1f} s", others.empty() ? "" : ", ", s.name, s.busy_s);
+    if (s.waited_s > 0.05) others += fmt::format(" (waited {:.1f} s)", s.waited_s);
+  }
+  if (limit->waited_s > 0.05) text += fmt::format("; it waited {:.1f} s", limit->waited_s);
+  if (!others.empty()) text += "; besides: " + others;
+  if (!limit->remedy.empty()) text += "; to try: " + limit->remedy;
+  return text;
+}
+
+}  // namespace millrace
