@@ -7,3 +7,7 @@
 
 #define HWY_WANT_AVX3_DL 1
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+
+// True while the portable baseline is compiled. GCC 12 miscompiles Highway's emulated vectors (GCC bug 106322), so
+// each file writes plain loops there; the compiler vectorises them for whatever every machine has.
+#define MILLRACE_PORTABLE_TARGET (HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128)

@@ -1,0 +1,222 @@
+#include "src/kernels/resize/resize.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "src/kernels/resize/resize_math.h"
+#include "src/kernels/resize/resize_passes.h"
+
+namespace millrace {
+namespace {
+
+std::size_t area(int width, int height) {
+  return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+}
+
+// Filters longer than this go output by output, shorter ones strip by strip. Either way costs the same at about
+// 100 taps (a dot product pays ~12 operations to add up its lanes, a strip ~3.5 a tap to turn and multiply).
+constexpr int kLongFilter = 96;
+
+}  // namespace
+
+// A pass knows its axis and its packed weights; only the members that its direction uses are filled.
+struct Resizer::Pass {
+  ResizeAxis axis;
+  std::optional<DotWeights> dots;
+  std::optional<PairWeights> pairs;
+
+  // Horizontal.
+  Buffer<std::int16_t> scratch;
+  Buffer<std::int32_t> strip_pairs;
+  Buffer<std::uint8_t> strip_columns;
+  Buffer<std::uint8_t> waiting;  // rows of a strip that is not full yet
+  int waiting_rows = 0;
+  int width = 0;
+
+  // What the pass has produced so far, whole rows.
+  Buffer<std::uint8_t> out;
+  int out_rows = 0;
+
+  // Vertical, before the horizontal pass: running sums of the outputs whose inputs are passing by.
+  Buffer<std::int32_t> sums;
+  int slots = 0;
+  int next_open = 0, next_close = 0;
+
+  Pass(int in, int out_size) : axis(lanczos_axis(in, out_size)) {}
+
+  void prepare_horizontal(int rows) {
+    width = axis.in;
+    if (axis.taps > kLongFilter) {
+      dots.emplace(axis);
+      scratch.resize(static_cast<std::size_t>(width) + 2 * DotWeights::kStep);
+    } else {
+      pairs.emplace(axis);
+      const auto strip = static_cast<std::size_t>(kMostStripRows);
+      strip_pairs.resize(strip * (static_cast<std::size_t>(width) / 2 + 1));
+      strip_columns.resize(strip * static_cast<std::size_t>(axis.out));
+      waiting.resize(strip * static_cast<std::size_t>(width));
+    }
+    out.resize(area(axis.out, rows));
+  }
+
+  std::uint8_t* out_row(int y) { return out.data() + area(axis.out, y); }
+
+  void strip(const std::uint8_t* const* rows, int count) {
+    // A last strip that is not full repeats its last row, into a row that nobody reads.
+    const std::uint8_t* in[kMostStripRows];
+    std::uint8_t* to[kMostStripRows];
+    for (int r = 0; r < resize_strip_rows(); ++r) {
+      in[r] = rows[std::min(r, count - 1)];
+      to[r] = out_row(out_rows + std::min(r, count - 1));
+    }
+    resize_strip(in, width, *pairs, axis.out, strip_pairs.data(), strip_columns.data(), to);
+    out_rows += count;
+  }
+
+  void push_horizontal(const std::uint8_t* data, std::ptrdiff_t stride, int rows) {
+    if (dots) {
+      for (int r = 0; r < rows; ++r) {
+        resize_row(data + r * stride, width, *dots, scratch.data(), out_row(out_rows++));
+      }
+      return;
+    }
+    const int full = resize_strip_rows();
+    const std::uint8_t* in[kMostStripRows];
+    int r = 0;
+    while (r < rows) {
+      if (waiting_rows == 0 && rows - r >= full) {
+        for (int k = 0; k < full; ++k) in[k] = data + (r + k) * stride;
+        strip(in, full);
+        r += full;
+        continue;
+      }
+      std::memcpy(waiting.data() + area(width, waiting_rows), data + r * stride, static_cast<std::size_t>(width));
+      ++r;
+      if (++waiting_rows == full) flush_horizontal();
+    }
+  }
+
+  void flush_horizontal() {
+    if (waiting_rows == 0) return;
+    const std::uint8_t* in[kMostStripRows];
+    for (int k = 0; k < waiting_rows; ++k) in[k] = waiting.data() + area(width, k);
+    const int count = waiting_rows;
+    waiting_rows = 0;
+    strip(in, count);
+  }
+
+  void vertical_of(const std::uint8_t* plane, int plane_width) {
+    pairs.emplace(axis);
+    out.resize(area(plane_width, axis.out));
+    for (int y = 0; y < axis.out; ++y) {
+      resize_column_row(plane, plane_width, plane_width, axis.in, *pairs, y, out.data() + area(plane_width, y));
+    }
+  }
+
+  static int most_open(const ResizeAxis& axis) {
+    int most = 1;
+    for (int open = 0, close = 0; open < axis.out; ++open) {
+      while (axis.first[static_cast<std::size_t>(close)] + axis.count[static_cast<std::size_t>(close)] <=
+             axis.first[static_cast<std::size_t>(open)]) {
+        ++close;
+      }
+      most = std::max(most, open - close + 1);
+    }
+    return most;
+  }
+
+  void prepare_vertical_first(int plane_width) {
+    width = plane_width;
+    slots = most_open(axis);
+    sums.resize(area(plane_width, slots));
+    out.resize(area(plane_width, axis.out));
+  }
+
+  std::int32_t* sums_of(int y) { return sums.data() + area(width, y % slots); }
+
+  void push_vertical(const std::uint8_t* data, std::ptrdiff_t stride, int first_row, int rows) {
+    for (int r = 0; r < rows; ++r) {
+      const int row = first_row + r;
+      while (next_open < axis.out && axis.first[static_cast<std::size_t>(next_open)] <= row) {
+        std::fill_n(sums_of(next_open), width, kResizeHalf);
+        ++next_open;
+      }
+      for (int y = next_close; y < next_open; ++y) {
+        const int tap = row - axis.first[static_cast<std::size_t>(y)];
+        resize_accumulate(data + r * stride, width, axis.weights_of(y)[tap], sums_of(y));
+      }
+      while (next_close < next_open && axis.first[static_cast<std::size_t>(next_close)] +
+                                               axis.count[static_cast<std::size_t>(next_close)] ==
+                                           row + 1) {
+        const std::int32_t* sum = sums_of(next_close);
+        std::uint8_t* to = out.data() + area(width, next_close);
+        for (int x = 0; x < width; ++x) to[x] = resize_clip(sum[x]);
+        ++next_close;
+      }
+    }
+  }
+};
+
+Resizer::Resizer(int width, int height, int out_width, int out_height)
+    : vertical_first_(vertical_pass_first(width, height, out_width, out_height)),
+      width_(width),
+      height_(height),
+      out_width_(out_width),
+      out_height_(out_height) {
+  if (out_width != width) horizontal_ = std::make_unique<Pass>(width, out_width);
+  if (out_height != height) vertical_ = std::make_unique<Pass>(height, out_height);
+  if (vertical_first_ && vertical_) vertical_->prepare_vertical_first(width);
+  if (horizontal_) horizontal_->prepare_horizontal(vertical_first_ && vertical_ ? out_height : height);
+  if (!horizontal_ && !(vertical_first_ && vertical_)) copy_.reserve(area(width, height));
+}
+
+Resizer::~Resizer() = default;
+Resizer::Resizer(Resizer&&) noexcept = default;
+Resizer& Resizer::operator=(Resizer&&) noexcept = default;
+
+void Resizer::push(const std::uint8_t* data, std::ptrdiff_t stride, int rows) {
+  if (vertical_first_ && vertical_) {
+    vertical_->push_vertical(data, stride, pushed_, rows);
+  } else if (horizontal_) {
+    horizontal_->push_horizontal(data, stride, rows);
+  } else {
+    for (int r = 0; r < rows; ++r) copy_.insert(copy_.end(), data + r * stride, data + r * stride + width_);
+  }
+  pushed_ += rows;
+}
+
+const std::uint8_t* Resizer::result() {
+  if (vertical_first_ && vertical_) {
+    if (!horizontal_) return vertical_->out.data();
+    horizontal_->push_horizontal(vertical_->out.data(), width_, out_height_);
+    horizontal_->flush_horizontal();
+    return horizontal_->out.data();
+  }
+  const std::uint8_t* plane = copy_.data();
+  if (horizontal_) {
+    horizontal_->flush_horizontal();
+    plane = horizontal_->out.data();
+  }
+  if (!vertical_) return plane;
+  vertical_->vertical_of(plane, out_width_);
+  return vertical_->out.data();
+}
+
+std::size_t Resizer::memory_needed(int width, int height, int out_width, int out_height) {
+  const auto weights = [](int in, int out) {
+    const double support = 3.0 * std::max(1.0, static_cast<double>(in) / out);
+    return static_cast<std::size_t>(2 * support + 40) * static_cast<std::size_t>(out) * 8;
+  };
+  std::size_t bytes = weights(width, out_width) + weights(height, out_height) + area(out_width, out_height);
+  if (vertical_pass_first(width, height, out_width, out_height)) {
+    const auto slots = static_cast<std::size_t>(std::min(out_height, 6 * std::max(1, out_height / height) + 2));
+    bytes += slots * static_cast<std::size_t>(width) * 4 + area(width, out_height) + area(out_width, out_height);
+  } else {
+    bytes += area(out_width, height);
+  }
+  const auto strip = static_cast<std::size_t>(kMostStripRows);
+  return bytes + strip * (static_cast<std::size_t>(width) * 3 + static_cast<std::size_t>(out_width)) + 8192;
+}
+
+}  // namespace millrace

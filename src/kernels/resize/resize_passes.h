@@ -1,0 +1,61 @@
+// The fast passes behind Resizer, on weights packed for 16-bit multiplies.
+//
+// A 22-bit weight does not fit a 16-bit lane, so it is written as high * 2^11 + low, both of which do, and two
+// multiply-adds are summed apart; when every weight of an axis fits 16 bits by itself (any reduction by more than
+// about 128), `high` is empty and one is enough. All sums are taken modulo 2^32, and the true sum fits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "src/kernels/resize/resize.h"
+#include "src/memory/buffer.h"
+
+namespace millrace {
+
+inline constexpr int kResizeLowBits = 11;
+
+// Weights laid out for one long dot product an output.
+struct DotWeights {
+  static constexpr int kStep = 32;  // a multiple of every level's 16-bit lanes
+  explicit DotWeights(const ResizeAxis& axis);
+
+  std::vector<int> first, length;  // length is count rounded up to kStep; the padding weighs nothing
+  int stride = 0;
+  Buffer<std::int16_t> low, high;
+  bool split = false;
+};
+
+// Weights laid out in pairs of neighbouring inputs (2p, 2p + 1), for sums that run in parallel.
+struct PairWeights {
+  explicit PairWeights(const ResizeAxis& axis);
+
+  std::vector<int> first_pair, pairs;
+  int stride = 0;
+  std::vector<std::int32_t> low, high;  // two 16-bit weights each
+  bool split = false;
+};
+
+// Rows that resize_strip takes at once; at most kMostStripRows.
+inline constexpr int kMostStripRows = 16;
+int resize_strip_rows();
+
+// One row to axis.out pixels. `scratch` holds at least width + 2 * DotWeights::kStep values; its end must stay zero
+// past width, which the call itself sees to.
+void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, std::int16_t* scratch,
+                std::uint8_t* out);
+
+// resize_strip_rows() rows at once to rows of `out` pixels. `pairs` holds strip rows * (width / 2 + 1) values and
+// `columns` strip rows * out bytes.
+void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out,
+                  std::int32_t* pairs, std::uint8_t* columns, std::uint8_t* const* out_rows);
+
+// Output row `y` of a vertical pass over a plane that is there in full.
+void resize_column_row(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows,
+                       const PairWeights& weights, int y, std::uint8_t* out);
+
+// sums[x] += weight * row[x].
+void resize_accumulate(const std::uint8_t* row, int width, std::int32_t weight, std::int32_t* sums);
+
+}  // namespace millrace

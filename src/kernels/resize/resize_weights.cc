@@ -1,0 +1,67 @@
+#include <algorithm>
+
+#include "src/kernels/resize/resize_passes.h"
+
+namespace millrace {
+namespace {
+
+bool fits_16_bits(const ResizeAxis& axis) {
+  return std::all_of(axis.weights.begin(), axis.weights.end(),
+                     [](std::int32_t w) { return w >= INT16_MIN && w <= INT16_MAX; });
+}
+
+std::int32_t low_part(std::int32_t w, bool split) {
+  return split ? w & ((1 << kResizeLowBits) - 1) : w;
+}
+
+std::int32_t packed(std::int32_t even, std::int32_t odd) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(even & 0xFFFF) |
+                                   static_cast<std::uint32_t>(odd & 0xFFFF) << 16);
+}
+
+}  // namespace
+
+DotWeights::DotWeights(const ResizeAxis& axis) : split(!fits_16_bits(axis)) {
+  first = axis.first;
+  stride = (axis.taps + kStep - 1) / kStep * kStep;
+  const std::size_t total = static_cast<std::size_t>(stride) * static_cast<std::size_t>(axis.out);
+  low.resize(total);
+  std::fill(low.begin(), low.end(), std::int16_t{0});
+  high.resize(split ? total : 0);
+  std::fill(high.begin(), high.end(), std::int16_t{0});
+  for (int x = 0; x < axis.out; ++x) {
+    const int count = axis.count[static_cast<std::size_t>(x)];
+    length.push_back((count + kStep - 1) / kStep * kStep);
+    const std::int32_t* weights = axis.weights_of(x);
+    for (int i = 0; i < count; ++i) {
+      const std::size_t at = static_cast<std::size_t>(x) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(i);
+      low[at] = static_cast<std::int16_t>(low_part(weights[i], split));
+      if (split) high[at] = static_cast<std::int16_t>(weights[i] >> kResizeLowBits);
+    }
+  }
+}
+
+PairWeights::PairWeights(const ResizeAxis& axis) : split(!fits_16_bits(axis)) {
+  stride = axis.taps / 2 + 2;
+  const std::size_t total = static_cast<std::size_t>(stride) * static_cast<std::size_t>(axis.out);
+  low.assign(total, 0);
+  if (split) high.assign(total, 0);
+  for (int x = 0; x < axis.out; ++x) {
+    const int first = axis.first[static_cast<std::size_t>(x)];
+    const int end = first + axis.count[static_cast<std::size_t>(x)];
+    first_pair.push_back(first / 2);
+    pairs.push_back((end + 1) / 2 - first / 2);
+    const auto weight = [&](int input) {
+      return input < first || input >= end ? 0 : axis.weights_of(x)[input - first];
+    };
+    for (int p = 0; p < pairs.back(); ++p) {
+      const std::int32_t even = weight(2 * (first / 2 + p));
+      const std::int32_t odd = weight(2 * (first / 2 + p) + 1);
+      const std::size_t at = static_cast<std::size_t>(x) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(p);
+      low[at] = packed(low_part(even, split), low_part(odd, split));
+      if (split) high[at] = packed(even >> kResizeLowBits, odd >> kResizeLowBits);
+    }
+  }
+}
+
+}  // namespace millrace
