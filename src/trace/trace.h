@@ -92,6 +92,7 @@ class Span {
   ~Span();
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
+  Trace::Stage& stage() { return stage_; }
 
  private:
   friend class Wait;

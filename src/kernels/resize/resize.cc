@@ -187,6 +187,11 @@ void Resizer::push(const std::uint8_t* data, std::ptrdiff_t stride, int rows) {
 }
 
 const std::uint8_t* Resizer::result() {
+  if (result_ == nullptr) result_ = finish();
+  return result_;
+}
+
+const std::uint8_t* Resizer::finish() {
   if (vertical_first_ && vertical_) {
     if (!horizontal_) return vertical_->out.data();
     horizontal_->push_horizontal(vertical_->out.data(), width_, out_height_);

@@ -60,6 +60,8 @@ class Resizer {
   int width_, height_, out_width_, out_height_;
   std::vector<std::uint8_t> copy_;  // when neither axis changes
   int pushed_ = 0;
+  const std::uint8_t* result_ = nullptr;
+  const std::uint8_t* finish();
 };
 
 // The definition in code: whole picture in, whole picture out, slow.

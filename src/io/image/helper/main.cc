@@ -1,1 +1,143 @@
-int main() { return 0; }
+// The decoding helper: one picture at a time until its socket closes. It is allowed to crash.
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "src/base/error.h"
+#include "src/io/image/helper/decoder.h"
+#include "src/io/image/picture.h"
+
+namespace millrace::helper {
+namespace {
+
+bool write_all(const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t n = ::send(kSocket, at, size, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+bool send_message(Message message, const std::string& text, const std::vector<std::uint8_t>& exif) {
+  message.text_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), kMostText));
+  message.exif_bytes = exif.size() <= kMostExif ? static_cast<std::uint32_t>(exif.size()) : 0;
+  return write_all(&message, sizeof(message)) && write_all(text.data(), message.text_bytes) &&
+         write_all(exif.data(), message.exif_bytes);
+}
+
+// The request and the file that comes with it; false when the program has closed the socket.
+bool receive(Request& request, int& fd) {
+  iovec part{&request, sizeof(request)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  ssize_t n = 0;
+  do {
+    n = ::recvmsg(kSocket, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+  } while (n < 0 && errno == EINTR);
+  if (n != static_cast<ssize_t>(sizeof(request))) return false;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return false;
+  std::memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+  return true;
+}
+
+}  // namespace
+
+bool Channel::ask(const Message& message, const std::vector<std::uint8_t>& exif) {
+  if (!send_message(message, {}, exif)) std::_Exit(0);
+  Answer answer{};
+  if (::recv(kSocket, &answer, sizeof(answer), MSG_WAITALL) != static_cast<ssize_t>(sizeof(answer))) std::_Exit(0);
+  return answer == Answer::go_on;
+}
+
+bool Channel::begin(const Message& about, const std::vector<std::uint8_t>& exif) {
+  about_ = about;
+  about_.kind = Kind::begin;
+  if (static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels) > kSharedBytes) {
+    fail(static_cast<int>(ErrorCode::too_large), "a row of the picture is longer than 4 MiB");
+    return false;
+  }
+  return ask(about_, exif);
+}
+
+int Channel::most_rows() const {
+  const std::size_t pitch = static_cast<std::size_t>(about_.width) * static_cast<std::size_t>(about_.channels);
+  return static_cast<int>(std::min<std::size_t>(64, kSharedBytes / pitch));
+}
+
+bool Channel::rows(int count) {
+  Message message = about_;
+  message.kind = Kind::rows;
+  message.rows = count;
+  return ask(message);
+}
+
+void Channel::end(bool damaged, const std::string& why) {
+  Message message = about_;
+  message.kind = Kind::end;
+  message.damaged = damaged;
+  if (!send_message(message, why, {})) std::_Exit(0);
+}
+
+void Channel::fail(int error_code, const std::string& why) {
+  Message message{};
+  message.kind = Kind::failed;
+  message.error_code = static_cast<std::uint32_t>(error_code);
+  if (!send_message(message, why, {})) std::_Exit(0);
+}
+
+bool send_plane(Channel& channel, const std::uint8_t* pixels, std::size_t stride, int width, int height, int channels,
+                int pixel_step) {
+  const int step = channel.most_rows();
+  for (int y = 0; y < height; y += step) {
+    const int count = std::min(step, height - y);
+    std::uint8_t* to = channel.strip();
+    for (int r = 0; r < count; ++r) {
+      const std::uint8_t* from = pixels + static_cast<std::size_t>(y + r) * stride;
+      for (int x = 0; x < width; ++x, from += pixel_step) {
+        for (int c = 0; c < channels; ++c) *to++ = from[c];
+      }
+    }
+    if (!channel.rows(count)) return false;
+  }
+  return true;
+}
+
+}  // namespace millrace::helper
+
+int main() {
+  using namespace millrace;
+  // Ctrl-C reaches the whole foreground group; it is the program that decides when its helpers go.
+  std::signal(SIGINT, SIG_IGN);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
+  if (shared == MAP_FAILED) return 1;
+  helper::Channel channel(static_cast<std::uint8_t*>(shared));
+  helper::Request request{};
+  int fd = -1;
+  while (helper::receive(request, fd)) {
+    const helper::Job job{fd, static_cast<int>(request.format), request.shortest_side};
+    switch (static_cast<ImageFormat>(request.format)) {
+      case ImageFormat::gif: decode_gif(job, channel); break;
+      case ImageFormat::bmp: decode_bmp(job, channel); break;
+      case ImageFormat::raw: decode_raw(job, channel); break;
+      default: decode_with_vips(job, channel); break;
+    }
+    ::close(fd);
+  }
+  return 0;
+}

@@ -1,0 +1,174 @@
+#include "src/cli/app.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "src/base/log.h"
+#include "src/device/cpu/level.h"
+#include "src/device/cpu/machine.h"
+#include "src/device/cuda/driver.h"
+#include "src/io/file/atomic_file.h"
+
+namespace millrace::cli {
+namespace {
+
+void on_interrupt(int) {
+  if (interrupt().cancelled()) std::_Exit(static_cast<int>(ExitCode::interrupted));
+  interrupt().cancel();
+}
+
+ProgressStyle style_of(const CommonOptions& common) {
+  if (common.quiet || common.progress == "none") return ProgressStyle::none;
+  if (common.progress == "bar") return ProgressStyle::bar;
+  if (common.progress == "lines") return ProgressStyle::lines;
+  if (common.progress == "json") return ProgressStyle::json;
+  return ProgressStyle::automatic;
+}
+
+void check_device(const std::string& device) {
+  if (device == "auto" || device == "cpu") return;
+  if (device == "cuda" || device.starts_with("cuda:")) {
+    const CudaDriver driver = find_cuda_driver();
+    const std::string reason = driver.devices.empty() ? driver.reason : "this job has no GPU version yet";
+    throw Failure(ErrorCode::unavailable, reason, "--device " + device, "use --device auto; millrace doctor shows what is here");
+  }
+  if (device == "opencl" || device.starts_with("opencl:")) {
+    throw Failure(ErrorCode::unavailable, "this build has no OpenCL version of any operation", "--device " + device,
+                  "use --device auto");
+  }
+  throw Failure(ErrorCode::usage, fmt::format("'{}' is not a device", device), "--device", "use auto, cpu, cuda or cuda:N");
+}
+
+}  // namespace
+
+CancelToken& interrupt() {
+  static CancelToken token;
+  return token;
+}
+
+Command::Command(CLI::App& parent, const std::string& name, const std::string& about)
+    : app_(*parent.add_subcommand(name, about)) {}
+
+void Command::add_flags() {
+  settings_.heading("Running");
+  settings_.add_text("device", "DEVICE", "auto, cpu, cuda[:N] or opencl[:N]", common_.device);
+  settings_.add_integer("threads", "N", "worker threads; 0 is one a core", common_.threads, 0, 4096);
+  settings_.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available", common_.memory);
+  settings_.add_switch("plan", "print what would be done and what it takes, and stop", common_.plan);
+  settings_.add_choice("progress", {"auto", "bar", "lines", "json", "none"}, "how progress is shown on stderr", common_.progress);
+  settings_.add_text("json", "FILE", "write the result as JSON; - is stdout", common_.json);
+  settings_.add_text("trace", "FILE", "write a Chrome trace, which ui.perfetto.dev opens", common_.trace);
+  settings_.add_choice("log-level", {"trace", "debug", "info", "warn", "error", "off"}, "how much is logged on stderr",
+                       common_.log_level);
+  settings_.add_switch("quiet", "no progress and no summary", common_.quiet);
+  settings_.add_switch("verbose", "say more", common_.verbose);
+
+  app_.add_option("--config", config_, "read options from a YAML file")->type_name("FILE")->group("Running");
+  app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")->group("Running");
+  for (const Settings::Entry& entry : settings_.entries()) {
+    std::string names = "--" + entry.name;
+    if (entry.name == "quiet") names += ",-q";
+    if (entry.name == "verbose") names += ",-v";
+    if (entry.name == "output") names += ",-o";
+    if (entry.is_switch()) {
+      auto values = std::make_shared<std::vector<bool>>();
+      names += ",!--no-" + entry.name;
+      app_.add_flag_function(names, [values](std::int64_t count) { values->push_back(count > 0); }, entry.help)->group(entry.group);
+      switches_.emplace_back(entry.name, values);
+    } else {
+      auto values = std::make_shared<std::vector<std::string>>();
+      auto* option = app_.add_option(names, *values, entry.help);
+      option->type_name(entry.value_name)->group(entry.group)->expected(1);
+      if (entry.repeatable) option->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      if (!entry.repeatable) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      if (!entry.text().empty()) option->default_str(entry.text());
+      given_.emplace_back(entry.name, values);
+    }
+  }
+}
+
+ExitCode Command::execute() {
+  if (!config_.empty()) settings_.apply_file(config_);
+  settings_.apply_environment([](const char* name) { return std::getenv(name); });
+  for (const auto& [name, values] : given_) {
+    if (!values->empty()) settings_.apply_flag(name, *values);
+  }
+  for (const auto& [name, values] : switches_) {
+    if (!values->empty()) settings_.apply_flag(name, {values->back() ? "true" : "false"});
+  }
+  if (print_config_) {
+    fmt::print("{}", settings_.print());
+    return ExitCode::done;
+  }
+  start_logging(common_.verbose && common_.log_level == "warn" ? "info" : common_.log_level);
+  use_cpu_level_from_environment();
+  check_device(common_.device);
+
+  const Machine machine = describe_machine();
+  const Bytes limit = common_.memory.count > 0 ? common_.memory : Bytes{machine.memory_available.count / 10 * 6};
+  Budget budget(limit);
+  Trace trace(!common_.trace.empty());
+  const Executor executor(static_cast<int>(common_.threads), &interrupt());
+  RunContext context{executor, interrupt(), trace, budget, style_of(common_)};
+  if (common_.plan) {
+    fmt::print("{}", plan(context));
+    return ExitCode::done;
+  }
+  const ExitCode code = run(context);
+  if (!common_.trace.empty()) write_output(common_.trace, trace.chrome_json());
+  if (common_.verbose) {
+    const ResidentMemory resident = resident_memory();
+    say(fmt::format("memory: {} at its peak, of {} allowed", to_text(resident.peak), to_text(limit)));
+  }
+  return code;
+}
+
+void Command::say(const std::string& line) const {
+  if (!common_.quiet) fmt::print(stderr, "{}\n", line);
+}
+
+void Command::write_json(const std::string& text) const {
+  if (!common_.json.empty()) write_output(common_.json, text);
+}
+
+int run_program(int argc, char** argv) {
+  CLI::App app{"Millrace: fast, exact jobs over big collections of pictures, charts, latents and film", "millrace"};
+  app.set_version_flag("--version", std::string("millrace ") + MILLRACE_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    std::vector<std::unique_ptr<Command>> commands;
+    commands.push_back(make_hash_command(app));
+    std::function<ExitCode()> chosen;
+    add_doctor_command(app, chosen);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      // CLI11 prints help and version with code 0; everything else is wrong usage.
+      return app.exit(e) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    }
+    if (chosen) return static_cast<int>(chosen());
+    for (const auto& command : commands) {
+      if (command->app().parsed()) return static_cast<int>(command->execute());
+    }
+    return static_cast<int>(ExitCode::usage);
+  } catch (const Failure& failure) {
+    fmt::print(stderr, "millrace: {}\n", failure.what());
+    return static_cast<int>(exit_code_for(failure.error().code));
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "millrace: out of memory; allow less with --memory, or use fewer --threads\n");
+    return static_cast<int>(ExitCode::failed);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "millrace: {}\n", e.what());
+    return static_cast<int>(ExitCode::failed);
+  }
+}
+
+}  // namespace millrace::cli

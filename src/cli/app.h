@@ -1,0 +1,80 @@
+// Enters: the command line.
+// Leaves: a job run, its summary on stderr, and an exit code.
+// Never: knows what a job does.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/base/settings.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::cli {
+
+// The options that every job has.
+struct CommonOptions {
+  std::string device = "auto";
+  long long threads = 0;
+  Bytes memory;
+  bool plan = false;
+  std::string progress = "auto";
+  std::string json;
+  std::string trace;
+  std::string log_level = "warn";
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// Set by SIGINT; a second SIGINT ends the program at once.
+CancelToken& interrupt();
+
+// One subcommand: its options, and what it does once they are known.
+class Command {
+ public:
+  Command(CLI::App& parent, const std::string& name, const std::string& about);
+  virtual ~Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  CLI::App& app() { return app_; }
+  Settings& settings() { return settings_; }
+  const CommonOptions& common() const { return common_; }
+
+  // Resolves the options, then plans or runs. Failure goes up to main.
+  ExitCode execute();
+
+ protected:
+  // Call at the end of the constructor: makes a flag of every described option.
+  void add_flags();
+  // Reads the options that were given; prints them and returns true with --print-config.
+  virtual ExitCode run(RunContext& context) = 0;
+  virtual std::string plan(RunContext& context) = 0;
+
+  // A line for a person at the end of a job, on stderr unless --quiet.
+  void say(const std::string& line) const;
+  // The summary object of --json.
+  void write_json(const std::string& text) const;
+
+  CommonOptions common_;
+
+ private:
+  CLI::App& app_;
+  Settings settings_;
+  std::string config_;
+  bool print_config_ = false;
+  std::vector<std::pair<std::string, std::shared_ptr<std::vector<std::string>>>> given_;
+  std::vector<std::pair<std::string, std::shared_ptr<std::vector<bool>>>> switches_;
+};
+
+std::unique_ptr<Command> make_hash_command(CLI::App& parent);
+std::unique_ptr<Command> make_join_command(CLI::App& parent);
+void add_dedupe_commands(CLI::App& parent, std::vector<std::unique_ptr<Command>>& commands);
+void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen);
+
+// Runs the program; never throws.
+int run_program(int argc, char** argv);
+
+}  // namespace millrace::cli

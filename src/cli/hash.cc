@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include "src/cli/app.h"
+#include "src/io/file/atomic_file.h"
+#include "src/jobs/hash/run.h"
+
+namespace millrace::cli {
+namespace {
+
+class HashCommand : public Command {
+ public:
+  explicit HashCommand(CLI::App& parent) : Command(parent, "hash", "perceptual hashes of pictures") {
+    app().add_option("PATH", options_.inputs, "pictures and folders")->required();
+    hash::describe(settings(), options_);
+    add_flags();
+  }
+
+ protected:
+  std::string plan(RunContext& context) override { return hash::plan(options_, context); }
+
+  ExitCode run(RunContext& context) override {
+    const hash::Summary summary = hash::run(options_, context, [](std::string_view text) { write_output("-", text); });
+    say(fmt::format("{} pictures hashed in {}, {}/s{}{}", grouped(summary.pictures), duration_text(summary.seconds),
+                    rate_text(static_cast<double>(summary.pictures) / std::max(summary.seconds, 1e-9)),
+                    summary.unreadable > 0 ? fmt::format("; {} could not be used", grouped(summary.unreadable)) : "",
+                    summary.damaged > 0 ? fmt::format("; {} damaged", grouped(summary.damaged)) : ""));
+    if (common().verbose) say(context.trace.verdict());
+    return summary.unreadable > 0 ? ExitCode::partial : ExitCode::done;
+  }
+
+ private:
+  hash::Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_hash_command(CLI::App& parent) { return std::make_unique<HashCommand>(parent); }
+
+}  // namespace millrace::cli

@@ -1,0 +1,87 @@
+#include "src/io/file/atomic_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::string& path) {
+  throw Failure(system_error(what, printable(path), errno));
+}
+
+void write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("cannot be written", path);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+void sync_folder(const std::string& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;  // a folder that cannot be opened for reading cannot be synced; the rename stands
+  ::fsync(fd);
+  ::close(fd);
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  static std::atomic<unsigned> counter{0};
+  temporary_ = fmt::format("{}.partial-{}-{}", path_, ::getpid(), counter.fetch_add(1));
+  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd_ < 0) fail("cannot be created", path_);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  constexpr std::size_t kPending = 1 << 20;
+  pending_ += bytes;
+  if (pending_.size() >= kPending) flush();
+}
+
+void AtomicFile::flush() {
+  write_all(fd_, pending_, path_);
+  pending_.clear();
+}
+
+void AtomicFile::commit() {
+  flush();
+  if (::fsync(fd_) != 0) fail("cannot be synced", path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", path_);
+  ::close(fd_);
+  fd_ = -1;
+  sync_folder(folder_of(path_));
+}
+
+void write_output(const std::string& path, std::string_view text) {
+  if (path == "-") {
+    write_all(STDOUT_FILENO, text, "standard output");
+    return;
+  }
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace millrace

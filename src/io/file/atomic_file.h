@@ -1,0 +1,41 @@
+// Enters: bytes of an output.
+// Leaves: the whole file under its name, or the old one untouched.
+// Never: leaves half a file behind.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "src/base/error.h"
+
+namespace millrace {
+
+// Written to a temporary name in the same folder; commit() syncs, renames and syncs the folder. Without a commit, the
+// temporary file is removed. Every failure throws Failure with the path.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  void flush();
+
+  std::string path_, temporary_;
+  std::string pending_;
+  int fd_ = -1;
+};
+
+// `text` as the whole of a file, or to stdout when `path` is "-".
+void write_output(const std::string& path, std::string_view text);
+
+// Syncs a folder, so that names in it survive a power cut.
+void sync_folder(const std::string& folder);
+// The folder of a path, "." for a bare name.
+std::string folder_of(const std::string& path);
+
+}  // namespace millrace

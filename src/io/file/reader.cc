@@ -1,0 +1,105 @@
+#include "src/io/file/reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "src/base/text.h"
+
+namespace millrace {
+
+struct FileReader::HashState {
+  HashState() : state(XXH3_createState()) { XXH3_128bits_reset(state); }
+  ~HashState() { XXH3_freeState(state); }
+  XXH3_state_t* state;
+};
+
+Outcome<std::unique_ptr<FileReader>> FileReader::open(const std::string& path) {
+  // O_NONBLOCK: a named pipe in a folder of photographs must not hang the run.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) return system_error("cannot be opened", printable(path), errno);
+  std::unique_ptr<FileReader> reader(new FileReader(path, fd));
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return system_error("cannot be examined", printable(path), errno);
+  if (!S_ISREG(info.st_mode)) return Error{ErrorCode::unsupported, "not a regular file", printable(path), ""};
+  reader->size_ = static_cast<std::uint64_t>(info.st_size);
+  reader->mtime_ns_ = info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
+  posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  return reader;
+}
+
+FileReader::FileReader(std::string path, int fd)
+    : path_(std::move(path)), fd_(fd), chunk_(kChunk), hash_(std::make_unique<HashState>()) {}
+
+FileReader::~FileReader() { ::close(fd_); }
+
+Error FileReader::error() const { return system_error("cannot be read", printable(path_), error_number_); }
+
+std::size_t FileReader::fill() {
+  std::size_t got = 0;
+  while (got < kChunk) {
+    const ssize_t n = ::read(fd_, chunk_.data() + got, kChunk - got);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) error_number_ = errno;
+    if (n <= 0) break;
+    got += static_cast<std::size_t>(n);
+  }
+  read_ += got;
+  XXH3_128bits_update(hash_->state, chunk_.data(), got);
+  return got;
+}
+
+std::span<const std::uint8_t> FileReader::next() {
+  if (!peeked_) chunk_size_ = failed() ? 0 : fill();
+  peeked_ = false;
+  return {chunk_.data(), chunk_size_};
+}
+
+std::span<const std::uint8_t> FileReader::peek() {
+  if (!peeked_) {
+    chunk_size_ = failed() ? 0 : fill();
+    peeked_ = true;
+  }
+  return {chunk_.data(), chunk_size_};
+}
+
+Outcome<ContentHash> FileReader::finish_hash() {
+  peeked_ = false;
+  while (!failed() && fill() > 0) {
+  }
+  if (failed()) return error();
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(hash_->state));
+  ContentHash hash;
+  std::memcpy(hash.data(), canonical.digest, hash.size());
+  return hash;
+}
+
+Outcome<ContentHash> hash_file(const std::string& path) {
+  auto reader = FileReader::open(path);
+  if (!reader) return reader.error();
+  return (*reader)->finish_hash();
+}
+
+Outcome<bool> same_contents(const std::string& a, const std::string& b) {
+  auto first = FileReader::open(a);
+  if (!first) return first.error();
+  auto second = FileReader::open(b);
+  if (!second) return second.error();
+  if ((*first)->size() != (*second)->size()) return false;
+  while (true) {
+    const auto x = (*first)->next();
+    const auto y = (*second)->next();
+    if ((*first)->failed()) return (*first)->error();
+    if ((*second)->failed()) return (*second)->error();
+    if (x.size() != y.size() || !std::equal(x.begin(), x.end(), y.begin())) return false;
+    if (x.empty()) return true;
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,68 @@
+// Enters: a path, as bytes.
+// Leaves: the file's bytes from front to back in one pass, and their hash when the end is reached.
+// Never: maps a file: one that is cut short by someone else is a short read, not a crash.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "src/base/error.h"
+#include "src/memory/buffer.h"
+
+namespace millrace {
+
+// 128 bits of XXH3, big-endian: tells contents apart, and is confirmed by comparing bytes before anything is done.
+using ContentHash = std::array<std::uint8_t, 16>;
+
+class FileReader {
+ public:
+  // Bytes handed out at once.
+  static constexpr std::size_t kChunk = 256 * 1024;
+
+  static Outcome<std::unique_ptr<FileReader>> open(const std::string& path);
+  ~FileReader();
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+
+  // The next bytes, empty at the end or after a failed read (failed() tells which). The span lives until the next call.
+  std::span<const std::uint8_t> next();
+  // The first bytes, without taking them: they come again from next(). At most kChunk.
+  std::span<const std::uint8_t> peek();
+
+  // Reads what is left and returns the hash of the whole file.
+  Outcome<ContentHash> finish_hash();
+
+  std::uint64_t size() const { return size_; }
+  std::int64_t mtime_ns() const { return mtime_ns_; }
+  std::uint64_t bytes_read() const { return read_; }
+  bool failed() const { return error_number_ != 0; }
+  Error error() const;
+  int descriptor() const { return fd_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  FileReader(std::string path, int fd);
+  std::size_t fill();
+
+  std::string path_;
+  int fd_;
+  int error_number_ = 0;
+  std::uint64_t size_ = 0, read_ = 0;
+  std::int64_t mtime_ns_ = 0;
+  bool peeked_ = false;
+  std::size_t chunk_size_ = 0;
+  Buffer<std::uint8_t> chunk_;
+  struct HashState;
+  std::unique_ptr<HashState> hash_;
+};
+
+// The hash of a file's contents, read from front to back.
+Outcome<ContentHash> hash_file(const std::string& path);
+
+// True when both files hold the same bytes.
+Outcome<bool> same_contents(const std::string& a, const std::string& b);
+
+}  // namespace millrace

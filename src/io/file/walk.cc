@@ -1,0 +1,102 @@
+#include "src/io/file/walk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+class Walker {
+ public:
+  Walker(const WalkOptions& options, WalkResult& result) : options_(options), result_(result) {}
+
+  void root(std::string path) {
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) {
+      result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
+    } else if (S_ISDIR(info.st_mode)) {
+      folder(path, info);
+    } else if (S_ISREG(info.st_mode)) {
+      add(path, info);
+    } else {
+      result_.unreadable.push_back({ErrorCode::unsupported, "neither a file nor a folder", printable(path), ""});
+    }
+  }
+
+ private:
+  bool excluded(const std::string& path) const {
+    return std::any_of(options_.exclude.begin(), options_.exclude.end(),
+                       [&](const std::string& pattern) { return glob_match(pattern, path); });
+  }
+
+  void add(const std::string& path, const struct stat& info) {
+    result_.files.push_back({path, static_cast<std::uint64_t>(info.st_size),
+                             info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec, info.st_dev, info.st_ino,
+                             info.st_nlink});
+  }
+
+  // Folders are kept on a list of our own: a tree may be deeper than the stack.
+  void folder(const std::string& top, const struct stat& top_info) {
+    std::vector<std::string> open = {top};
+    if (!entered_.insert({top_info.st_dev, top_info.st_ino}).second) return;
+    while (!open.empty() && !(options_.cancelled && options_.cancelled())) {
+      const std::string at = std::move(open.back());
+      open.pop_back();
+      DIR* handle = ::opendir(at.c_str());
+      if (handle == nullptr) {
+        result_.unreadable.push_back(system_error("the folder cannot be read", printable(at), errno));
+        continue;
+      }
+      const int fd = ::dirfd(handle);
+      errno = 0;
+      while (const dirent* entry = ::readdir(handle)) {
+        const std::string_view name = entry->d_name;
+        if (name == "." || name == ".." || (!options_.hidden && name.starts_with('.'))) continue;
+        std::string path = at == "/" ? "/" : at + "/";
+        path += name;
+        if (excluded(path)) continue;
+        struct stat info {};
+        const int flags = options_.follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
+        if (::fstatat(fd, entry->d_name, &info, flags) != 0) {
+          result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
+        } else if (S_ISDIR(info.st_mode)) {
+          // A folder that was entered already, through a link or a bind mount, is not entered again.
+          if (entered_.insert({info.st_dev, info.st_ino}).second) open.push_back(std::move(path));
+        } else if (S_ISREG(info.st_mode)) {
+          add(path, info);
+        }
+      }
+      ::closedir(handle);
+    }
+  }
+
+  const WalkOptions& options_;
+  WalkResult& result_;
+  std::set<std::pair<dev_t, ino_t>> entered_;
+};
+
+}  // namespace
+
+WalkResult walk(const std::vector<std::string>& roots, const WalkOptions& options) {
+  WalkResult result;
+  Walker walker(options, result);
+  for (const std::string& root : roots) walker.root(root);
+  std::sort(result.files.begin(), result.files.end(),
+            [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });
+  result.files.erase(std::unique(result.files.begin(), result.files.end(),
+                                 [](const FileEntry& a, const FileEntry& b) { return a.path == b.path; }),
+                     result.files.end());
+  std::sort(result.unreadable.begin(), result.unreadable.end(),
+            [](const Error& a, const Error& b) { return a.subject < b.subject; });
+  return result;
+}
+
+}  // namespace millrace

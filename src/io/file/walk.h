@@ -1,0 +1,38 @@
+// Enters: files and folders that a person named.
+// Leaves: every file below them, in an order that depends on names alone.
+// Never: follows a loop, or stops at a folder that cannot be read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "src/base/error.h"
+
+namespace millrace {
+
+struct FileEntry {
+  std::string path;  // bytes: as named, with "/" and names appended
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;
+  std::uint64_t device = 0, inode = 0;  // tell hard links of one file; they change between mounts
+  std::uint64_t links = 1;
+};
+
+struct WalkOptions {
+  bool hidden = false;           // also names that begin with a dot
+  bool follow_symlinks = false;  // also what symbolic links inside a folder point to
+  std::vector<std::string> exclude;  // glob patterns (src/base/text.h); a folder that matches is not entered
+  std::function<bool()> cancelled;
+};
+
+struct WalkResult {
+  std::vector<FileEntry> files;   // sorted by path bytes, each path once
+  std::vector<Error> unreadable;  // folders and files that could not be examined
+};
+
+// A named root that does not exist is an Error in `unreadable`. A named file is taken whatever its name is.
+WalkResult walk(const std::vector<std::string>& roots, const WalkOptions& options);
+
+}  // namespace millrace

@@ -1,0 +1,85 @@
+#include "src/io/image/exif.h"
+
+#include <libexif/exif-data.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint8_t kHeader[6] = {'E', 'x', 'i', 'f', 0, 0};
+
+std::string text_of(ExifData* data, ExifIfd ifd, ExifTag tag) {
+  const ExifEntry* entry = exif_content_get_entry(data->ifd[ifd], tag);
+  if (entry == nullptr || entry->format != EXIF_FORMAT_ASCII || entry->data == nullptr) return {};
+  std::string text(reinterpret_cast<const char*>(entry->data), entry->size);
+  text.resize(std::min(text.size(), text.find('\0')));
+  return std::string(trim(text));
+}
+
+}  // namespace
+
+Exif parse_exif(std::span<const std::uint8_t> block) {
+  Exif exif;
+  // libexif wants the header that JPEG puts before the TIFF structure, and its sizes are 32 bits.
+  std::vector<std::uint8_t> with_header;
+  if (block.size() < 8 || block.size() > (1U << 26)) return exif;
+  if (!std::equal(std::begin(kHeader), std::end(kHeader), block.begin())) {
+    with_header.assign(std::begin(kHeader), std::end(kHeader));
+    with_header.insert(with_header.end(), block.begin(), block.end());
+    block = with_header;
+  }
+  const std::unique_ptr<ExifData, void (*)(ExifData*)> data(exif_data_new(), exif_data_unref);
+  if (!data) return exif;
+  exif_data_unset_option(data.get(), EXIF_DATA_OPTION_FOLLOW_SPECIFICATION);
+  exif_data_load_data(data.get(), block.data(), static_cast<unsigned>(block.size()));
+  const ExifByteOrder order = exif_data_get_byte_order(data.get());
+  for (const ExifContent* content : data->ifd) exif.fields += static_cast<int>(content->count);
+  const ExifEntry* orientation = exif_content_get_entry(data->ifd[EXIF_IFD_0], EXIF_TAG_ORIENTATION);
+  if (orientation != nullptr && orientation->format == EXIF_FORMAT_SHORT && orientation->size >= 2) {
+    const int value = exif_get_short(orientation->data, order);
+    if (value >= 1 && value <= 8) exif.orientation = static_cast<Orientation>(value);
+  }
+  exif.taken = text_of(data.get(), EXIF_IFD_EXIF, EXIF_TAG_DATE_TIME_ORIGINAL);
+  if (capture_seconds(exif.taken, "") < 0) exif.taken.clear();
+  exif.subsecond = text_of(data.get(), EXIF_IFD_EXIF, EXIF_TAG_SUB_SEC_TIME_ORIGINAL);
+  for (const char c : exif.subsecond) {
+    if (c < '0' || c > '9') {
+      exif.subsecond.clear();
+      break;
+    }
+  }
+  constexpr auto kBodySerialNumber = static_cast<ExifTag>(0xA431);
+  for (const std::string& part : {text_of(data.get(), EXIF_IFD_0, EXIF_TAG_MAKE),
+                                  text_of(data.get(), EXIF_IFD_0, EXIF_TAG_MODEL),
+                                  text_of(data.get(), EXIF_IFD_EXIF, kBodySerialNumber)}) {
+    if (!part.empty()) exif.camera += (exif.camera.empty() ? "" : " ") + part;
+  }
+  return exif;
+}
+
+double capture_seconds(const std::string& taken, const std::string& subsecond) {
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  // NOLINTNEXTLINE(cert-err34-c): the count of fields and their ranges are checked below
+  if (std::sscanf(taken.c_str(), "%4d:%2d:%2d %2d:%2d:%2d", &year, &month, &day, &hour, &minute, &second) != 6) {
+    return -1;
+  }
+  if (year < 1826 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 ||
+      minute > 59 || second < 0 || second > 60) {
+    return -1;
+  }
+  // Days since 1970 by the civil calendar, with the year beginning in March so that the leap day comes last.
+  const int y = month <= 2 ? year - 1 : year;
+  const int m = (month + 9) % 12;
+  const long days = 365L * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468L;
+  double seconds = static_cast<double>(days) * 86400 + hour * 3600 + minute * 60 + second;
+  if (!subsecond.empty()) seconds += std::strtod(("0." + subsecond).c_str(), nullptr);
+  return seconds;
+}
+
+}  // namespace millrace

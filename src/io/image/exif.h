@@ -1,0 +1,29 @@
+// Enters: an EXIF block out of a picture.
+// Leaves: the few fields that jobs use.
+// Never: fails: a field that cannot be read is absent.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "src/kernels/orient/orient.h"
+
+namespace millrace {
+
+struct Exif {
+  Orientation orientation = Orientation::upright;
+  // Capture time in local time, "2024:05:01 12:30:00", and fractions of a second as digits; empty when absent.
+  std::string taken, subsecond;
+  std::string camera;   // make, model and body serial number joined by spaces
+  int fields = 0;       // how many fields there are: of two equal pictures, the one with more lost less
+};
+
+// `block` begins with "Exif\0\0" (as in JPEG) or with the TIFF header (as in PNG, HEIF and WebP).
+Exif parse_exif(std::span<const std::uint8_t> block);
+
+// Seconds since 1970 of a capture time, taken as if it were UTC (only differences are used), with the subsecond
+// digits as a fraction; negative when `taken` is not a time.
+double capture_seconds(const std::string& taken, const std::string& subsecond);
+
+}  // namespace millrace

@@ -1,0 +1,47 @@
+// BMP by gdk-pixbuf: palettes, run lengths, 16, 24 and 32 bits; alpha dropped.
+#include <gdk-pixbuf/gdk-pixbuf.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "src/base/error.h"
+#include "src/io/image/helper/decoder.h"
+
+namespace millrace::helper {
+
+void decode_bmp(const Job& job, Channel& channel) {
+  GError* error = nullptr;
+  const std::unique_ptr<GdkPixbufLoader, void (*)(void*)> loader(gdk_pixbuf_loader_new_with_type("bmp", &error),
+                                                                 g_object_unref);
+  bool good = loader != nullptr;
+  std::vector<std::uint8_t> chunk(1 << 18);
+  while (good) {
+    const ssize_t n = ::read(job.fd, chunk.data(), chunk.size());
+    if (n <= 0) break;
+    good = gdk_pixbuf_loader_write(loader.get(), chunk.data(), static_cast<gsize>(n), &error) != FALSE;
+  }
+  GError* close_error = nullptr;
+  const bool closed = loader != nullptr && gdk_pixbuf_loader_close(loader.get(), &close_error) != FALSE;
+  GdkPixbuf* picture = loader != nullptr ? gdk_pixbuf_loader_get_pixbuf(loader.get()) : nullptr;
+  const GError* reason = error != nullptr ? error : close_error;
+  if (!good || !closed || picture == nullptr) {
+    channel.fail(static_cast<int>(ErrorCode::bad_data), reason != nullptr ? reason->message : "not a BMP");
+  } else {
+    Message about{};
+    about.width = about.full_width = gdk_pixbuf_get_width(picture);
+    about.height = about.full_height = gdk_pixbuf_get_height(picture);
+    about.channels = 3;
+    about.exact = 1;
+    about.decoder_memory = gdk_pixbuf_get_byte_length(picture) + (1U << 20);
+    if (channel.begin(about)) {
+      const bool sent = send_plane(channel, gdk_pixbuf_read_pixels(picture),
+                                   static_cast<std::size_t>(gdk_pixbuf_get_rowstride(picture)), about.width, about.height, 3,
+                                   gdk_pixbuf_get_n_channels(picture));
+      channel.end(!sent, sent ? "" : "cancelled");
+    }
+  }
+  g_clear_error(&error);
+  g_clear_error(&close_error);
+}
+
+}  // namespace millrace::helper

@@ -1,0 +1,51 @@
+// Enters: an open file of one of the formats that we do not decode in the main process.
+// Leaves: 8-bit gray or RGB rows, written to a Channel.
+// Never: returns pixels of a picture that failed; may die, which is the reason why it is a process of its own.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "src/io/image/helper/protocol.h"
+
+namespace millrace::helper {
+
+// The helper's side of the conversation about one picture.
+class Channel {
+ public:
+  explicit Channel(std::uint8_t* shared) : shared_(shared) {}
+
+  // Announces the picture and its EXIF block; false when it is not wanted (too large, or the run was cancelled).
+  bool begin(const Message& about, const std::vector<std::uint8_t>& exif = {});
+  // Room for the next strip: at most `most_rows()` rows, pitch = width * channels.
+  std::uint8_t* strip() { return shared_; }
+  int most_rows() const;
+  // Hands over `count` rows of the strip; false when the rest is not wanted.
+  bool rows(int count);
+  void end(bool damaged, const std::string& why);
+  void fail(int error_code, const std::string& why);
+
+ private:
+  bool ask(const Message& message, const std::vector<std::uint8_t>& exif = {});
+  std::uint8_t* shared_;
+  Message about_{};
+};
+
+struct Job {
+  int fd;              // positioned at 0
+  int format;
+  int shortest_side;
+};
+
+void decode_with_vips(const Job& job, Channel& channel);
+void decode_gif(const Job& job, Channel& channel);
+void decode_bmp(const Job& job, Channel& channel);
+void decode_raw(const Job& job, Channel& channel);
+
+// Gives a whole picture that lies in memory, strip by strip. False when the rest is not wanted.
+bool send_plane(Channel& channel, const std::uint8_t* pixels, std::size_t stride, int width, int height, int channels,
+                int pixel_step);
+
+}  // namespace millrace::helper

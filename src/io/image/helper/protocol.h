@@ -1,0 +1,41 @@
+// What the program and its decoding helper say to each other over a socket; pixels travel in shared memory.
+//
+// A request carries the open file as a descriptor, so the helper never needs a path. The helper answers `begin`, then
+// waits for a go-ahead; then `rows` for each strip that lies in the shared memory, waiting for a go-ahead after each;
+// then `end`. `failed` may come instead of any of them. Both sides are built from the same source, so the structures
+// are sent as they lie in memory.
+#pragma once
+
+#include <cstdint>
+
+namespace millrace::helper {
+
+inline constexpr int kSocket = 3;        // descriptor numbers inside the helper
+inline constexpr int kSharedMemory = 4;
+inline constexpr std::size_t kSharedBytes = 4 << 20;
+inline constexpr std::uint32_t kMostText = 4096;
+inline constexpr std::uint32_t kMostExif = 1 << 20;
+
+struct Request {
+  std::uint32_t format;         // ImageFormat
+  std::int32_t shortest_side;   // 0: in full
+};
+
+enum class Kind : std::uint32_t { begin, rows, end, failed };
+
+// Followed by `text_bytes` of text (a reason, of `end` and `failed`) and `exif_bytes` of an EXIF block (of `begin`).
+struct Message {
+  Kind kind;
+  std::uint32_t error_code;  // ErrorCode, of `failed`
+  std::int32_t width, height, full_width, full_height, channels;
+  std::uint32_t exact;
+  std::uint64_t decoder_memory;
+  std::int32_t rows;
+  std::uint32_t damaged;
+  std::int32_t orientation;  // 0: read it from the EXIF block; else 1 to 8
+  std::uint32_t text_bytes, exif_bytes;
+};
+
+enum class Answer : std::uint32_t { go_on, stop };
+
+}  // namespace millrace::helper

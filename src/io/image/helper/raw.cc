@@ -1,0 +1,105 @@
+// Camera RAW by LibRaw: the embedded JPEG preview when it is large enough, else the sensor at half size.
+#include <libraw/libraw.h>
+#include <sys/stat.h>
+#include <sys/mman.h>
+#include <vips/vips.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "src/base/error.h"
+#include "src/io/image/helper/decoder.h"
+
+namespace millrace::helper {
+namespace {
+
+// A preview this large on its shorter side shows all that a comparison looks at.
+constexpr int kPreviewSide = 1000;
+
+// LibRaw's flip to EXIF's orientation.
+int orientation_of(int flip) { return flip == 3 ? 3 : flip == 5 ? 8 : flip == 6 ? 6 : 1; }
+
+struct Mapping {
+  void* data = MAP_FAILED;
+  std::size_t size = 0;
+  ~Mapping() {
+    if (data != MAP_FAILED) munmap(data, size);
+  }
+};
+
+bool send_rgb(Channel& channel, Message about, const std::uint8_t* pixels, int width, int height, int bands, int orientation) {
+  about.width = width;
+  about.height = height;
+  about.channels = bands < 3 ? 1 : 3;
+  about.exact = 0;
+  about.orientation = orientation;
+  about.decoder_memory = static_cast<std::uint64_t>(about.full_width) * static_cast<std::uint64_t>(about.full_height) * 8;
+  if (!channel.begin(about)) return true;
+  const bool sent = send_plane(channel, pixels, static_cast<std::size_t>(width) * static_cast<std::size_t>(bands), width,
+                               height, about.channels, bands);
+  channel.end(!sent, sent ? "" : "cancelled");
+  return true;
+}
+
+bool send_preview(LibRaw& raw, const Message& about, Channel& channel, int wanted) {
+  if (raw.unpack_thumb() != LIBRAW_SUCCESS) return false;
+  const libraw_thumbnail_t& thumb = raw.imgdata.thumbnail;
+  if (thumb.tformat != LIBRAW_THUMBNAIL_JPEG || thumb.thumb == nullptr) return false;
+  if (VIPS_INIT("millrace-decoder") != 0) return false;
+  VipsImage* image = nullptr;
+  if (vips_jpegload_buffer(thumb.thumb, thumb.tlength, &image, nullptr) != 0) {
+    vips_error_clear();
+    return false;
+  }
+  const std::unique_ptr<VipsImage, void (*)(void*)> hold(image, g_object_unref);
+  if (std::min(image->Xsize, image->Ysize) < wanted || image->BandFmt != VIPS_FORMAT_UCHAR) return false;
+  std::size_t size = 0;
+  const std::unique_ptr<void, void (*)(void*)> pixels(vips_image_write_to_memory(image, &size), g_free);
+  if (!pixels) {
+    vips_error_clear();
+    return false;
+  }
+  return send_rgb(channel, about, static_cast<const std::uint8_t*>(pixels.get()), image->Xsize, image->Ysize, image->Bands,
+                  orientation_of(raw.imgdata.sizes.flip));
+}
+
+}  // namespace
+
+void decode_raw(const Job& job, Channel& channel) {
+  struct stat info {};
+  Mapping file;
+  if (fstat(job.fd, &info) == 0 && info.st_size > 0) {
+    file.size = static_cast<std::size_t>(info.st_size);
+    file.data = mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, job.fd, 0);
+  }
+  const auto bad = [&](int code) {
+    channel.fail(static_cast<int>(code == LIBRAW_UNSUFFICIENT_MEMORY ? ErrorCode::out_of_memory : ErrorCode::bad_data),
+                 libraw_strerror(code));
+  };
+  if (file.data == MAP_FAILED) return bad(LIBRAW_IO_ERROR);
+  // LibRaw's object is several hundred KiB.
+  const auto raw = std::make_unique<LibRaw>();
+  if (const int code = raw->open_buffer(file.data, file.size); code != LIBRAW_SUCCESS) return bad(code);
+  Message about{};
+  about.full_width = raw->imgdata.sizes.width;
+  about.full_height = raw->imgdata.sizes.height;
+  const int wanted = job.shortest_side > 0 ? job.shortest_side : kPreviewSide;
+  if (send_preview(*raw, about, channel, wanted)) return;
+  auto& settings = raw->imgdata.params;
+  settings.half_size = 1;
+  settings.use_camera_wb = 1;
+  settings.user_flip = 0;  // the orientation is reported, not applied
+  if (const int code = raw->unpack(); code != LIBRAW_SUCCESS) return bad(code);
+  if (const int code = raw->dcraw_process(); code != LIBRAW_SUCCESS) return bad(code);
+  int code = LIBRAW_SUCCESS;
+  libraw_processed_image_t* image = raw->dcraw_make_mem_image(&code);
+  if (image == nullptr) return bad(code);
+  if (image->bits != 8) {
+    channel.fail(static_cast<int>(ErrorCode::unsupported), "a sample format that this program does not read");
+  } else {
+    send_rgb(channel, about, image->data, image->width, image->height, image->colors, orientation_of(raw->imgdata.sizes.flip));
+  }
+  LibRaw::dcraw_clear_mem(image);
+}
+
+}  // namespace millrace::helper

@@ -1,0 +1,248 @@
+// WebP, TIFF, HEIF, JPEG XL, JPEG 2000 and PNM by libvips, one strip at a time where the format allows.
+#include <unistd.h>
+#include <vips/vips.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "src/base/error.h"
+#include "src/io/image/cmyk.h"
+#include "src/io/image/helper/decoder.h"
+#include "src/io/image/picture.h"
+
+namespace millrace::helper {
+namespace {
+
+struct Unref {
+  void operator()(void* object) const { g_object_unref(object); }
+};
+template <typename T>
+using Ref = std::unique_ptr<T, Unref>;
+
+void start_vips() {
+  static const bool started = [] {
+    if (VIPS_INIT("millrace-decoder") != 0) return false;
+    // ImageMagick's coders are too many to trust; what it alone can read is decoded by other libraries here.
+    vips_operation_block_set("VipsForeignLoadMagick", TRUE);
+    vips_concurrency_set(1);
+    vips_cache_set_max(0);
+    return true;
+  }();
+  if (!started) std::_Exit(1);
+}
+
+std::string take_error() {
+  std::string text = vips_error_buffer();
+  vips_error_clear();
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ';');
+  return text.empty() ? "the file cannot be decoded" : text;
+}
+
+// True when a WebP file holds one lossless picture: only then are its pixels defined.
+bool lossless_webp(int fd) {
+  std::uint8_t head[12];
+  if (::pread(fd, head, sizeof(head), 0) != static_cast<ssize_t>(sizeof(head))) return false;
+  for (off_t at = 12, chunks = 0; chunks < 64; ++chunks) {
+    std::uint8_t chunk[8];
+    if (::pread(fd, chunk, sizeof(chunk), at) != static_cast<ssize_t>(sizeof(chunk))) return false;
+    if (std::memcmp(chunk, "VP8L", 4) == 0) return true;
+    if (std::memcmp(chunk, "VP8 ", 4) == 0 || std::memcmp(chunk, "ANIM", 4) == 0) return false;
+    const off_t size = chunk[4] | chunk[5] << 8 | chunk[6] << 16 | static_cast<off_t>(chunk[7]) << 24;
+    at += 8 + size + (size & 1);
+  }
+  return false;
+}
+
+VipsImage* load(const Job& job, VipsSource* source, bool header_only, double scale, int page) {
+  VipsImage* image = nullptr;
+  // The header is read at random, so that the same source can be read again; pixels from top to bottom.
+  const VipsAccess access = header_only ? VIPS_ACCESS_RANDOM : VIPS_ACCESS_SEQUENTIAL;
+  int status = -1;
+  switch (static_cast<ImageFormat>(job.format)) {
+    case ImageFormat::webp:
+      status = vips_webpload_source(source, &image, "access", access, "scale", scale, nullptr);
+      break;
+    case ImageFormat::tiff: status = vips_tiffload_source(source, &image, "access", access, nullptr); break;
+    case ImageFormat::heif: status = vips_heifload_source(source, &image, "access", access, nullptr); break;
+    case ImageFormat::jxl: status = vips_jxlload_source(source, &image, "access", access, nullptr); break;
+    case ImageFormat::jp2:
+      status = vips_jp2kload_source(source, &image, "access", access, "page", page, nullptr);
+      break;
+    case ImageFormat::pnm: status = vips_ppmload_source(source, &image, "access", access, nullptr); break;
+    default: vips_error("millrace", "no loader"); break;
+  }
+  return status == 0 ? image : nullptr;
+}
+
+std::uint8_t clipped(double v) { return static_cast<std::uint8_t>(v <= 0 ? 0 : v >= 255 ? 255 : v); }
+
+// One row as libvips holds it to 8-bit gray or RGB, by Pillow's rules for the same mode.
+void convert_row(const VipsPel* from, const VipsImage* image, int channels, std::uint8_t* to) {
+  const int width = image->Xsize;
+  const int bands = image->Bands;
+  const bool cmyk = image->Type == VIPS_INTERPRETATION_CMYK && bands >= 4;
+  for (int x = 0; x < width; ++x, to += channels) {
+    const auto sample = [&](int c) -> int {
+      const int at = x * bands + c;
+      switch (image->BandFmt) {
+        case VIPS_FORMAT_UCHAR: return from[at];
+        case VIPS_FORMAT_USHORT: {
+          const int v = reinterpret_cast<const std::uint16_t*>(from)[at];
+          return channels == 1 ? std::min(v, 255) : v >> 8;
+        }
+        case VIPS_FORMAT_UINT:
+          return static_cast<int>(std::min<std::uint32_t>(reinterpret_cast<const std::uint32_t*>(from)[at], 255));
+        case VIPS_FORMAT_FLOAT: return clipped(reinterpret_cast<const float*>(from)[at]);
+        case VIPS_FORMAT_DOUBLE: return clipped(reinterpret_cast<const double*>(from)[at]);
+        default: return 0;
+      }
+    };
+    if (channels == 1) {
+      to[0] = static_cast<std::uint8_t>(sample(0));
+    } else if (cmyk) {
+      for (int c = 0; c < 3; ++c) to[c] = cmyk_channel(sample(c), sample(3));
+    } else {
+      for (int c = 0; c < 3; ++c) to[c] = static_cast<std::uint8_t>(sample(c));
+    }
+  }
+}
+
+bool plain(const VipsImage* image) {
+  switch (image->BandFmt) {
+    case VIPS_FORMAT_UCHAR:
+    case VIPS_FORMAT_USHORT:
+    case VIPS_FORMAT_UINT:
+    case VIPS_FORMAT_FLOAT:
+    case VIPS_FORMAT_DOUBLE: break;
+    default: return false;
+  }
+  switch (image->Type) {
+    case VIPS_INTERPRETATION_LAB:
+    case VIPS_INTERPRETATION_LABS:
+    case VIPS_INTERPRETATION_LABQ:
+    case VIPS_INTERPRETATION_XYZ:
+    case VIPS_INTERPRETATION_scRGB: return false;
+    default: return true;
+  }
+}
+
+// What the loader will hold on to: a few rows of tiles, or the whole picture where the codec works on all of it.
+std::uint64_t memory_of(const Job& job, const VipsImage* image) {
+  const std::uint64_t pel = VIPS_IMAGE_SIZEOF_PEL(image);
+  const auto width = static_cast<std::uint64_t>(image->Xsize);
+  const auto height = static_cast<std::uint64_t>(image->Ysize);
+  switch (static_cast<ImageFormat>(job.format)) {
+    case ImageFormat::tiff:
+    case ImageFormat::pnm: return width * pel * 1024 + (16U << 20);
+    case ImageFormat::jp2: return width * height * pel * 5 + (16U << 20);  // OpenJPEG works in 32-bit samples
+    case ImageFormat::jxl: return width * height * 4 * 5 + (16U << 20);    // libjxl works in float
+    default: return width * height * (pel + 4) + (16U << 20);
+  }
+}
+
+}  // namespace
+
+void decode_with_vips(const Job& job, Channel& channel) {
+  start_vips();
+  const auto bad = [&] { channel.fail(static_cast<int>(ErrorCode::bad_data), take_error()); };
+  const Ref<VipsSource> header_source(vips_source_new_from_descriptor(job.fd));
+  if (!header_source) return bad();
+  int full_width = 0, full_height = 0;
+  {
+    const Ref<VipsImage> header(load(job, header_source.get(), true, 1.0, 0));
+    if (!header) return bad();
+    full_width = header->Xsize;
+    full_height = header->Ysize;
+  }
+  double scale = 1.0;
+  int page = 0;
+  const int shortest = std::min(full_width, full_height);
+  if (job.shortest_side > 0 && shortest > 2 * job.shortest_side) {
+    if (job.format == static_cast<int>(ImageFormat::webp)) scale = static_cast<double>(job.shortest_side) / shortest;
+    if (job.format == static_cast<int>(ImageFormat::jp2)) {
+      while ((shortest >> (page + 1)) >= job.shortest_side && page < 5) ++page;
+    }
+  }
+  ::lseek(job.fd, 0, SEEK_SET);
+  const Ref<VipsSource> source(vips_source_new_from_descriptor(job.fd));
+  if (!source) return bad();
+  VipsImage* loaded = load(job, source.get(), false, scale, page);
+  if (loaded == nullptr && page > 0) {
+    // A file with fewer resolutions than asked for is decoded in full.
+    vips_error_clear();
+    page = 0;
+    loaded = load(job, source.get(), false, scale, page);
+  }
+  if (loaded == nullptr) return bad();
+  Ref<VipsImage> image(loaded);
+
+  Message about{};
+  about.exact = scale == 1.0 && page == 0;
+  switch (static_cast<ImageFormat>(job.format)) {
+    case ImageFormat::tiff:
+    case ImageFormat::pnm: break;
+    case ImageFormat::webp: about.exact = about.exact != 0 && lossless_webp(job.fd); break;
+    default: about.exact = 0; break;
+  }
+  if (!plain(image.get())) {
+    VipsImage* converted = nullptr;
+    if (vips_colourspace(image.get(), &converted, VIPS_INTERPRETATION_sRGB, nullptr) != 0) return bad();
+    image.reset(converted);
+    about.exact = 0;
+    if (!plain(image.get())) {
+      return channel.fail(static_cast<int>(ErrorCode::unsupported), "a sample format that this program does not read");
+    }
+  }
+  about.width = image->Xsize;
+  about.height = image->Ysize;
+  about.full_width = full_width;
+  about.full_height = full_height;
+  about.channels = image->Bands < 3 ? 1 : 3;
+  about.decoder_memory = memory_of(job, image.get());
+  std::vector<std::uint8_t> exif;
+  const void* block = nullptr;
+  std::size_t size = 0;
+  if (vips_image_get_typeof(image.get(), VIPS_META_EXIF_NAME) != 0 &&
+      vips_image_get_blob(image.get(), VIPS_META_EXIF_NAME, &block, &size) == 0) {
+    exif.assign(static_cast<const std::uint8_t*>(block), static_cast<const std::uint8_t*>(block) + size);
+  }
+  // libheif has turned the picture already; its EXIF tag, where one was left, would turn it twice.
+  if (job.format == static_cast<int>(ImageFormat::heif) || job.format == static_cast<int>(ImageFormat::jxl)) about.orientation = 1;
+  if (about.orientation == 0 && vips_image_get_typeof(image.get(), VIPS_META_ORIENTATION) != 0) {
+    vips_image_get_int(image.get(), VIPS_META_ORIENTATION, &about.orientation);
+  }
+  if (!channel.begin(about, exif)) return;
+
+  const Ref<VipsRegion> region(vips_region_new(image.get()));
+  const std::size_t pitch = static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels);
+  bool damaged = false;
+  std::string why;
+  for (int y = 0; y < about.height;) {
+    const int count = std::min(channel.most_rows(), about.height - y);
+    const VipsRect rect{0, y, about.width, count};
+    if (!damaged && vips_region_prepare(region.get(), &rect) != 0) {
+      why = take_error();
+      if (y == 0) return channel.fail(static_cast<int>(ErrorCode::bad_data), why);
+      damaged = true;
+    }
+    if (damaged) {
+      std::memset(channel.strip(), 0, pitch * static_cast<std::size_t>(count));
+    } else {
+      for (int r = 0; r < count; ++r) {
+        convert_row(VIPS_REGION_ADDR(region.get(), 0, y + r), image.get(), about.channels,
+                    channel.strip() + static_cast<std::size_t>(r) * pitch);
+      }
+    }
+    if (!channel.rows(count)) {
+      channel.end(true, "cancelled");
+      return;
+    }
+    y += count;
+  }
+  channel.end(damaged, why);
+}
+
+}  // namespace millrace::helper

@@ -1,0 +1,243 @@
+// JPEG by libjpeg-turbo: default integer DCT and fancy upsampling, which is what Pillow asks for too.
+#include <cstddef>
+#include <cstdio>
+
+// jpeglib.h needs FILE and size_t declared before it.
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <fmt/format.h>
+#include <memory>
+#include <vector>
+
+#include "src/base/text.h"
+#include "src/io/image/cmyk.h"
+#include "src/io/image/picture.h"
+
+namespace millrace {
+namespace {
+
+constexpr int kRowsAtOnce = 16;
+
+struct Source {
+  jpeg_source_mgr base;
+  FileReader* file;
+  bool ended;  // the decoder asked for bytes past the end of the file
+};
+
+struct Errors {
+  jpeg_error_mgr base;
+  std::jmp_buf jump;
+  char message[JMSG_LENGTH_MAX];
+  char warning[JMSG_LENGTH_MAX];  // the first one that means lost pixels
+};
+
+void on_error(j_common_ptr info) {
+  auto* errors = reinterpret_cast<Errors*>(info->err);
+  errors->base.format_message(info, errors->message);
+  std::longjmp(errors->jump, 1);
+}
+
+void on_message(j_common_ptr info, int level) {
+  auto* errors = reinterpret_cast<Errors*>(info->err);
+  if (level >= 0) return;
+  // Stray bytes between segments are common and harmless; every other warning is about lost or guessed data.
+  const int code = errors->base.msg_code;
+  if (code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR) return;
+  if (errors->warning[0] == '\0') errors->base.format_message(info, errors->warning);
+}
+
+void on_start(j_decompress_ptr) {}
+
+boolean on_fill(j_decompress_ptr info) {
+  auto* source = reinterpret_cast<Source*>(info->src);
+  const auto chunk = source->file->next();
+  if (chunk.empty()) {
+    // An end-of-image marker lets the decoder finish with what it has.
+    static const JOCTET kEnd[2] = {0xFF, JPEG_EOI};
+    source->ended = true;
+    source->base.next_input_byte = kEnd;
+    source->base.bytes_in_buffer = 2;
+    WARNMS(info, JWRN_JPEG_EOF);
+    return TRUE;
+  }
+  source->base.next_input_byte = chunk.data();
+  source->base.bytes_in_buffer = chunk.size();
+  return TRUE;
+}
+
+void on_skip(j_decompress_ptr info, long count) {
+  auto* source = reinterpret_cast<Source*>(info->src);
+  while (count > static_cast<long>(source->base.bytes_in_buffer)) {
+    if (source->ended) return;
+    count -= static_cast<long>(source->base.bytes_in_buffer);
+    on_fill(info);
+  }
+  source->base.next_input_byte += count;
+  source->base.bytes_in_buffer -= static_cast<std::size_t>(count);
+}
+
+void on_end(j_decompress_ptr) {}
+
+// The smallest reduction that keeps `shortest` pixels on the shorter side, in eighths.
+unsigned scale_for(unsigned width, unsigned height, int shortest) {
+  if (shortest <= 0) return 8;
+  for (const unsigned eighths : {1U, 2U, 4U}) {
+    if ((std::min(width, height) * eighths + 7) / 8 >= static_cast<unsigned>(shortest)) return eighths;
+  }
+  return 8;
+}
+
+Bytes decoder_memory(const jpeg_decompress_struct& info) {
+  std::uint64_t bytes = std::uint64_t{info.image_width} * 3 * 64 + (1U << 20);
+  if (jpeg_has_multiple_scans(const_cast<j_decompress_ptr>(&info)) != 0) {
+    // Every coefficient is kept until the last scan.
+    for (int c = 0; c < info.num_components; ++c) {
+      const jpeg_component_info& component = info.comp_info[c];
+      const auto blocks = [](unsigned n, unsigned factor) { return (n + factor - 1) / factor * factor; };
+      bytes += std::uint64_t{blocks(component.width_in_blocks, static_cast<unsigned>(component.h_samp_factor))} *
+               blocks(component.height_in_blocks, static_cast<unsigned>(component.v_samp_factor)) * DCTSIZE2 *
+               sizeof(JCOEF);
+    }
+  }
+  return {bytes};
+}
+
+// Everything that must outlive a longjmp lives here, outside the frame that calls setjmp.
+struct Session {
+  jpeg_decompress_struct info{};
+  Source source{};
+  Errors errors{};
+  PictureInfo picture;
+  std::vector<std::uint8_t> exif;
+  std::vector<JSAMPLE> strip;
+  std::vector<JSAMPROW> rows;
+  std::vector<std::uint8_t> rgb;
+  ~Session() { jpeg_destroy_decompress(&info); }
+};
+
+
+
+// Runs one step of libjpeg's; false when it gave up, with the reason in errors.message. No C++ object is created
+// between setjmp and the calls that may jump.
+bool read_header(Session& s) {
+  if (setjmp(s.errors.jump) != 0) return false;
+  jpeg_create_decompress(&s.info);
+  s.info.src = &s.source.base;
+  jpeg_save_markers(&s.info, JPEG_APP0 + 1, 0xFFFF);
+  jpeg_read_header(&s.info, TRUE);
+  return true;
+}
+
+bool start(Session& s) {
+  if (setjmp(s.errors.jump) != 0) return false;
+  jpeg_start_decompress(&s.info);
+  return true;
+}
+
+// The next rows into the strip: how many, 0 at the end, -1 when the decoder gave up.
+int read_rows(Session& s) {
+  if (setjmp(s.errors.jump) != 0) return -1;
+  unsigned got = 0;
+  while (got < kRowsAtOnce && s.info.output_scanline < s.info.output_height) {
+    const unsigned n = jpeg_read_scanlines(&s.info, s.rows.data() + got, kRowsAtOnce - got);
+    if (n == 0) break;
+    got += n;
+  }
+  return static_cast<int>(got);
+}
+
+}  // namespace
+
+Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink) {
+  const auto session = std::make_unique<Session>();
+  Session& s = *session;
+  s.info.err = jpeg_std_error(&s.errors.base);
+  s.errors.base.error_exit = on_error;
+  s.errors.base.emit_message = on_message;
+  s.source.file = &file;
+  s.source.base = {nullptr, 0, on_start, on_fill, on_skip, jpeg_resync_to_restart, on_end};
+
+  const std::string subject = printable(file.path());
+  const auto broken = [&]() -> Error {
+    if (file.failed()) return file.error();
+    return {ErrorCode::bad_data, fmt::format("not a JPEG that can be decoded ({})", s.errors.message), subject, ""};
+  };
+  if (!read_header(s)) return broken();
+  if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
+  for (auto* marker = s.info.marker_list; marker != nullptr; marker = marker->next) {
+    const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
+    if (data.starts_with(std::string_view("Exif\0\0", 6)) && s.exif.empty()) {
+      s.exif.assign(marker->data, marker->data + marker->data_length);
+    }
+  }
+  if (auto error = check_sides(s.info.image_width, s.info.image_height, options, subject)) return *error;
+
+  const bool cmyk = s.info.num_components == 4;
+  if (s.info.num_components == 2 || s.info.num_components > 4) {
+    return Error{ErrorCode::unsupported, fmt::format("a JPEG of {} components", s.info.num_components), subject, ""};
+  }
+  const bool gray = s.info.num_components == 1 || (options.gray && !cmyk && s.info.jpeg_color_space == JCS_YCbCr);
+  s.info.out_color_space = gray ? JCS_GRAYSCALE : cmyk ? JCS_CMYK : JCS_RGB;
+  const unsigned eighths = scale_for(s.info.image_width, s.info.image_height, options.shortest_side);
+  s.info.scale_num = eighths;
+  s.info.scale_denom = 8;
+  jpeg_calc_output_dimensions(&s.info);
+
+  s.picture.format = ImageFormat::jpeg;
+  s.picture.width = static_cast<int>(s.info.output_width);
+  s.picture.height = static_cast<int>(s.info.output_height);
+  s.picture.full_width = static_cast<int>(s.info.image_width);
+  s.picture.full_height = static_cast<int>(s.info.image_height);
+  s.picture.channels = gray ? 1 : 3;
+  s.picture.exact = eighths == 8 && (!options.gray || s.info.num_components == 1);
+  s.picture.decoder_memory = decoder_memory(s.info);
+  s.picture.exif = parse_exif(s.exif);
+  if (auto error = sink.begin(s.picture)) return *error;
+  if (!start(s)) return broken();
+
+  const auto width = static_cast<std::size_t>(s.info.output_width);
+  const std::size_t pitch = width * static_cast<std::size_t>(s.info.output_components);
+  s.strip.resize(pitch * kRowsAtOnce);
+  for (std::size_t r = 0; r < kRowsAtOnce; ++r) s.rows.push_back(s.strip.data() + r * pitch);
+  if (cmyk) s.rgb.resize(3 * width * kRowsAtOnce);
+
+  Decoded result;
+  unsigned delivered = 0;
+  while (delivered < s.info.output_height) {
+    const bool ended_before = s.source.ended;
+    const int n = read_rows(s);
+    if (n <= 0) break;
+    // The file ended before the first rows were whole: there is nothing to look at.
+    if (delivered == 0 && (ended_before || (s.source.ended && s.info.output_height > kRowsAtOnce && s.info.input_iMCU_row <= 1))) break;
+    if (cmyk) {
+      // Adobe's programs write CMYK inverted, and every reader takes all CMYK JPEGs for theirs.
+      inverted_cmyk_to_rgb(s.strip.data(), s.rgb.data(), width * static_cast<std::size_t>(n));
+      sink.rows(s.rgb.data(), static_cast<std::ptrdiff_t>(3 * width), n);
+    } else {
+      sink.rows(s.strip.data(), static_cast<std::ptrdiff_t>(pitch), n);
+    }
+    delivered += static_cast<unsigned>(n);
+  }
+  if (file.failed()) return file.error();
+  if (delivered == 0) {
+    if (s.errors.message[0] != '\0') return broken();
+    return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
+  }
+  if (delivered < s.info.output_height) {
+    // The decoder gave up in the middle. The rest is gray, as a viewer would show it.
+    result.damaged = true;
+    result.damage = s.errors.message;
+    const std::vector<std::uint8_t> blank(static_cast<std::size_t>(s.picture.channels) * width, 128);
+    for (; delivered < s.info.output_height; ++delivered) sink.rows(blank.data(), 0, 1);
+  } else if (s.errors.warning[0] != '\0') {
+    result.damaged = true;
+    result.damage = s.errors.warning;
+  }
+  result.info = s.picture;
+  return result;
+}
+
+}  // namespace millrace

@@ -1,0 +1,71 @@
+// Enters: a picture file, read from front to back.
+// Leaves: its rows, 8-bit gray or RGB, handed to a sink as they are decoded; what is known about it; or a reason.
+// Never: turns a picture (EXIF orientation is reported, not applied), converts colour profiles, or keeps the pixels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/base/error.h"
+#include "src/base/sizes.h"
+#include "src/io/file/reader.h"
+#include "src/io/image/exif.h"
+
+namespace millrace {
+
+enum class ImageFormat : std::uint8_t { unknown, jpeg, png, gif, bmp, pnm, tiff, webp, heif, jxl, jp2, raw };
+const char* name_of(ImageFormat format);
+
+// By the file's first bytes; the extension tells only RAW files apart from the TIFF that they look like.
+ImageFormat sniff_format(std::span<const std::uint8_t> head, std::string_view path);
+// True for a name that a scan should open: a picture's extension, any case.
+bool has_picture_extension(std::string_view path);
+
+struct PictureInfo {
+  ImageFormat format = ImageFormat::unknown;
+  int width = 0, height = 0;            // of the rows that follow
+  int full_width = 0, full_height = 0;  // as stored, before any reduced decoding
+  int channels = 3;                     // 1 gray, 3 RGB
+  // The format defines its pixels and they are decoded in full, so that hashes are those of any right decoder.
+  bool exact = true;
+  Bytes decoder_memory;                 // what the decoder itself will hold on to
+  Exif exif;                            // what EXIF says, its orientation not applied to the rows
+};
+
+// Takes the rows. begin() is called once, before them; an Error from it stops the decoding and becomes the outcome.
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  virtual std::optional<Error> begin(const PictureInfo& info) = 0;
+  virtual void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) = 0;
+};
+
+struct DecodeOptions {
+  // 0 decodes in full. Otherwise the decoder may reduce by whatever factor it has (JPEG's 1/2, 1/4, 1/8) as long as
+  // the shorter side keeps at least this many pixels.
+  int shortest_side = 0;
+  bool gray = false;                      // luma is enough: JPEG then gives its own Y
+  std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
+};
+
+struct Decoded {
+  PictureInfo info;
+  bool damaged = false;  // it displays, but part of it is missing
+  std::string damage;    // why, when damaged
+};
+
+// Decodes JPEG and PNG in this process, everything else in a helper process (src/io/image/helper_client.h).
+Outcome<Decoded> decode_picture(FileReader& file, const DecodeOptions& options, RowSink& sink);
+
+Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink);
+Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowSink& sink);
+
+// Error(too_large) when a picture of these sides is over the limit or has none.
+std::optional<Error> check_sides(std::uint64_t width, std::uint64_t height, const DecodeOptions& options,
+                                 const std::string& path);
+
+}  // namespace millrace

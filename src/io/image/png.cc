@@ -1,0 +1,186 @@
+// PNG by libpng. Alpha and transparent colours are dropped, not blended; 16-bit gray clips at 255 and 16-bit colour
+// keeps its high byte, as Pillow's modes do.
+#include <fmt/format.h>
+#include <png.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "src/base/text.h"
+#include "src/io/image/picture.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kRowsAtOnce = 16;
+
+struct Session {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  FileReader* file = nullptr;
+  std::span<const std::uint8_t> chunk;
+  bool ended = false;
+  std::string message;
+  std::jmp_buf jump;
+
+  PictureInfo picture;
+  std::vector<std::uint8_t> pixels;
+  std::vector<png_bytep> rows;
+  std::size_t pitch = 0;
+  bool wide_gray = false;
+  bool interlaced = false;
+
+  ~Session() { png_destroy_read_struct(&png, &info, nullptr); }
+};
+
+void on_error(png_structp png, png_const_charp message) {
+  auto* s = static_cast<Session*>(png_get_error_ptr(png));
+  s->message = message;
+  std::longjmp(s->jump, 1);
+}
+
+void on_warning(png_structp, png_const_charp) {}
+
+void on_read(png_structp png, png_bytep out, png_size_t count) {
+  auto* s = static_cast<Session*>(png_get_io_ptr(png));
+  while (count > 0) {
+    if (s->chunk.empty()) s->chunk = s->file->next();
+    if (s->chunk.empty()) {
+      s->ended = true;
+      png_error(png, "the file ends in the middle");
+    }
+    const std::size_t n = std::min(count, s->chunk.size());
+    std::memcpy(out, s->chunk.data(), n);
+    out += n;
+    count -= n;
+    s->chunk = s->chunk.subspan(n);
+  }
+}
+
+bool read_header(Session& s) {
+  if (setjmp(s.jump) != 0) return false;
+  png_set_read_fn(s.png, &s, on_read);
+  // Sides are checked by our own limit; a chunk of text larger than this is not a picture's.
+  png_set_user_limits(s.png, 0x7FFFFFFF, 0x7FFFFFFF);
+  png_set_chunk_malloc_max(s.png, 64U << 20);
+  png_read_info(s.png, s.info);
+  const int depth = png_get_bit_depth(s.png, s.info);
+  const int color = png_get_color_type(s.png, s.info);
+  s.wide_gray = depth == 16 && color == PNG_COLOR_TYPE_GRAY;
+  if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(s.png);
+  if (color == PNG_COLOR_TYPE_GRAY && depth < 8) png_set_expand_gray_1_2_4_to_8(s.png);
+  if (depth == 16 && !s.wide_gray) png_set_strip_16(s.png);
+  png_set_strip_alpha(s.png);
+  s.interlaced = png_set_interlace_handling(s.png) > 1;
+  png_read_update_info(s.png, s.info);
+  s.pitch = png_get_rowbytes(s.png, s.info);
+  s.picture.channels = (color & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
+  return true;
+}
+
+// `count` rows into s.rows; how many arrived whole.
+bool read_rows(Session& s, std::size_t from, std::size_t count) {
+  if (setjmp(s.jump) != 0) return false;
+  png_read_rows(s.png, s.rows.data() + from, nullptr, static_cast<png_uint_32>(count));
+  return true;
+}
+
+bool read_image(Session& s) {
+  if (setjmp(s.jump) != 0) return false;
+  png_read_image(s.png, s.rows.data());
+  return true;
+}
+
+void read_end(Session& s) {
+  if (setjmp(s.jump) != 0) return;
+  png_read_end(s.png, s.info);
+}
+
+void read_exif(Session& s) {
+  png_bytep exif = nullptr;
+  png_uint_32 size = 0;
+  if (png_get_eXIf_1(s.png, s.info, &size, &exif) != 0 && exif != nullptr) s.picture.exif = parse_exif({exif, size});
+}
+
+// 16-bit gray in place to 8 bits: what is above 255 becomes 255.
+void clip_wide(std::uint8_t* row, int width) {
+  for (int x = 0; x < width; ++x) row[x] = row[2 * x] != 0 ? 255 : row[2 * x + 1];
+}
+
+}  // namespace
+
+Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowSink& sink) {
+  const auto session = std::make_unique<Session>();
+  Session& s = *session;
+  const std::string subject = printable(file.path());
+  s.file = &file;
+  s.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
+  if (s.png == nullptr) return Error{ErrorCode::out_of_memory, "libpng could not start", subject, ""};
+  s.info = png_create_info_struct(s.png);
+  if (s.info == nullptr) return Error{ErrorCode::out_of_memory, "libpng could not start", subject, ""};
+  const auto broken = [&]() -> Error {
+    if (file.failed()) return file.error();
+    if (s.ended) return {ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
+    return {ErrorCode::bad_data, fmt::format("not a PNG that can be decoded ({})", s.message), subject, ""};
+  };
+  if (!read_header(s)) return broken();
+  const std::uint64_t width = png_get_image_width(s.png, s.info);
+  const std::uint64_t height = png_get_image_height(s.png, s.info);
+  if (auto error = check_sides(width, height, options, subject)) return *error;
+
+  s.picture.format = ImageFormat::png;
+  s.picture.width = s.picture.full_width = static_cast<int>(width);
+  s.picture.height = s.picture.full_height = static_cast<int>(height);
+  // An interlaced picture is only whole at its end, so all of it is held.
+  const std::size_t held = s.interlaced ? static_cast<std::size_t>(height) : kRowsAtOnce;
+  s.picture.decoder_memory = {s.pitch * (held + 4) + (1U << 19)};
+  read_exif(s);
+  if (auto error = sink.begin(s.picture)) return *error;
+  s.pixels.assign(s.pitch * held, 0);
+  for (std::size_t r = 0; r < held; ++r) s.rows.push_back(s.pixels.data() + r * s.pitch);
+
+  Decoded result;
+  const auto give = [&](std::size_t count) {
+    if (s.wide_gray) {
+      for (std::size_t r = 0; r < count; ++r) clip_wide(s.rows[r], s.picture.width);
+    }
+    sink.rows(s.pixels.data(), static_cast<std::ptrdiff_t>(s.pitch), static_cast<int>(count));
+  };
+  bool whole = true;
+  if (s.interlaced) {
+    whole = read_image(s);
+    // An early pass alone is a blur of the whole picture; it displays, so it counts.
+    if (!whole && std::all_of(s.pixels.begin(), s.pixels.end(), [](std::uint8_t v) { return v == 0; })) return broken();
+    give(held);
+  } else {
+    std::size_t delivered = 0;
+    while (whole && delivered < height) {
+      const std::size_t count = std::min<std::size_t>(kRowsAtOnce, static_cast<std::size_t>(height) - delivered);
+      std::size_t good = 0;
+      // One row a call only costs when something is broken: a call that fails leaves no count behind.
+      while (good < count && (whole = read_rows(s, good, 1))) ++good;
+      if (good > 0) give(good);
+      delivered += good;
+    }
+    if (delivered == 0) return broken();
+    if (!whole) {
+      const std::vector<std::uint8_t> blank(s.pitch, 0);
+      for (; delivered < height; ++delivered) sink.rows(blank.data(), 0, 1);
+    }
+  }
+  if (file.failed()) return file.error();
+  if (whole) {
+    read_end(s);
+  } else {
+    result.damaged = true;
+    result.damage = s.message;
+  }
+  read_exif(s);  // the block may also come after the pixels
+  result.info = s.picture;
+  return result;
+}
+
+}  // namespace millrace

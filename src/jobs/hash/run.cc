@@ -1,0 +1,189 @@
+#include "src/jobs/hash/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+#include "src/io/file/walk.h"
+#include "src/io/image/fingerprint.h"
+#include "src/io/image/helper_client.h"
+
+namespace millrace::hash {
+namespace {
+
+struct Hashed {
+  std::string path;
+  std::uint64_t bytes = 0;
+  Outcome<Fingerprint> outcome = Error{};
+};
+
+WalkResult find_files(const Options& options, const RunContext& context) {
+  WalkOptions walking;
+  walking.hidden = options.hidden;
+  walking.follow_symlinks = options.follow_symlinks;
+  walking.exclude = options.exclude;
+  walking.cancelled = [&] { return context.cancel.cancelled(); };
+  WalkResult found = walk(options.inputs, walking);
+  // A file that was named itself is always tried; folders hold much that is not a picture.
+  std::erase_if(found.files, [&](const FileEntry& file) {
+    return !options.all_files && !has_picture_extension(file.path) &&
+           std::find(options.inputs.begin(), options.inputs.end(), file.path) == options.inputs.end();
+  });
+  return found;
+}
+
+FingerprintOptions fingerprint_options(const Options& options) {
+  FingerprintOptions wanted;
+  wanted.hashes = options.request;
+  wanted.upright = options.orientation == "exif";
+  wanted.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
+  if (options.decode == "fast") {
+    wanted.decode.shortest_side = fast_shortest_side(options.request);
+    const auto& kinds = options.request.kinds;
+    wanted.decode.gray = std::find(kinds.begin(), kinds.end(), HashKind::colorhash) == kinds.end();
+  }
+  return wanted;
+}
+
+void add_path(nlohmann::ordered_json& object, const std::string& path) {
+  object["path"] = utf8_for_display(path);
+  if (!is_utf8(path)) object["path_base64"] = base64(path);
+}
+
+std::string jsonl_line(const Options& options, const Hashed& hashed) {
+  nlohmann::ordered_json line;
+  add_path(line, hashed.path);
+  if (!hashed.outcome) {
+    const Error& error = hashed.outcome.error();
+    line["error"] = error.what + (error.remedy.empty() ? "" : "; " + error.remedy);
+    return line.dump() + "\n";
+  }
+  const Fingerprint& print = *hashed.outcome;
+  line["width"] = print.info.full_width;
+  line["height"] = print.info.full_height;
+  line["bytes"] = hashed.bytes;
+  line["quality"] = print.hashes.quality;
+  line["exact"] = print.info.exact && options.orientation == "stored";
+  if (options.decode != "exact") line["decode"] = options.decode;
+  if (print.damaged) line["damaged"] = print.damage;
+  for (std::size_t i = 0; i < options.request.kinds.size(); ++i) {
+    line[name_of(options.request.kinds[i])] = hex_of_bits(print.hashes.bits[i]);
+  }
+  return line.dump() + "\n";
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string csv_header(const Options& options) {
+  std::string line = "path,width,height,bytes,quality,exact";
+  for (const HashKind kind : options.request.kinds) line += std::string(",") + name_of(kind);
+  return line + ",error\n";
+}
+
+std::string csv_line(const Options& options, const Hashed& hashed) {
+  std::string line = csv_field(utf8_for_display(hashed.path));
+  if (!hashed.outcome) {
+    return line + ",,,,," + std::string(options.request.kinds.size() + 1, ',') + csv_field(hashed.outcome.error().what) + "\n";
+  }
+  const Fingerprint& print = *hashed.outcome;
+  line += fmt::format(",{},{},{},{},{}", print.info.full_width, print.info.full_height, hashed.bytes, print.hashes.quality,
+                      print.info.exact && options.orientation == "stored");
+  for (const HashBits& bits : print.hashes.bits) line += "," + hex_of_bits(bits);
+  return line + ",\n";
+}
+
+std::string table_line(const Options&, const Hashed& hashed) {
+  if (!hashed.outcome) return fmt::format("-  {}: {}\n", printable(hashed.path), hashed.outcome.error().what);
+  std::string line;
+  for (const HashBits& bits : hashed.outcome->hashes.bits) line += hex_of_bits(bits) + "  ";
+  return line + printable(hashed.path) + (hashed.outcome->damaged ? "  (damaged)" : "") + "\n";
+}
+
+}  // namespace
+
+int fast_shortest_side(const HashRequest& request) {
+  // Eight times the largest target that a hash resizes to: there at most 2 % of the hashes drift, by a bit or two
+  // (docs/performance.md, "Drift of reduced decoding"). PDQ samples 64 a side.
+  int target = request.size + 1;
+  for (const HashKind kind : request.kinds) {
+    if (kind == HashKind::phash) target = std::max(target, 4 * request.size);
+    if (kind == HashKind::pdq) target = std::max(target, 64);
+  }
+  return 8 * target;
+}
+
+std::string plan(const Options& options, RunContext& context) {
+  const WalkResult found = find_files(options, context);
+  std::uint64_t bytes = 0;
+  for (const FileEntry& file : found.files) bytes += file.size;
+  const Bytes each{PictureHasher::memory_needed(options.request, 6000, 4000) + FileReader::kChunk};
+  return fmt::format(
+      "files:    {} ({})\nthreads:  {}\nmemory:   {} at most; a picture of 24 megapixels takes {}\nin flight: {} pictures\n",
+      grouped(found.files.size()), to_text(Bytes{bytes}), context.executor.threads(), to_text(context.budget.limit()),
+      to_text(each), chain::tokens_for(context, {FileReader::kChunk}));
+}
+
+Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write) {
+  check(options.request);
+  const auto start = Clock::now();
+  const WalkResult found = find_files(options, context);
+  const FingerprintOptions wanted = fingerprint_options(options);
+  limit_helper_memory(context.budget.limit());
+
+  Summary summary;
+  const auto line_of = options.format == "jsonl" ? jsonl_line : options.format == "csv" ? csv_line : table_line;
+  if (options.format == "csv") write(csv_header(options));
+  for (const Error& error : found.unreadable) {
+    ++summary.unreadable;
+    Hashed folder;
+    folder.path = error.subject;
+    folder.outcome = Error{error.code, error.what, "", error.remedy};
+    write(line_of(options, folder));
+  }
+
+  Progress progress(context.progress, "hashing", found.files.size());
+  std::size_t next = 0;
+  const auto cancelled = [&] { return context.cancel.cancelled(); };
+  using Item = std::shared_ptr<Hashed>;
+
+  auto stages =
+      chain::source<std::size_t>("list", [&]() -> std::optional<std::size_t> {
+        return next < found.files.size() ? std::optional(next++) : std::nullopt;
+      }) |
+      chain::parallel<std::size_t, Item>(
+          "decode and hash",
+          [&](std::size_t index, Span& span) {
+            const FileEntry& file = found.files[index];
+            auto item = std::make_shared<Hashed>();
+            item->path = file.path;
+            item->bytes = file.size;
+            auto reader = FileReader::open(file.path);
+            item->outcome = reader ? fingerprint(**reader, wanted, context.budget, cancelled, span) : reader.error();
+            if (reader) span.stage().add_bytes((*reader)->bytes_read());
+            return item;
+          },
+          options.decode == "exact" ? "--decode fast, if hashes may differ by a bit or two" : "more threads") |
+      chain::sink<Item>("write", [&](const Item& item, Span&) {
+        if (!item->outcome && item->outcome.error().code == ErrorCode::cancelled) return;
+        ++(item->outcome ? summary.pictures : summary.unreadable);
+        if (item->outcome && item->outcome->damaged) ++summary.damaged;
+        summary.bytes += item->bytes;
+        write(line_of(options, *item));
+        progress.add(1, item->bytes);
+      });
+  chain::run(stages, context, {FileReader::kChunk});
+  stop_helpers();
+  if (context.cancel.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted; what was printed is right");
+  summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return summary;
+}
+
+}  // namespace millrace::hash

@@ -1,0 +1,34 @@
+// Enters: folders and files.
+// Leaves: a line of hashes an image, in the order of their paths.
+// Never: stops at a file that cannot be read; it is listed with its reason.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/jobs/hash/options.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::hash {
+
+struct Summary {
+  std::uint64_t pictures = 0;
+  std::uint64_t unreadable = 0;
+  std::uint64_t damaged = 0;
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+};
+
+// Writes the output through `write`, in pieces that are whole lines.
+Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write);
+
+// What --plan prints: how many files and bytes, and how much memory a picture in flight takes.
+std::string plan(const Options& options, RunContext& context);
+
+// The shortest side that a reduced decoding keeps in `fast`, from the drift curve in docs/performance.md.
+int fast_shortest_side(const HashRequest& request);
+
+}  // namespace millrace::hash

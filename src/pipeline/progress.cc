@@ -1,0 +1,64 @@
+#include "src/pipeline/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "src/base/sizes.h"
+
+namespace millrace {
+
+Progress::Progress(ProgressStyle style, std::string what, std::uint64_t total)
+    : style_(style), what_(std::move(what)), total_(total), start_(std::chrono::steady_clock::now()) {
+  if (style_ == ProgressStyle::automatic) {
+    style_ = isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
+  }
+  if (style_ != ProgressStyle::none) thread_ = std::thread([this] { loop(); });
+}
+
+Progress::~Progress() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stop_.notify_all();
+  thread_.join();
+  report(true);
+}
+
+void Progress::loop() {
+  // A log wants few lines, a terminal a steady one.
+  const auto interval = style_ == ProgressStyle::lines ? std::chrono::milliseconds(5000)
+                        : style_ == ProgressStyle::json ? std::chrono::milliseconds(1000)
+                                                        : std::chrono::milliseconds(200);
+  std::unique_lock lock(mutex_);
+  while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) report(false);
+}
+
+void Progress::report(bool last) {
+  const std::uint64_t done = done_.load();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
+  const double left = rate > 0 && total_ > done ? static_cast<double>(total_ - done) / rate : 0;
+  if (style_ == ProgressStyle::json) {
+    fmt::print(stderr, "{{\"progress\":\"{}\",\"done\":{},\"total\":{},\"bytes\":{},\"seconds\":{:.2f},\"rate\":{:.2f}}}\n",
+               what_, done, total_, bytes_.load(), seconds, rate);
+  } else if (style_ == ProgressStyle::lines) {
+    // Short work needs no lines: the summary follows at once.
+    if (last && seconds < 5) return;
+    fmt::print(stderr, "{}: {} of {}, {}/s{}\n", what_, grouped(done), grouped(total_), rate_text(rate),
+               last ? "" : ", " + duration_text(left) + " left");
+  } else {
+    constexpr int kCells = 24;
+    const int filled = total_ == 0 ? kCells : static_cast<int>(kCells * done / total_);
+    std::string bar(static_cast<std::size_t>(filled), '#');
+    bar.resize(kCells, '.');
+    fmt::print(stderr, "\r\x1b[K{} [{}] {} of {}  {}/s{}{}", what_, bar, grouped(done), grouped(total_), rate_text(rate),
+               last ? "" : "  " + duration_text(left) + " left", last ? "\n" : "");
+  }
+  std::fflush(stderr);
+}
+
+}  // namespace millrace

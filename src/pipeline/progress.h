@@ -1,0 +1,46 @@
+// Enters: how much there is to do and how much is done.
+// Leaves: a bar on a terminal, plain lines in a log, or JSON lines, all on stderr.
+// Never: writes to stdout.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace millrace {
+
+enum class ProgressStyle { automatic, bar, lines, json, none };
+
+class Progress {
+ public:
+  // Starts reporting at once; the destructor reports the end. `automatic` is a bar on a terminal, else lines.
+  Progress(ProgressStyle style, std::string what, std::uint64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void add(std::uint64_t items, std::uint64_t bytes = 0) {
+    done_.fetch_add(items, std::memory_order_relaxed);
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+ private:
+  void report(bool last);
+  void loop();
+
+  ProgressStyle style_;
+  std::string what_;
+  std::uint64_t total_;
+  std::atomic<std::uint64_t> done_{0}, bytes_{0};
+  std::chrono::steady_clock::time_point start_;
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace millrace
