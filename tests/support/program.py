@@ -1,0 +1,24 @@
+"""What the tests of the program share: where it is, and running it."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("MILLRACE_BUILD", ROOT / "build" / "release"))
+PROGRAM = BUILD / "millrace"
+DATA = ROOT.parent / "shared" / "data"
+
+
+def millrace(*arguments, check=True, env=None, **options):
+    """Runs the program; with `check`, exit codes other than 0 and 3 fail the test with what it printed."""
+    environment = dict(os.environ, **(env or {}))
+    done = subprocess.run([PROGRAM, *map(os.fspath, arguments)], capture_output=True, env=environment, **options)
+    if check and done.returncode not in (0, 3):
+        raise AssertionError(f"exit {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return done
+
+
+def lines_of(done):
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
