@@ -41,7 +41,7 @@ std::uint64_t bucket_bytes(const Plan& plan, std::uint64_t count, Layout layout)
   std::uint64_t most = 0;
   for (const Part& part : plan.parts) {
     const auto stored = static_cast<std::uint64_t>(stored_columns<Code>(part));
-    std::uint64_t bytes = count * 4 * (stored + 1) + (std::uint64_t{4} << part.width);
+    std::uint64_t bytes = (count + kOverread) * 4 * (stored + 1) + (std::uint64_t{4} << part.width);
     if (part.width > kDirectBits) {
       bytes += layout == Layout::roomy ? count * 4 * (stored + 2) : std::uint64_t{32} << part.width;
     }
@@ -56,7 +56,7 @@ void Buckets<Code>::fill(std::span<const Code> codes, const Part& part, Layout l
   const std::size_t n = codes.size();
   stored_ = stored_columns<Code>(part);
   const auto stored = static_cast<std::size_t>(stored_);
-  for (std::size_t c = 0; c < stored; ++c) allocate(columns_[c], n);
+  for (std::size_t c = 0; c < stored; ++c) allocate(columns_[c], n + kOverread);
   allocate(ids_, n);
   const std::size_t buckets = std::size_t{1} << part.width;
   starts_.resize(buckets + 1);

@@ -29,19 +29,21 @@ constexpr std::size_t kGroup = 4;
 // Positions of side b that stay in the first-level cache while a block of side a passes: 8 KiB a
 // column.
 constexpr std::size_t kTile = 2048;
+// Hits that are worth a call.
+constexpr std::size_t kBatch = 4096;
 
 HWY_INLINE VI bits_between(VU a, VU b) {
   return hn::BitCast(I32(), hn::PopulationCount(hn::Xor(a, b)));
 }
 
-// Some pair among `group` codes from `a` on and a vector from `b` on passed the tested columns:
-// which ones also pass all.
-HWY_NOINLINE void report(const MatchTask& task, std::size_t a, std::size_t group, std::size_t b,
+// Some pair of codes from `a` on (at most kGroup, and before a_end) and a vector from `b` on passed
+// the tested columns: which ones pass all stored ones. Lanes past b_end belong to other buckets.
+HWY_NOINLINE void report(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b,
                          std::size_t b_end, std::vector<Hit>& hits) {
   const U32 d;
   const I32 di;
   const VI limit = hn::Set(di, task.radius + 1);
-  for (std::size_t g = a; g < a + group; ++g) {
+  for (std::size_t g = a; g < std::min(a_end, a + kGroup); ++g) {
     VI count = hn::Zero(di);
     for (int c = 0; c < task.stored; ++c) {
       count = hn::Add(count, bits_between(hn::LoadU(d, task.b.columns[c] + b),
@@ -56,63 +58,159 @@ HWY_NOINLINE void report(const MatchTask& task, std::size_t a, std::size_t group
     for (; lanes != 0; lanes &= lanes - 1) {
       const std::size_t at = b + static_cast<std::size_t>(std::countr_zero(lanes));
       if (at >= b_end) break;
-      if (task.self && at <= g) continue;
       hits.push_back({static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(at)});
     }
   }
 }
 
-template <int kTested, std::size_t kCodes>
-HWY_INLINE void scan(const MatchTask& task, std::size_t a, std::size_t b, std::size_t b_end,
-                     std::vector<Hit>& hits) {
+// kGroup codes from `a` on against a long run of side b. Groups may reach past a_end into the next
+// bucket, or into the padding: report() drops those, which is cheaper than a loop for the rest.
+template <int kTested>
+HWY_INLINE void scan_long(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b,
+                          std::size_t b_end, std::vector<Hit>& hits) {
   const U32 d;
   const I32 di;
   const VI limit = hn::Set(di, task.radius + 1);
-  VU own[kCodes][kTested];
-  for (std::size_t g = 0; g < kCodes; ++g) {
+  VU own[kGroup][kTested];
+  for (std::size_t g = 0; g < kGroup; ++g) {
     for (int c = 0; c < kTested; ++c) own[g][c] = hn::Set(d, task.a.columns[c][a + g]);
   }
   const std::size_t step = hn::Lanes(d);
   for (; b < b_end; b += step) {
-    VI count[kCodes];
+    VI count[kGroup];
     for (int c = 0; c < kTested; ++c) {
       const VU other = hn::LoadU(d, task.b.columns[c] + b);
-      for (std::size_t g = 0; g < kCodes; ++g) {
+      for (std::size_t g = 0; g < kGroup; ++g) {
         const VI bits = bits_between(other, own[g][c]);
         count[g] = c == 0 ? bits : hn::Add(count[g], bits);
       }
     }
     VI least = count[0];
-    for (std::size_t g = 1; g < kCodes; ++g) least = hn::Min(least, count[g]);
+    for (std::size_t g = 1; g < kGroup; ++g) least = hn::Min(least, count[g]);
     if (HWY_UNLIKELY(!hn::AllFalse(di, hn::Lt(least, limit))))
-      report(task, a, kCodes, b, b_end, hits);
+      report(task, a, a_end, b, b_end, hits);
   }
 }
 
-// Positions [a, a_end) against [b, b_end), those after each code alone when the two ranges are one
-// bucket.
-template <int kTested>
-HWY_INLINE bool scan_block(const MatchTask& task, std::size_t a_begin, std::size_t a_end,
-                           std::size_t b_begin, std::size_t b_end, bool triangle,
-                           std::vector<Hit>& hits) {
-  for (std::size_t tile = b_begin; tile < b_end; tile += kTile) {
-    const std::size_t tile_end = std::min(tile + kTile, b_end);
-    std::size_t a = a_begin;
-    for (; a + kGroup <= a_end; a += kGroup) {
-      const std::size_t from = triangle ? std::max(tile, a + 1) : tile;
-      if (from >= tile_end) break;
-      scan<kTested, kGroup>(task, a, from, tile_end, hits);
-    }
-    for (; a < a_end; ++a) {
-      const std::size_t from = triangle ? std::max(tile, a + 1) : tile;
-      if (from >= tile_end) break;
-      scan<kTested, 1>(task, a, from, tile_end, hits);
-    }
-    if (b_end - b_begin > kTile || hits.size() > 4096) {
-      if (!task.accept(task.context, hits)) return false;
+// Positions [a, a_end) against kVectors vectors of side b, which stay in registers. With buckets of
+// some 20 codes a loop over side b inside would be mispredicted for every group; here only the
+// number of groups varies.
+template <int kTested, int kVectors>
+HWY_INLINE void scan_short(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b,
+                           std::size_t b_end, std::vector<Hit>& hits) {
+  const U32 d;
+  const I32 di;
+  const VI limit = hn::Set(di, task.radius + 1);
+  const std::size_t step = hn::Lanes(d);
+  VU other[kVectors][kTested];
+  for (int v = 0; v < kVectors; ++v) {
+    for (int c = 0; c < kTested; ++c) {
+      other[v][c] = hn::LoadU(d, task.b.columns[c] + b + static_cast<std::size_t>(v) * step);
     }
   }
-  return true;
+  for (; a < a_end; a += kGroup) {
+    VI least[kGroup];
+    for (std::size_t g = 0; g < kGroup; ++g) {
+      VI count[kVectors];
+      for (int c = 0; c < kTested; ++c) {
+        const VU own = hn::Set(d, task.a.columns[c][a + g]);
+        for (int v = 0; v < kVectors; ++v) {
+          const VI bits = bits_between(other[v][c], own);
+          count[v] = c == 0 ? bits : hn::Add(count[v], bits);
+        }
+      }
+      least[g] = count[0];
+      for (int v = 1; v < kVectors; ++v) least[g] = hn::Min(least[g], count[v]);
+    }
+    const VI all = hn::Min(hn::Min(least[0], least[1]), hn::Min(least[2], least[3]));
+    if (HWY_UNLIKELY(!hn::AllFalse(di, hn::Lt(all, limit)))) {
+      for (std::size_t at = b; at < b_end; at += step) report(task, a, a_end, at, b_end, hits);
+    }
+  }
+}
+
+// How many positions after each code of a group scan_next() looks at: whole vectors, and enough to
+// leave the group.
+HWY_INLINE std::size_t next_reach() {
+  const std::size_t lanes = hn::Lanes(U32());
+  return (kGroup - 1 + lanes - 1) / lanes * lanes;
+}
+
+// The first vector after each code of a group, for pairs inside a bucket: each code has its own
+// load, so that none meets itself.
+template <int kTested>
+HWY_INLINE void scan_next(const MatchTask& task, std::size_t a, std::size_t a_end,
+                          std::size_t b_end, std::vector<Hit>& hits) {
+  const U32 d;
+  const I32 di;
+  const VI limit = hn::Set(di, task.radius + 1);
+  const std::size_t reach = next_reach();
+  for (std::size_t step = 0; step < reach; step += hn::Lanes(d)) {
+    VI least = limit;
+    for (std::size_t g = 0; g < kGroup; ++g) {
+      VI count = hn::Zero(di);
+      for (int c = 0; c < kTested; ++c) {
+        const std::uint32_t* const column = task.a.columns[c] + a + g;
+        count = hn::Add(count, bits_between(hn::LoadU(d, column + step + 1), hn::Set(d, *column)));
+      }
+      least = hn::Min(least, count);
+    }
+    if (HWY_LIKELY(hn::AllFalse(di, hn::Lt(least, limit)))) continue;
+    for (std::size_t g = a; g < std::min(a_end, a + kGroup); ++g) {
+      report(task, g, g + 1, g + step + 1, std::min(a + 1 + reach, b_end), hits);
+    }
+  }
+}
+
+// Pairs inside a bucket that ends at b_end, the first code of them in [a_begin, a_end).
+template <int kTested>
+HWY_INLINE bool scan_inside(const MatchTask& task, std::size_t a_begin, std::size_t a_end,
+                            std::size_t b_end, std::vector<Hit>& hits) {
+  const std::size_t reach = next_reach();
+  for (std::size_t a = a_begin; a < a_end && a + 1 < b_end; a += kGroup) {
+    scan_next<kTested>(task, a, a_end, b_end, hits);
+  }
+  // What follows the first vector, tile by tile.
+  for (std::size_t tile = a_begin + 1 + reach; tile < b_end; tile += kTile) {
+    const std::size_t tile_end = std::min(tile + kTile, b_end);
+    for (std::size_t a = a_begin; a < a_end; a += kGroup) {
+      const std::size_t from = std::max(tile, a + 1 + reach);
+      if (from >= tile_end) break;
+      scan_long<kTested>(task, a, a_end, from, tile_end, hits);
+    }
+    if (!task.accept(task.context, hits)) return false;
+  }
+  return hits.size() < kBatch || task.accept(task.context, hits);
+}
+
+// Positions [a_begin, a_end) of side a against [b, b_end) of side b.
+template <int kTested>
+HWY_INLINE bool scan_between(const MatchTask& task, std::size_t a_begin, std::size_t a_end,
+                             std::size_t b, std::size_t b_end, std::vector<Hit>& hits) {
+  const std::size_t lanes = hn::Lanes(U32());
+  const std::size_t vectors = (b_end - b + lanes - 1) / lanes;
+  switch (vectors) {
+    case 0:
+      return true;
+    case 1:
+      scan_short<kTested, 1>(task, a_begin, a_end, b, b_end, hits);
+      break;
+    case 2:
+      scan_short<kTested, 2>(task, a_begin, a_end, b, b_end, hits);
+      break;
+    case 3:
+      scan_short<kTested, 3>(task, a_begin, a_end, b, b_end, hits);
+      break;
+    default:
+      for (; b < b_end; b += kTile) {
+        const std::size_t tile_end = std::min(b + kTile, b_end);
+        for (std::size_t a = a_begin; a < a_end; a += kGroup) {
+          scan_long<kTested>(task, a, a_end, b, tile_end, hits);
+        }
+        if (tile_end < b_end && !task.accept(task.context, hits)) return false;
+      }
+  }
+  return hits.size() < kBatch || task.accept(task.context, hits);
 }
 
 template <int kTested>
@@ -124,15 +222,13 @@ void match_tested(const MatchTask& task) {
   for (std::size_t a = task.begin; a < task.end;) {
     while (a_starts[bucket + 1] <= a) ++bucket;
     const std::size_t a_end = std::min<std::size_t>(task.end, a_starts[bucket + 1]);
-    if (task.self) {
-      if (!scan_block<kTested>(task, a, a_end, a + 1, a_starts[bucket + 1], true, hits)) return;
-    }
+    if (task.self && !scan_inside<kTested>(task, a, a_end, a_starts[bucket + 1], hits)) return;
     for (const std::uint32_t flip : task.flips) {
       const std::uint32_t partner = bucket ^ flip;
       if (task.self && partner < bucket) continue;
-      if (!scan_block<kTested>(task, a, a_end, b_starts[partner], b_starts[partner + 1], false,
-                               hits))
+      if (!scan_between<kTested>(task, a, a_end, b_starts[partner], b_starts[partner + 1], hits)) {
         return;
+      }
     }
     a = a_end;
   }

@@ -123,12 +123,16 @@ class Acceptor {
 
   void take(const Hit& hit) {
     const Code x = difference(hit);
-    const std::uint32_t d = distance(x, Code{});
-    if (d > radius_) return;
     for (std::size_t q = 0; q < part_; ++q) {
       const Part& earlier = plan_.parts[q];
-      if (std::popcount(word64(x, earlier.word) & earlier.mask()) <= earlier.threshold) return;
+      std::uint64_t bits = word64(x, earlier.word) & earlier.mask();
+      // Clearing the lowest bit `threshold` times instead of counting: portable code has no fast
+      // count.
+      for (int t = 0; t < earlier.threshold; ++t) bits &= bits - 1;
+      if (bits == 0) return;
     }
+    const std::uint32_t d = distance(x, Code{});
+    if (d > radius_) return;
     std::uint32_t i = a_.ids()[hit.a], j = b_.ids()[hit.b];
     if (sides_.self && j < i) std::swap(i, j);
     found_.push_back({i, j, d});

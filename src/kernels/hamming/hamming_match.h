@@ -12,6 +12,7 @@
 namespace millrace::hamming {
 
 inline constexpr int kMaxColumns = 8;
+inline constexpr std::size_t kOverread = 32;
 
 // One side: column c of position p is columns[c][p]; bucket k is positions starts[k] to starts[k +
 // 1]. At least one vector may be read past the end of a column.
