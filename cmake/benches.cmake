@@ -1,0 +1,12 @@
+# One program a *_bench.cc beside the code it measures; they print figures and exit.
+find_package(benchmark QUIET)
+file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/kernels/*_bench.cc)
+foreach(source ${bench_sources})
+  get_filename_component(bench ${source} NAME_WE)
+  add_executable(${bench} EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(${bench} PRIVATE millrace_kernels)
+  if(benchmark_FOUND)
+    target_link_libraries(${bench} PRIVATE benchmark::benchmark)
+  endif()
+  set_target_properties(${bench} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+endforeach()

@@ -1,0 +1,99 @@
+// Enters: a .npy file (format 1, 2 or 3), or rows of plain values.
+// Leaves: its shape, type and bytes, mapped; or a .npy file that appears whole or not at all.
+// Never: believes a header: every number in it is checked against the file before it is used.
+//
+// Read and written: little-endian or one-byte numbers, C order, plain or structured types. Refused
+// with a reason: Fortran order of more than one dimension, big-endian, Python objects, strings,
+// nested or sub-array fields.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/base/error.h"
+
+namespace millrace::npy {
+
+// One number: kind is 'u', 'i', 'f' or 'b' (a bool), as in "<u4".
+struct Type {
+  char kind = 'u';
+  int bytes = 1;
+  friend bool operator==(const Type&, const Type&) = default;
+};
+
+std::string text_of(Type type);
+
+// A field of a structured type; a plain type is one field without a name.
+struct Field {
+  std::string name;
+  Type type;
+  friend bool operator==(const Field&, const Field&) = default;
+};
+
+struct Header {
+  std::vector<Field> fields;
+  std::vector<std::uint64_t> shape;
+  std::size_t data_offset = 0;
+
+  bool plain() const { return fields.size() == 1 && fields[0].name.empty(); }
+  std::uint64_t item_bytes() const;  // structured types are packed
+  std::uint64_t items() const;       // the product of the shape
+  // "uint8 [100, 32]", for messages.
+  std::string words() const;
+};
+
+// The header at the front of `bytes`, and the promise that items() * item_bytes() bytes follow it
+// there.
+Outcome<Header> parse(std::span<const std::byte> bytes, const std::string& subject);
+
+// A file mapped for reading. The caller must not use the bytes while someone truncates the file.
+class Mapped {
+ public:
+  static Outcome<Mapped> open(const std::string& path);
+  Mapped(Mapped&& other) noexcept;
+  Mapped& operator=(Mapped&& other) noexcept;
+  ~Mapped();
+
+  const Header& header() const { return header_; }
+  std::span<const std::byte> data() const;
+
+ private:
+  Mapped() = default;
+  void* base_ = nullptr;
+  std::size_t length_ = 0;
+  Header header_;
+};
+
+// The bytes of a header of format 1, padded so that data begins at a multiple of 64.
+std::string header_text(const std::vector<Field>& fields, std::span<const std::uint64_t> shape);
+
+// Writes to a temporary name in the same folder. Throws Failure.
+class Writer {
+ public:
+  Writer(std::string path, const std::vector<Field>& fields, std::vector<std::uint64_t> shape);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  // Without finish() the file is not there.
+  ~Writer();
+
+  void append(std::span<const std::byte> bytes);
+  // Everything on disk under the temporary name; the shape must have been filled.
+  void sync();
+  // sync(), then the rename, and the folder's own sync.
+  void finish();
+
+ private:
+  void flush();
+  [[noreturn]] void fail(const char* what) const;
+
+  std::string path_, temporary_;
+  int file_ = -1;
+  bool synced_ = false;
+  std::uint64_t expected_ = 0, given_ = 0;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace millrace::npy

@@ -1,0 +1,301 @@
+// The header is a Python dict literal, e.g. {'descr': '<u8', 'fortran_order': False, 'shape': (3,),
+// }. Only what NumPy writes is read: strings without escapes, integers, True and False, tuples and
+// lists of those.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "src/base/text.h"
+#include "src/io/tensor/npy.h"
+
+namespace millrace::npy {
+namespace {
+
+constexpr std::size_t kMaxHeader = std::size_t{1} << 20;
+constexpr std::size_t kMaxDimensions = 32;
+constexpr std::size_t kMaxFields = 256;
+constexpr std::size_t kMaxName = 256;
+
+// What is wrong, thrown inside this file alone.
+struct Complaint {
+  ErrorCode code;
+  std::string what;
+};
+
+[[noreturn]] void bad(std::string what) { throw Complaint{ErrorCode::bad_data, std::move(what)}; }
+[[noreturn]] void unsupported(std::string what) {
+  throw Complaint{ErrorCode::unsupported, std::move(what)};
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Header header() {
+    std::optional<std::vector<Field>> fields;
+    std::optional<bool> fortran;
+    std::optional<std::vector<std::uint64_t>> shape;
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      if (key == "descr" && !fields) {
+        fields = description();
+      } else if (key == "fortran_order" && !fortran) {
+        fortran = boolean();
+      } else if (key == "shape" && !shape) {
+        shape = tuple();
+      } else {
+        bad(fmt::format("its header has an unknown or repeated key '{}'", printable(key)));
+      }
+      if (accept('}')) break;
+      expect(',');
+    }
+    skip_space();
+    if (at_ != text_.size()) bad("its header goes on after the dictionary");
+    if (!fields || !fortran || !shape) bad("its header lacks descr, fortran_order or shape");
+    if (*fortran && shape->size() > 1)
+      unsupported("it is in Fortran order; save it with numpy.ascontiguousarray");
+    return {std::move(*fields), std::move(*shape), 0};
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t'))
+      ++at_;
+  }
+  bool accept(char c) {
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) bad(fmt::format("its header lacks '{}' at character {}", c, at_));
+  }
+
+  std::string string() {
+    skip_space();
+    if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"'))
+      bad("its header lacks a string");
+    const char quote = text_[at_++];
+    const std::size_t end = text_.find(quote, at_);
+    if (end == std::string_view::npos) bad("a string in its header does not end");
+    const std::string_view value = text_.substr(at_, end - at_);
+    if (value.size() > kMaxName || value.find('\\') != std::string_view::npos) {
+      bad("a string in its header is too long or has escapes");
+    }
+    at_ = end + 1;
+    return std::string(value);
+  }
+
+  bool boolean() {
+    skip_space();
+    for (const bool value : {true, false}) {
+      const std::string_view word = value ? "True" : "False";
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += word.size();
+        return value;
+      }
+    }
+    bad("fortran_order is neither True nor False");
+  }
+
+  std::uint64_t integer() {
+    skip_space();
+    const std::size_t begin = at_;
+    std::uint64_t value = 0;
+    for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
+      const auto digit = static_cast<std::uint64_t>(text_[at_] - '0');
+      if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10)
+        bad("a number in its header is too large");
+      value = 10 * value + digit;
+    }
+    if (at_ == begin) bad("its header lacks a number");
+    return value;
+  }
+
+  std::vector<std::uint64_t> tuple() {
+    std::vector<std::uint64_t> numbers;
+    expect('(');
+    while (!accept(')')) {
+      if (numbers.size() == kMaxDimensions) unsupported("it has over 32 dimensions");
+      numbers.push_back(integer());
+      if (accept(')')) break;
+      expect(',');
+    }
+    return numbers;
+  }
+
+  static Type type_of(const std::string& text) {
+    if (text.size() < 3 || text.size() > 4)
+      unsupported(fmt::format("its type '{}' is not a number", printable(text)));
+    int bytes = 0;
+    for (const char digit : text.substr(2)) {
+      if (digit < '0' || digit > '9')
+        unsupported(fmt::format("its type '{}' is not a number", printable(text)));
+      bytes = 10 * bytes + (digit - '0');
+    }
+    const char order = text[0], kind = text[1];
+    const bool power = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    const bool known = (kind == 'b' && bytes == 1) || ((kind == 'u' || kind == 'i') && power) ||
+                       (kind == 'f' && power && bytes > 1);
+    if (!known) unsupported(fmt::format("its type '{}' is not a number", printable(text)));
+    if (order == '>') unsupported("it is big-endian; save it with .astype('<...')");
+    if (order != '<' && order != '=' && !(order == '|' && bytes == 1)) {
+      bad(fmt::format("its type '{}' has no byte order", printable(text)));
+    }
+    return {kind, bytes};
+  }
+
+  std::vector<Field> description() {
+    if (!accept('[')) return {{"", type_of(string())}};
+    std::vector<Field> fields;
+    while (!accept(']')) {
+      if (fields.size() == kMaxFields) unsupported("it has over 256 fields");
+      expect('(');
+      std::string name = string();
+      expect(',');
+      skip_space();
+      if (at_ < text_.size() && text_[at_] == '[') unsupported("it has nested fields");
+      const Type type = type_of(string());
+      if (name.empty()) unsupported("a field has no name (padding?)");
+      fields.push_back({std::move(name), type});
+      if (!accept(')')) {
+        expect(',');
+        if (!accept(')')) unsupported("it has fields that are arrays");
+      }
+      if (accept(']')) break;
+      expect(',');
+    }
+    if (fields.empty()) bad("its type has no fields");
+    return fields;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+Header parse_or_complain(std::span<const std::byte> bytes) {
+  const auto* const text = reinterpret_cast<const char*>(bytes.data());
+  if (bytes.size() < 10 || std::memcmp(text, "\x93NUMPY", 6) != 0) bad("it is not a .npy file");
+  const auto byte = [&](std::size_t at) { return std::to_integer<std::size_t>(bytes[at]); };
+  const std::size_t major = byte(6);
+  if (major < 1 || major > 3) unsupported(fmt::format("it is .npy format {}", major));
+  const std::size_t prefix = major == 1 ? 10 : 12;
+  if (bytes.size() < prefix) bad("the file ends in its header");
+  std::size_t length = byte(8) | byte(9) << 8;
+  if (major > 1) length |= byte(10) << 16 | byte(11) << 24;
+  if (length > kMaxHeader) bad("its header is over 1 MiB");
+  if (bytes.size() - prefix < length) bad("the file ends in its header");
+  Header header = Parser({text + prefix, length}).header();
+  header.data_offset = prefix + length;
+
+  const std::uint64_t available = bytes.size() - header.data_offset;
+  std::uint64_t needed = header.item_bytes();
+  bool empty = false;
+  for (const std::uint64_t dimension : header.shape) empty = empty || dimension == 0;
+  for (const std::uint64_t dimension : header.shape) {
+    if (empty) break;
+    // Dividing instead of multiplying: the product may not fit 64 bits.
+    if (needed > available / dimension) {
+      bad(fmt::format("its header promises {}, and the file ends before that", header.words()));
+    }
+    needed *= dimension;
+  }
+  if (!empty && needed > available) {
+    bad(fmt::format("its header promises {}, and the file ends before that", header.words()));
+  }
+  return header;
+}
+
+const char* kind_name(char kind) {
+  switch (kind) {
+    case 'u':
+      return "uint";
+    case 'i':
+      return "int";
+    case 'f':
+      return "float";
+    default:
+      return "bool";
+  }
+}
+
+}  // namespace
+
+std::string text_of(Type type) {
+  return fmt::format("{}{}{}", type.bytes == 1 ? '|' : '<', type.kind, type.bytes);
+}
+
+std::uint64_t Header::item_bytes() const {
+  std::uint64_t sum = 0;
+  for (const Field& field : fields) sum += static_cast<std::uint64_t>(field.type.bytes);
+  return sum;
+}
+
+std::uint64_t Header::items() const {
+  std::uint64_t product = 1;
+  for (const std::uint64_t dimension : shape) {
+    if (dimension == 0) return 0;
+  }
+  for (const std::uint64_t dimension : shape) product *= dimension;
+  return product;
+}
+
+std::string Header::words() const {
+  std::string text;
+  for (const Field& field : fields) {
+    const Type type = field.type;
+    const std::string name =
+        type.kind == 'b' ? "bool" : fmt::format("{}{}", kind_name(type.kind), 8 * type.bytes);
+    text += (text.empty() ? "" : ", ") +
+            (field.name.empty() ? name : printable(field.name) + " " + name);
+  }
+  if (!plain()) text = "(" + text + ")";
+  text += " [";
+  for (std::size_t at = 0; at < shape.size(); ++at)
+    text += fmt::format("{}{}", at == 0 ? "" : ", ", shape[at]);
+  return text + "]";
+}
+
+Outcome<Header> parse(std::span<const std::byte> bytes, const std::string& subject) {
+  try {
+    return parse_or_complain(bytes);
+  } catch (const Complaint& complaint) {
+    return Error{complaint.code, complaint.what, subject, {}};
+  }
+}
+
+std::string header_text(const std::vector<Field>& fields, std::span<const std::uint64_t> shape) {
+  std::string type;
+  if (fields.size() == 1 && fields[0].name.empty()) {
+    type = "'" + text_of(fields[0].type) + "'";
+  } else {
+    for (const Field& field : fields) {
+      type +=
+          fmt::format("{}('{}', '{}')", type.empty() ? "[" : ", ", field.name, text_of(field.type));
+    }
+    type += "]";
+  }
+  std::string dimensions;
+  for (const std::uint64_t dimension : shape)
+    dimensions += fmt::format("{}{}", dimensions.empty() ? "" : ", ", dimension);
+  if (shape.size() == 1) dimensions += ",";
+  std::string dictionary =
+      fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}), }}", type, dimensions);
+  constexpr std::size_t kPrefix = 10, kAlign = 64;
+  dictionary.append((kAlign - (kPrefix + dictionary.size() + 1) % kAlign) % kAlign, ' ');
+  dictionary += '\n';
+  if (dictionary.size() > 0xFFFF)
+    throw Failure(ErrorCode::too_large, "a .npy header is over 64 KiB");
+  std::string text("\x93NUMPY\x01\x00", 8);
+  text += static_cast<char>(dictionary.size() & 255);
+  text += static_cast<char>(dictionary.size() >> 8);
+  return text + dictionary;
+}
+
+}  // namespace millrace::npy

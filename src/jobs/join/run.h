@@ -1,0 +1,35 @@
+// Enters: a .npy file of codes (uint64 [n], uint8 [n, 8] or uint8 [n, 32]) and a radius.
+// Leaves: every pair of rows within the radius in a .npy file, exactly, and the count.
+// Never: holds the pairs of rows in memory; they stream to disk.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "src/device/cpu/executor.h"
+#include "src/jobs/join/options.h"
+#include "src/memory/budget.h"
+
+namespace millrace::join {
+
+struct Result {
+  std::uint64_t rows = 0;
+  std::uint64_t nodes = 0;  // different codes
+  std::uint64_t pairs = 0;  // pairs of rows within the radius, those of equal codes included
+  std::uint64_t collapsed_pairs = 0;  // pairs of nodes
+  int bits = 64;
+  std::string algorithm;  // "brute" or "index"
+  std::string why;
+  std::string pairs_file, nodes_file;  // what was written; may be empty
+  double join_seconds = 0;             // codes in memory to sorted pairs of nodes
+  double seconds = 0;                  // everything
+  double rows_per_second = 0;          // rows / join_seconds
+  double pairs_per_second = 0;         // all pairs of rows decided / join_seconds
+};
+
+Result run(const Options& options, const Executor& executor, Budget& budget);
+
+// "out.nodes.npy" for "out.npy".
+std::string nodes_path(const std::string& pairs_path);
+
+}  // namespace millrace::join

@@ -1,0 +1,116 @@
+// Enters: codes of 64 or 256 bits, one a row, and a radius.
+// Leaves: every pair of rows whose codes differ in at most `radius` bits, exactly, sorted.
+// Never: approximates, reports a pair twice, or lets the thread count or the CPU level change a
+// byte.
+//
+// Meaning. distance(a, b) is the number of bits in which two codes differ; a pair is within range
+// when distance <= radius (not <). Which byte of a code holds which bit does not matter.
+//
+// Nodes. Equal codes are collapsed first: a node is all rows with one code, and nodes are numbered
+// 0, 1, ... by their first row. So 20,000 equal codes are one node instead of 200 million pairs.
+// self_join() gives pairs of nodes; pairs inside a node (distance 0) are implied and counted;
+// expand() streams out the pairs of rows.
+//
+// Memory. Besides the caller's codes, for codes of 64 bits: at most 44 bytes a code in the roomy
+// layout, 28 in the lean one, which is taken when the budget does not hold the first, plus 24 bytes
+// a pair found (12 of them while sorting). For codes of 256 bits: at most 100 and 80. Everything is
+// reserved from the budget before it is allocated; OutOfMemory names what did not fit.
+//
+// Errors. Failure(usage) for a radius below 0, Failure(too_large) from 2^32 - 1 rows on,
+// Failure(cancelled) when the executor was cancelled, OutOfMemory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/device/cpu/executor.h"
+#include "src/memory/budget.h"
+#include "src/memory/buffer.h"
+
+namespace millrace::hamming {
+
+struct Code256 {
+  std::array<std::uint64_t, 4> words;
+  friend bool operator==(const Code256&, const Code256&) = default;
+};
+
+struct Pair {
+  std::uint32_t i, j;
+  std::uint32_t distance;
+  friend auto operator<=>(const Pair&, const Pair&) = default;
+};
+
+// `automatic` asks the cost model; `index` falls back to brute force only when its parts turn out
+// to be so uneven that it would have to compare more pairs than brute force does.
+enum class Algorithm { automatic, brute, index };
+const char* name_of(Algorithm algorithm);
+
+struct Options {
+  int radius = 0;
+  Algorithm algorithm = Algorithm::automatic;
+};
+
+// Rows grouped by equal codes.
+struct Nodes {
+  Buffer<std::uint32_t> of_row;  // each row's node
+  std::uint32_t count = 0;
+  Reservation memory;
+};
+
+// Pairs sorted by (i, j), with the memory they hold.
+struct Pairs {
+  Buffer<Pair> list;
+  Reservation memory;
+};
+
+struct Joined {
+  Nodes nodes;
+  Pairs pairs;                 // of nodes, i < j
+  std::uint64_t expanded = 0;  // pairs of rows within range, those inside nodes included
+  Algorithm used = Algorithm::brute;
+  std::string why;  // in words, with the numbers that decided
+};
+
+Joined self_join(std::span<const std::uint64_t> codes, const Options& options,
+                 const Executor& executor, Budget& budget);
+Joined self_join(std::span<const Code256> codes, const Options& options, const Executor& executor,
+                 Budget& budget);
+
+// Called with blocks of at most kBlock pairs of rows, i < j, sorted by (i, j) within and across
+// blocks, on the calling thread. An exception from it ends the expansion.
+inline constexpr std::size_t kBlock = std::size_t{1} << 16;
+using PairSink = std::function<void(std::span<const Pair>)>;
+
+// Streams out the `joined.expanded` pairs of rows. Memory: 8 bytes a row, 20 bytes a node, 8 bytes
+// a pair of nodes, and a few MiB, however many pairs come out.
+void expand(const Joined& joined, const Executor& executor, Budget& budget, const PairSink& sink);
+
+// All pairs (i: row of queries, j: row of base) within range, sorted by (i, j). Nothing is
+// collapsed.
+struct Found {
+  Pairs pairs;
+  Algorithm used = Algorithm::brute;
+  std::string why;
+};
+Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base,
+             const Options& options, const Executor& executor, Budget& budget);
+Found search(std::span<const Code256> queries, std::span<const Code256> base,
+             const Options& options, const Executor& executor, Budget& budget);
+
+// The definition: two loops. For tests.
+namespace reference {
+Joined self_join(std::span<const std::uint64_t> codes, int radius, Budget& budget);
+Joined self_join(std::span<const Code256> codes, int radius, Budget& budget);
+std::vector<Pair> row_pairs(std::span<const std::uint64_t> codes, int radius);
+std::vector<Pair> row_pairs(std::span<const Code256> codes, int radius);
+std::vector<Pair> search(std::span<const std::uint64_t> queries,
+                         std::span<const std::uint64_t> base, int radius);
+std::vector<Pair> search(std::span<const Code256> queries, std::span<const Code256> base,
+                         int radius);
+}  // namespace reference
+
+}  // namespace millrace::hamming

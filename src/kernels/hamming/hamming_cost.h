@@ -1,0 +1,62 @@
+// Enters: how many codes, the radius, and how evenly each bit is used.
+// Leaves: brute force, or the parts of a multi-index: which bits, and how many of them may differ.
+// Never: touches all codes; a sample of at most 4096 tells about the bits.
+//
+// Pigeonhole with thresholds: cut (some of) the bits into parts and give part p a threshold t_p
+// with sum(t_p + 1) = radius + 1. Two codes that differ in more than t_p bits of every part p
+// differ in at least sum(t_p + 1) = radius + 1 bits; so each pair within range has a part with at
+// most t_p differing bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/kernels/hamming/hamming.h"
+
+namespace millrace::hamming {
+
+// Bits shift to shift + width of 64-bit word `word` of a permuted code.
+struct Part {
+  int word = 0, shift = 0, width = 0;
+  int threshold = 0;
+  // 32-bit words in the order in which their bits are counted, those without the part's bits first,
+  // and how many of them are counted for every pair.
+  std::vector<int> columns;
+  int tested = 1;
+
+  std::uint64_t mask() const { return ((std::uint64_t{1} << width) - 1) << shift; }
+};
+
+struct Plan {
+  Algorithm algorithm = Algorithm::brute;
+  std::vector<Part> parts;           // brute force is one part of width 0
+  std::vector<std::uint8_t> bit_at;  // bit `at` of a permuted code is bit bit_at[at] of the code
+  bool permuted = false;
+  double seconds = 0;  // as the model expects
+  double brute_seconds = 0;
+  std::string why;
+};
+
+struct Problem {
+  int bits = 64;
+  std::uint64_t a = 0, b = 0;  // codes on either side; for a self-join both are the number of nodes
+  bool self = true;
+  int radius = 0;
+  int threads = 1;
+  Algorithm wish = Algorithm::automatic;
+  // For each bit, the probability that two codes agree in it: 1/2 for a bit that tells most, 1 for
+  // a constant one.
+  std::vector<double> agree;
+};
+
+Plan choose_plan(const Problem& problem);
+
+// Seconds on one thread to compare this many pairs of codes in long runs.
+double compare_seconds(double pairs, int tested);
+
+// (1 << width) choose up to `threshold` flips, without 0, in increasing order.
+std::vector<std::uint32_t> flips_of(int width, int threshold);
+
+}  // namespace millrace::hamming

@@ -1,0 +1,398 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "src/base/sizes.h"
+#include "src/kernels/hamming/hamming_buckets.h"
+#include "src/kernels/hamming/hamming_nodes.h"
+#include "src/kernels/hamming/hamming_pairs.h"
+#include "src/kernels/hamming/hamming_words.h"
+
+namespace millrace::hamming {
+namespace {
+
+template <typename Code>
+struct Sides {
+  std::span<const Code> a, b;
+  bool self = true;
+};
+
+// The probability that two codes agree in each bit, from at most 4096 of them, evenly spread.
+template <typename Code>
+std::vector<double> agreement(std::span<const Code> codes) {
+  constexpr std::size_t kSample = 4096;
+  const std::size_t step = std::max<std::size_t>(1, codes.size() / kSample);
+  std::vector<std::uint32_t> ones(64 * kWords64<Code>);
+  double taken = 0;
+  for (std::size_t at = 0; at < codes.size(); at += step) {
+    ++taken;
+    for (int w = 0; w < kWords64<Code>; ++w) {
+      const std::uint64_t word = word64(codes[at], w);
+      for (std::size_t bit = 0; bit < 64; ++bit) {
+        ones[64 * static_cast<std::size_t>(w) + bit] += (word >> bit) & 1;
+      }
+    }
+  }
+  std::vector<double> agree;
+  for (const std::uint32_t one : ones) {
+    const double share = taken > 0 ? one / taken : 0;
+    agree.push_back(share * share + (1 - share) * (1 - share));
+  }
+  return agree;
+}
+
+// Codes with their bits in the plan's order. `to` may be where `from` lies.
+template <typename Code>
+void permute(std::span<const Code> from, Code* to, const Plan& plan, const Executor& executor) {
+  constexpr int kBytes = static_cast<int>(sizeof(Code));
+  std::vector<Code> table(kBytes * 256, Code{});
+  std::vector<int> place(8 * kBytes);
+  for (std::size_t at = 0; at < plan.bit_at.size(); ++at)
+    place[plan.bit_at[at]] = static_cast<int>(at);
+  for (int byte = 0; byte < kBytes; ++byte) {
+    for (int value = 0; value < 256; ++value) {
+      Code& code = table[static_cast<std::size_t>(256 * byte + value)];
+      for (int bit = 0; bit < 8; ++bit) {
+        if (((value >> bit) & 1) == 0) continue;
+        const int at = place[static_cast<std::size_t>(8 * byte + bit)];
+        set_word64(code, at / 64, word64(code, at / 64) | std::uint64_t{1} << (at % 64));
+      }
+    }
+  }
+  executor.parallel_for(from.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; ++at) {
+      std::uint64_t words[kWords64<Code>] = {};
+      for (int byte = 0; byte < kBytes; ++byte) {
+        const auto value =
+            static_cast<std::size_t>((word64(from[at], byte / 8) >> (8 * (byte % 8))) & 255);
+        const Code& part = table[static_cast<std::size_t>(256 * byte) + value];
+        for (int w = 0; w < kWords64<Code>; ++w) words[w] |= word64(part, w);
+      }
+      for (int w = 0; w < kWords64<Code>; ++w) set_word64(to[at], w, words[w]);
+    }
+  });
+}
+
+// Turns the hits of one task into pairs: the exact distance, and only from the first part that
+// finds the pair.
+template <typename Code>
+class Acceptor {
+ public:
+  Acceptor(const Plan& plan, std::size_t part, const Sides<Code>& sides, const Buckets<Code>& a,
+           const Buckets<Code>& b, int radius, const Executor& executor, PairCollector& collector)
+      : plan_(plan),
+        part_(part),
+        sides_(sides),
+        a_(a),
+        b_(b),
+        a_side_(a.side()),
+        b_side_(b.side()),
+        radius_(static_cast<std::uint32_t>(radius)),
+        executor_(executor),
+        collector_(collector) {}
+
+  static bool accept(void* context, std::vector<Hit>& hits) {
+    auto& self = *static_cast<Acceptor*>(context);
+    for (const Hit& hit : hits) self.take(hit);
+    hits.clear();
+    if (self.found_.size() >= kBlock) self.collector_.take(self.found_);
+    return !self.executor_.cancelled();
+  }
+  void finish() { collector_.take(found_); }
+
+ private:
+  Code difference(const Hit& hit) const {
+    Code x{};
+    const Part& part = plan_.parts[part_];
+    if (stored_columns<Code>(part) == kWords32<Code>) {
+      // Everything lies in bucket order; the codes themselves would be two cache misses.
+      for (std::size_t c = 0; c < static_cast<std::size_t>(kWords32<Code>); ++c) {
+        const int w = part.columns[c];
+        const std::uint64_t bits = a_side_.columns[c][hit.a] ^ b_side_.columns[c][hit.b];
+        set_word64(x, w / 2, word64(x, w / 2) | bits << (32 * (w % 2)));
+      }
+      return x;
+    }
+    const Code& a = sides_.a[a_.ids()[hit.a]];
+    const Code& b = sides_.b[b_.ids()[hit.b]];
+    for (int w = 0; w < kWords64<Code>; ++w) set_word64(x, w, word64(a, w) ^ word64(b, w));
+    return x;
+  }
+
+  void take(const Hit& hit) {
+    const Code x = difference(hit);
+    for (std::size_t q = 0; q < part_; ++q) {
+      const Part& earlier = plan_.parts[q];
+      std::uint64_t bits = word64(x, earlier.word) & earlier.mask();
+      // Clearing the lowest bit `threshold` times instead of counting: portable code has no fast
+      // count.
+      for (int t = 0; t < earlier.threshold; ++t) bits &= bits - 1;
+      if (bits == 0) return;
+    }
+    const std::uint32_t d = distance(x, Code{});
+    if (d > radius_) return;
+    std::uint32_t i = a_.ids()[hit.a], j = b_.ids()[hit.b];
+    if (sides_.self && j < i) std::swap(i, j);
+    found_.push_back({i, j, d});
+  }
+
+  const Plan& plan_;
+  const std::size_t part_;
+  const Sides<Code>& sides_;
+  const Buckets<Code>&a_, &b_;
+  const Side a_side_, b_side_;
+  const std::uint32_t radius_;
+  const Executor& executor_;
+  PairCollector& collector_;
+  std::vector<Pair> found_;
+};
+
+// Pairs of codes that a part compares, exactly when that is cheap to count, else an upper bound
+// (for each flip f, sum c[k] c[k ^ f] <= sum c[k]^2).
+template <typename Code>
+double candidates(const Buckets<Code>& a, const Buckets<Code>& b, bool self,
+                  std::span<const std::uint32_t> flips, std::size_t codes,
+                  const Executor& executor) {
+  const std::size_t buckets = a.starts().size() - 1;
+  const auto size = [](const Buckets<Code>& side, std::size_t bucket) {
+    return std::uint64_t{side.starts()[bucket + 1]} - side.starts()[bucket];
+  };
+  const bool exact = static_cast<double>(buckets) * static_cast<double>(flips.size()) <
+                     8.0 * static_cast<double>(codes);
+  std::atomic<std::uint64_t> own{0}, others{0};
+  executor.parallel_for(buckets, 4096, [&](std::size_t from, std::size_t to) {
+    std::uint64_t own_sum = 0, other_sum = 0;
+    for (std::size_t bucket = from; bucket < to; ++bucket) {
+      const std::uint64_t count = size(a, bucket);
+      if (count == 0) continue;
+      own_sum += count * (self ? count - 1 : size(b, bucket));
+      if (!exact) continue;
+      for (const std::uint32_t flip : flips) other_sum += count * size(b, bucket ^ flip);
+    }
+    own += own_sum;
+    others += other_sum;
+  });
+  if (!self) return static_cast<double>(exact ? others.load() : own.load() * flips.size());
+  return 0.5 *
+         static_cast<double>(exact ? own.load() + others.load() : own.load() * (1 + flips.size()));
+}
+
+template <typename Code>
+class Join {
+ public:
+  Join(const Sides<Code>& sides, const Options& options, const Executor& executor, Budget& budget)
+      : sides_(sides), options_(options), executor_(executor), collector_(budget) {}
+
+  // Runs every part of the plan; false when the parts turned out to compare more pairs than brute
+  // force.
+  bool run(const Plan& plan, Layout layout) {
+    const double all = static_cast<double>(sides_.a.size()) * static_cast<double>(sides_.b.size()) *
+                       (sides_.self ? 0.5 : 1);
+    double compared = 0;
+    for (std::size_t p = 0; p < plan.parts.size(); ++p) {
+      const Part& part = plan.parts[p];
+      a_.fill(sides_.a, part, layout, executor_);
+      if (!sides_.self) b_.fill(sides_.b, part, layout, executor_);
+      throw_if_cancelled(executor_);
+      std::vector<std::uint32_t> flips = flips_of(part.width, part.threshold);
+      if (!sides_.self) flips.insert(flips.begin(), 0);
+      if (plan.algorithm == Algorithm::index) {
+        compared +=
+            candidates(a_, b(), sides_.self, flips, sides_.a.size() + sides_.b.size(), executor_);
+        if (compared > all) {
+          collector_.clear();
+          return false;
+        }
+      }
+      match_part(plan, p, flips);
+    }
+    return true;
+  }
+
+  Pairs pairs() { return collector_.sorted(sides_.a.size(), executor_); }
+
+ private:
+  const Buckets<Code>& b() const { return sides_.self ? a_ : b_; }
+
+  void match_part(const Plan& plan, std::size_t p, std::span<const std::uint32_t> flips) {
+    const Part& part = plan.parts[p];
+    MatchTask common;
+    common.a = a_.side();
+    common.b = b().side();
+    common.tested = part.tested;
+    common.stored = stored_columns<Code>(part);
+    common.radius = std::min(options_.radius, 8 * static_cast<int>(sizeof(Code)));
+    common.self = sides_.self;
+    common.flips = flips;
+    const std::size_t n = sides_.a.size();
+    // Small enough that the last task to end leaves the other threads idle for little, and a
+    // multiple of a group.
+    const std::size_t grain =
+        std::clamp<std::size_t>(n / (64 * static_cast<std::size_t>(executor_.threads())), 64,
+                                4096) /
+        4 * 4;
+    executor_.parallel_for(n, grain, [&](std::size_t from, std::size_t to) {
+      Acceptor<Code> acceptor(plan, p, sides_, a_, b(), options_.radius, executor_, collector_);
+      MatchTask task = common;
+      task.begin = from;
+      task.end = to;
+      task.first_bucket = a_.bucket_of(from);
+      task.accept = &Acceptor<Code>::accept;
+      task.context = &acceptor;
+      match(task);
+      acceptor.finish();
+    });
+    throw_if_cancelled(executor_);
+  }
+
+  const Sides<Code> sides_;
+  const Options options_;
+  const Executor& executor_;
+  PairCollector collector_;
+  Buckets<Code> a_, b_;
+};
+
+struct Answer {
+  Pairs pairs;
+  Algorithm used;
+  std::string why;
+};
+
+// `own` is where the codes may be permuted in place; null when they are the caller's.
+template <typename Code>
+Answer answer(Sides<Code> sides, Code* own, const Options& options, const Executor& executor,
+              Budget& budget) {
+  if (options.radius < 0)
+    throw Failure(ErrorCode::usage, "the radius must not be negative", "radius");
+  Problem problem;
+  problem.bits = 8 * static_cast<int>(sizeof(Code));
+  problem.a = sides.a.size();
+  problem.b = sides.b.size();
+  problem.self = sides.self;
+  problem.radius = std::min(options.radius, problem.bits);
+  problem.threads = executor.threads();
+  problem.wish = options.algorithm;
+  problem.agree = agreement(sides.b);
+  Plan plan = choose_plan(problem);
+
+  Buffer<Code> copies;
+  Reservation copies_memory;
+  if (plan.permuted) {
+    if (own == nullptr) {
+      copies_memory = budget.reserve({(sides.a.size() + sides.b.size()) * sizeof(Code)},
+                                     "codes with permuted bits");
+      allocate(copies, sides.a.size() + sides.b.size());
+      permute(sides.a, copies.data(), plan, executor);
+      permute(sides.b, copies.data() + sides.a.size(), plan, executor);
+      sides.a = {copies.data(), sides.a.size()};
+      sides.b = {copies.data() + sides.a.size(), sides.b.size()};
+    } else {
+      permute(sides.a, own, plan, executor);
+    }
+  }
+
+  const auto bytes = [&](Layout layout) -> Bytes {
+    return {bucket_bytes<Code>(plan, sides.a.size(), layout) +
+            (sides.self ? 0 : bucket_bytes<Code>(plan, sides.b.size(), layout))};
+  };
+  Layout layout = Layout::roomy;
+  std::optional<Reservation> memory = budget.try_reserve(bytes(layout), "codes in bucket order");
+  if (!memory) {
+    layout = Layout::lean;
+    memory = budget.reserve(bytes(layout), "codes in bucket order");
+    plan.why += ", in the lean layout";
+  }
+  Join<Code> join(sides, options, executor, budget);
+  if (!join.run(plan, layout)) {
+    problem.wish = Algorithm::brute;
+    const std::string tried = plan.why;
+    plan = choose_plan(problem);
+    plan.why += fmt::format(", because the codes are too alike for {}", tried);
+    memory.reset();
+    memory = budget.reserve(bytes(layout), "codes in order");
+    join.run(plan, layout);
+  }
+  return {join.pairs(), plan.algorithm, plan.why};
+}
+
+std::uint64_t expanded_count(const Nodes& nodes, const Buffer<Pair>& pairs,
+                             const Executor& executor, Budget& budget) {
+  const std::size_t rows = nodes.of_row.size();
+  if (nodes.count == rows) return pairs.size();
+  const Reservation memory = budget.reserve({4 * std::uint64_t{nodes.count}}, "rows a node");
+  Buffer<std::uint32_t> size(nodes.count);
+  std::fill(size.begin(), size.end(), 0);
+  for (const std::uint32_t node : nodes.of_row.span()) ++size[node];
+  std::uint64_t inside = 0;
+  for (const std::uint32_t n : size) inside += std::uint64_t{n} * (n - 1) / 2;
+  std::atomic<std::uint64_t> between{0};
+  executor.parallel_for(pairs.size(), std::size_t{1} << 16, [&](std::size_t from, std::size_t to) {
+    std::uint64_t sum = 0;
+    for (std::size_t at = from; at < to; ++at)
+      sum += std::uint64_t{size[pairs[at].i]} * size[pairs[at].j];
+    between += sum;
+  });
+  return inside + between;
+}
+
+template <typename Code>
+Joined join_codes(std::span<const Code> codes, const Options& options, const Executor& executor,
+                  Budget& budget) {
+  Collapsed<Code> collapsed = collapse(codes, executor, budget);
+  Joined joined;
+  joined.nodes = std::move(collapsed.nodes);
+  const std::span<const Code> nodes(collapsed.codes.data(), joined.nodes.count);
+  Answer found =
+      answer<Code>({nodes, nodes, true}, collapsed.codes.data(), options, executor, budget);
+  joined.pairs = std::move(found.pairs);
+  joined.used = found.used;
+  joined.why = std::move(found.why);
+  joined.expanded = expanded_count(joined.nodes, joined.pairs.list, executor, budget);
+  return joined;
+}
+
+template <typename Code>
+Found search_codes(std::span<const Code> queries, std::span<const Code> base,
+                   const Options& options, const Executor& executor, Budget& budget) {
+  if (queries.size() >= 0xFFFFFFFFu || base.size() >= 0xFFFFFFFFu) {
+    throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be searched at once",
+                  "codes", "cut the collection");
+  }
+  Answer found = answer<Code>({queries, base, false}, nullptr, options, executor, budget);
+  return {std::move(found.pairs), found.used, std::move(found.why)};
+}
+
+}  // namespace
+
+const char* name_of(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::automatic:
+      return "auto";
+    case Algorithm::brute:
+      return "brute";
+    case Algorithm::index:
+      return "index";
+  }
+  return "auto";
+}
+
+Joined self_join(std::span<const std::uint64_t> codes, const Options& options,
+                 const Executor& executor, Budget& budget) {
+  return join_codes(codes, options, executor, budget);
+}
+Joined self_join(std::span<const Code256> codes, const Options& options, const Executor& executor,
+                 Budget& budget) {
+  return join_codes(codes, options, executor, budget);
+}
+Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base,
+             const Options& options, const Executor& executor, Budget& budget) {
+  return search_codes(queries, base, options, executor, budget);
+}
+Found search(std::span<const Code256> queries, std::span<const Code256> base,
+             const Options& options, const Executor& executor, Budget& budget) {
+  return search_codes(queries, base, options, executor, budget);
+}
+
+}  // namespace millrace::hamming

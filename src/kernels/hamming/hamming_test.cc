@@ -1,0 +1,282 @@
+// One body over every implementation: brute force and index, at every CPU level, against the
+// definition.
+#include "src/kernels/hamming/hamming.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "src/device/cpu/level.h"
+#include "src/kernels/hamming/hamming_cost.h"
+#include "src/kernels/hamming/hamming_words.h"
+
+namespace millrace::hamming {
+namespace {
+
+using Random = std::mt19937_64;
+
+template <typename Code>
+Code random_code(Random& random) {
+  Code code{};
+  for (int w = 0; w < kWords64<Code>; ++w) set_word64(code, w, random());
+  return code;
+}
+
+template <typename Code>
+Code flipped(Code code, int flips, Random& random) {
+  for (int f = 0; f < flips; ++f) {
+    const int bit = static_cast<int>(random() % (8 * sizeof(Code)));
+    set_word64(code, bit / 64, word64(code, bit / 64) ^ std::uint64_t{1} << (bit % 64));
+  }
+  return code;
+}
+
+template <typename Code>
+struct Case {
+  std::string name;
+  std::vector<Code> codes;
+};
+
+template <typename Code>
+std::vector<Case<Code>> cases() {
+  Random random(7);
+  std::vector<Case<Code>> all;
+  for (const std::size_t n : {0u, 1u, 2u, 3u, 17u, 301u}) {
+    Case<Code> uniform{"uniform " + std::to_string(n), {}};
+    for (std::size_t i = 0; i < n; ++i) uniform.codes.push_back(random_code<Code>(random));
+    all.push_back(uniform);
+  }
+  Case<Code> clustered{"clustered", {}};
+  std::vector<Code> centres;
+  for (int c = 0; c < 40; ++c) centres.push_back(random_code<Code>(random));
+  for (int i = 0; i < 901; ++i) {
+    const int most = static_cast<int>(sizeof(Code));
+    clustered.codes.push_back(flipped(
+        centres[random() % 40], static_cast<int>(random() % static_cast<unsigned>(most)), random));
+  }
+  all.push_back(clustered);
+  all.push_back({"all equal", std::vector<Code>(257, centres[0])});
+  Case<Code> hot = clustered;
+  hot.name = "hot spot";
+  for (int i = 0; i < 400; ++i) hot.codes.push_back(centres[1]);
+  std::shuffle(hot.codes.begin(), hot.codes.end(), random);
+  all.push_back(hot);
+  Case<Code> skewed{"all but 12 bits shared", {}};
+  for (int i = 0; i < 700; ++i) {
+    Code code = centres[2];
+    set_word64(code, 0, (word64(code, 0) & ~std::uint64_t{0xFC3F0}) | (random() & 0xFC3F0));
+    skewed.codes.push_back(code);
+  }
+  all.push_back(skewed);
+  Case<Code> rare{"bits that are rarely set", {}};
+  for (int i = 0; i < 600; ++i) {
+    Code code{};
+    for (int w = 0; w < kWords64<Code>; ++w)
+      set_word64(code, w, random() & random() & random() & random());
+    rare.codes.push_back(code);
+  }
+  all.push_back(rare);
+  return all;
+}
+
+std::vector<Pair> list_of(const Pairs& pairs) {
+  return {pairs.list.span().begin(), pairs.list.span().end()};
+}
+
+std::vector<Pair> expanded(const Joined& joined, const Executor& executor, Budget& budget) {
+  std::vector<Pair> rows;
+  expand(joined, executor, budget, [&](std::span<const Pair> block) {
+    EXPECT_LE(block.size(), kBlock);
+    rows.insert(rows.end(), block.begin(), block.end());
+  });
+  return rows;
+}
+
+template <typename Code>
+void expect_reference(const Case<Code>& example, int radius) {
+  Budget budget(1_GiB);
+  const std::span<const Code> codes(example.codes);
+  const Joined truth = reference::self_join(codes, radius, budget);
+  const std::vector<Pair> pairs = list_of(truth.pairs);
+  const std::vector<Pair> rows = reference::row_pairs(codes, radius);
+  const std::vector<std::uint32_t> nodes(truth.nodes.of_row.span().begin(),
+                                         truth.nodes.of_row.span().end());
+  for (const CpuLevel level : available_cpu_levels()) {
+    use_cpu_level(level);
+    for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index, Algorithm::automatic}) {
+      for (const int threads : {1, 2, 7}) {
+        SCOPED_TRACE(example.name + ", radius " + std::to_string(radius) + ", " + name_of(level) +
+                     ", " + name_of(algorithm) + ", threads " + std::to_string(threads));
+        const Executor executor(threads);
+        const Joined joined = self_join(codes, {radius, algorithm}, executor, budget);
+        ASSERT_EQ(joined.nodes.count, truth.nodes.count);
+        ASSERT_TRUE(std::equal(nodes.begin(), nodes.end(), joined.nodes.of_row.span().begin()));
+        ASSERT_EQ(list_of(joined.pairs), pairs);
+        ASSERT_EQ(joined.expanded, rows.size());
+        ASSERT_FALSE(joined.why.empty());
+        if (algorithm == Algorithm::index) {
+          ASSERT_EQ(expanded(joined, executor, budget), rows);
+        }
+      }
+    }
+  }
+  use_cpu_level(available_cpu_levels().back());
+  EXPECT_EQ(budget.used().count, 0u);
+}
+
+TEST(Hamming, SelfJoinOf64BitsEqualsTheDefinition) {
+  for (const auto& example : cases<std::uint64_t>()) {
+    for (const int radius : {0, 1, 3, 5, 10, 24, 64, 100}) expect_reference(example, radius);
+  }
+}
+
+TEST(Hamming, SelfJoinOf256BitsEqualsTheDefinition) {
+  for (const auto& example : cases<Code256>()) {
+    for (const int radius : {0, 2, 31, 60, 90, 256}) expect_reference(example, radius);
+  }
+}
+
+template <typename Code>
+void expect_search(int radius) {
+  Budget budget(1_GiB);
+  for (const auto& example : cases<Code>()) {
+    std::vector<Code> queries(
+        example.codes.begin(),
+        example.codes.begin() + static_cast<std::ptrdiff_t>(example.codes.size() / 3));
+    if (example.codes.size() == 1) queries = example.codes;
+    const std::vector<Pair> truth = reference::search(std::span<const Code>(queries),
+                                                      std::span<const Code>(example.codes), radius);
+    for (const CpuLevel level : available_cpu_levels()) {
+      use_cpu_level(level);
+      for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index, Algorithm::automatic}) {
+        for (const int threads : {1, 3}) {
+          SCOPED_TRACE(example.name + ", " + name_of(level) + ", " + name_of(algorithm));
+          const Executor executor(threads);
+          const Found found =
+              search(std::span<const Code>(queries), std::span<const Code>(example.codes),
+                     {radius, algorithm}, executor, budget);
+          ASSERT_EQ(list_of(found.pairs), truth);
+        }
+      }
+    }
+  }
+  use_cpu_level(available_cpu_levels().back());
+}
+
+TEST(Hamming, SearchEqualsTheDefinition) {
+  for (const int radius : {0, 5, 20, 64}) expect_search<std::uint64_t>(radius);
+  for (const int radius : {0, 31, 90}) expect_search<Code256>(radius);
+}
+
+// Enough codes for wide parts, two-step bucket sorts and many tasks; brute force is the judge.
+template <typename Code>
+void expect_large(std::size_t n, int radius) {
+  Random random(11);
+  std::vector<Code> codes;
+  for (std::size_t i = 0; i < n; ++i) codes.push_back(random_code<Code>(random));
+  for (std::size_t i = 0; i < n / 50; ++i) {
+    codes[random() % n] =
+        flipped(codes[random() % n],
+                static_cast<int>(random() % (static_cast<unsigned>(radius) + 2)), random);
+  }
+  for (std::size_t i = 0; i < n / 20; ++i) codes[random() % n] = codes[0];
+  Budget budget(2_GiB);
+  const std::span<const Code> view(codes);
+  const Executor two(2);
+  const Joined truth = self_join(view, {radius, Algorithm::brute}, two, budget);
+  EXPECT_GT(truth.pairs.list.size(), n / 200);
+  for (const CpuLevel level : available_cpu_levels()) {
+    use_cpu_level(level);
+    for (const int threads : {1, 2, 7}) {
+      const Executor executor(threads);
+      const Joined joined = self_join(view, {radius, Algorithm::index}, executor, budget);
+      ASSERT_EQ(joined.used, Algorithm::index);
+      ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
+      ASSERT_EQ(joined.expanded, truth.expanded);
+    }
+  }
+  use_cpu_level(available_cpu_levels().back());
+  std::uint64_t streamed = 0;
+  Pair last{0, 0, 0};
+  expand(truth, two, budget, [&](std::span<const Pair> block) {
+    for (const Pair& pair : block) {
+      ASSERT_LT(std::pair(last.i, last.j), std::pair(pair.i, pair.j));
+      ASSERT_EQ(pair.distance, distance(codes[pair.i], codes[pair.j]));
+      last = pair;
+    }
+    streamed += block.size();
+  });
+  EXPECT_EQ(streamed, truth.expanded);
+}
+
+TEST(Hamming, LargeCollectionsAgreeWithBruteForce) {
+  expect_large<std::uint64_t>(40000, 5);
+  expect_large<Code256>(20000, 31);
+}
+
+TEST(Hamming, LeanLayoutAndOutOfMemory) {
+  Random random(3);
+  std::vector<std::uint64_t> codes;
+  for (int i = 0; i < 300000; ++i) codes.push_back(random_code<std::uint64_t>(random));
+  const Executor executor(2);
+  Budget roomy(1_GiB);
+  const Joined truth = self_join(codes, {5, Algorithm::index}, executor, roomy);
+  EXPECT_LE(roomy.peak().count, 64 * codes.size());
+  Budget lean({roomy.peak().count - 1});
+  const Joined joined = self_join(codes, {5, Algorithm::index}, executor, lean);
+  EXPECT_NE(joined.why.find("lean"), std::string::npos) << joined.why;
+  EXPECT_EQ(list_of(joined.pairs), list_of(truth.pairs));
+  Budget small({codes.size() * 16});
+  EXPECT_THROW(self_join(codes, {5, Algorithm::index}, executor, small), OutOfMemory);
+  EXPECT_EQ(small.used().count, 0u);
+}
+
+TEST(Hamming, RefusesANegativeRadiusAndStopsWhenCancelled) {
+  Budget budget(1_GiB);
+  const std::vector<std::uint64_t> codes(10, 1);
+  EXPECT_THROW(self_join(codes, {-1}, Executor(1), budget), Failure);
+  CancelToken cancel;
+  cancel.cancel();
+  try {
+    self_join(codes, {1}, Executor(2, &cancel), budget);
+    FAIL();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.error().code, ErrorCode::cancelled);
+  }
+}
+
+TEST(Hamming, PlansCoverTheRadius) {
+  for (const int bits : {64, 256}) {
+    for (const double agree : {0.5, 0.7, 0.95}) {
+      for (int radius = 0; radius < bits; radius += 3) {
+        for (const std::uint64_t n : {1000u, 1000000u}) {
+          Problem problem{bits,
+                          n,
+                          n,
+                          true,
+                          radius,
+                          2,
+                          Algorithm::index,
+                          std::vector<double>(static_cast<std::size_t>(bits), agree)};
+          const Plan plan = choose_plan(problem);
+          if (plan.algorithm != Algorithm::index) continue;
+          int covered = 0;
+          std::vector<std::uint64_t> used(4);
+          for (const Part& part : plan.parts) {
+            covered += part.threshold + 1;
+            auto& word = used[static_cast<std::size_t>(part.word)];
+            EXPECT_EQ(word & part.mask(), 0u);
+            word |= part.mask();
+          }
+          EXPECT_EQ(covered, radius + 1);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(flips_of(3, 2), (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_TRUE(flips_of(5, 0).empty());
+}
+
+}  // namespace
+}  // namespace millrace::hamming
