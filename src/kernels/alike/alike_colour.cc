@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <cmath>
+
+#include "src/kernels/alike/alike_steps.h"
+
+namespace millrace::alike {
+namespace {
+
+constexpr float kBlack = 4, kWhite = 251;  // beyond these a level may have been clipped
+
+bool clipped(float level) { return level < kBlack || level > kWhite; }
+
+// Solves 4 x 4 by elimination with a ridge that keeps every pivot positive.
+std::array<double, 4> solve4(std::array<std::array<double, 4>, 4> h, std::array<double, 4> x) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t r = i + 1; r < 4; ++r) {
+      const double f = h[r][i] / h[i][i];
+      for (std::size_t c = i; c < 4; ++c) h[r][c] -= f * h[i][c];
+      x[r] -= f * x[i];
+    }
+  }
+  for (std::size_t i = 4; i-- > 0;) {
+    for (std::size_t c = i + 1; c < 4; ++c) x[i] -= h[i][c] * x[c];
+    x[i] /= h[i][i];
+  }
+  return x;
+}
+
+}  // namespace
+
+Tone fit_tone(const Colours& colours) {
+  // A clipped level has lost what the other picture may still tell, so the curve leads from the picture
+  // with fewer of them.
+  int clipped_a = 0, clipped_b = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t i = 0; i < 1024; ++i) {
+      if (colours.inside[i] == 0) continue;
+      clipped_a += clipped(colours.a[c][i]);
+      clipped_b += clipped(colours.b[c][i]);
+    }
+  }
+  Tone tone;
+  tone.from_second = clipped_b <= clipped_a;
+  const auto& source = tone.from_second ? colours.b : colours.a;
+  const auto& target = tone.from_second ? colours.a : colours.b;
+  // Pairs of levels fall into 64 bins of the source: 64 sums decide instead of 3072 samples.
+  for (int round = 0; round < 3; ++round) {
+    std::array<std::array<double, 4>, 4> h{};
+    std::array<double, 4> x{};
+    std::array<double, 64> count{}, sum_t{}, sum_v{};
+    for (std::size_t c = 0; c < 3; ++c) {
+      for (std::size_t i = 0; i < 1024; ++i) {
+        const float s = source[c][i], t = target[c][i];
+        if (colours.inside[i] == 0 || clipped(t)) continue;
+        float weight = 1;
+        if (round > 0) {
+          const float e = (tone(s) - t) * (1.0F / 12.0F);
+          const float r = 1.0F / (1.0F + e * e);
+          weight = r * r;
+        }
+        const auto bin = static_cast<std::size_t>(s * 0.25F);
+        count[bin] += static_cast<double>(weight);
+        sum_t[bin] += static_cast<double>(weight * t);
+        sum_v[bin] += static_cast<double>(weight * s);
+      }
+    }
+    double samples = 0;
+    for (std::size_t k = 0; k < 64; ++k) {
+      if (count[k] <= 0) continue;
+      const double v = sum_v[k] / count[k] / 255.0;
+      const std::array<double, 4> power = {1, v, v * v, v * v * v};
+      for (std::size_t p = 0; p < 4; ++p) {
+        for (std::size_t q = 0; q < 4; ++q) h[p][q] += count[k] * power[p] * power[q];
+        x[p] += sum_t[k] * power[p];
+      }
+      samples += count[k];
+    }
+    // Ridges towards identity in proportion to the samples: bias and gain are almost free, bends are not
+    // where few levels speak for them.
+    constexpr std::array<double, 4> kHome = {0, 255, 0, 0};
+    constexpr std::array<double, 4> kRidge = {2e-3, 5e-4, 5e-4, 5e-4};
+    for (std::size_t p = 0; p < 4; ++p) {
+      const double ridge = kRidge[p] * (samples + 1);
+      h[p][p] += ridge;
+      x[p] += ridge * kHome[p];
+    }
+    const auto c = solve4(h, x);
+    for (std::size_t p = 0; p < 4; ++p) tone.c[p] = static_cast<float>(c[p]);
+  }
+  // A curve that falls anywhere on the levels in use is no edit of tone; a straight line is the nearest
+  // honest description then.
+  float low = 255, high = 0;
+  Lanes squares, count;
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t i = 0; i < 1024; ++i) {
+      if (colours.inside[i] == 0) continue;
+      low = std::min(low, source[c][i]);
+      high = std::max(high, source[c][i]);
+      const float move = tone(source[c][i]) - source[c][i];
+      squares.lane[i % 8] += move * move;
+      count.lane[i % 8] += 1;
+    }
+  }
+  tone.distance = std::sqrt(squares.total() / (count.total() + 1e-3F));
+  for (int k = 0; k <= 16; ++k) {
+    const float v = (low + (high - low) * static_cast<float>(k) * (1.0F / 16.0F)) * (1.0F / 255.0F);
+    if (tone.c[1] + v * (2 * tone.c[2] + v * 3 * tone.c[3]) < 0) {
+      tone.c = {0, 255, 0, 0};
+      break;
+    }
+  }
+  return tone;
+}
+
+float chroma_difference(const Colours& colours, const Tone& tone) {
+  const auto& source = tone.from_second ? colours.b : colours.a;
+  const auto& target = tone.from_second ? colours.a : colours.b;
+  std::array<float, 1024> su, sv, tu, tv;
+  Lanes cross, square;
+  for (std::size_t i = 0; i < 1024; ++i) {
+    const float r = tone(source[0][i]), g = tone(source[1][i]), b = tone(source[2][i]);
+    su[i] = r - g;
+    sv[i] = b - g;
+    tu[i] = target[0][i] - target[1][i];
+    tv[i] = target[2][i] - target[1][i];
+    cross.lane[i % 8] += colours.inside[i] * (su[i] * tu[i] + sv[i] * tv[i]);
+    square.lane[i % 8] += colours.inside[i] * (su[i] * su[i] + sv[i] * sv[i]);
+  }
+  // One change of saturation is forgiven. A grey copy is not: then there is no colour left to compare.
+  const float saturation = std::clamp(cross.total() / (square.total() + 1024.0F), 0.5F, 2.0F);
+  // The worst fifth of the differences is dropped, by a histogram: sorting would leave the order of the
+  // sum to the library.
+  std::array<int, 512> histogram{};
+  std::array<float, 1024> difference, size;
+  int covered = 0;
+  for (std::size_t i = 0; i < 1024; ++i) {
+    if (colours.inside[i] == 0) continue;
+    const float du = tu[i] - saturation * su[i], dv = tv[i] - saturation * sv[i];
+    difference[i] = std::sqrt(du * du + dv * dv);
+    size[i] = 0.5F * (std::sqrt(tu[i] * tu[i] + tv[i] * tv[i]) +
+                      saturation * std::sqrt(su[i] * su[i] + sv[i] * sv[i]));
+    ++histogram[static_cast<std::size_t>(std::min(511.0F, difference[i]))];
+    ++covered;
+  }
+  int kept = 0;
+  std::size_t limit = 0;
+  while (limit < 511 && (kept += histogram[limit]) * 5 < covered * 4) ++limit;
+  float sum = 0, scale = 0, n = 0;
+  for (std::size_t i = 0; i < 1024; ++i) {
+    if (colours.inside[i] == 0 || difference[i] >= static_cast<float>(limit + 1)) continue;
+    sum += difference[i];
+    scale += size[i];
+    n += 1;
+  }
+  // Four levels are what compression alone leaves on a grey picture.
+  return n > 0 ? sum / (scale + 12.0F * n) : 1.0F;
+}
+
+}  // namespace millrace::alike
