@@ -3,7 +3,7 @@
 // Never: used by the product.
 //
 //   alike_driver THUMBS PAIRS OUT    THUMBS: 12288 bytes each; PAIRS: int32 first, second, orientation of
-//                                    the second; OUT: ten float32 a pair (kind first)
+//                                    the second; OUT: twelve float32 a pair (kind first)
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     seconds[kind] += took.count();
     ++counts[kind];
     for (const float f : {static_cast<float>(v.kind), v.score, v.coarse, v.overlap, v.structure, v.correlation,
-                          v.movement, v.moved_share, v.chroma, v.tone}) {
+                          v.movement, v.moved_share, v.chroma, v.tone, v.fit, v.contrast}) {
       out.push_back(f);
     }
   }

@@ -46,8 +46,11 @@ struct Features {
   std::array<std::array<float, 32 * 32>, 3> colour;  // channels in means of 2 x 2
   std::array<float, 3> mean;                 // of each channel
   std::array<float, 3> deviation;            // standard deviation of each channel
-  bool solid;                                // every deviation is below 1.5
+  bool solid;                                // every deviation is below kSolidDeviation
 };
+
+// Below this deviation in every channel nothing but noise of compression is left to compare.
+inline constexpr float kSolidDeviation = 1.5F;
 
 Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels);
 
@@ -67,6 +70,7 @@ struct Verdict {
   float score = 0;
   // The figures below are 0 where an earlier step already decided.
   float coarse = 0;       // step 2: best correlation found, negative for an inverted picture
+  float fit = 0;          // step 3: share of the luma's variance that registration explains
   float overlap = 0;      // step 3: share of the first picture that the second covers
   float structure = 0;    // step 5: -1..1
   float correlation = 0;  // step 5: of all the luma in the overlap after tone, outliers weighted down
@@ -74,6 +78,7 @@ struct Verdict {
   float moved_share = 0;  // step 6: share of the structure in tiles that clearly moved
   float chroma = 0;       // step 7: difference over chroma, 0 is equal
   float tone = 0;         // step 4: distance of the tone curve from identity, in levels (rms)
+  float contrast = 0;     // step 4: deviation of the levels after the curve over that before
 
   bool operator==(const Verdict&) const = default;
 };

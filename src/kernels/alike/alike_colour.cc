@@ -90,18 +90,26 @@ Tone fit_tone(const Colours& colours) {
   // A curve that falls anywhere on the levels in use is no edit of tone; a straight line is the nearest
   // honest description then.
   float low = 255, high = 0;
-  Lanes squares, count;
+  Lanes squares, count, from, from2, to, to2;
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t i = 0; i < 1024; ++i) {
       if (colours.inside[i] == 0) continue;
-      low = std::min(low, source[c][i]);
-      high = std::max(high, source[c][i]);
-      const float move = tone(source[c][i]) - source[c][i];
+      const float s = source[c][i], t = tone(s), move = t - s;
+      low = std::min(low, s);
+      high = std::max(high, s);
       squares.lane[i % 8] += move * move;
+      from.lane[i % 8] += s;
+      from2.lane[i % 8] += s * s;
+      to.lane[i % 8] += t;
+      to2.lane[i % 8] += t * t;
       count.lane[i % 8] += 1;
     }
   }
-  tone.distance = std::sqrt(squares.total() / (count.total() + 1e-3F));
+  const float n = count.total() + 1e-3F;
+  const float mf = from.total() / n, mt = to.total() / n;
+  tone.distance = std::sqrt(squares.total() / n);
+  tone.contrast = std::sqrt((std::max(0.0F, to2.total() / n - mt * mt) + 1.0F) /
+                            (std::max(0.0F, from2.total() / n - mf * mf) + 1.0F));
   for (int k = 0; k <= 16; ++k) {
     const float v = (low + (high - low) * static_cast<float>(k) * (1.0F / 16.0F)) * (1.0F / 255.0F);
     if (tone.c[1] + v * (2 * tone.c[2] + v * 3 * tone.c[3]) < 0) {
@@ -112,48 +120,55 @@ Tone fit_tone(const Colours& colours) {
   return tone;
 }
 
+// Means of 2 x 2 on a 16 x 16 raster: colour is kept coarsely by every JPEG, and so is a recolouring.
 float chroma_difference(const Colours& colours, const Tone& tone) {
   const auto& source = tone.from_second ? colours.b : colours.a;
   const auto& target = tone.from_second ? colours.a : colours.b;
-  std::array<float, 1024> su, sv, tu, tv;
-  Lanes cross, square;
+  constexpr std::size_t n = 256;
+  std::array<float, n> su{}, sv{}, tu{}, tv{}, inside{};
   for (std::size_t i = 0; i < 1024; ++i) {
+    const std::size_t k = (i / 64) * 16 + (i % 32) / 2;
     const float r = tone(source[0][i]), g = tone(source[1][i]), b = tone(source[2][i]);
-    su[i] = r - g;
-    sv[i] = b - g;
-    tu[i] = target[0][i] - target[1][i];
-    tv[i] = target[2][i] - target[1][i];
-    cross.lane[i % 8] += colours.inside[i] * (su[i] * tu[i] + sv[i] * tv[i]);
-    square.lane[i % 8] += colours.inside[i] * (su[i] * su[i] + sv[i] * sv[i]);
+    su[k] += 0.25F * (r - g);
+    sv[k] += 0.25F * (b - g);
+    tu[k] += 0.25F * (target[0][i] - target[1][i]);
+    tv[k] += 0.25F * (target[2][i] - target[1][i]);
+    inside[k] += 0.25F * colours.inside[i];
+  }
+  Lanes cross, square;
+  for (std::size_t k = 0; k < n; ++k) {
+    inside[k] = inside[k] < 1 ? 0.0F : 1.0F;
+    cross.lane[k % 8] += inside[k] * (su[k] * tu[k] + sv[k] * tv[k]);
+    square.lane[k % 8] += inside[k] * (su[k] * su[k] + sv[k] * sv[k]);
   }
   // One change of saturation is forgiven. A grey copy is not: then there is no colour left to compare.
-  const float saturation = std::clamp(cross.total() / (square.total() + 1024.0F), 0.5F, 2.0F);
+  const float saturation = std::clamp(cross.total() / (square.total() + 256.0F), 0.5F, 2.0F);
   // The worst fifth of the differences is dropped, by a histogram: sorting would leave the order of the
   // sum to the library.
   std::array<int, 512> histogram{};
-  std::array<float, 1024> difference, size;
+  std::array<float, n> difference, size;
   int covered = 0;
-  for (std::size_t i = 0; i < 1024; ++i) {
-    if (colours.inside[i] == 0) continue;
-    const float du = tu[i] - saturation * su[i], dv = tv[i] - saturation * sv[i];
-    difference[i] = std::sqrt(du * du + dv * dv);
-    size[i] = 0.5F * (std::sqrt(tu[i] * tu[i] + tv[i] * tv[i]) +
-                      saturation * std::sqrt(su[i] * su[i] + sv[i] * sv[i]));
-    ++histogram[static_cast<std::size_t>(std::min(511.0F, difference[i]))];
+  for (std::size_t k = 0; k < n; ++k) {
+    if (inside[k] == 0) continue;
+    const float du = tu[k] - saturation * su[k], dv = tv[k] - saturation * sv[k];
+    difference[k] = std::sqrt(du * du + dv * dv);
+    size[k] = 0.5F * (std::sqrt(tu[k] * tu[k] + tv[k] * tv[k]) +
+                      saturation * std::sqrt(su[k] * su[k] + sv[k] * sv[k]));
+    ++histogram[static_cast<std::size_t>(std::min(511.0F, difference[k]))];
     ++covered;
   }
   int kept = 0;
   std::size_t limit = 0;
   while (limit < 511 && (kept += histogram[limit]) * 5 < covered * 4) ++limit;
-  float sum = 0, scale = 0, n = 0;
-  for (std::size_t i = 0; i < 1024; ++i) {
-    if (colours.inside[i] == 0 || difference[i] >= static_cast<float>(limit + 1)) continue;
-    sum += difference[i];
-    scale += size[i];
-    n += 1;
+  float sum = 0, scale = 0, count = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    if (inside[k] == 0 || difference[k] >= static_cast<float>(limit + 1)) continue;
+    sum += difference[k];
+    scale += size[k];
+    count += 1;
   }
-  // Four levels are what compression alone leaves on a grey picture.
-  return n > 0 ? sum / (scale + 12.0F * n) : 1.0F;
+  // Twelve levels keep the noise of compression on a nearly grey picture from looking like another colour.
+  return count > 0 ? sum / (scale + 12.0F * count) : 1.0F;
 }
 
 }  // namespace millrace::alike

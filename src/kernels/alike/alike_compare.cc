@@ -20,7 +20,12 @@ float margin(float value, float bad, float threshold, float good) {
 
 Verdict compare_solid(const Features& a, const Features& b) {
   Verdict out;
-  if (a.solid != b.solid) return out;
+  // A picture just above the limit may be a copy of one just below.
+  for (const Features* f : {&a, &b}) {
+    for (const float deviation : f->deviation) {
+      if (deviation >= 2 * kSolidDeviation) return out;
+    }
+  }
   float distance = 0;
   for (std::size_t c = 0; c < 3; ++c) {
     distance = std::max(distance, std::fabs(a.mean[c] - b.mean[c]));
@@ -30,39 +35,45 @@ Verdict compare_solid(const Features& a, const Features& b) {
   return out;
 }
 
+void colours_at(const Features& a, const Features& b, const Warp& warp, Colours& out) {
+  for (std::size_t c = 0; c < 3; ++c) resample<32>(b.colour[c], warp, out.b[c], out.inside);
+  out.a = a.colour;
+}
+
 Verdict compare_ordered(const Features& a, const Features& b) {
   Verdict out;
   const Coarse coarse = search_coarsely(a, b);
   out.coarse = coarse.correlation;
   if (std::fabs(coarse.correlation) < kCoarse) return out;
   const bool inverted = coarse.correlation < 0;
-  const Warp warp = register_luma(a, b, coarse.warp, inverted);
+  const Registered first = register_luma<32>(a.soft, b.soft, coarse.warp, inverted, 6);
+  out.fit = first.fit;
+  if (first.fit < 0.5F) return out;
 
   Colours colours;
-  for (std::size_t c = 0; c < 3; ++c) {
-    resample<32>(b.colour[c], warp, colours.b[c], colours.inside);
-    colours.a[c] = a.colour[c];
-  }
-  float covered = 0;
-  for (const float in : colours.inside) covered += in;
-  out.overlap = covered * (1.0F / 1024.0F);
+  colours_at(a, b, first.warp, colours);
   const Tone tone = fit_tone(colours);
   out.tone = tone.distance;
-  out.chroma = chroma_difference(colours, tone);
+  out.contrast = tone.contrast;
 
-  std::array<float, 4096> moved, inside, toned;
-  resample<64>(b.luma, warp, moved, inside);
-  if (tone.from_second) {
-    for (std::size_t i = 0; i < 4096; ++i) moved[i] = tone(moved[i]);
-    toned = a.luma;
-  } else {
-    for (std::size_t i = 0; i < 4096; ++i) toned[i] = tone(a.luma[i]);
-  }
-  const Structure s = compare_structure(toned, moved, inside);
+  // Once more, finer, and with the tones made equal.
+  std::array<float, 4096> toned, moved, inside;
+  const std::array<float, 4096>& source = tone.from_second ? b.luma : a.luma;
+  for (std::size_t i = 0; i < 4096; ++i) toned[i] = tone(source[i]);
+  const std::array<float, 4096>& la = tone.from_second ? a.luma : toned;
+  const std::array<float, 4096>& lb = tone.from_second ? toned : b.luma;
+  const Warp warp = register_luma<64>(la, lb, first.warp, false, 2).warp;
+  resample<64>(lb, warp, moved, inside);
+  float covered = 0;
+  for (const float in : inside) covered += in;
+  out.overlap = covered * (1.0F / 4096.0F);
+  const Structure s = compare_structure(la, moved, inside);
   out.structure = s.structure;
   out.correlation = s.correlation;
   out.movement = s.movement;
   out.moved_share = s.moved_share;
+  colours_at(a, b, warp, colours);
+  out.chroma = chroma_difference(colours, tone);
   out.kind = out.structure > 0.66F && out.chroma < 0.2F ? Kind::same : Kind::different;
   return out;
 }

@@ -5,9 +5,6 @@
 namespace millrace::alike {
 namespace {
 
-// Below this in every channel nothing but noise of compression is left to compare.
-constexpr float kSolidDeviation = 1.5F;
-
 template <int N>
 void halve(const float* from, float* to) {
   for (int y = 0; y < N / 2; ++y) {

@@ -6,6 +6,10 @@
 namespace millrace::alike {
 namespace {
 
+// Below this, identity and plain scales promise nothing and the search ends: no true pair of the measurement
+// that was saved later began lower.
+constexpr float kHopeless = 0.35F;
+
 // One axis of a coarse hypothesis: its two ends move by these shares of the side.
 struct Ends {
   float low = 0, high = 0;
@@ -36,16 +40,27 @@ AxisMap map_axis(Ends ends) {
   return out;
 }
 
-float correlation(const Features& a, const Features& b, const AxisMap& mx, const AxisMap& my) {
+// Part of the raster that a correlation looks at: [x0, x1) by [y0, y1).
+struct Window {
+  int x0, x1, y0, y1;
+};
+// All of it; without a frame; without a caption below or above.
+constexpr std::array<Window, 4> kWindows = {{{0, 16, 0, 16}, {2, 14, 2, 14}, {0, 16, 0, 13}, {0, 16, 3, 16}}};
+
+float correlation(const Features& a, const Features& b, const AxisMap& mx, const AxisMap& my,
+                  const Window& window) {
   float sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
+  const int x0 = std::max(mx.first, window.x0), x1 = std::min(mx.last + 1, window.x1);
+  const int y0 = std::max(my.first, window.y0), y1 = std::min(my.last + 1, window.y1);
+  if (x1 <= x0 || y1 <= y0) return 0;
   std::array<float, 16> row;
-  for (int y = my.first; y <= my.last; ++y) {
+  for (int y = y0; y < y1; ++y) {
     const auto ky = static_cast<std::size_t>(y);
     const float* upper = b.coarse.data() + my.index[ky] * 16;
     const float part = my.part[ky];
     for (std::size_t x = 0; x < 16; ++x) row[x] = upper[x] + part * (upper[x + 16] - upper[x]);
     const float* ra = a.coarse.data() + y * 16;
-    for (int x = mx.first; x <= mx.last; ++x) {
+    for (int x = x0; x < x1; ++x) {
       const auto kx = static_cast<std::size_t>(x);
       const auto low = static_cast<std::size_t>(mx.index[kx]);
       const float vb = row[low] + mx.part[kx] * (row[low + 1] - row[low]) - 128.0F;
@@ -57,8 +72,7 @@ float correlation(const Features& a, const Features& b, const AxisMap& mx, const
       sab += va * vb;
     }
   }
-  const float n = static_cast<float>((my.last - my.first + 1) * (mx.last - mx.first + 1));
-  if (n < 1) return 0;
+  const float n = static_cast<float>((x1 - x0) * (y1 - y0));
   // A variance of a quarter of a level is added to both: what noise alone would correlate.
   const float vaa = saa - sa * sa / n + 0.25F * n;
   const float vbb = sbb - sb * sb / n + 0.25F * n;
@@ -78,24 +92,33 @@ Warp warp_of(Ends x, Ends y) {
 Coarse search_coarsely(const Features& a, const Features& b) {
   Ends ex, ey;
   AxisMap mx = map_axis(ex), my = map_axis(ey);
-  const float at_identity = correlation(a, b, mx, my);
-  float best = std::fabs(at_identity);
-  const float sign = at_identity < 0 ? -1.0F : 1.0F;
+  // The window in which identity fits best, all of the picture where that is good enough.
+  float signed_best = 0;
+  Window window = kWindows[0];
+  for (const Window& w : kWindows) {
+    const float value = correlation(a, b, mx, my, w);
+    if (std::fabs(value) > std::fabs(signed_best)) {
+      signed_best = value;
+      window = w;
+    }
+    if (std::fabs(signed_best) >= 0.8F) break;
+  }
+  float best = std::fabs(signed_best);
+  const float sign = signed_best < 0 ? -1.0F : 1.0F;
   const auto finish = [&] { return Coarse{warp_of(ex, ey), sign * best}; };
   // Registration closes what is left from here: no need to search.
   if (best >= 0.97F) return finish();
   for (const float scale : {0.04F, -0.04F, 0.08F, -0.08F, 0.12F, -0.12F}) {
     const Ends ends{-0.5F * scale, 0.5F * scale};
     const AxisMap map = map_axis(ends);
-    const float value = sign * correlation(a, b, map, map);
+    const float value = sign * correlation(a, b, map, map, window);
     if (value > best) {
       best = value;
       ex = ey = ends;
       mx = my = map;
     }
   }
-  // No true pair of the measurement was below 0.3 here.
-  if (best >= 0.97F || best < 0.3F) return finish();
+  if (best >= 0.97F || best < kHopeless) return finish();
   constexpr std::array<float, 5> kMoves = {-0.08F, -0.04F, 0.0F, 0.04F, 0.08F};
   for (int axis = 0; axis < 2; ++axis) {
     for (const float low : kMoves) {
@@ -103,7 +126,7 @@ Coarse search_coarsely(const Features& a, const Features& b) {
         const Ends ends{low, high};
         const AxisMap map = map_axis(ends);
         const float value =
-            sign * (axis == 0 ? correlation(a, b, map, my) : correlation(a, b, mx, map));
+            sign * (axis == 0 ? correlation(a, b, map, my, window) : correlation(a, b, mx, map, window));
         if (value > best) {
           best = value;
           (axis == 0 ? ex : ey) = ends;
@@ -182,63 +205,69 @@ bool solve(std::array<std::array<double, kUnknowns>, kUnknowns>& h,
 }
 
 // Gradients in levels per picture side.
+template <int N>
 struct Slopes {
-  std::array<float, 1024> x, y;
+  std::array<float, static_cast<std::size_t>(N) * N> x, y;
 };
 
-Slopes slopes_of(const std::array<float, 1024>& image) {
-  Slopes out;
-  constexpr int n = 32;
+template <int N>
+void slopes_of(const std::array<float, static_cast<std::size_t>(N) * N>& image, Slopes<N>& out) {
+  constexpr int n = N;
   for (int y = 0; y < n; ++y) {
     const int y0 = y > 0 ? y - 1 : 0, y1 = y < n - 1 ? y + 1 : n - 1;
     for (int x = 0; x < n; ++x) {
       const int x0 = x > 0 ? x - 1 : 0, x1 = x < n - 1 ? x + 1 : n - 1;
       const auto k = static_cast<std::size_t>(y * n + x);
       const float* p = image.data();
-      out.x[k] = (p[y * n + x1] - p[y * n + x0]) * (32.0F / static_cast<float>(x1 - x0));
-      out.y[k] = (p[y1 * n + x] - p[y0 * n + x]) * (32.0F / static_cast<float>(y1 - y0));
+      out.x[k] = (p[y * n + x1] - p[y * n + x0]) * (static_cast<float>(N) / static_cast<float>(x1 - x0));
+      out.y[k] = (p[y1 * n + x] - p[y0 * n + x]) * (static_cast<float>(N) / static_cast<float>(y1 - y0));
     }
   }
-  return out;
 }
 
 }  // namespace
 
-Warp register_luma(const Features& a, const Features& b, const Warp& start, bool inverted) {
-  Warp warp = start;
+template <int N>
+Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
+                         const std::array<float, static_cast<std::size_t>(N) * N>& b,
+                         const Warp& start, bool inverted, int steps) {
+  constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
+  constexpr float kPixel = 1.0F / static_cast<float>(N);
+  Registered out{start, 0};
+  Warp& warp = out.warp;
   float gain = inverted ? -1.0F : 1.0F, bias = inverted ? 255.0F : 0.0F;
-  // Widths of the priors: what edits do. Shift and scale 8 %, turn and shear 3 %, gain 0.5, bias 64 levels.
+  // Widths of the priors: what edits do. Shift and scale 8 %, turn and shear 3 %, gain 0.5, bias 64.
   constexpr std::array<double, kUnknowns> kWidth = {0.08, 0.08, 0.03, 0.08, 0.03, 0.08, 0.5, 64};
   const std::array<float, kUnknowns> home = {0, 1, 0, 0, 0, 1, gain, bias};
-  std::array<float, 1024> moved, inside;
-  for (int step = 0; step < 7; ++step) {
-    resample<32>(b.soft, warp, moved, inside);
-    const Slopes slopes = slopes_of(moved);
+  std::array<float, kPoints> moved, inside, error;
+  Slopes<N> slopes;
+  for (int step = 0; step < steps; ++step) {
+    resample<N>(b, warp, moved, inside);
+    slopes_of<N>(moved, slopes);
     // The scale of the residuals: their mean absolute size in the overlap.
     Lanes size, count;
-    std::array<float, 1024> error;
-    for (std::size_t i = 0; i < 1024; i += 8) {
+    for (std::size_t i = 0; i < kPoints; i += 8) {
       for (std::size_t l = 0; l < 8; ++l) {
-        const float e = gain * moved[i + l] + bias - a.soft[i + l];
+        const float e = gain * moved[i + l] + bias - a[i + l];
         error[i + l] = e;
         size.lane[l] += inside[i + l] * std::fabs(e);
         count.lane[l] += inside[i + l];
       }
     }
     const float covered = count.total();
-    if (covered < 256) return start;
+    if (covered < 0.25F * kPoints) return Registered{start, 0};
     // The first steps start far off, so everything may speak; later ones trust what fits.
-    const float width = (step < 2 ? 3.0F : 1.5F) * (size.total() / covered) + 0.5F;
+    const float width = (N == 32 && step < 2 ? 3.0F : 1.5F) * (size.total() / covered) + 0.5F;
     const float narrow = 1.0F / (width * width);
 
     std::array<Lanes, kTerms> sum{};
-    Lanes fit, weight_sum;
-    for (std::size_t i = 0; i < 1024; i += 8) {
+    Lanes fit, weights, level, square;
+    for (std::size_t i = 0; i < kPoints; i += 8) {
       std::array<std::array<float, 8>, kUnknowns> j;
       std::array<float, 8> w, e;
-      const float ry = (static_cast<float>(i / 32) + 0.5F) * (1.0F / 32.0F) - 0.5F;
+      const float ry = (static_cast<float>(i / N) + 0.5F) * kPixel - 0.5F;
       for (std::size_t l = 0; l < 8; ++l) {
-        const float rx = (static_cast<float>(i % 32 + l) + 0.5F) * (1.0F / 32.0F) - 0.5F;
+        const float rx = (static_cast<float>(i % N + l) + 0.5F) * kPixel - 0.5F;
         // Slopes are taken after warping; the warp is near identity, so they serve for both rasters.
         const float gx = gain * slopes.x[i + l], gy = gain * slopes.y[i + l];
         j[0][l] = gx;
@@ -253,7 +282,10 @@ Warp register_luma(const Features& a, const Features& b, const Warp& start, bool
         const float r = 1.0F / (1.0F + e[l] * e[l] * narrow);
         w[l] = inside[i + l] * r * r;
         fit.lane[l] += w[l] * e[l] * e[l];
-        weight_sum.lane[l] += w[l];
+        weights.lane[l] += w[l];
+        const float v = a[i + l] - 128.0F;
+        level.lane[l] += inside[i + l] * v;
+        square.lane[l] += inside[i + l] * v * v;
       }
       std::size_t term = 0;
       for (std::size_t p = 0; p < kUnknowns; ++p) {
@@ -266,8 +298,11 @@ Warp register_luma(const Features& a, const Features& b, const Warp& start, bool
         ++term;
       }
     }
-    // Neighbouring residuals repeat each other after the blur: about one in four is news.
-    const double noise = 4.0 * (static_cast<double>(fit.total()) / (weight_sum.total() + 1e-3) + 1.0);
+    const float misfit = fit.total() / (weights.total() + 1e-3F);
+    const float mean = level.total() / covered;
+    out.fit = 1.0F - misfit / (square.total() / covered - mean * mean + 4.0F);
+    // Neighbouring residuals repeat each other: about one in four is news.
+    const double noise = 4.0 * (static_cast<double>(misfit) + 1.0);
     std::array<std::array<double, kUnknowns>, kUnknowns> h{};
     std::array<double, kUnknowns> x{};
     const std::array<float, kUnknowns> now = {warp.m[0], warp.m[1], warp.m[2], warp.m[3],
@@ -283,7 +318,7 @@ Warp register_luma(const Features& a, const Features& b, const Warp& start, bool
              prior * (static_cast<double>(now[p]) - static_cast<double>(home[p]));
       ++term;
     }
-    if (!solve(h, x)) return warp;
+    if (!solve(h, x)) return out;
     double move = 0;
     for (std::size_t p = 0; p < 6; ++p) {
       // A step of more than 5 % is a leap into what the slopes do not describe.
@@ -293,9 +328,13 @@ Warp register_luma(const Features& a, const Features& b, const Warp& start, bool
     }
     gain += static_cast<float>(x[6]);
     bias += static_cast<float>(x[7]);
-    if (move < 5e-4) break;
+    if (move < 8e-4) break;
   }
-  return warp;
+  return out;
 }
+template Registered register_luma<32>(const std::array<float, 1024>&, const std::array<float, 1024>&,
+                                      const Warp&, bool, int);
+template Registered register_luma<64>(const std::array<float, 4096>&, const std::array<float, 4096>&,
+                                      const Warp&, bool, int);
 
 }  // namespace millrace::alike

@@ -23,8 +23,16 @@ struct Coarse {
 };
 Coarse search_coarsely(const Features& a, const Features& b);
 
-// Step 3. Moves `start` to where b's soft luma fits a's. `inverted` starts from a negative gain.
-Warp register_luma(const Features& a, const Features& b, const Warp& start, bool inverted);
+// Step 3. Moves `start` to where b fits a. `inverted` starts from a negative gain. `fit` is the share of a's
+// variance that is explained, outliers weighted down. N is 32 or 64.
+struct Registered {
+  Warp warp;
+  float fit = 0;
+};
+template <int N>
+Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
+                         const std::array<float, static_cast<std::size_t>(N) * N>& b,
+                         const Warp& start, bool inverted, int steps);
 
 // `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them and 0 elsewhere.
 template <int N>
@@ -37,6 +45,7 @@ struct Tone {
   std::array<float, 4> c = {0, 255, 0, 0};
   bool from_second = true;  // the source is the second picture
   float distance = 0;       // rms of target - source over the source's values
+  float contrast = 1;       // deviation of the target's levels over the source's
 
   float operator()(float level) const {
     const float v = level * (1.0F / 255.0F);
