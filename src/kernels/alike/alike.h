@@ -43,7 +43,7 @@ struct Features {
   std::array<float, 64 * 64> luma;           // 0.299 R + 0.587 G + 0.114 B, 0..255
   std::array<float, 32 * 32> soft;           // luma halved, then blurred by 1 2 1 each way
   std::array<float, 16 * 16> coarse;         // luma in means of 4 x 4
-  std::array<std::array<float, 32 * 32>, 3> colour;  // channels in means of 2 x 2
+  std::array<std::array<float, 32 * 32>, 3> colour;  // channels like `soft`
   std::array<float, 3> mean;                 // of each channel
   std::array<float, 3> deviation;            // standard deviation of each channel
   bool solid;                                // every deviation is below kSolidDeviation

@@ -28,12 +28,39 @@ std::array<double, 4> solve4(std::array<std::array<double, 4>, 4> h, std::array<
 
 }  // namespace
 
+Colours colours_at(const Features& a, const Features& b, const Warp& warp) {
+  Colours out;
+  const auto& m = warp.m;
+  for (std::size_t k = 0; k < kPlaces; ++k) {
+    const std::size_t x = k % 16, y = k / 16;
+    const float rx = (static_cast<float>(x) + 0.5F) * (1.0F / 16.0F) - 0.5F;
+    const float ry = (static_cast<float>(y) + 0.5F) * (1.0F / 16.0F) - 0.5F;
+    const float px = (m[0] + m[1] * rx + m[2] * ry + 0.5F) * 32.0F - 0.5F;
+    const float py = (m[3] + m[4] * rx + m[5] * ry + 0.5F) * 32.0F - 0.5F;
+    const bool in = px >= 0 && px <= 31 && py >= 0 && py <= 31;
+    const float hx = px < 0 ? 0.0F : (px > 31 ? 31.0F : px);
+    const float hy = py < 0 ? 0.0F : (py > 31 ? 31.0F : py);
+    const int ix = std::min(30, static_cast<int>(hx)), iy = std::min(30, static_cast<int>(hy));
+    const float qx = hx - static_cast<float>(ix), qy = hy - static_cast<float>(iy);
+    const auto at = static_cast<std::size_t>(iy * 32 + ix), home = y * 64 + x * 2;
+    out.inside[k] = in ? 1.0F : 0.0F;
+    for (std::size_t c = 0; c < 3; ++c) {
+      const float* p = b.colour[c].data() + at;
+      const float upper = p[0] + qx * (p[1] - p[0]), lower = p[32] + qx * (p[33] - p[32]);
+      out.b[c][k] = upper + qy * (lower - upper);
+      const float* q = a.colour[c].data() + home;
+      out.a[c][k] = 0.25F * ((q[0] + q[1]) + (q[32] + q[33]));
+    }
+  }
+  return out;
+}
+
 Tone fit_tone(const Colours& colours) {
   // A clipped level has lost what the other picture may still tell, so the curve leads from the picture
   // with fewer of them.
   int clipped_a = 0, clipped_b = 0;
   for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t i = 0; i < 1024; ++i) {
+    for (std::size_t i = 0; i < kPlaces; ++i) {
       if (colours.inside[i] == 0) continue;
       clipped_a += clipped(colours.a[c][i]);
       clipped_b += clipped(colours.b[c][i]);
@@ -43,13 +70,13 @@ Tone fit_tone(const Colours& colours) {
   tone.from_second = clipped_b <= clipped_a;
   const auto& source = tone.from_second ? colours.b : colours.a;
   const auto& target = tone.from_second ? colours.a : colours.b;
-  // Pairs of levels fall into 64 bins of the source: 64 sums decide instead of 3072 samples.
+  // Pairs of levels fall into 64 bins of the source: 64 sums make the equations.
   for (int round = 0; round < 3; ++round) {
     std::array<std::array<double, 4>, 4> h{};
     std::array<double, 4> x{};
     std::array<double, 64> count{}, sum_t{}, sum_v{};
     for (std::size_t c = 0; c < 3; ++c) {
-      for (std::size_t i = 0; i < 1024; ++i) {
+      for (std::size_t i = 0; i < kPlaces; ++i) {
         const float s = source[c][i], t = target[c][i];
         if (colours.inside[i] == 0 || clipped(t)) continue;
         float weight = 1;
@@ -92,7 +119,7 @@ Tone fit_tone(const Colours& colours) {
   float low = 255, high = 0;
   Lanes squares, count, from, from2, to, to2;
   for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t i = 0; i < 1024; ++i) {
+    for (std::size_t i = 0; i < kPlaces; ++i) {
       if (colours.inside[i] == 0) continue;
       const float s = source[c][i], t = tone(s), move = t - s;
       low = std::min(low, s);
@@ -120,24 +147,21 @@ Tone fit_tone(const Colours& colours) {
   return tone;
 }
 
-// Means of 2 x 2 on a 16 x 16 raster: colour is kept coarsely by every JPEG, and so is a recolouring.
 float chroma_difference(const Colours& colours, const Tone& tone) {
   const auto& source = tone.from_second ? colours.b : colours.a;
   const auto& target = tone.from_second ? colours.a : colours.b;
-  constexpr std::size_t n = 256;
-  std::array<float, n> su{}, sv{}, tu{}, tv{}, inside{};
-  for (std::size_t i = 0; i < 1024; ++i) {
-    const std::size_t k = (i / 64) * 16 + (i % 32) / 2;
-    const float r = tone(source[0][i]), g = tone(source[1][i]), b = tone(source[2][i]);
-    su[k] += 0.25F * (r - g);
-    sv[k] += 0.25F * (b - g);
-    tu[k] += 0.25F * (target[0][i] - target[1][i]);
-    tv[k] += 0.25F * (target[2][i] - target[1][i]);
-    inside[k] += 0.25F * colours.inside[i];
+  const auto& inside = colours.inside;
+  constexpr std::size_t n = kPlaces;
+  std::array<float, n> su, sv, tu, tv;
+  for (std::size_t k = 0; k < n; ++k) {
+    const float r = tone(source[0][k]), g = tone(source[1][k]), b = tone(source[2][k]);
+    su[k] = r - g;
+    sv[k] = b - g;
+    tu[k] = target[0][k] - target[1][k];
+    tv[k] = target[2][k] - target[1][k];
   }
   Lanes cross, square;
   for (std::size_t k = 0; k < n; ++k) {
-    inside[k] = inside[k] < 1 ? 0.0F : 1.0F;
     cross.lane[k % 8] += inside[k] * (su[k] * tu[k] + sv[k] * tv[k]);
     square.lane[k % 8] += inside[k] * (su[k] * su[k] + sv[k] * sv[k]);
   }

@@ -35,23 +35,17 @@ Verdict compare_solid(const Features& a, const Features& b) {
   return out;
 }
 
-void colours_at(const Features& a, const Features& b, const Warp& warp, Colours& out) {
-  for (std::size_t c = 0; c < 3; ++c) resample<32>(b.colour[c], warp, out.b[c], out.inside);
-  out.a = a.colour;
-}
-
 Verdict compare_ordered(const Features& a, const Features& b) {
   Verdict out;
   const Coarse coarse = search_coarsely(a, b);
   out.coarse = coarse.correlation;
   if (std::fabs(coarse.correlation) < kCoarse) return out;
   const bool inverted = coarse.correlation < 0;
-  const Registered first = register_luma<32>(a.soft, b.soft, coarse.warp, inverted, 6);
+  const Registered first = register_luma<32>(a.soft, b.soft, coarse.warp, inverted, 5);
   out.fit = first.fit;
-  if (first.fit < 0.5F) return out;
+  if (first.fit < 0.8F) return out;
 
-  Colours colours;
-  colours_at(a, b, first.warp, colours);
+  Colours colours = colours_at(a, b, first.warp);
   const Tone tone = fit_tone(colours);
   out.tone = tone.distance;
   out.contrast = tone.contrast;
@@ -62,17 +56,27 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   for (std::size_t i = 0; i < 4096; ++i) toned[i] = tone(source[i]);
   const std::array<float, 4096>& la = tone.from_second ? a.luma : toned;
   const std::array<float, 4096>& lb = tone.from_second ? toned : b.luma;
-  const Warp warp = register_luma<64>(la, lb, first.warp, false, 2).warp;
+  std::array<float, 1024> soft;
+  const std::array<float, 1024>& soft_source = tone.from_second ? b.soft : a.soft;
+  for (std::size_t i = 0; i < 1024; ++i) soft[i] = tone(soft_source[i]);
+  Warp warp = register_luma<32>(tone.from_second ? a.soft : soft, tone.from_second ? soft : b.soft,
+                                      first.warp, false, 2).warp;
   resample<64>(lb, warp, moved, inside);
+  Structure s = compare_structure(la, moved, inside);
+  // Where that leaves a doubt, once more on the full raster.
+  if (s.structure > 0.4F && (s.movement > 0.12F || s.structure < 0.9F)) {
+    warp = register_luma<64>(la, lb, warp, false, 3).warp;
+    resample<64>(lb, warp, moved, inside);
+    s = compare_structure(la, moved, inside);
+  }
   float covered = 0;
   for (const float in : inside) covered += in;
   out.overlap = covered * (1.0F / 4096.0F);
-  const Structure s = compare_structure(la, moved, inside);
   out.structure = s.structure;
   out.correlation = s.correlation;
   out.movement = s.movement;
   out.moved_share = s.moved_share;
-  colours_at(a, b, warp, colours);
+  colours = colours_at(a, b, warp);
   out.chroma = chroma_difference(colours, tone);
   out.kind = out.structure > 0.66F && out.chroma < 0.2F ? Kind::same : Kind::different;
   return out;

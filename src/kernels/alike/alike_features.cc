@@ -61,7 +61,9 @@ Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
     out.mean[c] = static_cast<float>(static_cast<double>(sum[c]) / 4096.0);
     out.deviation[c] = static_cast<float>(std::sqrt(spread) / 4096.0);
     out.solid = out.solid && out.deviation[c] < kSolidDeviation;
-    halve<64>(channel[c].data(), out.colour[c].data());
+    std::array<float, 1024> half;
+    halve<64>(channel[c].data(), half.data());
+    blur(half, out.colour[c]);
   }
   std::array<float, 1024> half;
   halve<64>(out.luma.data(), half.data());

@@ -175,10 +175,8 @@ template void resample<64>(const std::array<float, 4096>&, const Warp&, std::arr
 
 namespace {
 
-constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
-constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
-
 // Solves the symmetric system in place by Cholesky's method; false when it is not positive.
+template <std::size_t kUnknowns>
 bool solve(std::array<std::array<double, kUnknowns>, kUnknowns>& h,
            std::array<double, kUnknowns>& x) {
   for (std::size_t i = 0; i < kUnknowns; ++i) {
@@ -231,14 +229,17 @@ template <int N>
 Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
                          const std::array<float, static_cast<std::size_t>(N) * N>& b,
                          const Warp& start, bool inverted, int steps) {
+  // Six unknowns of position; at 32 also gain and bias, which the tone curve has settled before 64.
+  constexpr std::size_t kUnknowns = N == 32 ? 8 : 6;
+  constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
   constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
   constexpr float kPixel = 1.0F / static_cast<float>(N);
   Registered out{start, 0};
   Warp& warp = out.warp;
   float gain = inverted ? -1.0F : 1.0F, bias = inverted ? 255.0F : 0.0F;
   // Widths of the priors: what edits do. Shift and scale 8 %, turn and shear 3 %, gain 0.5, bias 64.
-  constexpr std::array<double, kUnknowns> kWidth = {0.08, 0.08, 0.03, 0.08, 0.03, 0.08, 0.5, 64};
-  const std::array<float, kUnknowns> home = {0, 1, 0, 0, 0, 1, gain, bias};
+  constexpr std::array<double, 8> kWidth = {0.08, 0.08, 0.03, 0.08, 0.03, 0.08, 0.5, 64};
+  const std::array<float, 8> home = {0, 1, 0, 0, 0, 1, gain, bias};
   std::array<float, kPoints> moved, inside, error;
   Slopes<N> slopes;
   for (int step = 0; step < steps; ++step) {
@@ -276,8 +277,10 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
         j[3][l] = gy;
         j[4][l] = gy * rx;
         j[5][l] = gy * ry;
-        j[6][l] = moved[i + l];
-        j[7][l] = 1;
+        if constexpr (N == 32) {
+          j[6][l] = moved[i + l];
+          j[7][l] = 1;
+        }
         e[l] = error[i + l];
         const float r = 1.0F / (1.0F + e[l] * e[l] * narrow);
         w[l] = inside[i + l] * r * r;
@@ -305,8 +308,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
     const double noise = 4.0 * (static_cast<double>(misfit) + 1.0);
     std::array<std::array<double, kUnknowns>, kUnknowns> h{};
     std::array<double, kUnknowns> x{};
-    const std::array<float, kUnknowns> now = {warp.m[0], warp.m[1], warp.m[2], warp.m[3],
-                                              warp.m[4], warp.m[5], gain,      bias};
+    const std::array<float, 8> now = {warp.m[0], warp.m[1], warp.m[2], warp.m[3],
+                                      warp.m[4], warp.m[5], gain,      bias};
     std::size_t term = 0;
     for (std::size_t p = 0; p < kUnknowns; ++p) {
       for (std::size_t q = 0; q <= p; ++q, ++term) {
@@ -318,7 +321,7 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
              prior * (static_cast<double>(now[p]) - static_cast<double>(home[p]));
       ++term;
     }
-    if (!solve(h, x)) return out;
+    if (!solve<kUnknowns>(h, x)) return out;
     double move = 0;
     for (std::size_t p = 0; p < 6; ++p) {
       // A step of more than 5 % is a leap into what the slopes do not describe.
@@ -326,8 +329,10 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
       warp.m[p] += static_cast<float>(held);
       move += std::fabs(held);
     }
-    gain += static_cast<float>(x[6]);
-    bias += static_cast<float>(x[7]);
+    if constexpr (N == 32) {
+      gain += static_cast<float>(x[6]);
+      bias += static_cast<float>(x[7]);
+    }
     if (move < 8e-4) break;
   }
   return out;

@@ -54,11 +54,14 @@ struct Tone {
   }
 };
 
-// Colours of both pictures on the first one's raster.
+// Colours of both pictures on 16 x 16 places of the first one: kept coarsely by every JPEG, and so is a
+// recolouring.
+inline constexpr std::size_t kPlaces = 256;
 struct Colours {
-  std::array<std::array<float, 1024>, 3> a, b;
-  std::array<float, 1024> inside;
+  std::array<std::array<float, kPlaces>, 3> a, b;
+  std::array<float, kPlaces> inside;
 };
+Colours colours_at(const Features& a, const Features& b, const Warp& warp);
 Tone fit_tone(const Colours& colours);
 
 // Step 5 and 6.

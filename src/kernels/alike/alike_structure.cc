@@ -65,6 +65,17 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   return tile;
 }
 
+// Insertion sort, ties by position: the same order on every machine, and quick on 49.
+template <typename Before>
+void sort_tiles(std::array<Tile, kTiles * kTiles>& tiles, Before before) {
+  for (std::size_t i = 1; i < tiles.size(); ++i) {
+    const Tile tile = tiles[i];
+    std::size_t k = i;
+    for (; k > 0 && before(tile, tiles[k - 1]); --k) tiles[k] = tiles[k - 1];
+    tiles[k] = tile;
+  }
+}
+
 }  // namespace
 
 Structure compare_structure(const std::array<float, 4096>& a, const std::array<float, 4096>& b,
@@ -80,22 +91,24 @@ Structure compare_structure(const std::array<float, 4096>& a, const std::array<f
     }
   }
   Structure out;
-  // Movement, before sorting. The share counts tiles that moved by more than a quarter of a pixel.
-  float moved = 0, slope = 0, moved_slope = 0;
+  // Movement: the tiles that moved most are left out up to a fifth of all slope, because an overlay's
+  // edges may look like anything.
+  std::array<Tile, kTiles * kTiles> by_movement = tiles;
+  sort_tiles(by_movement, [](const Tile& l, const Tile& r) { return l.moved * r.slope > r.moved * l.slope; });
+  float moved = 0, slope = 0, left_out = 0, moved_all = 0;
   for (const Tile& tile : tiles) {
-    moved += tile.moved;
     slope += tile.slope;
-    if (tile.moved > 0.04F * tile.slope) moved_slope += tile.slope;
+    moved_all += tile.moved;
   }
-  out.movement = std::sqrt(2.0F * moved / (slope + 49.0F * 49.0F));
-  out.moved_share = moved_slope / (slope + 49.0F * 49.0F);
-  // Insertion sort by similarity, ties by position: the same on every machine.
-  for (std::size_t i = 1; i < tiles.size(); ++i) {
-    const Tile tile = tiles[i];
-    std::size_t k = i;
-    for (; k > 0 && tiles[k - 1].similarity < tile.similarity; --k) tiles[k] = tiles[k - 1];
-    tiles[k] = tile;
+  for (const Tile& tile : by_movement) {
+    const float drop = std::min(tile.slope, 0.2F * slope - left_out);
+    left_out += std::max(0.0F, drop);
+    moved += drop > 0 ? tile.moved * (1.0F - drop / tile.slope) : tile.moved;
   }
+  const float floor = 49.0F * 49.0F;
+  out.movement = std::sqrt(2.0F * moved / (0.8F * slope + floor));
+  out.moved_share = std::sqrt(2.0F * moved_all / (slope + floor));
+  sort_tiles(tiles, [](const Tile& l, const Tile& r) { return l.similarity > r.similarity; });
   float kept = 0, sum = 0;
   for (const Tile& tile : tiles) {
     const float part = std::min(tile.weight, 0.75F * weight - kept);
