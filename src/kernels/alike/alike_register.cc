@@ -258,7 +258,7 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
     const float covered = count.total();
     if (covered < 0.25F * kPoints) return Registered{start, 0};
     // The first steps start far off, so everything may speak; later ones trust what fits.
-    const float width = (N == 32 && step < 2 ? 3.0F : 1.5F) * (size.total() / covered) + 0.5F;
+    const float width = (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / covered) + 0.5F;
     const float narrow = 1.0F / (width * width);
 
     std::array<Lanes, kTerms> sum{};

@@ -64,12 +64,20 @@ struct Colours {
 Colours colours_at(const Features& a, const Features& b, const Warp& warp);
 Tone fit_tone(const Colours& colours);
 
-// Step 5 and 6.
+// Step 5. `movement` is a first guess of step 6, from slopes alone.
 struct Structure {
-  float structure = 0, correlation = 0, movement = 0, moved_share = 0;
+  float structure = 0, correlation = 0, movement = 0;
 };
 Structure compare_structure(const std::array<float, 4096>& a, const std::array<float, 4096>& b,
                             const std::array<float, 4096>& inside);
+
+// Step 6, for pairs that passed everything else: tiles that fit badly are also looked for nearby.
+struct Movement {
+  float distance = 0;  // rms over the tiles, weighted by their slopes, in pixels of 64
+  float share = 0;     // of the slopes, in tiles that were found elsewhere
+};
+Movement find_movement(const std::array<float, 4096>& a, const std::array<float, 4096>& b,
+                       const std::array<float, 4096>& inside);
 
 // Step 7.
 float chroma_difference(const Colours& colours, const Tone& tone);

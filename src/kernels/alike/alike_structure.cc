@@ -7,14 +7,14 @@ namespace millrace::alike {
 namespace {
 
 constexpr int kTile = 9, kTiles = 7;
+constexpr float kNoise = 6.0F;  // the variance of luma that compression leaves in a tile
+constexpr float kFloorSlope = 49.0F * 49.0F;  // a pixel of noise each: keeps flat pictures still
 
 struct Tile {
   float weight = 0, similarity = 0, moved = 0, slope = 0;
 };
 
-// What one tile says. `noise` is the variance that compression leaves.
 Tile look_at_tile(const float* a, const float* b, const float* inside) {
-  constexpr float kNoise = 6.0F;
   float n = 0, sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
   for (int y = 0; y < kTile; ++y) {
     for (int x = 0; x < kTile; ++x) {
@@ -61,7 +61,9 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   const float explained = dx * xe + dy * ye;
   tile.slope = xx + yy;
   // An overlay is not explained by moving what lies under it, noise hardly: two of 49 freedoms.
-  if (explained > 0.4F * ee) tile.moved = explained;
+  // What is left has to be what a true fit leaves.
+  const float rest = ee - explained;
+  if (explained > 0.4F * ee && rest < 0.1F * 49.0F * (vaa + kNoise)) tile.moved = explained;
   return tile;
 }
 
@@ -74,6 +76,31 @@ void sort_tiles(std::array<Tile, kTiles * kTiles>& tiles, Before before) {
     for (; k > 0 && before(tile, tiles[k - 1]); --k) tiles[k] = tiles[k - 1];
     tiles[k] = tile;
   }
+}
+
+// Similarity of a's tile at (x, y) with b's at (x + dx, y + dy), both rid of their mean; -1 outside.
+float similarity_at(const float* a, const float* b, const float* inside, int x, int y, int dx, int dy) {
+  if (x + dx < 0 || y + dy < 0 || x + dx + kTile > kSide || y + dy + kTile > kSide) return -1;
+  float sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = 0;
+  for (int v = 0; v < kTile; ++v) {
+    const float* ra = a + (y + v) * kSide + x;
+    const float* rb = b + (y + dy + v) * kSide + x + dx;
+    const float* in = inside + (y + dy + v) * kSide + x + dx;
+    for (int u = 0; u < kTile; ++u) {
+      const float va = ra[u] - 128.0F, vb = rb[u] - 128.0F;
+      sa += va;
+      sb += vb;
+      saa += va * va;
+      sbb += vb * vb;
+      sab += va * vb;
+      n += in[u];
+    }
+  }
+  constexpr float kPoints = kTile * kTile;
+  if (n < kPoints) return -1;
+  const float ma = sa / kPoints, mb = sb / kPoints;
+  const float cov = sab / kPoints - ma * mb;
+  return 2 * cov / (saa / kPoints - ma * ma + (sbb / kPoints - mb * mb) + kNoise);
 }
 
 }  // namespace
@@ -91,23 +118,12 @@ Structure compare_structure(const std::array<float, 4096>& a, const std::array<f
     }
   }
   Structure out;
-  // Movement: the tiles that moved most are left out up to a fifth of all slope, because an overlay's
-  // edges may look like anything.
-  std::array<Tile, kTiles * kTiles> by_movement = tiles;
-  sort_tiles(by_movement, [](const Tile& l, const Tile& r) { return l.moved * r.slope > r.moved * l.slope; });
-  float moved = 0, slope = 0, left_out = 0, moved_all = 0;
+  float moved = 0, slope = 0;
   for (const Tile& tile : tiles) {
+    moved += tile.moved;
     slope += tile.slope;
-    moved_all += tile.moved;
   }
-  for (const Tile& tile : by_movement) {
-    const float drop = std::min(tile.slope, 0.2F * slope - left_out);
-    left_out += std::max(0.0F, drop);
-    moved += drop > 0 ? tile.moved * (1.0F - drop / tile.slope) : tile.moved;
-  }
-  const float floor = 49.0F * 49.0F;
-  out.movement = std::sqrt(2.0F * moved / (0.8F * slope + floor));
-  out.moved_share = std::sqrt(2.0F * moved_all / (slope + floor));
+  out.movement = std::sqrt(2.0F * moved / (slope + kFloorSlope));
   sort_tiles(tiles, [](const Tile& l, const Tile& r) { return l.similarity > r.similarity; });
   float kept = 0, sum = 0;
   for (const Tile& tile : tiles) {
@@ -146,6 +162,44 @@ Structure compare_structure(const std::array<float, 4096>& a, const std::array<f
   const float vaa = saa.total() / m - ma * ma + 4.0F, vbb = sbb.total() / m - mb * mb + 4.0F;
   out.correlation = (sab.total() / m - ma * mb + 4.0F) / std::sqrt(vaa * vbb);
   return out;
+}
+
+Movement find_movement(const std::array<float, 4096>& a, const std::array<float, 4096>& b,
+                       const std::array<float, 4096>& inside) {
+  constexpr int kReach = 5;
+  constexpr float kFound = 0.92F, kLost = 0.85F, kGain = 0.12F;
+  float moved = 0, slope = 0, elsewhere = 0;
+  for (int ty = 0; ty < kTiles; ++ty) {
+    for (int tx = 0; tx < kTiles; ++tx) {
+      const int x = tx * kTile, y = ty * kTile, k = y * kSide + x;
+      const Tile tile = look_at_tile(a.data() + k, b.data() + k, inside.data() + k);
+      slope += tile.slope;
+      float energy = tile.moved;
+      if (tile.weight > 0 && tile.similarity < kLost) {
+        float best = std::max(kFound, tile.similarity + kGain);
+        int distance = 0;
+        for (int dy = -kReach; dy <= kReach; ++dy) {
+          for (int dx = -kReach; dx <= kReach; ++dx) {
+            // Along an edge many places fit; the nearest is meant.
+            const int d = dx * dx + dy * dy;
+            if (d == 0) continue;
+            const float s = similarity_at(a.data(), b.data(), inside.data(), x, y, dx, dy) -
+                            0.002F * static_cast<float>(d);
+            if (s > best) {
+              best = s;
+              distance = d;
+            }
+          }
+        }
+        if (distance > 0) {
+          energy = 0.5F * tile.slope * static_cast<float>(distance);
+          elsewhere += tile.slope;
+        }
+      }
+      moved += energy;
+    }
+  }
+  return {std::sqrt(2.0F * moved / (slope + kFloorSlope)), elsewhere / (slope + kFloorSlope)};
 }
 
 }  // namespace millrace::alike
