@@ -191,8 +191,8 @@ float chroma_difference(const Colours& colours, const Tone& tone) {
     scale += size[k];
     count += 1;
   }
-  // Twelve levels keep the noise of compression on a nearly grey picture from looking like another colour.
-  return count > 0 ? sum / (scale + 12.0F * count) : 1.0F;
+  // Twenty levels keep the noise of compression on a nearly grey picture from looking like another colour.
+  return count > 0 ? sum / (scale + 20.0F * count) : 1.0F;
 }
 
 }  // namespace millrace::alike

@@ -15,7 +15,7 @@ constexpr Limit kCoarse = {0.0F, 0.5F, 1.0F};
 constexpr Limit kFit = {0.0F, 0.8F, 1.0F};
 constexpr Limit kOverlap = {0.3F, 0.6F, 1.0F};
 constexpr Limit kStructure = {0.3F, 0.7F, 1.0F};
-constexpr Limit kChroma = {0.35F, 0.155F, 0.0F};
+constexpr Limit kChroma = {0.3F, 0.13F, 0.0F};
 constexpr Limit kTone = {90.0F, 45.0F, 0.0F};
 constexpr Limit kContrast = {3.0F, 2.0F, 1.0F};
 constexpr Limit kMovement = {1.0F, 0.26F, 0.0F};
@@ -97,8 +97,9 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   // edits leave alone and from which an overlay or a change of colours may have led registration astray.
   if (colour_score >= 0.5F && s.structure > 0.45F && (s.movement > 0.1F || s.structure < 0.9F)) {
     std::array<float, 4096> other, other_inside;
-    for (const Warp& start : {warp, Warp{}}) {
-      const Warp again = register_luma<64>(la, lb, start, false, 5).warp;
+    const std::array<Warp, 3> tries = {register_luma<64>(la, lb, warp, false, 5).warp, Warp{},
+                                       register_luma<64>(la, lb, Warp{}, false, 3).warp};
+    for (const Warp& again : tries) {
       resample<64>(lb, again, other, other_inside);
       const Structure t = compare_structure(la, other, other_inside);
       if (t.structure - t.movement > s.structure - s.movement) {

@@ -245,20 +245,24 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
   for (int step = 0; step < steps; ++step) {
     resample<N>(b, warp, moved, inside);
     slopes_of<N>(moved, slopes);
-    // The scale of the residuals: their mean absolute size in the overlap.
-    Lanes size, count;
+    // The scale of the residuals: their mean size where there are slopes. Over all of a flat design it would be
+    // so small that every edge out of place looked like an outlier.
+    Lanes size, steep, count;
     for (std::size_t i = 0; i < kPoints; i += 8) {
       for (std::size_t l = 0; l < 8; ++l) {
         const float e = gain * moved[i + l] + bias - a[i + l];
+        const float slope = inside[i + l] * (std::fabs(slopes.x[i + l]) + std::fabs(slopes.y[i + l]));
         error[i + l] = e;
-        size.lane[l] += inside[i + l] * std::fabs(e);
+        size.lane[l] += slope * std::fabs(e);
+        steep.lane[l] += slope;
         count.lane[l] += inside[i + l];
       }
     }
     const float covered = count.total();
     if (covered < 0.25F * kPoints) return Registered{start, 0};
     // The first steps start far off, so everything may speak; later ones trust what fits.
-    const float width = (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / covered) + 0.5F;
+    const float width =
+        (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / (steep.total() + 1.0F)) + 1.0F;
     const float narrow = 1.0F / (width * width);
 
     std::array<Lanes, kTerms> sum{};
@@ -333,7 +337,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
       gain += static_cast<float>(x[6]);
       bias += static_cast<float>(x[7]);
     }
-    if (move < 8e-4) break;
+    // Never after the first step: `fit` is measured before a step, so the first one knows no gain.
+    if (step > 0 && move < 8e-4) break;
   }
   return out;
 }
