@@ -1,0 +1,105 @@
+#include <cmath>
+
+#include "src/kernels/alike/alike.h"
+
+namespace millrace::alike {
+namespace {
+
+template <int N>
+void halve(const float* from, float* to) {
+  for (int y = 0; y < N / 2; ++y) {
+    const float* upper = from + 2 * y * N;
+    const float* lower = upper + N;
+    for (int x = 0; x < N / 2; ++x) {
+      to[y * (N / 2) + x] =
+          0.25F * ((upper[2 * x] + upper[2 * x + 1]) + (lower[2 * x] + lower[2 * x + 1]));
+    }
+  }
+}
+
+void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
+  constexpr int n = 32;
+  std::array<float, 1024> across;
+  for (int y = 0; y < n; ++y) {
+    for (int x = 0; x < n; ++x) {
+      const float* row = from.data() + y * n;
+      const float left = row[x > 0 ? x - 1 : 0];
+      const float right = row[x < n - 1 ? x + 1 : n - 1];
+      across[static_cast<std::size_t>(y * n + x)] = 0.25F * (left + right) + 0.5F * row[x];
+    }
+  }
+  for (int y = 0; y < n; ++y) {
+    const float* upper = across.data() + (y > 0 ? y - 1 : 0) * n;
+    const float* here = across.data() + y * n;
+    const float* lower = across.data() + (y < n - 1 ? y + 1 : n - 1) * n;
+    for (int x = 0; x < n; ++x) {
+      to[static_cast<std::size_t>(y * n + x)] = 0.25F * (upper[x] + lower[x]) + 0.5F * here[x];
+    }
+  }
+}
+
+}  // namespace
+
+Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
+  Features out;
+  std::array<std::array<float, 4096>, 3> channel;
+  std::array<std::uint64_t, 3> sum{}, squares{};
+  for (std::size_t i = 0; i < 4096; ++i) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      const std::uint8_t value = pixels[3 * i + c];
+      out.pixels[3 * i + c] = value;
+      channel[c][i] = static_cast<float>(value);
+      sum[c] += value;
+      squares[c] += static_cast<std::uint64_t>(value) * value;
+    }
+    out.luma[i] = 0.299F * channel[0][i] + 0.587F * channel[1][i] + 0.114F * channel[2][i];
+  }
+  out.solid = true;
+  for (std::size_t c = 0; c < 3; ++c) {
+    // n squares - sum^2 is an exact integer: at most 4096 * 4096 * 255^2, far inside 64 bits.
+    const double spread = static_cast<double>(4096 * squares[c] - sum[c] * sum[c]);
+    out.mean[c] = static_cast<float>(static_cast<double>(sum[c]) / 4096.0);
+    out.deviation[c] = static_cast<float>(std::sqrt(spread) / 4096.0);
+    out.solid = out.solid && out.deviation[c] < kSolidDeviation;
+    std::array<float, 1024> half;
+    halve<64>(channel[c].data(), half.data());
+    blur(half, out.colour[c]);
+  }
+  std::array<float, 1024> half;
+  halve<64>(out.luma.data(), half.data());
+  halve<32>(half.data(), out.coarse.data());
+  blur(half, out.soft);
+  return out;
+}
+
+Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, int orientation) {
+  Thumbnail out;
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      // Where the pixel at (x, y) comes from: the turn undone, then the mirror.
+      int sx = x, sy = y;
+      for (int turn = 0; turn < (orientation & 3); ++turn) {
+        const int was = sx;
+        sx = kSide - 1 - sy;
+        sy = was;
+      }
+      if (orientation >= 4) sx = kSide - 1 - sx;
+      for (int c = 0; c < 3; ++c) {
+        out[static_cast<std::size_t>((y * kSide + x) * 3 + c)] =
+            pixels[static_cast<std::size_t>((sy * kSide + sx) * 3 + c)];
+      }
+    }
+  }
+  return out;
+}
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::same: return "same";
+    case Kind::recoloured: return "recoloured";
+    case Kind::different: break;
+  }
+  return "different";
+}
+
+}  // namespace millrace::alike

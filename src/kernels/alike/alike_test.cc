@@ -1,0 +1,328 @@
+#include "src/kernels/alike/alike.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace millrace::alike {
+namespace {
+
+// Numbers that are the same everywhere.
+class Random {
+ public:
+  explicit Random(std::uint32_t seed) : state_(seed * 2654435761U + 12345U) {}
+  float next() {
+    state_ = state_ * 1664525U + 1013904223U;
+    return static_cast<float>(state_ >> 8) * (1.0F / 16777216.0F);
+  }
+
+ private:
+  std::uint32_t state_;
+};
+
+struct Colour {
+  float r, g, b;
+};
+
+// A scene of soft discs on a slope of colour, described in [0, 1]^2, made of additions and products alone so
+// that every machine renders the same bytes.
+struct Scene {
+  struct Disc {
+    float x, y, radius, depth;
+    Colour colour;
+  };
+  std::vector<Disc> discs;
+  Colour from, to;
+
+  explicit Scene(std::uint32_t seed, int count = 22) {
+    Random random(seed);
+    const auto colour = [&] {
+      return Colour{random.next() * 220 + 15, random.next() * 220 + 15, random.next() * 220 + 15};
+    };
+    from = colour();
+    to = colour();
+    for (int i = 0; i < count; ++i) {
+      discs.push_back({random.next(), random.next(), 0.04F + 0.16F * random.next(),
+                       random.next() < 0.5F ? -1.0F : 1.0F, colour()});
+    }
+  }
+
+  // `parallax` moves near discs right and far ones left.
+  Colour at(float x, float y, float parallax) const {
+    Colour c{from.r + (to.r - from.r) * y, from.g + (to.g - from.g) * y, from.b + (to.b - from.b) * x};
+    for (const Disc& d : discs) {
+      const float dx = x - d.x - parallax * d.depth, dy = y - d.y;
+      const float inside = 1 - (dx * dx + dy * dy) / (d.radius * d.radius);
+      const float part = std::clamp(inside * 6.0F, 0.0F, 1.0F);
+      c.r += part * (d.colour.r - c.r);
+      c.g += part * (d.colour.g - c.g);
+      c.b += part * (d.colour.b - c.b);
+    }
+    return c;
+  }
+};
+
+struct View {
+  float left = 0, top = 0, right = 1, bottom = 1;  // the part that is shown
+  float parallax = 0;
+  std::function<Colour(Colour)> edit = [](Colour c) { return c; };
+};
+
+std::uint8_t level(float v) { return static_cast<std::uint8_t>(std::clamp(v + 0.5F, 0.0F, 255.0F)); }
+
+Thumbnail render(const Scene& scene, const View& view = {}) {
+  Thumbnail out;
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      Colour sum{0, 0, 0};
+      for (int s = 0; s < 9; ++s) {
+        const float u = (static_cast<float>(x) + (static_cast<float>(s % 3) + 0.5F) / 3) / kSide;
+        const float v = (static_cast<float>(y) + (static_cast<float>(s / 3) + 0.5F) / 3) / kSide;
+        const Colour c = view.edit(scene.at(view.left + u * (view.right - view.left),
+                                            view.top + v * (view.bottom - view.top), view.parallax));
+        sum = {sum.r + c.r, sum.g + c.g, sum.b + c.b};
+      }
+      const auto k = static_cast<std::size_t>((y * kSide + x) * 3);
+      out[k] = level(sum.r / 9);
+      out[k + 1] = level(sum.g / 9);
+      out[k + 2] = level(sum.b / 9);
+    }
+  }
+  return out;
+}
+
+Thumbnail with_noise(Thumbnail pixels, std::uint32_t seed, float strength) {
+  Random random(seed);
+  for (auto& p : pixels) p = level(static_cast<float>(p) + (random.next() - 0.5F) * strength);
+  return pixels;
+}
+
+Thumbnail solid(std::uint8_t r, std::uint8_t g, std::uint8_t b) {
+  Thumbnail out;
+  for (std::size_t i = 0; i < kThumbnailBytes; i += 3) {
+    out[i] = r;
+    out[i + 1] = g;
+    out[i + 2] = b;
+  }
+  return out;
+}
+
+Verdict compare_pixels(const Thumbnail& a, const Thumbnail& b) {
+  return compare(features_of(a), features_of(b));
+}
+
+View brightened(float gain) {
+  View v;
+  v.edit = [gain](Colour c) { return Colour{c.r * gain, c.g * gain, c.b * gain}; };
+  return v;
+}
+
+View channels_turned() {
+  View v;
+  v.edit = [](Colour c) { return Colour{c.b, c.r, c.g}; };
+  return v;
+}
+
+View inverted() {
+  View v;
+  v.edit = [](Colour c) { return Colour{255 - c.r, 255 - c.g, 255 - c.b}; };
+  return v;
+}
+
+View contrast_curve() {
+  View v;
+  v.edit = [](Colour c) {
+    const auto f = [](float x) { return x * (1.4F - 0.4F * x / 255); };
+    return Colour{f(c.r), f(c.g), f(c.b)};
+  };
+  return v;
+}
+
+constexpr std::uint32_t kScenes = 24;
+
+TEST(Alike, EditsOfOnePictureAreTheSame) {
+  View cropped, one_sided;
+  cropped.left = cropped.top = 0.05F;
+  cropped.right = cropped.bottom = 0.95F;
+  one_sided.left = 0.08F;
+  one_sided.bottom = 0.97F;
+  for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
+    const Scene scene(seed);
+    const Features base = features_of(render(scene));
+    const auto verdict = [&](const Thumbnail& t) { return compare(base, features_of(t)); };
+    EXPECT_EQ(verdict(with_noise(render(scene), seed, 12)).kind, Kind::same) << seed;
+    EXPECT_EQ(verdict(render(scene, cropped)).kind, Kind::same) << seed;
+    EXPECT_EQ(verdict(render(scene, one_sided)).kind, Kind::same) << seed;
+    EXPECT_EQ(verdict(render(scene, brightened(1.15F))).kind, Kind::same) << seed;
+    EXPECT_EQ(verdict(render(scene, contrast_curve())).kind, Kind::same) << seed;
+  }
+}
+
+TEST(Alike, AnOverlaySpoilsOnlyItsTiles) {
+  for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
+    const Scene scene(seed);
+    Thumbnail marked = render(scene);
+    for (int y = 29; y < 35; ++y) {
+      for (int x = 12; x < 52; ++x) {
+        for (int c = 0; c < 3; ++c) {
+          auto& p = marked[static_cast<std::size_t>((y * kSide + x) * 3 + c)];
+          if ((x / 2 + y / 3) % 2 == 0) p = static_cast<std::uint8_t>((p + 255) / 2);
+        }
+      }
+    }
+    EXPECT_EQ(compare_pixels(render(scene), marked).kind, Kind::same) << seed;
+  }
+}
+
+TEST(Alike, DifferentPicturesAreDifferent) {
+  std::vector<Features> all;
+  for (std::uint32_t seed = 0; seed < kScenes; ++seed) all.push_back(features_of(render(Scene(seed))));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t k = i + 1; k < all.size(); ++k) {
+      EXPECT_NE(compare(all[i], all[k]).kind, Kind::same) << i << " " << k;
+    }
+  }
+}
+
+TEST(Alike, OtherColoursAreRecoloured) {
+  int recoloured = 0;
+  for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
+    const Scene scene(seed);
+    const Thumbnail base = render(scene);
+    for (const View& view : {channels_turned(), inverted()}) {
+      const Verdict v = compare_pixels(base, render(scene, view));
+      EXPECT_NE(v.kind, Kind::same) << seed;
+      recoloured += v.kind == Kind::recoloured;
+    }
+  }
+  // Where the luma has changed beyond recognition the answer is `different`.
+  EXPECT_GE(recoloured, static_cast<int>(kScenes));
+}
+
+TEST(Alike, AnotherViewIsDifferent) {
+  int told_apart = 0;
+  for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
+    const Scene scene(seed);
+    View view;
+    view.parallax = 0.02F;
+    told_apart += compare_pixels(render(scene), render(scene, view)).kind == Kind::different;
+  }
+  EXPECT_GE(told_apart, static_cast<int>(kScenes) - 2);
+}
+
+TEST(Alike, SolidPicturesCompareByColour) {
+  EXPECT_EQ(compare_pixels(solid(200, 30, 30), solid(203, 29, 28)).kind, Kind::same);
+  EXPECT_EQ(compare_pixels(solid(200, 30, 30), solid(30, 200, 30)).kind, Kind::different);
+  EXPECT_EQ(compare_pixels(solid(0, 0, 0), solid(255, 255, 255)).kind, Kind::different);
+  EXPECT_EQ(compare_pixels(solid(90, 90, 90), render(Scene(1))).kind, Kind::different);
+  EXPECT_TRUE(features_of(with_noise(solid(90, 90, 90), 1, 3)).solid);
+  EXPECT_FALSE(features_of(render(Scene(1))).solid);
+}
+
+TEST(Alike, FeaturesAreMeansAndDeviations) {
+  Thumbnail half = solid(10, 20, 30);
+  for (std::size_t i = 0; i < kThumbnailBytes / 2; ++i) half[i] = static_cast<std::uint8_t>(half[i] + 100);
+  const Features f = features_of(half);
+  EXPECT_EQ(f.mean, (std::array<float, 3>{60, 70, 80}));
+  EXPECT_EQ(f.deviation, (std::array<float, 3>{50, 50, 50}));
+}
+
+TEST(Alike, SymmetricAndReflexiveInEveryBit) {
+  std::vector<Features> all;
+  for (std::uint32_t seed = 0; seed < 8; ++seed) {
+    const Scene scene(seed);
+    all.push_back(features_of(render(scene)));
+    all.push_back(features_of(render(scene, brightened(1.2F))));
+    all.push_back(features_of(render(scene, channels_turned())));
+    all.push_back(features_of(with_noise(render(scene), seed, 20)));
+  }
+  all.push_back(features_of(solid(1, 2, 3)));
+  for (const Features& a : all) {
+    for (const Features& b : all) {
+      const Verdict ab = compare(a, b), ba = compare(b, a);
+      EXPECT_EQ(std::memcmp(&ab.score, &ba.score, sizeof ab.score), 0);
+      EXPECT_EQ(ab, ba);
+      EXPECT_EQ(ab.score >= 0.5F, ab.kind == Kind::same);
+      EXPECT_GE(ab.score, 0.0F);
+      EXPECT_LE(ab.score, 1.0F);
+    }
+    EXPECT_EQ(compare(a, a).score, 1.0F);
+  }
+}
+
+TEST(Alike, FlatHalvesAndExtremesGiveFiniteFigures) {
+  Thumbnail edge = solid(0, 0, 0), dot = solid(255, 255, 255);
+  for (std::size_t i = 0; i < kThumbnailBytes / 2; ++i) edge[i] = 255;
+  dot[3 * (32 * 64 + 32)] = 0;
+  Thumbnail noise = with_noise(solid(128, 128, 128), 3, 255);
+  for (const Thumbnail& a : {edge, dot, noise, solid(0, 0, 0)}) {
+    for (const Thumbnail& b : {edge, dot, noise, render(Scene(4))}) {
+      const Verdict v = compare_pixels(a, b);
+      for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation, v.movement,
+                            v.moved_share, v.chroma, v.tone, v.contrast}) {
+        EXPECT_TRUE(std::isfinite(f));
+      }
+    }
+  }
+}
+
+TEST(Alike, OrientationsAreTheEightOfASquare) {
+  Thumbnail numbered;
+  for (std::size_t i = 0; i < kThumbnailBytes; ++i) {
+    numbered[i] = static_cast<std::uint8_t>((i * 2654435761U) >> 13);
+  }
+  EXPECT_EQ(oriented(numbered, 0), numbered);
+  const auto pixel = [](const Thumbnail& t, int x, int y) {
+    return t[static_cast<std::size_t>((y * kSide + x) * 3)];
+  };
+  const Thumbnail turned = oriented(numbered, 1), mirrored = oriented(numbered, 4);
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      // A quarter anticlockwise brings the right column to the top row.
+      EXPECT_EQ(pixel(turned, x, y), pixel(numbered, kSide - 1 - y, x));
+      EXPECT_EQ(pixel(mirrored, x, y), pixel(numbered, kSide - 1 - x, y));
+    }
+  }
+  for (int o = 0; o < kOrientations; ++o) {
+    Thumbnail by_steps = o >= 4 ? mirrored : numbered;
+    for (int turn = 0; turn < o % 4; ++turn) by_steps = oriented(by_steps, 1);
+    EXPECT_EQ(oriented(numbered, o), by_steps) << o;
+    for (int p = 0; p < o; ++p) EXPECT_NE(oriented(numbered, o), oriented(numbered, p));
+  }
+}
+
+// The bits of 120 verdicts, as GCC 12 and Clang 14 compute them with and without optimisation.
+TEST(Alike, TheSameBitsEverywhere) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  const auto mix = [&](float f) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &f, sizeof bits);
+    for (int k = 0; k < 4; ++k) hash = (hash ^ ((bits >> (8 * k)) & 255U)) * 1099511628211ULL;
+  };
+  View cropped;
+  cropped.left = 0.04F;
+  cropped.bottom = 0.93F;
+  View other;
+  other.parallax = 0.015F;
+  for (std::uint32_t seed = 100; seed < 120; ++seed) {
+    const Scene scene(seed);
+    const Features base = features_of(render(scene));
+    for (const Thumbnail& t : {render(scene, cropped), render(scene, brightened(1.3F)),
+                               render(scene, channels_turned()), render(scene, other),
+                               with_noise(render(scene), seed, 30), render(Scene(seed + 1))}) {
+      const Verdict v = compare(base, features_of(t));
+      for (const float f : {static_cast<float>(v.kind), v.score, v.coarse, v.fit, v.overlap, v.structure,
+                            v.correlation, v.movement, v.moved_share, v.chroma, v.tone, v.contrast}) {
+        mix(f);
+      }
+    }
+  }
+  EXPECT_EQ(hash, 0ULL);
+}
+
+}  // namespace
+}  // namespace millrace::alike
