@@ -1,0 +1,91 @@
+// Enters: what a run learnt about files and their contents.
+// Leaves: the same at the next run, so that only what changed is read again.
+// Never: forgets a drive that is not plugged in; trusts an inode; keeps a failure for a hash.
+//
+// One SQLite file in WAL mode: a killed run loses at most what it had not flushed, and two runs may share it. Files are
+// keyed by path bytes, everything about a picture by its content hash, so a moved or copied file is known by its bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/io/file/reader.h"
+
+namespace millrace {
+
+// What is known of one path.
+struct CatalogFile {
+  std::string path;
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;
+  bool failed = false;      // it could not be read; `reason` says why
+  ErrorCode code{};
+  std::string reason;
+  ContentHash content{};    // when it could
+};
+
+// What is known of one content, whatever it is called.
+struct CatalogPicture {
+  ContentHash content{};
+  bool failed = false;  // not a picture that decodes; `reason` says why
+  ErrorCode code{};
+  std::string reason;
+  std::string damage;   // not empty: it displays, but part of it is missing
+  int format = 0;       // ImageFormat
+  int width = 0, height = 0;  // upright
+  int quality = 0;
+  std::array<std::uint64_t, 4> codes{};  // in the order of kCatalogCodes
+  std::string taken, subsecond, camera;
+  int exif_fields = 0;
+};
+
+// The judgement of two contents by their pixels, the second turned by `orientation`. `a` < `b`.
+struct CatalogScore {
+  ContentHash a{}, b{};
+  std::uint8_t orientation = 0;  // as src/kernels/alike numbers them, 0 is as it is
+  std::uint8_t kind = 0;         // likewise
+  float score = 0;
+};
+
+class Catalog {
+ public:
+  // Opens or makes the file and its folder. `key` names how pictures are looked at (hash version, decoding): pictures
+  // and scores kept under another key are dropped, files stay. Failure(conflict) when a newer program made it,
+  // Failure(bad_data) when it is not a catalogue.
+  Catalog(const std::string& path, const std::string& key);
+  ~Catalog();
+  Catalog(const Catalog&) = delete;
+  Catalog& operator=(const Catalog&) = delete;
+
+  std::vector<CatalogFile> files();  // in the order of their path bytes
+  std::vector<CatalogPicture> pictures();
+  std::vector<CatalogScore> scores();
+  std::vector<std::pair<ContentHash, ContentHash>> not_duplicates();
+  std::optional<std::vector<std::uint8_t>> thumbnail(const ContentHash& content);
+
+  // Written at the next flush(), in one transaction. Not thread-safe: one thread writes.
+  void put(CatalogFile file);
+  void put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail);
+  void put(const CatalogScore& score);
+  void put_not_duplicates(const ContentHash& a, const ContentHash& b);
+  // Flushes when a second has passed since the last one.
+  void flush_now_and_then();
+  void flush();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// $XDG_DATA_HOME/millrace/NAME, or ~/.local/share/millrace/NAME.
+std::string data_path(const std::string& name);
+// Makes a folder and those above it; Failure when that cannot be done.
+void make_folders(const std::string& folder);
+
+}  // namespace millrace

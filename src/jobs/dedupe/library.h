@@ -1,0 +1,59 @@
+// Enters: folders, and a catalogue of what earlier runs saw.
+// Leaves: every file and the picture that it holds, each picture decoded at most once in its life.
+// Never: compares pictures.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/io/catalog/catalog.h"
+#include "src/io/file/walk.h"
+#include "src/jobs/dedupe/options.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::dedupe {
+
+inline constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+struct File {
+  FileEntry entry;
+  std::uint32_t picture = kNone;  // index into Library::pictures
+  bool reference = false;
+  std::vector<std::string> hard_links;  // other names of the same file
+  std::vector<std::string> companions;  // its asset's other files (assets.h)
+  bool has_raw = false;                 // the asset holds a RAW file
+  bool has_film = false;
+};
+
+struct Picture {
+  CatalogPicture data;
+  std::vector<std::uint32_t> files;  // in path order
+};
+
+struct Unreadable {
+  std::string path;
+  std::string reason;
+};
+
+struct Library {
+  std::vector<File> files;        // pictures' files only, sorted by path
+  std::vector<Picture> pictures;  // sorted by content, so that no index depends on the order of files
+  std::vector<Unreadable> unreadable;
+  std::vector<std::string> others;  // film, sidecars: what may belong to an asset
+  std::uint64_t bytes = 0;          // of all picture files
+  std::uint64_t decoded = 0;        // pictures decoded in this run
+  std::uint64_t unchanged = 0;      // files known from the catalogue
+};
+
+// What is looked at and how: a catalogue made under another key is not used.
+std::string catalog_key();
+
+// The folders as absolute paths without links in them; Failure(usage) for one that is not there.
+std::vector<std::string> absolute_folders(const std::vector<std::string>& folders);
+
+// Walks, reads and decodes what is new, and writes it to the catalogue once a second.
+Library scan(const Options& options, Catalog& catalog, RunContext& context);
+
+}  // namespace millrace::dedupe

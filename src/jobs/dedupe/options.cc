@@ -1,0 +1,95 @@
+#include "src/jobs/dedupe/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "src/base/text.h"
+
+namespace millrace::dedupe {
+namespace {
+
+RuleTerm parse_term(std::string_view text) {
+  const auto fail = [&](const std::string& why) {
+    return Failure(ErrorCode::usage, fmt::format("'{}' is not a term of a rule: {}", text, why), "--match",
+                   "write for example dhash<=5,ahash<=5");
+  };
+  const std::size_t at = text.find("<=");
+  if (at == std::string_view::npos) throw fail("it has no <=");
+  const auto kind = hash_kind_named(trim(text.substr(0, at)));
+  if (!kind || std::find(kCatalogCodes.begin(), kCatalogCodes.end(), *kind) == kCatalogCodes.end()) {
+    throw fail("the kinds are dhash, ahash, dhash_vertical and phash");
+  }
+  const std::string_view number = trim(text.substr(at + 2));
+  int radius = 0;
+  const auto [end, ec] = std::from_chars(number.data(), number.data() + number.size(), radius);
+  if (ec != std::errc{} || end != number.data() + number.size() || radius < 0 || radius > 64) {
+    throw fail("the distance is a whole number from 0 to 64");
+  }
+  return {*kind, radius};
+}
+
+}  // namespace
+
+Rule parse_rule(const std::string& text, bool verified) {
+  Rule rule;
+  rule.text = text;
+  // The permissive rule and its measured recall are in docs/dedupe.md; the strict one decides by itself.
+  if (text == "auto") rule.text = verified ? "dhash<=10,ahash<=10" : "dhash<=5,ahash<=5";
+  for (const std::string& alternative : split(rule.text, '|')) {
+    std::vector<RuleTerm> terms;
+    for (const std::string& term : split(alternative, ',')) terms.push_back(parse_term(term));
+    rule.alternatives.push_back(std::move(terms));
+  }
+  return rule;
+}
+
+std::vector<std::string> keep_criteria(const std::string& text) {
+  const std::vector<std::string> known = split(kKeepOrder, ',');
+  std::vector<std::string> criteria;
+  for (const std::string& part : split(text, ',')) {
+    const std::string name(trim(part));
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw Failure(ErrorCode::usage, fmt::format("'{}' is not a criterion", name), "--keep",
+                    fmt::format("use some of {}", kKeepOrder));
+    }
+    criteria.push_back(name);
+  }
+  return criteria;
+}
+
+void describe(Settings& settings, Options& options) {
+  settings.heading("Finding");
+  settings.add_parsed("match", "RULE", "which pairs are looked at: auto, or hash distances such as dhash<=5,ahash<=5", "auto",
+                      [&options](const std::string& text) {
+                        parse_rule(text, true);
+                        options.match = text;
+                      });
+  settings.add_switch("verify", "look at the pixels of every candidate; --no-verify links on the rule itself", options.verify);
+  settings.add_choice("group", {"tight", "connected"},
+                      "tight: everyone in a group matches everyone; connected: chains of matches too", options.group);
+  settings.add_switch("orientations", "also find turned and mirrored copies", options.orientations);
+  settings.add_choice("bursts", {"keep-apart", "join"}, "never group different shots of a burst, or treat them like any pictures",
+                      options.bursts);
+  settings.heading("Keeping");
+  settings.add_list("reference", "DIR", "also scan this folder; nothing in it is ever suggested for removal", options.reference);
+  settings.add_parsed("keep", "CRITERION,...", "what decides which copy stays, first to last", kKeepOrder,
+                      [&options](const std::string& text) {
+                        keep_criteria(text);
+                        options.keep = text;
+                      });
+  settings.heading("Files");
+  settings.add_text("catalog", "FILE", "where results are kept between runs; by default in your data folder", options.catalog);
+  settings.add_list("exclude", "GLOB", "leave out files and folders that match", options.exclude);
+  settings.add_switch("hidden", "also files and folders whose name begins with a dot", options.hidden);
+  settings.add_switch("follow-symlinks", "also what symbolic links inside a folder point to", options.follow_symlinks);
+  settings.add_bytes("min-size", "leave out smaller files", options.min_size);
+  settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
+                       100'000'000'000);
+  settings.heading("Results");
+  settings.add_text("report", "FILE.html", "write a page to look through and decide", options.report);
+  settings.add_text("csv", "FILE", "write a line a file; - is stdout", options.csv);
+}
+
+}  // namespace millrace::dedupe

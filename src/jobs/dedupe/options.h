@@ -1,0 +1,60 @@
+// Enters: what a person asks of `millrace dedupe`.
+// Leaves: checked options.
+// Never: touches a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/base/settings.h"
+#include "src/kernels/hash/hash.h"
+
+namespace millrace::dedupe {
+
+// "dhash<=5": the distance of one hash kind of 64 bits.
+struct RuleTerm {
+  HashKind kind;
+  int radius;
+};
+
+// A pair is a candidate when one alternative holds in all its terms.
+struct Rule {
+  std::vector<std::vector<RuleTerm>> alternatives;
+  std::string text;
+};
+
+// "auto", or terms joined by commas, alternatives by "|": "dhash<=5,ahash<=5". Failure(usage) with the reason.
+// `verified` tells what "auto" means: a permissive rule whose pairs are looked at, or one that decides by itself.
+Rule parse_rule(const std::string& text, bool verified);
+
+// The hash kinds that the catalogue keeps of every picture, 8 x 8 bits each.
+inline constexpr std::array<HashKind, 4> kCatalogCodes = {HashKind::dhash, HashKind::ahash, HashKind::dhash_vertical,
+                                                          HashKind::phash};
+
+// The keep rule's criteria, in the order in which they are asked.
+inline constexpr const char* kKeepOrder = "reference,whole,raw,pixels,bytes,exif,oldest,shortest";
+
+struct Options {
+  std::vector<std::string> folders;
+  std::string catalog;  // empty: the default place
+  std::string match = "auto";
+  bool verify = true;
+  std::string group = "tight";         // tight, connected
+  bool orientations = false;
+  std::string bursts = "keep-apart";   // keep-apart, join
+  std::vector<std::string> reference;
+  std::string keep = kKeepOrder;
+  std::vector<std::string> exclude;
+  bool hidden = false;
+  bool follow_symlinks = false;
+  Bytes min_size{1};
+  long long max_pixels = 1'000'000'000;
+  std::string report, csv;
+};
+
+void describe(Settings& settings, Options& options);
+
+// The criteria of `--keep`, checked.
+std::vector<std::string> keep_criteria(const std::string& text);
+
+}  // namespace millrace::dedupe
