@@ -140,8 +140,10 @@ PageGroup made_up_group(unsigned i) {
   const std::string thumb = made_up_jpeg(i, i % 3 == 1 ? 85 : 128, i % 3 == 1 ? 128 : 85);
   for (unsigned m = 0; m < count; ++m) {
     PageMember member;
-    const std::string name = "IMG_" + std::to_string(1000 + i) + (m == 0 ? "" : "-" + std::to_string(m));
-    member.path = "/photos/" + std::to_string(2000 + i % 25) + "/" + (m == 0 ? "" : "copies/") + name + ".jpg";
+    const std::string name =
+        "IMG_" + std::to_string(1000 + i) + (m == 0 ? "" : "-" + std::to_string(m));
+    member.path = "/photos/" + std::to_string(2000 + i % 25) + "/" + (m == 0 ? "" : "copies/") +
+                  name + ".jpg";
     member.size = 4'000'000 + i * 1013ULL - m * 250'000ULL;
     member.width = 4000 - 400 * m;
     member.height = 3000 - 300 * m;

@@ -26,8 +26,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::uint64_t kThumbsPerFolder = 1000;
 
-// JSON that may stand inside <script>: no '<' can begin a closing tag or a comment. '<' occurs only inside
-// JSON strings, where its escape means the same.
+// JSON that may stand inside <script>: no '<' can begin a closing tag or a comment. '<' occurs only
+// inside JSON strings, where its escape means the same.
 std::string script_json(const Json& value) {
   const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string safe;
@@ -46,16 +46,24 @@ std::string html_text(std::string_view text) {
   std::string safe;
   for (const char c : utf8_for_display(text)) {
     switch (c) {
-      case '&': safe += "&amp;"; break;
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      default: safe += c;
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      default:
+        safe += c;
     }
   }
   return safe;
 }
 
-// One component of a relative address. Bytes go out as they are, so a name that is not UTF-8 works too.
+// One component of a relative address. Bytes go out as they are, so a name that is not UTF-8 works
+// too.
 std::string url_component(std::string_view bytes) {
   constexpr std::string_view plain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
@@ -141,8 +149,8 @@ Json json_of(const PageHeader& header, const std::string& thumbs_url) {
   return json;
 }
 
-// A page's identity is which files it asks about, not how it shows them: decisions that a browser holds
-// live on when only a reason, a score or a thumbnail changed.
+// A page's identity is which files it asks about, not how it shows them: decisions that a browser
+// holds live on when only a reason, a score or a thumbnail changed.
 class ContentId {
  public:
   ContentId() : state_(XXH3_createState()) {
@@ -181,7 +189,8 @@ class ContentId {
   XXH3_state_t* state_;
 };
 
-// A file that exists from its constructor and disappears with its object unless somebody renames it.
+// A file that exists from its constructor and disappears with its object unless somebody renames
+// it.
 class NewFile {
  public:
   NewFile(std::string path, std::string subject) : path_(std::move(path)), subject_(subject) {
@@ -233,8 +242,8 @@ void make_folder(const std::string& path, const std::string& subject) {
   }
 }
 
-// Syncs a folder's entries, or with `everything` all that its file system holds back: one call for many
-// thousand thumbnails.
+// Syncs a folder's entries, or with `everything` all that its file system holds back: one call for
+// many thousand thumbnails.
 void sync_folder(const std::string& path, bool everything, const std::string& subject) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) throw Failure(system_error("cannot open the folder", subject, errno));
@@ -248,8 +257,7 @@ void sync_folder(const std::string& path, bool everything, const std::string& su
 }
 
 bool all_digits(std::string_view text, std::size_t at_least) {
-  return text.size() >= at_least &&
-         text.find_first_not_of("0123456789") == std::string_view::npos;
+  return text.size() >= at_least && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 // Whether a folder holds nothing but what an earlier page put there, so that it may be replaced.
@@ -293,11 +301,16 @@ std::string folder_of(const std::string& path) {
 
 const char* name_of(GroupKind kind) {
   switch (kind) {
-    case GroupKind::identical: return "identical";
-    case GroupKind::similar: return "similar";
-    case GroupKind::recoloured: return "recoloured";
-    case GroupKind::burst: return "burst";
-    case GroupKind::related: return "related";
+    case GroupKind::identical:
+      return "identical";
+    case GroupKind::similar:
+      return "similar";
+    case GroupKind::recoloured:
+      return "recoloured";
+    case GroupKind::burst:
+      return "burst";
+    case GroupKind::related:
+      return "related";
   }
   return "related";
 }
@@ -381,8 +394,8 @@ class DuplicatesPage::Writer {
     try {
       work();
     } catch (const fs::filesystem_error& error) {
-      throw Failure(system_error("cannot work on the folder", error.path1().string(),
-                                 error.code().value()));
+      throw Failure(
+          system_error("cannot work on the folder", error.path1().string(), error.code().value()));
     }
     broken_ = false;
   }

@@ -1,6 +1,7 @@
-// Enters: what a search for duplicates found, group by group: names, sizes, reasons and small JPEGs.
-// Leaves: one HTML page that needs no network, on which a person decides what goes and saves decisions.json.
-// Never: opens a picture, deletes a file, writes the time of day, or leaves half a page behind.
+// Enters: what a search for duplicates found, group by group: names, sizes, reasons and small
+// JPEGs. Leaves: one HTML page that needs no network, on which a person decides what goes and saves
+// decisions.json. Never: opens a picture, deletes a file, writes the time of day, or leaves half a
+// page behind.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +14,40 @@
 
 namespace millrace {
 
-// Why the members of a group stand together. The first two can free space, so the page suggests what to
-// remove; the other three inform, and every member is kept unless a person says otherwise.
+// Why the members of a group stand together. The first two can free space, so the page suggests
+// what to remove; the other three inform, and every member is kept unless a person says otherwise.
 enum class GroupKind { identical, similar, recoloured, burst, related };
 
 const char* name_of(GroupKind kind);
 
 // One file of a group. Texts that are not UTF-8 are shown with U+FFFD in place of the bad bytes.
 struct PageMember {
-  std::string path;         // for people, UTF-8; when it is not, the page derives path_base64 by itself
-  std::string path_base64;  // base64 of the path's bytes, only where those are not UTF-8; else empty
-  std::uint64_t size = 0;   // of the file, in bytes
-  std::uint32_t width = 0;  // in pixels, as the picture is shown (after its orientation); 0: not known
+  std::string path;  // for people, UTF-8; when it is not, the page derives path_base64 by itself
+  std::string
+      path_base64;         // base64 of the path's bytes, only where those are not UTF-8; else empty
+  std::uint64_t size = 0;  // of the file, in bytes
+  std::uint32_t width =
+      0;  // in pixels, as the picture is shown (after its orientation); 0: not known
   std::uint32_t height = 0;
-  std::int64_t mtime_ns = 0;  // last change since 1970, in ns; goes out as text, a JS number is too small
-  std::string date;           // capture date from EXIF, as it shall be shown; empty: the page shows mtime
-  std::string camera;         // maker and model from EXIF; may be empty
-  std::string hash;           // lower-case hex of the content; the decision is checked against it
-  bool damaged = false;       // decoded in part only
-  bool reference = false;     // in a protected folder: the page never marks it for removal
-  bool keep = false;          // the suggestion: this one stays. A group may have several, or none at all
-  std::string why;            // the reason of the suggestion: "largest, oldest date"; may be empty
-  std::vector<std::string> companions;  // paths of the files that belong to it: sidecars, RAW, Live video
-  std::string thumb;                    // bytes of a JPEG, long side at most 128; empty: none
+  std::int64_t mtime_ns =
+      0;               // last change since 1970, in ns; goes out as text, a JS number is too small
+  std::string date;    // capture date from EXIF, as it shall be shown; empty: the page shows mtime
+  std::string camera;  // maker and model from EXIF; may be empty
+  std::string hash;    // lower-case hex of the content; the decision is checked against it
+  bool damaged = false;    // decoded in part only
+  bool reference = false;  // in a protected folder: the page never marks it for removal
+  bool keep = false;  // the suggestion: this one stays. A group may have several, or none at all
+  std::string why;    // the reason of the suggestion: "largest, oldest date"; may be empty
+  std::vector<std::string>
+      companions;     // paths of the files that belong to it: sidecars, RAW, Live video
+  std::string thumb;  // bytes of a JPEG, long side at most 128; empty: none
 };
 
 // What two members of the group have to do with each other.
 struct PagePair {
   std::uint32_t a = 0;  // index into members
   std::uint32_t b = 0;
-  double score = 0;                     // 0 to 1, more is more alike; NaN: not known
+  double score = 0;                      // 0 to 1, more is more alike; NaN: not known
   std::map<std::string, int> distances;  // by the name of the measure: {"dhash": 3}
 };
 
@@ -70,15 +75,17 @@ struct PageHeader {
   std::string rule;  // one or two sentences: what counts as the same picture, what is kept
 };
 
-// Writes the page as groups come, so memory holds one group. All goes to temporary names beside `path`;
-// finish() syncs and renames, and until then, or after any failure, nothing of it is to be seen.
+// Writes the page as groups come, so memory holds one group. All goes to temporary names beside
+// `path`; finish() syncs and renames, and until then, or after any failure, nothing of it is to be
+// seen.
 //
-// Thumbnails are written into the page while their bytes stay within `inline_limit`; the group that would
-// pass it and all later ones go to the folder PATH.thumbs as 0000/000000.jpg, a thousand a folder. A folder
-// of that name from an earlier page is replaced; one that holds anything else is a conflict.
+// Thumbnails are written into the page while their bytes stay within `inline_limit`; the group that
+// would pass it and all later ones go to the folder PATH.thumbs as 0000/000000.jpg, a thousand a
+// folder. A folder of that name from an earlier page is replaced; one that holds anything else is a
+// conflict.
 //
-// Failures: io and not_found when the system refuses, conflict as above, internal for a pair that names
-// no member. After one the object only waits for its destructor.
+// Failures: io and not_found when the system refuses, conflict as above, internal for a pair that
+// names no member. After one the object only waits for its destructor.
 class DuplicatesPage {
  public:
   static constexpr Bytes kInlineLimit{50'000'000};

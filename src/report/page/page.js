@@ -54,6 +54,14 @@
     return [visible(path.slice(slash + 1)), visible(slash < 0 ? '' : path.slice(0, slash) || '/')];
   }
 
+  // Where the browser can open the picture itself, or null: only a page on a disk may point into the disk.
+  function addressOf(member) {
+    if (location.protocol !== 'file:' || !member.path.startsWith('/')) return null;
+    if (!member.path_base64) return 'file://' + encodeURI(member.path).replace(/[?#]/g, encodeURIComponent);
+    const hex = (c) => '%' + c.charCodeAt(0).toString(16).padStart(2, '0');
+    return 'file://' + atob(member.path_base64).replace(/[^\w/.-]/g, hex);
+  }
+
   function dateOfChange(ns) {
     const date = new Date(Number(BigInt(ns) / 1000000n));
     const two = (n) => String(n).padStart(2, '0');
@@ -156,6 +164,7 @@
       }
       step = null;
       settle();
+      saveSoon();
     }
   }
 
@@ -171,6 +180,7 @@
       setApart(group, was.apart);
     }
     settle();
+    saveSoon();
     say('Undone.');
   }
 
@@ -405,7 +415,6 @@
   // ---- One group on the page -----------------------------------------------------------------------------
 
   const list = $('groups');
-  let cardHeight = 292;
 
   function thumbAddress(thumb) {
     if (typeof thumb === 'string') return 'data:image/jpeg;base64,' + thumb;
@@ -431,7 +440,7 @@
     const mega = megapixels(member);
     const date = member.date ?
         h('span', {title: 'captured'}, visible(member.date)) :
-        h('span', {title: 'last change of the file; no capture date'},
+        h('span', {title: `last change of the file, ${dateOfChange(member.mtime_ns)}; no capture date`},
           'changed ' + dateOfChange(member.mtime_ns).slice(0, 10));
 
     const keep = h('button', {type: 'button', class: 'keep', tabindex: '-1', on: {
@@ -440,25 +449,25 @@
       click: () => mark(group, member, true)}}, 'Remove');
 
     const node = h('figure', {class: 'member', tabindex: '-1', role: 'group', 'data-m': m},
-        h('div', {class: 'mat'},
-          image,
+        h('div', {class: 'mat'}, image),
+        h('figcaption', {class: 'side'},
           h('div', {class: 'badges'},
+            h('span', {class: 'badge number', 'aria-hidden': 'true'}, String(m + 1)),
             member.keep && SUGGESTS.has(group.kind) ? badge('keep', '★ Keep', 'suggested: this one stays') : null,
             member.reference ? badge('reference', 'Reference', 'in a protected folder: never removed') : null,
-            member.damaged ? badge('damaged', 'Damaged', 'could be decoded in part only') : null,
-            h('span', {class: 'badge number', 'aria-hidden': 'true'}, String(m + 1))),
-          h('span', {class: 'stamp stays', 'aria-hidden': 'true'}, 'STAYS'),
-          h('span', {class: 'stamp gone', 'aria-hidden': 'true'}, 'GOES')),
-        h('figcaption', {class: 'words'},
-          h('div', {class: 'name', title: visible(member.path)}, h('bdi', {}, name)),
-          h('div', {class: 'folder', title: visible(member.path)}, h('bdi', {}, folder)),
-          h('div', {class: 'line'}, pixels, h('span', {}, mega ? `${mega.toFixed(mega < 10 ? 1 : 0)} MP` : '')),
-          h('div', {class: 'line'}, size, date),
-          member.camera ? h('div', {class: 'more', title: visible(member.camera)}, visible(member.camera)) : null,
-          member.companions ? h('div', {class: 'more', title: visible(member.companions.join('  '))},
-            'with ' + member.companions.map((path) => nameAndFolder(path)[0]).join(', ')) : null,
-          member.why ? h('div', {class: member.keep ? 'why' : 'why other'}, visible(member.why)) : null),
-        h('div', {class: 'marks'}, keep, member.reference ? null : remove));
+            member.damaged ? badge('damaged', 'Damaged', 'could be decoded in part only') : null),
+          h('div', {class: 'words'},
+            h('a', {class: 'name', title: visible(member.path), tabindex: '-1', href: addressOf(member),
+              target: '_blank', rel: 'noopener'}, h('bdi', {}, name)),
+            h('div', {class: 'folder', title: visible(member.path)}, h('bdi', {}, folder)),
+            h('div', {class: 'line'}, pixels, h('span', {}, mega ? `${mega.toFixed(mega < 10 ? 1 : 0)} MP` : '')),
+            h('div', {class: 'line'}, size,
+              member.camera ? h('span', {title: visible(member.camera)}, visible(member.camera)) : null),
+            h('div', {class: 'more'}, date),
+            member.companions ? h('div', {class: 'more', title: visible(member.companions.join('  '))},
+              'with ' + member.companions.map((path) => nameAndFolder(path)[0]).join(', ')) : null,
+            member.why ? h('div', {class: member.keep ? 'why' : 'why other'}, visible(member.why)) : null),
+          h('div', {class: 'marks'}, keep, member.reference ? null : remove)));
     return {node, keep, remove, name};
   }
 
@@ -582,7 +591,7 @@
     view.leave.hidden = !decided(group);
   }
 
-  // After a change: the groups that it touched, the sums, the store.
+  // After a change: the groups that it touched and the sums.
   function settle() {
     for (const group of touched) refresh(group);
     touched.clear();
@@ -594,7 +603,6 @@
     $('meter-fill').style.width = `${groups.length ? 100 * sums.decided / groups.length : 0}%`;
     $('undo').disabled = undoSteps.length === 0;
     countOpen();
-    saveSoon();
   }
 
   // ---- Which groups are shown, and in which order --------------------------------------------------------
@@ -611,17 +619,17 @@
 
   // Enough of a guess at a group's height that the scroll bar tells the truth.
   function guessHeights() {
-    const style = getComputedStyle(list);
-    const width = list.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 22;
     const narrow = matchMedia('(max-width: 640px)').matches;
-    const columns = narrow ? 2 : Math.max(1, Math.floor((width + 8) / 186));
+    const inside = list.clientWidth - (narrow ? 30 : 58);
+    const columns = narrow ? 2 : Math.max(1, Math.floor((inside + 6) / 294));
     for (const group of groups) {
       if (group.view) continue;
+      const inLastRow = group.members.length % columns;
+      const beside = !narrow && inLastRow !== 0 && inside - inLastRow * 294 >= 270;
+      const pairRows = beside ? 0 : Math.min(group.pairs.length, PAIRS_AT_FIRST + 1);
+      const pairHeight = narrow ? pairRows * 30 : Math.ceil(pairRows / Math.max(1, Math.floor(inside / 354))) * 21;
       const rows = Math.ceil(group.members.length / columns);
-      const own = (group.members.length % columns) * 186;
-      const beside = !narrow && own !== 0 && width - own > 258;
-      const pairs = beside ? 0 : Math.min(group.pairs.length, PAIRS_AT_FIRST) * (narrow ? 30 : 21);
-      group.node.style.height = `${(narrow ? 78 : 53) + rows * (cardHeight + 8) + pairs}px`;
+      group.node.style.height = `${narrow ? 84 + rows * 312 + pairHeight : 46 + rows * 174 + pairHeight}px`;
     }
   }
 
@@ -744,6 +752,10 @@
       n: () => inHand(() => notDuplicates(group)),
       u: () => inHand(() => leaveUndecided(group)),
       z: undo,
+      o: () => inHand(() => {
+        const link = group.view.members[group.cursor || 0].node.querySelector('.name[href]');
+        if (link) link.click();
+      }),
       '/': () => {
         $('filter').focus();
         $('filter').select();
@@ -842,15 +854,25 @@
   // After the mouse pressed a button the keys go on from its picture: space must not press the button again.
   list.addEventListener('click', (event) => {
     const node = event.target.closest('.group');
-    if (!node || event.detail === 0 || event.target.closest('.pairs')) return;
+    if (!node || event.detail === 0 || event.target.closest('.pairs, .name[href]')) return;
     const group = groups[Number(node.dataset.g)];
     const member = event.target.closest('.member');
     focusMember(group, member ? Number(member.dataset.m) : group.cursor || 0, '');
   });
+  // What stays in sight must not cover the group that the keys move to.
+  function fitPadding() {
+    const sticks = getComputedStyle($('tools')).position === 'sticky';
+    const top = sticks ? $('tools').offsetHeight : 0;
+    document.documentElement.style.scrollPadding = `${top + 8}px 0 ${$('bar').offsetHeight + 8}px`;
+  }
+  fitPadding();
   let widthTimer = 0;
   addEventListener('resize', () => {
     clearTimeout(widthTimer);
-    widthTimer = setTimeout(guessHeights, 200);
+    widthTimer = setTimeout(() => {
+      guessHeights();
+      fitPadding();
+    }, 200);
   });
   addEventListener('pagehide', saveNow);
   document.addEventListener('visibilitychange', saveNow);
