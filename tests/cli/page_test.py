@@ -125,7 +125,8 @@ class Page:
         return self.browser.execute_script("return arguments[0].textContent", self.one(selector))
 
     def shown(self):
-        return [int(one.get_attribute("data-g")) for one in self.all(".group")]
+        script = "return [...document.querySelectorAll('.group')].map((one) => Number(one.dataset.g))"
+        return self.browser.execute_script(script)
 
     def focus(self):
         return self.browser.execute_script("return document.activeElement.getAttribute('aria-label')")

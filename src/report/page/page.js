@@ -58,7 +58,7 @@
   function addressOf(member) {
     if (location.protocol !== 'file:' || !member.path.startsWith('/')) return null;
     if (!member.path_base64) return 'file://' + encodeURI(member.path).replace(/[?#]/g, encodeURIComponent);
-    const hex = (c) => '%' + c.charCodeAt(0).toString(16).padStart(2, '0');
+    const hex = (c) => '%' + c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
     return 'file://' + atob(member.path_base64).replace(/[^\w/.-]/g, hex);
   }
 
