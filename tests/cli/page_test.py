@@ -319,6 +319,9 @@ def test_help(page):
     assert page.text("#sum-decided") == "0"
     page.keys(Keys.ESCAPE)
     assert not page.one("#help").is_displayed()
+    page.click("#help-button")
+    page.click("#help button")
+    assert not page.one("#help").is_displayed()
 
 
 def test_one_file_in_two_groups(browser, tmp_path):
@@ -331,6 +334,7 @@ def test_one_file_in_two_groups(browser, tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps({"header": {}, "groups": groups}), encoding="utf-8")
     page = Page(browser, write_page(tmp_path, path))
+    assert page.removed() == []
     page.click("#accept-all")
     assert page.removed() == [(0, 1), (1, 0)]
     assert page.text("#sum-files") == "1"
@@ -342,7 +346,30 @@ def test_one_file_in_two_groups(browser, tmp_path):
         ("/p/shared.jpg", "remove"),
         ("/p/c.jpg", "keep"),
     ]
+    # The group that marked it gives it back, and no other one does.
+    page.click(page.group(1) + " .acts button:last-child")
+    assert page.removed() == [(0, 1), (1, 0)]
+    page.click(page.group(0) + " .acts button:last-child")
+    assert page.removed() == []
     assert page.errors() == []
+
+
+def test_a_filter_taken_back_brings_the_groups_back(page):
+    page.keys("/", "caf", Keys.ENTER)
+    assert page.shown() == [1]
+    page.keys("/", Keys.ESCAPE)
+    assert page.shown() == [0, 1, 2, 3, 4]
+    script = "return [...document.querySelectorAll('.group')].map((one) => one.offsetHeight)"
+    assert min(page.browser.execute_script(script)) > 100
+
+
+def test_a_damaged_store_does_not_stop_the_page(page):
+    script = """localStorage.setItem('millrace:decisions:' + JSON.parse(
+        document.getElementById('end').textContent).id, '{"groups": [[0, "marked", [1], []], [77], 5]}')"""
+    page.browser.execute_script(script)
+    page.browser.refresh()
+    assert page.removed() == [(0, 1)]
+    assert page.text("#sum-decided") == "1"
 
 
 def test_an_empty_page(browser, tmp_path):

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>

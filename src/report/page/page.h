@@ -1,7 +1,6 @@
-// Enters: what a search for duplicates found, group by group: names, sizes, reasons and small
-// JPEGs. Leaves: one HTML page that needs no network, on which a person decides what goes and saves
-// decisions.json. Never: opens a picture, deletes a file, writes the time of day, or leaves half a
-// page behind.
+// Enters: what a search for duplicates found, group by group: names, sizes, reasons, small JPEGs.
+// Leaves: one HTML page without network, where a person decides and saves decisions.json.
+// Never: opens a picture, deletes a file, writes the time of day, or leaves half a page behind.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +21,35 @@ const char* name_of(GroupKind kind);
 
 // One file of a group. Texts that are not UTF-8 are shown with U+FFFD in place of the bad bytes.
 struct PageMember {
-  std::string path;  // for people, UTF-8; when it is not, the page derives path_base64 by itself
-  std::string
-      path_base64;         // base64 of the path's bytes, only where those are not UTF-8; else empty
-  std::uint64_t size = 0;  // of the file, in bytes
-  std::uint32_t width =
-      0;  // in pixels, as the picture is shown (after its orientation); 0: not known
+  // For people, UTF-8. When it is not UTF-8, the page derives path_base64 by itself.
+  std::string path;
+  // Base64 of the path's bytes, only where those are not UTF-8; else empty.
+  std::string path_base64;
+  // Of the file, in bytes.
+  std::uint64_t size = 0;
+  // In pixels, as the picture is shown, after its orientation; 0: not known.
+  std::uint32_t width = 0;
   std::uint32_t height = 0;
-  std::int64_t mtime_ns =
-      0;               // last change since 1970, in ns; goes out as text, a JS number is too small
-  std::string date;    // capture date from EXIF, as it shall be shown; empty: the page shows mtime
-  std::string camera;  // maker and model from EXIF; may be empty
-  std::string hash;    // lower-case hex of the content; the decision is checked against it
-  bool damaged = false;    // decoded in part only
-  bool reference = false;  // in a protected folder: the page never marks it for removal
-  bool keep = false;  // the suggestion: this one stays. A group may have several, or none at all
-  std::string why;    // the reason of the suggestion: "largest, oldest date"; may be empty
-  std::vector<std::string>
-      companions;     // paths of the files that belong to it: sidecars, RAW, Live video
-  std::string thumb;  // bytes of a JPEG, long side at most 128; empty: none
+  // Last change since 1970, in nanoseconds. Goes out as text: a JavaScript number is too small.
+  std::int64_t mtime_ns = 0;
+  // Capture date from EXIF, as it shall be shown; empty: the page shows the last change.
+  std::string date;
+  // Maker and model from EXIF; may be empty.
+  std::string camera;
+  // Lower-case hex of the content's hash: a decision is checked against it.
+  std::string hash;
+  // Decoded in part only.
+  bool damaged = false;
+  // In a protected folder: the page never marks it for removal.
+  bool reference = false;
+  // The suggestion: this one stays. A group may have several, or none at all.
+  bool keep = false;
+  // The reason of the suggestion: "largest, oldest date"; may be empty.
+  std::string why;
+  // Paths of the files that belong to it: sidecars, RAW, Live video.
+  std::vector<std::string> companions;
+  // Bytes of a JPEG, long side at most 128; empty: none.
+  std::string thumb;
 };
 
 // What two members of the group have to do with each other.

@@ -92,19 +92,20 @@
         const key = (member.path_base64 ? 'b' + member.path_base64 : 'p' + member.path);
         let file = fileOf.get(key);
         if (file === undefined) {
-          file = {removed: false, size: member.size, groups: []};
+          file = {removed: false, by: null, reference: false, size: member.size, groups: []};
           fileOf.set(key, file);
           files.push(file);
         }
         if (!file.groups.includes(group)) file.groups.push(group);
+        if (member.reference) file.reference = true;
         member.file = file;
       }
       group.suggests = SUGGESTS.has(group.kind) &&
-                       group.members.some((member) => member.keep || member.reference);
+                       group.members.some((member) => member.keep || member.file.reference);
       group.reclaimable = 0;
       if (group.suggests) {
         for (const member of group.members) {
-          if (!member.keep && !member.reference) group.reclaimable += member.size;
+          if (!member.keep && !member.file.reference) group.reclaimable += member.size;
         }
       }
       // A group is as alike as its least alike pair; identical files need no pair to be told so.
@@ -127,10 +128,12 @@
       step.groups.set(group, {state: group.state, apart: new Set(group.apart)});
     }
   }
-  function setRemoved(file, removed) {
+  // `by` is the group that asked for it: when that group is cleared, the file is given back.
+  function setRemoved(file, removed, by) {
     if (file.removed === removed) return;
-    if (step && !step.files.has(file)) step.files.set(file, file.removed);
+    if (step && !step.files.has(file)) step.files.set(file, {removed: file.removed, by: file.by});
     file.removed = removed;
+    file.by = removed ? by : null;
     sums.files += removed ? 1 : -1;
     sums.bytes += removed ? file.size : -file.size;
     for (const group of file.groups) touched.add(group);
@@ -174,7 +177,7 @@
       say('There is nothing to undo.');
       return;
     }
-    for (const [file, removed] of last.files) setRemoved(file, removed);
+    for (const [file, was] of last.files) setRemoved(file, was.removed, was.by);
     for (const [group, was] of last.groups) {
       setState(group, was.state);
       setApart(group, was.apart);
@@ -192,10 +195,6 @@
     });
   }
 
-  // Whether another decided group wants the file gone, so that this one cannot call it back.
-  const goneElsewhere = (file, here) => file.removed &&
-      file.groups.some((group) => group !== here && group.state === 'marked');
-
   // A member that was told apart from every member that stays has no duplicate left: it stays too.
   function standsAlone(group, member) {
     if (group.apart.size === 0) return false;
@@ -207,9 +206,10 @@
         }));
   }
 
+  // What this group marked; what another one marked is not its to give back.
   function giveBack(group) {
-    for (const member of group.members) {
-      if (!goneElsewhere(member.file, group)) setRemoved(member.file, false);
+    for (const {file} of group.members) {
+      if (file.by === group) setRemoved(file, false, null);
     }
   }
 
@@ -217,12 +217,12 @@
     setState(group, 'marked');
     giveBack(group);
     if (!group.suggests) return;
-    const going = group.members.filter((member) => !member.keep && !member.reference);
-    for (const member of going) {
-      if (mayRemove(member.file, group)) setRemoved(member.file, true);
+    const going = group.members.filter((member) => !member.keep && !member.file.reference);
+    for (const {file} of going) {
+      if (mayRemove(file, group)) setRemoved(file, true, group);
     }
     for (const member of going) {
-      if (standsAlone(group, member)) setRemoved(member.file, false);
+      if (member.file.by === group && standsAlone(group, member)) setRemoved(member.file, false, null);
     }
   }
 
@@ -235,7 +235,7 @@
   }
 
   function mark(group, member, remove) {
-    if (remove && member.reference) {
+    if (remove && member.file.reference) {
       say('This picture is in a protected folder: it is never marked for removal.', true);
       shake(group, member);
       return;
@@ -247,7 +247,7 @@
     }
     change(() => {
       setState(group, 'marked');
-      setRemoved(member.file, remove);
+      setRemoved(member.file, remove, group);
     });
   }
 
@@ -272,7 +272,7 @@
       setApart(group, pairs);
       for (const member of group.members) {
         if (member.file.removed && standsAlone(group, member)) {
-          setRemoved(member.file, false);
+          setRemoved(member.file, false, null);
           say(`${nameAndFolder(member.path)[0]} has no duplicate left that stays: it stays too.`);
         }
       }
@@ -292,22 +292,18 @@
   const STORE = 'millrace:decisions:' + pageId;
 
   function restore() {
-    let kept = null;
     try {
-      kept = JSON.parse(localStorage.getItem(STORE));
-    } catch (error) {
-      return;  // no storage here, or not ours: begin undecided
-    }
-    if (!kept || !Array.isArray(kept.groups)) return;
-    for (const [index, state, removed, apart] of kept.groups) {
-      const group = groups[index];
-      if (!group) continue;
-      setState(group, state);
-      setApart(group, new Set(apart.filter((p) => p < group.pairs.length)));
-      for (const m of removed) {
-        const member = group.members[m];
-        if (member && !member.reference && mayRemove(member.file, group)) setRemoved(member.file, true);
+      for (const [index, state, removed, apart] of JSON.parse(localStorage.getItem(STORE)).groups) {
+        const group = groups[index];
+        if (state === 'marked' || state === 'not') setState(group, state);
+        setApart(group, new Set(apart.filter((p) => p in group.pairs)));
+        for (const m of removed) {
+          const {file} = group.members[m];
+          if (!file.reference && mayRemove(file, group)) setRemoved(file, true, group);
+        }
       }
+    } catch (error) {
+      // Nothing is kept here, or it is not ours: what could be read stands, the rest is undecided.
     }
   }
 
@@ -321,7 +317,7 @@
       const removed = [];
       if (group.state === 'marked') {
         group.members.forEach((member, m) => {
-          if (member.file.removed) removed.push(m);
+          if (member.file.by === group) removed.push(m);
         });
       }
       kept.push([group.index, group.state, removed, [...group.apart]]);
@@ -424,6 +420,7 @@
 
   function memberView(group, member, m, thumb) {
     const [name, folder] = nameAndFolder(member.path);
+    const dot = Math.max(0, name.lastIndexOf('.'));
     const largest = (of) => {
       const values = group.members.map(of);
       const most = Math.max(...values);
@@ -448,17 +445,18 @@
     const remove = h('button', {type: 'button', class: 'remove', tabindex: '-1', on: {
       click: () => mark(group, member, true)}}, 'Remove');
 
+    const link = h('a', {class: 'name', title: visible(member.path), tabindex: '-1', href: addressOf(member),
+      target: '_blank', rel: 'noopener'}, h('bdi', {}, name.slice(0, dot), h('wbr'), name.slice(dot)));
     const node = h('figure', {class: 'member', tabindex: '-1', role: 'group', 'data-m': m},
         h('div', {class: 'mat'}, image),
         h('figcaption', {class: 'side'},
           h('div', {class: 'badges'},
             h('span', {class: 'badge number', 'aria-hidden': 'true'}, String(m + 1)),
             member.keep && SUGGESTS.has(group.kind) ? badge('keep', '★ Keep', 'suggested: this one stays') : null,
-            member.reference ? badge('reference', 'Reference', 'in a protected folder: never removed') : null,
+            member.file.reference ? badge('reference', 'Reference', 'in a protected folder: never removed') : null,
             member.damaged ? badge('damaged', 'Damaged', 'could be decoded in part only') : null),
           h('div', {class: 'words'},
-            h('a', {class: 'name', title: visible(member.path), tabindex: '-1', href: addressOf(member),
-              target: '_blank', rel: 'noopener'}, h('bdi', {}, name)),
+            link,
             h('div', {class: 'folder', title: visible(member.path)}, h('bdi', {}, folder)),
             h('div', {class: 'line'}, pixels, h('span', {}, mega ? `${mega.toFixed(mega < 10 ? 1 : 0)} MP` : '')),
             h('div', {class: 'line'}, size,
@@ -467,8 +465,8 @@
             member.companions ? h('div', {class: 'more', title: visible(member.companions.join('  '))},
               'with ' + member.companions.map((path) => nameAndFolder(path)[0]).join(', ')) : null,
             member.why ? h('div', {class: member.keep ? 'why' : 'why other'}, visible(member.why)) : null),
-          h('div', {class: 'marks'}, keep, member.reference ? null : remove)));
-    return {node, keep, remove, name};
+          h('div', {class: 'marks'}, keep, member.file.reference ? null : remove)));
+    return {node, link, keep, remove, name};
   }
 
   function pairsView(group) {
@@ -513,6 +511,7 @@
     view.members = group.members.map((member, m) => memberView(group, member, m, thumbs[m]));
     const pairs = pairsView(group);
     view.pairs = pairs ? pairs.buttons : new Map();
+    view.pairsBox = pairs && pairs.box;
     view.state = h('span', {class: 'state'});
     view.accept = h('button', {type: 'button', class: 'accept', 'aria-keyshortcuts': 'a', on: {
       click: () => acceptOne(group)}}, SUGGESTS.has(group.kind) ? 'Accept suggestion' : 'Keep all');
@@ -533,13 +532,14 @@
           h('div', {class: 'acts'}, view.accept, view.not, view.leave)),
         h('div', {class: 'strip'}, ...view.members.map((one) => one.node), pairs && pairs.box));
     group.node.style.height = '';
+    placePairs(group);
     refresh(group);
   }
 
   // Far groups give back their elements and keep their height, so a long page stays light.
   function empty(group) {
     if (!group.view || group.node.contains(document.activeElement)) return;
-    group.node.style.height = `${group.node.offsetHeight}px`;
+    group.node.style.height = `${group.node.offsetHeight || guessHeight(group)}px`;
     group.node.replaceChildren();
     group.view = null;
   }
@@ -574,10 +574,12 @@
       if (removed) words.push(marked ? 'marked for removal' : 'marked for removal in another group');
       if (kept) words.push('stays');
       if (member.keep && SUGGESTS.has(group.kind)) words.push('suggested to keep');
-      if (member.reference) words.push('reference, protected');
+      if (member.file.reference) words.push('reference, protected');
       if (member.damaged) words.push('damaged');
       one.node.setAttribute('aria-label', words.join(', '));
-      one.node.tabIndex = m === (group.cursor || 0) ? 0 : -1;
+      for (const stop of [one.node, one.link, one.keep, one.remove]) {
+        stop.tabIndex = m === (group.cursor || 0) ? 0 : -1;
+      }
     });
     for (const [p, button] of view.pairs) {
       button.setAttribute('aria-pressed',
@@ -617,20 +619,33 @@
   let shown = [];
   const kindsOn = new Set();
 
-  // Enough of a guess at a group's height that the scroll bar tells the truth.
-  function guessHeights() {
-    const narrow = matchMedia('(max-width: 640px)').matches;
-    const inside = list.clientWidth - (narrow ? 30 : 58);
-    const columns = narrow ? 2 : Math.max(1, Math.floor((inside + 6) / 294));
+  // The raster of page.css: how many members stand in a row, and what is left of the last row for the pairs.
+  let narrow = false;
+  let columns = 1;
+  const inLastRow = (group) => group.members.length % columns;
+  const pairsBeside = (group) => !narrow && inLastRow(group) !== 0;
+
+  function measure() {
+    narrow = matchMedia('(max-width: 640px)').matches;
+    const inside = list.clientWidth - 58;
+    columns = narrow ? 2 : Math.max(1, Math.floor((inside + 6) / 294));
     for (const group of groups) {
-      if (group.view) continue;
-      const inLastRow = group.members.length % columns;
-      const beside = !narrow && inLastRow !== 0 && inside - inLastRow * 294 >= 270;
-      const pairRows = beside ? 0 : Math.min(group.pairs.length, PAIRS_AT_FIRST + 1);
-      const pairHeight = narrow ? pairRows * 30 : Math.ceil(pairRows / Math.max(1, Math.floor(inside / 354))) * 21;
-      const rows = Math.ceil(group.members.length / columns);
-      group.node.style.height = `${narrow ? 84 + rows * 312 + pairHeight : 46 + rows * 174 + pairHeight}px`;
+      if (group.view) placePairs(group);
+      else group.node.style.height = `${guessHeight(group)}px`;
     }
+  }
+
+  function placePairs(group) {
+    const first = pairsBeside(group) ? inLastRow(group) + 1 : 1;
+    if (group.view.pairsBox) group.view.pairsBox.style.gridColumn = `${first} / -1`;
+  }
+
+  // Enough of a guess that the scroll bar tells the truth.
+  function guessHeight(group) {
+    const rows = Math.ceil(group.members.length / columns);
+    const pairs = pairsBeside(group) ? 0 : Math.min(group.pairs.length, PAIRS_AT_FIRST + 1);
+    if (narrow) return 84 + rows * 312 + pairs * 30;
+    return 46 + rows * 174 + Math.ceil(pairs / Math.max(1, columns - 1)) * 21;
   }
 
   const textOf = (group) => group.text ||
@@ -728,10 +743,8 @@
     if ($('help').open) return;
     if (target.matches('input[type="search"]')) {
       if (event.key === 'Escape' || event.key === 'Enter') {
-        if (event.key === 'Escape') {
-          target.value = '';
-          arrange();
-        }
+        if (event.key === 'Escape') target.value = '';
+        arrange();
         event.preventDefault();
         target.blur();
         if (shown.length) focusMember(currentOrFirst(), 0, 'group');
@@ -823,8 +836,8 @@
 
   fillHead();
   restore();
-  guessHeights();
   arrange();
+  measure();  // the list has its scroll bar now
   settle();
 
   let filterTimer = 0;
@@ -870,7 +883,7 @@
   addEventListener('resize', () => {
     clearTimeout(widthTimer);
     widthTimer = setTimeout(() => {
-      guessHeights();
+      measure();
       fitPadding();
     }, 200);
   });
