@@ -194,7 +194,8 @@ class ContentId {
 // it.
 class NewFile {
  public:
-  NewFile(std::string path, std::string subject) : path_(std::move(path)), subject_(subject) {
+  NewFile(std::string path, std::string subject)
+      : path_(std::move(path)), subject_(std::move(subject)) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail("cannot create the file");
   }
@@ -515,7 +516,7 @@ class DuplicatesPage::Writer {
   bool finished_ = false;
 };
 
-DuplicatesPage::DuplicatesPage(std::string path, PageHeader header, Bytes inline_limit)
+DuplicatesPage::DuplicatesPage(std::string path, const PageHeader& header, Bytes inline_limit)
     : writer_(std::make_unique<Writer>(std::move(path), header, inline_limit)) {}
 DuplicatesPage::~DuplicatesPage() = default;
 

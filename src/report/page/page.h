@@ -99,7 +99,7 @@ class DuplicatesPage {
  public:
   static constexpr Bytes kInlineLimit{50'000'000};
 
-  DuplicatesPage(std::string path, PageHeader header, Bytes inline_limit = kInlineLimit);
+  DuplicatesPage(std::string path, const PageHeader& header, Bytes inline_limit = kInlineLimit);
   ~DuplicatesPage();
   DuplicatesPage(const DuplicatesPage&) = delete;
   DuplicatesPage& operator=(const DuplicatesPage&) = delete;

@@ -807,10 +807,13 @@
         total(bytesText(totals.reclaimable), 'can be freed'));
     if (header.rule) $('notes').append(h('p', {}, visible(header.rule)));
     if (header.unreadable.length) {
-      const items = header.unreadable.map((one) =>
-          h('li', {}, h('b', {}, h('bdi', {}, visible(one.path))), ' ', visible(one.reason)));
-      $('notes').append(h('details', {}, h('summary', {}, `${plural(items.length, 'file')} could not be read`),
-          h('ul', {}, ...items)));
+      const items = h('ul', {});
+      const fillItems = () => items.append(...header.unreadable.map((one) =>
+          h('li', {}, h('b', {}, h('bdi', {}, visible(one.path))), ' ', visible(one.reason))));
+      const details = h('details', {},
+          h('summary', {}, `${plural(header.unreadable.length, 'file')} could not be read`), items);
+      details.addEventListener('toggle', fillItems, {once: true});  // there may be very many
+      $('notes').append(details);
     }
     $('rule').textContent = visible(header.rule);
     for (const kind of KINDS) {

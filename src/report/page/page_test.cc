@@ -91,8 +91,9 @@ PageGroup some_group(int number = 0) {
 }
 
 std::string write(const std::string& path, const std::vector<PageGroup>& groups,
-                  Bytes limit = DuplicatesPage::kInlineLimit, PageHeader header = some_header()) {
-  DuplicatesPage page(path, std::move(header), limit);
+                  Bytes limit = DuplicatesPage::kInlineLimit,
+                  const PageHeader& header = some_header()) {
+  DuplicatesPage page(path, header, limit);
   for (const PageGroup& group : groups) page.add_group(group);
   page.finish();
   return read(path);
