@@ -26,3 +26,10 @@ else()
     millrace_tests(${floor})
   endforeach()
 endif()
+
+# Writes report pages for the tests that drive a browser (tests/cli/page_test.py).
+if(NOT MILLRACE_KERNELS_ONLY)
+  add_executable(page_sample ${CMAKE_SOURCE_DIR}/tests/support/page_sample.cc)
+  target_link_libraries(page_sample PRIVATE millrace_report)
+  set_target_properties(page_sample PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+endif()

@@ -1,0 +1,54 @@
+# The report page is three files that an editor understands and one text inside the program.
+# Included, this file gives millrace_embed_page(TARGET), which adds the joined text to a target;
+# run as a script (cmake -P) it does the joining.
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(READ ${PAGE_FOLDER}/page.html html)
+  file(READ ${PAGE_FOLDER}/page.css css)
+  file(READ ${PAGE_FOLDER}/page.js js)
+
+  # Each of these would end the text, its style or its script in the middle.
+  foreach(hazard "</script" "</style" "<!--" ")MILLRACE\"")
+    foreach(part css js)
+      string(FIND "${${part}}" "${hazard}" at)
+      if(NOT at EQUAL -1)
+        message(FATAL_ERROR "page.${part} must not contain ${hazard}")
+      endif()
+    endforeach()
+  endforeach()
+  foreach(marker "/*css*/" "/*js*/" "<!--title-->" "<!--data-->")
+    string(FIND "${html}" "${marker}" first)
+    string(FIND "${html}" "${marker}" last REVERSE)
+    if(first EQUAL -1 OR NOT first EQUAL last)
+      message(FATAL_ERROR "page.html must contain ${marker} exactly once")
+    endif()
+  endforeach()
+
+  string(REPLACE "/*css*/" "\n${css}" html "${html}")
+  string(REPLACE "/*js*/" "\n${js}" html "${html}")
+  file(WRITE ${OUTPUT} "// Made by cmake/embed.cmake from src/report/page/page.{html,css,js}.
+#include \"src/report/page/page_html.h\"
+
+namespace millrace {
+
+std::string_view page_html() {
+  return R\"MILLRACE(${html})MILLRACE\";
+}
+
+}  // namespace millrace
+")
+  return()
+endif()
+
+set(MILLRACE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+function(millrace_embed_page target)
+  set(folder ${CMAKE_SOURCE_DIR}/src/report/page)
+  set(output ${CMAKE_BINARY_DIR}/generated/page_html.cc)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DPAGE_FOLDER=${folder} -DOUTPUT=${output} -P ${MILLRACE_EMBED_SCRIPT}
+    DEPENDS ${folder}/page.html ${folder}/page.css ${folder}/page.js ${MILLRACE_EMBED_SCRIPT}
+    COMMENT "Joining the report page"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
