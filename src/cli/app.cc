@@ -146,6 +146,8 @@ int run_program(int argc, char** argv) {
   try {
     std::vector<std::unique_ptr<Command>> commands;
     commands.push_back(make_hash_command(app));
+    commands.push_back(make_join_command(app));
+    add_dedupe_commands(app, commands);
     std::function<ExitCode()> chosen;
     add_doctor_command(app, chosen);
     try {

@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS pictures (
   content BLOB PRIMARY KEY, code INTEGER, reason TEXT, damage TEXT, format INTEGER, width INTEGER, height INTEGER,
   quality INTEGER, c0 INTEGER, c1 INTEGER, c2 INTEGER, c3 INTEGER, taken TEXT, subsecond TEXT, camera TEXT,
-  exif_fields INTEGER) WITHOUT ROWID;
+  exif_fields INTEGER, look INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS thumbnails (content BLOB PRIMARY KEY, jpeg BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS scores (a BLOB NOT NULL, b BLOB NOT NULL, orientation INTEGER NOT NULL,
   kind INTEGER NOT NULL, score REAL NOT NULL, PRIMARY KEY (a, b, orientation)) WITHOUT ROWID;
@@ -184,7 +184,7 @@ std::vector<CatalogPicture> Catalog::pictures() {
   Statement row;
   s.prepare(row,
             "SELECT content, code, reason, damage, format, width, height, quality, c0, c1, c2, c3, taken, subsecond, "
-            "camera, exif_fields FROM pictures");
+            "camera, exif_fields, look FROM pictures");
   std::vector<CatalogPicture> out;
   while (s.step(row)) {
     CatalogPicture p;
@@ -202,6 +202,7 @@ std::vector<CatalogPicture> Catalog::pictures() {
     p.subsecond = row.text(13);
     p.camera = row.text(14);
     p.exif_fields = static_cast<int>(row.integer(15));
+    p.look = static_cast<std::uint64_t>(row.integer(16));
     out.push_back(std::move(p));
   }
   return out;
@@ -265,7 +266,7 @@ void Catalog::flush() {
   s.run("BEGIN IMMEDIATE");
   {
     Statement picture, thumbnail, file, score, apart;
-    s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
     s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)");
     s.prepare(score, "INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)");
@@ -284,6 +285,7 @@ void Catalog::flush() {
       picture.text(14, p.subsecond);
       picture.text(15, p.camera);
       picture.integer(16, p.exif_fields);
+      picture.integer(17, static_cast<std::int64_t>(p.look));
       s.write(picture);
       if (jpeg.empty()) continue;
       thumbnail.bind_content(1, p.content);

@@ -43,6 +43,7 @@ struct CatalogPicture {
   std::array<std::uint64_t, 4> codes{};  // in the order of kCatalogCodes
   std::string taken, subsecond, camera;
   int exif_fields = 0;
+  std::uint64_t look = 0;  // hash of the thumbnail's bytes: equal looks cannot be told apart by it
 };
 
 // The judgement of two contents by their pixels, the second turned by `orientation`. `a` < `b`.

@@ -80,6 +80,8 @@ Outcome<ContentHash> FileReader::finish_hash() {
   return hash;
 }
 
+std::uint64_t short_hash(std::span<const std::uint8_t> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
 Outcome<ContentHash> hash_file(const std::string& path) {
   auto reader = FileReader::open(path);
   if (!reader) return reader.error();

@@ -59,6 +59,9 @@ class FileReader {
   std::unique_ptr<HashState> hash_;
 };
 
+// 64 bits of XXH3 of bytes in memory.
+std::uint64_t short_hash(std::span<const std::uint8_t> bytes);
+
 // The hash of a file's contents, read from front to back.
 Outcome<ContentHash> hash_file(const std::string& path);
 

@@ -126,6 +126,7 @@ class Reader {
     if (!twins && !claim(out->content)) return out;
     out->picture = picture_of(*print, print->content);
     out->thumbnail = encode_thumbnail(print->thumbnail, kThumbnailBytes);
+    out->picture.look = short_hash(out->thumbnail);
     out->has_picture = true;
     return out;
   }
@@ -263,6 +264,7 @@ Library scan(const Options& options, Catalog& catalog, RunContext& context) {
                       record.reason = failure_of[i] = item->error->what;
                     }
                     known[i] = true;
+                    files[i].fresh = true;
                     content_of[i] = item->content;
                     if (item->has_picture) {
                       ++library.decoded;

@@ -21,6 +21,7 @@ struct File {
   FileEntry entry;
   std::uint32_t picture = kNone;  // index into Library::pictures
   bool reference = false;
+  bool fresh = false;                   // read in this run
   std::vector<std::string> hard_links;  // other names of the same file
   std::vector<std::string> companions;  // its asset's other files (assets.h)
   bool has_raw = false;                 // the asset holds a RAW file

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/cli/app.h"
+#include "src/jobs/join/run.h"
+
+namespace millrace::cli {
+namespace {
+
+class JoinCommand : public Command {
+ public:
+  explicit JoinCommand(CLI::App& parent) : Command(parent, "join", "every pair of codes within a Hamming distance") {
+    app().add_option("CODES.npy", options_.codes, "codes: uint64 [n], or uint8 [n, 8 or 32]")->required();
+    join::describe(settings(), options_);
+    add_flags();
+  }
+
+ protected:
+  std::string plan(RunContext& context) override {
+    return fmt::format("codes:   {}\nradius:  {}\nthreads: {}\nmemory:  {} at most\n", options_.codes, options_.radius,
+                       context.executor.threads(), to_text(context.budget.limit()));
+  }
+
+  ExitCode run(RunContext& context) override {
+    if (options_.radius < 0) throw Failure(ErrorCode::usage, "a radius is needed", "--radius", "for example --radius 5");
+    const join::Result result = join::run(options_, context.executor, context.budget);
+    fmt::print("{}\n", result.pairs);
+    say(fmt::format("{} pairs within {} bits among {} codes of {} bits ({} different)", grouped(result.pairs), options_.radius,
+                    grouped(result.rows), result.bits, grouped(result.nodes)));
+    say(fmt::format("{}: {}", result.algorithm, result.why));
+    say(fmt::format("joined in {:.3f} s, {} codes/s; {:.3f} s with reading and writing", result.join_seconds,
+                    rate_text(result.rows_per_second), result.seconds));
+    write_json(nlohmann::ordered_json{{"codes", result.rows},
+                                      {"nodes", result.nodes},
+                                      {"pairs", result.pairs},
+                                      {"collapsed_pairs", result.collapsed_pairs},
+                                      {"algorithm", result.algorithm},
+                                      {"why", result.why}}
+                   .dump(1) +
+               "\n");
+    return ExitCode::done;
+  }
+
+ private:
+  join::Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_join_command(CLI::App& parent) { return std::make_unique<JoinCommand>(parent); }
+
+}  // namespace millrace::cli

@@ -1,0 +1,116 @@
+#include "src/jobs/dedupe/keep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/base/text.h"
+
+namespace millrace::dedupe {
+namespace {
+
+const CatalogPicture& picture_of(const Library& library, std::uint32_t file) {
+  return library.pictures[library.files[file].picture].data;
+}
+
+// Below zero when `a` is better, above when `b` is, 0 when the criterion does not tell.
+int compare_by(const Library& library, const std::string& criterion, std::uint32_t a, std::uint32_t b) {
+  const File& fa = library.files[a];
+  const File& fb = library.files[b];
+  const CatalogPicture& pa = picture_of(library, a);
+  const CatalogPicture& pb = picture_of(library, b);
+  const auto more = [](auto x, auto y) { return x > y ? -1 : x < y ? 1 : 0; };
+  const auto pixels = [](const CatalogPicture& p) { return static_cast<std::int64_t>(p.width) * p.height; };
+  if (criterion == "reference") return more(fa.reference, fb.reference);
+  if (criterion == "whole") return more(pa.damage.empty(), pb.damage.empty());
+  if (criterion == "raw") return more(fa.has_raw, fb.has_raw);
+  if (criterion == "pixels") return more(pixels(pa), pixels(pb));
+  if (criterion == "bytes") return more(fa.entry.size, fb.entry.size);
+  if (criterion == "exif") return more(pa.exif_fields, pb.exif_fields);
+  if (criterion == "shortest") return more(fb.entry.path.size(), fa.entry.path.size());
+  if (criterion == "oldest") {
+    // A capture time beats a file's time, which every copying changes.
+    if (pa.taken.empty() != pb.taken.empty()) return pa.taken.empty() ? 1 : -1;
+    if (!pa.taken.empty() && pa.taken != pb.taken) return pa.taken < pb.taken ? -1 : 1;
+    return more(fb.entry.mtime_ns, fa.entry.mtime_ns);
+  }
+  return 0;
+}
+
+std::string value_of(const Library& library, const std::string& criterion, std::uint32_t file) {
+  const File& f = library.files[file];
+  const CatalogPicture& p = picture_of(library, file);
+  if (criterion == "pixels") return fmt::format("{} x {}", p.width, p.height);
+  if (criterion == "bytes") return to_text(Bytes{f.entry.size});
+  if (criterion == "exif") return fmt::format("{} EXIF fields", p.exif_fields);
+  return "";
+}
+
+std::string why_kept(const Library& library, const std::string& criterion, std::uint32_t best, std::uint32_t next) {
+  if (criterion == "reference") return "in a reference folder";
+  if (criterion == "whole") return "the whole one; the other is damaged";
+  if (criterion == "raw") return "has its RAW file";
+  if (criterion == "pixels" || criterion == "bytes" || criterion == "exif") {
+    return fmt::format("{} against {}", value_of(library, criterion, best), value_of(library, criterion, next));
+  }
+  if (criterion == "oldest") return "the oldest";
+  if (criterion == "shortest") return "the shortest path";
+  return "the first by name";
+}
+
+std::string why_removed(const Library& library, const std::string& criterion, std::uint32_t kept, std::uint32_t file) {
+  const std::string name = printable(file_name(library.files[kept].entry.path));
+  if (criterion == "reference") return fmt::format("{} is in a reference folder", name);
+  if (criterion == "whole") return fmt::format("damaged; {} is whole", name);
+  if (criterion == "raw") return fmt::format("{} has its RAW file", name);
+  if (criterion == "pixels") return fmt::format("fewer pixels than {}: {}", name, value_of(library, criterion, file));
+  if (criterion == "bytes") return fmt::format("smaller file than {}: {}", name, value_of(library, criterion, file));
+  if (criterion == "exif") return fmt::format("less EXIF than {}", name);
+  if (criterion == "oldest") return fmt::format("{} is older", name);
+  if (criterion == "shortest") return fmt::format("{} has the shorter path", name);
+  return fmt::format("{} comes first by name", name);
+}
+
+}  // namespace
+
+std::vector<Member> rank_members(const Library& library, const std::vector<std::uint32_t>& files,
+                                 const std::vector<std::string>& criteria) {
+  const auto deciding = [&](std::uint32_t a, std::uint32_t b) -> std::pair<int, std::string> {
+    for (const std::string& criterion : criteria) {
+      if (const int c = compare_by(library, criterion, a, b); c != 0) return {c, criterion};
+    }
+    return {library.files[a].entry.path < library.files[b].entry.path ? -1 : 1, ""};
+  };
+  std::vector<Member> members;
+  for (const std::uint32_t file : files) members.push_back({file, false, ""});
+  std::sort(members.begin(), members.end(),
+            [&](const Member& a, const Member& b) { return a.file != b.file && deciding(a.file, b.file).first < 0; });
+  Member& best = members[0];
+  best.keep = true;
+  best.why = members.size() > 1 ? why_kept(library, deciding(best.file, members[1].file).second, best.file, members[1].file) : "";
+  const File& kept = library.files[best.file];
+  const bool kept_whole = picture_of(library, best.file).damage.empty();
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    Member& m = members[i];
+    const File& file = library.files[m.file];
+    if (file.reference) {
+      m.keep = true;
+      m.why = "in a reference folder";
+    } else if (file.has_raw && !kept.has_raw) {
+      m.keep = true;
+      m.why = "its RAW file has no copy";
+    } else if (file.has_film && !kept.has_film) {
+      m.keep = true;
+      m.why = "its film has no copy";
+    } else if (!kept_whole && picture_of(library, m.file).damage.empty()) {
+      // Only when the criteria were changed, or the reference itself is damaged.
+      m.keep = true;
+      m.why = "whole; the one kept is damaged";
+    } else {
+      m.why = why_removed(library, deciding(best.file, m.file).second, best.file, m.file);
+    }
+  }
+  return members;
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,20 @@
+// Enters: a result.
+// Leaves: what a person or a program sees of it: JSON, CSV, the page, a summary.
+// Never: changes the result.
+#pragma once
+
+#include <string>
+
+#include "src/jobs/dedupe/run.h"
+
+namespace millrace::dedupe {
+
+// The JSON object that docs/dedupe.md describes; the same bytes for the same files and options.
+std::string json_of(const Result& result);
+// A line a member, with a header.
+std::string csv_of(const Result& result);
+void write_page(const Result& result, const Options& options, Catalog& catalog, const std::string& path);
+// The few lines at the end of a run.
+std::string summary_of(const Result& result);
+
+}  // namespace millrace::dedupe

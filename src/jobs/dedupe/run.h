@@ -1,0 +1,45 @@
+// Enters: options and a catalogue.
+// Leaves: groups of pictures that are the same, with the one to keep and why.
+// Never: changes a file.
+#pragma once
+
+#include "src/jobs/dedupe/candidates.h"
+#include "src/jobs/dedupe/keep.h"
+
+namespace millrace::dedupe {
+
+enum class GroupKind : std::uint8_t { identical, similar, recoloured, burst, related };
+const char* name_of(GroupKind kind);
+
+// Two members of a group, as indexes into it, and what speaks for them.
+struct GroupPair {
+  std::uint32_t a = 0, b = 0;
+  std::array<int, 4> distances{};
+  float score = 0;
+};
+
+struct Group {
+  std::string id;  // from the contents and paths of its members: the same in every run over the same files
+  GroupKind kind = GroupKind::similar;
+  std::vector<Member> members;
+  std::vector<GroupPair> pairs;
+  std::uint64_t reclaimable = 0;  // bytes of the members that need not stay
+};
+
+struct Result {
+  Library library;
+  std::vector<Group> groups;   // identical and similar, then recoloured, then bursts
+  std::vector<Group> related;  // verified pairs that fall between groups
+  Rule rule;
+  std::uint64_t candidates = 0;
+  std::uint64_t looked_at = 0;  // pairs compared in this run
+  std::uint64_t reclaimable = 0;
+  double seconds = 0;
+};
+
+Result run(const Options& options, Catalog& catalog, RunContext& context);
+
+// What --plan prints.
+std::string plan(const Options& options, Catalog& catalog, RunContext& context);
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,31 @@
+// Enters: a library.
+// Leaves: the units that are compared: pictures that the thumbnail cannot tell apart are one, so twenty thousand blank
+//   pictures are compared once; and the bursts, whose different shots are units of their own.
+// Never: looks at pixels.
+#pragma once
+
+#include <functional>
+
+#include "src/jobs/dedupe/library.h"
+
+namespace millrace::dedupe {
+
+struct Unit {
+  std::vector<std::uint32_t> pictures;  // in content order; the first one speaks for all
+  std::uint32_t burst = kNone;          // index into Bursts
+  int shot = 0;                         // which shot of it
+};
+
+struct Burst {
+  std::vector<std::uint32_t> pictures;  // by time, then content
+  std::vector<int> shots;               // of each picture
+};
+
+// Same camera, at least three different shots, each at most one second after the one before. Pictures are different
+// shots when their capture times differ (sub-seconds where both have them) or, at equal times, when `same` says no.
+std::vector<Burst> find_bursts(const Library& library, const std::function<bool(std::uint32_t, std::uint32_t)>& same);
+
+// One unit a (look, burst, shot); pictures that stand for no file are left out. In the order of their first content.
+std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart);
+
+}  // namespace millrace::dedupe
