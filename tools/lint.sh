@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Formatting, floors, clang-tidy (on what changed since the branch's base, or on everything with --all), docs up to date.
+set -euo pipefail
+all=${1:-}
+failed=0
+mapfile -t sources < <(git ls-files '*.cc' '*.h')
+clang-format-14 --dry-run --Werror "${sources[@]}" || { echo "lint: run clang-format-14 -i on the files above"; failed=1; }
+tools/check_floors.sh || failed=1
+# A path of one machine, or a word for work that is missing, has no place in the tree.
+if git grep -nE '(TODO|FIXME|XXX)\b' -- '*.cc' '*.h' '*.py' '*.sh' ':!tools/lint.sh'; then failed=1; fi
+[ -f build/release/build.ninja ] || cmake --preset release >/dev/null
+if [ "$all" = --all ]; then
+  mapfile -t checked < <(git ls-files 'src/*.cc' 'tests/*.cc')
+else
+  # The last landing is what HEAD^1 of a merge, or the last commit, was; on a clean clone that is the newest commit.
+  mapfile -t checked < <(git diff --name-only --diff-filter=d "$(git rev-parse -q --verify HEAD~1 || git hash-object -t tree /dev/null)" -- 'src/*.cc' 'tests/*.cc')
+fi
+if [ ${#checked[@]} -gt 0 ]; then
+  # Generated sources must exist before their users are parsed.
+  ninja -C build/release -t targets all 2>/dev/null | grep -q page_html && ninja -C build/release generated/page_html.cc >/dev/null 2>&1 || true
+  printf '%s\n' "${checked[@]}" | while read -r f; do grep -q "\"$PWD/$f\"" build/release/compile_commands.json && echo "$f"; done |
+    xargs -r -P "$(nproc)" -n 4 clang-tidy-14 -p build/release --quiet 2>/dev/null || failed=1
+fi
+[ $failed -eq 0 ] && echo "lint: ${#sources[@]} files formatted, floors in order, ${#checked[@]} files through clang-tidy"
+exit $failed
