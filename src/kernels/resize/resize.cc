@@ -22,13 +22,14 @@ constexpr int kLongFilter = 96;
 
 // A pass knows its axis and its packed weights; only the members that its direction uses are filled.
 struct Resizer::Pass {
-  ResizeAxis axis;
+  std::shared_ptr<const ResizeAxis> shared;
+  const ResizeAxis& axis;
   std::optional<DotWeights> dots;
   std::optional<PairWeights> pairs;
 
   // Horizontal.
   Buffer<std::int16_t> scratch;
-  Buffer<std::int32_t> strip_pairs;
+  Buffer<std::uint8_t> strip_turned;
   Buffer<std::uint8_t> strip_columns;
   Buffer<std::uint8_t> waiting;  // rows of a strip that is not full yet
   int waiting_rows = 0;
@@ -43,7 +44,7 @@ struct Resizer::Pass {
   int slots = 0;
   int next_open = 0, next_close = 0;
 
-  Pass(int in, int out_size) : axis(lanczos_axis(in, out_size)) {}
+  Pass(int in, int out_size) : shared(lanczos_axis(in, out_size)), axis(*shared) {}
 
   void prepare_horizontal(int rows) {
     width = axis.in;
@@ -52,9 +53,9 @@ struct Resizer::Pass {
       scratch.resize(static_cast<std::size_t>(width) + 2 * DotWeights::kStep);
     } else {
       pairs.emplace(axis);
-      const auto strip = static_cast<std::size_t>(kMostStripRows);
-      strip_pairs.resize(strip * (static_cast<std::size_t>(width) / 2 + 1));
-      strip_columns.resize(strip * static_cast<std::size_t>(axis.out));
+      const auto strip = static_cast<std::size_t>(kStripRows);
+      strip_turned.resize(strip * (static_cast<std::size_t>(width) + 16));
+      strip_columns.resize(strip * (static_cast<std::size_t>(axis.out) + 16));
       waiting.resize(strip * static_cast<std::size_t>(width));
     }
     out.resize(area(axis.out, rows));
@@ -63,14 +64,14 @@ struct Resizer::Pass {
   std::uint8_t* out_row(int y) { return out.data() + area(axis.out, y); }
 
   void strip(const std::uint8_t* const* rows, int count) {
-    // A last strip that is not full repeats its last row, into a row that nobody reads.
-    const std::uint8_t* in[kMostStripRows];
-    std::uint8_t* to[kMostStripRows];
-    for (int r = 0; r < resize_strip_rows(); ++r) {
+    // A last strip that is not full repeats its last row, onto itself.
+    const std::uint8_t* in[kStripRows];
+    std::uint8_t* to[kStripRows];
+    for (int r = 0; r < kStripRows; ++r) {
       in[r] = rows[std::min(r, count - 1)];
       to[r] = out_row(out_rows + std::min(r, count - 1));
     }
-    resize_strip(in, width, *pairs, axis.out, strip_pairs.data(), strip_columns.data(), to);
+    resize_strip(in, width, *pairs, axis.out, strip_turned.data(), strip_columns.data(), to);
     out_rows += count;
   }
 
@@ -81,8 +82,8 @@ struct Resizer::Pass {
       }
       return;
     }
-    const int full = resize_strip_rows();
-    const std::uint8_t* in[kMostStripRows];
+    const int full = kStripRows;
+    const std::uint8_t* in[kStripRows];
     int r = 0;
     while (r < rows) {
       if (waiting_rows == 0 && rows - r >= full) {
@@ -99,7 +100,7 @@ struct Resizer::Pass {
 
   void flush_horizontal() {
     if (waiting_rows == 0) return;
-    const std::uint8_t* in[kMostStripRows];
+    const std::uint8_t* in[kStripRows];
     for (int k = 0; k < waiting_rows; ++k) in[k] = waiting.data() + area(width, k);
     const int count = waiting_rows;
     waiting_rows = 0;
@@ -220,7 +221,7 @@ std::size_t Resizer::memory_needed(int width, int height, int out_width, int out
   } else {
     bytes += area(out_width, height);
   }
-  const auto strip = static_cast<std::size_t>(kMostStripRows);
+  const auto strip = static_cast<std::size_t>(kStripRows);
   return bytes + strip * (static_cast<std::size_t>(width) * 3 + static_cast<std::size_t>(out_width)) + 8192;
 }
 

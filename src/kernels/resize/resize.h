@@ -31,7 +31,8 @@ struct ResizeAxis {
     return weights.data() + static_cast<std::size_t>(x) * static_cast<std::size_t>(taps);
   }
 };
-ResizeAxis lanczos_axis(int in, int out);
+// The same object for the same sizes, as long as it is among those used lately.
+std::shared_ptr<const ResizeAxis> lanczos_axis(int in, int out);
 
 // True when Pillow 13.0.0 does the vertical pass first.
 bool vertical_pass_first(int width, int height, int out_width, int out_height);

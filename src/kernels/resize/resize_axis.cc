@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <list>
+#include <mutex>
 
 #include "src/kernels/resize/resize.h"
 #include "src/kernels/resize/resize_math.h"
@@ -15,9 +17,7 @@ double sinc(double x) {
 
 double lanczos3(double x) { return -3.0 <= x && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0; }
 
-}  // namespace
-
-ResizeAxis lanczos_axis(int in, int out) {
+ResizeAxis compute_axis(int in, int out) {
   ResizeAxis axis;
   axis.in = in;
   axis.out = out;
@@ -49,6 +49,32 @@ ResizeAxis lanczos_axis(int in, int out) {
     }
     axis.first[static_cast<std::size_t>(x)] = first;
     axis.count[static_cast<std::size_t>(x)] = count;
+  }
+  return axis;
+}
+
+}  // namespace
+
+std::shared_ptr<const ResizeAxis> lanczos_axis(int in, int out) {
+  // A folder of photographs has a few sizes, and computing an axis takes thousands of sines: 5 % of a hash's time
+  // before this was here. Long axes are rare and large; they are not kept.
+  constexpr std::size_t kKept = 32;
+  constexpr std::size_t kLongest = 1 << 16;
+  static std::mutex mutex;
+  static std::list<std::shared_ptr<const ResizeAxis>> recent;
+  {
+    const std::lock_guard lock(mutex);
+    for (auto at = recent.begin(); at != recent.end(); ++at) {
+      if ((*at)->in != in || (*at)->out != out) continue;
+      recent.splice(recent.begin(), recent, at);
+      return recent.front();
+    }
+  }
+  auto axis = std::make_shared<const ResizeAxis>(compute_axis(in, out));
+  if (axis->weights.size() <= kLongest) {
+    const std::lock_guard lock(mutex);
+    recent.push_front(axis);
+    if (recent.size() > kKept) recent.pop_back();
   }
   return axis;
 }

@@ -38,21 +38,16 @@ void Row(const std::uint8_t* HWY_RESTRICT row, int width, const DotWeights& weig
     const std::int16_t* HWY_RESTRICT low = weights.low.data() + base;
     std::int32_t sum = kResizeHalf;
     for (int i = 0; i < weights.length[x]; ++i) sum += in[i] * low[i];
-    if (weights.split) {
-      const std::int16_t* HWY_RESTRICT high = weights.high.data() + base;
-      std::int32_t sum_high = 0;
-      for (int i = 0; i < weights.length[x]; ++i) sum_high += in[i] * high[i];
-      sum += sum_high * (1 << kResizeLowBits);
-    }
-    out[x] = resize_clip(sum);
+    const std::int16_t* HWY_RESTRICT high = weights.high.data() + base;
+    std::int32_t sum_high = 0;
+    for (int i = weights.high_begin[x]; i < weights.high_end[x]; ++i) sum_high += in[i] * high[i];
+    out[x] = resize_clip(sum + sum_high * (weights.split ? 1 << kResizeLowBits : 1));
   }
 }
 
-int StripRows() { return 4; }
-
-void Strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out, std::int32_t*,
+void Strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out, std::uint8_t*,
            std::uint8_t*, std::uint8_t* const* out_rows) {
-  for (int r = 0; r < StripRows(); ++r) {
+  for (int r = 0; r < kStripRows; ++r) {
     for (std::size_t x = 0; x < static_cast<std::size_t>(out); ++x) {
       std::int32_t sum = kResizeHalf;
       for (int p = 0; p < weights.pairs[x]; ++p) {
@@ -89,7 +84,7 @@ void Accumulate(const std::uint8_t* HWY_RESTRICT row, int width, std::int32_t we
 
 #else
 
-using D32 = hn::CappedTag<std::int32_t, kMostStripRows>;
+using D32 = hn::CappedTag<std::int32_t, kStripRows>;
 using D16 = hn::Repartition<std::int16_t, D32>;
 
 template <bool kSplit>
@@ -105,14 +100,14 @@ void RowOf(const std::int16_t* HWY_RESTRICT pixels, const DotWeights& weights, s
     auto low0 = hn::Zero(d32), low1 = hn::Zero(d32);
     auto high0 = hn::Zero(d32), high1 = hn::Zero(d32);
     for (int i = 0; i < weights.length[x]; i += lanes) {
-      const auto px = hn::LoadU(d16, in + i);
-      low0 = hn::ReorderWidenMulAccumulate(d32, px, hn::Load(d16, low + i), low0, low1);
-      if constexpr (kSplit) {
-        high0 = hn::ReorderWidenMulAccumulate(d32, px, hn::Load(d16, high + i), high0, high1);
-      }
+      low0 = hn::ReorderWidenMulAccumulate(d32, hn::LoadU(d16, in + i), hn::Load(d16, low + i), low0, low1);
     }
-    auto total = hn::Add(low0, low1);
-    if constexpr (kSplit) total = hn::Add(total, hn::ShiftLeft<kResizeLowBits>(hn::Add(high0, high1)));
+    for (int i = weights.high_begin[x]; i < weights.high_end[x]; i += lanes) {
+      high0 = hn::ReorderWidenMulAccumulate(d32, hn::LoadU(d16, in + i), hn::Load(d16, high + i), high0, high1);
+    }
+    auto highs = hn::Add(high0, high1);
+    if constexpr (kSplit) highs = hn::ShiftLeft<kResizeLowBits>(highs);
+    const auto total = hn::Add(hn::Add(low0, low1), highs);
     const auto sum = static_cast<std::uint32_t>(hn::GetLane(hn::SumOfLanes(d32, total)));
     out[x] = resize_clip(static_cast<std::int32_t>(sum + static_cast<std::uint32_t>(kResizeHalf)));
   }
@@ -130,20 +125,21 @@ void Row(const std::uint8_t* HWY_RESTRICT row, int width, const DotWeights& weig
   weights.split ? RowOf<true>(scratch, weights, out) : RowOf<false>(scratch, weights, out);
 }
 
-int StripRows() { return static_cast<int>(hn::Lanes(D32())); }
-
+// The sums of output column x for rows [first, first + lanes) of the strip.
 template <bool kSplit>
-HWY_INLINE hn::Vec<D32> PairSum(const std::int32_t* HWY_RESTRICT pairs, std::size_t step, const PairWeights& weights,
+HWY_INLINE hn::Vec<D32> PairSum(const std::uint8_t* HWY_RESTRICT turned, std::size_t first, const PairWeights& weights,
                                 std::size_t x) {
   const D32 d32;
   const D16 d16;
+  const hn::Rebind<std::uint8_t, D16> d8;
+  constexpr std::size_t kStep = 2 * kStripRows;
   const std::int32_t* HWY_RESTRICT low = weights.low.data() + x * static_cast<std::size_t>(weights.stride);
   const std::int32_t* HWY_RESTRICT high = weights.high.data() + x * static_cast<std::size_t>(weights.stride);
-  const std::int32_t* HWY_RESTRICT in = pairs + static_cast<std::size_t>(weights.first_pair[x]) * step;
+  const std::uint8_t* HWY_RESTRICT in = turned + static_cast<std::size_t>(weights.first_pair[x]) * kStep + 2 * first;
   auto sum = hn::Set(d32, kResizeHalf);
   auto sum_high = hn::Zero(d32);
   for (int p = 0; p < weights.pairs[x]; ++p) {
-    const auto px = hn::BitCast(d16, hn::Load(d32, in + static_cast<std::size_t>(p) * step));
+    const auto px = hn::PromoteTo(d16, hn::LoadU(d8, in + static_cast<std::size_t>(p) * kStep));
     sum = pair_multiply_add(d32, px, hn::BitCast(d16, hn::Set(d32, low[p])), sum);
     if constexpr (kSplit) sum_high = pair_multiply_add(d32, px, hn::BitCast(d16, hn::Set(d32, high[p])), sum_high);
   }
@@ -151,28 +147,75 @@ HWY_INLINE hn::Vec<D32> PairSum(const std::int32_t* HWY_RESTRICT pairs, std::siz
   return hn::ShiftRight<kResizePrecision>(sum);
 }
 
+// Turns n vectors of n values: log2(n) rounds of the perfect shuffle are a transposition.
+template <class D, std::size_t kCount>
+HWY_INLINE void Transpose(D d, hn::Vec<D> (&v)[kCount]) {
+  for (std::size_t round = 1; round < kCount; round *= 2) {
+    hn::Vec<D> shuffled[kCount];
+    for (std::size_t i = 0; i < kCount / 2; ++i) {
+      shuffled[2 * i] = hn::InterleaveLower(d, v[i], v[i + kCount / 2]);
+      shuffled[2 * i + 1] = hn::InterleaveUpper(d, v[i], v[i + kCount / 2]);
+    }
+    for (std::size_t i = 0; i < kCount; ++i) v[i] = shuffled[i];
+  }
+}
+
+// Pixels (2p, 2p + 1) of all sixteen rows side by side, pair after pair.
+void TurnIn(const std::uint8_t* const* rows, int width, std::uint8_t* HWY_RESTRICT turned) {
+  const hn::FixedTag<std::uint16_t, 8> d;
+  constexpr int kPixels = 16;
+  int x = 0;
+  for (; x + kPixels <= width; x += kPixels) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      hn::Vec<decltype(d)> v[8];
+      for (std::size_t r = 0; r < 8; ++r) {
+        v[r] = hn::BitCast(d, hn::LoadU(hn::FixedTag<std::uint8_t, 16>(), rows[8 * half + r] + x));
+      }
+      Transpose(d, v);
+      for (std::size_t p = 0; p < 8; ++p) {
+        std::uint8_t* to = turned + (static_cast<std::size_t>(x) / 2 + p) * 2 * kStripRows + 16 * half;
+        hn::StoreU(hn::BitCast(hn::FixedTag<std::uint8_t, 16>(), v[p]), hn::FixedTag<std::uint8_t, 16>(), to);
+      }
+    }
+  }
+  for (; x < width; x += 2) {
+    for (std::size_t r = 0; r < kStripRows; ++r) {
+      std::uint8_t* to = turned + static_cast<std::size_t>(x) * kStripRows + 2 * r;
+      to[0] = rows[r][x];
+      to[1] = x + 1 < width ? rows[r][x + 1] : 0;
+    }
+  }
+}
+
+void TurnOut(const std::uint8_t* HWY_RESTRICT columns, int out, std::uint8_t* const* rows) {
+  const hn::FixedTag<std::uint8_t, 16> d;
+  int x = 0;
+  for (; x + kStripRows <= out; x += kStripRows) {
+    hn::Vec<decltype(d)> v[kStripRows];
+    for (std::size_t c = 0; c < kStripRows; ++c) v[c] = hn::Load(d, columns + (static_cast<std::size_t>(x) + c) * kStripRows);
+    Transpose(d, v);
+    for (std::size_t r = 0; r < kStripRows; ++r) hn::StoreU(v[r], d, rows[r] + x);
+  }
+  for (; x < out; ++x) {
+    for (std::size_t r = 0; r < kStripRows; ++r) rows[r][x] = columns[static_cast<std::size_t>(x) * kStripRows + r];
+  }
+}
+
 // The strip is turned so that a vector holds one column of it: then every output column is a weighted sum of whole
 // vectors, and no lane ever has to be added to its neighbour.
 void Strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out,
-           std::int32_t* HWY_RESTRICT pairs, std::uint8_t* HWY_RESTRICT columns, std::uint8_t* const* out_rows) {
+           std::uint8_t* HWY_RESTRICT turned, std::uint8_t* HWY_RESTRICT columns, std::uint8_t* const* out_rows) {
   const D32 d32;
   const hn::Rebind<std::uint8_t, D32> d8;
   const std::size_t lanes = hn::Lanes(d32);
-  const int whole = width / 2;
-  for (std::size_t r = 0; r < lanes; ++r) {
-    const std::uint8_t* HWY_RESTRICT row = rows[r];
-    std::int32_t* HWY_RESTRICT to = pairs + r;
-    for (int p = 0; p < whole; ++p) to[static_cast<std::size_t>(p) * lanes] = row[2 * p] | row[2 * p + 1] << 16;
-    if (width % 2 != 0) to[static_cast<std::size_t>(whole) * lanes] = row[width - 1];
-  }
+  TurnIn(rows, width, turned);
   for (std::size_t x = 0; x < static_cast<std::size_t>(out); ++x) {
-    const auto sum = weights.split ? PairSum<true>(pairs, lanes, weights, x) : PairSum<false>(pairs, lanes, weights, x);
-    hn::Store(hn::DemoteTo(d8, sum), d8, columns + x * lanes);
+    for (std::size_t first = 0; first < kStripRows; first += lanes) {
+      const auto sum = weights.split ? PairSum<true>(turned, first, weights, x) : PairSum<false>(turned, first, weights, x);
+      hn::StoreU(hn::DemoteTo(d8, sum), d8, columns + x * kStripRows + first);
+    }
   }
-  for (std::size_t r = 0; r < lanes; ++r) {
-    std::uint8_t* HWY_RESTRICT to = out_rows[r];
-    for (std::size_t x = 0; x < static_cast<std::size_t>(out); ++x) to[x] = columns[x * lanes + r];
-  }
+  TurnOut(columns, out, out_rows);
 }
 
 template <bool kSplit>
@@ -259,12 +302,9 @@ HWY_AFTER_NAMESPACE();
 namespace millrace {
 
 HWY_EXPORT(Row);
-HWY_EXPORT(StripRows);
 HWY_EXPORT(Strip);
 HWY_EXPORT(ColumnRow);
 HWY_EXPORT(Accumulate);
-
-int resize_strip_rows() { return HWY_DYNAMIC_DISPATCH(StripRows)(); }
 
 void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, std::int16_t* scratch,
                 std::uint8_t* out) {
@@ -272,8 +312,8 @@ void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, s
 }
 
 void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out,
-                  std::int32_t* pairs, std::uint8_t* columns, std::uint8_t* const* out_rows) {
-  HWY_DYNAMIC_DISPATCH(Strip)(rows, width, weights, out, pairs, columns, out_rows);
+                  std::uint8_t* turned, std::uint8_t* columns, std::uint8_t* const* out_rows) {
+  HWY_DYNAMIC_DISPATCH(Strip)(rows, width, weights, out, turned, columns, out_rows);
 }
 
 void resize_column_row(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows,

@@ -1,8 +1,9 @@
 // The fast passes behind Resizer, on weights packed for 16-bit multiplies.
 //
 // A 22-bit weight does not fit a 16-bit lane, so it is written as high * 2^11 + low, both of which do, and two
-// multiply-adds are summed apart; when every weight of an axis fits 16 bits by itself (any reduction by more than
-// about 128), `high` is empty and one is enough. All sums are taken modulo 2^32, and the true sum fits.
+// multiply-adds are summed apart. When every weight of an axis fits 16 bits by itself (any reduction by more than about
+// 128), one is enough; when it fits 17 (by more than 64), only the few taps in the middle of the filter that go over
+// are added a second time. All sums are taken modulo 2^32, and the true sum fits.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,8 @@ struct DotWeights {
   std::vector<int> first, length;  // length is count rounded up to kStep; the padding weighs nothing
   int stride = 0;
   Buffer<std::int16_t> low, high;
-  bool split = false;
+  bool split = false;                         // `high` counts 2^11 each, over the whole length
+  std::vector<int> high_begin, high_end;      // else it counts 1, within this part of the length; often empty
 };
 
 // Weights laid out in pairs of neighbouring inputs (2p, 2p + 1), for sums that run in parallel.
@@ -37,19 +39,18 @@ struct PairWeights {
   bool split = false;
 };
 
-// Rows that resize_strip takes at once; at most kMostStripRows.
-inline constexpr int kMostStripRows = 16;
-int resize_strip_rows();
+// Rows that resize_strip takes at once.
+inline constexpr int kStripRows = 16;
 
 // One row to axis.out pixels. `scratch` holds at least width + 2 * DotWeights::kStep values; its end must stay zero
 // past width, which the call itself sees to.
 void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, std::int16_t* scratch,
                 std::uint8_t* out);
 
-// resize_strip_rows() rows at once to rows of `out` pixels. `pairs` holds strip rows * (width / 2 + 1) values and
-// `columns` strip rows * out bytes.
+// kStripRows rows at once to rows of `out` pixels. `turned` holds kStripRows * (width + 16) bytes and `columns`
+// kStripRows * (out + 16) bytes; both begin at an aligned address.
 void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out,
-                  std::int32_t* pairs, std::uint8_t* columns, std::uint8_t* const* out_rows);
+                  std::uint8_t* turned, std::uint8_t* columns, std::uint8_t* const* out_rows);
 
 // Output row `y` of a vertical pass over a plane that is there in full.
 void resize_column_row(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows,

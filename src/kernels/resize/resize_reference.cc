@@ -7,7 +7,8 @@ namespace {
 using Plane = std::vector<std::uint8_t>;
 
 Plane pass(const Plane& in, int width, int height, int out, bool horizontal) {
-  const ResizeAxis axis = lanczos_axis(horizontal ? width : height, out);
+  const auto shared = lanczos_axis(horizontal ? width : height, out);
+  const ResizeAxis& axis = *shared;
   const int out_width = horizontal ? out : width;
   const int out_height = horizontal ? height : out;
   const auto at = [](int x, int y, int w) {

@@ -5,10 +5,12 @@
 namespace millrace {
 namespace {
 
-bool fits_16_bits(const ResizeAxis& axis) {
+bool all_within(const ResizeAxis& axis, std::int32_t lowest, std::int32_t highest) {
   return std::all_of(axis.weights.begin(), axis.weights.end(),
-                     [](std::int32_t w) { return w >= INT16_MIN && w <= INT16_MAX; });
+                     [&](std::int32_t w) { return w >= lowest && w <= highest; });
 }
+
+bool fits_16_bits(const ResizeAxis& axis) { return all_within(axis, INT16_MIN, INT16_MAX); }
 
 std::int32_t low_part(std::int32_t w, bool split) {
   return split ? w & ((1 << kResizeLowBits) - 1) : w;
@@ -21,23 +23,35 @@ std::int32_t packed(std::int32_t even, std::int32_t odd) {
 
 }  // namespace
 
-DotWeights::DotWeights(const ResizeAxis& axis) : split(!fits_16_bits(axis)) {
+DotWeights::DotWeights(const ResizeAxis& axis) : split(!all_within(axis, 2 * INT16_MIN, 2 * INT16_MAX)) {
   first = axis.first;
   stride = (axis.taps + kStep - 1) / kStep * kStep;
   const std::size_t total = static_cast<std::size_t>(stride) * static_cast<std::size_t>(axis.out);
   low.resize(total);
   std::fill(low.begin(), low.end(), std::int16_t{0});
-  high.resize(split ? total : 0);
+  high.resize(total);
   std::fill(high.begin(), high.end(), std::int16_t{0});
   for (int x = 0; x < axis.out; ++x) {
     const int count = axis.count[static_cast<std::size_t>(x)];
     length.push_back((count + kStep - 1) / kStep * kStep);
     const std::int32_t* weights = axis.weights_of(x);
+    int begin = length.back(), end = 0;
     for (int i = 0; i < count; ++i) {
       const std::size_t at = static_cast<std::size_t>(x) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(i);
-      low[at] = static_cast<std::int16_t>(low_part(weights[i], split));
-      if (split) high[at] = static_cast<std::int16_t>(weights[i] >> kResizeLowBits);
+      if (split) {
+        low[at] = static_cast<std::int16_t>(low_part(weights[i], true));
+        high[at] = static_cast<std::int16_t>(weights[i] >> kResizeLowBits);
+        continue;
+      }
+      low[at] = static_cast<std::int16_t>(std::clamp<std::int32_t>(weights[i], INT16_MIN, INT16_MAX));
+      high[at] = static_cast<std::int16_t>(weights[i] - low[at]);
+      if (high[at] != 0) {
+        begin = std::min(begin, i / kStep * kStep);
+        end = i / kStep * kStep + kStep;
+      }
     }
+    high_begin.push_back(split ? 0 : std::min(begin, end));
+    high_end.push_back(split ? length.back() : end);
   }
 }
 
