@@ -13,7 +13,7 @@
 //
 // Memory. Besides the caller's codes, for codes of 64 bits: at most 44 bytes a code in the roomy
 // layout, 28 in the lean one, which is taken when the budget does not hold the first, plus 24 bytes
-// a pair found (12 of them while sorting). For codes of 256 bits: at most 100 and 80. Everything is
+// a pair found (12 of them while sorting). For codes of 256 bits: at most 112 and 76. Everything is
 // reserved from the budget before it is allocated; OutOfMemory names what did not fit.
 //
 // Errors. Failure(usage) for a radius below 0, Failure(too_large) from 2^32 - 1 rows on,

@@ -13,6 +13,15 @@
 namespace millrace::hamming {
 namespace {
 
+// std::popcount() without an instruction for it is a call and table look-ups: 7 % of a join of
+// clustered 256-bit codes.
+std::uint32_t count_bits(std::uint64_t x) {
+  x -= (x >> 1) & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+  x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+  return static_cast<std::uint32_t>((x * 0x0101010101010101u) >> 56);
+}
+
 template <typename Code>
 struct Sides {
   std::span<const Code> a, b;
@@ -131,7 +140,8 @@ class Acceptor {
       for (int t = 0; t < earlier.threshold; ++t) bits &= bits - 1;
       if (bits == 0) return;
     }
-    const std::uint32_t d = distance(x, Code{});
+    std::uint32_t d = 0;
+    for (int w = 0; w < kWords64<Code>; ++w) d += count_bits(word64(x, w));
     if (d > radius_) return;
     std::uint32_t i = a_.ids()[hit.a], j = b_.ids()[hit.b];
     if (sides_.self && j < i) std::swap(i, j);
