@@ -14,8 +14,7 @@
 namespace millrace::hamming {
 namespace {
 
-// std::popcount() without an instruction for it is a call and table look-ups: 7 % of a join of
-// clustered 256-bit codes.
+// std::popcount() in portable code is a call and table look-ups.
 std::uint32_t count_bits(std::uint64_t x) {
   x -= (x >> 1) & 0x5555555555555555u;
   x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);

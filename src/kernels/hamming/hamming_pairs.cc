@@ -15,8 +15,9 @@ constexpr std::size_t kMinRadix = 512;
 
 std::uint64_t key_of(const Pair& pair) { return std::uint64_t{pair.i} << 32 | pair.j; }
 
-// Sorts pairs that agree in all but the lowest `i_bits` bits of i. Bytes of the key from the last
-// on, each a stable counting sort: 400 M pairs spent most of their join in std::sort before.
+// Sorts pairs that agree in all but the lowest `i_bits` bits of i: a stable counting sort for each
+// byte of the key, the last byte first. Four passes stand for the 17 levels of a comparison sort of
+// 100,000 pairs.
 class PartSorter {
  public:
   PartSorter(int i_bits, int j_bits) : i_bits_(i_bits), j_bits_(j_bits) {}
