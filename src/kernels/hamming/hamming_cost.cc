@@ -15,10 +15,12 @@ namespace {
 
 // Nanoseconds on one thread of a Zen 4 core at AVX-512; other levels differ by a common factor for
 // the most part, which does not change the choice. Fitted with hamming_bench to nine forced plans
-// each at 100 k, 1 M and 10 M uniform codes of 64 bits, r = 5. Milliseconds on two threads, model /
-// measured, one part of `bits` with one different: 11 bits of 100 k 1.2 / 1.3; 15 bits of 1 M 15 /
-// 14; 19 bits of 10 M 166 / 150. Measured whole joins at 10 M, three parts of 17 to 21 bits: 1.14,
-// 0.71, 0.63, 0.62, 0.85 s; two parts of 21 bits with two different: 2.6 s.
+// each at 100 k, 1 M and 10 M uniform codes of 64 bits, r = 5, on two threads. Measured whole joins
+// of 10 M, three parts of 17, 18, 19, 20, 21 bits with one different: 1.14, 0.71, 0.63, 0.62, 0.85
+// s (the model expects 0.47 s of the parts of 19, without collapsing); two parts of 21 bits with
+// two different: 2.6 s. Of 1 M, three parts of 13, 14, 15, 16 bits: 113, 85, 52, 60 ms. kHitNs is
+// an estimate. The model knows bits, not clusters: near misses cost extra, up to five times at 256
+// bits.
 constexpr double kVectorNs = 2.3;       // 4 codes against 16, a column
 constexpr double kMoreColumnsNs = 1.6;  // each further column
 constexpr double kVisitNs = 5.0;        // finding one pair of buckets
