@@ -11,10 +11,11 @@
 // self_join() gives pairs of nodes; pairs inside a node (distance 0) are implied and counted;
 // expand() streams out the pairs of rows.
 //
-// Memory. Besides the caller's codes, for codes of 64 bits: at most 44 bytes a code in the roomy
-// layout, 28 in the lean one, which is taken when the budget does not hold the first, plus 24 bytes
-// a pair found (12 of them while sorting). For codes of 256 bits: at most 100 and 80. Everything is
-// reserved from the budget before it is allocated; OutOfMemory names what did not fit.
+// Memory. Besides the caller's codes, for codes of 64 bits: about 41 bytes a code in the roomy
+// layout, 28 in the lean one, which is taken when the budget does not hold the first; for codes of
+// 256 bits at most 112 and 76. A pair found takes 24 bytes while pairs are sorted (and 3 MiB a
+// thread), then 12. Everything is reserved from the budget before it is allocated; OutOfMemory
+// names what did not fit.
 //
 // Errors. Failure(usage) for a radius below 0, Failure(too_large) from 2^32 - 1 rows on,
 // Failure(cancelled) when the executor was cancelled, OutOfMemory.
@@ -85,8 +86,8 @@ Joined self_join(std::span<const Code256> codes, const Options& options, const E
 inline constexpr std::size_t kBlock = std::size_t{1} << 16;
 using PairSink = std::function<void(std::span<const Pair>)>;
 
-// Streams out the `joined.expanded` pairs of rows. Memory: 8 bytes a row, 20 bytes a node, 8 bytes
-// a pair of nodes, and a few MiB, however many pairs come out.
+// Streams out the `joined.expanded` pairs of rows. Memory: 20 bytes a row, 20 a node, 16 a pair of
+// nodes, and 4 MiB, however many pairs come out.
 void expand(const Joined& joined, const Executor& executor, Budget& budget, const PairSink& sink);
 
 // All pairs (i: row of queries, j: row of base) within range, sorted by (i, j). Nothing is

@@ -53,8 +53,11 @@ HWY_NOINLINE void report(const MatchTask& task, std::size_t a, std::size_t a_end
     if (hn::AllFalse(di, passed)) continue;
     std::uint8_t bytes[8] = {};
     hn::StoreMaskBits(di, passed, bytes);
-    std::uint64_t lanes = 0;
-    for (std::size_t byte = 0; byte < 8; ++byte) lanes |= std::uint64_t{bytes[byte]} << (8 * byte);
+    std::uint32_t lanes = 0;
+    constexpr std::size_t kBytes = (hn::MaxLanes(U32()) + 7) / 8;
+    for (std::size_t byte = 0; byte < kBytes; ++byte) {
+      lanes |= static_cast<std::uint32_t>(bytes[byte]) << (8 * byte);
+    }
     for (; lanes != 0; lanes &= lanes - 1) {
       const std::size_t at = b + static_cast<std::size_t>(std::countr_zero(lanes));
       if (at >= b_end) break;

@@ -8,72 +8,25 @@
 #include "src/kernels/hamming/hamming_buckets.h"
 #include "src/kernels/hamming/hamming_nodes.h"
 #include "src/kernels/hamming/hamming_pairs.h"
+#include "src/kernels/hamming/hamming_permute.h"
 #include "src/kernels/hamming/hamming_words.h"
 
 namespace millrace::hamming {
 namespace {
+
+// std::popcount() in portable code is a call and table look-ups.
+std::uint32_t count_bits(std::uint64_t x) {
+  x -= (x >> 1) & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+  x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+  return static_cast<std::uint32_t>((x * 0x0101010101010101u) >> 56);
+}
 
 template <typename Code>
 struct Sides {
   std::span<const Code> a, b;
   bool self = true;
 };
-
-// The probability that two codes agree in each bit, from at most 4096 of them, evenly spread.
-template <typename Code>
-std::vector<double> agreement(std::span<const Code> codes) {
-  constexpr std::size_t kSample = 4096;
-  const std::size_t step = std::max<std::size_t>(1, codes.size() / kSample);
-  std::vector<std::uint32_t> ones(64 * kWords64<Code>);
-  double taken = 0;
-  for (std::size_t at = 0; at < codes.size(); at += step) {
-    ++taken;
-    for (int w = 0; w < kWords64<Code>; ++w) {
-      const std::uint64_t word = word64(codes[at], w);
-      for (std::size_t bit = 0; bit < 64; ++bit) {
-        ones[64 * static_cast<std::size_t>(w) + bit] += (word >> bit) & 1;
-      }
-    }
-  }
-  std::vector<double> agree;
-  for (const std::uint32_t one : ones) {
-    const double share = taken > 0 ? one / taken : 0;
-    agree.push_back(share * share + (1 - share) * (1 - share));
-  }
-  return agree;
-}
-
-// Codes with their bits in the plan's order. `to` may be where `from` lies.
-template <typename Code>
-void permute(std::span<const Code> from, Code* to, const Plan& plan, const Executor& executor) {
-  constexpr int kBytes = static_cast<int>(sizeof(Code));
-  std::vector<Code> table(kBytes * 256, Code{});
-  std::vector<int> place(8 * kBytes);
-  for (std::size_t at = 0; at < plan.bit_at.size(); ++at)
-    place[plan.bit_at[at]] = static_cast<int>(at);
-  for (int byte = 0; byte < kBytes; ++byte) {
-    for (int value = 0; value < 256; ++value) {
-      Code& code = table[static_cast<std::size_t>(256 * byte + value)];
-      for (int bit = 0; bit < 8; ++bit) {
-        if (((value >> bit) & 1) == 0) continue;
-        const int at = place[static_cast<std::size_t>(8 * byte + bit)];
-        set_word64(code, at / 64, word64(code, at / 64) | std::uint64_t{1} << (at % 64));
-      }
-    }
-  }
-  executor.parallel_for(from.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end; ++at) {
-      std::uint64_t words[kWords64<Code>] = {};
-      for (int byte = 0; byte < kBytes; ++byte) {
-        const auto value =
-            static_cast<std::size_t>((word64(from[at], byte / 8) >> (8 * (byte % 8))) & 255);
-        const Code& part = table[static_cast<std::size_t>(256 * byte) + value];
-        for (int w = 0; w < kWords64<Code>; ++w) words[w] |= word64(part, w);
-      }
-      for (int w = 0; w < kWords64<Code>; ++w) set_word64(to[at], w, words[w]);
-    }
-  });
-}
 
 // Turns the hits of one task into pairs: the exact distance, and only from the first part that
 // finds the pair.
@@ -95,7 +48,16 @@ class Acceptor {
 
   static bool accept(void* context, std::vector<Hit>& hits) {
     auto& self = *static_cast<Acceptor*>(context);
-    for (const Hit& hit : hits) self.take(hit);
+    // Hits of a 256-bit join lead to two codes anywhere in memory: they are fetched some hits
+    // ahead.
+    constexpr std::size_t kAhead = 8;
+    for (std::size_t at = 0; at < hits.size(); ++at) {
+      if (kWords64 < Code >> 1 && at + kAhead < hits.size()) {
+        __builtin_prefetch(&self.sides_.a[self.a_.ids()[hits[at + kAhead].a]]);
+        __builtin_prefetch(&self.sides_.b[self.b_.ids()[hits[at + kAhead].b]]);
+      }
+      self.take(hits[at]);
+    }
     hits.clear();
     if (self.found_.size() >= kBlock) self.collector_.take(self.found_);
     return !self.executor_.cancelled();
@@ -131,7 +93,8 @@ class Acceptor {
       for (int t = 0; t < earlier.threshold; ++t) bits &= bits - 1;
       if (bits == 0) return;
     }
-    const std::uint32_t d = distance(x, Code{});
+    std::uint32_t d = 0;
+    for (int w = 0; w < kWords64<Code>; ++w) d += count_bits(word64(x, w));
     if (d > radius_) return;
     std::uint32_t i = a_.ids()[hit.a], j = b_.ids()[hit.b];
     if (sides_.self && j < i) std::swap(i, j);
@@ -211,7 +174,7 @@ class Join {
     return true;
   }
 
-  Pairs pairs() { return collector_.sorted(sides_.a.size(), executor_); }
+  Pairs pairs() { return collector_.sorted(sides_.a.size(), sides_.b.size(), executor_); }
 
  private:
   const Buckets<Code>& b() const { return sides_.self ? a_ : b_; }

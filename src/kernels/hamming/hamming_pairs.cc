@@ -2,10 +2,54 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "src/kernels/hamming/hamming_nodes.h"
 
 namespace millrace::hamming {
+namespace {
+
+// Longer parts are sorted in place: their scratch would leave the cache, and cost memory.
+constexpr std::size_t kMaxRadix = std::size_t{1} << 18;
+constexpr std::size_t kMinRadix = 512;
+
+std::uint64_t key_of(const Pair& pair) { return std::uint64_t{pair.i} << 32 | pair.j; }
+
+// Sorts pairs that agree in all but the lowest `i_bits` bits of i: a stable counting sort for each
+// byte of the key, the last byte first. Four passes stand for the 17 levels of a comparison sort of
+// 100,000 pairs.
+class PartSorter {
+ public:
+  PartSorter(int i_bits, int j_bits) : i_bits_(i_bits), j_bits_(j_bits) {}
+
+  void sort(std::span<Pair> pairs) {
+    if (pairs.size() < kMinRadix || pairs.size() > kMaxRadix) {
+      std::sort(pairs.begin(), pairs.end(),
+                [](const Pair& x, const Pair& y) { return key_of(x) < key_of(y); });
+      return;
+    }
+    other_.resize(pairs.size());
+    std::span<Pair> from = pairs, to = other_.span();
+    const auto pass = [&](int shift) {
+      std::uint32_t places[256] = {};
+      for (const Pair& pair : from) ++places[(key_of(pair) >> shift) & 255];
+      std::uint32_t total = 0;
+      for (std::uint32_t& place : places) total += std::exchange(place, total);
+      for (const Pair& pair : from) to[places[(key_of(pair) >> shift) & 255]++] = pair;
+      std::swap(from, to);
+    };
+    for (int shift = 0; shift < j_bits_; shift += 8) pass(shift);
+    // All bits above i_bits_ are the same, so whole bytes do no harm.
+    for (int shift = 0; shift < i_bits_; shift += 8) pass(32 + shift);
+    if (from.data() != pairs.data()) std::copy(from.begin(), from.end(), pairs.begin());
+  }
+
+ private:
+  const int i_bits_, j_bits_;
+  Buffer<Pair> other_;
+};
+
+}  // namespace
 
 void PairCollector::take(std::vector<Pair>& pairs) {
   if (pairs.empty()) return;
@@ -23,7 +67,8 @@ void PairCollector::clear() {
   memory_.clear();
 }
 
-Pairs PairCollector::sorted(std::uint64_t limit, const Executor& executor) {
+Pairs PairCollector::sorted(std::uint64_t limit, std::uint64_t second_limit,
+                            const Executor& executor) {
   std::uint64_t total = 0;
   for (const auto& chunk : chunks_) total += chunk.size();
   Pairs result;
@@ -62,12 +107,14 @@ Pairs PairCollector::sorted(std::uint64_t limit, const Executor& executor) {
   starts[parts] = at;
   each([&](const Pair& pair, std::uint64_t& place) { result.list[place++] = pair; });
   clear();
-  executor.parallel_for(parts, 16, [&](std::size_t from, std::size_t to) {
+  const std::uint64_t largest = std::min<std::uint64_t>(total, kMaxRadix);
+  const Reservation scratch = budget_.reserve(
+      {largest * sizeof(Pair) * static_cast<std::uint64_t>(executor.threads())}, "sorting pairs");
+  const int j_bits = static_cast<int>(std::bit_width(second_limit));
+  executor.parallel_for(parts, (parts + 63) / 64, [&](std::size_t from, std::size_t to) {
+    PartSorter sorter(shift, j_bits);
     for (std::size_t part = from; part < to; ++part) {
-      std::sort(result.list.begin() + starts[part], result.list.begin() + starts[part + 1],
-                [](const Pair& x, const Pair& y) {
-                  return (std::uint64_t{x.i} << 32 | x.j) < (std::uint64_t{y.i} << 32 | y.j);
-                });
+      sorter.sort(result.list.span().subspan(starts[part], starts[part + 1] - starts[part]));
     }
   });
   throw_if_cancelled(executor);

@@ -17,8 +17,8 @@ class PairCollector {
   // Thread-safe; leaves `pairs` empty.
   void take(std::vector<Pair>& pairs);
   void clear();
-  // Pairs with i < `limit`, sorted. The collector is empty afterwards.
-  Pairs sorted(std::uint64_t limit, const Executor& executor);
+  // Pairs with i < `limit` and j < `second_limit`, sorted. The collector is empty afterwards.
+  Pairs sorted(std::uint64_t limit, std::uint64_t second_limit, const Executor& executor);
 
  private:
   Budget& budget_;

@@ -1,0 +1,21 @@
+// Enters: codes.
+// Leaves: how evenly each bit is used, and codes with their bits in a plan's order.
+// Never: changes a distance.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "src/kernels/hamming/hamming_cost.h"
+
+namespace millrace::hamming {
+
+// The probability that two codes agree in each bit, from some 4096 of them, evenly spread.
+template <typename Code>
+std::vector<double> agreement(std::span<const Code> codes);
+
+// Codes with their bits in the plan's order. `to` may be where `from` lies.
+template <typename Code>
+void permute(std::span<const Code> from, Code* to, const Plan& plan, const Executor& executor);
+
+}  // namespace millrace::hamming
