@@ -56,8 +56,8 @@ Colours colours_at(const Features& a, const Features& b, const Warp& warp) {
 }
 
 Tone fit_tone(const Colours& colours) {
-  // A clipped level has lost what the other picture may still tell, so the curve leads from the picture
-  // with fewer of them.
+  // A clipped level has lost what the other picture may still tell, so the curve leads from the
+  // picture with fewer of them.
   int clipped_a = 0, clipped_b = 0;
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t i = 0; i < kPlaces; ++i) {
@@ -102,8 +102,8 @@ Tone fit_tone(const Colours& colours) {
       }
       samples += count[k];
     }
-    // Ridges towards identity in proportion to the samples: bias and gain are almost free, bends are not
-    // where few levels speak for them.
+    // Ridges towards identity in proportion to the samples: bias and gain are almost free, bends
+    // are not where few levels speak for them.
     constexpr std::array<double, 4> kHome = {0, 255, 0, 0};
     constexpr std::array<double, 4> kRidge = {2e-3, 5e-4, 5e-4, 5e-4};
     for (std::size_t p = 0; p < 4; ++p) {
@@ -114,8 +114,8 @@ Tone fit_tone(const Colours& colours) {
     const auto c = solve4(h, x);
     for (std::size_t p = 0; p < 4; ++p) tone.c[p] = static_cast<float>(c[p]);
   }
-  // A curve that falls anywhere on the levels in use is no edit of tone; a straight line is the nearest
-  // honest description then.
+  // A curve that falls anywhere on the levels in use is no edit of tone; a straight line is the
+  // nearest honest description then.
   float low = 255, high = 0;
   Lanes squares, count, from, from2, to, to2;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -165,10 +165,11 @@ float chroma_difference(const Colours& colours, const Tone& tone) {
     cross.lane[k % 8] += inside[k] * (su[k] * tu[k] + sv[k] * tv[k]);
     square.lane[k % 8] += inside[k] * (su[k] * su[k] + sv[k] * sv[k]);
   }
-  // One change of saturation is forgiven. A grey copy is not: then there is no colour left to compare.
+  // One change of saturation is forgiven. A grey copy is not: then there is no colour left to
+  // compare.
   const float saturation = std::clamp(cross.total() / (square.total() + 256.0F), 0.5F, 2.0F);
-  // The worst fifth of the differences is dropped, by a histogram: sorting would leave the order of the
-  // sum to the library.
+  // The worst fifth of the differences is dropped, by a histogram: sorting would leave the order of
+  // the sum to the library.
   std::array<int, 512> histogram{};
   std::array<float, n> difference, size;
   int covered = 0;
@@ -191,7 +192,8 @@ float chroma_difference(const Colours& colours, const Tone& tone) {
     scale += size[k];
     count += 1;
   }
-  // Twenty levels keep the noise of compression on a nearly grey picture from looking like another colour.
+  // Twenty levels keep the noise of compression on a nearly grey picture from looking like another
+  // colour.
   return count > 0 ? sum / (scale + 20.0F * count) : 1.0F;
 }
 

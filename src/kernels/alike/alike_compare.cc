@@ -26,8 +26,7 @@ float margin(float value, const Limit& limit) {
   const bool rising = limit.good > limit.bad;
   const bool passes = rising ? value >= limit.threshold : value <= limit.threshold;
   if (passes) {
-    return std::min(
-        1.0F, 0.5F + 0.5F * (value - limit.threshold) / (limit.good - limit.threshold));
+    return std::min(1.0F, 0.5F + 0.5F * (value - limit.threshold) / (limit.good - limit.threshold));
   }
   // Just below one half at best, so that 0.5 means a pass however the division rounds.
   return std::clamp(0.5F * (value - limit.bad) / (limit.threshold - limit.bad), 0.0F, 0.4999F);
@@ -86,15 +85,18 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   const std::array<float, 1024>& soft_source = tone.from_second ? b.soft : a.soft;
   for (std::size_t i = 0; i < 1024; ++i) soft[i] = tone(soft_source[i]);
   Warp warp = register_luma<32>(tone.from_second ? a.soft : soft, tone.from_second ? soft : b.soft,
-                                      first.warp, false, 2).warp;
+                                first.warp, false, 2)
+                  .warp;
   resample<64>(lb, warp, moved, inside);
   Structure s = compare_structure(la, moved, inside);
   colours = colours_at(a, b, warp);
   out.chroma = chroma_difference(colours, tone);
-  const float colour_score = std::min({margin(tone.distance, kTone), margin(ratio(tone.contrast), kContrast),
-                                       margin(out.chroma, kChroma), inverted ? 0.0F : 1.0F});
-  // Where the colours agree and a doubt is left, once more on the full raster; also from identity, which most
-  // edits leave alone and from which an overlay or a change of colours may have led registration astray.
+  const float colour_score =
+      std::min({margin(tone.distance, kTone), margin(ratio(tone.contrast), kContrast),
+                margin(out.chroma, kChroma), inverted ? 0.0F : 1.0F});
+  // Where the colours agree and a doubt is left, once more on the full raster; also from identity,
+  // which most edits leave alone and from which an overlay or a change of colours may have led
+  // registration astray.
   if (colour_score >= 0.5F && s.structure > 0.45F && (s.movement > 0.1F || s.structure < 0.9F)) {
     std::array<float, 4096> other, other_inside;
     const std::array<Warp, 3> tries = {register_luma<64>(la, lb, warp, false, 5).warp, Warp{},
@@ -114,12 +116,14 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   out.overlap = covered * (1.0F / 4096.0F);
   out.structure = s.structure;
   out.correlation = s.correlation;
-  out.score = std::min({colour_score, margin(s.structure, kStructure), margin(out.overlap, kOverlap)});
+  out.score =
+      std::min({colour_score, margin(s.structure, kStructure), margin(out.overlap, kOverlap)});
   if (out.score >= 0.5F) {
     const Movement movement = find_movement(la, moved, inside);
     out.movement = movement.distance;
     out.moved_share = movement.share;
-    out.score = std::min({out.score, margin(out.movement, kMovement), margin(out.moved_share, kMovedShare)});
+    out.score = std::min(
+        {out.score, margin(out.movement, kMovement), margin(out.moved_share, kMovedShare)});
   }
   if (out.score >= 0.5F) {
     out.kind = Kind::same;

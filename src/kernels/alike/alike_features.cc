@@ -95,9 +95,12 @@ Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, int or
 
 const char* name_of(Kind kind) {
   switch (kind) {
-    case Kind::same: return "same";
-    case Kind::recoloured: return "recoloured";
-    case Kind::different: break;
+    case Kind::same:
+      return "same";
+    case Kind::recoloured:
+      return "recoloured";
+    case Kind::different:
+      break;
   }
   return "different";
 }

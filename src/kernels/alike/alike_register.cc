@@ -6,8 +6,8 @@
 namespace millrace::alike {
 namespace {
 
-// Below this, identity and plain scales promise nothing and the search ends: no true pair of the measurement
-// that was saved later began lower.
+// Below this, identity and plain scales promise nothing and the search ends: no true pair of the
+// measurement that was saved later began lower.
 constexpr float kHopeless = 0.35F;
 
 // One axis of a coarse hypothesis: its two ends move by these shares of the side.
@@ -45,7 +45,8 @@ struct Window {
   int x0, x1, y0, y1;
 };
 // All of it; without a frame; without a caption below or above.
-constexpr std::array<Window, 4> kWindows = {{{0, 16, 0, 16}, {2, 14, 2, 14}, {0, 16, 0, 13}, {0, 16, 3, 16}}};
+constexpr std::array<Window, 4> kWindows = {
+    {{0, 16, 0, 16}, {2, 14, 2, 14}, {0, 16, 0, 13}, {0, 16, 3, 16}}};
 
 float correlation(const Features& a, const Features& b, const AxisMap& mx, const AxisMap& my,
                   const Window& window) {
@@ -125,8 +126,8 @@ Coarse search_coarsely(const Features& a, const Features& b) {
       for (const float high : kMoves) {
         const Ends ends{low, high};
         const AxisMap map = map_axis(ends);
-        const float value =
-            sign * (axis == 0 ? correlation(a, b, map, my, window) : correlation(a, b, mx, map, window));
+        const float value = sign * (axis == 0 ? correlation(a, b, map, my, window)
+                                              : correlation(a, b, mx, map, window));
         if (value > best) {
           best = value;
           (axis == 0 ? ex : ey) = ends;
@@ -217,8 +218,10 @@ void slopes_of(const std::array<float, static_cast<std::size_t>(N) * N>& image, 
       const int x0 = x > 0 ? x - 1 : 0, x1 = x < n - 1 ? x + 1 : n - 1;
       const auto k = static_cast<std::size_t>(y * n + x);
       const float* p = image.data();
-      out.x[k] = (p[y * n + x1] - p[y * n + x0]) * (static_cast<float>(N) / static_cast<float>(x1 - x0));
-      out.y[k] = (p[y1 * n + x] - p[y0 * n + x]) * (static_cast<float>(N) / static_cast<float>(y1 - y0));
+      out.x[k] =
+          (p[y * n + x1] - p[y * n + x0]) * (static_cast<float>(N) / static_cast<float>(x1 - x0));
+      out.y[k] =
+          (p[y1 * n + x] - p[y0 * n + x]) * (static_cast<float>(N) / static_cast<float>(y1 - y0));
     }
   }
 }
@@ -237,7 +240,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
   Registered out{start, 0};
   Warp& warp = out.warp;
   float gain = inverted ? -1.0F : 1.0F, bias = inverted ? 255.0F : 0.0F;
-  // Widths of the priors: what edits do. Shift and scale 8 %, turn and shear 3 %, gain 0.5, bias 64.
+  // Widths of the priors: what edits do. Shift and scale 8 %, turn and shear 3 %, gain 0.5,
+  // bias 64.
   constexpr std::array<double, 8> kWidth = {0.08, 0.08, 0.03, 0.08, 0.03, 0.08, 0.5, 64};
   const std::array<float, 8> home = {0, 1, 0, 0, 0, 1, gain, bias};
   std::array<float, kPoints> moved, inside, error;
@@ -245,13 +249,14 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
   for (int step = 0; step < steps; ++step) {
     resample<N>(b, warp, moved, inside);
     slopes_of<N>(moved, slopes);
-    // The scale of the residuals: their mean size where there are slopes. Over all of a flat design it would be
-    // so small that every edge out of place looked like an outlier.
+    // The scale of the residuals: their mean size where there are slopes. Over all of a flat design
+    // it would be so small that every edge out of place looked like an outlier.
     Lanes size, steep, count;
     for (std::size_t i = 0; i < kPoints; i += 8) {
       for (std::size_t l = 0; l < 8; ++l) {
         const float e = gain * moved[i + l] + bias - a[i + l];
-        const float slope = inside[i + l] * (std::fabs(slopes.x[i + l]) + std::fabs(slopes.y[i + l]));
+        const float slope =
+            inside[i + l] * (std::fabs(slopes.x[i + l]) + std::fabs(slopes.y[i + l]));
         error[i + l] = e;
         size.lane[l] += slope * std::fabs(e);
         steep.lane[l] += slope;
@@ -262,7 +267,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
     if (covered < 0.25F * kPoints) return Registered{start, 0};
     // The first steps start far off, so everything may speak; later ones trust what fits.
     const float width =
-        (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / (steep.total() + 1.0F)) + 1.0F;
+        (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / (steep.total() + 1.0F)) +
+        1.0F;
     const float narrow = 1.0F / (width * width);
 
     std::array<Lanes, kTerms> sum{};
@@ -273,7 +279,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
       const float ry = (static_cast<float>(i / N) + 0.5F) * kPixel - 0.5F;
       for (std::size_t l = 0; l < 8; ++l) {
         const float rx = (static_cast<float>(i % N + l) + 0.5F) * kPixel - 0.5F;
-        // Slopes are taken after warping; the warp is near identity, so they serve for both rasters.
+        // Slopes are taken after warping; the warp is near identity, so they serve for both
+        // rasters.
         const float gx = gain * slopes.x[i + l], gy = gain * slopes.y[i + l];
         j[0][l] = gx;
         j[1][l] = gx * rx;
@@ -342,9 +349,9 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
   }
   return out;
 }
-template Registered register_luma<32>(const std::array<float, 1024>&, const std::array<float, 1024>&,
-                                      const Warp&, bool, int);
-template Registered register_luma<64>(const std::array<float, 4096>&, const std::array<float, 4096>&,
-                                      const Warp&, bool, int);
+template Registered register_luma<32>(const std::array<float, 1024>&,
+                                      const std::array<float, 1024>&, const Warp&, bool, int);
+template Registered register_luma<64>(const std::array<float, 4096>&,
+                                      const std::array<float, 4096>&, const Warp&, bool, int);
 
 }  // namespace millrace::alike

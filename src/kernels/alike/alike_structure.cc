@@ -35,7 +35,8 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   const float cov = sab / n - ma * mb;
   tile.weight = std::sqrt(vaa + vbb);
   tile.similarity = (2 * cov + kNoise) / (vaa + vbb + kNoise);
-  // Movement: one step of Lucas and Kanade inside the tile, on its residual after a gain of its own.
+  // Movement: one step of Lucas and Kanade inside the tile, on its residual after a gain of its
+  // own.
   const float gain = std::clamp(cov / (vbb + 1e-3F), 0.5F, 2.0F);
   float xx = 0, xy = 0, yy = 0, xe = 0, ye = 0, ee = 0;
   for (int y = 1; y < kTile - 1; ++y) {
@@ -43,7 +44,8 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
       const int k = y * kSide + x;
       const float e = (a[k] - 128.0F - ma) - gain * (b[k] - 128.0F - mb);
       const float gx = 0.25F * ((a[k + 1] - a[k - 1]) + gain * (b[k + 1] - b[k - 1]));
-      const float gy = 0.25F * ((a[k + kSide] - a[k - kSide]) + gain * (b[k + kSide] - b[k - kSide]));
+      const float gy =
+          0.25F * ((a[k + kSide] - a[k - kSide]) + gain * (b[k + kSide] - b[k - kSide]));
       const float w = inside[k];
       xx += w * gx * gx;
       xy += w * gx * gy;
@@ -78,8 +80,10 @@ void sort_tiles(std::array<Tile, kTiles * kTiles>& tiles, Before before) {
   }
 }
 
-// Similarity of a's tile at (x, y) with b's at (x + dx, y + dy), both rid of their mean; -1 outside.
-float similarity_at(const float* a, const float* b, const float* inside, int x, int y, int dx, int dy) {
+// Similarity of a's tile at (x, y) with b's at (x + dx, y + dy), both rid of their mean; -1
+// outside.
+float similarity_at(const float* a, const float* b, const float* inside, int x, int y, int dx,
+                    int dy) {
   if (x + dx < 0 || y + dy < 0 || x + dx + kTile > kSide || y + dy + kTile > kSide) return -1;
   float sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = 0;
   for (int v = 0; v < kTile; ++v) {
