@@ -50,7 +50,8 @@ struct Features {
   std::array<std::array<float, 32 * 32>, 3> colour;  // channels like `soft`
   std::array<float, 3> mean;                         // of each channel
   std::array<float, 3> deviation;                    // standard deviation of each channel
-  bool solid;                                        // every deviation is below kSolidDeviation
+  std::array<float, 4> content;  // left, top, right, bottom of what a plain frame encloses
+  bool solid;                    // every deviation is below kSolidDeviation
 };
 
 // Below this deviation in every channel nothing but noise of compression is left to compare.

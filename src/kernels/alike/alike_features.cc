@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdlib>
 
 #include "src/kernels/alike/alike.h"
 
@@ -38,6 +39,33 @@ void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
   }
 }
 
+// How many lines from one edge inwards are of one colour, all the way. `step` leads along a line,
+// `line` to the next one. Compression leaves about ten levels of noise.
+int plain_lines(const std::uint8_t* edge, std::ptrdiff_t line, std::ptrdiff_t step) {
+  constexpr int kNoise = 14;
+  for (int n = 0; n < kSide / 4; ++n) {
+    for (int i = 0; i < kSide; ++i) {
+      const std::uint8_t* p = edge + n * line + i * step;
+      for (int c = 0; c < 3; ++c) {
+        if (std::abs(static_cast<int>(p[c]) - static_cast<int>(edge[(kSide / 2) * step + c])) >
+            kNoise)
+          return n;
+      }
+    }
+  }
+  return kSide / 4;
+}
+
+// Left, top, right, bottom, as shares of the side from its middle.
+std::array<float, 4> content_of(const Thumbnail& pixels) {
+  constexpr std::ptrdiff_t kPixel = 3, kRow = kSide * 3;
+  const std::uint8_t* first = pixels.data();
+  const std::uint8_t* last = pixels.data() + kThumbnailBytes - kPixel;
+  const auto share = [](int lines) { return static_cast<float>(lines) * (1.0F / kSide) - 0.5F; };
+  return {share(plain_lines(first, kPixel, kRow)), share(plain_lines(first, kRow, kPixel)),
+          -share(plain_lines(last, -kPixel, -kRow)), -share(plain_lines(last, -kRow, -kPixel))};
+}
+
 }  // namespace
 
 Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
@@ -65,6 +93,7 @@ Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
     halve<64>(channel[c].data(), half.data());
     blur(half, out.colour[c]);
   }
+  out.content = content_of(out.pixels);
   std::array<float, 1024> half;
   halve<64>(out.luma.data(), half.data());
   halve<32>(half.data(), out.coarse.data());

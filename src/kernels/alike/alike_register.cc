@@ -15,6 +15,12 @@ struct Ends {
   float low = 0, high = 0;
 };
 
+// The ends that bring [a0, a1] to [b0, b1], all relative to the middle.
+Ends ends_between(float a0, float a1, float b0, float b1) {
+  const float scale = (b1 - b0) / (a1 - a0);
+  return {b0 + (-0.5F - a0) * scale + 0.5F, b1 + (0.5F - a1) * scale - 0.5F};
+}
+
 struct AxisMap {
   std::array<int, 16> index;   // of the lower of the two samples
   std::array<float, 16> part;  // of the upper one
@@ -107,6 +113,21 @@ Coarse search_coarsely(const Features& a, const Features& b) {
   float best = std::fabs(signed_best);
   const float sign = signed_best < 0 ? -1.0F : 1.0F;
   const auto finish = [&] { return Coarse{warp_of(ex, ey), sign * best}; };
+  // Frames: what one encloses is laid on what the other does.
+  const Ends bx = ends_between(a.content[0], a.content[2], b.content[0], b.content[2]);
+  const Ends by = ends_between(a.content[1], a.content[3], b.content[1], b.content[3]);
+  if (bx.low != 0 || bx.high != 0 || by.low != 0 || by.high != 0) {
+    const AxisMap fx = map_axis(bx), fy = map_axis(by);
+    const float value = sign * correlation(a, b, fx, fy, kWindows[0]);
+    if (value > best) {
+      best = value;
+      window = kWindows[0];
+      ex = bx;
+      ey = by;
+      mx = fx;
+      my = fy;
+    }
+  }
   // Registration closes what is left from here: no need to search.
   if (best >= 0.97F) return finish();
   for (const float scale : {0.04F, -0.04F, 0.08F, -0.08F, 0.12F, -0.12F}) {

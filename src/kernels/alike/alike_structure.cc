@@ -12,6 +12,7 @@ constexpr float kFloorSlope = 49.0F * 49.0F;  // a pixel of noise each: keeps fl
 
 struct Tile {
   float weight = 0, similarity = 0, moved = 0, slope = 0;
+  bool corner = false;  // has slopes in two directions, so that a place can be recognised
 };
 
 Tile look_at_tile(const float* a, const float* b, const float* inside) {
@@ -62,6 +63,8 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   const float dy = ((xx + ridge) * ye - xy * xe) / det;
   const float explained = dx * xe + dy * ye;
   tile.slope = xx + yy;
+  // The smaller eigenvalue over the sum of both, from their product, is at least about an eighth.
+  tile.corner = xx * yy - xy * xy > 0.11F * tile.slope * tile.slope;
   // An overlay is not explained by moving what lies under it, noise hardly: two of 49 freedoms.
   // What is left has to be what a true fit leaves.
   const float rest = ee - explained;
@@ -179,12 +182,12 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
       const Tile tile = look_at_tile(a.data() + k, b.data() + k, inside.data() + k);
       slope += tile.slope;
       float energy = tile.moved;
-      if (tile.weight > 0 && tile.similarity < kLost) {
+      if (tile.corner && tile.weight > 0 && tile.similarity < kLost) {
         float best = std::max(kFound, tile.similarity + kGain);
         int distance = 0;
         for (int dy = -kReach; dy <= kReach; ++dy) {
           for (int dx = -kReach; dx <= kReach; ++dx) {
-            // Along an edge many places fit; the nearest is meant.
+            // Of places that fit alike the nearest is meant.
             const int d = dx * dx + dy * dy;
             if (d == 0) continue;
             const float s = similarity_at(a.data(), b.data(), inside.data(), x, y, dx, dy) -
