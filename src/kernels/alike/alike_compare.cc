@@ -92,6 +92,9 @@ struct Fitted {
   Warp warp;
 };
 
+// What a better registration improves.
+float quality(const Structure& s) { return s.structure + s.correlation - 0.5F * s.movement; }
+
 // Registers once more with the tones made equal; where that leaves a doubt again on the full
 // raster.
 void fit_closely(const Features& a, const Features& b, const Tone& tone, const Warp& start,
@@ -118,7 +121,7 @@ void fit_closely(const Features& a, const Features& b, const Tone& tone, const W
   for (const Warp& again : tries) {
     resample<64>(lb, again, moved, inside);
     const Structure s = compare_structure(out.a, moved, inside);
-    if (s.structure - s.movement > out.structure.structure - out.structure.movement) {
+    if (quality(s) > quality(out.structure)) {
       out.structure = s;
       out.b = moved;
       out.inside = inside;

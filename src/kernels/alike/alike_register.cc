@@ -253,8 +253,7 @@ template <int N>
 Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
                          const std::array<float, static_cast<std::size_t>(N) * N>& b,
                          const Warp& start, bool inverted, int steps) {
-  // Six unknowns of position; at 32 also gain and bias, which the tone curve has settled before 64.
-  constexpr std::size_t kUnknowns = N == 32 ? 8 : 6;
+  constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
   constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
   constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
   constexpr float kPixel = 1.0F / static_cast<float>(N);
@@ -309,10 +308,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
         j[3][l] = gy;
         j[4][l] = gy * rx;
         j[5][l] = gy * ry;
-        if constexpr (N == 32) {
-          j[6][l] = moved[i + l];
-          j[7][l] = 1;
-        }
+        j[6][l] = moved[i + l];
+        j[7][l] = 1;
         e[l] = error[i + l];
         const float r = 1.0F / (1.0F + e[l] * e[l] * narrow);
         w[l] = inside[i + l] * r * r;
@@ -361,10 +358,9 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
       warp.m[p] += static_cast<float>(held);
       move += std::fabs(held);
     }
-    if constexpr (N == 32) {
-      gain += static_cast<float>(x[6]);
-      bias += static_cast<float>(x[7]);
-    }
+    // Held to what is still a picture.
+    gain = std::clamp(gain + static_cast<float>(x[6]), -8.0F, 8.0F);
+    bias = std::clamp(bias + static_cast<float>(x[7]), -1024.0F, 1024.0F);
     // Never after the first step: `fit` is measured before a step, so the first one knows no gain.
     if (step > 0 && move < 8e-4) break;
   }

@@ -63,8 +63,8 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   const float dy = ((xx + ridge) * ye - xy * xe) / det;
   const float explained = dx * xe + dy * ye;
   tile.slope = xx + yy;
-  // The smaller eigenvalue over the sum of both, from their product, is at least about an eighth.
-  tile.corner = xx * yy - xy * xy > 0.11F * tile.slope * tile.slope;
+  // The smaller eigenvalue over the sum of both, from their product, is at least about a thirtieth.
+  tile.corner = xx * yy - xy * xy > 0.03F * tile.slope * tile.slope;
   // An overlay is not explained by moving what lies under it, noise hardly: two of 49 freedoms.
   // What is left has to be what a true fit leaves.
   const float rest = ee - explained;
@@ -175,7 +175,8 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
                        const std::array<float, 4096>& inside) {
   constexpr int kReach = 5;
   constexpr float kFound = 0.92F, kLost = 0.85F, kGain = 0.12F;
-  float moved = 0, slope = 0, elsewhere = 0;
+  float moved = 0, slope = 0, elsewhere = 0, far_moved = 0;
+  int found = 0;
   for (int ty = 0; ty < kTiles; ++ty) {
     for (int tx = 0; tx < kTiles; ++tx) {
       const int x = tx * kTile, y = ty * kTile, k = y * kSide + x;
@@ -199,14 +200,17 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
           }
         }
         if (distance > 0) {
-          energy = 0.5F * tile.slope * static_cast<float>(distance);
+          far_moved += 0.5F * tile.slope * static_cast<float>(distance) - energy;
           elsewhere += tile.slope;
+          ++found;
         }
       }
       moved += energy;
     }
   }
-  return {std::sqrt(2.0F * moved / (slope + kFloorSlope)), elsewhere / (slope + kFloorSlope)};
+  // One tile alone may have found its like by chance, beside a caption for example.
+  if (found < 2) elsewhere = far_moved = 0;
+  return {std::sqrt(2.0F * (moved + far_moved) / (slope + kFloorSlope)), elsewhere / (slope + kFloorSlope)};
 }
 
 }  // namespace millrace::alike
