@@ -18,8 +18,8 @@ constexpr Limit kStructure = {0.3F, 0.7F, 1.0F};
 constexpr Limit kChroma = {0.3F, 0.13F, 0.0F};
 constexpr Limit kTone = {90.0F, 45.0F, 0.0F};
 constexpr Limit kContrast = {3.0F, 2.0F, 1.0F};
-constexpr Limit kMovement = {1.0F, 0.26F, 0.0F};
-constexpr Limit kMovedShare = {0.2F, 0.02F, 0.0F};
+constexpr Limit kMovement = {1.0F, 0.18F, 0.0F};
+constexpr Limit kMovedShare = {0.2F, 0.012F, 0.0F};
 constexpr Limit kSolidDistance = {20.0F, 6.0F, 0.0F};
 
 // Beyond this a finer registration cannot bring the colours together.

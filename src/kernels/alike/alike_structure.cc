@@ -202,15 +202,17 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
         if (distance > 0) {
           far_moved += 0.5F * tile.slope * static_cast<float>(distance) - energy;
           elsewhere += tile.slope;
-          ++found;
+          found += best > 0.95F ? 2 : 1;
         }
       }
       moved += energy;
     }
   }
-  // One tile alone may have found its like by chance, beside a caption for example.
+  // One tile alone may have found something a little like it by chance, beside a caption for
+  // example.
   if (found < 2) elsewhere = far_moved = 0;
-  return {std::sqrt(2.0F * (moved + far_moved) / (slope + kFloorSlope)), elsewhere / (slope + kFloorSlope)};
+  return {std::sqrt(2.0F * (moved + far_moved) / (slope + kFloorSlope)),
+          elsewhere / (slope + kFloorSlope)};
 }
 
 }  // namespace millrace::alike
