@@ -78,7 +78,13 @@ Tone fit_tone(const Colours& colours) {
     for (std::size_t c = 0; c < 3; ++c) {
       for (std::size_t i = 0; i < kPlaces; ++i) {
         const float s = source[c][i], t = target[c][i];
-        if (colours.inside[i] == 0 || clipped(t)) continue;
+        if (colours.inside[i] == 0) continue;
+        if (clipped(t)) {
+          // A clipped level says only that the curve is at least there: it counts where the curve
+          // is not.
+          const float raw = tone.unheld(s);
+          if (round == 0 || (t > 128 ? raw >= t : raw <= t)) continue;
+        }
         float weight = 1;
         if (round > 0) {
           const float e = (tone(s) - t) * (1.0F / 12.0F);

@@ -62,10 +62,10 @@ float ratio(float contrast) { return contrast < 1 ? 1 / contrast : contrast; }
 // Luma of the second picture where `warp` lays it on the first, with its mean and deviation made
 // the first's; `inverted` also turns it over. What is left of a picture's structure when its
 // colours are not to count.
-Structure compare_plain_structure(const Features& a, const Features& b, const Warp& warp,
-                                  bool inverted, float& overlap) {
+Structure compare_plain_structure(const Features& a, const Features& b, const Frames& frames,
+                                  const Warp& warp, bool inverted, float& overlap) {
   std::array<float, 4096> moved, inside;
-  resample<64>(b.luma, warp, moved, inside);
+  resample<64>(b.luma, frames, warp, moved, inside);
   Lanes n, sa, sb, saa, sbb;
   for (std::size_t i = 0; i < 4096; ++i) {
     const float w = inside[i], va = a.luma[i] - 128.0F, vb = moved[i] - 128.0F;
@@ -97,8 +97,8 @@ float quality(const Structure& s) { return s.structure + s.correlation - 0.5F * 
 
 // Registers once more with the tones made equal; where that leaves a doubt again on the full
 // raster.
-void fit_closely(const Features& a, const Features& b, const Tone& tone, const Warp& start,
-                 Fitted& out) {
+void fit_closely(const Features& a, const Features& b, const Frames& frames, const Tone& tone,
+                 const Warp& start, Fitted& out) {
   std::array<float, 4096> toned;
   std::array<float, 1024> soft;
   const Features& source = tone.from_second ? b : a;
@@ -107,19 +107,20 @@ void fit_closely(const Features& a, const Features& b, const Tone& tone, const W
   const std::array<float, 4096>& lb = tone.from_second ? toned : b.luma;
   out.a = tone.from_second ? a.luma : toned;
   out.warp = register_luma<32>(tone.from_second ? a.soft : soft, tone.from_second ? soft : b.soft,
-                               start, false, 2)
+                               frames, start, false, 2)
                  .warp;
-  resample<64>(lb, out.warp, out.b, out.inside);
+  resample<64>(lb, frames, out.warp, out.b, out.inside);
   out.structure = compare_structure(out.a, out.b, out.inside);
   const Structure first = out.structure;
   if (first.structure <= 0.45F || (first.structure >= 0.9F && first.movement <= 0.1F)) return;
   // Also from identity, which most edits leave alone and from which an overlay or a change of
   // colours may have led registration astray; and identity itself.
-  const std::array<Warp, 3> tries = {register_luma<64>(out.a, lb, out.warp, false, 5).warp, Warp{},
-                                     register_luma<64>(out.a, lb, Warp{}, false, 3).warp};
+  const std::array<Warp, 3> tries = {register_luma<64>(out.a, lb, frames, out.warp, false, 5).warp,
+                                     Warp{},
+                                     register_luma<64>(out.a, lb, frames, Warp{}, false, 3).warp};
   std::array<float, 4096> moved, inside;
   for (const Warp& again : tries) {
-    resample<64>(lb, again, moved, inside);
+    resample<64>(lb, frames, again, moved, inside);
     const Structure s = compare_structure(out.a, moved, inside);
     if (quality(s) > quality(out.structure)) {
       out.structure = s;
@@ -139,7 +140,8 @@ Verdict compare_ordered(const Features& a, const Features& b) {
     return out;
   }
   const bool inverted = coarse.correlation < 0;
-  const Registered first = register_luma<32>(a.soft, b.soft, coarse.warp, inverted, 5);
+  const Frames frames(a, b);
+  const Registered first = register_luma<32>(a.soft, b.soft, frames, coarse.warp, inverted, 5);
   out.fit = first.fit;
   if (!passes(first.fit, kFit)) {
     out.score = inverted ? 0 : margin(first.fit, kFit);
@@ -155,7 +157,7 @@ Verdict compare_ordered(const Features& a, const Features& b) {
       std::min({margin(tone.distance, kTone), margin(ratio(tone.contrast), kContrast),
                 inverted ? 0.0F : 1.0F});
   if (tone_score < 0.5F || out.chroma > kClearlyOtherChroma) {
-    const Structure s = compare_plain_structure(a, b, first.warp, inverted, out.overlap);
+    const Structure s = compare_plain_structure(a, b, frames, first.warp, inverted, out.overlap);
     out.structure = s.structure;
     out.correlation = s.correlation;
     out.score = std::min(tone_score, margin(out.chroma, kChroma));
@@ -164,7 +166,7 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   }
 
   Fitted fitted;
-  fit_closely(a, b, tone, first.warp, fitted);
+  fit_closely(a, b, frames, tone, first.warp, fitted);
   colours = colours_at(a, b, fitted.warp);
   out.chroma = chroma_difference(colours, tone);
   float covered = 0;

@@ -161,9 +161,48 @@ Coarse search_coarsely(const Features& a, const Features& b) {
   return finish();
 }
 
+namespace {
+
+// Whether `at` lies on an edge of a frame: half a pixel outside of it, `width` pixels inside.
 template <int N>
-void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Warp& warp,
-              std::array<float, static_cast<std::size_t>(N) * N>& values,
+bool on_edge(float at, float low, float high) {
+  // At 32 the luma is blurred by a pixel.
+  constexpr float kWidth = (N == 32 ? 2.0F : 1.5F) / static_cast<float>(N);
+  constexpr float kOutside = 0.5F / static_cast<float>(N);
+  return (low > -0.5F && at > low - kOutside && at < low + kWidth) ||
+         (high < 0.5F && at < high + kOutside && at > high - kWidth);
+}
+
+template <int N>
+void leave_out_frame_edges(const Frames& frames, const Warp& warp,
+                           std::array<float, static_cast<std::size_t>(N) * N>& inside) {
+  const auto& m = warp.m;
+  for (int y = 0; y < N; ++y) {
+    const float ry = (static_cast<float>(y) + 0.5F) / static_cast<float>(N) - 0.5F;
+    for (int x = 0; x < N; ++x) {
+      const float rx = (static_cast<float>(x) + 0.5F) / static_cast<float>(N) - 0.5F;
+      const float bx = m[0] + m[1] * rx + m[2] * ry, by = m[3] + m[4] * rx + m[5] * ry;
+      if (on_edge<N>(rx, frames.a[0], frames.a[2]) || on_edge<N>(ry, frames.a[1], frames.a[3]) ||
+          on_edge<N>(bx, frames.b[0], frames.b[2]) || on_edge<N>(by, frames.b[1], frames.b[3])) {
+        inside[static_cast<std::size_t>(y * N + x)] = 0;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Frames::Frames(const Features& first, const Features& second)
+    : a(first.content), b(second.content) {
+  for (const auto* content : {&a, &b}) {
+    any = any || (*content)[0] > -0.5F || (*content)[1] > -0.5F || (*content)[2] < 0.5F ||
+          (*content)[3] < 0.5F;
+  }
+}
+
+template <int N>
+void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames,
+              const Warp& warp, std::array<float, static_cast<std::size_t>(N) * N>& values,
               std::array<float, static_cast<std::size_t>(N) * N>& inside) {
   constexpr float n = static_cast<float>(N);
   const auto& m = warp.m;
@@ -189,11 +228,12 @@ void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, c
       inside[k] = in ? 1.0F : 0.0F;
     }
   }
+  if (frames.any) leave_out_frame_edges<N>(frames, warp, inside);
 }
-template void resample<32>(const std::array<float, 1024>&, const Warp&, std::array<float, 1024>&,
-                           std::array<float, 1024>&);
-template void resample<64>(const std::array<float, 4096>&, const Warp&, std::array<float, 4096>&,
-                           std::array<float, 4096>&);
+template void resample<32>(const std::array<float, 1024>&, const Frames&, const Warp&,
+                           std::array<float, 1024>&, std::array<float, 1024>&);
+template void resample<64>(const std::array<float, 4096>&, const Frames&, const Warp&,
+                           std::array<float, 4096>&, std::array<float, 4096>&);
 
 namespace {
 
@@ -252,7 +292,7 @@ void slopes_of(const std::array<float, static_cast<std::size_t>(N) * N>& image, 
 template <int N>
 Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
                          const std::array<float, static_cast<std::size_t>(N) * N>& b,
-                         const Warp& start, bool inverted, int steps) {
+                         const Frames& frames, const Warp& start, bool inverted, int steps) {
   constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
   constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
   constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
@@ -267,7 +307,7 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
   std::array<float, kPoints> moved, inside, error;
   Slopes<N> slopes;
   for (int step = 0; step < steps; ++step) {
-    resample<N>(b, warp, moved, inside);
+    resample<N>(b, frames, warp, moved, inside);
     slopes_of<N>(moved, slopes);
     // The scale of the residuals: their mean size where there are slopes. Over all of a flat design
     // it would be so small that every edge out of place looked like an outlier.
@@ -367,8 +407,10 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
   return out;
 }
 template Registered register_luma<32>(const std::array<float, 1024>&,
-                                      const std::array<float, 1024>&, const Warp&, bool, int);
+                                      const std::array<float, 1024>&, const Frames&, const Warp&,
+                                      bool, int);
 template Registered register_luma<64>(const std::array<float, 4096>&,
-                                      const std::array<float, 4096>&, const Warp&, bool, int);
+                                      const std::array<float, 4096>&, const Frames&, const Warp&,
+                                      bool, int);
 
 }  // namespace millrace::alike

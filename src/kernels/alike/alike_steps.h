@@ -23,6 +23,14 @@ struct Coarse {
 };
 Coarse search_coarsely(const Features& a, const Features& b);
 
+// The edges of plain frames, in both pictures. Along them a thumbnail mixes frame and picture, so
+// what lies there says nothing and would pull at registration.
+struct Frames {
+  std::array<float, 4> a, b;  // Features::content
+  bool any = false;
+  Frames(const Features& first, const Features& second);
+};
+
 // Step 3. Moves `start` to where b fits a. `inverted` starts from a negative gain. `fit` is the
 // share of a's variance that is explained, outliers weighted down. N is 32 or 64.
 struct Registered {
@@ -32,13 +40,13 @@ struct Registered {
 template <int N>
 Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
                          const std::array<float, static_cast<std::size_t>(N) * N>& b,
-                         const Warp& start, bool inverted, int steps);
+                         const Frames& frames, const Warp& start, bool inverted, int steps);
 
-// `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them
-// and 0 elsewhere.
+// `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them,
+// away from the edges of frames, and 0 elsewhere.
 template <int N>
-void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Warp& warp,
-              std::array<float, static_cast<std::size_t>(N) * N>& values,
+void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames,
+              const Warp& warp, std::array<float, static_cast<std::size_t>(N) * N>& values,
               std::array<float, static_cast<std::size_t>(N) * N>& inside);
 
 // Step 4. target = c0 + c1 v + c2 v^2 + c3 v^3 for v = source / 255, in levels, held between 0 and
@@ -49,9 +57,12 @@ struct Tone {
   float distance = 0;       // rms of target - source over the source's values
   float contrast = 1;       // deviation of the target's levels over the source's
 
-  float operator()(float level) const {
+  float unheld(float level) const {
     const float v = level * (1.0F / 255.0F);
-    const float t = c[0] + v * (c[1] + v * (c[2] + v * c[3]));
+    return c[0] + v * (c[1] + v * (c[2] + v * c[3]));
+  }
+  float operator()(float level) const {
+    const float t = unheld(level);
     return t < 0 ? 0 : (t > 255 ? 255 : t);
   }
 };
