@@ -50,6 +50,7 @@ struct Features {
   std::array<std::array<float, 32 * 32>, 3> colour;  // channels like `soft`
   std::array<float, 3> mean;                         // of each channel
   std::array<float, 3> deviation;                    // standard deviation of each channel
+  float detail;                  // rms of luma at 32 x 32 less `soft`, in levels
   std::array<float, 4> content;  // left, top, right, bottom of what a plain frame encloses
   bool solid;                    // every deviation is below kSolidDeviation
 };

@@ -22,6 +22,19 @@ constexpr Limit kMovement = {1.0F, 0.18F, 0.0F};
 constexpr Limit kMovedShare = {0.2F, 0.012F, 0.0F};
 constexpr Limit kSolidDistance = {20.0F, 6.0F, 0.0F};
 
+// A soft slope of sky registers onto any other: without detail only a nearly perfect fit tells
+// pictures apart. Of 900,000 pairs of windows of different photographs 47 passed without this rule,
+// all below these figures.
+constexpr float kLittleDetail = 0.85F, kSomeDetail = 1.2F, kSoftStructure = 0.91F;
+
+Limit structure_limit(const Features& a, const Features& b) {
+  const float detail = std::min(a.detail, b.detail);
+  const float part = std::clamp((kSomeDetail - detail) / (kSomeDetail - kLittleDetail), 0.0F, 1.0F);
+  Limit limit = kStructure;
+  limit.threshold += part * (kSoftStructure - limit.threshold);
+  return limit;
+}
+
 // Beyond this a finer registration cannot bring the colours together.
 constexpr float kClearlyOtherChroma = 0.3F;
 // Structure from which a picture of other colours is a recoloured one; nothing is merged for it.
@@ -175,8 +188,8 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   out.structure = fitted.structure.structure;
   out.correlation = fitted.structure.correlation;
   const float colour_score = std::min(tone_score, margin(out.chroma, kChroma));
-  out.score =
-      std::min({colour_score, margin(out.structure, kStructure), margin(out.overlap, kOverlap)});
+  out.score = std::min(
+      {colour_score, margin(out.structure, structure_limit(a, b)), margin(out.overlap, kOverlap)});
   if (out.score >= 0.5F) {
     const Movement movement = find_movement(fitted.a, fitted.b, fitted.inside);
     out.movement = movement.distance;

@@ -56,14 +56,23 @@ int plain_lines(const std::uint8_t* edge, std::ptrdiff_t line, std::ptrdiff_t st
   return kSide / 4;
 }
 
-// Left, top, right, bottom, as shares of the side from its middle.
+// Left, top, right, bottom, as shares of the side from its middle. A frame has two opposite sides
+// of about one width; a plain side alone is a design's background.
 std::array<float, 4> content_of(const Thumbnail& pixels) {
   constexpr std::ptrdiff_t kPixel = 3, kRow = kSide * 3;
+  constexpr int kUneven = 2;
   const std::uint8_t* first = pixels.data();
   const std::uint8_t* last = pixels.data() + kThumbnailBytes - kPixel;
-  const auto share = [](int lines) { return static_cast<float>(lines) * (1.0F / kSide) - 0.5F; };
-  return {share(plain_lines(first, kPixel, kRow)), share(plain_lines(first, kRow, kPixel)),
-          -share(plain_lines(last, -kPixel, -kRow)), -share(plain_lines(last, -kRow, -kPixel))};
+  const auto pair = [&](std::ptrdiff_t line, std::ptrdiff_t step) {
+    const int low = plain_lines(first, line, step), high = plain_lines(last, -line, -step);
+    const bool frame = low > 0 && high > 0 && std::abs(low - high) <= kUneven;
+    const auto share = [&](int lines) {
+      return static_cast<float>(frame ? lines : 0) * (1.0F / kSide);
+    };
+    return std::array<float, 2>{share(low) - 0.5F, 0.5F - share(high)};
+  };
+  const auto across = pair(kPixel, kRow), down = pair(kRow, kPixel);
+  return {across[0], down[0], across[1], down[1]};
 }
 
 }  // namespace
@@ -98,6 +107,9 @@ Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
   halve<64>(out.luma.data(), half.data());
   halve<32>(half.data(), out.coarse.data());
   blur(half, out.soft);
+  float fine = 0;
+  for (std::size_t i = 0; i < 1024; ++i) fine += (half[i] - out.soft[i]) * (half[i] - out.soft[i]);
+  out.detail = std::sqrt(fine * (1.0F / 1024.0F));
   return out;
 }
 
