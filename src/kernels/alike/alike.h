@@ -2,26 +2,30 @@
 // Leaves: a verdict, are they the same picture, with the figures it rests on.
 // Never: looks at files, or decides by a hash; it verifies what a candidate rule proposes.
 //
-// "The same picture" is one that was rescaled, recompressed, brightened, given another contrast, gamma or
-// saturation, a little cropped, turned by a degree or two, framed or overlaid with text. One design in
-// other colours is `recoloured`; another view of the same scene is `different`.
+// "The same picture" is one that was rescaled, recompressed, brightened, given another contrast,
+// gamma or saturation, a little cropped, turned by a degree or two, framed or overlaid with text.
+// One design in other colours is `recoloured`; another view of the same scene is `different`.
 //
-// Method, in order, each step dropping what it can (figures are of the measurement in bench/recipes):
+// Method, in order, each step dropping what it can (figures are of the measurement in
+// bench/recipes):
 //  1. Solid pictures by mean colour alone.
 //  2. Correlation of 16 x 16 luma over the overlap, for a small set of shifts and scales.
-//  3. Robust affine registration of blurred 32 x 32 luma: Gauss-Newton on position, gain and bias (Lucas
+//  3. Robust affine registration of blurred 32 x 32 luma: Gauss-Newton on position, gain and bias
+//  (Lucas
 //     and Kanade 1981), residuals weighted after Geman and McClure, weak priors towards identity.
-//  4. One monotone tone curve for all three channels together, so gamma and contrast are forgiven and a
+//  4. One monotone tone curve for all three channels together, so gamma and contrast are forgiven
+//  and a
 //     change of hue is not.
-//  5. Structural similarity (Wang et al. 2004) in tiles; the worst quarter is dropped, so an overlay spoils
+//  5. Structural similarity (Wang et al. 2004) in tiles; the worst quarter is dropped, so an
+//  overlay spoils
 //     only its tiles.
 //  6. What movement of single tiles would still explain: parallax, or a thing that moved.
 //  7. Difference of chroma after the tone curve and one change of saturation.
 //
-// Exactness: float arithmetic in one fixed order, no library function but sqrt, floor and fabs, all of which
-// IEEE 754 rounds correctly: the same bits on every machine and compiler (-ffp-contract=off).
-// compare(a, b) == compare(b, a) in every bit: the pair is ordered by its pixels first.
-// No allocation, no state; safe from any number of threads.
+// Exactness: float arithmetic in one fixed order, no library function but sqrt, floor and fabs, all
+// of which IEEE 754 rounds correctly: the same bits on every machine and compiler
+// (-ffp-contract=off). compare(a, b) == compare(b, a) in every bit: the pair is ordered by its
+// pixels first. No allocation, no state; safe from any number of threads.
 #pragma once
 
 #include <array>
@@ -40,13 +44,15 @@ using Thumbnail = std::array<std::uint8_t, kThumbnailBytes>;
 // What compare() needs of one thumbnail. Computed once; a plain value that may be copied. 43 KiB.
 struct Features {
   Thumbnail pixels;
-  std::array<float, 64 * 64> luma;           // 0.299 R + 0.587 G + 0.114 B, 0..255
-  std::array<float, 32 * 32> soft;           // luma halved, then blurred by 1 2 1 each way
-  std::array<float, 16 * 16> coarse;         // luma in means of 4 x 4
+  std::array<float, 64 * 64> luma;                   // 0.299 R + 0.587 G + 0.114 B, 0..255
+  std::array<float, 32 * 32> soft;                   // luma halved, then blurred by 1 2 1 each way
+  std::array<float, 16 * 16> coarse;                 // luma in means of 4 x 4
   std::array<std::array<float, 32 * 32>, 3> colour;  // channels like `soft`
-  std::array<float, 3> mean;                 // of each channel
-  std::array<float, 3> deviation;            // standard deviation of each channel
-  bool solid;                                // every deviation is below kSolidDeviation
+  std::array<float, 3> mean;                         // of each channel
+  std::array<float, 3> deviation;                    // standard deviation of each channel
+  float detail;                  // rms of luma at 32 x 32 less `soft`, in levels
+  std::array<float, 4> content;  // left, top, right, bottom of what a plain frame encloses
+  bool solid;                    // every deviation is below kSolidDeviation
 };
 
 // Below this deviation in every channel nothing but noise of compression is left to compare.
@@ -54,9 +60,9 @@ inline constexpr float kSolidDeviation = 1.5F;
 
 Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels);
 
-// The thumbnail in another orientation: first mirrored left to right when `orientation` >= 4, then turned
-// `orientation` % 4 quarters anticlockwise. 0 is the thumbnail itself. Because a thumbnail is its whole
-// picture squeezed to a square, this is the thumbnail of the turned picture.
+// The thumbnail in another orientation: first mirrored left to right when `orientation` >= 4, then
+// turned `orientation` % 4 quarters anticlockwise. 0 is the thumbnail itself. Because a thumbnail
+// is its whole picture squeezed to a square, this is the thumbnail of the turned picture.
 inline constexpr int kOrientations = 8;
 Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, int orientation);
 
@@ -65,16 +71,19 @@ const char* name_of(Kind kind);
 
 struct Verdict {
   Kind kind = Kind::different;
-  // How sure: 1 is the same bytes, at least 0.5 exactly when `kind` is same. It is the worst of the tests'
-  // margins, each mapped linearly from [worst that occurs, threshold, perfect] to [0, 0.5, 1].
+  // How sure: 1 is the same bytes, at least 0.5 exactly when `kind` is same. It is the worst of the
+  // tests' margins, each mapped linearly from [worst that occurs, threshold, perfect] to [0, 0.5,
+  // 1].
   float score = 0;
   // The figures below are 0 where an earlier step already decided.
-  float coarse = 0;       // step 2: best correlation found, negative for an inverted picture
-  float fit = 0;          // step 3: share of the luma's variance that registration explains
-  float overlap = 0;      // step 3: share of the first picture that the second covers
-  float structure = 0;    // step 5: -1..1
-  float correlation = 0;  // step 5: of all the luma in the overlap after tone, outliers weighted down
-  float movement = 0;     // step 6: local movement left after registration, in 1/64 of the picture's side
+  float coarse = 0;     // step 2: best correlation found, negative for an inverted picture
+  float fit = 0;        // step 3: share of the luma's variance that registration explains
+  float overlap = 0;    // step 3: share of the first picture that the second covers
+  float structure = 0;  // step 5: -1..1
+  float correlation =
+      0;  // step 5: of all the luma in the overlap after tone, outliers weighted down
+  float movement =
+      0;  // step 6: local movement left after registration, in 1/64 of the picture's side
   float moved_share = 0;  // step 6: share of the structure in tiles that clearly moved
   float chroma = 0;       // step 7: difference over chroma, 0 is equal
   float tone = 0;         // step 4: distance of the tone curve from identity, in levels (rms)

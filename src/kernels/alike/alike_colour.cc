@@ -56,8 +56,8 @@ Colours colours_at(const Features& a, const Features& b, const Warp& warp) {
 }
 
 Tone fit_tone(const Colours& colours) {
-  // A clipped level has lost what the other picture may still tell, so the curve leads from the picture
-  // with fewer of them.
+  // A clipped level has lost what the other picture may still tell, so the curve leads from the
+  // picture with fewer of them.
   int clipped_a = 0, clipped_b = 0;
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t i = 0; i < kPlaces; ++i) {
@@ -78,7 +78,13 @@ Tone fit_tone(const Colours& colours) {
     for (std::size_t c = 0; c < 3; ++c) {
       for (std::size_t i = 0; i < kPlaces; ++i) {
         const float s = source[c][i], t = target[c][i];
-        if (colours.inside[i] == 0 || clipped(t)) continue;
+        if (colours.inside[i] == 0) continue;
+        if (clipped(t)) {
+          // A clipped level says only that the curve is at least there: it counts where the curve
+          // is not.
+          const float raw = tone.unheld(s);
+          if (round == 0 || (t > 128 ? raw >= t : raw <= t)) continue;
+        }
         float weight = 1;
         if (round > 0) {
           const float e = (tone(s) - t) * (1.0F / 12.0F);
@@ -102,8 +108,8 @@ Tone fit_tone(const Colours& colours) {
       }
       samples += count[k];
     }
-    // Ridges towards identity in proportion to the samples: bias and gain are almost free, bends are not
-    // where few levels speak for them.
+    // Ridges towards identity in proportion to the samples: bias and gain are almost free, bends
+    // are not where few levels speak for them.
     constexpr std::array<double, 4> kHome = {0, 255, 0, 0};
     constexpr std::array<double, 4> kRidge = {2e-3, 5e-4, 5e-4, 5e-4};
     for (std::size_t p = 0; p < 4; ++p) {
@@ -114,8 +120,8 @@ Tone fit_tone(const Colours& colours) {
     const auto c = solve4(h, x);
     for (std::size_t p = 0; p < 4; ++p) tone.c[p] = static_cast<float>(c[p]);
   }
-  // A curve that falls anywhere on the levels in use is no edit of tone; a straight line is the nearest
-  // honest description then.
+  // A curve that falls anywhere on the levels in use is no edit of tone; a straight line is the
+  // nearest honest description then.
   float low = 255, high = 0;
   Lanes squares, count, from, from2, to, to2;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -165,34 +171,46 @@ float chroma_difference(const Colours& colours, const Tone& tone) {
     cross.lane[k % 8] += inside[k] * (su[k] * tu[k] + sv[k] * tv[k]);
     square.lane[k % 8] += inside[k] * (su[k] * su[k] + sv[k] * sv[k]);
   }
-  // One change of saturation is forgiven. A grey copy is not: then there is no colour left to compare.
+  // One change of saturation is forgiven. A grey copy is not: then there is no colour left to
+  // compare.
   const float saturation = std::clamp(cross.total() / (square.total() + 256.0F), 0.5F, 2.0F);
-  // The worst fifth of the differences is dropped, by a histogram: sorting would leave the order of the
-  // sum to the library.
-  std::array<int, 512> histogram{};
-  std::array<float, n> difference, size;
-  int covered = 0;
+  // Differences are averaged over 2 x 2 places, in which the noise of fine coloured detail cancels
+  // and a recolouring does not; how colourful they are is not averaged.
+  constexpr std::size_t kCells = 64;
+  std::array<float, kCells> du{}, dv{}, size{}, count{};
   for (std::size_t k = 0; k < n; ++k) {
     if (inside[k] == 0) continue;
-    const float du = tu[k] - saturation * su[k], dv = tv[k] - saturation * sv[k];
-    difference[k] = std::sqrt(du * du + dv * dv);
-    size[k] = 0.5F * (std::sqrt(tu[k] * tu[k] + tv[k] * tv[k]) +
-                      saturation * std::sqrt(su[k] * su[k] + sv[k] * sv[k]));
-    ++histogram[static_cast<std::size_t>(std::min(511.0F, difference[k]))];
-    ++covered;
+    const std::size_t cell = (k / 32) * 8 + (k % 16) / 2;
+    du[cell] += tu[k] - saturation * su[k];
+    dv[cell] += tv[k] - saturation * sv[k];
+    size[cell] += 0.5F * (std::sqrt(tu[k] * tu[k] + tv[k] * tv[k]) +
+                          saturation * std::sqrt(su[k] * su[k] + sv[k] * sv[k]));
+    count[cell] += 1;
   }
-  int kept = 0;
+  // The worst fifth of the differences is dropped, by a histogram: sorting would leave the order of
+  // the sum to the library.
+  std::array<float, 512> histogram{};
+  std::array<float, kCells> difference;
+  float covered = 0;
+  for (std::size_t k = 0; k < kCells; ++k) {
+    difference[k] = std::sqrt(du[k] * du[k] + dv[k] * dv[k]);  // of the cell's sum
+    if (count[k] == 0) continue;
+    histogram[static_cast<std::size_t>(std::min(511.0F, difference[k] / count[k]))] += count[k];
+    covered += count[k];
+  }
+  float kept = 0;
   std::size_t limit = 0;
   while (limit < 511 && (kept += histogram[limit]) * 5 < covered * 4) ++limit;
-  float sum = 0, scale = 0, count = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    if (inside[k] == 0 || difference[k] >= static_cast<float>(limit + 1)) continue;
+  float sum = 0, scale = 0, used = 0;
+  for (std::size_t k = 0; k < kCells; ++k) {
+    if (count[k] == 0 || difference[k] / count[k] >= static_cast<float>(limit + 1)) continue;
     sum += difference[k];
     scale += size[k];
-    count += 1;
+    used += count[k];
   }
-  // Twenty levels keep the noise of compression on a nearly grey picture from looking like another colour.
-  return count > 0 ? sum / (scale + 20.0F * count) : 1.0F;
+  // Twenty levels keep the noise of compression on a nearly grey picture from looking like another
+  // colour.
+  return used > 0 ? sum / (scale + 20.0F * used) : 1.0F;
 }
 
 }  // namespace millrace::alike

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdlib>
 
 #include "src/kernels/alike/alike.h"
 
@@ -38,6 +39,42 @@ void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
   }
 }
 
+// How many lines from one edge inwards are of one colour, all the way. `step` leads along a line,
+// `line` to the next one. Compression leaves about ten levels of noise.
+int plain_lines(const std::uint8_t* edge, std::ptrdiff_t line, std::ptrdiff_t step) {
+  constexpr int kNoise = 14;
+  for (int n = 0; n < kSide / 4; ++n) {
+    for (int i = 0; i < kSide; ++i) {
+      const std::uint8_t* p = edge + n * line + i * step;
+      for (int c = 0; c < 3; ++c) {
+        if (std::abs(static_cast<int>(p[c]) - static_cast<int>(edge[(kSide / 2) * step + c])) >
+            kNoise)
+          return n;
+      }
+    }
+  }
+  return kSide / 4;
+}
+
+// Left, top, right, bottom, as shares of the side from its middle. A frame has two opposite sides
+// of about one width; a plain side alone is a design's background.
+std::array<float, 4> content_of(const Thumbnail& pixels) {
+  constexpr std::ptrdiff_t kPixel = 3, kRow = kSide * 3;
+  constexpr int kUneven = 2;
+  const std::uint8_t* first = pixels.data();
+  const std::uint8_t* last = pixels.data() + kThumbnailBytes - kPixel;
+  const auto pair = [&](std::ptrdiff_t line, std::ptrdiff_t step) {
+    const int low = plain_lines(first, line, step), high = plain_lines(last, -line, -step);
+    const bool frame = low > 0 && high > 0 && std::abs(low - high) <= kUneven;
+    const auto share = [&](int lines) {
+      return static_cast<float>(frame ? lines : 0) * (1.0F / kSide);
+    };
+    return std::array<float, 2>{share(low) - 0.5F, 0.5F - share(high)};
+  };
+  const auto across = pair(kPixel, kRow), down = pair(kRow, kPixel);
+  return {across[0], down[0], across[1], down[1]};
+}
+
 }  // namespace
 
 Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
@@ -65,10 +102,14 @@ Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
     halve<64>(channel[c].data(), half.data());
     blur(half, out.colour[c]);
   }
+  out.content = content_of(out.pixels);
   std::array<float, 1024> half;
   halve<64>(out.luma.data(), half.data());
   halve<32>(half.data(), out.coarse.data());
   blur(half, out.soft);
+  float fine = 0;
+  for (std::size_t i = 0; i < 1024; ++i) fine += (half[i] - out.soft[i]) * (half[i] - out.soft[i]);
+  out.detail = std::sqrt(fine * (1.0F / 1024.0F));
   return out;
 }
 
@@ -95,9 +136,12 @@ Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, int or
 
 const char* name_of(Kind kind) {
   switch (kind) {
-    case Kind::same: return "same";
-    case Kind::recoloured: return "recoloured";
-    case Kind::different: break;
+    case Kind::same:
+      return "same";
+    case Kind::recoloured:
+      return "recoloured";
+    case Kind::different:
+      break;
   }
   return "different";
 }

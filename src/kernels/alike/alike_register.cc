@@ -6,142 +6,46 @@
 namespace millrace::alike {
 namespace {
 
-// Below this, identity and plain scales promise nothing and the search ends: no true pair of the measurement
-// that was saved later began lower.
-constexpr float kHopeless = 0.35F;
-
-// One axis of a coarse hypothesis: its two ends move by these shares of the side.
-struct Ends {
-  float low = 0, high = 0;
-};
-
-struct AxisMap {
-  std::array<int, 16> index;   // of the lower of the two samples
-  std::array<float, 16> part;  // of the upper one
-  int first = 16, last = -1;   // the samples that lie inside
-};
-
-AxisMap map_axis(Ends ends) {
-  AxisMap out;
-  for (int i = 0; i < 16; ++i) {
-    const float at = (static_cast<float>(i) + 0.5F) * (1.0F / 16.0F);
-    const float to = (at + ends.low + (ends.high - ends.low) * at) * 16.0F - 0.5F;
-    const bool inside = to >= -0.5F && to <= 15.5F;
-    const float held = to < 0 ? 0.0F : (to > 15 ? 15.0F : to);
-    const int low = std::min(14, static_cast<int>(held));
-    const auto k = static_cast<std::size_t>(i);
-    out.index[k] = low;
-    out.part[k] = held - static_cast<float>(low);
-    if (inside) {
-      out.first = std::min(out.first, i);
-      out.last = i;
-    }
-  }
-  return out;
+// Whether `at` lies on an edge of a frame: half a pixel outside of it, `width` pixels inside.
+template <int N>
+bool on_edge(float at, float low, float high) {
+  // At 32 the luma is blurred by a pixel.
+  constexpr float kWidth = (N == 32 ? 2.0F : 1.5F) / static_cast<float>(N);
+  constexpr float kOutside = 0.5F / static_cast<float>(N);
+  return (low > -0.5F && at > low - kOutside && at < low + kWidth) ||
+         (high < 0.5F && at < high + kOutside && at > high - kWidth);
 }
 
-// Part of the raster that a correlation looks at: [x0, x1) by [y0, y1).
-struct Window {
-  int x0, x1, y0, y1;
-};
-// All of it; without a frame; without a caption below or above.
-constexpr std::array<Window, 4> kWindows = {{{0, 16, 0, 16}, {2, 14, 2, 14}, {0, 16, 0, 13}, {0, 16, 3, 16}}};
-
-float correlation(const Features& a, const Features& b, const AxisMap& mx, const AxisMap& my,
-                  const Window& window) {
-  float sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
-  const int x0 = std::max(mx.first, window.x0), x1 = std::min(mx.last + 1, window.x1);
-  const int y0 = std::max(my.first, window.y0), y1 = std::min(my.last + 1, window.y1);
-  if (x1 <= x0 || y1 <= y0) return 0;
-  std::array<float, 16> row;
-  for (int y = y0; y < y1; ++y) {
-    const auto ky = static_cast<std::size_t>(y);
-    const float* upper = b.coarse.data() + my.index[ky] * 16;
-    const float part = my.part[ky];
-    for (std::size_t x = 0; x < 16; ++x) row[x] = upper[x] + part * (upper[x + 16] - upper[x]);
-    const float* ra = a.coarse.data() + y * 16;
-    for (int x = x0; x < x1; ++x) {
-      const auto kx = static_cast<std::size_t>(x);
-      const auto low = static_cast<std::size_t>(mx.index[kx]);
-      const float vb = row[low] + mx.part[kx] * (row[low + 1] - row[low]) - 128.0F;
-      const float va = ra[x] - 128.0F;
-      sa += va;
-      sb += vb;
-      saa += va * va;
-      sbb += vb * vb;
-      sab += va * vb;
+template <int N>
+void leave_out_frame_edges(const Frames& frames, const Warp& warp,
+                           std::array<float, static_cast<std::size_t>(N) * N>& inside) {
+  const auto& m = warp.m;
+  for (int y = 0; y < N; ++y) {
+    const float ry = (static_cast<float>(y) + 0.5F) / static_cast<float>(N) - 0.5F;
+    for (int x = 0; x < N; ++x) {
+      const float rx = (static_cast<float>(x) + 0.5F) / static_cast<float>(N) - 0.5F;
+      const float bx = m[0] + m[1] * rx + m[2] * ry, by = m[3] + m[4] * rx + m[5] * ry;
+      if (on_edge<N>(rx, frames.a[0], frames.a[2]) || on_edge<N>(ry, frames.a[1], frames.a[3]) ||
+          on_edge<N>(bx, frames.b[0], frames.b[2]) || on_edge<N>(by, frames.b[1], frames.b[3])) {
+        inside[static_cast<std::size_t>(y * N + x)] = 0;
+      }
     }
   }
-  const float n = static_cast<float>((x1 - x0) * (y1 - y0));
-  // A variance of a quarter of a level is added to both: what noise alone would correlate.
-  const float vaa = saa - sa * sa / n + 0.25F * n;
-  const float vbb = sbb - sb * sb / n + 0.25F * n;
-  return (sab - sa * sb / n) / std::sqrt(vaa * vbb);
-}
-
-Warp warp_of(Ends x, Ends y) {
-  Warp w;
-  w.m = {0.5F * (x.low + x.high), 1 + (x.high - x.low), 0, 0.5F * (y.low + y.high), 0,
-         1 + (y.high - y.low)};
-  w.m = {w.m[0], w.m[1], 0, w.m[3], 0, w.m[5]};
-  return w;
 }
 
 }  // namespace
 
-Coarse search_coarsely(const Features& a, const Features& b) {
-  Ends ex, ey;
-  AxisMap mx = map_axis(ex), my = map_axis(ey);
-  // The window in which identity fits best, all of the picture where that is good enough.
-  float signed_best = 0;
-  Window window = kWindows[0];
-  for (const Window& w : kWindows) {
-    const float value = correlation(a, b, mx, my, w);
-    if (std::fabs(value) > std::fabs(signed_best)) {
-      signed_best = value;
-      window = w;
-    }
-    if (std::fabs(signed_best) >= 0.8F) break;
+Frames::Frames(const Features& first, const Features& second)
+    : a(first.content), b(second.content) {
+  for (const auto* content : {&a, &b}) {
+    any = any || (*content)[0] > -0.5F || (*content)[1] > -0.5F || (*content)[2] < 0.5F ||
+          (*content)[3] < 0.5F;
   }
-  float best = std::fabs(signed_best);
-  const float sign = signed_best < 0 ? -1.0F : 1.0F;
-  const auto finish = [&] { return Coarse{warp_of(ex, ey), sign * best}; };
-  // Registration closes what is left from here: no need to search.
-  if (best >= 0.97F) return finish();
-  for (const float scale : {0.04F, -0.04F, 0.08F, -0.08F, 0.12F, -0.12F}) {
-    const Ends ends{-0.5F * scale, 0.5F * scale};
-    const AxisMap map = map_axis(ends);
-    const float value = sign * correlation(a, b, map, map, window);
-    if (value > best) {
-      best = value;
-      ex = ey = ends;
-      mx = my = map;
-    }
-  }
-  if (best >= 0.97F || best < kHopeless) return finish();
-  constexpr std::array<float, 5> kMoves = {-0.08F, -0.04F, 0.0F, 0.04F, 0.08F};
-  for (int axis = 0; axis < 2; ++axis) {
-    for (const float low : kMoves) {
-      for (const float high : kMoves) {
-        const Ends ends{low, high};
-        const AxisMap map = map_axis(ends);
-        const float value =
-            sign * (axis == 0 ? correlation(a, b, map, my, window) : correlation(a, b, mx, map, window));
-        if (value > best) {
-          best = value;
-          (axis == 0 ? ex : ey) = ends;
-        }
-      }
-    }
-    mx = map_axis(ex);
-    my = map_axis(ey);
-  }
-  return finish();
 }
 
 template <int N>
-void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Warp& warp,
-              std::array<float, static_cast<std::size_t>(N) * N>& values,
+void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames,
+              const Warp& warp, std::array<float, static_cast<std::size_t>(N) * N>& values,
               std::array<float, static_cast<std::size_t>(N) * N>& inside) {
   constexpr float n = static_cast<float>(N);
   const auto& m = warp.m;
@@ -167,11 +71,12 @@ void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, c
       inside[k] = in ? 1.0F : 0.0F;
     }
   }
+  if (frames.any) leave_out_frame_edges<N>(frames, warp, inside);
 }
-template void resample<32>(const std::array<float, 1024>&, const Warp&, std::array<float, 1024>&,
-                           std::array<float, 1024>&);
-template void resample<64>(const std::array<float, 4096>&, const Warp&, std::array<float, 4096>&,
-                           std::array<float, 4096>&);
+template void resample<32>(const std::array<float, 1024>&, const Frames&, const Warp&,
+                           std::array<float, 1024>&, std::array<float, 1024>&);
+template void resample<64>(const std::array<float, 4096>&, const Frames&, const Warp&,
+                           std::array<float, 4096>&, std::array<float, 4096>&);
 
 namespace {
 
@@ -217,8 +122,10 @@ void slopes_of(const std::array<float, static_cast<std::size_t>(N) * N>& image, 
       const int x0 = x > 0 ? x - 1 : 0, x1 = x < n - 1 ? x + 1 : n - 1;
       const auto k = static_cast<std::size_t>(y * n + x);
       const float* p = image.data();
-      out.x[k] = (p[y * n + x1] - p[y * n + x0]) * (static_cast<float>(N) / static_cast<float>(x1 - x0));
-      out.y[k] = (p[y1 * n + x] - p[y0 * n + x]) * (static_cast<float>(N) / static_cast<float>(y1 - y0));
+      out.x[k] =
+          (p[y * n + x1] - p[y * n + x0]) * (static_cast<float>(N) / static_cast<float>(x1 - x0));
+      out.y[k] =
+          (p[y1 * n + x] - p[y0 * n + x]) * (static_cast<float>(N) / static_cast<float>(y1 - y0));
     }
   }
 }
@@ -228,30 +135,31 @@ void slopes_of(const std::array<float, static_cast<std::size_t>(N) * N>& image, 
 template <int N>
 Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
                          const std::array<float, static_cast<std::size_t>(N) * N>& b,
-                         const Warp& start, bool inverted, int steps) {
-  // Six unknowns of position; at 32 also gain and bias, which the tone curve has settled before 64.
-  constexpr std::size_t kUnknowns = N == 32 ? 8 : 6;
+                         const Frames& frames, const Warp& start, bool inverted, int steps) {
+  constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
   constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
   constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
   constexpr float kPixel = 1.0F / static_cast<float>(N);
   Registered out{start, 0};
   Warp& warp = out.warp;
   float gain = inverted ? -1.0F : 1.0F, bias = inverted ? 255.0F : 0.0F;
-  // Widths of the priors: what edits do. Shift and scale 8 %, turn and shear 3 %, gain 0.5, bias 64.
+  // Widths of the priors: what edits do. Shift and scale 8 %, turn and shear 3 %, gain 0.5,
+  // bias 64.
   constexpr std::array<double, 8> kWidth = {0.08, 0.08, 0.03, 0.08, 0.03, 0.08, 0.5, 64};
   const std::array<float, 8> home = {0, 1, 0, 0, 0, 1, gain, bias};
   std::array<float, kPoints> moved, inside, error;
   Slopes<N> slopes;
   for (int step = 0; step < steps; ++step) {
-    resample<N>(b, warp, moved, inside);
+    resample<N>(b, frames, warp, moved, inside);
     slopes_of<N>(moved, slopes);
-    // The scale of the residuals: their mean size where there are slopes. Over all of a flat design it would be
-    // so small that every edge out of place looked like an outlier.
+    // The scale of the residuals: their mean size where there are slopes. Over all of a flat design
+    // it would be so small that every edge out of place looked like an outlier.
     Lanes size, steep, count;
     for (std::size_t i = 0; i < kPoints; i += 8) {
       for (std::size_t l = 0; l < 8; ++l) {
         const float e = gain * moved[i + l] + bias - a[i + l];
-        const float slope = inside[i + l] * (std::fabs(slopes.x[i + l]) + std::fabs(slopes.y[i + l]));
+        const float slope =
+            inside[i + l] * (std::fabs(slopes.x[i + l]) + std::fabs(slopes.y[i + l]));
         error[i + l] = e;
         size.lane[l] += slope * std::fabs(e);
         steep.lane[l] += slope;
@@ -262,7 +170,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
     if (covered < 0.25F * kPoints) return Registered{start, 0};
     // The first steps start far off, so everything may speak; later ones trust what fits.
     const float width =
-        (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / (steep.total() + 1.0F)) + 1.0F;
+        (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / (steep.total() + 1.0F)) +
+        1.0F;
     const float narrow = 1.0F / (width * width);
 
     std::array<Lanes, kTerms> sum{};
@@ -273,7 +182,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
       const float ry = (static_cast<float>(i / N) + 0.5F) * kPixel - 0.5F;
       for (std::size_t l = 0; l < 8; ++l) {
         const float rx = (static_cast<float>(i % N + l) + 0.5F) * kPixel - 0.5F;
-        // Slopes are taken after warping; the warp is near identity, so they serve for both rasters.
+        // Slopes are taken after warping; the warp is near identity, so they serve for both
+        // rasters.
         const float gx = gain * slopes.x[i + l], gy = gain * slopes.y[i + l];
         j[0][l] = gx;
         j[1][l] = gx * rx;
@@ -281,10 +191,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
         j[3][l] = gy;
         j[4][l] = gy * rx;
         j[5][l] = gy * ry;
-        if constexpr (N == 32) {
-          j[6][l] = moved[i + l];
-          j[7][l] = 1;
-        }
+        j[6][l] = moved[i + l];
+        j[7][l] = 1;
         e[l] = error[i + l];
         const float r = 1.0F / (1.0F + e[l] * e[l] * narrow);
         w[l] = inside[i + l] * r * r;
@@ -333,18 +241,19 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
       warp.m[p] += static_cast<float>(held);
       move += std::fabs(held);
     }
-    if constexpr (N == 32) {
-      gain += static_cast<float>(x[6]);
-      bias += static_cast<float>(x[7]);
-    }
+    // Held to what is still a picture.
+    gain = std::clamp(gain + static_cast<float>(x[6]), -8.0F, 8.0F);
+    bias = std::clamp(bias + static_cast<float>(x[7]), -1024.0F, 1024.0F);
     // Never after the first step: `fit` is measured before a step, so the first one knows no gain.
     if (step > 0 && move < 8e-4) break;
   }
   return out;
 }
-template Registered register_luma<32>(const std::array<float, 1024>&, const std::array<float, 1024>&,
-                                      const Warp&, bool, int);
-template Registered register_luma<64>(const std::array<float, 4096>&, const std::array<float, 4096>&,
-                                      const Warp&, bool, int);
+template Registered register_luma<32>(const std::array<float, 1024>&,
+                                      const std::array<float, 1024>&, const Frames&, const Warp&,
+                                      bool, int);
+template Registered register_luma<64>(const std::array<float, 4096>&,
+                                      const std::array<float, 4096>&, const Frames&, const Warp&,
+                                      bool, int);
 
 }  // namespace millrace::alike

@@ -10,8 +10,8 @@
 
 namespace millrace::alike {
 
-// Positions are relative: a picture spans [-0.5, 0.5] each way, whatever its raster. A point (x, y) of the
-// first picture lies at (m0 + m1 x + m2 y, m3 + m4 x + m5 y) of the second.
+// Positions are relative: a picture spans [-0.5, 0.5] each way, whatever its raster. A point (x, y)
+// of the first picture lies at (m0 + m1 x + m2 y, m3 + m4 x + m5 y) of the second.
 struct Warp {
   std::array<float, 6> m = {0, 1, 0, 0, 0, 1};
 };
@@ -23,8 +23,16 @@ struct Coarse {
 };
 Coarse search_coarsely(const Features& a, const Features& b);
 
-// Step 3. Moves `start` to where b fits a. `inverted` starts from a negative gain. `fit` is the share of a's
-// variance that is explained, outliers weighted down. N is 32 or 64.
+// The edges of plain frames, in both pictures. Along them a thumbnail mixes frame and picture, so
+// what lies there says nothing and would pull at registration.
+struct Frames {
+  std::array<float, 4> a, b;  // Features::content
+  bool any = false;
+  Frames(const Features& first, const Features& second);
+};
+
+// Step 3. Moves `start` to where b fits a. `inverted` starts from a negative gain. `fit` is the
+// share of a's variance that is explained, outliers weighted down. N is 32 or 64.
 struct Registered {
   Warp warp;
   float fit = 0;
@@ -32,30 +40,35 @@ struct Registered {
 template <int N>
 Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
                          const std::array<float, static_cast<std::size_t>(N) * N>& b,
-                         const Warp& start, bool inverted, int steps);
+                         const Frames& frames, const Warp& start, bool inverted, int steps);
 
-// `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them and 0 elsewhere.
+// `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them,
+// away from the edges of frames, and 0 elsewhere.
 template <int N>
-void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Warp& warp,
-              std::array<float, static_cast<std::size_t>(N) * N>& values,
+void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames,
+              const Warp& warp, std::array<float, static_cast<std::size_t>(N) * N>& values,
               std::array<float, static_cast<std::size_t>(N) * N>& inside);
 
-// Step 4. target = c0 + c1 v + c2 v^2 + c3 v^3 for v = source / 255, in levels, held between 0 and 255.
+// Step 4. target = c0 + c1 v + c2 v^2 + c3 v^3 for v = source / 255, in levels, held between 0 and
+// 255.
 struct Tone {
   std::array<float, 4> c = {0, 255, 0, 0};
   bool from_second = true;  // the source is the second picture
   float distance = 0;       // rms of target - source over the source's values
   float contrast = 1;       // deviation of the target's levels over the source's
 
-  float operator()(float level) const {
+  float unheld(float level) const {
     const float v = level * (1.0F / 255.0F);
-    const float t = c[0] + v * (c[1] + v * (c[2] + v * c[3]));
+    return c[0] + v * (c[1] + v * (c[2] + v * c[3]));
+  }
+  float operator()(float level) const {
+    const float t = unheld(level);
     return t < 0 ? 0 : (t > 255 ? 255 : t);
   }
 };
 
-// Colours of both pictures on 16 x 16 places of the first one: kept coarsely by every JPEG, and so is a
-// recolouring.
+// Colours of both pictures on 16 x 16 places of the first one: kept coarsely by every JPEG, and so
+// is a recolouring.
 inline constexpr std::size_t kPlaces = 256;
 struct Colours {
   std::array<std::array<float, kPlaces>, 3> a, b;
@@ -86,7 +99,8 @@ float chroma_difference(const Colours& colours, const Tone& tone);
 struct Lanes {
   std::array<float, 8> lane{};
   float total() const {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
   }
 };
 

@@ -12,6 +12,7 @@ constexpr float kFloorSlope = 49.0F * 49.0F;  // a pixel of noise each: keeps fl
 
 struct Tile {
   float weight = 0, similarity = 0, moved = 0, slope = 0;
+  bool corner = false;  // has slopes in two directions, so that a place can be recognised
 };
 
 Tile look_at_tile(const float* a, const float* b, const float* inside) {
@@ -35,7 +36,8 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   const float cov = sab / n - ma * mb;
   tile.weight = std::sqrt(vaa + vbb);
   tile.similarity = (2 * cov + kNoise) / (vaa + vbb + kNoise);
-  // Movement: one step of Lucas and Kanade inside the tile, on its residual after a gain of its own.
+  // Movement: one step of Lucas and Kanade inside the tile, on its residual after a gain of its
+  // own.
   const float gain = std::clamp(cov / (vbb + 1e-3F), 0.5F, 2.0F);
   float xx = 0, xy = 0, yy = 0, xe = 0, ye = 0, ee = 0;
   for (int y = 1; y < kTile - 1; ++y) {
@@ -43,7 +45,8 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
       const int k = y * kSide + x;
       const float e = (a[k] - 128.0F - ma) - gain * (b[k] - 128.0F - mb);
       const float gx = 0.25F * ((a[k + 1] - a[k - 1]) + gain * (b[k + 1] - b[k - 1]));
-      const float gy = 0.25F * ((a[k + kSide] - a[k - kSide]) + gain * (b[k + kSide] - b[k - kSide]));
+      const float gy =
+          0.25F * ((a[k + kSide] - a[k - kSide]) + gain * (b[k + kSide] - b[k - kSide]));
       const float w = inside[k];
       xx += w * gx * gx;
       xy += w * gx * gy;
@@ -60,6 +63,8 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   const float dy = ((xx + ridge) * ye - xy * xe) / det;
   const float explained = dx * xe + dy * ye;
   tile.slope = xx + yy;
+  // The smaller eigenvalue over the sum of both, from their product, is at least about a thirtieth.
+  tile.corner = xx * yy - xy * xy > 0.03F * tile.slope * tile.slope;
   // An overlay is not explained by moving what lies under it, noise hardly: two of 49 freedoms.
   // What is left has to be what a true fit leaves.
   const float rest = ee - explained;
@@ -78,8 +83,10 @@ void sort_tiles(std::array<Tile, kTiles * kTiles>& tiles, Before before) {
   }
 }
 
-// Similarity of a's tile at (x, y) with b's at (x + dx, y + dy), both rid of their mean; -1 outside.
-float similarity_at(const float* a, const float* b, const float* inside, int x, int y, int dx, int dy) {
+// Similarity of a's tile at (x, y) with b's at (x + dx, y + dy), both rid of their mean; -1
+// outside.
+float similarity_at(const float* a, const float* b, const float* inside, int x, int y, int dx,
+                    int dy) {
   if (x + dx < 0 || y + dy < 0 || x + dx + kTile > kSide || y + dy + kTile > kSide) return -1;
   float sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = 0;
   for (int v = 0; v < kTile; ++v) {
@@ -168,19 +175,20 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
                        const std::array<float, 4096>& inside) {
   constexpr int kReach = 5;
   constexpr float kFound = 0.92F, kLost = 0.85F, kGain = 0.12F;
-  float moved = 0, slope = 0, elsewhere = 0;
+  float moved = 0, slope = 0, elsewhere = 0, far_moved = 0;
+  int found = 0;
   for (int ty = 0; ty < kTiles; ++ty) {
     for (int tx = 0; tx < kTiles; ++tx) {
       const int x = tx * kTile, y = ty * kTile, k = y * kSide + x;
       const Tile tile = look_at_tile(a.data() + k, b.data() + k, inside.data() + k);
       slope += tile.slope;
       float energy = tile.moved;
-      if (tile.weight > 0 && tile.similarity < kLost) {
+      if (tile.corner && tile.weight > 0 && tile.similarity < kLost) {
         float best = std::max(kFound, tile.similarity + kGain);
         int distance = 0;
         for (int dy = -kReach; dy <= kReach; ++dy) {
           for (int dx = -kReach; dx <= kReach; ++dx) {
-            // Along an edge many places fit; the nearest is meant.
+            // Of places that fit alike the nearest is meant.
             const int d = dx * dx + dy * dy;
             if (d == 0) continue;
             const float s = similarity_at(a.data(), b.data(), inside.data(), x, y, dx, dy) -
@@ -192,14 +200,19 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
           }
         }
         if (distance > 0) {
-          energy = 0.5F * tile.slope * static_cast<float>(distance);
+          far_moved += 0.5F * tile.slope * static_cast<float>(distance) - energy;
           elsewhere += tile.slope;
+          found += best > 0.95F ? 2 : 1;
         }
       }
       moved += energy;
     }
   }
-  return {std::sqrt(2.0F * moved / (slope + kFloorSlope)), elsewhere / (slope + kFloorSlope)};
+  // One tile alone may have found something a little like it by chance, beside a caption for
+  // example.
+  if (found < 2) elsewhere = far_moved = 0;
+  return {std::sqrt(2.0F * (moved + far_moved) / (slope + kFloorSlope)),
+          elsewhere / (slope + kFloorSlope)};
 }
 
 }  // namespace millrace::alike

@@ -28,8 +28,8 @@ struct Colour {
   float r, g, b;
 };
 
-// A scene of soft discs on a slope of colour, described in [0, 1]^2, made of additions and products alone so
-// that every machine renders the same bytes.
+// A scene of soft discs on a slope of colour, described in [0, 1]^2, made of additions and products
+// alone so that every machine renders the same bytes.
 struct Scene {
   struct Disc {
     float x, y, radius, depth;
@@ -53,7 +53,8 @@ struct Scene {
 
   // `parallax` moves near discs right and far ones left.
   Colour at(float x, float y, float parallax) const {
-    Colour c{from.r + (to.r - from.r) * y, from.g + (to.g - from.g) * y, from.b + (to.b - from.b) * x};
+    Colour c{from.r + (to.r - from.r) * y, from.g + (to.g - from.g) * y,
+             from.b + (to.b - from.b) * x};
     for (const Disc& d : discs) {
       const float dx = x - d.x - parallax * d.depth, dy = y - d.y;
       const float inside = 1 - (dx * dx + dy * dy) / (d.radius * d.radius);
@@ -72,7 +73,9 @@ struct View {
   std::function<Colour(Colour)> edit = [](Colour c) { return c; };
 };
 
-std::uint8_t level(float v) { return static_cast<std::uint8_t>(std::clamp(v + 0.5F, 0.0F, 255.0F)); }
+std::uint8_t level(float v) {
+  return static_cast<std::uint8_t>(std::clamp(v + 0.5F, 0.0F, 255.0F));
+}
 
 Thumbnail render(const Scene& scene, const View& view = {}) {
   Thumbnail out;
@@ -82,8 +85,9 @@ Thumbnail render(const Scene& scene, const View& view = {}) {
       for (int s = 0; s < 9; ++s) {
         const float u = (static_cast<float>(x) + (static_cast<float>(s % 3) + 0.5F) / 3) / kSide;
         const float v = (static_cast<float>(y) + (static_cast<float>(s / 3) + 0.5F) / 3) / kSide;
-        const Colour c = view.edit(scene.at(view.left + u * (view.right - view.left),
-                                            view.top + v * (view.bottom - view.top), view.parallax));
+        const Colour c =
+            view.edit(scene.at(view.left + u * (view.right - view.left),
+                               view.top + v * (view.bottom - view.top), view.parallax));
         sum = {sum.r + c.r, sum.g + c.g, sum.b + c.b};
       }
       const auto k = static_cast<std::size_t>((y * kSide + x) * 3);
@@ -180,7 +184,8 @@ TEST(Alike, AnOverlaySpoilsOnlyItsTiles) {
 
 TEST(Alike, DifferentPicturesAreDifferent) {
   std::vector<Features> all;
-  for (std::uint32_t seed = 0; seed < kScenes; ++seed) all.push_back(features_of(render(Scene(seed))));
+  for (std::uint32_t seed = 0; seed < kScenes; ++seed)
+    all.push_back(features_of(render(Scene(seed))));
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t k = i + 1; k < all.size(); ++k) {
       EXPECT_NE(compare(all[i], all[k]).kind, Kind::same) << i << " " << k;
@@ -225,10 +230,58 @@ TEST(Alike, SolidPicturesCompareByColour) {
 
 TEST(Alike, FeaturesAreMeansAndDeviations) {
   Thumbnail half = solid(10, 20, 30);
-  for (std::size_t i = 0; i < kThumbnailBytes / 2; ++i) half[i] = static_cast<std::uint8_t>(half[i] + 100);
+  for (std::size_t i = 0; i < kThumbnailBytes / 2; ++i)
+    half[i] = static_cast<std::uint8_t>(half[i] + 100);
   const Features f = features_of(half);
   EXPECT_EQ(f.mean, (std::array<float, 3>{60, 70, 80}));
   EXPECT_EQ(f.deviation, (std::array<float, 3>{50, 50, 50}));
+}
+
+TEST(Alike, AFrameIsSeenPast) {
+  int same = 0;
+  for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
+    View shrunk;
+    shrunk.left = shrunk.top = -1.0F / 14;
+    shrunk.right = shrunk.bottom = 1 + 1.0F / 14;
+    Thumbnail framed = render(Scene(seed), shrunk);
+    for (int y = 0; y < kSide; ++y) {
+      for (int x = 0; x < kSide; ++x) {
+        if (std::min(std::min(x, y), kSide - 1 - std::max(x, y)) >= 4) continue;
+        for (int c = 0; c < 3; ++c) framed[static_cast<std::size_t>((y * kSide + x) * 3 + c)] = 255;
+      }
+    }
+    EXPECT_EQ(features_of(framed).content,
+              (std::array<float, 4>{-0.4375F, -0.4375F, 0.4375F, 0.4375F}));
+    same += compare_pixels(render(Scene(seed)), framed).kind == Kind::same;
+  }
+  EXPECT_GE(same, static_cast<int>(kScenes) - 1);
+}
+
+TEST(Alike, SoftSlopesAreToldApart) {
+  // Skies: colours that change slowly, one way here, another way there.
+  std::vector<Features> skies;
+  for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
+    Random random(seed);
+    const float tilt = random.next() - 0.5F, bend = random.next(), start = 60 + 40 * random.next();
+    Thumbnail out;
+    for (int y = 0; y < kSide; ++y) {
+      for (int x = 0; x < kSide; ++x) {
+        const float u = static_cast<float>(x) / kSide, v = static_cast<float>(y) / kSide;
+        const float l = start + 90 * v + 80 * tilt * u + 60 * bend * (u - 0.5F) * (u - v);
+        const auto k = static_cast<std::size_t>((y * kSide + x) * 3);
+        out[k] = level(l * 0.7F);
+        out[k + 1] = level(l * 0.9F);
+        out[k + 2] = level(l * 1.1F);
+      }
+    }
+    skies.push_back(features_of(with_noise(out, seed, 6)));
+  }
+  for (std::size_t i = 0; i < skies.size(); ++i) {
+    for (std::size_t k = i + 1; k < skies.size(); ++k) {
+      const Verdict v = compare(skies[i], skies[k]);
+      EXPECT_TRUE(v.kind != Kind::same || v.structure >= 0.86F) << i << " " << k;
+    }
+  }
 }
 
 TEST(Alike, SymmetricAndReflexiveInEveryBit) {
@@ -262,8 +315,8 @@ TEST(Alike, FlatHalvesAndExtremesGiveFiniteFigures) {
   for (const Thumbnail& a : {edge, dot, noise, solid(0, 0, 0)}) {
     for (const Thumbnail& b : {edge, dot, noise, render(Scene(4))}) {
       const Verdict v = compare_pixels(a, b);
-      for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation, v.movement,
-                            v.moved_share, v.chroma, v.tone, v.contrast}) {
+      for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation,
+                            v.movement, v.moved_share, v.chroma, v.tone, v.contrast}) {
         EXPECT_TRUE(std::isfinite(f));
       }
     }
@@ -311,17 +364,18 @@ TEST(Alike, TheSameBitsEverywhere) {
   for (std::uint32_t seed = 100; seed < 120; ++seed) {
     const Scene scene(seed);
     const Features base = features_of(render(scene));
-    for (const Thumbnail& t : {render(scene, cropped), render(scene, brightened(1.3F)),
-                               render(scene, channels_turned()), render(scene, other),
-                               with_noise(render(scene), seed, 30), render(Scene(seed + 1))}) {
+    for (const Thumbnail& t :
+         {render(scene, cropped), render(scene, brightened(1.3F)), render(scene, channels_turned()),
+          render(scene, other), with_noise(render(scene), seed, 30), render(Scene(seed + 1))}) {
       const Verdict v = compare(base, features_of(t));
-      for (const float f : {static_cast<float>(v.kind), v.score, v.coarse, v.fit, v.overlap, v.structure,
-                            v.correlation, v.movement, v.moved_share, v.chroma, v.tone, v.contrast}) {
+      for (const float f :
+           {static_cast<float>(v.kind), v.score, v.coarse, v.fit, v.overlap, v.structure,
+            v.correlation, v.movement, v.moved_share, v.chroma, v.tone, v.contrast}) {
         mix(f);
       }
     }
   }
-  EXPECT_EQ(hash, 0ULL);
+  EXPECT_EQ(hash, 8692349166756986703ULL);
 }
 
 }  // namespace
