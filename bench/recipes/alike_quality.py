@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well pictures are verified (src/kernels/alike), and what each candidate rule would bring it.
 
-  versions.py SET && alike_quality.py SET [--czkawka] [--distributions] [--no-candidates]
+  versions.py SET && alike_quality.py SET [--windows] [--czkawka] [--distributions] [--no-candidates]
 
 Compiles alike_driver.cc, runs it over pairs of SET and prints
   1. recall of verification over every true pair of the ten versions, turned ones in their orientation, and
@@ -268,17 +268,30 @@ def peer(c, folder, pairs, easy):
         print(f"  similarity {level}: recall easy {rate(hit, easy)}, all ten {rate(hit)}; {wrong} false pairs; {took:.1f} s")
 
 
+def verify_windows(c, folder, driver):
+    """Every pair of windows of different photographs: nothing in them is the same picture."""
+    thumbs, owners = windows(c, folder)
+    i, j = np.nonzero(np.triu(owners[:, None] != owners[None, :], 1))
+    wrong = driver(thumbs, np.stack([i, j, 0 * i], 1))[:, 0] == SAME
+    print(f"windows of different photographs: {driver.speed}\n  called same: {wrong.sum()} of {len(wrong)}")
+    for a, b in zip(i[wrong][:10], j[wrong][:10]):
+        print(f"    {c.files[owners[a]]} {c.files[owners[b]]}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--distributions", action="store_true")
     parser.add_argument("--no-candidates", action="store_true")
+    parser.add_argument("--windows", action="store_true", help="verify 900,000 pairs with nothing in common")
     parser.add_argument("--czkawka", action="store_true", help="run it over the same files")
     options = parser.parse_args()
     driver = Driver()
     c, hard = Collection(options.folder, "easy"), Collection(options.folder, "hard")
     pairs, same, easy = verify(c, driver, options)
     hard_pairs, hard_same = harder(hard, driver, options)
+    if options.windows:
+        verify_windows(c, options.folder, driver)
     if options.czkawka:
         peer(c, options.folder, pairs, easy)
     if not options.no_candidates:

@@ -41,7 +41,7 @@ inline constexpr std::size_t kThumbnailBytes = std::size_t{kSide} * kSide * 3;
 // Rows from the top, pixels from the left, red, green, blue.
 using Thumbnail = std::array<std::uint8_t, kThumbnailBytes>;
 
-// What compare() needs of one thumbnail. Computed once; a plain value that may be copied. 43 KiB.
+// What compare() needs of one thumbnail. Computed once; a plain value that may be copied. 45 KiB.
 struct Features {
   Thumbnail pixels;
   std::array<float, 64 * 64> luma;                   // 0.299 R + 0.587 G + 0.114 B, 0..255

@@ -1,4 +1,4 @@
-// The floor: a comparison reads two Features (2 x 43 KiB, in L2 after the first) and is bound by
+// The floor: a comparison reads two Features (2 x 45 KiB, in L2 after the first) and is bound by
 // arithmetic. Steps and their operations: coarse search about 60 correlations of 256 products; each
 // step of registration at 32 x 32 about 1024 x (52 sums of products + 30 of sampling); at 64 x 64,
 // only in doubt, 4096 x (33 + 30).
