@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS files (
   code INTEGER, reason TEXT, content BLOB) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pictures (
   content BLOB PRIMARY KEY, code INTEGER, reason TEXT, damage TEXT, format INTEGER, width INTEGER, height INTEGER,
-  quality INTEGER, c0 INTEGER, c1 INTEGER, c2 INTEGER, c3 INTEGER, taken TEXT, subsecond TEXT, camera TEXT,
+  quality INTEGER, codes BLOB, taken TEXT, subsecond TEXT, camera TEXT,
   exif_fields INTEGER, look INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS thumbnails (content BLOB PRIMARY KEY, jpeg BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS scores (a BLOB NOT NULL, b BLOB NOT NULL, orientation INTEGER NOT NULL,
@@ -183,7 +183,7 @@ std::vector<CatalogPicture> Catalog::pictures() {
   State& s = *state_;
   Statement row;
   s.prepare(row,
-            "SELECT content, code, reason, damage, format, width, height, quality, c0, c1, c2, c3, taken, subsecond, "
+            "SELECT content, code, reason, damage, format, width, height, quality, codes, taken, subsecond, "
             "camera, exif_fields, look FROM pictures");
   std::vector<CatalogPicture> out;
   while (s.step(row)) {
@@ -197,12 +197,14 @@ std::vector<CatalogPicture> Catalog::pictures() {
     p.width = static_cast<int>(row.integer(5));
     p.height = static_cast<int>(row.integer(6));
     p.quality = static_cast<int>(row.integer(7));
-    for (std::size_t c = 0; c < 4; ++c) p.codes[c] = static_cast<std::uint64_t>(row.integer(8 + static_cast<int>(c)));
-    p.taken = row.text(12);
-    p.subsecond = row.text(13);
-    p.camera = row.text(14);
-    p.exif_fields = static_cast<int>(row.integer(15));
-    p.look = static_cast<std::uint64_t>(row.integer(16));
+    if (const std::string codes = row.text(8); codes.size() == sizeof(p.codes)) {
+      std::memcpy(p.codes.data(), codes.data(), codes.size());
+    }
+    p.taken = row.text(9);
+    p.subsecond = row.text(10);
+    p.camera = row.text(11);
+    p.exif_fields = static_cast<int>(row.integer(12));
+    p.look = static_cast<std::uint64_t>(row.integer(13));
     out.push_back(std::move(p));
   }
   return out;
@@ -266,7 +268,7 @@ void Catalog::flush() {
   s.run("BEGIN IMMEDIATE");
   {
     Statement picture, thumbnail, file, score, apart;
-    s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
     s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)");
     s.prepare(score, "INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)");
@@ -280,12 +282,12 @@ void Catalog::flush() {
       picture.integer(6, p.width);
       picture.integer(7, p.height);
       picture.integer(8, p.quality);
-      for (std::size_t c = 0; c < 4; ++c) picture.integer(9 + static_cast<int>(c), static_cast<std::int64_t>(p.codes[c]));
-      picture.text(13, p.taken);
-      picture.text(14, p.subsecond);
-      picture.text(15, p.camera);
-      picture.integer(16, p.exif_fields);
-      picture.integer(17, static_cast<std::int64_t>(p.look));
+      picture.blob(9, p.codes.data(), sizeof(p.codes));
+      picture.text(10, p.taken);
+      picture.text(11, p.subsecond);
+      picture.text(12, p.camera);
+      picture.integer(13, p.exif_fields);
+      picture.integer(14, static_cast<std::int64_t>(p.look));
       s.write(picture);
       if (jpeg.empty()) continue;
       thumbnail.bind_content(1, p.content);

@@ -40,7 +40,7 @@ struct CatalogPicture {
   int format = 0;       // ImageFormat
   int width = 0, height = 0;  // upright
   int quality = 0;
-  std::array<std::uint64_t, 4> codes{};  // in the order of kCatalogCodes
+  std::array<std::uint64_t, 6> codes{};  // 64-bit hashes; their meaning is the caller's, and part of its key
   std::string taken, subsecond, camera;
   int exif_fields = 0;
   std::uint64_t look = 0;  // hash of the thumbnail's bytes: equal looks cannot be told apart by it

@@ -14,9 +14,14 @@
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/helper_client.h"
 #include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/codes.h"
+#include "src/kernels/alike/alike.h"
 
 namespace millrace::dedupe {
 namespace {
+
+// Changes whenever alike::compare() may judge the same thumbnails differently.
+constexpr int kJudgeVersion = 1;
 
 constexpr int kThumbnailSide = 128;
 constexpr std::size_t kThumbnailBytes = 4096;
@@ -60,6 +65,9 @@ CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) 
   p.quality = print.hashes.quality;
   p.damage = print.damaged ? (print.damage.empty() ? "part of it is missing" : print.damage) : "";
   for (std::size_t c = 0; c < kCatalogCodes.size(); ++c) p.codes[c] = packed64(print.hashes.bits[c]);
+  const Codes middle = middle_codes(squeezed(print.thumbnail, alike::kSide).data());
+  p.codes[4] = middle[0];
+  p.codes[5] = middle[3];
   p.taken = print.info.exif.taken;
   p.subsecond = print.info.exif.subsecond;
   p.camera = print.info.exif.camera;
@@ -186,7 +194,7 @@ Library find(const Options& options, const RunContext& context) {
 
 }  // namespace
 
-std::string catalog_key() { return fmt::format("hashes {} upright, reduced to {}, thumbnails {}", kHashVersion, kShortestSide, kThumbnailSide); }
+std::string catalog_key() { return fmt::format("hashes {} upright, reduced to {}, thumbnails {}, alike {}", kHashVersion, kShortestSide, kThumbnailSide, kJudgeVersion); }
 
 std::vector<std::string> absolute_folders(const std::vector<std::string>& folders) {
   std::vector<std::string> out;

@@ -36,7 +36,10 @@ Rule parse_rule(const std::string& text, bool verified) {
   Rule rule;
   rule.text = text;
   // The permissive rule and its measured recall are in docs/dedupe.md; the strict one decides by itself.
-  if (text == "auto") rule.text = verified ? "dhash<=10,ahash<=10" : "dhash<=5,ahash<=5";
+  if (text == "auto") {
+    rule.text = verified ? "phash<=8|dhash<=8,phash<=18" : "dhash<=5,ahash<=5";
+    rule.middle = verified;
+  }
   for (const std::string& alternative : split(rule.text, '|')) {
     std::vector<RuleTerm> terms;
     for (const std::string& term : split(alternative, ',')) terms.push_back(parse_term(term));

@@ -17,9 +17,11 @@ struct RuleTerm {
   int radius;
 };
 
-// A pair is a candidate when one alternative holds in all its terms.
+// A pair is a candidate when one alternative holds in all its terms. With `middle`, the whole of one picture also meets
+// the middle of the other (its hashes without a twentieth of each side), so that a crop or a border is found.
 struct Rule {
   std::vector<std::vector<RuleTerm>> alternatives;
+  bool middle = false;
   std::string text;
 };
 
@@ -27,9 +29,11 @@ struct Rule {
 // `verified` tells what "auto" means: a permissive rule whose pairs are looked at, or one that decides by itself.
 Rule parse_rule(const std::string& text, bool verified);
 
-// The hash kinds that the catalogue keeps of every picture, 8 x 8 bits each.
+// The hash kinds that the catalogue keeps of every picture, 8 x 8 bits each, and after them the dhash and phash of its
+// middle.
 inline constexpr std::array<HashKind, 4> kCatalogCodes = {HashKind::dhash, HashKind::ahash, HashKind::dhash_vertical,
                                                           HashKind::phash};
+using Codes = std::array<std::uint64_t, 4>;
 
 // The keep rule's criteria, in the order in which they are asked.
 inline constexpr const char* kKeepOrder = "reference,whole,raw,pixels,bytes,exif,oldest,shortest";

@@ -45,24 +45,27 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
     }
     if (end - begin >= kFewestShots) {
       Burst burst;
-      std::vector<std::uint32_t> first_of_shot;
+      std::vector<std::vector<std::uint32_t>> shots;
       for (std::size_t i = begin; i < end; ++i) {
         const std::uint32_t picture = taken[i].picture;
         int shot = -1;
-        for (std::size_t s = 0; s < first_of_shot.size() && shot < 0; ++s) {
-          const std::uint32_t other = first_of_shot[s];
-          if (!times_differ(library.pictures[picture].data, library.pictures[other].data) && same(picture, other)) {
-            shot = static_cast<int>(s);
-          }
+        // One of a shot must agree with all of it: a copy without sub-seconds agrees with several shots of its second,
+        // and must not draw them together.
+        for (std::size_t s = 0; s < shots.size() && shot < 0; ++s) {
+          const bool agrees = std::none_of(shots[s].begin(), shots[s].end(), [&](std::uint32_t other) {
+            return times_differ(library.pictures[picture].data, library.pictures[other].data);
+          });
+          if (agrees && same(picture, shots[s][0])) shot = static_cast<int>(s);
         }
         if (shot < 0) {
-          shot = static_cast<int>(first_of_shot.size());
-          first_of_shot.push_back(picture);
+          shot = static_cast<int>(shots.size());
+          shots.emplace_back();
         }
+        shots[static_cast<std::size_t>(shot)].push_back(picture);
         burst.pictures.push_back(picture);
         burst.shots.push_back(shot);
       }
-      if (first_of_shot.size() >= kFewestShots) bursts.push_back(std::move(burst));
+      if (shots.size() >= kFewestShots) bursts.push_back(std::move(burst));
     }
     begin = end;
   }
@@ -76,7 +79,7 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
       for (std::size_t i = 0; i < bursts[b].pictures.size(); ++i) burst_of[bursts[b].pictures[i]] = {b, bursts[b].shots[i]};
     }
   }
-  using Key = std::tuple<std::uint64_t, std::array<std::uint64_t, 4>, std::uint32_t, int>;
+  using Key = std::tuple<std::uint64_t, std::array<std::uint64_t, 6>, std::uint32_t, int>;
   std::map<Key, std::size_t> at;
   std::vector<Unit> units;
   for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {

@@ -1,0 +1,47 @@
+#include "src/jobs/dedupe/codes.h"
+
+#include <vector>
+
+#include "src/kernels/alike/alike.h"
+#include "src/kernels/luma/luma.h"
+#include "src/kernels/resize/resize.h"
+
+namespace millrace::dedupe {
+namespace {
+
+constexpr int kMargin = 3;
+
+using Luma = std::array<std::uint8_t, alike::kSide * alike::kSide>;
+
+Luma luma_of(const std::uint8_t* rgb64) {
+  Luma luma;
+  luma_from_rgb(rgb64, luma.data(), luma.size());
+  return luma;
+}
+
+// The part without `margin` pixels at each side, resized.
+std::vector<std::uint8_t> reduced(const Luma& luma, int margin, int width, int height) {
+  const int side = alike::kSide - 2 * margin;
+  Resizer resizer(side, side, width, height);
+  resizer.push(luma.data() + margin * alike::kSide + margin, alike::kSide, side);
+  const std::uint8_t* out = resizer.result();
+  return {out, out + static_cast<std::ptrdiff_t>(width) * height};
+}
+
+std::uint64_t dhash64(const Luma& luma, int margin) { return packed64(dhash_of(reduced(luma, margin, 9, 8).data(), 8)); }
+std::uint64_t phash64(const Luma& luma, int margin) { return packed64(phash_of(reduced(luma, margin, 32, 32).data(), 8)); }
+
+}  // namespace
+
+Codes whole_codes(const std::uint8_t* rgb64) {
+  const Luma luma = luma_of(rgb64);
+  return {dhash64(luma, 0), packed64(ahash_of(reduced(luma, 0, 8, 8).data(), 8)),
+          packed64(dhash_vertical_of(reduced(luma, 0, 8, 9).data(), 8)), phash64(luma, 0)};
+}
+
+Codes middle_codes(const std::uint8_t* rgb64) {
+  const Luma luma = luma_of(rgb64);
+  return {dhash64(luma, kMargin), 0, 0, phash64(luma, kMargin)};
+}
+
+}  // namespace millrace::dedupe
