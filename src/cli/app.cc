@@ -68,6 +68,7 @@ void Command::add_flags() {
 
   app_.add_option("--config", config_, "read options from a YAML file")->type_name("FILE")->group("Running");
   app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")->group("Running");
+  app_.add_flag("--print-options", print_options_, "print the options as the documentation's table, and stop")->group("");
   for (const Settings::Entry& entry : settings_.entries()) {
     std::string names = "--" + entry.name;
     if (entry.name == "quiet") names += ",-q";
@@ -91,6 +92,10 @@ void Command::add_flags() {
 }
 
 ExitCode Command::execute() {
+  if (print_options_) {
+    fmt::print("{}", settings_.markdown());
+    return ExitCode::done;
+  }
   if (!config_.empty()) settings_.apply_file(config_);
   settings_.apply_environment([](const char* name) { return std::getenv(name); });
   for (const auto& [name, values] : given_) {

@@ -65,6 +65,7 @@ class Command {
   Settings settings_;
   std::string config_;
   bool print_config_ = false;
+  bool print_options_ = false;
   std::vector<std::pair<std::string, std::shared_ptr<std::vector<std::string>>>> given_;
   std::vector<std::pair<std::string, std::shared_ptr<std::vector<bool>>>> switches_;
 };
