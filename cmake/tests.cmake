@@ -33,3 +33,9 @@ if(NOT MILLRACE_KERNELS_ONLY)
   target_link_libraries(page_sample PRIVATE millrace_report)
   set_target_properties(page_sample PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 endif()
+
+# What tools/tsan.sh must see caught.
+if(NOT MILLRACE_KERNELS_ONLY)
+  add_executable(planted_race EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/support/planted_race.cc)
+  target_link_libraries(planted_race PRIVATE millrace_pipeline)
+endif()
