@@ -143,4 +143,6 @@ Machine describe_machine(const std::string& root, int affinity) {
   return machine;
 }
 
+Bytes automatic_memory(const Machine& machine) { return {machine.memory_available.count / 10 * 6}; }
+
 }  // namespace millrace
