@@ -30,6 +30,11 @@ else()
   endforeach()
 endif()
 
+# What driver_test.cc opens instead of NVIDIA's driver.
+add_library(fake_cuda MODULE ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda.cc)
+add_dependencies(device_tests fake_cuda)
+target_compile_definitions(device_tests PRIVATE MILLRACE_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
+
 # Writes report pages for the tests that drive a browser (tests/cli/page_test.py).
 if(NOT MILLRACE_KERNELS_ONLY)
   add_executable(page_sample ${CMAKE_SOURCE_DIR}/tests/support/page_sample.cc)

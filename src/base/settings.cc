@@ -249,8 +249,9 @@ void Settings::apply_environment(const std::function<const char*(const char*)>& 
     const std::string variable = environment_name(entry.name);
     const char* value = lookup(variable.c_str());
     if (value == nullptr) continue;
-    assign(entry, entry.repeatable ? split(value, ',') : std::vector<std::string>{value},
-           Origin::environment, variable);
+    std::vector<std::string> values{value};
+    if (entry.repeatable) values = *value == '\0' ? std::vector<std::string>{} : split(value, ',');
+    assign(entry, std::move(values), Origin::environment, variable);
   }
 }
 
