@@ -8,7 +8,8 @@ namespace millrace {
 namespace {
 
 TEST(Error, MessageLeavesOutWhatIsEmpty) {
-  EXPECT_EQ((Error{ErrorCode::io, "it failed", "file", "try again"}.message()), "file: it failed; try again");
+  EXPECT_EQ((Error{ErrorCode::io, "it failed", "file", "try again"}.message()),
+            "file: it failed; try again");
   EXPECT_EQ((Error{ErrorCode::io, "it failed", "", ""}.message()), "it failed");
   EXPECT_STREQ(Failure(ErrorCode::io, "it failed", "file").what(), "file: it failed");
 }
@@ -17,8 +18,9 @@ TEST(Error, ExitCodes) {
   EXPECT_EQ(exit_code_for(ErrorCode::usage), ExitCode::usage);
   EXPECT_EQ(exit_code_for(ErrorCode::unavailable), ExitCode::unavailable);
   EXPECT_EQ(exit_code_for(ErrorCode::cancelled), ExitCode::interrupted);
-  for (const ErrorCode code : {ErrorCode::io, ErrorCode::not_found, ErrorCode::bad_data, ErrorCode::out_of_memory,
-                               ErrorCode::crashed, ErrorCode::conflict, ErrorCode::internal}) {
+  for (const ErrorCode code :
+       {ErrorCode::io, ErrorCode::not_found, ErrorCode::bad_data, ErrorCode::out_of_memory,
+        ErrorCode::crashed, ErrorCode::conflict, ErrorCode::internal}) {
     EXPECT_EQ(exit_code_for(code), ExitCode::failed) << name_of(code);
   }
 }
@@ -26,7 +28,9 @@ TEST(Error, ExitCodes) {
 TEST(Error, OfTheSystem) {
   const Error full = system_error("cannot be written", "out.npy", ENOSPC);
   EXPECT_EQ(full.code, ErrorCode::io);
-  EXPECT_EQ(full.message(), "out.npy: cannot be written: No space left on device; free some space and run the same command again");
+  EXPECT_EQ(full.message(),
+            "out.npy: cannot be written: No space left on device; free some space and run the same "
+            "command again");
   EXPECT_EQ(system_error("x", "y", ENOENT).code, ErrorCode::not_found);
   EXPECT_EQ(system_error("x", "y", ENOMEM).code, ErrorCode::out_of_memory);
 }

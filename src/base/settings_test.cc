@@ -34,7 +34,8 @@ struct Options {
     settings.add_bytes("memory", "the most memory", memory);
     settings.add_choice("format", {"csv", "json"}, "how to write", format);
     settings.add_parsed("max-kinds", "KINDS", "hash kinds", kinds, [this](const std::string& text) {
-      if (text == "none") throw Failure(ErrorCode::usage, "'none' is not a hash kind", "", "name one");
+      if (text == "none")
+        throw Failure(ErrorCode::usage, "'none' is not a hash kind", "", "name one");
       kinds = text;
     });
   }
@@ -86,7 +87,8 @@ TEST(Settings, DefaultsStand) {
 
 TEST(Settings, EachSourceBeatsTheOneBefore) {
   Fixture f;
-  f.settings.apply_yaml("radius: 1\noutput: file.csv\nrecurse: yes\nmemory: 2G\nexclude: [a, b]\n", "c.yaml");
+  f.settings.apply_yaml("radius: 1\noutput: file.csv\nrecurse: yes\nmemory: 2G\nexclude: [a, b]\n",
+                        "c.yaml");
   EXPECT_EQ(f.radius, 1);
   EXPECT_EQ(f.memory, 2_GiB);
   EXPECT_TRUE(f.recurse);
@@ -124,12 +126,41 @@ TEST(Settings, PrintShowsValuesAndOrigins) {
 }
 
 TEST(Settings, WhatIsPrintedReadsBack) {
-  const std::string kHard[] = {"",        "plain",       "two words", " spaces ",  "a: b",         "# no comment", "- dash",
-                               "[x]",     "{x}",         "a, b",      "it's",      "\"quoted\"",   "yes",          "null",
-                               "~",       "*.jpg",       "&anchor",   "!tag",      "%percent",     "@at",          "back\\slash",
-                               "a\nb",    "tab\there",   "1e3",       "0x10",      "Gr\xC3\xBC\xC3\x9F e",
-                               "**/a [1]/*.jpg", "x]y", "a,b",       "?",         ": ",           "x #y",         "|",
-                               ">",       "\x01"};
+  const std::string kHard[] = {"",
+                               "plain",
+                               "two words",
+                               " spaces ",
+                               "a: b",
+                               "# no comment",
+                               "- dash",
+                               "[x]",
+                               "{x}",
+                               "a, b",
+                               "it's",
+                               "\"quoted\"",
+                               "yes",
+                               "null",
+                               "~",
+                               "*.jpg",
+                               "&anchor",
+                               "!tag",
+                               "%percent",
+                               "@at",
+                               "back\\slash",
+                               "a\nb",
+                               "tab\there",
+                               "1e3",
+                               "0x10",
+                               "Gr\xC3\xBC\xC3\x9F e",
+                               "**/a [1]/*.jpg",
+                               "x]y",
+                               "a,b",
+                               "?",
+                               ": ",
+                               "x #y",
+                               "|",
+                               ">",
+                               "\x01"};
   for (const std::string& hard : kHard) {
     SCOPED_TRACE(testing::PrintToString(hard));
     Fixture before;
@@ -162,16 +193,26 @@ TEST(Settings, AnUnknownNameGetsASuggestion) {
 
 TEST(Settings, BadValuesNameTheOption) {
   Fixture f;
-  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"many"}); }).message(), "--radius: 'many' is not a whole number");
-  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"65"}); }).message(), "--radius: 65 is outside 0 to 64");
-  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"99999999999999999999"}); }).subject, "--radius");
+  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"many"}); }).message(),
+            "--radius: 'many' is not a whole number");
+  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"65"}); }).message(),
+            "--radius: 65 is outside 0 to 64");
+  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"99999999999999999999"}); }).subject,
+            "--radius");
   EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"5 "}); }).subject, "--radius");
   EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {}); }).what, "'radius' needs a value");
-  EXPECT_EQ(refused([&] { f.environment({{"MILLRACE_RADIUS", "x"}}); }).subject, "MILLRACE_RADIUS: radius");
-  EXPECT_EQ(refused([&] { f.settings.apply_yaml("radius: -1", "c.yaml"); }).subject, "c.yaml: radius");
-  EXPECT_THAT(refused([&] { f.settings.apply_flag("format", {"xml"}); }).what, HasSubstr("csv, json"));
-  EXPECT_THAT(refused([&] { f.settings.apply_flag("recurse", {"perhaps"}); }).what, HasSubstr("neither true nor false"));
-  EXPECT_THAT(refused([&] { f.settings.apply_flag("memory", {"1X"}); }).message(), HasSubstr("--memory: '1X' is not a size"));
+  EXPECT_EQ(refused([&] {
+              f.environment({{"MILLRACE_RADIUS", "x"}});
+            }).subject,
+            "MILLRACE_RADIUS: radius");
+  EXPECT_EQ(refused([&] { f.settings.apply_yaml("radius: -1", "c.yaml"); }).subject,
+            "c.yaml: radius");
+  EXPECT_THAT(refused([&] { f.settings.apply_flag("format", {"xml"}); }).what,
+              HasSubstr("csv, json"));
+  EXPECT_THAT(refused([&] { f.settings.apply_flag("recurse", {"perhaps"}); }).what,
+              HasSubstr("neither true nor false"));
+  EXPECT_THAT(refused([&] { f.settings.apply_flag("memory", {"1X"}); }).message(),
+              HasSubstr("--memory: '1X' is not a size"));
   EXPECT_EQ(refused([&] { f.settings.apply_flag("max-kinds", {"none"}); }).remedy, "name one");
   // A refused value changes nothing.
   EXPECT_EQ(f.radius, 5);
@@ -180,16 +221,19 @@ TEST(Settings, BadValuesNameTheOption) {
 
 TEST(Settings, BadFilesAreRefused) {
   Fixture f;
-  for (const char* bad : {"- a\n- b\n", "just text", "radius: [1, 2]", "radius: {a: 1}", "radius:", "exclude: [[a]]", "exclude: {a: b}",
-                          "? [a]\n: b", "radius: 1\n  bad: indent: x", "\"unclosed", "a: *nowhere"}) {
+  for (const char* bad : {"- a\n- b\n", "just text", "radius: [1, 2]", "radius: {a: 1}",
+                          "radius:", "exclude: [[a]]", "exclude: {a: b}", "? [a]\n: b",
+                          "radius: 1\n  bad: indent: x", "\"unclosed", "a: *nowhere"}) {
     SCOPED_TRACE(bad);
-    EXPECT_THAT(refused([&] { f.settings.apply_yaml(bad, "c.yaml"); }).subject, testing::StartsWith("c.yaml"));
+    EXPECT_THAT(refused([&] { f.settings.apply_yaml(bad, "c.yaml"); }).subject,
+                testing::StartsWith("c.yaml"));
   }
   refused([&] { f.settings.apply_yaml(std::string(2 << 20, '#'), "c.yaml"); });
   refused([&] { f.settings.apply_yaml(std::string(100000, '['), "c.yaml"); });
   f.settings.apply_yaml("", "c.yaml");
   f.settings.apply_yaml("# nothing\n", "c.yaml");
-  EXPECT_THAT(refused([&] { f.settings.apply_file("/nowhere/at all.yaml"); }).remedy, HasSubstr("--config"));
+  EXPECT_THAT(refused([&] { f.settings.apply_file("/nowhere/at all.yaml"); }).remedy,
+              HasSubstr("--config"));
 }
 
 TEST(Settings, MarkdownHasARowAnOption) {

@@ -21,8 +21,13 @@ TEST(Text, Hex) {
 
 TEST(Text, Base64KnownAnswers) {
   // RFC 4648, section 10.
-  const std::pair<const char*, const char*> kPairs[] = {{"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},        {"foo", "Zm9v"},
-                                                        {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  const std::pair<const char*, const char*> kPairs[] = {{"", ""},
+                                                        {"f", "Zg=="},
+                                                        {"fo", "Zm8="},
+                                                        {"foo", "Zm9v"},
+                                                        {"foob", "Zm9vYg=="},
+                                                        {"fooba", "Zm9vYmE="},
+                                                        {"foobar", "Zm9vYmFy"}};
   for (const auto& [plain, coded] : kPairs) {
     EXPECT_EQ(base64(plain), coded);
     EXPECT_EQ(from_base64(coded), plain);
@@ -39,20 +44,22 @@ TEST(Text, Base64RoundTrip) {
 }
 
 TEST(Text, Base64RefusesWhatItIsNot) {
-  for (const auto& bad : {"A"s, "AA"s, "AAA"s, "A==="s, "===="s, "AA=A"s, "A=AA"s, "AAA\n"s, "AA A"s, "AA-_"s, "Zg==Zg=="s,
-                          "AAA\0"s, "\xff\xff\xff\xff"s}) {
+  for (const auto& bad : {"A"s, "AA"s, "AAA"s, "A==="s, "===="s, "AA=A"s, "A=AA"s, "AAA\n"s,
+                          "AA A"s, "AA-_"s, "Zg==Zg=="s, "AAA\0"s, "\xff\xff\xff\xff"s}) {
     EXPECT_EQ(from_base64(bad), std::nullopt) << printable(bad);
   }
 }
 
 TEST(Text, Utf8) {
-  for (const auto& good : {""s, "plain"s, "\xC2\x80"s, "Gr\xC3\xBC\xC3\x9F"s, "\xE2\x82\xAC"s, "\xED\x9F\xBF"s, "\xEE\x80\x80"s,
-                           "\xF0\x9F\x98\x80"s, "\xF4\x8F\xBF\xBF"s, "a\0b"s}) {
+  for (const auto& good :
+       {""s, "plain"s, "\xC2\x80"s, "Gr\xC3\xBC\xC3\x9F"s, "\xE2\x82\xAC"s, "\xED\x9F\xBF"s,
+        "\xEE\x80\x80"s, "\xF0\x9F\x98\x80"s, "\xF4\x8F\xBF\xBF"s, "a\0b"s}) {
     EXPECT_TRUE(is_utf8(good)) << printable(good);
     EXPECT_EQ(utf8_for_display(good), good);
   }
-  for (const auto& bad : {"\x80"s, "\xC0\x80"s, "\xC1\xBF"s, "\xC3"s, "\xE0\x9F\xBF"s, "\xED\xA0\x80"s, "\xE2\x82"s,
-                          "\xF0\x8F\xBF\xBF"s, "\xF4\x90\x80\x80"s, "\xF5\x80\x80\x80"s, "\xFF"s, "\xC3("s}) {
+  for (const auto& bad :
+       {"\x80"s, "\xC0\x80"s, "\xC1\xBF"s, "\xC3"s, "\xE0\x9F\xBF"s, "\xED\xA0\x80"s, "\xE2\x82"s,
+        "\xF0\x8F\xBF\xBF"s, "\xF4\x90\x80\x80"s, "\xF5\x80\x80\x80"s, "\xFF"s, "\xC3("s}) {
     EXPECT_FALSE(is_utf8(bad)) << printable(bad);
     EXPECT_TRUE(is_utf8(utf8_for_display(bad)));
   }
@@ -118,7 +125,8 @@ TEST(Text, Globs) {
       {"a*b*c", "axxbyy", false},
       {"*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false},
   };
-  for (const auto& [pattern, path, matches] : kCases) EXPECT_EQ(glob_match(pattern, path), matches) << pattern << " on " << path;
+  for (const auto& [pattern, path, matches] : kCases)
+    EXPECT_EQ(glob_match(pattern, path), matches) << pattern << " on " << path;
 }
 
 TEST(Text, Parts) {

@@ -1,4 +1,5 @@
-// A library that looks like NVIDIA's driver to src/device/cuda/driver.cc. What it pretends is in FAKE_CUDA.
+// A library that looks like NVIDIA's driver to src/device/cuda/driver.cc. What it pretends is in
+// FAKE_CUDA.
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -43,7 +44,9 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
 }
 
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
-  *value = attribute == 75 ? (device == 100 ? 8 : 9) : attribute == 76 ? (device == 100 ? 6 : 0) : -1;
+  *value = attribute == 75   ? (device == 100 ? 8 : 9)
+           : attribute == 76 ? (device == 100 ? 6 : 0)
+                             : -1;
   return 0;
 }
 

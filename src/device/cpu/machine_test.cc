@@ -1,4 +1,5 @@
-// Replays descriptions of other machines: the few files of /proc and /sys that are read, written to a folder.
+// Replays descriptions of other machines: the few files of /proc and /sys that are read, written to
+// a folder.
 #include "src/device/cpu/machine.h"
 
 #include <gtest/gtest.h>
@@ -37,15 +38,18 @@ class Recorded {
 std::string x86_cpuinfo(int cores, const std::string& name) {
   std::string text;
   for (int i = 0; i < cores; ++i) {
-    text += "processor\t: " + std::to_string(i) + "\nvendor_id\t: GenuineIntel\nmodel\t\t: 140\nmodel name\t: " + name +
+    text += "processor\t: " + std::to_string(i) +
+            "\nvendor_id\t: GenuineIntel\nmodel\t\t: 140\nmodel name\t: " + name +
             "\ncache size\t: 12288 KB\n\n";
   }
   return text;
 }
 
 constexpr const char* kMeminfo =
-    "MemTotal:       16384000 kB\nMemFree:         1000000 kB\nMemAvailable:    8192000 kB\nBuffers:          500000 kB\n"
-    "Cached:          6000000 kB\nHugePages_Total:       0\nHugePages_Free:        0\nHugepagesize:       2048 kB\n";
+    "MemTotal:       16384000 kB\nMemFree:         1000000 kB\nMemAvailable:    8192000 "
+    "kB\nBuffers:          500000 kB\n"
+    "Cached:          6000000 kB\nHugePages_Total:       0\nHugePages_Free:        "
+    "0\nHugepagesize:       2048 kB\n";
 constexpr std::uint64_t kTotal = 16384000ULL * 1024, kAvailable = 8192000ULL * 1024;
 
 TEST(Machine, LaptopWithEightCores) {
@@ -56,10 +60,18 @@ TEST(Machine, LaptopWithEightCores) {
       .file("/sys/fs/cgroup/user.slice/memory.max", "max\n")
       .file("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
   const std::string cache = "/sys/devices/system/cpu/cpu0/cache/";
-  laptop.file(cache + "index0/level", "1\n").file(cache + "index0/type", "Data\n").file(cache + "index0/size", "48K\n");
-  laptop.file(cache + "index1/level", "1\n").file(cache + "index1/type", "Instruction\n").file(cache + "index1/size", "32K\n");
-  laptop.file(cache + "index2/level", "2\n").file(cache + "index2/type", "Unified\n").file(cache + "index2/size", "1280K\n");
-  laptop.file(cache + "index3/level", "3\n").file(cache + "index3/type", "Unified\n").file(cache + "index3/size", "12288K\n");
+  laptop.file(cache + "index0/level", "1\n")
+      .file(cache + "index0/type", "Data\n")
+      .file(cache + "index0/size", "48K\n");
+  laptop.file(cache + "index1/level", "1\n")
+      .file(cache + "index1/type", "Instruction\n")
+      .file(cache + "index1/size", "32K\n");
+  laptop.file(cache + "index2/level", "2\n")
+      .file(cache + "index2/type", "Unified\n")
+      .file(cache + "index2/size", "1280K\n");
+  laptop.file(cache + "index3/level", "3\n")
+      .file(cache + "index3/type", "Unified\n")
+      .file(cache + "index3/size", "12288K\n");
   const Machine m = laptop.describe(8);
   EXPECT_EQ(m.cpu_name, "11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz");
   EXPECT_EQ(m.online_cores, 8);
@@ -127,8 +139,9 @@ TEST(Machine, CgroupVersion1) {
     Recorded container;
     container.file("/proc/cpuinfo", x86_cpuinfo(16, "x"))
         .file("/proc/meminfo", kMeminfo)
-        .file("/proc/self/cgroup", "12:cpuset:/docker/abc\n9:memory:/docker/abc\n4:" + cpu +
-                                       ":/docker/abc\n1:name=systemd:/docker/abc\n0::/system.slice/docker.service\n")
+        .file("/proc/self/cgroup",
+              "12:cpuset:/docker/abc\n9:memory:/docker/abc\n4:" + cpu +
+                  ":/docker/abc\n1:name=systemd:/docker/abc\n0::/system.slice/docker.service\n")
         .file("/sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "4294967296\n")
         .file("/sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "1073741824\n")
         .file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
@@ -159,7 +172,8 @@ TEST(Machine, Aarch64) {
   std::string cpuinfo;
   for (int i = 0; i < 4; ++i) {
     cpuinfo += "processor\t: " + std::to_string(i) +
-               "\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd aes\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: "
+               "\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd aes\nCPU implementer\t: 0x41\nCPU "
+               "architecture: 8\nCPU variant\t: "
                "0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n\n";
   }
   server.file("/proc/cpuinfo", cpuinfo).file("/proc/meminfo", kMeminfo);
@@ -168,7 +182,8 @@ TEST(Machine, Aarch64) {
   EXPECT_EQ(m.cpu_name, "aarch64, implementer 0x41, part 0xd0c");
 
   Recorded board;
-  board.file("/proc/cpuinfo", cpuinfo + "Hardware\t: BCM2835\nModel\t\t: Raspberry Pi 4 Model B Rev 1.4\n");
+  board.file("/proc/cpuinfo",
+             cpuinfo + "Hardware\t: BCM2835\nModel\t\t: Raspberry Pi 4 Model B Rev 1.4\n");
   EXPECT_EQ(board.describe(4).cpu_name, "Raspberry Pi 4 Model B Rev 1.4");
 }
 
@@ -195,14 +210,17 @@ TEST(Machine, OnlyTheCgroupTells) {
 TEST(Machine, OddMeminfo) {
   Recorded odd;
   odd.file("/proc/meminfo",
-           "MemTotal:\nMemTotal:       lots kB\nHugePages_Total:       0\nMemTotal:       2048 kB\nNewThing: 12 34 56\n"
-           "MemAvailable:   1024 kB\nDirectMap1G:    99999999999999999999999 kB\nVmallocTotal:   18446744073709551615 kB");
+           "MemTotal:\nMemTotal:       lots kB\nHugePages_Total:       0\nMemTotal:       2048 "
+           "kB\nNewThing: 12 34 56\n"
+           "MemAvailable:   1024 kB\nDirectMap1G:    99999999999999999999999 kB\nVmallocTotal:   "
+           "18446744073709551615 kB");
   const Machine m = odd.describe(1);
   EXPECT_EQ(m.memory_total, 2_MiB);
   EXPECT_EQ(m.memory_available, 1_MiB);
 
   Recorded old;
-  old.file("/proc/meminfo", "MemTotal: 10240 kB\nMemFree: 1024 kB\nBuffers: 1024 kB\nCached: 2048 kB\n");
+  old.file("/proc/meminfo",
+           "MemTotal: 10240 kB\nMemFree: 1024 kB\nBuffers: 1024 kB\nCached: 2048 kB\n");
   EXPECT_EQ(old.describe(1).memory_available, 4_MiB);
 }
 
@@ -210,7 +228,9 @@ TEST(Machine, HereAndNow) {
   const Machine m = describe_machine();
   EXPECT_GE(m.usable_cores, 1);
   EXPECT_FALSE(m.cpu_name.empty());
-  if (m.memory_total.count > 0) EXPECT_LE(m.memory_available, m.memory_total);
+  if (m.memory_total.count > 0) {
+    EXPECT_LE(m.memory_available, m.memory_total);
+  }
 }
 
 }  // namespace

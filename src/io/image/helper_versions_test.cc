@@ -37,7 +37,8 @@ TEST(HelperVersions, TheRealOneAnswers) {
   const auto libraries = helper_libraries(helper_program());
   ASSERT_TRUE(libraries.ok()) << libraries.error().message();
   ASSERT_EQ(libraries.value().size(), 4U);
-  for (const HelperLibrary& library : libraries.value()) EXPECT_THAT(library.version, testing::MatchesRegex("[0-9]+\\.[0-9.]+"));
+  for (const HelperLibrary& library : libraries.value())
+    EXPECT_THAT(library.version, testing::MatchesRegex("[0-9]+\\.[0-9.]+"));
 }
 
 TEST(HelperVersions, MissingIsUnavailableWithARemedy) {
@@ -58,10 +59,12 @@ TEST(HelperVersions, DeathIsToldWithItsLastWords) {
   EXPECT_THAT(crashed.error().remedy, HasSubstr("libvips42"));
 
   // How a program ends whose library is missing.
-  const FakeHelper unlinked("echo 'error while loading shared libraries: libvips.so.42' >&2\nexit 127\n");
+  const FakeHelper unlinked(
+      "echo 'error while loading shared libraries: libvips.so.42' >&2\nexit 127\n");
   const auto missing = helper_libraries(unlinked.path());
   ASSERT_FALSE(missing.ok());
-  EXPECT_THAT(missing.error().what, HasSubstr("exit code 127: error while loading shared libraries: libvips.so.42"));
+  EXPECT_THAT(missing.error().what,
+              HasSubstr("exit code 127: error while loading shared libraries: libvips.so.42"));
 }
 
 TEST(HelperVersions, NonsenseIsNotBelieved) {
@@ -71,7 +74,8 @@ TEST(HelperVersions, NonsenseIsNotBelieved) {
   EXPECT_FALSE(helper_libraries(FakeHelper("yes\n").path()).ok());  // endless
   // A warning between the lines does no harm.
   const FakeHelper chatty(
-      "echo warning\necho '{\"library\":\"libvips\",\"version\":\"8\",\"reads\":[\"WebP\"]}'\necho warning >&2\n");
+      "echo warning\necho '{\"library\":\"libvips\",\"version\":\"8\",\"reads\":[\"WebP\"]}'\necho "
+      "warning >&2\n");
   const auto libraries = helper_libraries(chatty.path());
   ASSERT_TRUE(libraries.ok());
   ASSERT_EQ(libraries.value().size(), 1U);
