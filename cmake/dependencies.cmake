@@ -1,19 +1,24 @@
 # Every outside library, gathered by the floor that may use it.
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
-find_package(PkgConfig REQUIRED)
 
 add_library(millrace_text_deps INTERFACE)
 add_library(millrace_task_deps INTERFACE)
 add_library(millrace_simd_deps INTERFACE)
-target_link_libraries(millrace_text_deps INTERFACE fmt::fmt Threads::Threads)
+target_link_libraries(millrace_text_deps INTERFACE Threads::Threads)
 
 if(MILLRACE_KERNELS_ONLY)
-  # A cross build brings headers only: Highway's small run-time library is compiled in from
-  # MILLRACE_HWY_SOURCES, and the executor runs on the calling thread.
-  target_compile_definitions(millrace_task_deps INTERFACE MILLRACE_SERIAL=1)
+  # A cross build has fmt and Highway alone: the executor runs on the calling thread.
+  find_path(MILLRACE_FMT_HEADERS fmt/format.h REQUIRED)
+  find_path(MILLRACE_HWY_HEADERS hwy/highway.h REQUIRED)
+  find_library(MILLRACE_HWY_LIBRARY hwy REQUIRED)
+  target_include_directories(millrace_text_deps SYSTEM INTERFACE ${MILLRACE_FMT_HEADERS})
   target_compile_definitions(millrace_text_deps INTERFACE FMT_HEADER_ONLY=1 MILLRACE_KERNELS_ONLY=1)
+  target_compile_definitions(millrace_task_deps INTERFACE MILLRACE_SERIAL=1)
+  target_include_directories(millrace_simd_deps SYSTEM INTERFACE ${MILLRACE_HWY_HEADERS})
+  target_link_libraries(millrace_simd_deps INTERFACE ${MILLRACE_HWY_LIBRARY})
 else()
+  find_package(PkgConfig REQUIRED)
+  find_package(fmt REQUIRED)
   find_package(spdlog REQUIRED)
   find_package(yaml-cpp REQUIRED)
   find_package(nlohmann_json REQUIRED)
@@ -31,7 +36,7 @@ else()
   pkg_check_modules(PIXBUF REQUIRED IMPORTED_TARGET gdk-pixbuf-2.0)
   find_package(GIF REQUIRED)
 
-  target_link_libraries(millrace_text_deps INTERFACE spdlog::spdlog yaml-cpp nlohmann_json::nlohmann_json)
+  target_link_libraries(millrace_text_deps INTERFACE fmt::fmt spdlog::spdlog yaml-cpp nlohmann_json::nlohmann_json)
   target_link_libraries(millrace_task_deps INTERFACE TBB::tbb)
   target_link_libraries(millrace_simd_deps INTERFACE PkgConfig::HWY)
   add_library(millrace_io_deps INTERFACE)

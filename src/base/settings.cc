@@ -51,6 +51,15 @@ std::string yaml_scalar(const std::string& text) {
   return out.c_str();
 }
 
+// "[a, b]"; inside brackets more characters need quotes than outside.
+std::string yaml_list(const std::vector<std::string>& values) {
+  YAML::Emitter out;
+  out << YAML::Flow << YAML::BeginSeq;
+  for (const std::string& value : values) out << value;
+  out << YAML::EndSeq;
+  return out.c_str();
+}
+
 }  // namespace
 
 const char* name_of(Origin origin) {
@@ -249,8 +258,9 @@ void Settings::apply_environment(const std::function<const char*(const char*)>& 
     const std::string variable = environment_name(entry.name);
     const char* value = lookup(variable.c_str());
     if (value == nullptr) continue;
-    assign(entry, entry.repeatable ? split(value, ',') : std::vector<std::string>{value},
-           Origin::environment, variable);
+    std::vector<std::string> values{value};
+    if (entry.repeatable) values = *value == '\0' ? std::vector<std::string>{} : split(value, ',');
+    assign(entry, std::move(values), Origin::environment, variable);
   }
 }
 
@@ -261,14 +271,7 @@ void Settings::apply_flag(std::string_view name, std::vector<std::string> values
 std::string Settings::print() const {
   std::string out;
   for (const Entry& entry : entries_) {
-    std::string value;
-    if (entry.repeatable) {
-      std::vector<std::string> quoted;
-      for (const auto& v : entry.values) quoted.push_back(yaml_scalar(v));
-      value = "[" + joined(quoted, ", ") + "]";
-    } else {
-      value = yaml_scalar(entry.text());
-    }
+    const std::string value = entry.repeatable ? yaml_list(entry.values) : yaml_scalar(entry.text());
     out += fmt::format("{:<40}  # {}\n", entry.name + ": " + value, name_of(entry.origin));
   }
   return out;

@@ -71,6 +71,8 @@ std::string grouped(std::uint64_t n) {
 }
 
 std::string rate_text(double per_second) {
+  // Something done in no measurable time.
+  if (!std::isfinite(per_second) || per_second >= 1e18) return "?";
   if (per_second >= 100) return grouped(static_cast<std::uint64_t>(per_second + 0.5));
   if (per_second >= 10) return fmt::format("{:.1f}", per_second);
   return fmt::format("{:.2f}", per_second);

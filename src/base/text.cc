@@ -37,7 +37,9 @@ std::size_t utf8_length(std::string_view s, std::size_t i) {
 }
 
 // Matches one bracket class at pattern[p]; on success moves p past it.
-bool class_match(std::string_view pattern, std::size_t& p, char c) {
+bool class_match(std::string_view pattern, std::size_t& p, char wanted) {
+  // As bytes: char is signed on some machines and unsigned on others.
+  const unsigned c = static_cast<unsigned char>(wanted);
   std::size_t i = p + 1;
   const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
   if (negated) ++i;
@@ -45,10 +47,10 @@ bool class_match(std::string_view pattern, std::size_t& p, char c) {
   bool first = true;
   for (; i < pattern.size() && (pattern[i] != ']' || first); ++i, first = false) {
     if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
-      found |= pattern[i] <= c && c <= pattern[i + 2];
+      found |= byte_at(pattern, i) <= c && c <= byte_at(pattern, i + 2);
       i += 2;
     } else {
-      found |= pattern[i] == c;
+      found |= byte_at(pattern, i) == c;
     }
   }
   if (i >= pattern.size()) return false;  // no closing bracket: matches nothing
@@ -197,13 +199,17 @@ std::string utf8_for_display(std::string_view bytes) {
 }
 
 std::string printable(std::string_view bytes) {
+  const std::string text = utf8_for_display(bytes);
   std::string out;
-  for (const char c : utf8_for_display(bytes)) {
-    const auto u = static_cast<unsigned char>(c);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const unsigned u = byte_at(text, i);
     if (u < 0x20 || u == 0x7F) {
       out += fmt::format("\\x{:02x}", u);
+    } else if (u == 0xC2 && byte_at(text, i + 1) < 0xA0) {
+      // U+0080 to U+009F: terminals take U+009B for the start of a command.
+      out += fmt::format("\\x{:02x}", byte_at(text, ++i));
     } else {
-      out += c;
+      out += text[i];
     }
   }
   return out;

@@ -113,7 +113,7 @@ ExitCode Command::execute() {
   check_device(common_.device);
 
   const Machine machine = describe_machine();
-  const Bytes limit = common_.memory.count > 0 ? common_.memory : Bytes{machine.memory_available.count / 10 * 6};
+  const Bytes limit = common_.memory.count > 0 ? common_.memory : automatic_memory(machine);
   Budget budget(limit);
   Trace trace(!common_.trace.empty());
   const Executor executor(static_cast<int>(common_.threads), &interrupt());

@@ -20,9 +20,12 @@ struct Executor::Arena {};
 
 Executor::Executor(int, const CancelToken* cancel) : threads_(1), cancel_(cancel) {}
 
-void Executor::parallel_for(std::size_t count, std::size_t,
+void Executor::parallel_for(std::size_t count, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {
-  if (count > 0 && !cancelled()) body(0, count);
+  grain = std::max<std::size_t>(grain, 1);
+  for (std::size_t at = 0; at < count && !cancelled(); at += std::min(grain, count - at)) {
+    body(at, at + std::min(grain, count - at));
+  }
 }
 
 void Executor::run(const std::function<void()>& work) const { work(); }
@@ -48,8 +51,8 @@ void Executor::parallel_for(std::size_t count, std::size_t grain,
   if (count == 0) return;
   grain = std::max<std::size_t>(grain, 1);
   if (threads_ == 1 || count <= grain) {
-    for (std::size_t at = 0; at < count && !cancelled(); at += grain) {
-      body(at, std::min(at + grain, count));
+    for (std::size_t at = 0; at < count && !cancelled(); at += std::min(grain, count - at)) {
+      body(at, at + std::min(grain, count - at));
     }
     return;
   }

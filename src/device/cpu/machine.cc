@@ -54,8 +54,13 @@ CgroupLimits cgroup_limits(const std::string& root) {
     const auto parts = split(line, ':');
     if (parts.size() < 3) continue;
     const bool v2 = parts[0] == "0" && parts[1].empty();
-    const bool v1_memory = parts[1].find("memory") != std::string::npos;
-    const bool v1_cpu = parts[1] == "cpu" || parts[1].starts_with("cpu,");
+    // Controllers that are mounted together come in either order: "cpu,cpuacct", "cpuacct,cpu".
+    const auto controllers = split(parts[1], ',');
+    const auto controls = [&](const char* name) {
+      return std::find(controllers.begin(), controllers.end(), name) != controllers.end();
+    };
+    const bool v1_memory = controls("memory");
+    const bool v1_cpu = controls("cpu");
     if (!v2 && !v1_memory && !v1_cpu) continue;
     const std::string base =
         root + "/sys/fs/cgroup" + (v2 ? "" : v1_memory ? "/memory" : "/" + parts[1]);
@@ -103,24 +108,40 @@ CgroupLimits cgroup_limits(const std::string& root) {
 Machine describe_machine(const std::string& root, int affinity) {
   Machine machine;
   int cores = 0;
+  std::string implementer, part;
   std::ifstream cpuinfo(root + "/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
+    const auto value = [&] { return std::string(trim(line.substr(std::min(line.size(), line.find(':') + 1)))); };
     if (line.starts_with("processor")) ++cores;
-    if (machine.cpu_name.empty() && (line.starts_with("model name") || line.starts_with("Model"))) {
-      machine.cpu_name = std::string(trim(line.substr(std::min(line.size(), line.find(':') + 1))));
-    }
+    if (machine.cpu_name.empty() && (line.starts_with("model name") || line.starts_with("Model"))) machine.cpu_name = value();
+    if (implementer.empty() && line.starts_with("CPU implementer")) implementer = value();
+    if (part.empty() && line.starts_with("CPU part")) part = value();
+  }
+  // Most aarch64 kernels give numbers instead of a name.
+  if (machine.cpu_name.empty() && !implementer.empty()) {
+    machine.cpu_name = "aarch64, implementer " + implementer + (part.empty() ? "" : ", part " + part);
   }
   if (machine.cpu_name.empty()) machine.cpu_name = "unnamed processor";
   machine.online_cores = std::max(cores, 1);
 
   std::ifstream meminfo(root + "/proc/meminfo");
-  std::string key, unit;
-  std::uint64_t kib = 0;
-  while (meminfo >> key >> kib >> unit) {
+  std::uint64_t unused = 0;
+  bool tells_available = false;
+  for (std::string line; std::getline(meminfo, line);) {
+    // Lines that are not "Name: number kB" count things, or are a newer kernel's.
+    std::istringstream fields(line);
+    std::string key, unit;
+    std::uint64_t kib = 0;
+    if (!(fields >> key >> kib >> unit) || unit != "kB" || kib > std::numeric_limits<std::uint64_t>::max() / 1024) continue;
     if (key == "MemTotal:") machine.memory_total = {kib * 1024};
-    if (key == "MemAvailable:") machine.memory_available = {kib * 1024};
-    if (unit != "kB") meminfo.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    if (key == "MemAvailable:") {
+      machine.memory_available = {kib * 1024};
+      tells_available = true;
+    }
+    if (key == "MemFree:" || key == "Buffers:" || key == "Cached:") unused += kib * 1024;
   }
+  // Kernels before 3.14, and some that pretend to be one, do not say what is available.
+  if (!tells_available) machine.memory_available = std::min(machine.memory_total, Bytes{unused});
 
   if (affinity <= 0) {
     cpu_set_t set;
@@ -136,11 +157,20 @@ Machine describe_machine(const std::string& root, int affinity) {
   }
   if (limits.memory_limit != std::numeric_limits<std::uint64_t>::max()) {
     machine.cgroup_limit = {limits.memory_limit};
-    machine.memory_available = std::min(machine.memory_available, Bytes{limits.memory_free});
+    // Where the machine's own memory cannot be read, the limit is all that is known.
+    machine.memory_available = machine.memory_total.count == 0
+                                   ? Bytes{limits.memory_free}
+                                   : std::min(machine.memory_available, Bytes{limits.memory_free});
   }
   machine.l2 = cache_size(root, 2);
   machine.l3 = cache_size(root, 3);
   return machine;
+}
+
+Bytes automatic_memory(const Machine& machine) {
+  // Where nothing can be read (no /proc), jobs still run, in what any machine has.
+  if (machine.memory_total.count == 0 && machine.cgroup_limit.count == 0) return 1_GiB;
+  return {machine.memory_available.count / 10 * 6};
 }
 
 }  // namespace millrace

@@ -25,4 +25,7 @@ struct Machine {
 // process use; 0 asks the system. Whatever cannot be read keeps its default.
 Machine describe_machine(const std::string& root = "", int affinity = 0);
 
+// What `--memory auto` allows a job: 60 % of what is available; 1 GiB where the system does not say.
+Bytes automatic_memory(const Machine& machine);
+
 }  // namespace millrace

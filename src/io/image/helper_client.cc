@@ -34,14 +34,6 @@ constexpr int kSilenceMs = 60'000;
 
 std::atomic<std::uint64_t> memory_limit{0};
 
-std::string helper_program() {
-  // Beside the program, where the build and a package put it. Tests may run another program of the same build.
-  char self[4096];
-  const ssize_t n = ::readlink("/proc/self/exe", self, sizeof(self) - 1);
-  const std::string path(self, n > 0 ? static_cast<std::size_t>(n) : 0);
-  return path.substr(0, path.find_last_of('/') + 1) + "millrace-decoder";
-}
-
 class Helper {
  public:
   static std::unique_ptr<Helper> start() {
@@ -178,6 +170,13 @@ bool sane(const Message& m) {
 }
 
 }  // namespace
+
+std::string helper_program() {
+  char self[4096];
+  const ssize_t n = ::readlink("/proc/self/exe", self, sizeof(self) - 1);
+  const std::string path(self, n > 0 ? static_cast<std::size_t>(n) : 0);
+  return path.substr(0, path.find_last_of('/') + 1) + "millrace-decoder";
+}
 
 void limit_helper_memory(Bytes limit) { memory_limit.store(limit.count); }
 

@@ -44,6 +44,9 @@ void decode_gif(const Job& job, Channel& channel);
 void decode_bmp(const Job& job, Channel& channel);
 void decode_raw(const Job& job, Channel& channel);
 
+// One line of JSON a library: its name, its version, and the formats that it reads here. For `--versions`.
+void print_versions();
+
 // Gives a whole picture that lies in memory, strip by strip. False when the rest is not wanted.
 bool send_plane(Channel& channel, const std::uint8_t* pixels, std::size_t stride, int width, int height, int channels,
                 int pixel_step);

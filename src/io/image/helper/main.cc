@@ -119,8 +119,12 @@ bool send_plane(Channel& channel, const std::uint8_t* pixels, std::size_t stride
 
 }  // namespace millrace::helper
 
-int main() {
+int main(int argc, char** argv) {
   using namespace millrace;
+  if (argc == 2 && std::strcmp(argv[1], "--versions") == 0) {
+    helper::print_versions();
+    return 0;
+  }
   // Ctrl-C reaches the whole foreground group; it is the program that decides when its helpers go.
   std::signal(SIGINT, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,0 +1,114 @@
+#include "src/device/cpu/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+namespace millrace {
+namespace {
+
+constexpr int kThreads[] = {1, 2, 7};
+
+TEST(Executor, CoversEveryIndexOnce) {
+  for (const int threads : kThreads) {
+    const Executor executor(threads);
+#ifndef MILLRACE_SERIAL
+    EXPECT_EQ(executor.threads(), threads);
+#endif
+    for (const std::size_t count : {0UL, 1UL, 2UL, 6UL, 7UL, 100UL, 1001UL}) {
+      for (const std::size_t grain :
+           {0UL, 1UL, 3UL, 100UL, 5000UL, std::numeric_limits<std::size_t>::max() / 2}) {
+        std::vector<std::atomic<int>> seen(count);
+        std::atomic<int> short_ranges{0};
+        executor.parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
+          ASSERT_LT(begin, end);
+          ASSERT_LE(end, count);
+          if (end - begin < grain && end != count) ++short_ranges;
+          for (std::size_t i = begin; i < end; ++i) ++seen[i];
+        });
+        for (const auto& times : seen)
+          ASSERT_EQ(times, 1) << count << " by " << grain << " on " << threads;
+        EXPECT_EQ(short_ranges, 0);
+      }
+    }
+  }
+}
+
+TEST(Executor, ZeroThreadsIsOneACore) {
+#ifndef MILLRACE_SERIAL
+  EXPECT_EQ(Executor(0).threads(), usable_cores());
+#endif
+  EXPECT_GE(usable_cores(), 1);
+}
+
+TEST(Executor, AnExceptionArrives) {
+  for (const int threads : kThreads) {
+    const Executor executor(threads);
+    const auto work = [&] {
+      executor.parallel_for(1000, 1, [](std::size_t begin, std::size_t) {
+        if (begin == 613) throw std::runtime_error("part 613");
+      });
+    };
+    try {
+      work();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& e) {
+      EXPECT_STREQ(e.what(), "part 613");
+    }
+    EXPECT_THROW(executor.run([] { throw std::logic_error("run"); }), std::logic_error);
+    // It works on after that.
+    std::atomic<int> calls{0};
+    executor.parallel_for(10, 1, [&](std::size_t, std::size_t) { ++calls; });
+    EXPECT_EQ(calls, 10);
+  }
+}
+
+TEST(Executor, CancelStopsWhatHasNotBegun) {
+  for (const int threads : kThreads) {
+    CancelToken token;
+    const Executor executor(threads, &token);
+    EXPECT_FALSE(executor.cancelled());
+    std::atomic<std::size_t> calls{0};
+    constexpr std::size_t kParts = 100000;
+    executor.parallel_for(kParts, 1, [&](std::size_t, std::size_t) {
+      ++calls;
+      token.cancel();
+    });
+    EXPECT_TRUE(executor.cancelled());
+    EXPECT_GE(calls, 1U);
+    // Each thread may have begun one part before it saw the cancel.
+    EXPECT_LE(calls, static_cast<std::size_t>(executor.threads()) + 1);
+    const std::size_t before = calls;
+    executor.parallel_for(kParts, 1, [&](std::size_t, std::size_t) { ++calls; });
+    EXPECT_EQ(calls, before);
+  }
+}
+
+TEST(Executor, CallsMayBeNested) {
+  for (const int threads : kThreads) {
+    const Executor executor(threads);
+    constexpr std::size_t kSide = 37;
+    std::vector<std::atomic<int>> seen(kSide * kSide * kSide);
+    executor.run([&] {
+      executor.parallel_for(kSide, 1, [&](std::size_t x0, std::size_t x1) {
+        for (std::size_t x = x0; x < x1; ++x) {
+          executor.parallel_for(kSide, 2, [&](std::size_t y0, std::size_t y1) {
+            for (std::size_t y = y0; y < y1; ++y) {
+              executor.parallel_for(kSide, 5, [&](std::size_t z0, std::size_t z1) {
+                for (std::size_t z = z0; z < z1; ++z) ++seen[(x * kSide + y) * kSide + z];
+              });
+            }
+          });
+        }
+      });
+    });
+    for (const auto& times : seen) ASSERT_EQ(times, 1);
+  }
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,60 @@
+// No GPU is needed: the driver is a small library of our own (tests/support/fake_cuda.cc).
+#include "src/device/cuda/driver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+CudaDriver fake(const char* pretends) {
+  ::setenv("FAKE_CUDA", pretends, 1);
+  CudaDriver driver = find_cuda_driver(MILLRACE_FAKE_CUDA);
+  ::unsetenv("FAKE_CUDA");
+  return driver;
+}
+
+TEST(CudaDriver, AMissingLibraryIsAReason) {
+  const CudaDriver driver = find_cuda_driver("libnot-a-driver.so.1");
+  EXPECT_TRUE(driver.devices.empty());
+  EXPECT_THAT(driver.reason, HasSubstr("no NVIDIA driver"));
+  EXPECT_THAT(driver.reason, HasSubstr("libnot-a-driver.so.1"));
+}
+
+TEST(CudaDriver, ALibraryWithoutTheCallsIsAReason) {
+  const CudaDriver driver = find_cuda_driver("libm.so.6");
+  EXPECT_TRUE(driver.devices.empty());
+  EXPECT_THAT(driver.reason, HasSubstr("lacks functions"));
+}
+
+TEST(CudaDriver, ListsDevicesAndSkipsABrokenOne) {
+  const CudaDriver driver = fake("");
+  EXPECT_EQ(driver.reason, "");
+  EXPECT_EQ(driver.version, 12040);
+  ASSERT_EQ(driver.devices.size(), 2U);
+  EXPECT_EQ(driver.devices[0].name, "Fake GPU A");
+  EXPECT_EQ(driver.devices[0].memory, 24_GiB);
+  EXPECT_EQ(driver.devices[0].major, 8);
+  EXPECT_EQ(driver.devices[0].minor, 6);
+  EXPECT_EQ(driver.devices[1].name, "Fake GPU B");
+  EXPECT_EQ(driver.devices[1].memory, 80_GiB);
+  EXPECT_EQ(driver.devices[1].major, 9);
+  EXPECT_EQ(driver.devices[1].minor, 0);
+}
+
+TEST(CudaDriver, EveryWayToHaveNoneHasItsReason) {
+  EXPECT_THAT(fake("does not start").reason, HasSubstr("cuInit gave 999"));
+  EXPECT_EQ(fake("no device").reason, "the NVIDIA driver lists no device");
+  EXPECT_EQ(fake("no count").reason, "the NVIDIA driver lists no device");
+  EXPECT_EQ(fake("silent").reason, "no listed device answers");
+  for (const char* pretends : {"does not start", "no device", "no count", "silent"}) {
+    EXPECT_TRUE(fake(pretends).devices.empty());
+  }
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,114 @@
+#include "src/io/image/helper_versions.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+
+extern char** environ;
+
+namespace millrace {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(20);
+constexpr std::size_t kMostOutput = 64 << 10;
+constexpr const char* kPackages = "install libvips42, libraw20, libgif7 and libgdk-pixbuf-2.0-0";
+
+// Everything the program writes, to stdout or stderr; false when it neither ends nor stops writing
+// in time.
+bool read_all(int fd, std::string& text) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  char block[4096];
+  while (text.size() < kMostOutput) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;
+    pollfd waiting{fd, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(left.count()));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return false;
+    const ssize_t n = ::read(fd, block, sizeof(block));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n == 0;
+    text.append(block, static_cast<std::size_t>(n));
+  }
+  return false;
+}
+
+}  // namespace
+
+Outcome<std::vector<HelperLibrary>> helper_libraries(const std::string& program) {
+  const std::string subject = printable(program);
+  if (::access(program.c_str(), X_OK) != 0) {
+    return Error{ErrorCode::unavailable, "the decoding helper is not there", subject,
+                 "build the target millrace-decoder, or put it beside the millrace program"};
+  }
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("no pipe", subject, errno);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  std::string path = program, option = "--versions";
+  char* arguments[] = {path.data(), option.data(), nullptr};
+  pid_t pid = -1;
+  const int failed = ::posix_spawn(&pid, path.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  if (failed != 0) {
+    ::close(ends[0]);
+    Error error = system_error("the decoding helper cannot be started", subject, failed);
+    error.code = ErrorCode::unavailable;
+    return error;
+  }
+  std::string text;
+  const bool ended = read_all(ends[0], text);
+  ::close(ends[0]);
+  if (!ended) ::kill(pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+
+  std::vector<HelperLibrary> libraries;
+  std::string complaint;
+  for (const std::string& line : split(text, '\n')) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_object() && json.contains("library")) {
+      try {
+        libraries.push_back({json.at("library"), json.at("version"), json.at("reads")});
+      } catch (const nlohmann::json::exception&) {
+        complaint = line;
+      }
+    } else if (!trim(line).empty()) {
+      complaint = line;  // the dynamic linker's, or a library's
+    }
+  }
+  const std::string said = complaint.empty() ? "" : ": " + printable(complaint);
+  if (!ended)
+    return Error{ErrorCode::crashed, "the decoding helper does not answer", subject, kPackages};
+  if (WIFSIGNALED(status)) {
+    return Error{
+        ErrorCode::crashed,
+        fmt::format("the decoding helper crashed ({}){}", strsignal(WTERMSIG(status)), said),
+        subject, kPackages};
+  }
+  if (WEXITSTATUS(status) != 0 || libraries.empty()) {
+    return Error{
+        ErrorCode::crashed,
+        fmt::format("the decoding helper stopped with exit code {}{}", WEXITSTATUS(status), said),
+        subject, kPackages};
+  }
+  return libraries;
+}
+
+}  // namespace millrace

@@ -1,0 +1,86 @@
+#include "src/io/image/helper_versions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "src/io/image/helper_client.h"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+// A helper that says and does what the test wants.
+class FakeHelper {
+ public:
+  explicit FakeHelper(const std::string& script) {
+    std::string name = (std::filesystem::temp_directory_path() / "millrace-helper-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+    folder_ = name;
+    std::ofstream(path()) << "#!/bin/sh\n" << script;
+    ::chmod(path().c_str(), 0700);
+  }
+  ~FakeHelper() { std::filesystem::remove_all(folder_); }
+  FakeHelper(const FakeHelper&) = delete;
+  FakeHelper& operator=(const FakeHelper&) = delete;
+  std::string path() const { return folder_ + "/millrace-decoder"; }
+
+ private:
+  std::string folder_;
+};
+
+TEST(HelperVersions, TheRealOneAnswers) {
+  const auto libraries = helper_libraries(helper_program());
+  ASSERT_TRUE(libraries.ok()) << libraries.error().message();
+  ASSERT_EQ(libraries.value().size(), 4U);
+  for (const HelperLibrary& library : libraries.value())
+    EXPECT_THAT(library.version, testing::MatchesRegex("[0-9]+\\.[0-9.]+"));
+}
+
+TEST(HelperVersions, MissingIsUnavailableWithARemedy) {
+  const auto libraries = helper_libraries("/nowhere/millrace-decoder");
+  ASSERT_FALSE(libraries.ok());
+  EXPECT_EQ(libraries.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(libraries.error().message(), HasSubstr("/nowhere/millrace-decoder"));
+  EXPECT_FALSE(libraries.error().remedy.empty());
+}
+
+TEST(HelperVersions, DeathIsToldWithItsLastWords) {
+  const FakeHelper killed("echo 'last words' >&2\nkill -SEGV $$\n");
+  const auto crashed = helper_libraries(killed.path());
+  ASSERT_FALSE(crashed.ok());
+  EXPECT_EQ(crashed.error().code, ErrorCode::crashed);
+  EXPECT_THAT(crashed.error().what, HasSubstr("Segmentation fault"));
+  EXPECT_THAT(crashed.error().what, HasSubstr("last words"));
+  EXPECT_THAT(crashed.error().remedy, HasSubstr("libvips42"));
+
+  // How a program ends whose library is missing.
+  const FakeHelper unlinked(
+      "echo 'error while loading shared libraries: libvips.so.42' >&2\nexit 127\n");
+  const auto missing = helper_libraries(unlinked.path());
+  ASSERT_FALSE(missing.ok());
+  EXPECT_THAT(missing.error().what,
+              HasSubstr("exit code 127: error while loading shared libraries: libvips.so.42"));
+}
+
+TEST(HelperVersions, NonsenseIsNotBelieved) {
+  EXPECT_FALSE(helper_libraries(FakeHelper("echo '{\"library\": 3}'\n").path()).ok());
+  EXPECT_FALSE(helper_libraries(FakeHelper("echo '[]'\n").path()).ok());
+  EXPECT_FALSE(helper_libraries(FakeHelper("exit 0\n").path()).ok());
+  EXPECT_FALSE(helper_libraries(FakeHelper("yes\n").path()).ok());  // endless
+  // A warning between the lines does no harm.
+  const FakeHelper chatty(
+      "echo warning\necho '{\"library\":\"libvips\",\"version\":\"8\",\"reads\":[\"WebP\"]}'\necho "
+      "warning >&2\n");
+  const auto libraries = helper_libraries(chatty.path());
+  ASSERT_TRUE(libraries.ok());
+  ASSERT_EQ(libraries.value().size(), 1U);
+  EXPECT_THAT(libraries.value()[0].reads, testing::ElementsAre("WebP"));
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "src/io/image/picture.h"
+#include "src/jobs/doctor/libraries.h"
+#include "src/jobs/doctor/report.h"
+
+namespace millrace::doctor {
+namespace {
+
+// What the helper reads, and the Debian package that brings it.
+struct HelperFormat {
+  ImageFormat format;
+  const char* remedy;
+};
+constexpr std::array kHelperFormats = {
+    HelperFormat{ImageFormat::gif, "install libgif7"},
+    HelperFormat{ImageFormat::bmp, "install libgdk-pixbuf-2.0-0"},
+    HelperFormat{ImageFormat::pnm, "install libvips42"},
+    HelperFormat{ImageFormat::tiff, "install libvips42 and libtiff6"},
+    HelperFormat{ImageFormat::webp, "install libvips42 and libwebpdemux2"},
+    HelperFormat{ImageFormat::heif,
+                 "install libvips42 and libheif1 (Ubuntu 24.04: also libheif-plugin-libde265)"},
+    HelperFormat{ImageFormat::jxl, "install libvips42 and libjxl0.7"},
+    HelperFormat{ImageFormat::jp2, "install libvips42 and libopenjp2-7"},
+    HelperFormat{ImageFormat::raw, "install libraw20"},
+};
+
+std::string first_word(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::string word;
+  in >> word;
+  return word;
+}
+
+// A display or compute device (PCI classes 03 and 12) of NVIDIA's vendor number.
+bool nvidia_on_bus(const std::string& root) {
+  std::error_code error;
+  for (const auto& device :
+       std::filesystem::directory_iterator(root + "/sys/bus/pci/devices", error)) {
+    if (first_word(device.path() / "vendor") != "0x10de") continue;
+    const std::string kind = first_word(device.path() / "class");
+    if (kind.starts_with("0x03") || kind.starts_with("0x12")) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> remedies_of(const Findings& findings, const std::string& helper_remedy) {
+  std::vector<std::string> remedies;
+  const auto add = [&](const std::string& remedy) {
+    if (!remedy.empty() && std::find(remedies.begin(), remedies.end(), remedy) == remedies.end())
+      remedies.push_back(remedy);
+  };
+  for (const SelfTestResult& result : findings.self_test) {
+    if (result.passed()) continue;
+    add(fmt::format(
+        "do not trust results at the level {}: run with MILLRACE_CPU={} and report the failed "
+        "self-test",
+        name_of(result.level), result.level == CpuLevel::baseline ? "another level" : "baseline"));
+  }
+  add(findings.forced_error);
+  add(helper_remedy);
+  if (findings.helper.empty()) {
+    for (const FormatSupport& format : findings.formats) {
+      if (!format.remedy.empty()) add(fmt::format("to read {}: {}", format.name, format.remedy));
+    }
+  }
+  if (findings.cuda.devices.empty() && findings.nvidia_on_bus) {
+    add("an NVIDIA device is here without a working driver: install nvidia-driver (Debian's "
+        "section non-free) and restart");
+  }
+  const Bytes memory = automatic_memory(findings.machine);
+  if (memory.count > 0 && memory < 1_GiB) {
+    add(fmt::format(
+        "only {} is left for a job: close other programs, or raise this container's limit",
+        to_text(memory)));
+  }
+  return remedies;
+}
+
+}  // namespace
+
+bool Findings::passed() const {
+  return std::all_of(self_test.begin(), self_test.end(),
+                     [](const SelfTestResult& r) { return r.passed(); });
+}
+
+std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>& helper) {
+  std::vector<FormatSupport> formats = {
+      {"JPEG", true, true, jpeg_library(), ""},
+      {"PNG", true, false, png_library(), ""},
+  };
+  for (const auto& [format, remedy] : kHelperFormats) {
+    FormatSupport support{name_of(format), false, false, "", ""};
+    if (!helper) {
+      support.by = "the decoding helper does not work";
+      support.remedy = helper.error().remedy;
+    } else {
+      for (const HelperLibrary& library : helper.value()) {
+        if (std::find(library.reads.begin(), library.reads.end(), support.name) ==
+            library.reads.end())
+          continue;
+        support.reads = true;
+        support.by = fmt::format("{} {}, in the helper", library.name, library.version);
+      }
+      if (!support.reads) {
+        support.by = "no library here reads it";
+        support.remedy = remedy;
+      }
+    }
+    formats.push_back(std::move(support));
+  }
+  formats.push_back({"NPY", true, true, "this program", ""});
+  return formats;
+}
+
+Findings examine(const std::string& program_version, const std::string& helper,
+                 const std::string& root) {
+  Findings findings;
+  findings.program_version = program_version;
+  findings.machine = describe_machine(root);
+  if (const char* forced = std::getenv("MILLRACE_CPU"); forced != nullptr) findings.forced = forced;
+  try {
+    use_cpu_level_from_environment();
+  } catch (const Failure& failure) {
+    findings.forced_error = failure.what();
+  }
+  findings.levels = available_cpu_levels();
+  findings.level = current_cpu_level();
+  findings.cuda = find_cuda_driver();
+  findings.nvidia_on_bus = nvidia_on_bus(root);
+  findings.libraries = own_libraries();
+  const auto answer = helper_libraries(helper);
+  findings.formats = formats_of(answer);
+  if (answer) {
+    for (const HelperLibrary& library : answer.value()) {
+      findings.libraries.push_back({library.name, library.version, "decodes in the helper"});
+    }
+  } else {
+    findings.helper = fmt::format("{}: {}", answer.error().subject, answer.error().what);
+  }
+  findings.self_test = run_self_test();
+  findings.remedies = remedies_of(findings, answer ? "" : answer.error().remedy);
+  return findings;
+}
+
+}  // namespace millrace::doctor

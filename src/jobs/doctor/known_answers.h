@@ -1,0 +1,26 @@
+// Enters: nothing: a picture and codes made from a fixed seed.
+// Leaves: for every CPU level of this machine and every operation, whether it gives the known
+// answer. Never: measures speed, reads or writes files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/device/cpu/level.h"
+
+namespace millrace::doctor {
+
+struct SelfTestResult {
+  CpuLevel level = CpuLevel::baseline;
+  std::string operation;
+  std::string expected, got;
+
+  bool passed() const { return expected == got; }
+};
+
+// Runs every operation at every level, and puts the level back that was in use. Takes well under a
+// second. An answer changes only with the operation's definition; then the constant in
+// known_answers.cc changes with it.
+std::vector<SelfTestResult> run_self_test();
+
+}  // namespace millrace::doctor

@@ -1,0 +1,53 @@
+#include "src/jobs/doctor/libraries.h"
+
+// jpeglib.h needs FILE.
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <gio/gio.h>
+#include <hwy/highway.h>
+#include <jpeglib.h>
+#include <oneapi/tbb/version.h>
+#include <png.h>
+#include <sqlite3.h>
+#include <xxhash.h>
+#include <zlib.h>
+
+#include "src/jobs/doctor/report.h"
+
+// libexif and libjpeg-turbo do not tell their version at run time; the build knows that of their
+// headers.
+#define MILLRACE_TEXT_OF(x) #x
+#define MILLRACE_EXPANDED_TEXT_OF(x) MILLRACE_TEXT_OF(x)
+#ifdef LIBJPEG_TURBO_VERSION
+#define MILLRACE_JPEG_VERSION MILLRACE_EXPANDED_TEXT_OF(LIBJPEG_TURBO_VERSION)
+#else
+#define MILLRACE_JPEG_VERSION "(not libjpeg-turbo: slower)"
+#endif
+
+namespace millrace::doctor {
+
+std::string jpeg_library() { return "libjpeg-turbo " MILLRACE_JPEG_VERSION; }
+
+std::string png_library() {
+  return fmt::format("libpng {} with zlib {}", png_get_libpng_ver(nullptr), zlibVersion());
+}
+
+std::vector<Library> own_libraries() {
+  const unsigned xxhash = XXH_versionNumber();
+  return {
+      {"libjpeg-turbo", MILLRACE_JPEG_VERSION, "reads and writes JPEG"},
+      {"libpng", png_get_libpng_ver(nullptr), "reads PNG"},
+      {"zlib", zlibVersion(), "unpacks PNG"},
+      {"libexif", MILLRACE_EXIF_VERSION, "reads EXIF"},
+      {"SQLite", sqlite3_libversion(), "keeps the catalogue"},
+      {"oneTBB", TBB_runtime_version(), "runs the threads"},
+      {"Highway", fmt::format("{}.{}", HWY_MAJOR, HWY_MINOR), "chooses the vector instructions"},
+      {"GIO", fmt::format("{}.{}.{}", glib_major_version, glib_minor_version, glib_micro_version),
+       "moves files to the trash"},
+      {"xxHash", fmt::format("{}.{}.{}", xxhash / 10000, xxhash / 100 % 100, xxhash % 100),
+       "fingerprints files"},
+  };
+}
+
+}  // namespace millrace::doctor

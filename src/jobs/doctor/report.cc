@@ -1,0 +1,188 @@
+#include "src/jobs/doctor/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+
+namespace millrace::doctor {
+namespace {
+
+constexpr const char* kNoOpenCl = "this build has no OpenCL version of any operation";
+constexpr const char* kNoGpuVersion =
+    "no operation of this build has a CUDA version yet, so no job uses it";
+
+std::string known(Bytes bytes) { return bytes.count == 0 ? "unknown" : to_text(bytes); }
+
+std::string names(const std::vector<CpuLevel>& levels) {
+  std::string text;
+  for (const CpuLevel level : levels)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(level));
+  return text;
+}
+
+// 12040 is 12.4.
+std::string cuda_version(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+class Page {
+ public:
+  void heading(const std::string& text) {
+    out_ += fmt::format("{}{}\n", out_.empty() ? "" : "\n", text);
+  }
+  void line(const std::string& name, const std::string& text) {
+    // Names and versions come from outside: a library, a driver, /proc.
+    out_ += fmt::format("  {:<14} {}\n", name, printable(text));
+  }
+  void bullet(const std::string& text) { out_ += fmt::format("  - {}\n", printable(text)); }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+void write_cpu(Page& page, const Findings& f) {
+  page.heading("CPU");
+  page.line("name", f.machine.cpu_name);
+  std::string level = fmt::format("{} in use; available: {}", name_of(f.level), names(f.levels));
+  if (!f.forced.empty()) level += fmt::format("; MILLRACE_CPU={}", f.forced);
+  page.line("level", level);
+  if (!f.forced_error.empty()) page.line("", f.forced_error);
+  std::string cores =
+      fmt::format("{} usable of {} online", f.machine.usable_cores, f.machine.online_cores);
+  cores += f.machine.cpu_quota > 0 ? fmt::format("; the cgroup allows {:.2f}", f.machine.cpu_quota)
+                                   : "; no cgroup quota";
+  page.line("cores", cores);
+  page.line("caches", fmt::format("L2 {}, L3 {}", known(f.machine.l2), known(f.machine.l3)));
+}
+
+void write_memory(Page& page, const Findings& f) {
+  page.heading("Memory");
+  page.line("total", known(f.machine.memory_total));
+  page.line("available", known(f.machine.memory_available));
+  page.line("cgroup limit",
+            f.machine.cgroup_limit.count == 0 ? "none" : to_text(f.machine.cgroup_limit));
+  page.line("--memory auto", known(automatic_memory(f.machine)));
+}
+
+void write_gpus(Page& page, const Findings& f) {
+  page.heading("GPUs");
+  if (f.cuda.devices.empty()) page.line("cuda", f.cuda.reason);
+  for (std::size_t i = 0; i < f.cuda.devices.size(); ++i) {
+    const CudaDevice& device = f.cuda.devices[i];
+    page.line(fmt::format("cuda:{}", i),
+              fmt::format("{}, {}, compute capability {}.{}, driver for CUDA {}", device.name,
+                          to_text(device.memory), device.major, device.minor,
+                          cuda_version(f.cuda.version)));
+  }
+  if (!f.cuda.devices.empty()) page.line("", kNoGpuVersion);
+  page.line("opencl", kNoOpenCl);
+}
+
+void write_self_test(Page& page, const Findings& f) {
+  page.heading("Self-test: known answers at every level");
+  for (const CpuLevel level : f.levels) {
+    int passed = 0, all = 0;
+    for (const SelfTestResult& r : f.self_test) {
+      if (r.level != level) continue;
+      ++all;
+      passed += r.passed();
+    }
+    page.line(name_of(level), fmt::format("{} of {} right", passed, all));
+    for (const SelfTestResult& r : f.self_test) {
+      if (r.level != level || r.passed()) continue;
+      page.line("  WRONG", fmt::format("{} at level {}: got {}, expected {}", r.operation,
+                                       name_of(level), r.got, r.expected));
+    }
+  }
+}
+
+}  // namespace
+
+std::string text_of(const Findings& f) {
+  Page page;
+  page.heading("millrace " + f.program_version);
+  write_cpu(page, f);
+  write_memory(page, f);
+  write_gpus(page, f);
+  page.heading("Formats");
+  for (const FormatSupport& format : f.formats) {
+    const char* what = format.reads ? (format.writes ? "read, written" : "read") : "NOT READ";
+    page.line(format.name, fmt::format("{:<14} {}", what, format.by));
+  }
+  if (!f.helper.empty()) page.line("helper", f.helper);
+  page.heading("Libraries");
+  for (const Library& library : f.libraries)
+    page.line(library.name, fmt::format("{:<14} {}", library.version, library.use));
+  write_self_test(page, f);
+  page.heading("To do");
+  if (f.remedies.empty()) page.bullet("nothing: all that this build can use is here");
+  for (const std::string& remedy : f.remedies) page.bullet(remedy);
+  return page.take();
+}
+
+nlohmann::ordered_json json_of(const Findings& f) {
+  using Json = nlohmann::ordered_json;
+  // JSON must be UTF-8, whatever /proc or a driver says.
+  const auto text = [](const std::string& s) { return utf8_for_display(s); };
+  Json levels = Json::array(), devices = Json::array(), formats = Json::array(),
+       libraries = Json::array(), tests = Json::array();
+  for (const CpuLevel level : f.levels) levels.push_back(name_of(level));
+  for (const CudaDevice& d : f.cuda.devices) {
+    devices.push_back({{"name", text(d.name)},
+                       {"memory", d.memory.count},
+                       {"compute_capability", fmt::format("{}.{}", d.major, d.minor)}});
+  }
+  for (const FormatSupport& s : f.formats) {
+    formats.push_back({{"format", s.name},
+                       {"reads", s.reads},
+                       {"writes", s.writes},
+                       {"by", text(s.by)},
+                       {"remedy", s.remedy}});
+  }
+  for (const Library& l : f.libraries)
+    libraries.push_back({{"name", text(l.name)}, {"version", text(l.version)}, {"use", l.use}});
+  for (const SelfTestResult& r : f.self_test) {
+    tests.push_back({{"level", name_of(r.level)},
+                     {"operation", r.operation},
+                     {"passed", r.passed()},
+                     {"expected", r.expected},
+                     {"got", text(r.got)}});
+  }
+  Json remedies = Json::array();
+  for (const std::string& remedy : f.remedies) remedies.push_back(text(remedy));
+  return Json{
+      {"version", f.program_version},
+      {"cpu",
+       {{"name", text(f.machine.cpu_name)},
+        {"level", name_of(f.level)},
+        {"levels", levels},
+        {"forced", text(f.forced)},
+        {"forced_error", text(f.forced_error)},
+        {"cores", f.machine.usable_cores},
+        {"online_cores", f.machine.online_cores},
+        {"quota", f.machine.cpu_quota},
+        {"l2", f.machine.l2.count},
+        {"l3", f.machine.l3.count}}},
+      {"memory",
+       {{"total", f.machine.memory_total.count},
+        {"available", f.machine.memory_available.count},
+        {"cgroup_limit", f.machine.cgroup_limit.count},
+        {"automatic", automatic_memory(f.machine).count}}},
+      {"cuda",
+       {{"version", f.cuda.version},
+        {"devices", devices},
+        {"reason", text(f.cuda.reason)},
+        {"used", false}}},
+      {"opencl", {{"devices", Json::array()}, {"reason", kNoOpenCl}}},
+      {"helper", {{"works", f.helper.empty()}, {"reason", text(f.helper)}}},
+      {"formats", formats},
+      {"libraries", libraries},
+      {"self_test", {{"passed", f.passed()}, {"steps", tests}}},
+      {"to_do", remedies},
+  };
+}
+
+}  // namespace millrace::doctor

@@ -1,0 +1,61 @@
+// Enters: this machine, this build and the decoding helper, each asked what it has.
+// Leaves: one report, as text for a person and as JSON, with what to do about what is missing.
+// Never: changes anything, or fails because something is missing; only a wrong answer of the
+// self-test is a failure.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/device/cpu/level.h"
+#include "src/device/cpu/machine.h"
+#include "src/device/cuda/driver.h"
+#include "src/io/image/helper_versions.h"
+#include "src/jobs/doctor/known_answers.h"
+
+namespace millrace::doctor {
+
+struct Library {
+  std::string name, version, use;
+};
+
+// A kind of file, and which library reads or writes it here.
+struct FormatSupport {
+  std::string name;
+  bool reads = false, writes = false;
+  std::string by;      // "libvips 8.14.1, in the helper"; or why it cannot be read
+  std::string remedy;  // empty where nothing is missing
+};
+
+struct Findings {
+  std::string program_version;
+  Machine machine;
+  CpuLevel level = CpuLevel::baseline;
+  std::vector<CpuLevel> levels;
+  std::string forced;        // MILLRACE_CPU as it is set; empty when it is not
+  std::string forced_error;  // why it cannot be obeyed
+  CudaDriver cuda;
+  bool nvidia_on_bus =
+      false;  // an NVIDIA display or compute device is in this machine, with a driver or without
+  std::vector<Library> libraries;
+  std::vector<FormatSupport> formats;
+  std::string helper;  // empty when the helper answered; else what is wrong with it
+  std::vector<SelfTestResult> self_test;
+  std::vector<std::string> remedies;  // what a person can do, most useful first
+
+  bool passed() const;
+};
+
+// `helper` is the path of millrace-decoder; `root` as in describe_machine().
+Findings examine(const std::string& program_version, const std::string& helper,
+                 const std::string& root = "");
+
+// The formats, from what the helper said; apart so that it can be tested on invented answers.
+std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>& helper);
+
+std::string text_of(const Findings& findings);
+nlohmann::ordered_json json_of(const Findings& findings);
+
+}  // namespace millrace::doctor

@@ -1,0 +1,19 @@
+// Forcing a level changes the code that runs, not only the name that is shown.
+#include "src/kernels/kernel_test.h"
+#include "src/kernels/resize/resize_passes.h"
+
+namespace millrace {
+namespace {
+
+TEST(Levels, AForcedLevelRunsItsOwnCode) {
+  at_every_cpu_level([] {
+    // A strip is as many rows as 32-bit lanes of the level's vectors.
+    const int lanes = current_cpu_level() == CpuLevel::avx512 ? 16
+                      : current_cpu_level() == CpuLevel::avx2 ? 8
+                                                              : 4;
+    EXPECT_EQ(resize_strip_rows(), lanes);
+  });
+}
+
+}  // namespace
+}  // namespace millrace

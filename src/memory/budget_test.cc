@@ -1,0 +1,169 @@
+#include "src/memory/budget.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "src/memory/buffer.h"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+const auto kNever = [] { return false; };
+
+TEST(Budget, ReserveAndRelease) {
+  Budget budget(10_MiB);
+  EXPECT_EQ(budget.limit(), 10_MiB);
+  EXPECT_EQ(budget.used().count, 0U);
+  {
+    Reservation a = budget.reserve(4_MiB, "a");
+    const Reservation b = budget.reserve(6_MiB, "b");
+    EXPECT_EQ(budget.used(), 10_MiB);
+    EXPECT_EQ(budget.by_purpose().at("a"), 4_MiB);
+    EXPECT_FALSE(budget.try_reserve(Bytes{1}, "c"));
+    Reservation moved = std::move(a);
+    EXPECT_EQ(moved.size(), 4_MiB);
+    EXPECT_EQ(a.size().count, 0U);  // NOLINT(bugprone-use-after-move): empty after a move
+    a.release();
+    EXPECT_EQ(budget.used(), 10_MiB);
+    moved.release();
+    moved.release();
+    EXPECT_EQ(budget.used(), 6_MiB);
+    // Assigning gives back what was held.
+    moved = budget.reserve(1_MiB, "a");
+    moved = budget.reserve(2_MiB, "a");
+    EXPECT_EQ(budget.used(), 8_MiB);
+  }
+  EXPECT_EQ(budget.used().count, 0U);
+  EXPECT_EQ(budget.peak(), 10_MiB);
+  EXPECT_TRUE(budget.try_reserve(10_MiB, "all"));
+}
+
+TEST(Budget, OutOfMemoryNamesPurposeAndSizes) {
+  Budget budget(10_MiB);
+  const Reservation held = budget.reserve(7_MiB, "the table");
+  try {
+    const Reservation more = budget.reserve(4_MiB, "the pairs");
+    ADD_FAILURE() << "it was granted";
+  } catch (const OutOfMemory& failure) {
+    EXPECT_EQ(failure.error().code, ErrorCode::out_of_memory);
+    EXPECT_THAT(failure.error().what, HasSubstr("the pairs needs 4.0 MiB"));
+    EXPECT_THAT(failure.error().what, HasSubstr("3.0 MiB of 10 MiB"));
+    EXPECT_THAT(failure.error().remedy, HasSubstr("1.0 MiB more with --memory"));
+  }
+  // Sizes whose sum would wrap around are refused like any other.
+  EXPECT_THROW(budget.reserve(Bytes{~std::uint64_t{0}}, "x"), OutOfMemory);
+  EXPECT_FALSE(budget.try_reserve(Bytes{~std::uint64_t{0}}, "x"));
+  EXPECT_EQ(budget.used(), 7_MiB);
+}
+
+TEST(Budget, AWaitIsWoken) {
+  Budget budget(10_MiB);
+  Reservation held = budget.reserve(8_MiB, "held");
+  std::promise<void> waiting;
+  std::atomic<bool> told{false};
+  std::thread waiter([&] {
+    // It is asked whether it was cancelled before every wait: then it is about to wait.
+    const auto granted = budget.wait_for(5_MiB, "waiter", [&] {
+      if (!told.exchange(true)) waiting.set_value();
+      return false;
+    });
+    ASSERT_TRUE(granted);
+    EXPECT_EQ(granted->size(), 5_MiB);
+  });
+  waiting.get_future().wait();
+  EXPECT_EQ(budget.used(), 8_MiB);
+  held.release();
+  waiter.join();
+  EXPECT_EQ(budget.used().count, 0U);
+  EXPECT_LE(budget.peak(), 10_MiB);
+}
+
+TEST(Budget, AWaitEndsWhenCancelled) {
+  Budget budget(10_MiB);
+  const Reservation held = budget.reserve(8_MiB, "held");
+  int asked = 0;
+  EXPECT_FALSE(budget.wait_for(5_MiB, "waiter", [&] { return ++asked == 2; }));
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(budget.used(), 8_MiB);
+}
+
+TEST(Budget, WaitingForTheImpossibleFailsAtOnce) {
+  Budget budget(10_MiB);
+  const Reservation table = budget.reserve_permanent(6_MiB, "the table");
+  const Reservation other = budget.reserve(1_MiB, "other");
+  EXPECT_EQ(budget.largest_grant(), 4_MiB);
+  EXPECT_THROW(budget.wait_for(5_MiB, "too much", kNever), OutOfMemory);
+  // What fits once `other` is back is waited for, not refused.
+  EXPECT_FALSE(budget.wait_for(4_MiB, "later", [] { return true; }));
+  EXPECT_TRUE(budget.wait_for(3_MiB, "now", kNever));
+}
+
+TEST(Budget, ManyThreadsStayInside) {
+  constexpr Bytes kLimit = 1_MiB;
+  Budget budget(kLimit);
+  const Reservation table = budget.reserve_permanent(100_KiB, "the table");
+  // Counted apart from the budget's own books.
+  std::atomic<std::uint64_t> held{table.size().count}, most{0}, granted{0};
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(t);
+      for (int i = 0; i < 500; ++i) {
+        const Bytes size{1 + random() % (900 << 10)};
+        std::optional<Reservation> r;
+        if (i % 3 == 0) {
+          r = budget.try_reserve(size, "try");
+        } else {
+          r = budget.wait_for(size, "wait", kNever);
+          ASSERT_TRUE(r);
+        }
+        if (!r) continue;
+        ++granted;
+        const std::uint64_t now = held += r->size().count;
+        std::uint64_t before = most;
+        while (before < now && !most.compare_exchange_weak(before, now)) {
+        }
+        held -= r->size().count;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_GT(granted, 8U * 300U);
+  EXPECT_LE(most, kLimit.count);
+  EXPECT_LE(budget.peak(), kLimit);
+  EXPECT_GE(budget.peak().count, most);
+  EXPECT_EQ(budget.used(), table.size());
+}
+
+TEST(Budget, ResidentMemoryIsCounted) {
+  const ResidentMemory memory = resident_memory();
+  EXPECT_GT(memory.now.count, 0U);
+  EXPECT_GE(memory.peak, memory.now);
+}
+
+TEST(Buffer, IsAlignedAndKeepsItsMemory) {
+  Buffer<std::uint8_t> buffer(1000);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % kAlignment, 0U);
+  std::uint8_t* const first = buffer.data();
+  for (auto& b : buffer) b = 7;
+  buffer.resize(10);
+  EXPECT_EQ(buffer.size(), 10U);
+  buffer.resize(1000);
+  EXPECT_EQ(buffer.data(), first);
+  EXPECT_EQ(buffer[999], 7);
+  Buffer<std::uint8_t> moved = std::move(buffer);
+  EXPECT_EQ(moved.data(), first);
+  EXPECT_EQ(buffer.size(), 0U);  // NOLINT(bugprone-use-after-move): empty after a move
+  EXPECT_EQ(moved.span().size(), 1000U);
+}
+
+}  // namespace
+}  // namespace millrace
