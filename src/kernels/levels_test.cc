@@ -7,11 +7,11 @@ namespace {
 
 TEST(Levels, AForcedLevelRunsItsOwnCode) {
   at_every_cpu_level([] {
-    // A strip is as many rows as 32-bit lanes of the level's vectors.
     const int lanes = current_cpu_level() == CpuLevel::avx512 ? 16
                       : current_cpu_level() == CpuLevel::avx2 ? 8
-                                                              : 4;
-    EXPECT_EQ(resize_strip_rows(), lanes);
+                      : current_cpu_level() == CpuLevel::neon ? 4
+                                                              : 1;
+    EXPECT_EQ(resize_vector_lanes(), lanes);
   });
 }
 

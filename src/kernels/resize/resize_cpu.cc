@@ -19,6 +19,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MILLRACE_PORTABLE_TARGET
 
+int Lanes() { return 1; }
+
 std::int32_t PairTerm(std::int32_t pair, int which) { return static_cast<std::int16_t>(pair >> (16 * which)); }
 
 // Weight `which` of pair `p` of output `x`, its two halves put together again.
@@ -86,6 +88,8 @@ void Accumulate(const std::uint8_t* HWY_RESTRICT row, int width, std::int32_t we
 
 using D32 = hn::CappedTag<std::int32_t, kStripRows>;
 using D16 = hn::Repartition<std::int16_t, D32>;
+
+int Lanes() { return static_cast<int>(hn::Lanes(D32())); }
 
 template <bool kSplit>
 void RowOf(const std::int16_t* HWY_RESTRICT pixels, const DotWeights& weights, std::uint8_t* HWY_RESTRICT out) {
@@ -301,10 +305,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace millrace {
 
+HWY_EXPORT(Lanes);
 HWY_EXPORT(Row);
 HWY_EXPORT(Strip);
 HWY_EXPORT(ColumnRow);
 HWY_EXPORT(Accumulate);
+
+int resize_vector_lanes() { return HWY_DYNAMIC_DISPATCH(Lanes)(); }
 
 void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, std::int16_t* scratch,
                 std::uint8_t* out) {

@@ -42,6 +42,9 @@ struct PairWeights {
 // Rows that resize_strip takes at once.
 inline constexpr int kStripRows = 16;
 
+// 32-bit lanes of the vectors that the passes run with, 1 in portable code: tells which level's code really runs.
+int resize_vector_lanes();
+
 // One row to axis.out pixels. `scratch` holds at least width + 2 * DotWeights::kStep values; its end must stay zero
 // past width, which the call itself sees to.
 void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, std::int16_t* scratch,
