@@ -40,7 +40,7 @@ ExitCode exit_code_for(ErrorCode code) {
   }
 }
 
-Error system_error(std::string what, std::string subject, int error_number) {
+Error system_error(const std::string& what, std::string subject, int error_number) {
   const ErrorCode code = error_number == ENOENT   ? ErrorCode::not_found
                          : error_number == ENOMEM ? ErrorCode::out_of_memory
                                                   : ErrorCode::io;

@@ -67,7 +67,7 @@ class Failure : public std::exception {
 ExitCode exit_code_for(ErrorCode code);
 
 // The error of the last system call, from errno: "No space left on device".
-Error system_error(std::string what, std::string subject, int error_number);
+Error system_error(const std::string& what, std::string subject, int error_number);
 
 // One item's success or the reason why there is none. Items fail without stopping a job.
 template <typename T>

@@ -59,7 +59,7 @@ std::string to_text(Bytes bytes) {
 std::string duration_text(double seconds) {
   if (!(seconds >= 0)) return "?";
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
@@ -73,7 +73,7 @@ std::string grouped(std::uint64_t n) {
 std::string rate_text(double per_second) {
   // Something done in no measurable time.
   if (!std::isfinite(per_second) || per_second >= 1e18) return "?";
-  if (per_second >= 100) return grouped(static_cast<std::uint64_t>(per_second + 0.5));
+  if (per_second >= 100) return grouped(static_cast<std::uint64_t>(std::llround(per_second)));
   if (per_second >= 10) return fmt::format("{:.1f}", per_second);
   return fmt::format("{:.2f}", per_second);
 }
