@@ -41,6 +41,11 @@ std::string take_error() {
   return text.empty() ? "the file cannot be decoded" : text;
 }
 
+void fail_with(Channel& channel, const std::string& why) {
+  const bool memory = why.find("out of memory") != std::string::npos || why.find("Out of memory") != std::string::npos;
+  channel.fail(static_cast<int>(memory ? ErrorCode::out_of_memory : ErrorCode::bad_data), why);
+}
+
 // True when a WebP file holds one lossless picture: only then are its pixels defined.
 bool lossless_webp(int fd) {
   std::uint8_t head[12];
@@ -147,7 +152,7 @@ std::uint64_t memory_of(const Job& job, const VipsImage* image) {
 
 void decode_with_vips(const Job& job, Channel& channel) {
   start_vips();
-  const auto bad = [&] { channel.fail(static_cast<int>(ErrorCode::bad_data), take_error()); };
+  const auto bad = [&] { fail_with(channel, take_error()); };
   const Ref<VipsSource> header_source(vips_source_new_from_descriptor(job.fd));
   if (!header_source) return bad();
   int full_width = 0, full_height = 0;
@@ -225,7 +230,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
     const VipsRect rect{0, y, about.width, count};
     if (!damaged && vips_region_prepare(region.get(), &rect) != 0) {
       why = take_error();
-      if (y == 0) return channel.fail(static_cast<int>(ErrorCode::bad_data), why);
+      if (y == 0) return fail_with(channel, why);
       damaged = true;
     }
     if (damaged) {
