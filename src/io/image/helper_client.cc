@@ -23,6 +23,8 @@ using helper::Message;
 // A hostile file can make a decoder loop for ever. No healthy one takes longer than this to its first strip, where most
 // of them decode everything: a second a megapixel on top of a minute.
 constexpr int kPatienceSeconds = 60;
+// A helper before it has opened anything: its libraries' own data.
+constexpr Bytes kIdleMemory = 24_MiB;
 
 std::atomic<std::uint64_t> memory_limit{0};
 
@@ -147,7 +149,7 @@ class Conversation {
   std::optional<Error> prepare(const Message& m) {
     if (auto error = check(m.full_width, m.full_height)) return error;
     wait_for(m);
-    return sink_.prepare({m.decoder_memory});
+    return sink_.prepare(Bytes{m.decoder_memory} + kIdleMemory);
   }
 
   std::optional<Error> begin(const Message& m, const std::vector<std::uint8_t>& exif) {
@@ -159,7 +161,7 @@ class Conversation {
     info.full_height = m.full_height;
     info.channels = m.channels;
     info.exact = m.exact != 0;
-    info.decoder_memory = {m.decoder_memory};
+    info.decoder_memory = Bytes{m.decoder_memory} + kIdleMemory;
     info.exif = parse_exif(exif);
     if (m.orientation >= 1 && m.orientation <= 8) info.exif.orientation = static_cast<Orientation>(m.orientation);
     if (auto error = check(m.full_width, m.full_height)) return error;

@@ -1,4 +1,5 @@
 // The decoding helper: one picture at a time until its socket closes. It is allowed to crash.
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -150,6 +151,11 @@ int main() {
   using namespace millrace;
   // Ctrl-C reaches the whole foreground group; it is the program that decides when its helpers go.
   std::signal(SIGINT, SIG_IGN);
+  // The program's output is data, and what codecs print to stderr is for their authors.
+  if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+  }
   std::thread(helper::end_with_the_program).detach();
   void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
   if (shared == MAP_FAILED) return 1;
