@@ -51,6 +51,13 @@ std::string yaml_scalar(const std::string& text) {
   return out.c_str();
 }
 
+// On one line, where a comma or a bracket needs quotes that it does not need by itself.
+std::string yaml_list(const std::vector<std::string>& values) {
+  YAML::Emitter out;
+  out << YAML::Flow << values;
+  return out.c_str();
+}
+
 }  // namespace
 
 const char* name_of(Origin origin) {
@@ -263,9 +270,7 @@ std::string Settings::print() const {
   for (const Entry& entry : entries_) {
     std::string value;
     if (entry.repeatable) {
-      std::vector<std::string> quoted;
-      for (const auto& v : entry.values) quoted.push_back(yaml_scalar(v));
-      value = "[" + joined(quoted, ", ") + "]";
+      value = yaml_list(entry.values);
     } else {
       value = yaml_scalar(entry.text());
     }

@@ -1,6 +1,7 @@
 #include "src/io/image/fingerprint.h"
 
 #include <algorithm>
+#include <new>
 
 #include "src/base/text.h"
 #include "src/kernels/resize/resize.h"
@@ -157,8 +158,10 @@ class FingerprintSink : public RowSink {
 
 }  // namespace
 
-Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
-                                 const std::function<bool()>& cancelled, Span& span) {
+namespace {
+
+Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& options, Budget& budget,
+                                    const std::function<bool()>& cancelled, Span& span) {
   Fingerprint out;
   std::optional<FingerprintSink> sink;
   const auto decode = [&](FileReader& from) {
@@ -188,6 +191,19 @@ Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& opt
     out.content = *content;
   }
   return out;
+}
+
+}  // namespace
+
+Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
+                                 const std::function<bool()>& cancelled, Span& span) {
+  try {
+    return fingerprint_of(file, options, budget, cancelled, span);
+  } catch (const std::bad_alloc&) {
+    // The budget had room and the system has none: this picture's outcome, not the end of the others.
+    return Error{ErrorCode::out_of_memory, "the system has no memory left for this picture", printable(file.path()),
+                 "allow less with --memory, or use fewer --threads"};
+  }
 }
 
 }  // namespace millrace

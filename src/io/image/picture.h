@@ -56,7 +56,7 @@ struct DecodeOptions {
   int shortest_side = 0;
   bool gray = false;                      // luma is enough: JPEG then gives its own Y
   std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
-  std::function<bool()> cancelled;            // asked while a helper is silent; may be empty
+  std::function<bool()> cancelled{};          // asked while a helper is silent; may be empty
 };
 
 struct Decoded {
