@@ -205,6 +205,8 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
     return {ErrorCode::bad_data, fmt::format("not a JPEG that can be decoded ({})", s.errors.message), subject, ""};
   };
   if (!read_header(s)) return broken();
+  // Without a single byte of it the decoder would make up a first block.
+  if (s.source.base.bytes_in_buffer == 0) on_fill(&s.info);
   if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
   s.wants_exif = false;
   if (auto error = check_sides(s.info.image_width, s.info.image_height, options, subject)) return *error;

@@ -90,7 +90,7 @@ TEST_F(JpegTest, CutAfterTheHeadersShowsNothing) {
     const std::string whole = jpeg_bytes(test_pixels(64, height, 3));
     const std::size_t scan = whole.find("\xFF\xDA");
     const auto got = decode(whole.substr(0, scan + 14));
-    ASSERT_FALSE(got.outcome) << height << got.outcome->damaged << got.outcome->damage << testing::PrintToString(got.sink.pixels);
+    ASSERT_FALSE(got.outcome) << height;
     EXPECT_THAT(got.outcome.error().what, HasSubstr("ends before its picture begins"));
   }
 }

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include "src/io/test_pictures.h"
@@ -150,6 +151,21 @@ TEST_F(PngTest, PassesOverTextThatUnpacksToGigabytes) {
   const auto got = decode(bytes);
   ASSERT_TRUE(got.outcome);
   EXPECT_EQ(got.sink.pixels, pixels.data);
+}
+
+TEST_F(PngTest, MakesNoRoomForWhatAFileOnlyClaims) {
+  const std::string plain = png_bytes(test_pixels(30, 20, 3));
+  const rlim_t room = 512U << 20;
+  rlimit before{};
+  ::getrlimit(RLIMIT_DATA, &before);
+  const rlimit bound{room, before.rlim_max};
+  ::setrlimit(RLIMIT_DATA, &bound);
+  for (const char* name : {"eXIf", "zTXt", "iCCP", "tRNS", "prVt"}) {
+    const auto got = decode(plain.substr(0, 33) + big_endian(0x70000000) + name + plain.substr(33));
+    EXPECT_FALSE(got.outcome) << name;
+    EXPECT_EQ(got.outcome.error().what, "the file ends before its picture begins") << name;
+  }
+  ::setrlimit(RLIMIT_DATA, &before);
 }
 
 TEST_F(PngTest, ReportsExifBeforeAndAfterThePixels) {
