@@ -148,6 +148,7 @@ int run_program(int argc, char** argv) {
   action.sa_handler = on_interrupt;
   ::sigaction(SIGINT, &action, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error of the write, like a full disk
   try {
     std::vector<std::unique_ptr<Command>> commands;
     commands.push_back(make_hash_command(app));

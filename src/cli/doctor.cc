@@ -5,7 +5,7 @@
 
 #include "src/cli/app.h"
 #include "src/io/file/atomic_file.h"
-#include "src/io/image/helper_client.h"
+#include "src/io/image/helper_process.h"
 #include "src/jobs/doctor/report.h"
 
 namespace millrace::cli {

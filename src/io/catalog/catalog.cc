@@ -5,17 +5,21 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <climits>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/image/picture.h"
 
 namespace millrace {
 namespace {
 
 constexpr int kSchema = 1;
+constexpr int kBusyMs = 60'000;  // how long another run may hold the catalogue
 constexpr int kApplicationId = 0x6D726163;  // "mrac", so that `file` and we can tell it from other SQLite files
 
 constexpr const char* kTables = R"(
@@ -48,11 +52,22 @@ struct Statement {
   void integer(int i, std::int64_t v) { sqlite3_bind_int64(handle, i, v); }
 
   std::int64_t integer(int i) const { return sqlite3_column_int64(handle, i); }
+  bool null(int i) const { return sqlite3_column_type(handle, i) == SQLITE_NULL; }
+  // False when the column does not hold a number in this range.
+  template <typename T>
+  bool number(int i, std::int64_t lowest, std::int64_t highest, T& out) const {
+    const std::int64_t v = integer(i);
+    if (v < lowest || v > highest) return false;
+    out = static_cast<T>(v);
+    return true;
+  }
+  bool error_code(int i, ErrorCode& out) const { return number(i, 0, static_cast<int>(ErrorCode::internal), out); }
   std::string text(int i) const {
     const auto* data = static_cast<const char*>(sqlite3_column_blob(handle, i));
     return data == nullptr ? std::string() : std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(handle, i)));
   }
-  // False when the column does not hold a hash: then the row was not written by us and is passed over.
+  // False when the column does not hold a hash. A row that we cannot have written is passed over: its file or picture is
+  // then read again.
   bool content(int i, ContentHash& hash) const {
     if (sqlite3_column_bytes(handle, i) != static_cast<int>(hash.size())) return false;
     std::memcpy(hash.data(), sqlite3_column_blob(handle, i), hash.size());
@@ -119,6 +134,37 @@ struct Catalog::State {
   }
 };
 
+namespace {
+
+// Read in one transaction: another run may be making the catalogue at this moment.
+void check_ours(Catalog::State& s) {
+  s.run("BEGIN");
+  const std::int64_t application = s.number("PRAGMA application_id");
+  const bool fresh = s.number("SELECT count(*) FROM sqlite_master") == 0;
+  const std::int64_t schema = s.number("PRAGMA user_version");
+  s.run("COMMIT");
+  if (!fresh && application != kApplicationId) {
+    throw Failure(ErrorCode::bad_data, "this SQLite file is not a catalogue", printable(s.path), "name another with --catalog");
+  }
+  if (!fresh && schema > kSchema) {
+    throw Failure(ErrorCode::conflict, "a newer version of this program made the catalogue", printable(s.path),
+                  "use that version, or name another catalogue with --catalog");
+  }
+}
+
+// SQLite does not wait for a lock when it changes the journal, so two runs that make one catalogue would collide.
+void use_write_ahead_log(Catalog::State& s) {
+  constexpr int kPauseMs = 10;
+  for (int waited = 0;; waited += kPauseMs) {
+    const int code = sqlite3_exec(s.db, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+    if (code == SQLITE_OK) return;
+    if (code != SQLITE_BUSY || waited >= kBusyMs) s.fail("the catalogue cannot be used");
+    sqlite3_sleep(kPauseMs);
+  }
+}
+
+}  // namespace
+
 Catalog::Catalog(const std::string& path, const std::string& key) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.path = path;
@@ -126,19 +172,10 @@ Catalog::Catalog(const std::string& path, const std::string& key) : state_(std::
   if (sqlite3_open_v2(path.c_str(), &s.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) != SQLITE_OK) {
     s.fail("the catalogue cannot be opened");
   }
-  sqlite3_busy_timeout(s.db, 60'000);
-  const std::int64_t application = s.number("PRAGMA application_id");
-  const bool fresh = s.number("SELECT count(*) FROM sqlite_master") == 0;
-  if (!fresh && application != kApplicationId) {
-    throw Failure(ErrorCode::bad_data, "this SQLite file is not a catalogue", printable(path), "name another with --catalog");
-  }
-  if (!fresh && s.number("PRAGMA user_version") > kSchema) {
-    throw Failure(ErrorCode::conflict, "a newer version of this program made the catalogue", printable(path),
-                  "use that version, or name another catalogue with --catalog");
-  }
-  s.run("PRAGMA journal_mode = WAL");
+  sqlite3_busy_timeout(s.db, kBusyMs);
+  check_ours(s);
+  use_write_ahead_log(s);
   s.run("PRAGMA synchronous = NORMAL");
-  s.run("PRAGMA mmap_size = 1073741824");
   s.run("BEGIN IMMEDIATE");
   s.run(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
   s.run(fmt::format("PRAGMA user_version = {}", kSchema).c_str());
@@ -167,10 +204,10 @@ std::vector<CatalogFile> Catalog::files() {
     file.path = row.text(0);
     file.size = static_cast<std::uint64_t>(row.integer(1));
     file.mtime_ns = row.integer(2);
-    file.failed = sqlite3_column_type(row.handle, 3) != SQLITE_NULL;
+    file.failed = !row.null(3);
     if (file.failed) {
-      file.code = static_cast<ErrorCode>(row.integer(3));
       file.reason = row.text(4);
+      if (!row.error_code(3, file.code) || file.reason.empty()) continue;
     } else if (!row.content(5, file.content)) {
       continue;
     }
@@ -189,21 +226,23 @@ std::vector<CatalogPicture> Catalog::pictures() {
   while (s.step(row)) {
     CatalogPicture p;
     if (!row.content(0, p.content)) continue;
-    p.failed = sqlite3_column_type(row.handle, 1) != SQLITE_NULL;
-    p.code = static_cast<ErrorCode>(row.integer(1));
+    p.failed = !row.null(1);
     p.reason = row.text(2);
     p.damage = row.text(3);
-    p.format = static_cast<int>(row.integer(4));
-    p.width = static_cast<int>(row.integer(5));
-    p.height = static_cast<int>(row.integer(6));
-    p.quality = static_cast<int>(row.integer(7));
+    const bool right =
+        p.failed ? row.error_code(1, p.code) && !p.reason.empty()
+                 : row.number(4, 0, 255, p.format) && row.number(5, 1, kLongestSide, p.width) &&
+                       row.number(6, 1, kLongestSide, p.height) && row.number(7, 0, 100, p.quality) &&
+                       row.number(12, 0, INT_MAX, p.exif_fields);
+    if (!right) continue;
     if (const std::string codes = row.text(8); codes.size() == sizeof(p.codes)) {
       std::memcpy(p.codes.data(), codes.data(), codes.size());
+    } else if (!p.failed) {
+      continue;
     }
     p.taken = row.text(9);
     p.subsecond = row.text(10);
     p.camera = row.text(11);
-    p.exif_fields = static_cast<int>(row.integer(12));
     p.look = static_cast<std::uint64_t>(row.integer(13));
     out.push_back(std::move(p));
   }
@@ -218,9 +257,9 @@ std::vector<CatalogScore> Catalog::scores() {
   while (s.step(row)) {
     CatalogScore score;
     if (!row.content(0, score.a) || !row.content(1, score.b)) continue;
-    score.orientation = static_cast<std::uint8_t>(row.integer(2));
-    score.kind = static_cast<std::uint8_t>(row.integer(3));
+    if (!row.number(2, 0, 255, score.orientation) || !row.number(3, 0, 255, score.kind)) continue;
     score.score = static_cast<float>(sqlite3_column_double(row.handle, 4));
+    if (!std::isfinite(score.score)) continue;
     out.push_back(score);
   }
   return out;

@@ -79,8 +79,9 @@ class Catalog {
   void flush_now_and_then();
   void flush();
 
- private:
   struct State;
+
+ private:
   std::unique_ptr<State> state_;
 };
 

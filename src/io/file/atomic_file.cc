@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -77,6 +78,18 @@ void AtomicFile::commit() {
 void write_output(const std::string& path, std::string_view text) {
   if (path == "-") {
     write_all(STDOUT_FILENO, text, "standard output");
+    return;
+  }
+  // A device or a pipe has no half: /dev/stdout, /dev/null, a shell's >(command).
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) fail("cannot be opened", path);
+    struct Close {
+      int fd;
+      ~Close() { ::close(fd); }
+    } const close_it{fd};
+    write_all(fd, text, path);
     return;
   }
   AtomicFile file(path);

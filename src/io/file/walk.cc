@@ -43,6 +43,20 @@ class Walker {
                              info.st_nlink});
   }
 
+  std::vector<std::string> names_in(DIR* handle, const std::string& at) {
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(handle)) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != ".." && (options_.hidden || !name.starts_with('.'))) names.emplace_back(name);
+      errno = 0;
+    }
+    // What was listed until then is still used.
+    if (errno != 0) result_.unreadable.push_back(system_error("the folder cannot be read to its end", printable(at), errno));
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
   // Folders are kept on a list of our own: a tree may be deeper than the stack.
   void folder(const std::string& top, const struct stat& top_info) {
     std::vector<std::string> open = {top};
@@ -55,17 +69,15 @@ class Walker {
         result_.unreadable.push_back(system_error("the folder cannot be read", printable(at), errno));
         continue;
       }
-      const int fd = ::dirfd(handle);
-      errno = 0;
-      while (const dirent* entry = ::readdir(handle)) {
-        const std::string_view name = entry->d_name;
-        if (name == "." || name == ".." || (!options_.hidden && name.starts_with('.'))) continue;
+      // In the order of names, so that of two ways to one folder the same is taken at every run.
+      const std::vector<std::string> names = names_in(handle, at);
+      for (const std::string& name : names) {
         std::string path = at == "/" ? "/" : at + "/";
         path += name;
         if (excluded(path)) continue;
         struct stat info {};
         const int flags = options_.follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
-        if (::fstatat(fd, entry->d_name, &info, flags) != 0) {
+        if (::fstatat(::dirfd(handle), name.c_str(), &info, flags) != 0) {
           result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
         } else if (S_ISDIR(info.st_mode)) {
           // A folder that was entered already, through a link or a bind mount, is not entered again.

@@ -1,6 +1,7 @@
 #include "src/io/image/fingerprint.h"
 
 #include <algorithm>
+#include <new>
 
 #include "src/base/text.h"
 #include "src/kernels/resize/resize.h"
@@ -62,25 +63,32 @@ class FingerprintSink : public RowSink {
                   std::string subject)
       : options_(options), budget_(budget), cancelled_(cancelled), span_(span), subject_(std::move(subject)) {}
 
+  // The orientation, when it is known from an earlier reading.
+  void know(Orientation orientation) { known_ = orientation; }
+
+  std::optional<Error> prepare(Bytes decoder_memory) override {
+    reservation_.release();
+    return reserve(decoder_memory);
+  }
+
   std::optional<Error> begin(const PictureInfo& info) override {
     info_ = info;
-    turn_ = options_.upright && info.exif.orientation != Orientation::upright;
-    const bool swapped = turn_ && swaps_sides(info.exif.orientation);
+    if (known_) info_.exif.orientation = *known_;
+    turn_ = options_.upright && info_.exif.orientation != Orientation::upright;
+    const bool swapped = turn_ && swaps_sides(info_.exif.orientation);
     const int width = swapped ? info.height : info.width;
     const int height = swapped ? info.width : info.height;
     Bytes needed = info.decoder_memory;
     needed += {PictureHasher::memory_needed(options_.hashes, width, height)};
     if (options_.thumbnail_side > 0) needed += {ThumbnailMaker::memory_needed(width, height, options_.thumbnail_side)};
     if (turn_) needed += {2 * pixels_of(info)};
-    try {
-      Wait wait(span_);
-      auto granted = budget_.wait_for(needed, "decoding a picture", cancelled_);
-      if (!granted) return Error{ErrorCode::cancelled, "cancelled", subject_, ""};
-      reservation_ = std::move(*granted);
-    } catch (const OutOfMemory& e) {
-      Error error = e.error();
-      error.subject = subject_;
-      return error;
+    // What the decoder took already is given back only to be asked for again with the rest: nobody waits while holding.
+    const Bytes held = std::min(reservation_.size(), needed);
+    if (auto rest = budget_.try_reserve(needed - held, kPurpose)) {
+      rest_ = std::move(*rest);
+    } else {
+      reservation_.release();
+      if (auto error = reserve(needed)) return error;
     }
     hasher_.emplace(options_.hashes, width, height);
     if (options_.thumbnail_side > 0) thumbnail_.emplace(width, height, options_.thumbnail_side);
@@ -93,6 +101,8 @@ class FingerprintSink : public RowSink {
     const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(info_.width) * info_.channels;
     for (int r = 0; r < count; ++r) whole_.insert(whole_.end(), data + r * stride, data + r * stride + pitch);
   }
+
+  Orientation assumed() const { return info_.exif.orientation; }
 
   void finish(Fingerprint& out) {
     if (turn_) {
@@ -107,6 +117,22 @@ class FingerprintSink : public RowSink {
   }
 
  private:
+  static constexpr const char* kPurpose = "decoding a picture";
+
+  std::optional<Error> reserve(Bytes bytes) {
+    try {
+      Wait wait(span_);
+      auto granted = budget_.wait_for(bytes, kPurpose, cancelled_);
+      if (!granted) return Error{ErrorCode::cancelled, "cancelled", subject_, ""};
+      reservation_ = std::move(*granted);
+      return std::nullopt;
+    } catch (const OutOfMemory& e) {
+      Error error = e.error();
+      error.subject = subject_;
+      return error;
+    }
+  }
+
   static std::size_t pixels_of(const PictureInfo& info) {
     return static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.height) * static_cast<std::size_t>(info.channels);
   }
@@ -123,7 +149,8 @@ class FingerprintSink : public RowSink {
   const std::string subject_;
   PictureInfo info_;
   bool turn_ = false;
-  Reservation reservation_;
+  std::optional<Orientation> known_;
+  Reservation reservation_, rest_;
   std::optional<PictureHasher> hasher_;
   std::optional<ThumbnailMaker> thumbnail_;
   std::vector<std::uint8_t> whole_;
@@ -131,22 +158,52 @@ class FingerprintSink : public RowSink {
 
 }  // namespace
 
-Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
-                                 const std::function<bool()>& cancelled, Span& span) {
-  FingerprintSink sink(options, budget, cancelled, span, printable(file.path()));
-  auto decoded = decode_picture(file, options.decode, sink);
-  if (!decoded) return decoded.error();
+namespace {
+
+Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& options, Budget& budget,
+                                    const std::function<bool()>& cancelled, Span& span) {
   Fingerprint out;
-  out.info = std::move(decoded->info);
-  out.damaged = decoded->damaged;
-  out.damage = std::move(decoded->damage);
-  sink.finish(out);
+  std::optional<FingerprintSink> sink;
+  const auto decode = [&](FileReader& from) {
+    DecodeOptions decoding = options.decode;
+    decoding.cancelled = cancelled;
+    auto decoded = decode_picture(from, decoding, *sink);
+    if (!decoded) return std::optional(decoded.error());
+    out.info = std::move(decoded->info);
+    out.damaged = decoded->damaged;
+    out.damage = std::move(decoded->damage);
+    return std::optional<Error>();
+  };
+  sink.emplace(options, budget, cancelled, span, printable(file.path()));
+  if (auto error = decode(file)) return *error;
+  if (options.upright && out.info.exif.orientation != sink->assumed()) {
+    // A PNG may say after its pixels how it is to be turned. That is rare, and then it is read twice.
+    auto again = FileReader::open(file.path());
+    if (!again) return again.error();
+    sink.emplace(options, budget, cancelled, span, printable(file.path()));
+    sink->know(out.info.exif.orientation);
+    if (auto error = decode(**again)) return *error;
+  }
+  sink->finish(out);
   if (options.content_hash) {
     auto content = file.finish_hash();
     if (!content) return content.error();
     out.content = *content;
   }
   return out;
+}
+
+}  // namespace
+
+Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
+                                 const std::function<bool()>& cancelled, Span& span) {
+  try {
+    return fingerprint_of(file, options, budget, cancelled, span);
+  } catch (const std::bad_alloc&) {
+    // The budget had room and the system has none: this picture's outcome, not the end of the others.
+    return Error{ErrorCode::out_of_memory, "the system has no memory left for this picture", printable(file.path()),
+                 "allow less with --memory, or use fewer --threads"};
+  }
 }
 
 }  // namespace millrace

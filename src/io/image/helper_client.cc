@@ -1,26 +1,17 @@
 #include "src/io/image/helper_client.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "src/base/text.h"
-#include "src/io/image/helper/protocol.h"
-
-extern char** environ;
+#include "src/io/image/helper_process.h"
 
 namespace millrace {
 namespace {
@@ -29,139 +20,41 @@ using helper::Answer;
 using helper::Kind;
 using helper::Message;
 
-// No healthy decoder is silent for this long between two strips; a hostile file can make one loop for ever.
-constexpr int kSilenceMs = 60'000;
+// A hostile file can make a decoder loop for ever. No healthy one takes longer than this to its first strip, where most
+// of them decode everything: a second a megapixel on top of a minute.
+constexpr int kPatienceSeconds = 60;
+// A helper before it has opened anything: its libraries' own data.
+constexpr Bytes kIdleMemory = 24_MiB;
 
 std::atomic<std::uint64_t> memory_limit{0};
 
-class Helper {
- public:
-  static std::unique_ptr<Helper> start() {
-    int pair[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return nullptr;
-    const int memory = ::memfd_create("millrace-pixels", MFD_CLOEXEC);
-    auto helper = std::unique_ptr<Helper>(new Helper);
-    helper->socket_ = pair[0];
-    void* shared = MAP_FAILED;
-    if (memory >= 0 && ::ftruncate(memory, helper::kSharedBytes) == 0) {
-      shared = ::mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-    }
-    if (shared != MAP_FAILED) helper->shared_ = static_cast<std::uint8_t*>(shared);
-    if (helper->shared_ != nullptr) {
-      // Descriptors are moved out of the way first: one of them may already be the number that the helper expects.
-      const int high_socket = ::fcntl(pair[1], F_DUPFD_CLOEXEC, 16);
-      const int high_memory = ::fcntl(memory, F_DUPFD_CLOEXEC, 16);
-      posix_spawn_file_actions_t actions;
-      posix_spawn_file_actions_init(&actions);
-      posix_spawn_file_actions_adddup2(&actions, high_socket, helper::kSocket);
-      posix_spawn_file_actions_adddup2(&actions, high_memory, helper::kSharedMemory);
-      std::string program = helper_program();
-      char* arguments[] = {program.data(), nullptr};
-      pid_t pid = -1;
-      if (::posix_spawn(&pid, program.c_str(), &actions, nullptr, arguments, environ) == 0) helper->pid_ = pid;
-      posix_spawn_file_actions_destroy(&actions);
-      ::close(high_socket);
-      ::close(high_memory);
-    }
-    ::close(pair[1]);
-    if (memory >= 0) ::close(memory);
-    if (helper->pid_ < 0) return nullptr;
-    if (const std::uint64_t limit = memory_limit.load(); limit > 0) {
-      const rlimit bound{limit, limit};
-      ::prlimit(helper->pid_, RLIMIT_AS, &bound, nullptr);
-    }
-    return helper;
-  }
-
-  ~Helper() {
-    if (socket_ >= 0) ::close(socket_);
-    if (shared_ != nullptr) ::munmap(shared_, helper::kSharedBytes);
-    if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
-  }
-
-  bool request(const helper::Request& request, int fd) {
-    iovec part{const_cast<helper::Request*>(&request), sizeof(request)};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof(control);
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-    return ::sendmsg(socket_, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(request));
-  }
-
-  bool receive(void* data, std::size_t size) {
-    char* at = static_cast<char*>(data);
-    while (size > 0) {
-      pollfd waiting{socket_, POLLIN, 0};
-      const int ready = ::poll(&waiting, 1, kSilenceMs);
-      if (ready < 0 && errno == EINTR) continue;
-      if (ready == 0) silent_ = true;
-      if (ready <= 0) return false;
-      const ssize_t n = ::recv(socket_, at, size, 0);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return false;
-      at += n;
-      size -= static_cast<std::size_t>(n);
-    }
-    return true;
-  }
-
-  bool answer(Answer answer) {
-    return ::send(socket_, &answer, sizeof(answer), MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(answer));
-  }
-
-  // What became of a helper that stopped answering.
-  std::string obituary() {
-    if (silent_) return "its decoder made no progress for 60 s and was stopped";
-    int status = 0;
-    if (::waitpid(pid_, &status, 0) == pid_) {
-      pid_ = -1;
-      if (WIFSIGNALED(status)) return fmt::format("its decoder crashed ({})", strsignal(WTERMSIG(status)));
-      return fmt::format("its decoder stopped with exit code {}", WEXITSTATUS(status));
-    }
-    return "its decoder crashed";
-  }
-
-  const std::uint8_t* shared() const { return shared_; }
-
- private:
-  Helper() = default;
-  int socket_ = -1;
-  pid_t pid_ = -1;
-  std::uint8_t* shared_ = nullptr;
-  bool silent_ = false;
-};
-
 std::mutex idle_mutex;
-std::vector<std::unique_ptr<Helper>>& idle_helpers() {
-  static std::vector<std::unique_ptr<Helper>> idle;
+std::vector<std::unique_ptr<HelperProcess>>& idle_helpers() {
+  static std::vector<std::unique_ptr<HelperProcess>> idle;
   return idle;
 }
 
-std::unique_ptr<Helper> take_helper() {
-  {
-    const std::lock_guard lock(idle_mutex);
-    if (!idle_helpers().empty()) {
-      auto helper = std::move(idle_helpers().back());
-      idle_helpers().pop_back();
-      return helper;
-    }
+std::unique_ptr<HelperProcess> take_idle_helper() {
+  const std::lock_guard lock(idle_mutex);
+  while (!idle_helpers().empty()) {
+    auto helper = std::move(idle_helpers().back());
+    idle_helpers().pop_back();
+    if (helper->alive()) return helper;
   }
-  return Helper::start();
+  return nullptr;
 }
 
-void give_back(std::unique_ptr<Helper> helper) {
+void give_back(std::unique_ptr<HelperProcess> helper) {
+  helper->set_cancelled({});
   const std::lock_guard lock(idle_mutex);
   idle_helpers().push_back(std::move(helper));
+}
+
+// A helper that has the request. One that died before it got it is no fault of this file's.
+std::unique_ptr<HelperProcess> helper_with(const helper::Request& request, int fd) {
+  if (auto helper = take_idle_helper(); helper && helper->request(request, fd)) return helper;
+  auto helper = HelperProcess::start();
+  return helper && helper->request(request, fd) ? std::move(helper) : nullptr;
 }
 
 bool sane(const Message& m) {
@@ -169,14 +62,135 @@ bool sane(const Message& m) {
          m.text_bytes <= helper::kMostText && m.exif_bytes <= helper::kMostExif;
 }
 
-}  // namespace
-
-std::string helper_program() {
-  char self[4096];
-  const ssize_t n = ::readlink("/proc/self/exe", self, sizeof(self) - 1);
-  const std::string path(self, n > 0 ? static_cast<std::size_t>(n) : 0);
-  return path.substr(0, path.find_last_of('/') + 1) + "millrace-decoder";
+// What a helper may say about a picture; everything else is the program's to say.
+ErrorCode code_of(std::uint32_t code) {
+  switch (const auto known = static_cast<ErrorCode>(code)) {
+    case ErrorCode::unsupported:
+    case ErrorCode::too_large:
+    case ErrorCode::out_of_memory: return known;
+    default: return ErrorCode::bad_data;
+  }
 }
+
+// One picture's conversation.
+class Conversation {
+ public:
+  Conversation(HelperProcess& helper, ImageFormat format, const DecodeOptions& options, RowSink& sink, std::string subject)
+      : helper_(helper), options_(options), sink_(sink), subject_(std::move(subject)) {
+    result_.info.format = format;
+  }
+
+  // True afterwards when the helper waits for the next request.
+  bool reusable() const { return reusable_; }
+
+  Outcome<Decoded> run() {
+    helper_.set_cancelled(options_.cancelled);
+    helper_.set_patience(kPatienceSeconds);
+    while (true) {
+      Message m{};
+      if (!helper_.receive(&m, sizeof(m))) return died();
+      if (m.text_bytes > helper::kMostText || m.exif_bytes > helper::kMostExif) return nonsense();
+      std::string text(m.text_bytes, '\0');
+      std::vector<std::uint8_t> exif(m.exif_bytes);
+      if (!helper_.receive(text.data(), text.size()) || !helper_.receive(exif.data(), exif.size())) return died();
+      if (m.kind == Kind::failed) {
+        reusable_ = true;
+        Error error{code_of(m.error_code), printable(text), subject_, ""};
+        if (error.code == ErrorCode::out_of_memory) error.remedy = "allow more with --memory";
+        return error;
+      }
+      if (!sane(m)) return nonsense();
+      std::optional<Error> refused;
+      switch (m.kind) {
+        case Kind::memory:
+          if (begun_) return nonsense();
+          refused = prepare(m);
+          break;
+        case Kind::begin:
+          if (begun_) return nonsense();
+          refused = begin(m, exif);
+          break;
+        case Kind::rows:
+          if (!take_rows(m)) return nonsense();
+          break;
+        case Kind::end:
+          if (!begun_ || delivered_ != result_.info.height) return nonsense();
+          result_.damaged = m.damaged != 0;
+          result_.damage = utf8_for_display(text);
+          reusable_ = true;
+          return std::move(result_);
+        default: return nonsense();
+      }
+      if (!helper_.answer(refused ? Answer::stop : Answer::go_on)) return died();
+      if (refused) {
+        reusable_ = true;
+        return *refused;
+      }
+    }
+  }
+
+ private:
+  Error died() {
+    Error error = helper_.obituary();
+    error.subject = subject_;
+    return error;
+  }
+  Error nonsense() const { return {ErrorCode::crashed, "its decoder sent nonsense", subject_, ""}; }
+
+  std::optional<Error> check(int width, int height) const {
+    return check_sides(static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height), options_, subject_);
+  }
+
+  void wait_for(const Message& m) {
+    const std::uint64_t megapixels = static_cast<std::uint64_t>(m.full_width) * static_cast<std::uint64_t>(m.full_height) / 1'000'000;
+    helper_.set_patience(kPatienceSeconds + static_cast<int>(std::min<std::uint64_t>(megapixels, 100'000)));
+  }
+
+  std::optional<Error> prepare(const Message& m) {
+    if (auto error = check(m.full_width, m.full_height)) return error;
+    wait_for(m);
+    return sink_.prepare(Bytes{m.decoder_memory} + kIdleMemory);
+  }
+
+  std::optional<Error> begin(const Message& m, const std::vector<std::uint8_t>& exif) {
+    begun_ = true;
+    PictureInfo& info = result_.info;
+    info.width = m.width;
+    info.height = m.height;
+    info.full_width = m.full_width;
+    info.full_height = m.full_height;
+    info.channels = m.channels;
+    info.exact = m.exact != 0;
+    info.decoder_memory = Bytes{m.decoder_memory} + kIdleMemory;
+    info.exif = parse_exif(exif);
+    if (m.orientation >= 1 && m.orientation <= 8) info.exif.orientation = static_cast<Orientation>(m.orientation);
+    if (auto error = check(m.full_width, m.full_height)) return error;
+    if (auto error = check(m.width, m.height)) return error;
+    wait_for(m);
+    return sink_.begin(info);
+  }
+
+  bool take_rows(const Message& m) {
+    const std::size_t pitch = static_cast<std::size_t>(result_.info.width) * static_cast<std::size_t>(result_.info.channels);
+    if (!begun_ || m.rows <= 0 || m.rows > result_.info.height - delivered_ ||
+        static_cast<std::size_t>(m.rows) * pitch > helper::kSharedBytes) {
+      return false;
+    }
+    sink_.rows(helper_.shared(), static_cast<std::ptrdiff_t>(pitch), m.rows);
+    delivered_ += m.rows;
+    return true;
+  }
+
+  HelperProcess& helper_;
+  const DecodeOptions& options_;
+  RowSink& sink_;
+  const std::string subject_;
+  Decoded result_;
+  bool begun_ = false, reusable_ = false;
+  int delivered_ = 0;
+};
+
+}  // namespace
 
 void limit_helper_memory(Bytes limit) { memory_limit.store(limit.count); }
 
@@ -190,71 +204,17 @@ Outcome<Decoded> decode_in_helper(FileReader& file, ImageFormat format, const De
   // The caller has looked at the file's head and hashes it at the end, so the helper gets a descriptor of its own.
   const int fd = ::open(file.path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_error("cannot be opened", subject, errno);
-  struct Close {
-    int fd;
-    ~Close() { ::close(fd); }
-  } close_it{fd};
-
-  auto helper = take_helper();
+  auto helper = helper_with({static_cast<std::uint32_t>(format), options.shortest_side, memory_limit.load()}, fd);
+  ::close(fd);  // the helper has its own
   if (!helper) {
     return Error{ErrorCode::unavailable, "the decoding helper millrace-decoder cannot be started", subject,
                  "check that it lies beside the millrace program"};
   }
-  const auto died = [&]() -> Error { return {ErrorCode::crashed, helper->obituary(), subject, "the other files are not affected"}; };
-  if (!helper->request({static_cast<std::uint32_t>(format), options.shortest_side}, fd)) return died();
-
-  Decoded result;
-  bool begun = false;
-  int delivered = 0;
-  std::optional<Error> refused;
+  Conversation conversation(*helper, format, options, sink, subject);
   // A sink may throw; then the helper, in the middle of its file, is not given back but ended.
-  while (true) {
-    Message m{};
-    if (!helper->receive(&m, sizeof(m))) return died();
-    std::string text(std::min(m.text_bytes, helper::kMostText), '\0');
-    std::vector<std::uint8_t> exif(std::min(m.exif_bytes, helper::kMostExif));
-    if (!helper->receive(text.data(), text.size()) || !helper->receive(exif.data(), exif.size())) return died();
-    if (m.kind == Kind::failed) {
-      give_back(std::move(helper));
-      return Error{static_cast<ErrorCode>(m.error_code), utf8_for_display(text), subject, ""};
-    }
-    if (!sane(m)) return Error{ErrorCode::crashed, "its decoder sent nonsense", subject, ""};
-    if (m.kind == Kind::begin) {
-      begun = true;
-      result.info.format = format;
-      result.info.width = m.width;
-      result.info.height = m.height;
-      result.info.full_width = m.full_width;
-      result.info.full_height = m.full_height;
-      result.info.channels = m.channels;
-      result.info.exact = m.exact != 0;
-      result.info.decoder_memory = {m.decoder_memory};
-      result.info.exif = parse_exif(exif);
-      if (m.orientation >= 1 && m.orientation <= 8) result.info.exif.orientation = static_cast<Orientation>(m.orientation);
-      refused = check_sides(static_cast<std::uint64_t>(m.full_width), static_cast<std::uint64_t>(m.full_height), options, subject);
-      if (!refused) refused = sink.begin(result.info);
-      if (!helper->answer(refused ? Answer::stop : Answer::go_on)) return died();
-      if (refused) {
-        give_back(std::move(helper));
-        return *refused;
-      }
-    } else if (m.kind == Kind::rows) {
-      const std::size_t pitch = static_cast<std::size_t>(result.info.width) * static_cast<std::size_t>(result.info.channels);
-      if (!begun || m.rows <= 0 || m.rows > result.info.height - delivered ||
-          static_cast<std::size_t>(m.rows) * pitch > helper::kSharedBytes) {
-        return Error{ErrorCode::crashed, "its decoder sent nonsense", subject, ""};
-      }
-      sink.rows(helper->shared(), static_cast<std::ptrdiff_t>(pitch), m.rows);
-      delivered += m.rows;
-      if (!helper->answer(Answer::go_on)) return died();
-    } else {
-      if (!begun || delivered != result.info.height) return Error{ErrorCode::crashed, "its decoder sent nonsense", subject, ""};
-      result.damaged = m.damaged != 0;
-      result.damage = utf8_for_display(text);
-      give_back(std::move(helper));
-      return result;
-    }
-  }
+  auto result = conversation.run();
+  if (conversation.reusable()) give_back(std::move(helper));
+  return result;
 }
 
 }  // namespace millrace

@@ -11,11 +11,7 @@ namespace millrace {
 // the next call; the file's outcome then is Error(crashed).
 Outcome<Decoded> decode_in_helper(FileReader& file, ImageFormat format, const DecodeOptions& options, RowSink& sink);
 
-// The helper's path: beside the program, where the build and a package put it. Tests may run another program of the same
-// build.
-std::string helper_program();
-
-// Address space each helper started from now on may use; 0 sets no limit. A codec that goes over it fails or dies.
+// Memory that each helper started from now on may allocate; 0 sets no limit. A codec that goes over it fails or dies.
 void limit_helper_memory(Bytes limit);
 
 // Ends the idle helpers. Called at the end of a job; helpers also end by themselves when this process does.

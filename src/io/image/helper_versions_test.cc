@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "src/io/image/helper_client.h"
+#include "src/io/image/helper_process.h"
 
 namespace millrace {
 namespace {

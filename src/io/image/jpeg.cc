@@ -20,6 +20,11 @@ namespace millrace {
 namespace {
 
 constexpr int kRowsAtOnce = 16;
+// Writers make about ten. Each costs a pass over the whole picture however few bytes it has, so that a small file with
+// thousands of them would keep a processor busy for hours.
+constexpr int kMostScans = 100;
+// What the decoder fills in where a file has no data.
+constexpr JSAMPLE kNoData = 128;
 
 struct Source {
   jpeg_source_mgr base;
@@ -110,15 +115,44 @@ struct Session {
   jpeg_decompress_struct info{};
   Source source{};
   Errors errors{};
+  jpeg_progress_mgr progress{};
   PictureInfo picture;
   std::vector<std::uint8_t> exif;
+  bool wants_exif = true;
   std::vector<JSAMPLE> strip;
   std::vector<JSAMPROW> rows;
+  unsigned got = 0;  // rows in the strip, whole even when the decoder gave up after them
   std::vector<std::uint8_t> rgb;
   ~Session() { jpeg_destroy_decompress(&info); }
 };
 
+// Takes the first EXIF block and passes over every other segment of its kind: a hostile file may be full of them.
+boolean on_app1(j_decompress_ptr info) {
+  auto* s = static_cast<Session*>(info->client_data);
+  jpeg_source_mgr& source = *info->src;
+  const auto byte = [&]() -> std::uint8_t {
+    if (source.bytes_in_buffer == 0) source.fill_input_buffer(info);
+    --source.bytes_in_buffer;
+    return *source.next_input_byte++;
+  };
+  const int high = byte();
+  int left = (high << 8 | byte()) - 2;
+  if (s->wants_exif && left > 6) {
+    for (; left > 0; --left) s->exif.push_back(byte());  // never grows: there is room for the longest segment
+    const std::string_view data(reinterpret_cast<const char*>(s->exif.data()), s->exif.size());
+    s->wants_exif = !data.starts_with(std::string_view("Exif\0\0", 6));
+    if (s->wants_exif) s->exif.clear();
+  }
+  if (left > 0) source.skip_input_data(info, left);
+  return TRUE;
+}
 
+void on_progress(j_common_ptr info) {
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMostScans) return;
+  auto* errors = reinterpret_cast<Errors*>(info->err);
+  std::snprintf(errors->message, sizeof(errors->message), "more than %d scans", kMostScans);
+  std::longjmp(errors->jump, 1);
+}
 
 // Runs one step of libjpeg's; false when it gave up, with the reason in errors.message. No C++ object is created
 // between setjmp and the calls that may jump.
@@ -126,7 +160,10 @@ bool read_header(Session& s) {
   if (setjmp(s.errors.jump) != 0) return false;
   jpeg_create_decompress(&s.info);
   s.info.src = &s.source.base;
-  jpeg_save_markers(&s.info, JPEG_APP0 + 1, 0xFFFF);
+  s.info.client_data = &s;
+  s.progress.progress_monitor = on_progress;
+  s.info.progress = &s.progress;
+  jpeg_set_marker_processor(&s.info, JPEG_APP0 + 1, on_app1);
   jpeg_read_header(&s.info, TRUE);
   return true;
 }
@@ -137,16 +174,16 @@ bool start(Session& s) {
   return true;
 }
 
-// The next rows into the strip: how many, 0 at the end, -1 when the decoder gave up.
-int read_rows(Session& s) {
-  if (setjmp(s.errors.jump) != 0) return -1;
-  unsigned got = 0;
-  while (got < kRowsAtOnce && s.info.output_scanline < s.info.output_height) {
-    const unsigned n = jpeg_read_scanlines(&s.info, s.rows.data() + got, kRowsAtOnce - got);
+// The next rows into the strip; false when the decoder gave up, after the s.got rows that are there.
+bool read_rows(Session& s) {
+  s.got = 0;
+  if (setjmp(s.errors.jump) != 0) return false;
+  while (s.got < kRowsAtOnce && s.info.output_scanline < s.info.output_height) {
+    const unsigned n = jpeg_read_scanlines(&s.info, s.rows.data() + s.got, kRowsAtOnce - s.got);
     if (n == 0) break;
-    got += n;
+    s.got += n;
   }
-  return static_cast<int>(got);
+  return true;
 }
 
 }  // namespace
@@ -160,19 +197,18 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   s.source.file = &file;
   s.source.base = {nullptr, 0, on_start, on_fill, on_skip, jpeg_resync_to_restart, on_end};
 
+  s.exif.reserve(1 << 16);
+
   const std::string subject = printable(file.path());
   const auto broken = [&]() -> Error {
     if (file.failed()) return file.error();
     return {ErrorCode::bad_data, fmt::format("not a JPEG that can be decoded ({})", s.errors.message), subject, ""};
   };
   if (!read_header(s)) return broken();
+  // Without a single byte of it the decoder would make up a first block.
+  if (s.source.base.bytes_in_buffer == 0) on_fill(&s.info);
   if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
-  for (auto* marker = s.info.marker_list; marker != nullptr; marker = marker->next) {
-    const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
-    if (data.starts_with(std::string_view("Exif\0\0", 6)) && s.exif.empty()) {
-      s.exif.assign(marker->data, marker->data + marker->data_length);
-    }
-  }
+  s.wants_exif = false;
   if (auto error = check_sides(s.info.image_width, s.info.image_height, options, subject)) return *error;
 
   const bool cmyk = s.info.num_components == 4;
@@ -206,31 +242,32 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
 
   Decoded result;
   unsigned delivered = 0;
-  while (delivered < s.info.output_height) {
-    const bool ended_before = s.source.ended;
-    const int n = read_rows(s);
-    if (n <= 0) break;
-    // The file ended before the first rows were whole: there is nothing to look at.
-    if (delivered == 0 && (ended_before || (s.source.ended && s.info.output_height > kRowsAtOnce && s.info.input_iMCU_row <= 1))) break;
-    if (cmyk) {
+  bool whole = true, nothing = true;
+  while (whole && delivered < s.info.output_height) {
+    whole = read_rows(s);
+    const std::size_t samples = pitch * s.got;
+    nothing = nothing && std::all_of(s.strip.begin(), s.strip.begin() + static_cast<std::ptrdiff_t>(samples),
+                                     [](JSAMPLE v) { return v == kNoData; });
+    if (cmyk && s.got > 0) {
       // Adobe's programs write CMYK inverted, and every reader takes all CMYK JPEGs for theirs.
-      inverted_cmyk_to_rgb(s.strip.data(), s.rgb.data(), width * static_cast<std::size_t>(n));
-      sink.rows(s.rgb.data(), static_cast<std::ptrdiff_t>(3 * width), n);
-    } else {
-      sink.rows(s.strip.data(), static_cast<std::ptrdiff_t>(pitch), n);
+      inverted_cmyk_to_rgb(s.strip.data(), s.rgb.data(), width * s.got);
+      sink.rows(s.rgb.data(), static_cast<std::ptrdiff_t>(3 * width), static_cast<int>(s.got));
+    } else if (s.got > 0) {
+      sink.rows(s.strip.data(), static_cast<std::ptrdiff_t>(pitch), static_cast<int>(s.got));
     }
-    delivered += static_cast<unsigned>(n);
+    delivered += s.got;
   }
   if (file.failed()) return file.error();
-  if (delivered == 0) {
-    if (s.errors.message[0] != '\0') return broken();
-    return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
+  if (nothing && !whole) return broken();
+  if (nothing && s.errors.warning[0] != '\0') {
+    if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
+    return Error{ErrorCode::bad_data, fmt::format("nothing of the picture can be decoded ({})", s.errors.warning), subject, ""};
   }
   if (delivered < s.info.output_height) {
     // The decoder gave up in the middle. The rest is gray, as a viewer would show it.
     result.damaged = true;
     result.damage = s.errors.message;
-    const std::vector<std::uint8_t> blank(static_cast<std::size_t>(s.picture.channels) * width, 128);
+    const std::vector<std::uint8_t> blank(static_cast<std::size_t>(s.picture.channels) * width, kNoData);
     for (; delivered < s.info.output_height; ++delivered) sink.rows(blank.data(), 0, 1);
   } else if (s.errors.warning[0] != '\0') {
     result.damaged = true;

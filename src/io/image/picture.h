@@ -40,6 +40,12 @@ struct PictureInfo {
 class RowSink {
  public:
   virtual ~RowSink() = default;
+  // Called before begin() by a decoder that has to do its work before it knows its picture: an Error stops it. A second
+  // call replaces the first.
+  virtual std::optional<Error> prepare(Bytes decoder_memory) {
+    (void)decoder_memory;
+    return std::nullopt;
+  }
   virtual std::optional<Error> begin(const PictureInfo& info) = 0;
   virtual void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) = 0;
 };
@@ -50,6 +56,7 @@ struct DecodeOptions {
   int shortest_side = 0;
   bool gray = false;                      // luma is enough: JPEG then gives its own Y
   std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
+  std::function<bool()> cancelled{};          // asked while a helper is silent; may be empty
 };
 
 struct Decoded {
@@ -63,6 +70,9 @@ Outcome<Decoded> decode_picture(FileReader& file, const DecodeOptions& options, 
 
 Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink);
 Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowSink& sink);
+
+// Sides beyond 16 bits exist in no format that we read except PNG, TIFF and BMP, and no camera or scanner makes them.
+inline constexpr int kLongestSide = 1'000'000;
 
 // Error(too_large) when a picture of these sides is over the limit or has none.
 std::optional<Error> check_sides(std::uint64_t width, std::uint64_t height, const DecodeOptions& options,

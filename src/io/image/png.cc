@@ -16,6 +16,7 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 16;
+constexpr png_byte kExif[] = "eXIf";
 
 struct Session {
   png_structp png = nullptr;
@@ -32,6 +33,7 @@ struct Session {
   std::size_t pitch = 0;
   bool wide_gray = false;
   bool interlaced = false;
+  bool any = false;  // a whole pass has arrived
 
   ~Session() { png_destroy_read_struct(&png, &info, nullptr); }
 };
@@ -60,12 +62,22 @@ void on_read(png_structp png, png_bytep out, png_size_t count) {
   }
 }
 
+// Text, profiles and suggested palettes are passed over unread: a small file may unpack to gigabytes of them. EXIF is
+// taken as a chunk that libpng does not know, because what it knows it makes room for by the length that the file claims.
+void choose_chunks(png_structp png) {
+  static constexpr png_byte kPassedOver[] = "tEXt\0zTXt\0iTXt\0iCCP\0sPLT\0hIST\0pCAL\0sCAL";
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kPassedOver, 8);
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, kExif, 1);
+  png_set_chunk_malloc_max(png, 4U << 20);
+  png_set_chunk_cache_max(png, 16);
+}
+
 bool read_header(Session& s) {
   if (setjmp(s.jump) != 0) return false;
   png_set_read_fn(s.png, &s, on_read);
-  // Sides are checked by our own limit; a chunk of text larger than this is not a picture's.
+  // Sides are checked by our own limit.
   png_set_user_limits(s.png, 0x7FFFFFFF, 0x7FFFFFFF);
-  png_set_chunk_malloc_max(s.png, 64U << 20);
+  choose_chunks(s.png);
   png_read_info(s.png, s.info);
   const int depth = png_get_bit_depth(s.png, s.info);
   const int color = png_get_color_type(s.png, s.info);
@@ -88,9 +100,13 @@ bool read_rows(Session& s, std::size_t from, std::size_t count) {
   return true;
 }
 
-bool read_image(Session& s) {
+// All passes, each pixel painted over the place that it stands for, so that what has arrived is a coarse picture.
+bool read_passes(Session& s) {
   if (setjmp(s.jump) != 0) return false;
-  png_read_image(s.png, s.rows.data());
+  for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
+    png_read_rows(s.png, nullptr, s.rows.data(), static_cast<png_uint_32>(s.rows.size()));
+    s.any = true;
+  }
   return true;
 }
 
@@ -100,9 +116,13 @@ void read_end(Session& s) {
 }
 
 void read_exif(Session& s) {
-  png_bytep exif = nullptr;
-  png_uint_32 size = 0;
-  if (png_get_eXIf_1(s.png, s.info, &size, &exif) != 0 && exif != nullptr) s.picture.exif = parse_exif({exif, size});
+  png_unknown_chunkp chunks = nullptr;
+  const int count = png_get_unknown_chunks(s.png, s.info, &chunks);
+  for (int i = 0; i < count; ++i) {
+    if (std::memcmp(chunks[i].name, kExif, 4) != 0) continue;
+    s.picture.exif = parse_exif({chunks[i].data, chunks[i].size});
+    return;
+  }
 }
 
 // 16-bit gray in place to 8 bits: what is above 255 becomes 255.
@@ -151,9 +171,9 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   };
   bool whole = true;
   if (s.interlaced) {
-    whole = read_image(s);
-    // An early pass alone is a blur of the whole picture; it displays, so it counts.
-    if (!whole && std::all_of(s.pixels.begin(), s.pixels.end(), [](std::uint8_t v) { return v == 0; })) return broken();
+    whole = read_passes(s);
+    // The first pass alone is a blur of the whole picture; it displays, so it counts.
+    if (!s.any) return broken();
     give(held);
   } else {
     std::size_t delivered = 0;
@@ -178,7 +198,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
     result.damaged = true;
     result.damage = s.message;
   }
-  read_exif(s);  // the block may also come after the pixels
+  if (whole) read_exif(s);  // the block may also come after the pixels
   result.info = s.picture;
   return result;
 }

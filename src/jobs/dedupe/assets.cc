@@ -38,7 +38,8 @@ void find_assets(Library& library) {
     if (library.files[i].picture != kNone) by_stem[stem_key(path, file_name(path))].push_back(i);
   }
   std::vector<bool> companion(library.files.size(), false);
-  for (auto& [key, members] : by_stem) {
+  for (auto& entry : by_stem) {
+    std::vector<std::uint32_t>& members = entry.second;
     const auto with_format = [&](ImageFormat format) {
       return std::find_if(members.begin(), members.end(), [&](std::uint32_t i) { return is(library, library.files[i], format); });
     };

@@ -41,6 +41,12 @@ bool may_accompany(const std::string& path) {
   return kinds.count(extension(path)) > 0;
 }
 
+// A failure that tells more of this run, its limits and its machine, than of the picture: the next run tries again.
+bool passing_failure(const CatalogPicture& picture) {
+  return picture.failed && (picture.code == ErrorCode::too_large || picture.code == ErrorCode::out_of_memory ||
+                            picture.code == ErrorCode::unavailable);
+}
+
 bool inside(const std::string& path, const std::string& folder) {
   return path.size() > folder.size() && path.starts_with(folder) && (folder == "/" || path[folder.size()] == '/');
 }
@@ -278,7 +284,7 @@ Library scan(const Options& options, Catalog& catalog, RunContext& context) {
                       ++library.decoded;
                       picture_at.emplace(item->content, pictures.size());
                       pictures.push_back(item->picture);
-                      catalog.put(std::move(item->picture), std::move(item->thumbnail));
+                      if (!passing_failure(item->picture)) catalog.put(std::move(item->picture), std::move(item->thumbnail));
                     }
                     // A file that vanished or could not be read may be there again at the next run.
                     const bool passing = item->error && (item->error->code == ErrorCode::not_found || item->error->code == ErrorCode::io);
@@ -292,6 +298,13 @@ Library scan(const Options& options, Catalog& catalog, RunContext& context) {
   catalog.flush();
   if (context.cancel.cancelled()) {
     throw Failure(ErrorCode::cancelled, "interrupted; the same command goes on where this one stopped");
+  }
+
+  // The file that was to be decoded for all of its copies may have gone in the meantime.
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (known[i] && failure_of[i].empty() && picture_at.count(content_of[i]) == 0) {
+      failure_of[i] = "a copy of it vanished while it was read; run the same command again";
+    }
   }
 
   // Pictures in the order of their content: no index depends on which file was read first.

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/io/image/helper_client.h"
+#include "src/io/image/helper_process.h"
 
 namespace millrace::doctor {
 namespace {

@@ -9,7 +9,27 @@
 
 namespace millrace::helper {
 
+namespace {
+
+// The sides out of the header, before gdk-pixbuf allocates by them; false when there is no header.
+bool read_sides(int fd, std::int64_t& width, std::int64_t& height) {
+  std::uint8_t head[26];
+  if (::pread(fd, head, sizeof(head), 0) != static_cast<ssize_t>(sizeof(head))) return false;
+  const auto word = [&](std::size_t at) { return static_cast<std::uint32_t>(head[at] | head[at + 1] << 8); };
+  const auto number = [&](std::size_t at) { return static_cast<std::int32_t>(word(at) | word(at + 2) << 16); };
+  const bool old = number(14) == 12;
+  width = old ? word(18) : number(18);
+  height = old ? word(20) : std::abs(static_cast<std::int64_t>(number(22)));
+  return width > 0 && height > 0 && height <= INT32_MAX;
+}
+
+}  // namespace
+
 void decode_bmp(const Job& job, Channel& channel) {
+  std::int64_t width = 0, height = 0;
+  if (!read_sides(job.fd, width, height)) return channel.fail(static_cast<int>(ErrorCode::bad_data), "not a BMP with pixels");
+  const std::uint64_t memory = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) * 4 + (1U << 20);
+  if (!channel.prepare(static_cast<int>(width), static_cast<int>(height), memory)) return;
   GError* error = nullptr;
   const std::unique_ptr<GdkPixbufLoader, void (*)(void*)> loader(gdk_pixbuf_loader_new_with_type("bmp", &error),
                                                                  g_object_unref);
@@ -32,7 +52,7 @@ void decode_bmp(const Job& job, Channel& channel) {
     about.height = about.full_height = gdk_pixbuf_get_height(picture);
     about.channels = 3;
     about.exact = 1;
-    about.decoder_memory = gdk_pixbuf_get_byte_length(picture) + (1U << 20);
+    about.decoder_memory = memory;
     if (channel.begin(about)) {
       const bool sent = send_plane(channel, gdk_pixbuf_read_pixels(picture),
                                    static_cast<std::size_t>(gdk_pixbuf_get_rowstride(picture)), about.width, about.height, 3,

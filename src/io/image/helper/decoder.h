@@ -17,6 +17,8 @@ class Channel {
  public:
   explicit Channel(std::uint8_t* shared) : shared_(shared) {}
 
+  // Asks for memory, before anything large is allocated, for a picture of about these sides; false when there is none.
+  bool prepare(int width, int height, std::uint64_t bytes);
   // Announces the picture and its EXIF block; false when it is not wanted (too large, or the run was cancelled).
   bool begin(const Message& about, const std::vector<std::uint8_t>& exif = {});
   // Room for the next strip: at most `most_rows()` rows, pitch = width * channels.

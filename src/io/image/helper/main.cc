@@ -1,6 +1,8 @@
 // The decoding helper: one picture at a time until its socket closes. It is allowed to crash.
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "src/base/error.h"
 #include "src/io/image/helper/decoder.h"
@@ -55,6 +58,21 @@ bool receive(Request& request, int& fd) {
   return true;
 }
 
+// A codec may be at work for minutes when the program dies; its death closes the socket. (PR_SET_PDEATHSIG would not do:
+// it speaks of the thread that started the helper, not of the program.)
+void end_with_the_program() {
+  pollfd gone{kSocket, POLLRDHUP, 0};
+  while (::poll(&gone, 1, -1) < 0 && errno == EINTR) {
+  }
+  std::_Exit(0);
+}
+
+// Bounds what is written to, not address space: libraries and the stacks of threads take gigabytes of that.
+void limit_memory(std::uint64_t bytes) {
+  const rlimit bound{bytes, bytes};
+  ::setrlimit(RLIMIT_DATA, &bound);
+}
+
 }  // namespace
 
 bool Channel::ask(const Message& message, const std::vector<std::uint8_t>& exif) {
@@ -62,6 +80,16 @@ bool Channel::ask(const Message& message, const std::vector<std::uint8_t>& exif)
   Answer answer{};
   if (::recv(kSocket, &answer, sizeof(answer), MSG_WAITALL) != static_cast<ssize_t>(sizeof(answer))) std::_Exit(0);
   return answer == Answer::go_on;
+}
+
+bool Channel::prepare(int width, int height, std::uint64_t bytes) {
+  Message message{};
+  message.kind = Kind::memory;
+  message.width = message.full_width = width;
+  message.height = message.full_height = height;
+  message.channels = 3;
+  message.decoder_memory = bytes;
+  return ask(message);
 }
 
 bool Channel::begin(const Message& about, const std::vector<std::uint8_t>& exif) {
@@ -127,13 +155,21 @@ int main(int argc, char** argv) {
   }
   // Ctrl-C reaches the whole foreground group; it is the program that decides when its helpers go.
   std::signal(SIGINT, SIG_IGN);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The program's output is data, and what codecs print to stderr is for their authors.
+  if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+  }
+  std::thread(helper::end_with_the_program).detach();
   void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
   if (shared == MAP_FAILED) return 1;
   helper::Channel channel(static_cast<std::uint8_t*>(shared));
   helper::Request request{};
   int fd = -1;
+  bool limited = false;
   while (helper::receive(request, fd)) {
+    if (!limited && request.memory_limit > 0) helper::limit_memory(request.memory_limit);
+    limited = true;
     const helper::Job job{fd, static_cast<int>(request.format), request.shortest_side};
     switch (static_cast<ImageFormat>(request.format)) {
       case ImageFormat::gif: decode_gif(job, channel); break;

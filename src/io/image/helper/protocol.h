@@ -1,7 +1,7 @@
 // What the program and its decoding helper say to each other over a socket; pixels travel in shared memory.
 //
-// A request carries the open file as a descriptor, so the helper never needs a path. The helper answers `begin`, then
-// waits for a go-ahead; then `rows` for each strip that lies in the shared memory, waiting for a go-ahead after each;
+// A request carries the open file as a descriptor, so the helper never needs a path. A codec that works before it knows
+// its picture asks with `memory` and waits for a go-ahead. The helper answers `begin`, then waits for a go-ahead; then `rows` for each strip that lies in the shared memory, waiting for a go-ahead after each;
 // then `end`. `failed` may come instead of any of them. Both sides are built from the same source, so the structures
 // are sent as they lie in memory.
 #pragma once
@@ -19,9 +19,10 @@ inline constexpr std::uint32_t kMostExif = 1 << 20;
 struct Request {
   std::uint32_t format;         // ImageFormat
   std::int32_t shortest_side;   // 0: in full
+  std::uint64_t memory_limit;   // what the helper may allocate, 0: no limit; that of its first request stays
 };
 
-enum class Kind : std::uint32_t { begin, rows, end, failed };
+enum class Kind : std::uint32_t { memory, begin, rows, end, failed };
 
 // Followed by `text_bytes` of text (a reason, of `end` and `failed`) and `exif_bytes` of an EXIF block (of `begin`).
 struct Message {

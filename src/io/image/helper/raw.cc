@@ -15,6 +15,8 @@ namespace {
 
 // A preview this large on its shorter side shows all that a comparison looks at.
 constexpr int kPreviewSide = 1000;
+// LibRaw itself and its tables.
+constexpr std::uint64_t kObjectBytes = 8U << 20;
 
 // LibRaw's flip to EXIF's orientation.
 int orientation_of(int flip) { return flip == 3 ? 3 : flip == 5 ? 8 : flip == 6 ? 6 : 1; }
@@ -27,21 +29,20 @@ struct Mapping {
   }
 };
 
-bool send_rgb(Channel& channel, Message about, const std::uint8_t* pixels, int width, int height, int bands, int orientation) {
+void send_rgb(Channel& channel, Message about, const std::uint8_t* pixels, int width, int height, int bands, int orientation) {
   about.width = width;
   about.height = height;
   about.channels = bands < 3 ? 1 : 3;
   about.exact = 0;
   about.orientation = orientation;
-  about.decoder_memory = static_cast<std::uint64_t>(about.full_width) * static_cast<std::uint64_t>(about.full_height) * 8;
-  if (!channel.begin(about)) return true;
+  if (!channel.begin(about)) return;
   const bool sent = send_plane(channel, pixels, static_cast<std::size_t>(width) * static_cast<std::size_t>(bands), width,
                                height, about.channels, bands);
   channel.end(!sent, sent ? "" : "cancelled");
-  return true;
 }
 
-bool send_preview(LibRaw& raw, const Message& about, Channel& channel, int wanted) {
+// False when there is no preview that will do.
+bool send_preview(LibRaw& raw, Message about, Channel& channel, int wanted, int orientation) {
   if (raw.unpack_thumb() != LIBRAW_SUCCESS) return false;
   const libraw_thumbnail_t& thumb = raw.imgdata.thumbnail;
   if (thumb.tformat != LIBRAW_THUMBNAIL_JPEG || thumb.thumb == nullptr) return false;
@@ -53,14 +54,18 @@ bool send_preview(LibRaw& raw, const Message& about, Channel& channel, int wante
   }
   const std::unique_ptr<VipsImage, void (*)(void*)> hold(image, g_object_unref);
   if (std::min(image->Xsize, image->Ysize) < wanted || image->BandFmt != VIPS_FORMAT_UCHAR) return false;
+  const std::uint64_t memory = VIPS_IMAGE_SIZEOF_IMAGE(image) * 2 + thumb.tlength + kObjectBytes;
+  if (!channel.prepare(image->Xsize, image->Ysize, memory)) return true;
+  about.decoder_memory = memory;
   std::size_t size = 0;
   const std::unique_ptr<void, void (*)(void*)> pixels(vips_image_write_to_memory(image, &size), g_free);
   if (!pixels) {
     vips_error_clear();
     return false;
   }
-  return send_rgb(channel, about, static_cast<const std::uint8_t*>(pixels.get()), image->Xsize, image->Ysize, image->Bands,
-                  orientation_of(raw.imgdata.sizes.flip));
+  send_rgb(channel, about, static_cast<const std::uint8_t*>(pixels.get()), image->Xsize, image->Ysize, image->Bands,
+           orientation);
+  return true;
 }
 
 }  // namespace
@@ -84,7 +89,14 @@ void decode_raw(const Job& job, Channel& channel) {
   about.full_width = raw->imgdata.sizes.width;
   about.full_height = raw->imgdata.sizes.height;
   const int wanted = job.shortest_side > 0 ? job.shortest_side : kPreviewSide;
-  if (send_preview(*raw, about, channel, wanted)) return;
+  // Before user_flip below overwrites it.
+  const int orientation = orientation_of(raw->imgdata.sizes.flip);
+  if (send_preview(*raw, about, channel, wanted, orientation)) return;
+  // The sensor's samples, 16 bits, and the picture at half size in four channels of 16 bits, then in 8 bits.
+  const std::uint64_t sensor =
+      static_cast<std::uint64_t>(raw->imgdata.sizes.raw_width) * static_cast<std::uint64_t>(raw->imgdata.sizes.raw_height);
+  about.decoder_memory = sensor * 2 + sensor * 2 + sensor + kObjectBytes;
+  if (!channel.prepare(about.full_width, about.full_height, about.decoder_memory)) return;
   auto& settings = raw->imgdata.params;
   settings.half_size = 1;
   settings.use_camera_wb = 1;
@@ -97,7 +109,7 @@ void decode_raw(const Job& job, Channel& channel) {
   if (image->bits != 8) {
     channel.fail(static_cast<int>(ErrorCode::unsupported), "a sample format that this program does not read");
   } else {
-    send_rgb(channel, about, image->data, image->width, image->height, image->colors, orientation_of(raw->imgdata.sizes.flip));
+    send_rgb(channel, about, image->data, image->width, image->height, image->colors, orientation);
   }
   LibRaw::dcraw_clear_mem(image);
 }

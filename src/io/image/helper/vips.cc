@@ -1,4 +1,5 @@
 // WebP, TIFF, HEIF, JPEG XL, JPEG 2000 and PNM by libvips, one strip at a time where the format allows.
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vips/vips.h>
 
@@ -10,6 +11,7 @@
 #include "src/base/error.h"
 #include "src/io/image/cmyk.h"
 #include "src/io/image/helper/decoder.h"
+#include "src/io/image/helper/geometry.h"
 #include "src/io/image/picture.h"
 
 namespace millrace::helper {
@@ -41,19 +43,25 @@ std::string take_error() {
   return text.empty() ? "the file cannot be decoded" : text;
 }
 
-// True when a WebP file holds one lossless picture: only then are its pixels defined.
-bool lossless_webp(int fd) {
-  std::uint8_t head[12];
-  if (::pread(fd, head, sizeof(head), 0) != static_cast<ssize_t>(sizeof(head))) return false;
-  for (off_t at = 12, chunks = 0; chunks < 64; ++chunks) {
-    std::uint8_t chunk[8];
-    if (::pread(fd, chunk, sizeof(chunk), at) != static_cast<ssize_t>(sizeof(chunk))) return false;
-    if (std::memcmp(chunk, "VP8L", 4) == 0) return true;
-    if (std::memcmp(chunk, "VP8 ", 4) == 0 || std::memcmp(chunk, "ANIM", 4) == 0) return false;
-    const off_t size = chunk[4] | chunk[5] << 8 | chunk[6] << 16 | static_cast<off_t>(chunk[7]) << 24;
-    at += 8 + size + (size & 1);
-  }
-  return false;
+void fail_with(Channel& channel, const std::string& why) {
+  const bool memory = why.find("out of memory") != std::string::npos || why.find("Out of memory") != std::string::npos;
+  channel.fail(static_cast<int>(memory ? ErrorCode::out_of_memory : ErrorCode::bad_data), why);
+}
+
+// The file behind two functions. libvips maps a plain descriptor, and what it has touched then counts as its memory.
+gint64 read_source(VipsSourceCustom*, void* data, gint64 size, void* fd) {
+  return ::read(GPOINTER_TO_INT(fd), data, static_cast<std::size_t>(size));
+}
+gint64 seek_source(VipsSourceCustom*, gint64 offset, int whence, void* fd) {
+  return ::lseek(GPOINTER_TO_INT(fd), offset, whence);
+}
+
+Ref<VipsSource> open_source(int fd) {
+  ::lseek(fd, 0, SEEK_SET);
+  VipsSourceCustom* source = vips_source_custom_new();
+  g_signal_connect(source, "read", G_CALLBACK(read_source), GINT_TO_POINTER(fd));
+  g_signal_connect(source, "seek", G_CALLBACK(seek_source), GINT_TO_POINTER(fd));
+  return Ref<VipsSource>(VIPS_SOURCE(source));
 }
 
 VipsImage* load(const Job& job, VipsSource* source, bool header_only, double scale, int page) {
@@ -129,17 +137,22 @@ bool plain(const VipsImage* image) {
   }
 }
 
-// What the loader will hold on to: a few rows of tiles, or the whole picture where the codec works on all of it.
-std::uint64_t memory_of(const Job& job, const VipsImage* image) {
-  const std::uint64_t pel = VIPS_IMAGE_SIZEOF_PEL(image);
-  const auto width = static_cast<std::uint64_t>(image->Xsize);
-  const auto height = static_cast<std::uint64_t>(image->Ysize);
+std::uint64_t size_of(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
+
+// What the loader will hold on to, measured on pictures of 12 and 100 megapixels: a few rows of pieces, or the whole
+// picture where the codec works on all of it.
+std::uint64_t memory_of(const Job& job, std::uint64_t width, std::uint64_t height, std::uint64_t pel) {
+  constexpr std::uint64_t kTables = 16U << 20;
   switch (static_cast<ImageFormat>(job.format)) {
-    case ImageFormat::tiff:
-    case ImageFormat::pnm: return width * pel * 1024 + (16U << 20);
-    case ImageFormat::jp2: return width * height * pel * 5 + (16U << 20);  // OpenJPEG works in 32-bit samples
-    case ImageFormat::jxl: return width * height * 4 * 5 + (16U << 20);    // libjxl works in float
-    default: return width * height * (pel + 4) + (16U << 20);
+    case ImageFormat::tiff: return width * pel * std::max<std::uint64_t>(1024, 4 * tiff_rows_together(job.fd)) + kTables;
+    case ImageFormat::pnm: return width * pel * 1024 + kTables;
+    case ImageFormat::jp2: return width * height * pel * 5 + kTables;  // OpenJPEG works in 32-bit samples
+    case ImageFormat::jxl: return width * height * 12 + kTables;
+    case ImageFormat::webp: return width * height * (webp_geometry(job.fd).lossless ? 20 : 12) + size_of(job.fd) + kTables;
+    default: return width * height * (pel + 9) + size_of(job.fd) + kTables;
   }
 }
 
@@ -147,9 +160,14 @@ std::uint64_t memory_of(const Job& job, const VipsImage* image) {
 
 void decode_with_vips(const Job& job, Channel& channel) {
   start_vips();
-  const auto bad = [&] { channel.fail(static_cast<int>(ErrorCode::bad_data), take_error()); };
-  const Ref<VipsSource> header_source(vips_source_new_from_descriptor(job.fd));
-  if (!header_source) return bad();
+  const auto bad = [&] { fail_with(channel, take_error()); };
+  if (static_cast<ImageFormat>(job.format) == ImageFormat::webp) {
+    // Its loader makes room for the whole picture when it opens the file.
+    const WebpGeometry sides = webp_geometry(job.fd);
+    const auto memory = memory_of(job, static_cast<std::uint64_t>(sides.width), static_cast<std::uint64_t>(sides.height), 4);
+    if (sides.width > 0 && sides.height > 0 && !channel.prepare(sides.width, sides.height, memory)) return;
+  }
+  const Ref<VipsSource> header_source = open_source(job.fd);
   int full_width = 0, full_height = 0;
   {
     const Ref<VipsImage> header(load(job, header_source.get(), true, 1.0, 0));
@@ -166,9 +184,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
       while ((shortest >> (page + 1)) >= job.shortest_side && page < 5) ++page;
     }
   }
-  ::lseek(job.fd, 0, SEEK_SET);
-  const Ref<VipsSource> source(vips_source_new_from_descriptor(job.fd));
-  if (!source) return bad();
+  const Ref<VipsSource> source = open_source(job.fd);
   VipsImage* loaded = load(job, source.get(), false, scale, page);
   if (loaded == nullptr && page > 0) {
     // A file with fewer resolutions than asked for is decoded in full.
@@ -184,7 +200,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
   switch (static_cast<ImageFormat>(job.format)) {
     case ImageFormat::tiff:
     case ImageFormat::pnm: break;
-    case ImageFormat::webp: about.exact = about.exact != 0 && lossless_webp(job.fd); break;
+    case ImageFormat::webp: about.exact = about.exact != 0 && webp_geometry(job.fd).lossless; break;
     default: about.exact = 0; break;
   }
   if (!plain(image.get())) {
@@ -201,7 +217,8 @@ void decode_with_vips(const Job& job, Channel& channel) {
   about.full_width = full_width;
   about.full_height = full_height;
   about.channels = image->Bands < 3 ? 1 : 3;
-  about.decoder_memory = memory_of(job, image.get());
+  about.decoder_memory = memory_of(job, static_cast<std::uint64_t>(full_width), static_cast<std::uint64_t>(full_height),
+                                   VIPS_IMAGE_SIZEOF_PEL(image.get()));
   std::vector<std::uint8_t> exif;
   const void* block = nullptr;
   std::size_t size = 0;
@@ -225,7 +242,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
     const VipsRect rect{0, y, about.width, count};
     if (!damaged && vips_region_prepare(region.get(), &rect) != 0) {
       why = take_error();
-      if (y == 0) return channel.fail(static_cast<int>(ErrorCode::bad_data), why);
+      if (y == 0) return fail_with(channel, why);
       damaged = true;
     }
     if (damaged) {

@@ -1,0 +1,15 @@
+# One program a tests/fuzz/*_fuzz.cc: libFuzzer with the sanitizers of the preset (cmake --preset fuzz). Seeds come from
+# tests/fuzz/make_corpus.py; then build/fuzz/fuzz/jpeg_fuzz build/fuzz/corpus/jpeg
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(FATAL_ERROR "MILLRACE_FUZZ needs Clang: cmake --preset fuzz")
+endif()
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.cc)
+add_custom_target(fuzz_targets)
+foreach(source ${fuzz_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE millrace_jobs)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  add_dependencies(fuzz_targets ${name})
+endforeach()

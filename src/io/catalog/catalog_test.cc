@@ -1,0 +1,295 @@
+#include "src/io/catalog/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/io/test_pictures.h"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+ContentHash content(int seed) {
+  ContentHash hash{};
+  for (std::size_t i = 0; i < hash.size(); ++i) hash[i] = static_cast<std::uint8_t>(seed * 17 + static_cast<int>(i));
+  return hash;
+}
+
+CatalogPicture picture(int seed) {
+  CatalogPicture p;
+  p.content = content(seed);
+  p.damage = "da\nmage";
+  p.format = 3;
+  p.width = 4000 + seed;
+  p.height = 3000;
+  p.quality = 77;
+  p.codes = {0xFFFFFFFFFFFFFFFF, 1, 0x8000000000000000, static_cast<std::uint64_t>(seed)};
+  p.taken = "2024:05:01 12:30:00";
+  p.subsecond = "250";
+  p.camera = "Maker \xFF\"'; DROP TABLE files;";
+  p.exif_fields = 42;
+  p.look = 0x9000000000000001;
+  return p;
+}
+
+class CatalogTest : public testing::Test {
+ protected:
+  std::string path() const { return folder_.at("deep/er/catalog.sqlite"); }
+
+  // Runs SQL on the file as another program would.
+  void edit(const std::string& sql) const {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &db), SQLITE_OK);
+    char* error = nullptr;
+    EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error << " in " << sql;
+    sqlite3_close(db);
+  }
+
+  Error failure(const std::string& at) const {
+    try {
+      Catalog catalog(at, "key");
+      (void)catalog.files();
+      (void)catalog.pictures();
+    } catch (const Failure& failure) {
+      return failure.error();
+    }
+    return {};
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(CatalogTest, EveryFieldComesBack) {
+  const std::vector<std::uint8_t> jpeg = {0, 1, 255, 0};
+  {
+    Catalog catalog(path(), "key");
+    catalog.put(picture(1), jpeg);
+    CatalogPicture failed;
+    failed.content = content(2);
+    failed.failed = true;
+    failed.code = ErrorCode::bad_data;
+    failed.reason = "not a picture";
+    catalog.put(failed, {});
+    catalog.put(CatalogFile{"/a/\xFF\n\0b", 1ULL << 40, -5, false, {}, "", content(1)});
+    catalog.put(CatalogFile{"/b", 0, 7, true, ErrorCode::io, "cannot be read", {}});
+    catalog.put(CatalogScore{content(1), content(2), 5, 2, 0.625F});
+    catalog.put_not_duplicates(content(2), content(1));
+    catalog.flush();
+    catalog.flush();
+  }
+  Catalog catalog(path(), "key");
+  const auto pictures = catalog.pictures();
+  ASSERT_EQ(pictures.size(), 2U);
+  const CatalogPicture& p = pictures[0].failed ? pictures[1] : pictures[0];
+  const CatalogPicture& q = pictures[0].failed ? pictures[0] : pictures[1];
+  const CatalogPicture expected = picture(1);
+  EXPECT_EQ(p.content, expected.content);
+  EXPECT_FALSE(p.failed);
+  EXPECT_EQ(p.damage, expected.damage);
+  EXPECT_EQ(p.format, 3);
+  EXPECT_EQ(p.width, 4001);
+  EXPECT_EQ(p.height, 3000);
+  EXPECT_EQ(p.quality, 77);
+  EXPECT_EQ(p.codes, expected.codes);
+  EXPECT_EQ(p.taken, expected.taken);
+  EXPECT_EQ(p.subsecond, "250");
+  EXPECT_EQ(p.camera, expected.camera);
+  EXPECT_EQ(p.exif_fields, 42);
+  EXPECT_EQ(p.look, expected.look);
+  EXPECT_TRUE(q.failed);
+  EXPECT_EQ(q.code, ErrorCode::bad_data);
+  EXPECT_EQ(q.reason, "not a picture");
+  EXPECT_EQ(catalog.thumbnail(content(1)), jpeg);
+  EXPECT_EQ(catalog.thumbnail(content(2)), std::nullopt);
+  const auto files = catalog.files();
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files[0].path, "/a/\xFF\n");
+  EXPECT_EQ(files[0].size, 1ULL << 40);
+  EXPECT_EQ(files[0].mtime_ns, -5);
+  EXPECT_EQ(files[0].content, content(1));
+  EXPECT_TRUE(files[1].failed);
+  EXPECT_EQ(files[1].code, ErrorCode::io);
+  EXPECT_EQ(files[1].reason, "cannot be read");
+  const auto scores = catalog.scores();
+  ASSERT_EQ(scores.size(), 1U);
+  EXPECT_EQ(scores[0].b, content(2));
+  EXPECT_EQ(scores[0].orientation, 5);
+  EXPECT_EQ(scores[0].kind, 2);
+  EXPECT_EQ(scores[0].score, 0.625F);
+  ASSERT_EQ(catalog.not_duplicates().size(), 1U);
+  EXPECT_EQ(catalog.not_duplicates()[0].first, content(1)) << "the smaller first";
+}
+
+TEST_F(CatalogTest, AKillLosesOnlyWhatWasNotFlushed) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Catalog catalog(path(), "key");
+    catalog.put(picture(1), {1});
+    catalog.flush();
+    catalog.put(picture(2), {2});
+    ::kill(::getpid(), SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  Catalog catalog(path(), "key");
+  ASSERT_EQ(catalog.pictures().size(), 1U);
+  EXPECT_EQ(catalog.pictures()[0].content, content(1));
+}
+
+TEST_F(CatalogTest, TwoRunsShareOne) {
+  // Both make it at once, and write into it turn by turn.
+  constexpr int kProcesses = 6, kEach = 15;
+  std::vector<pid_t> children;
+  for (int c = 0; c < kProcesses; ++c) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      int status = 0;
+      try {
+        Catalog catalog(path(), "key");
+        for (int i = 0; i < kEach; ++i) {
+          catalog.put(picture(c * kEach + i), {1});
+          catalog.put(picture(1000), {2});
+          catalog.flush();
+        }
+      } catch (const Failure& failure) {
+        std::fprintf(stderr, "%s\n", failure.what());
+        status = 1;
+      }
+      ::_exit(status);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(Catalog(path(), "key").pictures().size(), static_cast<std::size_t>(kProcesses * kEach + 1));
+}
+
+TEST_F(CatalogTest, AnotherKeyDropsPicturesAndKeepsFiles) {
+  {
+    Catalog catalog(path(), "old");
+    catalog.put(picture(1), {1});
+    catalog.put(CatalogFile{"/a", 1, 1, false, {}, "", content(1)});
+    catalog.put(CatalogScore{content(1), content(2), 0, 1, 1});
+    catalog.put_not_duplicates(content(1), content(2));
+    catalog.flush();
+  }
+  Catalog catalog(path(), "new");
+  EXPECT_TRUE(catalog.pictures().empty());
+  EXPECT_TRUE(catalog.scores().empty());
+  EXPECT_EQ(catalog.thumbnail(content(1)), std::nullopt);
+  EXPECT_EQ(catalog.files().size(), 1U);
+  EXPECT_EQ(catalog.not_duplicates().size(), 1U) << "what a person decided stays";
+}
+
+TEST_F(CatalogTest, OtherFilesAreRefusedAndLeftAlone) {
+  const std::string text = folder_.write("text", std::string(5000, 'x'));
+  const Error not_sqlite = failure(text);
+  EXPECT_EQ(not_sqlite.code, ErrorCode::bad_data);
+  EXPECT_THAT(not_sqlite.subject, HasSubstr("text"));
+  EXPECT_FALSE(not_sqlite.remedy.empty());
+
+  std::filesystem::create_directories(folder_.at("deep/er"));
+  edit("CREATE TABLE bookmarks (url TEXT); PRAGMA application_id = 77");
+  const auto read = [&] {
+    std::ifstream in(path(), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string before = read();
+  const Error other = failure(path());
+  EXPECT_EQ(other.code, ErrorCode::bad_data);
+  EXPECT_THAT(other.remedy, HasSubstr("--catalog"));
+  EXPECT_EQ(read(), before);
+  EXPECT_EQ(failure(folder_.path()).code, ErrorCode::io);
+}
+
+TEST_F(CatalogTest, ANewerSchemaIsAConflict) {
+  { const Catalog catalog(path(), "key"); }
+  edit("PRAGMA user_version = 99");
+  const Error error = failure(path());
+  EXPECT_EQ(error.code, ErrorCode::conflict);
+  EXPECT_THAT(error.what, HasSubstr("newer version"));
+}
+
+TEST_F(CatalogTest, BrokenPagesAreAFailureWithARemedyOrNoHarm) {
+  {
+    Catalog catalog(path(), "key");
+    for (int i = 0; i < 300; ++i) {
+      catalog.put(picture(i), std::vector<std::uint8_t>(600, 7));
+      catalog.put(CatalogFile{"/photos/" + std::to_string(i), 1, 1, false, {}, "", content(i)});
+    }
+    catalog.flush();
+  }
+  std::ifstream in(path(), std::ios::binary);
+  const std::string good{std::istreambuf_iterator<char>(in), {}};
+  ASSERT_GT(good.size(), 100'000U);
+  int failed = 0;
+  for (std::size_t page = 0; page * 4096 < good.size(); ++page) {
+    std::string bad = good;
+    for (std::size_t i = 0; i < 300; ++i) bad[page * 4096 + 100 + i] = static_cast<char>(i * 7 + page);
+    for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(path() + suffix);
+    std::ofstream(path(), std::ios::binary) << bad;
+    const Error error = failure(path());
+    if (error.what.empty()) continue;
+    ++failed;
+    EXPECT_THAT(error.subject, HasSubstr("catalog.sqlite"));
+    EXPECT_FALSE(error.remedy.empty());
+  }
+  EXPECT_GT(failed, 3);
+  std::ofstream(path(), std::ios::binary) << good.substr(0, good.size() / 2);
+  const Error cut = failure(path());
+  EXPECT_EQ(cut.code, ErrorCode::bad_data);
+  EXPECT_THAT(cut.remedy, HasSubstr("move the file away"));
+}
+
+TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
+  {
+    Catalog catalog(path(), "key");
+    catalog.put(picture(1), {1});
+    catalog.put(CatalogFile{"/good", 1, 1, false, {}, "", content(1)});
+    catalog.flush();
+  }
+  const std::string id = "x'000102030405060708090a0b0c0d0e0f'";
+  // Wrong types, short blobs, numbers that fit nowhere, nothing at all.
+  edit("INSERT INTO files VALUES ('text', 'many', 3.5, NULL, NULL, x'00')");
+  edit("INSERT INTO files VALUES (x'01', -1, 9223372036854775807, 3, '', " + id + ")");
+  edit("INSERT INTO files VALUES (x'02', 1, 1, 99999999999, 'why', NULL)");
+  edit("INSERT INTO files VALUES (x'03', 1, 1, -1, 'why', NULL)");
+  for (const char* values : {"NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL",
+                             "NULL,'','',1,-5,10,50,0,0,0,0,'','','',0,0", "NULL,'','',1,99999999999,10,50,0,0,0,0,'','','',0,0",
+                             "NULL,'','',1,10,10,101,0,0,0,0,'','','',0,0", "NULL,'','',1,10,10,50,0,0,0,0,'','','',-1,0",
+                             "'x',x'',x'',1,10,10,50,0,0,0,0,1,2,3,0,0", "77,'why','',1,10,10,50,0,0,0,0,1,2,3,0,0",
+                             "NULL,'','',-1,10,10,50,0,0,0,0,'','','',0,0"}) {
+    edit("INSERT OR REPLACE INTO pictures VALUES (" + id + "," + values + ")");
+    Catalog catalog(path(), "key");
+    EXPECT_EQ(catalog.pictures().size(), 1U) << values;
+  }
+  edit("INSERT INTO scores VALUES (" + id + ", " + id + ", 300, 1, 0.5), (" + id + ", x'00', 0, 1, 0.5), (" + id + ", " + id +
+       ", 1, 1, 9e999)");
+  edit("INSERT INTO not_duplicates VALUES ('a', 'b')");
+  edit("INSERT INTO thumbnails VALUES (" + id + ", 'not a blob')");
+  Catalog catalog(path(), "key");
+  EXPECT_EQ(catalog.files().size(), 1U);
+  EXPECT_TRUE(catalog.scores().empty());
+  EXPECT_TRUE(catalog.not_duplicates().empty());
+  (void)catalog.thumbnail(content(1));
+}
+
+TEST_F(CatalogTest, FoldersAreMadeAndTheirFailureIsNamed) {
+  folder_.write("file", "");
+  try {
+    Catalog catalog(folder_.at("file/catalog.sqlite"), "key");
+    ADD_FAILURE();
+  } catch (const Failure& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("file"));
+  }
+}
+
+}  // namespace
+}  // namespace millrace

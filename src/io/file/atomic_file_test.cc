@@ -1,0 +1,121 @@
+#include "src/io/file/atomic_file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "src/io/test_pictures.h"
+
+namespace millrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> names_in(const TestFolder& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(AtomicFile, AppearsWholeOrNotAtAll) {
+  TestFolder folder;
+  folder.write("out", "old");
+  {
+    AtomicFile file(folder.at("out"));
+    file.write(std::string(3 << 20, 'n'));
+    EXPECT_EQ(contents(folder.at("out")), "old");
+    EXPECT_EQ(names_in(folder).size(), 2U);
+  }
+  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+  EXPECT_EQ(contents(folder.at("out")), "old");
+  AtomicFile file(folder.at("out"));
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(contents(folder.at("out")), "new");
+  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+}
+
+TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
+  TestFolder folder;
+  folder.write("out", "old");
+  // The system's own limit on file sizes fails a write as a full disk does.
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit bound{100'000, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &bound);
+  std::string message;
+  try {
+    write_output(folder.at("out"), std::string(3 << 20, 'n'));
+  } catch (const Failure& failure) {
+    message = failure.what();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_THAT(message, HasSubstr("/out: cannot be written"));
+  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+  EXPECT_EQ(contents(folder.at("out")), "old");
+}
+
+TEST(AtomicFile, FailuresNameThePath) {
+  TestFolder folder;
+  EXPECT_THROW(AtomicFile(folder.at("none/out")), Failure);
+  std::filesystem::create_directory(folder.at("folder"));
+  AtomicFile file(folder.at("folder"));
+  file.write("x");
+  try {
+    file.commit();
+    ADD_FAILURE() << "a folder was replaced by a file";
+  } catch (const Failure& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("/folder: cannot be put in place"));
+  }
+}
+
+TEST(AtomicFile, WritersOfOneNameDoNotMix) {
+  TestFolder folder;
+  const auto writer = [&](char c) {
+    for (int i = 0; i < 20; ++i) write_output(folder.at("out"), std::string(200'000, c));
+  };
+  std::thread a(writer, 'a'), b(writer, 'b');
+  a.join();
+  b.join();
+  const std::string text = contents(folder.at("out"));
+  EXPECT_EQ(text, std::string(200'000, text.at(0)));
+  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+}
+
+TEST(WriteOutput, WritesIntoPipesAndDevicesThemselves) {
+  TestFolder folder;
+  ASSERT_EQ(::mkfifo(folder.at("pipe").c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = contents(folder.at("pipe")); });
+  write_output(folder.at("pipe"), std::string(300'000, 'p'));
+  reader.join();
+  EXPECT_EQ(got, std::string(300'000, 'p'));
+  EXPECT_THAT(names_in(folder), ElementsAre("pipe"));
+  write_output("/dev/null", "gone");
+  EXPECT_THROW(write_output("/dev/full", "x"), Failure);
+}
+
+TEST(Folders, OfAPath) {
+  EXPECT_EQ(folder_of("a"), ".");
+  EXPECT_EQ(folder_of("/a"), "/");
+  EXPECT_EQ(folder_of("/a/b"), "/a");
+  sync_folder("/none");  // nothing to sync is no failure
+}
+
+}  // namespace
+}  // namespace millrace

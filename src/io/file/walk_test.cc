@@ -1,0 +1,160 @@
+#include "src/io/file/walk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/io/test_pictures.h"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class WalkTest : public testing::Test {
+ protected:
+  // Paths below the folder.
+  std::vector<std::string> found(const WalkOptions& options = {}) {
+    result_ = walk({folder_.path()}, options);
+    std::vector<std::string> names;
+    for (const FileEntry& file : result_.files) names.push_back(file.path.substr(folder_.path().size() + 1));
+    return names;
+  }
+  TestFolder folder_;
+  WalkResult result_;
+};
+
+TEST_F(WalkTest, SortedByPathBytesWithSizes) {
+  folder_.write("b/2", "xx");
+  folder_.write("b.1", "");
+  folder_.write("a", "x");
+  EXPECT_THAT(found(), ElementsAre("a", "b.1", "b/2"));
+  EXPECT_EQ(result_.files[2].size, 2U);
+  EXPECT_GT(result_.files[2].mtime_ns, 0);
+  EXPECT_THAT(result_.unreadable, IsEmpty());
+}
+
+TEST_F(WalkTest, HiddenOnlyWhenAskedFor) {
+  folder_.write(".a", "");
+  folder_.write(".b/c", "");
+  folder_.write("d", "");
+  EXPECT_THAT(found(), ElementsAre("d"));
+  WalkOptions options;
+  options.hidden = true;
+  EXPECT_THAT(found(options), ElementsAre(".a", ".b/c", "d"));
+  EXPECT_EQ(walk({folder_.at(".b")}, {}).files.size(), 1U) << "what is named is taken";
+}
+
+TEST_F(WalkTest, ExcludedFoldersAreNotEntered) {
+  folder_.write("keep/a.jpg", "");
+  folder_.write("keep/a.tmp", "");
+  folder_.write("cache/x/y/b.jpg", "");
+  WalkOptions options;
+  options.exclude = {"*.tmp", "cache"};
+  EXPECT_THAT(found(options), ElementsAre("keep/a.jpg"));
+  options.exclude = {"**/x/**"};
+  EXPECT_THAT(found(options), ElementsAre("keep/a.jpg", "keep/a.tmp"));
+}
+
+TEST_F(WalkTest, NamesAreBytes) {
+  const std::string name = "caf\xE9\n\x1B[31m";
+  folder_.write(name, "x");
+  EXPECT_THAT(found(), ElementsAre(name));
+}
+
+TEST_F(WalkTest, SymbolicLinksOnlyWhenAskedForAndNeverInCircles) {
+  folder_.write("real/a", "x");
+  fs::create_directory_symlink(folder_.path(), folder_.at("real/loop"));
+  fs::create_directory_symlink(folder_.at("real"), folder_.at("again"));
+  fs::create_symlink(folder_.at("real/a"), folder_.at("link"));
+  fs::create_symlink("none", folder_.at("dangling"));
+  fs::create_symlink("self", folder_.at("self"));
+  EXPECT_THAT(found(), ElementsAre("real/a"));
+  EXPECT_THAT(result_.unreadable, IsEmpty());
+  WalkOptions options;
+  options.follow_symlinks = true;
+  // One way into the folder, the first by name, at every run.
+  EXPECT_THAT(found(options), ElementsAre("again/a", "link"));
+  EXPECT_EQ(result_.unreadable.size(), 2U);
+}
+
+TEST_F(WalkTest, HardLinksAreToldByTheirNumbers) {
+  folder_.write("a", "x");
+  ASSERT_EQ(::link(folder_.at("a").c_str(), folder_.at("b").c_str()), 0);
+  EXPECT_THAT(found(), ElementsAre("a", "b"));
+  EXPECT_EQ(result_.files[0].inode, result_.files[1].inode);
+  EXPECT_EQ(result_.files[0].device, result_.files[1].device);
+  EXPECT_EQ(result_.files[0].links, 2U);
+}
+
+TEST_F(WalkTest, PipesAndSocketsArePassedOver) {
+  folder_.write("a", "x");
+  ASSERT_EQ(::mkfifo(folder_.at("pipe.jpg").c_str(), 0600), 0);
+  EXPECT_THAT(found(), ElementsAre("a"));
+  const WalkResult named = walk({folder_.at("pipe.jpg")}, {});
+  ASSERT_EQ(named.unreadable.size(), 1U);
+  EXPECT_THAT(named.unreadable[0].what, HasSubstr("neither a file nor a folder"));
+}
+
+TEST_F(WalkTest, EachPathOnceHoweverOftenItIsNamed) {
+  folder_.write("x/a", "");
+  const std::string x = folder_.at("x");
+  EXPECT_EQ(walk({folder_.path(), x, x + "/", x + "/a", folder_.path()}, {}).files.size(), 1U);
+}
+
+TEST_F(WalkTest, WhatIsNotThereIsListed) {
+  folder_.write("a", "");
+  const WalkResult result = walk({folder_.at("none"), folder_.at("a")}, {});
+  EXPECT_EQ(result.files.size(), 1U);
+  ASSERT_EQ(result.unreadable.size(), 1U);
+  EXPECT_EQ(result.unreadable[0].code, ErrorCode::not_found);
+}
+
+TEST_F(WalkTest, AFileThatVanishesAfterwardsIsAnOutcome) {
+  folder_.write("a.jpg", jpeg_bytes(test_pixels(20, 20, 3)));
+  ASSERT_THAT(found(), ElementsAre("a.jpg"));
+  fs::remove(folder_.at("a.jpg"));
+  EXPECT_EQ(decode_file(result_.files[0].path).outcome.error().code, ErrorCode::not_found);
+}
+
+TEST_F(WalkTest, AnUnreadableFolderDoesNotStopTheOthers) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads every folder";
+  folder_.write("shut/a", "");
+  folder_.write("open/b", "");
+  fs::permissions(folder_.at("shut"), fs::perms::none);
+  EXPECT_THAT(found(), ElementsAre("open/b"));
+  ASSERT_EQ(result_.unreadable.size(), 1U);
+  EXPECT_THAT(result_.unreadable[0].what, HasSubstr("the folder cannot be read"));
+  fs::permissions(folder_.at("shut"), fs::perms::owner_all);
+}
+
+TEST_F(WalkTest, DeeperThanAPathMayBeLong) {
+  std::string deep = folder_.path();
+  const std::string part(200, 'd');
+  // mkdir by the short way, or the test itself would meet the limit.
+  const fs::path home = fs::current_path();
+  fs::current_path(folder_.path());
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_EQ(::mkdir(part.c_str(), 0700), 0);
+    ASSERT_EQ(::chdir(part.c_str()), 0);
+  }
+  std::ofstream("unreachable.jpg") << "x";
+  fs::current_path(home);
+  EXPECT_THAT(found(), IsEmpty());
+  ASSERT_EQ(result_.unreadable.size(), 1U);
+  EXPECT_THAT(result_.unreadable[0].what, HasSubstr("too long"));
+}
+
+TEST_F(WalkTest, StopsWhenCancelled) {
+  folder_.write("x/a", "");
+  WalkOptions options;
+  options.cancelled = [] { return true; };
+  EXPECT_THAT(found(options), IsEmpty());
+}
+
+}  // namespace
+}  // namespace millrace

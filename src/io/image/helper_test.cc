@@ -1,0 +1,209 @@
+// The helper process as a user meets it: killed, missing, bounded; and what every format gives through it.
+#include <dirent.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/io/image/helper_client.h"
+#include "src/io/image/helper_process.h"
+#include "src/io/test_pictures.h"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+std::string little(std::uint32_t v, int bytes) {
+  std::string out;
+  for (int i = 0; i < bytes; ++i) out += static_cast<char>(v >> 8 * i);
+  return out;
+}
+
+// 24-bit BMP, rows from the bottom.
+std::string bmp_bytes(const TestPixels& p) {
+  const std::uint32_t pitch = (static_cast<std::uint32_t>(p.width) * 3 + 3) / 4 * 4;
+  const std::uint32_t size = pitch * static_cast<std::uint32_t>(p.height);
+  std::string out = "BM" + little(54 + size, 4) + little(0, 4) + little(54, 4) + little(40, 4) +
+                    little(static_cast<std::uint32_t>(p.width), 4) + little(static_cast<std::uint32_t>(p.height), 4) +
+                    little(1, 2) + little(24, 2) + little(0, 4) + little(size, 4) + little(2835, 4) + little(2835, 4) + little(0, 8);
+  for (int y = p.height; y-- > 0;) {
+    std::string row;
+    for (int x = 0; x < p.width; ++x) {
+      for (int c = 2; c >= 0; --c) row += static_cast<char>(p.row(y)[3 * x + c]);
+    }
+    row.resize(pitch, '\0');
+    out += row;
+  }
+  return out;
+}
+
+std::string ppm_bytes(const TestPixels& p) {
+  return "P6\n" + std::to_string(p.width) + " " + std::to_string(p.height) + "\n255\n" +
+         std::string(p.data.begin(), p.data.end());
+}
+
+// Children of this process, which are its helpers.
+std::vector<pid_t> children() {
+  std::vector<pid_t> out;
+  DIR* proc = ::opendir("/proc");
+  while (const dirent* entry = ::readdir(proc)) {
+    std::ifstream in(std::string("/proc/") + entry->d_name + "/stat");
+    std::string pid, name, state;
+    int parent = 0;
+    if (in >> pid >> name >> state >> parent && parent == ::getpid() && state != "Z") out.push_back(std::stoi(pid));
+  }
+  ::closedir(proc);
+  return out;
+}
+
+class HelperTest : public testing::Test {
+ protected:
+  ~HelperTest() override {
+    stop_helpers();
+    limit_helper_memory({});
+  }
+  TestFolder folder_;
+};
+
+TEST_F(HelperTest, GivesTheStoredPixels) {
+  const TestPixels pixels = test_pixels(61, 43, 3);
+  for (const auto& bytes : {bmp_bytes(pixels), ppm_bytes(pixels)}) {
+    const auto got = decode_file(folder_.write("a", bytes));
+    ASSERT_TRUE(got.outcome) << got.outcome.error().message();
+    EXPECT_EQ(got.sink.pixels, pixels.data);
+    EXPECT_TRUE(got.sink.info.exact);
+  }
+  EXPECT_EQ(children().size(), 1U) << "one helper serves one file after the other";
+}
+
+TEST_F(HelperTest, OneKilledWhileIdleHarmsNoFile) {
+  const std::string path = folder_.write("a.ppm", ppm_bytes(test_pixels(40, 30, 3)));
+  ASSERT_TRUE(decode_file(path).outcome);
+  for (int i = 0; i < 5; ++i) {
+    for (const pid_t helper : children()) {
+      ASSERT_EQ(::kill(helper, SIGKILL), 0);
+      siginfo_t gone{};
+      ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(helper), &gone, WEXITED | WNOWAIT), 0);
+    }
+    const auto got = decode_file(path);
+    EXPECT_TRUE(got.outcome) << got.outcome.error().message();
+  }
+}
+
+// Kills its helper in the middle of a picture.
+class KillingSink : public KeepingSink {
+ public:
+  explicit KillingSink(int signal) : signal_(signal) {}
+  void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
+    KeepingSink::rows(data, stride, count);
+    for (const pid_t helper : children()) ::kill(helper, signal_);
+  }
+
+ private:
+  int signal_;
+};
+
+TEST_F(HelperTest, OneKilledAtItsFileIsThatFilesOutcomeAlone) {
+  const std::string path = folder_.write("a.ppm", ppm_bytes(test_pixels(400, 3000, 3)));
+  for (const int signal : {SIGKILL, SIGSEGV}) {
+    auto file = FileReader::open(path);
+    KillingSink sink(signal);
+    const auto outcome = decode_picture(**file, {}, sink);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, signal == SIGKILL ? ErrorCode::out_of_memory : ErrorCode::crashed);
+    EXPECT_THAT(outcome.error().what, HasSubstr(signal == SIGKILL ? "killed" : "crashed"));
+    EXPECT_THAT(outcome.error().remedy, HasSubstr("other files are not affected"));
+    EXPECT_THAT(outcome.error().subject, HasSubstr("a.ppm"));
+    EXPECT_TRUE(decode_file(path).outcome) << "the next file gets a new one";
+  }
+}
+
+TEST_F(HelperTest, AStoppedHelperIsLeftWhenTheRunIsCancelled) {
+  const std::string path = folder_.write("a.ppm", ppm_bytes(test_pixels(400, 3000, 3)));
+  auto file = FileReader::open(path);
+  KillingSink sink(SIGSTOP);  // silent, as one that a hostile file keeps busy
+  DecodeOptions options;
+  options.cancelled = [&] { return !sink.pixels.empty(); };
+  const auto outcome = decode_picture(**file, options, sink);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::cancelled);
+  EXPECT_TRUE(children().empty()) << "it was ended";
+}
+
+TEST_F(HelperTest, ASinkThatThrowsEndsItsHelper) {
+  struct Throwing : KeepingSink {
+    void rows(const std::uint8_t*, std::ptrdiff_t, int) override { throw std::bad_alloc(); }
+  };
+  const std::string path = folder_.write("a.ppm", ppm_bytes(test_pixels(40, 30, 3)));
+  auto file = FileReader::open(path);
+  Throwing sink;
+  EXPECT_THROW((void)decode_picture(**file, {}, sink), std::bad_alloc);
+  EXPECT_TRUE(children().empty());
+  EXPECT_TRUE(decode_file(path).outcome);
+}
+
+TEST_F(HelperTest, RefusedPicturesCostNoHelper) {
+  const std::string path = folder_.write("a.bmp", bmp_bytes(test_pixels(40, 30, 3)));
+  ASSERT_TRUE(decode_file(path).outcome);
+  const auto before = children();
+  const auto got = decode_file(path, {.most_pixels = 1000});
+  ASSERT_FALSE(got.outcome);
+  EXPECT_EQ(got.outcome.error().code, ErrorCode::too_large);
+  EXPECT_EQ(got.sink.begun, 0);
+  EXPECT_TRUE(decode_file(path).outcome);
+  EXPECT_EQ(children(), before);
+}
+
+TEST_F(HelperTest, AsksForMemoryBeforeItTakesIt) {
+  struct Poor : KeepingSink {
+    std::optional<Error> prepare(Bytes memory) override {
+      asked = memory;
+      return Error{ErrorCode::out_of_memory, "no", "", ""};
+    }
+    Bytes asked;
+  };
+  // Sides that the file does not have pixels for: whoever allocates by them takes gigabytes.
+  std::string bytes = bmp_bytes(test_pixels(4, 4, 3));
+  bytes.replace(18, 8, little(30'000, 4) + little(30'000, 4));
+  auto file = FileReader::open(folder_.write("a.bmp", bytes));
+  Poor sink;
+  const auto outcome = decode_picture(**file, {}, sink);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::out_of_memory);
+  EXPECT_GE(sink.asked, Bytes{30'000ULL * 30'000 * 3});
+}
+
+TEST_F(HelperTest, AMemoryLimitLeavesRoomForItsLibraries) {
+  limit_helper_memory(64_MiB);
+  const auto small = decode_file(folder_.write("a.bmp", bmp_bytes(test_pixels(100, 80, 3))));
+  EXPECT_TRUE(small.outcome) << small.outcome.error().message();
+  const auto streamed = decode_file(folder_.write("b.ppm", ppm_bytes(test_pixels(3000, 2000, 3))));
+  EXPECT_TRUE(streamed.outcome) << streamed.outcome.error().message();
+  // 108 MB at once: the sink lets it try, the system does not let it have them.
+  std::string bytes = bmp_bytes(test_pixels(4, 4, 3));
+  bytes.replace(18, 8, little(6'000, 4) + little(6'000, 4));
+  EXPECT_FALSE(decode_file(folder_.write("c.bmp", bytes)).outcome);
+  EXPECT_TRUE(decode_file(folder_.at("a.bmp")).outcome);
+}
+
+TEST_F(HelperTest, NoDescriptorAndNoProcessIsLeftBehind) {
+  const std::string path = folder_.write("a.ppm", ppm_bytes(test_pixels(40, 30, 3)));
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  ASSERT_TRUE(decode_file(path).outcome);
+  stop_helpers();
+  const auto before = open_files();
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(decode_file(path).outcome);
+    ASSERT_FALSE(decode_file(folder_.write("b.ppm", "P6\n9 9\n255\n")).outcome);
+    stop_helpers();
+  }
+  EXPECT_EQ(open_files(), before);
+  EXPECT_TRUE(children().empty());
+}
+
+}  // namespace
+}  // namespace millrace

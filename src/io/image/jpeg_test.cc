@@ -1,0 +1,191 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/io/test_pictures.h"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+class JpegTest : public testing::Test {
+ protected:
+  TestDecoding decode(const std::string& bytes, const DecodeOptions& options = {}) {
+    return decode_file(folder_.write("picture.jpg", bytes), options);
+  }
+  TestFolder folder_;
+};
+
+// The first row at which two pictures of one size differ.
+int first_difference(const KeepingSink& a, const KeepingSink& b) {
+  const auto pitch = static_cast<std::size_t>(a.info.width * a.info.channels);
+  for (int y = 0; y < a.info.height; ++y) {
+    if (std::memcmp(a.pixels.data() + static_cast<std::size_t>(y) * pitch, b.pixels.data() + static_cast<std::size_t>(y) * pitch, pitch) != 0) {
+      return y;
+    }
+  }
+  return a.info.height;
+}
+
+TEST_F(JpegTest, GivesTheStoredPixels) {
+  const TestPixels gray = test_pixels(61, 47, 1);
+  const auto got = decode(jpeg_bytes(gray, {.quality = 100}));
+  ASSERT_TRUE(got.outcome) << got.outcome.error().message();
+  EXPECT_FALSE(got.outcome->damaged);
+  EXPECT_TRUE(got.sink.info.exact);
+  EXPECT_EQ(got.sink.info.channels, 1);
+  ASSERT_EQ(got.sink.rows_kept(), 47);
+  for (std::size_t i = 0; i < gray.data.size(); ++i) EXPECT_NEAR(got.sink.pixels[i], gray.data[i], 4);
+}
+
+TEST_F(JpegTest, TakesCmykAsInvertedInk) {
+  // Adobe's programs store 255 for no ink: stored white is paper.
+  TestPixels ink{32, 16, 4, std::vector<std::uint8_t>(32 * 16 * 4, 255)};
+  const auto got = decode(jpeg_bytes(ink));
+  ASSERT_TRUE(got.outcome);
+  EXPECT_EQ(got.sink.info.channels, 3);
+  EXPECT_EQ(got.sink.pixels, std::vector<std::uint8_t>(32 * 16 * 3, 255));
+}
+
+TEST_F(JpegTest, CutAnywhereIsUnreadableOrDamagedWithTheSameRowsAbove) {
+  const std::string whole = jpeg_bytes(test_pixels(200, 160, 3));
+  const auto right = decode(whole);
+  ASSERT_TRUE(right.outcome);
+  int last = 0;
+  for (std::size_t tenth = 0; tenth < 10; ++tenth) {
+    const auto got = decode(whole.substr(0, whole.size() * tenth / 10));
+    if (!got.outcome) {
+      EXPECT_EQ(last, 0) << "a longer part shows less, at tenth " << tenth;
+      EXPECT_EQ(got.outcome.error().code, ErrorCode::bad_data);
+      continue;
+    }
+    EXPECT_TRUE(got.outcome->damaged) << tenth;
+    EXPECT_FALSE(got.outcome->damage.empty());
+    ASSERT_EQ(got.sink.rows_kept(), 160);
+    const int same = first_difference(right.sink, got.sink);
+    EXPECT_GE(same, last);
+    EXPECT_GE(same, 160 * (static_cast<int>(tenth) - 2) / 10) << tenth;
+    last = same;
+  }
+  EXPECT_GT(last, 100);
+}
+
+TEST_F(JpegTest, CutProgressiveDisplaysFromItsFirstScan) {
+  const std::string whole = jpeg_bytes(test_pixels(200, 160, 3), {.progressive = true});
+  const std::size_t scans = whole.find("\xFF\xDA");
+  ASSERT_NE(scans, std::string::npos);
+  const auto headers = decode(whole.substr(0, scans + 12));
+  ASSERT_FALSE(headers.outcome);
+  EXPECT_THAT(headers.outcome.error().what, HasSubstr("ends before its picture begins"));
+  for (std::size_t tenth = 3; tenth < 10; ++tenth) {
+    const auto got = decode(whole.substr(0, whole.size() * tenth / 10));
+    ASSERT_TRUE(got.outcome) << tenth << got.outcome.error().message();
+    EXPECT_TRUE(got.outcome->damaged);
+    EXPECT_EQ(got.sink.rows_kept(), 160);
+  }
+}
+
+TEST_F(JpegTest, CutAfterTheHeadersShowsNothing) {
+  for (const int height : {8, 16, 17, 160}) {
+    const std::string whole = jpeg_bytes(test_pixels(64, height, 3));
+    const std::size_t scan = whole.find("\xFF\xDA");
+    const auto got = decode(whole.substr(0, scan + 14));
+    ASSERT_FALSE(got.outcome) << height;
+    EXPECT_THAT(got.outcome.error().what, HasSubstr("ends before its picture begins"));
+  }
+}
+
+TEST_F(JpegTest, BrokenBytesInTheMiddleAreDamage) {
+  std::string bytes = jpeg_bytes(test_pixels(200, 160, 3), {.restart_rows = 1});
+  bytes.replace(bytes.size() / 2, 2, "\xFF\xD9");
+  const auto got = decode(bytes);
+  ASSERT_TRUE(got.outcome);
+  EXPECT_TRUE(got.outcome->damaged);
+  EXPECT_EQ(got.sink.rows_kept(), 160);
+}
+
+TEST_F(JpegTest, StrayBytesBetweenSegmentsAreNoDamage) {
+  std::string bytes = jpeg_bytes(test_pixels(40, 40, 3));
+  bytes.insert(bytes.find("\xFF\xDB"), "stray");
+  const auto got = decode(bytes);
+  ASSERT_TRUE(got.outcome);
+  EXPECT_FALSE(got.outcome->damaged);
+}
+
+TEST_F(JpegTest, ReducedDecodingKeepsTheAskedSide) {
+  const std::string bytes = jpeg_bytes(test_pixels(1030, 770, 3));
+  for (const int shortest : {1, 64, 96, 97, 98, 192, 193, 194, 385, 386, 700, 5000}) {
+    const auto got = decode(bytes, {.shortest_side = shortest});
+    ASSERT_TRUE(got.outcome);
+    const int shorter = std::min(got.sink.info.width, got.sink.info.height);
+    EXPECT_GE(shorter, std::min(shortest, 770)) << shortest;
+    EXPECT_EQ(got.sink.info.exact, shorter == 770);
+    EXPECT_EQ(got.sink.info.full_width, 1030);
+    EXPECT_EQ(got.sink.rows_kept(), got.sink.info.height);
+    // No more than twice what was asked for, where a reduction was to be had.
+    if (shortest <= 385) {
+      EXPECT_LT(shorter, std::max(2 * shortest, 99)) << shortest;
+    }
+  }
+  const auto gray = decode(bytes, {.shortest_side = 96, .gray = true});
+  ASSERT_TRUE(gray.outcome);
+  EXPECT_EQ(gray.sink.info.channels, 1);
+  EXPECT_FALSE(gray.sink.info.exact);
+}
+
+TEST_F(JpegTest, RefusesMorePixelsThanAllowedByName) {
+  const auto got = decode(jpeg_bytes(test_pixels(100, 100, 1)), {.most_pixels = 9'999});
+  ASSERT_FALSE(got.outcome);
+  EXPECT_EQ(got.outcome.error().code, ErrorCode::too_large);
+  EXPECT_THAT(got.outcome.error().what, HasSubstr("9,999"));
+  EXPECT_THAT(got.outcome.error().remedy, HasSubstr("--max-pixels"));
+  EXPECT_EQ(got.sink.begun, 0);
+}
+
+TEST_F(JpegTest, RefusesThousandsOfScans) {
+  // The last scan of a progressive picture, again and again: a few bytes each, a pass over all pixels each.
+  const std::string whole = jpeg_bytes(test_pixels(64, 64, 1), {.progressive = true});
+  const std::size_t last = whole.rfind("\xFF\xDA");
+  std::string bytes = whole.substr(0, whole.size() - 2);
+  const std::string scan = whole.substr(last, whole.size() - 2 - last);
+  for (int i = 0; i < 2000; ++i) bytes += scan;
+  const auto got = decode(bytes + "\xFF\xD9");
+  ASSERT_FALSE(got.outcome);
+  EXPECT_THAT(got.outcome.error().what, HasSubstr("scans"));
+}
+
+TEST_F(JpegTest, ReadsExifFromTheFirstBlockThatHoldsIt) {
+  std::string bytes = jpeg_bytes(test_pixels(40, 30, 3), {.exif = test_exif(6)});
+  EXPECT_EQ(decode(bytes).sink.info.exif.orientation, static_cast<Orientation>(6));
+  // Another program's segment of the same kind first, and thousands of them after.
+  const std::string other = std::string("\xFF\xE1\x00\x20", 4) + "http://ns.adobe.com/xap/1.0/\0\0";
+  std::string padded = other;
+  padded.resize(34, '\0');
+  bytes.insert(2, padded);
+  for (int i = 0; i < 3000; ++i) bytes.insert(2, padded);
+  const auto got = decode(bytes);
+  ASSERT_TRUE(got.outcome) << got.outcome.error().message();
+  EXPECT_EQ(got.sink.info.exif.orientation, static_cast<Orientation>(6));
+  EXPECT_FALSE(got.outcome->damaged);
+}
+
+TEST_F(JpegTest, AsksForTheCoefficientsOfAProgressivePicture) {
+  const TestPixels pixels = test_pixels(800, 600, 3);
+  const auto plain = decode(jpeg_bytes(pixels));
+  const auto progressive = decode(jpeg_bytes(pixels, {.progressive = true}));
+  const std::uint64_t coefficients = 800 * 608 * 2 * 3 / 2;
+  EXPECT_GE(progressive.sink.info.decoder_memory.count, plain.sink.info.decoder_memory.count + coefficients);
+}
+
+TEST_F(JpegTest, ARefusalFromTheSinkIsTheOutcome) {
+  auto file = FileReader::open(folder_.write("a.jpg", jpeg_bytes(test_pixels(40, 40, 3))));
+  KeepingSink sink;
+  sink.refusal = Error{ErrorCode::out_of_memory, "no", "", ""};
+  const auto outcome = decode_picture(**file, {}, sink);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::out_of_memory);
+  EXPECT_TRUE(sink.pixels.empty());
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,142 @@
+#include "src/pipeline/chain.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace millrace {
+namespace {
+
+struct JobSetup {
+  explicit JobSetup(int threads, Bytes limit = 64_MiB) : executor(threads, &cancel), budget(limit) {}
+  CancelToken cancel;
+  Executor executor;
+  Trace trace{false};
+  Budget budget;
+  RunContext context{executor, cancel, trace, budget};
+};
+
+auto numbers(int count, std::atomic<int>* given = nullptr) {
+  return chain::source<int>("numbers", [count, given, next = std::make_shared<int>(0)]() -> std::optional<int> {
+    if (*next == count) return std::nullopt;
+    if (given != nullptr) ++*given;
+    return (*next)++;
+  });
+}
+
+// Work that takes differently long, so that items overtake each other.
+int busy(int item) {
+  for (int i = 0; i < item * 7919 % 64; ++i) std::this_thread::yield();
+  return item * 3;
+}
+
+TEST(Chain, SameOrderForEveryNumberOfThreads) {
+  for (const int threads : {1, 2, 7}) {
+    JobSetup run(threads);
+    std::vector<int> seen, got;
+    auto stages = numbers(500) | chain::parallel<int, int>("work", [](int i, Span&) { return busy(i); }) |
+                  chain::ordered<int, int>("order", [&](int i, Span&) { return seen.push_back(i), i + 1; }) |
+                  chain::sink<int>("keep", [&](int i, Span&) { got.push_back(i); });
+    chain::run(stages, run.context, {});
+    ASSERT_EQ(got.size(), 500U);
+    for (int i = 0; i < 500; ++i) {
+      EXPECT_EQ(seen[static_cast<std::size_t>(i)], 3 * i);
+      EXPECT_EQ(got[static_cast<std::size_t>(i)], 3 * i + 1);
+    }
+  }
+}
+
+TEST(Chain, TokensBoundWhatIsInFlight) {
+  for (const int threads : {1, 2, 7}) {
+    // The budget pays for three items.
+    JobSetup run(threads, 3_MiB);
+    std::atomic<int> inside{0}, most{0};
+    auto stages = chain::source<int>("numbers",
+                                     [&, next = std::make_shared<int>(0)]() -> std::optional<int> {
+                                       if (*next == 200) return std::nullopt;
+                                       const int now = ++inside;
+                                       int before = most.load();
+                                       while (before < now && !most.compare_exchange_weak(before, now)) {
+                                       }
+                                       return (*next)++;
+                                     }) |
+                  chain::parallel<int, int>("work", [](int i, Span&) { return busy(i); }) |
+                  chain::sink<int>("done", [&](int, Span&) { --inside; });
+    EXPECT_EQ(chain::tokens_for(run.context, 1_MiB), static_cast<std::size_t>(std::min(3, 4 * threads)));
+    chain::run(stages, run.context, 1_MiB);
+    EXPECT_LE(most.load(), 3);
+    EXPECT_EQ(run.budget.used(), Bytes{});
+    EXPECT_EQ(run.budget.peak(), 3_MiB);
+  }
+}
+
+TEST(Chain, AnItemLargerThanTheBudgetIsRefusedBeforeItStarts) {
+  JobSetup run(2, 1_MiB);
+  std::atomic<int> given{0};
+  auto stages = numbers(10, &given) | chain::sink<int>("none", [](int, Span&) {});
+  EXPECT_THROW(chain::run(stages, run.context, 2_MiB), OutOfMemory);
+  EXPECT_EQ(given.load(), 0);
+}
+
+TEST(Chain, AnExceptionArrivesAndReturnsTheTokens) {
+  for (const int threads : {1, 2, 7}) {
+    for (const char* where : {"source", "work", "sink"}) {
+      JobSetup run(threads);
+      const std::string at = where;
+      int kept = 0;
+      auto stages = chain::source<int>("numbers",
+                                       [&, next = std::make_shared<int>(0)]() -> std::optional<int> {
+                                         if (at == "source" && *next == 50) throw Failure(ErrorCode::io, "the source broke");
+                                         return *next < 100 ? std::optional((*next)++) : std::nullopt;
+                                       }) |
+                    chain::parallel<int, int>("work",
+                                              [&](int i, Span&) {
+                                                if (at == "work" && i == 50) throw Failure(ErrorCode::io, "the work broke");
+                                                return i;
+                                              }) |
+                    chain::sink<int>("sink", [&](int i, Span&) {
+                      if (at == "sink" && i == 50) throw Failure(ErrorCode::io, "the sink broke");
+                      ++kept;
+                    });
+      try {
+        chain::run(stages, run.context, 1_MiB);
+        ADD_FAILURE() << where;
+      } catch (const Failure& failure) {
+        EXPECT_EQ(failure.error().what, "the " + at + " broke");
+      }
+      EXPECT_LE(kept, 99);
+      EXPECT_EQ(run.budget.used(), Bytes{});
+    }
+  }
+}
+
+TEST(Chain, CancellingStopsTheSourceAndFinishesWhatIsInFlight) {
+  for (const int threads : {1, 2, 7}) {
+    JobSetup run(threads);
+    std::atomic<int> given{0};
+    std::vector<int> got;
+    auto stages = numbers(1'000'000, &given) | chain::parallel<int, int>("work", [](int i, Span&) { return i; }) |
+                  chain::sink<int>("sink", [&](int i, Span&) {
+                    got.push_back(i);
+                    if (i == 20) run.cancel.cancel();
+                  });
+    chain::run(stages, run.context, {});
+    EXPECT_GE(got.size(), 21U);
+    EXPECT_EQ(got.size(), static_cast<std::size_t>(given.load())) << "nothing that was begun is dropped";
+    EXPECT_LE(got.size(), 21U + chain::tokens_for(run.context, {}));
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], static_cast<int>(i));
+  }
+}
+
+TEST(Chain, NothingInNothingOut) {
+  JobSetup run(3);
+  int got = 0;
+  auto stages = numbers(0) | chain::sink<int>("sink", [&](int, Span&) { ++got; });
+  chain::run(stages, run.context, 1_MiB);
+  EXPECT_EQ(got, 0);
+}
+
+}  // namespace
+}  // namespace millrace

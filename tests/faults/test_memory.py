@@ -1,0 +1,88 @@
+"""--memory holds for the program and its helpers together, and what cannot fit says how much it needs."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy
+import pytest
+from PIL import Image
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from processes import run_and_watch  # noqa: E402
+from program import PROGRAM, lines_of  # noqa: E402
+
+SIDE = 10_000
+LIMIT = 256 << 20
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    if shutil.disk_usage(tmp_path_factory.getbasetemp()).free < 2 << 30:
+        pytest.skip("less than 2 GiB of disk")
+    return tmp_path_factory.mktemp("large")
+
+
+@pytest.fixture(scope="module")
+def picture():
+    y, x = numpy.mgrid[0:SIDE, 0:SIDE].astype(numpy.uint16)
+    array = numpy.empty((SIDE, SIDE, 3), dtype=numpy.uint8)
+    array[..., 0] = x // 40
+    array[..., 1] = y // 40
+    array[..., 2] = (x // 700 + y // 900) % 2 * 200
+    return Image.fromarray(array)
+
+
+def by_vips(folder, picture, name):
+    if not shutil.which("vips"):
+        pytest.skip("no vips program (libvips-tools) to write it with")
+    base = folder / "base.ppm"
+    if not base.exists():
+        picture.save(base)
+    done = subprocess.run(["vips", "copy", base, f"{folder}/{name}"], capture_output=True)
+    if done.returncode != 0:
+        pytest.skip(f"this vips cannot write {name}: {done.stderr.decode(errors='replace')}")
+    return folder / name.split("[")[0]
+
+
+def hashed(path):
+    done, peak = run_and_watch([PROGRAM, "hash", path, "--memory", "256M", "--format", "jsonl", "--progress", "none", "--kinds", "dhash,pdq"])
+    assert done.returncode in (0, 3), done.stderr
+    (line,) = lines_of(done)
+    assert peak <= LIMIT, f"{peak >> 20} MiB"
+    return line
+
+
+@pytest.mark.parametrize("name", ["plain.jpg", "plain.png", "plain.ppm"])
+def test_streamed_formats_fit(folder, picture, name):
+    picture.save(folder / name, **({"compress_level": 1} if name.endswith("png") else {}))
+    line = hashed(folder / name)
+    assert "error" not in line, line
+    assert (line["width"], line["height"]) == (SIDE, SIDE)
+
+
+@pytest.mark.parametrize("name", ["tiled.tif[tile,compression=deflate]", "strips.tif[compression=lzw]"])
+def test_tiff_fits(folder, picture, name):
+    line = hashed(by_vips(folder, picture, name))
+    assert "error" not in line, line
+    assert line["width"] == SIDE
+
+
+@pytest.mark.parametrize("name", ["interlaced.png[interlace,compression=1]", "large.webp[Q=40,effort=0]"])
+def test_what_does_not_fit_names_its_need(folder, picture, name):
+    line = hashed(by_vips(folder, picture, name))
+    assert "needs" in line["error"] and "iB" in line["error"] and "--memory" in line["error"], line
+
+
+def test_progressive_jpeg_names_its_need(folder, picture):
+    picture.save(folder / "progressive.jpg", progressive=True)
+    line = hashed(folder / "progressive.jpg")
+    assert "needs" in line["error"] and "--memory" in line["error"], line
+
+
+def test_bmp_and_one_strip_tiff_name_their_need(folder, picture):
+    picture.save(folder / "large.bmp")
+    assert "needs" in hashed(folder / "large.bmp")["error"]
+    picture.save(folder / "one.tif", compression="tiff_adobe_deflate", tiffinfo={278: SIDE})
+    assert "needs" in hashed(folder / "one.tif")["error"]

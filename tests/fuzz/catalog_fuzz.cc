@@ -1,0 +1,130 @@
+// Bytes taken as rows that another program, or a broken disk, left in the catalogue's tables.
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "src/io/catalog/catalog.h"
+#include "src/io/image/thumbnail_jpeg.h"
+
+namespace {
+
+using millrace::Catalog;
+
+struct Tables {
+  std::string path = "/dev/shm/millrace-fuzz-" + std::to_string(::getpid()) + ".sqlite";
+  std::unique_ptr<Catalog> catalog;
+  sqlite3* db = nullptr;
+
+  Tables() {
+    remove();
+    catalog = std::make_unique<Catalog>(path, "fuzz");
+    if (sqlite3_open(path.c_str(), &db) != SQLITE_OK) std::abort();
+    sqlite3_exec(db, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);
+  }
+  ~Tables() {
+    catalog.reset();
+    sqlite3_close(db);
+    remove();
+  }
+  void remove() const {
+    for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((path + suffix).c_str());
+  }
+};
+
+// Takes values off the input: a byte of type, then what the type needs; nothing when it is used up.
+class Values {
+ public:
+  Values(const std::uint8_t* data, std::size_t size) : at_(data), end_(data + size) {}
+  bool empty() const { return at_ == end_; }
+  std::uint8_t byte() { return empty() ? 0 : *at_++; }
+
+  void bind(sqlite3_stmt* statement, int i) {
+    const std::uint8_t type = byte();
+    switch (type % 6) {
+      case 0: sqlite3_bind_null(statement, i); break;
+      case 1: sqlite3_bind_int64(statement, i, static_cast<std::int8_t>(byte())); break;
+      case 2: {
+        std::int64_t wide = 0;
+        take(&wide, sizeof(wide));
+        sqlite3_bind_int64(statement, i, wide);
+        break;
+      }
+      case 3: {
+        double real = 0;
+        take(&real, sizeof(real));
+        sqlite3_bind_double(statement, i, real);
+        break;
+      }
+      default: {
+        // Every other blob has the length of a content hash, so that rows pass for real ones.
+        const std::size_t wanted = type % 2 == 0 ? 16 : byte();
+        const std::size_t size = std::min<std::size_t>(wanted, static_cast<std::size_t>(end_ - at_));
+        const auto* bytes = reinterpret_cast<const char*>(at_);
+        if (type % 6 == 4) {
+          sqlite3_bind_blob(statement, i, bytes, static_cast<int>(size), SQLITE_TRANSIENT);
+        } else {
+          sqlite3_bind_text(statement, i, bytes, static_cast<int>(size), SQLITE_TRANSIENT);
+        }
+        at_ += size;
+      }
+    }
+  }
+
+ private:
+  void take(void* to, std::size_t size) {
+    const std::size_t n = std::min<std::size_t>(size, static_cast<std::size_t>(end_ - at_));
+    std::memcpy(to, at_, n);
+    at_ += n;
+  }
+
+  const std::uint8_t* at_;
+  const std::uint8_t* end_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static Tables tables;
+  struct Table {
+    const char* insert;
+    int columns;
+  };
+  static constexpr Table kTables[] = {
+      {"INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)", 6},
+      {"INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", 17},
+      {"INSERT OR REPLACE INTO thumbnails VALUES (?,?)", 2},
+      {"INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)", 5},
+      {"INSERT OR REPLACE INTO not_duplicates VALUES (?,?)", 2},
+  };
+  sqlite3_exec(tables.db,
+               "BEGIN; DELETE FROM files; DELETE FROM pictures; DELETE FROM thumbnails; DELETE FROM scores; "
+               "DELETE FROM not_duplicates;",
+               nullptr, nullptr, nullptr);
+  Values values(data, size);
+  while (!values.empty()) {
+    const Table& table = kTables[values.byte() % 5];
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(tables.db, table.insert, -1, &statement, nullptr) != SQLITE_OK) std::abort();
+    for (int i = 1; i <= table.columns; ++i) values.bind(statement, i);
+    sqlite3_step(statement);  // a row that breaks a constraint is not taken, and cannot be there
+    sqlite3_finalize(statement);
+  }
+  if (sqlite3_exec(tables.db, "COMMIT", nullptr, nullptr, nullptr) != SQLITE_OK) std::abort();
+
+  Catalog& catalog = *tables.catalog;
+  for (const auto& file : catalog.files()) {
+    if (file.failed && file.reason.empty()) std::abort();
+  }
+  for (const auto& picture : catalog.pictures()) {
+    if (!picture.failed && (picture.width <= 0 || picture.height <= 0)) std::abort();
+    const auto jpeg = catalog.thumbnail(picture.content);
+    if (jpeg) (void)millrace::decode_thumbnail(*jpeg);
+  }
+  (void)catalog.scores();
+  (void)catalog.not_duplicates();
+  return 0;
+}

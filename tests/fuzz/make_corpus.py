@@ -1,0 +1,96 @@
+"""Writes seed inputs for the fuzz targets: make_corpus.py [FOLDER], build/fuzz/corpus by default."""
+
+import io
+import pathlib
+import random
+import struct
+import sys
+
+from PIL import Image
+
+random.seed(11)
+
+
+def picture(mode, size=(24, 20)):
+    count = size[0] * size[1]
+    bands = len(Image.new(mode, (1, 1)).getbands())
+    return Image.frombytes(mode, size, bytes(random.randrange(256) for _ in range(count * bands)))
+
+
+def encoded(image, kind, **options):
+    out = io.BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+def exif(orientation):
+    block = Image.Exif()
+    block[0x0112] = orientation
+    block[0x010F] = "Maker"
+    block.get_ifd(0x8769)[0x9003] = "2024:05:01 12:30:00"
+    return block.tobytes()
+
+
+def jpegs():
+    rgb = picture("RGB")
+    for subsampling in range(3):
+        yield encoded(rgb, "JPEG", quality=60, subsampling=subsampling)
+        yield encoded(rgb, "JPEG", quality=60, subsampling=subsampling, progressive=True)
+    yield encoded(rgb, "JPEG", quality=30, exif=exif(6))
+    yield encoded(rgb, "JPEG", quality=30, restart_marker_blocks=1)
+    yield encoded(picture("L"), "JPEG", progressive=True)
+    yield encoded(picture("CMYK"), "JPEG", quality=20)
+
+
+def pngs():
+    for mode in ("1", "L", "LA", "P", "RGB", "RGBA"):
+        image = picture("L").convert(mode) if mode in ("1", "P") else picture(mode)
+        yield encoded(image, "PNG")
+    yield encoded(Image.new("I;16", (9, 7), 300), "PNG")
+    yield encoded(picture("RGB"), "PNG", exif=exif(3))
+    yield encoded(picture("L").convert("P"), "PNG", transparency=3)
+    # The same with the header's flag for interlacing set: wrong data, right path.
+    plain = bytearray(encoded(picture("RGB", (8, 8)), "PNG"))
+    plain[28] = 1
+    import zlib
+
+    plain[29:33] = struct.pack(">I", zlib.crc32(bytes(plain[12:29])))
+    yield bytes(plain)
+
+
+def rows():
+    content = bytes([4]) + bytes(range(16))
+    number = bytes([1, 7])
+    text = bytes([5, 4]) + b"text"
+    null = bytes([0])
+    yield bytes([0]) + content + number + number + null + text + content
+    yield bytes([0]) + text + number + number + number + text + null
+    yield bytes([1]) + content + null + text * 2 + number * 8 + text * 3 + number * 2
+    yield bytes([1]) + content + bytes([2]) + b"\xff" * 8 + text * 2 + (bytes([2]) + b"\x7f" * 8) * 8 + text * 3 + number * 2
+    jpeg = encoded(picture("RGB", (4, 4)), "JPEG", quality=5, optimize=True)[:250]
+    yield bytes([2]) + content + bytes([17, len(jpeg)]) + jpeg
+    yield bytes([3]) + content + content + number + number + bytes([3]) + struct.pack("<d", 0.5)
+    yield bytes([4]) + content + content
+
+
+SETTINGS = [
+    b"kinds: dhash,phash\nsize: 16\n",
+    b"exclude: [a, 'b*', \"**/c\"]\nmax-pixels: 1000\n",
+    b"match: dhash<=5,ahash<=5\ngroup: tight\nhidden: true\n",
+    b"min-size: 1.5M\nkeep: pixels,bytes\nreference:\n  - x\n  - y\n",
+    b"orientation: exif\n---\n",
+    b"{size: 8, decode: fast}",
+    b"a: &a [*a]\n",
+]
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
+    for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS}.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for index, data in enumerate(inputs):
+            (folder / name / f"seed{index:02d}").write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Watching a program and its helpers while they run."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+
+def helpers_of(pid):
+    """Process ids of its children."""
+    found = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            found += [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
+    except OSError:
+        pass
+    return found
+
+
+def peak_of(pid):
+    """The most memory that was resident, in bytes; 0 when it is gone."""
+    try:
+        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+def run_and_watch(command):
+    """Runs it to its end: the finished process and the summed peaks of it and of every helper it had."""
+    process = subprocess.Popen([os.fspath(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    peaks = {}
+    while process.poll() is None:
+        for pid in [process.pid, *helpers_of(process.pid)]:
+            peaks[pid] = max(peaks.get(pid, 0), peak_of(pid))
+        time.sleep(0.002)
+    out, err = process.communicate()
+    return subprocess.CompletedProcess(command, process.returncode, out, err), sum(peaks.values())
+
+
+def kill_helpers(pid):
+    """SIGKILL to every helper that runs now: how many there were."""
+    helpers = helpers_of(pid)
+    for helper in helpers:
+        try:
+            os.kill(helper, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return len(helpers)
