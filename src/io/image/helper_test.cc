@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string little(std::uint32_t v, int bytes) {
+std::string little(std::uint64_t v, int bytes) {
   std::string out;
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(v >> 8 * i);
   return out;
