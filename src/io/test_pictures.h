@@ -23,6 +23,12 @@
 
 namespace millrace {
 
+#ifdef MILLRACE_SANITIZED
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 class TestFolder {
  public:
   TestFolder() {

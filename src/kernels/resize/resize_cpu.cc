@@ -100,7 +100,7 @@ void RowOf(const std::int16_t* HWY_RESTRICT pixels, const DotWeights& weights, s
   for (std::size_t x = 0; x < outputs; ++x) {
     const std::int16_t* HWY_RESTRICT in = pixels + weights.first[x];
     const std::int16_t* HWY_RESTRICT low = weights.low.data() + x * static_cast<std::size_t>(weights.stride);
-    const std::int16_t* HWY_RESTRICT high = weights.high.data() + x * static_cast<std::size_t>(weights.stride);
+      const std::int16_t* HWY_RESTRICT high = weights.high.data() + x * static_cast<std::size_t>(weights.stride);
     auto low0 = hn::Zero(d32), low1 = hn::Zero(d32);
     auto high0 = hn::Zero(d32), high1 = hn::Zero(d32);
     for (int i = 0; i < weights.length[x]; i += lanes) {
@@ -138,7 +138,7 @@ HWY_INLINE hn::Vec<D32> PairSum(const std::uint8_t* HWY_RESTRICT turned, std::si
   const hn::Rebind<std::uint8_t, D16> d8;
   constexpr std::size_t kStep = 2 * kStripRows;
   const std::int32_t* HWY_RESTRICT low = weights.low.data() + x * static_cast<std::size_t>(weights.stride);
-  const std::int32_t* HWY_RESTRICT high = weights.high.data() + x * static_cast<std::size_t>(weights.stride);
+  const std::int32_t* HWY_RESTRICT high = kSplit ? weights.high.data() + x * static_cast<std::size_t>(weights.stride) : nullptr;
   const std::uint8_t* HWY_RESTRICT in = turned + static_cast<std::size_t>(weights.first_pair[x]) * kStep + 2 * first;
   auto sum = hn::Set(d32, kResizeHalf);
   auto sum_high = hn::Zero(d32);
@@ -231,7 +231,7 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
   const int lanes = static_cast<int>(hn::Lanes(d16));
   const auto at = static_cast<std::size_t>(y);
   const std::int32_t* HWY_RESTRICT low = weights.low.data() + at * static_cast<std::size_t>(weights.stride);
-  const std::int32_t* HWY_RESTRICT high = weights.high.data() + at * static_cast<std::size_t>(weights.stride);
+  const std::int32_t* HWY_RESTRICT high = kSplit ? weights.high.data() + at * static_cast<std::size_t>(weights.stride) : nullptr;
   const auto row_of = [&](int pair, int which) {
     const int row = 2 * (weights.first_pair[at] + pair) + which;
     // The odd half of the last pair may lie past the end; it weighs nothing, but must be readable.
