@@ -14,6 +14,7 @@
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/helper_client.h"
 #include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/companions.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -30,11 +31,6 @@ struct ContentKey {
     return value;
   }
 };
-
-bool may_accompany(const std::string& path) {
-  static const std::set<std::string> kinds = {"xmp", "aae", "thm", "mov", "mp4", "m4v", "avi", "wav", "dop", "pp3", "on1"};
-  return kinds.count(extension(path)) > 0;
-}
 
 bool inside(const std::string& path, const std::string& folder) {
   return path.size() > folder.size() && path.starts_with(folder) && (folder == "/" || path[folder.size()] == '/');
