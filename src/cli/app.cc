@@ -143,6 +143,7 @@ int run_program(int argc, char** argv) {
   action.sa_handler = on_interrupt;
   ::sigaction(SIGINT, &action, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file over a limit is an error of its write, not the end of the run
   try {
     std::vector<std::unique_ptr<Command>> commands;
     commands.push_back(make_hash_command(app));

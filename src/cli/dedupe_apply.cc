@@ -16,6 +16,9 @@ class ApplyingCommand : public Command {
   virtual dedupe::Applied carry_out(bool go, RunContext& context) = 0;
   virtual bool go() const { return true; }
 
+  // On the command line alone: no variable and no file says it by accident.
+  void add_go(bool& value) { app().add_flag("--go", value, "do it; without it nothing is changed")->group("Deciding"); }
+
   // --plan: the dry run's list.
   std::string plan(RunContext& context) override {
     const dedupe::Applied applied = carry_out(false, context);
@@ -36,6 +39,7 @@ class ApplyCommand : public ApplyingCommand {
  public:
   explicit ApplyCommand(CLI::App& parent) : ApplyingCommand(parent, "apply", "carry out what was decided on the page") {
     app().add_option("DECISIONS", options_.decisions, "decisions.json, as the page saves it")->required();
+    add_go(options_.go);
     dedupe::describe(settings(), options_);
     add_flags();
   }
@@ -69,8 +73,7 @@ class PurgeCommand : public ApplyingCommand {
  public:
   explicit PurgeCommand(CLI::App& parent) : ApplyingCommand(parent, "purge", "destroy what apply --action delete set aside") {
     app().add_option("JOURNAL", journal_, "the journal that apply named, or its id")->required();
-    settings().heading("Deciding");
-    settings().add_switch("go", "do it; without it nothing is changed", go_);
+    add_go(go_);
     add_flags();
   }
 

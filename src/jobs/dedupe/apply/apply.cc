@@ -292,7 +292,6 @@ void describe(Settings& settings, ApplyOptions& options) {
                     "what becomes of a removed file: trash, move=DIR, hardlink (to a file of the same bytes that stays) or delete "
                     "(set aside in a hidden folder until millrace dedupe purge)",
                     options.action);
-  settings.add_switch("go", "do it; without it nothing is changed", options.go);
   settings.add_list("reference", "DIR", "a folder in which nothing is touched; may be repeated", options.references);
   settings.add_text("journal", "FILE", "where is written down what is done, for undo (default: under the data folder)", options.journal);
   settings.add_text("catalog", "FILE", "the catalogue that remembers what are no duplicates (default: the one of dedupe)", options.catalog);
