@@ -35,13 +35,13 @@ class Faults : public Scene {
       scene();
       if (!run_apply(action, true, cut).cut_off()) break;
       ++cuts;
-      const auto torn = disk();
       const Ran back = run_undo();
       EXPECT_TRUE(back.code == 0 || !std::filesystem::exists(journal())) << back.json.dump(1);
       ASSERT_EQ(disk(), before);
 
       scene();
       ASSERT_TRUE(run_apply(action, true, cut).cut_off());
+      const auto torn = disk();
       run_apply(action, false);  // a dry run changes nothing, here neither
       ASSERT_EQ(disk(), torn);
       EXPECT_EQ(run_apply(action).code, whole.code);
