@@ -345,7 +345,7 @@ TEST_F(Apply, WithoutAJournalNothingMoreIsDone) {
   const ApplyOptions o = options("delete");
   const Ran ran = in_process([&](RunContext& context) {
     ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{1'500, 1'500};
+    const rlimit limit{1'500, RLIM_INFINITY};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     Applied applied = apply(o, context);
     const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
