@@ -3,16 +3,19 @@
 import base64
 import json
 import os
+import pathlib
 import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
-from PIL import Image, ImageDraw
 
-from tests.support.program import PROGRAM, millrace
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from PIL import Image, ImageDraw  # noqa: E402
+from program import PROGRAM, millrace  # noqa: E402
 
 ACTIONS = ["delete", "trash", "hardlink", "move"]
 

@@ -4,6 +4,7 @@
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -56,6 +57,19 @@ std::optional<Error> write_copy(int in, int out, const std::string& from, const 
   }
 }
 
+// Tags, comments, access lists: what the new file system does not take is not worth failing for.
+void copy_attributes(int in, int out) {
+  std::string names(1 << 16, '\0');
+  const ssize_t size = ::flistxattr(in, names.data(), names.size());
+  for (std::size_t at = 0; size > 0 && at < static_cast<std::size_t>(size);) {
+    const char* name = names.data() + at;
+    std::string value(1 << 16, '\0');
+    const ssize_t got = ::fgetxattr(in, name, value.data(), value.size());
+    if (got >= 0) static_cast<void>(::fsetxattr(out, name, value.data(), static_cast<std::size_t>(got), 0));
+    at += std::string_view(name).size() + 1;
+  }
+}
+
 // The copy under its temporary name, finished but for its final name; removed again on any failure.
 std::optional<Error> make_copy(const std::string& from, const std::string& temporary, const FileState& like) {
   step("remove an old temporary copy");
@@ -72,6 +86,7 @@ std::optional<Error> make_copy(const std::string& from, const std::string& tempo
   step("write the copy");
   auto error = write_copy(in, out, from, temporary);
   if (!error) {
+    copy_attributes(in, out);
     // The owner first: changing it clears some permission bits. Only root may give files away; others keep what they get.
     if (::fchown(out, like.owner, like.group) != 0 && errno != EPERM) error = failed("the copy's owner cannot be set", temporary, errno);
     const timespec times[2] = {time_of(like.mtime_ns), time_of(like.mtime_ns)};

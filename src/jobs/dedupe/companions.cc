@@ -69,7 +69,8 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
   assets.sidecars.resize(shots.size());
   std::map<std::string, std::vector<std::uint32_t>> by_stem;
   for (std::uint32_t i = 0; i < shots.size(); ++i) by_stem[stem_key(shots[i].path)].push_back(i);
-  for (const auto& [key, members] : by_stem) {
+  for (const auto& stem : by_stem) {
+    const std::vector<std::uint32_t>& members = stem.second;
     const auto with_format = [&](ImageFormat format) {
       return std::find_if(members.begin(), members.end(), [&](std::uint32_t i) { return shots[i].format == format; });
     };
@@ -106,21 +107,31 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
   return assets;
 }
 
-Companions companions_on_disk(const std::string& path) {
-  Companions out;
-  const std::string folder = path.substr(0, path.size() - file_name(path).size());
-  const std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder_of(path).c_str()), ::closedir);
-  if (!handle) return out;
-  const std::string key = stem_key(path);
-  std::vector<std::string> pictures, others;
+void CompanionFinder::enter(const std::string& folder) {
+  if (folder == folder_) return;
+  folder_ = folder;
+  pictures_.clear();
+  others_.clear();
+  const std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.c_str()), ::closedir);
+  if (!handle) return;
+  const std::string start = folder == "/" ? "/" : folder + "/";
   while (const dirent* entry = ::readdir(handle.get())) {
-    std::string name = folder + entry->d_name;
+    const std::string name = start + entry->d_name;
     if (has_picture_extension(name)) {
-      if (stem_key(name) == key) pictures.push_back(std::move(name));
-    } else if (may_accompany(name) && (stem_key(name) == key || stem_key(without_extension(name)) == key)) {
-      others.push_back(std::move(name));
+      pictures_[stem_key(name)].push_back(name);
+    } else if (may_accompany(name)) {
+      const std::string key = stem_key(name), inner = stem_key(without_extension(name));
+      others_[key].push_back(name);
+      if (inner != key) others_[inner].push_back(name);
     }
   }
+}
+
+Companions CompanionFinder::of(const std::string& path) {
+  enter(folder_of(path));
+  Companions out;
+  std::vector<std::string>& pictures = pictures_[stem_key(path)];
+  std::vector<std::string>& others = others_[stem_key(path)];
   std::sort(pictures.begin(), pictures.end());
   std::sort(others.begin(), others.end());
   std::vector<Shot> shots;

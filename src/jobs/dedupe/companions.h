@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,17 @@ struct Companions {
   std::vector<bool> shared;  // for every file, whether `siblings` share it
 };
 
-// The companions of one file by the names in its folder now and the first bytes of the pictures of its stem.
-Companions companions_on_disk(const std::string& path);
+// The companions of files by the names in their folders as they were when first asked about, and by the first bytes of the
+// pictures of their stem. Asked in the order of paths, it lists every folder once.
+class CompanionFinder {
+ public:
+  Companions of(const std::string& path);
+
+ private:
+  void enter(const std::string& folder);
+
+  std::string folder_;
+  std::map<std::string, std::vector<std::string>> pictures_, others_;  // by stem_key
+};
 
 }  // namespace millrace::dedupe

@@ -146,6 +146,7 @@ class Reader {
 Library find(const Options& options, const RunContext& context) {
   WalkOptions walking;
   walking.exclude = options.exclude;
+  walking.exclude.emplace_back(".millrace-*");  // what `dedupe apply` set aside
   walking.hidden = options.hidden;
   walking.follow_symlinks = options.follow_symlinks;
   walking.cancelled = [&] { return context.cancel.cancelled(); };

@@ -145,6 +145,24 @@ TEST_F(Apply, OnlyEqualBytesAreLinked) {
   EXPECT_THAT(run_apply("hardlink").of("b.jpg", "reason"), HasSubstr("only looks like"));
 }
 
+TEST_F(Apply, AReferenceIsNotLinkedTo) {
+  pair();
+  entries_[0]["reference"] = true;
+  EXPECT_THAT(run_apply("hardlink").of("b.jpg", "reason"), HasSubstr("reference"));
+  put("c.jpg", "the picture");
+  decide("1", "keep", "c.jpg");
+  EXPECT_EQ(run_apply("hardlink").of("b.jpg", "to"), photos_ + "/c.jpg");
+}
+
+// The page names a file in one group only; the other group's removal is safe by a kept file of the same bytes.
+TEST_F(Apply, AKeptFileOfTheSameBytesInAnotherGroupSurvivesForIt) {
+  put("a.jpg", "the picture");
+  put("b.jpg", "the picture");
+  decide("1", "keep", "a.jpg");
+  decide("2", "remove", "b.jpg");
+  EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
+}
+
 TEST_F(Apply, NoLinkAcrossFileSystems) {
   const std::string other = elsewhere();
   if (other.empty()) GTEST_SKIP() << "no second file system to write to";

@@ -97,6 +97,8 @@ class Planner {
       if (survivor->first().hash != subject.first().hash) {
         return leave(subject, "it only looks like the files that stay: its bytes are others, and a link would lose them");
       }
+      // A link would make it one file with the reference: who writes to one writes to the other.
+      if (survivor->reference) return leave(subject, "the file of its bytes that stays belongs to a reference folder");
       if (survivor->state.device != subject.state.device) {
         return leave(subject, fmt::format("{} is on another file system", printable(survivor->path)));
       }
@@ -114,7 +116,7 @@ class Planner {
     std::vector<std::string> names;
     std::string remark;
     if (input_.action != Action::hardlink) {
-      const Companions companions = companions_on_disk(subject.path);
+      const Companions companions = companions_.of(subject.path);
       for (std::size_t i = 0; i < companions.files.size(); ++i) {
         const std::string& file = companions.files[i];
         const Subject* named = subjects_.find(file);
@@ -217,6 +219,7 @@ class Planner {
   Applied& applied_;
   RunContext& context_;
   Subjects subjects_;
+  CompanionFinder companions_;
   Plan plan_;
   std::string base_ = "/";
   std::set<std::string> taken_;

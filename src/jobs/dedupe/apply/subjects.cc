@@ -58,10 +58,11 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
     if (fresh) at->second = canonical(folder);
     by_path[(at->second == "/" ? "/" : at->second + "/") + std::string(name)].push_back(&decision);
   }
-  for (auto& [path, named] : by_path) {
+  for (auto& entry : by_path) {
+    const std::string& path = entry.first;
     Subject subject;
     subject.path = path;
-    subject.decisions = std::move(named);
+    subject.decisions = std::move(entry.second);
     for (const Decision* d : subject.decisions) {
       subject.remove |= d->verdict == Verdict::remove;
       subject.keep |= d->verdict == Verdict::keep;
@@ -143,7 +144,7 @@ const Subject* Subjects::other_name_of(const Subject& gone) const {
 
 const Subject* Subjects::survivor_of(const Subject& gone) const {
   const auto rank = [&](const Subject& s) {
-    return s.first().hash != gone.first().hash ? 1 : s.state.device != gone.state.device ? 2 : 3;
+    return s.first().hash != gone.first().hash ? 1 : s.state.device != gone.state.device ? 2 : s.reference ? 3 : 4;
   };
   const Subject* best = nullptr;
   for (const Decision* d : gone.decisions) {

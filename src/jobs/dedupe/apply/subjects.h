@@ -37,7 +37,8 @@ class Subjects {
   const Subject* find(const std::string& path) const;
 
   // A file that stays, of every group in which `gone` is removed, on the disk with its recorded bytes and not another name
-  // of `gone`; of those the first of equal bytes on the same file system, of equal bytes, of any. Null when a group has
+  // of `gone`; of those the first of equal bytes on the same file system and in no reference
+  // folder, of equal bytes on the same file system, of equal bytes, of any. Null when a group has
   // none.
   const Subject* survivor_of(const Subject& gone) const;
   // A file that stays and is another name (a hard link) of this one; null when there is none.
