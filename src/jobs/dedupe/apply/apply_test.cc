@@ -151,6 +151,7 @@ TEST_F(Apply, AReferenceIsNotLinkedTo) {
   EXPECT_THAT(run_apply("hardlink").of("b.jpg", "reason"), HasSubstr("reference"));
   put("c.jpg", "the picture");
   decide("1", "keep", "c.jpg");
+  std::filesystem::remove(journal());
   EXPECT_EQ(run_apply("hardlink").of("b.jpg", "to"), photos_ + "/c.jpg");
 }
 

@@ -42,8 +42,9 @@ class Scene : public testing::Test {
   using Json = nlohmann::json;
 
   void SetUp() override {
-    top_ = std::filesystem::canonical(testing::TempDir()).string() + "/apply_" + std::to_string(getpid()) + "_" +
-           testing::UnitTest::GetInstance()->current_test_info()->name();
+    // In memory where that can be: thousands of syncs are waited for.
+    name_ = "/millrace_apply_" + std::to_string(getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    top_ = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : disk_folder()) + name_;
     photos_ = top_ + "/photos";
     fresh();
   }
@@ -63,8 +64,8 @@ class Scene : public testing::Test {
   // A folder on another file system; empty when this machine has none to write to.
   std::string elsewhere() {
     struct stat here {}, there {};
-    if (::stat(top_.c_str(), &here) != 0 || ::stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev) return "";
-    elsewhere_ = "/dev/shm/millrace_apply_" + std::to_string(getpid());
+    if (::stat(top_.c_str(), &here) != 0 || ::stat(disk_folder().c_str(), &there) != 0 || here.st_dev == there.st_dev) return "";
+    elsewhere_ = disk_folder() + name_;
     return elsewhere_;
   }
 
@@ -180,7 +181,9 @@ class Scene : public testing::Test {
     return out;
   }
 
-  std::string top_, photos_, elsewhere_;
+  static std::string disk_folder() { return std::filesystem::canonical(testing::TempDir()).string(); }
+
+  std::string name_, top_, photos_, elsewhere_;
   std::vector<std::string> references_;
   Json entries_ = Json::array();
 };
