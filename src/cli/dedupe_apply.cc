@@ -71,7 +71,8 @@ class UndoCommand : public ApplyingCommand {
 
 class PurgeCommand : public ApplyingCommand {
  public:
-  explicit PurgeCommand(CLI::App& parent) : ApplyingCommand(parent, "purge", "destroy what apply --action delete set aside") {
+  explicit PurgeCommand(CLI::App& parent)
+      : ApplyingCommand(parent, "purge", "destroy what apply --action delete set aside") {
     app().add_option("JOURNAL", journal_, "the journal that apply named, or its id")->required();
     add_go(go_);
     add_flags();
@@ -98,7 +99,8 @@ void add_dedupe_apply_commands(CLI::App& dedupe, std::vector<std::unique_ptr<Com
     command->app().parse_complete_callback([&dedupe, name = command->app().get_name()] {
       for (const CLI::Option* option : dedupe.get_options()) {
         if (option->count() == 0) continue;
-        throw CLI::ValidationError(fmt::format("what belongs to {0} stands behind it; a folder of that name is written ./{0}", name));
+        throw CLI::ValidationError(
+            fmt::format("what belongs to {0} stands behind it; a folder of that name is written ./{0}", name));
       }
     });
   }

@@ -87,10 +87,13 @@ std::optional<Error> make_copy(const std::string& from, const std::string& tempo
   auto error = write_copy(in, out, from, temporary);
   if (!error) {
     copy_attributes(in, out);
-    // The owner first: changing it clears some permission bits. Only root may give files away; others keep what they get.
-    if (::fchown(out, like.owner, like.group) != 0 && errno != EPERM) error = failed("the copy's owner cannot be set", temporary, errno);
+    // The owner first: changing it clears some permission bits. Only root may give files away; others keep what they
+    // get.
+    if (::fchown(out, like.owner, like.group) != 0 && errno != EPERM)
+      error = failed("the copy's owner cannot be set", temporary, errno);
     const timespec times[2] = {time_of(like.mtime_ns), time_of(like.mtime_ns)};
-    if (!error && ::fchmod(out, like.mode) != 0 && errno != EPERM) error = failed("the copy's permissions cannot be set", temporary, errno);
+    if (!error && ::fchmod(out, like.mode) != 0 && errno != EPERM)
+      error = failed("the copy's permissions cannot be set", temporary, errno);
     if (!error && ::futimens(out, times) != 0) error = failed("the copy's time cannot be set", temporary, errno);
     step("sync the copy");
     if (!error && ::fsync(out) != 0) error = failed("the copy cannot be synced", temporary, errno);
@@ -101,7 +104,8 @@ std::optional<Error> make_copy(const std::string& from, const std::string& tempo
     step("compare the copy");
     const auto same = same_contents(from, temporary);
     if (!same) error = same.error();
-    if (same && !*same) error = Error{ErrorCode::io, "the copy does not hold the same bytes", printable(temporary), "check the drive"};
+    if (same && !*same)
+      error = Error{ErrorCode::io, "the copy does not hold the same bytes", printable(temporary), "check the drive"};
   }
   if (error) ::unlink(temporary.c_str());
   return error;
@@ -164,7 +168,8 @@ std::optional<Error> rename_new(const std::string& from, const std::string& to) 
         return failed("cannot be renamed", from, reason);
       }
     } else {
-      if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return failed("cannot be renamed", errno == EEXIST ? to : from, errno);
+      if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+        return failed("cannot be renamed", errno == EEXIST ? to : from, errno);
       if (exists(to)) return failed("cannot be renamed", to, EEXIST);
       if (::rename(from.c_str(), to.c_str()) != 0) return failed("cannot be renamed", from, errno);
     }
@@ -174,14 +179,16 @@ std::optional<Error> rename_new(const std::string& from, const std::string& to) 
   return std::nullopt;
 }
 
-std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary, const FileState& like) {
+std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
+                              const FileState& like) {
   if (auto error = make_copy(from, temporary, like)) return error;
   auto error = rename_new(temporary, to);
   if (error) ::unlink(temporary.c_str());
   return error;
 }
 
-std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary, const FileState& like) {
+std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
+                               const FileState& like) {
   if (auto error = make_copy(from, temporary, like)) return error;
   step("put the copy in place");
   if (::rename(temporary.c_str(), to.c_str()) != 0) {
@@ -220,7 +227,8 @@ std::optional<Error> replace_by_link(const std::string& path, const std::string&
   if (!before) return before.error();
   const auto same = same_contents(path, target);
   if (!same) return same.error();
-  if (!*same) return Error{ErrorCode::conflict, "its bytes differ from those of " + printable(target), printable(path), ""};
+  if (!*same)
+    return Error{ErrorCode::conflict, "its bytes differ from those of " + printable(target), printable(path), ""};
   step("link under a temporary name");
   if (::link(target.c_str(), temporary.c_str()) != 0) return failed("cannot be linked", target, errno);
   step("exchange");
@@ -229,7 +237,8 @@ std::optional<Error> replace_by_link(const std::string& path, const std::string&
     step("check what was replaced");
     const auto replaced = state_of(temporary);
     if (!replaced || !replaced->same(*before)) {
-      if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) ::unlink(temporary.c_str());
+      if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0)
+        ::unlink(temporary.c_str());
       return Error{ErrorCode::conflict, "changed while it was compared", printable(path), ""};
     }
     step("remove what was replaced");

@@ -33,21 +33,24 @@ Outcome<FileState> state_of(const std::string& path);
 // True when the name is taken, by whatever it is; also when that cannot be told.
 bool exists(const std::string& path);
 
-// Renames within one file system; the error has the code conflict when the new name is taken, unsupported when it lies on
-// another file system. Both folders are synced.
+// Renames within one file system; the error has the code conflict when the new name is taken, unsupported when it lies
+// on another file system. Both folders are synced.
 std::optional<Error> rename_new(const std::string& from, const std::string& to);
 
-// A copy under a new name, synced, with the times, permissions and, where allowed, the owner of `like`; compared byte by
-// byte with the original before it gets its name. It is made under `temporary` first, which is replaced.
-std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary, const FileState& like);
+// A copy under a new name, synced, with the times, permissions and, where allowed, the owner of `like`; compared byte
+// by byte with the original before it gets its name. It is made under `temporary` first, which is replaced.
+std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
+                              const FileState& like);
 // The same in place of whatever file is called `to`.
-std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary, const FileState& like);
+std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
+                               const FileState& like);
 
 // Renames; across file systems copies, compares and removes the original.
 std::optional<Error> move_new(const std::string& from, const std::string& to, const std::string& temporary);
 
-// Makes `path` another name of `target`, whose bytes are the same: compared here. What was called `path` is never without
-// a name before the comparison, and if it changed meanwhile it is put back. Error(conflict) when the bytes differ.
+// Makes `path` another name of `target`, whose bytes are the same: compared here. What was called `path` is never
+// without a name before the comparison, and if it changed meanwhile it is put back. Error(conflict) when the bytes
+// differ.
 std::optional<Error> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary);
 
 // Gives a file the time and permissions of `like`.

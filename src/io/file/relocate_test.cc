@@ -32,7 +32,8 @@ class Relocate : public testing::Test {
     return out.str();
   }
   std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(top_), std::filesystem::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(top_), std::filesystem::directory_iterator()));
   }
 
   std::string top_;

@@ -50,16 +50,19 @@ std::string note_of(const std::string& trashed) {
 
 std::optional<Error> move_to_trash(const std::string& path) {
   // The local file system directly: the default one may ask a desktop's service that is not running.
-  const std::unique_ptr<GFile, void (*)(gpointer)> file(g_vfs_get_file_for_path(g_vfs_get_local(), path.c_str()), g_object_unref);
+  const std::unique_ptr<GFile, void (*)(gpointer)> file(g_vfs_get_file_for_path(g_vfs_get_local(), path.c_str()),
+                                                        g_object_unref);
   GError* problem = nullptr;
   if (g_file_trash(file.get(), nullptr, &problem) != 0) {
     sync_folder(folder_of(path));
     return std::nullopt;
   }
   const std::unique_ptr<GError, void (*)(GError*)> owned(problem, g_error_free);
-  Error error{ErrorCode::io, fmt::format("cannot be put into the trash: {}", utf8_for_display(owned->message)), printable(path), ""};
+  Error error{ErrorCode::io, fmt::format("cannot be put into the trash: {}", utf8_for_display(owned->message)),
+              printable(path), ""};
   if (owned->code == G_IO_ERROR_NOT_FOUND) error.code = ErrorCode::not_found;
-  if (owned->code == G_IO_ERROR_NOT_SUPPORTED) error.remedy = "this place has no trash: use --action move=DIR or delete";
+  if (owned->code == G_IO_ERROR_NOT_SUPPORTED)
+    error.remedy = "this place has no trash: use --action move=DIR or delete";
   return error;
 }
 
@@ -91,8 +94,8 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
     trashes.emplace_back(start + "/.Trash-" + user, folder);
     if (folder == "/" || folder == ".") break;
   }
-  // The inode tells the file even among several with one name; the note tells hard links of one file apart. A trash that
-  // was copied elsewhere and back has new inodes: then name, size and time must do.
+  // The inode tells the file even among several with one name; the note tells hard links of one file apart. A trash
+  // that was copied elsewhere and back has new inodes: then name, size and time must do.
   std::optional<std::string> by_inode, by_note;
   for (const auto& [trash, top] : trashes) {
     for (const Trashed& item : listing(trash, top)) {

@@ -15,8 +15,8 @@ namespace millrace {
 
 std::optional<Error> move_to_trash(const std::string& path);
 
-// Looks for trashed files in the home trash and in the trashes of the drive that they were on. What it has seen of a trash
-// it remembers, so make a new one after anything went in.
+// Looks for trashed files in the home trash and in the trashes of the drive that they were on. What it has seen of a
+// trash it remembers, so make a new one after anything went in.
 class TrashSearch {
  public:
   // Where the file that was `path`, and looked like `before`, is now.

@@ -25,7 +25,8 @@ class Trash : public testing::Test {
   // As a desktop does it on a drive of its own: the note's path is relative to the drive.
   std::string put_in(const std::string& path, const std::string& as, const std::string& noted) {
     std::filesystem::rename(path, trash_ + "/files/" + as);
-    write(trash_ + "/info/" + as + ".trashinfo", "[Trash Info]\nPath=" + noted + "\nDeletionDate=2024-01-01T00:00:00\n");
+    write(trash_ + "/info/" + as + ".trashinfo",
+          "[Trash Info]\nPath=" + noted + "\nDeletionDate=2024-01-01T00:00:00\n");
     return trash_ + "/files/" + as;
   }
 

@@ -53,7 +53,8 @@ std::string stem_key(std::string_view path) {
 }
 
 bool may_accompany(const std::string& path) {
-  static const std::set<std::string> kinds = {"xmp", "aae", "thm", "mov", "mp4", "m4v", "avi", "wav", "dop", "pp3", "on1"};
+  static const std::set<std::string> kinds = {"xmp", "aae", "thm", "mov", "mp4", "m4v",
+                                              "avi", "wav", "dop", "pp3", "on1"};
   return kinds.count(extension(path)) > 0;
 }
 

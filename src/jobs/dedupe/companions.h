@@ -45,8 +45,8 @@ struct Companions {
   std::vector<bool> shared;  // for every file, whether `siblings` share it
 };
 
-// The companions of files by the names in their folders as they were when first asked about, and by the first bytes of the
-// pictures of their stem. Asked in the order of paths, it lists every folder once.
+// The companions of files by the names in their folders as they were when first asked about, and by the first bytes of
+// the pictures of their stem. Asked in the order of paths, it lists every folder once.
 class CompanionFinder {
  public:
   Companions of(const std::string& path);

@@ -8,7 +8,8 @@ namespace {
 using Names = std::vector<std::string>;
 
 TEST(Companions, RawAndSidecarsGoWithTheJpeg) {
-  const std::vector<Shot> shots = {{"/p/a.cr2", ImageFormat::raw, ""}, {"/p/a.heic", ImageFormat::heif, ""}, {"/p/A.JPG", ImageFormat::jpeg, ""}};
+  const std::vector<Shot> shots = {
+      {"/p/a.cr2", ImageFormat::raw, ""}, {"/p/a.heic", ImageFormat::heif, ""}, {"/p/A.JPG", ImageFormat::jpeg, ""}};
   const Assets assets = assign_companions(shots, {"/p/a.MOV", "/p/a.cr2.xmp", "/p/a.xmp", "/p/b.xmp", "/q/a.xmp"});
   EXPECT_EQ(assets.raw_of, (std::vector<std::uint32_t>{Assets::kAlone, Assets::kAlone, 0}));
   EXPECT_TRUE(assets.companion[0]);
@@ -24,7 +25,8 @@ TEST(Companions, AFullNameSaysWhoseASidecarIs) {
 }
 
 TEST(Companions, AnotherMomentIsAnotherAsset) {
-  const std::vector<Shot> shots = {{"/p/a.cr2", ImageFormat::raw, "2024:01:01 10:00:00"}, {"/p/a.jpg", ImageFormat::jpeg, "2024:01:01 10:00:01"}};
+  const std::vector<Shot> shots = {{"/p/a.cr2", ImageFormat::raw, "2024:01:01 10:00:00"},
+                                   {"/p/a.jpg", ImageFormat::jpeg, "2024:01:01 10:00:01"}};
   const Assets assets = assign_companions(shots, {});
   EXPECT_FALSE(assets.companion[0]);
   EXPECT_EQ(assets.raw_of[1], Assets::kAlone);

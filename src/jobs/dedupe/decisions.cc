@@ -200,14 +200,21 @@ class Handler : public nlohmann::json_sax<Json> {
   bool value_of_wrong_kind() {
     if (skip_ > 0) return true;
     switch (at_) {
-      case At::top: return depth_ > 0 || refuse_whole("it is not a decisions file");
-      case At::version: return refuse_version();
-      case At::decisions_value: return refuse_whole("\"decisions\" is not a list");
-      case At::references_value: return refuse_whole("\"references\" is not a list");
-      case At::decisions: return refuse("it is not an object");
-      case At::references: return refuse_whole("\"references\" holds something that is not a path");
+      case At::top:
+        return depth_ > 0 || refuse_whole("it is not a decisions file");
+      case At::version:
+        return refuse_version();
+      case At::decisions_value:
+        return refuse_whole("\"decisions\" is not a list");
+      case At::references_value:
+        return refuse_whole("\"references\" is not a list");
+      case At::decisions:
+        return refuse("it is not an object");
+      case At::references:
+        return refuse_whole("\"references\" holds something that is not a path");
       case At::entry:
-      case At::reference: break;
+      case At::reference:
+        break;
     }
     const bool known = text_field() != nullptr || (at_ == At::entry && (key_ == "size" || key_ == "reference"));
     return !known || (at_ == At::entry ? refuse(fmt::format("its {} is of the wrong kind", key_))
@@ -221,7 +228,8 @@ class Handler : public nlohmann::json_sax<Json> {
   }
 
   bool add_reference(const std::string& path) {
-    if (const std::string why = path_problem(path); !why.empty()) return refuse_whole("a reference cannot be used: " + why);
+    if (const std::string why = path_problem(path); !why.empty())
+      return refuse_whole("a reference cannot be used: " + why);
     if (decisions.references.size() >= kMostDecisions) return refuse_whole("it names too many references");
     decisions.references.push_back(path);
     return true;
@@ -257,7 +265,8 @@ class Handler : public nlohmann::json_sax<Json> {
     if (draft_.mtime_text) {
       const std::string& text = *draft_.mtime_text;
       const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), out.mtime_ns);
-      if (failed != std::errc() || end != text.data() + text.size()) return refuse("its mtime_ns is not a whole number");
+      if (failed != std::errc() || end != text.data() + text.size())
+        return refuse("its mtime_ns is not a whole number");
     } else if (draft_.mtime) {
       out.mtime_ns = *draft_.mtime;
     } else {
@@ -296,7 +305,8 @@ Outcome<Decisions> parse_decisions(std::string_view text) {
   Handler handler;
   const bool good = Json::sax_parse(text.begin(), text.end(), &handler);
   if (!good || !handler.problem.empty()) return fail(ErrorCode::bad_data, handler.problem);
-  if (!handler.versioned) return fail(ErrorCode::bad_data, "it is not a decisions file: \"millrace_decisions\" is missing");
+  if (!handler.versioned)
+    return fail(ErrorCode::bad_data, "it is not a decisions file: \"millrace_decisions\" is missing");
   if (!handler.listed) return fail(ErrorCode::bad_data, "\"decisions\" is missing");
   return std::move(handler.decisions);
 }

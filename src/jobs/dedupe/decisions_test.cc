@@ -11,7 +11,8 @@ using testing::HasSubstr;
 constexpr const char* kHash = "000102030405060708090a0b0c0d0e0f";
 
 std::string entry(const std::string& more = "", const std::string& path = "/p/a.jpg") {
-  return R"({"group": "g", "action": "remove", "path": ")" + path + R"(", "size": 5, "mtime_ns": "-7", "hash": ")" + kHash + "\"" + more + "}";
+  return R"({"group": "g", "action": "remove", "path": ")" + path + R"(", "size": 5, "mtime_ns": "-7", "hash": ")" +
+         kHash + "\"" + more + "}";
 }
 std::string file(const std::string& entries, const std::string& more = "") {
   return "{\"millrace_decisions\": 1, \"decisions\": [" + entries + "]" + more + "}";
@@ -22,9 +23,11 @@ std::string problem(const std::string& text) {
 }
 
 TEST(Decisions, WhatThePageSaves) {
-  const auto parsed = parse_decisions(file(entry() + ",\n" +
-                                           R"({"group": "h", "action": "not_duplicates", "path": "/p/?", "path_base64": "L3Av/w==", "size": 0,
-         "mtime_ns": "1700000000123456789", "hash": "ffffffffffffffffffffffffffffffff", "with": ")" + kHash + "\"}"));
+  const auto parsed = parse_decisions(
+      file(entry() + ",\n" +
+           R"({"group": "h", "action": "not_duplicates", "path": "/p/?", "path_base64": "L3Av/w==", "size": 0,
+         "mtime_ns": "1700000000123456789", "hash": "ffffffffffffffffffffffffffffffff", "with": ")" +
+           kHash + "\"}"));
   ASSERT_TRUE(parsed) << parsed.error().message();
   ASSERT_EQ(parsed->entries.size(), 2U);
   const Decision& a = parsed->entries[0];
@@ -48,8 +51,9 @@ TEST(Decisions, NumbersAsTimesReferencesAndUnknownFields) {
   ASSERT_TRUE(parsed) << parsed.error().message();
   EXPECT_TRUE(parsed->entries.at(0).reference);
   EXPECT_EQ(parsed->references, (std::vector<std::string>{"/r", "/\xff"}));
-  const auto number = parse_decisions(
-      file(R"({"group": "g", "action": "keep", "path": "/a", "size": 5, "mtime_ns": -9, "hash": ")" + std::string(kHash) + "\"}"));
+  const auto number =
+      parse_decisions(file(R"({"group": "g", "action": "keep", "path": "/a", "size": 5, "mtime_ns": -9, "hash": ")" +
+                           std::string(kHash) + "\"}"));
   ASSERT_TRUE(number);
   EXPECT_EQ(number->entries[0].mtime_ns, -9);
 }
@@ -75,9 +79,10 @@ TEST(Decisions, ErrorsNameTheEntry) {
 
 TEST(Decisions, WhatIsNoDecisionsFile) {
   for (const std::string text :
-       {"", "7", "null", "[]", "{", "{}", "{\"decisions\": []}", "{\"millrace_decisions\": 1}", "{\"millrace_decisions\": 2, \"decisions\": []}",
-        "{\"millrace_decisions\": 1.0, \"decisions\": []}", "{\"millrace_decisions\": [1], \"decisions\": []}",
-        "{\"millrace_decisions\": 1, \"decisions\": {}}", "{\"millrace_decisions\": 1, \"decisions\": [], \"decisions\": []}",
+       {"", "7", "null", "[]", "{", "{}", "{\"decisions\": []}", "{\"millrace_decisions\": 1}",
+        "{\"millrace_decisions\": 2, \"decisions\": []}", "{\"millrace_decisions\": 1.0, \"decisions\": []}",
+        "{\"millrace_decisions\": [1], \"decisions\": []}", "{\"millrace_decisions\": 1, \"decisions\": {}}",
+        "{\"millrace_decisions\": 1, \"decisions\": [], \"decisions\": []}",
         "{\"millrace_decisions\": 1, \"decisions\": []} x", "\xff\xfe"}) {
     EXPECT_NE(problem(text), "none") << text;
     EXPECT_NE(problem(text), "") << text;

@@ -36,8 +36,9 @@ Wanted wanted_action(const std::string& text) {
   }
   const auto action = action_from(text);
   if (!action || *action == Action::move) {
-    throw Failure(ErrorCode::usage, text.empty() ? "no action is named" : fmt::format("'{}' is not an action", printable(text)), "--action",
-                  "use trash, move=DIR, hardlink or delete");
+    throw Failure(ErrorCode::usage,
+                  text.empty() ? "no action is named" : fmt::format("'{}' is not an action", printable(text)),
+                  "--action", "use trash, move=DIR, hardlink or delete");
   }
   return {*action, ""};
 }
@@ -72,8 +73,8 @@ Place find_journal(const ApplyOptions& options, const std::string& id) {
     place.found = read_journal(place.path);
     if (place.found.id.empty()) return place;
     if (!options.journal.empty() && !place.found.id.starts_with(id)) {
-      throw Failure(ErrorCode::conflict, "this journal belongs to other decisions or another action", printable(place.path),
-                    "name another with --journal");
+      throw Failure(ErrorCode::conflict, "this journal belongs to other decisions or another action",
+                    printable(place.path), "name another with --journal");
     }
     if (!place.found.undo_begun) {
       place.id = place.found.id;
@@ -84,7 +85,8 @@ Place find_journal(const ApplyOptions& options, const std::string& id) {
                     "run millrace dedupe undo on it again, or name another journal with --journal");
     }
     if (!options.journal.empty()) {
-      throw Failure(ErrorCode::conflict, "what it tells of was undone", printable(place.path), "name another with --journal");
+      throw Failure(ErrorCode::conflict, "what it tells of was undone", printable(place.path),
+                    "name another with --journal");
     }
   }
 }
@@ -107,8 +109,8 @@ std::vector<std::pair<ContentHash, ContentHash>> pairs_apart(const Decisions& de
     std::vector<ContentHash> distinct = hashes;
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     if (distinct.size() > kMostContents) {
-      applied.notes.push_back(fmt::format("group {}: {} contents are too many to be told apart, {} at most", printable(group),
-                                          grouped(distinct.size()), grouped(kMostContents)));
+      applied.notes.push_back(fmt::format("group {}: {} contents are too many to be told apart, {} at most",
+                                          printable(group), grouped(distinct.size()), grouped(kMostContents)));
       continue;
     }
     for (std::size_t i = 0; i < distinct.size(); ++i) {
@@ -176,7 +178,8 @@ class Runner {
     }
     for (const Deed& deed : asset.deeds) {
       const auto state = state_of(deed.record.path);
-      if (!state || !state->same(deed.record.before)) return fmt::format("{} changed a moment ago", printable(deed.record.path));
+      if (!state || !state->same(deed.record.before))
+        return fmt::format("{} changed a moment ago", printable(deed.record.path));
     }
     return "";
   }
@@ -185,12 +188,10 @@ class Runner {
     for (std::size_t i = 0; i < asset.deeds.size(); ++i) {
       const Deed& deed = asset.deeds[i];
       Item& item = applied_.items[deed.item];
-      bool began = false;
       try {
         std::optional<Error> error = make_folder_for(deed.record.to);
         if (!error) {
           writer_.intent(deed.record, journal_.action);
-          began = true;
           error = act(deed.record);
           if (error) writer_.failed(deed.record.number, error->what);
         }
@@ -212,7 +213,6 @@ class Runner {
           rest.state = State::failed;
           rest.reason = journal_problem_;
         }
-        if (began && item.state == State::done) item.reason = "";
         return;
       }
     }
@@ -241,7 +241,8 @@ class Runner {
         step("put into the trash");
         return move_to_trash(record.path);
       }
-      case Action::hardlink: return replace_by_link(record.path, record.to, record.temporary);
+      case Action::hardlink:
+        return replace_by_link(record.path, record.to, record.temporary);
       case Action::remove: {
         auto error = rename_new(record.path, record.to);
         // Someone may have put another file under the name in the last moment: that one goes back.
@@ -252,7 +253,8 @@ class Runner {
         }
         return error;
       }
-      case Action::move: return move_new(record.path, record.to, record.temporary);
+      case Action::move:
+        return move_new(record.path, record.to, record.temporary);
     }
     return std::nullopt;
   }
@@ -288,13 +290,17 @@ class Runner {
 
 void describe(Settings& settings, ApplyOptions& options) {
   settings.heading("Deciding");
-  settings.add_text("action", "ACTION",
-                    "what becomes of a removed file: trash, move=DIR, hardlink (to a file of the same bytes that stays) or delete "
-                    "(set aside in a hidden folder until millrace dedupe purge)",
-                    options.action);
+  settings.add_text(
+      "action", "ACTION",
+      "what becomes of a removed file: trash, move=DIR, hardlink (to a file of the same bytes that stays) or delete "
+      "(set aside in a hidden folder until millrace dedupe purge)",
+      options.action);
   settings.add_list("reference", "DIR", "a folder in which nothing is touched; may be repeated", options.references);
-  settings.add_text("journal", "FILE", "where is written down what is done, for undo (default: under the data folder)", options.journal);
-  settings.add_text("catalog", "FILE", "the catalogue that remembers what are no duplicates (default: the one of dedupe)", options.catalog);
+  settings.add_text("journal", "FILE", "where is written down what is done, for undo (default: under the data folder)",
+                    options.journal);
+  settings.add_text("catalog", "FILE",
+                    "the catalogue that remembers what are no duplicates (default: the one of dedupe)",
+                    options.catalog);
 }
 
 Applied apply(const ApplyOptions& options, RunContext& context) {
@@ -312,7 +318,8 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   if (wanted.action == Action::move) {
     for (const std::string& folder : references) {
       if (wanted.destination == folder || wanted.destination.starts_with(folder == "/" ? folder : folder + "/")) {
-        throw Failure(ErrorCode::usage, "the folder to move to lies in a reference folder", printable(wanted.destination));
+        throw Failure(ErrorCode::usage, "the folder to move to lies in a reference folder",
+                      printable(wanted.destination));
       }
     }
   }
@@ -321,14 +328,16 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   applied.deed = "apply";
   applied.action = wanted.action;
   applied.go = options.go;
-  const std::string base = fmt::format("{:016x}", hash_of(text + '\n' + name_of(wanted.action) + '\n' + wanted.destination));
+  const std::string base =
+      fmt::format("{:016x}", hash_of(text + '\n' + name_of(wanted.action) + '\n' + wanted.destination));
   Place place = find_journal(options, base);
   applied.id = place.id;
   applied.journal = place.path;
   place.found.action = wanted.action;
   place.found.id = place.id;
   const auto plan_now = [&] {
-    return make_plan({decisions, wanted.action, wanted.destination, references, place.found, place.id, options.go}, applied, context);
+    return make_plan({decisions, wanted.action, wanted.destination, references, place.found, place.id, options.go},
+                     applied, context);
   };
   const auto pairs = pairs_apart(decisions, applied);
   applied.apart = pairs.size();

@@ -96,7 +96,9 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
   }
   if (line.contains("intent")) {
     Record record = record_in(line);
-    if (record.number == 0 || !record.path.starts_with('/') || !at.emplace(record.number, journal.records.size()).second) return false;
+    if (record.number == 0 || !record.path.starts_with('/') ||
+        !at.emplace(record.number, journal.records.size()).second)
+      return false;
     journal.records.push_back(std::move(record));
     return true;
   }
@@ -114,7 +116,8 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
 std::string whole_file(const std::string& path) {
   auto file = FileReader::open(path).or_throw();
   std::string text;
-  for (auto bytes = file->next(); !bytes.empty(); bytes = file->next()) text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (auto bytes = file->next(); !bytes.empty(); bytes = file->next())
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (file->failed()) throw Failure(file->error());
   return text;
 }
@@ -125,10 +128,14 @@ Json about(std::uint64_t number) { return Json{{"n", number}}; }
 
 const char* name_of(Action action) {
   switch (action) {
-    case Action::trash: return "trash";
-    case Action::move: return "move";
-    case Action::hardlink: return "hardlink";
-    case Action::remove: return "delete";
+    case Action::trash:
+      return "trash";
+    case Action::move:
+      return "move";
+    case Action::hardlink:
+      return "hardlink";
+    case Action::remove:
+      return "delete";
   }
   return "trash";
 }
@@ -157,7 +164,8 @@ Journal read_journal(const std::string& path) {
     std::size_t end = text.find('\n', begin);
     const bool cut = end == std::string::npos;
     if (cut) end = text.size();
-    const Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    const Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
     begin = end + 1;
     if (first) {
       first = false;
@@ -176,7 +184,9 @@ Journal read_journal(const std::string& path) {
   return journal;
 }
 
-JournalWriter::JournalWriter(const std::string& path, const std::string& id, Action action, const std::string& decisions) : path_(path) {
+JournalWriter::JournalWriter(const std::string& path, const std::string& id, Action action,
+                             const std::string& decisions)
+    : path_(path) {
   make_folders(folder_of(path));
   open(true);
   if (!fresh_) return;
@@ -197,7 +207,8 @@ void JournalWriter::open(bool create) {
   fd_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | (create ? O_CREAT : 0), 0600);
   if (fd_ < 0) fail("the journal cannot be opened");
   if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    throw Failure(ErrorCode::conflict, "another run is working with this journal", printable(path_), "wait until it ends");
+    throw Failure(ErrorCode::conflict, "another run is working with this journal", printable(path_),
+                  "wait until it ends");
   }
   // A line that was cut off stays, as the useless line that it is; only a journal that never began begins anew.
   const off_t size = ::lseek(fd_, 0, SEEK_END);

@@ -2,8 +2,8 @@
 // Leaves: lines on disk, synced before the deed, from which every deed can be found again and taken back.
 // Never: rewrites a line. A journal may end anywhere, also in the middle of a line.
 //
-// JSON lines. The first names the journal; then, for every file, an intent with its number, its old place, its new one and
-// how it looked, and after the deed a line with that number that says what came of it:
+// JSON lines. The first names the journal; then, for every file, an intent with its number, its old place, its new one
+// and how it looked, and after the deed a line with that number that says what came of it:
 //   {"millrace_journal": 1, "id": "...", "action": "delete", "decisions": "..."}
 //   {"folder": "..."}                                             before a folder is made
 //   {"n": 1, "intent": "delete", "path": "...", "to": "...", "temporary": "...", "size": ..., ...}
@@ -58,8 +58,8 @@ Journal read_journal(const std::string& path);
 
 class JournalWriter {
  public:
-  // Continues a journal, or begins one when the file does not exist; its folders are made. Failure(conflict) when another
-  // run holds it.
+  // Continues a journal, or begins one when the file does not exist; its folders are made. Failure(conflict) when
+  // another run holds it.
   JournalWriter(const std::string& path, const std::string& id, Action action, const std::string& decisions);
   // Continues an existing one.
   explicit JournalWriter(const std::string& path);

@@ -95,7 +95,8 @@ class Planner {
     if (survivor == nullptr) return leave(subject, "no other member of its group is there as it was and stays");
     if (input_.action == Action::hardlink) {
       if (survivor->first().hash != subject.first().hash) {
-        return leave(subject, "it only looks like the files that stay: its bytes are others, and a link would lose them");
+        return leave(subject,
+                     "it only looks like the files that stay: its bytes are others, and a link would lose them");
       }
       // A link would make it one file with the reference: who writes to one writes to the other.
       if (survivor->reference) return leave(subject, "the file of its bytes that stays belongs to a reference folder");
@@ -160,9 +161,11 @@ class Planner {
         item.size = state->size;
       }
       if (input_.action == Action::hardlink) {
-        record.temporary = joined(folder_of(record.path), fmt::format(".millrace-link-{}-{}", input_.id, record.number));
+        record.temporary =
+            joined(folder_of(record.path), fmt::format(".millrace-link-{}-{}", input_.id, record.number));
       } else if (input_.action == Action::move) {
-        record.temporary = joined(folder_of(record.to), fmt::format(".millrace-partial-{}-{}", input_.id, record.number));
+        record.temporary =
+            joined(folder_of(record.to), fmt::format(".millrace-partial-{}-{}", input_.id, record.number));
       }
       asset.deeds.push_back(std::move(deed));
     }
@@ -209,7 +212,8 @@ class Planner {
     if (!fresh) return at->second;
     const std::string wanted = at->second;
     const auto& made = input_.journal.folders;
-    for (int number = 2; exists(at->second) && std::find(made.begin(), made.end(), at->second) == made.end(); ++number) {
+    for (int number = 2; exists(at->second) && std::find(made.begin(), made.end(), at->second) == made.end();
+         ++number) {
       at->second = fmt::format("{}-{}", wanted, number);
     }
     return at->second;
@@ -237,8 +241,12 @@ std::string canonical(const std::string& path) {
   return out;
 }
 
-std::string set_aside_folder(const std::string& path, const std::string& id) { return joined(folder_of(path), ".millrace-removed-" + id); }
+std::string set_aside_folder(const std::string& path, const std::string& id) {
+  return joined(folder_of(path), ".millrace-removed-" + id);
+}
 
-Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context) { return Planner(input, applied, context).make(); }
+Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context) {
+  return Planner(input, applied, context).make();
+}
 
 }  // namespace millrace::dedupe

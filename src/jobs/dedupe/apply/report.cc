@@ -23,10 +23,14 @@ const char* verb_of(const Applied& applied) {
   if (applied.deed == "undo") return "brought back";
   if (applied.deed == "purge") return "destroyed";
   switch (applied.action) {
-    case Action::trash: return "put into the trash";
-    case Action::move: return "moved";
-    case Action::hardlink: return "replaced by a hard link";
-    case Action::remove: return "set aside";
+    case Action::trash:
+      return "put into the trash";
+    case Action::move:
+      return "moved";
+    case Action::hardlink:
+      return "replaced by a hard link";
+    case Action::remove:
+      return "set aside";
   }
   return "done";
 }
@@ -51,12 +55,18 @@ constexpr State kStates[] = {State::planned, State::done, State::before, State::
 
 const char* name_of(State state) {
   switch (state) {
-    case State::planned: return "would";
-    case State::done: return "done";
-    case State::before: return "before";
-    case State::left: return "left";
-    case State::failed: return "failed";
-    case State::waiting: return "waiting";
+    case State::planned:
+      return "would";
+    case State::done:
+      return "done";
+    case State::before:
+      return "before";
+    case State::left:
+      return "left";
+    case State::failed:
+      return "failed";
+    case State::waiting:
+      return "waiting";
   }
   return "left";
 }
@@ -81,8 +91,9 @@ ExitCode Applied::exit_code() const {
 std::string table_of(const Applied& applied) {
   std::string out;
   for (const Item& item : applied.items) {
-    out += fmt::format("{:<8}{:>10}  {}{}{}{}\n", name_of(item.state), to_text(Bytes{item.size}), item.main.empty() ? "" : "+ ",
-                       printable(item.path), place_of(applied, item), item.reason.empty() ? "" : ": " + printable(item.reason));
+    out += fmt::format("{:<8}{:>10}  {}{}{}{}\n", name_of(item.state), to_text(Bytes{item.size}),
+                       item.main.empty() ? "" : "+ ", printable(item.path), place_of(applied, item),
+                       item.reason.empty() ? "" : ": " + printable(item.reason));
   }
   return out;
 }
@@ -91,7 +102,8 @@ std::string summary_of(const Applied& applied) {
   std::string out;
   const auto line = [&](State state, const std::string& words) {
     if (const std::uint64_t n = applied.count(state); n > 0) {
-      out += fmt::format("{} {} ({}) {}\n", grouped(n), n == 1 ? "file" : "files", to_text(Bytes{applied.bytes(state)}), words);
+      out += fmt::format("{} {} ({}) {}\n", grouped(n), n == 1 ? "file" : "files", to_text(Bytes{applied.bytes(state)}),
+                         words);
     }
   };
   const std::string verb = verb_of(applied);
@@ -103,7 +115,9 @@ std::string summary_of(const Applied& applied) {
   line(State::waiting, "not begun");
   for (const std::string& note : applied.notes) out += note + "\n";
   if (applied.items.empty() && !applied.interrupted) {
-    out += applied.deed == "apply" ? "no file is to be removed\n" : applied.deed == "undo" ? "nothing to bring back\n" : "nothing to destroy\n";
+    out += applied.deed == "apply"  ? "no file is to be removed\n"
+           : applied.deed == "undo" ? "nothing to bring back\n"
+                                    : "nothing to destroy\n";
   }
   if (applied.deed == "apply" && applied.apart > 0) {
     out += fmt::format("{} {} as no duplicates{}\n", grouped(applied.apart), applied.apart == 1 ? "pair" : "pairs",
@@ -114,8 +128,10 @@ std::string summary_of(const Applied& applied) {
     out += "nothing was changed: a dry run" + std::string(applied.deed == "undo" ? "\n" : "; add --go to do it\n");
   }
   if (applied.interrupted) out += "interrupted: the same command goes on where this one stopped\n";
-  if (applied.deed == "apply" && applied.go && applied.count(State::done) + applied.count(State::before) + applied.count(State::waiting) > 0) {
-    out += fmt::format("journal: {}\nto take it back: millrace dedupe undo {}\n", printable(applied.journal), printable(journal));
+  if (applied.deed == "apply" && applied.go &&
+      applied.count(State::done) + applied.count(State::before) + applied.count(State::waiting) > 0) {
+    out += fmt::format("journal: {}\nto take it back: millrace dedupe undo {}\n", printable(applied.journal),
+                       printable(journal));
     if (applied.action == Action::remove) {
       out += fmt::format("to free the space for good: millrace dedupe purge {} --go\n", printable(journal));
     }
@@ -140,7 +156,8 @@ std::string json_of(const Applied& applied) {
     out["items"].push_back(std::move(entry));
   }
   Json& totals = out["totals"];
-  for (const State state : kStates) totals[name_of(state)] = {{"files", applied.count(state)}, {"bytes", applied.bytes(state)}};
+  for (const State state : kStates)
+    totals[name_of(state)] = {{"files", applied.count(state)}, {"bytes", applied.bytes(state)}};
   if (applied.deed == "apply") totals["not_duplicates"] = applied.apart;
   out["notes"] = Json::array();
   for (const std::string& note : applied.notes) out["notes"].push_back(utf8_for_display(note));

@@ -18,7 +18,9 @@ std::optional<FileState> now(const std::string& path) {
   return state ? std::optional(*state) : std::nullopt;
 }
 
-bool one_file(const std::optional<FileState>& a, const std::optional<FileState>& b) { return a && b && a->same_inode(*b); }
+bool one_file(const std::optional<FileState>& a, const std::optional<FileState>& b) {
+  return a && b && a->same_inode(*b);
+}
 
 bool holds(const std::string& path, const std::optional<ContentHash>& hash) {
   const auto found = hash_file(path);
@@ -36,7 +38,9 @@ std::string beside(const std::string& path) {
   }
 }
 
-Restored as(State state, std::string where, std::string reason = "") { return {state, std::move(where), std::move(reason), false}; }
+Restored as(State state, std::string where, std::string reason = "") {
+  return {state, std::move(where), std::move(reason), false};
+}
 Restored nothing() { return {State::before, "", "", true}; }
 Restored refused(const std::optional<Error>& error) { return as(State::failed, "", error->what); }
 
@@ -63,7 +67,8 @@ class Restorer {
         if (path_) return nothing();
       }
       if (path_ && path_->same_look(r_.before)) return as(State::before, r_.path, "it is back already");
-      return as(State::failed, "", r_.purging ? "it was purged" : "it is neither in its old place nor where it was put");
+      return as(State::failed, "",
+                r_.purging ? "it was purged" : "it is neither in its old place nor where it was put");
     }
     const auto there = now(*found);
     if (one_file(path_, there)) {  // a rename that was cut off half way: two names of one file
@@ -73,7 +78,8 @@ class Restorer {
       return as(State::done, r_.path);
     }
     // A move across file systems that was cut off, there or back, leaves both; equal bytes make one of them needless.
-    if (journal_.action == Action::move && path_ && path_->regular && path_->same_look(r_.before) && path_->device != there->device) {
+    if (journal_.action == Action::move && path_ && path_->regular && path_->same_look(r_.before) &&
+        path_->device != there->device) {
       const auto same = same_contents(r_.path, *found);
       if (same && *same) {
         if (go_) {
@@ -105,7 +111,8 @@ class Restorer {
     if (path_ && path_->same(r_.before)) return nothing();
     if (one_file(path_, partner)) {
       if (!holds(r_.to, r_.hash)) {
-        return as(State::failed, r_.path, fmt::format("it is one file with {}, whose bytes changed since", printable(r_.to)));
+        return as(State::failed, r_.path,
+                  fmt::format("it is one file with {}, whose bytes changed since", printable(r_.to)));
       }
       if (go_) {
         if (auto error = copy_over(r_.to, r_.path, temporary_, r_.before)) return refused(error);
@@ -121,7 +128,8 @@ class Restorer {
       return as(State::done, r_.path, "a file of its own again");
     }
     if (!partner || !holds(r_.to, r_.hash)) {
-      return as(State::failed, "", fmt::format("its bytes are not to be found: {} is gone or has changed", printable(r_.to)));
+      return as(State::failed, "",
+                fmt::format("its bytes are not to be found: {} is gone or has changed", printable(r_.to)));
     }
     const std::string target = path_ ? beside(r_.path) : r_.path;
     if (go_) {
@@ -144,7 +152,8 @@ class Restorer {
     if (!go_) return as(State::done, r_.path);
     step("put the original back");
     if (one_file(path_, partner)) {
-      if (std::rename(r_.temporary.c_str(), r_.path.c_str()) != 0) return as(State::failed, r_.temporary, "cannot be renamed");
+      if (std::rename(r_.temporary.c_str(), r_.path.c_str()) != 0)
+        return as(State::failed, r_.temporary, "cannot be renamed");
       sync_folder(folder_of(r_.path));
       return as(State::done, r_.path);
     }
@@ -170,7 +179,8 @@ bool settle_link(const Record& r, std::string& reason) {
   }
   // What was replaced has the temporary name. It goes when its bytes are those of the link, else it comes back.
   if (!one_file(path, partner) || !temporary->same(r.before)) {
-    reason = fmt::format("{} was left by a run that was cut off, and nothing tells whose it is", printable(r.temporary));
+    reason =
+        fmt::format("{} was left by a run that was cut off, and nothing tells whose it is", printable(r.temporary));
     return false;
   }
   const auto same = same_contents(r.temporary, r.path);

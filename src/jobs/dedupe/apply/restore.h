@@ -10,8 +10,8 @@ namespace millrace::dedupe {
 
 struct Restored {
   State state = State::done;
-  std::string where;   // where the file is now
-  std::string reason;  // why it could not be, or a remark
+  std::string where;     // where the file is now
+  std::string reason;    // why it could not be, or a remark
   bool nothing = false;  // the deed had not been done: there is nothing to say
 };
 

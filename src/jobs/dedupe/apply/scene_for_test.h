@@ -43,7 +43,8 @@ class Scene : public testing::Test {
 
   void SetUp() override {
     // In memory where that can be: thousands of syncs are waited for.
-    name_ = "/millrace_apply_" + std::to_string(getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name();
+    name_ = "/millrace_apply_" + std::to_string(getpid()) + "_" +
+            testing::UnitTest::GetInstance()->current_test_info()->name();
     top_ = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : disk_folder()) + name_;
     photos_ = top_ + "/photos";
     fresh();
@@ -63,13 +64,16 @@ class Scene : public testing::Test {
 
   // A folder on another file system; empty when this machine has none to write to.
   std::string elsewhere() {
-    struct stat here {}, there {};
-    if (::stat(top_.c_str(), &here) != 0 || ::stat(disk_folder().c_str(), &there) != 0 || here.st_dev == there.st_dev) return "";
+    struct stat here {
+    }, there{};
+    if (::stat(top_.c_str(), &here) != 0 || ::stat(disk_folder().c_str(), &there) != 0 || here.st_dev == there.st_dev)
+      return "";
     elsewhere_ = disk_folder() + name_;
     return elsewhere_;
   }
 
-  std::string put(const std::string& name, const std::string& bytes, std::int64_t second = 1'500'000'000, unsigned mode = 0644) {
+  std::string put(const std::string& name, const std::string& bytes, std::int64_t second = 1'500'000'000,
+                  unsigned mode = 0644) {
     const std::string path = photos_ + "/" + name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::ofstream(path, std::ios::binary) << bytes;
@@ -83,7 +87,11 @@ class Scene : public testing::Test {
   Json& decide(const std::string& group, const std::string& action, const std::string& name) {
     const std::string path = name.starts_with('/') ? name : photos_ + "/" + name;
     const auto state = state_of(path).or_throw();
-    Json entry{{"group", group}, {"action", action}, {"path", utf8_for_display(path)}, {"size", state.size}, {"mtime_ns", std::to_string(state.mtime_ns)}};
+    Json entry{{"group", group},
+               {"action", action},
+               {"path", utf8_for_display(path)},
+               {"size", state.size},
+               {"mtime_ns", std::to_string(state.mtime_ns)}};
     if (!is_utf8(path)) entry["path_base64"] = base64(path);
     const auto hash = hash_file(path);
     entry["hash"] = hash ? hex_of_bytes(*hash) : std::string(32, '0');
@@ -104,7 +112,8 @@ class Scene : public testing::Test {
     }
   };
 
-  // Runs `work` in a process of its own, cut off (or, with `cancel`, interrupted) before its step `cut` where that is not 0.
+  // Runs `work` in a process of its own, cut off (or, with `cancel`, interrupted) before its step `cut` where that is
+  // not 0.
   Ran in_process(const std::function<Applied(RunContext&)>& work, int cut = 0, bool cancel = false) {
     const std::string result = top_ + "/result.json";
     std::filesystem::remove(result);
@@ -148,7 +157,9 @@ class Scene : public testing::Test {
     options.references = references_;
     return options;
   }
-  void write_decisions() { std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1); }
+  void write_decisions() {
+    std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
+  }
 
   Ran run_apply(const std::string& action, bool go = true, int cut = 0, bool cancel = false) {
     write_decisions();

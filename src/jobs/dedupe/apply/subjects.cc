@@ -10,7 +10,9 @@
 namespace millrace::dedupe {
 namespace {
 
-bool agree(const Decision& a, const Decision& b) { return a.size == b.size && a.mtime_ns == b.mtime_ns && a.hash == b.hash; }
+bool agree(const Decision& a, const Decision& b) {
+  return a.size == b.size && a.mtime_ns == b.mtime_ns && a.hash == b.hash;
+}
 
 // Everything but the bytes.
 void look_at(Subject& subject) {
@@ -45,7 +47,8 @@ void read(Subject& subject) {
 }  // namespace
 
 bool inside(const std::string& path, const std::string& folder) {
-  return path == folder || folder == "/" || (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
+  return path == folder || folder == "/" ||
+         (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
 }
 
 Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& references) {
@@ -69,7 +72,8 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
       subject.reference |= d->reference;
       if (!agree(*d, subject.first())) subject.trouble = "the decisions contradict each other about it";
     }
-    subject.reference |= std::any_of(references.begin(), references.end(), [&](const std::string& r) { return inside(path, r); });
+    subject.reference |=
+        std::any_of(references.begin(), references.end(), [&](const std::string& r) { return inside(path, r); });
     subject.goes = subject.remove && !subject.keep && !subject.reference;
     all_.push_back(std::move(subject));
   }
@@ -115,7 +119,8 @@ void Subjects::examine(RunContext& context) {
 }
 
 const Subject* Subjects::find(const std::string& path) const {
-  const auto at = std::lower_bound(all_.begin(), all_.end(), path, [](const Subject& s, const std::string& p) { return s.path < p; });
+  const auto at = std::lower_bound(all_.begin(), all_.end(), path,
+                                   [](const Subject& s, const std::string& p) { return s.path < p; });
   return at != all_.end() && at->path == path ? &*at : nullptr;
 }
 

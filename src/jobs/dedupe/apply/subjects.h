@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "src/jobs/dedupe/decisions.h"
 #include "src/io/file/relocate.h"
+#include "src/jobs/dedupe/decisions.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::dedupe {
@@ -36,10 +36,9 @@ class Subjects {
   const std::vector<Subject>& all() const { return all_; }  // by path
   const Subject* find(const std::string& path) const;
 
-  // A file that stays, of every group in which `gone` is removed, on the disk with its recorded bytes and not another name
-  // of `gone`; of those the first of equal bytes on the same file system and in no reference
-  // folder, of equal bytes on the same file system, of equal bytes, of any. Null when a group has
-  // none.
+  // A file that stays, of every group in which `gone` is removed, on the disk with its recorded bytes and not another
+  // name of `gone`; of those the first of equal bytes on the same file system and in no reference folder, of equal
+  // bytes on the same file system, of equal bytes, of any. Null when a group has none.
   const Subject* survivor_of(const Subject& gone) const;
   // A file that stays and is another name (a hard link) of this one; null when there is none.
   const Subject* other_name_of(const Subject& gone) const;
@@ -48,8 +47,8 @@ class Subjects {
   bool apart(const Subject& a, const Subject& b, const std::string& group) const;
 
   std::vector<Subject> all_;
-  std::map<std::string, std::vector<std::size_t>> groups_;  // of each, those that stay
-  std::map<ContentHash, std::vector<std::size_t>> by_content_;  // likewise
+  std::map<std::string, std::vector<std::size_t>> groups_;       // of each, those that stay
+  std::map<ContentHash, std::vector<std::size_t>> by_content_;   // likewise
   std::map<std::string, std::vector<std::size_t>> whole_apart_;  // groups that are no duplicates as a whole
   std::map<std::string, std::vector<std::pair<ContentHash, ContentHash>>> pairs_apart_;
 };

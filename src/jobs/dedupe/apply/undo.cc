@@ -22,7 +22,8 @@ std::string journal_file(const std::string& named) {
 }
 
 // Reads the journal; with `go`, once it is held against other runs.
-Applied begin(const std::string& named, bool go, const char* deed, Journal& journal, std::unique_ptr<JournalWriter>& writer) {
+Applied begin(const std::string& named, bool go, const char* deed, Journal& journal,
+              std::unique_ptr<JournalWriter>& writer) {
   Applied applied;
   applied.deed = deed;
   applied.go = go;
@@ -35,7 +36,8 @@ Applied begin(const std::string& named, bool go, const char* deed, Journal& jour
   applied.id = journal.id;
   applied.action = journal.action;
   if (journal.damaged_lines > 0) {
-    applied.notes.push_back(fmt::format("{} lines of the journal cannot be read; what they told of is not known", journal.damaged_lines));
+    applied.notes.push_back(
+        fmt::format("{} lines of the journal cannot be read; what they told of is not known", journal.damaged_lines));
   }
   return applied;
 }
@@ -60,7 +62,8 @@ void remove_folders(const Journal& journal) {
 bool in_own_folder(const std::string& path, const Journal& journal) {
   const std::string folder = folder_of(path);
   const std::string own = ".millrace-removed-" + journal.id;
-  return file_name(folder).starts_with(own) && std::find(journal.folders.begin(), journal.folders.end(), folder) != journal.folders.end();
+  return file_name(folder).starts_with(own) &&
+         std::find(journal.folders.begin(), journal.folders.end(), folder) != journal.folders.end();
 }
 
 // Why a file that was set aside must not be destroyed; empty when it may.
@@ -118,11 +121,14 @@ Applied purge(const std::string& named, bool go, RunContext& context) {
   std::unique_ptr<JournalWriter> writer;
   Applied applied = begin(named, go, "purge", journal, writer);
   if (!journal.id.empty() && journal.action != Action::remove) {
-    throw Failure(ErrorCode::usage, fmt::format("this journal is of --action {}: it set nothing aside", name_of(journal.action)),
-                  printable(applied.journal), journal.action == Action::trash ? "empty the trash instead" : "only delete can be purged");
+    throw Failure(ErrorCode::usage,
+                  fmt::format("this journal is of --action {}: it set nothing aside", name_of(journal.action)),
+                  printable(applied.journal),
+                  journal.action == Action::trash ? "empty the trash instead" : "only delete can be purged");
   }
   for (const Record& record : journal.records) {
-    if (record.undone || record.purged || (!exists(record.to) && (record.failed || record.open() || record.purging))) continue;
+    if (record.undone || record.purged || (!exists(record.to) && (record.failed || record.open() || record.purging)))
+      continue;
     Item item = item_of(record);
     item.path = record.to;
     item.to.clear();
