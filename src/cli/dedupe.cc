@@ -55,7 +55,10 @@ class DedupeCommand : public Command {
 }  // namespace
 
 void add_dedupe_commands(CLI::App& parent, std::vector<std::unique_ptr<Command>>& commands) {
-  commands.push_back(std::make_unique<DedupeCommand>(parent));
+  auto search = std::make_unique<DedupeCommand>(parent);
+  // They come first: when one of them is given, `dedupe` is given too.
+  add_dedupe_apply_commands(search->app(), commands);
+  commands.push_back(std::move(search));
 }
 
 }  // namespace millrace::cli

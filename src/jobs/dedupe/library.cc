@@ -15,6 +15,7 @@
 #include "src/io/image/helper_client.h"
 #include "src/io/image/thumbnail_jpeg.h"
 #include "src/jobs/dedupe/codes.h"
+#include "src/jobs/dedupe/companions.h"
 #include "src/kernels/alike/alike.h"
 
 namespace millrace::dedupe {
@@ -35,11 +36,6 @@ struct ContentKey {
     return value;
   }
 };
-
-bool may_accompany(const std::string& path) {
-  static const std::set<std::string> kinds = {"xmp", "aae", "thm", "mov", "mp4", "m4v", "avi", "wav", "dop", "pp3", "on1"};
-  return kinds.count(extension(path)) > 0;
-}
 
 // A failure that tells more of this run, its limits and its machine, than of the picture: the next run tries again.
 bool passing_failure(const CatalogPicture& picture) {
@@ -164,6 +160,7 @@ class Reader {
 Library find(const Options& options, const RunContext& context) {
   WalkOptions walking;
   walking.exclude = options.exclude;
+  walking.exclude.emplace_back(".millrace-*");  // what `dedupe apply` set aside
   walking.hidden = options.hidden;
   walking.follow_symlinks = options.follow_symlinks;
   walking.cancelled = [&] { return context.cancel.cancelled(); };

@@ -100,7 +100,7 @@ void RowOf(const std::int16_t* HWY_RESTRICT pixels, const DotWeights& weights, s
   for (std::size_t x = 0; x < outputs; ++x) {
     const std::int16_t* HWY_RESTRICT in = pixels + weights.first[x];
     const std::int16_t* HWY_RESTRICT low = weights.low.data() + x * static_cast<std::size_t>(weights.stride);
-      const std::int16_t* HWY_RESTRICT high = weights.high.data() + x * static_cast<std::size_t>(weights.stride);
+    const std::int16_t* HWY_RESTRICT high = weights.high.data() + x * static_cast<std::size_t>(weights.stride);
     auto low0 = hn::Zero(d32), low1 = hn::Zero(d32);
     auto high0 = hn::Zero(d32), high1 = hn::Zero(d32);
     for (int i = 0; i < weights.length[x]; i += lanes) {

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include "src/cli/app.h"
+#include "src/io/file/atomic_file.h"
+#include "src/jobs/dedupe/apply/apply.h"
+
+namespace millrace::cli {
+namespace {
+
+// What apply, undo and purge have in common: a list of files as the result.
+class ApplyingCommand : public Command {
+ public:
+  using Command::Command;
+
+ protected:
+  virtual dedupe::Applied carry_out(bool go, RunContext& context) = 0;
+  virtual bool go() const { return true; }
+
+  // On the command line alone: no variable and no file says it by accident.
+  void add_go(bool& value) { app().add_flag("--go", value, "do it; without it nothing is changed")->group("Deciding"); }
+
+  // --plan: the dry run's list.
+  std::string plan(RunContext& context) override {
+    const dedupe::Applied applied = carry_out(false, context);
+    return dedupe::table_of(applied) + dedupe::summary_of(applied) + "\n";
+  }
+
+  ExitCode run(RunContext& context) override {
+    const dedupe::Applied applied = carry_out(go(), context);
+    // The list is data, unless the JSON is asked for in its place.
+    if (common().json != "-" && !common().quiet) write_output("-", dedupe::table_of(applied));
+    write_json(dedupe::json_of(applied));
+    say(dedupe::summary_of(applied));
+    return applied.exit_code();
+  }
+};
+
+class ApplyCommand : public ApplyingCommand {
+ public:
+  explicit ApplyCommand(CLI::App& parent) : ApplyingCommand(parent, "apply", "carry out what was decided on the page") {
+    app().add_option("DECISIONS", options_.decisions, "decisions.json, as the page saves it")->required();
+    add_go(options_.go);
+    dedupe::describe(settings(), options_);
+    add_flags();
+  }
+
+ protected:
+  bool go() const override { return options_.go; }
+  dedupe::Applied carry_out(bool go, RunContext& context) override {
+    options_.go = go;
+    return dedupe::apply(options_, context);
+  }
+
+ private:
+  dedupe::ApplyOptions options_;
+};
+
+class UndoCommand : public ApplyingCommand {
+ public:
+  explicit UndoCommand(CLI::App& parent) : ApplyingCommand(parent, "undo", "take back what apply did") {
+    app().add_option("JOURNAL", journal_, "the journal that apply named, or its id")->required();
+    add_flags();
+  }
+
+ protected:
+  dedupe::Applied carry_out(bool go, RunContext& context) override { return dedupe::undo(journal_, go, context); }
+
+ private:
+  std::string journal_;
+};
+
+class PurgeCommand : public ApplyingCommand {
+ public:
+  explicit PurgeCommand(CLI::App& parent)
+      : ApplyingCommand(parent, "purge", "destroy what apply --action delete set aside") {
+    app().add_option("JOURNAL", journal_, "the journal that apply named, or its id")->required();
+    add_go(go_);
+    add_flags();
+  }
+
+ protected:
+  bool go() const override { return go_; }
+  dedupe::Applied carry_out(bool go, RunContext& context) override { return dedupe::purge(journal_, go, context); }
+
+ private:
+  std::string journal_;
+  bool go_ = false;
+};
+
+}  // namespace
+
+void add_dedupe_apply_commands(CLI::App& dedupe, std::vector<std::unique_ptr<Command>>& commands) {
+  commands.push_back(std::make_unique<ApplyCommand>(dedupe));
+  commands.push_back(std::make_unique<UndoCommand>(dedupe));
+  commands.push_back(std::make_unique<PurgeCommand>(dedupe));
+  // `dedupe photos apply` is a slip: either the job's own arguments, or one of these.
+  for (const auto& command : commands) {
+    if (command->app().get_parent() != &dedupe) continue;
+    command->app().parse_complete_callback([&dedupe, name = command->app().get_name()] {
+      for (const CLI::Option* option : dedupe.get_options()) {
+        if (option->count() == 0) continue;
+        throw CLI::ValidationError(
+            fmt::format("what belongs to {0} stands behind it; a folder of that name is written ./{0}", name));
+      }
+    });
+  }
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,37 @@
+// Enters: files for the desktop's trash, or that went there.
+// Leaves: them in it, with the note that a desktop needs to restore them; or where in it they are.
+// Never: empties it. Needs no desktop session.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/io/file/relocate.h"
+
+namespace millrace {
+
+std::optional<Error> move_to_trash(const std::string& path);
+
+// Looks for trashed files in the home trash and in the trashes of the drive that they were on. What it has seen of a
+// trash it remembers, so make a new one after anything went in.
+class TrashSearch {
+ public:
+  // Where the file that was `path`, and looked like `before`, is now.
+  std::optional<std::string> find(const std::string& path, const FileState& before);
+  // Removes the desktop's note about a file that left the trash.
+  static void forget(const std::string& trashed);
+
+ private:
+  struct Trashed {
+    std::string file;      // where it is
+    std::string original;  // what the note says; may be empty
+    FileState state;
+  };
+  const std::vector<Trashed>& listing(const std::string& trash, const std::string& top);
+  std::map<std::string, std::vector<Trashed>> listings_;
+};
+
+}  // namespace millrace

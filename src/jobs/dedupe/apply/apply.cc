@@ -1,0 +1,365 @@
+#include "src/jobs/dedupe/apply/apply.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <span>
+
+#include "src/base/text.h"
+#include "src/io/catalog/catalog.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/file/trash.h"
+#include "src/jobs/dedupe/apply/plan.h"
+#include "src/jobs/dedupe/apply/restore.h"
+#include "src/jobs/dedupe/library.h"
+
+namespace millrace::dedupe {
+namespace {
+
+struct Wanted {
+  Action action = Action::trash;
+  std::string destination;
+};
+
+Wanted wanted_action(const std::string& text) {
+  if (text.starts_with("move=")) {
+    const std::string folder = text.substr(5);
+    if (folder.empty()) throw Failure(ErrorCode::usage, "no folder is named", "--action move=DIR");
+    std::error_code ignored;
+    std::string path = std::filesystem::weakly_canonical(std::filesystem::absolute(folder), ignored).string();
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    if (path.empty()) throw Failure(ErrorCode::usage, "the folder cannot be used", "--action " + printable(text));
+    return {Action::move, path};
+  }
+  const auto action = action_from(text);
+  if (!action || *action == Action::move) {
+    throw Failure(ErrorCode::usage,
+                  text.empty() ? "no action is named" : fmt::format("'{}' is not an action", printable(text)),
+                  "--action", "use trash, move=DIR, hardlink or delete");
+  }
+  return {*action, ""};
+}
+
+std::string read_text(const std::string& path) {
+  auto file = FileReader::open(path).or_throw();
+  std::string text;
+  for (auto bytes = file->next(); !bytes.empty(); bytes = file->next()) {
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (text.size() > kMostDecisionBytes) break;  // parse_decisions says so
+  }
+  if (file->failed()) throw Failure(file->error());
+  return text;
+}
+
+std::uint64_t hash_of(const std::string& text) {
+  return short_hash(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+struct Place {
+  std::string path, id;
+  Journal found;  // what an earlier run left there
+};
+
+// Where this run's journal is: one whose undo is done is over, so the next number follows.
+Place find_journal(const ApplyOptions& options, const std::string& id) {
+  for (int number = 1;; ++number) {
+    Place place;
+    place.id = number == 1 ? id : fmt::format("{}-{}", id, number);
+    place.path = options.journal.empty() ? data_path("journals/" + place.id + ".jsonl") : options.journal;
+    if (!exists(place.path)) return place;
+    place.found = read_journal(place.path);
+    if (place.found.id.empty()) return place;
+    if (!options.journal.empty() && !place.found.id.starts_with(id)) {
+      throw Failure(ErrorCode::conflict, "this journal belongs to other decisions or another action",
+                    printable(place.path), "name another with --journal");
+    }
+    if (!place.found.undo_begun) {
+      place.id = place.found.id;
+      return place;
+    }
+    if (!place.found.undo_finished) {
+      throw Failure(ErrorCode::conflict, "its undo did not bring everything back", printable(place.path),
+                    "run millrace dedupe undo on it again, or name another journal with --journal");
+    }
+    if (!options.journal.empty()) {
+      throw Failure(ErrorCode::conflict, "what it tells of was undone", printable(place.path),
+                    "name another with --journal");
+    }
+  }
+}
+
+// Every pair of contents that a person told apart.
+std::vector<std::pair<ContentHash, ContentHash>> pairs_apart(const Decisions& decisions, Applied& applied) {
+  constexpr std::size_t kMostContents = 4096;
+  std::vector<std::pair<ContentHash, ContentHash>> pairs;
+  std::map<std::string, std::vector<ContentHash>> groups;
+  for (const Decision& d : decisions.entries) {
+    if (d.verdict != Verdict::not_duplicates) continue;
+    if (d.with) {
+      pairs.emplace_back(std::min(d.hash, *d.with), std::max(d.hash, *d.with));
+    } else {
+      groups[d.group].push_back(d.hash);
+    }
+  }
+  for (auto& [group, hashes] : groups) {
+    std::sort(hashes.begin(), hashes.end());
+    std::vector<ContentHash> distinct = hashes;
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    if (distinct.size() > kMostContents) {
+      applied.notes.push_back(fmt::format("group {}: {} contents are too many to be told apart, {} at most",
+                                          printable(group), grouped(distinct.size()), grouped(kMostContents)));
+      continue;
+    }
+    for (std::size_t i = 0; i < distinct.size(); ++i) {
+      // Identical files that are no duplicates are one content, apart from itself.
+      if (std::count(hashes.begin(), hashes.end(), distinct[i]) > 1) pairs.emplace_back(distinct[i], distinct[i]);
+      for (std::size_t k = i + 1; k < distinct.size(); ++k) pairs.emplace_back(distinct[i], distinct[k]);
+    }
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+class Runner {
+ public:
+  Runner(Journal& journal, JournalWriter& writer, Applied& applied, RunContext& context)
+      : journal_(journal), writer_(writer), applied_(applied), context_(context) {}
+
+  // What a run that was cut off began is finished first, so that the plan sees the disk as it will be.
+  void settle_open() {
+    for (Record& record : journal_.records) {
+      if (!record.open()) continue;
+      std::string reason;
+      if (settle(record, journal_.action, reason)) {
+        writer_.done(record.number);
+        record.done = true;
+      } else {
+        writer_.failed(record.number, reason.empty() ? "it was cut off before it was done" : reason);
+        record.failed = true;
+        if (!reason.empty()) applied_.notes.push_back(fmt::format("{}: {}", printable(record.path), reason));
+      }
+    }
+  }
+
+  void carry_out(const Plan& plan) {
+    Progress progress(context_.progress, name_of(journal_.action), plan.assets.size());
+    for (const AssetDeed& asset : plan.assets) {
+      if (context_.cancel.cancelled()) {
+        applied_.interrupted = true;
+        mark(asset, State::waiting, "");
+      } else if (!journal_problem_.empty()) {
+        mark(asset, State::failed, journal_problem_);
+      } else if (const std::string changed = changed_since_plan(asset); !changed.empty()) {
+        mark(asset, State::left, changed);
+      } else {
+        carry_out(asset);
+      }
+      progress.add(1);
+    }
+  }
+
+ private:
+  void mark(const AssetDeed& asset, State state, const std::string& reason) {
+    for (const Deed& deed : asset.deeds) {
+      applied_.items[deed.item].state = state;
+      if (!reason.empty()) applied_.items[deed.item].reason = reason;
+    }
+  }
+
+  // The bytes were compared when the plan was made; that nobody wrote since, size, time and inode tell.
+  static std::string changed_since_plan(const AssetDeed& asset) {
+    const auto survivor = state_of(asset.survivor);
+    if (!survivor || !survivor->same(asset.survivor_state)) {
+      return fmt::format("{}, which was to stay, changed a moment ago", printable(asset.survivor));
+    }
+    for (const Deed& deed : asset.deeds) {
+      const auto state = state_of(deed.record.path);
+      if (!state || !state->same(deed.record.before))
+        return fmt::format("{} changed a moment ago", printable(deed.record.path));
+    }
+    return "";
+  }
+
+  void carry_out(const AssetDeed& asset) {
+    for (std::size_t i = 0; i < asset.deeds.size(); ++i) {
+      const Deed& deed = asset.deeds[i];
+      Item& item = applied_.items[deed.item];
+      try {
+        std::optional<Error> error = make_folder_for(deed.record.to);
+        if (!error) {
+          writer_.intent(deed.record, journal_.action);
+          error = act(deed.record);
+          if (error) writer_.failed(deed.record.number, error->what);
+        }
+        if (error) {
+          const std::string what = error->what;
+          take_back(asset, i, printable(file_name(deed.record.path)) + " " + what);
+          item.state = State::failed;
+          item.reason = what + (error->remedy.empty() ? "" : "; " + error->remedy);
+          return;
+        }
+        item.state = State::done;
+        writer_.done(deed.record.number);
+      } catch (const Failure& failure) {
+        // Without a journal nothing more is done. A deed that it tells of as begun is found again on the disk.
+        journal_problem_ = failure.error().message();
+        for (std::size_t k = i; k < asset.deeds.size(); ++k) {
+          Item& rest = applied_.items[asset.deeds[k].item];
+          if (rest.state == State::done) continue;
+          rest.state = State::failed;
+          rest.reason = journal_problem_;
+        }
+        return;
+      }
+    }
+  }
+
+  // The files of one asset stay together: when one cannot go, those that went come back.
+  void take_back(const AssetDeed& asset, std::size_t failed, const std::string& why) {
+    TrashSearch trash;
+    for (std::size_t i = 0; i < asset.deeds.size(); ++i) {
+      const Record& record = asset.deeds[i].record;
+      Item& item = applied_.items[asset.deeds[i].item];
+      if (i < failed) {
+        const Restored back = restore(record, journal_, trash, true);
+        if (back.state == State::done) writer_.undone(record.number, back.where);
+        item.state = back.state == State::done ? State::failed : State::done;
+      } else {
+        item.state = State::failed;
+      }
+      if (i != failed && item.state == State::failed) item.reason = "stays with its companion: " + why;
+    }
+  }
+
+  std::optional<Error> act(const Record& record) {
+    switch (journal_.action) {
+      case Action::trash: {
+        step("put into the trash");
+        return move_to_trash(record.path);
+      }
+      case Action::hardlink:
+        return replace_by_link(record.path, record.to, record.temporary);
+      case Action::remove: {
+        auto error = rename_new(record.path, record.to);
+        // Someone may have put another file under the name in the last moment: that one goes back.
+        const auto there = state_of(record.to);
+        if (!error && there && !there->same(record.before)) {
+          error = rename_new(record.to, record.path);
+          if (!error) error = Error{ErrorCode::conflict, "changed a moment ago", printable(record.path), ""};
+        }
+        return error;
+      }
+      case Action::move:
+        return move_new(record.path, record.to, record.temporary);
+    }
+    return std::nullopt;
+  }
+
+  // The folders above a new name, each told to the journal before it is made, so that undo can remove them.
+  std::optional<Error> make_folder_for(const std::string& to) {
+    if (to.empty() || journal_.action == Action::hardlink) return std::nullopt;
+    std::vector<std::string> missing;
+    for (std::string folder = folder_of(to); !exists(folder); folder = folder_of(folder)) missing.push_back(folder);
+    for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder) {
+      writer_.folder(*folder);
+      journal_.folders.push_back(*folder);
+      step("make a folder");
+      if (::mkdir(folder->c_str(), 0777) != 0) {
+        Error error = system_error("the folder for it cannot be made", printable(*folder), errno);
+        error.what += fmt::format(" ({})", printable(*folder));
+        return error;
+      }
+      step("sync the folder above");
+      sync_folder(folder_of(*folder));
+    }
+    return std::nullopt;
+  }
+
+  Journal& journal_;
+  JournalWriter& writer_;
+  Applied& applied_;
+  RunContext& context_;
+  std::string journal_problem_;
+};
+
+}  // namespace
+
+void describe(Settings& settings, ApplyOptions& options) {
+  settings.heading("Deciding");
+  settings.add_text(
+      "action", "ACTION",
+      "what becomes of a removed file: trash, move=DIR, hardlink (to a file of the same bytes that stays) or delete "
+      "(set aside in a hidden folder until millrace dedupe purge)",
+      options.action);
+  settings.add_list("reference", "DIR", "a folder in which nothing is touched; may be repeated", options.references);
+  settings.add_text("journal", "FILE", "where is written down what is done, for undo (default: under the data folder)",
+                    options.journal);
+  settings.add_text("catalog", "FILE",
+                    "the catalogue that remembers what are no duplicates (default: the one of dedupe)",
+                    options.catalog);
+}
+
+Applied apply(const ApplyOptions& options, RunContext& context) {
+  const Wanted wanted = wanted_action(options.action);
+  const std::string text = read_text(options.decisions);
+  auto parsed = parse_decisions(text);
+  if (!parsed) {
+    Error error = parsed.error();
+    error.subject = printable(options.decisions);
+    throw Failure(error);
+  }
+  const Decisions& decisions = *parsed;
+  std::vector<std::string> references = absolute_folders(options.references);
+  for (const std::string& folder : decisions.references) references.push_back(canonical(folder));
+  if (wanted.action == Action::move) {
+    for (const std::string& folder : references) {
+      if (wanted.destination == folder || wanted.destination.starts_with(folder == "/" ? folder : folder + "/")) {
+        throw Failure(ErrorCode::usage, "the folder to move to lies in a reference folder",
+                      printable(wanted.destination));
+      }
+    }
+  }
+
+  Applied applied;
+  applied.deed = "apply";
+  applied.action = wanted.action;
+  applied.go = options.go;
+  const std::string base =
+      fmt::format("{:016x}", hash_of(text + '\n' + name_of(wanted.action) + '\n' + wanted.destination));
+  Place place = find_journal(options, base);
+  applied.id = place.id;
+  applied.journal = place.path;
+  place.found.action = wanted.action;
+  place.found.id = place.id;
+  const auto plan_now = [&] {
+    return make_plan({decisions, wanted.action, wanted.destination, references, place.found, place.id, options.go},
+                     applied, context);
+  };
+  const auto pairs = pairs_apart(decisions, applied);
+  applied.apart = pairs.size();
+  if (!options.go) {
+    plan_now();
+    return applied;
+  }
+
+  JournalWriter writer(place.path, place.id, wanted.action, std::filesystem::absolute(options.decisions).string());
+  place.found = read_journal(place.path);  // as it is now that no other run may write it
+  if (place.found.undo_begun) throw Failure(ErrorCode::conflict, "it was undone a moment ago", printable(place.path));
+  Runner runner(place.found, writer, applied, context);
+  runner.settle_open();
+  const Plan plan = plan_now();
+  if (applied.interrupted) return applied;
+  if (!pairs.empty()) {
+    Catalog catalog(options.catalog.empty() ? data_path("catalog.sqlite") : options.catalog, catalog_key());
+    for (const auto& [a, b] : pairs) catalog.put_not_duplicates(a, b);
+    catalog.flush();
+  }
+  runner.carry_out(plan);
+  return applied;
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,74 @@
+// Enters: a person's decisions about duplicates, or the journal of how they were carried out.
+// Leaves: files put into the trash, moved, linked or set aside, or back where they were; what came of each, and why.
+// Never: touches a file without --go, a file that changed, a reference, or the last member of a group; overwrites
+//   anything; destroys a byte, except in purge.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/base/settings.h"
+#include "src/jobs/dedupe/apply/journal.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::dedupe {
+
+struct ApplyOptions {
+  std::string decisions;                // a file
+  std::string action;                   // trash, hardlink, delete, move=DIR
+  std::vector<std::string> references;  // folders in which nothing is touched
+  std::string journal;                  // empty: under the data folder, by the id
+  std::string catalog;                  // empty: the default one
+  bool go = false;
+};
+
+void describe(Settings& settings, ApplyOptions& options);
+
+enum class State : std::uint8_t {
+  planned,  // would be done with --go
+  done,
+  before,   // an earlier run did it
+  left,     // left alone, for the reason
+  failed,   // tried, for the reason; nothing is lost
+  waiting,  // the run was interrupted before it
+};
+const char* name_of(State state);
+
+struct Item {
+  std::string group;
+  std::string path;
+  std::string to;      // where it is or would be; empty: the trash
+  std::string main;    // the picture that it accompanies
+  std::string reason;  // why it was left; or a remark
+  std::uint64_t size = 0;
+  State state = State::planned;
+};
+
+struct Applied {
+  std::string deed;  // apply, undo, purge
+  Action action = Action::trash;
+  bool go = false;
+  std::string id, journal;
+  std::vector<Item> items;
+  std::vector<std::string> notes;
+  std::uint64_t apart = 0;  // pairs noted as not duplicates
+  bool interrupted = false;
+
+  std::uint64_t count(State state) const;
+  std::uint64_t bytes(State state) const;
+  ExitCode exit_code() const;
+};
+
+Applied apply(const ApplyOptions& options, RunContext& context);
+// `journal` is a file, or the id of one in the data folder. Without `go`, says what would be done.
+Applied undo(const std::string& journal, bool go, RunContext& context);
+Applied purge(const std::string& journal, bool go, RunContext& context);
+
+// A line a file, then nothing; for stdout.
+std::string table_of(const Applied& applied);
+// Totals, where the journal is, and what to type next; for stderr.
+std::string summary_of(const Applied& applied);
+std::string json_of(const Applied& applied);
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,302 @@
+#include "src/jobs/dedupe/apply/apply.h"
+
+#include <gmock/gmock.h>
+
+#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/apply/scene_for_test.h"
+#include "src/jobs/dedupe/library.h"
+
+namespace millrace::dedupe {
+namespace {
+
+using testing::HasSubstr;
+
+class Apply : public Scene {
+ protected:
+  // Two files of the same bytes, b.jpg to go.
+  void pair() {
+    put("a.jpg", "the picture");
+    put("b.jpg", "the picture");
+    decide("1", "keep", "a.jpg");
+    decide("1", "remove", "b.jpg");
+  }
+  std::vector<std::string> actions(const std::string& end = "") const {
+    return {"delete", "trash", "hardlink", "move=" + top_ + "/moved" + end};
+  }
+  // b.jpg stays, for this reason, with every action.
+  void expect_left(const std::string& why) {
+    const auto before = disk();
+    for (const std::string& action : actions()) {
+      std::filesystem::remove(journal());
+      const Ran ran = run_apply(action);
+      EXPECT_EQ(ran.code, 3) << action;
+      EXPECT_EQ(ran.of("b.jpg"), "left") << action << ran.json.dump(1);
+      EXPECT_THAT(ran.of("b.jpg", "reason"), HasSubstr(why)) << action;
+      EXPECT_EQ(disk(), before) << action;
+    }
+  }
+};
+
+TEST_F(Apply, ADryRunChangesNothingAndSaysAll) {
+  pair();
+  put("b.xmp", "x");
+  const auto before = disk();
+  const Ran dry = run_apply("delete", false);
+  EXPECT_EQ(dry.code, 0);
+  EXPECT_EQ(disk(), before);
+  EXPECT_FALSE(std::filesystem::exists(journal()));
+  const Ran wet = run_apply("delete");
+  ASSERT_EQ(dry.json["items"].size(), wet.json["items"].size());
+  for (std::size_t i = 0; i < wet.json["items"].size(); ++i) {
+    EXPECT_EQ(dry.json["items"][i]["state"], "would");
+    EXPECT_EQ(wet.json["items"][i]["state"], "done");
+    EXPECT_EQ(dry.json["items"][i]["path"], wet.json["items"][i]["path"]);
+    EXPECT_EQ(dry.json["items"][i]["to"], wet.json["items"][i]["to"]);
+  }
+}
+
+TEST_F(Apply, WhatChangedIsLeft) {
+  pair();
+  put("b.jpg", "the pictures", 1'500'000'000);
+  expect_left("bytes, the decision is about");
+  put("b.jpg", "the picture", 1'500'000'001);
+  expect_left("time of last change");
+  put("b.jpg", "The picture");
+  expect_left("its bytes are not those");
+  std::filesystem::remove(photos_ + "/b.jpg");
+  std::filesystem::create_symlink("a.jpg", photos_ + "/b.jpg");
+  expect_left("symbolic link");
+  std::filesystem::remove(photos_ + "/b.jpg");
+  expect_left("not there any more");
+}
+
+TEST_F(Apply, OneMemberHasToSurvive) {
+  pair();
+  put("a.jpg", "the picturE");
+  expect_left("no other member");
+  put("a.jpg", "the picture", 1'500'000'009);
+  expect_left("no other member");
+  std::filesystem::remove(photos_ + "/a.jpg");
+  expect_left("no other member");
+  std::filesystem::create_symlink("b.jpg", photos_ + "/a.jpg");
+  expect_left("no other member");
+  entries_.erase(entries_.begin());
+  expect_left("no other member");
+}
+
+TEST_F(Apply, AnotherNameOfTheSameFileIsNoSurvivor) {
+  put("b.jpg", "the picture");
+  std::filesystem::create_hard_link(photos_ + "/b.jpg", photos_ + "/a.jpg");
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "b.jpg");
+  EXPECT_THAT(run_apply("delete").of("b.jpg", "reason"), HasSubstr("no other member"));
+  std::filesystem::remove(journal());
+  EXPECT_EQ(run_apply("hardlink").of("b.jpg"), "before");
+}
+
+TEST_F(Apply, AllMembersMarkedAreAllLeft) {
+  pair();
+  entries_[0]["action"] = "remove";
+  const auto before = disk();
+  EXPECT_EQ(run_apply("delete").code, 3);
+  EXPECT_EQ(disk(), before);
+}
+
+TEST_F(Apply, AMemberToldApartIsNoSurvivor) {
+  put("a.jpg", "one picture");
+  put("b.jpg", "two picture");
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "b.jpg");
+  Json& apart = decide("1", "not_duplicates", "b.jpg");
+  apart["with"] = entries_[0]["hash"];
+  expect_left("no other member");
+}
+
+TEST_F(Apply, KeptByOneDecisionIsKept) {
+  pair();
+  put("c.jpg", "likewise");
+  decide("2", "keep", "b.jpg");
+  decide("2", "keep", "c.jpg");
+  expect_left("another decision keeps it");
+}
+
+TEST_F(Apply, ReferencesAreUntouchable) {
+  pair();
+  entries_[1]["reference"] = true;
+  expect_left("reference");
+  entries_[1].erase("reference");
+  references_ = {photos_};
+  expect_left("reference");
+  // By another name of the folder too.
+  references_ = {};
+  std::filesystem::create_directory_symlink(photos_, top_ + "/link");
+  entries_[1]["path"] = top_ + "/link/b.jpg";
+  references_ = {photos_};
+  expect_left("reference");
+  EXPECT_EQ(run_apply("move=" + photos_ + "/x").code, 2);
+}
+
+TEST_F(Apply, OnlyEqualBytesAreLinked) {
+  put("a.jpg", "one picture");
+  put("b.jpg", "two picture");
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "b.jpg");
+  EXPECT_THAT(run_apply("hardlink").of("b.jpg", "reason"), HasSubstr("only looks like"));
+}
+
+TEST_F(Apply, AReferenceIsNotLinkedTo) {
+  pair();
+  entries_[0]["reference"] = true;
+  EXPECT_THAT(run_apply("hardlink").of("b.jpg", "reason"), HasSubstr("reference"));
+  put("c.jpg", "the picture");
+  decide("1", "keep", "c.jpg");
+  std::filesystem::remove(journal());
+  EXPECT_EQ(run_apply("hardlink").of("b.jpg", "to"), photos_ + "/c.jpg");
+}
+
+// The page names a file in one group only; the other group's removal is safe by a kept file of the same bytes.
+TEST_F(Apply, AKeptFileOfTheSameBytesInAnotherGroupSurvivesForIt) {
+  put("a.jpg", "the picture");
+  put("b.jpg", "the picture");
+  decide("1", "keep", "a.jpg");
+  decide("2", "remove", "b.jpg");
+  EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
+}
+
+TEST_F(Apply, NoLinkAcrossFileSystems) {
+  const std::string other = elsewhere();
+  if (other.empty()) GTEST_SKIP() << "no second file system to write to";
+  std::filesystem::create_directories(other);
+  pair();
+  std::ofstream(other + "/a.jpg") << "the picture";
+  std::filesystem::remove(photos_ + "/a.jpg");
+  entries_.clear();
+  decide("1", "keep", other + "/a.jpg");
+  decide("1", "remove", "b.jpg");
+  EXPECT_THAT(run_apply("hardlink").of("b.jpg", "reason"), HasSubstr("another file system"));
+}
+
+TEST_F(Apply, LinkedIsOneFileAndUndoneAreTwo) {
+  pair();
+  put("b.jpg", "the picture", 1'000'000'000, 0640);
+  entries_.clear();
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "b.jpg");
+  const auto before = disk();
+  EXPECT_EQ(run_apply("hardlink").code, 0);
+  EXPECT_TRUE(std::filesystem::equivalent(photos_ + "/a.jpg", photos_ + "/b.jpg"));
+  EXPECT_EQ(run_apply("hardlink").of("b.jpg"), "before");
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_FALSE(std::filesystem::equivalent(photos_ + "/a.jpg", photos_ + "/b.jpg"));
+  EXPECT_EQ(disk(), before);
+}
+
+TEST_F(Apply, UndoNeverOverwrites) {
+  for (const std::string& action : actions()) {
+    fresh();
+    pair();
+    ASSERT_EQ(run_apply(action).code, 0);
+    std::filesystem::remove(photos_ + "/b.jpg");
+    put("b.jpg", "a newer file");
+    const Ran back = run_undo();
+    EXPECT_EQ(back.code, 0) << back.json.dump(1);
+    EXPECT_THAT(back.of("b.jpg", "to"), HasSubstr("b (restored).jpg")) << action;
+    EXPECT_THAT(back.of("b.jpg", "reason"), HasSubstr("taken"));
+    std::stringstream now, restored;
+    now << std::ifstream(photos_ + "/b.jpg").rdbuf();
+    restored << std::ifstream(photos_ + "/b (restored).jpg").rdbuf();
+    EXPECT_EQ(now.str(), "a newer file");
+    EXPECT_EQ(restored.str(), "the picture");
+  }
+}
+
+TEST_F(Apply, MoveKeepsPlacesAndNeverOverwrites) {
+  put("a.jpg", "the picture");
+  put("x/b.jpg", "the picture");
+  put("x/b.jpg.xmp", "sidecar");
+  put("y/b.jpg", "the picture");
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "x/b.jpg");
+  decide("1", "remove", "y/b.jpg");
+  std::filesystem::create_directories(top_ + "/moved/x");
+  std::ofstream(top_ + "/moved/x/b.jpg") << "in the way";
+  const auto before = disk();
+  ASSERT_EQ(run_apply("move=" + top_ + "/moved").code, 0);
+  for (const std::string name : {"x/b.jpg", "x/b (2).jpg", "x/b (2).jpg.xmp", "y/b.jpg"}) {
+    EXPECT_TRUE(std::filesystem::exists(top_ + "/moved/" + name)) << name;
+  }
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_EQ(disk(), before);
+}
+
+TEST_F(Apply, CompanionsGoAlongUnlessShared) {
+  put("a.jpg", "the picture");
+  put("b.JPG", "\xFF\xD8\xFF the picture");
+  put("b.dng", "II*\0 raw");
+  put("b.xmp", "sidecar");
+  put("B.MOV", "film");
+  put("b.txt", "a note");
+  put("c.jpg", "the picture");
+  put("c.png", "not decided on");
+  put("c.xmp", "of both");
+  put("c.jpg.xmp", "of the one");
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "b.JPG");
+  decide("1", "remove", "c.jpg");
+  const auto before = disk();
+  const Ran ran = run_apply("delete");
+  ASSERT_EQ(ran.code, 0);
+  for (const std::string name : {"b.JPG", "b.dng", "b.xmp", "B.MOV", "c.jpg", "c.jpg.xmp"}) {
+    EXPECT_FALSE(std::filesystem::exists(photos_ + "/" + name)) << name;
+  }
+  for (const std::string name : {"b.txt", "c.png", "c.xmp"})
+    EXPECT_TRUE(std::filesystem::exists(photos_ + "/" + name)) << name;
+  EXPECT_THAT(ran.of("c.jpg", "reason"), HasSubstr("c.xmp stays for c.png"));
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_EQ(disk(), before);
+}
+
+TEST_F(Apply, PathsAreBytes) {
+  put("a.jpg", "the picture");
+  put("b\xff\n.jpg", "the picture");
+  put("b\xff\n.xmp", "x");
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "b\xff\n.jpg");
+  const auto before = disk();
+  for (const std::string& action : actions("\xfe")) {
+    std::filesystem::remove(journal());
+    EXPECT_EQ(run_apply(action).code, 0) << action;
+    EXPECT_EQ(run_undo().code, 0) << action;
+    EXPECT_EQ(disk(), before) << action;
+  }
+}
+
+TEST_F(Apply, NotDuplicatesGoIntoTheCatalogueWithGoAlone) {
+  put("a.jpg", "one");
+  put("b.jpg", "two");
+  put("c.jpg", "two");
+  put("d.jpg", "four");
+  for (const char* name : {"a.jpg", "b.jpg", "c.jpg"}) decide("1", "not_duplicates", name);
+  Json hash = decide("2", "not_duplicates", "d.jpg")["hash"];
+  entries_.back()["with"] = entries_[0]["hash"];
+  write_decisions();
+  ApplyOptions o = options("trash", false);
+  o.catalog = top_ + "/catalog.sqlite";
+  in_process([o](RunContext& context) { return apply(o, context); });
+  EXPECT_FALSE(std::filesystem::exists(o.catalog));
+  o.go = true;
+  const Ran ran = in_process([o](RunContext& context) { return apply(o, context); });
+  EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
+  EXPECT_EQ(ran.json["totals"]["not_duplicates"], 3);
+  Catalog catalog(o.catalog, catalog_key());
+  auto pairs = catalog.not_duplicates();
+  EXPECT_EQ(pairs.size(), 3U);
+  const ContentHash one = *hash_file(photos_ + "/a.jpg"), two = *hash_file(photos_ + "/b.jpg"),
+                    four = *hash_file(photos_ + "/d.jpg");
+  for (const auto& [a, b] : {std::pair{one, two}, std::pair{two, two}, std::pair{one, four}}) {
+    EXPECT_EQ(std::count(pairs.begin(), pairs.end(), std::pair(std::min(a, b), std::max(a, b))), 1);
+  }
+}
+
+}  // namespace
+}  // namespace millrace::dedupe

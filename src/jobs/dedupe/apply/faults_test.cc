@@ -1,0 +1,164 @@
+// Every deed cut off before every step: undo brings back what was, apply again ends where an uninterrupted run ends.
+#include "src/jobs/dedupe/apply/scene_for_test.h"
+
+namespace millrace::dedupe {
+namespace {
+
+class Faults : public Scene {
+ protected:
+  void scene() {
+    fresh();
+    put("a.jpg", "the picture");
+    put("b.jpg", "the picture", 1'400'000'000, 0600);
+    put("b.xmp", "a sidecar");
+    put("sub/d.jpg", "the picture", 1'300'000'000, 0640);
+    put("sub/alike.jpg", "another picture", 1'200'000'000);
+    decide("1", "keep", "a.jpg");
+    decide("1", "remove", "b.jpg");
+    decide("1", "remove", "sub/d.jpg");
+    decide("1", "remove", "sub/alike.jpg");
+  }
+
+  void cut_everywhere(const std::string& action) {
+    scene();
+    const auto before = disk();
+    const Ran whole = run_apply(action);
+    ASSERT_FALSE(whole.cut_off());
+    const auto after = disk();
+    ASSERT_NE(before, after);
+    ASSERT_EQ(run_undo().code, 0);
+    ASSERT_EQ(disk(), before);
+
+    int cuts = 0;
+    for (int cut = 1;; ++cut) {
+      SCOPED_TRACE(action + " cut off before step " + std::to_string(cut));
+      scene();
+      if (!run_apply(action, true, cut).cut_off()) break;
+      ++cuts;
+      const Ran back = run_undo();
+      EXPECT_TRUE(back.code == 0 || !std::filesystem::exists(journal())) << back.json.dump(1);
+      ASSERT_EQ(disk(), before);
+
+      scene();
+      ASSERT_TRUE(run_apply(action, true, cut).cut_off());
+      const auto torn = disk();
+      run_apply(action, false);  // a dry run changes nothing, here neither
+      ASSERT_EQ(disk(), torn);
+      EXPECT_EQ(run_apply(action).code, whole.code);
+      ASSERT_EQ(disk(), after);
+      EXPECT_EQ(run_undo().code, 0);
+      ASSERT_EQ(disk(), before);
+    }
+    EXPECT_GT(cuts, 10);
+
+    for (int cut = 1;; ++cut) {
+      SCOPED_TRACE(action + ": undo cut off before step " + std::to_string(cut));
+      scene();
+      ASSERT_EQ(run_apply(action).code, whole.code);
+      if (!run_undo(cut).cut_off()) break;
+      EXPECT_EQ(run_undo().code, 0);
+      ASSERT_EQ(disk(), before);
+    }
+  }
+};
+
+TEST_F(Faults, Delete) { cut_everywhere("delete"); }
+TEST_F(Faults, Trash) { cut_everywhere("trash"); }
+TEST_F(Faults, Hardlink) { cut_everywhere("hardlink"); }
+TEST_F(Faults, Move) { cut_everywhere("move=" + top_ + "/moved"); }
+
+TEST_F(Faults, MoveToAnotherFileSystem) {
+  const std::string folder = elsewhere();
+  if (folder.empty()) GTEST_SKIP() << "no second file system to write to";
+  cut_everywhere("move=" + folder + "/deep/er");
+}
+
+// An apply that was cut off, whose undo is cut off too.
+TEST_F(Faults, UndoOfACutOffApply) {
+  for (const std::string action : {"delete", "hardlink", "trash"}) {
+    scene();
+    const auto before = disk();
+    for (int cut = 8;; cut += 5) {
+      scene();
+      if (!run_apply(action, true, cut).cut_off()) break;
+      for (int again = 1; run_undo(again).cut_off() && again < 100; again += 2) {
+      }
+      EXPECT_EQ(run_undo().code, 0);
+      ASSERT_EQ(disk(), before) << action << " " << cut;
+    }
+  }
+}
+
+TEST_F(Faults, Purge) {
+  std::map<std::string, std::string> outside;
+  for (int cut = 1;; ++cut) {
+    SCOPED_TRACE(cut);
+    scene();
+    ASSERT_EQ(run_apply("delete").code, 0);
+    const bool cut_off = run_purge(true, cut).cut_off();
+    outside = disk();
+    EXPECT_EQ(outside.count(photos_ + "/a.jpg"), 1U);
+    EXPECT_EQ(run_purge().code, 0);
+    const auto left = disk();
+    EXPECT_EQ(left.size(), 2U) << "a.jpg and the folder sub";
+    EXPECT_EQ(left.count(photos_ + "/a.jpg"), 1U);
+    const Ran back = run_undo();
+    EXPECT_EQ(back.code, 3);
+    EXPECT_EQ(back.of("b.jpg", "reason"), "it was purged");
+    EXPECT_EQ(disk(), left);
+    if (!cut_off) break;
+  }
+}
+
+// What was not purged before the cut comes back.
+TEST_F(Faults, UndoOfACutOffPurge) {
+  scene();
+  const auto before = disk();
+  ASSERT_EQ(run_apply("delete").code, 0);
+  ASSERT_TRUE(run_purge(true, 6).cut_off());
+  run_undo();
+  std::size_t back = 0;
+  for (const auto& [path, what] : disk()) {
+    ASSERT_EQ(before.count(path), 1U) << path;
+    EXPECT_EQ(before.at(path), what);
+    ++back;
+  }
+  EXPECT_GE(back, 4U);
+}
+
+// The journal ends anywhere in its last lines: the "done" that tells nothing that the disk does not.
+TEST_F(Faults, JournalCutAnywhereInItsLastLine) {
+  scene();
+  const auto before = disk();
+  ASSERT_EQ(run_apply("delete").code, 0);
+  const auto size = std::filesystem::file_size(journal());
+  for (std::uintmax_t cut = 1; cut < 16; ++cut) {
+    scene();
+    ASSERT_EQ(run_apply("delete").code, 0);
+    std::filesystem::resize_file(journal(), size - cut);
+    if (cut % 2 == 0) {
+      EXPECT_EQ(run_apply("delete").code, 0);
+    }
+    EXPECT_EQ(run_undo().code, 0);
+    ASSERT_EQ(disk(), before) << cut;
+  }
+}
+
+TEST_F(Faults, InterruptedBetweenFilesAndContinued) {
+  scene();
+  const auto before = disk();
+  ASSERT_EQ(run_apply("delete").code, 0);
+  const auto after = disk();
+  scene();
+  const Ran ran = run_apply("delete", true, 12, true);
+  EXPECT_EQ(ran.code, 130) << ran.json.dump(1);
+  EXPECT_EQ(ran.of("d.jpg"), "waiting");
+  EXPECT_NE(disk(), after);
+  EXPECT_EQ(run_apply("delete").code, 0);
+  EXPECT_EQ(disk(), after);
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_EQ(disk(), before);
+}
+
+}  // namespace
+}  // namespace millrace::dedupe

@@ -1,0 +1,304 @@
+#include "src/jobs/dedupe/apply/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+#include "src/io/catalog/catalog.h"
+#include "src/io/file/atomic_file.h"
+
+namespace millrace::dedupe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void put_path(Json& line, const std::string& name, const std::string& path) {
+  line[name] = utf8_for_display(path);
+  if (!is_utf8(path)) line[name + "_base64"] = base64(path);
+}
+
+std::string text_in(const Json& line, const std::string& name) {
+  const auto found = line.find(name);
+  return found != line.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string path_in(const Json& line, const std::string& name) {
+  const std::string encoded = text_in(line, name + "_base64");
+  if (encoded.empty()) return text_in(line, name);
+  return from_base64(encoded).value_or("");
+}
+
+template <typename T>
+T number_in(const Json& line, const std::string& name) {
+  const auto found = line.find(name);
+  return found != line.end() && found->is_number_integer() ? found->get<T>() : T{};
+}
+
+bool flag_in(const Json& line, const std::string& name) {
+  const auto found = line.find(name);
+  return found != line.end() && found->is_boolean() && found->get<bool>();
+}
+
+std::optional<ContentHash> hash_in(const Json& line) {
+  const std::string text = text_in(line, "hash");
+  ContentHash hash{};
+  if (text.size() != 2 * hash.size()) return std::nullopt;
+  for (std::size_t i = 0; i < hash.size(); ++i) {
+    const char* at = text.data() + 2 * i;
+    if (std::from_chars(at, at + 2, hash[i], 16).ptr != at + 2) return std::nullopt;
+  }
+  return hash;
+}
+
+Record record_in(const Json& line) {
+  Record record;
+  record.number = number_in<std::uint64_t>(line, "n");
+  record.path = path_in(line, "path");
+  record.to = path_in(line, "to");
+  record.temporary = path_in(line, "temporary");
+  record.main = path_in(line, "main");
+  record.survivor = path_in(line, "survivor");
+  FileState& b = record.before;
+  b.size = number_in<std::uint64_t>(line, "size");
+  b.mtime_ns = number_in<std::int64_t>(line, "mtime_ns");
+  b.device = number_in<std::uint64_t>(line, "device");
+  b.inode = number_in<std::uint64_t>(line, "inode");
+  b.mode = number_in<std::uint32_t>(line, "mode");
+  b.owner = number_in<std::uint32_t>(line, "owner");
+  b.group = number_in<std::uint32_t>(line, "group_id");
+  b.regular = true;
+  record.hash = hash_in(line);
+  return record;
+}
+
+// False when the line says nothing that we know.
+bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::size_t>& at) {
+  if (!line.is_object()) return false;
+  if (line.contains("folder")) {
+    journal.folders.push_back(path_in(line, "folder"));
+    return true;
+  }
+  if (line.contains("cut")) {
+    if (journal.damaged_lines > 0) --journal.damaged_lines;
+    return true;
+  }
+  if (line.contains("undo")) {
+    journal.undo_begun = true;
+    journal.undo_finished = text_in(line, "undo") == "finished";
+    return true;
+  }
+  if (line.contains("intent")) {
+    Record record = record_in(line);
+    if (record.number == 0 || !record.path.starts_with('/') ||
+        !at.emplace(record.number, journal.records.size()).second)
+      return false;
+    journal.records.push_back(std::move(record));
+    return true;
+  }
+  const auto found = at.find(number_in<std::uint64_t>(line, "n"));
+  if (found == at.end()) return false;
+  Record& record = journal.records[found->second];
+  record.done |= flag_in(line, "done");
+  record.failed |= line.contains("failed");
+  record.undone |= line.contains("undone");
+  record.purging |= flag_in(line, "purge");
+  record.purged |= flag_in(line, "purged");
+  return true;
+}
+
+std::string whole_file(const std::string& path) {
+  auto file = FileReader::open(path).or_throw();
+  std::string text;
+  for (auto bytes = file->next(); !bytes.empty(); bytes = file->next())
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (file->failed()) throw Failure(file->error());
+  return text;
+}
+
+Json about(std::uint64_t number) { return Json{{"n", number}}; }
+
+}  // namespace
+
+const char* name_of(Action action) {
+  switch (action) {
+    case Action::trash:
+      return "trash";
+    case Action::move:
+      return "move";
+    case Action::hardlink:
+      return "hardlink";
+    case Action::remove:
+      return "delete";
+  }
+  return "trash";
+}
+
+std::optional<Action> action_from(const std::string& name) {
+  for (const Action action : {Action::trash, Action::move, Action::hardlink, Action::remove}) {
+    if (name == name_of(action)) return action;
+  }
+  return std::nullopt;
+}
+
+const Record* Journal::latest_of(const std::string& wanted) const {
+  for (auto record = records.rbegin(); record != records.rend(); ++record) {
+    if (record->path == wanted) return &*record;
+  }
+  return nullptr;
+}
+
+Journal read_journal(const std::string& path) {
+  const std::string text = whole_file(path);
+  Journal journal;
+  journal.path = path;
+  std::map<std::uint64_t, std::size_t> at;
+  bool first = true;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = text.find('\n', begin);
+    const bool cut = end == std::string::npos;
+    if (cut) end = text.size();
+    const Json line = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    begin = end + 1;
+    if (first) {
+      first = false;
+      // A run that was cut off in the first line had done nothing yet.
+      if (cut && line.is_discarded()) return journal;
+      const auto action = line.is_object() ? action_from(text_in(line, "action")) : std::nullopt;
+      journal.id = line.is_object() ? text_in(line, "id") : "";
+      if (!line.is_object() || number_in<int>(line, "millrace_journal") != 1 || !action || journal.id.empty()) {
+        throw Failure(ErrorCode::bad_data, "this is not a journal of millrace dedupe apply", printable(path));
+      }
+      journal.action = *action;
+    } else if (!take_line(line, journal, at) && !cut) {
+      ++journal.damaged_lines;
+    }
+  }
+  return journal;
+}
+
+JournalWriter::JournalWriter(const std::string& path, const std::string& id, Action action,
+                             const std::string& decisions)
+    : path_(path) {
+  make_folders(folder_of(path));
+  open(true);
+  if (!fresh_) return;
+  Json head{{"millrace_journal", 1}, {"id", id}, {"action", name_of(action)}};
+  put_path(head, "decisions", decisions);
+  line(head.dump());
+  sync_folder(folder_of(path_));
+}
+
+JournalWriter::JournalWriter(const std::string& path) : path_(path) { open(false); }
+
+JournalWriter::~JournalWriter() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void JournalWriter::open(bool create) {
+  const auto fail = [&](const char* what) { throw Failure(system_error(what, printable(path_), errno)); };
+  fd_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | (create ? O_CREAT : 0), 0600);
+  if (fd_ < 0) fail("the journal cannot be opened");
+  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    throw Failure(ErrorCode::conflict, "another run is working with this journal", printable(path_),
+                  "wait until it ends");
+  }
+  // A line that was cut off stays, as the useless line that it is; only a journal that never began begins anew.
+  const off_t size = ::lseek(fd_, 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && ::pread(fd_, &last, 1, size - 1) != 1) fail("the journal cannot be read");
+  fresh_ = size == 0;
+  if (last == '\n') return;
+  const Journal found = read_journal(path_);
+  if (!found.id.empty()) {
+    line("\n{\"cut\": true}");
+  } else if (create) {
+    if (::ftruncate(fd_, 0) != 0) fail("the journal cannot be written");
+    fresh_ = true;
+  }
+}
+
+void JournalWriter::line(std::string text, bool now) {
+  step("write a line of the journal");
+  text += '\n';
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const ssize_t n = ::write(fd_, text.data() + at, text.size() - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw Failure(system_error("the journal cannot be written", printable(path_), errno));
+    at += static_cast<std::size_t>(n);
+  }
+  if (!now) return;
+  step("sync the journal");
+  if (::fdatasync(fd_) != 0) throw Failure(system_error("the journal cannot be synced", printable(path_), errno));
+}
+
+void JournalWriter::folder(const std::string& path) {
+  Json out;
+  put_path(out, "folder", path);
+  line(out.dump());
+}
+
+void JournalWriter::intent(const Record& record, Action action) {
+  Json out = about(record.number);
+  out["intent"] = name_of(action);
+  put_path(out, "path", record.path);
+  if (!record.to.empty()) put_path(out, "to", record.to);
+  if (!record.temporary.empty()) put_path(out, "temporary", record.temporary);
+  if (!record.main.empty()) put_path(out, "main", record.main);
+  if (!record.survivor.empty()) put_path(out, "survivor", record.survivor);
+  const FileState& b = record.before;
+  out["size"] = b.size;
+  out["mtime_ns"] = b.mtime_ns;
+  out["mode"] = b.mode;
+  out["owner"] = b.owner;
+  out["group_id"] = b.group;
+  out["device"] = b.device;
+  out["inode"] = b.inode;
+  if (record.hash) out["hash"] = hex_of_bytes(*record.hash);
+  line(out.dump());
+}
+
+void JournalWriter::done(std::uint64_t number) {
+  Json out = about(number);
+  out["done"] = true;
+  // Not synced: the intent is, and the disk tells what became of it.
+  line(out.dump(), false);
+}
+
+void JournalWriter::failed(std::uint64_t number, const std::string& reason) {
+  Json out = about(number);
+  out["failed"] = utf8_for_display(reason);
+  line(out.dump());
+}
+
+void JournalWriter::undo_begins() { line(Json{{"undo", true}}.dump()); }
+
+void JournalWriter::undo_ends() { line(Json{{"undo", "finished"}}.dump()); }
+
+void JournalWriter::undone(std::uint64_t number, const std::string& where) {
+  Json out = about(number);
+  put_path(out, "undone", where);
+  line(out.dump());
+}
+
+void JournalWriter::purging(std::uint64_t number) {
+  Json out = about(number);
+  out["purge"] = true;
+  line(out.dump());
+}
+
+void JournalWriter::purged(std::uint64_t number) {
+  Json out = about(number);
+  out["purged"] = true;
+  line(out.dump());
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,92 @@
+// Enters: what is about to be done with a file, and then what became of it.
+// Leaves: lines on disk, synced before the deed, from which every deed can be found again and taken back.
+// Never: rewrites a line. A journal may end anywhere, also in the middle of a line.
+//
+// JSON lines. The first names the journal; then, for every file, an intent with its number, its old place, its new one
+// and how it looked, and after the deed a line with that number that says what came of it:
+//   {"millrace_journal": 1, "id": "...", "action": "delete", "decisions": "..."}
+//   {"folder": "..."}                                             before a folder is made
+//   {"n": 1, "intent": "delete", "path": "...", "to": "...", "temporary": "...", "size": ..., ...}
+//   {"n": 1, "done": true} | {"n": 1, "failed": "reason"}
+//   {"undo": true}, {"n": 1, "undone": "where it is now"}, {"undo": "finished"}
+//          {"n": 1, "purge": true}, {"n": 1, "purged": true}
+// A path that is not UTF-8 stands beside its display form in a field with "_base64" behind its name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/io/file/reader.h"
+#include "src/io/file/relocate.h"
+
+namespace millrace::dedupe {
+
+enum class Action : std::uint8_t { trash, move, hardlink, remove };
+const char* name_of(Action action);
+std::optional<Action> action_from(const std::string& name);
+
+// One file's deed.
+struct Record {
+  std::uint64_t number = 0;
+  std::string path;       // where it was
+  std::string to;         // where it goes; with hardlink, the file that it becomes another name of; with trash empty
+  std::string temporary;  // a name that the deed may use in between
+  std::string main;       // the picture whose companion it is; empty for a picture
+  std::string survivor;   // the member of its group that stays
+  FileState before;
+  std::optional<ContentHash> hash;
+  bool done = false, failed = false, undone = false, purging = false, purged = false;
+
+  bool open() const { return !done && !failed && !undone && !purging; }
+};
+
+struct Journal {
+  std::string path, id;
+  Action action = Action::trash;
+  std::vector<std::string> folders;  // that it made or was about to
+  std::vector<Record> records;       // numbers ascending
+  bool undo_begun = false, undo_finished = false;
+  std::size_t damaged_lines = 0;  // a last line that was cut off is none
+
+  const Record* latest_of(const std::string& path) const;
+};
+
+// Failure(bad_data) when the file is not a journal.
+Journal read_journal(const std::string& path);
+
+class JournalWriter {
+ public:
+  // Continues a journal, or begins one when the file does not exist; its folders are made. Failure(conflict) when
+  // another run holds it.
+  JournalWriter(const std::string& path, const std::string& id, Action action, const std::string& decisions);
+  // Continues an existing one.
+  explicit JournalWriter(const std::string& path);
+  ~JournalWriter();
+  JournalWriter(const JournalWriter&) = delete;
+  JournalWriter& operator=(const JournalWriter&) = delete;
+
+  // Each returns when the line is on the disk, or throws Failure: then nothing may be done that it would have told of.
+  void folder(const std::string& path);
+  void intent(const Record& record, Action action);
+  void done(std::uint64_t number);
+  void failed(std::uint64_t number, const std::string& reason);
+  void undo_begins();
+  void undo_ends();  // everything is back
+  void undone(std::uint64_t number, const std::string& where);
+  void purging(std::uint64_t number);
+  void purged(std::uint64_t number);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  void open(bool create);
+  void line(std::string text, bool now = true);
+
+  std::string path_;
+  int fd_ = -1;
+  bool fresh_ = false;
+};
+
+}  // namespace millrace::dedupe

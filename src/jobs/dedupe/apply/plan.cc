@@ -1,0 +1,252 @@
+#include "src/jobs/dedupe/apply/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+#include "src/jobs/dedupe/apply/subjects.h"
+#include "src/jobs/dedupe/companions.h"
+
+namespace millrace::dedupe {
+namespace {
+
+std::string joined(const std::string& folder, std::string_view name) {
+  return (folder == "/" ? "/" : folder + "/") + std::string(name);
+}
+
+class Planner {
+ public:
+  Planner(const PlanInput& input, Applied& applied, RunContext& context)
+      : input_(input), applied_(applied), context_(context), subjects_(input.decisions, input.references) {
+    for (const Record& record : input.journal.records) next_number_ = std::max(next_number_, record.number + 1);
+  }
+
+  Plan make() {
+    subjects_.examine(context_);
+    if (context_.cancel.cancelled()) {
+      applied_.interrupted = true;
+      return {};
+    }
+    find_base();
+    for (const Subject& subject : subjects_.all()) {
+      if (subject.remove) consider(subject);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  // The folder below which the moved files keep their places: the deepest one that holds them all.
+  void find_base() {
+    bool first = true;
+    for (const Subject& subject : subjects_.all()) {
+      if (!subject.goes) continue;
+      if (first) base_ = folder_of(subject.path);
+      first = false;
+      while (!inside(subject.path, base_)) base_ = folder_of(base_);
+    }
+  }
+
+  Item& add_item(const std::string& path, const Subject& subject) {
+    Item item;
+    item.group = subject.first().group;
+    item.path = path;
+    item.size = subject.missing ? subject.first().size : subject.state.size;
+    applied_.items.push_back(std::move(item));
+    return applied_.items.back();
+  }
+
+  void leave(const Subject& subject, std::string reason) {
+    Item& item = add_item(subject.path, subject);
+    item.state = State::left;
+    item.reason = std::move(reason);
+  }
+
+  // True when an earlier run of this journal did it.
+  bool did_before(const Subject& subject) {
+    const Record* record = input_.journal.latest_of(subject.path);
+    if (record == nullptr || record->undone || !subject.missing) return false;
+    if (!record->done && (!record->open() || input_.go)) return false;
+    Item& item = add_item(subject.path, subject);
+    item.state = State::before;
+    item.to = record->to;
+    item.reason = record->purging ? "purged" : record->done ? "" : "by a run that was interrupted; --go finishes it";
+    return true;
+  }
+
+  void consider(const Subject& subject) {
+    if (subject.keep) return leave(subject, "another decision keeps it");
+    if (subject.reference) return leave(subject, "it belongs to a reference folder");
+    if (did_before(subject)) return;
+    if (input_.action == Action::hardlink) {
+      if (const Subject* twin = subjects_.other_name_of(subject)) {
+        Item& item = add_item(subject.path, subject);
+        item.state = State::before;
+        item.to = twin->path;
+        item.reason = "both names are one file";
+        return;
+      }
+    }
+    if (!subject.good()) return leave(subject, subject.trouble);
+    const Subject* survivor = subjects_.survivor_of(subject);
+    if (survivor == nullptr) return leave(subject, "no other member of its group is there as it was and stays");
+    if (input_.action == Action::hardlink) {
+      if (survivor->first().hash != subject.first().hash) {
+        return leave(subject,
+                     "it only looks like the files that stay: its bytes are others, and a link would lose them");
+      }
+      // A link would make it one file with the reference: who writes to one writes to the other.
+      if (survivor->reference) return leave(subject, "the file of its bytes that stays belongs to a reference folder");
+      if (survivor->state.device != subject.state.device) {
+        return leave(subject, fmt::format("{} is on another file system", printable(survivor->path)));
+      }
+    }
+    if (input_.action == Action::move && inside(subject.path, input_.destination)) {
+      return leave(subject, "it is in the folder that it would be moved to");
+    }
+    plan(subject, *survivor);
+  }
+
+  void plan(const Subject& subject, const Subject& survivor) {
+    AssetDeed asset;
+    asset.survivor = survivor.path;
+    asset.survivor_state = survivor.state;
+    std::vector<std::string> names;
+    std::string remark;
+    if (input_.action != Action::hardlink) {
+      const Companions companions = companions_.of(subject.path);
+      for (std::size_t i = 0; i < companions.files.size(); ++i) {
+        const std::string& file = companions.files[i];
+        const Subject* named = subjects_.find(file);
+        if (named != nullptr && named->goes) continue;  // it has a decision of its own
+        const bool kept = named != nullptr || std::any_of(input_.references.begin(), input_.references.end(),
+                                                          [&](const std::string& r) { return inside(file, r); });
+        if (kept || (companions.shared[i] && a_sibling_stays(companions))) {
+          remark += fmt::format("{}{} stays{}", remark.empty() ? "" : "; ", printable(file_name(file)),
+                                kept ? "" : " for " + std::string(printable(file_name(staying_sibling(companions)))));
+          continue;
+        }
+        names.push_back(file);
+      }
+    }
+    names.push_back(subject.path);
+    const std::vector<std::string> targets = targets_of(names, survivor.path);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const bool main = i + 1 == names.size();
+      Item& item = add_item(names[i], subject);
+      item.to = targets[i];
+      Deed deed;
+      deed.item = applied_.items.size() - 1;
+      Record& record = deed.record;
+      record.number = next_number_++;
+      record.path = names[i];
+      record.to = targets[i];
+      record.survivor = survivor.path;
+      if (main) {
+        record.before = subject.state;
+        record.hash = subject.first().hash;
+        item.reason = remark;
+      } else {
+        item.main = record.main = subject.path;
+        const auto state = state_of(names[i]);
+        if (!state || !state->regular) {
+          item.state = State::left;
+          item.reason = state ? "is not a file" : state.error().what;
+          continue;
+        }
+        record.before = *state;
+        item.size = state->size;
+      }
+      if (input_.action == Action::hardlink) {
+        record.temporary =
+            joined(folder_of(record.path), fmt::format(".millrace-link-{}-{}", input_.id, record.number));
+      } else if (input_.action == Action::move) {
+        record.temporary =
+            joined(folder_of(record.to), fmt::format(".millrace-partial-{}-{}", input_.id, record.number));
+      }
+      asset.deeds.push_back(std::move(deed));
+    }
+    plan_.assets.push_back(std::move(asset));
+  }
+
+  std::string staying_sibling(const Companions& companions) const {
+    for (const std::string& sibling : companions.siblings) {
+      const Subject* subject = subjects_.find(sibling);
+      if (subject == nullptr || !subject->goes || !subject->good()) return sibling;
+    }
+    return "";
+  }
+  bool a_sibling_stays(const Companions& companions) const { return !staying_sibling(companions).empty(); }
+
+  // The new names of an asset's files: free ones, with the same number behind the stem of all when one is needed.
+  std::vector<std::string> targets_of(const std::vector<std::string>& names, const std::string& survivor) {
+    if (input_.action == Action::trash) return std::vector<std::string>(names.size());
+    if (input_.action == Action::hardlink) return {survivor};
+    const std::string& main = names.back();
+    const std::size_t stem = stem_key(main).size() - (main.size() - file_name(main).size());
+    std::string folder = input_.action == Action::remove ? own_folder(main) : input_.destination;
+    if (input_.action == Action::move && folder_of(main) != base_) {
+      folder = joined(folder, folder_of(main).substr(base_ == "/" ? 1 : base_.size() + 1));
+    }
+    for (int number = 1;; ++number) {
+      std::vector<std::string> targets;
+      bool free = true;
+      for (const std::string& name : names) {
+        std::string file(file_name(name));
+        if (number > 1) file.insert(std::min(stem, file.size()), fmt::format(" ({})", number));
+        targets.push_back(joined(folder, file));
+        free &= taken_.count(targets.back()) == 0 && !exists(targets.back());
+      }
+      if (!free) continue;
+      taken_.insert(targets.begin(), targets.end());
+      return targets;
+    }
+  }
+
+  // A folder of this journal beside a file; another one of its name is not touched.
+  std::string own_folder(const std::string& path) {
+    const auto [at, fresh] = own_folders_.try_emplace(folder_of(path), set_aside_folder(path, input_.id));
+    if (!fresh) return at->second;
+    const std::string wanted = at->second;
+    const auto& made = input_.journal.folders;
+    for (int number = 2; exists(at->second) && std::find(made.begin(), made.end(), at->second) == made.end();
+         ++number) {
+      at->second = fmt::format("{}-{}", wanted, number);
+    }
+    return at->second;
+  }
+
+  const PlanInput& input_;
+  Applied& applied_;
+  RunContext& context_;
+  Subjects subjects_;
+  CompanionFinder companions_;
+  Plan plan_;
+  std::string base_ = "/";
+  std::set<std::string> taken_;
+  std::map<std::string, std::string> own_folders_;
+  std::uint64_t next_number_ = 1;
+};
+
+}  // namespace
+
+std::string canonical(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  if (real) return real.get();
+  std::string out = path;
+  while (out.size() > 1 && out.back() == '/') out.pop_back();
+  return out;
+}
+
+std::string set_aside_folder(const std::string& path, const std::string& id) {
+  return joined(folder_of(path), ".millrace-removed-" + id);
+}
+
+Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context) {
+  return Planner(input, applied, context).make();
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,50 @@
+// Enters: decisions, a journal of earlier runs, and the disk as it is now.
+// Leaves: what will be done with which file, and for every file that will be left alone the reason.
+// Never: changes anything.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/decisions.h"
+
+namespace millrace::dedupe {
+
+struct Deed {
+  Record record;
+  std::size_t item = 0;  // index into Applied::items
+};
+
+// What moves together: companions first, the picture last, so that a run that was cut off finds the picture still there
+// and with it the companions that are left.
+struct AssetDeed {
+  std::vector<Deed> deeds;
+  std::string survivor;  // of the picture's group
+  FileState survivor_state;
+};
+
+struct Plan {
+  std::vector<AssetDeed> assets;
+};
+
+struct PlanInput {
+  const Decisions& decisions;
+  Action action;
+  std::string destination;              // of move
+  std::vector<std::string> references;  // absolute, without links in them
+  const Journal& journal;               // empty when there is none
+  std::string id;
+  bool go;  // whether the journal's open intents were settled
+};
+
+// Items are added to `applied` in the order of their paths.
+Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context);
+
+// The path with its folder's links and dots resolved; as it is when the folder is not there.
+std::string canonical(const std::string& path);
+// The hidden folder of a journal beside a file.
+std::string set_aside_folder(const std::string& path, const std::string& id);
+
+}  // namespace millrace::dedupe

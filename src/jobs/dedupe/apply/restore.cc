@@ -1,0 +1,229 @@
+#include "src/jobs/dedupe/apply/restore.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "src/base/text.h"
+#include "src/io/catalog/catalog.h"
+#include "src/io/file/atomic_file.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// What is under a name now; nothing when there is nothing.
+std::optional<FileState> now(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  const auto state = state_of(path);
+  return state ? std::optional(*state) : std::nullopt;
+}
+
+bool one_file(const std::optional<FileState>& a, const std::optional<FileState>& b) {
+  return a && b && a->same_inode(*b);
+}
+
+bool holds(const std::string& path, const std::optional<ContentHash>& hash) {
+  const auto found = hash_file(path);
+  return found && hash && *found == *hash;
+}
+
+std::string beside(const std::string& path) {
+  const std::string_view name = file_name(path);
+  const std::size_t dot = name.find_last_of('.');
+  const std::size_t at = dot == std::string_view::npos || dot == 0 ? path.size() : path.size() - name.size() + dot;
+  for (int number = 1;; ++number) {
+    std::string other = path;
+    other.insert(at, number == 1 ? std::string(" (restored)") : fmt::format(" (restored {})", number));
+    if (!exists(other)) return other;
+  }
+}
+
+Restored as(State state, std::string where, std::string reason = "") {
+  return {state, std::move(where), std::move(reason), false};
+}
+Restored nothing() { return {State::before, "", "", true}; }
+Restored refused(const std::optional<Error>& error) { return as(State::failed, "", error->what); }
+
+constexpr const char* kTaken = "its old name is taken by another file";
+
+class Restorer {
+ public:
+  Restorer(const Record& record, const Journal& journal, TrashSearch& trash, bool go)
+      : r_(record), journal_(journal), trash_(trash), go_(go), path_(now(record.path)) {
+    const std::string folder = folder_of(r_.path);
+    temporary_ = fmt::format("{}/.millrace-undo-{}-{}", folder == "/" ? "" : folder, journal.id, r_.number);
+  }
+
+  Restored put_back() {
+    const bool trash = journal_.action == Action::trash;
+    std::optional<std::string> found = trash ? trash_.find(r_.path, r_.before) : in_its_place();
+    if (found && go_ && journal_.action == Action::move) remove_name(r_.temporary);
+    if (!found) {
+      if (path_ && path_->same(r_.before)) {
+        if (go_ && journal_.action == Action::move) remove_name(r_.temporary);
+        return nothing();
+      }
+      if (r_.failed || r_.open()) {
+        if (path_) return nothing();
+      }
+      if (path_ && path_->same_look(r_.before)) return as(State::before, r_.path, "it is back already");
+      return as(State::failed, "",
+                r_.purging ? "it was purged" : "it is neither in its old place nor where it was put");
+    }
+    const auto there = now(*found);
+    if (one_file(path_, there)) {  // a rename that was cut off half way: two names of one file
+      if (go_) {
+        if (auto error = remove_name(*found)) return refused(error);
+      }
+      return as(State::done, r_.path);
+    }
+    // A move across file systems that was cut off, there or back, leaves both; equal bytes make one of them needless.
+    if (journal_.action == Action::move && path_ && path_->regular && path_->same_look(r_.before) &&
+        path_->device != there->device) {
+      const auto same = same_contents(r_.path, *found);
+      if (same && *same) {
+        if (go_) {
+          step("remove the copy");
+          if (auto error = remove_name(*found)) return refused(error);
+        }
+        return as(State::done, r_.path);
+      }
+    }
+    const std::string target = path_ ? beside(r_.path) : r_.path;
+    if (go_) {
+      try {
+        make_folders(folder_of(target));
+      } catch (const Failure& failure) {
+        return as(State::failed, *found, failure.error().what);
+      }
+      if (auto error = move_new(*found, target, temporary_)) return as(State::failed, *found, error->what);
+      if (trash) TrashSearch::forget(*found);
+    }
+    return as(State::done, target, path_ ? kTaken : "");
+  }
+
+  Restored unlink_again() {
+    const auto partner = now(r_.to);
+    if (const auto temporary = now(r_.temporary)) {
+      if (temporary->same(r_.before)) return put_original_back(partner);
+      if (one_file(temporary, partner) && go_) remove_name(r_.temporary);
+    }
+    if (path_ && path_->same(r_.before)) return nothing();
+    if (one_file(path_, partner)) {
+      if (!holds(r_.to, r_.hash)) {
+        return as(State::failed, r_.path,
+                  fmt::format("it is one file with {}, whose bytes changed since", printable(r_.to)));
+      }
+      if (go_) {
+        if (auto error = copy_over(r_.to, r_.path, temporary_, r_.before)) return refused(error);
+      }
+      return as(State::done, r_.path, "a file of its own again");
+    }
+    if (r_.failed || (r_.open() && path_)) return nothing();
+    if (path_ && path_->same_look(r_.before)) return as(State::before, r_.path, "it is a file of its own already");
+    if (path_ && path_->regular && holds(r_.path, r_.hash)) {
+      if (go_) {
+        if (auto error = set_look(r_.path, r_.before)) return refused(error);
+      }
+      return as(State::done, r_.path, "a file of its own again");
+    }
+    if (!partner || !holds(r_.to, r_.hash)) {
+      return as(State::failed, "",
+                fmt::format("its bytes are not to be found: {} is gone or has changed", printable(r_.to)));
+    }
+    const std::string target = path_ ? beside(r_.path) : r_.path;
+    if (go_) {
+      if (auto error = copy_new(r_.to, target, temporary_, r_.before)) return refused(error);
+    }
+    return as(State::done, target, path_ ? kTaken : "");
+  }
+
+ private:
+  std::optional<std::string> in_its_place() const {
+    const auto there = now(r_.to);
+    if (!there || !there->regular) return std::nullopt;
+    // A file in a folder of our own is ours, whoever touched it; elsewhere it has to be the one that was moved.
+    const bool ours = journal_.action == Action::remove || there->same_inode(r_.before) || there->same_look(r_.before);
+    return ours ? std::optional(r_.to) : std::nullopt;
+  }
+
+  // The run was cut off after the link took the name: what it replaced still has the temporary one.
+  Restored put_original_back(const std::optional<FileState>& partner) {
+    if (!go_) return as(State::done, r_.path);
+    step("put the original back");
+    if (one_file(path_, partner)) {
+      if (std::rename(r_.temporary.c_str(), r_.path.c_str()) != 0)
+        return as(State::failed, r_.temporary, "cannot be renamed");
+      sync_folder(folder_of(r_.path));
+      return as(State::done, r_.path);
+    }
+    const std::string target = path_ ? beside(r_.path) : r_.path;
+    if (auto error = rename_new(r_.temporary, target)) return as(State::failed, r_.temporary, error->what);
+    return as(State::done, target, path_ ? kTaken : "");
+  }
+
+  const Record& r_;
+  const Journal& journal_;
+  TrashSearch& trash_;
+  bool go_;
+  std::optional<FileState> path_;
+  std::string temporary_;
+};
+
+bool settle_link(const Record& r, std::string& reason) {
+  const auto path = now(r.path), partner = now(r.to), temporary = now(r.temporary);
+  if (!temporary) return one_file(path, partner);
+  if (one_file(temporary, partner)) {
+    remove_name(r.temporary);
+    return one_file(path, partner);
+  }
+  // What was replaced has the temporary name. It goes when its bytes are those of the link, else it comes back.
+  if (!one_file(path, partner) || !temporary->same(r.before)) {
+    reason =
+        fmt::format("{} was left by a run that was cut off, and nothing tells whose it is", printable(r.temporary));
+    return false;
+  }
+  const auto same = same_contents(r.temporary, r.path);
+  if (same && *same) {
+    step("remove what was replaced");
+    if (auto error = remove_name(r.temporary)) reason = error->what;
+    return !exists(r.temporary);
+  }
+  if (std::rename(r.temporary.c_str(), r.path.c_str()) != 0) reason = "cannot be put back";
+  return false;
+}
+
+}  // namespace
+
+Restored restore(const Record& record, const Journal& journal, TrashSearch& trash, bool go) {
+  Restorer restorer(record, journal, trash, go);
+  return journal.action == Action::hardlink ? restorer.unlink_again() : restorer.put_back();
+}
+
+bool settle(const Record& r, Action action, std::string& reason) {
+  if (action == Action::hardlink) return settle_link(r, reason);
+  const auto path = now(r.path);
+  const bool here = path && path->same(r.before);
+  if (action == Action::trash) return !here && TrashSearch().find(r.path, r.before).has_value();
+  const auto there = now(r.to);
+  const bool moved = there && there->regular && (there->same_inode(r.before) || there->same_look(r.before));
+  if ((here || moved) && !r.temporary.empty()) remove_name(r.temporary);
+  if (!moved) return false;
+  if (one_file(path, there)) {
+    step("remove the old name");
+    remove_name(r.path);
+    return !exists(r.path);
+  }
+  if (!here) return true;
+  // Copied to another file system, and not yet removed here.
+  const auto same = same_contents(r.path, r.to);
+  if (!same || !*same) {
+    reason = "the copy that a run made that was cut off holds other bytes";
+    return false;
+  }
+  step("remove the original");
+  if (auto error = remove_name(r.path)) reason = error->what;
+  return !exists(r.path);
+}
+
+}  // namespace millrace::dedupe

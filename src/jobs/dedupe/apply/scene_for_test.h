@@ -1,0 +1,202 @@
+// Enters: files that a test wants and what it decides about them.
+// Leaves: them on disk, commands run on them in processes of their own, and the disk as it is afterwards.
+// Never: runs a command in the test's process: each may be cut off at any step.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "src/base/text.h"
+#include "src/jobs/dedupe/apply/apply.h"
+
+namespace millrace::dedupe {
+
+inline constexpr int kCutOff = 77;
+
+// Set in the child alone.
+inline int steps_left = 0;
+inline CancelToken* cancel_at_step = nullptr;
+inline void count_down(const char*) {
+  if (--steps_left != 0) return;
+  if (cancel_at_step != nullptr) {
+    cancel_at_step->cancel();
+  } else {
+    _exit(kCutOff);
+  }
+}
+
+class Scene : public testing::Test {
+ protected:
+  using Json = nlohmann::json;
+
+  void SetUp() override {
+    // In memory where that can be: thousands of syncs are waited for.
+    name_ = "/millrace_apply_" + std::to_string(getpid()) + "_" +
+            testing::UnitTest::GetInstance()->current_test_info()->name();
+    top_ = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : disk_folder()) + name_;
+    photos_ = top_ + "/photos";
+    fresh();
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(top_);
+    if (!elsewhere_.empty()) std::filesystem::remove_all(elsewhere_);
+  }
+
+  void fresh() {
+    std::filesystem::remove_all(top_);
+    if (!elsewhere_.empty()) std::filesystem::remove_all(elsewhere_);
+    std::filesystem::create_directories(photos_);
+    std::filesystem::create_directories(top_ + "/data");
+    entries_ = Json::array();
+  }
+
+  // A folder on another file system; empty when this machine has none to write to.
+  std::string elsewhere() {
+    struct stat here {
+    }, there{};
+    if (::stat(top_.c_str(), &here) != 0 || ::stat(disk_folder().c_str(), &there) != 0 || here.st_dev == there.st_dev)
+      return "";
+    elsewhere_ = disk_folder() + name_;
+    return elsewhere_;
+  }
+
+  std::string put(const std::string& name, const std::string& bytes, std::int64_t second = 1'500'000'000,
+                  unsigned mode = 0644) {
+    const std::string path = photos_ + "/" + name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path, std::ios::binary) << bytes;
+    ::chmod(path.c_str(), mode);
+    const timespec times[2] = {{second, 123456789}, {second, 123456789}};
+    ::utimensat(AT_FDCWD, path.c_str(), times, 0);
+    return path;
+  }
+
+  // An entry about the file as it is now.
+  Json& decide(const std::string& group, const std::string& action, const std::string& name) {
+    const std::string path = name.starts_with('/') ? name : photos_ + "/" + name;
+    const auto state = state_of(path).or_throw();
+    Json entry{{"group", group},
+               {"action", action},
+               {"path", utf8_for_display(path)},
+               {"size", state.size},
+               {"mtime_ns", std::to_string(state.mtime_ns)}};
+    if (!is_utf8(path)) entry["path_base64"] = base64(path);
+    const auto hash = hash_file(path);
+    entry["hash"] = hash ? hex_of_bytes(*hash) : std::string(32, '0');
+    entries_.push_back(entry);
+    return entries_.back();
+  }
+
+  struct Ran {
+    int code = 0;
+    Json json;
+    bool cut_off() const { return code == kCutOff; }
+    // The state and the reason of a file by the end of its path.
+    std::string of(const std::string& name, const char* field = "state") const {
+      for (const Json& item : json["items"]) {
+        if (item["path"].get<std::string>().ends_with("/" + name)) return item.value(field, "");
+      }
+      return "";
+    }
+  };
+
+  // Runs `work` in a process of its own, cut off (or, with `cancel`, interrupted) before its step `cut` where that is
+  // not 0.
+  Ran in_process(const std::function<Applied(RunContext&)>& work, int cut = 0, bool cancel = false) {
+    const std::string result = top_ + "/result.json";
+    std::filesystem::remove(result);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::setenv("XDG_DATA_HOME", (top_ + "/data").c_str(), 1);
+      ::setenv("HOME", (top_ + "/data").c_str(), 1);
+      CancelToken token;
+      steps_left = cut;
+      cancel_at_step = cancel ? &token : nullptr;
+      set_step_hook(count_down);
+      try {
+        const Executor executor(1, &token);
+        Trace trace(false);
+        Budget budget(Bytes{1} * (1 << 28));
+        RunContext context{executor, token, trace, budget};
+        const Applied applied = work(context);
+        std::ofstream(result) << json_of(applied);
+        std::fflush(nullptr);
+        _exit(static_cast<int>(applied.exit_code()));
+      } catch (const Failure& failure) {
+        std::ofstream(result) << Json{{"failure", failure.what()}, {"items", Json::array()}}.dump();
+        _exit(static_cast<int>(exit_code_for(failure.error().code)));
+      }
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    Ran ran;
+    ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    std::ifstream in(result);
+    if (in) ran.json = Json::parse(in, nullptr, false);
+    return ran;
+  }
+
+  ApplyOptions options(const std::string& action, bool go = true) const {
+    ApplyOptions options;
+    options.decisions = top_ + "/decisions.json";
+    options.action = action;
+    options.go = go;
+    options.journal = journal();
+    options.references = references_;
+    return options;
+  }
+  void write_decisions() {
+    std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
+  }
+
+  Ran run_apply(const std::string& action, bool go = true, int cut = 0, bool cancel = false) {
+    write_decisions();
+    const ApplyOptions o = options(action, go);
+    return in_process([o](RunContext& context) { return apply(o, context); }, cut, cancel);
+  }
+  Ran run_undo(int cut = 0) {
+    return in_process([this](RunContext& context) { return undo(journal(), true, context); }, cut);
+  }
+  Ran run_purge(bool go = true, int cut = 0) {
+    return in_process([this, go](RunContext& context) { return purge(journal(), go, context); }, cut);
+  }
+
+  std::string journal() const { return top_ + "/journal.jsonl"; }
+
+  // Every file with its bytes, time and permissions, and every folder.
+  std::map<std::string, std::string> disk() const {
+    std::map<std::string, std::string> out;
+    for (const std::string& root : {photos_, elsewhere_, top_ + "/moved"}) {
+      if (root.empty() || !std::filesystem::exists(root)) continue;
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+        const std::string path = entry.path().string();
+        const auto state = state_of(path).or_throw();
+        std::ostringstream text;
+        text << state.mode << ' ';
+        if (state.regular) text << state.mtime_ns << ' ' << std::ifstream(path, std::ios::binary).rdbuf();
+        out[path] = text.str();
+      }
+    }
+    return out;
+  }
+
+  static std::string disk_folder() { return std::filesystem::canonical(testing::TempDir()).string(); }
+
+  std::string name_, top_, photos_, elsewhere_;
+  std::vector<std::string> references_;
+  Json entries_ = Json::array();
+};
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,174 @@
+#include "src/jobs/dedupe/apply/subjects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/base/text.h"
+#include "src/jobs/dedupe/apply/plan.h"
+
+namespace millrace::dedupe {
+namespace {
+
+bool agree(const Decision& a, const Decision& b) {
+  return a.size == b.size && a.mtime_ns == b.mtime_ns && a.hash == b.hash;
+}
+
+// Everything but the bytes.
+void look_at(Subject& subject) {
+  const Decision& said = subject.first();
+  const auto state = state_of(subject.path);
+  if (!state) {
+    subject.missing = state.error().code == ErrorCode::not_found;
+    subject.trouble = subject.missing ? "is not there any more" : state.error().what;
+    return;
+  }
+  subject.state = *state;
+  if (!state->regular) {
+    subject.trouble = state->link ? "is a symbolic link, not a file" : "is not a file";
+  } else if (state->size != said.size) {
+    subject.trouble = fmt::format("changed since: it has {} bytes, the decision is about {}", state->size, said.size);
+  } else if (state->mtime_ns != said.mtime_ns) {
+    subject.trouble = "changed since: its time of last change is another";
+  }
+}
+
+void read(Subject& subject) {
+  const auto hash = hash_file(subject.path);
+  if (!hash) {
+    subject.trouble = hash.error().what;
+  } else if (*hash != subject.first().hash) {
+    subject.trouble = "changed since: its bytes are not those that the decision is about";
+  }
+  const auto after = state_of(subject.path);
+  if (subject.good() && (!after || !after->same(subject.state))) subject.trouble = "changed while it was read";
+}
+
+}  // namespace
+
+bool inside(const std::string& path, const std::string& folder) {
+  return path == folder || folder == "/" ||
+         (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
+}
+
+Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& references) {
+  std::map<std::string, std::vector<const Decision*>> by_path;
+  std::map<std::string, std::string> folders;  // canonical forms, each asked for once
+  for (const Decision& decision : decisions.entries) {
+    const std::string_view name = file_name(decision.path);
+    const std::string folder = decision.path.substr(0, decision.path.size() - name.size());
+    const auto [at, fresh] = folders.try_emplace(folder);
+    if (fresh) at->second = canonical(folder);
+    by_path[(at->second == "/" ? "/" : at->second + "/") + std::string(name)].push_back(&decision);
+  }
+  for (auto& entry : by_path) {
+    const std::string& path = entry.first;
+    Subject subject;
+    subject.path = path;
+    subject.decisions = std::move(entry.second);
+    for (const Decision* d : subject.decisions) {
+      subject.remove |= d->verdict == Verdict::remove;
+      subject.keep |= d->verdict == Verdict::keep;
+      subject.reference |= d->reference;
+      if (!agree(*d, subject.first())) subject.trouble = "the decisions contradict each other about it";
+    }
+    subject.reference |=
+        std::any_of(references.begin(), references.end(), [&](const std::string& r) { return inside(path, r); });
+    subject.goes = subject.remove && !subject.keep && !subject.reference;
+    all_.push_back(std::move(subject));
+  }
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (!all_[i].goes) by_content_[all_[i].first().hash].push_back(i);
+    for (const Decision* d : all_[i].decisions) {
+      auto& members = groups_[d->group];
+      if (!all_[i].goes && (members.empty() || members.back() != i)) members.push_back(i);
+      if (d->verdict != Verdict::not_duplicates) continue;
+      if (d->with) {
+        pairs_apart_[d->group].emplace_back(d->hash, *d->with);
+      } else {
+        whole_apart_[d->group].push_back(i);
+      }
+    }
+  }
+}
+
+void Subjects::examine(RunContext& context) {
+  std::vector<bool> matters(all_.size(), false);
+  const auto add_all = [&](const std::vector<std::size_t>& members) {
+    for (const std::size_t i : members) matters[i] = true;
+  };
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (!all_[i].goes) continue;
+    matters[i] = true;
+    for (const Decision* d : all_[i].decisions) add_all(groups_.at(d->group));
+    add_all(by_content_[all_[i].first().hash]);
+  }
+  std::vector<std::size_t> wanted;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (!matters[i]) continue;
+    if (all_[i].good()) look_at(all_[i]);
+    if (all_[i].good()) wanted.push_back(i);
+  }
+  Progress progress(context.progress, "checking", wanted.size());
+  context.executor.parallel_for(wanted.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end && !context.cancel.cancelled(); ++k) {
+      read(all_[wanted[k]]);
+      progress.add(1, all_[wanted[k]].state.size);
+    }
+  });
+}
+
+const Subject* Subjects::find(const std::string& path) const {
+  const auto at = std::lower_bound(all_.begin(), all_.end(), path,
+                                   [](const Subject& s, const std::string& p) { return s.path < p; });
+  return at != all_.end() && at->path == path ? &*at : nullptr;
+}
+
+bool Subjects::apart(const Subject& a, const Subject& b, const std::string& group) const {
+  if (const auto whole = whole_apart_.find(group); whole != whole_apart_.end()) {
+    const auto named = [&](const Subject& s) {
+      return std::any_of(whole->second.begin(), whole->second.end(), [&](std::size_t i) { return &all_[i] == &s; });
+    };
+    if (named(a) && named(b)) return true;
+  }
+  const auto pairs = pairs_apart_.find(group);
+  if (pairs == pairs_apart_.end()) return false;
+  const ContentHash &x = a.first().hash, &y = b.first().hash;
+  return std::any_of(pairs->second.begin(), pairs->second.end(),
+                     [&](const auto& p) { return (p.first == x && p.second == y) || (p.first == y && p.second == x); });
+}
+
+const Subject* Subjects::other_name_of(const Subject& gone) const {
+  const auto same = by_content_.find(gone.first().hash);
+  if (same == by_content_.end() || gone.missing) return nullptr;
+  for (const std::size_t i : same->second) {
+    if (all_[i].good() && all_[i].state.same_inode(gone.state)) return &all_[i];
+  }
+  return nullptr;
+}
+
+const Subject* Subjects::survivor_of(const Subject& gone) const {
+  const auto rank = [&](const Subject& s) {
+    return s.first().hash != gone.first().hash ? 1 : s.state.device != gone.state.device ? 2 : s.reference ? 3 : 4;
+  };
+  const Subject* best = nullptr;
+  for (const Decision* d : gone.decisions) {
+    if (d->verdict != Verdict::remove) continue;
+    const Subject* here = nullptr;
+    const auto offer = [&](const std::vector<std::size_t>& members) {
+      for (const std::size_t i : members) {
+        const Subject& s = all_[i];
+        if (!s.good() || s.state.same_inode(gone.state) || apart(s, gone, d->group)) continue;
+        if (here == nullptr || rank(s) > rank(*here)) here = &s;
+      }
+    };
+    offer(groups_.at(d->group));
+    // The page names a file with one group only: a kept file of the same bytes is as good wherever it is named.
+    if (const auto same = by_content_.find(gone.first().hash); same != by_content_.end()) offer(same->second);
+    if (here == nullptr) return nullptr;
+    if (best == nullptr || rank(*here) > rank(*best)) best = here;
+  }
+  return best;
+}
+
+}  // namespace millrace::dedupe

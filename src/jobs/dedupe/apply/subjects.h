@@ -1,0 +1,59 @@
+// Enters: decisions, and the disk.
+// Leaves: every file that they name, once, with all that is said of it and whether it is still what they mean.
+// Never: decides what is done.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/io/file/relocate.h"
+#include "src/jobs/dedupe/decisions.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::dedupe {
+
+struct Subject {
+  std::string path;                        // canonical
+  std::vector<const Decision*> decisions;  // all that name it
+  bool remove = false, keep = false, reference = false;
+  bool goes = false;  // remove, and neither keep nor reference
+  bool missing = false;
+  FileState state;
+  std::string trouble;  // why it is not what the decisions mean; empty when it is
+
+  const Decision& first() const { return *decisions[0]; }
+  bool good() const { return trouble.empty(); }
+};
+
+class Subjects {
+ public:
+  Subjects(const Decisions& decisions, const std::vector<std::string>& references);
+
+  // Looks at the files that matter: those that go and those that may survive them. Reads them in full.
+  void examine(RunContext& context);
+
+  const std::vector<Subject>& all() const { return all_; }  // by path
+  const Subject* find(const std::string& path) const;
+
+  // A file that stays, of every group in which `gone` is removed, on the disk with its recorded bytes and not another
+  // name of `gone`; of those the first of equal bytes on the same file system and in no reference folder, of equal
+  // bytes on the same file system, of equal bytes, of any. Null when a group has none.
+  const Subject* survivor_of(const Subject& gone) const;
+  // A file that stays and is another name (a hard link) of this one; null when there is none.
+  const Subject* other_name_of(const Subject& gone) const;
+
+ private:
+  bool apart(const Subject& a, const Subject& b, const std::string& group) const;
+
+  std::vector<Subject> all_;
+  std::map<std::string, std::vector<std::size_t>> groups_;       // of each, those that stay
+  std::map<ContentHash, std::vector<std::size_t>> by_content_;   // likewise
+  std::map<std::string, std::vector<std::size_t>> whole_apart_;  // groups that are no duplicates as a whole
+  std::map<std::string, std::vector<std::pair<ContentHash, ContentHash>>> pairs_apart_;
+};
+
+// True for a path in a folder, or the folder itself.
+bool inside(const std::string& path, const std::string& folder);
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,156 @@
+// undo and purge: what a journal tells of, taken back or made final.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "src/base/text.h"
+#include "src/io/catalog/catalog.h"
+#include "src/io/file/atomic_file.h"
+#include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/apply/restore.h"
+
+namespace millrace::dedupe {
+namespace {
+
+std::string journal_file(const std::string& named) {
+  if (exists(named) || named.find('/') != std::string::npos) return named;
+  const std::string by_id = data_path("journals/" + named + ".jsonl");
+  return exists(by_id) ? by_id : named;
+}
+
+// Reads the journal; with `go`, once it is held against other runs.
+Applied begin(const std::string& named, bool go, const char* deed, Journal& journal,
+              std::unique_ptr<JournalWriter>& writer) {
+  Applied applied;
+  applied.deed = deed;
+  applied.go = go;
+  applied.journal = journal_file(named);
+  journal = read_journal(applied.journal);
+  if (go && !journal.id.empty()) {
+    writer = std::make_unique<JournalWriter>(applied.journal);
+    journal = read_journal(applied.journal);
+  }
+  applied.id = journal.id;
+  applied.action = journal.action;
+  if (journal.damaged_lines > 0) {
+    applied.notes.push_back(
+        fmt::format("{} lines of the journal cannot be read; what they told of is not known", journal.damaged_lines));
+  }
+  return applied;
+}
+
+Item item_of(const Record& record) {
+  Item item;
+  item.path = record.path;
+  item.main = record.main;
+  item.to = record.to;
+  item.size = record.before.size;
+  return item;
+}
+
+// Only empty ones go, and only those that the journal made.
+void remove_folders(const Journal& journal) {
+  for (auto folder = journal.folders.rbegin(); folder != journal.folders.rend(); ++folder) {
+    step("remove an empty folder");
+    if (::rmdir(folder->c_str()) == 0) sync_folder(folder_of(*folder));
+  }
+}
+
+bool in_own_folder(const std::string& path, const Journal& journal) {
+  const std::string folder = folder_of(path);
+  const std::string own = ".millrace-removed-" + journal.id;
+  return file_name(folder).starts_with(own) &&
+         std::find(journal.folders.begin(), journal.folders.end(), folder) != journal.folders.end();
+}
+
+// Why a file that was set aside must not be destroyed; empty when it may.
+std::string not_to_purge(const Record& record, const Journal& journal) {
+  const auto state = state_of(record.to);
+  if (!state) return state.error().what;
+  if (!in_own_folder(record.to, journal)) return "it is not in a folder of this journal";
+  if (!state->same(record.before)) return "it is not the file that was put there";
+  if (record.survivor.empty()) return "";
+  const auto survivor = state_of(record.survivor);
+  if (!survivor || !survivor->regular || survivor->same_inode(*state)) {
+    return fmt::format("{}, which stayed in its place, is gone: undo this, or put it back", printable(record.survivor));
+  }
+  return "";
+}
+
+}  // namespace
+
+Applied undo(const std::string& named, bool go, RunContext& context) {
+  Journal journal;
+  std::unique_ptr<JournalWriter> writer;
+  Applied applied = begin(named, go, "undo", journal, writer);
+  if (journal.id.empty()) return applied;
+  if (go) writer->undo_begins();
+  TrashSearch trash;
+  Progress progress(context.progress, "undo", journal.records.size());
+  // Backwards, so that each file finds the disk as its deed left it.
+  for (auto record = journal.records.rbegin(); record != journal.records.rend(); ++record) {
+    progress.add(1);
+    if (record->undone) continue;
+    Item item = item_of(*record);
+    if (context.cancel.cancelled()) {
+      applied.interrupted = true;
+      item.state = State::waiting;
+    } else {
+      const Restored back = restore(*record, journal, trash, go);
+      if (back.nothing) continue;
+      if (go && back.state == State::done) writer->undone(record->number, back.where);
+      item.state = back.state == State::done && !go ? State::planned : back.state;
+      item.to = back.where;
+      item.reason = back.reason;
+    }
+    applied.items.push_back(std::move(item));
+  }
+  std::sort(applied.items.begin(), applied.items.end(), [](const Item& a, const Item& b) { return a.path < b.path; });
+  if (go && !applied.interrupted) {
+    remove_folders(journal);
+    if (applied.count(State::failed) == 0) writer->undo_ends();
+  }
+  return applied;
+}
+
+Applied purge(const std::string& named, bool go, RunContext& context) {
+  Journal journal;
+  std::unique_ptr<JournalWriter> writer;
+  Applied applied = begin(named, go, "purge", journal, writer);
+  if (!journal.id.empty() && journal.action != Action::remove) {
+    throw Failure(ErrorCode::usage,
+                  fmt::format("this journal is of --action {}: it set nothing aside", name_of(journal.action)),
+                  printable(applied.journal),
+                  journal.action == Action::trash ? "empty the trash instead" : "only delete can be purged");
+  }
+  for (const Record& record : journal.records) {
+    if (record.undone || record.purged || (!exists(record.to) && (record.failed || record.open() || record.purging)))
+      continue;
+    Item item = item_of(record);
+    item.path = record.to;
+    item.to.clear();
+    item.reason = "was " + printable(record.path);
+    if (context.cancel.cancelled()) {
+      applied.interrupted = true;
+      item.state = State::waiting;
+    } else if (const std::string why = not_to_purge(record, journal); !why.empty()) {
+      item.state = State::left;
+      item.reason = why;
+    } else if (go) {
+      writer->purging(record.number);
+      step("destroy");
+      const auto error = remove_name(record.to);
+      item.state = error ? State::failed : State::done;
+      if (error) item.reason = error->what;
+      if (!error) writer->purged(record.number);
+    }
+    applied.items.push_back(std::move(item));
+  }
+  if (go && !applied.interrupted) remove_folders(journal);
+  return applied;
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,153 @@
+#include "src/jobs/dedupe/companions.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/image/exif.h"
+
+namespace millrace::dedupe {
+namespace {
+
+bool one_moment(const Shot& a, const Shot& b) { return a.taken.empty() || b.taken.empty() || a.taken == b.taken; }
+
+// photo.jpg of photo.jpg.xmp: both photo.xmp and photo.jpg.xmp are written.
+std::string_view without_extension(std::string_view path) { return path.substr(0, path.find_last_of('.')); }
+
+bool named_after(std::string_view sidecar, std::string_view picture) {
+  return lower_ascii(without_extension(sidecar)) == lower_ascii(picture);
+}
+
+// What the first bytes of a file say, without decoding it: its format, and where they hold it its capture time.
+Shot look_at(const std::string& path) {
+  Shot shot{path, ImageFormat::unknown, ""};
+  const auto file = FileReader::open(path);
+  if (!file) return shot;
+  const auto head = (*file)->peek();
+  shot.format = sniff_format(head, path);
+  if (shot.format == ImageFormat::raw) {
+    shot.taken = parse_exif(head).taken;  // most RAW formats are TIFF; of others the time stays unknown
+  } else if (shot.format == ImageFormat::jpeg) {
+    constexpr std::string_view kMark("Exif\0\0", 6);
+    const auto at = std::search(head.begin(), head.end(), kMark.begin(), kMark.end());
+    if (at != head.end()) {
+      constexpr std::ptrdiff_t kLongestSegment = 65535;
+      shot.taken = parse_exif({at, at + std::min(kLongestSegment, head.end() - at)}).taken;
+    }
+  }
+  return shot;
+}
+
+}  // namespace
+
+std::string stem_key(std::string_view path) {
+  const std::string_view name = file_name(path);
+  const std::size_t dot = name.find_last_of('.');
+  const std::string_view stem = dot == std::string_view::npos || dot == 0 ? name : name.substr(0, dot);
+  return std::string(path.substr(0, path.size() - name.size())) + lower_ascii(stem);
+}
+
+bool may_accompany(const std::string& path) {
+  static const std::set<std::string> kinds = {"xmp", "aae", "thm", "mov", "mp4", "m4v",
+                                              "avi", "wav", "dop", "pp3", "on1"};
+  return kinds.count(extension(path)) > 0;
+}
+
+bool is_film(const std::string& path) {
+  const std::string ext = extension(path);
+  return ext == "mov" || ext == "mp4" || ext == "m4v" || ext == "avi";
+}
+
+Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::string>& others) {
+  Assets assets;
+  assets.raw_of.assign(shots.size(), Assets::kAlone);
+  assets.companion.assign(shots.size(), false);
+  assets.sidecars.resize(shots.size());
+  std::map<std::string, std::vector<std::uint32_t>> by_stem;
+  for (std::uint32_t i = 0; i < shots.size(); ++i) by_stem[stem_key(shots[i].path)].push_back(i);
+  for (const auto& stem : by_stem) {
+    const std::vector<std::uint32_t>& members = stem.second;
+    const auto with_format = [&](ImageFormat format) {
+      return std::find_if(members.begin(), members.end(), [&](std::uint32_t i) { return shots[i].format == format; });
+    };
+    const auto raw = with_format(ImageFormat::raw);
+    auto shown = with_format(ImageFormat::jpeg);
+    if (shown == members.end()) shown = with_format(ImageFormat::heif);
+    if (raw == members.end() || shown == members.end() || !one_moment(shots[*shown], shots[*raw])) continue;
+    assets.raw_of[*shown] = *raw;
+    assets.companion[*raw] = true;
+  }
+  const auto stands = [&](std::uint32_t i) { return !assets.companion[i]; };
+  for (const std::string& other : others) {
+    // The full name says best whose it is; a RAW's sidecar goes with what stands for the asset.
+    auto found = by_stem.find(stem_key(without_extension(other)));
+    std::uint32_t owner = Assets::kAlone;
+    if (found != by_stem.end()) {
+      for (const std::uint32_t i : found->second) {
+        if (!named_after(other, shots[i].path)) continue;
+        const auto shown = std::find_if(found->second.begin(), found->second.end(),
+                                        [&](std::uint32_t k) { return assets.raw_of[k] == i; });
+        owner = shown == found->second.end() ? i : *shown;
+      }
+    }
+    if (owner == Assets::kAlone) {
+      // The one that stands for the asset carries it; among several plain pictures, the first by name.
+      found = by_stem.find(stem_key(other));
+      if (found == by_stem.end()) continue;
+      const auto main = std::find_if(found->second.begin(), found->second.end(), stands);
+      if (main == found->second.end()) continue;
+      owner = *main;
+    }
+    assets.sidecars[owner].push_back(other);
+  }
+  return assets;
+}
+
+void CompanionFinder::enter(const std::string& folder) {
+  if (folder == folder_) return;
+  folder_ = folder;
+  pictures_.clear();
+  others_.clear();
+  const std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.c_str()), ::closedir);
+  if (!handle) return;
+  const std::string start = folder == "/" ? "/" : folder + "/";
+  while (const dirent* entry = ::readdir(handle.get())) {
+    const std::string name = start + entry->d_name;
+    if (has_picture_extension(name)) {
+      pictures_[stem_key(name)].push_back(name);
+    } else if (may_accompany(name)) {
+      const std::string key = stem_key(name), inner = stem_key(without_extension(name));
+      others_[key].push_back(name);
+      if (inner != key) others_[inner].push_back(name);
+    }
+  }
+}
+
+Companions CompanionFinder::of(const std::string& path) {
+  enter(folder_of(path));
+  Companions out;
+  std::vector<std::string>& pictures = pictures_[stem_key(path)];
+  std::vector<std::string>& others = others_[stem_key(path)];
+  std::sort(pictures.begin(), pictures.end());
+  std::sort(others.begin(), others.end());
+  std::vector<Shot> shots;
+  for (const std::string& picture : pictures) shots.push_back(look_at(picture));
+  const Assets assets = assign_companions(shots, others);
+  const auto self = static_cast<std::size_t>(std::find(pictures.begin(), pictures.end(), path) - pictures.begin());
+  if (self == pictures.size()) return out;
+  for (std::size_t i = 0; i < shots.size(); ++i) {
+    if (i != self && !assets.companion[i]) out.siblings.push_back(pictures[i]);
+  }
+  out.files = assets.sidecars[self];
+  if (assets.raw_of[self] != Assets::kAlone) out.files.push_back(pictures[assets.raw_of[self]]);
+  std::sort(out.files.begin(), out.files.end());
+  for (const std::string& file : out.files) out.shared.push_back(!out.siblings.empty() && !named_after(file, path));
+  return out;
+}
+
+}  // namespace millrace::dedupe
