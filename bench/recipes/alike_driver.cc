@@ -38,8 +38,7 @@ int main(int argc, char** argv) {
     if (features[o].empty()) {
       for (std::size_t k = 0; k < count; ++k) {
         const std::span<const std::uint8_t, kThumbnailBytes> pixels(
-            reinterpret_cast<const std::uint8_t*>(thumbs.data()) + k * kThumbnailBytes,
-            kThumbnailBytes);
+            reinterpret_cast<const std::uint8_t*>(thumbs.data()) + k * kThumbnailBytes, kThumbnailBytes);
         features[o].push_back(features_of(oriented(pixels, static_cast<int>(o))));
       }
     }
@@ -56,19 +55,16 @@ int main(int argc, char** argv) {
     const double start = cpu_seconds();
     const Verdict v = compare(a, b);
     const double took = cpu_seconds() - start;
-    const std::size_t kind =
-        v.overlap == 0 ? 2 : static_cast<std::size_t>(v.kind == Kind::same ? 0 : 1);
+    const std::size_t kind = v.overlap == 0 ? 2 : static_cast<std::size_t>(v.kind == Kind::same ? 0 : 1);
     seconds[kind] += took;
     ++counts[kind];
-    for (const float f :
-         {static_cast<float>(v.kind), v.score, v.coarse, v.overlap, v.structure, v.correlation,
-          v.movement, v.moved_share, v.chroma, v.tone, v.fit, v.contrast}) {
+    for (const float f : {static_cast<float>(v.kind), v.score, v.coarse, v.overlap, v.structure, v.correlation,
+                          v.movement, v.moved_share, v.chroma, v.tone, v.fit, v.contrast}) {
       out.push_back(f);
     }
   }
   std::ofstream(argv[3], std::ios::binary)
-      .write(reinterpret_cast<const char*>(out.data()),
-             static_cast<std::streamsize>(out.size() * 4));
+      .write(reinterpret_cast<const char*>(out.data()), static_cast<std::streamsize>(out.size() * 4));
   const char* names[3] = {"same", "rejected late", "rejected early"};
   for (int k = 0; k < 3; ++k) {
     std::fprintf(stderr, "%s: %ld pairs, %.4f ms each\n", names[k], counts[k],

@@ -7,18 +7,30 @@ namespace millrace {
 
 const char* name_of(ErrorCode code) {
   switch (code) {
-    case ErrorCode::usage: return "usage";
-    case ErrorCode::io: return "io";
-    case ErrorCode::not_found: return "not_found";
-    case ErrorCode::bad_data: return "bad_data";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::too_large: return "too_large";
-    case ErrorCode::out_of_memory: return "out_of_memory";
-    case ErrorCode::crashed: return "crashed";
-    case ErrorCode::unavailable: return "unavailable";
-    case ErrorCode::conflict: return "conflict";
-    case ErrorCode::cancelled: return "cancelled";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::usage:
+      return "usage";
+    case ErrorCode::io:
+      return "io";
+    case ErrorCode::not_found:
+      return "not_found";
+    case ErrorCode::bad_data:
+      return "bad_data";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::too_large:
+      return "too_large";
+    case ErrorCode::out_of_memory:
+      return "out_of_memory";
+    case ErrorCode::crashed:
+      return "crashed";
+    case ErrorCode::unavailable:
+      return "unavailable";
+    case ErrorCode::conflict:
+      return "conflict";
+    case ErrorCode::cancelled:
+      return "cancelled";
+    case ErrorCode::internal:
+      return "internal";
   }
   return "internal";
 }
@@ -33,10 +45,14 @@ std::string Error::message() const {
 
 ExitCode exit_code_for(ErrorCode code) {
   switch (code) {
-    case ErrorCode::usage: return ExitCode::usage;
-    case ErrorCode::unavailable: return ExitCode::unavailable;
-    case ErrorCode::cancelled: return ExitCode::interrupted;
-    default: return ExitCode::failed;
+    case ErrorCode::usage:
+      return ExitCode::usage;
+    case ErrorCode::unavailable:
+      return ExitCode::unavailable;
+    case ErrorCode::cancelled:
+      return ExitCode::interrupted;
+    default:
+      return ExitCode::failed;
   }
 }
 
@@ -47,8 +63,7 @@ Error system_error(const std::string& what, std::string subject, int error_numbe
   std::string remedy;
   if (error_number == ENOSPC) remedy = "free some space and run the same command again";
   if (error_number == EACCES) remedy = "check the permissions of the file and its folders";
-  return {code, what + ": " + std::generic_category().message(error_number), std::move(subject),
-          std::move(remedy)};
+  return {code, what + ": " + std::generic_category().message(error_number), std::move(subject), std::move(remedy)};
 }
 
 }  // namespace millrace

@@ -8,8 +8,7 @@ namespace millrace {
 namespace {
 
 TEST(Error, MessageLeavesOutWhatIsEmpty) {
-  EXPECT_EQ((Error{ErrorCode::io, "it failed", "file", "try again"}.message()),
-            "file: it failed; try again");
+  EXPECT_EQ((Error{ErrorCode::io, "it failed", "file", "try again"}.message()), "file: it failed; try again");
   EXPECT_EQ((Error{ErrorCode::io, "it failed", "", ""}.message()), "it failed");
   EXPECT_STREQ(Failure(ErrorCode::io, "it failed", "file").what(), "file: it failed");
 }
@@ -18,9 +17,8 @@ TEST(Error, ExitCodes) {
   EXPECT_EQ(exit_code_for(ErrorCode::usage), ExitCode::usage);
   EXPECT_EQ(exit_code_for(ErrorCode::unavailable), ExitCode::unavailable);
   EXPECT_EQ(exit_code_for(ErrorCode::cancelled), ExitCode::interrupted);
-  for (const ErrorCode code :
-       {ErrorCode::io, ErrorCode::not_found, ErrorCode::bad_data, ErrorCode::out_of_memory,
-        ErrorCode::crashed, ErrorCode::conflict, ErrorCode::internal}) {
+  for (const ErrorCode code : {ErrorCode::io, ErrorCode::not_found, ErrorCode::bad_data, ErrorCode::out_of_memory,
+                               ErrorCode::crashed, ErrorCode::conflict, ErrorCode::internal}) {
     EXPECT_EQ(exit_code_for(code), ExitCode::failed) << name_of(code);
   }
 }

@@ -64,10 +64,14 @@ std::string yaml_list(const std::vector<std::string>& values) {
 
 const char* name_of(Origin origin) {
   switch (origin) {
-    case Origin::default_value: return "default";
-    case Origin::file: return "file";
-    case Origin::environment: return "environment";
-    case Origin::flag: return "flag";
+    case Origin::default_value:
+      return "default";
+    case Origin::file:
+      return "file";
+    case Origin::environment:
+      return "environment";
+    case Origin::flag:
+      return "flag";
   }
   return "default";
 }
@@ -96,15 +100,13 @@ void Settings::add_switch(std::string name, std::string help, bool& value) {
        .set = [&value](const auto& v) { value = parse_bool(v.back()); }});
 }
 
-void Settings::add_text(std::string name, std::string value_name, std::string help,
-                        std::string& value) {
+void Settings::add_text(std::string name, std::string value_name, std::string help, std::string& value) {
   std::string initial = value;
   add_parsed(std::move(name), std::move(value_name), std::move(help), std::move(initial),
              [&value](const std::string& v) { value = v; });
 }
 
-void Settings::add_list(std::string name, std::string value_name, std::string help,
-                        std::vector<std::string>& value) {
+void Settings::add_list(std::string name, std::string value_name, std::string help, std::vector<std::string>& value) {
   add({.name = std::move(name),
        .value_name = std::move(value_name),
        .help = std::move(help),
@@ -114,8 +116,8 @@ void Settings::add_list(std::string name, std::string value_name, std::string he
        .set = [&value](const auto& v) { value = v; }});
 }
 
-void Settings::add_integer(std::string name, std::string value_name, std::string help,
-                           long long& value, long long lowest, long long highest) {
+void Settings::add_integer(std::string name, std::string value_name, std::string help, long long& value,
+                           long long lowest, long long highest) {
   add_parsed(std::move(name), std::move(value_name), std::move(help), std::to_string(value),
              [&value, lowest, highest](const std::string& text) {
                long long n = 0;
@@ -131,15 +133,11 @@ void Settings::add_integer(std::string name, std::string value_name, std::string
 }
 
 void Settings::add_bytes(std::string name, std::string help, Bytes& value) {
-  add_parsed(std::move(name), "SIZE", std::move(help),
-             value.count == 0 ? "auto" : std::to_string(value.count),
-             [&value](const std::string& text) {
-               value = text == "auto" ? Bytes{} : parse_bytes(text).or_throw();
-             });
+  add_parsed(std::move(name), "SIZE", std::move(help), value.count == 0 ? "auto" : std::to_string(value.count),
+             [&value](const std::string& text) { value = text == "auto" ? Bytes{} : parse_bytes(text).or_throw(); });
 }
 
-void Settings::add_choice(std::string name, std::vector<std::string> choices, std::string help,
-                          std::string& value) {
+void Settings::add_choice(std::string name, std::vector<std::string> choices, std::string help, std::string& value) {
   std::string shown = joined(choices, "|");
   std::string initial = value;
   add_parsed(std::move(name), std::move(shown), std::move(help), std::move(initial),
@@ -151,8 +149,8 @@ void Settings::add_choice(std::string name, std::vector<std::string> choices, st
              });
 }
 
-void Settings::add_parsed(std::string name, std::string value_name, std::string help,
-                          std::string initial, std::function<void(const std::string&)> set) {
+void Settings::add_parsed(std::string name, std::string value_name, std::string help, std::string initial,
+                          std::function<void(const std::string&)> set) {
   add({.name = std::move(name),
        .value_name = std::move(value_name),
        .help = std::move(help),
@@ -162,8 +160,7 @@ void Settings::add_parsed(std::string name, std::string value_name, std::string 
 }
 
 bool Settings::knows(std::string_view name) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [&](const Entry& e) { return e.name == name; });
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
 }
 
 Settings::Entry& Settings::find(std::string_view name, const std::string& subject) {
@@ -178,12 +175,10 @@ Settings::Entry& Settings::find(std::string_view name, const std::string& subjec
     }
   }
   throw Failure(ErrorCode::usage, fmt::format("there is no option '{}'", printable(name)), subject,
-                nearest != nullptr ? fmt::format("did you mean '{}'?", nearest->name)
-                                   : "--help lists the options");
+                nearest != nullptr ? fmt::format("did you mean '{}'?", nearest->name) : "--help lists the options");
 }
 
-void Settings::assign(Entry& entry, std::vector<std::string> values, Origin origin,
-                      const std::string& subject) {
+void Settings::assign(Entry& entry, std::vector<std::string> values, Origin origin, const std::string& subject) {
   if (values.empty() && !entry.repeatable) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' needs a value", entry.name), subject);
   }
@@ -232,14 +227,12 @@ void Settings::apply_yaml(const std::string& text, const std::string& subject) {
       if (pair.second.IsSequence()) {
         for (const auto& item : pair.second) {
           if (!item.IsScalar()) {
-            throw Failure(ErrorCode::usage, fmt::format("'{}' holds more than plain values", entry.name),
-                          subject);
+            throw Failure(ErrorCode::usage, fmt::format("'{}' holds more than plain values", entry.name), subject);
           }
           values.push_back(item.Scalar());
         }
         if (!entry.repeatable) {
-          throw Failure(ErrorCode::usage, fmt::format("'{}' takes one value, not a list", entry.name),
-                        subject);
+          throw Failure(ErrorCode::usage, fmt::format("'{}' takes one value, not a list", entry.name), subject);
         }
       } else if (pair.second.IsScalar()) {
         values.push_back(pair.second.Scalar());

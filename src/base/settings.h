@@ -43,13 +43,11 @@ class Settings {
 
   void add_switch(std::string name, std::string help, bool& value);
   void add_text(std::string name, std::string value_name, std::string help, std::string& value);
-  void add_list(std::string name, std::string value_name, std::string help,
-                std::vector<std::string>& value);
-  void add_integer(std::string name, std::string value_name, std::string help, long long& value,
-                   long long lowest, long long highest);
+  void add_list(std::string name, std::string value_name, std::string help, std::vector<std::string>& value);
+  void add_integer(std::string name, std::string value_name, std::string help, long long& value, long long lowest,
+                   long long highest);
   void add_bytes(std::string name, std::string help, Bytes& value);
-  void add_choice(std::string name, std::vector<std::string> choices, std::string help,
-                  std::string& value);
+  void add_choice(std::string name, std::vector<std::string> choices, std::string help, std::string& value);
   // An option whose text `set` interprets; `initial` is the default as text.
   void add_parsed(std::string name, std::string value_name, std::string help, std::string initial,
                   std::function<void(const std::string&)> set);
@@ -72,8 +70,7 @@ class Settings {
  private:
   Entry& find(std::string_view name, const std::string& subject);
   void add(Entry entry);
-  void assign(Entry& entry, std::vector<std::string> values, Origin origin,
-              const std::string& subject);
+  void assign(Entry& entry, std::vector<std::string> values, Origin origin, const std::string& subject);
 
   std::vector<Entry> entries_;
   std::string group_;

@@ -34,8 +34,7 @@ struct Options {
     settings.add_bytes("memory", "the most memory", memory);
     settings.add_choice("format", {"csv", "json"}, "how to write", format);
     settings.add_parsed("max-kinds", "KINDS", "hash kinds", kinds, [this](const std::string& text) {
-      if (text == "none")
-        throw Failure(ErrorCode::usage, "'none' is not a hash kind", "", "name one");
+      if (text == "none") throw Failure(ErrorCode::usage, "'none' is not a hash kind", "", "name one");
       kinds = text;
     });
   }
@@ -87,8 +86,7 @@ TEST(Settings, DefaultsStand) {
 
 TEST(Settings, EachSourceBeatsTheOneBefore) {
   Fixture f;
-  f.settings.apply_yaml("radius: 1\noutput: file.csv\nrecurse: yes\nmemory: 2G\nexclude: [a, b]\n",
-                        "c.yaml");
+  f.settings.apply_yaml("radius: 1\noutput: file.csv\nrecurse: yes\nmemory: 2G\nexclude: [a, b]\n", "c.yaml");
   EXPECT_EQ(f.radius, 1);
   EXPECT_EQ(f.memory, 2_GiB);
   EXPECT_TRUE(f.recurse);
@@ -195,20 +193,13 @@ TEST(Settings, BadValuesNameTheOption) {
   Fixture f;
   EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"many"}); }).message(),
             "--radius: 'many' is not a whole number");
-  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"65"}); }).message(),
-            "--radius: 65 is outside 0 to 64");
-  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"99999999999999999999"}); }).subject,
-            "--radius");
+  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"65"}); }).message(), "--radius: 65 is outside 0 to 64");
+  EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"99999999999999999999"}); }).subject, "--radius");
   EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {"5 "}); }).subject, "--radius");
   EXPECT_EQ(refused([&] { f.settings.apply_flag("radius", {}); }).what, "'radius' needs a value");
-  EXPECT_EQ(refused([&] {
-              f.environment({{"MILLRACE_RADIUS", "x"}});
-            }).subject,
-            "MILLRACE_RADIUS: radius");
-  EXPECT_EQ(refused([&] { f.settings.apply_yaml("radius: -1", "c.yaml"); }).subject,
-            "c.yaml: radius");
-  EXPECT_THAT(refused([&] { f.settings.apply_flag("format", {"xml"}); }).what,
-              HasSubstr("csv, json"));
+  EXPECT_EQ(refused([&] { f.environment({{"MILLRACE_RADIUS", "x"}}); }).subject, "MILLRACE_RADIUS: radius");
+  EXPECT_EQ(refused([&] { f.settings.apply_yaml("radius: -1", "c.yaml"); }).subject, "c.yaml: radius");
+  EXPECT_THAT(refused([&] { f.settings.apply_flag("format", {"xml"}); }).what, HasSubstr("csv, json"));
   EXPECT_THAT(refused([&] { f.settings.apply_flag("recurse", {"perhaps"}); }).what,
               HasSubstr("neither true nor false"));
   EXPECT_THAT(refused([&] { f.settings.apply_flag("memory", {"1X"}); }).message(),
@@ -221,19 +212,17 @@ TEST(Settings, BadValuesNameTheOption) {
 
 TEST(Settings, BadFilesAreRefused) {
   Fixture f;
-  for (const char* bad : {"- a\n- b\n", "just text", "radius: [1, 2]", "radius: {a: 1}",
-                          "radius:", "exclude: [[a]]", "exclude: {a: b}", "? [a]\n: b",
-                          "radius: 1\n  bad: indent: x", "\"unclosed", "a: *nowhere"}) {
+  for (const char* bad :
+       {"- a\n- b\n", "just text", "radius: [1, 2]", "radius: {a: 1}", "radius:", "exclude: [[a]]", "exclude: {a: b}",
+        "? [a]\n: b", "radius: 1\n  bad: indent: x", "\"unclosed", "a: *nowhere"}) {
     SCOPED_TRACE(bad);
-    EXPECT_THAT(refused([&] { f.settings.apply_yaml(bad, "c.yaml"); }).subject,
-                testing::StartsWith("c.yaml"));
+    EXPECT_THAT(refused([&] { f.settings.apply_yaml(bad, "c.yaml"); }).subject, testing::StartsWith("c.yaml"));
   }
   refused([&] { f.settings.apply_yaml(std::string(2 << 20, '#'), "c.yaml"); });
   refused([&] { f.settings.apply_yaml(std::string(100000, '['), "c.yaml"); });
   f.settings.apply_yaml("", "c.yaml");
   f.settings.apply_yaml("# nothing\n", "c.yaml");
-  EXPECT_THAT(refused([&] { f.settings.apply_file("/nowhere/at all.yaml"); }).remedy,
-              HasSubstr("--config"));
+  EXPECT_THAT(refused([&] { f.settings.apply_file("/nowhere/at all.yaml"); }).remedy, HasSubstr("--config"));
 }
 
 TEST(Settings, MarkdownHasARowAnOption) {

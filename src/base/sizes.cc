@@ -52,8 +52,7 @@ std::string to_text(Bytes bytes) {
     ++unit;
   }
   if (unit == 0) return fmt::format("{} B", bytes.count);
-  return value < 10 ? fmt::format("{:.1f} {}", value, kUnits[unit])
-                    : fmt::format("{:.0f} {}", value, kUnits[unit]);
+  return value < 10 ? fmt::format("{:.1f} {}", value, kUnits[unit]) : fmt::format("{:.0f} {}", value, kUnits[unit]);
 }
 
 std::string duration_text(double seconds) {

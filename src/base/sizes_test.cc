@@ -13,10 +13,9 @@ TEST(Sizes, Parses) {
     std::uint64_t bytes;
   };
   for (const auto& [text, bytes] :
-       {Case{"0", 0}, Case{"4096", 4096}, Case{"4096b", 4096}, Case{"1k", 1024}, Case{"1K", 1024},
-        Case{"1KB", 1024}, Case{"1KiB", 1024}, Case{"1 kib", 1024}, Case{"512M", 512ULL << 20},
-        Case{"2GiB", 2ULL << 30}, Case{"1.5G", 3ULL << 29}, Case{"3T", 3ULL << 40},
-        Case{"0.5k", 512}, Case{"1.9", 1}}) {
+       {Case{"0", 0}, Case{"4096", 4096}, Case{"4096b", 4096}, Case{"1k", 1024}, Case{"1K", 1024}, Case{"1KB", 1024},
+        Case{"1KiB", 1024}, Case{"1 kib", 1024}, Case{"512M", 512ULL << 20}, Case{"2GiB", 2ULL << 30},
+        Case{"1.5G", 3ULL << 29}, Case{"3T", 3ULL << 40}, Case{"0.5k", 512}, Case{"1.9", 1}}) {
     const auto parsed = parse_bytes(text);
     ASSERT_TRUE(parsed.ok()) << text;
     EXPECT_EQ(parsed->count, bytes) << text;
@@ -24,13 +23,12 @@ TEST(Sizes, Parses) {
 }
 
 TEST(Sizes, RefusesWithTheReason) {
-  for (const char* text : {"", "G", "-1", "-1G", "nan", "inf", "1x", "1 2", "1PB", "0x10",
-                           "9000000T", "1e300", "auto", "+1"}) {
+  for (const char* text :
+       {"", "G", "-1", "-1G", "nan", "inf", "1x", "1 2", "1PB", "0x10", "9000000T", "1e300", "auto", "+1"}) {
     const auto parsed = parse_bytes(text);
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_EQ(parsed.error().code, ErrorCode::usage);
-    EXPECT_NE(parsed.error().what.find('\'' + std::string(text) + '\''), std::string::npos)
-        << parsed.error().what;
+    EXPECT_NE(parsed.error().what.find('\'' + std::string(text) + '\''), std::string::npos) << parsed.error().what;
     EXPECT_FALSE(parsed.error().remedy.empty());
   }
 }
@@ -61,8 +59,7 @@ TEST(Sizes, InWords) {
 }
 
 TEST(Sizes, WhatIsPrintedReadsBack) {
-  for (const Bytes bytes : {Bytes{17}, 3_KiB, 20_MiB, 6_GiB})
-    EXPECT_EQ(*parse_bytes(to_text(bytes)), bytes);
+  for (const Bytes bytes : {Bytes{17}, 3_KiB, 20_MiB, 6_GiB}) EXPECT_EQ(*parse_bytes(to_text(bytes)), bytes);
 }
 
 }  // namespace

@@ -8,12 +8,9 @@ namespace millrace {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
-constexpr std::string_view kBase64 =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-unsigned byte_at(std::string_view text, std::size_t i) {
-  return static_cast<unsigned char>(text[i]);
-}
+unsigned byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
 // The length of the well-formed UTF-8 sequence at `i` (Unicode 15, table 3-7), or 0.
 std::size_t utf8_length(std::string_view s, std::size_t i) {
@@ -68,7 +65,7 @@ bool glob_whole(std::string_view pattern, std::string_view text) {
     if (p < pattern.size() && pattern[p] == '*') {
       if (p + 1 < pattern.size() && pattern[p + 1] == '*') {
         p += 2;
-        if (p < pattern.size() && pattern[p] == '/' ) {
+        if (p < pattern.size() && pattern[p] == '/') {
           // "**/" also matches nothing at all.
           if (glob_whole(pattern.substr(p + 1), text.substr(t))) return true;
         }
@@ -140,8 +137,8 @@ std::string base64(std::string_view bytes) {
   out.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::size_t left = bytes.size() - i;
-    const unsigned word = byte_at(bytes, i) << 16 | (left > 1 ? byte_at(bytes, i + 1) << 8 : 0) |
-                          (left > 2 ? byte_at(bytes, i + 2) : 0);
+    const unsigned word =
+        byte_at(bytes, i) << 16 | (left > 1 ? byte_at(bytes, i + 1) << 8 : 0) | (left > 2 ? byte_at(bytes, i + 2) : 0);
     out += kBase64[word >> 18];
     out += kBase64[word >> 12 & 63];
     out += left > 1 ? kBase64[word >> 6 & 63] : '=';

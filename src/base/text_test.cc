@@ -44,22 +44,20 @@ TEST(Text, Base64RoundTrip) {
 }
 
 TEST(Text, Base64RefusesWhatItIsNot) {
-  for (const auto& bad : {"A"s, "AA"s, "AAA"s, "A==="s, "===="s, "AA=A"s, "A=AA"s, "AAA\n"s,
-                          "AA A"s, "AA-_"s, "Zg==Zg=="s, "AAA\0"s, "\xff\xff\xff\xff"s}) {
+  for (const auto& bad : {"A"s, "AA"s, "AAA"s, "A==="s, "===="s, "AA=A"s, "A=AA"s, "AAA\n"s, "AA A"s, "AA-_"s,
+                          "Zg==Zg=="s, "AAA\0"s, "\xff\xff\xff\xff"s}) {
     EXPECT_EQ(from_base64(bad), std::nullopt) << printable(bad);
   }
 }
 
 TEST(Text, Utf8) {
-  for (const auto& good :
-       {""s, "plain"s, "\xC2\x80"s, "Gr\xC3\xBC\xC3\x9F"s, "\xE2\x82\xAC"s, "\xED\x9F\xBF"s,
-        "\xEE\x80\x80"s, "\xF0\x9F\x98\x80"s, "\xF4\x8F\xBF\xBF"s, "a\0b"s}) {
+  for (const auto& good : {""s, "plain"s, "\xC2\x80"s, "Gr\xC3\xBC\xC3\x9F"s, "\xE2\x82\xAC"s, "\xED\x9F\xBF"s,
+                           "\xEE\x80\x80"s, "\xF0\x9F\x98\x80"s, "\xF4\x8F\xBF\xBF"s, "a\0b"s}) {
     EXPECT_TRUE(is_utf8(good)) << printable(good);
     EXPECT_EQ(utf8_for_display(good), good);
   }
-  for (const auto& bad :
-       {"\x80"s, "\xC0\x80"s, "\xC1\xBF"s, "\xC3"s, "\xE0\x9F\xBF"s, "\xED\xA0\x80"s, "\xE2\x82"s,
-        "\xF0\x8F\xBF\xBF"s, "\xF4\x90\x80\x80"s, "\xF5\x80\x80\x80"s, "\xFF"s, "\xC3("s}) {
+  for (const auto& bad : {"\x80"s, "\xC0\x80"s, "\xC1\xBF"s, "\xC3"s, "\xE0\x9F\xBF"s, "\xED\xA0\x80"s, "\xE2\x82"s,
+                          "\xF0\x8F\xBF\xBF"s, "\xF4\x90\x80\x80"s, "\xF5\x80\x80\x80"s, "\xFF"s, "\xC3("s}) {
     EXPECT_FALSE(is_utf8(bad)) << printable(bad);
     EXPECT_TRUE(is_utf8(utf8_for_display(bad)));
   }

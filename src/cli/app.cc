@@ -33,13 +33,15 @@ void check_device(const std::string& device) {
   if (device == "cuda" || device.starts_with("cuda:")) {
     const CudaDriver driver = find_cuda_driver();
     const std::string reason = driver.devices.empty() ? driver.reason : "this job has no GPU version yet";
-    throw Failure(ErrorCode::unavailable, reason, "--device " + device, "use --device auto; millrace doctor shows what is here");
+    throw Failure(ErrorCode::unavailable, reason, "--device " + device,
+                  "use --device auto; millrace doctor shows what is here");
   }
   if (device == "opencl" || device.starts_with("opencl:")) {
     throw Failure(ErrorCode::unavailable, "this build has no OpenCL version of any operation", "--device " + device,
                   "use --device auto");
   }
-  throw Failure(ErrorCode::usage, fmt::format("'{}' is not a device", device), "--device", "use auto, cpu, cuda or cuda:N");
+  throw Failure(ErrorCode::usage, fmt::format("'{}' is not a device", device), "--device",
+                "use auto, cpu, cuda or cuda:N");
 }
 
 }  // namespace
@@ -56,9 +58,11 @@ void Command::add_flags() {
   settings_.heading("Running");
   settings_.add_text("device", "DEVICE", "auto, cpu, cuda[:N] or opencl[:N]", common_.device);
   settings_.add_integer("threads", "N", "worker threads; 0 is one a core", common_.threads, 0, 4096);
-  settings_.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available", common_.memory);
+  settings_.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
+                      common_.memory);
   settings_.add_switch("plan", "print what would be done and what it takes, and stop", common_.plan);
-  settings_.add_choice("progress", {"auto", "bar", "lines", "json", "none"}, "how progress is shown on stderr", common_.progress);
+  settings_.add_choice("progress", {"auto", "bar", "lines", "json", "none"}, "how progress is shown on stderr",
+                       common_.progress);
   settings_.add_text("json", "FILE", "write the result as JSON; - is stdout", common_.json);
   settings_.add_text("trace", "FILE", "write a Chrome trace, which ui.perfetto.dev opens", common_.trace);
   settings_.add_choice("log-level", {"trace", "debug", "info", "warn", "error", "off"}, "how much is logged on stderr",
@@ -67,8 +71,10 @@ void Command::add_flags() {
   settings_.add_switch("verbose", "say more", common_.verbose);
 
   app_.add_option("--config", config_, "read options from a YAML file")->type_name("FILE")->group("Running");
-  app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")->group("Running");
-  app_.add_flag("--print-options", print_options_, "print the options as the documentation's table, and stop")->group("");
+  app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")
+      ->group("Running");
+  app_.add_flag("--print-options", print_options_, "print the options as the documentation's table, and stop")
+      ->group("");
   for (const Settings::Entry& entry : settings_.entries()) {
     std::string names = "--" + entry.name;
     if (entry.name == "quiet") names += ",-q";
@@ -77,7 +83,9 @@ void Command::add_flags() {
     if (entry.is_switch()) {
       auto values = std::make_shared<std::vector<bool>>();
       names += ",!--no-" + entry.name;
-      app_.add_flag_function(names, [values](std::int64_t count) { values->push_back(count > 0); }, entry.help)->group(entry.group);
+      app_.add_flag_function(
+              names, [values](std::int64_t count) { values->push_back(count > 0); }, entry.help)
+          ->group(entry.group);
       switches_.emplace_back(entry.name, values);
     } else {
       auto values = std::make_shared<std::vector<std::string>>();

@@ -43,7 +43,8 @@ class DedupeCommand : public Command {
  private:
   void check_folders() const {
     if (options_.folders.empty()) {
-      throw Failure(ErrorCode::usage, "no folder is named", "dedupe", "name at least one, or see millrace dedupe --help");
+      throw Failure(ErrorCode::usage, "no folder is named", "dedupe",
+                    "name at least one, or see millrace dedupe --help");
     }
   }
 

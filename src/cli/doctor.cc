@@ -11,11 +11,9 @@
 namespace millrace::cli {
 
 void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
-  auto* command = parent.add_subcommand(
-      "doctor", "what hardware and libraries are here, and what will be used");
+  auto* command = parent.add_subcommand("doctor", "what hardware and libraries are here, and what will be used");
   const auto json = std::make_shared<std::string>();
-  command->add_option("--json", *json, "write the report as JSON; - is stdout, instead of the text")
-      ->type_name("FILE");
+  command->add_option("--json", *json, "write the report as JSON; - is stdout, instead of the text")->type_name("FILE");
   command->callback([&chosen, json] {
     chosen = [json] {
       const doctor::Findings findings = doctor::examine(MILLRACE_VERSION, helper_program());
@@ -23,8 +21,8 @@ void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
       if (!json->empty()) write_output(*json, doctor::json_of(findings).dump(1) + "\n");
       for (const doctor::SelfTestResult& result : findings.self_test) {
         if (result.passed()) continue;
-        fmt::print(stderr, "millrace: the self-test failed: {} gives a wrong answer at level {}\n",
-                   result.operation, name_of(result.level));
+        fmt::print(stderr, "millrace: the self-test failed: {} gives a wrong answer at level {}\n", result.operation,
+                   name_of(result.level));
       }
       return findings.passed() ? ExitCode::done : ExitCode::failed;
     };

@@ -23,11 +23,12 @@ class JoinCommand : public Command {
   }
 
   ExitCode run(RunContext& context) override {
-    if (options_.radius < 0) throw Failure(ErrorCode::usage, "a radius is needed", "--radius", "for example --radius 5");
+    if (options_.radius < 0)
+      throw Failure(ErrorCode::usage, "a radius is needed", "--radius", "for example --radius 5");
     const join::Result result = join::run(options_, context.executor, context.budget);
     fmt::print("{}\n", result.pairs);
-    say(fmt::format("{} pairs within {} bits among {} codes of {} bits ({} different)", grouped(result.pairs), options_.radius,
-                    grouped(result.rows), result.bits, grouped(result.nodes)));
+    say(fmt::format("{} pairs within {} bits among {} codes of {} bits ({} different)", grouped(result.pairs),
+                    options_.radius, grouped(result.rows), result.bits, grouped(result.nodes)));
     say(fmt::format("{}: {}", result.algorithm, result.why));
     say(fmt::format("joined in {:.3f} s, {} codes/s; {:.3f} s with reading and writing", result.join_seconds,
                     rate_text(result.rows_per_second), result.seconds));

@@ -80,12 +80,12 @@ inline TestPixels test_pixels(int width, int height, int channels, std::uint32_t
 inline std::string test_exif(int orientation) {
   using namespace std::string_literals;
   std::string block = "II*\0\x08\0\0\0"s;
-  block += "\x02\0"s;                                                                     // two entries
-  block += "\x12\x01\x03\0\x01\0\0\0"s + static_cast<char>(orientation) + "\0\0\0"s;      // Orientation
-  block += "\x69\x87\x04\0\x01\0\0\0\x26\0\0\0"s;                                         // the EXIF directory, at 38
+  block += "\x02\0"s;                                                                 // two entries
+  block += "\x12\x01\x03\0\x01\0\0\0"s + static_cast<char>(orientation) + "\0\0\0"s;  // Orientation
+  block += "\x69\x87\x04\0\x01\0\0\0\x26\0\0\0"s;                                     // the EXIF directory, at 38
   block += "\0\0\0\0"s;
   block += "\x01\0"s;
-  block += "\x03\x90\x02\0\x14\0\0\0\x38\0\0\0"s;                                         // DateTimeOriginal, at 56
+  block += "\x03\x90\x02\0\x14\0\0\0\x38\0\0\0"s;  // DateTimeOriginal, at 56
   block += "\0\0\0\0"s;
   return block + "2024:05:01 12:30:00\0"s;
 }
@@ -93,9 +93,9 @@ inline std::string test_exif(int orientation) {
 struct JpegKind {
   bool progressive = false;
   int quality = 90;
-  int sampling = 2;      // of luma, both ways: 1 keeps full colour
+  int sampling = 2;  // of luma, both ways: 1 keeps full colour
   int restart_rows = 0;
-  std::string exif{};    // a TIFF structure
+  std::string exif{};  // a TIFF structure
 };
 
 inline std::string jpeg_bytes(const TestPixels& pixels, const JpegKind& kind = {}) {
@@ -118,7 +118,8 @@ inline std::string jpeg_bytes(const TestPixels& pixels, const JpegKind& kind = {
   jpeg_start_compress(&info, TRUE);
   if (!kind.exif.empty()) {
     const std::string block = std::string("Exif\0\0", 6) + kind.exif;
-    jpeg_write_marker(&info, JPEG_APP0 + 1, reinterpret_cast<const JOCTET*>(block.data()), static_cast<unsigned>(block.size()));
+    jpeg_write_marker(&info, JPEG_APP0 + 1, reinterpret_cast<const JOCTET*>(block.data()),
+                      static_cast<unsigned>(block.size()));
   }
   while (info.next_scanline < info.image_height) {
     auto* row = const_cast<JSAMPROW>(pixels.row(static_cast<int>(info.next_scanline)));
@@ -153,7 +154,8 @@ inline std::string png_bytes(int width, int height, const std::vector<std::uint8
       },
       nullptr);
   png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), kind.depth, kind.color,
-               kind.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+               kind.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
   if (!kind.palette.empty()) png_set_PLTE(png, info, kind.palette.data(), static_cast<int>(kind.palette.size()));
   std::string exif = kind.exif;
   if (!exif.empty() && !kind.exif_last) {
@@ -161,10 +163,12 @@ inline std::string png_bytes(int width, int height, const std::vector<std::uint8
   }
   png_write_info(png, info);
   std::vector<png_bytep> lines;
-  for (int y = 0; y < height; ++y) lines.push_back(const_cast<png_bytep>(rows.data()) + static_cast<std::size_t>(y) * pitch);
+  for (int y = 0; y < height; ++y)
+    lines.push_back(const_cast<png_bytep>(rows.data()) + static_cast<std::size_t>(y) * pitch);
   png_write_image(png, lines.data());
   if (!exif.empty() && kind.exif_last) {
-    png_write_chunk(png, reinterpret_cast<png_const_bytep>("eXIf"), reinterpret_cast<png_const_bytep>(exif.data()), exif.size());
+    png_write_chunk(png, reinterpret_cast<png_const_bytep>("eXIf"), reinterpret_cast<png_const_bytep>(exif.data()),
+                    exif.size());
   }
   png_write_end(png, nullptr);
   png_destroy_write_struct(&png, &info);

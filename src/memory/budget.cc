@@ -20,8 +20,7 @@ void Reservation::release() {
 void Budget::refuse(Bytes size, const std::string& purpose, Bytes available) const {
   throw OutOfMemory(
       ErrorCode::out_of_memory,
-      fmt::format("{} needs {}, and {} of {} can be had", purpose, to_text(size), to_text(available),
-                  to_text(limit_)),
+      fmt::format("{} needs {}, and {} of {} can be had", purpose, to_text(size), to_text(available), to_text(limit_)),
       {}, fmt::format("allow at least {} more with --memory", to_text(size - available)));
 }
 

@@ -66,8 +66,7 @@ class Budget {
   std::optional<Reservation> try_reserve(Bytes size, const std::string& purpose);
   // Waits until others give back enough. OutOfMemory at once when `size` exceeds what waiting can ever bring:
   // the limit less the reservations marked permanent. Returns nothing when `cancelled` becomes true.
-  std::optional<Reservation> wait_for(Bytes size, const std::string& purpose,
-                                      const std::function<bool()>& cancelled);
+  std::optional<Reservation> wait_for(Bytes size, const std::string& purpose, const std::function<bool()>& cancelled);
   // Like reserve, for what lives as long as the job (tables, helper processes).
   Reservation reserve_permanent(Bytes size, const std::string& purpose);
 

@@ -34,8 +34,7 @@ class Buffer {
   // Contents are unspecified after a growth. At least one vector of bytes past the end may be read.
   void resize(std::size_t count) {
     if (count > capacity_) {
-      const std::size_t bytes =
-          (count * sizeof(T) + 2 * kAlignment - 1) / kAlignment * kAlignment;
+      const std::size_t bytes = (count * sizeof(T) + 2 * kAlignment - 1) / kAlignment * kAlignment;
       void* fresh = std::aligned_alloc(kAlignment, bytes);
       if (fresh == nullptr) throw std::bad_alloc();
       std::free(data_);

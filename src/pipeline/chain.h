@@ -49,15 +49,15 @@ template <typename Out, typename Body>
 auto source(std::string name, Body next) {
   auto build = [name, next](RunContext& context) {
     Trace::Stage& stage = context.trace.stage(name, 1);
-    return oneapi::tbb::make_filter<void, Out>(
-        oneapi::tbb::filter_mode::serial_in_order, [&stage, &context, next](oneapi::tbb::flow_control& flow) -> Out {
-          if (!context.cancel.cancelled()) {
-            const Span span(stage);
-            if (std::optional<Out> item = next()) return std::move(*item);
-          }
-          flow.stop();
-          return Out{};
-        });
+    return oneapi::tbb::make_filter<void, Out>(oneapi::tbb::filter_mode::serial_in_order,
+                                               [&stage, &context, next](oneapi::tbb::flow_control& flow) -> Out {
+                                                 if (!context.cancel.cancelled()) {
+                                                   const Span span(stage);
+                                                   if (std::optional<Out> item = next()) return std::move(*item);
+                                                 }
+                                                 flow.stop();
+                                                 return Out{};
+                                               });
   };
   return Chain<void, Out, decltype(build)>{build};
 }
@@ -71,7 +71,8 @@ auto parallel(std::string name, Body body, std::string remedy = {}) {
 // One item at a time, in the source's order.
 template <typename In, typename Out, typename Body>
 auto ordered(std::string name, Body body, std::string remedy = {}) {
-  return Stage<In, Out, Body>{std::move(name), oneapi::tbb::filter_mode::serial_in_order, std::move(body), std::move(remedy)};
+  return Stage<In, Out, Body>{std::move(name), oneapi::tbb::filter_mode::serial_in_order, std::move(body),
+                              std::move(remedy)};
 }
 
 template <typename In, typename Body>
@@ -84,7 +85,8 @@ auto operator|(Chain<void, Mid, Build> before, Stage<Mid, Out, Body> after) {
   auto build = [before, after](RunContext& context) {
     const bool wide = after.mode == oneapi::tbb::filter_mode::parallel;
     Trace::Stage& stage = context.trace.stage(after.name, wide ? context.executor.threads() : 1, after.remedy);
-    return before.build(context) & oneapi::tbb::make_filter<Mid, Out>(after.mode, [&stage, body = after.body](Mid item) -> Out {
+    return before.build(context) &
+           oneapi::tbb::make_filter<Mid, Out>(after.mode, [&stage, body = after.body](Mid item) -> Out {
              Span span(stage);
              return body(std::move(item), span);
            });

@@ -88,12 +88,14 @@ TEST(Chain, AnExceptionArrivesAndReturnsTheTokens) {
       int kept = 0;
       auto stages = chain::source<int>("numbers",
                                        [&, next = std::make_shared<int>(0)]() -> std::optional<int> {
-                                         if (at == "source" && *next == 50) throw Failure(ErrorCode::io, "the source broke");
+                                         if (at == "source" && *next == 50)
+                                           throw Failure(ErrorCode::io, "the source broke");
                                          return *next < 100 ? std::optional((*next)++) : std::nullopt;
                                        }) |
                     chain::parallel<int, int>("work",
                                               [&](int i, Span&) {
-                                                if (at == "work" && i == 50) throw Failure(ErrorCode::io, "the work broke");
+                                                if (at == "work" && i == 50)
+                                                  throw Failure(ErrorCode::io, "the work broke");
                                                 return i;
                                               }) |
                     chain::sink<int>("sink", [&](int i, Span&) {

@@ -30,7 +30,7 @@ Progress::~Progress() {
 
 void Progress::loop() {
   // A log wants few lines, a terminal a steady one.
-  const auto interval = style_ == ProgressStyle::lines ? std::chrono::milliseconds(5000)
+  const auto interval = style_ == ProgressStyle::lines  ? std::chrono::milliseconds(5000)
                         : style_ == ProgressStyle::json ? std::chrono::milliseconds(1000)
                                                         : std::chrono::milliseconds(200);
   std::unique_lock lock(mutex_);
@@ -43,7 +43,8 @@ void Progress::report(bool last) {
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   const double left = rate > 0 && total_ > done ? static_cast<double>(total_ - done) / rate : 0;
   if (style_ == ProgressStyle::json) {
-    fmt::print(stderr, "{{\"progress\":\"{}\",\"done\":{},\"total\":{},\"bytes\":{},\"seconds\":{:.2f},\"rate\":{:.2f}}}\n",
+    fmt::print(stderr,
+               "{{\"progress\":\"{}\",\"done\":{},\"total\":{},\"bytes\":{},\"seconds\":{:.2f},\"rate\":{:.2f}}}\n",
                what_, done, total_, bytes_.load(), seconds, rate);
   } else if (style_ == ProgressStyle::lines) {
     // Short work needs no lines: the summary follows at once.
@@ -55,8 +56,8 @@ void Progress::report(bool last) {
     const int filled = total_ == 0 ? kCells : static_cast<int>(kCells * done / total_);
     std::string bar(static_cast<std::size_t>(filled), '#');
     bar.resize(kCells, '.');
-    fmt::print(stderr, "\r\x1b[K{} [{}] {} of {}  {}/s{}{}", what_, bar, grouped(done), grouped(total_), rate_text(rate),
-               last ? "" : "  " + duration_text(left) + " left", last ? "\n" : "");
+    fmt::print(stderr, "\r\x1b[K{} [{}] {} of {}  {}/s{}{}", what_, bar, grouped(done), grouped(total_),
+               rate_text(rate), last ? "" : "  " + duration_text(left) + " left", last ? "\n" : "");
   }
   std::fflush(stderr);
 }

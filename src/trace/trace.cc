@@ -13,9 +13,7 @@ namespace {
 
 std::atomic<std::uint64_t> next_trace_id{1};
 
-std::int64_t nanoseconds(Clock::duration d) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
-}
+std::int64_t nanoseconds(Clock::duration d) { return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count(); }
 
 }  // namespace
 
@@ -24,8 +22,7 @@ struct Trace::Lane {
   std::vector<Event> events;
 };
 
-Trace::Trace(bool keep_spans)
-    : keep_spans_(keep_spans), start_(Clock::now()), id_(next_trace_id.fetch_add(1)) {}
+Trace::Trace(bool keep_spans) : keep_spans_(keep_spans), start_(Clock::now()), id_(next_trace_id.fetch_add(1)) {}
 
 Trace::~Trace() = default;
 
@@ -42,16 +39,13 @@ Trace::Stage& Trace::stage(const std::string& name, int width, const std::string
   return stage;
 }
 
-double Trace::elapsed_s() const {
-  return static_cast<double>(nanoseconds(Clock::now() - start_)) * 1e-9;
-}
+double Trace::elapsed_s() const { return static_cast<double>(nanoseconds(Clock::now() - start_)) * 1e-9; }
 
 std::vector<StageTotals> Trace::totals() const {
   const std::lock_guard lock(mutex_);
   std::vector<StageTotals> out;
   for (const Stage& s : stages_) {
-    out.push_back({s.name_, s.width_, s.items_.load(), s.bytes_.load(),
-                   static_cast<double>(s.busy_ns_.load()) * 1e-9,
+    out.push_back({s.name_, s.width_, s.items_.load(), s.bytes_.load(), static_cast<double>(s.busy_ns_.load()) * 1e-9,
                    static_cast<double>(s.waited_ns_.load()) * 1e-9, s.remedy_});
   }
   return out;
@@ -130,11 +124,10 @@ std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s)
   }
   if (limit == nullptr || elapsed_s <= 0) return "nothing was measured";
   std::string text = fmt::format("limited by {} (busy {:.0f} % of the time on {} thread{}", limit->name,
-                                 std::min(100.0, 100 * limit_share), limit->width,
-                                 limit->width == 1 ? "" : "s");
+                                 std::min(100.0, 100 * limit_share), limit->width, limit->width == 1 ? "" : "s");
   if (limit->bytes > 0 && limit->busy_s > 0) {
-    text += fmt::format(", {}/s", to_text(Bytes{static_cast<std::uint64_t>(
-                                      static_cast<double>(limit->bytes) / limit->busy_s)}));
+    text += fmt::format(", {}/s",
+                        to_text(Bytes{static_cast<std::uint64_t>(static_cast<double>(limit->bytes) / limit->busy_s)}));
   }
   text += ")";
   std::string others;

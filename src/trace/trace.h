@@ -19,12 +19,12 @@ using Clock = std::chrono::steady_clock;
 // What one stage did, summed over all threads.
 struct StageTotals {
   std::string name;
-  int width = 1;           // how many threads may be inside at once
+  int width = 1;  // how many threads may be inside at once
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;
-  double busy_s = 0;       // inside the stage, waits left out
-  double waited_s = 0;     // inside the stage, waiting for memory or for another stage
-  std::string remedy;      // what to try when this stage is the limit
+  double busy_s = 0;    // inside the stage, waits left out
+  double waited_s = 0;  // inside the stage, waiting for memory or for another stage
+  std::string remedy;   // what to try when this stage is the limit
 };
 
 class Trace {

@@ -28,8 +28,8 @@ TEST(Verdict, NamesTheBusiestStageForItsWidth) {
 }
 
 TEST(Verdict, ManyThreads) {
-  const std::string text = verdict_of(
-      {{"read", 1, 10, 0, 1, 7.25, ""}, {"decode", 4, 10, 0, 38, 0, "fewer pixels"}}, 10);
+  const std::string text =
+      verdict_of({{"read", 1, 10, 0, 1, 7.25, ""}, {"decode", 4, 10, 0, 38, 0, "fewer pixels"}}, 10);
   EXPECT_THAT(text, StartsWith("limited by decode (busy 95 % of the time on 4 threads)"));
   EXPECT_THAT(text, HasSubstr("read 1.0 s (waited 7.2 s)"));
   EXPECT_THAT(text, HasSubstr("to try: fewer pixels"));
@@ -95,8 +95,7 @@ TEST(Trace, ChromeJsonHasTheSpansOfEveryThread) {
       EXPECT_EQ(event.at("args").at("bytes"), 4096);
     }
   }
-  EXPECT_EQ(spans,
-            (std::map<std::string, int>{{"read", 1}, {"read (waiting)", 1}, {"dec\"ode\n", 2}}));
+  EXPECT_EQ(spans, (std::map<std::string, int>{{"read", 1}, {"read (waiting)", 1}, {"dec\"ode\n", 2}}));
   EXPECT_EQ(threads.size(), 3U);
   EXPECT_TRUE(counted);
 }

@@ -45,8 +45,12 @@ class Values {
   void bind(sqlite3_stmt* statement, int i) {
     const std::uint8_t type = byte();
     switch (type % 6) {
-      case 0: sqlite3_bind_null(statement, i); break;
-      case 1: sqlite3_bind_int64(statement, i, static_cast<std::int8_t>(byte())); break;
+      case 0:
+        sqlite3_bind_null(statement, i);
+        break;
+      case 1:
+        sqlite3_bind_int64(statement, i, static_cast<std::int8_t>(byte()));
+        break;
       case 2: {
         std::int64_t wide = 0;
         take(&wide, sizeof(wide));

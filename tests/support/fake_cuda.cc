@@ -44,9 +44,7 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
 }
 
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
-  *value = attribute == 75   ? (device == 100 ? 8 : 9)
-           : attribute == 76 ? (device == 100 ? 6 : 0)
-                             : -1;
+  *value = attribute == 75 ? (device == 100 ? 8 : 9) : attribute == 76 ? (device == 100 ? 6 : 0) : -1;
   return 0;
 }
 

@@ -33,8 +33,8 @@ using millrace::PageHeader;
 using millrace::PageMember;
 using nlohmann::json;
 
-constexpr GroupKind kKinds[] = {GroupKind::identical, GroupKind::similar, GroupKind::recoloured,
-                                GroupKind::burst, GroupKind::related};
+constexpr GroupKind kKinds[] = {GroupKind::identical, GroupKind::similar, GroupKind::recoloured, GroupKind::burst,
+                                GroupKind::related};
 
 GroupKind kind_of(const std::string& name) {
   for (const GroupKind kind : kKinds) {
@@ -88,10 +88,9 @@ PageGroup group_of(const json& from) {
   }
   for (const json& pair : from.value("pairs", json::array())) {
     const json score = pair.value("score", json());
-    group.pairs.push_back(
-        {pair.value("a", 0U), pair.value("b", 0U),
-         score.is_number() ? score.get<double>() : std::numeric_limits<double>::quiet_NaN(),
-         pair.value("distances", std::map<std::string, int>{})});
+    group.pairs.push_back({pair.value("a", 0U), pair.value("b", 0U),
+                           score.is_number() ? score.get<double>() : std::numeric_limits<double>::quiet_NaN(),
+                           pair.value("distances", std::map<std::string, int>{})});
   }
   return group;
 }
@@ -140,19 +139,17 @@ PageGroup made_up_group(unsigned i) {
   const std::string thumb = made_up_jpeg(i, i % 3 == 1 ? 85 : 128, i % 3 == 1 ? 128 : 85);
   for (unsigned m = 0; m < count; ++m) {
     PageMember member;
-    const std::string name =
-        "IMG_" + std::to_string(1000 + i) + (m == 0 ? "" : "-" + std::to_string(m));
-    member.path = "/photos/" + std::to_string(2000 + i % 25) + "/" + (m == 0 ? "" : "copies/") +
-                  name + ".jpg";
+    const std::string name = "IMG_" + std::to_string(1000 + i) + (m == 0 ? "" : "-" + std::to_string(m));
+    member.path = "/photos/" + std::to_string(2000 + i % 25) + "/" + (m == 0 ? "" : "copies/") + name + ".jpg";
     member.size = 4'000'000 + i * 1013ULL - m * 250'000ULL;
     member.width = 4000 - 400 * m;
     member.height = 3000 - 300 * m;
     member.mtime_ns = 1'700'000'000'000'000'001 + static_cast<std::int64_t>(i) * 1'000'000'007;
     member.date = m == 0 ? "2023-11-14 22:13" : "";
     member.camera = "Sample One";
-    member.hash = millrace::hex_of_bytes(std::vector<std::uint8_t>{
-        static_cast<std::uint8_t>(i >> 16), static_cast<std::uint8_t>(i >> 8),
-        static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(m)});
+    member.hash = millrace::hex_of_bytes(
+        std::vector<std::uint8_t>{static_cast<std::uint8_t>(i >> 16), static_cast<std::uint8_t>(i >> 8),
+                                  static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(m)});
     member.keep = m == 0;
     member.why = m == 0 ? "most pixels, has its capture date" : "";
     member.thumb = thumb;

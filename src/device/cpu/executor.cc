@@ -42,9 +42,7 @@ struct Executor::Arena {
 };
 
 Executor::Executor(int threads, const CancelToken* cancel)
-    : threads_(threads > 0 ? threads : usable_cores()),
-      cancel_(cancel),
-      arena_(std::make_unique<Arena>(threads_)) {}
+    : threads_(threads > 0 ? threads : usable_cores()), cancel_(cancel), arena_(std::make_unique<Arena>(threads_)) {}
 
 void Executor::parallel_for(std::size_t count, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {

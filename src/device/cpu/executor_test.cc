@@ -20,8 +20,7 @@ TEST(Executor, CoversEveryIndexOnce) {
     EXPECT_EQ(executor.threads(), threads);
 #endif
     for (const std::size_t count : {0UL, 1UL, 2UL, 6UL, 7UL, 100UL, 1001UL}) {
-      for (const std::size_t grain :
-           {0UL, 1UL, 3UL, 100UL, 5000UL, std::numeric_limits<std::size_t>::max() / 2}) {
+      for (const std::size_t grain : {0UL, 1UL, 3UL, 100UL, 5000UL, std::numeric_limits<std::size_t>::max() / 2}) {
         std::vector<std::atomic<int>> seen(count);
         std::atomic<int> short_ranges{0};
         executor.parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
@@ -30,8 +29,7 @@ TEST(Executor, CoversEveryIndexOnce) {
           if (end - begin < grain && end != count) ++short_ranges;
           for (std::size_t i = begin; i < end; ++i) ++seen[i];
         });
-        for (const auto& times : seen)
-          ASSERT_EQ(times, 1) << count << " by " << grain << " on " << threads;
+        for (const auto& times : seen) ASSERT_EQ(times, 1) << count << " by " << grain << " on " << threads;
         EXPECT_EQ(short_ranges, 0);
       }
     }

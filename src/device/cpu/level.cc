@@ -14,10 +14,14 @@ namespace {
 // Highway's targets by our level. AVX3_DL (Ice Lake, Zen 4) is a finer AVX-512 that Highway picks by itself.
 std::int64_t targets_of(CpuLevel level) {
   switch (level) {
-    case CpuLevel::baseline: return HWY_EMU128 | HWY_SCALAR;
-    case CpuLevel::avx2: return HWY_AVX2;
-    case CpuLevel::avx512: return HWY_AVX3 | HWY_AVX3_DL;
-    case CpuLevel::neon: return HWY_NEON;
+    case CpuLevel::baseline:
+      return HWY_EMU128 | HWY_SCALAR;
+    case CpuLevel::avx2:
+      return HWY_AVX2;
+    case CpuLevel::avx512:
+      return HWY_AVX3 | HWY_AVX3_DL;
+    case CpuLevel::neon:
+      return HWY_NEON;
   }
   return 0;
 }
@@ -40,17 +44,20 @@ std::optional<CpuLevel>& forced() {
 
 const char* name_of(CpuLevel level) {
   switch (level) {
-    case CpuLevel::baseline: return "baseline";
-    case CpuLevel::avx2: return "avx2";
-    case CpuLevel::avx512: return "avx512";
-    case CpuLevel::neon: return "neon";
+    case CpuLevel::baseline:
+      return "baseline";
+    case CpuLevel::avx2:
+      return "avx2";
+    case CpuLevel::avx512:
+      return "avx512";
+    case CpuLevel::neon:
+      return "neon";
   }
   return "baseline";
 }
 
 std::optional<CpuLevel> cpu_level_named(std::string_view name) {
-  for (const CpuLevel level :
-       {CpuLevel::baseline, CpuLevel::avx2, CpuLevel::avx512, CpuLevel::neon}) {
+  for (const CpuLevel level : {CpuLevel::baseline, CpuLevel::avx2, CpuLevel::avx512, CpuLevel::neon}) {
     if (name == name_of(level)) return level;
   }
   return std::nullopt;
@@ -68,9 +75,7 @@ std::vector<CpuLevel> available_cpu_levels() {
   return levels;
 }
 
-CpuLevel current_cpu_level() {
-  return forced() ? *forced() : available_cpu_levels().back();
-}
+CpuLevel current_cpu_level() { return forced() ? *forced() : available_cpu_levels().back(); }
 
 void use_cpu_level(CpuLevel level) {
   const auto available = available_cpu_levels();

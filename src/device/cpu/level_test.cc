@@ -73,8 +73,7 @@ TEST_F(Level, AMissingLevelIsAnErrorThatListsWhatIsHere) {
     } catch (const Failure& failure) {
       EXPECT_EQ(failure.error().code, ErrorCode::unavailable);
       EXPECT_THAT(failure.error().what, testing::HasSubstr(name_of(level)));
-      for (const CpuLevel known : here)
-        EXPECT_THAT(failure.error().remedy, testing::HasSubstr(name_of(known)));
+      for (const CpuLevel known : here) EXPECT_THAT(failure.error().remedy, testing::HasSubstr(name_of(known)));
     }
     EXPECT_EQ(current_cpu_level(), before);
   }

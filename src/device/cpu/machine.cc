@@ -30,8 +30,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
 
 Bytes cache_size(const std::string& root, int level) {
   for (int index = 0; index < 8; ++index) {
-    const std::string folder =
-        root + "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
+    const std::string folder = root + "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
     if (first_line(folder + "/level") != std::to_string(level)) continue;
     if (first_line(folder + "/type") == "Instruction") continue;
     const auto size = parse_bytes(first_line(folder + "/size"));
@@ -62,8 +61,7 @@ CgroupLimits cgroup_limits(const std::string& root) {
     const bool v1_memory = controls("memory");
     const bool v1_cpu = controls("cpu");
     if (!v2 && !v1_memory && !v1_cpu) continue;
-    const std::string base =
-        root + "/sys/fs/cgroup" + (v2 ? "" : v1_memory ? "/memory" : "/" + parts[1]);
+    const std::string base = root + "/sys/fs/cgroup" + (v2 ? "" : v1_memory ? "/memory" : "/" + parts[1]);
     for (std::string at = parts[2];; at = at.substr(0, at.find_last_of('/'))) {
       const std::string folder = base + (at == "/" ? "" : at);
       if (v2 || v1_memory) {
@@ -113,7 +111,8 @@ Machine describe_machine(const std::string& root, int affinity) {
   for (std::string line; std::getline(cpuinfo, line);) {
     const auto value = [&] { return std::string(trim(line.substr(std::min(line.size(), line.find(':') + 1)))); };
     if (line.starts_with("processor")) ++cores;
-    if (machine.cpu_name.empty() && (line.starts_with("model name") || line.starts_with("Model"))) machine.cpu_name = value();
+    if (machine.cpu_name.empty() && (line.starts_with("model name") || line.starts_with("Model")))
+      machine.cpu_name = value();
     if (implementer.empty() && line.starts_with("CPU implementer")) implementer = value();
     if (part.empty() && line.starts_with("CPU part")) part = value();
   }
@@ -132,7 +131,8 @@ Machine describe_machine(const std::string& root, int affinity) {
     std::istringstream fields(line);
     std::string key, unit;
     std::uint64_t kib = 0;
-    if (!(fields >> key >> kib >> unit) || unit != "kB" || kib > std::numeric_limits<std::uint64_t>::max() / 1024) continue;
+    if (!(fields >> key >> kib >> unit) || unit != "kB" || kib > std::numeric_limits<std::uint64_t>::max() / 1024)
+      continue;
     if (key == "MemTotal:") machine.memory_total = {kib * 1024};
     if (key == "MemAvailable:") {
       machine.memory_available = {kib * 1024};
@@ -152,8 +152,7 @@ Machine describe_machine(const std::string& root, int affinity) {
   machine.cpu_quota = limits.cpus;
   machine.usable_cores = std::max(1, affinity);
   if (limits.cpus > 0) {
-    machine.usable_cores =
-        std::min(machine.usable_cores, std::max(1, static_cast<int>(std::ceil(limits.cpus))));
+    machine.usable_cores = std::min(machine.usable_cores, std::max(1, static_cast<int>(std::ceil(limits.cpus))));
   }
   if (limits.memory_limit != std::numeric_limits<std::uint64_t>::max()) {
     machine.cgroup_limit = {limits.memory_limit};

@@ -38,8 +38,7 @@ class Recorded {
 std::string x86_cpuinfo(int cores, const std::string& name) {
   std::string text;
   for (int i = 0; i < cores; ++i) {
-    text += "processor\t: " + std::to_string(i) +
-            "\nvendor_id\t: GenuineIntel\nmodel\t\t: 140\nmodel name\t: " + name +
+    text += "processor\t: " + std::to_string(i) + "\nvendor_id\t: GenuineIntel\nmodel\t\t: 140\nmodel name\t: " + name +
             "\ncache size\t: 12288 KB\n\n";
   }
   return text;
@@ -60,9 +59,7 @@ TEST(Machine, LaptopWithEightCores) {
       .file("/sys/fs/cgroup/user.slice/memory.max", "max\n")
       .file("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
   const std::string cache = "/sys/devices/system/cpu/cpu0/cache/";
-  laptop.file(cache + "index0/level", "1\n")
-      .file(cache + "index0/type", "Data\n")
-      .file(cache + "index0/size", "48K\n");
+  laptop.file(cache + "index0/level", "1\n").file(cache + "index0/type", "Data\n").file(cache + "index0/size", "48K\n");
   laptop.file(cache + "index1/level", "1\n")
       .file(cache + "index1/type", "Instruction\n")
       .file(cache + "index1/size", "32K\n");
@@ -139,9 +136,8 @@ TEST(Machine, CgroupVersion1) {
     Recorded container;
     container.file("/proc/cpuinfo", x86_cpuinfo(16, "x"))
         .file("/proc/meminfo", kMeminfo)
-        .file("/proc/self/cgroup",
-              "12:cpuset:/docker/abc\n9:memory:/docker/abc\n4:" + cpu +
-                  ":/docker/abc\n1:name=systemd:/docker/abc\n0::/system.slice/docker.service\n")
+        .file("/proc/self/cgroup", "12:cpuset:/docker/abc\n9:memory:/docker/abc\n4:" + cpu +
+                                       ":/docker/abc\n1:name=systemd:/docker/abc\n0::/system.slice/docker.service\n")
         .file("/sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "4294967296\n")
         .file("/sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "1073741824\n")
         .file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
@@ -182,8 +178,7 @@ TEST(Machine, Aarch64) {
   EXPECT_EQ(m.cpu_name, "aarch64, implementer 0x41, part 0xd0c");
 
   Recorded board;
-  board.file("/proc/cpuinfo",
-             cpuinfo + "Hardware\t: BCM2835\nModel\t\t: Raspberry Pi 4 Model B Rev 1.4\n");
+  board.file("/proc/cpuinfo", cpuinfo + "Hardware\t: BCM2835\nModel\t\t: Raspberry Pi 4 Model B Rev 1.4\n");
   EXPECT_EQ(board.describe(4).cpu_name, "Raspberry Pi 4 Model B Rev 1.4");
 }
 
@@ -219,8 +214,7 @@ TEST(Machine, OddMeminfo) {
   EXPECT_EQ(m.memory_available, 1_MiB);
 
   Recorded old;
-  old.file("/proc/meminfo",
-           "MemTotal: 10240 kB\nMemFree: 1024 kB\nBuffers: 1024 kB\nCached: 2048 kB\n");
+  old.file("/proc/meminfo", "MemTotal: 10240 kB\nMemFree: 1024 kB\nBuffers: 1024 kB\nCached: 2048 kB\n");
   EXPECT_EQ(old.describe(1).memory_available, 4_MiB);
 }
 

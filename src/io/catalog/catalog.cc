@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <climits>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +19,7 @@ namespace millrace {
 namespace {
 
 constexpr int kSchema = 1;
-constexpr int kBusyMs = 60'000;  // how long another run may hold the catalogue
+constexpr int kBusyMs = 60'000;             // how long another run may hold the catalogue
 constexpr int kApplicationId = 0x6D726163;  // "mrac", so that `file` and we can tell it from other SQLite files
 
 constexpr const char* kTables = R"(
@@ -44,7 +44,9 @@ struct Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  void text(int i, std::string_view v) { sqlite3_bind_text(handle, i, v.data(), static_cast<int>(v.size()), SQLITE_STATIC); }
+  void text(int i, std::string_view v) {
+    sqlite3_bind_text(handle, i, v.data(), static_cast<int>(v.size()), SQLITE_STATIC);
+  }
   void blob(int i, const void* data, std::size_t size) {
     sqlite3_bind_blob(handle, i, size > 0 ? data : "", static_cast<int>(size), SQLITE_STATIC);
   }
@@ -64,10 +66,11 @@ struct Statement {
   bool error_code(int i, ErrorCode& out) const { return number(i, 0, static_cast<int>(ErrorCode::internal), out); }
   std::string text(int i) const {
     const auto* data = static_cast<const char*>(sqlite3_column_blob(handle, i));
-    return data == nullptr ? std::string() : std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(handle, i)));
+    return data == nullptr ? std::string()
+                           : std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(handle, i)));
   }
-  // False when the column does not hold a hash. A row that we cannot have written is passed over: its file or picture is
-  // then read again.
+  // False when the column does not hold a hash. A row that we cannot have written is passed over: its file or picture
+  // is then read again.
   bool content(int i, ContentHash& hash) const {
     if (sqlite3_column_bytes(handle, i) != static_cast<int>(hash.size())) return false;
     std::memcpy(hash.data(), sqlite3_column_blob(handle, i), hash.size());
@@ -144,7 +147,8 @@ void check_ours(Catalog::State& s) {
   const std::int64_t schema = s.number("PRAGMA user_version");
   s.run("COMMIT");
   if (!fresh && application != kApplicationId) {
-    throw Failure(ErrorCode::bad_data, "this SQLite file is not a catalogue", printable(s.path), "name another with --catalog");
+    throw Failure(ErrorCode::bad_data, "this SQLite file is not a catalogue", printable(s.path),
+                  "name another with --catalog");
   }
   if (!fresh && schema > kSchema) {
     throw Failure(ErrorCode::conflict, "a newer version of this program made the catalogue", printable(s.path),
@@ -229,11 +233,10 @@ std::vector<CatalogPicture> Catalog::pictures() {
     p.failed = !row.null(1);
     p.reason = row.text(2);
     p.damage = row.text(3);
-    const bool right =
-        p.failed ? row.error_code(1, p.code) && !p.reason.empty()
-                 : row.number(4, 0, 255, p.format) && row.number(5, 1, kLongestSide, p.width) &&
-                       row.number(6, 1, kLongestSide, p.height) && row.number(7, 0, 100, p.quality) &&
-                       row.number(12, 0, INT_MAX, p.exif_fields);
+    const bool right = p.failed ? row.error_code(1, p.code) && !p.reason.empty()
+                                : row.number(4, 0, 255, p.format) && row.number(5, 1, kLongestSide, p.width) &&
+                                      row.number(6, 1, kLongestSide, p.height) && row.number(7, 0, 100, p.quality) &&
+                                      row.number(12, 0, INT_MAX, p.exif_fields);
     if (!right) continue;
     if (const std::string codes = row.text(8); codes.size() == sizeof(p.codes)) {
       std::memcpy(p.codes.data(), codes.data(), codes.size());
@@ -381,7 +384,8 @@ void make_folders(const std::string& folder) {
     if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) {
       const int reason = errno;
       struct stat info {};
-      if (::stat(part.c_str(), &info) != 0) throw Failure(system_error("the folder cannot be made", printable(part), reason));
+      if (::stat(part.c_str(), &info) != 0)
+        throw Failure(system_error("the folder cannot be made", printable(part), reason));
     }
     if (at != std::string::npos) ++at;
   }

@@ -24,10 +24,10 @@ struct CatalogFile {
   std::string path;
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;
-  bool failed = false;      // it could not be read; `reason` says why
+  bool failed = false;  // it could not be read; `reason` says why
   ErrorCode code{};
   std::string reason;
-  ContentHash content{};    // when it could
+  ContentHash content{};  // when it could
 };
 
 // What is known of one content, whatever it is called.
@@ -36,8 +36,8 @@ struct CatalogPicture {
   bool failed = false;  // not a picture that decodes; `reason` says why
   ErrorCode code{};
   std::string reason;
-  std::string damage;   // not empty: it displays, but part of it is missing
-  int format = 0;       // ImageFormat
+  std::string damage;         // not empty: it displays, but part of it is missing
+  int format = 0;             // ImageFormat
   int width = 0, height = 0;  // upright
   int quality = 0;
   std::array<std::uint64_t, 6> codes{};  // 64-bit hashes; their meaning is the caller's, and part of its key

@@ -24,7 +24,8 @@ std::string pattern(std::size_t size) {
 
 TEST(FileReader, GivesEveryByteOnceAndTheSameHashHoweverItIsRead) {
   TestFolder folder;
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, FileReader::kChunk - 1, FileReader::kChunk, FileReader::kChunk + 1, 3 * FileReader::kChunk}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, FileReader::kChunk - 1, FileReader::kChunk,
+                                 FileReader::kChunk + 1, 3 * FileReader::kChunk}) {
     const std::string bytes = pattern(size);
     const std::string path = folder.write("a", bytes);
     const ContentHash hash = *hash_file(path);

@@ -52,7 +52,8 @@ class Walker {
       errno = 0;
     }
     // What was listed until then is still used.
-    if (errno != 0) result_.unreadable.push_back(system_error("the folder cannot be read to its end", printable(at), errno));
+    if (errno != 0)
+      result_.unreadable.push_back(system_error("the folder cannot be read to its end", printable(at), errno));
     std::sort(names.begin(), names.end());
     return names;
   }

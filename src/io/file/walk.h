@@ -21,8 +21,8 @@ struct FileEntry {
 };
 
 struct WalkOptions {
-  bool hidden = false;           // also names that begin with a dot
-  bool follow_symlinks = false;  // also what symbolic links inside a folder point to
+  bool hidden = false;               // also names that begin with a dot
+  bool follow_symlinks = false;      // also what symbolic links inside a folder point to
   std::vector<std::string> exclude;  // glob patterns (src/base/text.h); a folder that matches is not entered
   std::function<bool()> cancelled;
 };

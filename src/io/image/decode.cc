@@ -11,12 +11,13 @@ std::optional<Error> check_sides(std::uint64_t width, std::uint64_t height, cons
   if (width == 0 || height == 0) return Error{ErrorCode::bad_data, "the picture has no pixels", path, ""};
   if (width > kLongestSide || height > kLongestSide) {
     return Error{ErrorCode::too_large,
-                 fmt::format("{} x {} pixels: a side is over the limit of {}", width, height, grouped(kLongestSide)), path, ""};
+                 fmt::format("{} x {} pixels: a side is over the limit of {}", width, height, grouped(kLongestSide)),
+                 path, ""};
   }
   if (width * height > options.most_pixels) {
     return Error{ErrorCode::too_large,
-                 fmt::format("{} x {} pixels are over the limit of {}", width, height, grouped(options.most_pixels)), path,
-                 "raise --max-pixels if the file is meant to be that large"};
+                 fmt::format("{} x {} pixels are over the limit of {}", width, height, grouped(options.most_pixels)),
+                 path, "raise --max-pixels if the file is meant to be that large"};
   }
   return std::nullopt;
 }
@@ -28,11 +29,14 @@ Outcome<Decoded> decode_picture(FileReader& file, const DecodeOptions& options, 
   if (head.empty()) return Error{ErrorCode::bad_data, "the file is empty", subject, ""};
   const ImageFormat format = sniff_format(head, file.path());
   switch (format) {
-    case ImageFormat::jpeg: return decode_jpeg(file, options, sink);
-    case ImageFormat::png: return decode_png(file, options, sink);
+    case ImageFormat::jpeg:
+      return decode_jpeg(file, options, sink);
+    case ImageFormat::png:
+      return decode_png(file, options, sink);
     case ImageFormat::unknown:
       return Error{ErrorCode::unsupported, "not a picture in a format that this program reads", subject, ""};
-    default: return decode_in_helper(file, format, options, sink);
+    default:
+      return decode_in_helper(file, format, options, sink);
   }
 }
 

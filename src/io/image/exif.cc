@@ -55,9 +55,9 @@ Exif parse_exif(std::span<const std::uint8_t> block) {
     }
   }
   constexpr auto kBodySerialNumber = static_cast<ExifTag>(0xA431);
-  for (const std::string& part : {text_of(data.get(), EXIF_IFD_0, EXIF_TAG_MAKE),
-                                  text_of(data.get(), EXIF_IFD_0, EXIF_TAG_MODEL),
-                                  text_of(data.get(), EXIF_IFD_EXIF, kBodySerialNumber)}) {
+  for (const std::string& part :
+       {text_of(data.get(), EXIF_IFD_0, EXIF_TAG_MAKE), text_of(data.get(), EXIF_IFD_0, EXIF_TAG_MODEL),
+        text_of(data.get(), EXIF_IFD_EXIF, kBodySerialNumber)}) {
     if (!part.empty()) exif.camera += (exif.camera.empty() ? "" : " ") + part;
   }
   return exif;

@@ -15,8 +15,8 @@ struct Exif {
   Orientation orientation = Orientation::upright;
   // Capture time in local time, "2024:05:01 12:30:00", and fractions of a second as digits; empty when absent.
   std::string taken, subsecond;
-  std::string camera;   // make, model and body serial number joined by spaces
-  int fields = 0;       // how many fields there are: of two equal pictures, the one with more lost less
+  std::string camera;  // make, model and body serial number joined by spaces
+  int fields = 0;      // how many fields there are: of two equal pictures, the one with more lost less
 };
 
 // `block` begins with "Exif\0\0" (as in JPEG) or with the TIFF header (as in PNG, HEIF and WebP).

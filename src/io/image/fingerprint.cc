@@ -134,7 +134,8 @@ class FingerprintSink : public RowSink {
   }
 
   static std::size_t pixels_of(const PictureInfo& info) {
-    return static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.height) * static_cast<std::size_t>(info.channels);
+    return static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.height) *
+           static_cast<std::size_t>(info.channels);
   }
 
   void consume(const std::uint8_t* data, std::ptrdiff_t stride, int count) {

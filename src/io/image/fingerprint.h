@@ -17,8 +17,8 @@ namespace millrace {
 struct FingerprintOptions {
   HashRequest hashes;
   DecodeOptions decode;
-  bool upright = false;     // turn by the EXIF orientation before hashing
-  int thumbnail_side = 0;   // pixels on the longer side of an RGB thumbnail; 0 makes none
+  bool upright = false;       // turn by the EXIF orientation before hashing
+  int thumbnail_side = 0;     // pixels on the longer side of an RGB thumbnail; 0 makes none
   bool content_hash = false;  // also hash the file's bytes while they pass by
 };
 

@@ -22,9 +22,12 @@ class FingerprintTest : public testing::Test {
     auto file = FileReader::open(path);
     if (!file) return file.error();
     Span span(trace_.stage("test", 1));
-    return fingerprint(**file, options_, budget_, [this] { return cancelled_; }, span);
+    return fingerprint(
+        **file, options_, budget_, [this] { return cancelled_; }, span);
   }
-  Outcome<Fingerprint> print_of(const std::string& name, const std::string& bytes) { return print_of(folder_.write(name, bytes)); }
+  Outcome<Fingerprint> print_of(const std::string& name, const std::string& bytes) {
+    return print_of(folder_.write(name, bytes));
+  }
 
   TestFolder folder_;
   Trace trace_{false};
@@ -40,9 +43,11 @@ TEST_F(FingerprintTest, TurnsByEveryOrientationOnce) {
   for (const Orientation o : kOrientations) {
     // Stored so that turning by `o` gives the upright picture.
     const bool swapped = swaps_sides(o);
-    TestPixels stored{swapped ? 120 : 200, swapped ? 200 : 120, 3, oriented(upright.data.data(), 200, 120, 3, inverse(o))};
+    TestPixels stored{swapped ? 120 : 200, swapped ? 200 : 120, 3,
+                      oriented(upright.data.data(), 200, 120, 3, inverse(o))};
     for (const bool last : {false, true}) {
-      const auto got = print_of("stored.png", png_bytes(stored, {.exif = test_exif(static_cast<int>(o)), .exif_last = last}));
+      const auto got =
+          print_of("stored.png", png_bytes(stored, {.exif = test_exif(static_cast<int>(o)), .exif_last = last}));
       ASSERT_TRUE(got) << got.error().message();
       EXPECT_EQ(got->hashes.bits, right->hashes.bits) << static_cast<int>(o) << last;
       EXPECT_EQ(got->hashes.quality, right->hashes.quality);
@@ -75,7 +80,8 @@ TEST_F(FingerprintTest, NamesTheMemoryThatAPictureNeeds) {
   Budget budget(1_MiB);
   auto file = FileReader::open(folder_.write("a.png", png_bytes(test_pixels(1000, 900, 3), {.interlaced = true})));
   Span span(trace_.stage("test", 1));
-  const auto got = fingerprint(**file, options_, budget, [] { return false; }, span);
+  const auto got = fingerprint(
+      **file, options_, budget, [] { return false; }, span);
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, ErrorCode::out_of_memory);
   EXPECT_THAT(got.error().what, testing::HasSubstr("needs"));

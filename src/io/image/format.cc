@@ -45,18 +45,30 @@ ImageFormat by_extension(std::string_view path) {
 
 const char* name_of(ImageFormat format) {
   switch (format) {
-    case ImageFormat::unknown: return "unknown";
-    case ImageFormat::jpeg: return "JPEG";
-    case ImageFormat::png: return "PNG";
-    case ImageFormat::gif: return "GIF";
-    case ImageFormat::bmp: return "BMP";
-    case ImageFormat::pnm: return "PNM";
-    case ImageFormat::tiff: return "TIFF";
-    case ImageFormat::webp: return "WebP";
-    case ImageFormat::heif: return "HEIF";
-    case ImageFormat::jxl: return "JPEG XL";
-    case ImageFormat::jp2: return "JPEG 2000";
-    case ImageFormat::raw: return "RAW";
+    case ImageFormat::unknown:
+      return "unknown";
+    case ImageFormat::jpeg:
+      return "JPEG";
+    case ImageFormat::png:
+      return "PNG";
+    case ImageFormat::gif:
+      return "GIF";
+    case ImageFormat::bmp:
+      return "BMP";
+    case ImageFormat::pnm:
+      return "PNM";
+    case ImageFormat::tiff:
+      return "TIFF";
+    case ImageFormat::webp:
+      return "WebP";
+    case ImageFormat::heif:
+      return "HEIF";
+    case ImageFormat::jxl:
+      return "JPEG XL";
+    case ImageFormat::jp2:
+      return "JPEG 2000";
+    case ImageFormat::raw:
+      return "RAW";
   }
   return "unknown";
 }
@@ -74,13 +86,14 @@ ImageFormat sniff_format(std::span<const std::uint8_t> head, std::string_view pa
   if (starts("RIFF"sv) && starts("WEBP"sv, 8)) return ImageFormat::webp;
   if (starts("\xFF\x0A"sv) || starts("\0\0\0\x0CJXL \r\n\x87\n"sv)) return ImageFormat::jxl;
   if (starts("\0\0\0\x0CjP  \r\n\x87\n"sv) || starts("\xFF\x4F\xFF\x51"sv)) return ImageFormat::jp2;
-  if (starts("FUJIFILMCCD-RAW"sv) || starts("FOVb"sv) || starts("IIU\0"sv) || starts("IIRO"sv) ||
-      starts("IIRS"sv) || starts("MMOR"sv)) {
+  if (starts("FUJIFILMCCD-RAW"sv) || starts("FOVb"sv) || starts("IIU\0"sv) || starts("IIRO"sv) || starts("IIRS"sv) ||
+      starts("MMOR"sv)) {
     return ImageFormat::raw;
   }
   if (starts("ftyp"sv, 4)) {
     if (starts("crx "sv, 8)) return ImageFormat::raw;
-    for (const auto brand : {"heic"sv, "heix"sv, "hevc"sv, "heim"sv, "heis"sv, "mif1"sv, "msf1"sv, "avif"sv, "avis"sv}) {
+    for (const auto brand :
+         {"heic"sv, "heix"sv, "hevc"sv, "heim"sv, "heis"sv, "mif1"sv, "msf1"sv, "avif"sv, "avis"sv}) {
       if (starts(brand, 8)) return ImageFormat::heif;
     }
     return ImageFormat::unknown;  // film

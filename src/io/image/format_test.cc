@@ -27,8 +27,12 @@ constexpr Magic kMagics[] = {
     {"\0\0\0\x0CJXL \r\n\x87\n"sv, ImageFormat::jxl},
     {"\0\0\0\x0CjP  \r\n\x87\n"sv, ImageFormat::jp2},
     {"\xFF\x4F\xFF\x51"sv, ImageFormat::jp2},
-    {"\0\0\0\x20""ftypheic"sv, ImageFormat::heif},
-    {"\0\0\0\x20""ftypavif"sv, ImageFormat::heif},
+    {"\0\0\0\x20"
+     "ftypheic"sv,
+     ImageFormat::heif},
+    {"\0\0\0\x20"
+     "ftypavif"sv,
+     ImageFormat::heif},
     {"II*\0\x08\0\0\0"sv, ImageFormat::tiff},
     {"MM\0*\0\0\0\x08"sv, ImageFormat::tiff},
     {"BM................"sv, ImageFormat::bmp},
@@ -43,7 +47,11 @@ TEST(Format, IsToldByTheFirstBytes) {
     for (std::size_t n = 0; n < magic.bytes.size(); ++n) (void)sniff(magic.bytes.substr(0, n));
   }
   EXPECT_EQ(sniff("II*\0\x08\0\0\0"sv, "a.NEF"), ImageFormat::raw);
-  EXPECT_EQ(sniff("\0\0\0\x20""ftypisom"sv, "a.jpg"), ImageFormat::unknown) << "film";
+  EXPECT_EQ(sniff("\0\0\0\x20"
+                  "ftypisom"sv,
+                  "a.jpg"),
+            ImageFormat::unknown)
+      << "film";
   EXPECT_EQ(sniff("<html>"sv, "a.jpg"), ImageFormat::unknown);
   EXPECT_EQ(sniff(""sv), ImageFormat::unknown);
 }
@@ -79,7 +87,8 @@ TEST(Format, EmptyAndForeignFilesSaySo) {
 }
 
 TEST(Format, PictureNames) {
-  for (const char* yes : {"a.jpg", "b.JPEG", "/x/y.HeiC", "c.dng", "d.PNG"}) EXPECT_TRUE(has_picture_extension(yes)) << yes;
+  for (const char* yes : {"a.jpg", "b.JPEG", "/x/y.HeiC", "c.dng", "d.PNG"})
+    EXPECT_TRUE(has_picture_extension(yes)) << yes;
   for (const char* no : {"jpg", "a.txt", "a.jpg.xmp", ".png/x", "a."}) EXPECT_FALSE(has_picture_extension(no)) << no;
 }
 

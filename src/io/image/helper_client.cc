@@ -58,8 +58,8 @@ std::unique_ptr<HelperProcess> helper_with(const helper::Request& request, int f
 }
 
 bool sane(const Message& m) {
-  return m.width > 0 && m.height > 0 && (m.channels == 1 || m.channels == 3) &&
-         m.text_bytes <= helper::kMostText && m.exif_bytes <= helper::kMostExif;
+  return m.width > 0 && m.height > 0 && (m.channels == 1 || m.channels == 3) && m.text_bytes <= helper::kMostText &&
+         m.exif_bytes <= helper::kMostExif;
 }
 
 // What a helper may say about a picture; everything else is the program's to say.
@@ -67,15 +67,18 @@ ErrorCode code_of(std::uint32_t code) {
   switch (const auto known = static_cast<ErrorCode>(code)) {
     case ErrorCode::unsupported:
     case ErrorCode::too_large:
-    case ErrorCode::out_of_memory: return known;
-    default: return ErrorCode::bad_data;
+    case ErrorCode::out_of_memory:
+      return known;
+    default:
+      return ErrorCode::bad_data;
   }
 }
 
 // One picture's conversation.
 class Conversation {
  public:
-  Conversation(HelperProcess& helper, ImageFormat format, const DecodeOptions& options, RowSink& sink, std::string subject)
+  Conversation(HelperProcess& helper, ImageFormat format, const DecodeOptions& options, RowSink& sink,
+               std::string subject)
       : helper_(helper), options_(options), sink_(sink), subject_(std::move(subject)) {
     result_.info.format = format;
   }
@@ -119,7 +122,8 @@ class Conversation {
           result_.damage = utf8_for_display(text);
           reusable_ = true;
           return std::move(result_);
-        default: return nonsense();
+        default:
+          return nonsense();
       }
       if (!helper_.answer(refused ? Answer::stop : Answer::go_on)) return died();
       if (refused) {
@@ -142,7 +146,8 @@ class Conversation {
   }
 
   void wait_for(const Message& m) {
-    const std::uint64_t megapixels = static_cast<std::uint64_t>(m.full_width) * static_cast<std::uint64_t>(m.full_height) / 1'000'000;
+    const std::uint64_t megapixels =
+        static_cast<std::uint64_t>(m.full_width) * static_cast<std::uint64_t>(m.full_height) / 1'000'000;
     helper_.set_patience(kPatienceSeconds + static_cast<int>(std::min<std::uint64_t>(megapixels, 100'000)));
   }
 
@@ -171,7 +176,8 @@ class Conversation {
   }
 
   bool take_rows(const Message& m) {
-    const std::size_t pitch = static_cast<std::size_t>(result_.info.width) * static_cast<std::size_t>(result_.info.channels);
+    const std::size_t pitch =
+        static_cast<std::size_t>(result_.info.width) * static_cast<std::size_t>(result_.info.channels);
     if (!begun_ || m.rows <= 0 || m.rows > result_.info.height - delivered_ ||
         static_cast<std::size_t>(m.rows) * pitch > helper::kSharedBytes) {
       return false;

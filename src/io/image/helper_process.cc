@@ -129,7 +129,8 @@ Error HelperProcess::obituary() {
   constexpr const char* kOthers = "the other files are not affected";
   if (stopped_) return {ErrorCode::cancelled, "cancelled", "", ""};
   if (silent_) {
-    return {ErrorCode::crashed, fmt::format("its decoder made no progress for {} s and was stopped", patience_s_), "", kOthers};
+    return {ErrorCode::crashed, fmt::format("its decoder made no progress for {} s and was stopped", patience_s_), "",
+            kOthers};
   }
   // The socket is closed before the process is gone; one that closed it and lives on is not waited for.
   int status = 0;

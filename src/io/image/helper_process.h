@@ -15,8 +15,8 @@
 
 namespace millrace {
 
-// The helper's path: beside the program, where the build and a package put it. Tests may run another program of the same
-// build.
+// The helper's path: beside the program, where the build and a package put it. Tests may run another program of the
+// same build.
 std::string helper_program();
 
 class HelperProcess {

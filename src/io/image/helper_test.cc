@@ -27,7 +27,8 @@ std::string bmp_bytes(const TestPixels& p) {
   const std::uint32_t size = pitch * static_cast<std::uint32_t>(p.height);
   std::string out = "BM" + little(54 + size, 4) + little(0, 4) + little(54, 4) + little(40, 4) +
                     little(static_cast<std::uint32_t>(p.width), 4) + little(static_cast<std::uint32_t>(p.height), 4) +
-                    little(1, 2) + little(24, 2) + little(0, 4) + little(size, 4) + little(2835, 4) + little(2835, 4) + little(0, 8);
+                    little(1, 2) + little(24, 2) + little(0, 4) + little(size, 4) + little(2835, 4) + little(2835, 4) +
+                    little(0, 8);
   for (int y = p.height; y-- > 0;) {
     std::string row;
     for (int x = 0; x < p.width; ++x) {

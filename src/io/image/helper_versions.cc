@@ -30,8 +30,8 @@ bool read_all(int fd, std::string& text) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   char block[4096];
   while (text.size() < kMostOutput) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return false;
     pollfd waiting{fd, POLLIN, 0};
     const int ready = ::poll(&waiting, 1, static_cast<int>(left.count()));
@@ -94,19 +94,16 @@ Outcome<std::vector<HelperLibrary>> helper_libraries(const std::string& program)
     }
   }
   const std::string said = complaint.empty() ? "" : ": " + printable(complaint);
-  if (!ended)
-    return Error{ErrorCode::crashed, "the decoding helper does not answer", subject, kPackages};
+  if (!ended) return Error{ErrorCode::crashed, "the decoding helper does not answer", subject, kPackages};
   if (WIFSIGNALED(status)) {
-    return Error{
-        ErrorCode::crashed,
-        fmt::format("the decoding helper crashed ({}){}", strsignal(WTERMSIG(status)), said),
-        subject, kPackages};
+    return Error{ErrorCode::crashed,
+                 fmt::format("the decoding helper crashed ({}){}", strsignal(WTERMSIG(status)), said), subject,
+                 kPackages};
   }
   if (WEXITSTATUS(status) != 0 || libraries.empty()) {
-    return Error{
-        ErrorCode::crashed,
-        fmt::format("the decoding helper stopped with exit code {}{}", WEXITSTATUS(status), said),
-        subject, kPackages};
+    return Error{ErrorCode::crashed,
+                 fmt::format("the decoding helper stopped with exit code {}{}", WEXITSTATUS(status), said), subject,
+                 kPackages};
   }
   return libraries;
 }

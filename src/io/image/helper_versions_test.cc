@@ -59,12 +59,10 @@ TEST(HelperVersions, DeathIsToldWithItsLastWords) {
   EXPECT_THAT(crashed.error().remedy, HasSubstr("libvips42"));
 
   // How a program ends whose library is missing.
-  const FakeHelper unlinked(
-      "echo 'error while loading shared libraries: libvips.so.42' >&2\nexit 127\n");
+  const FakeHelper unlinked("echo 'error while loading shared libraries: libvips.so.42' >&2\nexit 127\n");
   const auto missing = helper_libraries(unlinked.path());
   ASSERT_FALSE(missing.ok());
-  EXPECT_THAT(missing.error().what,
-              HasSubstr("exit code 127: error while loading shared libraries: libvips.so.42"));
+  EXPECT_THAT(missing.error().what, HasSubstr("exit code 127: error while loading shared libraries: libvips.so.42"));
 }
 
 TEST(HelperVersions, NonsenseIsNotBelieved) {

@@ -6,9 +6,9 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <csetjmp>
-#include <fmt/format.h>
 #include <memory>
 #include <vector>
 
@@ -261,7 +261,8 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   if (nothing && !whole) return broken();
   if (nothing && s.errors.warning[0] != '\0') {
     if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
-    return Error{ErrorCode::bad_data, fmt::format("nothing of the picture can be decoded ({})", s.errors.warning), subject, ""};
+    return Error{ErrorCode::bad_data, fmt::format("nothing of the picture can be decoded ({})", s.errors.warning),
+                 subject, ""};
   }
   if (delivered < s.info.output_height) {
     // The decoder gave up in the middle. The rest is gray, as a viewer would show it.

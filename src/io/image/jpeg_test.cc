@@ -20,7 +20,8 @@ class JpegTest : public testing::Test {
 int first_difference(const KeepingSink& a, const KeepingSink& b) {
   const auto pitch = static_cast<std::size_t>(a.info.width * a.info.channels);
   for (int y = 0; y < a.info.height; ++y) {
-    if (std::memcmp(a.pixels.data() + static_cast<std::size_t>(y) * pitch, b.pixels.data() + static_cast<std::size_t>(y) * pitch, pitch) != 0) {
+    if (std::memcmp(a.pixels.data() + static_cast<std::size_t>(y) * pitch,
+                    b.pixels.data() + static_cast<std::size_t>(y) * pitch, pitch) != 0) {
       return y;
     }
   }

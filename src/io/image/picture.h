@@ -32,8 +32,8 @@ struct PictureInfo {
   int channels = 3;                     // 1 gray, 3 RGB
   // The format defines its pixels and they are decoded in full, so that hashes are those of any right decoder.
   bool exact = true;
-  Bytes decoder_memory;                 // what the decoder itself will hold on to
-  Exif exif;                            // what EXIF says, its orientation not applied to the rows
+  Bytes decoder_memory;  // what the decoder itself will hold on to
+  Exif exif;             // what EXIF says, its orientation not applied to the rows
 };
 
 // Takes the rows. begin() is called once, before them; an Error from it stops the decoding and becomes the outcome.
@@ -54,7 +54,7 @@ struct DecodeOptions {
   // 0 decodes in full. Otherwise the decoder may reduce by whatever factor it has (JPEG's 1/2, 1/4, 1/8) as long as
   // the shorter side keeps at least this many pixels.
   int shortest_side = 0;
-  bool gray = false;                      // luma is enough: JPEG then gives its own Y
+  bool gray = false;                          // luma is enough: JPEG then gives its own Y
   std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
   std::function<bool()> cancelled{};          // asked while a helper is silent; may be empty
 };

@@ -63,7 +63,8 @@ void on_read(png_structp png, png_bytep out, png_size_t count) {
 }
 
 // Text, profiles and suggested palettes are passed over unread: a small file may unpack to gigabytes of them. EXIF is
-// taken as a chunk that libpng does not know, because what it knows it makes room for by the length that the file claims.
+// taken as a chunk that libpng does not know, because what it knows it makes room for by the length that the file
+// claims.
 void choose_chunks(png_structp png) {
   static constexpr png_byte kPassedOver[] = "tEXt\0zTXt\0iTXt\0iCCP\0sPLT\0hIST\0pCAL\0sCAL";
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kPassedOver, 8);

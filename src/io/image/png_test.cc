@@ -40,7 +40,8 @@ TEST_F(PngTest, GivesTheStoredPixelsWithoutAlpha) {
       ASSERT_EQ(got.sink.rows_kept(), 41);
       for (int i = 0; i < 53 * 41; ++i) {
         for (int c = 0; c < shown; ++c) {
-          ASSERT_EQ(got.sink.pixels[static_cast<std::size_t>(i * shown + c)], pixels.data[static_cast<std::size_t>(i * channels + c)])
+          ASSERT_EQ(got.sink.pixels[static_cast<std::size_t>(i * shown + c)],
+                    pixels.data[static_cast<std::size_t>(i * channels + c)])
               << channels << interlaced << i;
         }
       }
@@ -60,7 +61,8 @@ TEST_F(PngTest, ClipsWideGrayAndHalvesWideColour) {
 }
 
 TEST_F(PngTest, ExpandsPalettesAndSmallDepths) {
-  const PngKind palette{.color = PNG_COLOR_TYPE_PALETTE, .depth = 2, .palette = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {255, 0, 255}}};
+  const PngKind palette{
+      .color = PNG_COLOR_TYPE_PALETTE, .depth = 2, .palette = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {255, 0, 255}}};
   const auto got = decode(png_bytes(4, 1, {0b00011011}, 1, palette));
   ASSERT_TRUE(got.outcome);
   EXPECT_EQ(got.sink.pixels, (std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 255, 0, 255}));
@@ -94,7 +96,8 @@ TEST_F(PngTest, CutAnywhereIsUnreadableOrDamagedWithTheSameRowsAbove) {
     // libpng unpacks 8 KiB at once.
     EXPECT_GE(same, 30 * static_cast<int>(tenth) - 35);
     // Below the part that arrived everything is black, not what happened to lie in memory.
-    for (std::size_t i = static_cast<std::size_t>(same) * 1200; i < got.sink.pixels.size(); ++i) ASSERT_EQ(got.sink.pixels[i], 0) << tenth;
+    for (std::size_t i = static_cast<std::size_t>(same) * 1200; i < got.sink.pixels.size(); ++i)
+      ASSERT_EQ(got.sink.pixels[i], 0) << tenth;
     last = same;
   }
   EXPECT_GT(last, 230);
@@ -123,7 +126,8 @@ TEST_F(PngTest, CutInterlacedIsACoarseWholePicture) {
 
 TEST_F(PngTest, RefusesABombByTheLimitItBreaks) {
   std::string bytes("\x89PNG\r\n\x1A\n", 8);
-  bytes += chunk("IHDR", big_endian(200'000) + big_endian(200'000) + std::string("\x08\x02\0\0\0", 5)) + chunk("IDAT", "x");
+  bytes +=
+      chunk("IHDR", big_endian(200'000) + big_endian(200'000) + std::string("\x08\x02\0\0\0", 5)) + chunk("IDAT", "x");
   const auto pixels = decode(bytes);
   ASSERT_FALSE(pixels.outcome);
   EXPECT_EQ(pixels.outcome.error().code, ErrorCode::too_large);
@@ -142,7 +146,9 @@ TEST_F(PngTest, PassesOverTextThatUnpacksToGigabytes) {
   const std::string zeros(1 << 20, 'a');
   uLongf size = ::compressBound(static_cast<uLong>(zeros.size()));
   std::string packed(size, '\0');
-  ASSERT_EQ(::compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(zeros.data()), static_cast<uLong>(zeros.size())), Z_OK);
+  ASSERT_EQ(::compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(zeros.data()),
+                       static_cast<uLong>(zeros.size())),
+            Z_OK);
   packed.resize(size);
   std::string bytes = plain.substr(0, 33);
   const std::string text = chunk("zTXt", std::string("Comment\0\0", 9) + packed);
@@ -183,7 +189,8 @@ TEST_F(PngTest, ReportsExifBeforeAndAfterThePixels) {
 TEST_F(PngTest, AnInterlacedPictureIsPaidForWhole) {
   const TestPixels pixels = test_pixels(400, 300, 3);
   EXPECT_LT(decode(png_bytes(pixels)).sink.info.decoder_memory, 1_MiB);
-  EXPECT_GE(decode(png_bytes(test_pixels(1000, 800, 3), {.interlaced = true})).sink.info.decoder_memory.count, 1000U * 800 * 3);
+  EXPECT_GE(decode(png_bytes(test_pixels(1000, 800, 3), {.interlaced = true})).sink.info.decoder_memory.count,
+            1000U * 800 * 3);
 }
 
 }  // namespace

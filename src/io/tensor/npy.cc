@@ -15,8 +15,7 @@
 namespace millrace::npy {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              ".npy data is used as it lies in the file");
+static_assert(std::endian::native == std::endian::little, ".npy data is used as it lies in the file");
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20;
 

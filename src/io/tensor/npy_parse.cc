@@ -26,9 +26,7 @@ struct Complaint {
 };
 
 [[noreturn]] void bad(std::string what) { throw Complaint{ErrorCode::bad_data, std::move(what)}; }
-[[noreturn]] void unsupported(std::string what) {
-  throw Complaint{ErrorCode::unsupported, std::move(what)};
-}
+[[noreturn]] void unsupported(std::string what) { throw Complaint{ErrorCode::unsupported, std::move(what)}; }
 
 class Parser {
  public:
@@ -57,15 +55,13 @@ class Parser {
     skip_space();
     if (at_ != text_.size()) bad("its header goes on after the dictionary");
     if (!fields || !fortran || !shape) bad("its header lacks descr, fortran_order or shape");
-    if (*fortran && shape->size() > 1)
-      unsupported("it is in Fortran order; save it with numpy.ascontiguousarray");
+    if (*fortran && shape->size() > 1) unsupported("it is in Fortran order; save it with numpy.ascontiguousarray");
     return {std::move(*fields), std::move(*shape), 0};
   }
 
  private:
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t'))
-      ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
   }
   bool accept(char c) {
     skip_space();
@@ -79,8 +75,7 @@ class Parser {
 
   std::string string() {
     skip_space();
-    if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"'))
-      bad("its header lacks a string");
+    if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) bad("its header lacks a string");
     const char quote = text_[at_++];
     const std::size_t end = text_.find(quote, at_);
     if (end == std::string_view::npos) bad("a string in its header does not end");
@@ -110,8 +105,7 @@ class Parser {
     std::uint64_t value = 0;
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
       const auto digit = static_cast<std::uint64_t>(text_[at_] - '0');
-      if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10)
-        bad("a number in its header is too large");
+      if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10) bad("a number in its header is too large");
       value = 10 * value + digit;
     }
     if (at_ == begin) bad("its header lacks a number");
@@ -131,18 +125,16 @@ class Parser {
   }
 
   static Type type_of(const std::string& text) {
-    if (text.size() < 3 || text.size() > 4)
-      unsupported(fmt::format("its type '{}' is not a number", printable(text)));
+    if (text.size() < 3 || text.size() > 4) unsupported(fmt::format("its type '{}' is not a number", printable(text)));
     int bytes = 0;
     for (const char digit : text.substr(2)) {
-      if (digit < '0' || digit > '9')
-        unsupported(fmt::format("its type '{}' is not a number", printable(text)));
+      if (digit < '0' || digit > '9') unsupported(fmt::format("its type '{}' is not a number", printable(text)));
       bytes = 10 * bytes + (digit - '0');
     }
     const char order = text[0], kind = text[1];
     const bool power = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-    const bool known = (kind == 'b' && bytes == 1) || ((kind == 'u' || kind == 'i') && power) ||
-                       (kind == 'f' && power && bytes > 1);
+    const bool known =
+        (kind == 'b' && bytes == 1) || ((kind == 'u' || kind == 'i') && power) || (kind == 'f' && power && bytes > 1);
     if (!known) unsupported(fmt::format("its type '{}' is not a number", printable(text)));
     if (order == '>') unsupported("it is big-endian; save it with .astype('<...')");
     if (order != '<' && order != '=' && !(order == '|' && bytes == 1)) {
@@ -227,9 +219,7 @@ const char* kind_name(char kind) {
 
 }  // namespace
 
-std::string text_of(Type type) {
-  return fmt::format("{}{}{}", type.bytes == 1 ? '|' : '<', type.kind, type.bytes);
-}
+std::string text_of(Type type) { return fmt::format("{}{}{}", type.bytes == 1 ? '|' : '<', type.kind, type.bytes); }
 
 std::uint64_t Header::item_bytes() const {
   std::uint64_t sum = 0;
@@ -250,15 +240,12 @@ std::string Header::words() const {
   std::string text;
   for (const Field& field : fields) {
     const Type type = field.type;
-    const std::string name =
-        type.kind == 'b' ? "bool" : fmt::format("{}{}", kind_name(type.kind), 8 * type.bytes);
-    text += (text.empty() ? "" : ", ") +
-            (field.name.empty() ? name : printable(field.name) + " " + name);
+    const std::string name = type.kind == 'b' ? "bool" : fmt::format("{}{}", kind_name(type.kind), 8 * type.bytes);
+    text += (text.empty() ? "" : ", ") + (field.name.empty() ? name : printable(field.name) + " " + name);
   }
   if (!plain()) text = "(" + text + ")";
   text += " [";
-  for (std::size_t at = 0; at < shape.size(); ++at)
-    text += fmt::format("{}{}", at == 0 ? "" : ", ", shape[at]);
+  for (std::size_t at = 0; at < shape.size(); ++at) text += fmt::format("{}{}", at == 0 ? "" : ", ", shape[at]);
   return text + "]";
 }
 
@@ -276,8 +263,7 @@ std::string header_text(const std::vector<Field>& fields, std::span<const std::u
     type = "'" + text_of(fields[0].type) + "'";
   } else {
     for (const Field& field : fields) {
-      type +=
-          fmt::format("{}('{}', '{}')", type.empty() ? "[" : ", ", field.name, text_of(field.type));
+      type += fmt::format("{}('{}', '{}')", type.empty() ? "[" : ", ", field.name, text_of(field.type));
     }
     type += "]";
   }
@@ -285,13 +271,11 @@ std::string header_text(const std::vector<Field>& fields, std::span<const std::u
   for (const std::uint64_t dimension : shape)
     dimensions += fmt::format("{}{}", dimensions.empty() ? "" : ", ", dimension);
   if (shape.size() == 1) dimensions += ",";
-  std::string dictionary =
-      fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}), }}", type, dimensions);
+  std::string dictionary = fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}), }}", type, dimensions);
   constexpr std::size_t kPrefix = 10, kAlign = 64;
   dictionary.append((kAlign - (kPrefix + dictionary.size() + 1) % kAlign) % kAlign, ' ');
   dictionary += '\n';
-  if (dictionary.size() > 0xFFFF)
-    throw Failure(ErrorCode::too_large, "a .npy header is over 64 KiB");
+  if (dictionary.size() > 0xFFFF) throw Failure(ErrorCode::too_large, "a .npy header is over 64 KiB");
   std::string text("\x93NUMPY\x01\x00", 8);
   text += static_cast<char>(dictionary.size() & 255);
   text += static_cast<char>(dictionary.size() >> 8);

@@ -40,9 +40,7 @@ std::string file_of(const std::string& dictionary, const std::string& data, char
   return text + dictionary + data;
 }
 
-Outcome<Header> parsed(const std::string& file) {
-  return parse(std::as_bytes(std::span(file)), "x.npy");
-}
+Outcome<Header> parsed(const std::string& file) { return parse(std::as_bytes(std::span(file)), "x.npy"); }
 
 TEST_F(Npy, WritesWhatItReads) {
   const std::vector<Field> fields = {{"i", {'u', 4}}, {"j", {'u', 4}}, {"distance", {'u', 1}}};
@@ -101,22 +99,14 @@ TEST_F(Npy, NewFilesHaveUsualPermissions) {
 TEST_F(Npy, ReadsEveryVersionAndSpacing) {
   for (const char major : {'\1', '\2', '\3'}) {
     const auto header =
-        parsed(file_of("{'descr': '<u8', 'fortran_order': False, 'shape': (2,), }   \n",
-                       std::string(16, 'x'), major));
+        parsed(file_of("{'descr': '<u8', 'fortran_order': False, 'shape': (2,), }   \n", std::string(16, 'x'), major));
     ASSERT_TRUE(header.ok()) << header.error().message();
     EXPECT_EQ(header->items(), 2u);
   }
-  EXPECT_TRUE(
-      parsed(file_of("{\"shape\":(2,4),\"fortran_order\":False,\"descr\":\"|u1\"}", "12345678"))
-          .ok());
-  EXPECT_TRUE(
-      parsed(file_of("{'descr': '<u8', 'fortran_order': False, 'shape': ()}", "12345678")).ok());
-  EXPECT_TRUE(
-      parsed(file_of("{'descr': '<u8', 'fortran_order': True, 'shape': (1,)}", "12345678")).ok());
-  EXPECT_TRUE(
-      parsed(file_of("{'descr': '<u8', 'fortran_order': False, 'shape': (0, 9223372036854775807)}",
-                     ""))
-          .ok());
+  EXPECT_TRUE(parsed(file_of("{\"shape\":(2,4),\"fortran_order\":False,\"descr\":\"|u1\"}", "12345678")).ok());
+  EXPECT_TRUE(parsed(file_of("{'descr': '<u8', 'fortran_order': False, 'shape': ()}", "12345678")).ok());
+  EXPECT_TRUE(parsed(file_of("{'descr': '<u8', 'fortran_order': True, 'shape': (1,)}", "12345678")).ok());
+  EXPECT_TRUE(parsed(file_of("{'descr': '<u8', 'fortran_order': False, 'shape': (0, 9223372036854775807)}", "")).ok());
 }
 
 TEST_F(Npy, RefusesHostileHeaders) {
@@ -127,24 +117,20 @@ TEST_F(Npy, RefusesHostileHeaders) {
   const auto with = [](const std::string& type, const std::string& shape) {
     return "{'descr': " + type + ", 'fortran_order': False, 'shape': " + shape + "}";
   };
-  for (const char* shape :
-       {"(9,)", "(9223372036854775807,)", "(99999999999999999999,)", "(4294967296, 4294967296)",
-        "(-1,)", "(1", "1", "(2305843009213693952, 2)", "('a',)", "(1,,)", "(1 1)", "()x", ""}) {
+  for (const char* shape : {"(9,)", "(9223372036854775807,)", "(99999999999999999999,)", "(4294967296, 4294967296)",
+                            "(-1,)", "(1", "1", "(2305843009213693952, 2)", "('a',)", "(1,,)", "(1 1)", "()x", ""}) {
     EXPECT_EQ(code(with("'<u8'", shape)), ErrorCode::bad_data) << shape;
   }
-  for (const char* type :
-       {"'|O'", "'<U8'", "'>u8'", "'<u16'", "'<u3'", "'|S99999999999'", "'<M8[ns]'", "''", "'<f1'",
-        "[('a', '<u4', (2,))]", "[('a', [('b', '<u4')])]", "[('', '<u4')]"}) {
+  for (const char* type : {"'|O'", "'<U8'", "'>u8'", "'<u16'", "'<u3'", "'|S99999999999'", "'<M8[ns]'", "''", "'<f1'",
+                           "[('a', '<u4', (2,))]", "[('a', [('b', '<u4')])]", "[('', '<u4')]"}) {
     EXPECT_EQ(code(with(type, "(1,)")), ErrorCode::unsupported) << type;
   }
   for (const char* type : {"8", "[", "[]", "[(", "'\\x3cu8'", "'|u8'", "None"}) {
     EXPECT_EQ(code(with(type, "(1,)")), ErrorCode::bad_data) << type;
   }
-  EXPECT_EQ(code("{'descr': '<u8', 'fortran_order': True, 'shape': (2, 2)}"),
-            ErrorCode::unsupported);
+  EXPECT_EQ(code("{'descr': '<u8', 'fortran_order': True, 'shape': (2, 2)}"), ErrorCode::unsupported);
   for (const char* text : {"", "{", "}", "{}", "{'descr': '<u8'}", "{'a': 1}", "((((((((((",
-                           "{'descr': '<u8', 'descr': '<u8'}",
-                           "{'descr': '<u8', 'fortran_order': 1, 'shape': (1,)}"}) {
+                           "{'descr': '<u8', 'descr': '<u8'}", "{'descr': '<u8', 'fortran_order': 1, 'shape': (1,)}"}) {
     EXPECT_EQ(code(text), ErrorCode::bad_data) << text;
   }
   std::string many = "(";
@@ -154,8 +140,7 @@ TEST_F(Npy, RefusesHostileHeaders) {
 
 TEST_F(Npy, EveryTruncationAndManyMutationsAreAnswered) {
   const std::string good = file_of(
-      "{'descr': [('i', '<u4'), ('d', '|u1')], 'fortran_order': False, 'shape': (3, 2), }\n",
-      std::string(30, 'x'));
+      "{'descr': [('i', '<u4'), ('d', '|u1')], 'fortran_order': False, 'shape': (3, 2), }\n", std::string(30, 'x'));
   ASSERT_TRUE(parsed(good).ok());
   for (std::size_t length = 0; length < good.size(); ++length) {
     EXPECT_FALSE(parsed(good.substr(0, length)).ok()) << length;

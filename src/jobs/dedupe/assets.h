@@ -2,10 +2,10 @@
 // Leaves: which of them are one press of the shutter.
 // Never: moves or drops a file; it only says what belongs together.
 //
-// Same folder, same stem, same moment: a RAW file and its JPEG or HEIF, a Live Photo's film, XMP and other sidecars. One
-// file stands for the asset: the JPEG or HEIF where there is one, since it is what copies are made of, else the RAW.
-// The others are its companions: never compared, never offered against it, and moved with it. Two plain pictures of one
-// stem (photo.jpg and photo.png) are two assets.
+// Same folder, same stem, same moment: a RAW file and its JPEG or HEIF, a Live Photo's film, XMP and other sidecars.
+// One file stands for the asset: the JPEG or HEIF where there is one, since it is what copies are made of, else the
+// RAW. The others are its companions: never compared, never offered against it, and moved with it. Two plain pictures
+// of one stem (photo.jpg and photo.png) are two assets.
 #pragma once
 
 #include "src/jobs/dedupe/library.h"

@@ -58,7 +58,8 @@ class Meeting {
       const std::size_t slot = slot_of(terms[0].kind);
       const hamming::Found found = hamming::search(column(queries, slot), column(base, slot), {terms[0].radius},
                                                    context_.executor, context_.budget);
-      for (const hamming::Pair& pair : found.pairs.list.span()) meet(terms, queries, base, pair.i, pair.j, base.size(), add);
+      for (const hamming::Pair& pair : found.pairs.list.span())
+        meet(terms, queries, base, pair.i, pair.j, base.size(), add);
     }
   }
 
@@ -100,7 +101,8 @@ std::vector<std::array<Views, 8>> turned_views(const Library& library, const std
   for (std::size_t begin = 0; begin < units.size(); begin += kBatch) {
     const std::size_t count = std::min(kBatch, units.size() - begin);
     for (std::size_t i = 0; i < count; ++i) {
-      jpegs[i] = catalog.thumbnail(library.pictures[units[begin + i].pictures[0]].data.content).value_or(std::vector<std::uint8_t>());
+      jpegs[i] = catalog.thumbnail(library.pictures[units[begin + i].pictures[0]].data.content)
+                     .value_or(std::vector<std::uint8_t>());
     }
     context.executor.parallel_for(count, 16, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
@@ -153,7 +155,8 @@ std::vector<Candidate> find_candidates(const Library& library, const std::vector
       });
     }
   }
-  std::sort(out.begin(), out.end(), [](const Candidate& x, const Candidate& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
+  std::sort(out.begin(), out.end(),
+            [](const Candidate& x, const Candidate& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (kept > 0 && out[kept - 1].a == out[i].a && out[kept - 1].b == out[i].b) {

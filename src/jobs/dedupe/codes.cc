@@ -28,8 +28,12 @@ std::vector<std::uint8_t> reduced(const Luma& luma, int margin, int width, int h
   return {out, out + static_cast<std::ptrdiff_t>(width) * height};
 }
 
-std::uint64_t dhash64(const Luma& luma, int margin) { return packed64(dhash_of(reduced(luma, margin, 9, 8).data(), 8)); }
-std::uint64_t phash64(const Luma& luma, int margin) { return packed64(phash_of(reduced(luma, margin, 32, 32).data(), 8)); }
+std::uint64_t dhash64(const Luma& luma, int margin) {
+  return packed64(dhash_of(reduced(luma, margin, 9, 8).data(), 8));
+}
+std::uint64_t phash64(const Luma& luma, int margin) {
+  return packed64(phash_of(reduced(luma, margin, 32, 32).data(), 8));
+}
 
 }  // namespace
 

@@ -88,7 +88,8 @@ void Judge::run_batch(std::vector<Look>& looks, std::size_t begin, std::size_t e
     }
   });
   const auto at = [&](std::uint32_t picture, int orientation) {
-    return static_cast<std::size_t>(std::lower_bound(views.begin(), views.end(), view_of(picture, orientation)) - views.begin());
+    return static_cast<std::size_t>(std::lower_bound(views.begin(), views.end(), view_of(picture, orientation)) -
+                                    views.begin());
   };
   context_.executor.parallel_for(end - begin, 4, [&](std::size_t from, std::size_t to) {
     const Span span(stage);
@@ -104,7 +105,9 @@ void Judge::run_batch(std::vector<Look>& looks, std::size_t begin, std::size_t e
 Judgement Judge::judgement(const Candidate& candidate) {
   look_at({candidate});
   Judgement best;
-  const auto rank = [](const Judgement& j) { return j.kind == alike::Kind::same ? 2 : j.kind == alike::Kind::recoloured ? 1 : 0; };
+  const auto rank = [](const Judgement& j) {
+    return j.kind == alike::Kind::same ? 2 : j.kind == alike::Kind::recoloured ? 1 : 0;
+  };
   for (int o = 0; o < alike::kOrientations; ++o) {
     if ((candidate.orientations >> o & 1) == 0) continue;
     const Judgement j = known_.at(key_of(candidate.a, candidate.b, o));

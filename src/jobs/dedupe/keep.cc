@@ -87,7 +87,9 @@ std::vector<Member> rank_members(const Library& library, const std::vector<std::
             [&](const Member& a, const Member& b) { return a.file != b.file && deciding(a.file, b.file).first < 0; });
   Member& best = members[0];
   best.keep = true;
-  best.why = members.size() > 1 ? why_kept(library, deciding(best.file, members[1].file).second, best.file, members[1].file) : "";
+  best.why = members.size() > 1
+                 ? why_kept(library, deciding(best.file, members[1].file).second, best.file, members[1].file)
+                 : "";
   const File& kept = library.files[best.file];
   const bool kept_whole = picture_of(library, best.file).damage.empty();
   for (std::size_t i = 1; i < members.size(); ++i) {

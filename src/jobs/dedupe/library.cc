@@ -50,9 +50,9 @@ bool inside(const std::string& path, const std::string& folder) {
 // One file's way through the pipeline.
 struct Read {
   std::size_t file = 0;
-  std::optional<Error> error;     // of the file itself
+  std::optional<Error> error;  // of the file itself
   ContentHash content{};
-  bool has_picture = false;       // `picture` was made now; otherwise another file's content is the same
+  bool has_picture = false;  // `picture` was made now; otherwise another file's content is the same
   CatalogPicture picture;
   std::vector<std::uint8_t> thumbnail;
 };
@@ -79,7 +79,8 @@ CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) 
 
 class Reader {
  public:
-  Reader(const Options& options, RunContext& context, const std::vector<File>& files) : context_(context), files_(files) {
+  Reader(const Options& options, RunContext& context, const std::vector<File>& files)
+      : context_(context), files_(files) {
     wanted_.hashes = {{kCatalogCodes.begin(), kCatalogCodes.end()}, 8};
     wanted_.upright = true;
     wanted_.thumbnail_side = kThumbnailSide;
@@ -186,8 +187,9 @@ Library find(const Options& options, const RunContext& context) {
       }
     }
     File file;
-    file.reference = std::any_of(references.begin(), references.end(),
-                                 [&](const std::string& folder) { return inside(entry.path, folder) || entry.path == folder; });
+    file.reference = std::any_of(references.begin(), references.end(), [&](const std::string& folder) {
+      return inside(entry.path, folder) || entry.path == folder;
+    });
     library.bytes += entry.size;
     file.entry = std::move(entry);
     library.files.push_back(std::move(file));
@@ -197,7 +199,10 @@ Library find(const Options& options, const RunContext& context) {
 
 }  // namespace
 
-std::string catalog_key() { return fmt::format("hashes {} upright, reduced to {}, thumbnails {}, alike {}", kHashVersion, kShortestSide, kThumbnailSide, kJudgeVersion); }
+std::string catalog_key() {
+  return fmt::format("hashes {} upright, reduced to {}, thumbnails {}, alike {}", kHashVersion, kShortestSide,
+                     kThumbnailSide, kJudgeVersion);
+}
 
 std::vector<std::string> absolute_folders(const std::vector<std::string>& folders) {
   std::vector<std::string> out;
@@ -255,9 +260,10 @@ Library scan(const Options& options, Catalog& catalog, RunContext& context) {
     Progress progress(context.progress, "reading", fresh.size());
     std::size_t next = 0;
     using Item = std::shared_ptr<Read>;
-    auto stages = chain::source<std::size_t>("list", [&]() -> std::optional<std::size_t> {
-                    return next < fresh.size() ? std::optional(fresh[next++]) : std::nullopt;
-                  }) |
+    auto stages = chain::source<std::size_t>("list",
+                                             [&]() -> std::optional<std::size_t> {
+                                               return next < fresh.size() ? std::optional(fresh[next++]) : std::nullopt;
+                                             }) |
                   chain::parallel<std::size_t, Item>(
                       "read and decode",
                       [&](std::size_t index, Span& span) -> Item {
@@ -281,10 +287,12 @@ Library scan(const Options& options, Catalog& catalog, RunContext& context) {
                       ++library.decoded;
                       picture_at.emplace(item->content, pictures.size());
                       pictures.push_back(item->picture);
-                      if (!passing_failure(item->picture)) catalog.put(std::move(item->picture), std::move(item->thumbnail));
+                      if (!passing_failure(item->picture))
+                        catalog.put(std::move(item->picture), std::move(item->thumbnail));
                     }
                     // A file that vanished or could not be read may be there again at the next run.
-                    const bool passing = item->error && (item->error->code == ErrorCode::not_found || item->error->code == ErrorCode::io);
+                    const bool passing = item->error && (item->error->code == ErrorCode::not_found ||
+                                                         item->error->code == ErrorCode::io);
                     if (!passing) catalog.put(std::move(record));
                     catalog.flush_now_and_then();
                     progress.add(1, entry.size);
@@ -307,7 +315,8 @@ Library scan(const Options& options, Catalog& catalog, RunContext& context) {
   // Pictures in the order of their content: no index depends on which file was read first.
   std::vector<ContentHash> used;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (known[i] && failure_of[i].empty() && !pictures[picture_at.at(content_of[i])].failed) used.push_back(content_of[i]);
+    if (known[i] && failure_of[i].empty() && !pictures[picture_at.at(content_of[i])].failed)
+      used.push_back(content_of[i]);
   }
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());

@@ -30,7 +30,8 @@ std::vector<std::vector<std::uint32_t>> connected_groups(std::uint32_t items, co
   return at_least_two(std::move(groups));
 }
 
-std::vector<std::vector<std::uint32_t>> tight_groups(std::uint32_t items, const std::vector<Link>& links, const LinkScore& score) {
+std::vector<std::vector<std::uint32_t>> tight_groups(std::uint32_t items, const std::vector<Link>& links,
+                                                     const LinkScore& score) {
   // A cluster is named by its lowest item. `bound` is the worst score known between two clusters that share a link;
   // joining only ever lowers it, so the best bound is looked into first, and is final once all its pairs are scored.
   struct Offer {

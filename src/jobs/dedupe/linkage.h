@@ -2,9 +2,9 @@
 // Leaves: groups.
 // Never: knows what an item is.
 //
-// Tight: complete linkage. Two clusters may join when every item of one matches every item of the other; of all that may,
-// the two whose worst pair is best join first, ties going to the lower items (which callers order by content). A pair
-// that no candidate rule proposed is scored when a join depends on it. Connected: chains of matches.
+// Tight: complete linkage. Two clusters may join when every item of one matches every item of the other; of all that
+// may, the two whose worst pair is best join first, ties going to the lower items (which callers order by content). A
+// pair that no candidate rule proposed is scored when a join depends on it. Connected: chains of matches.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct Link {
 using LinkScore = std::function<float(std::uint32_t a, std::uint32_t b)>;
 
 // Groups of at least two items, each sorted, in the order of their first items. `links` are the pairs known to match.
-std::vector<std::vector<std::uint32_t>> tight_groups(std::uint32_t items, const std::vector<Link>& links, const LinkScore& score);
+std::vector<std::vector<std::uint32_t>> tight_groups(std::uint32_t items, const std::vector<Link>& links,
+                                                     const LinkScore& score);
 std::vector<std::vector<std::uint32_t>> connected_groups(std::uint32_t items, const std::vector<Link>& links);
 
 }  // namespace millrace::dedupe

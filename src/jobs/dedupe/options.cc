@@ -64,26 +64,29 @@ std::vector<std::string> keep_criteria(const std::string& text) {
 
 void describe(Settings& settings, Options& options) {
   settings.heading("Finding");
-  settings.add_parsed("match", "RULE", "which pairs are looked at: auto, or hash distances such as dhash<=5,ahash<=5", "auto",
-                      [&options](const std::string& text) {
+  settings.add_parsed("match", "RULE", "which pairs are looked at: auto, or hash distances such as dhash<=5,ahash<=5",
+                      "auto", [&options](const std::string& text) {
                         parse_rule(text, true);
                         options.match = text;
                       });
-  settings.add_switch("verify", "look at the pixels of every candidate; --no-verify links on the rule itself", options.verify);
+  settings.add_switch("verify", "look at the pixels of every candidate; --no-verify links on the rule itself",
+                      options.verify);
   settings.add_choice("group", {"tight", "connected"},
                       "tight: everyone in a group matches everyone; connected: chains of matches too", options.group);
   settings.add_switch("orientations", "also find turned and mirrored copies", options.orientations);
-  settings.add_choice("bursts", {"keep-apart", "join"}, "never group different shots of a burst, or treat them like any pictures",
-                      options.bursts);
+  settings.add_choice("bursts", {"keep-apart", "join"},
+                      "never group different shots of a burst, or treat them like any pictures", options.bursts);
   settings.heading("Keeping");
-  settings.add_list("reference", "DIR", "also scan this folder; nothing in it is ever suggested for removal", options.reference);
+  settings.add_list("reference", "DIR", "also scan this folder; nothing in it is ever suggested for removal",
+                    options.reference);
   settings.add_parsed("keep", "CRITERION,...", "what decides which copy stays, first to last", kKeepOrder,
                       [&options](const std::string& text) {
                         keep_criteria(text);
                         options.keep = text;
                       });
   settings.heading("Files");
-  settings.add_text("catalog", "FILE", "where results are kept between runs; by default in your data folder", options.catalog);
+  settings.add_text("catalog", "FILE", "where results are kept between runs; by default in your data folder",
+                    options.catalog);
   settings.add_list("exclude", "GLOB", "leave out files and folders that match", options.exclude);
   settings.add_switch("hidden", "also files and folders whose name begins with a dot", options.hidden);
   settings.add_switch("follow-symlinks", "also what symbolic links inside a folder point to", options.follow_symlinks);

@@ -43,9 +43,9 @@ struct Options {
   std::string catalog;  // empty: the default place
   std::string match = "auto";
   bool verify = true;
-  std::string group = "tight";         // tight, connected
+  std::string group = "tight";  // tight, connected
   bool orientations = false;
-  std::string bursts = "keep-apart";   // keep-apart, join
+  std::string bursts = "keep-apart";  // keep-apart, join
   std::vector<std::string> reference;
   std::string keep = kKeepOrder;
   std::vector<std::string> exclude;

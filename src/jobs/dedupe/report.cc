@@ -47,7 +47,8 @@ Json json_of_group(const Result& result, const Group& group) {
     member["hash"] = hex_of_bytes(p.content);
     if (file.reference) member["reference"] = true;
     if (!p.taken.empty()) member["taken"] = p.taken;
-    for (const auto& [name, paths] : {std::pair{"companions", &file.companions}, std::pair{"hard_links", &file.hard_links}}) {
+    for (const auto& [name, paths] :
+         {std::pair{"companions", &file.companions}, std::pair{"hard_links", &file.hard_links}}) {
       if (paths->empty()) continue;
       Json list = Json::array();
       for (const std::string& path : *paths) {
@@ -133,7 +134,8 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
   header.groups = result.groups.size();
   header.reclaimable = result.reclaimable;
   for (const Unreadable& file : result.library.unreadable) header.unreadable.push_back({file.path, file.reason});
-  header.rule = options.verify ? fmt::format("Candidates by {}, each verified on its pixels. Kept: {}.", result.rule.text, options.keep)
+  header.rule = options.verify ? fmt::format("Candidates by {}, each verified on its pixels. Kept: {}.",
+                                             result.rule.text, options.keep)
                                : fmt::format("Linked by {} alone. Kept: {}.", result.rule.text, options.keep);
   DuplicatesPage page(path, header);
   for (const auto* list : {&result.groups, &result.related}) {
@@ -163,7 +165,8 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
       }
       for (const GroupPair& pair : group.pairs) {
         PagePair shown{pair.a, pair.b, rounded(pair.score), {}};
-        for (std::size_t c = 0; c < kCatalogCodes.size(); ++c) shown.distances[millrace::name_of(kCatalogCodes[c])] = pair.distances[c];
+        for (std::size_t c = 0; c < kCatalogCodes.size(); ++c)
+          shown.distances[millrace::name_of(kCatalogCodes[c])] = pair.distances[c];
         out.pairs.push_back(std::move(shown));
       }
       page.add_group(out);

@@ -33,13 +33,15 @@ class Grouping {
              judge_.judgement({std::min(a, b), std::max(a, b), 1}).kind == alike::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == "keep-apart");
-    std::vector<Candidate> candidates = find_candidates(library_, units_, result_.rule, options_.orientations, catalog_, context_);
+    std::vector<Candidate> candidates =
+        find_candidates(library_, units_, result_.rule, options_.orientations, catalog_, context_);
     result_.candidates = candidates.size();
     const std::vector<Link> links = options_.verify ? verified(candidates) : by_rule(candidates);
     const auto count = static_cast<std::uint32_t>(units_.size());
-    const auto grouped_units = options_.group == "connected"
-                                   ? connected_groups(count, links)
-                                   : tight_groups(count, links, [&](std::uint32_t a, std::uint32_t b) { return score(a, b); });
+    const auto grouped_units =
+        options_.group == "connected"
+            ? connected_groups(count, links)
+            : tight_groups(count, links, [&](std::uint32_t a, std::uint32_t b) { return score(a, b); });
     std::vector<std::uint32_t> group_of(units_.size(), kNone);
     for (std::uint32_t g = 0; g < grouped_units.size(); ++g) {
       for (const std::uint32_t u : grouped_units[g]) group_of[u] = g;
@@ -103,7 +105,8 @@ class Grouping {
     return links;
   }
 
-  // Without a look at the pixels: 1 less the share of bits that differ; nothing for pictures whose hashes say too little.
+  // Without a look at the pixels: 1 less the share of bits that differ; nothing for pictures whose hashes say too
+  // little.
   float rule_score(std::uint32_t a, std::uint32_t b) const {
     if (std::min(data(a).quality, data(b).quality) <= kQualityGate) return -1;
     if (!options_.orientations && !holds(result_.rule, data(a), data(b))) return -1;
@@ -160,7 +163,8 @@ class Grouping {
         if (at[i] >= group.members.size() || at[j] >= group.members.size()) continue;
         const std::uint32_t a = std::min(units[i], units[j]), b = std::max(units[i], units[j]);
         GroupPair pair{std::min(at[i], at[j]), std::max(at[i], at[j]), distances(data(a), data(b)), 0};
-        pair.score = group.kind == GroupKind::similar || group.kind == GroupKind::related ? std::max(0.0F, score(a, b)) : 0;
+        pair.score =
+            group.kind == GroupKind::similar || group.kind == GroupKind::related ? std::max(0.0F, score(a, b)) : 0;
         group.pairs.push_back(pair);
       }
     }
@@ -177,7 +181,8 @@ class Grouping {
         for (const std::uint32_t f : library_.pictures[p].files) group.members.push_back({f, true, ""});
       }
     }
-    std::sort(group.members.begin(), group.members.end(), [](const Member& a, const Member& b) { return a.file < b.file; });
+    std::sort(group.members.begin(), group.members.end(),
+              [](const Member& a, const Member& b) { return a.file < b.file; });
     if (group.members.size() < 2) return;
     add_pairs(group, units);
     (kind == GroupKind::related ? result_.related : result_.groups).push_back(std::move(group));
@@ -210,7 +215,9 @@ class Grouping {
   }
 
   void finish() {
-    const auto path_of = [&](const Group& g) -> const std::string& { return library_.files[g.members[0].file].entry.path; };
+    const auto path_of = [&](const Group& g) -> const std::string& {
+      return library_.files[g.members[0].file].entry.path;
+    };
     for (auto* list : {&result_.groups, &result_.related}) {
       for (Group& group : *list) group.id = id_of(group);
       std::sort(list->begin(), list->end(), [&](const Group& a, const Group& b) {
@@ -248,8 +255,9 @@ void confirm_copies(Library& library) {
       if (f == picture.files[0] || (!file.fresh && !library.files[picture.files[0]].fresh)) return false;
       const auto same = same_contents(first, file.entry.path);
       if (same && *same) return false;
-      library.unreadable.push_back({file.entry.path, same ? "its content hash is that of " + printable(first) + ", its bytes are not"
-                                                          : same.error().what});
+      library.unreadable.push_back(
+          {file.entry.path,
+           same ? "its content hash is that of " + printable(first) + ", its bytes are not" : same.error().what});
       return true;
     });
   }
@@ -259,11 +267,16 @@ void confirm_copies(Library& library) {
 
 const char* name_of(GroupKind kind) {
   switch (kind) {
-    case GroupKind::identical: return "identical";
-    case GroupKind::similar: return "similar";
-    case GroupKind::recoloured: return "recoloured";
-    case GroupKind::burst: return "burst";
-    case GroupKind::related: return "related";
+    case GroupKind::identical:
+      return "identical";
+    case GroupKind::similar:
+      return "similar";
+    case GroupKind::recoloured:
+      return "recoloured";
+    case GroupKind::burst:
+      return "burst";
+    case GroupKind::related:
+      return "related";
   }
   return "similar";
 }
@@ -300,11 +313,12 @@ std::string plan(const Options& options, Catalog& catalog, RunContext& context) 
     bytes += file.size;
   }
   // 70 pictures a second and thread is what reduced decoding of camera JPEGs reaches (docs/performance.md).
-  return fmt::format("pictures:  {}, of which {} ({}) are new or changed and will be decoded\nrule:      {}\nthreads:   {}\n"
-                     "memory:    {} at most\ntime:      about {} for the decoding\n",
-                     grouped(pictures), grouped(fresh), to_text(Bytes{bytes}), parse_rule(options.match, options.verify).text,
-                     context.executor.threads(), to_text(context.budget.limit()),
-                     duration_text(static_cast<double>(fresh) / (70.0 * context.executor.threads())));
+  return fmt::format(
+      "pictures:  {}, of which {} ({}) are new or changed and will be decoded\nrule:      {}\nthreads:   {}\n"
+      "memory:    {} at most\ntime:      about {} for the decoding\n",
+      grouped(pictures), grouped(fresh), to_text(Bytes{bytes}), parse_rule(options.match, options.verify).text,
+      context.executor.threads(), to_text(context.budget.limit()),
+      duration_text(static_cast<double>(fresh) / (70.0 * context.executor.threads())));
 }
 
 }  // namespace millrace::dedupe

@@ -76,7 +76,8 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   std::vector<std::pair<std::uint32_t, int>> burst_of(library.pictures.size(), {kNone, 0});
   if (bursts_apart) {
     for (std::uint32_t b = 0; b < bursts.size(); ++b) {
-      for (std::size_t i = 0; i < bursts[b].pictures.size(); ++i) burst_of[bursts[b].pictures[i]] = {b, bursts[b].shots[i]};
+      for (std::size_t i = 0; i < bursts[b].pictures.size(); ++i)
+        burst_of[bursts[b].pictures[i]] = {b, bursts[b].shots[i]};
     }
   }
   using Key = std::tuple<std::uint64_t, std::array<std::uint64_t, 6>, std::uint32_t, int>;

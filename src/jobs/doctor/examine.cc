@@ -24,8 +24,7 @@ constexpr std::array kHelperFormats = {
     HelperFormat{ImageFormat::pnm, "install libvips42"},
     HelperFormat{ImageFormat::tiff, "install libvips42 and libtiff6"},
     HelperFormat{ImageFormat::webp, "install libvips42 and libwebpdemux2"},
-    HelperFormat{ImageFormat::heif,
-                 "install libvips42 and libheif1 (Ubuntu 24.04: also libheif-plugin-libde265)"},
+    HelperFormat{ImageFormat::heif, "install libvips42 and libheif1 (Ubuntu 24.04: also libheif-plugin-libde265)"},
     HelperFormat{ImageFormat::jxl, "install libvips42 and libjxl0.7"},
     HelperFormat{ImageFormat::jp2, "install libvips42 and libopenjp2-7"},
     HelperFormat{ImageFormat::raw, "install libraw20"},
@@ -41,8 +40,7 @@ std::string first_word(const std::filesystem::path& path) {
 // A display or compute device (PCI classes 03 and 12) of NVIDIA's vendor number.
 bool nvidia_on_bus(const std::string& root) {
   std::error_code error;
-  for (const auto& device :
-       std::filesystem::directory_iterator(root + "/sys/bus/pci/devices", error)) {
+  for (const auto& device : std::filesystem::directory_iterator(root + "/sys/bus/pci/devices", error)) {
     if (first_word(device.path() / "vendor") != "0x10de") continue;
     const std::string kind = first_word(device.path() / "class");
     if (kind.starts_with("0x03") || kind.starts_with("0x12")) return true;
@@ -58,10 +56,10 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
   };
   for (const SelfTestResult& result : findings.self_test) {
     if (result.passed()) continue;
-    add(fmt::format(
-        "do not trust results at the level {}: run with MILLRACE_CPU={} and report the failed "
-        "self-test",
-        name_of(result.level), result.level == CpuLevel::baseline ? "another level" : "baseline"));
+    add(
+        fmt::format("do not trust results at the level {}: run with MILLRACE_CPU={} and report the failed "
+                    "self-test",
+                    name_of(result.level), result.level == CpuLevel::baseline ? "another level" : "baseline"));
   }
   add(findings.forced_error);
   add(helper_remedy);
@@ -76,9 +74,8 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
   }
   const Bytes memory = automatic_memory(findings.machine);
   if (memory.count > 0 && memory < 1_GiB) {
-    add(fmt::format(
-        "only {} is left for a job: close other programs, or raise this container's limit",
-        to_text(memory)));
+    add(fmt::format("only {} is left for a job: close other programs, or raise this container's limit",
+                    to_text(memory)));
   }
   return remedies;
 }
@@ -86,8 +83,7 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
 }  // namespace
 
 bool Findings::passed() const {
-  return std::all_of(self_test.begin(), self_test.end(),
-                     [](const SelfTestResult& r) { return r.passed(); });
+  return std::all_of(self_test.begin(), self_test.end(), [](const SelfTestResult& r) { return r.passed(); });
 }
 
 std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>& helper) {
@@ -102,9 +98,7 @@ std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>&
       support.remedy = helper.error().remedy;
     } else {
       for (const HelperLibrary& library : helper.value()) {
-        if (std::find(library.reads.begin(), library.reads.end(), support.name) ==
-            library.reads.end())
-          continue;
+        if (std::find(library.reads.begin(), library.reads.end(), support.name) == library.reads.end()) continue;
         support.reads = true;
         support.by = fmt::format("{} {}, in the helper", library.name, library.version);
       }
@@ -119,8 +113,7 @@ std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>&
   return formats;
 }
 
-Findings examine(const std::string& program_version, const std::string& helper,
-                 const std::string& root) {
+Findings examine(const std::string& program_version, const std::string& helper, const std::string& root) {
   Findings findings;
   findings.program_version = program_version;
   findings.machine = describe_machine(root);

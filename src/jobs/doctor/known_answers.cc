@@ -47,8 +47,7 @@ class Digest {
     for (const std::uint8_t b : bytes) hash_ = (hash_ ^ b) * 1099511628211U;
   }
   void add(std::uint32_t word) {
-    for (int shift = 0; shift < 32; shift += 8)
-      hash_ = (hash_ ^ (word >> shift & 255)) * 1099511628211U;
+    for (int shift = 0; shift < 32; shift += 8) hash_ = (hash_ ^ (word >> shift & 255)) * 1099511628211U;
   }
   void add(float value) { add(std::bit_cast<std::uint32_t>(value)); }
   std::string text() const { return fmt::format("{:016x}", hash_); }
@@ -79,8 +78,7 @@ std::vector<std::uint8_t> make_picture(int width, int height, std::uint64_t seed
   rgb.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3);
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      std::array<int, 3> colour = {x * 255 / width, y * 255 / height,
-                                   (x + y) * 255 / (width + height)};
+      std::array<int, 3> colour = {x * 255 / width, y * 255 / height, (x + y) * 255 / (width + height)};
       for (const Rectangle& r : rectangles) {
         if (x >= r.left && x < r.right && y >= r.top && y < r.bottom) colour = r.colour;
       }
@@ -140,12 +138,10 @@ std::string resize_answer(const Material& material, int width, int height) {
   Resizer resizer(kWidth, kHeight, width, height);
   // In uneven portions, as a decoder gives them.
   for (int y = 0; y < kHeight; y += 37) {
-    resizer.push(material.luma.data() + static_cast<std::size_t>(y) * kWidth, kWidth,
-                 std::min(37, kHeight - y));
+    resizer.push(material.luma.data() + static_cast<std::size_t>(y) * kWidth, kWidth, std::min(37, kHeight - y));
   }
   Digest digest;
-  digest.add(
-      {resizer.result(), static_cast<std::size_t>(width) * static_cast<std::size_t>(height)});
+  digest.add({resizer.result(), static_cast<std::size_t>(width) * static_cast<std::size_t>(height)});
   return digest.text();
 }
 
@@ -167,8 +163,8 @@ template <typename Code>
 std::string join_answer(const std::vector<Code>& codes, int radius, hamming::Algorithm algorithm) {
   const Executor executor(1);
   Budget budget(256_MiB);
-  const hamming::Joined joined = hamming::self_join(
-      std::span<const Code>(codes), {.radius = radius, .algorithm = algorithm}, executor, budget);
+  const hamming::Joined joined =
+      hamming::self_join(std::span<const Code>(codes), {.radius = radius, .algorithm = algorithm}, executor, budget);
   Digest digest;
   for (const hamming::Pair& pair : joined.pairs.list.span()) {
     digest.add(pair.i);
@@ -194,8 +190,8 @@ std::string alike_answer() {
   for (const auto& other : {brighter, turned, make_picture(alike::kSide, alike::kSide, 5)}) {
     const alike::Verdict v = alike::compare(first, features(other));
     kinds += fmt::format("{} ", alike::name_of(v.kind));
-    for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation,
-                          v.movement, v.moved_share, v.chroma, v.tone, v.contrast}) {
+    for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation, v.movement, v.moved_share,
+                          v.chroma, v.tone, v.contrast}) {
       digest.add(f);
     }
   }
@@ -214,24 +210,16 @@ const std::vector<Step>& steps() {
   using hamming::Algorithm;
   static const std::vector<Step> all = {
       {"luma", "f2a5462ebf72a11f", luma_answer},
-      {"resize to 97 x 64", "f587141a019ff64b",
-       [](const Material& m) { return resize_answer(m, 97, 64); }},
-      {"resize to 9 x 8", "e8113e07fd49c9ee",
-       [](const Material& m) { return resize_answer(m, 9, 8); }},
-      {"resize to 700 x 8", "19cd91df3efe083b",
-       [](const Material& m) { return resize_answer(m, 700, 8); }},
-      {"ahash", "000707077c7ebf9f 100",
-       [](const Material& m) { return hash_answer(m, HashKind::ahash); }},
-      {"dhash", "fd8d8dbde0dc7e7e 100",
-       [](const Material& m) { return hash_answer(m, HashKind::dhash); }},
+      {"resize to 97 x 64", "f587141a019ff64b", [](const Material& m) { return resize_answer(m, 97, 64); }},
+      {"resize to 9 x 8", "e8113e07fd49c9ee", [](const Material& m) { return resize_answer(m, 9, 8); }},
+      {"resize to 700 x 8", "19cd91df3efe083b", [](const Material& m) { return resize_answer(m, 700, 8); }},
+      {"ahash", "000707077c7ebf9f 100", [](const Material& m) { return hash_answer(m, HashKind::ahash); }},
+      {"dhash", "fd8d8dbde0dc7e7e 100", [](const Material& m) { return hash_answer(m, HashKind::dhash); }},
       {"dhash_vertical", "efc7f8f8ac879f8f 100",
        [](const Material& m) { return hash_answer(m, HashKind::dhash_vertical); }},
-      {"phash", "96223f4b4d2c734d 100",
-       [](const Material& m) { return hash_answer(m, HashKind::phash); }},
-      {"whash", "000707077c7e3f9f 100",
-       [](const Material& m) { return hash_answer(m, HashKind::whash); }},
-      {"colorhash", "01048000201 100",
-       [](const Material& m) { return hash_answer(m, HashKind::colorhash); }},
+      {"phash", "96223f4b4d2c734d 100", [](const Material& m) { return hash_answer(m, HashKind::phash); }},
+      {"whash", "000707077c7e3f9f 100", [](const Material& m) { return hash_answer(m, HashKind::whash); }},
+      {"colorhash", "01048000201 100", [](const Material& m) { return hash_answer(m, HashKind::colorhash); }},
       {"pdq", "f97db0240f669b22d8b549720bc6561cf8cb47d994c6721a345936c9157eeba2 100", pdq_answer},
       {"hamming join, 64 bits, brute force", "6553 of 9535, 103b0a171ee45376",
        [](const Material& m) { return join_answer(m.codes, 6, Algorithm::brute); }},
@@ -239,8 +227,7 @@ const std::vector<Step>& steps() {
        [](const Material& m) { return join_answer(m.codes, 6, Algorithm::index); }},
       {"hamming join, 256 bits", "9095 of 11636, 92d92813e56b4507",
        [](const Material& m) { return join_answer(m.long_codes, 9, Algorithm::brute); }},
-      {"alike", "same recoloured different d04c63f167966267",
-       [](const Material&) { return alike_answer(); }},
+      {"alike", "same recoloured different d04c63f167966267", [](const Material&) { return alike_answer(); }},
   };
   return all;
 }

@@ -29,9 +29,7 @@ namespace millrace::doctor {
 
 std::string jpeg_library() { return "libjpeg-turbo " MILLRACE_JPEG_VERSION; }
 
-std::string png_library() {
-  return fmt::format("libpng {} with zlib {}", png_get_libpng_ver(nullptr), zlibVersion());
-}
+std::string png_library() { return fmt::format("libpng {} with zlib {}", png_get_libpng_ver(nullptr), zlibVersion()); }
 
 std::vector<Library> own_libraries() {
   const unsigned xxhash = XXH_versionNumber();
@@ -45,8 +43,7 @@ std::vector<Library> own_libraries() {
       {"Highway", fmt::format("{}.{}", HWY_MAJOR, HWY_MINOR), "chooses the vector instructions"},
       {"GIO", fmt::format("{}.{}.{}", glib_major_version, glib_minor_version, glib_micro_version),
        "moves files to the trash"},
-      {"xxHash", fmt::format("{}.{}.{}", xxhash / 10000, xxhash / 100 % 100, xxhash % 100),
-       "fingerprints files"},
+      {"xxHash", fmt::format("{}.{}.{}", xxhash / 10000, xxhash / 100 % 100, xxhash % 100), "fingerprints files"},
   };
 }
 

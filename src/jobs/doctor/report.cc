@@ -10,28 +10,22 @@ namespace millrace::doctor {
 namespace {
 
 constexpr const char* kNoOpenCl = "this build has no OpenCL version of any operation";
-constexpr const char* kNoGpuVersion =
-    "no operation of this build has a CUDA version yet, so no job uses it";
+constexpr const char* kNoGpuVersion = "no operation of this build has a CUDA version yet, so no job uses it";
 
 std::string known(Bytes bytes) { return bytes.count == 0 ? "unknown" : to_text(bytes); }
 
 std::string names(const std::vector<CpuLevel>& levels) {
   std::string text;
-  for (const CpuLevel level : levels)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(level));
+  for (const CpuLevel level : levels) text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(level));
   return text;
 }
 
 // 12040 is 12.4.
-std::string cuda_version(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
+std::string cuda_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 class Page {
  public:
-  void heading(const std::string& text) {
-    out_ += fmt::format("{}{}\n", out_.empty() ? "" : "\n", text);
-  }
+  void heading(const std::string& text) { out_ += fmt::format("{}{}\n", out_.empty() ? "" : "\n", text); }
   void line(const std::string& name, const std::string& text) {
     // Names and versions come from outside: a library, a driver, /proc.
     out_ += fmt::format("  {:<14} {}\n", name, printable(text));
@@ -50,10 +44,9 @@ void write_cpu(Page& page, const Findings& f) {
   if (!f.forced.empty()) level += fmt::format("; MILLRACE_CPU={}", f.forced);
   page.line("level", level);
   if (!f.forced_error.empty()) page.line("", f.forced_error);
-  std::string cores =
-      fmt::format("{} usable of {} online", f.machine.usable_cores, f.machine.online_cores);
-  cores += f.machine.cpu_quota > 0 ? fmt::format("; the cgroup allows {:.2f}", f.machine.cpu_quota)
-                                   : "; no cgroup quota";
+  std::string cores = fmt::format("{} usable of {} online", f.machine.usable_cores, f.machine.online_cores);
+  cores +=
+      f.machine.cpu_quota > 0 ? fmt::format("; the cgroup allows {:.2f}", f.machine.cpu_quota) : "; no cgroup quota";
   page.line("cores", cores);
   page.line("caches", fmt::format("L2 {}, L3 {}", known(f.machine.l2), known(f.machine.l3)));
 }
@@ -62,8 +55,7 @@ void write_memory(Page& page, const Findings& f) {
   page.heading("Memory");
   page.line("total", known(f.machine.memory_total));
   page.line("available", known(f.machine.memory_available));
-  page.line("cgroup limit",
-            f.machine.cgroup_limit.count == 0 ? "none" : to_text(f.machine.cgroup_limit));
+  page.line("cgroup limit", f.machine.cgroup_limit.count == 0 ? "none" : to_text(f.machine.cgroup_limit));
   page.line("--memory auto", known(automatic_memory(f.machine)));
 }
 
@@ -73,9 +65,8 @@ void write_gpus(Page& page, const Findings& f) {
   for (std::size_t i = 0; i < f.cuda.devices.size(); ++i) {
     const CudaDevice& device = f.cuda.devices[i];
     page.line(fmt::format("cuda:{}", i),
-              fmt::format("{}, {}, compute capability {}.{}, driver for CUDA {}", device.name,
-                          to_text(device.memory), device.major, device.minor,
-                          cuda_version(f.cuda.version)));
+              fmt::format("{}, {}, compute capability {}.{}, driver for CUDA {}", device.name, to_text(device.memory),
+                          device.major, device.minor, cuda_version(f.cuda.version)));
   }
   if (!f.cuda.devices.empty()) page.line("", kNoGpuVersion);
   page.line("opencl", kNoOpenCl);
@@ -93,8 +84,8 @@ void write_self_test(Page& page, const Findings& f) {
     page.line(name_of(level), fmt::format("{} of {} right", passed, all));
     for (const SelfTestResult& r : f.self_test) {
       if (r.level != level || r.passed()) continue;
-      page.line("  WRONG", fmt::format("{} at level {}: got {}, expected {}", r.operation,
-                                       name_of(level), r.got, r.expected));
+      page.line("  WRONG",
+                fmt::format("{} at level {}: got {}, expected {}", r.operation, name_of(level), r.got, r.expected));
     }
   }
 }
@@ -127,8 +118,8 @@ nlohmann::ordered_json json_of(const Findings& f) {
   using Json = nlohmann::ordered_json;
   // JSON must be UTF-8, whatever /proc or a driver says.
   const auto text = [](const std::string& s) { return utf8_for_display(s); };
-  Json levels = Json::array(), devices = Json::array(), formats = Json::array(),
-       libraries = Json::array(), tests = Json::array();
+  Json levels = Json::array(), devices = Json::array(), formats = Json::array(), libraries = Json::array(),
+       tests = Json::array();
   for (const CpuLevel level : f.levels) levels.push_back(name_of(level));
   for (const CudaDevice& d : f.cuda.devices) {
     devices.push_back({{"name", text(d.name)},
@@ -136,11 +127,8 @@ nlohmann::ordered_json json_of(const Findings& f) {
                        {"compute_capability", fmt::format("{}.{}", d.major, d.minor)}});
   }
   for (const FormatSupport& s : f.formats) {
-    formats.push_back({{"format", s.name},
-                       {"reads", s.reads},
-                       {"writes", s.writes},
-                       {"by", text(s.by)},
-                       {"remedy", s.remedy}});
+    formats.push_back(
+        {{"format", s.name}, {"reads", s.reads}, {"writes", s.writes}, {"by", text(s.by)}, {"remedy", s.remedy}});
   }
   for (const Library& l : f.libraries)
     libraries.push_back({{"name", text(l.name)}, {"version", text(l.version)}, {"use", l.use}});
@@ -171,11 +159,7 @@ nlohmann::ordered_json json_of(const Findings& f) {
         {"available", f.machine.memory_available.count},
         {"cgroup_limit", f.machine.cgroup_limit.count},
         {"automatic", automatic_memory(f.machine).count}}},
-      {"cuda",
-       {{"version", f.cuda.version},
-        {"devices", devices},
-        {"reason", text(f.cuda.reason)},
-        {"used", false}}},
+      {"cuda", {{"version", f.cuda.version}, {"devices", devices}, {"reason", text(f.cuda.reason)}, {"used", false}}},
       {"opencl", {{"devices", Json::array()}, {"reason", kNoOpenCl}}},
       {"helper", {{"works", f.helper.empty()}, {"reason", text(f.helper)}}},
       {"formats", formats},

@@ -37,8 +37,7 @@ struct Findings {
   std::string forced;        // MILLRACE_CPU as it is set; empty when it is not
   std::string forced_error;  // why it cannot be obeyed
   CudaDriver cuda;
-  bool nvidia_on_bus =
-      false;  // an NVIDIA display or compute device is in this machine, with a driver or without
+  bool nvidia_on_bus = false;  // an NVIDIA display or compute device is in this machine, with a driver or without
   std::vector<Library> libraries;
   std::vector<FormatSupport> formats;
   std::string helper;  // empty when the helper answered; else what is wrong with it
@@ -49,8 +48,7 @@ struct Findings {
 };
 
 // `helper` is the path of millrace-decoder; `root` as in describe_machine().
-Findings examine(const std::string& program_version, const std::string& helper,
-                 const std::string& root = "");
+Findings examine(const std::string& program_version, const std::string& helper, const std::string& root = "");
 
 // The formats, from what the helper said; apart so that it can be tested on invented answers.
 std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>& helper);

@@ -21,8 +21,8 @@ const FormatSupport& find(const std::vector<FormatSupport>& formats, const std::
 }
 
 TEST(Doctor, FormatsFollowTheHelper) {
-  const auto formats = formats_of(std::vector<HelperLibrary>{
-      {"libvips", "8.14.1", {"WebP", "TIFF"}}, {"giflib", "5.2.1", {"GIF"}}});
+  const auto formats =
+      formats_of(std::vector<HelperLibrary>{{"libvips", "8.14.1", {"WebP", "TIFF"}}, {"giflib", "5.2.1", {"GIF"}}});
   EXPECT_TRUE(find(formats, "JPEG").reads);
   EXPECT_TRUE(find(formats, "JPEG").writes);
   EXPECT_TRUE(find(formats, "WebP").reads);
@@ -34,12 +34,10 @@ TEST(Doctor, FormatsFollowTheHelper) {
 }
 
 TEST(Doctor, WithoutAHelperTheMainFormatsRemain) {
-  const auto formats =
-      formats_of(Error{ErrorCode::unavailable, "not there", "decoder", "build it"});
+  const auto formats = formats_of(Error{ErrorCode::unavailable, "not there", "decoder", "build it"});
   EXPECT_TRUE(find(formats, "JPEG").reads);
   EXPECT_TRUE(find(formats, "PNG").reads);
-  for (const char* name :
-       {"GIF", "BMP", "PNM", "TIFF", "WebP", "HEIF", "JPEG XL", "JPEG 2000", "RAW"}) {
+  for (const char* name : {"GIF", "BMP", "PNM", "TIFF", "WebP", "HEIF", "JPEG XL", "JPEG 2000", "RAW"}) {
     EXPECT_FALSE(find(formats, name).reads) << name;
     EXPECT_EQ(find(formats, name).remedy, "build it");
   }
@@ -50,12 +48,11 @@ TEST(Doctor, ThisMachine) {
   EXPECT_TRUE(findings.passed());
   EXPECT_EQ(findings.helper, "");
   EXPECT_TRUE(findings.cuda.devices.empty() != findings.cuda.reason.empty());
-  for (const Library& library : findings.libraries)
-    EXPECT_FALSE(library.version.empty()) << library.name;
+  for (const Library& library : findings.libraries) EXPECT_FALSE(library.version.empty()) << library.name;
   const std::string text = text_of(findings);
-  for (const char* expected : {"millrace 1.2.3", "in use; available:", "--memory auto",
-                               "no OpenCL version", "libjpeg-turbo", "SQLite", "oneTBB", "Highway",
-                               "libexif", "GIO", "LibRaw", "gdk-pixbuf", "giflib", "libvips"}) {
+  for (const char* expected :
+       {"millrace 1.2.3", "in use; available:", "--memory auto", "no OpenCL version", "libjpeg-turbo", "SQLite",
+        "oneTBB", "Highway", "libexif", "GIO", "LibRaw", "gdk-pixbuf", "giflib", "libvips"}) {
     EXPECT_THAT(text, HasSubstr(expected));
   }
   EXPECT_THAT(text, Not(HasSubstr("WRONG")));

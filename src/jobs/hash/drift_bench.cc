@@ -17,8 +17,8 @@ int main(int argc, char** argv) {
     HashKind kind;
     int size, target;
   };
-  const std::vector<Case> cases = {{HashKind::ahash, 8, 8},   {HashKind::dhash, 8, 9},  {HashKind::dhash, 16, 17},
-                                   {HashKind::phash, 8, 32},  {HashKind::whash, 8, 8},  {HashKind::pdq, 8, 64}};
+  const std::vector<Case> cases = {{HashKind::ahash, 8, 8},  {HashKind::dhash, 8, 9}, {HashKind::dhash, 16, 17},
+                                   {HashKind::phash, 8, 32}, {HashKind::whash, 8, 8}, {HashKind::pdq, 8, 64}};
   const std::vector<int> factors = {2, 4, 8, 16};
   struct Cell {
     int files = 0, equal = 0, bits = 0, most = 0;
@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
         options.hashes = {{cases[c].kind}, cases[c].size};
         options.decode.shortest_side = shortest;
         options.decode.gray = shortest > 0;
-        auto print = fingerprint(**file, options, budget, [] { return false; }, span);
+        auto print = fingerprint(
+            **file, options, budget, [] { return false; }, span);
         if (!print) return std::nullopt;
         return std::pair(print->hashes.bits[0], std::min(print->info.width, print->info.height));
       };
@@ -55,11 +56,13 @@ int main(int argc, char** argv) {
       }
     }
   }
-  fmt::print("| hash | bits | at least x target | files | equal | mean bits | most bits |\n|---|---|---|---|---|---|---|\n");
+  fmt::print(
+      "| hash | bits | at least x target | files | equal | mean bits | most bits |\n|---|---|---|---|---|---|---|\n");
   for (const auto& [key, cell] : table) {
     const Case& c = cases[key.first];
-    fmt::print("| {}-{} | {} | {} | {} | {:.1f} % | {:.2f} | {} |\n", name_of(c.kind), c.size, c.kind == HashKind::pdq ? 256 : c.size * c.size,
-               key.second, cell.files, 100.0 * cell.equal / cell.files, static_cast<double>(cell.bits) / cell.files, cell.most);
+    fmt::print("| {}-{} | {} | {} | {} | {:.1f} % | {:.2f} | {} |\n", name_of(c.kind), c.size,
+               c.kind == HashKind::pdq ? 256 : c.size * c.size, key.second, cell.files, 100.0 * cell.equal / cell.files,
+               static_cast<double>(cell.bits) / cell.files, cell.most);
   }
   return 0;
 }

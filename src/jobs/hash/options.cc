@@ -8,8 +8,8 @@ namespace millrace::hash {
 
 void describe(Settings& settings, Options& options) {
   settings.heading("Hashes");
-  settings.add_parsed("kinds", "KIND,...", "hash kinds: ahash, dhash, dhash_vertical, phash, whash, colorhash, pdq", "dhash",
-                      [&options](const std::string& text) {
+  settings.add_parsed("kinds", "KIND,...", "hash kinds: ahash, dhash, dhash_vertical, phash, whash, colorhash, pdq",
+                      "dhash", [&options](const std::string& text) {
                         options.request.kinds.clear();
                         for (const std::string& part : split(text, ',')) {
                           const auto kind = hash_kind_named(trim(part));

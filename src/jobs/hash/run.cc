@@ -91,11 +91,12 @@ std::string csv_header(const Options& options) {
 std::string csv_line(const Options& options, const Hashed& hashed) {
   std::string line = csv_field(utf8_for_display(hashed.path));
   if (!hashed.outcome) {
-    return line + ",,,,," + std::string(options.request.kinds.size() + 1, ',') + csv_field(hashed.outcome.error().what) + "\n";
+    return line + ",,,,," + std::string(options.request.kinds.size() + 1, ',') +
+           csv_field(hashed.outcome.error().what) + "\n";
   }
   const Fingerprint& print = *hashed.outcome;
-  line += fmt::format(",{},{},{},{},{}", print.info.full_width, print.info.full_height, hashed.bytes, print.hashes.quality,
-                      print.info.exact && options.orientation == "stored");
+  line += fmt::format(",{},{},{},{},{}", print.info.full_width, print.info.full_height, hashed.bytes,
+                      print.hashes.quality, print.info.exact && options.orientation == "stored");
   for (const HashBits& bits : print.hashes.bits) line += "," + hex_of_bits(bits);
   return line + ",\n";
 }
@@ -110,8 +111,9 @@ std::string table_line(const Options&, const Hashed& hashed) {
 }  // namespace
 
 int fast_shortest_side(const HashRequest& request) {
-  // Eight times the largest target that a hash resizes to. The drift curve (docs/performance.md, from drift_bench) falls
-  // until there, to 0.14 bits of 64 for ahash and 0.29 for dhash on average, and hardly beyond. PDQ samples 64 a side.
+  // Eight times the largest target that a hash resizes to. The drift curve (docs/performance.md, from drift_bench)
+  // falls until there, to 0.14 bits of 64 for ahash and 0.29 for dhash on average, and hardly beyond. PDQ samples 64 a
+  // side.
   int target = request.size + 1;
   for (const HashKind kind : request.kinds) {
     if (kind == HashKind::phash) target = std::max(target, 4 * request.size);
@@ -126,7 +128,8 @@ std::string plan(const Options& options, RunContext& context) {
   for (const FileEntry& file : found.files) bytes += file.size;
   const Bytes each{PictureHasher::memory_needed(options.request, 6000, 4000) + FileReader::kChunk};
   return fmt::format(
-      "files:    {} ({})\nthreads:  {}\nmemory:   {} at most; a picture of 24 megapixels takes {}\nin flight: {} pictures\n",
+      "files:    {} ({})\nthreads:  {}\nmemory:   {} at most; a picture of 24 megapixels takes {}\nin flight: {} "
+      "pictures\n",
       grouped(found.files.size()), to_text(Bytes{bytes}), context.executor.threads(), to_text(context.budget.limit()),
       to_text(each), chain::tokens_for(context, {FileReader::kChunk}));
 }
@@ -155,9 +158,10 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
   using Item = std::shared_ptr<Hashed>;
 
   auto stages =
-      chain::source<std::size_t>("list", [&]() -> std::optional<std::size_t> {
-        return next < found.files.size() ? std::optional(next++) : std::nullopt;
-      }) |
+      chain::source<std::size_t>("list",
+                                 [&]() -> std::optional<std::size_t> {
+                                   return next < found.files.size() ? std::optional(next++) : std::nullopt;
+                                 }) |
       chain::parallel<std::size_t, Item>(
           "decode and hash",
           [&](std::size_t index, Span& span) {

@@ -20,16 +20,13 @@ struct Options {
 // The options of `millrace join` except the input, which has no flag.
 inline void describe(Settings& settings, Options& options) {
   settings.heading("Join");
-  settings.add_integer("radius", "R", "pairs whose codes differ in at most R bits", options.radius,
-                       0, 255);
-  settings.add_text(
-      "output", "PAIRS.npy",
-      "where the pairs go: rows (i, j, distance), i < j, sorted; without it they are only counted",
-      options.output);
-  settings.add_switch(
-      "collapsed",
-      "write pairs of nodes, a node being all equal codes, and each row's node to PAIRS.nodes.npy",
-      options.collapsed);
+  settings.add_integer("radius", "R", "pairs whose codes differ in at most R bits", options.radius, 0, 255);
+  settings.add_text("output", "PAIRS.npy",
+                    "where the pairs go: rows (i, j, distance), i < j, sorted; without it they are only counted",
+                    options.output);
+  settings.add_switch("collapsed",
+                      "write pairs of nodes, a node being all equal codes, and each row's node to PAIRS.nodes.npy",
+                      options.collapsed);
   settings.add_choice("algorithm", {"auto", "brute", "index"},
                       "compare all pairs, or those that agree in some part; auto takes the faster, "
                       "the pairs are the same",

@@ -15,13 +15,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 hamming::Algorithm algorithm_of(const std::string& name) {
-  for (const auto algorithm :
-       {hamming::Algorithm::automatic, hamming::Algorithm::brute, hamming::Algorithm::index}) {
+  for (const auto algorithm : {hamming::Algorithm::automatic, hamming::Algorithm::brute, hamming::Algorithm::index}) {
     if (name == hamming::name_of(algorithm)) return algorithm;
   }
   throw Failure(ErrorCode::usage, fmt::format("'{}' is not an algorithm", name), "algorithm",
@@ -37,8 +34,7 @@ int bits_of(const npy::Header& header, const std::string& path) {
     if (type == npy::Type{'u', 1} && shape.size() == 2 && shape[1] == 8) return 64;
     if (type == npy::Type{'u', 1} && shape.size() == 2 && shape[1] == 32) return 256;
   }
-  throw Failure(ErrorCode::unsupported,
-                fmt::format("it holds {}, which are not codes", header.words()), path,
+  throw Failure(ErrorCode::unsupported, fmt::format("it holds {}, which are not codes", header.words()), path,
                 "save codes as uint64 [n], uint8 [n, 8] or uint8 [n, 32]");
 }
 
@@ -69,8 +65,7 @@ class Codes {
 constexpr std::size_t kPairBytes = 9;
 
 const std::vector<npy::Field>& pair_fields() {
-  static const std::vector<npy::Field> fields = {
-      {"i", {'u', 4}}, {"j", {'u', 4}}, {"distance", {'u', 1}}};
+  static const std::vector<npy::Field> fields = {{"i", {'u', 4}}, {"j", {'u', 4}}, {"distance", {'u', 1}}};
   return fields;
 }
 
@@ -99,8 +94,7 @@ class PairFile {
   std::vector<std::byte> rows_;
 };
 
-void write_collapsed(const hamming::Joined& joined, const Options& options,
-                     const Executor& executor, Result& result) {
+void write_collapsed(const hamming::Joined& joined, const Options& options, const Executor& executor, Result& result) {
   const std::span<const std::uint32_t> nodes = joined.nodes.of_row.span();
   const std::string nodes_name = nodes_path(options.output);
   npy::Writer node_file(nodes_name, {{"", {'u', 4}}}, {nodes.size()});
@@ -120,13 +114,12 @@ void write_collapsed(const hamming::Joined& joined, const Options& options,
 }
 
 template <typename Code>
-void join_codes(const npy::Mapped& file, const Options& options, const Executor& executor,
-                Budget& budget, Result& result) {
+void join_codes(const npy::Mapped& file, const Options& options, const Executor& executor, Budget& budget,
+                Result& result) {
   const Codes<Code> codes(file.data(), budget);
   const auto begin = Clock::now();
   const hamming::Joined joined = hamming::self_join(
-      codes.span(), {static_cast<int>(options.radius), algorithm_of(options.algorithm)}, executor,
-      budget);
+      codes.span(), {static_cast<int>(options.radius), algorithm_of(options.algorithm)}, executor, budget);
   result.join_seconds = since(begin);
   result.rows = codes.span().size();
   result.nodes = joined.nodes.count;
@@ -144,8 +137,7 @@ void join_codes(const npy::Mapped& file, const Options& options, const Executor&
     write_collapsed(joined, options, executor, result);
   } else {
     PairFile pairs(options.output, joined.expanded);
-    hamming::expand(joined, executor, budget,
-                    [&](std::span<const hamming::Pair> block) { pairs.append(block); });
+    hamming::expand(joined, executor, budget, [&](std::span<const hamming::Pair> block) { pairs.append(block); });
     pairs.writer().finish();
   }
   result.pairs_file = options.output;
@@ -162,8 +154,7 @@ std::string nodes_path(const std::string& pairs_path) {
 
 Result run(const Options& options, const Executor& executor, Budget& budget) {
   const auto begin = Clock::now();
-  if (options.radius < 0)
-    throw Failure(ErrorCode::usage, "it must be given, 0 or more", "--radius", "try --radius 5");
+  if (options.radius < 0) throw Failure(ErrorCode::usage, "it must be given, 0 or more", "--radius", "try --radius 5");
   // A distance is one byte in the file.
   if (options.radius > 255) throw Failure(ErrorCode::usage, "it is at most 255", "--radius");
   const npy::Mapped file = npy::Mapped::open(options.codes).or_throw();

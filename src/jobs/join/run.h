@@ -14,8 +14,8 @@ namespace millrace::join {
 
 struct Result {
   std::uint64_t rows = 0;
-  std::uint64_t nodes = 0;  // different codes
-  std::uint64_t pairs = 0;  // pairs of rows within the radius, those of equal codes included
+  std::uint64_t nodes = 0;            // different codes
+  std::uint64_t pairs = 0;            // pairs of rows within the radius, those of equal codes included
   std::uint64_t collapsed_pairs = 0;  // pairs of nodes
   int bits = 64;
   std::string algorithm;  // "brute" or "index"

@@ -24,8 +24,7 @@ class JoinRun : public testing::Test {
     std::mt19937_64 random(2);
     for (int i = 0; i < 500; ++i) codes_.push_back(random());
     for (int i = 0; i < 100; ++i)
-      codes_[random() % 500] =
-          codes_[random() % 500] ^ (random() & random() & random() & random() & random());
+      codes_[random() % 500] = codes_[random() % 500] ^ (random() & random() & random() & random() & random());
     for (int i = 0; i < 40; ++i) codes_[random() % 500] = codes_[0];
     options_.codes = path("codes.npy");
     options_.output = path("pairs.npy");
@@ -36,8 +35,8 @@ class JoinRun : public testing::Test {
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-  static void write(const std::string& path, const std::vector<npy::Field>& fields,
-                    std::vector<std::uint64_t> shape, std::span<const std::byte> bytes) {
+  static void write(const std::string& path, const std::vector<npy::Field>& fields, std::vector<std::uint64_t> shape,
+                    std::span<const std::byte> bytes) {
     npy::Writer writer(path, fields, std::move(shape));
     writer.append(bytes);
     writer.finish();
@@ -45,8 +44,8 @@ class JoinRun : public testing::Test {
 
   static std::vector<hamming::Pair> read_pairs(const std::string& path) {
     const npy::Mapped file = npy::Mapped::open(path).or_throw();
-    EXPECT_EQ(file.header().words(), "(i uint32, j uint32, distance uint8) [" +
-                                         std::to_string(file.data().size() / 9) + "]");
+    EXPECT_EQ(file.header().words(),
+              "(i uint32, j uint32, distance uint8) [" + std::to_string(file.data().size() / 9) + "]");
     std::vector<hamming::Pair> pairs;
     for (std::size_t at = 0; at < file.data().size(); at += 9) {
       hamming::Pair pair{0, 0, std::to_integer<std::uint32_t>(file.data()[at + 8])};
@@ -67,8 +66,7 @@ class JoinRun : public testing::Test {
 };
 
 TEST_F(JoinRun, WritesEveryPairOfRows) {
-  const std::vector<hamming::Pair> truth =
-      hamming::reference::row_pairs(std::span<const std::uint64_t>(codes_), 5);
+  const std::vector<hamming::Pair> truth = hamming::reference::row_pairs(std::span<const std::uint64_t>(codes_), 5);
   for (const char* algorithm : {"auto", "brute", "index"}) {
     options_.algorithm = algorithm;
     const Result result = join();
@@ -117,8 +115,7 @@ TEST_F(JoinRun, ReadsRowsOfBytes) {
   EXPECT_EQ(join().bits, 256);
   std::vector<hamming::Code256> wide(125);
   std::memcpy(wide.data(), bytes.data(), 4000);
-  EXPECT_EQ(read_pairs(options_.output),
-            hamming::reference::row_pairs(std::span<const hamming::Code256>(wide), 100));
+  EXPECT_EQ(read_pairs(options_.output), hamming::reference::row_pairs(std::span<const hamming::Code256>(wide), 100));
 }
 
 TEST_F(JoinRun, ReadsUnalignedFiles) {

@@ -50,9 +50,9 @@ struct Features {
   std::array<std::array<float, 32 * 32>, 3> colour;  // channels like `soft`
   std::array<float, 3> mean;                         // of each channel
   std::array<float, 3> deviation;                    // standard deviation of each channel
-  float detail;                  // rms of luma at 32 x 32 less `soft`, in levels
-  std::array<float, 4> content;  // left, top, right, bottom of what a plain frame encloses
-  bool solid;                    // every deviation is below kSolidDeviation
+  float detail;                                      // rms of luma at 32 x 32 less `soft`, in levels
+  std::array<float, 4> content;                      // left, top, right, bottom of what a plain frame encloses
+  bool solid;                                        // every deviation is below kSolidDeviation
 };
 
 // Below this deviation in every channel nothing but noise of compression is left to compare.
@@ -76,14 +76,12 @@ struct Verdict {
   // 1].
   float score = 0;
   // The figures below are 0 where an earlier step already decided.
-  float coarse = 0;     // step 2: best correlation found, negative for an inverted picture
-  float fit = 0;        // step 3: share of the luma's variance that registration explains
-  float overlap = 0;    // step 3: share of the first picture that the second covers
-  float structure = 0;  // step 5: -1..1
-  float correlation =
-      0;  // step 5: of all the luma in the overlap after tone, outliers weighted down
-  float movement =
-      0;  // step 6: local movement left after registration, in 1/64 of the picture's side
+  float coarse = 0;       // step 2: best correlation found, negative for an inverted picture
+  float fit = 0;          // step 3: share of the luma's variance that registration explains
+  float overlap = 0;      // step 3: share of the first picture that the second covers
+  float structure = 0;    // step 5: -1..1
+  float correlation = 0;  // step 5: of all the luma in the overlap after tone, outliers weighted down
+  float movement = 0;     // step 6: local movement left after registration, in 1/64 of the picture's side
   float moved_share = 0;  // step 6: share of the structure in tiles that clearly moved
   float chroma = 0;       // step 7: difference over chroma, 0 is equal
   float tone = 0;         // step 4: distance of the tone curve from identity, in levels (rms)

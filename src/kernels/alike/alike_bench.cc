@@ -23,8 +23,7 @@ Thumbnail draw(std::uint32_t seed, float shift, float gain) {
         return static_cast<float>(state >> 8) * (1.0F / 16777216.0F);
       };
       for (int disc = 0; disc < 20; ++disc) {
-        const float dx = static_cast<float>(x) - 64 * next() - shift,
-                    dy = static_cast<float>(y) - 64 * next();
+        const float dx = static_cast<float>(x) - 64 * next() - shift, dy = static_cast<float>(y) - 64 * next();
         const float radius = 3 + 10 * next();
         for (float& v : value) {
           const float colour = 220 * next();
@@ -35,8 +34,7 @@ Thumbnail draw(std::uint32_t seed, float shift, float gain) {
       }
       for (int c = 0; c < 3; ++c) {
         const float v = value[c] * gain;
-        out[static_cast<std::size_t>((y * kSide + x) * 3 + c)] =
-            static_cast<std::uint8_t>(v > 255 ? 255.0F : v);
+        out[static_cast<std::size_t>((y * kSide + x) * 3 + c)] = static_cast<std::uint8_t>(v > 255 ? 255.0F : v);
       }
     }
   }

@@ -51,11 +51,9 @@ struct Window {
   int x0, x1, y0, y1;
 };
 // All of it; without a frame; without a caption below or above.
-constexpr std::array<Window, 4> kWindows = {
-    {{0, 16, 0, 16}, {2, 14, 2, 14}, {0, 16, 0, 13}, {0, 16, 3, 16}}};
+constexpr std::array<Window, 4> kWindows = {{{0, 16, 0, 16}, {2, 14, 2, 14}, {0, 16, 0, 13}, {0, 16, 3, 16}}};
 
-float correlation(const Features& a, const Features& b, const AxisMap& mx, const AxisMap& my,
-                  const Window& window) {
+float correlation(const Features& a, const Features& b, const AxisMap& mx, const AxisMap& my, const Window& window) {
   float sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
   const int x0 = std::max(mx.first, window.x0), x1 = std::min(mx.last + 1, window.x1);
   const int y0 = std::max(my.first, window.y0), y1 = std::min(my.last + 1, window.y1);
@@ -88,8 +86,7 @@ float correlation(const Features& a, const Features& b, const AxisMap& mx, const
 
 Warp warp_of(Ends x, Ends y) {
   Warp w;
-  w.m = {0.5F * (x.low + x.high), 1 + (x.high - x.low), 0, 0.5F * (y.low + y.high), 0,
-         1 + (y.high - y.low)};
+  w.m = {0.5F * (x.low + x.high), 1 + (x.high - x.low), 0, 0.5F * (y.low + y.high), 0, 1 + (y.high - y.low)};
   w.m = {w.m[0], w.m[1], 0, w.m[3], 0, w.m[5]};
   return w;
 }
@@ -147,8 +144,8 @@ Coarse search_coarsely(const Features& a, const Features& b) {
       for (const float high : kMoves) {
         const Ends ends{low, high};
         const AxisMap map = map_axis(ends);
-        const float value = sign * (axis == 0 ? correlation(a, b, map, my, window)
-                                              : correlation(a, b, mx, map, window));
+        const float value =
+            sign * (axis == 0 ? correlation(a, b, map, my, window) : correlation(a, b, mx, map, window));
         if (value > best) {
           best = value;
           (axis == 0 ? ex : ey) = ends;

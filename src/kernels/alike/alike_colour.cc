@@ -183,8 +183,8 @@ float chroma_difference(const Colours& colours, const Tone& tone) {
     const std::size_t cell = (k / 32) * 8 + (k % 16) / 2;
     du[cell] += tu[k] - saturation * su[k];
     dv[cell] += tv[k] - saturation * sv[k];
-    size[cell] += 0.5F * (std::sqrt(tu[k] * tu[k] + tv[k] * tv[k]) +
-                          saturation * std::sqrt(su[k] * su[k] + sv[k] * sv[k]));
+    size[cell] +=
+        0.5F * (std::sqrt(tu[k] * tu[k] + tv[k] * tv[k]) + saturation * std::sqrt(su[k] * su[k] + sv[k] * sv[k]));
     count[cell] += 1;
   }
   // The worst fifth of the differences is dropped, by a histogram: sorting would leave the order of

@@ -33,8 +33,7 @@ struct PairLimits {
   Limit structure = kStructure, chroma = kChroma;
   PairLimits(const Features& a, const Features& b) {
     const float detail = std::min(a.detail, b.detail);
-    const float part =
-        std::clamp((kSomeDetail - detail) / (kSomeDetail - kLittleDetail), 0.0F, 1.0F);
+    const float part = std::clamp((kSomeDetail - detail) / (kSomeDetail - kLittleDetail), 0.0F, 1.0F);
     structure.threshold += part * (kSoftStructure - structure.threshold);
     chroma.threshold += part * (kSoftChroma - chroma.threshold);
   }
@@ -90,8 +89,8 @@ float ratio(float contrast) { return contrast < 1 ? 1 / contrast : contrast; }
 // Luma of the second picture where `warp` lays it on the first, with its mean and deviation made
 // the first's; `inverted` also turns it over. What is left of a picture's structure when its
 // colours are not to count.
-Structure compare_plain_structure(const Features& a, const Features& b, const Frames& frames,
-                                  const Warp& warp, bool inverted, float& overlap) {
+Structure compare_plain_structure(const Features& a, const Features& b, const Frames& frames, const Warp& warp,
+                                  bool inverted, float& overlap) {
   std::array<float, 4096> moved, inside;
   resample<64>(b.luma, frames, warp, moved, inside);
   Lanes n, sa, sb, saa, sbb;
@@ -125,8 +124,8 @@ float quality(const Structure& s) { return s.structure + s.correlation - 0.5F * 
 
 // Registers once more with the tones made equal; where that leaves a doubt again on the full
 // raster.
-void fit_closely(const Features& a, const Features& b, const Frames& frames, const Tone& tone,
-                 const Warp& start, Fitted& out) {
+void fit_closely(const Features& a, const Features& b, const Frames& frames, const Tone& tone, const Warp& start,
+                 Fitted& out) {
   std::array<float, 4096> toned;
   std::array<float, 1024> soft;
   const Features& source = tone.from_second ? b : a;
@@ -134,17 +133,16 @@ void fit_closely(const Features& a, const Features& b, const Frames& frames, con
   for (std::size_t i = 0; i < 1024; ++i) soft[i] = tone(source.soft[i]);
   const std::array<float, 4096>& lb = tone.from_second ? toned : b.luma;
   out.a = tone.from_second ? a.luma : toned;
-  out.warp = register_luma<32>(tone.from_second ? a.soft : soft, tone.from_second ? soft : b.soft,
-                               frames, start, false, 2)
-                 .warp;
+  out.warp =
+      register_luma<32>(tone.from_second ? a.soft : soft, tone.from_second ? soft : b.soft, frames, start, false, 2)
+          .warp;
   resample<64>(lb, frames, out.warp, out.b, out.inside);
   out.structure = compare_structure(out.a, out.b, out.inside);
   const Structure first = out.structure;
   if (first.structure <= 0.45F || (first.structure >= 0.9F && first.movement <= 0.1F)) return;
   // Also from identity, which most edits leave alone and from which an overlay or a change of
   // colours may have led registration astray; and identity itself.
-  const std::array<Warp, 3> tries = {register_luma<64>(out.a, lb, frames, out.warp, false, 5).warp,
-                                     Warp{},
+  const std::array<Warp, 3> tries = {register_luma<64>(out.a, lb, frames, out.warp, false, 5).warp, Warp{},
                                      register_luma<64>(out.a, lb, frames, Warp{}, false, 3).warp};
   std::array<float, 4096> moved, inside;
   for (const Warp& again : tries) {
@@ -183,8 +181,7 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   out.contrast = tone.contrast;
   out.chroma = chroma_difference(colours, tone);
   const float tone_score =
-      std::min({margin(tone.distance, kTone), margin(ratio(tone.contrast), kContrast),
-                inverted ? 0.0F : 1.0F});
+      std::min({margin(tone.distance, kTone), margin(ratio(tone.contrast), kContrast), inverted ? 0.0F : 1.0F});
   if (tone_score < 0.5F || out.chroma > kClearlyOtherChroma) {
     const Structure s = compare_plain_structure(a, b, frames, first.warp, inverted, out.overlap);
     out.structure = s.structure;
@@ -205,14 +202,12 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   out.correlation = fitted.structure.correlation;
   limits.demand_fit_of_small_parts(out.overlap, fitted.warp);
   const float colour_score = std::min(tone_score, margin(out.chroma, limits.chroma));
-  out.score = std::min(
-      {colour_score, margin(out.structure, limits.structure), margin(out.overlap, kOverlap)});
+  out.score = std::min({colour_score, margin(out.structure, limits.structure), margin(out.overlap, kOverlap)});
   if (out.score >= 0.5F) {
     const Movement movement = find_movement(fitted.a, fitted.b, fitted.inside);
     out.movement = movement.distance;
     out.moved_share = movement.share;
-    out.score = std::min(
-        {out.score, margin(out.movement, kMovement), margin(out.moved_share, kMovedShare)});
+    out.score = std::min({out.score, margin(out.movement, kMovement), margin(out.moved_share, kMovedShare)});
   }
   if (out.score >= 0.5F) {
     out.kind = Kind::same;

@@ -12,8 +12,7 @@ void halve(const float* from, float* to) {
     const float* upper = from + 2 * y * N;
     const float* lower = upper + N;
     for (int x = 0; x < N / 2; ++x) {
-      to[y * (N / 2) + x] =
-          0.25F * ((upper[2 * x] + upper[2 * x + 1]) + (lower[2 * x] + lower[2 * x + 1]));
+      to[y * (N / 2) + x] = 0.25F * ((upper[2 * x] + upper[2 * x + 1]) + (lower[2 * x] + lower[2 * x + 1]));
     }
   }
 }
@@ -47,9 +46,7 @@ int plain_lines(const std::uint8_t* edge, std::ptrdiff_t line, std::ptrdiff_t st
     for (int i = 0; i < kSide; ++i) {
       const std::uint8_t* p = edge + n * line + i * step;
       for (int c = 0; c < 3; ++c) {
-        if (std::abs(static_cast<int>(p[c]) - static_cast<int>(edge[(kSide / 2) * step + c])) >
-            kNoise)
-          return n;
+        if (std::abs(static_cast<int>(p[c]) - static_cast<int>(edge[(kSide / 2) * step + c])) > kNoise) return n;
       }
     }
   }
@@ -66,9 +63,7 @@ std::array<float, 4> content_of(const Thumbnail& pixels) {
   const auto pair = [&](std::ptrdiff_t line, std::ptrdiff_t step) {
     const int low = plain_lines(first, line, step), high = plain_lines(last, -line, -step);
     const bool frame = low > 0 && high > 0 && std::abs(low - high) <= kUneven;
-    const auto share = [&](int lines) {
-      return static_cast<float>(frame ? lines : 0) * (1.0F / kSide);
-    };
+    const auto share = [&](int lines) { return static_cast<float>(frame ? lines : 0) * (1.0F / kSide); };
     return std::array<float, 2>{share(low) - 0.5F, 0.5F - share(high)};
   };
   const auto across = pair(kPixel, kRow), down = pair(kRow, kPixel);

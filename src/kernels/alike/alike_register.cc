@@ -35,17 +35,15 @@ void leave_out_frame_edges(const Frames& frames, const Warp& warp,
 
 }  // namespace
 
-Frames::Frames(const Features& first, const Features& second)
-    : a(first.content), b(second.content) {
+Frames::Frames(const Features& first, const Features& second) : a(first.content), b(second.content) {
   for (const auto* content : {&a, &b}) {
-    any = any || (*content)[0] > -0.5F || (*content)[1] > -0.5F || (*content)[2] < 0.5F ||
-          (*content)[3] < 0.5F;
+    any = any || (*content)[0] > -0.5F || (*content)[1] > -0.5F || (*content)[2] < 0.5F || (*content)[3] < 0.5F;
   }
 }
 
 template <int N>
-void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames,
-              const Warp& warp, std::array<float, static_cast<std::size_t>(N) * N>& values,
+void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames, const Warp& warp,
+              std::array<float, static_cast<std::size_t>(N) * N>& values,
               std::array<float, static_cast<std::size_t>(N) * N>& inside) {
   constexpr float n = static_cast<float>(N);
   const auto& m = warp.m;
@@ -73,17 +71,16 @@ void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, c
   }
   if (frames.any) leave_out_frame_edges<N>(frames, warp, inside);
 }
-template void resample<32>(const std::array<float, 1024>&, const Frames&, const Warp&,
-                           std::array<float, 1024>&, std::array<float, 1024>&);
-template void resample<64>(const std::array<float, 4096>&, const Frames&, const Warp&,
-                           std::array<float, 4096>&, std::array<float, 4096>&);
+template void resample<32>(const std::array<float, 1024>&, const Frames&, const Warp&, std::array<float, 1024>&,
+                           std::array<float, 1024>&);
+template void resample<64>(const std::array<float, 4096>&, const Frames&, const Warp&, std::array<float, 4096>&,
+                           std::array<float, 4096>&);
 
 namespace {
 
 // Solves the symmetric system in place by Cholesky's method; false when it is not positive.
 template <std::size_t kUnknowns>
-bool solve(std::array<std::array<double, kUnknowns>, kUnknowns>& h,
-           std::array<double, kUnknowns>& x) {
+bool solve(std::array<std::array<double, kUnknowns>, kUnknowns>& h, std::array<double, kUnknowns>& x) {
   for (std::size_t i = 0; i < kUnknowns; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = h[i][j];
@@ -122,10 +119,8 @@ void slopes_of(const std::array<float, static_cast<std::size_t>(N) * N>& image, 
       const int x0 = x > 0 ? x - 1 : 0, x1 = x < n - 1 ? x + 1 : n - 1;
       const auto k = static_cast<std::size_t>(y * n + x);
       const float* p = image.data();
-      out.x[k] =
-          (p[y * n + x1] - p[y * n + x0]) * (static_cast<float>(N) / static_cast<float>(x1 - x0));
-      out.y[k] =
-          (p[y1 * n + x] - p[y0 * n + x]) * (static_cast<float>(N) / static_cast<float>(y1 - y0));
+      out.x[k] = (p[y * n + x1] - p[y * n + x0]) * (static_cast<float>(N) / static_cast<float>(x1 - x0));
+      out.y[k] = (p[y1 * n + x] - p[y0 * n + x]) * (static_cast<float>(N) / static_cast<float>(y1 - y0));
     }
   }
 }
@@ -134,8 +129,8 @@ void slopes_of(const std::array<float, static_cast<std::size_t>(N) * N>& image, 
 
 template <int N>
 Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
-                         const std::array<float, static_cast<std::size_t>(N) * N>& b,
-                         const Frames& frames, const Warp& start, bool inverted, int steps) {
+                         const std::array<float, static_cast<std::size_t>(N) * N>& b, const Frames& frames,
+                         const Warp& start, bool inverted, int steps) {
   constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
   constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
   constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
@@ -158,8 +153,7 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
     for (std::size_t i = 0; i < kPoints; i += 8) {
       for (std::size_t l = 0; l < 8; ++l) {
         const float e = gain * moved[i + l] + bias - a[i + l];
-        const float slope =
-            inside[i + l] * (std::fabs(slopes.x[i + l]) + std::fabs(slopes.y[i + l]));
+        const float slope = inside[i + l] * (std::fabs(slopes.x[i + l]) + std::fabs(slopes.y[i + l]));
         error[i + l] = e;
         size.lane[l] += slope * std::fabs(e);
         steep.lane[l] += slope;
@@ -169,9 +163,7 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
     const float covered = count.total();
     if (covered < 0.25F * kPoints) return Registered{start, 0};
     // The first steps start far off, so everything may speak; later ones trust what fits.
-    const float width =
-        (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / (steep.total() + 1.0F)) +
-        1.0F;
+    const float width = (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / (steep.total() + 1.0F)) + 1.0F;
     const float narrow = 1.0F / (width * width);
 
     std::array<Lanes, kTerms> sum{};
@@ -220,8 +212,7 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
     const double noise = 4.0 * (static_cast<double>(misfit) + 1.0);
     std::array<std::array<double, kUnknowns>, kUnknowns> h{};
     std::array<double, kUnknowns> x{};
-    const std::array<float, 8> now = {warp.m[0], warp.m[1], warp.m[2], warp.m[3],
-                                      warp.m[4], warp.m[5], gain,      bias};
+    const std::array<float, 8> now = {warp.m[0], warp.m[1], warp.m[2], warp.m[3], warp.m[4], warp.m[5], gain, bias};
     std::size_t term = 0;
     for (std::size_t p = 0; p < kUnknowns; ++p) {
       for (std::size_t q = 0; q <= p; ++q, ++term) {
@@ -249,11 +240,9 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
   }
   return out;
 }
-template Registered register_luma<32>(const std::array<float, 1024>&,
-                                      const std::array<float, 1024>&, const Frames&, const Warp&,
-                                      bool, int);
-template Registered register_luma<64>(const std::array<float, 4096>&,
-                                      const std::array<float, 4096>&, const Frames&, const Warp&,
-                                      bool, int);
+template Registered register_luma<32>(const std::array<float, 1024>&, const std::array<float, 1024>&, const Frames&,
+                                      const Warp&, bool, int);
+template Registered register_luma<64>(const std::array<float, 4096>&, const std::array<float, 4096>&, const Frames&,
+                                      const Warp&, bool, int);
 
 }  // namespace millrace::alike

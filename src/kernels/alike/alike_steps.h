@@ -39,14 +39,14 @@ struct Registered {
 };
 template <int N>
 Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
-                         const std::array<float, static_cast<std::size_t>(N) * N>& b,
-                         const Frames& frames, const Warp& start, bool inverted, int steps);
+                         const std::array<float, static_cast<std::size_t>(N) * N>& b, const Frames& frames,
+                         const Warp& start, bool inverted, int steps);
 
 // `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them,
 // away from the edges of frames, and 0 elsewhere.
 template <int N>
-void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames,
-              const Warp& warp, std::array<float, static_cast<std::size_t>(N) * N>& values,
+void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames, const Warp& warp,
+              std::array<float, static_cast<std::size_t>(N) * N>& values,
               std::array<float, static_cast<std::size_t>(N) * N>& inside);
 
 // Step 4. target = c0 + c1 v + c2 v^2 + c3 v^3 for v = source / 255, in levels, held between 0 and
@@ -99,8 +99,7 @@ float chroma_difference(const Colours& colours, const Tone& tone);
 struct Lanes {
   std::array<float, 8> lane{};
   float total() const {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
-           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
   }
 };
 

@@ -7,7 +7,7 @@ namespace millrace::alike {
 namespace {
 
 constexpr int kTile = 9, kTiles = 7;
-constexpr float kNoise = 6.0F;  // the variance of luma that compression leaves in a tile
+constexpr float kNoise = 6.0F;                // the variance of luma that compression leaves in a tile
 constexpr float kFloorSlope = 49.0F * 49.0F;  // a pixel of noise each: keeps flat pictures still
 
 struct Tile {
@@ -45,8 +45,7 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
       const int k = y * kSide + x;
       const float e = (a[k] - 128.0F - ma) - gain * (b[k] - 128.0F - mb);
       const float gx = 0.25F * ((a[k + 1] - a[k - 1]) + gain * (b[k + 1] - b[k - 1]));
-      const float gy =
-          0.25F * ((a[k + kSide] - a[k - kSide]) + gain * (b[k + kSide] - b[k - kSide]));
+      const float gy = 0.25F * ((a[k + kSide] - a[k - kSide]) + gain * (b[k + kSide] - b[k - kSide]));
       const float w = inside[k];
       xx += w * gx * gx;
       xy += w * gx * gy;
@@ -85,8 +84,7 @@ void sort_tiles(std::array<Tile, kTiles * kTiles>& tiles, Before before) {
 
 // Similarity of a's tile at (x, y) with b's at (x + dx, y + dy), both rid of their mean; -1
 // outside.
-float similarity_at(const float* a, const float* b, const float* inside, int x, int y, int dx,
-                    int dy) {
+float similarity_at(const float* a, const float* b, const float* inside, int x, int y, int dx, int dy) {
   if (x + dx < 0 || y + dy < 0 || x + dx + kTile > kSide || y + dy + kTile > kSide) return -1;
   float sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = 0;
   for (int v = 0; v < kTile; ++v) {
@@ -191,8 +189,8 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
             // Of places that fit alike the nearest is meant.
             const int d = dx * dx + dy * dy;
             if (d == 0) continue;
-            const float s = similarity_at(a.data(), b.data(), inside.data(), x, y, dx, dy) -
-                            0.002F * static_cast<float>(d);
+            const float s =
+                similarity_at(a.data(), b.data(), inside.data(), x, y, dx, dy) - 0.002F * static_cast<float>(d);
             if (s > best) {
               best = s;
               distance = d;
@@ -211,8 +209,7 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
   // One tile alone may have found something a little like it by chance, beside a caption for
   // example.
   if (found < 2) elsewhere = far_moved = 0;
-  return {std::sqrt(2.0F * (moved + far_moved) / (slope + kFloorSlope)),
-          elsewhere / (slope + kFloorSlope)};
+  return {std::sqrt(2.0F * (moved + far_moved) / (slope + kFloorSlope)), elsewhere / (slope + kFloorSlope)};
 }
 
 }  // namespace millrace::alike

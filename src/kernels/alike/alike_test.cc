@@ -46,15 +46,14 @@ struct Scene {
     from = colour();
     to = colour();
     for (int i = 0; i < count; ++i) {
-      discs.push_back({random.next(), random.next(), 0.04F + 0.16F * random.next(),
-                       random.next() < 0.5F ? -1.0F : 1.0F, colour()});
+      discs.push_back(
+          {random.next(), random.next(), 0.04F + 0.16F * random.next(), random.next() < 0.5F ? -1.0F : 1.0F, colour()});
     }
   }
 
   // `parallax` moves near discs right and far ones left.
   Colour at(float x, float y, float parallax) const {
-    Colour c{from.r + (to.r - from.r) * y, from.g + (to.g - from.g) * y,
-             from.b + (to.b - from.b) * x};
+    Colour c{from.r + (to.r - from.r) * y, from.g + (to.g - from.g) * y, from.b + (to.b - from.b) * x};
     for (const Disc& d : discs) {
       const float dx = x - d.x - parallax * d.depth, dy = y - d.y;
       const float inside = 1 - (dx * dx + dy * dy) / (d.radius * d.radius);
@@ -73,9 +72,7 @@ struct View {
   std::function<Colour(Colour)> edit = [](Colour c) { return c; };
 };
 
-std::uint8_t level(float v) {
-  return static_cast<std::uint8_t>(std::clamp(v + 0.5F, 0.0F, 255.0F));
-}
+std::uint8_t level(float v) { return static_cast<std::uint8_t>(std::clamp(v + 0.5F, 0.0F, 255.0F)); }
 
 Thumbnail render(const Scene& scene, const View& view = {}) {
   Thumbnail out;
@@ -85,9 +82,8 @@ Thumbnail render(const Scene& scene, const View& view = {}) {
       for (int s = 0; s < 9; ++s) {
         const float u = (static_cast<float>(x) + (static_cast<float>(s % 3) + 0.5F) / 3) / kSide;
         const float v = (static_cast<float>(y) + (static_cast<float>(s / 3) + 0.5F) / 3) / kSide;
-        const Colour c =
-            view.edit(scene.at(view.left + u * (view.right - view.left),
-                               view.top + v * (view.bottom - view.top), view.parallax));
+        const Colour c = view.edit(
+            scene.at(view.left + u * (view.right - view.left), view.top + v * (view.bottom - view.top), view.parallax));
         sum = {sum.r + c.r, sum.g + c.g, sum.b + c.b};
       }
       const auto k = static_cast<std::size_t>((y * kSide + x) * 3);
@@ -115,9 +111,7 @@ Thumbnail solid(std::uint8_t r, std::uint8_t g, std::uint8_t b) {
   return out;
 }
 
-Verdict compare_pixels(const Thumbnail& a, const Thumbnail& b) {
-  return compare(features_of(a), features_of(b));
-}
+Verdict compare_pixels(const Thumbnail& a, const Thumbnail& b) { return compare(features_of(a), features_of(b)); }
 
 View brightened(float gain) {
   View v;
@@ -184,8 +178,7 @@ TEST(Alike, AnOverlaySpoilsOnlyItsTiles) {
 
 TEST(Alike, DifferentPicturesAreDifferent) {
   std::vector<Features> all;
-  for (std::uint32_t seed = 0; seed < kScenes; ++seed)
-    all.push_back(features_of(render(Scene(seed))));
+  for (std::uint32_t seed = 0; seed < kScenes; ++seed) all.push_back(features_of(render(Scene(seed))));
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t k = i + 1; k < all.size(); ++k) {
       EXPECT_NE(compare(all[i], all[k]).kind, Kind::same) << i << " " << k;
@@ -230,8 +223,7 @@ TEST(Alike, SolidPicturesCompareByColour) {
 
 TEST(Alike, FeaturesAreMeansAndDeviations) {
   Thumbnail half = solid(10, 20, 30);
-  for (std::size_t i = 0; i < kThumbnailBytes / 2; ++i)
-    half[i] = static_cast<std::uint8_t>(half[i] + 100);
+  for (std::size_t i = 0; i < kThumbnailBytes / 2; ++i) half[i] = static_cast<std::uint8_t>(half[i] + 100);
   const Features f = features_of(half);
   EXPECT_EQ(f.mean, (std::array<float, 3>{60, 70, 80}));
   EXPECT_EQ(f.deviation, (std::array<float, 3>{50, 50, 50}));
@@ -250,8 +242,7 @@ TEST(Alike, AFrameIsSeenPast) {
         for (int c = 0; c < 3; ++c) framed[static_cast<std::size_t>((y * kSide + x) * 3 + c)] = 255;
       }
     }
-    EXPECT_EQ(features_of(framed).content,
-              (std::array<float, 4>{-0.4375F, -0.4375F, 0.4375F, 0.4375F}));
+    EXPECT_EQ(features_of(framed).content, (std::array<float, 4>{-0.4375F, -0.4375F, 0.4375F, 0.4375F}));
     same += compare_pixels(render(Scene(seed)), framed).kind == Kind::same;
   }
   EXPECT_GE(same, static_cast<int>(kScenes) - 1);
@@ -315,8 +306,8 @@ TEST(Alike, FlatHalvesAndExtremesGiveFiniteFigures) {
   for (const Thumbnail& a : {edge, dot, noise, solid(0, 0, 0)}) {
     for (const Thumbnail& b : {edge, dot, noise, render(Scene(4))}) {
       const Verdict v = compare_pixels(a, b);
-      for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation,
-                            v.movement, v.moved_share, v.chroma, v.tone, v.contrast}) {
+      for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation, v.movement, v.moved_share,
+                            v.chroma, v.tone, v.contrast}) {
         EXPECT_TRUE(std::isfinite(f));
       }
     }
@@ -329,9 +320,7 @@ TEST(Alike, OrientationsAreTheEightOfASquare) {
     numbered[i] = static_cast<std::uint8_t>((i * 2654435761U) >> 13);
   }
   EXPECT_EQ(oriented(numbered, 0), numbered);
-  const auto pixel = [](const Thumbnail& t, int x, int y) {
-    return t[static_cast<std::size_t>((y * kSide + x) * 3)];
-  };
+  const auto pixel = [](const Thumbnail& t, int x, int y) { return t[static_cast<std::size_t>((y * kSide + x) * 3)]; };
   const Thumbnail turned = oriented(numbered, 1), mirrored = oriented(numbered, 4);
   for (int y = 0; y < kSide; ++y) {
     for (int x = 0; x < kSide; ++x) {
@@ -368,9 +357,8 @@ TEST(Alike, TheSameBitsEverywhere) {
          {render(scene, cropped), render(scene, brightened(1.3F)), render(scene, channels_turned()),
           render(scene, other), with_noise(render(scene), seed, 30), render(Scene(seed + 1))}) {
       const Verdict v = compare(base, features_of(t));
-      for (const float f :
-           {static_cast<float>(v.kind), v.score, v.coarse, v.fit, v.overlap, v.structure,
-            v.correlation, v.movement, v.moved_share, v.chroma, v.tone, v.contrast}) {
+      for (const float f : {static_cast<float>(v.kind), v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation,
+                            v.movement, v.moved_share, v.chroma, v.tone, v.contrast}) {
         mix(f);
       }
     }

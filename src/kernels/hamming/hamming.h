@@ -76,10 +76,9 @@ struct Joined {
   std::string why;  // in words, with the numbers that decided
 };
 
-Joined self_join(std::span<const std::uint64_t> codes, const Options& options,
-                 const Executor& executor, Budget& budget);
-Joined self_join(std::span<const Code256> codes, const Options& options, const Executor& executor,
+Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor,
                  Budget& budget);
+Joined self_join(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget);
 
 // Called with blocks of at most kBlock pairs of rows, i < j, sorted by (i, j) within and across
 // blocks, on the calling thread. An exception from it ends the expansion.
@@ -97,10 +96,10 @@ struct Found {
   Algorithm used = Algorithm::brute;
   std::string why;
 };
-Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base,
-             const Options& options, const Executor& executor, Budget& budget);
-Found search(std::span<const Code256> queries, std::span<const Code256> base,
-             const Options& options, const Executor& executor, Budget& budget);
+Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, const Options& options,
+             const Executor& executor, Budget& budget);
+Found search(std::span<const Code256> queries, std::span<const Code256> base, const Options& options,
+             const Executor& executor, Budget& budget);
 
 // The definition: two loops. For tests.
 namespace reference {
@@ -108,10 +107,8 @@ Joined self_join(std::span<const std::uint64_t> codes, int radius, Budget& budge
 Joined self_join(std::span<const Code256> codes, int radius, Budget& budget);
 std::vector<Pair> row_pairs(std::span<const std::uint64_t> codes, int radius);
 std::vector<Pair> row_pairs(std::span<const Code256> codes, int radius);
-std::vector<Pair> search(std::span<const std::uint64_t> queries,
-                         std::span<const std::uint64_t> base, int radius);
-std::vector<Pair> search(std::span<const Code256> queries, std::span<const Code256> base,
-                         int radius);
+std::vector<Pair> search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, int radius);
+std::vector<Pair> search(std::span<const Code256> queries, std::span<const Code256> base, int radius);
 }  // namespace reference
 
 }  // namespace millrace::hamming

@@ -49,8 +49,7 @@ std::vector<Code> make(std::size_t n, const std::string& data, std::uint64_t rad
   } else if (data == "hot") {
     // Half of the codes near one of n / 50 centres, and 20,000 of one code.
     for (std::size_t i = 0; i < n / 2; ++i) {
-      codes[random() % n] =
-          flipped(codes[random() % (n / 50 + 1)], random() % (2 * radius), random);
+      codes[random() % n] = flipped(codes[random() % (n / 50 + 1)], random() % (2 * radius), random);
     }
     for (std::size_t i = 0; i < 20000; ++i) codes[random() % n] = codes[0];
   } else if (data == "skewed") {
@@ -73,8 +72,7 @@ int bench(Arguments& arguments) {
     std::ifstream in(arguments["input"], std::ios::binary | std::ios::ate);
     codes.resize(static_cast<std::size_t>(in.tellg()) / sizeof(Code));
     in.seekg(0);
-    in.read(reinterpret_cast<char*>(codes.data()),
-            static_cast<std::streamsize>(codes.size() * sizeof(Code)));
+    in.read(reinterpret_cast<char*>(codes.data()), static_cast<std::streamsize>(codes.size() * sizeof(Code)));
   } else {
     codes = make<Code>(static_cast<std::size_t>(number("n")), arguments["data"],
                        static_cast<std::uint64_t>(number("radius")));
@@ -90,8 +88,7 @@ int bench(Arguments& arguments) {
     Budget budget(Bytes{std::uint64_t{1} << 40});
     const auto begin = std::chrono::steady_clock::now();
     Joined fresh = self_join(std::span<const Code>(codes), options, executor, budget);
-    seconds.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     peak = budget.peak();
     if (i + 1 == number("repeat") && !arguments["pairs"].empty()) {
       std::ofstream out(arguments["pairs"], std::ios::binary);
@@ -102,27 +99,22 @@ int bench(Arguments& arguments) {
     if (i + 1 == number("repeat") && number("expand") != 0) {
       const auto start = std::chrono::steady_clock::now();
       std::uint64_t streamed = 0;
-      expand(fresh, executor, budget,
-             [&](std::span<const Pair> block) { streamed += block.size(); });
-      expand_seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      expand(fresh, executor, budget, [&](std::span<const Pair> block) { streamed += block.size(); });
+      expand_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       if (streamed != fresh.expanded) return 1;
     }
     if (i + 1 == number("repeat")) {
       std::sort(seconds.begin(), seconds.end());
-      std::printf(
-          "%s\n",
-          fmt::format(
-              "{{\"n\": {}, \"bits\": {}, \"radius\": {}, \"threads\": {}, \"best_s\": {:.5f}, "
-              "\"median_s\": {:.5f}, \"nodes\": {}, \"pairs\": {}, \"expanded\": {}, \"expand_s\": "
-              "{:.3f}, "
-              "\"bytes_per_code\": {:.1f}, \"level\": \"{}\", \"why\": \"{}\"}}",
-              codes.size(), 8 * sizeof(Code), options.radius, executor.threads(), seconds[0],
-              seconds[seconds.size() / 2], fresh.nodes.count, fresh.pairs.list.size(),
-              fresh.expanded, expand_seconds,
-              static_cast<double>(peak.count) / static_cast<double>(codes.size()),
-              name_of(current_cpu_level()), fresh.why)
-              .c_str());
+      std::printf("%s\n",
+                  fmt::format("{{\"n\": {}, \"bits\": {}, \"radius\": {}, \"threads\": {}, \"best_s\": {:.5f}, "
+                              "\"median_s\": {:.5f}, \"nodes\": {}, \"pairs\": {}, \"expanded\": {}, \"expand_s\": "
+                              "{:.3f}, "
+                              "\"bytes_per_code\": {:.1f}, \"level\": \"{}\", \"why\": \"{}\"}}",
+                              codes.size(), 8 * sizeof(Code), options.radius, executor.threads(), seconds[0],
+                              seconds[seconds.size() / 2], fresh.nodes.count, fresh.pairs.list.size(), fresh.expanded,
+                              expand_seconds, static_cast<double>(peak.count) / static_cast<double>(codes.size()),
+                              name_of(current_cpu_level()), fresh.why)
+                      .c_str());
     }
   }
   return 0;
@@ -134,9 +126,8 @@ int bench(Arguments& arguments) {
 int main(int count, char** values) {
   millrace::use_cpu_level_from_environment();
   std::map<std::string, std::string> arguments = {
-      {"n", "100000"}, {"bits", "64"},        {"radius", "5"},     {"threads", "2"},
-      {"repeat", "5"}, {"algorithm", "auto"}, {"data", "uniform"}, {"expand", "0"},
-      {"input", ""},   {"pairs", ""}};
+      {"n", "100000"},       {"bits", "64"},      {"radius", "5"}, {"threads", "2"}, {"repeat", "5"},
+      {"algorithm", "auto"}, {"data", "uniform"}, {"expand", "0"}, {"input", ""},    {"pairs", ""}};
   for (int i = 1; i < count; ++i) {
     const std::string text = values[i];
     const std::size_t equals = text.find('=');
@@ -146,7 +137,6 @@ int main(int count, char** values) {
     }
     arguments[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  if (arguments["bits"] == "256")
-    return millrace::hamming::bench<millrace::hamming::Code256>(arguments);
+  if (arguments["bits"] == "256") return millrace::hamming::bench<millrace::hamming::Code256>(arguments);
   return millrace::hamming::bench<std::uint64_t>(arguments);
 }

@@ -51,8 +51,7 @@ std::uint64_t bucket_bytes(const Plan& plan, std::uint64_t count, Layout layout)
 }
 
 template <typename Code>
-void Buckets<Code>::fill(std::span<const Code> codes, const Part& part, Layout layout,
-                         const Executor& executor) {
+void Buckets<Code>::fill(std::span<const Code> codes, const Part& part, Layout layout, const Executor& executor) {
   const std::size_t n = codes.size();
   stored_ = stored_columns<Code>(part);
   const auto stored = static_cast<std::size_t>(stored_);
@@ -65,9 +64,8 @@ void Buckets<Code>::fill(std::span<const Code> codes, const Part& part, Layout l
   const int low_bits = two_steps ? part.width - kFirstBits : 0;
   const std::size_t firsts = buckets >> low_bits;
   // The lean layout has one counter a bucket and range, so it takes few ranges.
-  const std::size_t ranges = two_steps || part.width <= kDirectBits
-                                 ? ranges_for(n, executor)
-                                 : std::min<std::size_t>(8, ranges_for(n, executor));
+  const std::size_t ranges = two_steps || part.width <= kDirectBits ? ranges_for(n, executor)
+                                                                    : std::min<std::size_t>(8, ranges_for(n, executor));
   const std::size_t length = (n + ranges - 1) / ranges;
   std::vector<std::uint32_t> places(ranges * firsts), first_starts;
   const auto each_code = [&](const auto& body) {
@@ -137,8 +135,7 @@ Side Buckets<Code>::side() const {
 template <typename Code>
 std::uint32_t Buckets<Code>::bucket_of(std::size_t position) const {
   const std::uint32_t* const begin = starts_.data();
-  const auto after =
-      std::upper_bound(begin, begin + starts_.size(), static_cast<std::uint32_t>(position));
+  const auto after = std::upper_bound(begin, begin + starts_.size(), static_cast<std::uint32_t>(position));
   return static_cast<std::uint32_t>(after - begin - 1);
 }
 

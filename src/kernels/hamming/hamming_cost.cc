@@ -36,8 +36,7 @@ constexpr double kCacheBytes = 1 << 20;
 
 // duration_text() for what takes well under a second.
 std::string time_text(double seconds) {
-  return seconds < 0.95 ? fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.01 ? 1 : 0)
-                        : duration_text(seconds);
+  return seconds < 0.95 ? fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.01 ? 1 : 0) : duration_text(seconds);
 }
 
 double block_ns(int tested) { return kVectorNs + (tested - 1) * kMoreColumnsNs; }
@@ -82,8 +81,7 @@ double part_ns(const Problem& p, int width, int threshold, double agree, int tes
   const double bytes = (b + (p.self ? 0 : a)) * (4 + p.bits / 8.0);
   const bool far = bytes > kCacheBytes;
   const double sorted = p.self ? a : a + b;
-  double ns =
-      kPartNs + sorted * (far ? kFarSortNs : kSortNs) + buckets * kStartNs * (p.self ? 1 : 2);
+  double ns = kPartNs + sorted * (far ? kFarSortNs : kSortNs) + buckets * kStartNs * (p.self ? 1 : 2);
   if (width > 11) ns += sorted * kSecondSortNs;
   const double in_a = a / effective, in_b = b / effective;
   const double used = effective * (1 - std::exp(-in_a));
@@ -123,8 +121,7 @@ std::optional<std::vector<Part>> lay_out(const Shape& shape, int bits) {
   for (int i = 0; i < shape.high_parts; ++i) {
     parts.push_back({0, 0, shape.high_width, shape.low_threshold + 1, {}, 1});
   }
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const Part& x, const Part& y) { return x.width > y.width; });
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& x, const Part& y) { return x.width > y.width; });
   std::vector<int> used(static_cast<std::size_t>(bits / 64), 0);
   for (Part& part : parts) {
     const auto word = std::min_element(used.begin(), used.end());
@@ -143,8 +140,7 @@ std::optional<Shape> best_shape(const Problem& p, int usable_bits, double agree)
   std::vector<std::vector<double>> ns(4, std::vector<double>(static_cast<std::size_t>(most + 1)));
   for (int t = 0; t < 4; ++t) {
     for (int w = 1; w <= most; ++w) {
-      ns[static_cast<std::size_t>(t)][static_cast<std::size_t>(w)] =
-          part_ns(p, w, t, agree, tested);
+      ns[static_cast<std::size_t>(t)][static_cast<std::size_t>(w)] = part_ns(p, w, t, agree, tested);
     }
   }
   for (int t = 0; t <= 2; ++t) {
@@ -165,8 +161,7 @@ std::optional<Shape> best_shape(const Problem& p, int usable_bits, double agree)
         }
         for (int v = highs > 0 ? 1 : 0; v <= limit; ++v) {
           Shape shape{t, lows, w, highs, v, 0};
-          shape.ns =
-              lows * low[static_cast<std::size_t>(w)] + highs * high[static_cast<std::size_t>(v)];
+          shape.ns = lows * low[static_cast<std::size_t>(w)] + highs * high[static_cast<std::size_t>(v)];
           if (best && best->ns <= shape.ns) continue;
           if (lay_out(shape, p.bits)) best = shape;
         }
@@ -187,8 +182,7 @@ void deal_bits(const Problem& p, Plan& plan) {
     return std::lround(20 * p.agree[static_cast<std::size_t>(x)]) <
            std::lround(20 * p.agree[static_cast<std::size_t>(y)]);
   });
-  const bool even =
-      std::all_of(p.agree.begin(), p.agree.end(), [](double agree) { return agree < 0.55; });
+  const bool even = std::all_of(p.agree.begin(), p.agree.end(), [](double agree) { return agree < 0.55; });
   plan.bit_at.resize(static_cast<std::size_t>(p.bits));
   std::iota(plan.bit_at.begin(), plan.bit_at.end(), std::uint8_t{0});
   plan.permuted = !even;
@@ -204,8 +198,7 @@ void deal_bits(const Problem& p, Plan& plan) {
   for (int& bit : source) {
     if (bit < 0) bit = order[next++];
   }
-  for (std::size_t at = 0; at < source.size(); ++at)
-    plan.bit_at[at] = static_cast<std::uint8_t>(source[at]);
+  for (std::size_t at = 0; at < source.size(); ++at) plan.bit_at[at] = static_cast<std::uint8_t>(source[at]);
 }
 
 // How many telling bits a 32-bit word has outside the part.
@@ -222,11 +215,8 @@ double free_bits(const Problem& p, const Plan& plan, const Part& part, int colum
 void order_columns(const Problem& p, const Plan& plan, Part& part) {
   part.columns.resize(static_cast<std::size_t>(p.bits / 32));
   std::iota(part.columns.begin(), part.columns.end(), 0);
-  const auto free_of = [&](int column) {
-    return static_cast<int>(free_bits(p, plan, part, column));
-  };
-  std::stable_sort(part.columns.begin(), part.columns.end(),
-                   [&](int x, int y) { return free_of(x) > free_of(y); });
+  const auto free_of = [&](int column) { return static_cast<int>(free_bits(p, plan, part, column)); };
+  std::stable_sort(part.columns.begin(), part.columns.end(), [&](int x, int y) { return free_of(x) > free_of(y); });
   part.tested = columns_to_test(free_of(part.columns[0]), p.bits, p.radius);
 }
 
@@ -239,8 +229,8 @@ std::string words_for(const Plan& plan) {
            plan.parts[same].threshold == part.threshold) {
       ++same;
     }
-    text += fmt::format("{}{} of {} bits with at most {} different", text.empty() ? "" : ", ",
-                        same - at, part.width, part.threshold);
+    text += fmt::format("{}{} of {} bits with at most {} different", text.empty() ? "" : ", ", same - at, part.width,
+                        part.threshold);
     at = same;
   }
   return text;
@@ -274,8 +264,8 @@ Plan choose_plan(const Problem& p) {
   const double pairs = static_cast<double>(p.a) * static_cast<double>(p.b) / (p.self ? 2 : 1);
   brute.seconds = compare_seconds(pairs, brute.parts[0].tested) / p.threads;
   brute.brute_seconds = brute.seconds;
-  brute.why = fmt::format("brute force compares {} pairs, {} expected",
-                          grouped(static_cast<std::uint64_t>(pairs)), time_text(brute.seconds));
+  brute.why = fmt::format("brute force compares {} pairs, {} expected", grouped(static_cast<std::uint64_t>(pairs)),
+                          time_text(brute.seconds));
   if (p.wish == Algorithm::brute || p.radius >= p.bits) return brute;
 
   int usable = 0;
@@ -297,8 +287,8 @@ Plan choose_plan(const Problem& p) {
   plan.parts = *lay_out(*shape, p.bits);
   deal_bits(p, plan);
   for (Part& part : plan.parts) order_columns(p, plan, part);
-  plan.why = fmt::format("an index of parts ({}), {} expected against {} for brute force",
-                         words_for(plan), time_text(plan.seconds), time_text(brute.seconds));
+  plan.why = fmt::format("an index of parts ({}), {} expected against {} for brute force", words_for(plan),
+                         time_text(plan.seconds), time_text(brute.seconds));
   return plan;
 }
 

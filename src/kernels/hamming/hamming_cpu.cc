@@ -32,22 +32,19 @@ constexpr std::size_t kTile = 2048;
 // Hits that are worth a call.
 constexpr std::size_t kBatch = 4096;
 
-HWY_INLINE VI bits_between(VU a, VU b) {
-  return hn::BitCast(I32(), hn::PopulationCount(hn::Xor(a, b)));
-}
+HWY_INLINE VI bits_between(VU a, VU b) { return hn::BitCast(I32(), hn::PopulationCount(hn::Xor(a, b))); }
 
 // Some pair of codes from `a` on (at most kGroup, and before a_end) and a vector from `b` on passed
 // the tested columns: which ones pass all stored ones. Lanes past b_end belong to other buckets.
-HWY_NOINLINE void report(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b,
-                         std::size_t b_end, std::vector<Hit>& hits) {
+HWY_NOINLINE void report(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end,
+                         std::vector<Hit>& hits) {
   const U32 d;
   const I32 di;
   const VI limit = hn::Set(di, task.radius + 1);
   for (std::size_t g = a; g < std::min(a_end, a + kGroup); ++g) {
     VI count = hn::Zero(di);
     for (int c = 0; c < task.stored; ++c) {
-      count = hn::Add(count, bits_between(hn::LoadU(d, task.b.columns[c] + b),
-                                          hn::Set(d, task.a.columns[c][g])));
+      count = hn::Add(count, bits_between(hn::LoadU(d, task.b.columns[c] + b), hn::Set(d, task.a.columns[c][g])));
     }
     const auto passed = hn::Lt(count, limit);
     if (hn::AllFalse(di, passed)) continue;
@@ -69,8 +66,8 @@ HWY_NOINLINE void report(const MatchTask& task, std::size_t a, std::size_t a_end
 // kGroup codes from `a` on against a long run of side b. Groups may reach past a_end into the next
 // bucket, or into the padding: report() drops those, which is cheaper than a loop for the rest.
 template <int kTested>
-HWY_INLINE void scan_long(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b,
-                          std::size_t b_end, std::vector<Hit>& hits) {
+HWY_INLINE void scan_long(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end,
+                          std::vector<Hit>& hits) {
   const U32 d;
   const I32 di;
   const VI limit = hn::Set(di, task.radius + 1);
@@ -90,8 +87,7 @@ HWY_INLINE void scan_long(const MatchTask& task, std::size_t a, std::size_t a_en
     }
     VI least = count[0];
     for (std::size_t g = 1; g < kGroup; ++g) least = hn::Min(least, count[g]);
-    if (HWY_UNLIKELY(!hn::AllFalse(di, hn::Lt(least, limit))))
-      report(task, a, a_end, b, b_end, hits);
+    if (HWY_UNLIKELY(!hn::AllFalse(di, hn::Lt(least, limit)))) report(task, a, a_end, b, b_end, hits);
   }
 }
 
@@ -99,8 +95,8 @@ HWY_INLINE void scan_long(const MatchTask& task, std::size_t a, std::size_t a_en
 // some 20 codes a loop over side b inside would be mispredicted for every group; here only the
 // number of groups varies.
 template <int kTested, int kVectors>
-HWY_INLINE void scan_short(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b,
-                           std::size_t b_end, std::vector<Hit>& hits) {
+HWY_INLINE void scan_short(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end,
+                           std::vector<Hit>& hits) {
   const U32 d;
   const I32 di;
   const VI limit = hn::Set(di, task.radius + 1);
@@ -142,8 +138,8 @@ HWY_INLINE std::size_t next_reach() {
 // The first vector after each code of a group, for pairs inside a bucket: each code has its own
 // load, so that none meets itself.
 template <int kTested>
-HWY_INLINE void scan_next(const MatchTask& task, std::size_t a, std::size_t a_end,
-                          std::size_t b_end, std::vector<Hit>& hits) {
+HWY_INLINE void scan_next(const MatchTask& task, std::size_t a, std::size_t a_end, std::size_t b_end,
+                          std::vector<Hit>& hits) {
   const U32 d;
   const I32 di;
   const VI limit = hn::Set(di, task.radius + 1);
@@ -167,8 +163,8 @@ HWY_INLINE void scan_next(const MatchTask& task, std::size_t a, std::size_t a_en
 
 // Pairs inside a bucket that ends at b_end, the first code of them in [a_begin, a_end).
 template <int kTested>
-HWY_INLINE bool scan_inside(const MatchTask& task, std::size_t a_begin, std::size_t a_end,
-                            std::size_t b_end, std::vector<Hit>& hits) {
+HWY_INLINE bool scan_inside(const MatchTask& task, std::size_t a_begin, std::size_t a_end, std::size_t b_end,
+                            std::vector<Hit>& hits) {
   const std::size_t reach = next_reach();
   for (std::size_t a = a_begin; a < a_end && a + 1 < b_end; a += kGroup) {
     scan_next<kTested>(task, a, a_end, b_end, hits);
@@ -188,8 +184,8 @@ HWY_INLINE bool scan_inside(const MatchTask& task, std::size_t a_begin, std::siz
 
 // Positions [a_begin, a_end) of side a against [b, b_end) of side b.
 template <int kTested>
-HWY_INLINE bool scan_between(const MatchTask& task, std::size_t a_begin, std::size_t a_end,
-                             std::size_t b, std::size_t b_end, std::vector<Hit>& hits) {
+HWY_INLINE bool scan_between(const MatchTask& task, std::size_t a_begin, std::size_t a_end, std::size_t b,
+                             std::size_t b_end, std::vector<Hit>& hits) {
   const std::size_t lanes = hn::Lanes(U32());
   const std::size_t vectors = (b_end - b + lanes - 1) / lanes;
   switch (vectors) {

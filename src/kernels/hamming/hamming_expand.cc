@@ -25,8 +25,8 @@ class Expansion {
   Expansion(const Joined& joined, const Executor& executor, Budget& budget)
       : nodes_(joined.nodes), pairs_(joined.pairs.list), executor_(executor) {
     const std::uint64_t rows = nodes_.of_row.size(), count = nodes_.count;
-    memory_ = budget.reserve({4 * rows + 20 * count + 16 * pairs_.size() + 16 * (kWindow + rows)},
-                             "expanding nodes to rows");
+    memory_ =
+        budget.reserve({4 * rows + 20 * count + 16 * pairs_.size() + 16 * (kWindow + rows)}, "expanding nodes to rows");
     group_rows();
     link_nodes();
   }
@@ -59,8 +59,7 @@ class Expansion {
     rows_.resize(rows);
     std::fill(row_starts_.begin(), row_starts_.end(), 0);
     for (const std::uint32_t node : nodes_.of_row.span()) ++row_starts_[node + 2];
-    for (std::size_t node = 2; node < row_starts_.size(); ++node)
-      row_starts_[node] += row_starts_[node - 1];
+    for (std::size_t node = 2; node < row_starts_.size(); ++node) row_starts_[node] += row_starts_[node - 1];
     for (std::size_t row = 0; row < rows; ++row) {
       rows_[row_starts_[nodes_.of_row[row] + 1]++] = static_cast<std::uint32_t>(row);
     }
@@ -74,8 +73,7 @@ class Expansion {
       ++near_starts_[pair.i + 2];
       ++near_starts_[pair.j + 2];
     }
-    for (std::size_t node = 2; node < near_starts_.size(); ++node)
-      near_starts_[node] += near_starts_[node - 1];
+    for (std::size_t node = 2; node < near_starts_.size(); ++node) near_starts_[node] += near_starts_[node - 1];
     for (const Pair& pair : pairs_.span()) {
       near_[near_starts_[pair.i + 1]++] = {pair.j, pair.distance};
       near_[near_starts_[pair.j + 1]++] = {pair.i, pair.distance};
@@ -83,15 +81,12 @@ class Expansion {
     entries_.resize(nodes_.count);
     for (std::uint32_t node = 0; node < nodes_.count; ++node) {
       std::uint32_t total = node_size(node);
-      for (std::size_t at = near_starts_[node]; at < near_starts_[node + 1]; ++at)
-        total += node_size(near_[at].node);
+      for (std::size_t at = near_starts_[node]; at < near_starts_[node + 1]; ++at) total += node_size(near_[at].node);
       entries_[node] = total - 1;
     }
   }
 
-  std::uint32_t node_size(std::uint32_t node) const {
-    return row_starts_[node + 1] - row_starts_[node];
-  }
+  std::uint32_t node_size(std::uint32_t node) const { return row_starts_[node + 1] - row_starts_[node]; }
 
   // The rows of a node and of those near it, sorted by row.
   void list(std::uint32_t node, std::uint32_t after, std::vector<Partner>& out) const {
@@ -107,8 +102,7 @@ class Expansion {
     for (std::size_t at = near_starts_[node]; at < near_starts_[node + 1]; ++at)
       add(near_[at].node, near_[at].distance);
     if (near_starts_[node] == near_starts_[node + 1]) return;
-    std::sort(out.begin(), out.end(),
-              [](const Partner& x, const Partner& y) { return x.row < y.row; });
+    std::sort(out.begin(), out.end(), [](const Partner& x, const Partner& y) { return x.row < y.row; });
   }
 
   void window(std::size_t first, std::span<const std::uint64_t> ends, const PairSink& sink) {
@@ -116,15 +110,13 @@ class Expansion {
     // spend their time.
     constexpr std::uint32_t kLarge = 1024;
     if (ends.size() == 1 || ends.back() < 4096) {
-      for (std::size_t at = 0; at < ends.size(); ++at)
-        row_alone(static_cast<std::uint32_t>(first + at), sink);
+      for (std::size_t at = 0; at < ends.size(); ++at) row_alone(static_cast<std::uint32_t>(first + at), sink);
       return;
     }
     partners_.resize(kWindow);
     found_.resize(ends.size());
     executor_.parallel_for(
-        ends.size(), std::max<std::size_t>(1, ends.size() / 32),
-        [&](std::size_t from, std::size_t to) {
+        ends.size(), std::max<std::size_t>(1, ends.size() / 32), [&](std::size_t from, std::size_t to) {
           std::vector<Partner> partners;
           std::uint32_t kept = ~std::uint32_t{0};
           for (std::size_t at = from; at < to; ++at) {
@@ -132,9 +124,8 @@ class Expansion {
             const std::uint32_t node = nodes_.of_row[row];
             if (node != kept || entries_[node] < kLarge) list(node, row, partners);
             kept = node;
-            const auto begin =
-                std::upper_bound(partners.begin(), partners.end(), row,
-                                 [](std::uint32_t r, const Partner& p) { return r < p.row; });
+            const auto begin = std::upper_bound(partners.begin(), partners.end(), row,
+                                                [](std::uint32_t r, const Partner& p) { return r < p.row; });
             std::copy(begin, partners.end(), partners_.begin() + (at == 0 ? 0 : ends[at - 1]));
             found_[at] = static_cast<std::uint32_t>(partners.end() - begin);
           }
@@ -151,9 +142,8 @@ class Expansion {
     if (entries_[node] == 0) return;
     if (node != alone_node_) list(node, row, alone_);
     alone_node_ = node;
-    const auto begin =
-        std::upper_bound(alone_.begin(), alone_.end(), row,
-                         [](std::uint32_t r, const Partner& p) { return r < p.row; });
+    const auto begin = std::upper_bound(alone_.begin(), alone_.end(), row,
+                                        [](std::uint32_t r, const Partner& p) { return r < p.row; });
     emit(row, {begin, alone_.end()}, sink);
   }
 

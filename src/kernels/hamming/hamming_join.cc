@@ -33,8 +33,8 @@ struct Sides {
 template <typename Code>
 class Acceptor {
  public:
-  Acceptor(const Plan& plan, std::size_t part, const Sides<Code>& sides, const Buckets<Code>& a,
-           const Buckets<Code>& b, int radius, const Executor& executor, PairCollector& collector)
+  Acceptor(const Plan& plan, std::size_t part, const Sides<Code>& sides, const Buckets<Code>& a, const Buckets<Code>& b,
+           int radius, const Executor& executor, PairCollector& collector)
       : plan_(plan),
         part_(part),
         sides_(sides),
@@ -115,15 +115,14 @@ class Acceptor {
 // Pairs of codes that a part compares, exactly when that is cheap to count, else an upper bound
 // (for each flip f, sum c[k] c[k ^ f] <= sum c[k]^2).
 template <typename Code>
-double candidates(const Buckets<Code>& a, const Buckets<Code>& b, bool self,
-                  std::span<const std::uint32_t> flips, std::size_t codes,
-                  const Executor& executor) {
+double candidates(const Buckets<Code>& a, const Buckets<Code>& b, bool self, std::span<const std::uint32_t> flips,
+                  std::size_t codes, const Executor& executor) {
   const std::size_t buckets = a.starts().size() - 1;
   const auto size = [](const Buckets<Code>& side, std::size_t bucket) {
     return std::uint64_t{side.starts()[bucket + 1]} - side.starts()[bucket];
   };
-  const bool exact = static_cast<double>(buckets) * static_cast<double>(flips.size()) <
-                     8.0 * static_cast<double>(codes);
+  const bool exact =
+      static_cast<double>(buckets) * static_cast<double>(flips.size()) < 8.0 * static_cast<double>(codes);
   std::atomic<std::uint64_t> own{0}, others{0};
   executor.parallel_for(buckets, 4096, [&](std::size_t from, std::size_t to) {
     std::uint64_t own_sum = 0, other_sum = 0;
@@ -138,8 +137,7 @@ double candidates(const Buckets<Code>& a, const Buckets<Code>& b, bool self,
     others += other_sum;
   });
   if (!self) return static_cast<double>(exact ? others.load() : own.load() * flips.size());
-  return 0.5 *
-         static_cast<double>(exact ? own.load() + others.load() : own.load() * (1 + flips.size()));
+  return 0.5 * static_cast<double>(exact ? own.load() + others.load() : own.load() * (1 + flips.size()));
 }
 
 template <typename Code>
@@ -151,8 +149,8 @@ class Join {
   // Runs every part of the plan; false when the parts turned out to compare more pairs than brute
   // force.
   bool run(const Plan& plan, Layout layout) {
-    const double all = static_cast<double>(sides_.a.size()) * static_cast<double>(sides_.b.size()) *
-                       (sides_.self ? 0.5 : 1);
+    const double all =
+        static_cast<double>(sides_.a.size()) * static_cast<double>(sides_.b.size()) * (sides_.self ? 0.5 : 1);
     double compared = 0;
     for (std::size_t p = 0; p < plan.parts.size(); ++p) {
       const Part& part = plan.parts[p];
@@ -162,8 +160,7 @@ class Join {
       std::vector<std::uint32_t> flips = flips_of(part.width, part.threshold);
       if (!sides_.self) flips.insert(flips.begin(), 0);
       if (plan.algorithm == Algorithm::index) {
-        compared +=
-            candidates(a_, b(), sides_.self, flips, sides_.a.size() + sides_.b.size(), executor_);
+        compared += candidates(a_, b(), sides_.self, flips, sides_.a.size() + sides_.b.size(), executor_);
         if (compared > all) {
           collector_.clear();
           return false;
@@ -193,9 +190,7 @@ class Join {
     // Small enough that the last task to end leaves the other threads idle for little, and a
     // multiple of a group.
     const std::size_t grain =
-        std::clamp<std::size_t>(n / (64 * static_cast<std::size_t>(executor_.threads())), 64,
-                                4096) /
-        4 * 4;
+        std::clamp<std::size_t>(n / (64 * static_cast<std::size_t>(executor_.threads())), 64, 4096) / 4 * 4;
     executor_.parallel_for(n, grain, [&](std::size_t from, std::size_t to) {
       Acceptor<Code> acceptor(plan, p, sides_, a_, b(), options_.radius, executor_, collector_);
       MatchTask task = common;
@@ -225,10 +220,8 @@ struct Answer {
 
 // `own` is where the codes may be permuted in place; null when they are the caller's.
 template <typename Code>
-Answer answer(Sides<Code> sides, Code* own, const Options& options, const Executor& executor,
-              Budget& budget) {
-  if (options.radius < 0)
-    throw Failure(ErrorCode::usage, "the radius must not be negative", "radius");
+Answer answer(Sides<Code> sides, Code* own, const Options& options, const Executor& executor, Budget& budget) {
+  if (options.radius < 0) throw Failure(ErrorCode::usage, "the radius must not be negative", "radius");
   Problem problem;
   problem.bits = 8 * static_cast<int>(sizeof(Code));
   problem.a = sides.a.size();
@@ -244,8 +237,7 @@ Answer answer(Sides<Code> sides, Code* own, const Options& options, const Execut
   Reservation copies_memory;
   if (plan.permuted) {
     if (own == nullptr) {
-      copies_memory = budget.reserve({(sides.a.size() + sides.b.size()) * sizeof(Code)},
-                                     "codes with permuted bits");
+      copies_memory = budget.reserve({(sides.a.size() + sides.b.size()) * sizeof(Code)}, "codes with permuted bits");
       allocate(copies, sides.a.size() + sides.b.size());
       permute(sides.a, copies.data(), plan, executor);
       permute(sides.b, copies.data() + sides.a.size(), plan, executor);
@@ -280,8 +272,7 @@ Answer answer(Sides<Code> sides, Code* own, const Options& options, const Execut
   return {join.pairs(), plan.algorithm, plan.why};
 }
 
-std::uint64_t expanded_count(const Nodes& nodes, const Buffer<Pair>& pairs,
-                             const Executor& executor, Budget& budget) {
+std::uint64_t expanded_count(const Nodes& nodes, const Buffer<Pair>& pairs, const Executor& executor, Budget& budget) {
   const std::size_t rows = nodes.of_row.size();
   if (nodes.count == rows) return pairs.size();
   const Reservation memory = budget.reserve({4 * std::uint64_t{nodes.count}}, "rows a node");
@@ -293,22 +284,19 @@ std::uint64_t expanded_count(const Nodes& nodes, const Buffer<Pair>& pairs,
   std::atomic<std::uint64_t> between{0};
   executor.parallel_for(pairs.size(), std::size_t{1} << 16, [&](std::size_t from, std::size_t to) {
     std::uint64_t sum = 0;
-    for (std::size_t at = from; at < to; ++at)
-      sum += std::uint64_t{size[pairs[at].i]} * size[pairs[at].j];
+    for (std::size_t at = from; at < to; ++at) sum += std::uint64_t{size[pairs[at].i]} * size[pairs[at].j];
     between += sum;
   });
   return inside + between;
 }
 
 template <typename Code>
-Joined join_codes(std::span<const Code> codes, const Options& options, const Executor& executor,
-                  Budget& budget) {
+Joined join_codes(std::span<const Code> codes, const Options& options, const Executor& executor, Budget& budget) {
   Collapsed<Code> collapsed = collapse(codes, executor, budget);
   Joined joined;
   joined.nodes = std::move(collapsed.nodes);
   const std::span<const Code> nodes(collapsed.codes.data(), joined.nodes.count);
-  Answer found =
-      answer<Code>({nodes, nodes, true}, collapsed.codes.data(), options, executor, budget);
+  Answer found = answer<Code>({nodes, nodes, true}, collapsed.codes.data(), options, executor, budget);
   joined.pairs = std::move(found.pairs);
   joined.used = found.used;
   joined.why = std::move(found.why);
@@ -317,11 +305,11 @@ Joined join_codes(std::span<const Code> codes, const Options& options, const Exe
 }
 
 template <typename Code>
-Found search_codes(std::span<const Code> queries, std::span<const Code> base,
-                   const Options& options, const Executor& executor, Budget& budget) {
+Found search_codes(std::span<const Code> queries, std::span<const Code> base, const Options& options,
+                   const Executor& executor, Budget& budget) {
   if (queries.size() >= 0xFFFFFFFFu || base.size() >= 0xFFFFFFFFu) {
-    throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be searched at once",
-                  "codes", "cut the collection");
+    throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be searched at once", "codes",
+                  "cut the collection");
   }
   Answer found = answer<Code>({queries, base, false}, nullptr, options, executor, budget);
   return {std::move(found.pairs), found.used, std::move(found.why)};
@@ -341,20 +329,19 @@ const char* name_of(Algorithm algorithm) {
   return "auto";
 }
 
-Joined self_join(std::span<const std::uint64_t> codes, const Options& options,
-                 const Executor& executor, Budget& budget) {
-  return join_codes(codes, options, executor, budget);
-}
-Joined self_join(std::span<const Code256> codes, const Options& options, const Executor& executor,
+Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor,
                  Budget& budget) {
   return join_codes(codes, options, executor, budget);
 }
-Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base,
-             const Options& options, const Executor& executor, Budget& budget) {
+Joined self_join(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget) {
+  return join_codes(codes, options, executor, budget);
+}
+Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, const Options& options,
+             const Executor& executor, Budget& budget) {
   return search_codes(queries, base, options, executor, budget);
 }
-Found search(std::span<const Code256> queries, std::span<const Code256> base,
-             const Options& options, const Executor& executor, Budget& budget) {
+Found search(std::span<const Code256> queries, std::span<const Code256> base, const Options& options,
+             const Executor& executor, Budget& budget) {
   return search_codes(queries, base, options, executor, budget);
 }
 

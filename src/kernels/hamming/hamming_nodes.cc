@@ -24,8 +24,7 @@ std::uint64_t mixed(std::uint64_t x) {
 template <typename Code>
 std::uint64_t hash_of(const Code& code) {
   std::uint64_t hash = 0;
-  for (int w = 0; w < kWords64<Code>; ++w)
-    hash = mixed(hash ^ word64(code, w)) + (w == 0 ? 0 : hash);
+  for (int w = 0; w < kWords64<Code>; ++w) hash = mixed(hash ^ word64(code, w)) + (w == 0 ? 0 : hash);
   return hash;
 }
 
@@ -33,8 +32,8 @@ std::uint64_t hash_of(const Code& code) {
 class FirstRows {
  public:
   template <typename Code>
-  void find(std::span<const Code> codes, std::span<const std::uint64_t> hashes,
-            std::span<const std::uint32_t> rows, std::uint32_t* first) {
+  void find(std::span<const Code> codes, std::span<const std::uint64_t> hashes, std::span<const std::uint32_t> rows,
+            std::uint32_t* first) {
     const std::size_t size = std::bit_ceil(2 * hashes.size() + 2);
     slots_.assign(size, 0);
     const std::size_t mask = size - 1;
@@ -86,8 +85,8 @@ template <typename Code>
 Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, Budget& budget) {
   const std::size_t n = rows.size();
   if (n >= 0xFFFFFFFFu) {
-    throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be joined at once",
-                  "codes", "cut the collection");
+    throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be joined at once", "codes",
+                  "cut the collection");
   }
   Collapsed<Code> result;
   result.nodes.memory = budget.reserve({4 * n}, "nodes of codes");
@@ -112,8 +111,7 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
   executor.parallel_for(ranges.count, 1, [&](std::size_t from, std::size_t to) {
     for (std::size_t range = from; range < to; ++range) {
       std::uint32_t* const counts = &places[range * partitions];
-      for (std::size_t row = ranges.begin(range); row < std::min(n, ranges.begin(range + 1));
-           ++row) {
+      for (std::size_t row = ranges.begin(range); row < std::min(n, ranges.begin(range + 1)); ++row) {
         ++counts[hash_of(rows[row]) >> (64 - bits)];
         first[row] = static_cast<std::uint32_t>(row);
       }
@@ -133,8 +131,7 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
   executor.parallel_for(ranges.count, 1, [&](std::size_t from, std::size_t to) {
     for (std::size_t range = from; range < to; ++range) {
       std::uint32_t* const place = &places[range * partitions];
-      for (std::size_t row = ranges.begin(range); row < std::min(n, ranges.begin(range + 1));
-           ++row) {
+      for (std::size_t row = ranges.begin(range); row < std::min(n, ranges.begin(range + 1)); ++row) {
         const std::uint64_t hash = hash_of(rows[row]);
         const std::uint32_t at = place[hash >> (64 - bits)]++;
         hashes[at] = hash;
@@ -147,8 +144,7 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
     FirstRows finder;
     for (std::size_t partition = from; partition < to; ++partition) {
       const std::size_t begin = starts[partition], length = starts[partition + 1] - begin;
-      finder.find(rows, {hashes.data() + begin, length}, {row_of.data() + begin, length},
-                  first.data());
+      finder.find(rows, {hashes.data() + begin, length}, {row_of.data() + begin, length}, first.data());
     }
   });
   throw_if_cancelled(executor);
@@ -157,8 +153,7 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
   executor.parallel_for(ranges.count, 1, [&](std::size_t from, std::size_t to) {
     for (std::size_t range = from; range < to; ++range) {
       std::uint32_t found = 0;
-      for (std::size_t row = ranges.begin(range); row < std::min(n, ranges.begin(range + 1));
-           ++row) {
+      for (std::size_t row = ranges.begin(range); row < std::min(n, ranges.begin(range + 1)); ++row) {
         found += first[row] == row;
       }
       firsts[range + 1] = found;
@@ -169,8 +164,7 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
   executor.parallel_for(ranges.count, 1, [&](std::size_t from, std::size_t to) {
     for (std::size_t range = from; range < to; ++range) {
       std::uint32_t node = firsts[range];
-      for (std::size_t row = ranges.begin(range); row < std::min(n, ranges.begin(range + 1));
-           ++row) {
+      for (std::size_t row = ranges.begin(range); row < std::min(n, ranges.begin(range + 1)); ++row) {
         if (first[row] != row) continue;
         result.codes[node] = rows[row];
         nodes.of_row[row] = node++;
@@ -186,8 +180,7 @@ Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, B
   return result;
 }
 
-template Collapsed<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&,
-                                           Budget&);
+template Collapsed<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&, Budget&);
 template Collapsed<Code256> collapse(std::span<const Code256>, const Executor&, Budget&);
 
 }  // namespace millrace::hamming

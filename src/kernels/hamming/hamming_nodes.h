@@ -17,8 +17,7 @@ struct Collapsed {
 template <typename Code>
 Collapsed<Code> collapse(std::span<const Code> rows, const Executor& executor, Budget& budget);
 
-extern template Collapsed<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&,
-                                                  Budget&);
+extern template Collapsed<std::uint64_t> collapse(std::span<const std::uint64_t>, const Executor&, Budget&);
 extern template Collapsed<Code256> collapse(std::span<const Code256>, const Executor&, Budget&);
 
 // Asks the kernel for huge pages: scattering 10 M codes to thousands of places misses the TLB

@@ -24,8 +24,7 @@ class PartSorter {
 
   void sort(std::span<Pair> pairs) {
     if (pairs.size() < kMinRadix || pairs.size() > kMaxRadix) {
-      std::sort(pairs.begin(), pairs.end(),
-                [](const Pair& x, const Pair& y) { return key_of(x) < key_of(y); });
+      std::sort(pairs.begin(), pairs.end(), [](const Pair& x, const Pair& y) { return key_of(x) < key_of(y); });
       return;
     }
     other_.resize(pairs.size());
@@ -67,8 +66,7 @@ void PairCollector::clear() {
   memory_.clear();
 }
 
-Pairs PairCollector::sorted(std::uint64_t limit, std::uint64_t second_limit,
-                            const Executor& executor) {
+Pairs PairCollector::sorted(std::uint64_t limit, std::uint64_t second_limit, const Executor& executor) {
   std::uint64_t total = 0;
   for (const auto& chunk : chunks_) total += chunk.size();
   Pairs result;
@@ -80,14 +78,12 @@ Pairs PairCollector::sorted(std::uint64_t limit, std::uint64_t second_limit,
   const int wanted = std::clamp(static_cast<int>(std::bit_width(total / 1024)), 0, 12);
   const int shift = std::max(0, static_cast<int>(std::bit_width(limit)) - wanted);
   const std::size_t parts = static_cast<std::size_t>(limit >> shift) + 1;
-  const std::size_t groups =
-      std::min(chunks_.size(), 4 * static_cast<std::size_t>(executor.threads()));
+  const std::size_t groups = std::min(chunks_.size(), 4 * static_cast<std::size_t>(executor.threads()));
   std::vector<std::uint64_t> places(groups * parts);
   const auto each = [&](const auto& body) {
     executor.parallel_for(groups, 1, [&](std::size_t from, std::size_t to) {
       for (std::size_t group = from; group < to; ++group) {
-        for (std::size_t c = group * chunks_.size() / groups;
-             c < (group + 1) * chunks_.size() / groups; ++c) {
+        for (std::size_t c = group * chunks_.size() / groups; c < (group + 1) * chunks_.size() / groups; ++c) {
           for (const Pair& pair : chunks_[c]) body(pair, places[group * parts + (pair.i >> shift)]);
         }
       }
@@ -108,8 +104,8 @@ Pairs PairCollector::sorted(std::uint64_t limit, std::uint64_t second_limit,
   each([&](const Pair& pair, std::uint64_t& place) { result.list[place++] = pair; });
   clear();
   const std::uint64_t largest = std::min<std::uint64_t>(total, kMaxRadix);
-  const Reservation scratch = budget_.reserve(
-      {largest * sizeof(Pair) * static_cast<std::uint64_t>(executor.threads())}, "sorting pairs");
+  const Reservation scratch =
+      budget_.reserve({largest * sizeof(Pair) * static_cast<std::uint64_t>(executor.threads())}, "sorting pairs");
   const int j_bits = static_cast<int>(std::bit_width(second_limit));
   executor.parallel_for(parts, (parts + 63) / 64, [&](std::size_t from, std::size_t to) {
     PartSorter sorter(shift, j_bits);

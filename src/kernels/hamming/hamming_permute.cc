@@ -34,8 +34,7 @@ void permute(std::span<const Code> from, Code* to, const Plan& plan, const Execu
   constexpr int kBytes = static_cast<int>(sizeof(Code));
   std::vector<Code> table(kBytes * 256, Code{});
   std::vector<int> place(8 * kBytes);
-  for (std::size_t at = 0; at < plan.bit_at.size(); ++at)
-    place[plan.bit_at[at]] = static_cast<int>(at);
+  for (std::size_t at = 0; at < plan.bit_at.size(); ++at) place[plan.bit_at[at]] = static_cast<int>(at);
   for (int byte = 0; byte < kBytes; ++byte) {
     for (int value = 0; value < 256; ++value) {
       Code& code = table[static_cast<std::size_t>(256 * byte + value)];
@@ -50,8 +49,7 @@ void permute(std::span<const Code> from, Code* to, const Plan& plan, const Execu
     for (std::size_t at = begin; at < end; ++at) {
       std::uint64_t words[kWords64<Code>] = {};
       for (int byte = 0; byte < kBytes; ++byte) {
-        const auto value =
-            static_cast<std::size_t>((word64(from[at], byte / 8) >> (8 * (byte % 8))) & 255);
+        const auto value = static_cast<std::size_t>((word64(from[at], byte / 8) >> (8 * (byte % 8))) & 255);
         const Code& part = table[static_cast<std::size_t>(256 * byte) + value];
         for (int w = 0; w < kWords64<Code>; ++w) words[w] |= word64(part, w);
       }

@@ -60,21 +60,13 @@ std::vector<Pair> find(std::span<const Code> queries, std::span<const Code> base
 Joined self_join(std::span<const std::uint64_t> codes, int radius, Budget& budget) {
   return join(codes, radius, budget);
 }
-Joined self_join(std::span<const Code256> codes, int radius, Budget& budget) {
-  return join(codes, radius, budget);
-}
-std::vector<Pair> row_pairs(std::span<const std::uint64_t> codes, int radius) {
-  return all_pairs(codes, radius);
-}
-std::vector<Pair> row_pairs(std::span<const Code256> codes, int radius) {
-  return all_pairs(codes, radius);
-}
-std::vector<Pair> search(std::span<const std::uint64_t> queries,
-                         std::span<const std::uint64_t> base, int radius) {
+Joined self_join(std::span<const Code256> codes, int radius, Budget& budget) { return join(codes, radius, budget); }
+std::vector<Pair> row_pairs(std::span<const std::uint64_t> codes, int radius) { return all_pairs(codes, radius); }
+std::vector<Pair> row_pairs(std::span<const Code256> codes, int radius) { return all_pairs(codes, radius); }
+std::vector<Pair> search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, int radius) {
   return find(queries, base, radius);
 }
-std::vector<Pair> search(std::span<const Code256> queries, std::span<const Code256> base,
-                         int radius) {
+std::vector<Pair> search(std::span<const Code256> queries, std::span<const Code256> base, int radius) {
   return find(queries, base, radius);
 }
 

@@ -52,8 +52,8 @@ std::vector<Case<Code>> cases() {
   for (int c = 0; c < 40; ++c) centres.push_back(random_code<Code>(random));
   for (int i = 0; i < 901; ++i) {
     const int most = static_cast<int>(sizeof(Code));
-    clustered.codes.push_back(flipped(
-        centres[random() % 40], static_cast<int>(random() % static_cast<unsigned>(most)), random));
+    clustered.codes.push_back(
+        flipped(centres[random() % 40], static_cast<int>(random() % static_cast<unsigned>(most)), random));
   }
   all.push_back(clustered);
   all.push_back({"all equal", std::vector<Code>(257, centres[0])});
@@ -72,17 +72,14 @@ std::vector<Case<Code>> cases() {
   Case<Code> rare{"bits that are rarely set", {}};
   for (int i = 0; i < 600; ++i) {
     Code code{};
-    for (int w = 0; w < kWords64<Code>; ++w)
-      set_word64(code, w, random() & random() & random() & random());
+    for (int w = 0; w < kWords64<Code>; ++w) set_word64(code, w, random() & random() & random() & random());
     rare.codes.push_back(code);
   }
   all.push_back(rare);
   return all;
 }
 
-std::vector<Pair> list_of(const Pairs& pairs) {
-  return {pairs.list.span().begin(), pairs.list.span().end()};
-}
+std::vector<Pair> list_of(const Pairs& pairs) { return {pairs.list.span().begin(), pairs.list.span().end()}; }
 
 std::vector<Pair> expanded(const Joined& joined, const Executor& executor, Budget& budget) {
   std::vector<Pair> rows;
@@ -100,14 +97,13 @@ void expect_reference(const Case<Code>& example, int radius) {
   const Joined truth = reference::self_join(codes, radius, budget);
   const std::vector<Pair> pairs = list_of(truth.pairs);
   const std::vector<Pair> rows = reference::row_pairs(codes, radius);
-  const std::vector<std::uint32_t> nodes(truth.nodes.of_row.span().begin(),
-                                         truth.nodes.of_row.span().end());
+  const std::vector<std::uint32_t> nodes(truth.nodes.of_row.span().begin(), truth.nodes.of_row.span().end());
   for (const CpuLevel level : available_cpu_levels()) {
     use_cpu_level(level);
     for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index, Algorithm::automatic}) {
       for (const int threads : {1, 2, 7}) {
-        SCOPED_TRACE(example.name + ", radius " + std::to_string(radius) + ", " + name_of(level) +
-                     ", " + name_of(algorithm) + ", threads " + std::to_string(threads));
+        SCOPED_TRACE(example.name + ", radius " + std::to_string(radius) + ", " + name_of(level) + ", " +
+                     name_of(algorithm) + ", threads " + std::to_string(threads));
         const Executor executor(threads);
         const Joined joined = self_join(codes, {radius, algorithm}, executor, budget);
         ASSERT_EQ(joined.nodes.count, truth.nodes.count);
@@ -141,21 +137,19 @@ template <typename Code>
 void expect_search(int radius) {
   Budget budget(1_GiB);
   for (const auto& example : cases<Code>()) {
-    std::vector<Code> queries(
-        example.codes.begin(),
-        example.codes.begin() + static_cast<std::ptrdiff_t>(example.codes.size() / 3));
+    std::vector<Code> queries(example.codes.begin(),
+                              example.codes.begin() + static_cast<std::ptrdiff_t>(example.codes.size() / 3));
     if (example.codes.size() == 1) queries = example.codes;
-    const std::vector<Pair> truth = reference::search(std::span<const Code>(queries),
-                                                      std::span<const Code>(example.codes), radius);
+    const std::vector<Pair> truth =
+        reference::search(std::span<const Code>(queries), std::span<const Code>(example.codes), radius);
     for (const CpuLevel level : available_cpu_levels()) {
       use_cpu_level(level);
       for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index, Algorithm::automatic}) {
         for (const int threads : {1, 3}) {
           SCOPED_TRACE(example.name + ", " + name_of(level) + ", " + name_of(algorithm));
           const Executor executor(threads);
-          const Found found =
-              search(std::span<const Code>(queries), std::span<const Code>(example.codes),
-                     {radius, algorithm}, executor, budget);
+          const Found found = search(std::span<const Code>(queries), std::span<const Code>(example.codes),
+                                     {radius, algorithm}, executor, budget);
           ASSERT_EQ(list_of(found.pairs), truth);
         }
       }
@@ -177,8 +171,7 @@ void expect_large(std::size_t n, int radius) {
   for (std::size_t i = 0; i < n; ++i) codes.push_back(random_code<Code>(random));
   for (std::size_t i = 0; i < n / 50; ++i) {
     codes[random() % n] =
-        flipped(codes[random() % n],
-                static_cast<int>(random() % (static_cast<unsigned>(radius) + 2)), random);
+        flipped(codes[random() % n], static_cast<int>(random() % (static_cast<unsigned>(radius) + 2)), random);
   }
   for (std::size_t i = 0; i < n / 20; ++i) codes[random() % n] = codes[0];
   Budget budget(2_GiB);

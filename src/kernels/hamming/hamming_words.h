@@ -16,13 +16,9 @@ template <typename Code>
 inline constexpr int kWords32 = static_cast<int>(sizeof(Code) / 4);
 
 inline std::uint64_t word64(const std::uint64_t& code, int) { return code; }
-inline std::uint64_t word64(const Code256& code, int at) {
-  return code.words[static_cast<std::size_t>(at)];
-}
+inline std::uint64_t word64(const Code256& code, int at) { return code.words[static_cast<std::size_t>(at)]; }
 inline void set_word64(std::uint64_t& code, int, std::uint64_t word) { code = word; }
-inline void set_word64(Code256& code, int at, std::uint64_t word) {
-  code.words[static_cast<std::size_t>(at)] = word;
-}
+inline void set_word64(Code256& code, int at, std::uint64_t word) { code.words[static_cast<std::size_t>(at)] = word; }
 
 // Word 2w is the low half of 64-bit word w, on every machine.
 template <typename Code>

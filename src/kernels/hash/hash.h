@@ -18,9 +18,9 @@ namespace millrace {
 // Facebook's 256 bits. docs/formats.md has the definitions.
 enum class HashKind : std::uint8_t { ahash, dhash, dhash_vertical, phash, whash, colorhash, pdq };
 
-inline constexpr std::array<HashKind, 7> kHashKinds = {
-    HashKind::ahash, HashKind::dhash,     HashKind::dhash_vertical, HashKind::phash,
-    HashKind::whash, HashKind::colorhash, HashKind::pdq};
+inline constexpr std::array<HashKind, 7> kHashKinds = {HashKind::ahash, HashKind::dhash, HashKind::dhash_vertical,
+                                                       HashKind::phash, HashKind::whash, HashKind::colorhash,
+                                                       HashKind::pdq};
 
 const char* name_of(HashKind kind);
 std::optional<HashKind> hash_kind_named(std::string_view name);
@@ -35,11 +35,11 @@ using HashBits = std::vector<std::uint8_t>;
 std::uint64_t packed64(const HashBits& bits);
 
 // The hashes of small gray buffers, when a picture has already been reduced. `size` is the hash size n.
-HashBits ahash_of(const std::uint8_t* pixels, int size);           // n x n
-HashBits dhash_of(const std::uint8_t* pixels, int size);           // (n + 1) wide, n high
-HashBits dhash_vertical_of(const std::uint8_t* pixels, int size);  // n wide, (n + 1) high
-HashBits phash_of(const std::uint8_t* pixels, int size);           // 4n x 4n
-HashBits whash_of(const std::uint8_t* pixels, int side, int size); // side x side, powers of two
+HashBits ahash_of(const std::uint8_t* pixels, int size);            // n x n
+HashBits dhash_of(const std::uint8_t* pixels, int size);            // (n + 1) wide, n high
+HashBits dhash_vertical_of(const std::uint8_t* pixels, int size);   // n wide, (n + 1) high
+HashBits phash_of(const std::uint8_t* pixels, int size);            // 4n x 4n
+HashBits whash_of(const std::uint8_t* pixels, int side, int size);  // side x side, powers of two
 
 struct HashRequest {
   std::vector<HashKind> kinds;

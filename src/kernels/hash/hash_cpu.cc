@@ -31,16 +31,21 @@ int whash_side(int width, int height, int size) {
 
 std::optional<Target> target_of(HashKind kind, int size, int width, int height) {
   switch (kind) {
-    case HashKind::ahash: return Target{size, size};
-    case HashKind::dhash: return Target{size + 1, size};
-    case HashKind::dhash_vertical: return Target{size, size + 1};
-    case HashKind::phash: return Target{4 * size, 4 * size};
+    case HashKind::ahash:
+      return Target{size, size};
+    case HashKind::dhash:
+      return Target{size + 1, size};
+    case HashKind::dhash_vertical:
+      return Target{size, size + 1};
+    case HashKind::phash:
+      return Target{4 * size, 4 * size};
     case HashKind::whash: {
       const int side = whash_side(width, height, size);
       return Target{side, side};
     }
     case HashKind::colorhash:
-    case HashKind::pdq: return std::nullopt;
+    case HashKind::pdq:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -49,13 +54,20 @@ std::optional<Target> target_of(HashKind kind, int size, int width, int height) 
 
 const char* name_of(HashKind kind) {
   switch (kind) {
-    case HashKind::ahash: return "ahash";
-    case HashKind::dhash: return "dhash";
-    case HashKind::dhash_vertical: return "dhash_vertical";
-    case HashKind::phash: return "phash";
-    case HashKind::whash: return "whash";
-    case HashKind::colorhash: return "colorhash";
-    case HashKind::pdq: return "pdq";
+    case HashKind::ahash:
+      return "ahash";
+    case HashKind::dhash:
+      return "dhash";
+    case HashKind::dhash_vertical:
+      return "dhash_vertical";
+    case HashKind::phash:
+      return "phash";
+    case HashKind::whash:
+      return "whash";
+    case HashKind::colorhash:
+      return "colorhash";
+    case HashKind::pdq:
+      return "pdq";
   }
   return "ahash";
 }
@@ -110,7 +122,8 @@ HashBits phash_of(const std::uint8_t* pixels, int size) {
 HashBits whash_of(const std::uint8_t* pixels, int side, int size) { return haar_bits(pixels, side, size); }
 
 void check(const HashRequest& request) {
-  if (request.kinds.empty()) throw Failure(ErrorCode::usage, "no hash kind is asked for", "--kinds", "name at least one");
+  if (request.kinds.empty())
+    throw Failure(ErrorCode::usage, "no hash kind is asked for", "--kinds", "name at least one");
   if (request.size < 2 || request.size > 64) {
     throw Failure(ErrorCode::usage, "a hash size is 2 to 64", "--size");
   }
@@ -189,12 +202,24 @@ PictureHashes PictureHasher::finish() {
     const auto target = target_of(kind, n, s.width, s.height);
     const std::uint8_t* small = target ? s.reduced(*target) : nullptr;
     switch (kind) {
-      case HashKind::ahash: out.bits.push_back(ahash_of(small, n)); break;
-      case HashKind::dhash: out.bits.push_back(dhash_of(small, n)); break;
-      case HashKind::dhash_vertical: out.bits.push_back(dhash_vertical_of(small, n)); break;
-      case HashKind::phash: out.bits.push_back(phash_of(small, n)); break;
-      case HashKind::whash: out.bits.push_back(whash_of(small, target->width, n)); break;
-      case HashKind::colorhash: out.bits.push_back(s.colors->bits()); break;
+      case HashKind::ahash:
+        out.bits.push_back(ahash_of(small, n));
+        break;
+      case HashKind::dhash:
+        out.bits.push_back(dhash_of(small, n));
+        break;
+      case HashKind::dhash_vertical:
+        out.bits.push_back(dhash_vertical_of(small, n));
+        break;
+      case HashKind::phash:
+        out.bits.push_back(phash_of(small, n));
+        break;
+      case HashKind::whash:
+        out.bits.push_back(whash_of(small, target->width, n));
+        break;
+      case HashKind::colorhash:
+        out.bits.push_back(s.colors->bits());
+        break;
       case HashKind::pdq: {
         const PdqHash hash = s.pdq->finish();
         out.quality = hash.quality;
@@ -209,8 +234,8 @@ PictureHashes PictureHasher::finish() {
 }
 
 std::size_t PictureHasher::memory_needed(const HashRequest& request, int width, int height) {
-  std::size_t bytes = 16 * static_cast<std::size_t>(width) +
-                      Resizer::memory_needed(width, height, kQualitySide, kQualitySide);
+  std::size_t bytes =
+      16 * static_cast<std::size_t>(width) + Resizer::memory_needed(width, height, kQualitySide, kQualitySide);
   for (const HashKind kind : request.kinds) {
     if (const auto target = target_of(kind, request.size, width, height)) {
       bytes += Resizer::memory_needed(width, height, target->width, target->height);

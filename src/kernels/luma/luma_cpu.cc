@@ -17,9 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MILLRACE_PORTABLE_TARGET
 
-void Luma(const std::uint8_t* rgb, std::uint8_t* luma, std::size_t count) {
-  luma_from_rgb_reference(rgb, luma, count);
-}
+void Luma(const std::uint8_t* rgb, std::uint8_t* luma, std::size_t count) { luma_from_rgb_reference(rgb, luma, count); }
 
 #else
 
@@ -33,10 +31,8 @@ void Luma(const std::uint8_t* HWY_RESTRICT rgb, std::uint8_t* HWY_RESTRICT luma,
   static_assert(kLumaGreen % 2 == 0 && kLumaGreen / 2 < 32768);
   const hn::RebindToSigned<decltype(d16)> di16;
   const hn::RebindToSigned<decltype(d32)> di32;
-  const auto red_green = hn::BitCast(
-      di16, hn::Set(d32, kLumaRed | kLumaGreen / 2 << 16));
-  const auto green_blue = hn::BitCast(
-      di16, hn::Set(d32, kLumaGreen / 2 | kLumaBlue << 16));
+  const auto red_green = hn::BitCast(di16, hn::Set(d32, kLumaRed | kLumaGreen / 2 << 16));
+  const auto green_blue = hn::BitCast(di16, hn::Set(d32, kLumaGreen / 2 | kLumaBlue << 16));
   const auto half = hn::Set(di32, 32768);
   // Undoes the byte order (0, 8, 1, 9, ...) that packing two halves of a block leaves.
   HWY_ALIGN static constexpr std::uint8_t kUnweave[16] = {0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15};
@@ -55,12 +51,12 @@ void Luma(const std::uint8_t* HWY_RESTRICT rgb, std::uint8_t* HWY_RESTRICT luma,
     hn::Vec<decltype(d8)> r, g, b;
     hn::LoadInterleaved3(d8, rgb + 3 * i, r, g, b);
     // Widening by interleaving with zero keeps to 128-bit blocks, which is what the packing above undoes.
-    const auto low = luma16(hn::BitCast(d16, hn::InterleaveLower(d8, r, zero)),
-                            hn::BitCast(d16, hn::InterleaveLower(d8, g, zero)),
-                            hn::BitCast(d16, hn::InterleaveLower(d8, b, zero)));
-    const auto high = luma16(hn::BitCast(d16, hn::InterleaveUpper(d8, r, zero)),
-                             hn::BitCast(d16, hn::InterleaveUpper(d8, g, zero)),
-                             hn::BitCast(d16, hn::InterleaveUpper(d8, b, zero)));
+    const auto low =
+        luma16(hn::BitCast(d16, hn::InterleaveLower(d8, r, zero)), hn::BitCast(d16, hn::InterleaveLower(d8, g, zero)),
+               hn::BitCast(d16, hn::InterleaveLower(d8, b, zero)));
+    const auto high =
+        luma16(hn::BitCast(d16, hn::InterleaveUpper(d8, r, zero)), hn::BitCast(d16, hn::InterleaveUpper(d8, g, zero)),
+               hn::BitCast(d16, hn::InterleaveUpper(d8, b, zero)));
     const auto woven = hn::Or(hn::BitCast(d8, low), hn::BitCast(d8, hn::ShiftLeft<8>(high)));
     hn::StoreU(hn::TableLookupBytes(woven, unweave), d8, luma + i);
   }

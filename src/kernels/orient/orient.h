@@ -12,13 +12,13 @@ namespace millrace {
 // EXIF's numbering (TIFF 6.0 tag 274): what must be done to the stored pixels to show the picture upright.
 enum class Orientation : std::uint8_t {
   upright = 1,
-  mirrored = 2,            // left and right swapped
+  mirrored = 2,  // left and right swapped
   turned_180 = 3,
-  flipped = 4,             // top and bottom swapped
-  transposed = 5,          // across the main diagonal
-  turned_90 = 6,           // clockwise
-  transversed = 7,         // across the other diagonal
-  turned_270 = 8,          // clockwise
+  flipped = 4,      // top and bottom swapped
+  transposed = 5,   // across the main diagonal
+  turned_90 = 6,    // clockwise
+  transversed = 7,  // across the other diagonal
+  turned_270 = 8,   // clockwise
 };
 
 inline constexpr std::array<Orientation, 8> kOrientations = {

@@ -20,14 +20,34 @@ std::vector<std::uint8_t> oriented(const std::uint8_t* pixels, int width, int he
     for (int x = 0; x < out_width; ++x) {
       int from_x = x, from_y = y;
       switch (o) {
-        case Orientation::upright: break;
-        case Orientation::mirrored: from_x = width - 1 - x; break;
-        case Orientation::turned_180: from_x = width - 1 - x; from_y = height - 1 - y; break;
-        case Orientation::flipped: from_y = height - 1 - y; break;
-        case Orientation::transposed: from_x = y; from_y = x; break;
-        case Orientation::turned_90: from_x = y; from_y = height - 1 - x; break;
-        case Orientation::transversed: from_x = width - 1 - y; from_y = height - 1 - x; break;
-        case Orientation::turned_270: from_x = width - 1 - y; from_y = x; break;
+        case Orientation::upright:
+          break;
+        case Orientation::mirrored:
+          from_x = width - 1 - x;
+          break;
+        case Orientation::turned_180:
+          from_x = width - 1 - x;
+          from_y = height - 1 - y;
+          break;
+        case Orientation::flipped:
+          from_y = height - 1 - y;
+          break;
+        case Orientation::transposed:
+          from_x = y;
+          from_y = x;
+          break;
+        case Orientation::turned_90:
+          from_x = y;
+          from_y = height - 1 - x;
+          break;
+        case Orientation::transversed:
+          from_x = width - 1 - y;
+          from_y = height - 1 - x;
+          break;
+        case Orientation::turned_270:
+          from_x = width - 1 - y;
+          from_y = x;
+          break;
       }
       const auto pixel = [&](int px, int py, int w) {
         return (static_cast<std::size_t>(py) * static_cast<std::size_t>(w) + static_cast<std::size_t>(px)) * c;

@@ -11,9 +11,9 @@
 
 namespace millrace::pdq {
 
-inline constexpr int kSamples = 64;   // a side of the picture after filtering
-inline constexpr int kKept = 16;      // frequencies kept of each axis
-inline constexpr int kSmallest = 5;   // shorter sides are not hashed
+inline constexpr int kSamples = 64;  // a side of the picture after filtering
+inline constexpr int kKept = 16;     // frequencies kept of each axis
+inline constexpr int kSmallest = 5;  // shorter sides are not hashed
 
 // numpy multiplies and adds in double, then rounds once to float.
 inline float luma_of(const std::uint8_t* px, int channels) {
@@ -46,7 +46,7 @@ inline PdqHash hash_of(const std::array<float, kSamples * kSamples>& samples) {
     for (int j = 0; j + 1 < kSamples; ++j) add(at(i, j), at(i, j + 1));
   }
 
-  static const std::array<float, kKept * kSamples> cosines = [] {
+  static const std::array<float, kKept* kSamples> cosines = [] {
     std::array<float, kKept * kSamples> table{};
     const auto scale = static_cast<float>(std::sqrt(2.0 / kSamples));
     for (int i = 0; i < kKept; ++i) {
@@ -75,7 +75,7 @@ inline PdqHash hash_of(const std::array<float, kSamples * kSamples>& samples) {
       low[static_cast<std::size_t>(i * kKept + j)] = sum;
     }
   }
-  std::array<float, kKept * kKept> sorted = low;
+  std::array<float, kKept* kKept> sorted = low;
   std::nth_element(sorted.begin(), sorted.begin() + 127, sorted.end());
   const float median = sorted[127];
   PdqHash hash;

@@ -42,7 +42,9 @@ PdqHash pdq_reference(const std::uint8_t* data, int width, int height, int chann
       const auto row = static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
       box_line(&a[row], &b[row], width, 1, pdq::window_for(width));
     }
-    for (int x = 0; x < width; ++x) box_line(&b[static_cast<std::size_t>(x)], &a[static_cast<std::size_t>(x)], height, width, pdq::window_for(height));
+    for (int x = 0; x < width; ++x)
+      box_line(&b[static_cast<std::size_t>(x)], &a[static_cast<std::size_t>(x)], height, width,
+               pdq::window_for(height));
   }
   for (int i = 0; i < pdq::kSamples; ++i) {
     for (int j = 0; j < pdq::kSamples; ++j) {

@@ -13,7 +13,8 @@ std::vector<std::uint8_t> picture(int width, int height, int channels, unsigned 
     for (int x = 0; x < width; ++x) {
       for (int c = 0; c < channels; ++c) {
         const int cell = y * 8 / height * 8 + x * 8 / width;
-        px.push_back(static_cast<std::uint8_t>(noise[static_cast<std::size_t>(cell)] / 2 + x * 100 / width + (x * y + c) % 20));
+        px.push_back(
+            static_cast<std::uint8_t>(noise[static_cast<std::size_t>(cell)] / 2 + x * 100 / width + (x * y + c) % 20));
       }
     }
   }
@@ -24,14 +25,16 @@ TEST(Pdq, StreamingEqualsTheWholePicture) {
   struct Size {
     int width, height;
   };
-  for (const auto [w, h] : {Size{5, 5}, {64, 64}, {63, 65}, {128, 128}, {129, 127}, {640, 480}, {300, 1100}, {1301, 77}}) {
+  for (const auto [w, h] :
+       {Size{5, 5}, {64, 64}, {63, 65}, {128, 128}, {129, 127}, {640, 480}, {300, 1100}, {1301, 77}}) {
     for (const int channels : {1, 3}) {
       const auto px = picture(w, h, channels, static_cast<unsigned>(w));
       const PdqHash expected = pdq_reference(px.data(), w, h, channels);
       for (const int step : {1, 16, h}) {
         PdqHasher hasher(w, h);
         for (int y = 0; y < h; y += step) {
-          hasher.push(px.data() + static_cast<std::ptrdiff_t>(y) * w * channels, w * channels, std::min(step, h - y), channels);
+          hasher.push(px.data() + static_cast<std::ptrdiff_t>(y) * w * channels, w * channels, std::min(step, h - y),
+                      channels);
         }
         const PdqHash hash = hasher.finish();
         EXPECT_EQ(hash.bytes, expected.bytes) << w << " x " << h << ", " << step << " rows at once";

@@ -10,9 +10,7 @@
 namespace millrace {
 namespace {
 
-std::size_t area(int width, int height) {
-  return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
-}
+std::size_t area(int width, int height) { return static_cast<std::size_t>(width) * static_cast<std::size_t>(height); }
 
 // Filters longer than this go output by output, shorter ones strip by strip. Either way costs the same at about
 // 100 taps (a dot product pays ~12 operations to add up its lanes, a strip ~3.5 a tap to turn and multiply).
@@ -147,9 +145,9 @@ struct Resizer::Pass {
         const int tap = row - axis.first[static_cast<std::size_t>(y)];
         resize_accumulate(data + r * stride, width, axis.weights_of(y)[tap], sums_of(y));
       }
-      while (next_close < next_open && axis.first[static_cast<std::size_t>(next_close)] +
-                                               axis.count[static_cast<std::size_t>(next_close)] ==
-                                           row + 1) {
+      while (next_close < next_open &&
+             axis.first[static_cast<std::size_t>(next_close)] + axis.count[static_cast<std::size_t>(next_close)] ==
+                 row + 1) {
         const std::int32_t* sum = sums_of(next_close);
         std::uint8_t* to = out.data() + area(width, next_close);
         for (int x = 0; x < width; ++x) to[x] = resize_clip(sum[x]);

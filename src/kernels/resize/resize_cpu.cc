@@ -30,8 +30,8 @@ std::int32_t PairWeight(const PairWeights& weights, std::size_t x, int p, int wh
   return weights.split ? low + PairTerm(weights.high[at], which) * (1 << kResizeLowBits) : low;
 }
 
-void Row(const std::uint8_t* HWY_RESTRICT row, int width, const DotWeights& weights,
-         std::int16_t* HWY_RESTRICT scratch, std::uint8_t* HWY_RESTRICT out) {
+void Row(const std::uint8_t* HWY_RESTRICT row, int width, const DotWeights& weights, std::int16_t* HWY_RESTRICT scratch,
+         std::uint8_t* HWY_RESTRICT out) {
   for (int i = 0; i < width; ++i) scratch[i] = row[i];
   std::memset(scratch + width, 0, 2 * DotWeights::kStep * sizeof(std::int16_t));
   for (std::size_t x = 0; x < weights.first.size(); ++x) {
@@ -117,8 +117,8 @@ void RowOf(const std::int16_t* HWY_RESTRICT pixels, const DotWeights& weights, s
   }
 }
 
-void Row(const std::uint8_t* HWY_RESTRICT row, int width, const DotWeights& weights,
-         std::int16_t* HWY_RESTRICT scratch, std::uint8_t* HWY_RESTRICT out) {
+void Row(const std::uint8_t* HWY_RESTRICT row, int width, const DotWeights& weights, std::int16_t* HWY_RESTRICT scratch,
+         std::uint8_t* HWY_RESTRICT out) {
   const D16 d16;
   const hn::Rebind<std::uint8_t, D16> d8;
   const int lanes = static_cast<int>(hn::Lanes(d16));
@@ -138,7 +138,8 @@ HWY_INLINE hn::Vec<D32> PairSum(const std::uint8_t* HWY_RESTRICT turned, std::si
   const hn::Rebind<std::uint8_t, D16> d8;
   constexpr std::size_t kStep = 2 * kStripRows;
   const std::int32_t* HWY_RESTRICT low = weights.low.data() + x * static_cast<std::size_t>(weights.stride);
-  const std::int32_t* HWY_RESTRICT high = kSplit ? weights.high.data() + x * static_cast<std::size_t>(weights.stride) : nullptr;
+  const std::int32_t* HWY_RESTRICT high =
+      kSplit ? weights.high.data() + x * static_cast<std::size_t>(weights.stride) : nullptr;
   const std::uint8_t* HWY_RESTRICT in = turned + static_cast<std::size_t>(weights.first_pair[x]) * kStep + 2 * first;
   auto sum = hn::Set(d32, kResizeHalf);
   auto sum_high = hn::Zero(d32);
@@ -196,7 +197,8 @@ void TurnOut(const std::uint8_t* HWY_RESTRICT columns, int out, std::uint8_t* co
   int x = 0;
   for (; x + kStripRows <= out; x += kStripRows) {
     hn::Vec<decltype(d)> v[kStripRows];
-    for (std::size_t c = 0; c < kStripRows; ++c) v[c] = hn::Load(d, columns + (static_cast<std::size_t>(x) + c) * kStripRows);
+    for (std::size_t c = 0; c < kStripRows; ++c)
+      v[c] = hn::Load(d, columns + (static_cast<std::size_t>(x) + c) * kStripRows);
     Transpose(d, v);
     for (std::size_t r = 0; r < kStripRows; ++r) hn::StoreU(v[r], d, rows[r] + x);
   }
@@ -215,7 +217,8 @@ void Strip(const std::uint8_t* const* rows, int width, const PairWeights& weight
   TurnIn(rows, width, turned);
   for (std::size_t x = 0; x < static_cast<std::size_t>(out); ++x) {
     for (std::size_t first = 0; first < kStripRows; first += lanes) {
-      const auto sum = weights.split ? PairSum<true>(turned, first, weights, x) : PairSum<false>(turned, first, weights, x);
+      const auto sum =
+          weights.split ? PairSum<true>(turned, first, weights, x) : PairSum<false>(turned, first, weights, x);
       hn::StoreU(hn::DemoteTo(d8, sum), d8, columns + x * kStripRows + first);
     }
   }
@@ -231,7 +234,8 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
   const int lanes = static_cast<int>(hn::Lanes(d16));
   const auto at = static_cast<std::size_t>(y);
   const std::int32_t* HWY_RESTRICT low = weights.low.data() + at * static_cast<std::size_t>(weights.stride);
-  const std::int32_t* HWY_RESTRICT high = kSplit ? weights.high.data() + at * static_cast<std::size_t>(weights.stride) : nullptr;
+  const std::int32_t* HWY_RESTRICT high =
+      kSplit ? weights.high.data() + at * static_cast<std::size_t>(weights.stride) : nullptr;
   const auto row_of = [&](int pair, int which) {
     const int row = 2 * (weights.first_pair[at] + pair) + which;
     // The odd half of the last pair may lie past the end; it weighs nothing, but must be readable.
@@ -260,8 +264,8 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
       lo1 = hn::Add(lo1, hn::ShiftLeft<kResizeLowBits>(hi1));
     }
     // Packing works on the same 128-bit blocks as the interleaving and puts the pixels back in order.
-    const auto packed = hn::ReorderDemote2To(d16, hn::ShiftRight<kResizePrecision>(lo0),
-                                             hn::ShiftRight<kResizePrecision>(lo1));
+    const auto packed =
+        hn::ReorderDemote2To(d16, hn::ShiftRight<kResizePrecision>(lo0), hn::ShiftRight<kResizePrecision>(lo1));
     hn::StoreU(hn::DemoteTo(d8, packed), d8, out + x);
   }
   for (; x < width; ++x) {
@@ -271,7 +275,8 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
       for (int which = 0; which < 2; ++which) {
         const std::int32_t px = row_of(p, which)[x];
         sum += px * static_cast<std::int16_t>(low[p] >> (16 * which));
-        if constexpr (kSplit) sum_high += static_cast<std::uint32_t>(px * static_cast<std::int16_t>(high[p] >> (16 * which)));
+        if constexpr (kSplit)
+          sum_high += static_cast<std::uint32_t>(px * static_cast<std::int16_t>(high[p] >> (16 * which)));
       }
     }
     out[x] = resize_clip(static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + (sum_high << kResizeLowBits)));
@@ -318,8 +323,8 @@ void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, s
   HWY_DYNAMIC_DISPATCH(Row)(row, width, weights, scratch, out);
 }
 
-void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out,
-                  std::uint8_t* turned, std::uint8_t* columns, std::uint8_t* const* out_rows) {
+void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out, std::uint8_t* turned,
+                  std::uint8_t* columns, std::uint8_t* const* out_rows) {
   HWY_DYNAMIC_DISPATCH(Strip)(rows, width, weights, out, turned, columns, out_rows);
 }
 

@@ -25,8 +25,8 @@ struct DotWeights {
   std::vector<int> first, length;  // length is count rounded up to kStep; the padding weighs nothing
   int stride = 0;
   Buffer<std::int16_t> low, high;
-  bool split = false;                         // `high` counts 2^11 each, over the whole length
-  std::vector<int> high_begin, high_end;      // else it counts 1, within this part of the length; often empty
+  bool split = false;                     // `high` counts 2^11 each, over the whole length
+  std::vector<int> high_begin, high_end;  // else it counts 1, within this part of the length; often empty
 };
 
 // Weights laid out in pairs of neighbouring inputs (2p, 2p + 1), for sums that run in parallel.
@@ -52,8 +52,8 @@ void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, s
 
 // kStripRows rows at once to rows of `out` pixels. `turned` holds kStripRows * (width + 16) bytes and `columns`
 // kStripRows * (out + 16) bytes; both begin at an aligned address.
-void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out,
-                  std::uint8_t* turned, std::uint8_t* columns, std::uint8_t* const* out_rows);
+void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out, std::uint8_t* turned,
+                  std::uint8_t* columns, std::uint8_t* const* out_rows);
 
 // Output row `y` of a vertical pass over a plane that is there in full.
 void resize_column_row(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows,

@@ -31,13 +31,14 @@ TEST_P(ResizeSizes, EqualsTheDefinitionAtEveryLevel) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, ResizeSizes,
-    ::testing::Values(Sizes{640, 480, 8, 8}, Sizes{640, 480, 9, 8}, Sizes{333, 517, 32, 32}, Sizes{301, 999, 8, 8},
-                      Sizes{1000, 40, 32, 32}, Sizes{40, 1000, 32, 32}, Sizes{3, 2000, 9, 8}, Sizes{2000, 3, 9, 8},
-                      Sizes{1, 1, 8, 8}, Sizes{1, 7, 9, 8}, Sizes{7, 1, 32, 32}, Sizes{8, 8, 8, 8}, Sizes{8, 100, 8, 8},
-                      Sizes{100, 8, 8, 8}, Sizes{700, 600, 512, 512}, Sizes{513, 1029, 512, 512}, Sizes{12, 9, 32, 32},
-                      Sizes{4000, 17, 8, 8}, Sizes{17, 4000, 8, 8}, Sizes{65, 33, 64, 32}));
+INSTANTIATE_TEST_SUITE_P(All, ResizeSizes,
+                         ::testing::Values(Sizes{640, 480, 8, 8}, Sizes{640, 480, 9, 8}, Sizes{333, 517, 32, 32},
+                                           Sizes{301, 999, 8, 8}, Sizes{1000, 40, 32, 32}, Sizes{40, 1000, 32, 32},
+                                           Sizes{3, 2000, 9, 8}, Sizes{2000, 3, 9, 8}, Sizes{1, 1, 8, 8},
+                                           Sizes{1, 7, 9, 8}, Sizes{7, 1, 32, 32}, Sizes{8, 8, 8, 8},
+                                           Sizes{8, 100, 8, 8}, Sizes{100, 8, 8, 8}, Sizes{700, 600, 512, 512},
+                                           Sizes{513, 1029, 512, 512}, Sizes{12, 9, 32, 32}, Sizes{4000, 17, 8, 8},
+                                           Sizes{17, 4000, 8, 8}, Sizes{65, 33, 64, 32}));
 
 TEST(Resize, AConstantPictureStaysConstant) {
   at_every_cpu_level([] {

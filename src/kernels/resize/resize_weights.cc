@@ -12,13 +12,11 @@ bool all_within(const ResizeAxis& axis, std::int32_t lowest, std::int32_t highes
 
 bool fits_16_bits(const ResizeAxis& axis) { return all_within(axis, INT16_MIN, INT16_MAX); }
 
-std::int32_t low_part(std::int32_t w, bool split) {
-  return split ? w & ((1 << kResizeLowBits) - 1) : w;
-}
+std::int32_t low_part(std::int32_t w, bool split) { return split ? w & ((1 << kResizeLowBits) - 1) : w; }
 
 std::int32_t packed(std::int32_t even, std::int32_t odd) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(even & 0xFFFF) |
-                                   static_cast<std::uint32_t>(odd & 0xFFFF) << 16);
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(even & 0xFFFF) | static_cast<std::uint32_t>(odd & 0xFFFF)
+                                                                                   << 16);
 }
 
 }  // namespace
@@ -37,7 +35,8 @@ DotWeights::DotWeights(const ResizeAxis& axis) : split(!all_within(axis, 2 * INT
     const std::int32_t* weights = axis.weights_of(x);
     int begin = length.back(), end = 0;
     for (int i = 0; i < count; ++i) {
-      const std::size_t at = static_cast<std::size_t>(x) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(i);
+      const std::size_t at =
+          static_cast<std::size_t>(x) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(i);
       if (split) {
         low[at] = static_cast<std::int16_t>(low_part(weights[i], true));
         high[at] = static_cast<std::int16_t>(weights[i] >> kResizeLowBits);
@@ -71,7 +70,8 @@ PairWeights::PairWeights(const ResizeAxis& axis) : split(!fits_16_bits(axis)) {
     for (int p = 0; p < pairs.back(); ++p) {
       const std::int32_t even = weight(2 * (first / 2 + p));
       const std::int32_t odd = weight(2 * (first / 2 + p) + 1);
-      const std::size_t at = static_cast<std::size_t>(x) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(p);
+      const std::size_t at =
+          static_cast<std::size_t>(x) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(p);
       low[at] = packed(low_part(even, split), low_part(odd, split));
       if (split) high[at] = packed(even >> kResizeLowBits, odd >> kResizeLowBits);
     }

@@ -66,8 +66,7 @@ std::string html_text(std::string_view text) {
 // One component of a relative address. Bytes go out as they are, so a name that is not UTF-8 works
 // too.
 std::string url_component(std::string_view bytes) {
-  constexpr std::string_view plain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
   std::string url;
   for (const char c : bytes) {
     if (plain.find(c) != std::string_view::npos) {
@@ -142,8 +141,7 @@ Json json_of(const PageHeader& header, const std::string& thumbs_url) {
                     {"reclaimable", header.reclaimable}};
   json["unreadable"] = Json::array();
   for (const PageUnreadable& one : header.unreadable) {
-    json["unreadable"].push_back(
-        {{"path", utf8_for_display(one.path)}, {"reason", utf8_for_display(one.reason)}});
+    json["unreadable"].push_back({{"path", utf8_for_display(one.path)}, {"reason", utf8_for_display(one.reason)}});
   }
   json["rule"] = utf8_for_display(header.rule);
   json["thumbs"] = thumbs_url;
@@ -194,8 +192,7 @@ class ContentId {
 // it.
 class NewFile {
  public:
-  NewFile(std::string path, std::string subject)
-      : path_(std::move(path)), subject_(std::move(subject)) {
+  NewFile(std::string path, std::string subject) : path_(std::move(path)), subject_(std::move(subject)) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail("cannot create the file");
   }
@@ -229,9 +226,7 @@ class NewFile {
   const std::string& path() const { return path_; }
 
  private:
-  [[noreturn]] void fail(const char* what) const {
-    throw Failure(system_error(what, subject_, errno));
-  }
+  [[noreturn]] void fail(const char* what) const { throw Failure(system_error(what, subject_, errno)); }
 
   std::string path_;
   std::string subject_;
@@ -349,8 +344,7 @@ class DuplicatesPage::Writer {
     guarded([&] {
       for (const PagePair& pair : group.pairs) {
         if (pair.a >= group.members.size() || pair.b >= group.members.size() || pair.a == pair.b) {
-          throw Failure(ErrorCode::internal, "a pair does not name two members of its group",
-                        group.id);
+          throw Failure(ErrorCode::internal, "a pair does not name two members of its group", group.id);
         }
       }
       id_.add(group);
@@ -388,16 +382,14 @@ class DuplicatesPage::Writer {
   template <typename Work>
   void guarded(Work&& work) {
     if (broken_ || finished_) {
-      throw Failure(ErrorCode::internal,
-                    finished_ ? "the page is already finished" : "the page has failed before",
+      throw Failure(ErrorCode::internal, finished_ ? "the page is already finished" : "the page has failed before",
                     path_);
     }
     broken_ = true;
     try {
       work();
     } catch (const fs::filesystem_error& error) {
-      throw Failure(
-          system_error("cannot work on the folder", error.path1().string(), error.code().value()));
+      throw Failure(system_error("cannot work on the folder", error.path1().string(), error.code().value()));
     }
     broken_ = false;
   }

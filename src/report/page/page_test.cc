@@ -91,8 +91,7 @@ PageGroup some_group(int number = 0) {
 }
 
 std::string write(const std::string& path, const std::vector<PageGroup>& groups,
-                  Bytes limit = DuplicatesPage::kInlineLimit,
-                  const PageHeader& header = some_header()) {
+                  Bytes limit = DuplicatesPage::kInlineLimit, const PageHeader& header = some_header()) {
   DuplicatesPage page(path, header, limit);
   for (const PageGroup& group : groups) page.add_group(group);
   page.finish();
@@ -130,8 +129,7 @@ TEST_F(PageTest, carries_every_field) {
   const json header = data(html, "id=\"header\"").at(0);
   EXPECT_EQ(header["title"], "Duplicates");
   EXPECT_EQ(header["folders"], json({"/photos"}));
-  EXPECT_EQ(header["totals"],
-            json({{"files", 12}, {"pictures", 11}, {"groups", 1}, {"reclaimable", 1000}}));
+  EXPECT_EQ(header["totals"], json({{"files", 12}, {"pictures", 11}, {"groups", 1}, {"reclaimable", 1000}}));
   EXPECT_EQ(header["unreadable"][0]["reason"], "the file is empty");
   EXPECT_EQ(header["rule"], "The same picture.");
   EXPECT_EQ(header["thumbs"], "r.html.thumbs/");
@@ -154,9 +152,7 @@ TEST_F(PageTest, carries_every_field) {
   EXPECT_EQ(second["damaged"], true);
   EXPECT_EQ(second["reference"], true);
   EXPECT_EQ(second["companions"], json({"/photos/0/b.xmp"}));
-  EXPECT_EQ(
-      out["pairs"][0],
-      json({{"a", 0}, {"b", 1}, {"score", 0.75}, {"distances", {{"dhash", 3}, {"phash", 4}}}}));
+  EXPECT_EQ(out["pairs"][0], json({{"a", 0}, {"b", 1}, {"score", 0.75}, {"distances", {{"dhash", 3}, {"phash", 4}}}}));
   EXPECT_TRUE(out["pairs"][1]["score"].is_null());
 
   const json thumbs = data(html, "class=\"thumbs\"").at(0);

@@ -27,7 +27,8 @@ bool read_sides(int fd, std::int64_t& width, std::int64_t& height) {
 
 void decode_bmp(const Job& job, Channel& channel) {
   std::int64_t width = 0, height = 0;
-  if (!read_sides(job.fd, width, height)) return channel.fail(static_cast<int>(ErrorCode::bad_data), "not a BMP with pixels");
+  if (!read_sides(job.fd, width, height))
+    return channel.fail(static_cast<int>(ErrorCode::bad_data), "not a BMP with pixels");
   const std::uint64_t memory = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) * 4 + (1U << 20);
   if (!channel.prepare(static_cast<int>(width), static_cast<int>(height), memory)) return;
   GError* error = nullptr;
@@ -55,8 +56,8 @@ void decode_bmp(const Job& job, Channel& channel) {
     about.decoder_memory = memory;
     if (channel.begin(about)) {
       const bool sent = send_plane(channel, gdk_pixbuf_read_pixels(picture),
-                                   static_cast<std::size_t>(gdk_pixbuf_get_rowstride(picture)), about.width, about.height, 3,
-                                   gdk_pixbuf_get_n_channels(picture));
+                                   static_cast<std::size_t>(gdk_pixbuf_get_rowstride(picture)), about.width,
+                                   about.height, 3, gdk_pixbuf_get_n_channels(picture));
       channel.end(!sent, sent ? "" : "cancelled");
     }
   }

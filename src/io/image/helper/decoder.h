@@ -36,7 +36,7 @@ class Channel {
 };
 
 struct Job {
-  int fd;              // positioned at 0
+  int fd;  // positioned at 0
   int format;
   int shortest_side;
 };

@@ -85,7 +85,8 @@ void decode_gif(const Job& job, Channel& channel) {
     DGifCloseFile(gif, nullptr);
     return;
   }
-  std::vector<std::uint8_t> canvas(area, transparent == NO_TRANSPARENT_COLOR ? 0 : static_cast<std::uint8_t>(transparent));
+  std::vector<std::uint8_t> canvas(area,
+                                   transparent == NO_TRANSPARENT_COLOR ? 0 : static_cast<std::uint8_t>(transparent));
   std::vector<std::uint8_t> line(static_cast<std::size_t>(frame.Width));
   static constexpr int kFirst[4] = {0, 4, 2, 1};
   static constexpr int kStep[4] = {8, 8, 4, 2};
@@ -112,8 +113,8 @@ void decode_gif(const Job& job, Channel& channel) {
     }
   }
   DGifCloseFile(gif, nullptr);
-  if (send_plane(channel, pixels.data(), static_cast<std::size_t>(width) * static_cast<std::size_t>(about.channels), width,
-                 height, about.channels, about.channels)) {
+  if (send_plane(channel, pixels.data(), static_cast<std::size_t>(width) * static_cast<std::size_t>(about.channels),
+                 width, height, about.channels, about.channels)) {
     channel.end(damaged, damaged ? "the file ends in the middle of its first frame" : "");
   } else {
     channel.end(true, "cancelled");

@@ -58,8 +58,8 @@ bool receive(Request& request, int& fd) {
   return true;
 }
 
-// A codec may be at work for minutes when the program dies; its death closes the socket. (PR_SET_PDEATHSIG would not do:
-// it speaks of the thread that started the helper, not of the program.)
+// A codec may be at work for minutes when the program dies; its death closes the socket. (PR_SET_PDEATHSIG would not
+// do: it speaks of the thread that started the helper, not of the program.)
 void end_with_the_program() {
   pollfd gone{kSocket, POLLRDHUP, 0};
   while (::poll(&gone, 1, -1) < 0 && errno == EINTR) {
@@ -176,10 +176,18 @@ int main(int argc, char** argv) {
     limited = true;
     const helper::Job job{fd, static_cast<int>(request.format), request.shortest_side};
     switch (static_cast<ImageFormat>(request.format)) {
-      case ImageFormat::gif: decode_gif(job, channel); break;
-      case ImageFormat::bmp: decode_bmp(job, channel); break;
-      case ImageFormat::raw: decode_raw(job, channel); break;
-      default: decode_with_vips(job, channel); break;
+      case ImageFormat::gif:
+        decode_gif(job, channel);
+        break;
+      case ImageFormat::bmp:
+        decode_bmp(job, channel);
+        break;
+      case ImageFormat::raw:
+        decode_raw(job, channel);
+        break;
+      default:
+        decode_with_vips(job, channel);
+        break;
     }
     ::close(fd);
   }

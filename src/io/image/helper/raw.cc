@@ -1,7 +1,7 @@
 // Camera RAW by LibRaw: the embedded JPEG preview when it is large enough, else the sensor at half size.
 #include <libraw/libraw.h>
-#include <sys/stat.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <vips/vips.h>
 
 #include <algorithm>
@@ -29,15 +29,16 @@ struct Mapping {
   }
 };
 
-void send_rgb(Channel& channel, Message about, const std::uint8_t* pixels, int width, int height, int bands, int orientation) {
+void send_rgb(Channel& channel, Message about, const std::uint8_t* pixels, int width, int height, int bands,
+              int orientation) {
   about.width = width;
   about.height = height;
   about.channels = bands < 3 ? 1 : 3;
   about.exact = 0;
   about.orientation = orientation;
   if (!channel.begin(about)) return;
-  const bool sent = send_plane(channel, pixels, static_cast<std::size_t>(width) * static_cast<std::size_t>(bands), width,
-                               height, about.channels, bands);
+  const bool sent = send_plane(channel, pixels, static_cast<std::size_t>(width) * static_cast<std::size_t>(bands),
+                               width, height, about.channels, bands);
   channel.end(!sent, sent ? "" : "cancelled");
 }
 
@@ -93,8 +94,8 @@ void decode_raw(const Job& job, Channel& channel) {
   const int orientation = orientation_of(raw->imgdata.sizes.flip);
   if (send_preview(*raw, about, channel, wanted, orientation)) return;
   // The sensor's samples, 16 bits, and the picture at half size in four channels of 16 bits, then in 8 bits.
-  const std::uint64_t sensor =
-      static_cast<std::uint64_t>(raw->imgdata.sizes.raw_width) * static_cast<std::uint64_t>(raw->imgdata.sizes.raw_height);
+  const std::uint64_t sensor = static_cast<std::uint64_t>(raw->imgdata.sizes.raw_width) *
+                               static_cast<std::uint64_t>(raw->imgdata.sizes.raw_height);
   about.decoder_memory = sensor * 2 + sensor * 2 + sensor + kObjectBytes;
   if (!channel.prepare(about.full_width, about.full_height, about.decoder_memory)) return;
   auto& settings = raw->imgdata.params;

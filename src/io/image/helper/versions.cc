@@ -11,8 +11,7 @@
 namespace millrace::helper {
 namespace {
 
-void print_library(const char* name, const std::string& version,
-                   const std::vector<ImageFormat>& reads) {
+void print_library(const char* name, const std::string& version, const std::vector<ImageFormat>& reads) {
   std::string formats;
   for (const ImageFormat format : reads)
     formats += fmt::format("{}\"{}\"", formats.empty() ? "" : ",", name_of(format));
@@ -43,22 +42,17 @@ void print_versions() {
     // Loaders that a distribution leaves out, or ships as a module that is not installed, have no
     // type.
     for (const auto& [operation, format] :
-         {Loader{"webpload_source", ImageFormat::webp},
-          Loader{"tiffload_source", ImageFormat::tiff},
+         {Loader{"webpload_source", ImageFormat::webp}, Loader{"tiffload_source", ImageFormat::tiff},
           Loader{"heifload_source", ImageFormat::heif}, Loader{"jxlload_source", ImageFormat::jxl},
-          Loader{"jp2kload_source", ImageFormat::jp2},
-          Loader{"ppmload_source", ImageFormat::pnm}}) {
+          Loader{"jp2kload_source", ImageFormat::jp2}, Loader{"ppmload_source", ImageFormat::pnm}}) {
       if (vips_type_find("VipsOperation", operation) != 0) vips_reads.push_back(format);
     }
   }
-  print_library("libvips",
-                fmt::format("{}.{}.{}", vips_version(0), vips_version(1), vips_version(2)),
-                vips_reads);
+  print_library("libvips", fmt::format("{}.{}.{}", vips_version(0), vips_version(1), vips_version(2)), vips_reads);
   // "0.20.2-Release".
   const std::string raw_version = LibRaw::version();
   print_library("LibRaw", raw_version.substr(0, raw_version.find('-')), {ImageFormat::raw});
-  print_library("giflib", fmt::format("{}.{}.{}", GIFLIB_MAJOR, GIFLIB_MINOR, GIFLIB_RELEASE),
-                {ImageFormat::gif});
+  print_library("giflib", fmt::format("{}.{}.{}", GIFLIB_MAJOR, GIFLIB_MINOR, GIFLIB_RELEASE), {ImageFormat::gif});
   std::vector<ImageFormat> pixbuf_reads;
   if (pixbuf_reads_bmp()) pixbuf_reads.push_back(ImageFormat::bmp);
   print_library("gdk-pixbuf", gdk_pixbuf_version, pixbuf_reads);

@@ -73,14 +73,24 @@ VipsImage* load(const Job& job, VipsSource* source, bool header_only, double sca
     case ImageFormat::webp:
       status = vips_webpload_source(source, &image, "access", access, "scale", scale, nullptr);
       break;
-    case ImageFormat::tiff: status = vips_tiffload_source(source, &image, "access", access, nullptr); break;
-    case ImageFormat::heif: status = vips_heifload_source(source, &image, "access", access, nullptr); break;
-    case ImageFormat::jxl: status = vips_jxlload_source(source, &image, "access", access, nullptr); break;
+    case ImageFormat::tiff:
+      status = vips_tiffload_source(source, &image, "access", access, nullptr);
+      break;
+    case ImageFormat::heif:
+      status = vips_heifload_source(source, &image, "access", access, nullptr);
+      break;
+    case ImageFormat::jxl:
+      status = vips_jxlload_source(source, &image, "access", access, nullptr);
+      break;
     case ImageFormat::jp2:
       status = vips_jp2kload_source(source, &image, "access", access, "page", page, nullptr);
       break;
-    case ImageFormat::pnm: status = vips_ppmload_source(source, &image, "access", access, nullptr); break;
-    default: vips_error("millrace", "no loader"); break;
+    case ImageFormat::pnm:
+      status = vips_ppmload_source(source, &image, "access", access, nullptr);
+      break;
+    default:
+      vips_error("millrace", "no loader");
+      break;
   }
   return status == 0 ? image : nullptr;
 }
@@ -96,16 +106,20 @@ void convert_row(const VipsPel* from, const VipsImage* image, int channels, std:
     const auto sample = [&](int c) -> int {
       const int at = x * bands + c;
       switch (image->BandFmt) {
-        case VIPS_FORMAT_UCHAR: return from[at];
+        case VIPS_FORMAT_UCHAR:
+          return from[at];
         case VIPS_FORMAT_USHORT: {
           const int v = reinterpret_cast<const std::uint16_t*>(from)[at];
           return channels == 1 ? std::min(v, 255) : v >> 8;
         }
         case VIPS_FORMAT_UINT:
           return static_cast<int>(std::min<std::uint32_t>(reinterpret_cast<const std::uint32_t*>(from)[at], 255));
-        case VIPS_FORMAT_FLOAT: return clipped(reinterpret_cast<const float*>(from)[at]);
-        case VIPS_FORMAT_DOUBLE: return clipped(reinterpret_cast<const double*>(from)[at]);
-        default: return 0;
+        case VIPS_FORMAT_FLOAT:
+          return clipped(reinterpret_cast<const float*>(from)[at]);
+        case VIPS_FORMAT_DOUBLE:
+          return clipped(reinterpret_cast<const double*>(from)[at]);
+        default:
+          return 0;
       }
     };
     if (channels == 1) {
@@ -124,16 +138,20 @@ bool plain(const VipsImage* image) {
     case VIPS_FORMAT_USHORT:
     case VIPS_FORMAT_UINT:
     case VIPS_FORMAT_FLOAT:
-    case VIPS_FORMAT_DOUBLE: break;
-    default: return false;
+    case VIPS_FORMAT_DOUBLE:
+      break;
+    default:
+      return false;
   }
   switch (image->Type) {
     case VIPS_INTERPRETATION_LAB:
     case VIPS_INTERPRETATION_LABS:
     case VIPS_INTERPRETATION_LABQ:
     case VIPS_INTERPRETATION_XYZ:
-    case VIPS_INTERPRETATION_scRGB: return false;
-    default: return true;
+    case VIPS_INTERPRETATION_scRGB:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -147,12 +165,18 @@ std::uint64_t size_of(int fd) {
 std::uint64_t memory_of(const Job& job, std::uint64_t width, std::uint64_t height, std::uint64_t pel) {
   constexpr std::uint64_t kTables = 16U << 20;
   switch (static_cast<ImageFormat>(job.format)) {
-    case ImageFormat::tiff: return width * pel * std::max<std::uint64_t>(1024, 4 * tiff_rows_together(job.fd)) + kTables;
-    case ImageFormat::pnm: return width * pel * 1024 + kTables;
-    case ImageFormat::jp2: return width * height * pel * 5 + kTables;  // OpenJPEG works in 32-bit samples
-    case ImageFormat::jxl: return width * height * 12 + kTables;
-    case ImageFormat::webp: return width * height * (webp_geometry(job.fd).lossless ? 20 : 12) + size_of(job.fd) + kTables;
-    default: return width * height * (pel + 9) + size_of(job.fd) + kTables;
+    case ImageFormat::tiff:
+      return width * pel * std::max<std::uint64_t>(1024, 4 * tiff_rows_together(job.fd)) + kTables;
+    case ImageFormat::pnm:
+      return width * pel * 1024 + kTables;
+    case ImageFormat::jp2:
+      return width * height * pel * 5 + kTables;  // OpenJPEG works in 32-bit samples
+    case ImageFormat::jxl:
+      return width * height * 12 + kTables;
+    case ImageFormat::webp:
+      return width * height * (webp_geometry(job.fd).lossless ? 20 : 12) + size_of(job.fd) + kTables;
+    default:
+      return width * height * (pel + 9) + size_of(job.fd) + kTables;
   }
 }
 
@@ -164,7 +188,8 @@ void decode_with_vips(const Job& job, Channel& channel) {
   if (static_cast<ImageFormat>(job.format) == ImageFormat::webp) {
     // Its loader makes room for the whole picture when it opens the file.
     const WebpGeometry sides = webp_geometry(job.fd);
-    const auto memory = memory_of(job, static_cast<std::uint64_t>(sides.width), static_cast<std::uint64_t>(sides.height), 4);
+    const auto memory =
+        memory_of(job, static_cast<std::uint64_t>(sides.width), static_cast<std::uint64_t>(sides.height), 4);
     if (sides.width > 0 && sides.height > 0 && !channel.prepare(sides.width, sides.height, memory)) return;
   }
   const Ref<VipsSource> header_source = open_source(job.fd);
@@ -199,9 +224,14 @@ void decode_with_vips(const Job& job, Channel& channel) {
   about.exact = scale == 1.0 && page == 0;
   switch (static_cast<ImageFormat>(job.format)) {
     case ImageFormat::tiff:
-    case ImageFormat::pnm: break;
-    case ImageFormat::webp: about.exact = about.exact != 0 && webp_geometry(job.fd).lossless; break;
-    default: about.exact = 0; break;
+    case ImageFormat::pnm:
+      break;
+    case ImageFormat::webp:
+      about.exact = about.exact != 0 && webp_geometry(job.fd).lossless;
+      break;
+    default:
+      about.exact = 0;
+      break;
   }
   if (!plain(image.get())) {
     VipsImage* converted = nullptr;
@@ -227,7 +257,8 @@ void decode_with_vips(const Job& job, Channel& channel) {
     exif.assign(static_cast<const std::uint8_t*>(block), static_cast<const std::uint8_t*>(block) + size);
   }
   // libheif has turned the picture already; its EXIF tag, where one was left, would turn it twice.
-  if (job.format == static_cast<int>(ImageFormat::heif) || job.format == static_cast<int>(ImageFormat::jxl)) about.orientation = 1;
+  if (job.format == static_cast<int>(ImageFormat::heif) || job.format == static_cast<int>(ImageFormat::jxl))
+    about.orientation = 1;
   if (about.orientation == 0 && vips_image_get_typeof(image.get(), VIPS_META_ORIENTATION) != 0) {
     vips_image_get_int(image.get(), VIPS_META_ORIENTATION, &about.orientation);
   }
