@@ -7,7 +7,7 @@ mapfile -t sources < <(git ls-files '*.cc' '*.h')
 clang-format-14 --dry-run --Werror "${sources[@]}" || { echo "lint: run clang-format-14 -i on the files above"; failed=1; }
 tools/check_floors.sh || failed=1
 # A path of one machine, or a word for work that is missing, has no place in the tree.
-if git grep -nE '(TODO|FIXME|XXX)\b' -- '*.cc' '*.h' '*.py' '*.sh' ':!tools/lint.sh'; then failed=1; fi
+if git grep -nwE '(TODO|FIXME|XXX)' -- '*.cc' '*.h' '*.py' '*.sh' ':!tools/lint.sh'; then failed=1; fi
 [ -f build/release/build.ninja ] || cmake --preset release >/dev/null
 if [ "$all" = --all ]; then
   mapfile -t checked < <(git ls-files 'src/*.cc' 'tests/*.cc')
