@@ -262,11 +262,11 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
   edit("INSERT INTO files VALUES (x'02', 1, 1, 99999999999, 'why', NULL)");
   edit("INSERT INTO files VALUES (x'03', 1, 1, -1, 'why', NULL)");
   for (const char* values :
-       {"NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL",
-        "NULL,'','',1,-5,10,50,0,0,0,0,'','','',0,0", "NULL,'','',1,99999999999,10,50,0,0,0,0,'','','',0,0",
-        "NULL,'','',1,10,10,101,0,0,0,0,'','','',0,0", "NULL,'','',1,10,10,50,0,0,0,0,'','','',-1,0",
-        "'x',x'',x'',1,10,10,50,0,0,0,0,1,2,3,0,0", "77,'why','',1,10,10,50,0,0,0,0,1,2,3,0,0",
-        "NULL,'','',-1,10,10,50,0,0,0,0,'','','',0,0"}) {
+       {"NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL", "NULL,'','',1,10,10,50,x'00','','','',0,0",
+        "NULL,'','',1,-5,10,50,zeroblob(48),'','','',0,0", "NULL,'','',1,99999999999,10,50,zeroblob(48),'','','',0,0",
+        "NULL,'','',1,10,10,101,zeroblob(48),'','','',0,0", "NULL,'','',1,10,10,50,zeroblob(48),'','','',-1,0",
+        "'x',x'',x'',1,10,10,50,zeroblob(48),1,2,3,0,0", "77,'why','',1,10,10,50,zeroblob(48),1,2,3,0,0",
+        "NULL,'','',-1,10,10,50,zeroblob(48),'','','',0,0"}) {
     edit("INSERT OR REPLACE INTO pictures VALUES (" + id + "," + values + ")");
     Catalog catalog(path(), "key");
     EXPECT_EQ(catalog.pictures().size(), 1U) << values;
