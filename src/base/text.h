@@ -29,6 +29,9 @@ std::string printable(std::string_view bytes);
 // without '/' is tried on the last component alone.
 bool glob_match(std::string_view pattern, std::string_view path);
 
+// The text as one field of CSV (RFC 4180): quoted where it holds a comma, a quote or a line break.
+std::string csv_field(const std::string& text);
+
 std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string lower_ascii(std::string_view text);

@@ -143,5 +143,11 @@ TEST(Text, Parts) {
   EXPECT_EQ(extension("a."), "");
 }
 
+TEST(Text, CsvQuotesOnlyWhatNeedsIt) {
+  EXPECT_EQ(csv_field("plain name.jpg"), "plain name.jpg");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
+}
+
 }  // namespace
 }  // namespace millrace

@@ -7,17 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/text.h"
-#include "src/report/page/page.h"
+#include "src/report/json_path.h"
 
 namespace millrace::dedupe {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-void add_path(Json& object, const std::string& path) {
-  object["path"] = utf8_for_display(path);
-  if (!is_utf8(path)) object["path_base64"] = base64(path);
-}
 
 const CatalogPicture& picture_of(const Result& result, const Member& member) {
   return result.library.pictures[result.library.files[member.file].picture].data;
@@ -67,13 +62,6 @@ Json json_of_group(const Result& result, const Group& group) {
     out["pairs"].push_back({{"a", pair.a}, {"b", pair.b}, {"distances", distances}, {"score", rounded(pair.score)}});
   }
   return out;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::size_t count_of(const Result& result, GroupKind kind) {
@@ -142,7 +130,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
     for (const Group& group : *list) {
       PageGroup out;
       out.id = group.id;
-      out.kind = static_cast<millrace::GroupKind>(group.kind);
+      out.kind = group.kind;
       for (const Member& m : group.members) {
         const File& file = result.library.files[m.file];
         const CatalogPicture& p = picture_of(result, m);

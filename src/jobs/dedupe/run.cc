@@ -265,22 +265,6 @@ void confirm_copies(Library& library) {
 
 }  // namespace
 
-const char* name_of(GroupKind kind) {
-  switch (kind) {
-    case GroupKind::identical:
-      return "identical";
-    case GroupKind::similar:
-      return "similar";
-    case GroupKind::recoloured:
-      return "recoloured";
-    case GroupKind::burst:
-      return "burst";
-    case GroupKind::related:
-      return "related";
-  }
-  return "similar";
-}
-
 Result run(const Options& options, Catalog& catalog, RunContext& context) {
   const auto start = Clock::now();
   Result result;

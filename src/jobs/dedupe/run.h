@@ -5,11 +5,9 @@
 
 #include "src/jobs/dedupe/candidates.h"
 #include "src/jobs/dedupe/keep.h"
+#include "src/report/page/page.h"
 
 namespace millrace::dedupe {
-
-enum class GroupKind : std::uint8_t { identical, similar, recoloured, burst, related };
-const char* name_of(GroupKind kind);
 
 // Two members of a group, as indexes into it, and what speaks for them.
 struct GroupPair {

@@ -10,6 +10,7 @@
 #include "src/io/file/walk.h"
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/helper_client.h"
+#include "src/report/json_path.h"
 
 namespace millrace::hash {
 namespace {
@@ -48,11 +49,6 @@ FingerprintOptions fingerprint_options(const Options& options) {
   return wanted;
 }
 
-void add_path(nlohmann::ordered_json& object, const std::string& path) {
-  object["path"] = utf8_for_display(path);
-  if (!is_utf8(path)) object["path_base64"] = base64(path);
-}
-
 std::string jsonl_line(const Options& options, const Hashed& hashed) {
   nlohmann::ordered_json line;
   add_path(line, hashed.path);
@@ -73,13 +69,6 @@ std::string jsonl_line(const Options& options, const Hashed& hashed) {
     line[name_of(options.request.kinds[i])] = hex_of_bits(print.hashes.bits[i]);
   }
   return line.dump() + "\n";
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::string csv_header(const Options& options) {

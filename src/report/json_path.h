@@ -1,0 +1,18 @@
+// Enters: a path, which is bytes.
+// Leaves: how every JSON output of ours writes it: "path" as text for people, and "path_base64" when that loses
+// something. Never: leaves out what is needed to open the file again.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "src/base/text.h"
+
+namespace millrace {
+
+inline void add_path(nlohmann::ordered_json& object, const std::string& path) {
+  object["path"] = utf8_for_display(path);
+  if (!is_utf8(path)) object["path_base64"] = base64(path);
+}
+
+}  // namespace millrace
