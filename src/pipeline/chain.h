@@ -26,6 +26,12 @@ struct RunContext {
   Trace& trace;
   Budget& budget;
   ProgressStyle progress = ProgressStyle::none;
+
+  // Failure(cancelled) when the job was told to stop.
+  void throw_if_cancelled() const {
+    if (cancel.cancelled())
+      throw Failure(ErrorCode::cancelled, "interrupted; the same command goes on where this one stopped");
+  }
 };
 
 namespace chain {

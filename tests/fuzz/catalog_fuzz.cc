@@ -4,8 +4,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "src/io/catalog/catalog.h"
 #include "src/io/image/thumbnail_jpeg.h"
@@ -13,6 +15,9 @@
 namespace {
 
 using millrace::Catalog;
+using millrace::CatalogFile;
+using millrace::CatalogPicture;
+using millrace::ContentHash;
 
 struct Tables {
   std::string path = "/dev/shm/millrace-fuzz-" + std::to_string(::getpid()) + ".sqlite";
@@ -102,15 +107,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {"INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", 14},
       {"INSERT OR REPLACE INTO thumbnails VALUES (?,?)", 2},
       {"INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)", 5},
+      {"INSERT OR REPLACE INTO links VALUES (0,?,?,?,?)", 4},
+      {"INSERT OR REPLACE INTO joined VALUES (0,?,?)", 2},
       {"INSERT OR REPLACE INTO not_duplicates VALUES (?,?)", 2},
   };
   sqlite3_exec(tables.db,
                "BEGIN; DELETE FROM files; DELETE FROM pictures; DELETE FROM thumbnails; DELETE FROM scores; "
-               "DELETE FROM not_duplicates;",
+               "DELETE FROM not_duplicates; DELETE FROM links; DELETE FROM joined;",
                nullptr, nullptr, nullptr);
   Values values(data, size);
   while (!values.empty()) {
-    const Table& table = kTables[values.byte() % 5];
+    const Table& table = kTables[values.byte() % std::size(kTables)];
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v2(tables.db, table.insert, -1, &statement, nullptr) != SQLITE_OK) std::abort();
     for (int i = 1; i <= table.columns; ++i) values.bind(statement, i);
@@ -120,14 +127,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (sqlite3_exec(tables.db, "COMMIT", nullptr, nullptr, nullptr) != SQLITE_OK) std::abort();
 
   Catalog& catalog = *tables.catalog;
-  for (const auto& file : catalog.files()) {
+  catalog.each_file("", "\xFF", [](const CatalogFile& file) {
     if (file.failed && file.reason.empty()) std::abort();
-  }
-  for (const auto& picture : catalog.pictures()) {
+  });
+  std::vector<ContentHash> contents;
+  std::vector<std::uint64_t> looks;
+  catalog.each_picture(std::nullopt, [&](const CatalogPicture& picture) {
     if (!picture.failed && (picture.width <= 0 || picture.height <= 0)) std::abort();
-    const auto jpeg = catalog.thumbnail(picture.content);
-    if (jpeg) (void)millrace::decode_thumbnail(*jpeg);
+    contents.push_back(picture.content);
+    looks.push_back(picture.look);
+  });
+  std::size_t found = 0;
+  catalog.each_picture(contents, [&](const CatalogPicture& picture) {
+    if (picture.content != contents[found++]) std::abort();
+  });
+  if (found != contents.size()) std::abort();
+  for (const std::uint64_t look : looks) {
+    if (const auto jpeg = catalog.thumbnail(look)) (void)millrace::decode_thumbnail(*jpeg);
   }
+  (void)catalog.joined(0);
   (void)catalog.scores();
   (void)catalog.not_duplicates();
   return 0;

@@ -3,13 +3,16 @@
 // Never: forgets a drive that is not plugged in; trusts an inode; keeps a failure for a hash.
 //
 // One SQLite file in WAL mode: a killed run loses at most what it had not flushed, and two runs may share it. Files are
-// keyed by path bytes, everything about a picture by its content hash, so a moved or copied file is known by its bytes.
+// keyed by path bytes, what is known of a picture by its content hash, so a moved or copied file is known by its bytes;
+// and what follows from its thumbnail and its hashes by the hash of these, its look: twenty thousand blank pictures are one.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,32 +46,51 @@ struct CatalogPicture {
   std::array<std::uint64_t, 6> codes{};  // 64-bit hashes; their meaning is the caller's, and part of its key
   std::string taken, subsecond, camera;
   int exif_fields = 0;
-  std::uint64_t look = 0;  // hash of the thumbnail's bytes: equal looks cannot be told apart by it
+  std::uint64_t look = 0;  // hash of the thumbnail's bytes and the codes: equal looks cannot be told apart by them
 };
 
-// The judgement of two contents by their pixels, the second turned by `orientation`. `a` < `b`.
+// The judgement of two looks by their pixels, the second turned by `orientation`. `a` < `b`.
 struct CatalogScore {
-  ContentHash a{}, b{};
+  std::uint64_t a = 0, b = 0;
   std::uint8_t orientation = 0;  // as src/kernels/alike numbers them, 0 is as it is
   std::uint8_t kind = 0;         // likewise
   float score = 0;
 };
 
+// Two looks that a rule brought together and whose pixels agreed. `a` < `b`.
+struct CatalogLink {
+  std::uint64_t a = 0, b = 0;
+  std::uint8_t kind = 0;  // as src/kernels/alike numbers them
+  float score = 0;
+};
+
+// The looks that earlier runs compared with one another under one rule, and what came of it.
+struct CatalogJoin {
+  std::vector<std::vector<std::uint8_t>> parts;  // what put_joined() was given, in its order
+  std::vector<CatalogLink> links;
+};
+
 class Catalog {
  public:
   // Opens or makes the file and its folder. `key` names how pictures are looked at (hash version, decoding): pictures
-  // and scores kept under another key are dropped, files stay. Failure(conflict) when a newer program made it,
-  // Failure(bad_data) when it is not a catalogue.
+  // and what follows from them under another key are dropped, files stay. Failure(conflict) when a newer program made
+  // it, Failure(bad_data) when it is not a catalogue.
   Catalog(const std::string& path, const std::string& key);
   ~Catalog();
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
 
-  std::vector<CatalogFile> files();  // in the order of their path bytes
-  std::vector<CatalogPicture> pictures();
+  // The files whose path is at least `from` and below `to`, in the order of their path bytes. The object is used again
+  // for the next one.
+  void each_file(std::string_view from, std::string_view to, const std::function<void(const CatalogFile&)>& visit);
+  // Those of the pictures `wanted` (sorted) that are known, in the order of their content; all of them without.
+  void each_picture(std::optional<std::span<const ContentHash>> wanted,
+                    const std::function<void(CatalogPicture&)>& visit);
+  // Thread-safe.
+  bool has_picture(const ContentHash& content);
+  std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t look);
   std::vector<CatalogScore> scores();
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates();
-  std::optional<std::vector<std::uint8_t>> thumbnail(const ContentHash& content);
 
   // Written at the next flush(), in one transaction. Not thread-safe: one thread writes.
   void put(CatalogFile file);
@@ -78,6 +100,13 @@ class Catalog {
   // Flushes when a second has passed since the last one.
   void flush_now_and_then();
   void flush();
+
+  CatalogJoin joined(std::uint64_t rule);
+  // Part number `at` of what is joined under a rule, with the links between its looks and all before, written whole
+  // and at once. False, and nothing written, when another run put a part there first: what is in that one was not
+  // compared with this.
+  bool put_joined(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,
+                  std::span<const CatalogLink> links);
 
   struct State;
 

@@ -33,8 +33,20 @@ CatalogPicture picture(int seed) {
   p.subsecond = "250";
   p.camera = "Maker \xFF\"'; DROP TABLE files;";
   p.exif_fields = 42;
-  p.look = 0x9000000000000001;
+  p.look = 0x9000000000000000 + static_cast<std::uint64_t>(seed);
   return p;
+}
+
+std::vector<CatalogFile> files_of(Catalog& catalog) {
+  std::vector<CatalogFile> files;
+  catalog.each_file("", "\xFF", [&](const CatalogFile& file) { files.push_back(file); });
+  return files;
+}
+
+std::vector<CatalogPicture> pictures_of(Catalog& catalog) {
+  std::vector<CatalogPicture> pictures;
+  catalog.each_picture(std::nullopt, [&](const CatalogPicture& picture) { pictures.push_back(picture); });
+  return pictures;
 }
 
 class CatalogTest : public testing::Test {
@@ -53,8 +65,8 @@ class CatalogTest : public testing::Test {
   Error failure(const std::string& at) const {
     try {
       Catalog catalog(at, "key");
-      (void)catalog.files();
-      (void)catalog.pictures();
+      (void)files_of(catalog);
+      (void)pictures_of(catalog);
     } catch (const Failure& failure) {
       return failure.error();
     }
@@ -77,13 +89,13 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
     catalog.put(failed, {});
     catalog.put(CatalogFile{"/a/\xFF\n\0b", 1ULL << 40, -5, false, {}, "", content(1)});
     catalog.put(CatalogFile{"/b", 0, 7, true, ErrorCode::io, "cannot be read", {}});
-    catalog.put(CatalogScore{content(1), content(2), 5, 2, 0.625F});
+    catalog.put(CatalogScore{3, 0x9000000000000001, 5, 2, 0.625F});
     catalog.put_not_duplicates(content(2), content(1));
     catalog.flush();
     catalog.flush();
   }
   Catalog catalog(path(), "key");
-  const auto pictures = catalog.pictures();
+  const auto pictures = pictures_of(catalog);
   ASSERT_EQ(pictures.size(), 2U);
   const CatalogPicture& p = pictures[0].failed ? pictures[1] : pictures[0];
   const CatalogPicture& q = pictures[0].failed ? pictures[0] : pictures[1];
@@ -104,9 +116,9 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_TRUE(q.failed);
   EXPECT_EQ(q.code, ErrorCode::bad_data);
   EXPECT_EQ(q.reason, "not a picture");
-  EXPECT_EQ(catalog.thumbnail(content(1)), jpeg);
-  EXPECT_EQ(catalog.thumbnail(content(2)), std::nullopt);
-  const auto files = catalog.files();
+  EXPECT_EQ(catalog.thumbnail(expected.look), jpeg);
+  EXPECT_EQ(catalog.thumbnail(2), std::nullopt);
+  const auto files = files_of(catalog);
   ASSERT_EQ(files.size(), 2U);
   EXPECT_EQ(files[0].path, "/a/\xFF\n");
   EXPECT_EQ(files[0].size, 1ULL << 40);
@@ -117,7 +129,7 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_EQ(files[1].reason, "cannot be read");
   const auto scores = catalog.scores();
   ASSERT_EQ(scores.size(), 1U);
-  EXPECT_EQ(scores[0].b, content(2));
+  EXPECT_EQ(scores[0].b, 0x9000000000000001);
   EXPECT_EQ(scores[0].orientation, 5);
   EXPECT_EQ(scores[0].kind, 2);
   EXPECT_EQ(scores[0].score, 0.625F);
@@ -136,8 +148,8 @@ TEST_F(CatalogTest, AKillLosesOnlyWhatWasNotFlushed) {
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   Catalog catalog(path(), "key");
-  ASSERT_EQ(catalog.pictures().size(), 1U);
-  EXPECT_EQ(catalog.pictures()[0].content, content(1));
+  ASSERT_EQ(pictures_of(catalog).size(), 1U);
+  EXPECT_EQ(pictures_of(catalog)[0].content, content(1));
 }
 
 TEST_F(CatalogTest, TwoRunsShareOne) {
@@ -168,7 +180,8 @@ TEST_F(CatalogTest, TwoRunsShareOne) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_EQ(Catalog(path(), "key").pictures().size(), static_cast<std::size_t>(kProcesses * kEach + 1));
+  Catalog catalog(path(), "key");
+  EXPECT_EQ(pictures_of(catalog).size(), static_cast<std::size_t>(kProcesses * kEach + 1));
 }
 
 TEST_F(CatalogTest, AnotherKeyDropsPicturesAndKeepsFiles) {
@@ -176,15 +189,18 @@ TEST_F(CatalogTest, AnotherKeyDropsPicturesAndKeepsFiles) {
     Catalog catalog(path(), "old");
     catalog.put(picture(1), {1});
     catalog.put(CatalogFile{"/a", 1, 1, false, {}, "", content(1)});
-    catalog.put(CatalogScore{content(1), content(2), 0, 1, 1});
+    catalog.put(CatalogScore{1, 2, 0, 1, 1});
+    EXPECT_TRUE(catalog.put_joined(7, 0, std::vector<std::uint8_t>{1}, std::vector<CatalogLink>{{1, 2, 0, 1}}));
     catalog.put_not_duplicates(content(1), content(2));
     catalog.flush();
   }
   Catalog catalog(path(), "new");
-  EXPECT_TRUE(catalog.pictures().empty());
+  EXPECT_TRUE(pictures_of(catalog).empty());
   EXPECT_TRUE(catalog.scores().empty());
-  EXPECT_EQ(catalog.thumbnail(content(1)), std::nullopt);
-  EXPECT_EQ(catalog.files().size(), 1U);
+  EXPECT_EQ(catalog.thumbnail(picture(1).look), std::nullopt);
+  EXPECT_TRUE(catalog.joined(7).parts.empty());
+  EXPECT_TRUE(catalog.joined(7).links.empty());
+  EXPECT_EQ(files_of(catalog).size(), 1U);
   EXPECT_EQ(catalog.not_duplicates().size(), 1U) << "what a person decided stays";
 }
 
@@ -269,17 +285,90 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
         "NULL,'','',-1,10,10,50,zeroblob(48),'','','',0,0"}) {
     edit("INSERT OR REPLACE INTO pictures VALUES (" + id + "," + values + ")");
     Catalog catalog(path(), "key");
-    EXPECT_EQ(catalog.pictures().size(), 1U) << values;
+    EXPECT_EQ(pictures_of(catalog).size(), 1U) << values;
   }
-  edit("INSERT INTO scores VALUES (" + id + ", " + id + ", 300, 1, 0.5), (" + id + ", x'00', 0, 1, 0.5), (" + id +
-       ", " + id + ", 1, 1, 9e999)");
+  edit("INSERT INTO scores VALUES (1, 2, 300, 1, 0.5), (3, 3, 0, 1, 0.5), (1, 2, 1, 1, 9e999), ('x', x'00', 1, 1, 1)");
+  edit("INSERT INTO links VALUES (7, 1, 2, 300, 0.5), (7, 4, 3, 0, 0.5), (7, 1, 3, 1, 9e999)");
+  edit("INSERT INTO joined VALUES (7, 0, 'no blob')");
   edit("INSERT INTO not_duplicates VALUES ('a', 'b')");
-  edit("INSERT INTO thumbnails VALUES (" + id + ", 'not a blob')");
+  edit("INSERT OR REPLACE INTO thumbnails VALUES (" + std::to_string(static_cast<std::int64_t>(picture(1).look)) +
+       ", 'not a blob')");
   Catalog catalog(path(), "key");
-  EXPECT_EQ(catalog.files().size(), 1U);
+  EXPECT_EQ(files_of(catalog).size(), 1U);
   EXPECT_TRUE(catalog.scores().empty());
   EXPECT_TRUE(catalog.not_duplicates().empty());
-  (void)catalog.thumbnail(content(1));
+  EXPECT_TRUE(catalog.joined(7).links.empty());
+  (void)catalog.thumbnail(picture(1).look);
+}
+
+TEST_F(CatalogTest, PicturesAreFoundByContent) {
+  Catalog catalog(path(), "key");
+  std::vector<ContentHash> all, wanted;
+  for (int i = 0; i < 1000; ++i) {
+    CatalogPicture p = picture(1);
+    p.content = {};
+    p.content[0] = static_cast<std::uint8_t>(i >> 8);
+    p.content[1] = static_cast<std::uint8_t>(i & 255);
+    // Of every four, one is not there; one is not asked for.
+    if (i % 4 != 0) catalog.put(p, {});
+    if (i % 4 != 1) wanted.push_back(p.content);
+    if (i % 4 > 1) all.push_back(p.content);
+  }
+  catalog.flush();
+  const auto found = [&](const std::vector<ContentHash>& contents) {
+    std::vector<ContentHash> out;
+    catalog.each_picture(contents, [&](const CatalogPicture& p) { out.push_back(p.content); });
+    return out;
+  };
+  EXPECT_EQ(found(wanted), all);
+  // Far apart, the first and the last among them.
+  EXPECT_EQ(found({all[0], all[200], all.back()}), (std::vector<ContentHash>{all[0], all[200], all.back()}));
+  EXPECT_TRUE(found({}).empty());
+  EXPECT_TRUE(found({wanted[0]}).empty());
+  EXPECT_TRUE(catalog.has_picture(all[7]));
+  EXPECT_FALSE(catalog.has_picture(wanted[0]));
+}
+
+TEST_F(CatalogTest, FilesOfAFolder) {
+  Catalog catalog(path(), "key");
+  for (const char* name : {"/a", "/a/b", "/a/c/d", "/a-b/c", "/a0", "/b"}) {
+    catalog.put(CatalogFile{name, 1, 1, false, {}, "", content(1)});
+  }
+  catalog.flush();
+  std::vector<std::string> names;
+  catalog.each_file("/a/", "/a0", [&](const CatalogFile& file) { names.push_back(file.path); });
+  EXPECT_EQ(names, (std::vector<std::string>{"/a/b", "/a/c/d"}));
+}
+
+TEST_F(CatalogTest, OnlyTheFirstPutsAPart) {
+  Catalog one(path(), "key"), two(path(), "key");
+  const std::vector<std::uint8_t> a = {1, 2, 3}, b = {4};
+  EXPECT_TRUE(one.put_joined(7, 0, a, std::vector<CatalogLink>{{1, 0x9000000000000001, 1, 0.5F}}));
+  EXPECT_FALSE(two.put_joined(7, 0, b, std::vector<CatalogLink>{{5, 6, 0, 1}})) << "what it knew was out of date";
+  EXPECT_TRUE(two.put_joined(7, 1, b, {}));
+  EXPECT_TRUE(two.put_joined(8, 0, b, {}));
+  const CatalogJoin join = one.joined(7);
+  EXPECT_EQ(join.parts, (std::vector<std::vector<std::uint8_t>>{a, b}));
+  ASSERT_EQ(join.links.size(), 1U);
+  EXPECT_EQ(join.links[0].b, 0x9000000000000001);
+  EXPECT_EQ(join.links[0].kind, 1);
+  EXPECT_EQ(join.links[0].score, 0.5F);
+}
+
+TEST_F(CatalogTest, TablesOfTheFirstSchemaAreMadeAnew) {
+  std::filesystem::create_directories(folder_.at("deep/er"));
+  edit("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+       "CREATE TABLE files (path BLOB PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, code INTEGER, "
+       "reason TEXT, content BLOB) WITHOUT ROWID;"
+       "CREATE TABLE pictures (content BLOB PRIMARY KEY); CREATE TABLE thumbnails (content BLOB PRIMARY KEY);"
+       "CREATE TABLE scores (a BLOB, b BLOB);"
+       "INSERT INTO files VALUES (x'2F61', 1, 1, NULL, NULL, x'000102030405060708090a0b0c0d0e0f');"
+       "PRAGMA application_id = " + std::to_string(0x6D726163) + "; PRAGMA user_version = 1");
+  Catalog catalog(path(), "key");
+  catalog.put(picture(1), {1});
+  catalog.flush();
+  EXPECT_EQ(pictures_of(catalog).size(), 1U);
+  EXPECT_EQ(files_of(catalog).size(), 1U) << "files are still what they were";
 }
 
 TEST_F(CatalogTest, FoldersAreMadeAndTheirFailureIsNamed) {

@@ -1,17 +1,60 @@
-// Enters: units and a rule on their hashes.
-// Leaves: the pairs of units that are worth a look.
+// Enters: looks with their hashes, one after another, and a rule.
+// Leaves: the pairs of them that are worth comparing.
 // Never: looks at pixels.
+//
+// Whether two looks are a pair depends on the two alone, never on which came first: that is what lets later runs add
+// looks without comparing the earlier ones again.
 #pragma once
 
-#include "src/jobs/dedupe/judge.h"
-#include "src/jobs/dedupe/units.h"
+#include <span>
+#include <vector>
+
+#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/codes.h"
+#include "src/pipeline/chain.h"
 
 namespace millrace::dedupe {
 
-// Pairs of units, a < b, sorted, with the orientations in which the rule holds. In each of the rule's alternatives the
-// first term is served by the range join, the others filter its pairs.
-std::vector<Candidate> find_candidates(const Library& library, const std::vector<Unit>& units, const Rule& rule,
-                                       bool orientations, Catalog& catalog, RunContext& context);
+// Two rows, a < b, and the orientations in which the rule holds when the greater look is turned (bit 0: as they are).
+struct RowPair {
+  std::uint32_t a = 0, b = 0;
+  std::uint8_t orientations = 0;
+};
+
+// In each of the rule's alternatives the first term is served by the range search, the others filter its pairs as they
+// are found. With Rule::middle the whole of one meets the middle of the other; middles do not meet, since what they have
+// in common the wholes have too.
+class Meeting {
+ public:
+  static constexpr std::size_t kOrientations = 8;
+
+  Meeting(const Rule& rule, bool orientations, RunContext& context);
+
+  // The next row; no look comes twice. One view, or with orientations eight, in the order of src/kernels/alike.
+  void add(std::uint64_t look, std::span<const LookCodes> views);
+  std::uint32_t rows() const { return static_cast<std::uint32_t>(looks_.size()); }
+  std::uint64_t look(std::uint32_t row) const { return looks_[row]; }
+  LookCodes codes(std::uint32_t row, std::size_t view) const;
+  // Pairs whose later row is in [begin, end), sorted. OutOfMemory when they do not fit.
+  std::vector<RowPair> meet(std::uint32_t begin, std::uint32_t end) const;
+
+ private:
+  // Hashes by kind, a column each, so that a search reads only what it compares.
+  using Columns = std::array<std::vector<std::uint64_t>, std::tuple_size_v<LookCodes>>;
+  struct Sight {
+    const Columns* columns;
+    bool middle;
+  };
+  const std::vector<std::uint64_t>& column(const Sight& sight, HashKind kind) const;
+  template <typename Fits>
+  void search(const Sight& queries, const Sight& base, std::uint32_t begin, std::uint32_t end, std::uint8_t orientation,
+              const Fits& fits, std::vector<RowPair>& out) const;
+
+  const Rule& rule_;
+  RunContext& context_;
+  std::vector<std::uint64_t> looks_;
+  std::vector<Columns> views_;
+};
 
 // Bits in which two pictures differ, by kCatalogCodes.
 std::array<int, 4> distances(const CatalogPicture& a, const CatalogPicture& b);

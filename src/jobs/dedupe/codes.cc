@@ -1,5 +1,6 @@
 #include "src/jobs/dedupe/codes.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "src/kernels/alike/alike.h"
@@ -37,15 +38,20 @@ std::uint64_t phash64(const Luma& luma, int margin) {
 
 }  // namespace
 
-Codes whole_codes(const std::uint8_t* rgb64) {
+LookCodes look_codes(const std::uint8_t* rgb64) {
   const Luma luma = luma_of(rgb64);
-  return {dhash64(luma, 0), packed64(ahash_of(reduced(luma, 0, 8, 8).data(), 8)),
-          packed64(dhash_vertical_of(reduced(luma, 0, 8, 9).data(), 8)), phash64(luma, 0)};
+  return {dhash64(luma, 0),
+          packed64(ahash_of(reduced(luma, 0, 8, 8).data(), 8)),
+          packed64(dhash_vertical_of(reduced(luma, 0, 8, 9).data(), 8)),
+          phash64(luma, 0),
+          dhash64(luma, kMargin),
+          phash64(luma, kMargin)};
 }
 
-Codes middle_codes(const std::uint8_t* rgb64) {
-  const Luma luma = luma_of(rgb64);
-  return {dhash64(luma, kMargin), 0, 0, phash64(luma, kMargin)};
+std::size_t slot_of(HashKind kind) {
+  return static_cast<std::size_t>(std::find(kCatalogCodes.begin(), kCatalogCodes.end(), kind) - kCatalogCodes.begin());
 }
+
+std::size_t middle_slot_of(HashKind kind) { return kind == HashKind::dhash ? 4 : 5; }
 
 }  // namespace millrace::dedupe

@@ -1,16 +1,22 @@
 // Enters: a thumbnail of 64 x 64 RGB.
-// Leaves: its 64-bit hashes, in the order of kCatalogCodes.
-// Never: replaces the hashes of a full decode in a report; they are for finding candidates.
+// Leaves: its 64-bit hashes, as candidates are found by them.
+// Never: replaces the hashes of a full decode, where there are such.
 #pragma once
+
+#include <array>
+#include <cstdint>
 
 #include "src/jobs/dedupe/options.h"
 
 namespace millrace::dedupe {
 
-// All four kinds of the whole thumbnail.
-Codes whole_codes(const std::uint8_t* rgb64);
-// dhash and phash of its middle: three pixels off each side, which is what a crop by a twentieth leaves. The other two
-// are zero.
-Codes middle_codes(const std::uint8_t* rgb64);
+// The four kinds of kCatalogCodes of the whole thumbnail, then dhash and phash of its middle: three pixels off each
+// side, which is what a crop by a twentieth leaves. CatalogPicture::codes are these, the first four from a full decode.
+using LookCodes = std::array<std::uint64_t, 6>;
+LookCodes look_codes(const std::uint8_t* rgb64);
+
+// Where in LookCodes a kind stands. Only dhash and phash have a middle.
+std::size_t slot_of(HashKind kind);
+std::size_t middle_slot_of(HashKind kind);
 
 }  // namespace millrace::dedupe

@@ -2,116 +2,126 @@
 
 #include <algorithm>
 
-#include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/look_codes.h"
 
 namespace millrace::dedupe {
+namespace {
 
-Judge::Judge(const Library& library, Catalog& catalog, RunContext& context)
-    : library_(library), catalog_(catalog), context_(context) {
-  const auto index_of = [&](const ContentHash& content) -> std::uint32_t {
-    const auto found = std::lower_bound(library.pictures.begin(), library.pictures.end(), content,
-                                        [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
-    if (found == library.pictures.end() || found->data.content != content) return kNone;
-    return static_cast<std::uint32_t>(found - library.pictures.begin());
+// A look in an orientation, as it is compared.
+struct View {
+  std::uint64_t look;
+  std::uint8_t orientation;
+  auto operator<=>(const View&) const = default;
+};
+
+bool better(const Judgement& x, const Judgement& y) {
+  const auto rank = [](const Judgement& j) {
+    return j.kind == alike::Kind::same ? 2 : j.kind == alike::Kind::recoloured ? 1 : 0;
   };
+  return rank(x) > rank(y) || (rank(x) == rank(y) && x.score > y.score);
+}
+
+}  // namespace
+
+Judge::Judge(Catalog& catalog, RunContext& context) : catalog_(catalog), context_(context) {
   for (const CatalogScore& score : catalog.scores()) {
-    const std::uint32_t a = index_of(score.a), b = index_of(score.b);
-    if (a == kNone || b == kNone || score.orientation > 7 || score.kind > 2) continue;
-    known_.emplace(key_of(a, b, score.orientation), Judgement{static_cast<alike::Kind>(score.kind), score.score});
+    if (score.orientation > 7 || score.kind > 2) continue;
+    known_.try_emplace({score.a, score.b, score.orientation},
+                       Judgement{static_cast<alike::Kind>(score.kind), score.score});
   }
 }
 
-void Judge::look_at(const std::vector<Candidate>& candidates) {
-  std::vector<Look> looks;
-  for (const Candidate& c : candidates) {
-    for (int o = 0; o < alike::kOrientations; ++o) {
-      if ((c.orientations >> o & 1) != 0 && known_.count(key_of(c.a, c.b, o)) == 0) {
-        looks.push_back({c.a, c.b, static_cast<std::uint8_t>(o), {}});
-      }
-    }
-  }
-  if (looks.empty()) return;
-  Progress progress(looks.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing", looks.size());
+std::vector<Judgement> Judge::compare(std::span<const LookPair> pairs) {
+  std::vector<Judgement> out(pairs.size());
+  Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing", pairs.size());
   // A batch holds the features of at most two pictures a look.
   const std::uint64_t each = 2 * (sizeof(alike::Features) + sizeof(alike::Thumbnail));
   const std::uint64_t free = context_.budget.largest_grant().count / 4;
-  const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 1, 4096));
-  const Reservation paid = context_.budget.reserve({each * std::min(batch, looks.size())}, "comparing pictures");
-  for (std::size_t begin = 0; begin < looks.size(); begin += batch) {
-    const std::size_t end = std::min(begin + batch, looks.size());
-    run_batch(looks, begin, end);
-    if (context_.cancel.cancelled()) {
-      catalog_.flush();
-      throw Failure(ErrorCode::cancelled, "interrupted; the same command goes on where this one stopped");
+  const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));
+  const Reservation paid =
+      context_.budget.reserve({each * std::min(batch, 8 * pairs.size())}, "comparing pictures");
+  std::vector<Look> looks;
+  for (std::size_t begin = 0; begin < pairs.size();) {
+    looks.clear();
+    std::size_t end = begin;
+    for (; end < pairs.size() && (looks.empty() || looks.size() + 8 <= batch); ++end) {
+      for (int o = 0; o < alike::kOrientations; ++o) {
+        if ((pairs[end].orientations >> o & 1) != 0)
+          looks.push_back({pairs[end].a, pairs[end].b, static_cast<std::uint8_t>(o), {}});
+      }
     }
-    for (std::size_t i = begin; i < end; ++i) {
-      const Look& look = looks[i];
-      known_.emplace(key_of(look.a, look.b, look.orientation), look.result);
-      catalog_.put(CatalogScore{library_.pictures[look.a].data.content, library_.pictures[look.b].data.content,
-                                look.orientation, static_cast<std::uint8_t>(look.result.kind), look.result.score});
+    look_at(looks);
+    for (std::size_t i = begin, at = 0; i < end; ++i) {
+      for (; at < looks.size() && looks[at].a == pairs[i].a && looks[at].b == pairs[i].b; ++at) {
+        if (better(looks[at].result, out[i])) out[i] = looks[at].result;
+      }
     }
-    catalog_.flush_now_and_then();
     progress.add(end - begin);
+    begin = end;
   }
-  looked_at_ += looks.size();
+  return out;
 }
 
-void Judge::run_batch(std::vector<Look>& looks, std::size_t begin, std::size_t end) {
+void Judge::look_at(std::span<Look> looks) {
   Trace::Stage& stage = context_.trace.stage("compare pixels", context_.executor.threads(), "a stricter --match");
   // Each picture of the batch once in each orientation that is asked for.
-  std::vector<std::uint64_t> views;
-  const auto view_of = [](std::uint32_t picture, int orientation) {
-    return static_cast<std::uint64_t>(picture) << 3 | static_cast<std::uint64_t>(orientation);
-  };
-  for (std::size_t i = begin; i < end; ++i) {
-    views.push_back(view_of(looks[i].a, 0));
-    views.push_back(view_of(looks[i].b, looks[i].orientation));
+  std::vector<View> views;
+  for (const Look& look : looks) {
+    views.push_back({look.a, 0});
+    views.push_back({look.b, look.orientation});
   }
   std::sort(views.begin(), views.end());
   views.erase(std::unique(views.begin(), views.end()), views.end());
   std::vector<std::vector<std::uint8_t>> jpegs(views.size());
   for (std::size_t i = 0; i < views.size(); ++i) {
-    if (auto jpeg = catalog_.thumbnail(library_.pictures[views[i] >> 3].data.content)) jpegs[i] = std::move(*jpeg);
+    if (auto jpeg = catalog_.thumbnail(views[i].look)) jpegs[i] = std::move(*jpeg);
   }
   std::vector<alike::Features> features(views.size());
   std::vector<std::uint8_t> usable(views.size(), 0);
   context_.executor.parallel_for(views.size(), 4, [&](std::size_t from, std::size_t to) {
     const Span span(stage);
     for (std::size_t i = from; i < to; ++i) {
-      const auto thumbnail = decode_thumbnail(jpegs[i]);
-      if (!thumbnail) continue;
-      alike::Thumbnail pixels;
-      const auto small = squeezed(*thumbnail, alike::kSide);
-      std::copy(small.begin(), small.end(), pixels.begin());
-      features[i] = alike::features_of(alike::oriented(pixels, static_cast<int>(views[i] & 7)));
+      const auto pixels = look_pixels(jpegs[i]);
+      if (!pixels) continue;
+      features[i] = alike::features_of(alike::oriented(*pixels, views[i].orientation));
       usable[i] = 1;
     }
   });
-  const auto at = [&](std::uint32_t picture, int orientation) {
-    return static_cast<std::size_t>(std::lower_bound(views.begin(), views.end(), view_of(picture, orientation)) -
-                                    views.begin());
+  const auto at = [&](const View& view) {
+    return static_cast<std::size_t>(std::lower_bound(views.begin(), views.end(), view) - views.begin());
   };
-  context_.executor.parallel_for(end - begin, 4, [&](std::size_t from, std::size_t to) {
+  context_.executor.parallel_for(looks.size(), 4, [&](std::size_t from, std::size_t to) {
     const Span span(stage);
-    for (std::size_t i = begin + from; i < begin + to; ++i) {
-      const std::size_t a = at(looks[i].a, 0), b = at(looks[i].b, looks[i].orientation);
+    for (std::size_t i = from; i < to; ++i) {
+      const std::size_t a = at({looks[i].a, 0}), b = at({looks[i].b, looks[i].orientation});
       if (usable[a] == 0 || usable[b] == 0) continue;
       const alike::Verdict verdict = alike::compare(features[a], features[b]);
       looks[i].result = {verdict.kind, verdict.score};
     }
   });
+  if (context_.cancel.cancelled()) catalog_.flush();
+  context_.throw_if_cancelled();
+  looked_at_ += looks.size();
 }
 
-Judgement Judge::judgement(const Candidate& candidate) {
-  look_at({candidate});
-  Judgement best;
-  const auto rank = [](const Judgement& j) {
-    return j.kind == alike::Kind::same ? 2 : j.kind == alike::Kind::recoloured ? 1 : 0;
-  };
+Judgement Judge::judgement(const LookPair& pair) {
+  std::vector<Look> looks;
   for (int o = 0; o < alike::kOrientations; ++o) {
-    if ((candidate.orientations >> o & 1) == 0) continue;
-    const Judgement j = known_.at(key_of(candidate.a, candidate.b, o));
-    if (rank(j) > rank(best) || (rank(j) == rank(best) && j.score > best.score)) best = j;
+    if ((pair.orientations >> o & 1) != 0 && known_.count({pair.a, pair.b, o}) == 0)
+      looks.push_back({pair.a, pair.b, static_cast<std::uint8_t>(o), {}});
+  }
+  if (!looks.empty()) look_at(looks);
+  for (const Look& look : looks) {
+    known_.try_emplace({look.a, look.b, look.orientation}, look.result);
+    catalog_.put(CatalogScore{look.a, look.b, look.orientation, static_cast<std::uint8_t>(look.result.kind),
+                              look.result.score});
+  }
+  if (!looks.empty()) catalog_.flush_now_and_then();
+  Judgement best;
+  for (int o = 0; o < alike::kOrientations; ++o) {
+    if ((pair.orientations >> o & 1) == 0) continue;
+    const Judgement& known = known_.at({pair.a, pair.b, o});
+    if (better(known, best)) best = known;
   }
   return best;
 }

@@ -1,19 +1,21 @@
-// Enters: pairs of pictures that might be the same.
-// Leaves: a verdict on each by their pixels, kept in the catalogue.
+// Enters: pairs of looks that might be the same picture.
+// Leaves: a verdict on each by their pixels; what a grouping asked for is kept in the catalogue.
 // Never: decodes a picture: it looks at the catalogue's thumbnails.
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "src/jobs/dedupe/library.h"
+#include "src/io/catalog/catalog.h"
 #include "src/kernels/alike/alike.h"
+#include "src/pipeline/chain.h"
 
 namespace millrace::dedupe {
 
-// Two pictures, a < b, and in which of the eight orientations of b they are to be compared (bit 0: as they are).
-struct Candidate {
-  std::uint32_t a = 0, b = 0;
+// Two looks, a < b, and in which of the eight orientations of b they are to be compared (bit 0: as they are).
+struct LookPair {
+  std::uint64_t a = 0, b = 0;
   std::uint8_t orientations = 1;
 };
 
@@ -24,31 +26,37 @@ struct Judgement {
 
 class Judge {
  public:
-  Judge(const Library& library, Catalog& catalog, RunContext& context);
+  Judge(Catalog& catalog, RunContext& context);
 
-  // Looks at all that has no verdict yet, in parallel, in batches that fit the budget.
-  void look_at(const std::vector<Candidate>& candidates);
-  // The best verdict over the candidate's orientations; looked at now if need be.
-  Judgement judgement(const Candidate& candidate);
+  // The best verdict over each pair's orientations: in parallel, in batches that fit the budget. Nothing is kept.
+  std::vector<Judgement> compare(std::span<const LookPair> pairs);
+  // The same for one pair, kept in the catalogue: whoever groups the same pictures again asks for it again.
+  Judgement judgement(const LookPair& pair);
+  // What is known of a pair as it is need not be looked at.
+  void know(std::uint64_t a, std::uint64_t b, const Judgement& judgement) { known_.try_emplace({a, b, 0}, judgement); }
 
   std::uint64_t looked_at() const { return looked_at_; }
 
  private:
   struct Look {
-    std::uint32_t a, b;
+    std::uint64_t a, b;
     std::uint8_t orientation;
     Judgement result;
   };
-  using Key = std::uint64_t;  // a, b and orientation packed: 30 bits each and 3
-  static Key key_of(std::uint32_t a, std::uint32_t b, int orientation) {
-    return static_cast<Key>(a) << 33 | static_cast<Key>(b) << 3 | static_cast<Key>(orientation);
-  }
-  void run_batch(std::vector<Look>& looks, std::size_t begin, std::size_t end);
+  struct Key {
+    std::uint64_t a, b;
+    int orientation;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    // Looks are hashes already.
+    std::size_t operator()(const Key& k) const { return k.a ^ (k.b << 1 | k.b >> 63) ^ static_cast<std::size_t>(k.orientation); }
+  };
+  void look_at(std::span<Look> looks);
 
-  const Library& library_;
   Catalog& catalog_;
   RunContext& context_;
-  std::unordered_map<Key, Judgement> known_;
+  std::unordered_map<Key, Judgement, Hash> known_;
   std::uint64_t looked_at_ = 0;
 };
 

@@ -54,6 +54,12 @@ std::string catalog_key();
 // The folders as absolute paths without links in them; Failure(usage) for one that is not there.
 std::vector<std::string> absolute_folders(const std::vector<std::string>& folders);
 
+// Walks, and sorts what was found into picture files and what may accompany them.
+Library walk_library(const Options& options, const RunContext& context);
+
+// Visits what the catalogue knows of a folder, in the order of path bytes.
+void each_known_file(Catalog& catalog, const std::string& root, const std::function<void(const CatalogFile&)>& visit);
+
 // Walks, reads and decodes what is new, and writes it to the catalogue once a second.
 Library scan(const Options& options, Catalog& catalog, RunContext& context);
 

@@ -15,9 +15,36 @@ std::vector<std::vector<std::uint32_t>> at_least_two(std::vector<std::vector<std
   return groups;
 }
 
-}  // namespace
+// The items that links name, sorted: of a million pictures few have a like.
+std::vector<std::uint32_t> linked(const std::vector<Link>& links) {
+  std::vector<std::uint32_t> items;
+  for (const Link& link : links) {
+    items.push_back(link.a);
+    items.push_back(link.b);
+  }
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  return items;
+}
 
-std::vector<std::vector<std::uint32_t>> connected_groups(std::uint32_t items, const std::vector<Link>& links) {
+// Links between positions in `items` instead of items, and groups back.
+std::vector<Link> positions(std::vector<Link> links, const std::vector<std::uint32_t>& items) {
+  const auto at = [&](std::uint32_t item) {
+    return static_cast<std::uint32_t>(std::lower_bound(items.begin(), items.end(), item) - items.begin());
+  };
+  for (Link& link : links) link = {at(link.a), at(link.b), link.score};
+  return links;
+}
+
+std::vector<std::vector<std::uint32_t>> items_of(std::vector<std::vector<std::uint32_t>> groups,
+                                                 const std::vector<std::uint32_t>& items) {
+  for (auto& group : groups) {
+    for (std::uint32_t& member : group) member = items[member];
+  }
+  return groups;
+}
+
+std::vector<std::vector<std::uint32_t>> connect(std::uint32_t items, const std::vector<Link>& links) {
   std::vector<std::uint32_t> parent(items);
   std::iota(parent.begin(), parent.end(), 0U);
   const auto root = [&](std::uint32_t i) {
@@ -30,8 +57,8 @@ std::vector<std::vector<std::uint32_t>> connected_groups(std::uint32_t items, co
   return at_least_two(std::move(groups));
 }
 
-std::vector<std::vector<std::uint32_t>> tight_groups(std::uint32_t items, const std::vector<Link>& links,
-                                                     const LinkScore& score) {
+std::vector<std::vector<std::uint32_t>> tighten(std::uint32_t items, const std::vector<Link>& links,
+                                                const LinkScore& score) {
   // A cluster is named by its lowest item. `bound` is the worst score known between two clusters that share a link;
   // joining only ever lowers it, so the best bound is looked into first, and is final once all its pairs are scored.
   struct Offer {
@@ -94,6 +121,20 @@ std::vector<std::vector<std::uint32_t>> tight_groups(std::uint32_t items, const 
     }
   }
   return at_least_two(std::move(members));
+}
+
+}  // namespace
+
+std::vector<std::vector<std::uint32_t>> connected_groups(const std::vector<Link>& links) {
+  const std::vector<std::uint32_t> items = linked(links);
+  return items_of(connect(static_cast<std::uint32_t>(items.size()), positions(links, items)), items);
+}
+
+std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScore& score) {
+  const std::vector<std::uint32_t> items = linked(links);
+  return items_of(tighten(static_cast<std::uint32_t>(items.size()), positions(links, items),
+                          [&](std::uint32_t a, std::uint32_t b) { return score(items[a], items[b]); }),
+                  items);
 }
 
 }  // namespace millrace::dedupe

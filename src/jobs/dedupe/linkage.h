@@ -22,8 +22,7 @@ struct Link {
 using LinkScore = std::function<float(std::uint32_t a, std::uint32_t b)>;
 
 // Groups of at least two items, each sorted, in the order of their first items. `links` are the pairs known to match.
-std::vector<std::vector<std::uint32_t>> tight_groups(std::uint32_t items, const std::vector<Link>& links,
-                                                     const LinkScore& score);
-std::vector<std::vector<std::uint32_t>> connected_groups(std::uint32_t items, const std::vector<Link>& links);
+std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScore& score);
+std::vector<std::vector<std::uint32_t>> connected_groups(const std::vector<Link>& links);
 
 }  // namespace millrace::dedupe

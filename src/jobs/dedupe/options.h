@@ -29,11 +29,9 @@ struct Rule {
 // `verified` tells what "auto" means: a permissive rule whose pairs are looked at, or one that decides by itself.
 Rule parse_rule(const std::string& text, bool verified);
 
-// The hash kinds that the catalogue keeps of every picture, 8 x 8 bits each, and after them the dhash and phash of its
-// middle.
+// The hash kinds that the catalogue keeps of every picture, 8 x 8 bits each: the first of CatalogPicture::codes.
 inline constexpr std::array<HashKind, 4> kCatalogCodes = {HashKind::dhash, HashKind::ahash, HashKind::dhash_vertical,
                                                           HashKind::phash};
-using Codes = std::array<std::uint64_t, 4>;
 
 // The keep rule's criteria, in the order in which they are asked.
 inline constexpr const char* kKeepOrder = "reference,whole,raw,pixels,bytes,exif,oldest,shortest";

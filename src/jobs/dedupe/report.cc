@@ -89,7 +89,6 @@ std::string json_of(const Result& result) {
   totals["bytes"] = result.library.bytes;
   totals["contents"] = result.library.pictures.size();
   totals["rule"] = result.rule.text;
-  totals["candidates"] = result.candidates;
   for (const GroupKind kind : {GroupKind::identical, GroupKind::similar, GroupKind::recoloured, GroupKind::burst}) {
     totals[name_of(kind)] = count_of(result, kind);
   }
@@ -148,7 +147,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
         member.keep = m.keep;
         member.why = m.why;
         member.companions = file.companions;
-        if (const auto jpeg = catalog.thumbnail(p.content)) member.thumb.assign(jpeg->begin(), jpeg->end());
+        if (const auto jpeg = catalog.thumbnail(p.look)) member.thumb.assign(jpeg->begin(), jpeg->end());
         out.members.push_back(std::move(member));
       }
       for (const GroupPair& pair : group.pairs) {

@@ -3,7 +3,6 @@
 // Never: changes a file.
 #pragma once
 
-#include "src/jobs/dedupe/candidates.h"
 #include "src/jobs/dedupe/keep.h"
 #include "src/report/page/page.h"
 

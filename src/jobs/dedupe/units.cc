@@ -1,8 +1,11 @@
 #include "src/jobs/dedupe/units.h"
 
+#include <oneapi/tbb/parallel_sort.h>
+
 #include <algorithm>
-#include <map>
+#include <compare>
 #include <tuple>
+#include <unordered_map>
 
 #include "src/io/image/exif.h"
 
@@ -23,17 +26,20 @@ bool times_differ(const CatalogPicture& a, const CatalogPicture& b) {
 
 std::vector<Burst> find_bursts(const Library& library, const std::function<bool(std::uint32_t, std::uint32_t)>& same) {
   struct Taken {
-    std::string camera;
+    std::uint32_t camera;  // numbered as they first occur: only equality matters
     double seconds;
     std::uint32_t picture;
   };
   std::vector<Taken> taken;
+  std::unordered_map<std::string_view, std::uint32_t> cameras;
   for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
     const CatalogPicture& p = library.pictures[i].data;
     if (library.pictures[i].files.empty() || p.camera.empty() || p.taken.empty()) continue;
-    taken.push_back({p.camera, capture_seconds(p.taken, p.subsecond), i});
+    const std::uint32_t camera =
+        cameras.try_emplace(p.camera, static_cast<std::uint32_t>(cameras.size())).first->second;
+    taken.push_back({camera, capture_seconds(p.taken, p.subsecond), i});
   }
-  std::sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) {
+  oneapi::tbb::parallel_sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) {
     return std::tie(a.camera, a.seconds, a.picture) < std::tie(b.camera, b.seconds, b.picture);
   });
   std::vector<Burst> bursts;
@@ -72,24 +78,49 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
   return bursts;
 }
 
-std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart) {
-  std::vector<std::pair<std::uint32_t, int>> burst_of(library.pictures.size(), {kNone, 0});
-  if (bursts_apart) {
+std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
+                             Likeness likeness) {
+  struct Row {
+    std::uint64_t first;  // of what tells it apart; ties are looked into
+    std::uint32_t picture;
+  };
+  const bool by_look = likeness == Likeness::looks;
+  std::vector<Row> rows;
+  for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
+    const Picture& picture = library.pictures[i];
+    if (!picture.files.empty()) rows.push_back({by_look ? picture.data.look : picture.data.codes[0], i});
+  }
+  std::vector<std::pair<std::uint32_t, int>> burst_of;
+  if (bursts_apart && !bursts.empty()) {
+    burst_of.resize(library.pictures.size(), {kNone, 0});
     for (std::uint32_t b = 0; b < bursts.size(); ++b) {
       for (std::size_t i = 0; i < bursts[b].pictures.size(); ++i)
         burst_of[bursts[b].pictures[i]] = {b, bursts[b].shots[i]};
     }
   }
-  using Key = std::tuple<std::uint64_t, std::array<std::uint64_t, 6>, std::uint32_t, int>;
-  std::map<Key, std::size_t> at;
+  const auto shot_of = [&](std::uint32_t picture) {
+    return burst_of.empty() ? std::pair<std::uint32_t, int>(kNone, 0) : burst_of[picture];
+  };
+  const auto order = [&](const Row& a, const Row& b) -> std::strong_ordering {
+    if (const auto first = a.first <=> b.first; first != 0) return first;
+    if (!by_look) {
+      const auto rest = library.pictures[a.picture].data.codes <=> library.pictures[b.picture].data.codes;
+      if (rest != 0) return rest;
+    }
+    return shot_of(a.picture) <=> shot_of(b.picture);
+  };
+  oneapi::tbb::parallel_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    const auto different = order(a, b);
+    return different != 0 ? different < 0 : a.picture < b.picture;
+  });
   std::vector<Unit> units;
-  for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
-    const Picture& picture = library.pictures[i];
-    if (picture.files.empty()) continue;
-    const auto [burst, shot] = burst_of[i];
-    const auto [found, fresh] = at.try_emplace(Key{picture.data.look, picture.data.codes, burst, shot}, units.size());
-    if (fresh) units.push_back({{}, burst, shot});
-    units[found->second].pictures.push_back(i);
+  units.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || order(rows[i - 1], rows[i]) != 0) {
+      const auto [burst, shot] = shot_of(rows[i].picture);
+      units.push_back({{}, burst, shot});
+    }
+    units.back().pictures.push_back(rows[i].picture);
   }
   return units;
 }

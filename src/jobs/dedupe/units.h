@@ -1,5 +1,5 @@
 // Enters: a library.
-// Leaves: the units that are compared: pictures that the thumbnail cannot tell apart are one, so twenty thousand blank
+// Leaves: the units that are grouped: pictures that nothing compared tells apart are one, so twenty thousand blank
 //   pictures are compared once; and the bursts, whose different shots are units of their own.
 // Never: looks at pixels.
 #pragma once
@@ -25,7 +25,12 @@ struct Burst {
 // shots when their capture times differ (sub-seconds where both have them) or, at equal times, when `same` says no.
 std::vector<Burst> find_bursts(const Library& library, const std::function<bool(std::uint32_t, std::uint32_t)>& same);
 
-// One unit a (look, burst, shot); pictures that stand for no file are left out. In the order of their first content.
-std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart);
+// What tells pictures apart: their looks where pixels are compared, their hashes where those decide.
+enum class Likeness { looks, hashes };
+
+// One unit a look (or set of hashes), burst and shot, in the order of their looks (hashes); pictures that stand for no
+// file are left out.
+std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
+                             Likeness likeness);
 
 }  // namespace millrace::dedupe

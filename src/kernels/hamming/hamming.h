@@ -89,17 +89,22 @@ using PairSink = std::function<void(std::span<const Pair>)>;
 // nodes, and 4 MiB, however many pairs come out.
 void expand(const Joined& joined, const Executor& executor, Budget& budget, const PairSink& sink);
 
-// All pairs (i: row of queries, j: row of base) within range, sorted by (i, j). Nothing is
-// collapsed.
+// A second condition on a pair of rows, asked from many threads, so that only what meets it too is
+// kept: collections of photographs have hundreds of times more pairs within 8 bits than pairs that
+// a second hash lets through.
+using Also = std::function<bool(std::uint32_t i, std::uint32_t j)>;
+
+// All pairs (i: row of queries, j: row of base) within range that `also` lets through, sorted by
+// (i, j). Nothing is collapsed.
 struct Found {
   Pairs pairs;
   Algorithm used = Algorithm::brute;
   std::string why;
 };
 Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, const Options& options,
-             const Executor& executor, Budget& budget);
+             const Executor& executor, Budget& budget, const Also& also = {});
 Found search(std::span<const Code256> queries, std::span<const Code256> base, const Options& options,
-             const Executor& executor, Budget& budget);
+             const Executor& executor, Budget& budget, const Also& also = {});
 
 // The definition: two loops. For tests.
 namespace reference {

@@ -26,6 +26,7 @@ template <typename Code>
 struct Sides {
   std::span<const Code> a, b;
   bool self = true;
+  const Also* also = nullptr;  // null: every pair will do
 };
 
 // Turns the hits of one task into pairs: the exact distance, and only from the first part that
@@ -98,6 +99,7 @@ class Acceptor {
     if (d > radius_) return;
     std::uint32_t i = a_.ids()[hit.a], j = b_.ids()[hit.b];
     if (sides_.self && j < i) std::swap(i, j);
+    if (sides_.also != nullptr && !(*sides_.also)(i, j)) return;
     found_.push_back({i, j, d});
   }
 
@@ -296,7 +298,7 @@ Joined join_codes(std::span<const Code> codes, const Options& options, const Exe
   Joined joined;
   joined.nodes = std::move(collapsed.nodes);
   const std::span<const Code> nodes(collapsed.codes.data(), joined.nodes.count);
-  Answer found = answer<Code>({nodes, nodes, true}, collapsed.codes.data(), options, executor, budget);
+  Answer found = answer<Code>({nodes, nodes, true, nullptr}, collapsed.codes.data(), options, executor, budget);
   joined.pairs = std::move(found.pairs);
   joined.used = found.used;
   joined.why = std::move(found.why);
@@ -306,12 +308,12 @@ Joined join_codes(std::span<const Code> codes, const Options& options, const Exe
 
 template <typename Code>
 Found search_codes(std::span<const Code> queries, std::span<const Code> base, const Options& options,
-                   const Executor& executor, Budget& budget) {
+                   const Executor& executor, Budget& budget, const Also& also) {
   if (queries.size() >= 0xFFFFFFFFu || base.size() >= 0xFFFFFFFFu) {
     throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be searched at once", "codes",
                   "cut the collection");
   }
-  Answer found = answer<Code>({queries, base, false}, nullptr, options, executor, budget);
+  Answer found = answer<Code>({queries, base, false, also ? &also : nullptr}, nullptr, options, executor, budget);
   return {std::move(found.pairs), found.used, std::move(found.why)};
 }
 
@@ -337,12 +339,12 @@ Joined self_join(std::span<const Code256> codes, const Options& options, const E
   return join_codes(codes, options, executor, budget);
 }
 Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, const Options& options,
-             const Executor& executor, Budget& budget) {
-  return search_codes(queries, base, options, executor, budget);
+             const Executor& executor, Budget& budget, const Also& also) {
+  return search_codes(queries, base, options, executor, budget, also);
 }
 Found search(std::span<const Code256> queries, std::span<const Code256> base, const Options& options,
-             const Executor& executor, Budget& budget) {
-  return search_codes(queries, base, options, executor, budget);
+             const Executor& executor, Budget& budget, const Also& also) {
+  return search_codes(queries, base, options, executor, budget, also);
 }
 
 }  // namespace millrace::hamming

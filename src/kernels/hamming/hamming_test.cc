@@ -153,6 +153,14 @@ void expect_search(int radius) {
           ASSERT_EQ(list_of(found.pairs), truth);
         }
       }
+      const Executor executor(2);
+      std::vector<Pair> odd;
+      std::copy_if(truth.begin(), truth.end(), std::back_inserter(odd),
+                   [](const Pair& pair) { return (pair.i ^ pair.j) % 2 == 1; });
+      const Found filtered =
+          search(std::span<const Code>(queries), std::span<const Code>(example.codes), {radius}, executor, budget,
+                 [](std::uint32_t i, std::uint32_t j) { return (i ^ j) % 2 == 1; });
+      ASSERT_EQ(list_of(filtered.pairs), odd) << example.name << ", with a second condition";
     }
   }
   use_cpu_level(available_cpu_levels().back());

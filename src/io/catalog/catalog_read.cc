@@ -1,0 +1,177 @@
+#include <climits>
+#include <cmath>
+
+#include "src/io/catalog/catalog_state.h"
+#include "src/io/image/picture.h"
+
+namespace millrace {
+namespace {
+
+constexpr const char* kPictureColumns =
+    "SELECT content, code, reason, damage, format, width, height, quality, codes, taken, subsecond, camera, "
+    "exif_fields, look FROM pictures";
+
+// False for a row that we cannot have written: its picture is then read again.
+bool read_picture(const Statement& row, CatalogPicture& p) {
+  if (!row.content(0, p.content)) return false;
+  p.failed = !row.null(1);
+  p.reason = row.text(2);
+  p.damage = row.text(3);
+  const bool right = p.failed ? row.error_code(1, p.code) && !p.reason.empty()
+                              : row.number(4, 0, 255, p.format) && row.number(5, 1, kLongestSide, p.width) &&
+                                    row.number(6, 1, kLongestSide, p.height) && row.number(7, 0, 100, p.quality) &&
+                                    row.number(12, 0, INT_MAX, p.exif_fields);
+  if (!right) return false;
+  if (const std::string_view codes = row.text(8); codes.size() == sizeof(p.codes)) {
+    std::memcpy(p.codes.data(), codes.data(), codes.size());
+  } else if (!p.failed) {
+    return false;
+  }
+  p.taken = row.text(9);
+  p.subsecond = row.text(10);
+  p.camera = row.text(11);
+  p.look = row.look(13);
+  return true;
+}
+
+bool read_score(const Statement& row, int i, float& score) {
+  score = static_cast<float>(sqlite3_column_double(row.handle, i));
+  return std::isfinite(score);
+}
+
+}  // namespace
+
+void Catalog::each_file(std::string_view from, std::string_view to,
+                        const std::function<void(const CatalogFile&)>& visit) {
+  State& s = *state_;
+  Statement row;
+  s.prepare(row,
+            "SELECT path, size, mtime_ns, code, reason, content FROM files WHERE path >= ? AND path < ? ORDER BY path");
+  row.blob(1, from.data(), from.size());
+  row.blob(2, to.data(), to.size());
+  CatalogFile file;
+  while (s.step(row)) {
+    file.path = row.text(0);
+    file.size = static_cast<std::uint64_t>(row.integer(1));
+    file.mtime_ns = row.integer(2);
+    file.failed = !row.null(3);
+    file.reason = row.text(4);
+    if (file.failed ? !row.error_code(3, file.code) || file.reason.empty() : !row.content(5, file.content)) continue;
+    visit(file);
+  }
+}
+
+void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
+                           const std::function<void(CatalogPicture&)>& visit) {
+  State& s = *state_;
+  Statement row;
+  s.prepare(row, fmt::format("{} WHERE content >= ? ORDER BY content", kPictureColumns).c_str());
+  CatalogPicture picture;
+  if (!wanted) {
+    row.blob(1, "", 0);
+    while (s.step(row)) {
+      if (read_picture(row, picture)) visit(picture);
+    }
+    return;
+  }
+  // Rows are stepped through while what is wanted lies close together, and sought anew where it does not.
+  constexpr int kFar = 8;
+  int passed = kFar;
+  ContentHash here{};
+  for (std::size_t at = 0; at < wanted->size();) {
+    const ContentHash& next = (*wanted)[at];
+    if (passed >= kFar) {
+      sqlite3_reset(row.handle);
+      row.bind_content(1, next);
+      passed = 0;
+    }
+    if (!s.step(row)) return;
+    if (!row.content(0, here) || here < next) {
+      ++passed;
+      continue;
+    }
+    passed = 0;
+    while (at < wanted->size() && (*wanted)[at] < here) ++at;
+    if (at == wanted->size() || (*wanted)[at] != here) {
+      passed = 1;
+      continue;
+    }
+    ++at;
+    if (read_picture(row, picture)) visit(picture);
+  }
+}
+
+bool Catalog::has_picture(const ContentHash& content) {
+  State& s = *state_;
+  const std::lock_guard lock(s.asking);
+  if (s.picture_known.handle == nullptr)
+    s.prepare(s.picture_known, fmt::format("{} WHERE content = ?", kPictureColumns).c_str());
+  s.picture_known.bind_content(1, content);
+  CatalogPicture picture;
+  const bool known = s.step(s.picture_known) && read_picture(s.picture_known, picture);
+  sqlite3_reset(s.picture_known.handle);
+  return known;
+}
+
+std::optional<std::vector<std::uint8_t>> Catalog::thumbnail(std::uint64_t look) {
+  State& s = *state_;
+  if (s.thumbnail_of.handle == nullptr) s.prepare(s.thumbnail_of, "SELECT jpeg FROM thumbnails WHERE look = ?");
+  s.thumbnail_of.look(1, look);
+  std::optional<std::vector<std::uint8_t>> out;
+  if (s.step(s.thumbnail_of)) out = s.thumbnail_of.bytes(0);
+  sqlite3_reset(s.thumbnail_of.handle);
+  return out;
+}
+
+std::vector<CatalogScore> Catalog::scores() {
+  State& s = *state_;
+  Statement row;
+  s.prepare(row, "SELECT a, b, orientation, kind, score FROM scores");
+  std::vector<CatalogScore> out;
+  while (s.step(row)) {
+    CatalogScore score;
+    score.a = row.look(0);
+    score.b = row.look(1);
+    if (!row.number(2, 0, 255, score.orientation) || !row.number(3, 0, 255, score.kind)) continue;
+    if (score.a < score.b && read_score(row, 4, score.score)) out.push_back(score);
+  }
+  return out;
+}
+
+std::vector<std::pair<ContentHash, ContentHash>> Catalog::not_duplicates() {
+  State& s = *state_;
+  Statement row;
+  s.prepare(row, "SELECT a, b FROM not_duplicates");
+  std::vector<std::pair<ContentHash, ContentHash>> out;
+  while (s.step(row)) {
+    ContentHash a, b;
+    if (row.content(0, a) && row.content(1, b)) out.emplace_back(a, b);
+  }
+  return out;
+}
+
+CatalogJoin Catalog::joined(std::uint64_t rule) {
+  State& s = *state_;
+  CatalogJoin out;
+  s.run("BEGIN");  // parts and links of one moment
+  {
+    Statement parts, links;
+    s.prepare(parts, "SELECT part, looks FROM joined WHERE rule = ? ORDER BY part");
+    parts.look(1, rule);
+    while (s.step(parts)) out.parts.push_back(parts.bytes(1));
+    s.prepare(links, "SELECT a, b, kind, score FROM links WHERE rule = ?");
+    links.look(1, rule);
+    while (s.step(links)) {
+      CatalogLink link;
+      link.a = links.look(0);
+      link.b = links.look(1);
+      if (link.a < link.b && links.number(2, 0, 255, link.kind) && read_score(links, 3, link.score)) {
+        out.links.push_back(link);
+      }
+    }
+  }
+  s.run("COMMIT");
+  return out;
+}
+
+}  // namespace millrace

@@ -1,0 +1,137 @@
+// Enters: SQL and values.
+// Leaves: rows, or a Failure that names the catalogue and what to do.
+// Never: is used outside this folder.
+#pragma once
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/text.h"
+#include "src/io/catalog/catalog.h"
+
+namespace millrace {
+
+struct Statement {
+  sqlite3_stmt* handle = nullptr;
+  Statement() = default;
+  ~Statement() { finalize(); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  void finalize() {
+    sqlite3_finalize(handle);
+    handle = nullptr;
+  }
+
+  void text(int i, std::string_view v) {
+    sqlite3_bind_text(handle, i, v.data(), static_cast<int>(v.size()), SQLITE_STATIC);
+  }
+  void blob(int i, const void* data, std::size_t size) {
+    sqlite3_bind_blob(handle, i, size > 0 ? data : "", static_cast<int>(size), SQLITE_STATIC);
+  }
+  void bind_content(int i, const ContentHash& hash) { blob(i, hash.data(), hash.size()); }
+  void integer(int i, std::int64_t v) { sqlite3_bind_int64(handle, i, v); }
+  void look(int i, std::uint64_t v) { integer(i, static_cast<std::int64_t>(v)); }
+
+  std::int64_t integer(int i) const { return sqlite3_column_int64(handle, i); }
+  std::uint64_t look(int i) const { return static_cast<std::uint64_t>(integer(i)); }
+  bool null(int i) const { return sqlite3_column_type(handle, i) == SQLITE_NULL; }
+  // False when the column does not hold a number in this range.
+  template <typename T>
+  bool number(int i, std::int64_t lowest, std::int64_t highest, T& out) const {
+    const std::int64_t v = integer(i);
+    if (v < lowest || v > highest) return false;
+    out = static_cast<T>(v);
+    return true;
+  }
+  bool error_code(int i, ErrorCode& out) const { return number(i, 0, static_cast<int>(ErrorCode::internal), out); }
+  // Valid until the next step.
+  std::string_view text(int i) const {
+    const auto* data = static_cast<const char*>(sqlite3_column_blob(handle, i));
+    return data == nullptr ? std::string_view()
+                           : std::string_view(data, static_cast<std::size_t>(sqlite3_column_bytes(handle, i)));
+  }
+  std::vector<std::uint8_t> bytes(int i) const {
+    const std::string_view all = text(i);
+    return {all.begin(), all.end()};
+  }
+  // False when the column does not hold a hash. A row that we cannot have written is passed over: its file or picture
+  // is then read again.
+  bool content(int i, ContentHash& hash) const {
+    if (sqlite3_column_bytes(handle, i) != static_cast<int>(hash.size())) return false;
+    std::memcpy(hash.data(), sqlite3_column_blob(handle, i), hash.size());
+    return true;
+  }
+};
+
+struct Catalog::State {
+  std::string path;
+  sqlite3* db = nullptr;
+  std::vector<CatalogFile> files;
+  std::vector<std::pair<CatalogPicture, std::vector<std::uint8_t>>> pictures;
+  std::vector<CatalogScore> scores;
+  std::mutex asking;  // has_picture()
+  Statement picture_known, thumbnail_of;
+  std::vector<std::pair<ContentHash, ContentHash>> not_duplicates;
+  std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
+
+  ~State() {
+    picture_known.finalize();
+    thumbnail_of.finalize();
+    sqlite3_close(db);
+  }
+
+  [[noreturn]] void fail(const char* what) {
+    const int code = sqlite3_errcode(db);
+    const char* remedy = code == SQLITE_FULL   ? "free some space and run the same command again"
+                         : code == SQLITE_BUSY ? "another run holds the catalogue; wait for it"
+                         : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
+                             ? "move the file away: the next run makes a new one, and reads every picture again"
+                             : "check the file and its folder, or name another with --catalog";
+    throw Failure(code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ErrorCode::bad_data : ErrorCode::io,
+                  fmt::format("{} ({})", what, sqlite3_errmsg(db)), printable(path), remedy);
+  }
+
+  void run(const char* sql) {
+    if (sqlite3_exec(db, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail("the catalogue cannot be used");
+  }
+
+  void prepare(Statement& statement, const char* sql) {
+    if (sqlite3_prepare_v2(db, sql, -1, &statement.handle, nullptr) != SQLITE_OK) fail("the catalogue cannot be read");
+  }
+
+  bool step(Statement& statement) {
+    const int code = sqlite3_step(statement.handle);
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) fail("the catalogue cannot be used");
+    return false;
+  }
+
+  void write(Statement& statement) {
+    step(statement);
+    sqlite3_reset(statement.handle);
+    sqlite3_clear_bindings(statement.handle);
+  }
+
+  std::int64_t number(const char* sql) {
+    Statement statement;
+    prepare(statement, sql);
+    return step(statement) ? statement.integer(0) : 0;
+  }
+
+  std::string meta(const char* key) {
+    Statement statement;
+    prepare(statement, "SELECT value FROM meta WHERE key = ?");
+    statement.text(1, key);
+    return step(statement) ? std::string(statement.text(0)) : "";
+  }
+};
+
+}  // namespace millrace

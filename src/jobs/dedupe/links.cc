@@ -1,0 +1,201 @@
+#include "src/jobs/dedupe/links.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/io/file/reader.h"
+#include "src/jobs/dedupe/look_codes.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// Looks that meet the others at a time. More take more memory for their candidates, fewer build the searches' tables
+// more often: at a million looks a part of 131,072 costs a twentieth of the time in tables.
+constexpr std::uint32_t kMostAtOnce = 1 << 17;
+constexpr std::uint32_t kFewestAtOnce = 256;
+
+std::uint64_t number_of(const Rule& rule, bool orientations) {
+  const std::string text = fmt::format("1 {} {} {}", rule.text, rule.middle, orientations);
+  return short_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+// How a part lies in the catalogue: each look and its codes in all views, 64-bit words of this machine.
+struct Packing {
+  std::size_t views;
+  std::size_t bytes() const { return sizeof(std::uint64_t) + views * sizeof(LookCodes); }
+
+  void append(std::vector<std::uint8_t>& part, const Meeting& meeting, std::uint32_t row) const {
+    const auto put = [&](const auto& value) {
+      const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
+      part.insert(part.end(), bytes, bytes + sizeof(value));
+    };
+    put(meeting.look(row));
+    for (std::size_t view = 0; view < views; ++view) put(meeting.codes(row, view));
+  }
+  template <typename Visit>
+  void each(std::span<const std::uint8_t> part, Visit&& visit) const {
+    TurnedCodes codes;
+    std::uint64_t look = 0;
+    for (std::size_t at = 0; at + bytes() <= part.size(); at += bytes()) {
+      std::memcpy(&look, part.data() + at, sizeof(look));
+      std::memcpy(codes.data(), part.data() + at + sizeof(look), views * sizeof(LookCodes));
+      visit(look, std::span<const LookCodes>(codes.data(), views));
+    }
+  }
+};
+
+bool before(const LibraryLook& look, std::uint64_t other) { return look.look < other; }
+
+// The looks that are not in the parts. A part is sorted, like the looks.
+std::vector<LibraryLook> missing(std::span<const LibraryLook> looks, const CatalogJoin& join, const Packing& packing) {
+  std::vector<bool> known(looks.size(), false);
+  for (const auto& part : join.parts) {
+    auto at = looks.begin();
+    packing.each(part, [&](std::uint64_t look, std::span<const LookCodes>) {
+      // Nearly always the next one, or far away.
+      if (at != looks.end() && before(*at, look)) ++at;
+      if (at != looks.end() && before(*at, look)) at = std::lower_bound(at, looks.end(), look, before);
+      if (at != looks.end() && at->look == look) known[static_cast<std::size_t>(at - looks.begin())] = true;
+    });
+  }
+  std::vector<LibraryLook> out;
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    if (!known[i]) out.push_back(looks[i]);
+  }
+  return out;
+}
+
+class Linking {
+ public:
+  Linking(std::span<const LibraryLook> looks, const Rule& rule, bool orientations, Catalog& catalog, Judge& judge,
+          RunContext& context)
+      : looks_(looks),
+        number_(number_of(rule, orientations)),
+        packing_{orientations ? Meeting::kOrientations : 1},
+        catalog_(catalog),
+        judge_(judge),
+        context_(context),
+        meeting_(rule, orientations, context),
+        join_(catalog.joined(number_)),
+        parts_(join_.parts.size()) {
+    for (const auto& part : join_.parts) {
+      if (part.size() % packing_.bytes() == 0) continue;
+      // Not what this program writes: compare everything, and leave it alone.
+      join_ = {};
+      keeps_ = false;
+      break;
+    }
+  }
+
+  FoundLinks run() {
+    const std::vector<LibraryLook> fresh = missing(looks_, join_, packing_);
+    out_.fresh = fresh.size();
+    std::uint64_t bytes = fresh.size() * packing_.bytes();
+    for (const auto& part : join_.parts) bytes += part.size();
+    Reservation paid;
+    if (!fresh.empty()) {
+      paid = context_.budget.reserve({bytes}, "hashes of all pictures");
+      for (auto& part : join_.parts) {
+        packing_.each(part, [&](std::uint64_t look, std::span<const LookCodes> codes) { meeting_.add(look, codes); });
+        part = {};
+      }
+    }
+    for (std::size_t begin = 0; begin < fresh.size(); begin += kMostAtOnce) {
+      const std::uint32_t first = meeting_.rows();
+      const auto now = std::span(fresh).subspan(begin, std::min<std::size_t>(kMostAtOnce, fresh.size() - begin));
+      enter(now);
+      join_rows(first, meeting_.rows());
+    }
+    finish();
+    return std::move(out_);
+  }
+
+ private:
+  void enter(std::span<const LibraryLook> fresh) {
+    if (packing_.views == 1) {
+      for (const LibraryLook& look : fresh) meeting_.add(look.look, {&look.codes, 1});
+      return;
+    }
+    std::vector<std::uint64_t> looks;
+    for (const LibraryLook& look : fresh) looks.push_back(look.look);
+    each_turned_look(looks, catalog_, context_, [&](std::size_t i, TurnedCodes& codes) {
+      codes[0] = fresh[i].codes;
+      meeting_.add(fresh[i].look, codes);
+    });
+  }
+
+  // Lets rows [first, last) meet all before them, in as many parts as memory asks for, and keeps what comes of each.
+  void join_rows(std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t begin = first; begin < last;) {
+      const std::uint32_t end = std::min(begin + at_once_, last);
+      try {
+        join_part(begin, end);
+        begin = end;
+      } catch (const OutOfMemory&) {
+        if (at_once_ <= kFewestAtOnce) throw;
+        at_once_ /= 2;
+      }
+    }
+  }
+
+  void join_part(std::uint32_t begin, std::uint32_t end) {
+    const std::vector<RowPair> rows = meeting_.meet(begin, end);
+    std::vector<LookPair> pairs;
+    pairs.reserve(rows.size());
+    for (const RowPair& row : rows) {
+      const std::uint64_t a = meeting_.look(row.a), b = meeting_.look(row.b);
+      pairs.push_back({std::min(a, b), std::max(a, b), row.orientations});
+    }
+    const std::vector<Judgement> judged = judge_.compare(pairs);
+    std::vector<CatalogLink> links;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (judged[i].kind == alike::Kind::different) continue;
+      links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
+    }
+    if (keeps_) {
+      std::vector<std::uint8_t> part;
+      for (std::uint32_t row = begin; row < end; ++row) packing_.append(part, meeting_, row);
+      keeps_ = catalog_.put_joined(number_, parts_, part, links);
+      ++parts_;
+    }
+    out_.candidates += pairs.size();
+    join_.links.insert(join_.links.end(), links.begin(), links.end());
+  }
+
+  // The catalogue's links may lead to looks that this library has not.
+  void finish() {
+    const auto here = [&](std::uint64_t look) {
+      const auto at = std::lower_bound(looks_.begin(), looks_.end(), look, before);
+      return at != looks_.end() && at->look == look;
+    };
+    for (const CatalogLink& link : join_.links) {
+      if (here(link.a) && here(link.b)) out_.links.push_back(link);
+    }
+    std::sort(out_.links.begin(), out_.links.end(),
+              [](const CatalogLink& x, const CatalogLink& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
+  }
+
+  const std::span<const LibraryLook> looks_;
+  const std::uint64_t number_;
+  const Packing packing_;
+  Catalog& catalog_;
+  Judge& judge_;
+  RunContext& context_;
+  Meeting meeting_;
+  CatalogJoin join_;
+  std::size_t parts_;  // in the catalogue
+  bool keeps_ = true;  // no other run came between
+  std::uint32_t at_once_ = kMostAtOnce;
+  FoundLinks out_;
+};
+
+}  // namespace
+
+FoundLinks find_links(std::span<const LibraryLook> looks, const Rule& rule, bool orientations, Catalog& catalog,
+                      Judge& judge, RunContext& context) {
+  return Linking(looks, rule, orientations, catalog, judge, context).run();
+}
+
+}  // namespace millrace::dedupe

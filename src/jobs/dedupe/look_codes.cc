@@ -1,0 +1,45 @@
+#include "src/jobs/dedupe/look_codes.h"
+
+#include <algorithm>
+
+#include "src/io/image/thumbnail_jpeg.h"
+
+namespace millrace::dedupe {
+
+std::optional<alike::Thumbnail> look_pixels(std::span<const std::uint8_t> jpeg) {
+  const auto thumbnail = decode_thumbnail(jpeg);
+  if (!thumbnail) return std::nullopt;
+  const auto small = squeezed(*thumbnail, alike::kSide);
+  std::optional<alike::Thumbnail> pixels(std::in_place);
+  std::copy(small.begin(), small.end(), pixels->begin());
+  return pixels;
+}
+
+void each_turned_look(std::span<const std::uint64_t> looks, Catalog& catalog, RunContext& context,
+                      const std::function<void(std::size_t, TurnedCodes&)>& visit) {
+  constexpr std::size_t kBatch = 4096;
+  Trace::Stage& stage = context.trace.stage("turn thumbnails", context.executor.threads());
+  std::vector<std::vector<std::uint8_t>> jpegs(std::min(kBatch, looks.size()));
+  std::vector<TurnedCodes> codes(jpegs.size());
+  std::vector<std::uint8_t> usable(jpegs.size());
+  for (std::size_t begin = 0; begin < looks.size(); begin += kBatch) {
+    const std::size_t count = std::min(kBatch, looks.size() - begin);
+    for (std::size_t i = 0; i < count; ++i)
+      jpegs[i] = catalog.thumbnail(looks[begin + i]).value_or(std::vector<std::uint8_t>());
+    context.executor.parallel_for(count, 16, [&](std::size_t from, std::size_t to) {
+      const Span span(stage);
+      for (std::size_t i = from; i < to; ++i) {
+        const auto pixels = look_pixels(jpegs[i]);
+        usable[i] = pixels.has_value();
+        for (std::size_t o = 1; pixels && o < codes[i].size(); ++o)
+          codes[i][o] = look_codes(alike::oriented(*pixels, static_cast<int>(o)).data());
+      }
+    });
+    context.throw_if_cancelled();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (usable[i] != 0) visit(begin + i, codes[i]);
+    }
+  }
+}
+
+}  // namespace millrace::dedupe

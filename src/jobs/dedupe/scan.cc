@@ -1,0 +1,264 @@
+#include <oneapi/tbb/parallel_sort.h>
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+
+#include "src/io/image/helper_client.h"
+#include "src/jobs/dedupe/library.h"
+#include "src/jobs/dedupe/reading.h"
+
+namespace millrace::dedupe {
+
+void each_known_file(Catalog& catalog, const std::string& root, const std::function<void(const CatalogFile&)>& visit) {
+  // The root itself, when it is a file, and all below it: '0' is what follows '/'.
+  const std::string inside = root == "/" ? root : root + "/";
+  if (root != "/") catalog.each_file(root, root + '\0', visit);
+  catalog.each_file(inside, inside.substr(0, inside.size() - 1) + '0', visit);
+}
+
+namespace {
+
+// A failure that tells more of this run, its limits and its machine, than of the picture: the next run tries again.
+bool passing_failure(const CatalogPicture& picture) {
+  return picture.failed && (picture.code == ErrorCode::too_large || picture.code == ErrorCode::out_of_memory ||
+                            picture.code == ErrorCode::unavailable);
+}
+
+class Scan {
+ public:
+  Scan(const Options& options, Catalog& catalog, RunContext& context)
+      : options_(options), catalog_(catalog), context_(context) {}
+
+  Library run() {
+    {
+      const Span span(context_.trace.stage("walk", 1));
+      library_ = walk_library(options_, context_);
+    }
+    {
+      const Span span(context_.trace.stage("recall", 1));
+      content_of_.resize(library_.files.size());
+      known_.resize(library_.files.size(), false);
+      recall_files();
+      recall_pictures();
+    }
+    read_fresh();
+    const Span span(context_.trace.stage("recall", 1));
+    assemble();
+    return std::move(library_);
+  }
+
+ private:
+  using FileIndex = std::uint32_t;
+
+  // Files that are as an earlier run saw them.
+  void recall_files() {
+    const std::vector<File>& files = library_.files;
+    std::vector<std::string> roots = absolute_folders(options_.folders);
+    for (const std::string& folder : absolute_folders(options_.reference)) roots.push_back(folder);
+    for (const std::string& root : roots) {
+      std::size_t at = 0;
+      bool first = true;
+      each_known_file(catalog_, root, [&](const CatalogFile& record) {
+        // Both come in the order of path bytes.
+        const auto before = [](const File& file, const std::string& path) { return file.entry.path < path; };
+        if (first) at = static_cast<std::size_t>(std::lower_bound(files.begin(), files.end(), record.path, before) - files.begin());
+        first = false;
+        while (at < files.size() && before(files[at], record.path)) ++at;
+        if (at == files.size() || known_[at]) return;
+        const FileEntry& entry = files[at].entry;
+        if (entry.path != record.path || entry.size != record.size || entry.mtime_ns != record.mtime_ns) return;
+        known_[at] = true;
+        if (record.failed) {
+          failure_of_[static_cast<FileIndex>(at)] = record.reason;
+        } else {
+          content_of_[at] = record.content;
+        }
+      });
+    }
+  }
+
+  // The contents of files [which], sorted, with their files.
+  std::vector<std::pair<ContentHash, FileIndex>> contents(const std::function<bool(std::size_t)>& which) const {
+    std::vector<std::pair<ContentHash, FileIndex>> out;
+    for (std::size_t i = 0; i < content_of_.size(); ++i) {
+      if (which(i)) out.emplace_back(content_of_[i], static_cast<FileIndex>(i));
+    }
+    context_.executor.run([&] { oneapi::tbb::parallel_sort(out.begin(), out.end()); });
+    return out;
+  }
+
+  // Puts the pictures of these files into the library, at its end, in the order of their content.
+  void recall(const std::vector<std::pair<ContentHash, FileIndex>>& files) {
+    std::vector<ContentHash> wanted;
+    wanted.reserve(files.size());
+    for (const auto& file : files) {
+      if (wanted.empty() || wanted.back() != file.first) wanted.push_back(file.first);
+    }
+    std::size_t at = 0;
+    library_.pictures.reserve(library_.pictures.size() + wanted.size());
+    catalog_.each_picture(wanted, [&](CatalogPicture& picture) {
+      while (files[at].first < picture.content) ++at;
+      library_.pictures.push_back({std::move(picture), {}});
+      const ContentHash& content = library_.pictures.back().data.content;
+      for (; at < files.size() && files[at].first == content; ++at)
+        library_.pictures.back().files.push_back(files[at].second);
+    });
+  }
+
+  void recall_pictures() {
+    recall(contents([&](std::size_t i) { return known_[i] && failure_of_.count(static_cast<FileIndex>(i)) == 0; }));
+    // A file whose picture is not there is read again: its failure was one of that run, or a killed run wrote it.
+    std::vector<bool> found(known_.size(), false);
+    for (const Picture& picture : library_.pictures) {
+      for (const FileIndex i : picture.files) found[i] = true;
+    }
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      known_[i] = known_[i] && (found[i] || failure_of_.count(static_cast<FileIndex>(i)) > 0);
+      library_.unchanged += known_[i];
+    }
+  }
+
+  void read_fresh() {
+    std::vector<File>& files = library_.files;
+    std::vector<std::size_t> fresh;
+    std::unordered_map<std::uint64_t, int> of_size;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (known_[i]) continue;
+      fresh.push_back(i);
+      of_size.emplace(files[i].entry.size, 0);
+    }
+    if (fresh.empty()) return;
+    for (const File& file : files) {
+      if (const auto at = of_size.find(file.entry.size); at != of_size.end()) ++at->second;
+    }
+    Reader reader(options_, catalog_, context_, files);
+    limit_helper_memory(context_.budget.limit());
+    {
+      Progress progress(context_.progress, "reading", fresh.size());
+      std::size_t next = 0;
+      using Item = std::shared_ptr<Read>;
+      auto stages = chain::source<std::size_t>(
+                        "list",
+                        [&]() -> std::optional<std::size_t> {
+                          return next < fresh.size() ? std::optional(fresh[next++]) : std::nullopt;
+                        }) |
+                    chain::parallel<std::size_t, Item>(
+                        "read and decode",
+                        [&](std::size_t index, Span& span) -> Item {
+                          return reader.read(index, of_size.at(files[index].entry.size) > 1, span);
+                        },
+                        "more threads, or a faster disk") |
+                    chain::sink<Item>("catalogue", [&](const Item& item, Span&) {
+                      if (item->error && item->error->code == ErrorCode::cancelled) return;
+                      take(*item);
+                      progress.add(1, files[item->file].entry.size);
+                    });
+      chain::run(stages, context_, {FileReader::kChunk});
+    }
+    stop_helpers();
+    catalog_.flush();
+    context_.throw_if_cancelled();
+  }
+
+  void take(Read& item) {
+    const FileEntry& entry = library_.files[item.file].entry;
+    CatalogFile record{entry.path, entry.size, entry.mtime_ns, false, {}, "", item.content};
+    if (item.error) {
+      record.failed = true;
+      record.code = item.error->code;
+      record.reason = item.error->what;
+      failure_of_[static_cast<FileIndex>(item.file)] = item.error->what;
+    }
+    known_[item.file] = true;
+    library_.files[item.file].fresh = true;
+    content_of_[item.file] = item.content;
+    if (item.has_picture) {
+      ++library_.decoded;
+      made_.push_back(item.picture);
+      if (!passing_failure(item.picture)) catalog_.put(std::move(item.picture), std::move(item.thumbnail));
+    }
+    // A file that vanished or could not be read may be there again at the next run.
+    const bool passing =
+        item.error && (item.error->code == ErrorCode::not_found || item.error->code == ErrorCode::io);
+    if (!passing) catalog_.put(std::move(record));
+    catalog_.flush_now_and_then();
+  }
+
+  // Pictures in the order of their content: no index depends on which file was read first.
+  void assemble() {
+    add_fresh();
+    for (std::size_t p = 0; p < library_.pictures.size(); ++p) {
+      Picture& picture = library_.pictures[p];
+      if (picture.data.failed) {
+        for (const FileIndex i : picture.files) failure_of_[i] = picture.data.reason;
+      }
+    }
+    std::erase_if(library_.pictures, [](const Picture& p) { return p.data.failed || p.files.empty(); });
+    for (std::size_t p = 0; p < library_.pictures.size(); ++p) {
+      for (const FileIndex i : library_.pictures[p].files) library_.files[i].picture = static_cast<std::uint32_t>(p);
+    }
+    for (const auto& [file, reason] : failure_of_)
+      library_.unreadable.push_back({library_.files[file].entry.path, reason});
+    for (std::size_t i = 0; i < library_.files.size(); ++i) {
+      if (library_.files[i].picture != kNone || failure_of_.count(static_cast<FileIndex>(i)) > 0) continue;
+      // The file that was to be decoded for all of its copies has gone in the meantime.
+      library_.unreadable.push_back(
+          {library_.files[i].entry.path, "a copy of it vanished while it was read; run the same command again"});
+    }
+    std::sort(library_.unreadable.begin(), library_.unreadable.end(),
+              [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
+  }
+
+  // The files that were read in this run, to pictures that were made in it, or that are known.
+  void add_fresh() {
+    const auto fresh = contents([&](std::size_t i) {
+      return library_.files[i].fresh && failure_of_.count(static_cast<FileIndex>(i)) == 0;
+    });
+    if (fresh.empty()) return;
+    const auto by_content = [](const Picture& a, const Picture& b) { return a.data.content < b.data.content; };
+    const auto place_of = [&](std::vector<Picture>& pictures, const ContentHash& content) {
+      const auto at = std::lower_bound(pictures.begin(), pictures.end(), content,
+                                       [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
+      return at != pictures.end() && at->data.content == content ? &*at : nullptr;
+    };
+    std::vector<Picture> made;
+    made.reserve(made_.size());
+    for (CatalogPicture& picture : made_) made.push_back({std::move(picture), {}});
+    std::sort(made.begin(), made.end(), by_content);
+    std::vector<std::pair<ContentHash, FileIndex>> elsewhere;
+    for (const auto& [content, file] : fresh) {
+      Picture* picture = place_of(made, content);
+      if (picture == nullptr) picture = place_of(library_.pictures, content);
+      if (picture == nullptr) {
+        elsewhere.emplace_back(content, file);
+      } else {
+        picture->files.push_back(file);
+        std::sort(picture->files.begin(), picture->files.end());
+      }
+    }
+    const auto recalled = static_cast<std::ptrdiff_t>(library_.pictures.size());
+    recall(elsewhere);  // known of a file that is not in these folders
+    std::inplace_merge(library_.pictures.begin(), library_.pictures.begin() + recalled, library_.pictures.end(), by_content);
+    const auto all = static_cast<std::ptrdiff_t>(library_.pictures.size());
+    std::move(made.begin(), made.end(), std::back_inserter(library_.pictures));
+    std::inplace_merge(library_.pictures.begin(), library_.pictures.begin() + all, library_.pictures.end(), by_content);
+  }
+
+  const Options& options_;
+  Catalog& catalog_;
+  RunContext& context_;
+  Library library_;
+  std::vector<ContentHash> content_of_;  // of each file that is known
+  std::vector<bool> known_;
+  std::map<FileIndex, std::string> failure_of_;
+  std::vector<CatalogPicture> made_;  // decoded in this run
+};
+
+}  // namespace
+
+Library scan(const Options& options, Catalog& catalog, RunContext& context) {
+  return Scan(options, catalog, context).run();
+}
+
+}  // namespace millrace::dedupe
