@@ -26,7 +26,10 @@ class DedupeCommand : public Command {
     check_folders();
     Catalog catalog(catalog_path(), dedupe::catalog_key());
     const dedupe::Result result = dedupe::run(options_, catalog, context);
-    if (!common().json.empty()) write_json(dedupe::json_of(result));
+    if (!common().json.empty()) {
+      const Span span(context.trace.stage("write JSON", 1));
+      write_output(common().json, dedupe::json_of(result, context.executor));
+    }
     if (!options_.csv.empty()) write_output(options_.csv, dedupe::csv_of(result));
     if (!options_.report.empty()) dedupe::write_page(result, options_, catalog, options_.report);
     std::string summary = dedupe::summary_of(result);

@@ -75,9 +75,11 @@ void AtomicFile::commit() {
   sync_folder(folder_of(path_));
 }
 
-void write_output(const std::string& path, std::string_view text) {
+namespace {
+
+void write_pieces(const std::string& path, std::span<const std::string_view> pieces) {
   if (path == "-") {
-    write_all(STDOUT_FILENO, text, "standard output");
+    for (const std::string_view piece : pieces) write_all(STDOUT_FILENO, piece, "standard output");
     return;
   }
   // A device or a pipe has no half: /dev/stdout, /dev/null, a shell's >(command).
@@ -89,12 +91,20 @@ void write_output(const std::string& path, std::string_view text) {
       int fd;
       ~Close() { ::close(fd); }
     } const close_it{fd};
-    write_all(fd, text, path);
+    for (const std::string_view piece : pieces) write_all(fd, piece, path);
     return;
   }
   AtomicFile file(path);
-  file.write(text);
+  for (const std::string_view piece : pieces) file.write(piece);
   file.commit();
+}
+
+}  // namespace
+
+void write_output(const std::string& path, std::string_view text) { write_pieces(path, {&text, 1}); }
+
+void write_output(const std::string& path, std::span<const std::string> pieces) {
+  write_pieces(path, std::vector<std::string_view>(pieces.begin(), pieces.end()));
 }
 
 }  // namespace millrace

@@ -3,6 +3,7 @@
 // Never: leaves half a file behind.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,8 @@ class AtomicFile {
 
 // `text` as the whole of a file, or to stdout when `path` is "-".
 void write_output(const std::string& path, std::string_view text);
+// The same of a text in pieces.
+void write_output(const std::string& path, std::span<const std::string> pieces);
 
 // Syncs a folder, so that names in it survive a power cut.
 void sync_folder(const std::string& folder);

@@ -7,6 +7,10 @@
 namespace millrace::dedupe {
 
 void find_assets(Library& library) {
+  const auto raw = static_cast<int>(ImageFormat::raw);
+  const bool alone = library.others.empty() && std::none_of(library.pictures.begin(), library.pictures.end(),
+                                                            [&](const Picture& p) { return p.data.format == raw; });
+  if (alone) return;  // nothing that could accompany a picture
   std::vector<Shot> shots;
   std::vector<std::uint32_t> file_of;
   for (std::uint32_t i = 0; i < library.files.size(); ++i) {

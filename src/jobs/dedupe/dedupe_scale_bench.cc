@@ -1,42 +1,252 @@
+// `dedupe` over collections that nobody can ship: made-up pictures (pictures_for_bench.h), as many as asked for.
+//   distances CATALOG N     how hashes of unrelated pictures differ, in a real folder's catalogue and made up
+//   candidates N            finding the pairs that `auto` proposes among N pictures' codes
+//   recall N                what `auto` loses against comparing the pixels of all pairs
+//   catalog FILE FOLDER N   a catalogue as a finished run leaves it, and the files that it names, without contents
+// The floor of `candidates`: each code is read once, and each pair written once; what is above it is the search.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <bit>
-#include <cstdlib>
 #include <chrono>
-#include "src/jobs/dedupe/candidates.h"
-#include "src/jobs/dedupe/codes.h"
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+#include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/links.h"
 #include "src/jobs/dedupe/pictures_for_bench.h"
+#include "src/jobs/dedupe/reading.h"
+#include "src/kernels/quality/quality.h"
+
 using namespace millrace;
 using namespace millrace::dedupe;
-int main(int argc, char** argv) {
-  const std::string what = argv[1];
-  Executor executor(2);
-  if (what == "distances") {
-    made_up::Fit fit;
-    float* f[] = {&fit.fall, &fit.fall_spread, &fit.waves, &fit.slope, &fit.horizon, &fit.object, &fit.flat};
-    for (int i = 3; i < argc && i < 10; ++i) *f[i - 3] = std::strtof(argv[i], nullptr);
-    const std::size_t n = std::strtoul(argv[2], nullptr, 10);
-    std::vector<Codes> whole(n), mid(n);
-    const auto t0 = std::chrono::steady_clock::now();
-    executor.parallel_for(n, 64, [&](std::size_t a, std::size_t b) {
-      for (std::size_t i = a; i < b; ++i) {
-        const auto px = made_up::pixels_of(made_up::draw(i, fit));
-        whole[i] = whole_codes(px.data());
-        mid[i] = middle_codes(px.data());
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// One in twenty pictures is an edited version of one of the thousand before it.
+made_up::Picture picture(std::uint64_t number) {
+  made_up::Random random(number ^ 0x5CA1E);
+  if (number > 0 && random.chance(0.05F))
+    return made_up::edited(made_up::draw(number - 1 - random.next() % std::min<std::uint64_t>(number, 1000)), number);
+  return made_up::draw(number);
+}
+
+std::vector<LookCodes> codes_of(std::size_t count, bool versions, const Executor& executor) {
+  std::vector<LookCodes> codes(count);
+  executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i)
+      codes[i] = look_codes(made_up::pixels_of(versions ? picture(i) : made_up::draw(i)).data());
+  });
+  return codes;
+}
+
+struct Distances {
+  std::array<double, 65> share{};
+  double mean = 0, deviation = 0;
+};
+
+Distances distances_of(const std::vector<LookCodes>& codes, std::size_t slot) {
+  std::array<std::uint64_t, 65> count{};
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    for (std::size_t j = i + 1; j < codes.size(); ++j) ++count[static_cast<std::size_t>(std::popcount(codes[i][slot] ^ codes[j][slot]))];
+  }
+  Distances out;
+  const double all = static_cast<double>(codes.size()) * static_cast<double>(codes.size() - 1) / 2;
+  double squares = 0;
+  for (std::size_t d = 0; d < count.size(); ++d) {
+    out.share[d] = static_cast<double>(count[d]) / all;
+    out.mean += static_cast<double>(d) * out.share[d];
+    squares += static_cast<double>(d * d) * out.share[d];
+  }
+  out.deviation = std::sqrt(squares - out.mean * out.mean);
+  return out;
+}
+
+// What the rule and the judge make of a real folder's pictures: those whose hashes say something, and not of one
+// another's versions.
+std::vector<LookCodes> unrelated(const std::string& path, RunContext& context) {
+  Catalog catalog(path, catalog_key());
+  std::vector<LibraryLook> looks;
+  catalog.each_picture(std::nullopt, [&](const CatalogPicture& p) {
+    if (!p.failed && p.quality > kQualityGate) looks.push_back({p.look, p.codes});
+  });
+  std::sort(looks.begin(), looks.end(), [](const LibraryLook& a, const LibraryLook& b) { return a.look < b.look; });
+  looks.erase(std::unique(looks.begin(), looks.end(), [](const LibraryLook& a, const LibraryLook& b) { return a.look == b.look; }), looks.end());
+  Judge judge(catalog, context);
+  const FoundLinks found = find_links(looks, parse_rule("auto", true), false, catalog, judge, context);
+  std::set<std::uint64_t> versions;
+  for (const CatalogLink& link : found.links) versions.insert(link.b);
+  std::vector<LookCodes> codes;
+  for (const LibraryLook& look : looks) {
+    if (versions.count(look.look) == 0) codes.push_back(look.codes);
+  }
+  return codes;
+}
+
+std::uint64_t pairs_of(const std::vector<LookCodes>& codes, RunContext& context, bool show) {
+  const Rule rule = parse_rule("auto", true);
+  Meeting meeting(rule, false, context);
+  for (std::size_t i = 0; i < codes.size(); ++i) meeting.add(i, {&codes[i], 1});
+  std::uint64_t pairs = 0;
+  constexpr std::uint32_t kAtOnce = 1 << 17;
+  const auto start = Clock::now();
+  for (std::uint32_t begin = 0; begin < meeting.rows(); begin += kAtOnce) {
+    pairs += meeting.meet(begin, std::min(begin + kAtOnce, meeting.rows())).size();
+    if (show && codes.size() > kAtOnce)
+      fmt::print("  to {:>9}: {:7.2f} s, {:>11} pairs\n", std::min<std::size_t>(begin + kAtOnce, codes.size()), since(start), pairs);
+    std::fflush(stdout);
+  }
+  return pairs;
+}
+
+void distances(const std::string& path, std::size_t count, RunContext& context) {
+  const auto real = unrelated(path, context), made = codes_of(count, false, context.executor);
+  fmt::print("share of pairs that differ in at most so many bits; {} real pictures, {} made up\n", real.size(), made.size());
+  fmt::print("| bits | dhash, real | made up | phash, real | made up |\n|---|---|---|---|---|\n");
+  std::array<Distances, 4> all = {distances_of(real, slot_of(HashKind::dhash)), distances_of(made, slot_of(HashKind::dhash)),
+                                  distances_of(real, slot_of(HashKind::phash)), distances_of(made, slot_of(HashKind::phash))};
+  std::array<double, 4> sum{};
+  for (std::size_t at = 0; at <= 64; ++at) {
+    for (std::size_t k = 0; k < 4; ++k) sum[k] += all[k].share[at];
+    if (at % 4 == 0 && at <= 48) fmt::print("| {} | {:.1e} | {:.1e} | {:.1e} | {:.1e} |\n", at, sum[0], sum[1], sum[2], sum[3]);
+  }
+  fmt::print("| mean | {:.1f} | {:.1f} | {:.1f} | {:.1f} |\n", all[0].mean, all[1].mean, all[2].mean, all[3].mean);
+  const auto rate = [&](const std::vector<LookCodes>& codes) {
+    return static_cast<double>(pairs_of(codes, context, false)) / (0.5 * static_cast<double>(codes.size()) * static_cast<double>(codes.size()));
+  };
+  fmt::print("pairs that `auto` proposes: {:.1e} of the real ones, {:.1e} of those made up\n", rate(real), rate(made));
+}
+
+void candidates(std::size_t count, RunContext& context) {
+  const auto codes = codes_of(count, true, context.executor);
+  const auto start = Clock::now();
+  const std::uint64_t pairs = pairs_of(codes, context, true);
+  fmt::print("{} pictures: {:.2f} s, {} candidates, {:.1f} a picture, peak {}\n", count, since(start), pairs,
+             2.0 * static_cast<double>(pairs) / static_cast<double>(count), to_text(resident_memory().peak));
+}
+
+// Every pair's pixels against what the rule proposes.
+void recall(std::size_t count, RunContext& context) {
+  std::vector<alike::Features> features(count);
+  std::vector<LookCodes> codes(count);
+  context.executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      const alike::Thumbnail pixels = made_up::pixels_of(picture(i));
+      features[i] = alike::features_of(pixels);
+      codes[i] = look_codes(pixels.data());
+    }
+  });
+  std::mutex mutex;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> same;
+  auto start = Clock::now();
+  context.executor.parallel_for(count, 16, [&](std::size_t from, std::size_t to) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> mine;
+    for (std::size_t i = from; i < to; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (alike::compare(features[i], features[j]).kind == alike::Kind::same)
+          mine.emplace_back(static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i));
+      }
+    }
+    const std::lock_guard lock(mutex);
+    same.insert(same.end(), mine.begin(), mine.end());
+  });
+  const double exhaustive = since(start);
+  const Rule rule = parse_rule("auto", true);
+  Meeting meeting(rule, false, context);
+  for (std::size_t i = 0; i < count; ++i) meeting.add(i, {&codes[i], 1});
+  const std::vector<RowPair> proposed = meeting.meet(0, meeting.rows());
+  std::uint64_t lost = 0;
+  for (const auto& pair : same) {
+    const auto at = std::lower_bound(proposed.begin(), proposed.end(), pair,
+                                     [](const RowPair& p, const auto& v) { return std::pair(p.a, p.b) < v; });
+    lost += at == proposed.end() || std::pair(at->a, at->b) != pair;
+  }
+  fmt::print("{} pictures: {} pairs are the same by their pixels (all {} compared in {:.0f} s); `auto` proposes {} pairs and loses {} "
+             "of those: recall lost {:.2f} %\n",
+             count, same.size(), count * (count - 1) / 2, exhaustive, proposed.size(), lost,
+             same.empty() ? 0.0 : 100.0 * static_cast<double>(lost) / static_cast<double>(same.size()));
+}
+
+// One in twenty files is a copy of the one before; cameras and times as photographers have them, some in bursts.
+void write_catalog(const std::string& file, const std::string& folder, std::size_t count, RunContext& context) {
+  Catalog catalog(file, catalog_key());
+  constexpr std::size_t kBatch = 8192;
+  std::vector<CatalogPicture> pictures(kBatch);
+  std::vector<std::vector<std::uint8_t>> jpegs(kBatch);
+  for (std::size_t begin = 0; begin < count; begin += kBatch) {
+    const std::size_t size = std::min(kBatch, count - begin);
+    context.executor.parallel_for(size, 16, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        const std::uint64_t number = begin + i;
+        const alike::Thumbnail pixels = made_up::pixels_of(picture(number));
+        CatalogPicture p;
+        made_up::Random random(number ^ 0xF11E);
+        for (std::uint8_t& byte : p.content) byte = static_cast<std::uint8_t>(random.next());
+        p.format = static_cast<int>(ImageFormat::jpeg);
+        p.width = 4000;
+        p.height = 3000;
+        p.quality = 90;
+        p.codes = look_codes(pixels.data());
+        const std::uint64_t second = number * 300 + random.next() % 200;
+        p.taken = fmt::format("20{:02}:{:02}:{:02} {:02}:{:02}:{:02}", 10 + second / 32140800, 1 + second / 2678400 % 12,
+                              1 + second / 86400 % 28, second / 3600 % 24, second / 60 % 60, second % 60);
+        p.camera = fmt::format("Maker Model {}", number / 5000 % 7);
+        p.exif_fields = 40;
+        jpegs[i] = encode_thumbnail({made_up::kSide, made_up::kSide, {pixels.begin(), pixels.end()}}, 4096);
+        p.look = look_of(jpegs[i], p.codes);
+        pictures[i] = std::move(p);
       }
     });
-    fmt::print("{} us each\n", 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count() / n);
-    for (int k = 0; k < 4; ++k) {
-      std::array<std::uint64_t, 65> h{};
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = i + 1; j < n; ++j) ++h[std::popcount(whole[i][k] ^ whole[j][k])];
-      double m = 0, m2 = 0, all = n * (n - 1) / 2.0, cum = 0;
-      for (int d = 0; d <= 64; ++d) m += d * h[d] / all, m2 += d * d * h[d] / all;
-      fmt::print("{} mean {:.2f} sd {:.2f} ", k, m, std::sqrt(m2 - m * m));
-      for (int d = 0; d <= 20; ++d) {
-        cum += h[d] / all;
-        if (d % 2 == 0) fmt::print(" {}:{:.2e}", d, cum);
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::uint64_t number = begin + i;
+      made_up::Random random(number ^ 0xC0F1);
+      const bool copy = i > 0 && random.chance(0.05F);
+      const std::string folder_of_file = fmt::format("{}/{:03}", folder, number / 1000);
+      if (number % 1000 == 0) make_folders(folder_of_file);
+      const std::string path = fmt::format("{}/IMG_{:07}.jpg", folder_of_file, number);
+      const std::uint64_t bytes = 2'000'000 + (copy ? number - 1 : number) * 7;
+      const int fd = ::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+      struct stat info {};
+      if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0 || ::fstat(fd, &info) != 0) {
+        fmt::print(stderr, "{} cannot be made\n", path);
+        std::exit(1);
       }
-      fmt::print("\n");
+      ::close(fd);
+      catalog.put(CatalogFile{path, bytes, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, false, {}, "",
+                              pictures[copy ? i - 1 : i].content});
+      if (!copy || i + 1 < size) catalog.put(pictures[i], jpegs[i]);
     }
+    catalog.flush();
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const Executor executor(2);
+  const CancelToken cancel;
+  Trace trace;
+  Budget budget(8_GiB);
+  RunContext context{executor, cancel, trace, budget};
+  const auto number = [&](std::size_t at) { return std::strtoul(arguments[at].c_str(), nullptr, 10); };
+  if (arguments.size() == 3 && arguments[0] == "distances") {
+    distances(arguments[1], number(2), context);
+  } else if (arguments.size() == 2 && arguments[0] == "candidates") {
+    candidates(number(1), context);
+  } else if (arguments.size() == 2 && arguments[0] == "recall") {
+    recall(number(1), context);
+  } else if (arguments.size() == 4 && arguments[0] == "catalog") {
+    write_catalog(arguments[1], arguments[2], number(3), context);
+  } else {
+    fmt::print(stderr, "see the beginning of dedupe_scale_bench.cc\n");
+    return 2;
+  }
+  return 0;
 }

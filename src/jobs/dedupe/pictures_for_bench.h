@@ -1,6 +1,6 @@
 // Enters: a number.
 // Leaves: that picture of an endless made-up collection, squeezed to 64 x 64 as the judge sees it.
-// Never: is the same on another number; differs between machines.
+// Never: draws two numbers alike.
 //
 // A picture is waves with a falling spectrum (photographs' amplitudes fall as 1 / frequency), a slope of light, a
 // horizon in some, and ellipses that cover one another; some are one object on a plain ground, as shops and stickers
@@ -19,13 +19,9 @@ namespace millrace::dedupe::made_up {
 
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15U + 0x632BE59BD9B4E019U) {}
-  std::uint64_t next() {  // splitmix64
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15U;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBU;
-    return z ^ z >> 31;
-  }
+  // The seed is mixed first: from one to the next the generator would only be a step ahead.
+  explicit Random(std::uint64_t seed) : state_(mixed(seed * 0x9E3779B97F4A7C15U)) {}
+  std::uint64_t next() { return mixed(state_ += 0x9E3779B97F4A7C15U); }  // splitmix64
   float part() { return static_cast<float>(next() >> 40) * 0x1p-24F; }  // 0 to 1
   float spread() {                                                      // about normal, deviation 1
     return (part() + part() + part() + part() - 2) * 1.7320508F;
@@ -33,6 +29,11 @@ class Random {
   bool chance(float p) { return part() < p; }
 
  private:
+  static std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBU;
+    return z ^ z >> 31;
+  }
   std::uint64_t state_;
 };
 
@@ -46,15 +47,21 @@ struct Picture {
 // A wave of `cycles` across the picture in direction (cx, cy).
 inline void add_wave(Picture& picture, float cx, float cy, float phase, const std::array<float, 3>& strength) {
   constexpr float kTurn = 6.2831853F;
+  // cos and sin of `phase` and of steps of `turn` from it, each from the one before.
+  const auto fill = [](float turn, float phase0, std::array<float, kSide>& cosine, std::array<float, kSide>& sine) {
+    const float step_cos = std::cos(turn), step_sin = std::sin(turn);
+    float c = std::cos(phase0), v = std::sin(phase0);
+    for (std::size_t i = 0; i < kSide; ++i) {
+      cosine[i] = c;
+      sine[i] = v;
+      const float next = c * step_cos - v * step_sin;
+      v = v * step_cos + c * step_sin;
+      c = next;
+    }
+  };
   std::array<float, kSide> cos_x, sin_x, cos_y, sin_y;
-  for (int i = 0; i < kSide; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const float t = static_cast<float>(i) / kSide;
-    cos_x[at] = std::cos(kTurn * cx * t + phase);
-    sin_x[at] = std::sin(kTurn * cx * t + phase);
-    cos_y[at] = std::cos(kTurn * cy * t);
-    sin_y[at] = std::sin(kTurn * cy * t);
-  }
+  fill(kTurn * cx / kSide, phase, cos_x, sin_x);
+  fill(kTurn * cy / kSide, 0, cos_y, sin_y);
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t y = 0; y < kSide; ++y) {
       const float a = strength[c] * cos_y[y], b = strength[c] * sin_y[y];
@@ -82,14 +89,16 @@ inline void add_ellipse(Picture& picture, Random& random, float size) {
 }
 
 struct Fit {
-  float fall = 1.2F, fall_spread = 0.25F;  // of the spectrum's exponent
+  float fall = 1.6F, fall_spread = 0.25F;  // of the spectrum's exponent
   float waves = 30;                        // their strength, in levels
   float slope = 25, horizon = 0.3F;
   float object = 0.10F;  // share of pictures of one object on a plain ground
   float flat = 0.02F;    // share with next to no contrast
+  // Series of a kind: most pictures follow one of these layouts, more or less.
+  float themes = 60, themed = 0.5F, own = 0.2F;
 };
 
-inline Picture draw(std::uint64_t number, const Fit& fit = {}) {
+inline Picture draw_alone(std::uint64_t number, const Fit& fit) {
   Random random(number);
   Picture picture;
   const bool object = random.chance(fit.object);
@@ -128,6 +137,21 @@ inline Picture draw(std::uint64_t number, const Fit& fit = {}) {
   for (std::size_t c = 0; c < 3; ++c) {
     const float base = mean * (0.75F + 0.25F * tint[c]);
     for (float& v : picture.rgb[c]) v = base + contrast * v;
+  }
+  return picture;
+}
+
+inline Picture draw(std::uint64_t number, const Fit& fit = {}) {
+  Picture picture = draw_alone(number, fit);
+  Random random(~number);
+  if (!random.chance(fit.themed)) return picture;
+  constexpr std::uint64_t kThemes = std::uint64_t{1} << 40;  // numbers that no picture has
+  const auto theme = static_cast<std::uint64_t>(random.part() * fit.themes);
+  const float own = fit.own + (1 - fit.own) * random.part();
+  const Picture layout = draw_alone(kThemes + theme, fit);
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t i = 0; i < picture.rgb[c].size(); ++i)
+      picture.rgb[c][i] = own * picture.rgb[c][i] + (1 - own) * layout.rgb[c][i];
   }
   return picture;
 }

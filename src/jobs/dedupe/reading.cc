@@ -29,13 +29,6 @@ CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) 
   return p;
 }
 
-// What the rule and the judge see of a picture, as one number.
-std::uint64_t look_of(std::vector<std::uint8_t> seen, const LookCodes& codes) {
-  const auto* first = reinterpret_cast<const std::uint8_t*>(codes.data());
-  seen.insert(seen.end(), first, first + sizeof(codes));
-  return short_hash(seen);
-}
-
 }  // namespace
 
 Reader::Reader(const Options& options, Catalog& catalog, RunContext& context, const std::vector<File>& files)
@@ -96,6 +89,12 @@ std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
   out->picture.look = look_of(out->thumbnail, out->picture.codes);
   out->has_picture = true;
   return out;
+}
+
+std::uint64_t look_of(std::vector<std::uint8_t> thumbnail, const LookCodes& codes) {
+  const auto* first = reinterpret_cast<const std::uint8_t*>(codes.data());
+  thumbnail.insert(thumbnail.end(), first, first + sizeof(codes));
+  return short_hash(thumbnail);
 }
 
 // True for the first who asks for what is not known: that one decodes.

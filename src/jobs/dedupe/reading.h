@@ -8,6 +8,7 @@
 #include <set>
 
 #include "src/io/image/fingerprint.h"
+#include "src/jobs/dedupe/codes.h"
 #include "src/jobs/dedupe/library.h"
 
 namespace millrace::dedupe {
@@ -25,6 +26,9 @@ struct Read {
   CatalogPicture picture;
   std::vector<std::uint8_t> thumbnail;
 };
+
+// What the rule and the judge see of a picture, as one number: its thumbnail as JPEG and its codes.
+std::uint64_t look_of(std::vector<std::uint8_t> thumbnail, const LookCodes& codes);
 
 class Reader {
  public:

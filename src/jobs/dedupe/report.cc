@@ -64,6 +64,30 @@ Json json_of_group(const Result& result, const Group& group) {
   return out;
 }
 
+// Blocks of groups as they stand in their list, two levels deep.
+void append_groups(const Result& result, const std::vector<Group>& groups, const Executor& executor,
+                   std::vector<std::string>& pieces) {
+  constexpr std::size_t kBlock = 256;
+  const std::size_t first = pieces.size(), blocks = (groups.size() + kBlock - 1) / kBlock;
+  pieces.resize(first + blocks);
+  executor.parallel_for(blocks, 1, [&](std::size_t from, std::size_t to) {
+    for (std::size_t block = from; block < to; ++block) {
+      std::string& piece = pieces[first + block];
+      for (std::size_t g = block * kBlock; g < std::min(groups.size(), (block + 1) * kBlock); ++g) {
+        const std::string text = json_of_group(result, groups[g]).dump(1);
+        piece += "  ";
+        for (std::size_t at = 0; at < text.size();) {
+          const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+          piece.append(text, at, end - at);
+          if (end < text.size()) piece += "  ";
+          at = end;
+        }
+        piece += g + 1 < groups.size() ? ",\n" : "\n";
+      }
+    }
+  });
+}
+
 std::size_t count_of(const Result& result, GroupKind kind) {
   return static_cast<std::size_t>(
       std::count_if(result.groups.begin(), result.groups.end(), [&](const Group& g) { return g.kind == kind; }));
@@ -71,20 +95,19 @@ std::size_t count_of(const Result& result, GroupKind kind) {
 
 }  // namespace
 
-std::string json_of(const Result& result) {
-  Json out;
-  out["groups"] = Json::array();
-  for (const Group& group : result.groups) out["groups"].push_back(json_of_group(result, group));
-  out["related"] = Json::array();
-  for (const Group& group : result.related) out["related"].push_back(json_of_group(result, group));
-  out["unreadable"] = Json::array();
+std::vector<std::string> json_of(const Result& result, const Executor& executor) {
+  std::vector<std::string> pieces;
+  Json ends;
+  ends["groups"] = Json::array();
+  ends["related"] = Json::array();
+  ends["unreadable"] = Json::array();
   for (const Unreadable& file : result.library.unreadable) {
     Json entry;
     add_path(entry, file.path);
     entry["reason"] = file.reason;
-    out["unreadable"].push_back(std::move(entry));
+    ends["unreadable"].push_back(std::move(entry));
   }
-  Json& totals = out["totals"];
+  Json& totals = ends["totals"];
   totals["files"] = result.library.files.size();
   totals["bytes"] = result.library.bytes;
   totals["contents"] = result.library.pictures.size();
@@ -95,7 +118,20 @@ std::string json_of(const Result& result) {
   totals["related"] = result.related.size();
   totals["unreadable"] = result.library.unreadable.size();
   totals["reclaimable_bytes"] = result.reclaimable;
-  return out.dump(1) + "\n";
+
+  // A tree of a hundred thousand groups would be several times the text: each group is written by itself, and put where
+  // its list stands empty in the rest.
+  std::string rest = ends.dump(1) + "\n";
+  for (const auto& [name, groups] : {std::pair{"groups", &result.groups}, std::pair{"related", &result.related}}) {
+    if (groups->empty()) continue;
+    const std::string empty = fmt::format("\n \"{}\": []", name);
+    const std::size_t at = rest.find(empty);
+    pieces.push_back(rest.substr(0, at + empty.size() - 1) + "\n");
+    append_groups(result, *groups, executor, pieces);
+    rest = " " + rest.substr(at + empty.size() - 1);
+  }
+  pieces.push_back(std::move(rest));
+  return pieces;
 }
 
 std::string csv_of(const Result& result) {

@@ -9,8 +9,8 @@
 
 namespace millrace::dedupe {
 
-// The JSON object that docs/dedupe.md describes; the same bytes for the same files and options.
-std::string json_of(const Result& result);
+// The JSON object that docs/dedupe.md describes, in pieces; the same bytes for the same files and options.
+std::vector<std::string> json_of(const Result& result, const Executor& executor);
 // A line a member, with a header.
 std::string csv_of(const Result& result);
 void write_page(const Result& result, const Options& options, Catalog& catalog, const std::string& path);
