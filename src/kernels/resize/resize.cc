@@ -48,7 +48,7 @@ struct Resizer::Pass {
     width = axis.in;
     if (axis.taps > kLongFilter) {
       dots.emplace(axis);
-      scratch.resize(static_cast<std::size_t>(width) + 2 * DotWeights::kStep);
+      scratch.resize(dot_scratch_needed(width));
     } else {
       pairs.emplace(axis);
       const auto strip = static_cast<std::size_t>(kStripRows);
@@ -75,8 +75,15 @@ struct Resizer::Pass {
 
   void push_horizontal(const std::uint8_t* data, std::ptrdiff_t stride, int rows) {
     if (dots) {
-      for (int r = 0; r < rows; ++r) {
-        resize_row(data + r * stride, width, *dots, scratch.data(), out_row(out_rows++));
+      for (int r = 0; r < rows; r += kDotRows) {
+        const int count = std::min(kDotRows, rows - r);
+        const std::uint8_t* from[kDotRows];
+        std::uint8_t* to[kDotRows];
+        for (int k = 0; k < count; ++k) {
+          from[k] = data + (r + k) * stride;
+          to[k] = out_row(out_rows++);
+        }
+        resize_rows(from, count, width, *dots, scratch.data(), to);
       }
       return;
     }
@@ -209,7 +216,7 @@ const std::uint8_t* Resizer::finish() {
 std::size_t Resizer::memory_needed(int width, int height, int out_width, int out_height) {
   const auto weights = [](int in, int out) {
     const double support = 3.0 * std::max(1.0, static_cast<double>(in) / out);
-    return static_cast<std::size_t>(2 * support + 40) * static_cast<std::size_t>(out) * 8;
+    return static_cast<std::size_t>(2 * support + 72) * static_cast<std::size_t>(out) * 8;
   };
   std::size_t bytes = weights(width, out_width) + weights(height, out_height) + area(out_width, out_height);
   if (vertical_pass_first(width, height, out_width, out_height)) {

@@ -22,7 +22,7 @@ struct DotWeights {
   static constexpr int kStep = 32;  // a multiple of every level's 16-bit lanes
   explicit DotWeights(const ResizeAxis& axis);
 
-  std::vector<int> first, length;  // length is count rounded up to kStep; the padding weighs nothing
+  std::vector<int> first, length;  // multiples of kStep, so that every load is aligned; the padding weighs nothing
   int stride = 0;
   Buffer<std::int16_t> low, high;
   bool split = false;                     // `high` counts 2^11 each, over the whole length
@@ -45,10 +45,16 @@ inline constexpr int kStripRows = 16;
 // 32-bit lanes of the vectors that the passes run with, 1 in portable code: tells which level's code really runs.
 int resize_vector_lanes();
 
-// One row to axis.out pixels. `scratch` holds at least width + 2 * DotWeights::kStep values; its end must stay zero
-// past width, which the call itself sees to.
-void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, std::int16_t* scratch,
-                std::uint8_t* out);
+// Rows that resize_rows takes at once: each weight is loaded once for all of them, and as 16 bits they still fit the
+// first cache.
+inline constexpr int kDotRows = 4;
+
+// Values that resize_rows needs of `scratch`, which begins at an aligned address.
+std::size_t dot_scratch_needed(int width);
+
+// `count` rows (1 to kDotRows) to axis.out pixels each.
+void resize_rows(const std::uint8_t* const* rows, int count, int width, const DotWeights& weights,
+                 std::int16_t* scratch, std::uint8_t* const* out);
 
 // kStripRows rows at once to rows of `out` pixels. `turned` holds kStripRows * (width + 16) bytes and `columns`
 // kStripRows * (out + 16) bytes; both begin at an aligned address.
