@@ -99,7 +99,8 @@ HWY_INLINE V SumsWithinBlocks(D d32, V a, V b, V c, V d) {
   const hn::Repartition<std::int64_t, D> d64;
   const auto ab = hn::BitCast(d64, hn::Add(hn::InterleaveLower(d32, a, b), hn::InterleaveUpper(d32, a, b)));
   const auto cd = hn::BitCast(d64, hn::Add(hn::InterleaveLower(d32, c, d), hn::InterleaveUpper(d32, c, d)));
-  return hn::Add(hn::BitCast(d32, hn::InterleaveLower(d64, ab, cd)), hn::BitCast(d32, hn::InterleaveUpper(d64, ab, cd)));
+  return hn::Add(hn::BitCast(d32, hn::InterleaveLower(d64, ab, cd)),
+                 hn::BitCast(d32, hn::InterleaveUpper(d64, ab, cd)));
 }
 
 template <class D>
