@@ -64,18 +64,15 @@ void Strip(const std::uint8_t* const* rows, int width, const PairWeights& weight
   }
 }
 
-void ColumnRow(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows, const PairWeights& weights,
-               int y, std::uint8_t* out) {
+void ColumnRow(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y, std::uint8_t* out) {
   constexpr int kBlock = 256;
   std::int32_t sums[kBlock];
   for (int begin = 0; begin < width; begin += kBlock) {
     const int n = width - begin < kBlock ? width - begin : kBlock;
     for (int x = 0; x < n; ++x) sums[x] = kResizeHalf;
     for (int p = 0; p < 2 * weights.pairs[static_cast<std::size_t>(y)]; ++p) {
-      const int row = 2 * weights.first_pair[static_cast<std::size_t>(y)] + p;
-      if (row >= in_rows) break;
       const std::int32_t weight = PairWeight(weights, static_cast<std::size_t>(y), p / 2, p % 2);
-      const std::uint8_t* HWY_RESTRICT in = plane + row * stride + begin;
+      const std::uint8_t* HWY_RESTRICT in = rows[p] + begin;
       for (int x = 0; x < n; ++x) sums[x] += in[x] * weight;
     }
     for (int x = 0; x < n; ++x) out[begin + x] = resize_clip(sums[x]);
@@ -281,8 +278,8 @@ void Strip(const std::uint8_t* const* rows, int width, const PairWeights& weight
 }
 
 template <bool kSplit>
-void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows, const PairWeights& weights,
-                 int y, std::uint8_t* HWY_RESTRICT out) {
+void ColumnRowOf(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y,
+                 std::uint8_t* HWY_RESTRICT out) {
   const D32 d32;
   const D16 d16;
   const hn::Rebind<std::uint8_t, D16> d8;
@@ -291,18 +288,13 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
   const std::int32_t* HWY_RESTRICT low = weights.low.data() + at * static_cast<std::size_t>(weights.stride);
   const std::int32_t* HWY_RESTRICT high =
       kSplit ? weights.high.data() + at * static_cast<std::size_t>(weights.stride) : nullptr;
-  const auto row_of = [&](int pair, int which) {
-    const int row = 2 * (weights.first_pair[at] + pair) + which;
-    // The odd half of the last pair may lie past the end; it weighs nothing, but must be readable.
-    return plane + (row < in_rows ? row : in_rows - 1) * stride;
-  };
   int x = 0;
   for (; x + lanes <= width; x += lanes) {
     auto lo0 = hn::Set(d32, kResizeHalf), lo1 = hn::Set(d32, kResizeHalf);
     auto hi0 = hn::Zero(d32), hi1 = hn::Zero(d32);
     for (int p = 0; p < weights.pairs[at]; ++p) {
-      const auto a = hn::PromoteTo(d16, hn::LoadU(d8, row_of(p, 0) + x));
-      const auto b = hn::PromoteTo(d16, hn::LoadU(d8, row_of(p, 1) + x));
+      const auto a = hn::PromoteTo(d16, hn::LoadU(d8, rows[2 * p] + x));
+      const auto b = hn::PromoteTo(d16, hn::LoadU(d8, rows[2 * p + 1] + x));
       const auto left = hn::InterleaveLower(d16, a, b);
       const auto right = hn::InterleaveUpper(d16, a, b);
       const auto w = hn::BitCast(d16, hn::Set(d32, low[p]));
@@ -328,7 +320,7 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
     std::uint32_t sum_high = 0;
     for (int p = 0; p < weights.pairs[at]; ++p) {
       for (int which = 0; which < 2; ++which) {
-        const std::int32_t px = row_of(p, which)[x];
+        const std::int32_t px = rows[2 * p + which][x];
         sum += px * static_cast<std::int16_t>(low[p] >> (16 * which));
         if constexpr (kSplit)
           sum_high += static_cast<std::uint32_t>(px * static_cast<std::int16_t>(high[p] >> (16 * which)));
@@ -338,10 +330,8 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
   }
 }
 
-void ColumnRow(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows, const PairWeights& weights,
-               int y, std::uint8_t* out) {
-  weights.split ? ColumnRowOf<true>(plane, stride, width, in_rows, weights, y, out)
-                : ColumnRowOf<false>(plane, stride, width, in_rows, weights, y, out);
+void ColumnRow(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y, std::uint8_t* out) {
+  weights.split ? ColumnRowOf<true>(rows, width, weights, y, out) : ColumnRowOf<false>(rows, width, weights, y, out);
 }
 
 void Accumulate(const std::uint8_t* HWY_RESTRICT row, int width, std::int32_t weight, std::int32_t* HWY_RESTRICT sums) {
@@ -388,9 +378,9 @@ void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights&
   HWY_DYNAMIC_DISPATCH(Strip)(rows, width, weights, out, turned, columns, out_rows);
 }
 
-void resize_column_row(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows,
-                       const PairWeights& weights, int y, std::uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(ColumnRow)(plane, stride, width, in_rows, weights, y, out);
+void resize_column_row(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y,
+                       std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(ColumnRow)(rows, width, weights, y, out);
 }
 
 void resize_accumulate(const std::uint8_t* row, int width, std::int32_t weight, std::int32_t* sums) {

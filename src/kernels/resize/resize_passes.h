@@ -61,9 +61,9 @@ void resize_rows(const std::uint8_t* const* rows, int count, int width, const Do
 void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out, std::uint8_t* turned,
                   std::uint8_t* columns, std::uint8_t* const* out_rows);
 
-// Output row `y` of a vertical pass over a plane that is there in full.
-void resize_column_row(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows,
-                       const PairWeights& weights, int y, std::uint8_t* out);
+// Output row `y` of a vertical pass, of the rows of its pairs.
+void resize_column_row(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y,
+                       std::uint8_t* out);
 
 // sums[x] += weight * row[x].
 void resize_accumulate(const std::uint8_t* row, int width, std::int32_t weight, std::int32_t* sums);
