@@ -5,11 +5,13 @@
 namespace millrace {
 namespace {
 
-constexpr std::size_t kAlign = kAlignment;
 // Room before a row of chroma for the sample that repeats its first one, keeping the row aligned.
 constexpr std::size_t kBefore = kAlignment;
 
-std::size_t rounded_up(int n) { return (static_cast<std::size_t>(n) + kAlign - 1) / kAlign * kAlign; }
+// A row's bytes and what the operations on it need past its end, keeping the next row aligned.
+std::size_t pitch_of(int n) {
+  return (static_cast<std::size_t>(n) + kYccBeyond + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 bool all_128(const std::uint8_t* row, int count) {
   return std::all_of(row, row + count, [](std::uint8_t v) { return v == 128; });
@@ -32,8 +34,8 @@ JpegLuma::JpegLuma(int width, int height)
       chroma_width_((width + 1) / 2),
       chroma_height_((height + 1) / 2),
       strips_((height + kStripRows - 1) / kStripRows),
-      luma_pitch_(rounded_up(width)),
-      chroma_pitch_(kBefore + rounded_up(chroma_width_ + 1)) {
+      luma_pitch_(pitch_of(width)),
+      chroma_pitch_(kBefore + pitch_of(chroma_width_ + 1)) {
   luma_.resize(luma_rows_ * luma_pitch_);
   for (auto* plane : {&cb_, &cr_, &reach_}) plane->resize(chroma_rows_ * chroma_pitch_);
   planes_ = {y_rows_.data(), cb_rows_.data(), cr_rows_.data()};

@@ -18,7 +18,9 @@
 
 namespace millrace {
 
-// A row of chroma, ceil(width / 2) samples. One sample before the first and one after the last repeat them.
+// A row of chroma, ceil(width / 2) samples. One sample before the first and one after the last repeat them. Every row
+// that is passed here, of Y too, has room for kYccBeyond bytes past its end, which may be read and overwritten.
+inline constexpr int kYccBeyond = 64;
 struct ChromaRow {
   const std::uint8_t* cb;
   const std::uint8_t* cr;

@@ -19,36 +19,28 @@ namespace millrace::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // |B - Y| is at most 1.772 |Cb| + 0.5, |R - Y| at most 1.402 |Cr| + 0.5, and |G - Y| at most the larger of the two.
-// 1 + 1/2 + 5/16 and 1 + 1/2, each part rounded up, are no less, which the test sees for every pair.
-int ReachOf(int cb, int cr) {
-  const auto mean = [](int a, int b) { return (a + b + 1) / 2; };
-  const int half = mean(cb, 0);
-  return std::min(255, std::max(cb + half + mean(half, mean(mean(half, 0), 0)), cr + mean(cr, 0)));
-}
-
-void ReachFrom(int begin, const std::uint8_t* cb, const std::uint8_t* cr, std::uint8_t* reach, int samples) {
-  const auto largest = [](const std::uint8_t* at) {
-    return std::max({std::abs(at[-1] - 128), std::abs(at[0] - 128), std::abs(at[1] - 128)});
-  };
-  for (int i = begin; i < samples; ++i) reach[i] = static_cast<std::uint8_t>(ReachOf(largest(cb + i), largest(cr + i)));
-}
-
-void LumaFrom(int begin, std::uint8_t* y, const ChromaRow& near, const ChromaRow& far, int width) {
-  for (int x = begin; x < width; ++x) {
-    const int reach = std::max(near.reach[x / 2], far.reach[x / 2]);
-    if (y[x] >= reach && y[x] + reach <= 255) continue;
-    y[x] = luma_of_ycc(y[x], upsampled(near.cb, far.cb, x), upsampled(near.cr, far.cr, x));
-  }
-}
+// Reach is 1 + 1/2 + 5/16 and 1 + 1/2 of them, each part rounded up, which is no less: the test sees every pair.
 
 #if MILLRACE_PORTABLE_TARGET
 
 void Reach(const std::uint8_t* cb, const std::uint8_t* cr, std::uint8_t* reach, int samples) {
-  ReachFrom(0, cb, cr, reach, samples);
+  const auto largest = [](const std::uint8_t* at) {
+    return std::max({std::abs(at[-1] - 128), std::abs(at[0] - 128), std::abs(at[1] - 128)});
+  };
+  const auto mean = [](int a, int b) { return (a + b + 1) / 2; };
+  for (int i = 0; i < samples; ++i) {
+    const int b = largest(cb + i), r = largest(cr + i), half = mean(b, 0);
+    const int blue = b + half + mean(half, mean(mean(half, 0), 0));
+    reach[i] = static_cast<std::uint8_t>(std::min(255, std::max(blue, r + mean(r, 0))));
+  }
 }
 
 void Luma420(std::uint8_t* y, const ChromaRow& near, const ChromaRow& far, int width) {
-  LumaFrom(0, y, near, far, width);
+  for (int x = 0; x < width; ++x) {
+    const int reach = std::max(near.reach[x / 2], far.reach[x / 2]);
+    if (y[x] >= reach && y[x] + reach <= 255) continue;
+    y[x] = luma_of_ycc(y[x], upsampled(near.cb, far.cb, x), upsampled(near.cr, far.cr, x));
+  }
 }
 
 #else
@@ -70,14 +62,13 @@ void Reach(const std::uint8_t* HWY_RESTRICT cb, const std::uint8_t* HWY_RESTRICT
     return hn::Max(distance(at), hn::Max(distance(at - 1), distance(at + 1)));
   };
   const auto half_of = [&](auto v) { return hn::AverageRound(v, hn::Zero(d)); };
-  int i = 0;
-  for (; i + lanes <= samples; i += lanes) {
+  static_assert(hn::MaxLanes(D8()) <= kYccBeyond);
+  for (int i = 0; i < samples; i += lanes) {
     const auto b = largest(cb + i), r = largest(cr + i);
     const auto half = half_of(b);
     const auto blue = hn::SaturatedAdd(hn::SaturatedAdd(b, half), hn::AverageRound(half, half_of(half_of(half))));
     hn::StoreU(hn::Max(blue, hn::SaturatedAdd(r, half_of(r))), d, reach + i);
   }
-  ReachFrom(i, cb, cr, reach, samples);
 }
 
 // Chroma of the pixels left and right of a vector of samples, less 128.
@@ -137,8 +128,7 @@ void Luma420(std::uint8_t* HWY_RESTRICT y, const ChromaRow& near, const ChromaRo
   const hn::Repartition<std::uint16_t, D8> du16;
   const hn::Rebind<std::uint8_t, D16> d_half;
   const int pixels = static_cast<int>(hn::Lanes(d8));
-  int x = 0;
-  for (; x + pixels <= width; x += pixels) {
+  for (int x = 0; x < width; x += pixels) {
     const int i = x / 2;
     const auto reach16 =
         hn::PromoteTo(du16, hn::Max(hn::LoadU(d_half, near.reach + i), hn::LoadU(d_half, far.reach + i)));
@@ -152,7 +142,6 @@ void Luma420(std::uint8_t* HWY_RESTRICT y, const ChromaRow& near, const ChromaRo
     const auto right = LumaOf(hn::BitCast(d16, hn::ShiftRight<8>(y16)), cb.right, cr.right);
     hn::StoreU(hn::BitCast(d8, hn::Or(left, hn::ShiftLeft<8>(right))), d8, y + x);
   }
-  LumaFrom(x, y, near, far, width);
 }
 
 #endif

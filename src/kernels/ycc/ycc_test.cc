@@ -13,19 +13,23 @@ struct Chroma {
   std::vector<std::uint8_t> cb, cr, reach;
 
   Chroma(std::vector<std::uint8_t> b, std::vector<std::uint8_t> r)
-      : cb(std::move(b)), cr(std::move(r)), reach(cb.size()) {
+      : cb(std::move(b)), cr(std::move(r)), reach(cb.size() + kYccBeyond) {
+    const auto samples = static_cast<int>(cb.size());
     for (auto* plane : {&cb, &cr}) {
       plane->insert(plane->begin(), plane->front());
       plane->push_back(plane->back());
+      plane->resize(plane->size() + kYccBeyond, 77);
     }
-    chroma_reach(cb.data() + 1, cr.data() + 1, reach.data(), static_cast<int>(reach.size()));
+    chroma_reach(cb.data() + 1, cr.data() + 1, reach.data(), samples);
   }
   ChromaRow row() const { return {cb.data() + 1, cr.data() + 1, reach.data()}; }
 };
 
 void expect_the_definition(const std::vector<std::uint8_t>& y, const Chroma& near, const Chroma& far) {
   std::vector<std::uint8_t> fast = y, slow = y;
+  fast.resize(y.size() + kYccBeyond);
   luma_from_ycc420(fast.data(), near.row(), far.row(), static_cast<int>(y.size()));
+  fast.resize(y.size());
   luma_from_ycc420_reference(slow.data(), near.row(), far.row(), static_cast<int>(y.size()));
   ASSERT_EQ(fast, slow) << "width " << y.size();
 }
@@ -38,6 +42,7 @@ TEST(Ycc, EveryTripleOfYCbCr) {
       const Chroma flat(std::vector<std::uint8_t>(128, static_cast<std::uint8_t>(pair >> 8)),
                         std::vector<std::uint8_t>(128, static_cast<std::uint8_t>(pair)));
       std::vector<std::uint8_t> luma = y;
+      luma.resize(256 + kYccBeyond);
       luma_from_ycc420(luma.data(), flat.row(), flat.row(), 256);
       for (int i = 0; i < 256; ++i) {
         ASSERT_EQ(luma[static_cast<std::size_t>(i)], luma_of_ycc(i, (pair >> 8) - 128, (pair & 255) - 128)) << pair;
@@ -69,7 +74,9 @@ TEST(Ycc, WithoutColourLumaIsY) {
     const Chroma gray(std::vector<std::uint8_t>(500, 128), std::vector<std::uint8_t>(500, 128));
     const auto y = random_bytes(1000, 6);
     auto luma = y;
+    luma.resize(1000 + kYccBeyond);
     luma_from_ycc420(luma.data(), gray.row(), gray.row(), 1000);
+    luma.resize(1000);
     EXPECT_EQ(luma, y);
   });
 }
