@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "src/kernels/resize/resize_math.h"
 #include "src/kernels/resize/resize_passes.h"
@@ -22,8 +21,8 @@ constexpr int kLongFilter = 96;
 struct Resizer::Pass {
   std::shared_ptr<const ResizeAxis> shared;
   const ResizeAxis& axis;
-  std::optional<DotWeights> dots;
-  std::optional<PairWeights> pairs;
+  std::shared_ptr<const DotWeights> dots;
+  std::shared_ptr<const PairWeights> pairs;
 
   // Horizontal.
   Buffer<std::int16_t> scratch;
@@ -53,10 +52,10 @@ struct Resizer::Pass {
     width = axis.in;
     kept = rows;
     if (axis.taps > kLongFilter) {
-      dots.emplace(axis);
+      dots = dot_weights(axis);
       scratch.resize(dot_scratch_needed(width));
     } else {
-      pairs.emplace(axis);
+      pairs = pair_weights(axis);
       const auto strip = static_cast<std::size_t>(kStripRows);
       strip_turned.resize(strip * (static_cast<std::size_t>(width) + 16));
       strip_columns.resize(strip * (static_cast<std::size_t>(axis.out) + 16));
@@ -123,7 +122,7 @@ struct Resizer::Pass {
 
   void prepare_vertical(int plane_width) {
     width = plane_width;
-    pairs.emplace(axis);
+    pairs = pair_weights(axis);
     out.resize(area(plane_width, axis.out));
   }
 

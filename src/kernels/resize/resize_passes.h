@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "src/kernels/resize/resize.h"
@@ -21,7 +22,9 @@ inline constexpr int kResizeLowBits = 11;
 struct DotWeights {
   static constexpr int kStep = 32;  // a multiple of every level's 16-bit lanes
   explicit DotWeights(const ResizeAxis& axis);
+  std::size_t weight_count() const { return low.size(); }
 
+  int in, out;
   std::vector<int> first, length;  // multiples of kStep, so that every load is aligned; the padding weighs nothing
   int stride = 0;
   Buffer<std::int16_t> low, high;
@@ -32,12 +35,18 @@ struct DotWeights {
 // Weights laid out in pairs of neighbouring inputs (2p, 2p + 1), for sums that run in parallel.
 struct PairWeights {
   explicit PairWeights(const ResizeAxis& axis);
+  std::size_t weight_count() const { return 2 * low.size(); }
 
+  int in, out;
   std::vector<int> first_pair, pairs;
   int stride = 0;
   std::vector<std::int32_t> low, high;  // two 16-bit weights each
   bool split = false;
 };
+
+// The same object for the same sizes, as long as it is among those used lately.
+std::shared_ptr<const DotWeights> dot_weights(const ResizeAxis& axis);
+std::shared_ptr<const PairWeights> pair_weights(const ResizeAxis& axis);
 
 // Rows that resize_strip takes at once.
 inline constexpr int kStripRows = 16;

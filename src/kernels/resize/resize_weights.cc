@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "src/kernels/resize/resize_passes.h"
+#include "src/kernels/resize/resize_recent.h"
 
 namespace millrace {
 namespace {
@@ -21,7 +22,8 @@ std::int32_t packed(std::int32_t even, std::int32_t odd) {
 
 }  // namespace
 
-DotWeights::DotWeights(const ResizeAxis& axis) : split(!all_within(axis, 2 * INT16_MIN, 2 * INT16_MAX)) {
+DotWeights::DotWeights(const ResizeAxis& axis)
+    : in(axis.in), out(axis.out), split(!all_within(axis, 2 * INT16_MIN, 2 * INT16_MAX)) {
   stride = (axis.taps + 2 * kStep - 2) / kStep * kStep;
   const std::size_t total = static_cast<std::size_t>(stride) * static_cast<std::size_t>(axis.out);
   low.resize(total);
@@ -56,7 +58,7 @@ DotWeights::DotWeights(const ResizeAxis& axis) : split(!all_within(axis, 2 * INT
   }
 }
 
-PairWeights::PairWeights(const ResizeAxis& axis) : split(!fits_16_bits(axis)) {
+PairWeights::PairWeights(const ResizeAxis& axis) : in(axis.in), out(axis.out), split(!fits_16_bits(axis)) {
   stride = axis.taps / 2 + 2;
   const std::size_t total = static_cast<std::size_t>(stride) * static_cast<std::size_t>(axis.out);
   low.assign(total, 0);
@@ -78,6 +80,16 @@ PairWeights::PairWeights(const ResizeAxis& axis) : split(!fits_16_bits(axis)) {
       if (split) high[at] = packed(even >> kResizeLowBits, odd >> kResizeLowBits);
     }
   }
+}
+
+std::shared_ptr<const DotWeights> dot_weights(const ResizeAxis& axis) {
+  static Recent<DotWeights> recent;
+  return recent.get(axis.in, axis.out, [&] { return std::make_shared<const DotWeights>(axis); });
+}
+
+std::shared_ptr<const PairWeights> pair_weights(const ResizeAxis& axis) {
+  static Recent<PairWeights> recent;
+  return recent.get(axis.in, axis.out, [&] { return std::make_shared<const PairWeights>(axis); });
 }
 
 }  // namespace millrace
