@@ -53,7 +53,7 @@ struct Chain {
 // Items until `next` gives none.
 template <typename Out, typename Body>
 auto source(std::string name, Body next) {
-  auto build = [name, next](RunContext& context) {
+  auto build = [name = std::move(name), next = std::move(next)](RunContext& context) {
     Trace::Stage& stage = context.trace.stage(name, 1);
     return oneapi::tbb::make_filter<void, Out>(oneapi::tbb::filter_mode::serial_in_order,
                                                [&stage, &context, next](oneapi::tbb::flow_control& flow) -> Out {

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 
@@ -19,11 +20,11 @@ struct FileReader::HashState {
   XXH3_state_t* state;
 };
 
-Outcome<std::unique_ptr<FileReader>> FileReader::open(const std::string& path) {
+Outcome<std::unique_ptr<FileReader>> FileReader::open(const std::string& path, Hashing hashing) {
   // O_NONBLOCK: a named pipe in a folder of photographs must not hang the run.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) return system_error("cannot be opened", printable(path), errno);
-  std::unique_ptr<FileReader> reader(new FileReader(path, fd));
+  std::unique_ptr<FileReader> reader(new FileReader(path, fd, hashing));
   struct stat info {};
   if (fstat(fd, &info) != 0) return system_error("cannot be examined", printable(path), errno);
   if (!S_ISREG(info.st_mode)) return Error{ErrorCode::unsupported, "not a regular file", printable(path), ""};
@@ -33,8 +34,11 @@ Outcome<std::unique_ptr<FileReader>> FileReader::open(const std::string& path) {
   return reader;
 }
 
-FileReader::FileReader(std::string path, int fd)
-    : path_(std::move(path)), fd_(fd), chunk_(kChunk), hash_(std::make_unique<HashState>()) {}
+FileReader::FileReader(std::string path, int fd, Hashing hashing)
+    : path_(std::move(path)),
+      fd_(fd),
+      chunk_(kChunk),
+      hash_(hashing == Hashing::on ? std::make_unique<HashState>() : nullptr) {}
 
 FileReader::~FileReader() { ::close(fd_); }
 
@@ -50,7 +54,7 @@ std::size_t FileReader::fill() {
     got += static_cast<std::size_t>(n);
   }
   read_ += got;
-  XXH3_128bits_update(hash_->state, chunk_.data(), got);
+  if (hash_) XXH3_128bits_update(hash_->state, chunk_.data(), got);
   return got;
 }
 
@@ -69,6 +73,7 @@ std::span<const std::uint8_t> FileReader::peek() {
 }
 
 Outcome<ContentHash> FileReader::finish_hash() {
+  assert(hash_);
   peeked_ = false;
   while (!failed() && fill() > 0) {
   }
@@ -89,9 +94,9 @@ Outcome<ContentHash> hash_file(const std::string& path) {
 }
 
 Outcome<bool> same_contents(const std::string& a, const std::string& b) {
-  auto first = FileReader::open(a);
+  auto first = FileReader::open(a, FileReader::Hashing::off);
   if (!first) return first.error();
-  auto second = FileReader::open(b);
+  auto second = FileReader::open(b, FileReader::Hashing::off);
   if (!second) return second.error();
   if ((*first)->size() != (*second)->size()) return false;
   while (true) {

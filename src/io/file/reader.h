@@ -1,5 +1,5 @@
 // Enters: a path, as bytes.
-// Leaves: the file's bytes from front to back in one pass, and their hash when the end is reached.
+// Leaves: the file's bytes from front to back in one pass, and their hash when the end is reached and it is asked for.
 // Never: maps a file: one that is cut short by someone else is a short read, not a crash.
 #pragma once
 
@@ -22,7 +22,9 @@ class FileReader {
   // Bytes handed out at once.
   static constexpr std::size_t kChunk = 256 * 1024;
 
-  static Outcome<std::unique_ptr<FileReader>> open(const std::string& path);
+  // The bytes are hashed as they pass, unless finish_hash() will not be called.
+  enum class Hashing : std::uint8_t { on, off };
+  static Outcome<std::unique_ptr<FileReader>> open(const std::string& path, Hashing hashing = Hashing::on);
   ~FileReader();
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
@@ -32,7 +34,7 @@ class FileReader {
   // The first bytes, without taking them: they come again from next(). At most kChunk.
   std::span<const std::uint8_t> peek();
 
-  // Reads what is left and returns the hash of the whole file.
+  // Reads what is left and returns the hash of the whole file, which was opened with hashing on.
   Outcome<ContentHash> finish_hash();
 
   std::uint64_t size() const { return size_; }
@@ -44,7 +46,7 @@ class FileReader {
   const std::string& path() const { return path_; }
 
  private:
-  FileReader(std::string path, int fd);
+  FileReader(std::string path, int fd, Hashing hashing);
   std::size_t fill();
 
   std::string path_;
@@ -56,7 +58,7 @@ class FileReader {
   std::size_t chunk_size_ = 0;
   Buffer<std::uint8_t> chunk_;
   struct HashState;
-  std::unique_ptr<HashState> hash_;
+  std::unique_ptr<HashState> hash_;  // none when hashing is off
 };
 
 // 64 bits of XXH3 of bytes in memory.

@@ -168,6 +168,7 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
   const auto decode = [&](FileReader& from) {
     DecodeOptions decoding = options.decode;
     decoding.cancelled = cancelled;
+    decoding.luma = options.thumbnail_side == 0 && !PictureHasher::looks_at_colour(options.hashes);
     auto decoded = decode_picture(from, decoding, *sink);
     if (!decoded) return std::optional(decoded.error());
     out.info = std::move(decoded->info);

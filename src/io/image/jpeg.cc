@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <csetjmp>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "src/base/text.h"
 #include "src/io/image/cmyk.h"
+#include "src/io/image/jpeg_luma.h"
 #include "src/io/image/picture.h"
 
 namespace millrace {
@@ -122,6 +124,7 @@ struct Session {
   std::vector<JSAMPLE> strip;
   std::vector<JSAMPROW> rows;
   unsigned got = 0;  // rows in the strip, whole even when the decoder gave up after them
+  std::optional<JpegLuma> luma;
   std::vector<std::uint8_t> rgb;
   ~Session() { jpeg_destroy_decompress(&info); }
 };
@@ -186,6 +189,52 @@ bool read_rows(Session& s) {
   return true;
 }
 
+// One strip's samples as they are stored; false when the decoder gave up.
+bool read_samples(Session& s, JSAMPIMAGE planes) {
+  if (setjmp(s.errors.jump) != 0) return false;
+  return jpeg_read_raw_data(&s.info, planes, JpegLuma::kStripRows) > 0;
+}
+
+// What a step of decoding gave.
+struct Step {
+  const JSAMPLE* data = nullptr;
+  std::ptrdiff_t pitch = 0;
+  unsigned rows = 0;
+  bool whole = true;  // the decoder goes on
+  bool empty = true;  // nothing but kNoData
+};
+
+Step luma_step(Session& s) {
+  Step step;
+  while (step.whole && s.luma->wants_more()) {
+    step.whole = read_samples(s, s.luma->next());
+    if (step.whole) s.luma->added();
+  }
+  const JpegLuma::Rows rows = s.luma->finish();
+  step.data = rows.data;
+  step.pitch = rows.stride;
+  step.rows = static_cast<unsigned>(rows.count);
+  step.empty = rows.empty;
+  return step;
+}
+
+Step rows_step(Session& s) {
+  Step step;
+  const std::size_t pitch = std::size_t{s.info.output_width} * static_cast<std::size_t>(s.info.output_components);
+  step.whole = read_rows(s);
+  step.data = s.strip.data();
+  step.pitch = static_cast<std::ptrdiff_t>(pitch);
+  step.rows = s.got;
+  step.empty = std::all_of(step.data, step.data + pitch * s.got, [](JSAMPLE v) { return v == kNoData; });
+  if (s.info.out_color_space == JCS_CMYK) {
+    // Adobe's programs write CMYK inverted, and every reader takes all CMYK JPEGs for theirs.
+    inverted_cmyk_to_rgb(s.strip.data(), s.rgb.data(), std::size_t{s.info.output_width} * s.got);
+    step.data = s.rgb.data();
+    step.pitch = 3 * static_cast<std::ptrdiff_t>(s.info.output_width);
+  }
+  return step;
+}
+
 }  // namespace
 
 Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink) {
@@ -221,13 +270,17 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   s.info.scale_num = eighths;
   s.info.scale_denom = 8;
   jpeg_calc_output_dimensions(&s.info);
+  if (options.luma && !gray && eighths == 8 && JpegLuma::takes(s.info)) {
+    s.info.raw_data_out = TRUE;
+    s.luma.emplace(static_cast<int>(s.info.output_width), static_cast<int>(s.info.output_height));
+  }
 
   s.picture.format = ImageFormat::jpeg;
   s.picture.width = static_cast<int>(s.info.output_width);
   s.picture.height = static_cast<int>(s.info.output_height);
   s.picture.full_width = static_cast<int>(s.info.image_width);
   s.picture.full_height = static_cast<int>(s.info.image_height);
-  s.picture.channels = gray ? 1 : 3;
+  s.picture.channels = gray || s.luma ? 1 : 3;
   s.picture.exact = eighths == 8 && (!options.gray || s.info.num_components == 1);
   s.picture.decoder_memory = decoder_memory(s.info);
   s.picture.exif = parse_exif(s.exif);
@@ -235,27 +288,22 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   if (!start(s)) return broken();
 
   const auto width = static_cast<std::size_t>(s.info.output_width);
-  const std::size_t pitch = width * static_cast<std::size_t>(s.info.output_components);
-  s.strip.resize(pitch * kRowsAtOnce);
-  for (std::size_t r = 0; r < kRowsAtOnce; ++r) s.rows.push_back(s.strip.data() + r * pitch);
-  if (cmyk) s.rgb.resize(3 * width * kRowsAtOnce);
+  if (!s.luma) {
+    const std::size_t pitch = width * static_cast<std::size_t>(s.info.output_components);
+    s.strip.resize(pitch * kRowsAtOnce);
+    for (std::size_t r = 0; r < kRowsAtOnce; ++r) s.rows.push_back(s.strip.data() + r * pitch);
+    if (cmyk) s.rgb.resize(3 * width * kRowsAtOnce);
+  }
 
   Decoded result;
   unsigned delivered = 0;
   bool whole = true, nothing = true;
   while (whole && delivered < s.info.output_height) {
-    whole = read_rows(s);
-    const std::size_t samples = pitch * s.got;
-    nothing = nothing && std::all_of(s.strip.begin(), s.strip.begin() + static_cast<std::ptrdiff_t>(samples),
-                                     [](JSAMPLE v) { return v == kNoData; });
-    if (cmyk && s.got > 0) {
-      // Adobe's programs write CMYK inverted, and every reader takes all CMYK JPEGs for theirs.
-      inverted_cmyk_to_rgb(s.strip.data(), s.rgb.data(), width * s.got);
-      sink.rows(s.rgb.data(), static_cast<std::ptrdiff_t>(3 * width), static_cast<int>(s.got));
-    } else if (s.got > 0) {
-      sink.rows(s.strip.data(), static_cast<std::ptrdiff_t>(pitch), static_cast<int>(s.got));
-    }
-    delivered += s.got;
+    const Step step = s.luma ? luma_step(s) : rows_step(s);
+    whole = step.whole;
+    nothing = nothing && step.empty;
+    if (step.rows > 0) sink.rows(step.data, step.pitch, static_cast<int>(step.rows));
+    delivered += step.rows;
   }
   if (file.failed()) return file.error();
   if (nothing && !whole) return broken();

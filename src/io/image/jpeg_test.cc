@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "src/io/test_pictures.h"
+#include "src/kernels/luma/luma.h"
 
 namespace millrace {
 namespace {
@@ -132,6 +133,60 @@ TEST_F(JpegTest, ReducedDecodingKeepsTheAskedSide) {
   ASSERT_TRUE(gray.outcome);
   EXPECT_EQ(gray.sink.info.channels, 1);
   EXPECT_FALSE(gray.sink.info.exact);
+}
+
+// Slopes and saturated noise in bands, so that some of the colours that come out are clipped.
+TestPixels gaudy_pixels(int width, int height) {
+  TestPixels out = test_pixels(width, height, 3);
+  std::uint32_t state = 7;
+  for (std::size_t i = 0; i < out.data.size(); ++i) {
+    state = state * 1664525U + 1013904223U;
+    if (i / 500 % 2 == 0) out.data[i] = (state >> 31) != 0 ? 255 : 0;
+  }
+  return out;
+}
+
+TEST_F(JpegTest, LumaAloneIsThatOfItsRgb) {
+  const auto compare = [&](const std::string& bytes, const std::string& what) {
+    SCOPED_TRACE(what);
+    const auto rgb = decode(bytes);
+    const auto luma = decode(bytes, {.luma = true});
+    ASSERT_EQ(static_cast<bool>(luma.outcome), static_cast<bool>(rgb.outcome));
+    if (!rgb.outcome) {
+      EXPECT_EQ(luma.outcome.error().what, rgb.outcome.error().what);
+      return;
+    }
+    EXPECT_EQ(luma.outcome->damage, rgb.outcome->damage);
+    ASSERT_EQ(luma.sink.info.channels, 1);
+    EXPECT_TRUE(luma.sink.info.exact);
+    ASSERT_EQ(luma.sink.rows_kept(), rgb.sink.rows_kept());
+    std::vector<std::uint8_t> expected(rgb.sink.pixels.size() / 3);
+    luma_from_rgb(rgb.sink.pixels.data(), expected.data(), expected.size());
+    EXPECT_EQ(luma.sink.pixels, expected);
+  };
+  for (const int width : {5, 6, 16, 17, 31, 32, 33, 129, 300}) {
+    for (const int height : {1, 2, 3, 15, 16, 17, 18, 31, 32, 33, 50}) {
+      for (const bool progressive : {false, true}) {
+        compare(jpeg_bytes(gaudy_pixels(width, height), {.progressive = progressive, .quality = 97}),
+                std::to_string(width) + " x " + std::to_string(height));
+      }
+    }
+  }
+  const std::string whole = jpeg_bytes(gaudy_pixels(200, 160), {.restart_rows = 1});
+  for (std::size_t part = 0; part < 40; ++part) {
+    compare(whole.substr(0, whole.size() * part / 40), "cut at " + std::to_string(part));
+    std::string broken = whole;
+    broken.replace(600 + (whole.size() - 700) * part / 40, 3, part % 2 == 0 ? "\xFF\xD9\x01" : "\x10\xFF\xC4");
+    compare(broken, "broken at " + std::to_string(part));
+  }
+}
+
+TEST_F(JpegTest, GivesRgbWhereItsLumaAloneIsNotToBeHad) {
+  for (const int width : {1, 3, 4, 64}) {
+    const auto got = decode(jpeg_bytes(gaudy_pixels(width, 40), {.sampling = width == 64 ? 1 : 2}), {.luma = true});
+    ASSERT_TRUE(got.outcome);
+    EXPECT_EQ(got.sink.info.channels, 3) << width;
+  }
 }
 
 TEST_F(JpegTest, RefusesMorePixelsThanAllowedByName) {

@@ -55,6 +55,7 @@ struct DecodeOptions {
   // the shorter side keeps at least this many pixels.
   int shortest_side = 0;
   bool gray = false;                          // luma is enough: JPEG then gives its own Y
+  bool luma = false;                          // of RGB only its exact luma is looked at: a decoder may give that alone
   std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
   std::function<bool()> cancelled{};          // asked while a helper is silent; may be empty
 };

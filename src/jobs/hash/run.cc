@@ -158,7 +158,7 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
             auto item = std::make_shared<Hashed>();
             item->path = file.path;
             item->bytes = file.size;
-            auto reader = FileReader::open(file.path);
+            auto reader = FileReader::open(file.path, FileReader::Hashing::off);
             item->outcome = reader ? fingerprint(**reader, wanted, context.budget, cancelled, span) : reader.error();
             if (reader) span.stage().add_bytes((*reader)->bytes_read());
             return item;

@@ -63,6 +63,8 @@ class PictureHasher {
   void push(const std::uint8_t* data, std::ptrdiff_t stride, int rows, int channels);
   PictureHashes finish();
 
+  // False when the hashes of a picture are those of its luma.
+  static bool looks_at_colour(const HashRequest& request);
   static std::size_t memory_needed(const HashRequest& request, int width, int height);
 
  private:

@@ -233,6 +233,11 @@ PictureHashes PictureHasher::finish() {
   return out;
 }
 
+bool PictureHasher::looks_at_colour(const HashRequest& request) {
+  return std::any_of(request.kinds.begin(), request.kinds.end(),
+                     [](HashKind kind) { return kind == HashKind::colorhash || kind == HashKind::pdq; });
+}
+
 std::size_t PictureHasher::memory_needed(const HashRequest& request, int width, int height) {
   std::size_t bytes =
       16 * static_cast<std::size_t>(width) + Resizer::memory_needed(width, height, kQualitySide, kQualitySide);

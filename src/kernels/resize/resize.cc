@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "src/kernels/resize/resize_math.h"
 #include "src/kernels/resize/resize_passes.h"
@@ -22,8 +21,8 @@ constexpr int kLongFilter = 96;
 struct Resizer::Pass {
   std::shared_ptr<const ResizeAxis> shared;
   const ResizeAxis& axis;
-  std::optional<DotWeights> dots;
-  std::optional<PairWeights> pairs;
+  std::shared_ptr<const DotWeights> dots;
+  std::shared_ptr<const PairWeights> pairs;
 
   // Horizontal.
   Buffer<std::int16_t> scratch;
@@ -33,24 +32,30 @@ struct Resizer::Pass {
   int waiting_rows = 0;
   int width = 0;
 
-  // What the pass has produced so far, whole rows.
+  // What the pass has produced so far, whole rows: the last `kept` of them.
   Buffer<std::uint8_t> out;
   int out_rows = 0;
+  int kept = 0;
 
   // Vertical, before the horizontal pass: running sums of the outputs whose inputs are passing by.
   Buffer<std::int32_t> sums;
   int slots = 0;
   int next_open = 0, next_close = 0;
 
+  // Vertical, after it: the inputs of one output.
+  std::vector<const std::uint8_t*> inputs;
+
   Pass(int in, int out_size) : shared(lanczos_axis(in, out_size)), axis(*shared) {}
 
+  // `rows` is how many are kept.
   void prepare_horizontal(int rows) {
     width = axis.in;
+    kept = rows;
     if (axis.taps > kLongFilter) {
-      dots.emplace(axis);
-      scratch.resize(static_cast<std::size_t>(width) + 2 * DotWeights::kStep);
+      dots = dot_weights(axis);
+      scratch.resize(dot_scratch_needed(width));
     } else {
-      pairs.emplace(axis);
+      pairs = pair_weights(axis);
       const auto strip = static_cast<std::size_t>(kStripRows);
       strip_turned.resize(strip * (static_cast<std::size_t>(width) + 16));
       strip_columns.resize(strip * (static_cast<std::size_t>(axis.out) + 16));
@@ -59,7 +64,7 @@ struct Resizer::Pass {
     out.resize(area(axis.out, rows));
   }
 
-  std::uint8_t* out_row(int y) { return out.data() + area(axis.out, y); }
+  std::uint8_t* out_row(int y) { return out.data() + area(axis.out, y % kept); }
 
   void strip(const std::uint8_t* const* rows, int count) {
     // A last strip that is not full repeats its last row, onto itself.
@@ -75,8 +80,15 @@ struct Resizer::Pass {
 
   void push_horizontal(const std::uint8_t* data, std::ptrdiff_t stride, int rows) {
     if (dots) {
-      for (int r = 0; r < rows; ++r) {
-        resize_row(data + r * stride, width, *dots, scratch.data(), out_row(out_rows++));
+      for (int r = 0; r < rows; r += kDotRows) {
+        const int count = std::min(kDotRows, rows - r);
+        const std::uint8_t* from[kDotRows];
+        std::uint8_t* to[kDotRows];
+        for (int k = 0; k < count; ++k) {
+          from[k] = data + (r + k) * stride;
+          to[k] = out_row(out_rows++);
+        }
+        resize_rows(from, count, width, *dots, scratch.data(), to);
       }
       return;
     }
@@ -105,11 +117,27 @@ struct Resizer::Pass {
     strip(in, count);
   }
 
-  void vertical_of(const std::uint8_t* plane, int plane_width) {
-    pairs.emplace(axis);
+  // Rows that a vertical pass along `axis` may still look back at while they come kStripRows at a time.
+  static int window(const ResizeAxis& axis) { return std::min(axis.in, axis.taps + kStripRows + 1); }
+
+  void prepare_vertical(int plane_width) {
+    width = plane_width;
+    pairs = pair_weights(axis);
     out.resize(area(plane_width, axis.out));
-    for (int y = 0; y < axis.out; ++y) {
-      resize_column_row(plane, plane_width, plane_width, axis.in, *pairs, y, out.data() + area(plane_width, y));
+  }
+
+  // Every output whose inputs are all there, `there` rows, the last `window` of them in `plane`.
+  void advance_vertical(const std::uint8_t* plane, int window, int there) {
+    for (; out_rows < axis.out; ++out_rows) {
+      const auto y = static_cast<std::size_t>(out_rows);
+      if (axis.first[y] + axis.count[y] > there) return;
+      inputs.clear();
+      for (int i = 0; i < 2 * pairs->pairs[y]; ++i) {
+        // The odd half of the last pair may lie past the end; it weighs nothing, but must be readable.
+        const int row = std::min(2 * pairs->first_pair[y] + i, there - 1);
+        inputs.push_back(plane + area(width, row % window));
+      }
+      resize_column_row(inputs.data(), width, *pairs, out_rows, out.data() + area(width, out_rows));
     }
   }
 
@@ -164,9 +192,14 @@ Resizer::Resizer(int width, int height, int out_width, int out_height)
       out_height_(out_height) {
   if (out_width != width) horizontal_ = std::make_unique<Pass>(width, out_width);
   if (out_height != height) vertical_ = std::make_unique<Pass>(height, out_height);
-  if (vertical_first_ && vertical_) vertical_->prepare_vertical_first(width);
-  if (horizontal_) horizontal_->prepare_horizontal(vertical_first_ && vertical_ ? out_height : height);
-  if (!horizontal_ && !(vertical_first_ && vertical_)) copy_.reserve(area(width, height));
+  if (vertical_first_ && vertical_) {
+    vertical_->prepare_vertical_first(width);
+    if (horizontal_) horizontal_->prepare_horizontal(out_height);
+    return;
+  }
+  if (vertical_) vertical_->prepare_vertical(out_width);
+  if (horizontal_) horizontal_->prepare_horizontal(vertical_ ? Pass::window(vertical_->axis) : height);
+  if (!horizontal_) copy_.reserve(area(width, height));
 }
 
 Resizer::~Resizer() = default;
@@ -177,7 +210,11 @@ void Resizer::push(const std::uint8_t* data, std::ptrdiff_t stride, int rows) {
   if (vertical_first_ && vertical_) {
     vertical_->push_vertical(data, stride, pushed_, rows);
   } else if (horizontal_) {
-    horizontal_->push_horizontal(data, stride, rows);
+    // Never more at once than the vertical pass allows for.
+    for (int r = 0; r < rows; r += kStripRows) {
+      horizontal_->push_horizontal(data + r * stride, stride, std::min(kStripRows, rows - r));
+      if (vertical_) vertical_->advance_vertical(horizontal_->out.data(), horizontal_->kept, horizontal_->out_rows);
+    }
   } else {
     for (int r = 0; r < rows; ++r) copy_.insert(copy_.end(), data + r * stride, data + r * stride + width_);
   }
@@ -196,27 +233,30 @@ const std::uint8_t* Resizer::finish() {
     horizontal_->flush_horizontal();
     return horizontal_->out.data();
   }
-  const std::uint8_t* plane = copy_.data();
-  if (horizontal_) {
-    horizontal_->flush_horizontal();
-    plane = horizontal_->out.data();
+  if (!horizontal_) {
+    if (!vertical_) return copy_.data();
+    vertical_->advance_vertical(copy_.data(), vertical_->axis.in, vertical_->axis.in);
+    return vertical_->out.data();
   }
-  if (!vertical_) return plane;
-  vertical_->vertical_of(plane, out_width_);
+  horizontal_->flush_horizontal();
+  if (!vertical_) return horizontal_->out.data();
+  vertical_->advance_vertical(horizontal_->out.data(), horizontal_->kept, horizontal_->out_rows);
   return vertical_->out.data();
 }
 
 std::size_t Resizer::memory_needed(int width, int height, int out_width, int out_height) {
   const auto weights = [](int in, int out) {
     const double support = 3.0 * std::max(1.0, static_cast<double>(in) / out);
-    return static_cast<std::size_t>(2 * support + 40) * static_cast<std::size_t>(out) * 8;
+    return static_cast<std::size_t>(2 * support + 72) * static_cast<std::size_t>(out) * 8;
   };
   std::size_t bytes = weights(width, out_width) + weights(height, out_height) + area(out_width, out_height);
   if (vertical_pass_first(width, height, out_width, out_height)) {
     const auto slots = static_cast<std::size_t>(std::min(out_height, 6 * std::max(1, out_height / height) + 2));
     bytes += slots * static_cast<std::size_t>(width) * 4 + area(width, out_height) + area(out_width, out_height);
   } else {
-    bytes += area(out_width, height);
+    // With a vertical pass, only what it may look back at.
+    const int taps = 2 * static_cast<int>(3.0 * std::max(1.0, static_cast<double>(height) / out_height) + 1) + 1;
+    bytes += area(out_width, out_height == height ? height : std::min(height, taps + kStripRows + 1));
   }
   const auto strip = static_cast<std::size_t>(kStripRows);
   return bytes + strip * (static_cast<std::size_t>(width) * 3 + static_cast<std::size_t>(out_width)) + 8192;

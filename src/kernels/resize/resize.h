@@ -27,6 +27,7 @@ struct ResizeAxis {
   std::vector<std::int32_t> weights;  // per output: `taps` weights, those past `count` zero
   int taps = 0;
 
+  std::size_t weight_count() const { return weights.size(); }
   const std::int32_t* weights_of(int x) const {
     return weights.data() + static_cast<std::size_t>(x) * static_cast<std::size_t>(taps);
   }

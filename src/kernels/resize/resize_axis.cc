@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <list>
-#include <mutex>
 
 #include "src/kernels/resize/resize.h"
 #include "src/kernels/resize/resize_math.h"
+#include "src/kernels/resize/resize_recent.h"
 
 namespace millrace {
 namespace {
@@ -32,8 +31,10 @@ ResizeAxis compute_axis(int in, int out) {
   std::vector<double> row(static_cast<std::size_t>(axis.taps));
   for (int x = 0; x < out; ++x) {
     const double center = (x + 0.5) * scale;
+    // NOLINTBEGIN(bugprone-incorrect-roundings): as Pillow rounds
     const int first = std::max(0, static_cast<int>(center - support + 0.5));
     const int count = std::min(in, static_cast<int>(center + support + 0.5)) - first;
+    // NOLINTEND(bugprone-incorrect-roundings)
     double sum = 0;
     for (int i = 0; i < count; ++i) {
       const double w = lanczos3((i + first - center + 0.5) * inverse);
@@ -56,27 +57,8 @@ ResizeAxis compute_axis(int in, int out) {
 }  // namespace
 
 std::shared_ptr<const ResizeAxis> lanczos_axis(int in, int out) {
-  // A folder of photographs has a few sizes, and computing an axis takes thousands of sines: 5 % of a hash's time
-  // before this was here. Long axes are rare and large; they are not kept.
-  constexpr std::size_t kKept = 32;
-  constexpr std::size_t kLongest = 1 << 16;
-  static std::mutex mutex;
-  static std::list<std::shared_ptr<const ResizeAxis>> recent;
-  {
-    const std::lock_guard lock(mutex);
-    for (auto at = recent.begin(); at != recent.end(); ++at) {
-      if ((*at)->in != in || (*at)->out != out) continue;
-      recent.splice(recent.begin(), recent, at);
-      return recent.front();
-    }
-  }
-  auto axis = std::make_shared<const ResizeAxis>(compute_axis(in, out));
-  if (axis->weights.size() <= kLongest) {
-    const std::lock_guard lock(mutex);
-    recent.push_front(axis);
-    if (recent.size() > kKept) recent.pop_back();
-  }
-  return axis;
+  static Recent<ResizeAxis> recent;
+  return recent.get(in, out, [&] { return std::make_shared<const ResizeAxis>(compute_axis(in, out)); });
 }
 
 bool vertical_pass_first(int width, int height, int out_width, int out_height) {

@@ -30,20 +30,22 @@ std::int32_t PairWeight(const PairWeights& weights, std::size_t x, int p, int wh
   return weights.split ? low + PairTerm(weights.high[at], which) * (1 << kResizeLowBits) : low;
 }
 
-void Row(const std::uint8_t* HWY_RESTRICT row, int width, const DotWeights& weights, std::int16_t* HWY_RESTRICT scratch,
-         std::uint8_t* HWY_RESTRICT out) {
-  for (int i = 0; i < width; ++i) scratch[i] = row[i];
-  std::memset(scratch + width, 0, 2 * DotWeights::kStep * sizeof(std::int16_t));
-  for (std::size_t x = 0; x < weights.first.size(); ++x) {
-    const std::int16_t* HWY_RESTRICT in = scratch + weights.first[x];
-    const std::size_t base = x * static_cast<std::size_t>(weights.stride);
-    const std::int16_t* HWY_RESTRICT low = weights.low.data() + base;
-    std::int32_t sum = kResizeHalf;
-    for (int i = 0; i < weights.length[x]; ++i) sum += in[i] * low[i];
-    const std::int16_t* HWY_RESTRICT high = weights.high.data() + base;
-    std::int32_t sum_high = 0;
-    for (int i = weights.high_begin[x]; i < weights.high_end[x]; ++i) sum_high += in[i] * high[i];
-    out[x] = resize_clip(sum + sum_high * (weights.split ? 1 << kResizeLowBits : 1));
+void Rows(const std::uint8_t* const* rows, int count, int width, const DotWeights& weights,
+          std::int16_t* HWY_RESTRICT scratch, std::uint8_t* const* out) {
+  for (int r = 0; r < count; ++r) {
+    for (int i = 0; i < width; ++i) scratch[i] = rows[r][i];
+    std::memset(scratch + width, 0, DotWeights::kStep * sizeof(std::int16_t));
+    for (std::size_t x = 0; x < weights.first.size(); ++x) {
+      const std::int16_t* HWY_RESTRICT in = scratch + weights.first[x];
+      const std::size_t base = x * static_cast<std::size_t>(weights.stride);
+      const std::int16_t* HWY_RESTRICT low = weights.low.data() + base;
+      std::int32_t sum = kResizeHalf;
+      for (int i = 0; i < weights.length[x]; ++i) sum += in[i] * low[i];
+      const std::int16_t* HWY_RESTRICT high = weights.high.data() + base;
+      std::int32_t sum_high = 0;
+      for (int i = weights.high_begin[x]; i < weights.high_end[x]; ++i) sum_high += in[i] * high[i];
+      out[r][x] = resize_clip(sum + sum_high * (weights.split ? 1 << kResizeLowBits : 1));
+    }
   }
 }
 
@@ -62,18 +64,15 @@ void Strip(const std::uint8_t* const* rows, int width, const PairWeights& weight
   }
 }
 
-void ColumnRow(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows, const PairWeights& weights,
-               int y, std::uint8_t* out) {
+void ColumnRow(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y, std::uint8_t* out) {
   constexpr int kBlock = 256;
   std::int32_t sums[kBlock];
   for (int begin = 0; begin < width; begin += kBlock) {
     const int n = width - begin < kBlock ? width - begin : kBlock;
     for (int x = 0; x < n; ++x) sums[x] = kResizeHalf;
     for (int p = 0; p < 2 * weights.pairs[static_cast<std::size_t>(y)]; ++p) {
-      const int row = 2 * weights.first_pair[static_cast<std::size_t>(y)] + p;
-      if (row >= in_rows) break;
       const std::int32_t weight = PairWeight(weights, static_cast<std::size_t>(y), p / 2, p % 2);
-      const std::uint8_t* HWY_RESTRICT in = plane + row * stride + begin;
+      const std::uint8_t* HWY_RESTRICT in = rows[p] + begin;
       for (int x = 0; x < n; ++x) sums[x] += in[x] * weight;
     }
     for (int x = 0; x < n; ++x) out[begin + x] = resize_clip(sums[x]);
@@ -91,42 +90,95 @@ using D16 = hn::Repartition<std::int16_t, D32>;
 
 int Lanes() { return static_cast<int>(hn::Lanes(D32())); }
 
-template <bool kSplit>
-void RowOf(const std::int16_t* HWY_RESTRICT pixels, const DotWeights& weights, std::uint8_t* HWY_RESTRICT out) {
+// Each block of 128 bits becomes the four sums of its block of a, b, c and d.
+template <class D, class V>
+HWY_INLINE V SumsWithinBlocks(D d32, V a, V b, V c, V d) {
+  const hn::Repartition<std::int64_t, D> d64;
+  const auto ab = hn::BitCast(d64, hn::Add(hn::InterleaveLower(d32, a, b), hn::InterleaveUpper(d32, a, b)));
+  const auto cd = hn::BitCast(d64, hn::Add(hn::InterleaveLower(d32, c, d), hn::InterleaveUpper(d32, c, d)));
+  return hn::Add(hn::BitCast(d32, hn::InterleaveLower(d64, ab, cd)),
+                 hn::BitCast(d32, hn::InterleaveUpper(d64, ab, cd)));
+}
+
+template <class D>
+HWY_INLINE auto SumOfBlocks(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(d) == 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return SumOfBlocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
+// kCount rows, `pitch` values apart, against the same weights.
+template <bool kSplit, std::size_t kCount>
+void RowsOf(const std::int16_t* HWY_RESTRICT pixels, std::size_t pitch, const DotWeights& weights,
+            std::uint8_t* const* out) {
+  static_assert(kCount <= 4);
   const D32 d32;
   const D16 d16;
-  const int lanes = static_cast<int>(hn::Lanes(d16));
+  const hn::FixedTag<std::int32_t, 4> d4;
+  const std::size_t lanes = hn::Lanes(d16);
   const std::size_t outputs = weights.first.size();
   for (std::size_t x = 0; x < outputs; ++x) {
     const std::int16_t* HWY_RESTRICT in = pixels + weights.first[x];
     const std::int16_t* HWY_RESTRICT low = weights.low.data() + x * static_cast<std::size_t>(weights.stride);
     const std::int16_t* HWY_RESTRICT high = weights.high.data() + x * static_cast<std::size_t>(weights.stride);
-    auto low0 = hn::Zero(d32), low1 = hn::Zero(d32);
-    auto high0 = hn::Zero(d32), high1 = hn::Zero(d32);
-    for (int i = 0; i < weights.length[x]; i += lanes) {
-      low0 = hn::ReorderWidenMulAccumulate(d32, hn::LoadU(d16, in + i), hn::Load(d16, low + i), low0, low1);
+    hn::Vec<D32> even[kCount], odd[kCount], high_even[kCount], high_odd[kCount], total[4];
+    for (std::size_t r = 0; r < kCount; ++r) even[r] = odd[r] = high_even[r] = high_odd[r] = hn::Zero(d32);
+    const auto length = static_cast<std::size_t>(weights.length[x]);
+    for (std::size_t i = 0; i < length; i += lanes) {
+      const auto weight = hn::Load(d16, low + i);
+      for (std::size_t r = 0; r < kCount; ++r) {
+        even[r] = hn::ReorderWidenMulAccumulate(d32, hn::Load(d16, in + r * pitch + i), weight, even[r], odd[r]);
+      }
     }
-    for (int i = weights.high_begin[x]; i < weights.high_end[x]; i += lanes) {
-      high0 = hn::ReorderWidenMulAccumulate(d32, hn::LoadU(d16, in + i), hn::Load(d16, high + i), high0, high1);
+    const auto high_end = static_cast<std::size_t>(weights.high_end[x]);
+    for (auto i = static_cast<std::size_t>(weights.high_begin[x]); i < high_end; i += lanes) {
+      const auto weight = hn::Load(d16, high + i);
+      for (std::size_t r = 0; r < kCount; ++r) {
+        high_even[r] =
+            hn::ReorderWidenMulAccumulate(d32, hn::Load(d16, in + r * pitch + i), weight, high_even[r], high_odd[r]);
+      }
     }
-    auto highs = hn::Add(high0, high1);
-    if constexpr (kSplit) highs = hn::ShiftLeft<kResizeLowBits>(highs);
-    const auto total = hn::Add(hn::Add(low0, low1), highs);
-    const auto sum = static_cast<std::uint32_t>(hn::GetLane(hn::SumOfLanes(d32, total)));
-    out[x] = resize_clip(static_cast<std::int32_t>(sum + static_cast<std::uint32_t>(kResizeHalf)));
+    for (std::size_t r = 0; r < 4; ++r) {
+      if (r >= kCount) {
+        total[r] = hn::Zero(d32);
+        continue;
+      }
+      auto highs = hn::Add(high_even[r], high_odd[r]);
+      if constexpr (kSplit) highs = hn::ShiftLeft<kResizeLowBits>(highs);
+      total[r] = hn::Add(hn::Add(even[r], odd[r]), highs);
+    }
+    const auto sums = SumOfBlocks(d32, SumsWithinBlocks(d32, total[0], total[1], total[2], total[3]));
+    HWY_ALIGN std::int32_t sum[4];
+    hn::Store(hn::Add(sums, hn::Set(d4, kResizeHalf)), d4, sum);
+    for (std::size_t r = 0; r < kCount; ++r) out[r][x] = resize_clip(sum[r]);
   }
 }
 
-void Row(const std::uint8_t* HWY_RESTRICT row, int width, const DotWeights& weights, std::int16_t* HWY_RESTRICT scratch,
-         std::uint8_t* HWY_RESTRICT out) {
+template <std::size_t kCount>
+void RowsOf(const std::int16_t* pixels, std::size_t pitch, const DotWeights& weights, std::uint8_t* const* out) {
+  weights.split ? RowsOf<true, kCount>(pixels, pitch, weights, out)
+                : RowsOf<false, kCount>(pixels, pitch, weights, out);
+}
+
+void Rows(const std::uint8_t* const* rows, int count, int width, const DotWeights& weights,
+          std::int16_t* HWY_RESTRICT scratch, std::uint8_t* const* out) {
   const D16 d16;
   const hn::Rebind<std::uint8_t, D16> d8;
   const int lanes = static_cast<int>(hn::Lanes(d16));
-  int i = 0;
-  for (; i + lanes <= width; i += lanes) hn::StoreU(hn::PromoteTo(d16, hn::LoadU(d8, row + i)), d16, scratch + i);
-  for (; i < width; ++i) scratch[i] = row[i];
-  std::memset(scratch + width, 0, 2 * DotWeights::kStep * sizeof(std::int16_t));
-  weights.split ? RowOf<true>(scratch, weights, out) : RowOf<false>(scratch, weights, out);
+  const std::size_t pitch = dot_scratch_needed(width) / kDotRows;
+  for (int r = 0; r < count; ++r) {
+    const std::uint8_t* HWY_RESTRICT row = rows[r];
+    std::int16_t* HWY_RESTRICT to = scratch + static_cast<std::size_t>(r) * pitch;
+    int i = 0;
+    for (; i + lanes <= width; i += lanes) hn::Store(hn::PromoteTo(d16, hn::LoadU(d8, row + i)), d16, to + i);
+    for (; i < width; ++i) to[i] = row[i];
+    std::memset(to + width, 0, DotWeights::kStep * sizeof(std::int16_t));
+  }
+  if (count == kDotRows) return RowsOf<kDotRows>(scratch, pitch, weights, out);
+  for (int r = 0; r < count; ++r) RowsOf<1>(scratch + static_cast<std::size_t>(r) * pitch, pitch, weights, out + r);
 }
 
 // The sums of output column x for rows [first, first + lanes) of the strip.
@@ -226,8 +278,8 @@ void Strip(const std::uint8_t* const* rows, int width, const PairWeights& weight
 }
 
 template <bool kSplit>
-void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows, const PairWeights& weights,
-                 int y, std::uint8_t* HWY_RESTRICT out) {
+void ColumnRowOf(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y,
+                 std::uint8_t* HWY_RESTRICT out) {
   const D32 d32;
   const D16 d16;
   const hn::Rebind<std::uint8_t, D16> d8;
@@ -236,18 +288,13 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
   const std::int32_t* HWY_RESTRICT low = weights.low.data() + at * static_cast<std::size_t>(weights.stride);
   const std::int32_t* HWY_RESTRICT high =
       kSplit ? weights.high.data() + at * static_cast<std::size_t>(weights.stride) : nullptr;
-  const auto row_of = [&](int pair, int which) {
-    const int row = 2 * (weights.first_pair[at] + pair) + which;
-    // The odd half of the last pair may lie past the end; it weighs nothing, but must be readable.
-    return plane + (row < in_rows ? row : in_rows - 1) * stride;
-  };
   int x = 0;
   for (; x + lanes <= width; x += lanes) {
     auto lo0 = hn::Set(d32, kResizeHalf), lo1 = hn::Set(d32, kResizeHalf);
     auto hi0 = hn::Zero(d32), hi1 = hn::Zero(d32);
     for (int p = 0; p < weights.pairs[at]; ++p) {
-      const auto a = hn::PromoteTo(d16, hn::LoadU(d8, row_of(p, 0) + x));
-      const auto b = hn::PromoteTo(d16, hn::LoadU(d8, row_of(p, 1) + x));
+      const auto a = hn::PromoteTo(d16, hn::LoadU(d8, rows[2 * p] + x));
+      const auto b = hn::PromoteTo(d16, hn::LoadU(d8, rows[2 * p + 1] + x));
       const auto left = hn::InterleaveLower(d16, a, b);
       const auto right = hn::InterleaveUpper(d16, a, b);
       const auto w = hn::BitCast(d16, hn::Set(d32, low[p]));
@@ -273,7 +320,7 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
     std::uint32_t sum_high = 0;
     for (int p = 0; p < weights.pairs[at]; ++p) {
       for (int which = 0; which < 2; ++which) {
-        const std::int32_t px = row_of(p, which)[x];
+        const std::int32_t px = rows[2 * p + which][x];
         sum += px * static_cast<std::int16_t>(low[p] >> (16 * which));
         if constexpr (kSplit)
           sum_high += static_cast<std::uint32_t>(px * static_cast<std::int16_t>(high[p] >> (16 * which)));
@@ -283,10 +330,8 @@ void ColumnRowOf(const std::uint8_t* plane, std::ptrdiff_t stride, int width, in
   }
 }
 
-void ColumnRow(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows, const PairWeights& weights,
-               int y, std::uint8_t* out) {
-  weights.split ? ColumnRowOf<true>(plane, stride, width, in_rows, weights, y, out)
-                : ColumnRowOf<false>(plane, stride, width, in_rows, weights, y, out);
+void ColumnRow(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y, std::uint8_t* out) {
+  weights.split ? ColumnRowOf<true>(rows, width, weights, y, out) : ColumnRowOf<false>(rows, width, weights, y, out);
 }
 
 void Accumulate(const std::uint8_t* HWY_RESTRICT row, int width, std::int32_t weight, std::int32_t* HWY_RESTRICT sums) {
@@ -311,16 +356,21 @@ HWY_AFTER_NAMESPACE();
 namespace millrace {
 
 HWY_EXPORT(Lanes);
-HWY_EXPORT(Row);
+HWY_EXPORT(Rows);
 HWY_EXPORT(Strip);
 HWY_EXPORT(ColumnRow);
 HWY_EXPORT(Accumulate);
 
 int resize_vector_lanes() { return HWY_DYNAMIC_DISPATCH(Lanes)(); }
 
-void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, std::int16_t* scratch,
-                std::uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(Row)(row, width, weights, scratch, out);
+std::size_t dot_scratch_needed(int width) {
+  constexpr auto kStep = static_cast<std::size_t>(DotWeights::kStep);
+  return kDotRows * ((static_cast<std::size_t>(width) + kStep - 1) / kStep * kStep + kStep);
+}
+
+void resize_rows(const std::uint8_t* const* rows, int count, int width, const DotWeights& weights,
+                 std::int16_t* scratch, std::uint8_t* const* out) {
+  HWY_DYNAMIC_DISPATCH(Rows)(rows, count, width, weights, scratch, out);
 }
 
 void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out, std::uint8_t* turned,
@@ -328,9 +378,9 @@ void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights&
   HWY_DYNAMIC_DISPATCH(Strip)(rows, width, weights, out, turned, columns, out_rows);
 }
 
-void resize_column_row(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows,
-                       const PairWeights& weights, int y, std::uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(ColumnRow)(plane, stride, width, in_rows, weights, y, out);
+void resize_column_row(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y,
+                       std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(ColumnRow)(rows, width, weights, y, out);
 }
 
 void resize_accumulate(const std::uint8_t* row, int width, std::int32_t weight, std::int32_t* sums) {

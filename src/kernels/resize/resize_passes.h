@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "src/kernels/resize/resize.h"
@@ -21,8 +22,10 @@ inline constexpr int kResizeLowBits = 11;
 struct DotWeights {
   static constexpr int kStep = 32;  // a multiple of every level's 16-bit lanes
   explicit DotWeights(const ResizeAxis& axis);
+  std::size_t weight_count() const { return low.size(); }
 
-  std::vector<int> first, length;  // length is count rounded up to kStep; the padding weighs nothing
+  int in, out;
+  std::vector<int> first, length;  // multiples of kStep, so that every load is aligned; the padding weighs nothing
   int stride = 0;
   Buffer<std::int16_t> low, high;
   bool split = false;                     // `high` counts 2^11 each, over the whole length
@@ -32,12 +35,18 @@ struct DotWeights {
 // Weights laid out in pairs of neighbouring inputs (2p, 2p + 1), for sums that run in parallel.
 struct PairWeights {
   explicit PairWeights(const ResizeAxis& axis);
+  std::size_t weight_count() const { return 2 * low.size(); }
 
+  int in, out;
   std::vector<int> first_pair, pairs;
   int stride = 0;
   std::vector<std::int32_t> low, high;  // two 16-bit weights each
   bool split = false;
 };
+
+// The same object for the same sizes, as long as it is among those used lately.
+std::shared_ptr<const DotWeights> dot_weights(const ResizeAxis& axis);
+std::shared_ptr<const PairWeights> pair_weights(const ResizeAxis& axis);
 
 // Rows that resize_strip takes at once.
 inline constexpr int kStripRows = 16;
@@ -45,19 +54,25 @@ inline constexpr int kStripRows = 16;
 // 32-bit lanes of the vectors that the passes run with, 1 in portable code: tells which level's code really runs.
 int resize_vector_lanes();
 
-// One row to axis.out pixels. `scratch` holds at least width + 2 * DotWeights::kStep values; its end must stay zero
-// past width, which the call itself sees to.
-void resize_row(const std::uint8_t* row, int width, const DotWeights& weights, std::int16_t* scratch,
-                std::uint8_t* out);
+// Rows that resize_rows takes at once: each weight is loaded once for all of them, and as 16 bits they still fit the
+// first cache.
+inline constexpr int kDotRows = 4;
+
+// Values that resize_rows needs of `scratch`, which begins at an aligned address.
+std::size_t dot_scratch_needed(int width);
+
+// `count` rows (1 to kDotRows) to axis.out pixels each.
+void resize_rows(const std::uint8_t* const* rows, int count, int width, const DotWeights& weights,
+                 std::int16_t* scratch, std::uint8_t* const* out);
 
 // kStripRows rows at once to rows of `out` pixels. `turned` holds kStripRows * (width + 16) bytes and `columns`
 // kStripRows * (out + 16) bytes; both begin at an aligned address.
 void resize_strip(const std::uint8_t* const* rows, int width, const PairWeights& weights, int out, std::uint8_t* turned,
                   std::uint8_t* columns, std::uint8_t* const* out_rows);
 
-// Output row `y` of a vertical pass over a plane that is there in full.
-void resize_column_row(const std::uint8_t* plane, std::ptrdiff_t stride, int width, int in_rows,
-                       const PairWeights& weights, int y, std::uint8_t* out);
+// Output row `y` of a vertical pass, of the rows of its pairs.
+void resize_column_row(const std::uint8_t* const* rows, int width, const PairWeights& weights, int y,
+                       std::uint8_t* out);
 
 // sums[x] += weight * row[x].
 void resize_accumulate(const std::uint8_t* row, int width, std::int32_t weight, std::int32_t* sums);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "src/kernels/resize/resize_passes.h"
+#include "src/kernels/resize/resize_recent.h"
 
 namespace millrace {
 namespace {
@@ -21,29 +22,32 @@ std::int32_t packed(std::int32_t even, std::int32_t odd) {
 
 }  // namespace
 
-DotWeights::DotWeights(const ResizeAxis& axis) : split(!all_within(axis, 2 * INT16_MIN, 2 * INT16_MAX)) {
-  first = axis.first;
-  stride = (axis.taps + kStep - 1) / kStep * kStep;
+DotWeights::DotWeights(const ResizeAxis& axis)
+    : in(axis.in), out(axis.out), split(!all_within(axis, 2 * INT16_MIN, 2 * INT16_MAX)) {
+  stride = (axis.taps + 2 * kStep - 2) / kStep * kStep;
   const std::size_t total = static_cast<std::size_t>(stride) * static_cast<std::size_t>(axis.out);
   low.resize(total);
   std::fill(low.begin(), low.end(), std::int16_t{0});
   high.resize(total);
   std::fill(high.begin(), high.end(), std::int16_t{0});
   for (int x = 0; x < axis.out; ++x) {
-    const int count = axis.count[static_cast<std::size_t>(x)];
+    const int lead = axis.first[static_cast<std::size_t>(x)] % kStep;
+    const int count = lead + axis.count[static_cast<std::size_t>(x)];
+    first.push_back(axis.first[static_cast<std::size_t>(x)] - lead);
     length.push_back((count + kStep - 1) / kStep * kStep);
     const std::int32_t* weights = axis.weights_of(x);
     int begin = length.back(), end = 0;
-    for (int i = 0; i < count; ++i) {
+    for (int i = lead; i < count; ++i) {
       const std::size_t at =
           static_cast<std::size_t>(x) * static_cast<std::size_t>(stride) + static_cast<std::size_t>(i);
+      const std::int32_t weight = weights[i - lead];
       if (split) {
-        low[at] = static_cast<std::int16_t>(low_part(weights[i], true));
-        high[at] = static_cast<std::int16_t>(weights[i] >> kResizeLowBits);
+        low[at] = static_cast<std::int16_t>(low_part(weight, true));
+        high[at] = static_cast<std::int16_t>(weight >> kResizeLowBits);
         continue;
       }
-      low[at] = static_cast<std::int16_t>(std::clamp<std::int32_t>(weights[i], INT16_MIN, INT16_MAX));
-      high[at] = static_cast<std::int16_t>(weights[i] - low[at]);
+      low[at] = static_cast<std::int16_t>(std::clamp<std::int32_t>(weight, INT16_MIN, INT16_MAX));
+      high[at] = static_cast<std::int16_t>(weight - low[at]);
       if (high[at] != 0) {
         begin = std::min(begin, i / kStep * kStep);
         end = i / kStep * kStep + kStep;
@@ -54,7 +58,7 @@ DotWeights::DotWeights(const ResizeAxis& axis) : split(!all_within(axis, 2 * INT
   }
 }
 
-PairWeights::PairWeights(const ResizeAxis& axis) : split(!fits_16_bits(axis)) {
+PairWeights::PairWeights(const ResizeAxis& axis) : in(axis.in), out(axis.out), split(!fits_16_bits(axis)) {
   stride = axis.taps / 2 + 2;
   const std::size_t total = static_cast<std::size_t>(stride) * static_cast<std::size_t>(axis.out);
   low.assign(total, 0);
@@ -76,6 +80,16 @@ PairWeights::PairWeights(const ResizeAxis& axis) : split(!fits_16_bits(axis)) {
       if (split) high[at] = packed(even >> kResizeLowBits, odd >> kResizeLowBits);
     }
   }
+}
+
+std::shared_ptr<const DotWeights> dot_weights(const ResizeAxis& axis) {
+  static Recent<DotWeights> recent;
+  return recent.get(axis.in, axis.out, [&] { return std::make_shared<const DotWeights>(axis); });
+}
+
+std::shared_ptr<const PairWeights> pair_weights(const ResizeAxis& axis) {
+  static Recent<PairWeights> recent;
+  return recent.get(axis.in, axis.out, [&] { return std::make_shared<const PairWeights>(axis); });
 }
 
 }  // namespace millrace

@@ -1,0 +1,67 @@
+// Enters: strips of a 4:2:0 JPEG as its decoder holds them: 16 rows of Y and 8 of Cb and Cr.
+// Leaves: the luma of the picture's RGB, strip after strip (src/kernels/ycc).
+// Never: calls libjpeg; it cannot tell a strip that is damaged.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+
+// jpeglib.h needs FILE and size_t declared before it.
+#include <jpeglib.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "src/kernels/ycc/ycc.h"
+#include "src/memory/buffer.h"
+
+namespace millrace {
+
+class JpegLuma {
+ public:
+  static constexpr int kStripRows = 2 * DCTSIZE;
+
+  // True for a picture that is stored as this class takes it, once its header was read.
+  static bool takes(const jpeg_decompress_struct& info);
+
+  JpegLuma(int width, int height);
+
+  // Where the next strip is to be put; then that it is there.
+  JSAMPIMAGE next();
+  void added();
+
+  // One strip is finished when the one below it is there: it gives its last row half its chroma.
+  bool wants_more() const { return added_ < strips_ && added_ < finished_ + 2; }
+
+  // The next strip's rows of luma, `stride` apart, valid until the call after the next added(). When the strip below
+  // it will never come, the last two rows cannot be told and are left out. `empty`: no sample differs from 128, which
+  // is what the decoder makes where it has no data.
+  struct Rows {
+    const std::uint8_t* data = nullptr;
+    std::ptrdiff_t stride = 0;
+    int count = 0;
+    bool empty = true;
+  };
+  Rows finish();
+
+ private:
+  // Rows of Y are needed in two strips at a time, chroma in the one before them too.
+  static constexpr int kLumaSlots = 2, kChromaSlots = 3;
+
+  std::uint8_t* luma_row(int y) { return luma_.data() + static_cast<std::size_t>(y) % luma_rows_ * luma_pitch_; }
+  ChromaRow chroma_row(int row) const;
+  std::uint8_t* plane_row(Buffer<std::uint8_t>& plane, int row);
+  bool empty(int strip);
+
+  int width_, height_, chroma_width_, chroma_height_, strips_;
+  int added_ = 0, finished_ = 0;
+  std::size_t luma_rows_ = kLumaSlots * kStripRows, chroma_rows_ = kChromaSlots * DCTSIZE;
+  std::size_t luma_pitch_, chroma_pitch_;
+  Buffer<std::uint8_t> luma_, cb_, cr_, reach_;
+  std::array<JSAMPROW, kStripRows> y_rows_{};
+  std::array<JSAMPROW, DCTSIZE> cb_rows_{}, cr_rows_{};
+  std::array<JSAMPARRAY, 3> planes_{};
+};
+
+}  // namespace millrace
