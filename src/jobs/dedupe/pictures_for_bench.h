@@ -95,7 +95,7 @@ struct Fit {
   float object = 0.10F;  // share of pictures of one object on a plain ground
   float flat = 0.02F;    // share with next to no contrast
   // Series of a kind: most pictures follow one of these layouts, more or less.
-  float themes = 60, themed = 0.5F, own = 0.2F;
+  float themes = 30, themed = 0.6F, own = 0.5F;
 };
 
 inline Picture draw_alone(std::uint64_t number, const Fit& fit) {
