@@ -22,7 +22,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever alike::compare() may judge the same thumbnails differently.
-constexpr int kJudgeVersion = 1;
+constexpr int kJudgeVersion = 2;
 
 constexpr int kThumbnailSide = 128;
 constexpr std::size_t kThumbnailBytes = 4096;
