@@ -11,14 +11,14 @@
 //  1. Solid pictures by mean colour alone.
 //  2. Correlation of 16 x 16 luma over the overlap, for a small set of shifts and scales.
 //  3. Robust affine registration of blurred 32 x 32 luma: Gauss-Newton on position, gain and bias
-//  (Lucas
-//     and Kanade 1981), residuals weighted after Geman and McClure, weak priors towards identity.
+//     (Lucas and Kanade 1981), residuals weighted after Geman and McClure, weak priors towards
+//     identity. Where that fits badly also from a crop by a twentieth, either way.
 //  4. One monotone tone curve for all three channels together, so gamma and contrast are forgiven
-//  and a
-//     change of hue is not.
+//     and a change of hue is not.
 //  5. Structural similarity (Wang et al. 2004) in tiles; the worst quarter is dropped, so an
-//  overlay spoils
-//     only its tiles.
+//     overlay spoils only its tiles. On soft pictures what one of the two alone shows weighs no
+//     more than the rest; that has to fit the closer. And correlation of all of it, outliers
+//     weighted down: tiles of a plain ground say nothing.
 //  6. What movement of single tiles would still explain: parallax, or a thing that moved.
 //  7. Difference of chroma after the tone curve and one change of saturation.
 //

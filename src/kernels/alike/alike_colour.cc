@@ -32,24 +32,34 @@ Colours colours_at(const Features& a, const Features& b, const Warp& warp) {
   Colours out;
   const auto& m = warp.m;
   for (std::size_t k = 0; k < kPlaces; ++k) {
-    const std::size_t x = k % 16, y = k / 16;
-    const float rx = (static_cast<float>(x) + 0.5F) * (1.0F / 16.0F) - 0.5F;
-    const float ry = (static_cast<float>(y) + 0.5F) * (1.0F / 16.0F) - 0.5F;
-    const float px = (m[0] + m[1] * rx + m[2] * ry + 0.5F) * 32.0F - 0.5F;
-    const float py = (m[3] + m[4] * rx + m[5] * ry + 0.5F) * 32.0F - 0.5F;
-    const bool in = px >= 0 && px <= 31 && py >= 0 && py <= 31;
-    const float hx = px < 0 ? 0.0F : (px > 31 ? 31.0F : px);
-    const float hy = py < 0 ? 0.0F : (py > 31 ? 31.0F : py);
-    const int ix = std::min(30, static_cast<int>(hx)), iy = std::min(30, static_cast<int>(hy));
-    const float qx = hx - static_cast<float>(ix), qy = hy - static_cast<float>(iy);
-    const auto at = static_cast<std::size_t>(iy * 32 + ix), home = y * 64 + x * 2;
+    const std::size_t x = k % 16 * 2, y = k / 16 * 2;
+    std::array<float, 3> sum{};
+    bool in = true;
+    // The same four samples of both: one sample of the second would be sharper than their mean wherever a scale brings
+    // it onto a pixel, and fine coloured texture then looks like another colour.
+    for (std::size_t s = 0; s < 4; ++s) {
+      const std::size_t sx = x + s % 2, sy = y + s / 2;
+      const float rx = (static_cast<float>(sx) + 0.5F) * (1.0F / 32.0F) - 0.5F;
+      const float ry = (static_cast<float>(sy) + 0.5F) * (1.0F / 32.0F) - 0.5F;
+      const float px = (m[0] + m[1] * rx + m[2] * ry + 0.5F) * 32.0F - 0.5F;
+      const float py = (m[3] + m[4] * rx + m[5] * ry + 0.5F) * 32.0F - 0.5F;
+      in = in && px >= -0.5F && px <= 31.5F && py >= -0.5F && py <= 31.5F;
+      const float hx = px < 0 ? 0.0F : (px > 31 ? 31.0F : px);
+      const float hy = py < 0 ? 0.0F : (py > 31 ? 31.0F : py);
+      const int ix = std::min(30, static_cast<int>(hx)), iy = std::min(30, static_cast<int>(hy));
+      const float qx = hx - static_cast<float>(ix), qy = hy - static_cast<float>(iy);
+      const std::size_t at = static_cast<std::size_t>(iy) * 32 + static_cast<std::size_t>(ix);
+      for (std::size_t c = 0; c < 3; ++c) {
+        const float* p = b.colour[c].data() + at;
+        const float upper = p[0] + qx * (p[1] - p[0]), lower = p[32] + qx * (p[33] - p[32]);
+        sum[c] += upper + qy * (lower - upper);
+      }
+    }
     out.inside[k] = in ? 1.0F : 0.0F;
     for (std::size_t c = 0; c < 3; ++c) {
-      const float* p = b.colour[c].data() + at;
-      const float upper = p[0] + qx * (p[1] - p[0]), lower = p[32] + qx * (p[33] - p[32]);
-      out.b[c][k] = upper + qy * (lower - upper);
-      const float* q = a.colour[c].data() + home;
+      const float* q = a.colour[c].data() + y * 32 + x;
       out.a[c][k] = 0.25F * ((q[0] + q[1]) + (q[32] + q[33]));
+      out.b[c][k] = 0.25F * sum[c];
     }
   }
   return out;

@@ -80,6 +80,7 @@ Tone fit_tone(const Colours& colours);
 // Step 5. `movement` is a first guess of step 6, from slopes alone.
 struct Structure {
   float structure = 0, correlation = 0, movement = 0;
+  float beside_overlay = 0;  // structure, the tiles of one picture's overlay weighing no more than the others
 };
 Structure compare_structure(const std::array<float, 4096>& a, const std::array<float, 4096>& b,
                             const std::array<float, 4096>& inside);

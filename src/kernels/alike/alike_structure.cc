@@ -7,11 +7,15 @@ namespace millrace::alike {
 namespace {
 
 constexpr int kTile = 9, kTiles = 7;
-constexpr float kNoise = 6.0F;                // the variance of luma that compression leaves in a tile
+constexpr float kNoise = 6.0F;  // the variance of luma that compression leaves in a tile
+// A tile whose variance in one picture is this many times that in the other, noise included, shows an overlay. 4 and 16
+// judge every easy version as 8 does.
+constexpr float kOverlay = 8.0F;
 constexpr float kFloorSlope = 49.0F * 49.0F;  // a pixel of noise each: keeps flat pictures still
 
 struct Tile {
   float weight = 0, similarity = 0, moved = 0, slope = 0;
+  int overlaid = 0;     // 1 or 2: that picture shows something here that the other has not
   bool corner = false;  // has slopes in two directions, so that a place can be recognised
 };
 
@@ -36,6 +40,8 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   const float cov = sab / n - ma * mb;
   tile.weight = std::sqrt(vaa + vbb);
   tile.similarity = (2 * cov + kNoise) / (vaa + vbb + kNoise);
+  if (vaa > kOverlay * (vbb + kNoise)) tile.overlaid = 1;
+  if (vbb > kOverlay * (vaa + kNoise)) tile.overlaid = 2;
   // Movement: one step of Lucas and Kanade inside the tile, on its residual after a gain of its
   // own.
   const float gain = std::clamp(cov / (vbb + 1e-3F), 0.5F, 2.0F);
@@ -71,9 +77,11 @@ Tile look_at_tile(const float* a, const float* b, const float* inside) {
   return tile;
 }
 
+using Tiles = std::array<Tile, kTiles * kTiles>;
+
 // Insertion sort, ties by position: the same order on every machine, and quick on 49.
 template <typename Before>
-void sort_tiles(std::array<Tile, kTiles * kTiles>& tiles, Before before) {
+void sort_tiles(Tiles& tiles, Before before) {
   for (std::size_t i = 1; i < tiles.size(); ++i) {
     const Tile tile = tiles[i];
     std::size_t k = i;
@@ -108,11 +116,46 @@ float similarity_at(const float* a, const float* b, const float* inside, int x, 
   return 2 * cov / (saa / kPoints - ma * ma + (sbb / kPoints - mb * mb) + kNoise);
 }
 
+// Of tiles sorted best first: the mean similarity, the worst quarter of the weight left out. Flat tiles come first and
+// weigh nothing.
+float mean_of_best(const Tiles& tiles, float weight) {
+  float kept = 0, sum = 0;
+  for (const Tile& tile : tiles) {
+    const float part = std::max(0.0F, std::min(tile.weight, 0.75F * weight - kept));
+    sum += part * tile.similarity;
+    kept += part;
+  }
+  return kept > 0 ? sum / kept : 1.0F;
+}
+
+// On a soft or dark picture a watermark's tiles hold nearly all the weight, and what they leave of the picture's own is
+// not in the best three quarters. Here what one picture alone shows, on at most a quarter of the tiles, weighs no more
+// than an average tile. 0 when there is no such thing.
+float mean_beside_overlay(Tiles tiles, int picture) {
+  float rest = 0, weight = 0;
+  int overlaid = 0, others = 0;
+  for (const Tile& tile : tiles) {
+    if (tile.overlaid == picture) {
+      ++overlaid;
+    } else if (tile.weight > 0) {
+      rest += tile.weight;
+      ++others;
+    }
+  }
+  if (overlaid == 0 || overlaid > kTiles * kTiles / 4 || others == 0) return 0;
+  const float average = rest / static_cast<float>(others);
+  for (Tile& tile : tiles) {
+    if (tile.overlaid == picture) tile.weight = std::min(tile.weight, average);
+    weight += tile.weight;
+  }
+  return mean_of_best(tiles, weight);
+}
+
 }  // namespace
 
 Structure compare_structure(const std::array<float, 4096>& a, const std::array<float, 4096>& b,
                             const std::array<float, 4096>& inside) {
-  std::array<Tile, kTiles * kTiles> tiles;
+  Tiles tiles;
   float weight = 0;
   for (int ty = 0; ty < kTiles; ++ty) {
     for (int tx = 0; tx < kTiles; ++tx) {
@@ -130,14 +173,8 @@ Structure compare_structure(const std::array<float, 4096>& a, const std::array<f
   }
   out.movement = std::sqrt(2.0F * moved / (slope + kFloorSlope));
   sort_tiles(tiles, [](const Tile& l, const Tile& r) { return l.similarity > r.similarity; });
-  float kept = 0, sum = 0;
-  for (const Tile& tile : tiles) {
-    const float part = std::min(tile.weight, 0.75F * weight - kept);
-    if (part <= 0) break;
-    sum += part * tile.similarity;
-    kept += part;
-  }
-  out.structure = kept > 0 ? sum / kept : 1.0F;
+  out.structure = mean_of_best(tiles, weight);
+  out.beside_overlay = std::max({out.structure, mean_beside_overlay(tiles, 1), mean_beside_overlay(tiles, 2)});
 
   // Robust correlation: residuals beyond two and a half times their mean size count less.
   Lanes n, size;
