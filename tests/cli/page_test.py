@@ -330,7 +330,7 @@ def test_help(page):
 
 
 def test_one_file_in_two_groups(browser, tmp_path):
-    """It is counted once, exported once, and its removal never empties the other group."""
+    """It is counted once, goes out with every group that it stands in, and its removal never empties the other one."""
     shared = member("/p/shared.jpg", 100)
     groups = [
         {"id": "g0", "kind": "identical", "members": [member("/p/a.jpg", 100, keep=True), shared], "pairs": []},
@@ -345,17 +345,55 @@ def test_one_file_in_two_groups(browser, tmp_path):
     assert page.text("#sum-files") == "1"
     page.click(page.member(1, 1) + " .remove")
     assert page.removed() == [(0, 1), (1, 0)]
+    assert "At least one picture of a group stays" in page.text("#toast")
     decisions = page.export(tmp_path / "out")["decisions"]
-    assert [(one["path"], one["action"]) for one in decisions] == [
-        ("/p/a.jpg", "keep"),
-        ("/p/shared.jpg", "remove"),
-        ("/p/c.jpg", "keep"),
+    assert [(one["group"], one["path"], one["action"]) for one in decisions] == [
+        ("g0", "/p/a.jpg", "keep"),
+        ("g0", "/p/shared.jpg", "remove"),
+        ("g1", "/p/shared.jpg", "remove"),
+        ("g1", "/p/c.jpg", "keep"),
     ]
+    # A mark is one mark wherever the file shows: kept in the one group, it is kept in the other.
+    page.click(page.member(1, 0) + " .keep")
+    assert page.removed() == []
+    assert "stays" in page.one(page.member(0, 1)).get_attribute("aria-label")
+    assert [one["action"] for one in page.export(tmp_path / "out")["decisions"]] == ["keep"] * 4
+    page.click("#undo")
+    assert page.removed() == [(0, 1), (1, 0)]
     # The group that marked it gives it back, and no other one does.
     page.click(page.group(1) + " .acts button:last-child")
     assert page.removed() == [(0, 1), (1, 0)]
     page.click(page.group(0) + " .acts button:last-child")
     assert page.removed() == []
+    assert page.errors() == []
+
+
+def test_a_group_that_others_empty_is_not_accepted(browser, tmp_path):
+    """Somebody stays in every group that goes out: else the program would leave all of its removals alone."""
+    first, second = member("/p/1.jpg", 100), member("/p/2.jpg", 100)
+    groups = [
+        {"id": "g0", "kind": "similar", "members": [member("/p/1 large.jpg", 200, keep=True), first], "pairs": []},
+        {"id": "g1", "kind": "similar", "members": [member("/p/2 large.jpg", 200, keep=True), second], "pairs": []},
+        {"id": "g2", "kind": "burst", "members": [first, second], "pairs": []},
+    ]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"header": {}, "groups": groups}), encoding="utf-8")
+    page = Page(browser, write_page(tmp_path, path))
+    page.click(page.group(0) + " .accept")
+    page.click(page.group(1) + " .accept")
+    assert page.removed() == [(0, 1), (1, 1), (2, 0), (2, 1)]
+    assert page.text("#accept-all") == "Accept all shown (0)"
+    page.click(page.group(2) + " .accept")
+    assert "keep one of them first" in page.text("#toast")
+    page.click(page.member(2, 0) + " .remove")
+    assert "At least one picture" in page.text("#toast")
+    assert page.text("#sum-decided") == "2"
+    assert {one["group"] for one in page.export(tmp_path / "out")["decisions"]} == {"g0", "g1"}
+    page.click(page.member(2, 1) + " .keep")
+    assert page.removed() == [(0, 1), (2, 0)]
+    assert page.text("#sum-decided") == "3"
+    page.browser.refresh()
+    assert page.removed() == [(0, 1), (2, 0)]
     assert page.errors() == []
 
 

@@ -213,10 +213,14 @@
     }
   }
 
+  // Other groups may have marked all of an undecided group's pictures: then one has to be kept by hand first.
+  const nobodyStays = (group) => group.members.every((member) => member.file.removed && member.file.by !== group);
+
   function accept(group) {
+    if (nobodyStays(group)) return false;
     setState(group, 'marked');
     giveBack(group);
-    if (!group.suggests) return;
+    if (!group.suggests) return true;
     const going = group.members.filter((member) => !member.keep && !member.file.reference);
     for (const {file} of going) {
       if (mayRemove(file, group)) setRemoved(file, true, group);
@@ -224,11 +228,16 @@
     for (const member of going) {
       if (member.file.by === group && standsAlone(group, member)) setRemoved(member.file, false, null);
     }
+    return true;
   }
 
   function acceptOne(group) {
     if (SUGGESTS.has(group.kind) && !group.suggests) {
       say('There is no suggestion for this group: mark its pictures one by one.', true);
+      return;
+    }
+    if (nobodyStays(group)) {
+      say('Other groups mark every picture of this one for removal: keep one of them first.', true);
       return;
     }
     change(() => accept(group));
@@ -240,7 +249,7 @@
       shake(group, member);
       return;
     }
-    if (remove && !member.file.removed && !mayRemove(member.file, group)) {
+    if (remove && !mayRemove(member.file, group)) {
       say('At least one picture of a group stays. Keep another one first.', true);
       shake(group, member);
       return;
@@ -295,7 +304,7 @@
     try {
       for (const [index, state, removed, apart] of JSON.parse(localStorage.getItem(STORE)).groups) {
         const group = groups[index];
-        if (state === 'marked' || state === 'not') setState(group, state);
+        if (state === 'not' || (state === 'marked' && !nobodyStays(group))) setState(group, state);
         setApart(group, new Set(apart.filter((p) => p in group.pairs)));
         for (const m of removed) {
           const {file} = group.members[m];
@@ -344,7 +353,6 @@
 
   function decisions() {
     const entries = [];
-    const listed = new Set();
     const entry = (group, action, member) => {
       const one = {group: group.id, action, path: member.path};
       if (member.path_base64) one.path_base64 = member.path_base64;
@@ -360,11 +368,8 @@
         continue;
       }
       if (group.state === 'marked') {
-        for (const member of group.members) {
-          if (listed.has(member.file)) continue;
-          listed.add(member.file);
-          entry(group, member.file.removed ? 'remove' : 'keep', member);
-        }
+        // A file goes into every group that it stands in: each has to name the ones that survive in it.
+        for (const member of group.members) entry(group, member.file.removed ? 'remove' : 'keep', member);
       }
       for (const p of [...group.apart].sort((a, b) => a - b)) {
         const {a, b} = group.pairs[p];
@@ -682,7 +687,8 @@
   }
 
   // The button says how many groups it would decide.
-  const open = () => shown.filter((group) => !decided(group) && (group.suggests || !SUGGESTS.has(group.kind)));
+  const open = () => shown.filter((group) =>
+      !decided(group) && (group.suggests || !SUGGESTS.has(group.kind)) && !nobodyStays(group));
   function countOpen() {
     const count = open().length;
     $('accept-all').textContent = `Accept all shown (${number(count)})`;
@@ -690,9 +696,11 @@
   }
 
   function acceptAll() {
-    const all = open();
-    change(() => all.forEach(accept));
-    say(`${plural(all.length, 'suggestion')} accepted. z takes them back.`);
+    let accepted = 0;
+    change(() => open().forEach((group) => {
+      if (accept(group)) accepted += 1;
+    }));
+    say(`${plural(accepted, 'suggestion')} accepted. z takes them back.`);
   }
 
   // ---- Moving about --------------------------------------------------------------------------------------

@@ -172,9 +172,10 @@ class Runner {
 
   // The bytes were compared when the plan was made; that nobody wrote since, size, time and inode tell.
   static std::string changed_since_plan(const AssetDeed& asset) {
-    const auto survivor = state_of(asset.survivor);
-    if (!survivor || !survivor->same(asset.survivor_state)) {
-      return fmt::format("{}, which was to stay, changed a moment ago", printable(asset.survivor));
+    for (const AssetDeed::Survivor& survivor : asset.survivors) {
+      const auto state = state_of(survivor.path);
+      if (!state || !state->same(survivor.state))
+        return fmt::format("{}, which was to stay, changed a moment ago", printable(survivor.path));
     }
     for (const Deed& deed : asset.deeds) {
       const auto state = state_of(deed.record.path);

@@ -117,7 +117,58 @@ TEST_F(Apply, KeptByOneDecisionIsKept) {
   put("c.jpg", "likewise");
   decide("2", "keep", "b.jpg");
   decide("2", "keep", "c.jpg");
-  expect_left("another decision keeps it");
+  expect_left("another decision keeps it, in group 2: keep wins");
+  // Whichever comes first.
+  std::reverse(entries_.begin(), entries_.end());
+  expect_left("another decision keeps it, in group 2: keep wins");
+}
+
+// The page names a file with every group that it stands in.
+TEST_F(Apply, AFileOfTwoGroupsGoesOnceAndEachGroupHasItsSurvivor) {
+  const auto scene = [&] {
+    fresh();
+    pair();
+    put("c.jpg", "much like it");
+    decide("2", "remove", "b.jpg");
+    decide("2", "keep", "c.jpg");
+  };
+  for (const std::string& action : actions()) {
+    SCOPED_TRACE(action);
+    scene();
+    const auto before = disk();
+    const Ran ran = run_apply(action);
+    EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
+    EXPECT_EQ(ran.json["items"].size(), 1U);
+    EXPECT_EQ(ran.of("b.jpg"), "done");
+    const Journal told = read_journal(journal());
+    ASSERT_EQ(told.records.size(), 1U);
+    EXPECT_EQ(told.records[0].survivors, (std::vector<std::string>{photos_ + "/a.jpg", photos_ + "/c.jpg"}));
+    EXPECT_EQ(run_undo().code, 0);
+    EXPECT_EQ(disk(), before);
+  }
+  // Nobody of the second group is there as it was: the file stays, although the first group has a survivor.
+  put("a.jpg", "also much like it");
+  entries_.clear();
+  decide("1", "keep", "a.jpg");
+  for (const char* group : {"1", "2"}) decide(group, "remove", "b.jpg");
+  decide("2", "keep", "c.jpg");
+  put("c.jpg", "something else");
+  expect_left("no other member");
+}
+
+TEST_F(Apply, PurgeNeedsTheSurvivorOfEveryGroup) {
+  pair();
+  put("c.jpg", "much like it");
+  decide("2", "remove", "b.jpg");
+  decide("2", "keep", "c.jpg");
+  ASSERT_EQ(run_apply("delete").code, 0);
+  std::filesystem::remove(photos_ + "/c.jpg");
+  const Ran purged = run_purge();
+  EXPECT_EQ(purged.code, 3);
+  EXPECT_THAT(purged.json["items"][0]["reason"].get<std::string>(),
+              HasSubstr("c.jpg, which stayed in its place, is gone"));
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
 }
 
 TEST_F(Apply, ReferencesAreUntouchable) {
@@ -154,7 +205,7 @@ TEST_F(Apply, AReferenceIsNotLinkedTo) {
   EXPECT_EQ(run_apply("hardlink").of("b.jpg", "to"), photos_ + "/c.jpg");
 }
 
-// The page names a file in one group only; the other group's removal is safe by a kept file of the same bytes.
+// A group may have nobody who stays: its removal is safe by a kept file of the same bytes.
 TEST_F(Apply, AKeptFileOfTheSameBytesInAnotherGroupSurvivesForIt) {
   put("a.jpg", "the picture");
   put("b.jpg", "the picture");

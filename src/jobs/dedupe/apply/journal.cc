@@ -64,7 +64,10 @@ Record record_in(const Json& line) {
   record.to = path_in(line, "to");
   record.temporary = path_in(line, "temporary");
   record.main = path_in(line, "main");
-  record.survivor = path_in(line, "survivor");
+  if (const std::string survivor = path_in(line, "survivor"); !survivor.empty()) record.survivors.push_back(survivor);
+  if (const auto more = line.find("more_survivors"); more != line.end() && more->is_array()) {
+    for (const Json& one : *more) record.survivors.push_back(path_in(one, "path"));
+  }
   FileState& b = record.before;
   b.size = number_in<std::uint64_t>(line, "size");
   b.mtime_ns = number_in<std::int64_t>(line, "mtime_ns");
@@ -253,7 +256,13 @@ void JournalWriter::intent(const Record& record, Action action) {
   if (!record.to.empty()) put_path(out, "to", record.to);
   if (!record.temporary.empty()) put_path(out, "temporary", record.temporary);
   if (!record.main.empty()) put_path(out, "main", record.main);
-  if (!record.survivor.empty()) put_path(out, "survivor", record.survivor);
+  for (std::size_t i = 0; i < record.survivors.size(); ++i) {
+    if (i == 0) {
+      put_path(out, "survivor", record.survivors[i]);
+    } else {
+      put_path(out["more_survivors"].emplace_back(Json::object()), "path", record.survivors[i]);
+    }
+  }
   const FileState& b = record.before;
   out["size"] = b.size;
   out["mtime_ns"] = b.mtime_ns;

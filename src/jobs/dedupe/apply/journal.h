@@ -34,7 +34,7 @@ struct Record {
   std::string to;         // where it goes; with hardlink, the file that it becomes another name of; with trash empty
   std::string temporary;  // a name that the deed may use in between
   std::string main;       // the picture whose companion it is; empty for a picture
-  std::string survivor;   // the member of its group that stays
+  std::vector<std::string> survivors;  // the members of its groups that stay
   FileState before;
   std::optional<ContentHash> hash;
   bool done = false, failed = false, undone = false, purging = false, purged = false;

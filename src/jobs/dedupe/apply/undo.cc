@@ -72,10 +72,11 @@ std::string not_to_purge(const Record& record, const Journal& journal) {
   if (!state) return state.error().what;
   if (!in_own_folder(record.to, journal)) return "it is not in a folder of this journal";
   if (!state->same(record.before)) return "it is not the file that was put there";
-  if (record.survivor.empty()) return "";
-  const auto survivor = state_of(record.survivor);
-  if (!survivor || !survivor->regular || survivor->same_inode(*state)) {
-    return fmt::format("{}, which stayed in its place, is gone: undo this, or put it back", printable(record.survivor));
+  for (const std::string& path : record.survivors) {
+    const auto survivor = state_of(path);
+    if (!survivor || !survivor->regular || survivor->same_inode(*state)) {
+      return fmt::format("{}, which stayed in its place, is gone: undo this, or put it back", printable(path));
+    }
   }
   return "";
 }
