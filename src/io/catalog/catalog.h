@@ -75,6 +75,7 @@ class Catalog {
   void put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail);
   void put(const CatalogScore& score);
   void put_not_duplicates(const ContentHash& a, const ContentHash& b);
+  void drop_not_duplicates(const ContentHash& a, const ContentHash& b);
   // Flushes when a second has passed since the last one.
   void flush_now_and_then();
   void flush();

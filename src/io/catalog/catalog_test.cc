@@ -125,6 +125,22 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_EQ(catalog.not_duplicates()[0].first, content(1)) << "the smaller first";
 }
 
+TEST_F(CatalogTest, NotDuplicatesCanBeTakenBack) {
+  {
+    Catalog catalog(path(), "key");
+    catalog.put_not_duplicates(content(1), content(2));
+    catalog.put_not_duplicates(content(1), content(3));
+    catalog.flush();
+    catalog.drop_not_duplicates(content(2), content(1));
+    catalog.drop_not_duplicates(content(8), content(9));
+    EXPECT_EQ(catalog.not_duplicates().size(), 2U) << "at the next flush";
+    catalog.flush();
+  }
+  const auto left = Catalog(path(), "key").not_duplicates();
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].second, content(3));
+}
+
 TEST_F(CatalogTest, AKillLosesOnlyWhatWasNotFlushed) {
   const pid_t child = ::fork();
   if (child == 0) {

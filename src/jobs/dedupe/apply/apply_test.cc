@@ -2,9 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/scene_for_test.h"
-#include "src/jobs/dedupe/library.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -339,14 +337,25 @@ TEST_F(Apply, NotDuplicatesGoIntoTheCatalogueWithGoAlone) {
   const Ran ran = in_process([o](RunContext& context) { return apply(o, context); });
   EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
   EXPECT_EQ(ran.json["totals"]["not_duplicates"], 3);
-  Catalog catalog(o.catalog, catalog_key());
-  auto pairs = catalog.not_duplicates();
+  const auto pairs = Catalog(o.catalog, catalog_key()).not_duplicates();
   EXPECT_EQ(pairs.size(), 3U);
   const ContentHash one = *hash_file(photos_ + "/a.jpg"), two = *hash_file(photos_ + "/b.jpg"),
                     four = *hash_file(photos_ + "/d.jpg");
   for (const auto& [a, b] : {std::pair{one, two}, std::pair{two, two}, std::pair{one, four}}) {
     EXPECT_EQ(std::count(pairs.begin(), pairs.end(), std::pair(std::min(a, b), std::max(a, b))), 1);
   }
+  // A dry undo takes none of them out, a catalogue that cannot be used is said, and the next undo goes on.
+  const Ran dry = in_process([this](RunContext& context) { return undo(journal(), false, context); });
+  EXPECT_EQ(dry.json["totals"]["not_duplicates"], 3);
+  EXPECT_EQ(Catalog(o.catalog, catalog_key()).not_duplicates().size(), 3U);
+  std::filesystem::rename(o.catalog, o.catalog + ".away");
+  std::ofstream(o.catalog) << "not a catalogue";
+  const Ran failed = run_undo();
+  EXPECT_EQ(failed.code, 3);
+  EXPECT_THAT(failed.json["notes"].dump(), HasSubstr("catalog.sqlite"));
+  std::filesystem::rename(o.catalog + ".away", o.catalog);
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_TRUE(Catalog(o.catalog, catalog_key()).not_duplicates().empty());
 }
 
 }  // namespace

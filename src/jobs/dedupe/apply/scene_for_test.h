@@ -19,7 +19,9 @@
 #include <sstream>
 
 #include "src/base/text.h"
+#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/library.h"
 
 namespace millrace::dedupe {
 
@@ -190,6 +192,12 @@ class Scene : public testing::Test {
       }
     }
     return out;
+  }
+
+  // What the catalogue takes for no duplicates.
+  std::vector<ApartPair> apart() const {
+    const std::string path = top_ + "/data/millrace/catalog.sqlite";
+    return std::filesystem::exists(path) ? Catalog(path, catalog_key()).not_duplicates() : std::vector<ApartPair>();
   }
 
   static std::string disk_folder() { return std::filesystem::canonical(testing::TempDir()).string(); }
