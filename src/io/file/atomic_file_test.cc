@@ -3,13 +3,12 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <thread>
 
+#include "src/base/full_disk_for_test.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -51,20 +50,15 @@ TEST(AtomicFile, AppearsWholeOrNotAtAll) {
 TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
   TestFolder folder;
   folder.write("out", "old");
-  // The system's own limit on file sizes fails a write as a full disk does.
-  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  ::getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit bound{100'000, before.rlim_max};
-  ::setrlimit(RLIMIT_FSIZE, &bound);
   std::string message;
-  try {
-    write_output(folder.at("out"), std::string(3 << 20, 'n'));
-  } catch (const Failure& failure) {
-    message = failure.what();
+  {
+    const FullDisk full(100'000);
+    try {
+      write_output(folder.at("out"), std::string(3 << 20, 'n'));
+    } catch (const Failure& failure) {
+      message = failure.what();
+    }
   }
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  ::signal(SIGXFSZ, handler);
   EXPECT_THAT(message, HasSubstr("/out: cannot be written"));
   EXPECT_THAT(names_in(folder), ElementsAre("out"));
   EXPECT_EQ(contents(folder.at("out")), "old");

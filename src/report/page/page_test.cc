@@ -1,9 +1,7 @@
 #include "src/report/page/page.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/full_disk_for_test.h"
 #include "src/base/text.h"
 
 namespace millrace {
@@ -298,27 +297,6 @@ TEST_F(PageTest, a_folder_that_cannot_be_written) {
   EXPECT_TRUE(fs::is_empty(at("locked")));
   fs::permissions(at("locked"), fs::perms::owner_all);
 }
-
-// A limit on the size of files stands in for a full disk: write() fails the same way, without a
-// mount.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &former_);
-    handler_ = ::signal(SIGXFSZ, SIG_IGN);
-    rlimit limit = former_;
-    limit.rlim_cur = bytes;
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &former_);
-    ::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit former_{};
-  sighandler_t handler_ = nullptr;
-};
 
 TEST_F(PageTest, a_full_disk_leaves_nothing) {
   const std::string former = write(at("r.html"), {some_group()});

@@ -11,13 +11,6 @@ using testing::HasSubstr;
 
 class Apply : public Scene {
  protected:
-  // Two files of the same bytes, b.jpg to go.
-  void pair() {
-    put("a.jpg", "the picture");
-    put("b.jpg", "the picture");
-    decide("1", "keep", "a.jpg");
-    decide("1", "remove", "b.jpg");
-  }
   std::vector<std::string> actions(const std::string& end = "") const {
     return {"delete", "trash", "hardlink", "move=" + top_ + "/moved" + end};
   }
@@ -251,11 +244,8 @@ TEST_F(Apply, UndoNeverOverwrites) {
     EXPECT_EQ(back.code, 0) << back.json.dump(1);
     EXPECT_THAT(back.of("b.jpg", "to"), HasSubstr("b (restored).jpg")) << action;
     EXPECT_THAT(back.of("b.jpg", "reason"), HasSubstr("taken"));
-    std::stringstream now, restored;
-    now << std::ifstream(photos_ + "/b.jpg").rdbuf();
-    restored << std::ifstream(photos_ + "/b (restored).jpg").rdbuf();
-    EXPECT_EQ(now.str(), "a newer file");
-    EXPECT_EQ(restored.str(), "the picture");
+    EXPECT_EQ(contents(photos_ + "/b.jpg"), "a newer file");
+    EXPECT_EQ(contents(photos_ + "/b (restored).jpg"), "the picture");
   }
 }
 
@@ -331,10 +321,10 @@ TEST_F(Apply, NotDuplicatesGoIntoTheCatalogueWithGoAlone) {
   write_decisions();
   ApplyOptions o = options("trash", false);
   o.catalog = top_ + "/catalog.sqlite";
-  in_process([o](RunContext& context) { return apply(o, context); });
+  run(o);
   EXPECT_FALSE(std::filesystem::exists(o.catalog));
   o.go = true;
-  const Ran ran = in_process([o](RunContext& context) { return apply(o, context); });
+  const Ran ran = run(o);
   EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
   EXPECT_EQ(ran.json["totals"]["not_duplicates"], 3);
   const auto pairs = Catalog(o.catalog, catalog_key()).not_duplicates();
@@ -345,7 +335,7 @@ TEST_F(Apply, NotDuplicatesGoIntoTheCatalogueWithGoAlone) {
     EXPECT_EQ(std::count(pairs.begin(), pairs.end(), std::pair(std::min(a, b), std::max(a, b))), 1);
   }
   // A dry undo takes none of them out, a catalogue that cannot be used is said, and the next undo goes on.
-  const Ran dry = in_process([this](RunContext& context) { return undo(journal(), false, context); });
+  const Ran dry = run_undo_of(journal(), false);
   EXPECT_EQ(dry.json["totals"]["not_duplicates"], 3);
   EXPECT_EQ(Catalog(o.catalog, catalog_key()).not_duplicates().size(), 3U);
   std::filesystem::rename(o.catalog, o.catalog + ".away");

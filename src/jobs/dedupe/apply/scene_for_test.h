@@ -9,14 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "src/base/text.h"
 #include "src/io/catalog/catalog.h"
@@ -85,6 +84,11 @@ class Scene : public testing::Test {
     return path;
   }
 
+  static std::string contents(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
   // An entry about the file as it is now.
   Json& decide(const std::string& group, const std::string& action, const std::string& name) {
     const std::string path = name.starts_with('/') ? name : photos_ + "/" + name;
@@ -99,6 +103,14 @@ class Scene : public testing::Test {
     entry["hash"] = hash ? hex_of_bytes(*hash) : std::string(32, '0');
     entries_.push_back(entry);
     return entries_.back();
+  }
+
+  // Two files of the same bytes, b.jpg to go.
+  void pair() {
+    put("a.jpg", "the picture");
+    put("b.jpg", "the picture");
+    decide("1", "keep", "a.jpg");
+    decide("1", "remove", "b.jpg");
   }
 
   struct Ran {
@@ -165,11 +177,14 @@ class Scene : public testing::Test {
 
   Ran run_apply(const std::string& action, bool go = true, int cut = 0, bool cancel = false) {
     write_decisions();
-    const ApplyOptions o = options(action, go);
-    return in_process([o](RunContext& context) { return apply(o, context); }, cut, cancel);
+    return run(options(action, go), cut, cancel);
   }
-  Ran run_undo(int cut = 0) {
-    return in_process([this](RunContext& context) { return undo(journal(), true, context); }, cut);
+  Ran run(const ApplyOptions& wanted, int cut = 0, bool cancel = false) {
+    return in_process([&](RunContext& context) { return apply(wanted, context); }, cut, cancel);
+  }
+  Ran run_undo(int cut = 0) { return run_undo_of(journal(), true, cut); }
+  Ran run_undo_of(const std::string& named, bool go = true, int cut = 0) {
+    return in_process([&](RunContext& context) { return undo(named, go, context); }, cut);
   }
   Ran run_purge(bool go = true, int cut = 0) {
     return in_process([this, go](RunContext& context) { return purge(journal(), go, context); }, cut);
@@ -185,10 +200,8 @@ class Scene : public testing::Test {
       for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
         const std::string path = entry.path().string();
         const auto state = state_of(path).or_throw();
-        std::ostringstream text;
-        text << state.mode << ' ';
-        if (state.regular) text << state.mtime_ns << ' ' << std::ifstream(path, std::ios::binary).rdbuf();
-        out[path] = text.str();
+        out[path] = std::to_string(state.mode);
+        if (state.regular) out[path] += ' ' + std::to_string(state.mtime_ns) + ' ' + contents(path);
       }
     }
     return out;
