@@ -64,6 +64,40 @@ TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
   EXPECT_EQ(contents(folder.at("out")), "old");
 }
 
+TEST(AtomicFile, WhatIsSyncedHasNoNameYet) {
+  TestFolder folder;
+  AtomicFile file(folder.at("out"));
+  file.write("whole");
+  file.sync();
+  EXPECT_FALSE(std::filesystem::exists(folder.at("out")));
+  file.write(", and more");
+  file.commit();
+  EXPECT_EQ(contents(folder.at("out")), "whole, and more");
+}
+
+TEST(AtomicFile, ANameMayBeAsLongAsTheSystemAllows) {
+  TestFolder folder;
+  const std::string name(255, 'n');
+  write_output(folder.at(name), "x");
+  EXPECT_THAT(names_in(folder), ElementsAre(name));
+}
+
+// A run that was killed leaves its temporary file, and the next one may have its process number.
+TEST(AtomicFile, PassesOverWhatAKilledRunLeft) {
+  TestFolder folder;
+  std::string left;
+  {
+    const AtomicFile file(folder.at("out"));
+    left = names_in(folder).at(0);
+  }
+  const std::size_t digits = left.find_last_of('-') + 1;
+  const int number = std::stoi(left.substr(digits));
+  for (int i = 1; i <= 3; ++i) folder.write(left.substr(0, digits) + std::to_string(number + i), "half a file");
+  write_output(folder.at("out"), "whole");
+  EXPECT_EQ(contents(folder.at("out")), "whole");
+  EXPECT_EQ(names_in(folder).size(), 4U) << "what others left is theirs";
+}
+
 TEST(AtomicFile, FailuresNameThePath) {
   TestFolder folder;
   EXPECT_THROW(AtomicFile(folder.at("none/out")), Failure);
