@@ -397,6 +397,34 @@ def test_a_group_that_others_empty_is_not_accepted(browser, tmp_path):
     assert page.errors() == []
 
 
+def test_told_apart_in_one_group_and_removed_in_another(browser, tmp_path):
+    shared = member("/p/shared.jpg", 100)
+    pairs = [{"a": 0, "b": 1, "score": 0.9, "distances": {}}, {"a": 0, "b": 2, "score": 0.9, "distances": {}}]
+    groups = [
+        {"id": "g0", "kind": "similar", "members": [member("/p/large.jpg", 200, keep=True), shared], "pairs": []},
+        {"id": "g1", "kind": "burst", "members": [shared, member("/p/c.jpg", 1), member("/p/d.jpg", 1)], "pairs": pairs},
+    ]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"header": {}, "groups": groups}), encoding="utf-8")
+    page = Page(browser, write_page(tmp_path, path))
+    page.click(page.group(0) + " .accept")
+    page.click(page.group(1) + " .accept")
+    for n in (1, 2):
+        page.click(page.group(1) + f" .pairs li:nth-child({n}) button")
+    assert page.removed() == [(0, 1), (1, 0)]
+    # Nobody who stays in the second group is its duplicate: it goes because of the first alone.
+    decisions = page.export(tmp_path / "out")["decisions"]
+    assert [(one["group"], one["path"], one["action"]) for one in decisions] == [
+        ("g0", "/p/large.jpg", "keep"),
+        ("g0", "/p/shared.jpg", "remove"),
+        ("g1", "/p/c.jpg", "keep"),
+        ("g1", "/p/d.jpg", "keep"),
+        ("g1", "/p/shared.jpg", "not_duplicates"),
+        ("g1", "/p/shared.jpg", "not_duplicates"),
+    ]
+    assert page.errors() == []
+
+
 def test_a_filter_taken_back_brings_the_groups_back(page):
     page.keys("/", "caf", Keys.ENTER)
     assert page.shown() == [1]

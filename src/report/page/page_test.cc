@@ -281,6 +281,35 @@ TEST_F(PageTest, nothing_is_seen_before_finish) {
   EXPECT_EQ(names(), std::vector<std::string>{"r.html"});
 }
 
+TEST_F(PageTest, the_former_thumbnails_come_back_with_the_former_page) {
+  const std::string former = write(at("r.html"), {some_group(1)}, Bytes{0});
+  DuplicatesPage page(at("r.html"), some_header(), Bytes{0});
+  page.add_group(some_group(2));
+  // The page cannot get its name: a folder takes it in the last moment.
+  fs::rename(at("r.html"), at("away.html"));
+  fs::create_directories(at("r.html/full"));
+  EXPECT_THROW(page.finish(), Failure);
+  EXPECT_EQ(read(at("r.html.thumbs/0000/000000.jpg")), "JPEG of /photos/1/a.jpg");
+  EXPECT_EQ(read(at("away.html")), former);
+}
+
+TEST_F(PageTest, what_a_killed_run_left_is_passed_over) {
+  const auto left_behind = [&] {
+    DuplicatesPage page(at("r.html"), some_header(), Bytes{0});
+    page.add_group(some_group());
+    for (const std::string& name : names()) {
+      if (name.find("thumbs") != std::string::npos) return name;
+    }
+    return std::string();
+  };
+  const std::string left = left_behind();
+  const std::size_t digits = left.find_last_of('-') + 1;
+  const std::string next = left.substr(0, digits) + std::to_string(std::stoi(left.substr(digits)) + 1);
+  fs::create_directories(at(next) + "/fresh/0000");
+  write(at("r.html"), {some_group()}, Bytes{0});
+  EXPECT_EQ(names(), (std::vector<std::string>{next, "r.html", "r.html.thumbs"}));
+}
+
 TEST_F(PageTest, a_folder_that_cannot_be_written) {
   std::ofstream(at("file")) << "not a folder";
   for (const std::string& path : {at("missing/r.html"), at("file/r.html")}) {
