@@ -443,6 +443,36 @@ def test_a_damaged_store_does_not_stop_the_page(page):
     assert page.text("#sum-decided") == "1"
 
 
+def test_long_names_on_a_narrow_screen(browser, tmp_path):
+    long = "/p/" + "a folder with a long name/" * 9 + "name_without_any_space_" * 9 + ".jpg"
+    first = member(long, 2000, keep=True, camera="Canon Canon PowerShot S80", date="2006:01:31 22:05:01")
+    second = member(long + ".jpg", 1000, camera="NIKON NIKONOS", why="fewer pixels than " + long)
+    far = {"ahash": 15, "dhash": 25, "dhash_vertical": 27, "phash": 12}
+    pairs = [{"a": 0, "b": 1, "score": 0.5, "distances": far}]
+    groups = [{"id": "g0", "kind": "similar", "members": [first, second], "pairs": pairs}]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"header": {"rule": "a," * 90, "folders": [long]}, "groups": groups}), encoding="utf-8")
+    page = Page(browser, write_page(tmp_path, path))
+    words = page.text(page.member(0, 0) + " .words")
+    assert "Canon PowerShot S80" in words and "Canon Canon" not in words
+    assert "2006-01-31 22:05:01" in words
+    assert "0.0 MP" not in words
+    assert "NIKON NIKONOS" in page.text(page.member(0, 1) + " .words")
+    assert page.text(page.group(0) + " .pairs .far b") == "0.500"
+    metrics = {"width": 400, "height": 860, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        script = """return [...document.querySelectorAll('main *, .top *, .tools *, .bar *')].filter((one) => {
+            const box = one.getBoundingClientRect();
+            return box.width && (box.right > innerWidth + 1 || box.left < -1) && !one.closest('.folder');
+        }).map((one) => one.outerHTML)"""
+        assert browser.execute_script(script) == []
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert page.errors() == []
+
+
 def test_an_empty_page(browser, tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps({"header": {}, "groups": []}), encoding="utf-8")

@@ -24,9 +24,8 @@ function memberView(group, member, m, thumb) {
   const pixels = member.width && member.height ?
       h('span', {class: largest(megapixels) ? 'most' : ''}, `${member.width} × ${member.height}`) :
       h('span', {}, 'size unknown');
-  const mega = megapixels(member);
   const date = member.date ?
-      h('span', {title: 'captured'}, visible(member.date)) :
+      h('span', {title: 'captured'}, visible(captureText(member.date))) :
       h('span', {title: `last change of the file, ${dateOfChange(member.mtime_ns)}; no capture date`},
         'changed ' + dateOfChange(member.mtime_ns).slice(0, 10));
 
@@ -48,9 +47,9 @@ function memberView(group, member, m, thumb) {
         h('div', {class: 'words'},
           link,
           h('div', {class: 'folder', title: visible(member.path)}, h('bdi', {}, folder)),
-          h('div', {class: 'line'}, pixels, h('span', {}, mega ? `${mega.toFixed(mega < 10 ? 1 : 0)} MP` : '')),
+          h('div', {class: 'line'}, pixels, h('span', {}, megapixelText(member))),
           h('div', {class: 'line'}, size,
-            member.camera ? h('span', {title: visible(member.camera)}, visible(member.camera)) : null),
+            member.camera ? h('span', {title: visible(member.camera)}, visible(cameraText(member.camera))) : null),
           h('div', {class: 'more'}, date),
           member.companions ? h('div', {class: 'more', title: visible(member.companions.join('  '))},
             'with ' + member.companions.map((path) => nameAndFolder(path)[0]).join(', ')) : null,
@@ -69,12 +68,11 @@ function pairsView(group) {
     const button = h('button', {type: 'button', on: {click: () => pairNotDuplicates(group, p)},
       'aria-label': `Pictures ${pair.a + 1} and ${pair.b + 1} are not duplicates`}, 'not duplicates');
     buttons.set(p, button);
-    const far = Object.entries(pair.distances).map(([name, value]) => `${name} ${value}`).join(' · ');
+    const far = Object.entries(pair.distances).map(([name, value]) => h('span', {}, `${name} ${value}`));
     return h('li', {},
         h('span', {class: 'who'}, `${pair.a + 1} – ${pair.b + 1}`),
         h('span', {class: 'far'},
-          pair.score === null ? null : h('b', {}, scoreText(pair.score)),
-          (pair.score === null ? '' : '  ') + far),
+          pair.score === null ? null : h('b', {}, scoreText(pair.score)), ...far),
         button);
   };
   const ul = h('ul', {}, ...order.slice(0, PAIRS_AT_FIRST).map(row));

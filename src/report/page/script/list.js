@@ -12,9 +12,11 @@ const near = new IntersectionObserver((entries) => {
 let shown = [];
 const kindsOn = new Set();
 
-// The raster of page.css: how many members stand in a row, and what is left of the last row for the pairs.
+// The raster of page.css: how many members stand in a row, and what is left of the last row for the pairs,
+// which otherwise stand in columns of their own below.
 let narrow = false;
 let columns = 1;
+let pairColumns = 1;
 const inLastRow = (group) => group.members.length % columns;
 const pairsBeside = (group) => !narrow && inLastRow(group) !== 0;
 
@@ -22,6 +24,7 @@ function measure() {
   narrow = matchMedia('(max-width: 640px)').matches;
   const inside = list.clientWidth - 58;
   columns = narrow ? 2 : Math.max(1, Math.floor((inside + 6) / 294));
+  pairColumns = Math.max(1, Math.floor((inside + 24) / 444));
   for (const group of groups) {
     if (group.view) placePairs(group);
     else group.node.style.height = `${guessHeight(group)}px`;
@@ -38,7 +41,7 @@ function guessHeight(group) {
   const rows = Math.ceil(group.members.length / columns);
   const pairs = pairsBeside(group) ? 0 : Math.min(group.pairs.length, PAIRS_AT_FIRST + 1);
   if (narrow) return 84 + rows * 312 + pairs * 30;
-  return 46 + rows * 174 + Math.ceil(pairs / Math.max(1, columns - 1)) * 21;
+  return 46 + rows * 174 + Math.ceil(pairs / pairColumns) * 21;
 }
 
 const textOf = (group) => group.text ||

@@ -56,5 +56,13 @@ function dateOfChange(ns) {
          `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
+// EXIF writes a date with colons, and most makers' names once more in the model's.
+const captureText = (date) => date.replace(/^(\d{4}):(\d\d):(\d\d)/, '$1-$2-$3');
+const cameraText = (camera) => camera.replace(/^(\S+) (?=\1(\s|$))/i, '');
+
 const megapixels = (member) => member.width * member.height / 1e6;
-const scoreText = (score) => String(Math.round(score * 1000) / 1000);
+function megapixelText(member) {
+  const mega = megapixels(member);
+  return mega < 0.05 ? '' : `${mega.toFixed(mega < 10 ? 1 : 0)} MP`;
+}
+const scoreText = (score) => (Math.round(score * 1000) / 1000).toFixed(3);
