@@ -1,9 +1,11 @@
 """What a person with a folder of photographs relies on when they run `millrace dedupe`."""
 
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -164,6 +166,18 @@ def test_orientation_is_applied_once_and_turned_copies_are_found_on_request(tmp_
     assert groups(result) == [["tagged.jpg", "upright.jpg"]]
     result, _ = dedupe(tmp_path, folder, "--orientations")
     assert groups(result) == [["mirrored.png", "tagged.jpg", "turned.jpg", "upright.jpg"]]
+
+
+def test_the_catalogue_numbers_orientations_as_exif_does(tmp_path, folder):
+    image = scene(640, 480, 12)
+    image.save(folder / "upright.png")
+    image.transpose(Image.ROTATE_90).save(folder / "turned.png")
+    dedupe(tmp_path, folder, "--orientations")
+    with contextlib.closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as catalog:
+        path_of = {content: os.path.basename(path) for path, content in catalog.execute("SELECT path, content FROM files")}
+        rows = list(catalog.execute("SELECT b, orientation FROM scores WHERE kind = 0"))
+    # Which way the second is turned until it shows what the first does: 6 is a quarter clockwise, 8 the other way.
+    assert [(path_of[b], orientation) for b, orientation in rows] in ([(b"turned.png", 6)], [(b"upright.png", 8)])
 
 
 def test_bursts_stay_apart(tmp_path, folder):

@@ -49,8 +49,8 @@ struct CatalogPicture {
 // The judgement of two contents by their pixels, the second turned by `orientation`. `a` < `b`.
 struct CatalogScore {
   ContentHash a{}, b{};
-  std::uint8_t orientation = 0;  // as src/kernels/alike numbers them, 0 is as it is
-  std::uint8_t kind = 0;         // likewise
+  std::uint8_t orientation = 1;  // EXIF's number, 1 is as it is
+  std::uint8_t kind = 0;         // as src/kernels/alike numbers them
   float score = 0;
 };
 

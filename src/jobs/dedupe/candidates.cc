@@ -111,9 +111,9 @@ std::vector<std::array<Views, 8>> turned_views(const Library& library, const std
         const auto small = squeezed(*thumbnail, alike::kSide);
         alike::Thumbnail pixels;
         std::copy(small.begin(), small.end(), pixels.begin());
-        for (int o = 0; o < alike::kOrientations; ++o) {
+        for (const Orientation o : kOrientations) {
           const alike::Thumbnail turned = alike::oriented(pixels, o);
-          out[begin + i][static_cast<std::size_t>(o)] = {whole_codes(turned.data()), middle_codes(turned.data())};
+          out[begin + i][index_of(o)] = {whole_codes(turned.data()), middle_codes(turned.data())};
         }
       }
     });

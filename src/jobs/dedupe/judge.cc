@@ -16,18 +16,17 @@ Judge::Judge(const Library& library, Catalog& catalog, RunContext& context)
   };
   for (const CatalogScore& score : catalog.scores()) {
     const std::uint32_t a = index_of(score.a), b = index_of(score.b);
-    if (a == kNone || b == kNone || score.orientation > 7 || score.kind > 2) continue;
-    known_.emplace(key_of(a, b, score.orientation), Judgement{static_cast<alike::Kind>(score.kind), score.score});
+    if (a == kNone || b == kNone || score.orientation < 1 || score.orientation > 8 || score.kind > 2) continue;
+    const auto orientation = static_cast<Orientation>(score.orientation);
+    known_.emplace(key_of(a, b, orientation), Judgement{static_cast<alike::Kind>(score.kind), score.score});
   }
 }
 
 void Judge::look_at(const std::vector<Candidate>& candidates) {
   std::vector<Look> looks;
   for (const Candidate& c : candidates) {
-    for (int o = 0; o < alike::kOrientations; ++o) {
-      if ((c.orientations >> o & 1) != 0 && known_.count(key_of(c.a, c.b, o)) == 0) {
-        looks.push_back({c.a, c.b, static_cast<std::uint8_t>(o), {}});
-      }
+    for (const Orientation o : kOrientations) {
+      if (c.in(o) && known_.count(key_of(c.a, c.b, o)) == 0) looks.push_back({c.a, c.b, o, {}});
     }
   }
   if (looks.empty()) return;
@@ -48,7 +47,8 @@ void Judge::look_at(const std::vector<Candidate>& candidates) {
       const Look& look = looks[i];
       known_.emplace(key_of(look.a, look.b, look.orientation), look.result);
       catalog_.put(CatalogScore{library_.pictures[look.a].data.content, library_.pictures[look.b].data.content,
-                                look.orientation, static_cast<std::uint8_t>(look.result.kind), look.result.score});
+                                static_cast<std::uint8_t>(look.orientation),
+                                static_cast<std::uint8_t>(look.result.kind), look.result.score});
     }
     catalog_.flush_now_and_then();
     progress.add(end - begin);
@@ -60,11 +60,11 @@ void Judge::run_batch(std::vector<Look>& looks, std::size_t begin, std::size_t e
   Trace::Stage& stage = context_.trace.stage("compare pixels", context_.executor.threads(), "a stricter --match");
   // Each picture of the batch once in each orientation that is asked for.
   std::vector<std::uint64_t> views;
-  const auto view_of = [](std::uint32_t picture, int orientation) {
-    return static_cast<std::uint64_t>(picture) << 3 | static_cast<std::uint64_t>(orientation);
+  const auto view_of = [](std::uint32_t picture, Orientation o) {
+    return static_cast<std::uint64_t>(picture) << 3 | index_of(o);
   };
   for (std::size_t i = begin; i < end; ++i) {
-    views.push_back(view_of(looks[i].a, 0));
+    views.push_back(view_of(looks[i].a, Orientation::upright));
     views.push_back(view_of(looks[i].b, looks[i].orientation));
   }
   std::sort(views.begin(), views.end());
@@ -83,18 +83,17 @@ void Judge::run_batch(std::vector<Look>& looks, std::size_t begin, std::size_t e
       alike::Thumbnail pixels;
       const auto small = squeezed(*thumbnail, alike::kSide);
       std::copy(small.begin(), small.end(), pixels.begin());
-      features[i] = alike::features_of(alike::oriented(pixels, static_cast<int>(views[i] & 7)));
+      features[i] = alike::features_of(alike::oriented(pixels, kOrientations[views[i] & 7]));
       usable[i] = 1;
     }
   });
-  const auto at = [&](std::uint32_t picture, int orientation) {
-    return static_cast<std::size_t>(std::lower_bound(views.begin(), views.end(), view_of(picture, orientation)) -
-                                    views.begin());
+  const auto at = [&](std::uint32_t picture, Orientation o) {
+    return static_cast<std::size_t>(std::lower_bound(views.begin(), views.end(), view_of(picture, o)) - views.begin());
   };
   context_.executor.parallel_for(end - begin, 4, [&](std::size_t from, std::size_t to) {
     const Span span(stage);
     for (std::size_t i = begin + from; i < begin + to; ++i) {
-      const std::size_t a = at(looks[i].a, 0), b = at(looks[i].b, looks[i].orientation);
+      const std::size_t a = at(looks[i].a, Orientation::upright), b = at(looks[i].b, looks[i].orientation);
       if (usable[a] == 0 || usable[b] == 0) continue;
       const alike::Verdict verdict = alike::compare(features[a], features[b]);
       looks[i].result = {verdict.kind, verdict.score};
@@ -108,8 +107,8 @@ Judgement Judge::judgement(const Candidate& candidate) {
   const auto rank = [](const Judgement& j) {
     return j.kind == alike::Kind::same ? 2 : j.kind == alike::Kind::recoloured ? 1 : 0;
   };
-  for (int o = 0; o < alike::kOrientations; ++o) {
-    if ((candidate.orientations >> o & 1) == 0) continue;
+  for (const Orientation o : kOrientations) {
+    if (!candidate.in(o)) continue;
     const Judgement j = known_.at(key_of(candidate.a, candidate.b, o));
     if (rank(j) > rank(best) || (rank(j) == rank(best) && j.score > best.score)) best = j;
   }

@@ -11,10 +11,12 @@
 
 namespace millrace::dedupe {
 
-// Two pictures, a < b, and in which of the eight orientations of b they are to be compared (bit 0: as they are).
+// Two pictures, a < b, and in which orientations of b they are to be compared: a bit each, by index_of().
 struct Candidate {
   std::uint32_t a = 0, b = 0;
   std::uint8_t orientations = 1;
+
+  bool in(Orientation o) const { return (orientations >> index_of(o) & 1) != 0; }
 };
 
 struct Judgement {
@@ -36,12 +38,12 @@ class Judge {
  private:
   struct Look {
     std::uint32_t a, b;
-    std::uint8_t orientation;
+    Orientation orientation;
     Judgement result;
   };
   using Key = std::uint64_t;  // a, b and orientation packed: 30 bits each and 3
-  static Key key_of(std::uint32_t a, std::uint32_t b, int orientation) {
-    return static_cast<Key>(a) << 33 | static_cast<Key>(b) << 3 | static_cast<Key>(orientation);
+  static Key key_of(std::uint32_t a, std::uint32_t b, Orientation o) {
+    return static_cast<Key>(a) << 33 | static_cast<Key>(b) << 3 | index_of(o);
   }
   void run_batch(std::vector<Look>& looks, std::size_t begin, std::size_t end);
 

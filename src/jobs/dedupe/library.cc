@@ -200,8 +200,8 @@ Library find(const Options& options, const RunContext& context) {
 }  // namespace
 
 std::string catalog_key() {
-  return fmt::format("hashes {} upright, reduced to {}, thumbnails {}, alike {}", kHashVersion, kShortestSide,
-                     kThumbnailSide, kJudgeVersion);
+  return fmt::format("hashes {} upright, reduced to {}, thumbnails {}, alike {}, turned as EXIF says", kHashVersion,
+                     kShortestSide, kThumbnailSide, kJudgeVersion);
 }
 
 std::vector<std::string> absolute_folders(const std::vector<std::string>& folders) {
