@@ -264,6 +264,16 @@ def test_wrong_input_is_named(tmp_path, folder):
     assert (tmp_path / "notes.txt").read_text() == "hello"
 
 
+@pytest.mark.parametrize("kind", ["whash", "colorhash", "pdq"])
+def test_a_hash_that_the_catalogue_does_not_keep_is_no_rule(folder, kind):
+    done = millrace("dedupe", folder, "--match", f"phash<=8|dhash<=5,{kind}<=9", check=False)
+    words = done.stderr.decode()
+    assert done.returncode == 2
+    assert f"'{kind}<=9' is not a term of a rule: the catalogue does not keep {kind}" in words
+    assert "it keeps dhash, ahash, dhash_vertical and phash" in words
+    assert f"millrace hash --kinds {kind} computes {kind}" in words
+
+
 def test_settings_come_from_file_environment_and_flag(tmp_path, folder):
     config = tmp_path / "config.yaml"
     config.write_text("match: dhash<=3\ngroup: connected\n")
