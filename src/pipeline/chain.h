@@ -46,7 +46,7 @@ struct Chain {
 
 // Items until `next` gives none.
 template <typename Out, typename Body>
-auto source(std::string name, Body next) {
+auto source(const std::string& name, Body next) {
   auto build = [name, next](RunContext& context) {
     Trace::Stage& stage = context.trace.stage(name, 1);
     return oneapi::tbb::make_filter<void, Out>(oneapi::tbb::filter_mode::serial_in_order,

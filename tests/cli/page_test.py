@@ -94,6 +94,17 @@ class Page:
         self.browser = browser
         self.path = path
         browser.get(path.as_uri())
+        self.drawn()
+
+    def reload(self):
+        self.browser.refresh()
+        self.drawn()
+
+    def drawn(self):
+        """Groups are filled when the browser has found out which of them are near: after a frame that it drew."""
+        self.browser.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
+        )
 
     def keys(self, *keys):
         for key in keys:
@@ -156,7 +167,7 @@ def page(browser, tmp_path):
     browser.get_log("browser")
     page = Page(browser, write_page(tmp_path, path))
     page.browser.execute_script("localStorage.clear()")
-    page.browser.refresh()
+    page.reload()
     yield page
     assert page.errors() == []
 
@@ -303,7 +314,7 @@ def test_a_pair_told_apart(page, tmp_path):
 def test_marks_survive_a_reload(page, tmp_path):
     page.keys("j", "a", "j", " ", "j", "n")
     before = page.export(tmp_path / "out")
-    page.browser.refresh()
+    page.reload()
     assert page.removed() == [(0, 1), (1, 0)]
     assert page.text("#sum-decided") == "3"
     assert page.export(tmp_path / "out") == before
@@ -392,7 +403,7 @@ def test_a_group_that_others_empty_is_not_accepted(browser, tmp_path):
     page.click(page.member(2, 1) + " .keep")
     assert page.removed() == [(0, 1), (2, 0)]
     assert page.text("#sum-decided") == "3"
-    page.browser.refresh()
+    page.reload()
     assert page.removed() == [(0, 1), (2, 0)]
     assert page.errors() == []
 
@@ -438,7 +449,7 @@ def test_a_damaged_store_does_not_stop_the_page(page):
     script = """localStorage.setItem('millrace:decisions:' + JSON.parse(
         document.getElementById('end').textContent).id, '{"groups": [[0, "marked", [1], []], [77], 5]}')"""
     page.browser.execute_script(script)
-    page.browser.refresh()
+    page.reload()
     assert page.removed() == [(0, 1)]
     assert page.text("#sum-decided") == "1"
 

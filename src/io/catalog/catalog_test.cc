@@ -75,7 +75,7 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
     failed.code = ErrorCode::bad_data;
     failed.reason = "not a picture";
     catalog.put(failed, {});
-    catalog.put(CatalogFile{"/a/\xFF\n\0b", 1ULL << 40, -5, false, {}, "", content(1)});
+    catalog.put(CatalogFile{"/a/\xFF\nb", 1ULL << 40, -5, false, {}, "", content(1)});
     catalog.put(CatalogFile{"/b", 0, 7, true, ErrorCode::io, "cannot be read", {}});
     catalog.put(CatalogScore{content(1), content(2), 5, 2, 0.625F});
     catalog.put_not_duplicates(content(2), content(1));
@@ -108,7 +108,7 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_EQ(catalog.thumbnail(content(2)), std::nullopt);
   const auto files = catalog.files();
   ASSERT_EQ(files.size(), 2U);
-  EXPECT_EQ(files[0].path, "/a/\xFF\n");
+  EXPECT_EQ(files[0].path, "/a/\xFF\nb");
   EXPECT_EQ(files[0].size, 1ULL << 40);
   EXPECT_EQ(files[0].mtime_ns, -5);
   EXPECT_EQ(files[0].content, content(1));

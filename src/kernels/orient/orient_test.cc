@@ -39,9 +39,9 @@ std::pair<int, int> source(Orientation o, int x, int y, int width, int height) {
 }
 
 TEST(Orient, EveryPixelComesFromWhereTheDefinitionSays) {
-  const int width = 7, height = 5;
+  constexpr int width = 7, height = 5;
   for (const int channels : {1, 2, 3, 4}) {
-    const auto px = random_bytes(static_cast<std::size_t>(width * height * channels), 2);
+    const auto px = random_bytes(std::size_t{width} * height * static_cast<std::size_t>(channels), 2);
     for (const Orientation o : kOrientations) {
       const auto out = oriented(px.data(), width, height, channels, o);
       const int out_width = swaps_sides(o) ? height : width, out_height = swaps_sides(o) ? width : height;

@@ -246,6 +246,7 @@ TEST_F(PageTest, thumbnails_past_the_limit_go_to_a_folder) {
 
 TEST_F(PageTest, a_thousand_thumbnails_a_folder) {
   std::vector<PageGroup> groups;
+  groups.reserve(501);
   for (int i = 0; i < 501; ++i) groups.push_back(some_group(i));
   write(at("r.html"), groups, Bytes{0});
   EXPECT_TRUE(fs::exists(at("r.html.thumbs/0000/000999.jpg")));

@@ -271,7 +271,7 @@ TEST_F(Apply, MoveKeepsPlacesAndNeverOverwrites) {
 TEST_F(Apply, CompanionsGoAlongUnlessShared) {
   put("a.jpg", "the picture");
   put("b.JPG", "\xFF\xD8\xFF the picture");
-  put("b.dng", "II*\0 raw");
+  put("b.dng", "II* raw");
   put("b.xmp", "sidecar");
   put("B.MOV", "film");
   put("b.txt", "a note");

@@ -75,7 +75,7 @@ class Scene : public testing::Test {
 
   std::string put(const std::string& name, const std::string& bytes, std::int64_t second = 1'500'000'000,
                   unsigned mode = 0644) {
-    const std::string path = photos_ + "/" + name;
+    std::string path = photos_ + "/" + name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::ofstream(path, std::ios::binary) << bytes;
     ::chmod(path.c_str(), mode);
