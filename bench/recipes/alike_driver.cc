@@ -2,9 +2,8 @@
 // Leaves: one Verdict a pair, raw, in their order, and the processor time a pair took on stderr.
 // Never: used by the product.
 //
-//   alike_driver THUMBS PAIRS OUT    THUMBS: 12288 bytes each; PAIRS: int32 first, second,
-//   orientation of
-//                                    the second; OUT: twelve float32 a pair (kind first)
+//   alike_driver THUMBS PAIRS OUT    THUMBS: 12288 bytes each; PAIRS: int32 first, second, orientation
+//                                    of the second (EXIF's number); OUT: twelve float32 a pair (kind first)
 #include <time.h>
 
 #include <cstdio>
@@ -33,16 +32,17 @@ int main(int argc, char** argv) {
   };
   const std::vector<char> thumbs = slurp(argv[1]), pairs = slurp(argv[2]);
   const std::size_t count = thumbs.size() / kThumbnailBytes, pair_count = pairs.size() / 12;
-  std::vector<std::vector<Features>> features(kOrientations);
-  const auto get = [&](std::size_t i, std::size_t o) -> const Features& {
-    if (features[o].empty()) {
+  std::vector<std::vector<Features>> features(millrace::kOrientations.size());
+  const auto get = [&](std::size_t i, millrace::Orientation o) -> const Features& {
+    std::vector<Features>& all = features[millrace::index_of(o)];
+    if (all.empty()) {
       for (std::size_t k = 0; k < count; ++k) {
         const std::span<const std::uint8_t, kThumbnailBytes> pixels(
             reinterpret_cast<const std::uint8_t*>(thumbs.data()) + k * kThumbnailBytes, kThumbnailBytes);
-        features[o].push_back(features_of(oriented(pixels, static_cast<int>(o))));
+        all.push_back(features_of(oriented(pixels, o)));
       }
     }
-    return features[o][i];
+    return all[i];
   };
   std::vector<float> out;
   double seconds[3] = {0, 0, 0};
@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
   for (std::size_t k = 0; k < pair_count; ++k) {
     std::int32_t p[3];
     std::memcpy(p, pairs.data() + 12 * k, 12);
-    const Features& a = get(static_cast<std::size_t>(p[0]), 0);
-    const Features& b = get(static_cast<std::size_t>(p[1]), static_cast<std::size_t>(p[2]));
+    const Features& a = get(static_cast<std::size_t>(p[0]), millrace::Orientation::upright);
+    const Features& b = get(static_cast<std::size_t>(p[1]), static_cast<millrace::Orientation>(p[2]));
     const double start = cpu_seconds();
     const Verdict v = compare(a, b);
     const double took = cpu_seconds() - start;

@@ -70,11 +70,15 @@ class Collection:
         return len(self.files)
 
 
-# The eight orientations as alike.h numbers them: first mirrored left to right when o >= 4, then turned
-# o % 4 quarters anticlockwise.
+# EXIF's eight orientations: mirrored left to right or not, then turned so many quarters anticlockwise.
+ORIENTATIONS = {1: (False, 0), 2: (True, 0), 3: (False, 2), 4: (True, 2),
+                5: (True, 1), 6: (False, 3), 7: (True, 3), 8: (False, 1)}
+
+
 def oriented(thumbs, o):
-    out = thumbs[:, :, ::-1] if o >= 4 else thumbs
-    return np.ascontiguousarray(np.rot90(out, o % 4, axes=(1, 2)))
+    mirrored, quarters = ORIENTATIONS[o]
+    out = thumbs[:, :, ::-1] if mirrored else thumbs
+    return np.ascontiguousarray(np.rot90(out, quarters, axes=(1, 2)))
 
 
 def distances(a, b=None):

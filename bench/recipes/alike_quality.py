@@ -24,7 +24,7 @@ import numpy as np
 from PIL import Image
 from scipy.fft import dct
 
-from alike_features import LANCZOS, Collection, distances, oriented, stored_thumbnail
+from alike_features import LANCZOS, ORIENTATIONS, Collection, distances, oriented, stored_thumbnail
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIELDS = ("kind score coarse overlap structure correlation movement moved_share chroma tone fit contrast").split()
@@ -36,6 +36,7 @@ class Driver:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="alike-"))
         sources = [str(p) for p in (ROOT / "src/kernels/alike").glob("alike_*.cc")
                    if not p.stem.endswith(("_test", "_bench"))]
+        sources.append(str(ROOT / "src/kernels/orient/orient_cpu.cc"))
         subprocess.run(["c++", "-std=c++20", "-O3", "-ffp-contract=off", f"-I{ROOT}",
                         str(ROOT / "bench/recipes/alike_driver.cc"), *sources, "-o", str(self.folder / "driver")],
                        check=True)
@@ -52,8 +53,8 @@ class Driver:
 
 def true_pairs(c):
     """Every two versions of one base, and the orientation that brings the second to the first."""
-    turn = {"rotated": 1, "mirrored": 4}  # original -> version
-    back = {0: 0, 1: 3, 4: 4}
+    turn = {"rotated": 8, "mirrored": 2}  # original -> version
+    back = {1: 1, 8: 6, 2: 2}
     where = {}
     for i, base in enumerate(c.base):
         where.setdefault(base, []).append(i)
@@ -61,13 +62,13 @@ def true_pairs(c):
     for rows in where.values():
         for a, i in enumerate(rows):
             for j in rows[a + 1:]:
-                oi, oj = turn.get(c.version[i], 0), turn.get(c.version[j], 0)
-                if oi == 0:
+                oi, oj = turn.get(c.version[i], 1), turn.get(c.version[j], 1)
+                if oi == 1:
                     pairs.append((i, j, back[oj]))
-                elif oj == 0:
+                elif oj == 1:
                     pairs.append((i, j, oi))
                 else:  # a mirrored one is unmirrored, then turned
-                    pairs.append((i, j, 5) if oi == 1 else (j, i, 5))
+                    pairs.append((i, j, 5) if oi == 8 else (j, i, 5))
     return np.array(pairs)
 
 
@@ -95,9 +96,9 @@ def verify(c, driver, options):
     h = {n: distances(v) for n, v in c.hash.items()}
     near = ((h["dhash"] <= 10) & (h["ahash"] <= 10)) | (h["phash"] <= 12) | (distances(c.pdq) <= 90)
     i, j = np.nonzero(np.triu(near & (c.base[:, None] != c.base[None, :]), 1))
-    proposed = np.stack([i, j, 0 * i], 1)
+    proposed = np.stack([i, j, 0 * i + 1], 1)
     originals = np.nonzero(c.version == "original")[0]
-    every = np.array([(a, b, o) for k, a in enumerate(originals) for b in originals[k + 1:] for o in range(8)])
+    every = np.array([(a, b, o) for k, a in enumerate(originals) for b in originals[k + 1:] for o in ORIENTATIONS])
     for name, false in (("permissive candidates", proposed), ("originals, 8 orientations", every)):
         out = driver(c.thumb, false)
         print(f"false pairs, {name}: {driver.speed}")
@@ -128,7 +129,7 @@ def distributions(name, table):
 
 def harder(c, driver, options):
     index = {(b, v): i for i, (b, v) in enumerate(zip(c.base, c.version))}
-    pairs = np.array([(index[b, "base"], i, 0) for i, (b, v) in enumerate(zip(c.base, c.version)) if v != "base"])
+    pairs = np.array([(index[b, "base"], i, 1) for i, (b, v) in enumerate(zip(c.base, c.version)) if v != "base"])
     table = driver(c.thumb, pairs)
     print(f"harder edits against their base: {driver.speed}")
     version, kind, true = c.version[pairs[:, 1]], table[:, 0], c.same[pairs[:, 1]]
@@ -223,16 +224,16 @@ def cross_distances(codes, apart):
 
 
 def candidates(c, folder, pairs, same, easy, hard, hard_pairs, hard_same):
-    by_orientation = [codes_of(oriented(c.thumb, o)) for o in range(8)]
+    by_orientation = {o: codes_of(oriented(c.thumb, o)) for o in ORIENTATIONS}
     true = {n: np.zeros((3, len(pairs)), int) for n in CODES}
     for k, (i, j, o) in enumerate(pairs):
         for m, (p, q) in enumerate(MEETINGS):
             for n in CODES:
-                true[n][m, k] = (by_orientation[0][n][p, i] != by_orientation[o][n][q, j]).sum()
+                true[n][m, k] = (by_orientation[1][n][p, i] != by_orientation[o][n][q, j]).sum()
     of_hard = codes_of(hard.thumb)
     far = {n: np.stack([(of_hard[n][p, hard_pairs[:, 0]] != of_hard[n][q, hard_pairs[:, 1]]).sum(1)
                         for p, q in MEETINGS]) for n in CODES}
-    set_false = cross_distances(by_orientation[0], np.triu(c.base[:, None] != c.base[None, :], 1))
+    set_false = cross_distances(by_orientation[1], np.triu(c.base[:, None] != c.base[None, :], 1))
     thumbs, owners = windows(c, folder)
     window_false = cross_distances(codes_of(thumbs), np.triu(owners[:, None] != owners[None, :], 1))
     total = window_false["phash"].shape[1]
@@ -272,7 +273,7 @@ def verify_windows(c, folder, driver):
     """Every pair of windows of different photographs: nothing in them is the same picture."""
     thumbs, owners = windows(c, folder)
     i, j = np.nonzero(np.triu(owners[:, None] != owners[None, :], 1))
-    wrong = driver(thumbs, np.stack([i, j, 0 * i], 1))[:, 0] == SAME
+    wrong = driver(thumbs, np.stack([i, j, 0 * i + 1], 1))[:, 0] == SAME
     print(f"windows of different photographs: {driver.speed}\n  called same: {wrong.sum()} of {len(wrong)}")
     for a, b in zip(i[wrong][:10], j[wrong][:10]):
         print(f"    {c.files[owners[a]]} {c.files[owners[b]]}")

@@ -163,6 +163,7 @@ inline std::string png_bytes(int width, int height, const std::vector<std::uint8
   }
   png_write_info(png, info);
   std::vector<png_bytep> lines;
+  lines.reserve(static_cast<std::size_t>(height));
   for (int y = 0; y < height; ++y)
     lines.push_back(const_cast<png_bytep>(rows.data()) + static_cast<std::size_t>(y) * pitch);
   png_write_image(png, lines.data());

@@ -94,6 +94,17 @@ class Page:
         self.browser = browser
         self.path = path
         browser.get(path.as_uri())
+        self.drawn()
+
+    def reload(self):
+        self.browser.refresh()
+        self.drawn()
+
+    def drawn(self):
+        """Groups are filled when the browser has found out which of them are near: after a frame that it drew."""
+        self.browser.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
+        )
 
     def keys(self, *keys):
         for key in keys:
@@ -156,7 +167,7 @@ def page(browser, tmp_path):
     browser.get_log("browser")
     page = Page(browser, write_page(tmp_path, path))
     page.browser.execute_script("localStorage.clear()")
-    page.browser.refresh()
+    page.reload()
     yield page
     assert page.errors() == []
 
@@ -303,7 +314,7 @@ def test_a_pair_told_apart(page, tmp_path):
 def test_marks_survive_a_reload(page, tmp_path):
     page.keys("j", "a", "j", " ", "j", "n")
     before = page.export(tmp_path / "out")
-    page.browser.refresh()
+    page.reload()
     assert page.removed() == [(0, 1), (1, 0)]
     assert page.text("#sum-decided") == "3"
     assert page.export(tmp_path / "out") == before
@@ -330,7 +341,7 @@ def test_help(page):
 
 
 def test_one_file_in_two_groups(browser, tmp_path):
-    """It is counted once, exported once, and its removal never empties the other group."""
+    """It is counted once, goes out with every group that it stands in, and its removal never empties the other one."""
     shared = member("/p/shared.jpg", 100)
     groups = [
         {"id": "g0", "kind": "identical", "members": [member("/p/a.jpg", 100, keep=True), shared], "pairs": []},
@@ -345,17 +356,83 @@ def test_one_file_in_two_groups(browser, tmp_path):
     assert page.text("#sum-files") == "1"
     page.click(page.member(1, 1) + " .remove")
     assert page.removed() == [(0, 1), (1, 0)]
+    assert "At least one picture of a group stays" in page.text("#toast")
     decisions = page.export(tmp_path / "out")["decisions"]
-    assert [(one["path"], one["action"]) for one in decisions] == [
-        ("/p/a.jpg", "keep"),
-        ("/p/shared.jpg", "remove"),
-        ("/p/c.jpg", "keep"),
+    assert [(one["group"], one["path"], one["action"]) for one in decisions] == [
+        ("g0", "/p/a.jpg", "keep"),
+        ("g0", "/p/shared.jpg", "remove"),
+        ("g1", "/p/shared.jpg", "remove"),
+        ("g1", "/p/c.jpg", "keep"),
     ]
+    # A mark is one mark wherever the file shows: kept in the one group, it is kept in the other.
+    page.click(page.member(1, 0) + " .keep")
+    assert page.removed() == []
+    assert "stays" in page.one(page.member(0, 1)).get_attribute("aria-label")
+    assert [one["action"] for one in page.export(tmp_path / "out")["decisions"]] == ["keep"] * 4
+    page.click("#undo")
+    assert page.removed() == [(0, 1), (1, 0)]
     # The group that marked it gives it back, and no other one does.
     page.click(page.group(1) + " .acts button:last-child")
     assert page.removed() == [(0, 1), (1, 0)]
     page.click(page.group(0) + " .acts button:last-child")
     assert page.removed() == []
+    assert page.errors() == []
+
+
+def test_a_group_that_others_empty_is_not_accepted(browser, tmp_path):
+    """Somebody stays in every group that goes out: else the program would leave all of its removals alone."""
+    first, second = member("/p/1.jpg", 100), member("/p/2.jpg", 100)
+    groups = [
+        {"id": "g0", "kind": "similar", "members": [member("/p/1 large.jpg", 200, keep=True), first], "pairs": []},
+        {"id": "g1", "kind": "similar", "members": [member("/p/2 large.jpg", 200, keep=True), second], "pairs": []},
+        {"id": "g2", "kind": "burst", "members": [first, second], "pairs": []},
+    ]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"header": {}, "groups": groups}), encoding="utf-8")
+    page = Page(browser, write_page(tmp_path, path))
+    page.click(page.group(0) + " .accept")
+    page.click(page.group(1) + " .accept")
+    assert page.removed() == [(0, 1), (1, 1), (2, 0), (2, 1)]
+    assert page.text("#accept-all") == "Accept all shown (0)"
+    page.click(page.group(2) + " .accept")
+    assert "keep one of them first" in page.text("#toast")
+    page.click(page.member(2, 0) + " .remove")
+    assert "At least one picture" in page.text("#toast")
+    assert page.text("#sum-decided") == "2"
+    assert {one["group"] for one in page.export(tmp_path / "out")["decisions"]} == {"g0", "g1"}
+    page.click(page.member(2, 1) + " .keep")
+    assert page.removed() == [(0, 1), (2, 0)]
+    assert page.text("#sum-decided") == "3"
+    page.reload()
+    assert page.removed() == [(0, 1), (2, 0)]
+    assert page.errors() == []
+
+
+def test_told_apart_in_one_group_and_removed_in_another(browser, tmp_path):
+    shared = member("/p/shared.jpg", 100)
+    pairs = [{"a": 0, "b": 1, "score": 0.9, "distances": {}}, {"a": 0, "b": 2, "score": 0.9, "distances": {}}]
+    groups = [
+        {"id": "g0", "kind": "similar", "members": [member("/p/large.jpg", 200, keep=True), shared], "pairs": []},
+        {"id": "g1", "kind": "burst", "members": [shared, member("/p/c.jpg", 1), member("/p/d.jpg", 1)], "pairs": pairs},
+    ]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"header": {}, "groups": groups}), encoding="utf-8")
+    page = Page(browser, write_page(tmp_path, path))
+    page.click(page.group(0) + " .accept")
+    page.click(page.group(1) + " .accept")
+    for n in (1, 2):
+        page.click(page.group(1) + f" .pairs li:nth-child({n}) button")
+    assert page.removed() == [(0, 1), (1, 0)]
+    # Nobody who stays in the second group is its duplicate: it goes because of the first alone.
+    decisions = page.export(tmp_path / "out")["decisions"]
+    assert [(one["group"], one["path"], one["action"]) for one in decisions] == [
+        ("g0", "/p/large.jpg", "keep"),
+        ("g0", "/p/shared.jpg", "remove"),
+        ("g1", "/p/c.jpg", "keep"),
+        ("g1", "/p/d.jpg", "keep"),
+        ("g1", "/p/shared.jpg", "not_duplicates"),
+        ("g1", "/p/shared.jpg", "not_duplicates"),
+    ]
     assert page.errors() == []
 
 
@@ -372,9 +449,39 @@ def test_a_damaged_store_does_not_stop_the_page(page):
     script = """localStorage.setItem('millrace:decisions:' + JSON.parse(
         document.getElementById('end').textContent).id, '{"groups": [[0, "marked", [1], []], [77], 5]}')"""
     page.browser.execute_script(script)
-    page.browser.refresh()
+    page.reload()
     assert page.removed() == [(0, 1)]
     assert page.text("#sum-decided") == "1"
+
+
+def test_long_names_on_a_narrow_screen(browser, tmp_path):
+    long = "/p/" + "a folder with a long name/" * 9 + "name_without_any_space_" * 9 + ".jpg"
+    first = member(long, 2000, keep=True, camera="Canon Canon PowerShot S80", date="2006:01:31 22:05:01")
+    second = member(long + ".jpg", 1000, camera="NIKON NIKONOS", why="fewer pixels than " + long)
+    far = {"ahash": 15, "dhash": 25, "dhash_vertical": 27, "phash": 12}
+    pairs = [{"a": 0, "b": 1, "score": 0.5, "distances": far}]
+    groups = [{"id": "g0", "kind": "similar", "members": [first, second], "pairs": pairs}]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"header": {"rule": "a," * 90, "folders": [long]}, "groups": groups}), encoding="utf-8")
+    page = Page(browser, write_page(tmp_path, path))
+    words = page.text(page.member(0, 0) + " .words")
+    assert "Canon PowerShot S80" in words and "Canon Canon" not in words
+    assert "2006-01-31 22:05:01" in words
+    assert "0.0 MP" not in words
+    assert "NIKON NIKONOS" in page.text(page.member(0, 1) + " .words")
+    assert page.text(page.group(0) + " .pairs .far b") == "0.500"
+    metrics = {"width": 400, "height": 860, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        script = """return [...document.querySelectorAll('main *, .top *, .tools *, .bar *')].filter((one) => {
+            const box = one.getBoundingClientRect();
+            return box.width && (box.right > innerWidth + 1 || box.left < -1) && !one.closest('.folder');
+        }).map((one) => one.outerHTML)"""
+        assert browser.execute_script(script) == []
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert page.errors() == []
 
 
 def test_an_empty_page(browser, tmp_path):

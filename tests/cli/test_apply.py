@@ -164,13 +164,18 @@ def test_changed_and_reference_files_are_left(library):
     assert not (library.photos / "3 copy.png").exists() or not (library.photos / "3.png").exists()
 
 
-def test_not_duplicates_are_not_found_again(library):
+def test_not_duplicates_are_not_found_again_until_undone(library):
     found = library.search()
     library.decide(found, not_duplicates=True)
     library.run("apply", "decisions.json", "--action", "trash")
     assert library.search()["groups"] == found["groups"]
-    library.run("apply", "decisions.json", "--action", "trash", "--go")
+    done = library.run("apply", "decisions.json", "--action", "trash", "--go", "--json", "done.json")
     assert library.search()["groups"] == []
+    journal = summary(library)["journal"]
+    assert f"to take it back: millrace dedupe undo {journal}".encode() in done.stderr
+    back = library.run("undo", journal)
+    assert b"no longer remembered as no duplicates" in back.stderr
+    assert library.search()["groups"] == found["groups"]
 
 
 def test_interrupt(library):

@@ -1,9 +1,11 @@
 """What a person with a folder of photographs relies on when they run `millrace dedupe`."""
 
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -192,6 +194,18 @@ def test_orientation_is_applied_once_and_turned_copies_are_found_on_request(tmp_
     assert groups(result) == [["mirrored.png", "tagged.jpg", "turned.jpg", "upright.jpg"]]
 
 
+def test_the_catalogue_numbers_orientations_as_exif_does(tmp_path, folder):
+    image = scene(640, 480, 12)
+    image.save(folder / "upright.png")
+    image.transpose(Image.ROTATE_90).save(folder / "turned.png")
+    dedupe(tmp_path, folder, "--orientations")
+    with contextlib.closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as catalog:
+        path_of = {content: os.path.basename(path) for path, content in catalog.execute("SELECT path, content FROM files")}
+        rows = list(catalog.execute("SELECT b, orientation FROM scores WHERE kind = 0"))
+    # Which way the second is turned until it shows what the first does: 6 is a quarter clockwise, 8 the other way.
+    assert [(path_of[b], orientation) for b, orientation in rows] in ([(b"turned.png", 6)], [(b"upright.png", 8)])
+
+
 def test_bursts_stay_apart(tmp_path, folder):
     base = scene(800, 600, 21)
     for index, (second, fraction) in enumerate([("10", "0"), ("10", "3"), ("11", "1"), ("11", "95")]):
@@ -273,6 +287,16 @@ def test_wrong_input_is_named(tmp_path, folder):
     done = millrace("dedupe", folder, "--catalog", tmp_path / "notes.txt", check=False)
     assert done.returncode == 1 and b"notes.txt" in done.stderr
     assert (tmp_path / "notes.txt").read_text() == "hello"
+
+
+@pytest.mark.parametrize("kind", ["whash", "colorhash", "pdq"])
+def test_a_hash_that_the_catalogue_does_not_keep_is_no_rule(folder, kind):
+    done = millrace("dedupe", folder, "--match", f"phash<=8|dhash<=5,{kind}<=9", check=False)
+    words = done.stderr.decode()
+    assert done.returncode == 2
+    assert f"'{kind}<=9' is not a term of a rule: the catalogue does not keep {kind}" in words
+    assert "it keeps dhash, ahash, dhash_vertical and phash" in words
+    assert f"millrace hash --kinds {kind} computes {kind}" in words
 
 
 def test_settings_come_from_file_environment_and_flag(tmp_path, folder):

@@ -102,6 +102,9 @@ void Catalog::put(const CatalogScore& score) { state_->scores.push_back(score); 
 void Catalog::put_not_duplicates(const ContentHash& a, const ContentHash& b) {
   state_->not_duplicates.emplace_back(std::min(a, b), std::max(a, b));
 }
+void Catalog::drop_not_duplicates(const ContentHash& a, const ContentHash& b) {
+  state_->duplicates_after_all.emplace_back(std::min(a, b), std::max(a, b));
+}
 
 void Catalog::flush_now_and_then() {
   if (std::chrono::steady_clock::now() - state_->last_flush >= std::chrono::seconds(1)) flush();
@@ -110,15 +113,18 @@ void Catalog::flush_now_and_then() {
 void Catalog::flush() {
   State& s = *state_;
   s.last_flush = std::chrono::steady_clock::now();
-  if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.not_duplicates.empty()) return;
+  if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.not_duplicates.empty() &&
+      s.duplicates_after_all.empty())
+    return;
   s.run("BEGIN IMMEDIATE");
   {
-    Statement picture, thumbnail, file, score, apart;
+    Statement picture, thumbnail, file, score, apart, not_apart;
     s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
     s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)");
     s.prepare(score, "INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)");
     s.prepare(apart, "INSERT OR REPLACE INTO not_duplicates VALUES (?,?)");
+    s.prepare(not_apart, "DELETE FROM not_duplicates WHERE a = ? AND b = ?");
     for (const auto& [p, jpeg] : s.pictures) {
       picture.bind_content(1, p.content);
       if (p.failed) picture.integer(2, static_cast<int>(p.code));
@@ -165,12 +171,18 @@ void Catalog::flush() {
       apart.bind_content(2, b);
       s.write(apart);
     }
+    for (const auto& [a, b] : s.duplicates_after_all) {
+      not_apart.bind_content(1, a);
+      not_apart.bind_content(2, b);
+      s.write(not_apart);
+    }
   }
   s.run("COMMIT");
   s.pictures.clear();
   s.files.clear();
   s.scores.clear();
   s.not_duplicates.clear();
+  s.duplicates_after_all.clear();
 }
 
 bool Catalog::put_joined(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,

@@ -52,8 +52,8 @@ struct CatalogPicture {
 // The judgement of two looks by their pixels, the second turned by `orientation`. `a` < `b`.
 struct CatalogScore {
   std::uint64_t a = 0, b = 0;
-  std::uint8_t orientation = 0;  // as src/kernels/alike numbers them, 0 is as it is
-  std::uint8_t kind = 0;         // likewise
+  std::uint8_t orientation = 1;  // EXIF's number, 1 is as it is
+  std::uint8_t kind = 0;         // as src/kernels/alike numbers them
   float score = 0;
 };
 
@@ -97,6 +97,7 @@ class Catalog {
   void put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail);
   void put(const CatalogScore& score);
   void put_not_duplicates(const ContentHash& a, const ContentHash& b);
+  void drop_not_duplicates(const ContentHash& a, const ContentHash& b);
   // Flushes when a second has passed since the last one.
   void flush_now_and_then();
   void flush();

@@ -79,7 +79,7 @@ struct Catalog::State {
   std::vector<CatalogScore> scores;
   std::mutex asking;  // has_picture()
   Statement picture_known, thumbnail_of;
-  std::vector<std::pair<ContentHash, ContentHash>> not_duplicates;
+  std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
 
   ~State() {

@@ -87,7 +87,7 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
     failed.code = ErrorCode::bad_data;
     failed.reason = "not a picture";
     catalog.put(failed, {});
-    catalog.put(CatalogFile{"/a/\xFF\n\0b", 1ULL << 40, -5, false, {}, "", content(1)});
+    catalog.put(CatalogFile{"/a/\xFF\nb", 1ULL << 40, -5, false, {}, "", content(1)});
     catalog.put(CatalogFile{"/b", 0, 7, true, ErrorCode::io, "cannot be read", {}});
     catalog.put(CatalogScore{3, 0x9000000000000001, 5, 2, 0.625F});
     catalog.put_not_duplicates(content(2), content(1));
@@ -120,7 +120,7 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_EQ(catalog.thumbnail(2), std::nullopt);
   const auto files = files_of(catalog);
   ASSERT_EQ(files.size(), 2U);
-  EXPECT_EQ(files[0].path, "/a/\xFF\n");
+  EXPECT_EQ(files[0].path, "/a/\xFF\nb");
   EXPECT_EQ(files[0].size, 1ULL << 40);
   EXPECT_EQ(files[0].mtime_ns, -5);
   EXPECT_EQ(files[0].content, content(1));
@@ -135,6 +135,22 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_EQ(scores[0].score, 0.625F);
   ASSERT_EQ(catalog.not_duplicates().size(), 1U);
   EXPECT_EQ(catalog.not_duplicates()[0].first, content(1)) << "the smaller first";
+}
+
+TEST_F(CatalogTest, NotDuplicatesCanBeTakenBack) {
+  {
+    Catalog catalog(path(), "key");
+    catalog.put_not_duplicates(content(1), content(2));
+    catalog.put_not_duplicates(content(1), content(3));
+    catalog.flush();
+    catalog.drop_not_duplicates(content(2), content(1));
+    catalog.drop_not_duplicates(content(8), content(9));
+    EXPECT_EQ(catalog.not_duplicates().size(), 2U) << "at the next flush";
+    catalog.flush();
+  }
+  const auto left = Catalog(path(), "key").not_duplicates();
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].second, content(3));
 }
 
 TEST_F(CatalogTest, AKillLosesOnlyWhatWasNotFlushed) {

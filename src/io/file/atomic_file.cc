@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "src/base/text.h"
 
@@ -44,21 +45,28 @@ void sync_folder(const std::string& folder) {
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   static std::atomic<unsigned> counter{0};
-  temporary_ = fmt::format("{}.partial-{}-{}", path_, ::getpid(), counter.fetch_add(1));
-  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  do {
+    temporary_ = fmt::format("{}/.millrace-partial-{}-{}", folder_of(path_), ::getpid(), counter.fetch_add(1));
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    // A run that was killed may have left this name: process numbers come again, in a container at every start.
+  } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) fail("cannot be created", path_);
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  ::unlink(temporary_.c_str());
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(std::string_view bytes) {
   constexpr std::size_t kPending = 1 << 20;
-  pending_ += bytes;
-  if (pending_.size() >= kPending) flush();
+  synced_ = false;
+  if (pending_.size() + bytes.size() > kPending) flush();
+  if (bytes.size() > kPending) {
+    write_all(fd_, bytes, path_);
+  } else {
+    pending_ += bytes;
+  }
 }
 
 void AtomicFile::flush() {
@@ -66,12 +74,18 @@ void AtomicFile::flush() {
   pending_.clear();
 }
 
-void AtomicFile::commit() {
+void AtomicFile::sync() {
+  if (synced_) return;
   flush();
   if (::fsync(fd_) != 0) fail("cannot be synced", path_);
+  synced_ = true;
+}
+
+void AtomicFile::commit() {
+  sync();
+  if (::close(std::exchange(fd_, -1)) != 0) fail("cannot be written", path_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", path_);
-  ::close(fd_);
-  fd_ = -1;
+  temporary_.clear();
   sync_folder(folder_of(path_));
 }
 

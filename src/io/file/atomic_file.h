@@ -11,8 +11,9 @@
 
 namespace millrace {
 
-// Written to a temporary name in the same folder; commit() syncs, renames and syncs the folder. Without a commit, the
-// temporary file is removed. Every failure throws Failure with the path.
+// Written to a temporary name in the same folder, which is short whatever the file's own name is; commit() syncs,
+// renames and syncs the folder. Without a commit, the temporary file is removed. Every failure throws Failure with the
+// path.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -21,6 +22,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view bytes);
+  // All of it on the disk under the temporary name, so that several files can be whole before the first has its name.
+  void sync();
   void commit();
 
  private:
@@ -29,6 +32,7 @@ class AtomicFile {
   std::string path_, temporary_;
   std::string pending_;
   int fd_ = -1;
+  bool synced_ = false;
 };
 
 // `text` as the whole of a file, or to stdout when `path` is "-".

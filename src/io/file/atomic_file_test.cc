@@ -3,13 +3,12 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <thread>
 
+#include "src/base/full_disk_for_test.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -51,23 +50,52 @@ TEST(AtomicFile, AppearsWholeOrNotAtAll) {
 TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
   TestFolder folder;
   folder.write("out", "old");
-  // The system's own limit on file sizes fails a write as a full disk does.
-  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  ::getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit bound{100'000, before.rlim_max};
-  ::setrlimit(RLIMIT_FSIZE, &bound);
   std::string message;
-  try {
-    write_output(folder.at("out"), std::string(3 << 20, 'n'));
-  } catch (const Failure& failure) {
-    message = failure.what();
+  {
+    const FullDisk full(100'000);
+    try {
+      write_output(folder.at("out"), std::string(3 << 20, 'n'));
+    } catch (const Failure& failure) {
+      message = failure.what();
+    }
   }
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  ::signal(SIGXFSZ, handler);
   EXPECT_THAT(message, HasSubstr("/out: cannot be written"));
   EXPECT_THAT(names_in(folder), ElementsAre("out"));
   EXPECT_EQ(contents(folder.at("out")), "old");
+}
+
+TEST(AtomicFile, WhatIsSyncedHasNoNameYet) {
+  TestFolder folder;
+  AtomicFile file(folder.at("out"));
+  file.write("whole");
+  file.sync();
+  EXPECT_FALSE(std::filesystem::exists(folder.at("out")));
+  file.write(", and more");
+  file.commit();
+  EXPECT_EQ(contents(folder.at("out")), "whole, and more");
+}
+
+TEST(AtomicFile, ANameMayBeAsLongAsTheSystemAllows) {
+  TestFolder folder;
+  const std::string name(255, 'n');
+  write_output(folder.at(name), "x");
+  EXPECT_THAT(names_in(folder), ElementsAre(name));
+}
+
+// A run that was killed leaves its temporary file, and the next one may have its process number.
+TEST(AtomicFile, PassesOverWhatAKilledRunLeft) {
+  TestFolder folder;
+  std::string left;
+  {
+    const AtomicFile file(folder.at("out"));
+    left = names_in(folder).at(0);
+  }
+  const std::size_t digits = left.find_last_of('-') + 1;
+  const int number = std::stoi(left.substr(digits));
+  for (int i = 1; i <= 3; ++i) folder.write(left.substr(0, digits) + std::to_string(number + i), "half a file");
+  write_output(folder.at("out"), "whole");
+  EXPECT_EQ(contents(folder.at("out")), "whole");
+  EXPECT_EQ(names_in(folder).size(), 4U) << "what others left is theirs";
 }
 
 TEST(AtomicFile, FailuresNameThePath) {

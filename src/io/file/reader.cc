@@ -8,11 +8,23 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "src/base/text.h"
 
 namespace millrace {
+
+std::optional<ContentHash> content_hash_from_hex(std::string_view text) {
+  ContentHash hash{};
+  if (text.size() != hash.size() * 2) return std::nullopt;
+  for (std::size_t i = 0; i < hash.size(); ++i) {
+    const char* digits = text.data() + 2 * i;
+    const auto [end, problem] = std::from_chars(digits, digits + 2, hash[i], 16);
+    if (problem != std::errc() || end != digits + 2) return std::nullopt;
+  }
+  return hash;
+}
 
 struct FileReader::HashState {
   HashState() : state(XXH3_createState()) { XXH3_128bits_reset(state); }

@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "src/base/error.h"
 #include "src/memory/buffer.h"
@@ -16,6 +18,8 @@ namespace millrace {
 
 // 128 bits of XXH3, big-endian: tells contents apart, and is confirmed by comparing bytes before anything is done.
 using ContentHash = std::array<std::uint8_t, 16>;
+// What hex_of_bytes() made of one; nothing when the text is anything else.
+std::optional<ContentHash> content_hash_from_hex(std::string_view text);
 
 class FileReader {
  public:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/io/file/atomic_file.h"
 
 namespace millrace::npy {
 
@@ -70,30 +71,21 @@ class Mapped {
 // The bytes of a header of format 1, padded so that data begins at a multiple of 64.
 std::string header_text(const std::vector<Field>& fields, std::span<const std::uint64_t> shape);
 
-// Writes to a temporary name in the same folder. Throws Failure.
+// An AtomicFile whose size is known before. Throws Failure.
 class Writer {
  public:
   Writer(std::string path, const std::vector<Field>& fields, std::vector<std::uint64_t> shape);
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  // Without finish() the file is not there.
-  ~Writer();
 
   void append(std::span<const std::byte> bytes);
   // Everything on disk under the temporary name; the shape must have been filled.
   void sync();
-  // sync(), then the rename, and the folder's own sync.
+  // sync(), then the file has its name. Without it the file is not there.
   void finish();
 
  private:
-  void flush();
-  [[noreturn]] void fail(const char* what) const;
-
-  std::string path_, temporary_;
-  int file_ = -1;
-  bool synced_ = false;
+  std::string path_;
+  AtomicFile file_;
   std::uint64_t expected_ = 0, given_ = 0;
-  std::vector<std::byte> buffer_;
 };
 
 }  // namespace millrace::npy

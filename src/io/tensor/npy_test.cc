@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
+
+#include "src/base/full_disk_for_test.h"
 
 namespace millrace::npy {
 namespace {
@@ -84,6 +88,41 @@ TEST_F(Npy, NothingIsLeftOfAnUnfinishedFile) {
   }
   EXPECT_EQ(files(), 0u);
   EXPECT_THROW(Writer(path("no/such/a.npy"), {{"", {'u', 8}}}, {2}), Failure);
+}
+
+TEST_F(Npy, AFullDiskLeavesTheOldFile) {
+  std::ofstream(path("a.npy")) << "old";
+  const std::vector<std::uint64_t> values(400'000);
+  {
+    const FullDisk full(1'000'000);
+    Writer writer(path("a.npy"), {{"", {'u', 8}}}, {values.size()});
+    const auto write = [&] {
+      writer.append(std::as_bytes(std::span(values)));
+      writer.finish();
+    };
+    EXPECT_THROW(write(), Failure);
+  }
+  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(std::filesystem::file_size(path("a.npy")), 3u);
+}
+
+// A run that was killed leaves the old file as it was, whatever it had synced.
+TEST_F(Npy, AKilledRunLeavesTheOldFile) {
+  std::ofstream(path("a.npy")) << "old";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Writer writer(path("a.npy"), {{"", {'u', 1}}}, {1});
+    writer.append(std::as_bytes(std::span("x", 1)));
+    writer.sync();
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(std::filesystem::file_size(path("a.npy")), 3u);
+  Writer writer(path("a.npy"), {{"", {'u', 1}}}, {0});
+  writer.finish();
+  EXPECT_EQ(Mapped::open(path("a.npy")).or_throw().header().items(), 0u);
 }
 
 TEST_F(Npy, NewFilesHaveUsualPermissions) {

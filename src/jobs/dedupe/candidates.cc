@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "src/kernels/hamming/hamming.h"
+#include "src/kernels/orient/orient.h"
 
 namespace millrace::dedupe {
 std::array<int, 4> distances(const CatalogPicture& a, const CatalogPicture& b) {
@@ -22,7 +23,7 @@ bool holds(const Rule& rule, const CatalogPicture& a, const CatalogPicture& b) {
 }
 
 Meeting::Meeting(const Rule& rule, bool orientations, RunContext& context)
-    : rule_(rule), context_(context), views_(orientations ? kOrientations : 1) {}
+    : rule_(rule), context_(context), views_(orientations ? kOrientations.size() : 1) {}
 
 void Meeting::add(std::uint64_t look, std::span<const LookCodes> views) {
   looks_.push_back(look);

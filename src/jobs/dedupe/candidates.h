@@ -15,7 +15,8 @@
 
 namespace millrace::dedupe {
 
-// Two rows, a < b, and the orientations in which the rule holds when the greater look is turned (bit 0: as they are).
+// Two rows, a < b, and the orientations in which the rule holds when the greater look is turned: a bit each, by
+// index_of().
 struct RowPair {
   std::uint32_t a = 0, b = 0;
   std::uint8_t orientations = 0;
@@ -26,11 +27,9 @@ struct RowPair {
 // in common the wholes have too.
 class Meeting {
  public:
-  static constexpr std::size_t kOrientations = 8;
-
   Meeting(const Rule& rule, bool orientations, RunContext& context);
 
-  // The next row; no look comes twice. One view, or with orientations eight, in the order of src/kernels/alike.
+  // The next row; no look comes twice. One view, or with orientations eight, by index_of().
   void add(std::uint64_t look, std::span<const LookCodes> views);
   std::uint32_t rows() const { return static_cast<std::uint32_t>(looks_.size()); }
   std::uint64_t look(std::uint32_t row) const { return looks_[row]; }

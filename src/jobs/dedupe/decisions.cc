@@ -17,16 +17,6 @@ constexpr std::size_t kLongestPath = 1 << 16;
 constexpr std::size_t kLongestGroup = 1 << 10;
 constexpr int kDeepest = 64;
 
-std::optional<ContentHash> hash_from_hex(std::string_view text) {
-  ContentHash hash{};
-  if (text.size() != hash.size() * 2) return std::nullopt;
-  for (std::size_t i = 0; i < hash.size(); ++i) {
-    const auto [end, problem] = std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, hash[i], 16);
-    if (problem != std::errc() || end != text.data() + 2 * i + 2) return std::nullopt;
-  }
-  return hash;
-}
-
 // Why these bytes cannot be the path of a file; empty when they can.
 std::string path_problem(const std::string& path) {
   if (path.empty()) return "it names no path";
@@ -272,11 +262,11 @@ class Handler : public nlohmann::json_sax<Json> {
     } else {
       return refuse("it names no mtime_ns");
     }
-    const auto hash = hash_from_hex(draft_.hash.value_or(""));
+    const auto hash = content_hash_from_hex(draft_.hash.value_or(""));
     if (!hash) return refuse("its hash is not 32 hexadecimal digits");
     out.hash = *hash;
     if (draft_.with && out.verdict == Verdict::not_duplicates) {
-      out.with = hash_from_hex(*draft_.with);
+      out.with = content_hash_from_hex(*draft_.with);
       if (!out.with) return refuse("its \"with\" is not 32 hexadecimal digits");
     }
     out.reference = draft_.reference;

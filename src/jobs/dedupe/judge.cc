@@ -10,7 +10,7 @@ namespace {
 // A look in an orientation, as it is compared.
 struct View {
   std::uint64_t look;
-  std::uint8_t orientation;
+  Orientation orientation;
   auto operator<=>(const View&) const = default;
 };
 
@@ -25,8 +25,8 @@ bool better(const Judgement& x, const Judgement& y) {
 
 Judge::Judge(Catalog& catalog, RunContext& context) : catalog_(catalog), context_(context) {
   for (const CatalogScore& score : catalog.scores()) {
-    if (score.orientation > 7 || score.kind > 2) continue;
-    known_.try_emplace({score.a, score.b, score.orientation},
+    if (score.orientation < 1 || score.orientation > kOrientations.size() || score.kind > 2) continue;
+    known_.try_emplace({score.a, score.b, static_cast<Orientation>(score.orientation)},
                        Judgement{static_cast<alike::Kind>(score.kind), score.score});
   }
 }
@@ -45,9 +45,8 @@ std::vector<Judgement> Judge::compare(std::span<const LookPair> pairs) {
     looks.clear();
     std::size_t end = begin;
     for (; end < pairs.size() && (looks.empty() || looks.size() + 8 <= batch); ++end) {
-      for (int o = 0; o < alike::kOrientations; ++o) {
-        if ((pairs[end].orientations >> o & 1) != 0)
-          looks.push_back({pairs[end].a, pairs[end].b, static_cast<std::uint8_t>(o), {}});
+      for (const Orientation o : kOrientations) {
+        if (pairs[end].in(o)) looks.push_back({pairs[end].a, pairs[end].b, o, {}});
       }
     }
     look_at(looks);
@@ -67,7 +66,7 @@ void Judge::look_at(std::span<Look> looks) {
   // Each picture of the batch once in each orientation that is asked for.
   std::vector<View> views;
   for (const Look& look : looks) {
-    views.push_back({look.a, 0});
+    views.push_back({look.a, Orientation::upright});
     views.push_back({look.b, look.orientation});
   }
   std::sort(views.begin(), views.end());
@@ -93,7 +92,7 @@ void Judge::look_at(std::span<Look> looks) {
   context_.executor.parallel_for(looks.size(), 4, [&](std::size_t from, std::size_t to) {
     const Span span(stage);
     for (std::size_t i = from; i < to; ++i) {
-      const std::size_t a = at({looks[i].a, 0}), b = at({looks[i].b, looks[i].orientation});
+      const std::size_t a = at({looks[i].a, Orientation::upright}), b = at({looks[i].b, looks[i].orientation});
       if (usable[a] == 0 || usable[b] == 0) continue;
       const alike::Verdict verdict = alike::compare(features[a], features[b]);
       looks[i].result = {verdict.kind, verdict.score};
@@ -106,20 +105,19 @@ void Judge::look_at(std::span<Look> looks) {
 
 Judgement Judge::judgement(const LookPair& pair) {
   std::vector<Look> looks;
-  for (int o = 0; o < alike::kOrientations; ++o) {
-    if ((pair.orientations >> o & 1) != 0 && known_.count({pair.a, pair.b, o}) == 0)
-      looks.push_back({pair.a, pair.b, static_cast<std::uint8_t>(o), {}});
+  for (const Orientation o : kOrientations) {
+    if (pair.in(o) && known_.count({pair.a, pair.b, o}) == 0) looks.push_back({pair.a, pair.b, o, {}});
   }
   if (!looks.empty()) look_at(looks);
   for (const Look& look : looks) {
     known_.try_emplace({look.a, look.b, look.orientation}, look.result);
-    catalog_.put(CatalogScore{look.a, look.b, look.orientation, static_cast<std::uint8_t>(look.result.kind),
-                              look.result.score});
+    catalog_.put(CatalogScore{look.a, look.b, static_cast<std::uint8_t>(look.orientation),
+                              static_cast<std::uint8_t>(look.result.kind), look.result.score});
   }
   if (!looks.empty()) catalog_.flush_now_and_then();
   Judgement best;
-  for (int o = 0; o < alike::kOrientations; ++o) {
-    if ((pair.orientations >> o & 1) == 0) continue;
+  for (const Orientation o : kOrientations) {
+    if (!pair.in(o)) continue;
     const Judgement& known = known_.at({pair.a, pair.b, o});
     if (better(known, best)) best = known;
   }

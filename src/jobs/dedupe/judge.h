@@ -13,10 +13,12 @@
 
 namespace millrace::dedupe {
 
-// Two looks, a < b, and in which of the eight orientations of b they are to be compared (bit 0: as they are).
+// Two looks, a < b, and in which orientations of b they are to be compared: a bit each, by index_of().
 struct LookPair {
   std::uint64_t a = 0, b = 0;
   std::uint8_t orientations = 1;
+
+  bool in(Orientation o) const { return (orientations >> index_of(o) & 1) != 0; }
 };
 
 struct Judgement {
@@ -33,24 +35,24 @@ class Judge {
   // The same for one pair, kept in the catalogue: whoever groups the same pictures again asks for it again.
   Judgement judgement(const LookPair& pair);
   // What is known of a pair as it is need not be looked at.
-  void know(std::uint64_t a, std::uint64_t b, const Judgement& judgement) { known_.try_emplace({a, b, 0}, judgement); }
+  void know(std::uint64_t a, std::uint64_t b, const Judgement& judgement) { known_.try_emplace({a, b, Orientation::upright}, judgement); }
 
   std::uint64_t looked_at() const { return looked_at_; }
 
  private:
   struct Look {
     std::uint64_t a, b;
-    std::uint8_t orientation;
+    Orientation orientation;
     Judgement result;
   };
   struct Key {
     std::uint64_t a, b;
-    int orientation;
+    Orientation orientation;
     bool operator==(const Key&) const = default;
   };
   struct Hash {
     // Looks are hashes already.
-    std::size_t operator()(const Key& k) const { return k.a ^ (k.b << 1 | k.b >> 63) ^ static_cast<std::size_t>(k.orientation); }
+    std::size_t operator()(const Key& k) const { return k.a ^ (k.b << 1 | k.b >> 63) ^ index_of(k.orientation); }
   };
   void look_at(std::span<Look> looks);
 

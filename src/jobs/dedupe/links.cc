@@ -73,7 +73,7 @@ class Linking {
           RunContext& context)
       : looks_(looks),
         number_(number_of(rule, orientations)),
-        packing_{orientations ? Meeting::kOrientations : 1},
+        packing_{orientations ? kOrientations.size() : 1},
         catalog_(catalog),
         judge_(judge),
         context_(context),

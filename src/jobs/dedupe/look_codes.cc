@@ -32,7 +32,7 @@ void each_turned_look(std::span<const std::uint64_t> looks, Catalog& catalog, Ru
         const auto pixels = look_pixels(jpegs[i]);
         usable[i] = pixels.has_value();
         for (std::size_t o = 1; pixels && o < codes[i].size(); ++o)
-          codes[i][o] = look_codes(alike::oriented(*pixels, static_cast<int>(o)).data());
+          codes[i][o] = look_codes(alike::oriented(*pixels, kOrientations[o]).data());
       }
     });
     context.throw_if_cancelled();

@@ -17,8 +17,8 @@ namespace millrace::dedupe {
 // A thumbnail as it is hashed and compared: the whole picture squeezed to a square. Nothing where it does not decode.
 std::optional<alike::Thumbnail> look_pixels(std::span<const std::uint8_t> jpeg);
 
-// By orientation, as src/kernels/alike numbers them.
-using TurnedCodes = std::array<LookCodes, alike::kOrientations>;
+// By index_of() the orientation.
+using TurnedCodes = std::array<LookCodes, kOrientations.size()>;
 
 // Visits the looks in their order, on the calling thread, with the hashes of their turned thumbnails; the first, which is
 // not turned, is for the visitor to fill in.

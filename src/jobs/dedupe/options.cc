@@ -11,15 +11,17 @@ namespace millrace::dedupe {
 namespace {
 
 RuleTerm parse_term(std::string_view text) {
-  const auto fail = [&](const std::string& why) {
-    return Failure(ErrorCode::usage, fmt::format("'{}' is not a term of a rule: {}", text, why), "--match",
-                   "write for example dhash<=5,ahash<=5");
+  const auto fail = [&](const std::string& why, const std::string& remedy = "write for example dhash<=5,ahash<=5") {
+    return Failure(ErrorCode::usage, fmt::format("'{}' is not a term of a rule: {}", text, why), "--match", remedy);
   };
+  constexpr const char* kKinds = "dhash, ahash, dhash_vertical and phash";
   const std::size_t at = text.find("<=");
   if (at == std::string_view::npos) throw fail("it has no <=");
   const auto kind = hash_kind_named(trim(text.substr(0, at)));
-  if (!kind || std::find(kCatalogCodes.begin(), kCatalogCodes.end(), *kind) == kCatalogCodes.end()) {
-    throw fail("the kinds are dhash, ahash, dhash_vertical and phash");
+  if (!kind) throw fail(fmt::format("the kinds are {}", kKinds));
+  if (std::find(kCatalogCodes.begin(), kCatalogCodes.end(), *kind) == kCatalogCodes.end()) {
+    throw fail(fmt::format("the catalogue does not keep {}: it keeps {}", name_of(*kind), kKinds),
+               fmt::format("use one of those; millrace hash --kinds {} computes {}", name_of(*kind), name_of(*kind)));
   }
   const std::string_view number = trim(text.substr(at + 2));
   int radius = 0;

@@ -154,7 +154,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
   header.folders = options.folders;
   header.files = result.library.files.size() + result.library.others.size();
   header.pictures = result.library.files.size();
-  header.groups = result.groups.size();
+  header.groups = result.groups.size() + result.related.size();
   header.reclaimable = result.reclaimable;
   for (const Unreadable& file : result.library.unreadable) header.unreadable.push_back({file.path, file.reason});
   header.rule = options.verify ? fmt::format("Candidates by {}, each verified on its pixels. Kept: {}.",

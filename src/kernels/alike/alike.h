@@ -33,6 +33,8 @@
 #include <cstdint>
 #include <span>
 
+#include "src/kernels/orient/orient.h"
+
 namespace millrace::alike {
 
 inline constexpr int kSide = 64;
@@ -60,11 +62,9 @@ inline constexpr float kSolidDeviation = 1.5F;
 
 Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels);
 
-// The thumbnail in another orientation: first mirrored left to right when `orientation` >= 4, then
-// turned `orientation` % 4 quarters anticlockwise. 0 is the thumbnail itself. Because a thumbnail
-// is its whole picture squeezed to a square, this is the thumbnail of the turned picture.
-inline constexpr int kOrientations = 8;
-Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, int orientation);
+// The thumbnail in another orientation. Because a thumbnail is its whole picture squeezed to a
+// square, this is the thumbnail of the turned picture.
+Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, Orientation o);
 
 enum class Kind : std::uint8_t { same, recoloured, different };
 const char* name_of(Kind kind);

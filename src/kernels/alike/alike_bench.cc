@@ -49,7 +49,7 @@ BENCHMARK(features);
 
 void orientation(benchmark::State& state) {
   const Thumbnail pixels = draw(1, 0, 1);
-  for (auto _ : state) benchmark::DoNotOptimize(oriented(pixels, 5));
+  for (auto _ : state) benchmark::DoNotOptimize(oriented(pixels, Orientation::transposed));
 }
 BENCHMARK(orientation);
 

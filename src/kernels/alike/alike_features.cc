@@ -108,24 +108,9 @@ Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
   return out;
 }
 
-Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, int orientation) {
+Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, Orientation o) {
   Thumbnail out;
-  for (int y = 0; y < kSide; ++y) {
-    for (int x = 0; x < kSide; ++x) {
-      // Where the pixel at (x, y) comes from: the turn undone, then the mirror.
-      int sx = x, sy = y;
-      for (int turn = 0; turn < (orientation & 3); ++turn) {
-        const int was = sx;
-        sx = kSide - 1 - sy;
-        sy = was;
-      }
-      if (orientation >= 4) sx = kSide - 1 - sx;
-      for (int c = 0; c < 3; ++c) {
-        out[static_cast<std::size_t>((y * kSide + x) * 3 + c)] =
-            pixels[static_cast<std::size_t>((sy * kSide + sx) * 3 + c)];
-      }
-    }
-  }
+  orient(pixels.data(), kSide, kSide, 3, o, out.data());
   return out;
 }
 

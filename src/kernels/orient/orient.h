@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,9 @@ inline constexpr std::array<Orientation, 8> kOrientations = {
     Orientation::upright,    Orientation::mirrored,  Orientation::turned_180,  Orientation::flipped,
     Orientation::transposed, Orientation::turned_90, Orientation::transversed, Orientation::turned_270};
 
+// Where an orientation stands in kOrientations: its number less one.
+constexpr std::size_t index_of(Orientation o) { return static_cast<std::size_t>(o) - 1; }
+
 // True when width and height change places.
 constexpr bool swaps_sides(Orientation o) { return static_cast<int>(o) >= 5; }
 
@@ -32,6 +36,7 @@ constexpr bool swaps_sides(Orientation o) { return static_cast<int>(o) >= 5; }
 Orientation inverse(Orientation o);
 
 // `pixels` is height x width x channels, 8 bits; the result has the sides swapped where the orientation does that.
+void orient(const std::uint8_t* pixels, int width, int height, int channels, Orientation o, std::uint8_t* out);
 std::vector<std::uint8_t> oriented(const std::uint8_t* pixels, int width, int height, int channels, Orientation o);
 
 }  // namespace millrace

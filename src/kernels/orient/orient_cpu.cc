@@ -4,6 +4,49 @@
 #include "src/kernels/orient/orient.h"
 
 namespace millrace {
+namespace {
+
+// Where the result's upper left pixel comes from, and how far from there the ones lie that go right of it and below it.
+struct Walk {
+  std::ptrdiff_t start, right, down;
+};
+
+Walk walk_of(Orientation o, std::ptrdiff_t width, std::ptrdiff_t height) {
+  const std::ptrdiff_t last_column = width - 1, last_row = (height - 1) * width;
+  switch (o) {
+    case Orientation::upright:
+      break;
+    case Orientation::mirrored:
+      return {last_column, -1, width};
+    case Orientation::turned_180:
+      return {last_row + last_column, -1, -width};
+    case Orientation::flipped:
+      return {last_row, 1, -width};
+    case Orientation::transposed:
+      return {0, width, 1};
+    case Orientation::turned_90:
+      return {last_row, -width, 1};
+    case Orientation::transversed:
+      return {last_row + last_column, -width, -1};
+    case Orientation::turned_270:
+      return {last_column, width, -1};
+  }
+  return {0, 1, width};
+}
+
+// kChannels is 0 for a number that only `channels` knows.
+template <int kChannels>
+void copy(const std::uint8_t* pixels, int width, int height, int channels, const Walk& walk, std::uint8_t* out) {
+  const std::ptrdiff_t bytes = kChannels > 0 ? kChannels : channels;
+  for (int y = 0; y < height; ++y) {
+    const std::uint8_t* from = pixels + (walk.start + y * walk.down) * bytes;
+    for (int x = 0; x < width; ++x, out += bytes) {
+      std::memcpy(out, from + x * walk.right * bytes, static_cast<std::size_t>(bytes));
+    }
+  }
+}
+
+}  // namespace
 
 Orientation inverse(Orientation o) {
   if (o == Orientation::turned_90) return Orientation::turned_270;
@@ -11,50 +54,26 @@ Orientation inverse(Orientation o) {
   return o;
 }
 
-std::vector<std::uint8_t> oriented(const std::uint8_t* pixels, int width, int height, int channels, Orientation o) {
+void orient(const std::uint8_t* pixels, int width, int height, int channels, Orientation o, std::uint8_t* out) {
+  const Walk walk = walk_of(o, width, height);
   const int out_width = swaps_sides(o) ? height : width;
   const int out_height = swaps_sides(o) ? width : height;
-  const auto c = static_cast<std::size_t>(channels);
-  std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * c);
-  for (int y = 0; y < out_height; ++y) {
-    for (int x = 0; x < out_width; ++x) {
-      int from_x = x, from_y = y;
-      switch (o) {
-        case Orientation::upright:
-          break;
-        case Orientation::mirrored:
-          from_x = width - 1 - x;
-          break;
-        case Orientation::turned_180:
-          from_x = width - 1 - x;
-          from_y = height - 1 - y;
-          break;
-        case Orientation::flipped:
-          from_y = height - 1 - y;
-          break;
-        case Orientation::transposed:
-          from_x = y;
-          from_y = x;
-          break;
-        case Orientation::turned_90:
-          from_x = y;
-          from_y = height - 1 - x;
-          break;
-        case Orientation::transversed:
-          from_x = width - 1 - y;
-          from_y = height - 1 - x;
-          break;
-        case Orientation::turned_270:
-          from_x = width - 1 - y;
-          from_y = x;
-          break;
-      }
-      const auto pixel = [&](int px, int py, int w) {
-        return (static_cast<std::size_t>(py) * static_cast<std::size_t>(w) + static_cast<std::size_t>(px)) * c;
-      };
-      std::memcpy(&out[pixel(x, y, out_width)], pixels + pixel(from_x, from_y, width), c);
-    }
+  switch (channels) {
+    case 1:
+      return copy<1>(pixels, out_width, out_height, 1, walk, out);
+    case 3:
+      return copy<3>(pixels, out_width, out_height, 3, walk, out);
+    case 4:
+      return copy<4>(pixels, out_width, out_height, 4, walk, out);
+    default:
+      return copy<0>(pixels, out_width, out_height, channels, walk, out);
   }
+}
+
+std::vector<std::uint8_t> oriented(const std::uint8_t* pixels, int width, int height, int channels, Orientation o) {
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
+                                static_cast<std::size_t>(channels));
+  orient(pixels, width, height, channels, o, out.data());
   return out;
 }
 

@@ -32,7 +32,7 @@ struct PageMember {
   std::uint32_t height = 0;
   // Last change since 1970, in nanoseconds. Goes out as text: a JavaScript number is too small.
   std::int64_t mtime_ns = 0;
-  // Capture date from EXIF, as it shall be shown; empty: the page shows the last change.
+  // Capture date as EXIF writes it; empty: the page shows the last change.
   std::string date;
   // Maker and model from EXIF; may be empty.
   std::string camera;

@@ -1,9 +1,7 @@
 #include "src/report/page/page.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/full_disk_for_test.h"
 #include "src/base/text.h"
 
 namespace millrace {
@@ -247,6 +246,7 @@ TEST_F(PageTest, thumbnails_past_the_limit_go_to_a_folder) {
 
 TEST_F(PageTest, a_thousand_thumbnails_a_folder) {
   std::vector<PageGroup> groups;
+  groups.reserve(501);
   for (int i = 0; i < 501; ++i) groups.push_back(some_group(i));
   write(at("r.html"), groups, Bytes{0});
   EXPECT_TRUE(fs::exists(at("r.html.thumbs/0000/000999.jpg")));
@@ -282,6 +282,35 @@ TEST_F(PageTest, nothing_is_seen_before_finish) {
   EXPECT_EQ(names(), std::vector<std::string>{"r.html"});
 }
 
+TEST_F(PageTest, the_former_thumbnails_come_back_with_the_former_page) {
+  const std::string former = write(at("r.html"), {some_group(1)}, Bytes{0});
+  DuplicatesPage page(at("r.html"), some_header(), Bytes{0});
+  page.add_group(some_group(2));
+  // The page cannot get its name: a folder takes it in the last moment.
+  fs::rename(at("r.html"), at("away.html"));
+  fs::create_directories(at("r.html/full"));
+  EXPECT_THROW(page.finish(), Failure);
+  EXPECT_EQ(read(at("r.html.thumbs/0000/000000.jpg")), "JPEG of /photos/1/a.jpg");
+  EXPECT_EQ(read(at("away.html")), former);
+}
+
+TEST_F(PageTest, what_a_killed_run_left_is_passed_over) {
+  const auto left_behind = [&] {
+    DuplicatesPage page(at("r.html"), some_header(), Bytes{0});
+    page.add_group(some_group());
+    for (const std::string& name : names()) {
+      if (name.find("thumbs") != std::string::npos) return name;
+    }
+    return std::string();
+  };
+  const std::string left = left_behind();
+  const std::size_t digits = left.find_last_of('-') + 1;
+  const std::string next = left.substr(0, digits) + std::to_string(std::stoi(left.substr(digits)) + 1);
+  fs::create_directories(at(next) + "/fresh/0000");
+  write(at("r.html"), {some_group()}, Bytes{0});
+  EXPECT_EQ(names(), (std::vector<std::string>{next, "r.html", "r.html.thumbs"}));
+}
+
 TEST_F(PageTest, a_folder_that_cannot_be_written) {
   std::ofstream(at("file")) << "not a folder";
   for (const std::string& path : {at("missing/r.html"), at("file/r.html")}) {
@@ -298,27 +327,6 @@ TEST_F(PageTest, a_folder_that_cannot_be_written) {
   EXPECT_TRUE(fs::is_empty(at("locked")));
   fs::permissions(at("locked"), fs::perms::owner_all);
 }
-
-// A limit on the size of files stands in for a full disk: write() fails the same way, without a
-// mount.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &former_);
-    handler_ = ::signal(SIGXFSZ, SIG_IGN);
-    rlimit limit = former_;
-    limit.rlim_cur = bytes;
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &former_);
-    ::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit former_{};
-  sighandler_t handler_ = nullptr;
-};
 
 TEST_F(PageTest, a_full_disk_leaves_nothing) {
   const std::string former = write(at("r.html"), {some_group()});

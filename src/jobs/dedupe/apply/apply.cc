@@ -12,6 +12,7 @@
 #include "src/io/catalog/catalog.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/trash.h"
+#include "src/jobs/dedupe/apply/apart.h"
 #include "src/jobs/dedupe/apply/plan.h"
 #include "src/jobs/dedupe/apply/restore.h"
 #include "src/jobs/dedupe/library.h"
@@ -91,39 +92,6 @@ Place find_journal(const ApplyOptions& options, const std::string& id) {
   }
 }
 
-// Every pair of contents that a person told apart.
-std::vector<std::pair<ContentHash, ContentHash>> pairs_apart(const Decisions& decisions, Applied& applied) {
-  constexpr std::size_t kMostContents = 4096;
-  std::vector<std::pair<ContentHash, ContentHash>> pairs;
-  std::map<std::string, std::vector<ContentHash>> groups;
-  for (const Decision& d : decisions.entries) {
-    if (d.verdict != Verdict::not_duplicates) continue;
-    if (d.with) {
-      pairs.emplace_back(std::min(d.hash, *d.with), std::max(d.hash, *d.with));
-    } else {
-      groups[d.group].push_back(d.hash);
-    }
-  }
-  for (auto& [group, hashes] : groups) {
-    std::sort(hashes.begin(), hashes.end());
-    std::vector<ContentHash> distinct = hashes;
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    if (distinct.size() > kMostContents) {
-      applied.notes.push_back(fmt::format("group {}: {} contents are too many to be told apart, {} at most",
-                                          printable(group), grouped(distinct.size()), grouped(kMostContents)));
-      continue;
-    }
-    for (std::size_t i = 0; i < distinct.size(); ++i) {
-      // Identical files that are no duplicates are one content, apart from itself.
-      if (std::count(hashes.begin(), hashes.end(), distinct[i]) > 1) pairs.emplace_back(distinct[i], distinct[i]);
-      for (std::size_t k = i + 1; k < distinct.size(); ++k) pairs.emplace_back(distinct[i], distinct[k]);
-    }
-  }
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  return pairs;
-}
-
 class Runner {
  public:
   Runner(Journal& journal, JournalWriter& writer, Applied& applied, RunContext& context)
@@ -172,9 +140,10 @@ class Runner {
 
   // The bytes were compared when the plan was made; that nobody wrote since, size, time and inode tell.
   static std::string changed_since_plan(const AssetDeed& asset) {
-    const auto survivor = state_of(asset.survivor);
-    if (!survivor || !survivor->same(asset.survivor_state)) {
-      return fmt::format("{}, which was to stay, changed a moment ago", printable(asset.survivor));
+    for (const AssetDeed::Survivor& survivor : asset.survivors) {
+      const auto state = state_of(survivor.path);
+      if (!state || !state->same(survivor.state))
+        return fmt::format("{}, which was to stay, changed a moment ago", printable(survivor.path));
     }
     for (const Deed& deed : asset.deeds) {
       const auto state = state_of(deed.record.path);
@@ -354,9 +323,8 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   const Plan plan = plan_now();
   if (applied.interrupted) return applied;
   if (!pairs.empty()) {
-    Catalog catalog(options.catalog.empty() ? data_path("catalog.sqlite") : options.catalog, catalog_key());
-    for (const auto& [a, b] : pairs) catalog.put_not_duplicates(a, b);
-    catalog.flush();
+    remember_apart(pairs, options.catalog.empty() ? data_path("catalog.sqlite") : options.catalog, place.found, writer);
+    applied.apart_done = true;
   }
   runner.carry_out(plan);
   return applied;

@@ -52,7 +52,8 @@ struct Applied {
   std::string id, journal;
   std::vector<Item> items;
   std::vector<std::string> notes;
-  std::uint64_t apart = 0;  // pairs noted as not duplicates
+  std::uint64_t apart = 0;  // pairs that the catalogue takes for no duplicates; of an undo, takes for that no more
+  bool apart_done = false;
   bool interrupted = false;
 
   std::uint64_t count(State state) const;

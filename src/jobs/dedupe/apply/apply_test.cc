@@ -2,9 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/scene_for_test.h"
-#include "src/jobs/dedupe/library.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -13,13 +11,6 @@ using testing::HasSubstr;
 
 class Apply : public Scene {
  protected:
-  // Two files of the same bytes, b.jpg to go.
-  void pair() {
-    put("a.jpg", "the picture");
-    put("b.jpg", "the picture");
-    decide("1", "keep", "a.jpg");
-    decide("1", "remove", "b.jpg");
-  }
   std::vector<std::string> actions(const std::string& end = "") const {
     return {"delete", "trash", "hardlink", "move=" + top_ + "/moved" + end};
   }
@@ -117,7 +108,58 @@ TEST_F(Apply, KeptByOneDecisionIsKept) {
   put("c.jpg", "likewise");
   decide("2", "keep", "b.jpg");
   decide("2", "keep", "c.jpg");
-  expect_left("another decision keeps it");
+  expect_left("another decision keeps it, in group 2: keep wins");
+  // Whichever comes first.
+  std::reverse(entries_.begin(), entries_.end());
+  expect_left("another decision keeps it, in group 2: keep wins");
+}
+
+// The page names a file with every group that it stands in.
+TEST_F(Apply, AFileOfTwoGroupsGoesOnceAndEachGroupHasItsSurvivor) {
+  const auto scene = [&] {
+    fresh();
+    pair();
+    put("c.jpg", "much like it");
+    decide("2", "remove", "b.jpg");
+    decide("2", "keep", "c.jpg");
+  };
+  for (const std::string& action : actions()) {
+    SCOPED_TRACE(action);
+    scene();
+    const auto before = disk();
+    const Ran ran = run_apply(action);
+    EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
+    EXPECT_EQ(ran.json["items"].size(), 1U);
+    EXPECT_EQ(ran.of("b.jpg"), "done");
+    const Journal told = read_journal(journal());
+    ASSERT_EQ(told.records.size(), 1U);
+    EXPECT_EQ(told.records[0].survivors, (std::vector<std::string>{photos_ + "/a.jpg", photos_ + "/c.jpg"}));
+    EXPECT_EQ(run_undo().code, 0);
+    EXPECT_EQ(disk(), before);
+  }
+  // Nobody of the second group is there as it was: the file stays, although the first group has a survivor.
+  put("a.jpg", "also much like it");
+  entries_.clear();
+  decide("1", "keep", "a.jpg");
+  for (const char* group : {"1", "2"}) decide(group, "remove", "b.jpg");
+  decide("2", "keep", "c.jpg");
+  put("c.jpg", "something else");
+  expect_left("no other member");
+}
+
+TEST_F(Apply, PurgeNeedsTheSurvivorOfEveryGroup) {
+  pair();
+  put("c.jpg", "much like it");
+  decide("2", "remove", "b.jpg");
+  decide("2", "keep", "c.jpg");
+  ASSERT_EQ(run_apply("delete").code, 0);
+  std::filesystem::remove(photos_ + "/c.jpg");
+  const Ran purged = run_purge();
+  EXPECT_EQ(purged.code, 3);
+  EXPECT_THAT(purged.json["items"][0]["reason"].get<std::string>(),
+              HasSubstr("c.jpg, which stayed in its place, is gone"));
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
 }
 
 TEST_F(Apply, ReferencesAreUntouchable) {
@@ -154,7 +196,7 @@ TEST_F(Apply, AReferenceIsNotLinkedTo) {
   EXPECT_EQ(run_apply("hardlink").of("b.jpg", "to"), photos_ + "/c.jpg");
 }
 
-// The page names a file in one group only; the other group's removal is safe by a kept file of the same bytes.
+// A group may have nobody who stays: its removal is safe by a kept file of the same bytes.
 TEST_F(Apply, AKeptFileOfTheSameBytesInAnotherGroupSurvivesForIt) {
   put("a.jpg", "the picture");
   put("b.jpg", "the picture");
@@ -202,11 +244,8 @@ TEST_F(Apply, UndoNeverOverwrites) {
     EXPECT_EQ(back.code, 0) << back.json.dump(1);
     EXPECT_THAT(back.of("b.jpg", "to"), HasSubstr("b (restored).jpg")) << action;
     EXPECT_THAT(back.of("b.jpg", "reason"), HasSubstr("taken"));
-    std::stringstream now, restored;
-    now << std::ifstream(photos_ + "/b.jpg").rdbuf();
-    restored << std::ifstream(photos_ + "/b (restored).jpg").rdbuf();
-    EXPECT_EQ(now.str(), "a newer file");
-    EXPECT_EQ(restored.str(), "the picture");
+    EXPECT_EQ(contents(photos_ + "/b.jpg"), "a newer file");
+    EXPECT_EQ(contents(photos_ + "/b (restored).jpg"), "the picture");
   }
 }
 
@@ -232,7 +271,7 @@ TEST_F(Apply, MoveKeepsPlacesAndNeverOverwrites) {
 TEST_F(Apply, CompanionsGoAlongUnlessShared) {
   put("a.jpg", "the picture");
   put("b.JPG", "\xFF\xD8\xFF the picture");
-  put("b.dng", "II*\0 raw");
+  put("b.dng", "II* raw");
   put("b.xmp", "sidecar");
   put("B.MOV", "film");
   put("b.txt", "a note");
@@ -282,20 +321,31 @@ TEST_F(Apply, NotDuplicatesGoIntoTheCatalogueWithGoAlone) {
   write_decisions();
   ApplyOptions o = options("trash", false);
   o.catalog = top_ + "/catalog.sqlite";
-  in_process([o](RunContext& context) { return apply(o, context); });
+  run(o);
   EXPECT_FALSE(std::filesystem::exists(o.catalog));
   o.go = true;
-  const Ran ran = in_process([o](RunContext& context) { return apply(o, context); });
+  const Ran ran = run(o);
   EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
   EXPECT_EQ(ran.json["totals"]["not_duplicates"], 3);
-  Catalog catalog(o.catalog, catalog_key());
-  auto pairs = catalog.not_duplicates();
+  const auto pairs = Catalog(o.catalog, catalog_key()).not_duplicates();
   EXPECT_EQ(pairs.size(), 3U);
   const ContentHash one = *hash_file(photos_ + "/a.jpg"), two = *hash_file(photos_ + "/b.jpg"),
                     four = *hash_file(photos_ + "/d.jpg");
   for (const auto& [a, b] : {std::pair{one, two}, std::pair{two, two}, std::pair{one, four}}) {
     EXPECT_EQ(std::count(pairs.begin(), pairs.end(), std::pair(std::min(a, b), std::max(a, b))), 1);
   }
+  // A dry undo takes none of them out, a catalogue that cannot be used is said, and the next undo goes on.
+  const Ran dry = run_undo_of(journal(), false);
+  EXPECT_EQ(dry.json["totals"]["not_duplicates"], 3);
+  EXPECT_EQ(Catalog(o.catalog, catalog_key()).not_duplicates().size(), 3U);
+  std::filesystem::rename(o.catalog, o.catalog + ".away");
+  std::ofstream(o.catalog) << "not a catalogue";
+  const Ran failed = run_undo();
+  EXPECT_EQ(failed.code, 3);
+  EXPECT_THAT(failed.json["notes"].dump(), HasSubstr("catalog.sqlite"));
+  std::filesystem::rename(o.catalog + ".away", o.catalog);
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_TRUE(Catalog(o.catalog, catalog_key()).not_duplicates().empty());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What apply does when the disk, the folders or the journal do not do what it needs; and what journals are for.
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 
+#include "src/base/full_disk_for_test.h"
 #include "src/jobs/dedupe/apply/scene_for_test.h"
 
 namespace millrace::dedupe {
@@ -9,16 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class ApplyFailures : public Scene {
- protected:
-  // Two files of the same bytes, b.jpg to go.
-  void pair() {
-    put("a.jpg", "the picture");
-    put("b.jpg", "the picture");
-    decide("1", "keep", "a.jpg");
-    decide("1", "remove", "b.jpg");
-  }
-};
+using ApplyFailures = Scene;
 
 TEST_F(ApplyFailures, AFolderThatMayNotBeWrittenIsAnOutcome) {
   put("a.jpg", "the picture");
@@ -62,9 +53,7 @@ TEST_F(ApplyFailures, AFullDiskIsAnOutcome) {
   const auto before = disk();
   const ApplyOptions o = options("move=" + other);
   const Ran ran = in_process([&](RunContext& context) {
-    ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{100'000, 100'000};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const FullDisk full(100'000);
     return apply(o, context);
   });
   EXPECT_EQ(ran.code, 3);
@@ -86,13 +75,8 @@ TEST_F(ApplyFailures, WithoutAJournalNothingMoreIsDone) {
   const auto before = disk();
   const ApplyOptions o = options("delete");
   const Ran ran = in_process([&](RunContext& context) {
-    ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{1'500, RLIM_INFINITY};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    Applied applied = apply(o, context);
-    const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
-    ::setrlimit(RLIMIT_FSIZE, &none);
-    return applied;
+    const FullDisk full(1'500);
+    return apply(o, context);
   });
   EXPECT_EQ(ran.code, 3) << ran.json.dump(1);
   EXPECT_EQ(ran.of("e.jpg"), "failed");
@@ -141,15 +125,14 @@ TEST_F(ApplyFailures, JournalsUnderTheDataFolderAreNumbered) {
   const auto before = disk();
   ApplyOptions o = options("delete");
   o.journal.clear();
-  const auto once = [&] { return in_process([o](RunContext& context) { return apply(o, context); }); };
-  const Ran first = once();
+  const Ran first = run(o);
   const std::string id = first.json["id"];
   EXPECT_EQ(first.json["journal"], top_ + "/data/millrace/journals/" + id + ".jsonl");
-  EXPECT_EQ(once().json["id"], id) << "the same journal goes on";
-  EXPECT_EQ(in_process([id](RunContext& context) { return undo(id, true, context); }).code, 0);
+  EXPECT_EQ(run(o).json["id"], id) << "the same journal goes on";
+  EXPECT_EQ(run_undo_of(id).code, 0);
   EXPECT_EQ(disk(), before);
-  EXPECT_EQ(once().json["id"], id + "-2") << "what was undone is over";
-  EXPECT_EQ(in_process([id](RunContext& context) { return undo(id + "-2", true, context); }).code, 0);
+  EXPECT_EQ(run(o).json["id"], id + "-2") << "what was undone is over";
+  EXPECT_EQ(run_undo_of(id + "-2").code, 0);
   EXPECT_EQ(disk(), before);
 }
 

@@ -89,6 +89,56 @@ TEST_F(Faults, UndoOfACutOffApply) {
   }
 }
 
+// Three contents told apart: the catalogue knew one of the pairs before.
+TEST_F(Faults, NotDuplicates) {
+  const auto hash_of = [&](const std::string& name) { return *hash_file(photos_ + "/" + name); };
+  std::vector<ApartPair> before, after;
+  const auto tell_apart = [&] {
+    scene();
+    for (const char* name : {"x.jpg", "y.jpg", "z.jpg"}) {
+      put(name, name);
+      decide("2", "not_duplicates", name);
+    }
+    Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
+    catalog.put_not_duplicates(hash_of("x.jpg"), hash_of("y.jpg"));
+    catalog.flush();
+  };
+  tell_apart();
+  before = apart();
+  ASSERT_EQ(before.size(), 1U);
+  ASSERT_EQ(run_apply("delete").json["totals"]["not_duplicates"], 3);
+  after = apart();
+  ASSERT_EQ(after.size(), 3U);
+  const Ran back = run_undo();
+  EXPECT_EQ(back.json["totals"]["not_duplicates"], 2);
+  EXPECT_EQ(back.code, 0);
+  EXPECT_EQ(apart(), before);
+
+  bool cut_off = true;
+  for (int cut = 1; cut_off; ++cut) {
+    SCOPED_TRACE("apply cut off before step " + std::to_string(cut));
+    tell_apart();
+    cut_off = run_apply("delete", true, cut).cut_off();
+    run_undo();
+    ASSERT_EQ(apart(), before);
+    tell_apart();
+    run_apply("delete", true, cut);
+    EXPECT_EQ(run_apply("delete").code, 0);
+    ASSERT_EQ(apart(), after);
+    EXPECT_EQ(run_undo().code, 0);
+    ASSERT_EQ(apart(), before);
+  }
+  cut_off = true;
+  for (int cut = 1; cut_off; ++cut) {
+    SCOPED_TRACE("undo cut off before step " + std::to_string(cut));
+    tell_apart();
+    run_apply("delete");
+    cut_off = run_undo(cut).cut_off();
+    EXPECT_EQ(run_undo().code, 0);
+    ASSERT_EQ(apart(), before);
+  }
+}
+
 TEST_F(Faults, Purge) {
   std::map<std::string, std::string> outside;
   for (int cut = 1;; ++cut) {

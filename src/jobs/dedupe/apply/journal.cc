@@ -5,8 +5,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -46,17 +46,6 @@ bool flag_in(const Json& line, const std::string& name) {
   return found != line.end() && found->is_boolean() && found->get<bool>();
 }
 
-std::optional<ContentHash> hash_in(const Json& line) {
-  const std::string text = text_in(line, "hash");
-  ContentHash hash{};
-  if (text.size() != 2 * hash.size()) return std::nullopt;
-  for (std::size_t i = 0; i < hash.size(); ++i) {
-    const char* at = text.data() + 2 * i;
-    if (std::from_chars(at, at + 2, hash[i], 16).ptr != at + 2) return std::nullopt;
-  }
-  return hash;
-}
-
 Record record_in(const Json& line) {
   Record record;
   record.number = number_in<std::uint64_t>(line, "n");
@@ -64,7 +53,10 @@ Record record_in(const Json& line) {
   record.to = path_in(line, "to");
   record.temporary = path_in(line, "temporary");
   record.main = path_in(line, "main");
-  record.survivor = path_in(line, "survivor");
+  if (const std::string survivor = path_in(line, "survivor"); !survivor.empty()) record.survivors.push_back(survivor);
+  if (const auto more = line.find("more_survivors"); more != line.end() && more->is_array()) {
+    for (const Json& one : *more) record.survivors.push_back(path_in(one, "path"));
+  }
   FileState& b = record.before;
   b.size = number_in<std::uint64_t>(line, "size");
   b.mtime_ns = number_in<std::int64_t>(line, "mtime_ns");
@@ -74,8 +66,27 @@ Record record_in(const Json& line) {
   b.owner = number_in<std::uint32_t>(line, "owner");
   b.group = number_in<std::uint32_t>(line, "group_id");
   b.regular = true;
-  record.hash = hash_in(line);
+  record.hash = content_hash_from_hex(text_in(line, "hash"));
   return record;
+}
+
+bool take_apart(const Json& line, Journal& journal) {
+  const Json& pairs = line["apart"];
+  if (pairs == "forgotten") {
+    journal.apart_forgotten = true;
+    return true;
+  }
+  Apart apart{path_in(line, "catalog"), {}};
+  if (!pairs.is_array() || !apart.catalog.starts_with('/')) return false;
+  for (const Json& pair : pairs) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) return false;
+    const auto a = content_hash_from_hex(pair[0].get<std::string>());
+    const auto b = content_hash_from_hex(pair[1].get<std::string>());
+    if (!a || !b) return false;
+    apart.pairs.emplace_back(*a, *b);
+  }
+  journal.apart.push_back(std::move(apart));
+  return true;
 }
 
 // False when the line says nothing that we know.
@@ -85,6 +96,7 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
     journal.folders.push_back(path_in(line, "folder"));
     return true;
   }
+  if (line.contains("apart")) return take_apart(line, journal);
   if (line.contains("cut")) {
     if (journal.damaged_lines > 0) --journal.damaged_lines;
     return true;
@@ -246,6 +258,21 @@ void JournalWriter::folder(const std::string& path) {
   line(out.dump());
 }
 
+void JournalWriter::apart(const Apart& apart) {
+  constexpr std::size_t kPairsPerLine = 1000;
+  for (std::size_t begin = 0; begin < apart.pairs.size(); begin += kPairsPerLine) {
+    const std::size_t end = std::min(begin + kPairsPerLine, apart.pairs.size());
+    Json out{{"apart", Json::array()}};
+    for (std::size_t i = begin; i < end; ++i) {
+      out["apart"].push_back(Json::array({hex_of_bytes(apart.pairs[i].first), hex_of_bytes(apart.pairs[i].second)}));
+    }
+    put_path(out, "catalog", apart.catalog);
+    line(out.dump(), end == apart.pairs.size());
+  }
+}
+
+void JournalWriter::apart_forgotten() { line(Json{{"apart", "forgotten"}}.dump()); }
+
 void JournalWriter::intent(const Record& record, Action action) {
   Json out = about(record.number);
   out["intent"] = name_of(action);
@@ -253,7 +280,13 @@ void JournalWriter::intent(const Record& record, Action action) {
   if (!record.to.empty()) put_path(out, "to", record.to);
   if (!record.temporary.empty()) put_path(out, "temporary", record.temporary);
   if (!record.main.empty()) put_path(out, "main", record.main);
-  if (!record.survivor.empty()) put_path(out, "survivor", record.survivor);
+  for (std::size_t i = 0; i < record.survivors.size(); ++i) {
+    if (i == 0) {
+      put_path(out, "survivor", record.survivors[i]);
+    } else {
+      put_path(out["more_survivors"].emplace_back(Json::object()), "path", record.survivors[i]);
+    }
+  }
   const FileState& b = record.before;
   out["size"] = b.size;
   out["mtime_ns"] = b.mtime_ns;

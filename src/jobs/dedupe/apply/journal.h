@@ -6,9 +6,10 @@
 // and how it looked, and after the deed a line with that number that says what came of it:
 //   {"millrace_journal": 1, "id": "...", "action": "delete", "decisions": "..."}
 //   {"folder": "..."}                                             before a folder is made
+//   {"apart": [["hash", "hash"], ...], "catalog": "..."}          before the catalogue learns of pairs
 //   {"n": 1, "intent": "delete", "path": "...", "to": "...", "temporary": "...", "size": ..., ...}
 //   {"n": 1, "done": true} | {"n": 1, "failed": "reason"}
-//   {"undo": true}, {"n": 1, "undone": "where it is now"}, {"undo": "finished"}
+//   {"undo": true}, {"n": 1, "undone": "where it is now"}, {"apart": "forgotten"}, {"undo": "finished"}
 //          {"n": 1, "purge": true}, {"n": 1, "purged": true}
 // A path that is not UTF-8 stands beside its display form in a field with "_base64" behind its name.
 #pragma once
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/io/file/reader.h"
@@ -34,7 +36,7 @@ struct Record {
   std::string to;         // where it goes; with hardlink, the file that it becomes another name of; with trash empty
   std::string temporary;  // a name that the deed may use in between
   std::string main;       // the picture whose companion it is; empty for a picture
-  std::string survivor;   // the member of its group that stays
+  std::vector<std::string> survivors;  // the members of its groups that stay
   FileState before;
   std::optional<ContentHash> hash;
   bool done = false, failed = false, undone = false, purging = false, purged = false;
@@ -42,11 +44,21 @@ struct Record {
   bool open() const { return !done && !failed && !undone && !purging; }
 };
 
+using ApartPair = std::pair<ContentHash, ContentHash>;  // the smaller first
+
+// Contents that are no duplicates, and the catalogue that was told so.
+struct Apart {
+  std::string catalog;
+  std::vector<ApartPair> pairs;
+};
+
 struct Journal {
   std::string path, id;
   Action action = Action::trash;
   std::vector<std::string> folders;  // that it made or was about to
   std::vector<Record> records;       // numbers ascending
+  std::vector<Apart> apart;          // that it added or was about to
+  bool apart_forgotten = false;      // and took out again
   bool undo_begun = false, undo_finished = false;
   std::size_t damaged_lines = 0;  // a last line that was cut off is none
 
@@ -69,6 +81,8 @@ class JournalWriter {
 
   // Each returns when the line is on the disk, or throws Failure: then nothing may be done that it would have told of.
   void folder(const std::string& path);
+  void apart(const Apart& apart);
+  void apart_forgotten();
   void intent(const Record& record, Action action);
   void done(std::uint64_t number);
   void failed(std::uint64_t number, const std::string& reason);

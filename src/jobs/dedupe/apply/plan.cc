@@ -78,7 +78,10 @@ class Planner {
   }
 
   void consider(const Subject& subject) {
-    if (subject.keep) return leave(subject, "another decision keeps it");
+    if (subject.keep) {
+      return leave(subject,
+                   fmt::format("another decision keeps it, in group {}: keep wins", group_that_keeps(subject)));
+    }
     if (subject.reference) return leave(subject, "it belongs to a reference folder");
     if (did_before(subject)) return;
     if (input_.action == Action::hardlink) {
@@ -91,8 +94,9 @@ class Planner {
       }
     }
     if (!subject.good()) return leave(subject, subject.trouble);
-    const Subject* survivor = subjects_.survivor_of(subject);
-    if (survivor == nullptr) return leave(subject, "no other member of its group is there as it was and stays");
+    const std::vector<const Subject*> survivors = subjects_.survivors_of(subject);
+    if (survivors.empty()) return leave(subject, "no other member of its group is there as it was and stays");
+    const Subject* survivor = survivors[0];
     if (input_.action == Action::hardlink) {
       if (survivor->first().hash != subject.first().hash) {
         return leave(subject,
@@ -107,13 +111,19 @@ class Planner {
     if (input_.action == Action::move && inside(subject.path, input_.destination)) {
       return leave(subject, "it is in the folder that it would be moved to");
     }
-    plan(subject, *survivor);
+    plan(subject, survivors);
   }
 
-  void plan(const Subject& subject, const Subject& survivor) {
+  static std::string group_that_keeps(const Subject& subject) {
+    for (const Decision* d : subject.decisions) {
+      if (d->verdict == Verdict::keep) return printable(d->group);
+    }
+    return "";
+  }
+
+  void plan(const Subject& subject, const std::vector<const Subject*>& survivors) {
     AssetDeed asset;
-    asset.survivor = survivor.path;
-    asset.survivor_state = survivor.state;
+    for (const Subject* survivor : survivors) asset.survivors.push_back({survivor->path, survivor->state});
     std::vector<std::string> names;
     std::string remark;
     if (input_.action != Action::hardlink) {
@@ -133,7 +143,7 @@ class Planner {
       }
     }
     names.push_back(subject.path);
-    const std::vector<std::string> targets = targets_of(names, survivor.path);
+    const std::vector<std::string> targets = targets_of(names, survivors[0]->path);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const bool main = i + 1 == names.size();
       Item& item = add_item(names[i], subject);
@@ -144,7 +154,7 @@ class Planner {
       record.number = next_number_++;
       record.path = names[i];
       record.to = targets[i];
-      record.survivor = survivor.path;
+      for (const Subject* survivor : survivors) record.survivors.push_back(survivor->path);
       if (main) {
         record.before = subject.state;
         record.hash = subject.first().hash;

@@ -21,8 +21,11 @@ struct Deed {
 // and with it the companions that are left.
 struct AssetDeed {
   std::vector<Deed> deeds;
-  std::string survivor;  // of the picture's group
-  FileState survivor_state;
+  struct Survivor {
+    std::string path;
+    FileState state;
+  };
+  std::vector<Survivor> survivors;  // of the picture's groups
 };
 
 struct Plan {

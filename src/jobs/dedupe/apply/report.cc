@@ -114,22 +114,23 @@ std::string summary_of(const Applied& applied) {
   line(State::failed, "failed, for the reasons listed; nothing is lost");
   line(State::waiting, "not begun");
   for (const std::string& note : applied.notes) out += note + "\n";
-  if (applied.items.empty() && !applied.interrupted) {
+  if (applied.items.empty() && !applied.interrupted && (applied.deed != "undo" || applied.apart == 0)) {
     out += applied.deed == "apply"  ? "no file is to be removed\n"
            : applied.deed == "undo" ? "nothing to bring back\n"
                                     : "nothing to destroy\n";
   }
-  if (applied.deed == "apply" && applied.apart > 0) {
-    out += fmt::format("{} {} as no duplicates{}\n", grouped(applied.apart), applied.apart == 1 ? "pair" : "pairs",
-                       applied.go && !applied.interrupted ? " remembered" : " would be remembered");
+  if (applied.apart > 0) {
+    out += fmt::format("{} {} {}{} as no duplicates\n", grouped(applied.apart), applied.apart == 1 ? "pair" : "pairs",
+                       applied.apart_done ? "" : "would be ",
+                       applied.deed == "undo" ? "no longer remembered" : "remembered");
   }
   const std::string journal = quoted(applied.journal);
-  if (!applied.go && applied.count(State::planned) + (applied.deed == "apply" ? applied.apart : 0) > 0) {
+  if (!applied.go && applied.count(State::planned) + applied.apart > 0) {
     out += "nothing was changed: a dry run" + std::string(applied.deed == "undo" ? "\n" : "; add --go to do it\n");
   }
   if (applied.interrupted) out += "interrupted: the same command goes on where this one stopped\n";
   if (applied.deed == "apply" && applied.go &&
-      applied.count(State::done) + applied.count(State::before) + applied.count(State::waiting) > 0) {
+      applied.count(State::done) + applied.count(State::before) + applied.count(State::waiting) + applied.apart > 0) {
     out += fmt::format("journal: {}\nto take it back: millrace dedupe undo {}\n", printable(applied.journal),
                        printable(journal));
     if (applied.action == Action::remove) {
@@ -158,7 +159,7 @@ std::string json_of(const Applied& applied) {
   Json& totals = out["totals"];
   for (const State state : kStates)
     totals[name_of(state)] = {{"files", applied.count(state)}, {"bytes", applied.bytes(state)}};
-  if (applied.deed == "apply") totals["not_duplicates"] = applied.apart;
+  if (applied.deed != "purge") totals["not_duplicates"] = applied.apart;
   out["notes"] = Json::array();
   for (const std::string& note : applied.notes) out["notes"].push_back(utf8_for_display(note));
   return out.dump(1) + "\n";

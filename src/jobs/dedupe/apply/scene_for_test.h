@@ -9,17 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "src/base/text.h"
+#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/library.h"
 
 namespace millrace::dedupe {
 
@@ -74,13 +75,18 @@ class Scene : public testing::Test {
 
   std::string put(const std::string& name, const std::string& bytes, std::int64_t second = 1'500'000'000,
                   unsigned mode = 0644) {
-    const std::string path = photos_ + "/" + name;
+    std::string path = photos_ + "/" + name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::ofstream(path, std::ios::binary) << bytes;
     ::chmod(path.c_str(), mode);
     const timespec times[2] = {{second, 123456789}, {second, 123456789}};
     ::utimensat(AT_FDCWD, path.c_str(), times, 0);
     return path;
+  }
+
+  static std::string contents(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
   }
 
   // An entry about the file as it is now.
@@ -97,6 +103,14 @@ class Scene : public testing::Test {
     entry["hash"] = hash ? hex_of_bytes(*hash) : std::string(32, '0');
     entries_.push_back(entry);
     return entries_.back();
+  }
+
+  // Two files of the same bytes, b.jpg to go.
+  void pair() {
+    put("a.jpg", "the picture");
+    put("b.jpg", "the picture");
+    decide("1", "keep", "a.jpg");
+    decide("1", "remove", "b.jpg");
   }
 
   struct Ran {
@@ -163,11 +177,14 @@ class Scene : public testing::Test {
 
   Ran run_apply(const std::string& action, bool go = true, int cut = 0, bool cancel = false) {
     write_decisions();
-    const ApplyOptions o = options(action, go);
-    return in_process([o](RunContext& context) { return apply(o, context); }, cut, cancel);
+    return run(options(action, go), cut, cancel);
   }
-  Ran run_undo(int cut = 0) {
-    return in_process([this](RunContext& context) { return undo(journal(), true, context); }, cut);
+  Ran run(const ApplyOptions& wanted, int cut = 0, bool cancel = false) {
+    return in_process([&](RunContext& context) { return apply(wanted, context); }, cut, cancel);
+  }
+  Ran run_undo(int cut = 0) { return run_undo_of(journal(), true, cut); }
+  Ran run_undo_of(const std::string& named, bool go = true, int cut = 0) {
+    return in_process([&](RunContext& context) { return undo(named, go, context); }, cut);
   }
   Ran run_purge(bool go = true, int cut = 0) {
     return in_process([this, go](RunContext& context) { return purge(journal(), go, context); }, cut);
@@ -183,13 +200,17 @@ class Scene : public testing::Test {
       for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
         const std::string path = entry.path().string();
         const auto state = state_of(path).or_throw();
-        std::ostringstream text;
-        text << state.mode << ' ';
-        if (state.regular) text << state.mtime_ns << ' ' << std::ifstream(path, std::ios::binary).rdbuf();
-        out[path] = text.str();
+        out[path] = std::to_string(state.mode);
+        if (state.regular) out[path] += ' ' + std::to_string(state.mtime_ns) + ' ' + contents(path);
       }
     }
     return out;
+  }
+
+  // What the catalogue takes for no duplicates.
+  std::vector<ApartPair> apart() const {
+    const std::string path = top_ + "/data/millrace/catalog.sqlite";
+    return std::filesystem::exists(path) ? Catalog(path, catalog_key()).not_duplicates() : std::vector<ApartPair>();
   }
 
   static std::string disk_folder() { return std::filesystem::canonical(testing::TempDir()).string(); }

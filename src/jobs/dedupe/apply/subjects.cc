@@ -147,28 +147,37 @@ const Subject* Subjects::other_name_of(const Subject& gone) const {
   return nullptr;
 }
 
-const Subject* Subjects::survivor_of(const Subject& gone) const {
-  const auto rank = [&](const Subject& s) {
-    return s.first().hash != gone.first().hash ? 1 : s.state.device != gone.state.device ? 2 : s.reference ? 3 : 4;
+std::vector<const Subject*> Subjects::survivors_of(const Subject& gone) const {
+  // 1: other bytes; 2: equal ones on another file system; 3: in a reference folder; 4: equal ones that may be linked
+  // to.
+  const auto rank = [&](const Subject* s) {
+    return s->first().hash != gone.first().hash ? 1 : s->state.device != gone.state.device ? 2 : s->reference ? 3 : 4;
   };
-  const Subject* best = nullptr;
+  std::vector<const Subject*> survivors;
+  const auto add = [&](const Subject* s) {
+    if (std::find(survivors.begin(), survivors.end(), s) == survivors.end()) survivors.push_back(s);
+  };
   for (const Decision* d : gone.decisions) {
     if (d->verdict != Verdict::remove) continue;
-    const Subject* here = nullptr;
-    const auto offer = [&](const std::vector<std::size_t>& members) {
+    const auto best_of = [&](const std::vector<std::size_t>& members) {
+      const Subject* best = nullptr;
       for (const std::size_t i : members) {
         const Subject& s = all_[i];
         if (!s.good() || s.state.same_inode(gone.state) || apart(s, gone, d->group)) continue;
-        if (here == nullptr || rank(s) > rank(*here)) here = &s;
+        if (best == nullptr || rank(&s) > rank(best)) best = &s;
       }
+      return best;
     };
-    offer(groups_.at(d->group));
-    // The page names a file with one group only: a kept file of the same bytes is as good wherever it is named.
-    if (const auto same = by_content_.find(gone.first().hash); same != by_content_.end()) offer(same->second);
-    if (here == nullptr) return nullptr;
-    if (best == nullptr || rank(*here) > rank(*best)) best = here;
+    const Subject* own = best_of(groups_.at(d->group));
+    const auto content = by_content_.find(gone.first().hash);
+    const Subject* twin = content == by_content_.end() ? nullptr : best_of(content->second);
+    if (own == nullptr && twin == nullptr) return {};
+    if (own != nullptr) add(own);
+    if (twin != nullptr && (own == nullptr || rank(twin) > rank(own))) add(twin);
   }
-  return best;
+  std::stable_sort(survivors.begin(), survivors.end(),
+                   [&](const Subject* a, const Subject* b) { return rank(a) > rank(b); });
+  return survivors;
 }
 
 }  // namespace millrace::dedupe

@@ -36,10 +36,11 @@ class Subjects {
   const std::vector<Subject>& all() const { return all_; }  // by path
   const Subject* find(const std::string& path) const;
 
-  // A file that stays, of every group in which `gone` is removed, on the disk with its recorded bytes and not another
-  // name of `gone`; of those the first of equal bytes on the same file system and in no reference folder, of equal
-  // bytes on the same file system, of equal bytes, of any. Null when a group has none.
-  const Subject* survivor_of(const Subject& gone) const;
+  // Why `gone` may go: for every group in which it is removed a member that stays, on the disk with its recorded bytes
+  // and not another name of `gone`. A file of the same bytes that stays, whatever group names it, stands in for a
+  // member that is not there, and joins one of other bytes. The best first: equal bytes on the same file system and in
+  // no reference folder, equal bytes on the same file system, equal bytes, any. Empty when a group has none.
+  std::vector<const Subject*> survivors_of(const Subject& gone) const;
   // A file that stays and is another name (a hard link) of this one; null when there is none.
   const Subject* other_name_of(const Subject& gone) const;
 

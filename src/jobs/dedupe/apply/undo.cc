@@ -9,7 +9,7 @@
 #include "src/base/text.h"
 #include "src/io/catalog/catalog.h"
 #include "src/io/file/atomic_file.h"
-#include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/apply/apart.h"
 #include "src/jobs/dedupe/apply/restore.h"
 
 namespace millrace::dedupe {
@@ -72,10 +72,11 @@ std::string not_to_purge(const Record& record, const Journal& journal) {
   if (!state) return state.error().what;
   if (!in_own_folder(record.to, journal)) return "it is not in a folder of this journal";
   if (!state->same(record.before)) return "it is not the file that was put there";
-  if (record.survivor.empty()) return "";
-  const auto survivor = state_of(record.survivor);
-  if (!survivor || !survivor->regular || survivor->same_inode(*state)) {
-    return fmt::format("{}, which stayed in its place, is gone: undo this, or put it back", printable(record.survivor));
+  for (const std::string& path : record.survivors) {
+    const auto survivor = state_of(path);
+    if (!survivor || !survivor->regular || survivor->same_inode(*state)) {
+      return fmt::format("{}, which stayed in its place, is gone: undo this, or put it back", printable(path));
+    }
   }
   return "";
 }
@@ -108,10 +109,20 @@ Applied undo(const std::string& named, bool go, RunContext& context) {
     }
     applied.items.push_back(std::move(item));
   }
+  bool all_forgotten = true;
+  if (!applied.interrupted) {
+    try {
+      applied.apart = forget_apart(journal, writer.get());
+      applied.apart_done = go;
+    } catch (const Failure& failure) {
+      all_forgotten = false;
+      applied.notes.push_back("what it remembered as no duplicates is still remembered: " + failure.error().message());
+    }
+  }
   std::sort(applied.items.begin(), applied.items.end(), [](const Item& a, const Item& b) { return a.path < b.path; });
   if (go && !applied.interrupted) {
     remove_folders(journal);
-    if (applied.count(State::failed) == 0) writer->undo_ends();
+    if (all_forgotten && applied.count(State::failed) == 0) writer->undo_ends();
   }
   return applied;
 }

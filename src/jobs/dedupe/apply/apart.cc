@@ -1,0 +1,85 @@
+#include "src/jobs/dedupe/apply/apart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "src/base/text.h"
+#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/library.h"
+
+namespace millrace::dedupe {
+
+std::vector<ApartPair> pairs_apart(const Decisions& decisions, Applied& applied) {
+  constexpr std::size_t kMostContents = 4096;
+  std::vector<ApartPair> pairs;
+  std::map<std::string, std::vector<ContentHash>> groups;
+  for (const Decision& d : decisions.entries) {
+    if (d.verdict != Verdict::not_duplicates) continue;
+    if (d.with) {
+      pairs.emplace_back(std::min(d.hash, *d.with), std::max(d.hash, *d.with));
+    } else {
+      groups[d.group].push_back(d.hash);
+    }
+  }
+  for (auto& [group, hashes] : groups) {
+    std::sort(hashes.begin(), hashes.end());
+    std::vector<ContentHash> distinct = hashes;
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    if (distinct.size() > kMostContents) {
+      applied.notes.push_back(fmt::format("group {}: {} contents are too many to be told apart, {} at most",
+                                          printable(group), grouped(distinct.size()), grouped(kMostContents)));
+      continue;
+    }
+    for (std::size_t i = 0; i < distinct.size(); ++i) {
+      // Identical files that are no duplicates are one content, apart from itself.
+      if (std::count(hashes.begin(), hashes.end(), distinct[i]) > 1) pairs.emplace_back(distinct[i], distinct[i]);
+      for (std::size_t k = i + 1; k < distinct.size(); ++k) pairs.emplace_back(distinct[i], distinct[k]);
+    }
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+void remember_apart(const std::vector<ApartPair>& pairs, const std::string& catalog, const Journal& journal,
+                    JournalWriter& writer) {
+  const std::string path = std::filesystem::absolute(catalog).string();
+  Catalog open(path, catalog_key());
+  // What it knows already is not ours to take out, unless a run that was cut off told the journal of it.
+  std::set<ApartPair> known;
+  for (const ApartPair& pair : open.not_duplicates()) known.insert(pair);
+  for (const Apart& told : journal.apart) {
+    if (told.catalog == path) known.insert(told.pairs.begin(), told.pairs.end());
+  }
+  Apart fresh{path, {}};
+  for (const ApartPair& pair : pairs) {
+    if (known.count(pair) == 0) fresh.pairs.push_back(pair);
+  }
+  if (!fresh.pairs.empty()) writer.apart(fresh);
+  step("tell the catalogue");
+  for (const auto& [a, b] : pairs) open.put_not_duplicates(a, b);
+  open.flush();
+}
+
+std::uint64_t forget_apart(const Journal& journal, JournalWriter* writer) {
+  if (journal.apart_forgotten || journal.apart.empty()) return 0;
+  std::map<std::string, std::set<ApartPair>> by_catalog;
+  for (const Apart& told : journal.apart) by_catalog[told.catalog].insert(told.pairs.begin(), told.pairs.end());
+  std::uint64_t count = 0;
+  for (const auto& [path, pairs] : by_catalog) {
+    count += pairs.size();
+    if (writer == nullptr || !exists(path)) continue;  // a catalogue that is gone has forgotten
+    step("take out of the catalogue");
+    Catalog open(path, catalog_key());
+    for (const auto& [a, b] : pairs) open.drop_not_duplicates(a, b);
+    open.flush();
+  }
+  if (writer != nullptr) writer->apart_forgotten();
+  return count;
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,23 @@
+// Enters: what a person said are no duplicates, and the catalogue that remembers it.
+// Leaves: the pairs in the catalogue, told to the journal first; or what a journal tells of taken out again.
+// Never: takes out what the catalogue knew before.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/decisions.h"
+
+namespace millrace::dedupe {
+
+// Every pair of contents that a person told apart, each once. Groups that are too large for that are noted.
+std::vector<ApartPair> pairs_apart(const Decisions& decisions, Applied& applied);
+
+void remember_apart(const std::vector<ApartPair>& pairs, const std::string& catalog, const Journal& journal,
+                    JournalWriter& writer);
+
+// How many pairs an undo takes out; with a writer, takes them out. Failure when a catalogue cannot be used.
+std::uint64_t forget_apart(const Journal& journal, JournalWriter* writer);
+
+}  // namespace millrace::dedupe

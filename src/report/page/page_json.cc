@@ -1,0 +1,132 @@
+#include "src/report/page/page_json.h"
+
+#include <fmt/format.h>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+using Json = PageJson;
+
+Json texts(const std::vector<std::string>& values) {
+  Json list = Json::array();
+  for (const std::string& value : values) list.push_back(utf8_for_display(value));
+  return list;
+}
+
+Json json_of(const PageMember& member) {
+  Json json;
+  json["path"] = utf8_for_display(member.path);
+  if (!member.path_base64.empty()) {
+    json["path_base64"] = member.path_base64;
+  } else if (!is_utf8(member.path)) {
+    json["path_base64"] = base64(member.path);
+  }
+  json["size"] = member.size;
+  json["width"] = member.width;
+  json["height"] = member.height;
+  json["mtime_ns"] = std::to_string(member.mtime_ns);
+  if (!member.date.empty()) json["date"] = utf8_for_display(member.date);
+  if (!member.camera.empty()) json["camera"] = utf8_for_display(member.camera);
+  json["hash"] = utf8_for_display(member.hash);
+  if (member.damaged) json["damaged"] = true;
+  if (member.reference) json["reference"] = true;
+  if (member.keep) json["keep"] = true;
+  if (!member.why.empty()) json["why"] = utf8_for_display(member.why);
+  if (!member.companions.empty()) json["companions"] = texts(member.companions);
+  return json;
+}
+
+Json json_of(const PagePair& pair) {
+  Json json;
+  json["a"] = pair.a;
+  json["b"] = pair.b;
+  json["score"] = pair.score;  // NaN goes out as null
+  json["distances"] = Json::object();
+  for (const auto& [name, distance] : pair.distances) {
+    json["distances"][utf8_for_display(name)] = distance;
+  }
+  return json;
+}
+
+}  // namespace
+
+Json json_of(const PageGroup& group) {
+  Json json;
+  json["id"] = utf8_for_display(group.id);
+  json["kind"] = name_of(group.kind);
+  json["members"] = Json::array();
+  for (const PageMember& member : group.members) json["members"].push_back(json_of(member));
+  json["pairs"] = Json::array();
+  for (const PagePair& pair : group.pairs) json["pairs"].push_back(json_of(pair));
+  return json;
+}
+
+Json json_of(const PageHeader& header, const std::string& thumbs_url) {
+  Json json;
+  json["title"] = utf8_for_display(header.title);
+  json["folders"] = texts(header.folders);
+  json["totals"] = {{"files", header.files},
+                    {"pictures", header.pictures},
+                    {"groups", header.groups},
+                    {"reclaimable", header.reclaimable}};
+  json["unreadable"] = Json::array();
+  for (const PageUnreadable& one : header.unreadable) {
+    json["unreadable"].push_back({{"path", utf8_for_display(one.path)}, {"reason", utf8_for_display(one.reason)}});
+  }
+  json["rule"] = utf8_for_display(header.rule);
+  json["thumbs"] = thumbs_url;
+  return json;
+}
+
+// No '<' can begin a closing tag or a comment. '<' occurs only
+// inside JSON strings, where its escape means the same.
+std::string script_text(const PageJson& value) {
+  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(text.size() + 16);
+  for (const char c : text) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string html_text(std::string_view text) {
+  std::string safe;
+  for (const char c : utf8_for_display(text)) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string url_component(std::string_view bytes) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+  std::string url;
+  for (const char c : bytes) {
+    if (plain.find(c) != std::string_view::npos) {
+      url += c;
+    } else {
+      url += fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
+  }
+  return url;
+}
+
+}  // namespace millrace

@@ -1,0 +1,110 @@
+// What a person may decide, and what no decision may do: take the last picture of a group, or a protected one.
+
+// Whether a survivor stays behind in every decided group of the file, and in the one in hand.
+function mayRemove(file, inHand) {
+  return file.groups.every((group) => {
+    if (group !== inHand && group.state !== 'marked') return true;
+    return group.members.some((member) => member.file !== file && !member.file.removed);
+  });
+}
+
+// A member that was told apart from every member that stays has no duplicate left: it stays too.
+function standsAlone(group, member) {
+  if (group.apart.size === 0) return false;
+  const index = group.members.indexOf(member);
+  return group.members.every((other, o) => other === member || other.file.removed ||
+      [...group.apart].some((p) => {
+        const pair = group.pairs[p];
+        return (pair.a === index && pair.b === o) || (pair.b === index && pair.a === o);
+      }));
+}
+
+// What this group marked; what another one marked is not its to give back.
+function giveBack(group) {
+  for (const {file} of group.members) {
+    if (file.by === group) setRemoved(file, false, null);
+  }
+}
+
+// Other groups may have marked all of an undecided group's pictures: then one has to be kept by hand first.
+const nobodyStays = (group) => group.members.every((member) => member.file.removed && member.file.by !== group);
+
+function accept(group) {
+  if (nobodyStays(group)) return false;
+  setState(group, 'marked');
+  giveBack(group);
+  if (!group.suggests) return true;
+  const going = group.members.filter((member) => !member.keep && !member.file.reference);
+  for (const {file} of going) {
+    if (mayRemove(file, group)) setRemoved(file, true, group);
+  }
+  for (const member of going) {
+    if (member.file.by === group && standsAlone(group, member)) setRemoved(member.file, false, null);
+  }
+  return true;
+}
+
+function acceptOne(group) {
+  if (SUGGESTS.has(group.kind) && !group.suggests) {
+    say('There is no suggestion for this group: mark its pictures one by one.', true);
+    return;
+  }
+  if (nobodyStays(group)) {
+    say('Other groups mark every picture of this one for removal: keep one of them first.', true);
+    return;
+  }
+  change(() => accept(group));
+}
+
+function mark(group, member, remove) {
+  if (remove && member.file.reference) {
+    say('This picture is in a protected folder: it is never marked for removal.', true);
+    shake(group, member);
+    return;
+  }
+  if (remove && !mayRemove(member.file, group)) {
+    say('At least one picture of a group stays. Keep another one first.', true);
+    shake(group, member);
+    return;
+  }
+  change(() => {
+    setState(group, 'marked');
+    setRemoved(member.file, remove, group);
+  });
+}
+
+function notDuplicates(group) {
+  change(() => {
+    const undoing = group.state === 'not';
+    giveBack(group);
+    setState(group, undoing ? null : 'not');
+    if (!undoing) setApart(group, new Set());
+  });
+}
+
+function pairNotDuplicates(group, p) {
+  if (group.members.length === 2) {
+    notDuplicates(group);
+    return;
+  }
+  change(() => {
+    const pairs = new Set(group.apart);
+    if (!pairs.delete(p)) pairs.add(p);
+    if (group.state === 'not') setState(group, null);
+    setApart(group, pairs);
+    for (const member of group.members) {
+      if (member.file.by === group && standsAlone(group, member)) {
+        setRemoved(member.file, false, null);
+        say(`${nameAndFolder(member.path)[0]} has no duplicate left that stays: it stays too.`);
+      }
+    }
+  });
+}
+
+function leaveUndecided(group) {
+  change(() => {
+    giveBack(group);
+    setState(group, null);
+    setApart(group, new Set());
+  });
+}

@@ -1,0 +1,182 @@
+// One group on the page: its pictures, its pairs, and how they show what is decided.
+
+const PAIRS_AT_FIRST = 8;
+
+function thumbAddress(thumb) {
+  if (typeof thumb === 'string') return 'data:image/jpeg;base64,' + thumb;
+  const folder = String(Math.floor(thumb / 1000)).padStart(4, '0');
+  return `${header.thumbs}${folder}/${String(thumb).padStart(6, '0')}.jpg`;
+}
+
+function memberView(group, member, m, thumb) {
+  const [name, folder] = nameAndFolder(member.path);
+  const dot = Math.max(0, name.lastIndexOf('.'));
+  const largest = (of) => {
+    const values = group.members.map(of);
+    const most = Math.max(...values);
+    return of(member) === most && values.some((value) => value < most);
+  };
+  const badge = (kind, text, title) => h('span', {class: 'badge ' + kind, title}, text);
+  const image = thumb === null || thumb === undefined ?
+      h('span', {class: 'none'}, 'no thumbnail') :
+      h('img', {alt: '', src: thumbAddress(thumb), decoding: 'async', draggable: 'false'});
+  const size = h('span', {class: largest((one) => one.size) ? 'most' : ''}, bytesText(member.size));
+  const pixels = member.width && member.height ?
+      h('span', {class: largest(megapixels) ? 'most' : ''}, `${member.width} × ${member.height}`) :
+      h('span', {}, 'size unknown');
+  const date = member.date ?
+      h('span', {title: 'captured'}, visible(captureText(member.date))) :
+      h('span', {title: `last change of the file, ${dateOfChange(member.mtime_ns)}; no capture date`},
+        'changed ' + dateOfChange(member.mtime_ns).slice(0, 10));
+
+  const keep = h('button', {type: 'button', class: 'keep', tabindex: '-1', on: {
+    click: () => mark(group, member, false)}}, 'Keep');
+  const remove = h('button', {type: 'button', class: 'remove', tabindex: '-1', on: {
+    click: () => mark(group, member, true)}}, 'Remove');
+
+  const link = h('a', {class: 'name', title: visible(member.path), tabindex: '-1', href: addressOf(member),
+    target: '_blank', rel: 'noopener'}, h('bdi', {}, name.slice(0, dot), h('wbr'), name.slice(dot)));
+  const node = h('figure', {class: 'member', tabindex: '-1', role: 'group', 'data-m': m},
+      h('div', {class: 'mat'}, image),
+      h('figcaption', {class: 'side'},
+        h('div', {class: 'badges'},
+          h('span', {class: 'badge number', 'aria-hidden': 'true'}, String(m + 1)),
+          member.keep && SUGGESTS.has(group.kind) ? badge('keep', '★ Keep', 'suggested: this one stays') : null,
+          member.file.reference ? badge('reference', 'Reference', 'in a protected folder: never removed') : null,
+          member.damaged ? badge('damaged', 'Damaged', 'could be decoded in part only') : null),
+        h('div', {class: 'words'},
+          link,
+          h('div', {class: 'folder', title: visible(member.path)}, h('bdi', {}, folder)),
+          h('div', {class: 'line'}, pixels, h('span', {}, megapixelText(member))),
+          h('div', {class: 'line'}, size,
+            member.camera ? h('span', {title: visible(member.camera)}, visible(cameraText(member.camera))) : null),
+          h('div', {class: 'more'}, date),
+          member.companions ? h('div', {class: 'more', title: visible(member.companions.join('  '))},
+            'with ' + member.companions.map((path) => nameAndFolder(path)[0]).join(', ')) : null,
+          member.why ? h('div', {class: member.keep ? 'why' : 'why other'}, visible(member.why)) : null),
+        h('div', {class: 'marks'}, keep, member.file.reference ? null : remove)));
+  return {node, link, keep, remove, name};
+}
+
+function pairsView(group) {
+  if (group.pairs.length === 0) return null;
+  const order = group.pairs.map((_, p) => p);
+  order.sort((p, q) => (group.pairs[q].score ?? -1) - (group.pairs[p].score ?? -1) || p - q);
+  const buttons = new Map();
+  const row = (p) => {
+    const pair = group.pairs[p];
+    const button = h('button', {type: 'button', on: {click: () => pairNotDuplicates(group, p)},
+      'aria-label': `Pictures ${pair.a + 1} and ${pair.b + 1} are not duplicates`}, 'not duplicates');
+    buttons.set(p, button);
+    const far = Object.entries(pair.distances).map(([name, value]) => h('span', {}, `${name} ${value}`));
+    return h('li', {},
+        h('span', {class: 'who'}, `${pair.a + 1} – ${pair.b + 1}`),
+        h('span', {class: 'far'},
+          pair.score === null ? null : h('b', {}, scoreText(pair.score)), ...far),
+        button);
+  };
+  const ul = h('ul', {}, ...order.slice(0, PAIRS_AT_FIRST).map(row));
+  const box = h('div', {class: 'pairs', 'aria-label': 'Pairs: score and distances', role: 'group'}, ul);
+  if (order.length > PAIRS_AT_FIRST) {
+    const rest = h('button', {type: 'button', class: 'rest', on: {click: () => {
+      ul.append(...order.slice(PAIRS_AT_FIRST).map(row));
+      rest.remove();
+      refresh(group);
+    }}}, `all ${number(order.length)} pairs`);
+    box.append(rest);
+  }
+  return {box, buttons};
+}
+
+const KIND_WORDS = {
+  identical: 'Identical', similar: 'Similar', recoloured: 'Recoloured', burst: 'Burst', related: 'Related',
+};
+
+function fill(group) {
+  if (group.view) return;
+  const thumbs = json(group.thumbs);
+  const view = {};
+  view.members = group.members.map((member, m) => memberView(group, member, m, thumbs[m]));
+  const pairs = pairsView(group);
+  view.pairs = pairs ? pairs.buttons : new Map();
+  view.pairsBox = pairs && pairs.box;
+  view.state = h('span', {class: 'state'});
+  view.accept = h('button', {type: 'button', class: 'accept', 'aria-keyshortcuts': 'a', on: {
+    click: () => acceptOne(group)}}, SUGGESTS.has(group.kind) ? 'Accept suggestion' : 'Keep all');
+  view.accept.disabled = SUGGESTS.has(group.kind) && !group.suggests;
+  view.not = h('button', {type: 'button', 'aria-keyshortcuts': 'n', on: {
+    click: () => notDuplicates(group)}}, 'Not duplicates');
+  view.leave = h('button', {type: 'button', 'aria-keyshortcuts': 'u', title: 'leave undecided', on: {
+    click: () => leaveUndecided(group)}}, 'Clear');
+  const facts = [plural(group.members.length, 'picture')];
+  if (group.reclaimable) facts.push(`${bytesText(group.reclaimable)} to free`);
+  if (group.score >= 0 && group.pairs.length) facts.push(`score ${scoreText(group.score)}`);
+  group.view = view;
+  group.node.replaceChildren(
+      h('div', {class: 'group-head'},
+        h('h2', {}, KIND_WORDS[group.kind] || group.kind),
+        h('span', {class: 'facts'}, facts.join(' · ')),
+        view.state,
+        h('div', {class: 'acts'}, view.accept, view.not, view.leave)),
+      h('div', {class: 'strip'}, ...view.members.map((one) => one.node), pairs && pairs.box));
+  group.node.style.height = '';
+  placePairs(group);
+  refresh(group);
+}
+
+// Far groups give back their elements and keep their height, so a long page stays light.
+function empty(group) {
+  if (!group.view || group.node.contains(document.activeElement)) return;
+  group.node.style.height = `${group.node.offsetHeight || guessHeight(group)}px`;
+  group.node.replaceChildren();
+  group.view = null;
+}
+
+function stateOf(group) {
+  if (group.state === 'not') return ['not', 'Not duplicates'];
+  if (group.state === 'marked') {
+    const staying = group.members.filter((member) => !member.file.removed);
+    const gone = group.members.length - staying.length;
+    if (gone && staying.every((member) => member.damaged)) {
+      return ['warn', `⚠ only damaged stay, ${gone} go`];
+    }
+    return ['marked', gone === 0 ? '✓ All stay' : `✓ ${staying.length} stay, ${gone} go`];
+  }
+  if (group.apart.size) return ['not', plural(group.apart.size, 'pair') + ' told apart'];
+  return ['', ''];
+}
+
+function refresh(group) {
+  const view = group.view;
+  if (!view) return;
+  const marked = group.state === 'marked';
+  group.members.forEach((member, m) => {
+    const one = view.members[m];
+    const removed = member.file.removed;
+    const kept = marked && !removed;
+    one.node.classList.toggle('removed', removed);
+    one.node.classList.toggle('kept', kept);
+    one.keep.setAttribute('aria-pressed', String(kept));
+    one.remove.setAttribute('aria-pressed', String(removed));
+    const words = [`Picture ${m + 1} of ${group.members.length}`, one.name];
+    if (removed) words.push(marked ? 'marked for removal' : 'marked for removal in another group');
+    if (kept) words.push('stays');
+    if (member.keep && SUGGESTS.has(group.kind)) words.push('suggested to keep');
+    if (member.file.reference) words.push('reference, protected');
+    if (member.damaged) words.push('damaged');
+    one.node.setAttribute('aria-label', words.join(', '));
+    for (const stop of [one.node, one.link, one.keep, one.remove]) {
+      stop.tabIndex = m === (group.cursor || 0) ? 0 : -1;
+    }
+  });
+  for (const [p, button] of view.pairs) {
+    button.setAttribute('aria-pressed',
+        String(group.apart.has(p) || (group.members.length === 2 && group.state === 'not')));
+  }
+  const [kind, words] = stateOf(group);
+  view.state.className = 'state ' + kind;
+  view.state.textContent = words;
+  view.state.hidden = words === '';
+  view.not.setAttribute('aria-pressed', String(group.state === 'not'));
+  view.leave.hidden = !decided(group);
+}

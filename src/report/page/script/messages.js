@@ -1,0 +1,19 @@
+// What the page says to a person who just did something.
+
+let toastTimer = 0;
+function say(text, refusal = false) {
+  const toast = $('toast');
+  toast.textContent = text;
+  toast.classList.toggle('refusal', refusal);
+  toast.classList.add('on');
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => toast.classList.remove('on'), 4000);
+}
+
+function shake(group, member) {
+  if (!group.view) return;
+  const node = group.view.members[group.members.indexOf(member)].node;
+  node.classList.remove('refused');
+  void node.offsetWidth;  // so that the animation starts anew
+  node.classList.add('refused');
+}

@@ -1,0 +1,124 @@
+// What the page knows: its groups and their files, what is decided about them, and the steps that can be undone.
+//
+// The data lies in <script type="application/json"> elements: #header, one .group with its .thumbs a group, and
+// #end with the page's identity. What comes from a file goes into the page as text (textContent), never as markup.
+
+const json = (element) => JSON.parse(element.textContent);
+const header = json($('header'));
+const pageId = json($('end')).id;
+const KINDS = ['identical', 'similar', 'recoloured', 'burst', 'related'];
+const SUGGESTS = new Set(['identical', 'similar']);
+const UNDO_STEPS = 500;
+
+// One entry a file on disk: a file may stand in several groups (in an identical pair and in a burst),
+// and it can be removed only once.
+const files = [];
+const groups = [];
+
+{
+  const fileOf = new Map();
+  for (const script of document.querySelectorAll('script.group')) {
+    const group = json(script);
+    const index = groups.length;
+    group.index = index;
+    group.thumbs = script.nextElementSibling;
+    group.state = null;  // null: undecided; 'marked': every member keeps or goes; 'not': not duplicates
+    group.apart = new Set();  // numbers of the pairs that are not duplicates
+    for (const member of group.members) {
+      const key = (member.path_base64 ? 'b' + member.path_base64 : 'p' + member.path);
+      let file = fileOf.get(key);
+      if (file === undefined) {
+        file = {removed: false, by: null, reference: false, size: member.size, groups: []};
+        fileOf.set(key, file);
+        files.push(file);
+      }
+      if (!file.groups.includes(group)) file.groups.push(group);
+      if (member.reference) file.reference = true;
+      member.file = file;
+    }
+    group.suggests = SUGGESTS.has(group.kind) &&
+                     group.members.some((member) => member.keep || member.file.reference);
+    group.reclaimable = 0;
+    if (group.suggests) {
+      for (const member of group.members) {
+        if (!member.keep && !member.file.reference) group.reclaimable += member.size;
+      }
+    }
+    // A group is as alike as its least alike pair; identical files need no pair to be told so.
+    const scores = group.pairs.map((pair) => pair.score).filter((score) => score !== null);
+    group.score = scores.length ? Math.min(...scores) : group.kind === 'identical' ? 1 : -1;
+    groups.push(group);
+    script.remove();
+  }
+}
+
+const sums = {files: 0, bytes: 0, decided: 0};
+const decided = (group) => group.state !== null || group.apart.size > 0;
+
+// Every change goes through these three setters: they keep the sums right and remember what to undo.
+let step = null;  // of the change under way
+const undoSteps = [];
+
+function remember(group) {
+  if (step && !step.groups.has(group)) {
+    step.groups.set(group, {state: group.state, apart: new Set(group.apart)});
+  }
+}
+// `by` is the group that asked for it: when that group is cleared, the file is given back.
+function setRemoved(file, removed, by) {
+  if (file.removed === removed) return;
+  if (step && !step.files.has(file)) step.files.set(file, {removed: file.removed, by: file.by});
+  file.removed = removed;
+  file.by = removed ? by : null;
+  sums.files += removed ? 1 : -1;
+  sums.bytes += removed ? file.size : -file.size;
+  for (const group of file.groups) touched.add(group);
+}
+function setState(group, state) {
+  if (group.state === state) return;
+  remember(group);
+  const before = decided(group);
+  group.state = state;
+  sums.decided += decided(group) - before;
+  touched.add(group);
+}
+function setApart(group, pairs) {
+  remember(group);
+  const before = decided(group);
+  group.apart = pairs;
+  sums.decided += decided(group) - before;
+  touched.add(group);
+}
+
+const touched = new Set();
+
+function change(work) {
+  step = {groups: new Map(), files: new Map()};
+  try {
+    work();
+  } finally {
+    if (step.groups.size || step.files.size) {
+      undoSteps.push(step);
+      if (undoSteps.length > UNDO_STEPS) undoSteps.shift();
+    }
+    step = null;
+    settle();
+    saveSoon();
+  }
+}
+
+function undo() {
+  const last = undoSteps.pop();
+  if (!last) {
+    say('There is nothing to undo.');
+    return;
+  }
+  for (const [file, was] of last.files) setRemoved(file, was.removed, was.by);
+  for (const [group, was] of last.groups) {
+    setState(group, was.state);
+    setApart(group, was.apart);
+  }
+  settle();
+  saveSoon();
+  say('Undone.');
+}

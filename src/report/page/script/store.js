@@ -1,0 +1,54 @@
+// What stays in the browser, so that a page may be left and come back to.
+
+const STORE = 'millrace:decisions:' + pageId;
+
+function restore() {
+  try {
+    for (const [index, state, removed, apart] of JSON.parse(localStorage.getItem(STORE)).groups) {
+      const group = groups[index];
+      if (state === 'not' || (state === 'marked' && !nobodyStays(group))) setState(group, state);
+      setApart(group, new Set(apart.filter((p) => p in group.pairs)));
+      for (const m of removed) {
+        const {file} = group.members[m];
+        if (!file.reference && mayRemove(file, group)) setRemoved(file, true, group);
+      }
+    }
+  } catch (error) {
+    // Nothing is kept here, or it is not ours: what could be read stands, the rest is undecided.
+  }
+}
+
+let saveTimer = 0;
+function save() {
+  clearTimeout(saveTimer);
+  saveTimer = 0;
+  const kept = [];
+  for (const group of groups) {
+    if (!decided(group)) continue;
+    const removed = [];
+    if (group.state === 'marked') {
+      group.members.forEach((member, m) => {
+        if (member.file.by === group) removed.push(m);
+      });
+    }
+    kept.push([group.index, group.state, removed, [...group.apart]]);
+  }
+  let problem = '';
+  try {
+    if (kept.length) {
+      localStorage.setItem(STORE, JSON.stringify({groups: kept}));
+    } else {
+      localStorage.removeItem(STORE);
+    }
+  } catch (error) {
+    problem = 'This browser does not keep your marks for this page: save decisions.json before you leave.';
+  }
+  $('storage-warning').textContent = problem;
+  $('storage-warning').hidden = problem === '';
+}
+function saveSoon() {
+  if (!saveTimer) saveTimer = setTimeout(save, 150);
+}
+function saveNow() {
+  if (saveTimer) save();
+}

@@ -1,0 +1,45 @@
+// Enters: small JPEGs that a page is too small for, and where their folder shall stand.
+// Leaves: the folder under its name, in place of an earlier page's; or, taken back, what stood there.
+// Never: replaces a folder that holds anything but an earlier page's thumbnails.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace millrace {
+
+// Everything is made in a hidden folder beside the final name. Failures: io and not_found when the system refuses,
+// conflict for a foreign folder.
+class ThumbsFolder {
+ public:
+  explicit ThumbsFolder(std::string path);
+  ~ThumbsFolder();
+  ThumbsFolder(const ThumbsFolder&) = delete;
+  ThumbsFolder& operator=(const ThumbsFolder&) = delete;
+
+  bool empty() const { return work_.empty(); }
+  // The number of the file: 0000/000000.jpg, a thousand a folder.
+  std::uint64_t add(std::string_view jpeg);
+
+  // On the disk and under its name. Nothing happens when none was added.
+  void publish();
+  // What stood there before publish() stands there again.
+  void take_back();
+  // What publish() replaced goes, and where none was added what an earlier page left. A failure costs space and nothing
+  // else, so there is none.
+  void settle();
+
+ private:
+  void begin();
+  void refuse_foreign_folder() const;
+  std::string fresh() const { return work_ + "/fresh"; }
+  std::string former() const { return work_ + "/former"; }
+
+  std::string path_;
+  std::string work_;  // the hidden folder; empty: none yet
+  std::uint64_t count_ = 0;
+  bool published_ = false;
+};
+
+}  // namespace millrace
