@@ -200,10 +200,11 @@ def test_the_catalogue_numbers_orientations_as_exif_does(tmp_path, folder):
     image.transpose(Image.ROTATE_90).save(folder / "turned.png")
     dedupe(tmp_path, folder, "--orientations")
     with contextlib.closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as catalog:
-        path_of = {content: os.path.basename(path) for path, content in catalog.execute("SELECT path, content FROM files")}
-        rows = list(catalog.execute("SELECT b, orientation FROM scores WHERE kind = 0"))
+        rows = catalog.execute(
+            "SELECT path, orientation FROM scores JOIN pictures ON look = b JOIN files USING (content) WHERE kind = 0"
+        ).fetchall()
     # Which way the second is turned until it shows what the first does: 6 is a quarter clockwise, 8 the other way.
-    assert [(path_of[b], orientation) for b, orientation in rows] in ([(b"turned.png", 6)], [(b"upright.png", 8)])
+    assert [(os.path.basename(path), orientation) for path, orientation in rows] in ([(b"turned.png", 6)], [(b"upright.png", 8)])
 
 
 def test_bursts_stay_apart(tmp_path, folder):
