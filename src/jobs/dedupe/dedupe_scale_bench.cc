@@ -1,7 +1,7 @@
 // `dedupe` over collections that nobody can ship: made-up pictures (pictures_for_bench.h), as many as asked for.
 //   distances CATALOG N     how hashes of unrelated pictures differ, in a real folder's catalogue and made up
 //   candidates N            finding the pairs that `auto` proposes among N pictures' codes
-//   recall N                what `auto` loses against comparing the pixels of all pairs
+//   recall N ROWS           what `auto` loses against comparing the pixels of ROWS of N pictures with all of them
 //   catalog FILE FOLDER N   a catalogue as a finished run leaves it, and the files that it names, without contents
 // The floor of `candidates`: each code is read once, and each pair written once; what is above it is the search.
 #include <fcntl.h>
@@ -131,45 +131,45 @@ void candidates(std::size_t count, RunContext& context) {
              2.0 * static_cast<double>(pairs) / static_cast<double>(count), to_text(resident_memory().peak));
 }
 
-// Every pair's pixels against what the rule proposes.
-void recall(std::size_t count, RunContext& context) {
-  std::vector<alike::Features> features(count);
+// Pixels of all pairs against what the rule proposes. Rows are picked evenly, and each is compared with all pictures.
+void recall(std::size_t count, std::size_t rows, RunContext& context) {
+  std::vector<alike::Thumbnail> pixels(count);
   std::vector<LookCodes> codes(count);
   context.executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
-      const alike::Thumbnail pixels = made_up::pixels_of(picture(i));
-      features[i] = alike::features_of(pixels);
-      codes[i] = look_codes(pixels.data());
+      pixels[i] = made_up::pixels_of(picture(i));
+      codes[i] = look_codes(pixels[i].data());
     }
   });
+  std::vector<alike::Features> picked(rows);
+  const auto place_of = [&](std::size_t row) { return row * count / rows; };
+  for (std::size_t r = 0; r < rows; ++r) picked[r] = alike::features_of(pixels[place_of(r)]);
   std::mutex mutex;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> same;
-  auto start = Clock::now();
+  std::set<std::pair<std::uint32_t, std::uint32_t>> same;
+  const auto start = Clock::now();
   context.executor.parallel_for(count, 16, [&](std::size_t from, std::size_t to) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> mine;
     for (std::size_t i = from; i < to; ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (alike::compare(features[i], features[j]).kind == alike::Kind::same)
-          mine.emplace_back(static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i));
+      const alike::Features features = alike::features_of(pixels[i]);
+      for (std::size_t r = 0; r < rows; ++r) {
+        const std::size_t other = place_of(r);
+        if (other == i || alike::compare(features, picked[r]).kind != alike::Kind::same) continue;
+        const std::lock_guard lock(mutex);
+        same.emplace(static_cast<std::uint32_t>(std::min(i, other)), static_cast<std::uint32_t>(std::max(i, other)));
       }
     }
-    const std::lock_guard lock(mutex);
-    same.insert(same.end(), mine.begin(), mine.end());
   });
-  const double exhaustive = since(start);
-  const Rule rule = parse_rule("auto", true);
-  Meeting meeting(rule, false, context);
+  const double seconds = since(start);
+  Meeting meeting(parse_rule("auto", true), false, context);
   for (std::size_t i = 0; i < count; ++i) meeting.add(i, {&codes[i], 1});
   const std::vector<RowPair> proposed = meeting.meet(0, meeting.rows());
-  std::uint64_t lost = 0;
-  for (const auto& pair : same) {
+  const auto lost = std::count_if(same.begin(), same.end(), [&](const auto& pair) {
     const auto at = std::lower_bound(proposed.begin(), proposed.end(), pair,
                                      [](const RowPair& p, const auto& v) { return std::pair(p.a, p.b) < v; });
-    lost += at == proposed.end() || std::pair(at->a, at->b) != pair;
-  }
-  fmt::print("{} pictures: {} pairs are the same by their pixels (all {} compared in {:.0f} s); `auto` proposes {} pairs and loses {} "
-             "of those: recall lost {:.2f} %\n",
-             count, same.size(), count * (count - 1) / 2, exhaustive, proposed.size(), lost,
+    return at == proposed.end() || std::pair(at->a, at->b) != pair;
+  });
+  fmt::print("{} of {} pictures compared with all ({} pairs, {:.0f} s): {} pairs are the same by their pixels, `auto` loses {}: "
+             "{:.2f} %\n",
+             rows, count, rows * (count - 1), seconds, same.size(), lost,
              same.empty() ? 0.0 : 100.0 * static_cast<double>(lost) / static_cast<double>(same.size()));
 }
 
@@ -240,8 +240,8 @@ int main(int argc, char** argv) {
     distances(arguments[1], number(2), context);
   } else if (arguments.size() == 2 && arguments[0] == "candidates") {
     candidates(number(1), context);
-  } else if (arguments.size() == 2 && arguments[0] == "recall") {
-    recall(number(1), context);
+  } else if (arguments.size() == 3 && arguments[0] == "recall") {
+    recall(number(1), number(2), context);
   } else if (arguments.size() == 4 && arguments[0] == "catalog") {
     write_catalog(arguments[1], arguments[2], number(3), context);
   } else {
