@@ -25,7 +25,8 @@ class DedupeCommand : public Command {
   ExitCode run(RunContext& context) override {
     check_folders();
     Catalog catalog(catalog_path(), dedupe::catalog_key());
-    const dedupe::Result result = dedupe::run(options_, catalog, context);
+    // Never given back: the process ends next, and piece by piece a million files take a quarter of a second.
+    static const dedupe::Result& result = *new dedupe::Result(dedupe::run(options_, catalog, context));
     if (!common().json.empty()) {
       const Span span(context.trace.stage("write JSON", 1));
       write_output(common().json, dedupe::json_of(result, context.executor));

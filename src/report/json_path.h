@@ -7,12 +7,18 @@
 #include <string>
 
 #include "src/base/text.h"
+#include "src/report/json_text.h"
 
 namespace millrace {
 
 inline void add_path(nlohmann::ordered_json& object, const std::string& path) {
   object["path"] = utf8_for_display(path);
   if (!is_utf8(path)) object["path_base64"] = base64(path);
+}
+
+inline void add_path(JsonText& object, const std::string& path) {
+  object.key("path").value(utf8_for_display(path));
+  if (!is_utf8(path)) object.key("path_base64").value(base64(path));
 }
 
 }  // namespace millrace

@@ -12,7 +12,6 @@ namespace millrace {
 namespace {
 
 constexpr int kSchema = 2;                  // 1 kept thumbnails and scores by content
-constexpr int kBusyMs = 60'000;             // how long another run may hold the catalogue
 constexpr int kApplicationId = 0x6D726163;  // "mrac", so that `file` and we can tell it from other SQLite files
 
 constexpr const char* kTables = R"(
@@ -57,7 +56,7 @@ void use_write_ahead_log(Catalog::State& s) {
   for (int waited = 0;; waited += kPauseMs) {
     const int code = sqlite3_exec(s.db, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
     if (code == SQLITE_OK) return;
-    if (code != SQLITE_BUSY || waited >= kBusyMs) s.fail("the catalogue cannot be used");
+    if (code != SQLITE_BUSY || waited >= Connection::kBusyMs) s.fail("the catalogue cannot be used");
     sqlite3_sleep(kPauseMs);
   }
 }
@@ -66,12 +65,8 @@ void use_write_ahead_log(Catalog::State& s) {
 
 Catalog::Catalog(const std::string& path, const std::string& key) : state_(std::make_unique<State>()) {
   State& s = *state_;
-  s.path = path;
   make_folders(folder_of(path));
-  if (sqlite3_open_v2(path.c_str(), &s.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) != SQLITE_OK) {
-    s.fail("the catalogue cannot be opened");
-  }
-  sqlite3_busy_timeout(s.db, kBusyMs);
+  s.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   check_ours(s);
   use_write_ahead_log(s);
   s.run("PRAGMA synchronous = NORMAL");

@@ -4,7 +4,8 @@
 //
 // One SQLite file in WAL mode: a killed run loses at most what it had not flushed, and two runs may share it. Files are
 // keyed by path bytes, what is known of a picture by its content hash, so a moved or copied file is known by its bytes;
-// and what follows from its thumbnail and its hashes by the hash of these, its look: twenty thousand blank pictures are one.
+// and what follows from its thumbnail and its hashes by the hash of these, its look: twenty thousand blank pictures are
+// one.
 #pragma once
 
 #include <array>
@@ -80,13 +81,13 @@ class Catalog {
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
 
-  // The files whose path is at least `from` and below `to`, in the order of their path bytes. The object is used again
-  // for the next one.
+  // The readers up to has_picture() are thread-safe: each call reads what was last flushed through a connection of its
+  // own. The files whose path is at least `from` and below `to`, in the order of their path bytes; the object is used
+  // again for the next one.
   void each_file(std::string_view from, std::string_view to, const std::function<void(const CatalogFile&)>& visit);
   // Those of the pictures `wanted` (sorted) that are known, in the order of their content; all of them without.
   void each_picture(std::optional<std::span<const ContentHash>> wanted,
                     const std::function<void(CatalogPicture&)>& visit);
-  // Thread-safe.
   bool has_picture(const ContentHash& content);
   std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t look);
   std::vector<CatalogScore> scores();

@@ -43,7 +43,8 @@ bool read_score(const Statement& row, int i, float& score) {
 
 void Catalog::each_file(std::string_view from, std::string_view to,
                         const std::function<void(const CatalogFile&)>& visit) {
-  State& s = *state_;
+  Connection s;
+  s.open(state_->path, SQLITE_OPEN_READONLY);
   Statement row;
   s.prepare(row,
             "SELECT path, size, mtime_ns, code, reason, content FROM files WHERE path >= ? AND path < ? ORDER BY path");
@@ -63,7 +64,8 @@ void Catalog::each_file(std::string_view from, std::string_view to,
 
 void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
                            const std::function<void(CatalogPicture&)>& visit) {
-  State& s = *state_;
+  Connection s;
+  s.open(state_->path, SQLITE_OPEN_READONLY);
   Statement row;
   s.prepare(row, fmt::format("{} WHERE content >= ? ORDER BY content", kPictureColumns).c_str());
   CatalogPicture picture;
@@ -104,11 +106,13 @@ void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
 bool Catalog::has_picture(const ContentHash& content) {
   State& s = *state_;
   const std::lock_guard lock(s.asking);
-  if (s.picture_known.handle == nullptr)
-    s.prepare(s.picture_known, fmt::format("{} WHERE content = ?", kPictureColumns).c_str());
+  if (s.picture_known.handle == nullptr) {
+    s.asked.open(s.path, SQLITE_OPEN_READONLY);
+    s.asked.prepare(s.picture_known, fmt::format("{} WHERE content = ?", kPictureColumns).c_str());
+  }
   s.picture_known.bind_content(1, content);
   CatalogPicture picture;
-  const bool known = s.step(s.picture_known) && read_picture(s.picture_known, picture);
+  const bool known = s.asked.step(s.picture_known) && read_picture(s.picture_known, picture);
   sqlite3_reset(s.picture_known.handle);
   return known;
 }

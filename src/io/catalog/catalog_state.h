@@ -71,21 +71,25 @@ struct Statement {
   }
 };
 
-struct Catalog::State {
+// SQLite's own locks are off: they cost a third of reading a million rows. Each connection is used by one thread at a
+// time.
+struct Connection {
   std::string path;
   sqlite3* db = nullptr;
-  std::vector<CatalogFile> files;
-  std::vector<std::pair<CatalogPicture, std::vector<std::uint8_t>>> pictures;
-  std::vector<CatalogScore> scores;
-  std::mutex asking;  // has_picture()
-  Statement picture_known, thumbnail_of;
-  std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
-  std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
 
-  ~State() {
-    picture_known.finalize();
-    thumbnail_of.finalize();
-    sqlite3_close(db);
+  Connection() = default;
+  ~Connection() { sqlite3_close(db); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  static constexpr int kBusyMs = 60'000;  // how long another run may hold the catalogue
+
+  void open(const std::string& file, int flags) {
+    path = file;
+    if (sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
+      fail("the catalogue cannot be opened");
+    }
+    sqlite3_busy_timeout(db, kBusyMs);
   }
 
   [[noreturn]] void fail(const char* what) {
@@ -131,6 +135,22 @@ struct Catalog::State {
     prepare(statement, "SELECT value FROM meta WHERE key = ?");
     statement.text(1, key);
     return step(statement) ? std::string(statement.text(0)) : "";
+  }
+};
+
+struct Catalog::State : Connection {
+  std::vector<CatalogFile> files;
+  std::vector<std::pair<CatalogPicture, std::vector<std::uint8_t>>> pictures;
+  std::vector<CatalogScore> scores;
+  std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
+  std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
+  Connection asked;  // by has_picture(), under this lock
+  std::mutex asking;
+  Statement picture_known, thumbnail_of;
+
+  ~State() {
+    picture_known.finalize();
+    thumbnail_of.finalize();
   }
 };
 

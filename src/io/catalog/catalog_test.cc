@@ -373,13 +373,15 @@ TEST_F(CatalogTest, OnlyTheFirstPutsAPart) {
 
 TEST_F(CatalogTest, TablesOfTheFirstSchemaAreMadeAnew) {
   std::filesystem::create_directories(folder_.at("deep/er"));
-  edit("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-       "CREATE TABLE files (path BLOB PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, code INTEGER, "
-       "reason TEXT, content BLOB) WITHOUT ROWID;"
-       "CREATE TABLE pictures (content BLOB PRIMARY KEY); CREATE TABLE thumbnails (content BLOB PRIMARY KEY);"
-       "CREATE TABLE scores (a BLOB, b BLOB);"
-       "INSERT INTO files VALUES (x'2F61', 1, 1, NULL, NULL, x'000102030405060708090a0b0c0d0e0f');"
-       "PRAGMA application_id = " + std::to_string(0x6D726163) + "; PRAGMA user_version = 1");
+  edit(
+      "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+      "CREATE TABLE files (path BLOB PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, code INTEGER, "
+      "reason TEXT, content BLOB) WITHOUT ROWID;"
+      "CREATE TABLE pictures (content BLOB PRIMARY KEY); CREATE TABLE thumbnails (content BLOB PRIMARY KEY);"
+      "CREATE TABLE scores (a BLOB, b BLOB);"
+      "INSERT INTO files VALUES (x'2F61', 1, 1, NULL, NULL, x'000102030405060708090a0b0c0d0e0f');"
+      "PRAGMA application_id = " +
+      std::to_string(0x6D726163) + "; PRAGMA user_version = 1");
   Catalog catalog(path(), "key");
   catalog.put(picture(1), {1});
   catalog.flush();

@@ -92,8 +92,7 @@ double capture_seconds(const std::string& taken, const std::string& subsecond) {
   auto& [year, month, day, hour, minute, second] = fields;
   // NOLINTNEXTLINE(cert-err34-c): the count of fields and their ranges are checked below
   if (!plain_time(taken, fields) &&
-      std::sscanf(taken.c_str(), "%4d:%2d:%2d %2d:%2d:%2d", &year, &month, &day, &hour, &minute,
-                  &second) != 6) {
+      std::sscanf(taken.c_str(), "%4d:%2d:%2d %2d:%2d:%2d", &year, &month, &day, &hour, &minute, &second) != 6) {
     return -1;
   }
   if (year < 1826 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 ||

@@ -23,8 +23,8 @@ struct RowPair {
 };
 
 // In each of the rule's alternatives the first term is served by the range search, the others filter its pairs as they
-// are found. With Rule::middle the whole of one meets the middle of the other; middles do not meet, since what they have
-// in common the wholes have too.
+// are found. With Rule::middle the whole of one meets the middle of the other; middles do not meet, since what they
+// have in common the wholes have too.
 class Meeting {
  public:
   Meeting(const Rule& rule, bool orientations, RunContext& context);

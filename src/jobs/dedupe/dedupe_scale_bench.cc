@@ -12,10 +12,13 @@
 #include <bit>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/joined_looks.h"
 #include "src/jobs/dedupe/links.h"
 #include "src/jobs/dedupe/pictures_for_bench.h"
 #include "src/jobs/dedupe/reading.h"
@@ -30,11 +33,22 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // One in twenty pictures is an edited version of one of the thousand before it.
-made_up::Picture picture(std::uint64_t number) {
+std::optional<std::uint64_t> original_of(std::uint64_t number) {
   made_up::Random random(number ^ 0x5CA1E);
-  if (number > 0 && random.chance(0.05F))
-    return made_up::edited(made_up::draw(number - 1 - random.next() % std::min<std::uint64_t>(number, 1000)), number);
-  return made_up::draw(number);
+  if (number == 0 || !random.chance(0.05F)) return std::nullopt;
+  return number - 1 - random.next() % std::min<std::uint64_t>(number, 1000);
+}
+
+made_up::Picture picture(std::uint64_t number) {
+  const auto original = original_of(number);
+  return original ? made_up::edited(made_up::draw(*original), number) : made_up::draw(number);
+}
+
+ContentHash content_of(std::uint64_t number) {
+  made_up::Random random(number ^ 0xF11E);
+  ContentHash content;
+  for (std::uint8_t& byte : content) byte = static_cast<std::uint8_t>(random.next());
+  return content;
 }
 
 std::vector<LookCodes> codes_of(std::size_t count, bool versions, const Executor& executor) {
@@ -54,7 +68,8 @@ struct Distances {
 Distances distances_of(const std::vector<LookCodes>& codes, std::size_t slot) {
   std::array<std::uint64_t, 65> count{};
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    for (std::size_t j = i + 1; j < codes.size(); ++j) ++count[static_cast<std::size_t>(std::popcount(codes[i][slot] ^ codes[j][slot]))];
+    for (std::size_t j = i + 1; j < codes.size(); ++j)
+      ++count[static_cast<std::size_t>(std::popcount(codes[i][slot] ^ codes[j][slot]))];
   }
   Distances out;
   const double all = static_cast<double>(codes.size()) * static_cast<double>(codes.size() - 1) / 2;
@@ -72,19 +87,21 @@ Distances distances_of(const std::vector<LookCodes>& codes, std::size_t slot) {
 // another's versions.
 std::vector<LookCodes> unrelated(const std::string& path, RunContext& context) {
   Catalog catalog(path, catalog_key());
-  std::vector<LibraryLook> looks;
+  std::map<std::uint64_t, LookCodes> codes_of;
   catalog.each_picture(std::nullopt, [&](const CatalogPicture& p) {
-    if (!p.failed && p.quality > kQualityGate) looks.push_back({p.look, p.codes});
+    if (!p.failed && p.quality > kQualityGate) codes_of.emplace(p.look, p.codes);
   });
-  std::sort(looks.begin(), looks.end(), [](const LibraryLook& a, const LibraryLook& b) { return a.look < b.look; });
-  looks.erase(std::unique(looks.begin(), looks.end(), [](const LibraryLook& a, const LibraryLook& b) { return a.look == b.look; }), looks.end());
+  std::vector<std::uint64_t> looks;
+  for (const auto& look : codes_of) looks.push_back(look.first);
   Judge judge(catalog, context);
-  const FoundLinks found = find_links(looks, parse_rule("auto", true), false, catalog, judge, context);
+  const FoundLinks found = find_links(
+      looks, [&](std::size_t i) { return codes_of.at(looks[i]); }, parse_rule("auto", true), false, catalog, judge,
+      context);
   std::set<std::uint64_t> versions;
   for (const CatalogLink& link : found.links) versions.insert(link.b);
   std::vector<LookCodes> codes;
-  for (const LibraryLook& look : looks) {
-    if (versions.count(look.look) == 0) codes.push_back(look.codes);
+  for (const std::uint64_t look : looks) {
+    if (versions.count(look) == 0) codes.push_back(codes_of.at(look));
   }
   return codes;
 }
@@ -99,7 +116,8 @@ std::uint64_t pairs_of(const std::vector<LookCodes>& codes, RunContext& context,
   for (std::uint32_t begin = 0; begin < meeting.rows(); begin += kAtOnce) {
     pairs += meeting.meet(begin, std::min(begin + kAtOnce, meeting.rows())).size();
     if (show && codes.size() > kAtOnce)
-      fmt::print("  to {:>9}: {:7.2f} s, {:>11} pairs\n", std::min<std::size_t>(begin + kAtOnce, codes.size()), since(start), pairs);
+      fmt::print("  to {:>9}: {:7.2f} s, {:>11} pairs\n", std::min<std::size_t>(begin + kAtOnce, codes.size()),
+                 since(start), pairs);
     std::fflush(stdout);
   }
   return pairs;
@@ -107,18 +125,22 @@ std::uint64_t pairs_of(const std::vector<LookCodes>& codes, RunContext& context,
 
 void distances(const std::string& path, std::size_t count, RunContext& context) {
   const auto real = unrelated(path, context), made = codes_of(count, false, context.executor);
-  fmt::print("share of pairs that differ in at most so many bits; {} real pictures, {} made up\n", real.size(), made.size());
+  fmt::print("share of pairs that differ in at most so many bits; {} real pictures, {} made up\n", real.size(),
+             made.size());
   fmt::print("| bits | dhash, real | made up | phash, real | made up |\n|---|---|---|---|---|\n");
-  std::array<Distances, 4> all = {distances_of(real, slot_of(HashKind::dhash)), distances_of(made, slot_of(HashKind::dhash)),
-                                  distances_of(real, slot_of(HashKind::phash)), distances_of(made, slot_of(HashKind::phash))};
+  std::array<Distances, 4> all = {
+      distances_of(real, slot_of(HashKind::dhash)), distances_of(made, slot_of(HashKind::dhash)),
+      distances_of(real, slot_of(HashKind::phash)), distances_of(made, slot_of(HashKind::phash))};
   std::array<double, 4> sum{};
   for (std::size_t at = 0; at <= 64; ++at) {
     for (std::size_t k = 0; k < 4; ++k) sum[k] += all[k].share[at];
-    if (at % 4 == 0 && at <= 48) fmt::print("| {} | {:.1e} | {:.1e} | {:.1e} | {:.1e} |\n", at, sum[0], sum[1], sum[2], sum[3]);
+    if (at % 4 == 0 && at <= 48)
+      fmt::print("| {} | {:.1e} | {:.1e} | {:.1e} | {:.1e} |\n", at, sum[0], sum[1], sum[2], sum[3]);
   }
   fmt::print("| mean | {:.1f} | {:.1f} | {:.1f} | {:.1f} |\n", all[0].mean, all[1].mean, all[2].mean, all[3].mean);
   const auto rate = [&](const std::vector<LookCodes>& codes) {
-    return static_cast<double>(pairs_of(codes, context, false)) / (0.5 * static_cast<double>(codes.size()) * static_cast<double>(codes.size()));
+    return static_cast<double>(pairs_of(codes, context, false)) /
+           (0.5 * static_cast<double>(codes.size()) * static_cast<double>(codes.size()));
   };
   fmt::print("pairs that `auto` proposes: {:.1e} of the real ones, {:.1e} of those made up\n", rate(real), rate(made));
 }
@@ -167,10 +189,12 @@ void recall(std::size_t count, std::size_t rows, RunContext& context) {
                                      [](const RowPair& p, const auto& v) { return std::pair(p.a, p.b) < v; });
     return at == proposed.end() || std::pair(at->a, at->b) != pair;
   });
-  fmt::print("{} of {} pictures compared with all ({} pairs, {:.0f} s): {} pairs are the same by their pixels, `auto` loses {}: "
-             "{:.2f} %\n",
-             rows, count, rows * (count - 1), seconds, same.size(), lost,
-             same.empty() ? 0.0 : 100.0 * static_cast<double>(lost) / static_cast<double>(same.size()));
+  fmt::print(
+      "{} of {} pictures compared with all ({} pairs, {:.0f} s): {} pairs are the same by their pixels, `auto` loses "
+      "{}: "
+      "{:.2f} %\n",
+      rows, count, rows * (count - 1), seconds, same.size(), lost,
+      same.empty() ? 0.0 : 100.0 * static_cast<double>(lost) / static_cast<double>(same.size()));
 }
 
 // One in twenty files is a copy of the one before; cameras and times as photographers have them, some in bursts.
@@ -186,16 +210,16 @@ void write_catalog(const std::string& file, const std::string& folder, std::size
         const std::uint64_t number = begin + i;
         const alike::Thumbnail pixels = made_up::pixels_of(picture(number));
         CatalogPicture p;
-        made_up::Random random(number ^ 0xF11E);
-        for (std::uint8_t& byte : p.content) byte = static_cast<std::uint8_t>(random.next());
+        p.content = content_of(number);
         p.format = static_cast<int>(ImageFormat::jpeg);
         p.width = 4000;
         p.height = 3000;
         p.quality = 90;
         p.codes = look_codes(pixels.data());
-        const std::uint64_t second = number * 300 + random.next() % 200;
-        p.taken = fmt::format("20{:02}:{:02}:{:02} {:02}:{:02}:{:02}", 10 + second / 32140800, 1 + second / 2678400 % 12,
-                              1 + second / 86400 % 28, second / 3600 % 24, second / 60 % 60, second % 60);
+        const std::uint64_t second = number * 300 + p.content[0];
+        p.taken =
+            fmt::format("20{:02}:{:02}:{:02} {:02}:{:02}:{:02}", 10 + second / 32140800, 1 + second / 2678400 % 12,
+                        1 + second / 86400 % 28, second / 3600 % 24, second / 60 % 60, second % 60);
         p.camera = fmt::format("Maker Model {}", number / 5000 % 7);
         p.exif_fields = 40;
         jpegs[i] = encode_thumbnail({made_up::kSide, made_up::kSide, {pixels.begin(), pixels.end()}}, 4096);
@@ -218,12 +242,61 @@ void write_catalog(const std::string& file, const std::string& folder, std::size
         std::exit(1);
       }
       ::close(fd);
-      catalog.put(CatalogFile{path, bytes, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, false, {}, "",
+      catalog.put(CatalogFile{path,
+                              bytes,
+                              info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec,
+                              false,
+                              {},
+                              "",
                               pictures[copy ? i - 1 : i].content});
-      if (!copy || i + 1 < size) catalog.put(pictures[i], jpegs[i]);
+      if (!copy) catalog.put(pictures[i], jpegs[i]);
     }
     catalog.flush();
   }
+}
+
+// The looks of a catalogue that write_catalog() made, as compared with one another, and links between versions and
+// originals whose pixels agree: what a finished run keeps, but for the few strangers that it would take for versions.
+void write_joined(const std::string& file, std::size_t count, RunContext& context) {
+  Catalog catalog(file, catalog_key());
+  std::vector<std::pair<ContentHash, std::uint64_t>> look_of_content;
+  std::vector<std::pair<std::uint64_t, LookCodes>> looks;
+  catalog.each_picture(std::nullopt, [&](const CatalogPicture& p) {
+    look_of_content.emplace_back(p.content, p.look);
+    looks.emplace_back(p.look, p.codes);
+  });
+  std::sort(looks.begin(), looks.end());
+  looks.erase(std::unique(looks.begin(), looks.end()), looks.end());
+  std::vector<LookPair> pairs;
+  for (std::uint64_t number = 0; number < count; ++number) {
+    const auto original = original_of(number);
+    if (!original) continue;
+    const auto look = [&](std::uint64_t n) -> std::uint64_t {
+      const auto at =
+          std::lower_bound(look_of_content.begin(), look_of_content.end(), std::pair(content_of(n), std::uint64_t{0}));
+      return at != look_of_content.end() && at->first == content_of(n) ? at->second : 0;
+    };
+    const std::uint64_t a = look(number), b = look(*original);
+    if (a != 0 && b != 0 && a != b) pairs.push_back({std::min(a, b), std::max(a, b), 1});
+  }
+  Judge judge(catalog, context);
+  const std::vector<Judgement> judged = judge.compare(pairs);
+  std::vector<CatalogLink> links;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (judged[i].kind != alike::Kind::different)
+      links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
+  }
+  const std::uint64_t rule = rule_number(parse_rule("auto", true), false);
+  const Packing packing{1};
+  constexpr std::size_t kPart = 1 << 17;
+  for (std::size_t begin = 0; begin < looks.size(); begin += kPart) {
+    std::vector<std::uint8_t> part;
+    for (std::size_t i = begin; i < std::min(begin + kPart, looks.size()); ++i)
+      packing.append(part, looks[i].first, [&](std::size_t) { return looks[i].second; });
+    catalog.put_joined(rule, begin / kPart, part,
+                       begin == 0 ? std::span<const CatalogLink>(links) : std::span<const CatalogLink>());
+  }
+  fmt::print("{} looks, {} versions, {} links\n", looks.size(), pairs.size(), links.size());
 }
 
 }  // namespace
@@ -244,6 +317,9 @@ int main(int argc, char** argv) {
     recall(number(1), number(2), context);
   } else if (arguments.size() == 4 && arguments[0] == "catalog") {
     write_catalog(arguments[1], arguments[2], number(3), context);
+    write_joined(arguments[1], number(3), context);
+  } else if (arguments.size() == 3 && arguments[0] == "joined") {
+    write_joined(arguments[1], number(2), context);
   } else {
     fmt::print(stderr, "see the beginning of dedupe_scale_bench.cc\n");
     return 2;

@@ -35,10 +35,9 @@ class Grouping {
     units_ = make_units(library_, bursts_, options_.bursts == "keep-apart",
                         options_.verify ? Likeness::looks : Likeness::hashes);
     const std::vector<Link> links = options_.verify ? verified() : by_rule();
-    const auto grouped_units =
-        options_.group == "connected"
-            ? connected_groups(links)
-            : tight_groups(links, [&](std::uint32_t a, std::uint32_t b) { return score(a, b); });
+    const auto grouped_units = options_.group == "connected"
+                                   ? connected_groups(links)
+                                   : tight_groups(links, [&](std::uint32_t a, std::uint32_t b) { return score(a, b); });
     std::vector<std::uint32_t> group_of(units_.size(), kNone);
     for (std::uint32_t g = 0; g < grouped_units.size(); ++g) {
       for (const std::uint32_t u : grouped_units[g]) group_of[u] = g;
@@ -46,8 +45,7 @@ class Grouping {
     }
     // Units that stand alone may still hold copies.
     for (std::uint32_t u = 0; u < units_.size(); ++u) {
-      const bool alone = units_[u].pictures.size() == 1 && library_.pictures[picture(u)].files.size() == 1;
-      if (group_of[u] == kNone && !alone) add_group({u});
+      if (group_of[u] == kNone && units_[u].files > 1) add_group({u});
     }
     for (const Link& link : links) {
       if (group_of[link.a] != group_of[link.b] || group_of[link.a] == kNone) add_related(link);
@@ -60,7 +58,6 @@ class Grouping {
  private:
   std::uint32_t picture(std::uint32_t unit) const { return units_[unit].pictures[0]; }
   const CatalogPicture& data(std::uint32_t unit) const { return library_.pictures[picture(unit)].data; }
-  std::uint64_t look_of(const Unit& unit) const { return library_.pictures[unit.pictures[0]].data.look; }
 
   // Decided by a person, or different shots of one burst.
   bool kept_apart(std::uint32_t a, std::uint32_t b) const {
@@ -90,25 +87,29 @@ class Grouping {
   // The units of one look, which stand together.
   std::pair<std::uint32_t, std::uint32_t> units_of(std::uint64_t look) const {
     const auto begin = std::lower_bound(units_.begin(), units_.end(), look,
-                                        [&](const Unit& u, std::uint64_t l) { return look_of(u) < l; });
+                                        [&](const Unit& u, std::uint64_t l) { return u.look < l; });
     auto end = begin;
-    while (end != units_.end() && look_of(*end) == look) ++end;
+    while (end != units_.end() && end->look == look) ++end;
     return {static_cast<std::uint32_t>(begin - units_.begin()), static_cast<std::uint32_t>(end - units_.begin())};
   }
 
   std::vector<Link> verified() {
-    std::vector<LibraryLook> looks;
+    std::vector<std::uint64_t> looks;
+    std::vector<std::uint32_t> first_of;  // the first unit of each
     std::vector<Link> links;
     for (std::uint32_t u = 0, first = 0; u < units_.size(); ++u) {
-      if (u == 0 || look_of(units_[u]) != looks.back().look) {
-        looks.push_back({look_of(units_[u]), data(u).codes});
+      if (u == 0 || units_[u].look != looks.back()) {
+        looks.push_back(units_[u].look);
+        first_of.push_back(u);
         first = u;
       }
       for (std::uint32_t other = first; other < u; ++other) {
         if (!kept_apart(other, u)) links.push_back({other, u, 1});
       }
     }
-    const FoundLinks found = find_links(looks, result_.rule, options_.orientations, catalog_, judge_, context_);
+    const FoundLinks found = find_links(
+        looks, [&](std::size_t i) { return data(first_of[i]).codes; }, result_.rule, options_.orientations, catalog_,
+        judge_, context_);
     result_.candidates = found.candidates;
     for (const CatalogLink& link : found.links) {
       const auto kind = static_cast<alike::Kind>(link.kind);
@@ -134,7 +135,7 @@ class Grouping {
     };
     if (options_.orientations) {
       std::vector<std::uint64_t> looks;
-      for (const Unit& unit : units_) looks.push_back(look_of(unit));
+      for (const Unit& unit : units_) looks.push_back(unit.look);
       each_turned_look(looks, catalog_, context_, [&](std::size_t u, TurnedCodes& codes) {
         codes[0] = data(static_cast<std::uint32_t>(u)).codes;
         enter(u, codes);
@@ -268,7 +269,9 @@ class Grouping {
       return library_.files[g.members[0].file].entry.path;
     };
     for (auto* list : {&result_.groups, &result_.related}) {
-      for (Group& group : *list) group.id = id_of(group);
+      context_.executor.parallel_for(list->size(), 256, [&](std::size_t from, std::size_t to) {
+        for (std::size_t g = from; g < to; ++g) (*list)[g].id = id_of((*list)[g]);
+      });
       std::sort(list->begin(), list->end(), [&](const Group& a, const Group& b) {
         const auto order = [](const Group& g) { return g.kind == GroupKind::identical ? GroupKind::similar : g.kind; };
         if (order(a) != order(b)) return order(a) < order(b);

@@ -38,8 +38,7 @@ std::vector<Judgement> Judge::compare(std::span<const LookPair> pairs) {
   const std::uint64_t each = 2 * (sizeof(alike::Features) + sizeof(alike::Thumbnail));
   const std::uint64_t free = context_.budget.largest_grant().count / 4;
   const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));
-  const Reservation paid =
-      context_.budget.reserve({each * std::min(batch, 8 * pairs.size())}, "comparing pictures");
+  const Reservation paid = context_.budget.reserve({each * std::min(batch, 8 * pairs.size())}, "comparing pictures");
   std::vector<Look> looks;
   for (std::size_t begin = 0; begin < pairs.size();) {
     looks.clear();

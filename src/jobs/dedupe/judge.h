@@ -35,7 +35,9 @@ class Judge {
   // The same for one pair, kept in the catalogue: whoever groups the same pictures again asks for it again.
   Judgement judgement(const LookPair& pair);
   // What is known of a pair as it is need not be looked at.
-  void know(std::uint64_t a, std::uint64_t b, const Judgement& judgement) { known_.try_emplace({a, b, Orientation::upright}, judgement); }
+  void know(std::uint64_t a, std::uint64_t b, const Judgement& judgement) {
+    known_.try_emplace({a, b, Orientation::upright}, judgement);
+  }
 
   std::uint64_t looked_at() const { return looked_at_; }
 

@@ -57,8 +57,10 @@ std::vector<std::string> absolute_folders(const std::vector<std::string>& folder
 // Walks, and sorts what was found into picture files and what may accompany them.
 Library walk_library(const Options& options, const RunContext& context);
 
-// Visits what the catalogue knows of a folder, in the order of path bytes.
-void each_known_file(Catalog& catalog, const std::string& root, const std::function<void(const CatalogFile&)>& visit);
+// Visits what the catalogue knows of a folder, in the order of path bytes: paths from `from` on, and below `to` unless
+// it is empty.
+void each_known_file(Catalog& catalog, const std::string& root, const std::string& from, const std::string& to,
+                     const std::function<void(const CatalogFile&)>& visit);
 
 // Walks, reads and decodes what is new, and writes it to the catalogue once a second.
 Library scan(const Options& options, Catalog& catalog, RunContext& context);

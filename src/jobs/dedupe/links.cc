@@ -1,11 +1,8 @@
 #include "src/jobs/dedupe/links.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstring>
 
-#include "src/io/file/reader.h"
+#include "src/jobs/dedupe/joined_looks.h"
 #include "src/jobs/dedupe/look_codes.h"
 
 namespace millrace::dedupe {
@@ -16,63 +13,33 @@ namespace {
 constexpr std::uint32_t kMostAtOnce = 1 << 17;
 constexpr std::uint32_t kFewestAtOnce = 256;
 
-std::uint64_t number_of(const Rule& rule, bool orientations) {
-  const std::string text = fmt::format("1 {} {} {}", rule.text, rule.middle, orientations);
-  return short_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-}
-
-// How a part lies in the catalogue: each look and its codes in all views, 64-bit words of this machine.
-struct Packing {
-  std::size_t views;
-  std::size_t bytes() const { return sizeof(std::uint64_t) + views * sizeof(LookCodes); }
-
-  void append(std::vector<std::uint8_t>& part, const Meeting& meeting, std::uint32_t row) const {
-    const auto put = [&](const auto& value) {
-      const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
-      part.insert(part.end(), bytes, bytes + sizeof(value));
-    };
-    put(meeting.look(row));
-    for (std::size_t view = 0; view < views; ++view) put(meeting.codes(row, view));
-  }
-  template <typename Visit>
-  void each(std::span<const std::uint8_t> part, Visit&& visit) const {
-    TurnedCodes codes;
-    std::uint64_t look = 0;
-    for (std::size_t at = 0; at + bytes() <= part.size(); at += bytes()) {
-      std::memcpy(&look, part.data() + at, sizeof(look));
-      std::memcpy(codes.data(), part.data() + at + sizeof(look), views * sizeof(LookCodes));
-      visit(look, std::span<const LookCodes>(codes.data(), views));
-    }
-  }
-};
-
-bool before(const LibraryLook& look, std::uint64_t other) { return look.look < other; }
-
-// The looks that are not in the parts. A part is sorted, like the looks.
-std::vector<LibraryLook> missing(std::span<const LibraryLook> looks, const CatalogJoin& join, const Packing& packing) {
+// Places of the looks that are not in the parts. A part is sorted, like the looks.
+std::vector<std::uint32_t> missing(std::span<const std::uint64_t> looks, const CatalogJoin& join,
+                                   const Packing& packing) {
   std::vector<bool> known(looks.size(), false);
   for (const auto& part : join.parts) {
     auto at = looks.begin();
     packing.each(part, [&](std::uint64_t look, std::span<const LookCodes>) {
       // Nearly always the next one, or far away.
-      if (at != looks.end() && before(*at, look)) ++at;
-      if (at != looks.end() && before(*at, look)) at = std::lower_bound(at, looks.end(), look, before);
-      if (at != looks.end() && at->look == look) known[static_cast<std::size_t>(at - looks.begin())] = true;
+      if (at != looks.end() && *at < look) ++at;
+      if (at != looks.end() && *at < look) at = std::lower_bound(at, looks.end(), look);
+      if (at != looks.end() && *at == look) known[static_cast<std::size_t>(at - looks.begin())] = true;
     });
   }
-  std::vector<LibraryLook> out;
-  for (std::size_t i = 0; i < looks.size(); ++i) {
-    if (!known[i]) out.push_back(looks[i]);
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < looks.size(); ++i) {
+    if (!known[i]) out.push_back(i);
   }
   return out;
 }
 
 class Linking {
  public:
-  Linking(std::span<const LibraryLook> looks, const Rule& rule, bool orientations, Catalog& catalog, Judge& judge,
-          RunContext& context)
+  Linking(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule, bool orientations,
+          Catalog& catalog, Judge& judge, RunContext& context)
       : looks_(looks),
-        number_(number_of(rule, orientations)),
+        codes_of_(codes_of),
+        number_(rule_number(rule, orientations)),
         packing_{orientations ? kOrientations.size() : 1},
         catalog_(catalog),
         judge_(judge),
@@ -90,7 +57,7 @@ class Linking {
   }
 
   FoundLinks run() {
-    const std::vector<LibraryLook> fresh = missing(looks_, join_, packing_);
+    const std::vector<std::uint32_t> fresh = missing(looks_, join_, packing_);
     out_.fresh = fresh.size();
     std::uint64_t bytes = fresh.size() * packing_.bytes();
     for (const auto& part : join_.parts) bytes += part.size();
@@ -113,16 +80,19 @@ class Linking {
   }
 
  private:
-  void enter(std::span<const LibraryLook> fresh) {
+  void enter(std::span<const std::uint32_t> fresh) {
     if (packing_.views == 1) {
-      for (const LibraryLook& look : fresh) meeting_.add(look.look, {&look.codes, 1});
+      for (const std::uint32_t i : fresh) {
+        const LookCodes codes = codes_of_(i);
+        meeting_.add(looks_[i], {&codes, 1});
+      }
       return;
     }
     std::vector<std::uint64_t> looks;
-    for (const LibraryLook& look : fresh) looks.push_back(look.look);
-    each_turned_look(looks, catalog_, context_, [&](std::size_t i, TurnedCodes& codes) {
-      codes[0] = fresh[i].codes;
-      meeting_.add(fresh[i].look, codes);
+    for (const std::uint32_t i : fresh) looks.push_back(looks_[i]);
+    each_turned_look(looks, catalog_, context_, [&](std::size_t at, TurnedCodes& codes) {
+      codes[0] = codes_of_(fresh[at]);
+      meeting_.add(looks[at], codes);
     });
   }
 
@@ -156,7 +126,8 @@ class Linking {
     }
     if (keeps_) {
       std::vector<std::uint8_t> part;
-      for (std::uint32_t row = begin; row < end; ++row) packing_.append(part, meeting_, row);
+      for (std::uint32_t row = begin; row < end; ++row)
+        packing_.append(part, meeting_.look(row), [&](std::size_t view) { return meeting_.codes(row, view); });
       keeps_ = catalog_.put_joined(number_, parts_, part, links);
       ++parts_;
     }
@@ -166,10 +137,7 @@ class Linking {
 
   // The catalogue's links may lead to looks that this library has not.
   void finish() {
-    const auto here = [&](std::uint64_t look) {
-      const auto at = std::lower_bound(looks_.begin(), looks_.end(), look, before);
-      return at != looks_.end() && at->look == look;
-    };
+    const auto here = [&](std::uint64_t look) { return std::binary_search(looks_.begin(), looks_.end(), look); };
     for (const CatalogLink& link : join_.links) {
       if (here(link.a) && here(link.b)) out_.links.push_back(link);
     }
@@ -177,7 +145,8 @@ class Linking {
               [](const CatalogLink& x, const CatalogLink& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
   }
 
-  const std::span<const LibraryLook> looks_;
+  const std::span<const std::uint64_t> looks_;
+  const CodesOf& codes_of_;
   const std::uint64_t number_;
   const Packing packing_;
   Catalog& catalog_;
@@ -193,9 +162,9 @@ class Linking {
 
 }  // namespace
 
-FoundLinks find_links(std::span<const LibraryLook> looks, const Rule& rule, bool orientations, Catalog& catalog,
-                      Judge& judge, RunContext& context) {
-  return Linking(looks, rule, orientations, catalog, judge, context).run();
+FoundLinks find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
+                      bool orientations, Catalog& catalog, Judge& judge, RunContext& context) {
+  return Linking(looks, codes_of, rule, orientations, catalog, judge, context).run();
 }
 
 }  // namespace millrace::dedupe

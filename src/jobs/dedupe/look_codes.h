@@ -20,8 +20,8 @@ std::optional<alike::Thumbnail> look_pixels(std::span<const std::uint8_t> jpeg);
 // By index_of() the orientation.
 using TurnedCodes = std::array<LookCodes, kOrientations.size()>;
 
-// Visits the looks in their order, on the calling thread, with the hashes of their turned thumbnails; the first, which is
-// not turned, is for the visitor to fill in.
+// Visits the looks in their order, on the calling thread, with the hashes of their turned thumbnails; the first, which
+// is not turned, is for the visitor to fill in.
 void each_turned_look(std::span<const std::uint64_t> looks, Catalog& catalog, RunContext& context,
                       const std::function<void(std::size_t, TurnedCodes&)>& visit);
 

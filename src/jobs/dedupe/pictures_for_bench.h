@@ -22,8 +22,8 @@ class Random {
   // The seed is mixed first: from one to the next the generator would only be a step ahead.
   explicit Random(std::uint64_t seed) : state_(mixed(seed * 0x9E3779B97F4A7C15U)) {}
   std::uint64_t next() { return mixed(state_ += 0x9E3779B97F4A7C15U); }  // splitmix64
-  float part() { return static_cast<float>(next() >> 40) * 0x1p-24F; }  // 0 to 1
-  float spread() {                                                      // about normal, deviation 1
+  float part() { return static_cast<float>(next() >> 40) * 0x1p-24F; }   // 0 to 1
+  float spread() {                                                       // about normal, deviation 1
     return (part() + part() + part() + part() - 2) * 1.7320508F;
   }
   bool chance(float p) { return part() < p; }
@@ -108,7 +108,8 @@ inline Picture draw_alone(std::uint64_t number, const Fit& fit) {
   const float slope_x = 0.4F * fit.slope * random.spread(), slope_y = fit.slope * random.spread();
   for (std::size_t y = 0; y < kSide; ++y) {
     for (std::size_t x = 0; x < kSide; ++x) {
-      const float light = slope_x * (static_cast<float>(x) / kSide - 0.5F) + slope_y * (static_cast<float>(y) / kSide - 0.5F);
+      const float light =
+          slope_x * (static_cast<float>(x) / kSide - 0.5F) + slope_y * (static_cast<float>(y) / kSide - 0.5F);
       for (auto& plane : picture.rgb) plane[y * kSide + x] = object ? 0.3F * light : light;
     }
   }
@@ -174,14 +175,16 @@ inline Picture edited(const Picture& original, std::uint64_t number) {
   Picture out;
   for (int y = 0; y < kSide; ++y) {
     for (int x = 0; x < kSide; ++x) {
-      const float sx = kSide * left + static_cast<float>(x) * scale_x, sy = kSide * top + static_cast<float>(y) * scale_y;
+      const float sx = kSide * left + static_cast<float>(x) * scale_x,
+                  sy = kSide * top + static_cast<float>(y) * scale_y;
       const int ix = std::min(static_cast<int>(sx), kSide - 2), iy = std::min(static_cast<int>(sy), kSide - 2);
       const float fx = sx - static_cast<float>(ix), fy = sy - static_cast<float>(iy);
       const float noise = 2 * random.spread();
       const auto at = static_cast<std::size_t>(iy * kSide + ix);
       for (std::size_t c = 0; c < 3; ++c) {
         const Plane& p = original.rgb[c];
-        const float v = (1 - fy) * ((1 - fx) * p[at] + fx * p[at + 1]) + fy * ((1 - fx) * p[at + kSide] + fx * p[at + kSide + 1]);
+        const float v =
+            (1 - fy) * ((1 - fx) * p[at] + fx * p[at + 1]) + fy * ((1 - fx) * p[at + kSide] + fx * p[at + kSide + 1]);
         out.rgb[c][static_cast<std::size_t>(y * kSide + x)] = gain * v + bias + noise;
       }
     }

@@ -21,47 +21,56 @@ const CatalogPicture& picture_of(const Result& result, const Member& member) {
 // Four digits are what a score means; more would only differ in noise nobody reads.
 double rounded(float score) { return std::round(static_cast<double>(score) * 10000) / 10000; }
 
-Json json_of_group(const Result& result, const Group& group) {
-  Json out;
-  out["id"] = group.id;
-  out["kind"] = name_of(group.kind);
-  out["members"] = Json::array();
-  for (const Member& m : group.members) {
-    const File& file = result.library.files[m.file];
-    const CatalogPicture& p = picture_of(result, m);
-    Json member;
-    add_path(member, file.entry.path);
-    member["bytes"] = file.entry.size;
-    member["width"] = p.width;
-    member["height"] = p.height;
-    member["damaged"] = !p.damage.empty();
-    member["keep"] = m.keep;
-    member["why"] = m.why;
-    member["size"] = file.entry.size;
-    member["mtime_ns"] = std::to_string(file.entry.mtime_ns);
-    member["hash"] = hex_of_bytes(p.content);
-    if (file.reference) member["reference"] = true;
-    if (!p.taken.empty()) member["taken"] = p.taken;
-    for (const auto& [name, paths] :
-         {std::pair{"companions", &file.companions}, std::pair{"hard_links", &file.hard_links}}) {
-      if (paths->empty()) continue;
-      Json list = Json::array();
-      for (const std::string& path : *paths) {
-        Json entry;
-        add_path(entry, path);
-        list.push_back(std::move(entry));
-      }
-      member[name] = std::move(list);
+void write_member(const Result& result, const Member& m, JsonText& out) {
+  const File& file = result.library.files[m.file];
+  const CatalogPicture& p = picture_of(result, m);
+  out.open_object();
+  add_path(out, file.entry.path);
+  out.key("bytes").value(file.entry.size);
+  out.key("width").value(p.width);
+  out.key("height").value(p.height);
+  out.key("damaged").value(!p.damage.empty());
+  out.key("keep").value(m.keep);
+  out.key("why").value(m.why);
+  out.key("size").value(file.entry.size);
+  out.key("mtime_ns").value(std::to_string(file.entry.mtime_ns));
+  out.key("hash").value(hex_of_bytes(p.content));
+  if (file.reference) out.key("reference").value(true);
+  if (!p.taken.empty()) out.key("taken").value(p.taken);
+  for (const auto& [name, paths] :
+       {std::pair{"companions", &file.companions}, std::pair{"hard_links", &file.hard_links}}) {
+    if (paths->empty()) continue;
+    out.key(name).open_array();
+    for (const std::string& path : *paths) {
+      out.open_object();
+      add_path(out, path);
+      out.close_object();
     }
-    out["members"].push_back(std::move(member));
+    out.close_array();
   }
-  out["pairs"] = Json::array();
+  out.close_object();
+}
+
+void write_group(const Result& result, const Group& group, JsonText out) {
+  out.open_object();
+  out.key("id").value(group.id);
+  out.key("kind").value(name_of(group.kind));
+  out.key("members").open_array();
+  for (const Member& m : group.members) write_member(result, m, out);
+  out.close_array();
+  out.key("pairs").open_array();
   for (const GroupPair& pair : group.pairs) {
-    Json distances;
-    for (std::size_t c = 0; c < kCatalogCodes.size(); ++c) distances[name_of(kCatalogCodes[c])] = pair.distances[c];
-    out["pairs"].push_back({{"a", pair.a}, {"b", pair.b}, {"distances", distances}, {"score", rounded(pair.score)}});
+    out.open_object();
+    out.key("a").value(pair.a);
+    out.key("b").value(pair.b);
+    out.key("distances").open_object();
+    for (std::size_t c = 0; c < kCatalogCodes.size(); ++c) out.key(name_of(kCatalogCodes[c])).value(pair.distances[c]);
+    out.close_object();
+    out.key("score").value(rounded(pair.score));
+    out.close_object();
   }
-  return out;
+  out.close_array();
+  out.close_object();
 }
 
 // Blocks of groups as they stand in their list, two levels deep.
@@ -74,14 +83,8 @@ void append_groups(const Result& result, const std::vector<Group>& groups, const
     for (std::size_t block = from; block < to; ++block) {
       std::string& piece = pieces[first + block];
       for (std::size_t g = block * kBlock; g < std::min(groups.size(), (block + 1) * kBlock); ++g) {
-        const std::string text = json_of_group(result, groups[g]).dump(1);
         piece += "  ";
-        for (std::size_t at = 0; at < text.size();) {
-          const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-          piece.append(text, at, end - at);
-          if (end < text.size()) piece += "  ";
-          at = end;
-        }
+        write_group(result, groups[g], JsonText(piece, 2));
         piece += g + 1 < groups.size() ? ",\n" : "\n";
       }
     }

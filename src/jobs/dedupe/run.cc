@@ -57,7 +57,7 @@ std::string plan(const Options& options, Catalog& catalog, RunContext& context) 
   const WalkResult found = walk(roots, walking);
   std::set<std::tuple<std::string, std::uint64_t, std::int64_t>> known;
   for (const std::string& root : roots) {
-    each_known_file(catalog, root,
+    each_known_file(catalog, root, "", "",
                     [&](const CatalogFile& file) { known.emplace(file.path, file.size, file.mtime_ns); });
   }
   std::uint64_t pictures = 0, fresh = 0, bytes = 0;

@@ -1,7 +1,7 @@
 #include <oneapi/tbb/parallel_sort.h>
 
 #include <algorithm>
-#include <iterator>
+#include <mutex>
 #include <unordered_map>
 
 #include "src/io/image/helper_client.h"
@@ -10,11 +10,16 @@
 
 namespace millrace::dedupe {
 
-void each_known_file(Catalog& catalog, const std::string& root, const std::function<void(const CatalogFile&)>& visit) {
+void each_known_file(Catalog& catalog, const std::string& root, const std::string& from, const std::string& to,
+                     const std::function<void(const CatalogFile&)>& visit) {
+  const auto between = [&](const std::string& low, const std::string& high) {
+    const std::string begin = std::max(low, from), end = to.empty() ? high : std::min(high, to);
+    if (begin < end) catalog.each_file(begin, end, visit);
+  };
   // The root itself, when it is a file, and all below it: '0' is what follows '/'.
   const std::string inside = root == "/" ? root : root + "/";
-  if (root != "/") catalog.each_file(root, root + '\0', visit);
-  catalog.each_file(inside, inside.substr(0, inside.size() - 1) + '0', visit);
+  if (root != "/") between(root, root + '\0');
+  between(inside, inside.substr(0, inside.size() - 1) + '0');
 }
 
 namespace {
@@ -38,7 +43,7 @@ class Scan {
     {
       const Span span(context_.trace.stage("recall", 1));
       content_of_.resize(library_.files.size());
-      known_.resize(library_.files.size(), false);
+      known_.resize(library_.files.size(), 0);
       recall_files();
       recall_pictures();
     }
@@ -51,31 +56,51 @@ class Scan {
  private:
   using FileIndex = std::uint32_t;
 
+  // Calls body(begin, end) on as many parts of [0, count) as there are threads; on one where there is little to do.
+  void in_parts(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body) const {
+    constexpr std::size_t kWorthAThread = 10'000;
+    const std::size_t parts =
+        std::clamp<std::size_t>(count / kWorthAThread, 1, static_cast<std::size_t>(context_.executor.threads()));
+    context_.executor.parallel_for(parts, 1, [&](std::size_t from, std::size_t to) {
+      for (std::size_t part = from; part < to; ++part) body(part * count / parts, (part + 1) * count / parts);
+    });
+    context_.throw_if_cancelled();
+  }
+
   // Files that are as an earlier run saw them.
   void recall_files() {
     const std::vector<File>& files = library_.files;
     std::vector<std::string> roots = absolute_folders(options_.folders);
     for (const std::string& folder : absolute_folders(options_.reference)) roots.push_back(folder);
-    for (const std::string& root : roots) {
-      std::size_t at = 0;
-      bool first = true;
-      each_known_file(catalog_, root, [&](const CatalogFile& record) {
+    std::mutex failures;
+    const auto before = [](const File& file, const std::string& path) { return file.entry.path < path; };
+    in_parts(files.size(), [&](std::size_t begin, std::size_t end) {
+      for (const std::string& root : roots) {
+        std::size_t at = begin;
         // Both come in the order of path bytes.
-        const auto before = [](const File& file, const std::string& path) { return file.entry.path < path; };
-        if (first) at = static_cast<std::size_t>(std::lower_bound(files.begin(), files.end(), record.path, before) - files.begin());
-        first = false;
-        while (at < files.size() && before(files[at], record.path)) ++at;
-        if (at == files.size() || known_[at]) return;
-        const FileEntry& entry = files[at].entry;
-        if (entry.path != record.path || entry.size != record.size || entry.mtime_ns != record.mtime_ns) return;
-        known_[at] = true;
-        if (record.failed) {
-          failure_of_[static_cast<FileIndex>(at)] = record.reason;
-        } else {
-          content_of_[at] = record.content;
-        }
-      });
-    }
+        const auto compare = [&](const CatalogFile& record) {
+          if (at < end && before(files[at], record.path)) ++at;
+          if (at < end && before(files[at], record.path))
+            at = static_cast<std::size_t>(std::lower_bound(files.begin() + static_cast<std::ptrdiff_t>(at),
+                                                           files.begin() + static_cast<std::ptrdiff_t>(end),
+                                                           record.path, before) -
+                                          files.begin());
+          if (at == end || known_[at] != 0) return;
+          const FileEntry& entry = files[at].entry;
+          if (entry.path != record.path || entry.size != record.size || entry.mtime_ns != record.mtime_ns) return;
+          known_[at] = 1;
+          if (record.failed) {
+            const std::lock_guard lock(failures);
+            failure_of_[static_cast<FileIndex>(at)] = record.reason;
+          } else {
+            content_of_[at] = record.content;
+          }
+        };
+        if (begin < end)
+          each_known_file(catalog_, root, files[begin].entry.path, end < files.size() ? files[end].entry.path : "",
+                          compare);
+      }
+    });
   }
 
   // The contents of files [which], sorted, with their files.
@@ -88,35 +113,42 @@ class Scan {
     return out;
   }
 
-  // Puts the pictures of these files into the library, at its end, in the order of their content.
-  void recall(const std::vector<std::pair<ContentHash, FileIndex>>& files) {
+  // The pictures of these files in the order of their content; one that is not known is left empty.
+  std::vector<Picture> recall(const std::vector<std::pair<ContentHash, FileIndex>>& files) {
     std::vector<ContentHash> wanted;
     wanted.reserve(files.size());
     for (const auto& file : files) {
       if (wanted.empty() || wanted.back() != file.first) wanted.push_back(file.first);
     }
-    std::size_t at = 0;
-    library_.pictures.reserve(library_.pictures.size() + wanted.size());
-    catalog_.each_picture(wanted, [&](CatalogPicture& picture) {
-      while (files[at].first < picture.content) ++at;
-      library_.pictures.push_back({std::move(picture), {}});
-      const ContentHash& content = library_.pictures.back().data.content;
-      for (; at < files.size() && files[at].first == content; ++at)
-        library_.pictures.back().files.push_back(files[at].second);
+    std::vector<Picture> pictures(wanted.size());
+    in_parts(wanted.size(), [&](std::size_t begin, std::size_t end) {
+      std::size_t at = begin;
+      catalog_.each_picture(std::span(wanted).subspan(begin, end - begin), [&](CatalogPicture& known) {
+        while (wanted[at] != known.content) ++at;
+        pictures[at].data = std::move(known);
+      });
     });
+    std::size_t at = 0;
+    for (const auto& [content, file] : files) {
+      while (wanted[at] != content) ++at;
+      if (pictures[at].data.content == content) pictures[at].files.push_back(file);
+    }
+    return pictures;
   }
 
   void recall_pictures() {
-    recall(contents([&](std::size_t i) { return known_[i] && failure_of_.count(static_cast<FileIndex>(i)) == 0; }));
+    library_.pictures = recall(
+        contents([&](std::size_t i) { return known_[i] != 0 && failure_of_.count(static_cast<FileIndex>(i)) == 0; }));
     // A file whose picture is not there is read again: its failure was one of that run, or a killed run wrote it.
     std::vector<bool> found(known_.size(), false);
     for (const Picture& picture : library_.pictures) {
       for (const FileIndex i : picture.files) found[i] = true;
     }
     for (std::size_t i = 0; i < known_.size(); ++i) {
-      known_[i] = known_[i] && (found[i] || failure_of_.count(static_cast<FileIndex>(i)) > 0);
+      if (!found[i] && failure_of_.count(static_cast<FileIndex>(i)) == 0) known_[i] = 0;
       library_.unchanged += known_[i];
     }
+    std::erase_if(library_.pictures, [](const Picture& p) { return p.files.empty(); });
   }
 
   void read_fresh() {
@@ -124,7 +156,7 @@ class Scan {
     std::vector<std::size_t> fresh;
     std::unordered_map<std::uint64_t, int> of_size;
     for (std::size_t i = 0; i < files.size(); ++i) {
-      if (known_[i]) continue;
+      if (known_[i] != 0) continue;
       fresh.push_back(i);
       of_size.emplace(files[i].entry.size, 0);
     }
@@ -138,22 +170,22 @@ class Scan {
       Progress progress(context_.progress, "reading", fresh.size());
       std::size_t next = 0;
       using Item = std::shared_ptr<Read>;
-      auto stages = chain::source<std::size_t>(
-                        "list",
-                        [&]() -> std::optional<std::size_t> {
-                          return next < fresh.size() ? std::optional(fresh[next++]) : std::nullopt;
-                        }) |
-                    chain::parallel<std::size_t, Item>(
-                        "read and decode",
-                        [&](std::size_t index, Span& span) -> Item {
-                          return reader.read(index, of_size.at(files[index].entry.size) > 1, span);
-                        },
-                        "more threads, or a faster disk") |
-                    chain::sink<Item>("catalogue", [&](const Item& item, Span&) {
-                      if (item->error && item->error->code == ErrorCode::cancelled) return;
-                      take(*item);
-                      progress.add(1, files[item->file].entry.size);
-                    });
+      auto stages =
+          chain::source<std::size_t>("list",
+                                     [&]() -> std::optional<std::size_t> {
+                                       return next < fresh.size() ? std::optional(fresh[next++]) : std::nullopt;
+                                     }) |
+          chain::parallel<std::size_t, Item>(
+              "read and decode",
+              [&](std::size_t index, Span& span) -> Item {
+                return reader.read(index, of_size.at(files[index].entry.size) > 1, span);
+              },
+              "more threads, or a faster disk") |
+          chain::sink<Item>("catalogue", [&](const Item& item, Span&) {
+            if (item->error && item->error->code == ErrorCode::cancelled) return;
+            take(*item);
+            progress.add(1, files[item->file].entry.size);
+          });
       chain::run(stages, context_, {FileReader::kChunk});
     }
     stop_helpers();
@@ -170,7 +202,7 @@ class Scan {
       record.reason = item.error->what;
       failure_of_[static_cast<FileIndex>(item.file)] = item.error->what;
     }
-    known_[item.file] = true;
+    known_[item.file] = 1;
     library_.files[item.file].fresh = true;
     content_of_[item.file] = item.content;
     if (item.has_picture) {
@@ -179,8 +211,7 @@ class Scan {
       if (!passing_failure(item.picture)) catalog_.put(std::move(item.picture), std::move(item.thumbnail));
     }
     // A file that vanished or could not be read may be there again at the next run.
-    const bool passing =
-        item.error && (item.error->code == ErrorCode::not_found || item.error->code == ErrorCode::io);
+    const bool passing = item.error && (item.error->code == ErrorCode::not_found || item.error->code == ErrorCode::io);
     if (!passing) catalog_.put(std::move(record));
     catalog_.flush_now_and_then();
   }
@@ -212,9 +243,8 @@ class Scan {
 
   // The files that were read in this run, to pictures that were made in it, or that are known.
   void add_fresh() {
-    const auto fresh = contents([&](std::size_t i) {
-      return library_.files[i].fresh && failure_of_.count(static_cast<FileIndex>(i)) == 0;
-    });
+    const auto fresh = contents(
+        [&](std::size_t i) { return library_.files[i].fresh && failure_of_.count(static_cast<FileIndex>(i)) == 0; });
     if (fresh.empty()) return;
     const auto by_content = [](const Picture& a, const Picture& b) { return a.data.content < b.data.content; };
     const auto place_of = [&](std::vector<Picture>& pictures, const ContentHash& content) {
@@ -237,12 +267,22 @@ class Scan {
         std::sort(picture->files.begin(), picture->files.end());
       }
     }
-    const auto recalled = static_cast<std::ptrdiff_t>(library_.pictures.size());
-    recall(elsewhere);  // known of a file that is not in these folders
-    std::inplace_merge(library_.pictures.begin(), library_.pictures.begin() + recalled, library_.pictures.end(), by_content);
-    const auto all = static_cast<std::ptrdiff_t>(library_.pictures.size());
-    std::move(made.begin(), made.end(), std::back_inserter(library_.pictures));
-    std::inplace_merge(library_.pictures.begin(), library_.pictures.begin() + all, library_.pictures.end(), by_content);
+    for (Picture& picture : recall(elsewhere)) {  // known of a file that is not in these folders
+      if (!picture.files.empty()) made.push_back(std::move(picture));
+    }
+    std::sort(made.begin(), made.end(), by_content);
+    // From the back, so that a million pictures move once, to make room for a few.
+    std::vector<Picture>& all = library_.pictures;
+    std::size_t from = all.size();
+    all.resize(from + made.size());
+    for (std::size_t to = all.size(); !made.empty(); --to) {
+      if (from > 0 && made.back().data.content < all[from - 1].data.content) {
+        all[to - 1] = std::move(all[--from]);
+      } else {
+        all[to - 1] = std::move(made.back());
+        made.pop_back();
+      }
+    }
   }
 
   const Options& options_;
@@ -250,7 +290,7 @@ class Scan {
   RunContext& context_;
   Library library_;
   std::vector<ContentHash> content_of_;  // of each file that is known
-  std::vector<bool> known_;
+  std::vector<std::uint8_t> known_;      // bytes, since threads write them
   std::map<FileIndex, std::string> failure_of_;
   std::vector<CatalogPicture> made_;  // decoded in this run
 };

@@ -82,13 +82,15 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
                              Likeness likeness) {
   struct Row {
     std::uint64_t first;  // of what tells it apart; ties are looked into
-    std::uint32_t picture;
+    std::uint32_t picture, files;
   };
   const bool by_look = likeness == Likeness::looks;
   std::vector<Row> rows;
   for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
     const Picture& picture = library.pictures[i];
-    if (!picture.files.empty()) rows.push_back({by_look ? picture.data.look : picture.data.codes[0], i});
+    if (!picture.files.empty())
+      rows.push_back(
+          {by_look ? picture.data.look : picture.data.codes[0], i, static_cast<std::uint32_t>(picture.files.size())});
   }
   std::vector<std::pair<std::uint32_t, int>> burst_of;
   if (bursts_apart && !bursts.empty()) {
@@ -118,9 +120,11 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i == 0 || order(rows[i - 1], rows[i]) != 0) {
       const auto [burst, shot] = shot_of(rows[i].picture);
-      units.push_back({{}, burst, shot});
+      const std::uint64_t look = by_look ? rows[i].first : library.pictures[rows[i].picture].data.look;
+      units.push_back({{}, look, 0, burst, shot});
     }
     units.back().pictures.push_back(rows[i].picture);
+    units.back().files += rows[i].files;
   }
   return units;
 }

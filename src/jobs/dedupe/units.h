@@ -12,6 +12,8 @@ namespace millrace::dedupe {
 
 struct Unit {
   std::vector<std::uint32_t> pictures;  // in content order; the first one speaks for all
+  std::uint64_t look = 0;               // of the first one
+  std::uint32_t files = 0;              // of all of them
   std::uint32_t burst = kNone;          // index into Bursts
   int shot = 0;                         // which shot of it
 };

@@ -1,0 +1,98 @@
+// Enters: keys and values, in order.
+// Leaves: the same bytes that nlohmann::ordered_json::dump(1) gives for them.
+// Never: holds a tree; for lists of a hundred thousand objects, whose trees would be several times their text.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <concepts>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace millrace {
+
+class JsonText {
+ public:
+  // Appends to `out`, in which the first value stands `depth` levels deep.
+  explicit JsonText(std::string& out, int depth = 0) : out_(out), depth_(depth) {}
+
+  void open_object() { open('{'); }
+  void close_object() { close('}'); }
+  void open_array() { open('['); }
+  void close_array() { close(']'); }
+
+  // Keys are ours: plain ASCII without quotes.
+  JsonText& key(std::string_view name) {
+    begin_item();
+    out_ += '"';
+    out_ += name;
+    out_ += "\": ";
+    after_key_ = true;
+    return *this;
+  }
+
+  void value(std::string_view text) {
+    begin_item();
+    const bool plain =
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+    if (plain) {
+      out_ += '"';
+      out_ += text;
+      out_ += '"';
+    } else {
+      out_ += nlohmann::json(text).dump();
+    }
+  }
+  void value(const char* text) { value(std::string_view(text)); }
+  void value(bool v) {
+    begin_item();
+    out_ += v ? "true" : "false";
+  }
+  void value(std::integral auto v) {
+    begin_item();
+    fmt::format_to(std::back_inserter(out_), "{}", v);
+  }
+  void value(double v) {
+    begin_item();
+    out_ += nlohmann::json(v).dump();
+  }
+
+ private:
+  void line() {
+    out_ += '\n';
+    out_.append(static_cast<std::size_t>(depth_), ' ');
+  }
+  // What separates an item from what came before it.
+  void begin_item() {
+    if (after_key_) {
+      after_key_ = false;
+      return;
+    }
+    if (!inside_) return;
+    if (!empty_) out_ += ',';
+    line();
+    empty_ = false;
+  }
+  void open(char bracket) {
+    begin_item();
+    out_ += bracket;
+    ++depth_;
+    inside_ = empty_ = true;
+  }
+  void close(char bracket) {
+    --depth_;
+    if (!empty_) line();
+    out_ += bracket;
+    empty_ = false;
+  }
+
+  std::string& out_;
+  int depth_;
+  bool inside_ = false;  // of some object or array
+  bool empty_ = true;    // the innermost has no item yet
+  bool after_key_ = false;
+};
+
+}  // namespace millrace
