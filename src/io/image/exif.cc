@@ -90,8 +90,8 @@ bool plain_time(std::string_view text, std::array<int, 6>& fields) {
 double capture_seconds(const std::string& taken, const std::string& subsecond) {
   std::array<int, 6> fields;
   auto& [year, month, day, hour, minute, second] = fields;
-  // NOLINTNEXTLINE(cert-err34-c): the count of fields and their ranges are checked below
   if (!plain_time(taken, fields) &&
+      // NOLINTNEXTLINE(cert-err34-c): the count of fields and their ranges are checked
       std::sscanf(taken.c_str(), "%4d:%2d:%2d %2d:%2d:%2d", &year, &month, &day, &hour, &minute, &second) != 6) {
     return -1;
   }

@@ -92,6 +92,7 @@ std::vector<LookCodes> unrelated(const std::string& path, RunContext& context) {
     if (!p.failed && p.quality > kQualityGate) codes_of.emplace(p.look, p.codes);
   });
   std::vector<std::uint64_t> looks;
+  looks.reserve(codes_of.size());
   for (const auto& look : codes_of) looks.push_back(look.first);
   Judge judge(catalog, context);
   const FoundLinks found = find_links(

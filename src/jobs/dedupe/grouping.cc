@@ -206,6 +206,7 @@ class Grouping {
       return static_cast<std::uint32_t>(found - group.members.begin());
     };
     std::vector<std::uint32_t> at;
+    at.reserve(units.size());
     for (const std::uint32_t u : units) at.push_back(member_of(u));
     for (std::size_t i = 0; i < units.size(); ++i) {
       if (i > 0 && units.size() > kMostUnits) break;

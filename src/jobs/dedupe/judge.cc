@@ -11,7 +11,10 @@ namespace {
 struct View {
   std::uint64_t look;
   Orientation orientation;
-  auto operator<=>(const View&) const = default;
+  bool operator==(const View&) const = default;
+  bool operator<(const View& other) const {
+    return look != other.look ? look < other.look : orientation < other.orientation;
+  }
 };
 
 bool better(const Judgement& x, const Judgement& y) {

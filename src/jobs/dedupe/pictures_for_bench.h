@@ -82,7 +82,7 @@ inline void add_ellipse(Picture& picture, Random& random, float size) {
       const float dx = (static_cast<float>(x) - x0) / rx, dy = (static_cast<float>(y) - y0) / ry;
       const float cover = std::clamp(8 * (1 - dx * dx - dy * dy), 0.0F, 1.0F);
       if (cover == 0) continue;
-      const auto at = static_cast<std::size_t>(y * kSide + x);
+      const auto at = static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x);
       for (std::size_t c = 0; c < 3; ++c) picture.rgb[c][at] += cover * (colour[c] - 0.7F * picture.rgb[c][at]);
     }
   }
@@ -180,12 +180,12 @@ inline Picture edited(const Picture& original, std::uint64_t number) {
       const int ix = std::min(static_cast<int>(sx), kSide - 2), iy = std::min(static_cast<int>(sy), kSide - 2);
       const float fx = sx - static_cast<float>(ix), fy = sy - static_cast<float>(iy);
       const float noise = 2 * random.spread();
-      const auto at = static_cast<std::size_t>(iy * kSide + ix);
+      const auto at = static_cast<std::size_t>(iy) * kSide + static_cast<std::size_t>(ix);
       for (std::size_t c = 0; c < 3; ++c) {
         const Plane& p = original.rgb[c];
         const float v =
             (1 - fy) * ((1 - fx) * p[at] + fx * p[at + 1]) + fy * ((1 - fx) * p[at + kSide] + fx * p[at + kSide + 1]);
-        out.rgb[c][static_cast<std::size_t>(y * kSide + x)] = gain * v + bias + noise;
+        out.rgb[c][static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)] = gain * v + bias + noise;
       }
     }
   }

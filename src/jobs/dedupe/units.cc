@@ -104,21 +104,21 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
     return burst_of.empty() ? std::pair<std::uint32_t, int>(kNone, 0) : burst_of[picture];
   };
   const auto order = [&](const Row& a, const Row& b) -> std::strong_ordering {
-    if (const auto first = a.first <=> b.first; first != 0) return first;
+    if (a.first != b.first) return a.first <=> b.first;
     if (!by_look) {
       const auto rest = library.pictures[a.picture].data.codes <=> library.pictures[b.picture].data.codes;
-      if (rest != 0) return rest;
+      if (std::is_neq(rest)) return rest;
     }
     return shot_of(a.picture) <=> shot_of(b.picture);
   };
   oneapi::tbb::parallel_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     const auto different = order(a, b);
-    return different != 0 ? different < 0 : a.picture < b.picture;
+    return std::is_neq(different) ? std::is_lt(different) : a.picture < b.picture;
   });
   std::vector<Unit> units;
   units.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i == 0 || order(rows[i - 1], rows[i]) != 0) {
+    if (i == 0 || std::is_neq(order(rows[i - 1], rows[i]))) {
       const auto [burst, shot] = shot_of(rows[i].picture);
       const std::uint64_t look = by_look ? rows[i].first : library.pictures[rows[i].picture].data.look;
       units.push_back({{}, look, 0, burst, shot});
