@@ -152,6 +152,24 @@ def test_what_came_when_does_not_show(tmp_path, folder, options):
     assert again == first
 
 
+def test_told_apart_though_they_look_the_same(tmp_path, folder):
+    """Only their EXIF differs: one look, two contents. What a person decided holds all the same."""
+    image = scene(640, 480, 70)
+    image.save(folder / "a.jpg", quality=90, exif=exif("2024:05:01 12:30:10"))
+    image.save(folder / "b.jpg", quality=90, exif=exif("2024:05:02 12:30:10"))
+    result, _ = dedupe(tmp_path, folder)
+    assert groups(result, "similar") == [["a.jpg", "b.jpg"]]
+    with contextlib.closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as catalog:
+        contents = sorted(content for (content,) in catalog.execute("SELECT content FROM files"))
+        catalog.execute("INSERT INTO not_duplicates VALUES (?, ?)", contents)
+        catalog.commit()
+    result, _ = dedupe(tmp_path, folder)
+    assert groups(result) == []
+    image.save(folder / "c.jpg", quality=90, exif=exif("2024:05:03 12:30:10"))
+    result, _ = dedupe(tmp_path, folder)
+    assert len(groups(result)) == 1 and len(groups(result)[0]) == 2, "the third goes with one of them"
+
+
 def test_reference_folders_are_never_marked(tmp_path, folder):
     archive = tmp_path / "archive"
     archive.mkdir()

@@ -65,6 +65,7 @@ void use_write_ahead_log(Catalog::State& s) {
 
 Catalog::Catalog(const std::string& path, const std::string& key) : state_(std::make_unique<State>()) {
   State& s = *state_;
+  s.key = key;
   make_folders(folder_of(path));
   s.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   check_ours(s);
@@ -111,7 +112,7 @@ void Catalog::flush() {
   if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.not_duplicates.empty() &&
       s.duplicates_after_all.empty())
     return;
-  s.run("BEGIN IMMEDIATE");
+  s.begin_writing();
   {
     Statement picture, thumbnail, file, score, apart, not_apart;
     s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
@@ -183,7 +184,7 @@ void Catalog::flush() {
 bool Catalog::put_joined(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,
                          std::span<const CatalogLink> links) {
   State& s = *state_;
-  s.run("BEGIN IMMEDIATE");
+  s.begin_writing();
   bool first = false;
   {
     Statement next;

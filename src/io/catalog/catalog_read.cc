@@ -88,7 +88,8 @@ void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
       passed = 0;
     }
     if (!s.step(row)) return;
-    if (!row.content(0, here) || here < next) {
+    if (!row.content(0, here)) continue;  // not counted: from the same place it would be met again
+    if (here < next) {
       ++passed;
       continue;
     }
@@ -162,7 +163,12 @@ CatalogJoin Catalog::joined(std::uint64_t rule) {
     Statement parts, links;
     s.prepare(parts, "SELECT part, looks FROM joined WHERE rule = ? ORDER BY part");
     parts.look(1, rule);
-    while (s.step(parts)) out.parts.push_back(parts.bytes(1));
+    while (s.step(parts)) {
+      // A part that is missing leaves an empty one: whoever reads them sees that something is wrong.
+      const auto number = static_cast<std::uint64_t>(parts.integer(0));
+      if (number != out.parts.size()) out.parts.emplace_back();
+      out.parts.push_back(parts.bytes(1));
+    }
     s.prepare(links, "SELECT a, b, kind, score FROM links WHERE rule = ?");
     links.look(1, rule);
     while (s.step(links)) {

@@ -139,6 +139,7 @@ struct Connection {
 };
 
 struct Catalog::State : Connection {
+  std::string key;
   std::vector<CatalogFile> files;
   std::vector<std::pair<CatalogPicture, std::vector<std::uint8_t>>> pictures;
   std::vector<CatalogScore> scores;
@@ -147,6 +148,15 @@ struct Catalog::State : Connection {
   Connection asked;  // by has_picture(), under this lock
   std::mutex asking;
   Statement picture_known, thumbnail_of;
+
+  // Begins a transaction that writes what this run found under its key.
+  void begin_writing() {
+    run("BEGIN IMMEDIATE");
+    if (meta("key") == key) return;
+    run("ROLLBACK");
+    throw Failure(ErrorCode::conflict, "another version of this program has taken the catalogue over", printable(path),
+                  "run the same command again, or name another catalogue with --catalog");
+  }
 
   ~State() {
     picture_known.finalize();

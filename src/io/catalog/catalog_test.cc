@@ -345,6 +345,31 @@ TEST_F(CatalogTest, PicturesAreFoundByContent) {
   EXPECT_FALSE(catalog.has_picture(wanted[0]));
 }
 
+TEST_F(CatalogTest, RowsThatAreNoPicturesDoNotHoldUpTheSearch) {
+  {
+    Catalog catalog(path(), "key");
+    catalog.put(picture(9), {});
+    catalog.flush();
+  }
+  for (int i = 0; i < 20; ++i) {
+    edit("INSERT INTO pictures (content) VALUES (x'80" + std::string(32, '0') + std::to_string(10 + i) + "')");
+  }
+  Catalog catalog(path(), "key");
+  std::vector<ContentHash> wanted = {content(1), content(9)};
+  std::sort(wanted.begin(), wanted.end());
+  int found = 0;
+  catalog.each_picture(wanted, [&](const CatalogPicture&) { ++found; });
+  EXPECT_EQ(found, 1);
+}
+
+TEST_F(CatalogTest, AnotherVersionThatTakesOverEndsAnOlderRun) {
+  Catalog older(path(), "old");
+  older.put(picture(1), {1});
+  const Catalog newer(path(), "new");
+  EXPECT_THROW(older.flush(), Failure);
+  EXPECT_THROW(older.put_joined(7, 0, std::vector<std::uint8_t>{1}, {}), Failure);
+}
+
 TEST_F(CatalogTest, FilesOfAFolder) {
   Catalog catalog(path(), "key");
   for (const char* name : {"/a", "/a/b", "/a/c/d", "/a-b/c", "/a0", "/b"}) {

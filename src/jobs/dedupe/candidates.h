@@ -6,6 +6,7 @@
 // looks without comparing the earlier ones again.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct RowPair {
   std::uint8_t orientations = 0;
 };
 
+// Pairs, sorted, with the memory they hold.
+struct MetPairs {
+  std::vector<RowPair> pairs;
+  std::vector<Reservation> memory;
+};
+
 // In each of the rule's alternatives the first term is served by the range search, the others filter its pairs as they
 // are found. With Rule::middle the whole of one meets the middle of the other; middles do not meet, since what they
 // have in common the wholes have too.
@@ -34,8 +41,14 @@ class Meeting {
   std::uint32_t rows() const { return static_cast<std::uint32_t>(looks_.size()); }
   std::uint64_t look(std::uint32_t row) const { return looks_[row]; }
   LookCodes codes(std::uint32_t row, std::size_t view) const;
-  // Pairs whose later row is in [begin, end), sorted. OutOfMemory when they do not fit.
-  std::vector<RowPair> meet(std::uint32_t begin, std::uint32_t end) const;
+  // Makes room for so many rows more.
+  void reserve(std::size_t count);
+  // Pairs whose later row is in [begin, end). OutOfMemory when they do not fit.
+  MetPairs meet(std::uint32_t begin, std::uint32_t end) const;
+  // Lets rows from `first` on meet all before them, part by part: visit(begin, end, pairs). Parts become smaller where
+  // memory does not hold them, or where so many pairs come of them that a killed run would lose much.
+  void each_part(std::uint32_t first,
+                 const std::function<void(std::uint32_t, std::uint32_t, const MetPairs&)>& visit) const;
 
  private:
   // Hashes by kind, a column each, so that a search reads only what it compares.
@@ -47,7 +60,7 @@ class Meeting {
   const std::vector<std::uint64_t>& column(const Sight& sight, HashKind kind) const;
   template <typename Fits>
   void search(const Sight& queries, const Sight& base, std::uint32_t begin, std::uint32_t end, std::uint8_t orientation,
-              const Fits& fits, std::vector<RowPair>& out) const;
+              const Fits& fits, MetPairs& out) const;
 
   const Rule& rule_;
   RunContext& context_;

@@ -112,15 +112,12 @@ std::uint64_t pairs_of(const std::vector<LookCodes>& codes, RunContext& context,
   Meeting meeting(rule, false, context);
   for (std::size_t i = 0; i < codes.size(); ++i) meeting.add(i, {&codes[i], 1});
   std::uint64_t pairs = 0;
-  constexpr std::uint32_t kAtOnce = 1 << 17;
   const auto start = Clock::now();
-  for (std::uint32_t begin = 0; begin < meeting.rows(); begin += kAtOnce) {
-    pairs += meeting.meet(begin, std::min(begin + kAtOnce, meeting.rows())).size();
-    if (show && codes.size() > kAtOnce)
-      fmt::print("  to {:>9}: {:7.2f} s, {:>11} pairs\n", std::min<std::size_t>(begin + kAtOnce, codes.size()),
-                 since(start), pairs);
+  meeting.each_part(0, [&](std::uint32_t, std::uint32_t end, const MetPairs& met) {
+    pairs += met.pairs.size();
+    if (show && end % (1 << 15) == 0) fmt::print("  to {:>9}: {:7.2f} s, {:>11} pairs\n", end, since(start), pairs);
     std::fflush(stdout);
-  }
+  });
   return pairs;
 }
 
@@ -184,7 +181,8 @@ void recall(std::size_t count, std::size_t rows, RunContext& context) {
   const double seconds = since(start);
   Meeting meeting(parse_rule("auto", true), false, context);
   for (std::size_t i = 0; i < count; ++i) meeting.add(i, {&codes[i], 1});
-  const std::vector<RowPair> proposed = meeting.meet(0, meeting.rows());
+  const MetPairs met = meeting.meet(0, meeting.rows());
+  const std::vector<RowPair>& proposed = met.pairs;
   const auto lost = std::count_if(same.begin(), same.end(), [&](const auto& pair) {
     const auto at = std::lower_bound(proposed.begin(), proposed.end(), pair,
                                      [](const RowPair& p, const auto& v) { return std::pair(p.a, p.b) < v; });

@@ -26,6 +26,17 @@ class Grouping {
         judge_(catalog, context),
         criteria_(keep_criteria(options.keep)) {
     for (const auto& [a, b] : catalog.not_duplicates()) apart_.insert({a, b});
+    const auto place_of = [&](const ContentHash& content) {
+      const auto at = std::lower_bound(library_.pictures.begin(), library_.pictures.end(), content,
+                                       [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
+      return at != library_.pictures.end() && at->data.content == content
+                 ? static_cast<std::uint32_t>(at - library_.pictures.begin())
+                 : kNone;
+    };
+    for (const auto& [a, b] : apart_) {
+      const std::uint32_t x = place_of(a), y = place_of(b);
+      if (x != y && x != kNone && y != kNone) marked_.insert({x, y});
+    }
   }
 
   void run() {
@@ -33,7 +44,7 @@ class Grouping {
       return by_looks(library_.pictures[a].data.look, library_.pictures[b].data.look, 1).kind == alike::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == "keep-apart",
-                        options_.verify ? Likeness::looks : Likeness::hashes);
+                        options_.verify ? Likeness::looks : Likeness::hashes, marked_);
     const std::vector<Link> links = options_.verify ? verified() : by_rule();
     const auto grouped_units = options_.group == "connected"
                                    ? connected_groups(links)
@@ -144,14 +155,13 @@ class Grouping {
       for (std::uint32_t u = 0; u < units_.size(); ++u) enter(u, {&data(u).codes, 1});
     }
     std::vector<Link> links;
-    constexpr std::uint32_t kAtOnce = 1 << 16;
-    for (std::uint32_t begin = 0; begin < meeting.rows(); begin += kAtOnce) {
-      for (const RowPair& pair : meeting.meet(begin, std::min(begin + kAtOnce, meeting.rows()))) {
+    meeting.each_part(0, [&](std::uint32_t, std::uint32_t, const MetPairs& met) {
+      for (const RowPair& pair : met.pairs) {
         const std::uint32_t a = unit_of[pair.a], b = unit_of[pair.b];
         ++result_.candidates;
         if (const float s = rule_score(a, b); s >= 0 && !kept_apart(a, b)) links.push_back({a, b, s});
       }
-    }
+    });
     return links;
   }
 
@@ -273,6 +283,7 @@ class Grouping {
       context_.executor.parallel_for(list->size(), 256, [&](std::size_t from, std::size_t to) {
         for (std::size_t g = from; g < to; ++g) (*list)[g].id = id_of((*list)[g]);
       });
+      context_.throw_if_cancelled();  // it skips what is left
       std::sort(list->begin(), list->end(), [&](const Group& a, const Group& b) {
         const auto order = [](const Group& g) { return g.kind == GroupKind::identical ? GroupKind::similar : g.kind; };
         if (order(a) != order(b)) return order(a) < order(b);
@@ -292,6 +303,7 @@ class Grouping {
   Judge judge_;
   const std::vector<std::string> criteria_;
   std::set<std::pair<ContentHash, ContentHash>> apart_;
+  std::set<std::uint32_t> marked_;  // pictures that stand in a pair told apart
   std::vector<Burst> bursts_;
   std::vector<Unit> units_;
   std::vector<Link> recoloured_;

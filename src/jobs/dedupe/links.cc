@@ -8,10 +8,8 @@
 namespace millrace::dedupe {
 namespace {
 
-// Looks that meet the others at a time. More take more memory for their candidates, fewer build the searches' tables
-// more often: at a million looks a part of 131,072 costs a twentieth of the time in tables.
-constexpr std::uint32_t kMostAtOnce = 1 << 17;
-constexpr std::uint32_t kFewestAtOnce = 256;
+// Looks that are hashed before they meet the others: thumbnails of more would be read long before they are used.
+constexpr std::size_t kEnteredAtOnce = 1 << 17;
 
 // Places of the looks that are not in the parts. A part is sorted, like the looks.
 std::vector<std::uint32_t> missing(std::span<const std::uint64_t> looks, const CatalogJoin& join,
@@ -48,7 +46,7 @@ class Linking {
         join_(catalog.joined(number_)),
         parts_(join_.parts.size()) {
     for (const auto& part : join_.parts) {
-      if (part.size() % packing_.bytes() == 0) continue;
+      if (!part.empty() && part.size() % packing_.bytes() == 0) continue;
       // Not what this program writes: compare everything, and leave it alone.
       join_ = {};
       keeps_ = false;
@@ -64,16 +62,17 @@ class Linking {
     Reservation paid;
     if (!fresh.empty()) {
       paid = context_.budget.reserve({bytes}, "hashes of all pictures");
+      meeting_.reserve(bytes / packing_.bytes());
       for (auto& part : join_.parts) {
         packing_.each(part, [&](std::uint64_t look, std::span<const LookCodes> codes) { meeting_.add(look, codes); });
         part = {};
       }
     }
-    for (std::size_t begin = 0; begin < fresh.size(); begin += kMostAtOnce) {
+    for (std::size_t begin = 0; begin < fresh.size(); begin += kEnteredAtOnce) {
       const std::uint32_t first = meeting_.rows();
-      const auto now = std::span(fresh).subspan(begin, std::min<std::size_t>(kMostAtOnce, fresh.size() - begin));
-      enter(now);
-      join_rows(first, meeting_.rows());
+      enter(std::span(fresh).subspan(begin, std::min<std::size_t>(kEnteredAtOnce, fresh.size() - begin)));
+      meeting_.each_part(
+          first, [&](std::uint32_t from, std::uint32_t to, const MetPairs& met) { join_part(from, to, met.pairs); });
     }
     finish();
     return std::move(out_);
@@ -96,22 +95,10 @@ class Linking {
     });
   }
 
-  // Lets rows [first, last) meet all before them, in as many parts as memory asks for, and keeps what comes of each.
-  void join_rows(std::uint32_t first, std::uint32_t last) {
-    for (std::uint32_t begin = first; begin < last;) {
-      const std::uint32_t end = std::min(begin + at_once_, last);
-      try {
-        join_part(begin, end);
-        begin = end;
-      } catch (const OutOfMemory&) {
-        if (at_once_ <= kFewestAtOnce) throw;
-        at_once_ /= 2;
-      }
-    }
-  }
-
-  void join_part(std::uint32_t begin, std::uint32_t end) {
-    const std::vector<RowPair> rows = meeting_.meet(begin, end);
+  // Looks at what a part brought together, and keeps what comes of it.
+  void join_part(std::uint32_t begin, std::uint32_t end, const std::vector<RowPair>& rows) {
+    const Reservation paid =
+        context_.budget.reserve({rows.size() * (sizeof(LookPair) + sizeof(Judgement))}, "candidates");
     std::vector<LookPair> pairs;
     pairs.reserve(rows.size());
     for (const RowPair& row : rows) {
@@ -143,6 +130,9 @@ class Linking {
     }
     std::sort(out_.links.begin(), out_.links.end(),
               [](const CatalogLink& x, const CatalogLink& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
+    out_.links.erase(std::unique(out_.links.begin(), out_.links.end(),
+                                 [](const CatalogLink& x, const CatalogLink& y) { return x.a == y.a && x.b == y.b; }),
+                     out_.links.end());
   }
 
   const std::span<const std::uint64_t> looks_;
@@ -156,7 +146,6 @@ class Linking {
   CatalogJoin join_;
   std::size_t parts_;  // in the catalogue
   bool keeps_ = true;  // no other run came between
-  std::uint32_t at_once_ = kMostAtOnce;
   FoundLinks out_;
 };
 

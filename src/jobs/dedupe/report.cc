@@ -89,6 +89,7 @@ void append_groups(const Result& result, const std::vector<Group>& groups, const
       }
     }
   });
+  if (executor.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted while the result was written");
 }
 
 std::size_t count_of(const Result& result, GroupKind kind) {

@@ -15,9 +15,10 @@ namespace {
 
 // Equal hashes are confirmed by the bytes themselves, once, when a copy is first seen. A file whose bytes differ after
 // all is left out with the reason: to this program it cannot be told apart from the other.
-void confirm_copies(Library& library) {
+void confirm_copies(Library& library, const RunContext& context) {
   for (Picture& picture : library.pictures) {
     if (picture.files.size() < 2) continue;
+    context.throw_if_cancelled();
     const std::string& first = library.files[picture.files[0]].entry.path;
     std::erase_if(picture.files, [&](std::uint32_t f) {
       const File& file = library.files[f];
@@ -30,6 +31,8 @@ void confirm_copies(Library& library) {
       return true;
     });
   }
+  std::sort(library.unreadable.begin(), library.unreadable.end(),
+            [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
 }
 
 }  // namespace
@@ -40,7 +43,7 @@ Result run(const Options& options, Catalog& catalog, RunContext& context) {
   result.rule = parse_rule(options.match, options.verify);
   result.library = scan(options, catalog, context);
   find_assets(result.library);
-  confirm_copies(result.library);
+  confirm_copies(result.library, context);
   context.executor.run([&] { find_groups(options, result, catalog, context); });
   catalog.flush();
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();

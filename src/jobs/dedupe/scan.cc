@@ -257,15 +257,18 @@ class Scan {
     for (CatalogPicture& picture : made_) made.push_back({std::move(picture), {}});
     std::sort(made.begin(), made.end(), by_content);
     std::vector<std::pair<ContentHash, FileIndex>> elsewhere;
-    for (const auto& [content, file] : fresh) {
-      Picture* picture = place_of(made, content);
-      if (picture == nullptr) picture = place_of(library_.pictures, content);
-      if (picture == nullptr) {
-        elsewhere.emplace_back(content, file);
-      } else {
-        picture->files.push_back(file);
-        std::sort(picture->files.begin(), picture->files.end());
+    for (std::size_t begin = 0, end = 0; begin < fresh.size(); begin = end) {
+      while (end < fresh.size() && fresh[end].first == fresh[begin].first) ++end;
+      Picture* picture = place_of(made, fresh[begin].first);
+      if (picture == nullptr) picture = place_of(library_.pictures, fresh[begin].first);
+      for (std::size_t i = begin; i < end; ++i) {
+        if (picture == nullptr) {
+          elsewhere.push_back(fresh[i]);
+        } else {
+          picture->files.push_back(fresh[i].second);
+        }
       }
+      if (picture != nullptr) std::sort(picture->files.begin(), picture->files.end());
     }
     for (Picture& picture : recall(elsewhere)) {  // known of a file that is not in these folders
       if (!picture.files.empty()) made.push_back(std::move(picture));

@@ -79,7 +79,7 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
 }
 
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
-                             Likeness likeness) {
+                             Likeness likeness, const std::set<std::uint32_t>& by_themselves) {
   struct Row {
     std::uint64_t first;  // of what tells it apart; ties are looked into
     std::uint32_t picture, files;
@@ -109,7 +109,10 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
       const auto rest = library.pictures[a.picture].data.codes <=> library.pictures[b.picture].data.codes;
       if (std::is_neq(rest)) return rest;
     }
-    return shot_of(a.picture) <=> shot_of(b.picture);
+    const auto shot = shot_of(a.picture) <=> shot_of(b.picture);
+    if (std::is_neq(shot) || by_themselves.empty()) return shot;
+    const auto own = [&](std::uint32_t picture) { return by_themselves.count(picture) > 0 ? picture + 1 : 0; };
+    return own(a.picture) <=> own(b.picture);
   };
   oneapi::tbb::parallel_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     const auto different = order(a, b);

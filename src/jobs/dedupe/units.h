@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "src/jobs/dedupe/library.h"
 
@@ -31,8 +32,8 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
 enum class Likeness { looks, hashes };
 
 // One unit a look (or set of hashes), burst and shot, in the order of their looks (hashes); pictures that stand for no
-// file are left out.
+// file are left out, and those in `by_themselves` are each a unit.
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
-                             Likeness likeness);
+                             Likeness likeness, const std::set<std::uint32_t>& by_themselves);
 
 }  // namespace millrace::dedupe
