@@ -71,8 +71,8 @@ struct Statement {
   }
 };
 
-// SQLite's own locks are off: they cost a third of reading a million rows. Each connection is used by one thread at a
-// time.
+// SQLite's own locks are off, since it takes them for every column of every row: each connection is used by one thread
+// at a time.
 struct Connection {
   std::string path;
   sqlite3* db = nullptr;

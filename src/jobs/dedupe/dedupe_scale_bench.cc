@@ -95,11 +95,11 @@ std::vector<LookCodes> unrelated(const std::string& path, RunContext& context) {
   looks.reserve(codes_of.size());
   for (const auto& look : codes_of) looks.push_back(look.first);
   Judge judge(catalog, context);
-  const FoundLinks found = find_links(
+  const std::vector<CatalogLink> found = find_links(
       looks, [&](std::size_t i) { return codes_of.at(looks[i]); }, parse_rule("auto", true), false, catalog, judge,
       context);
   std::set<std::uint64_t> versions;
-  for (const CatalogLink& link : found.links) versions.insert(link.b);
+  for (const CatalogLink& link : found) versions.insert(link.b);
   std::vector<LookCodes> codes;
   for (const std::uint64_t look : looks) {
     if (versions.count(look) == 0) codes.push_back(codes_of.at(look));
@@ -151,7 +151,8 @@ void candidates(std::size_t count, RunContext& context) {
              2.0 * static_cast<double>(pairs) / static_cast<double>(count), to_text(resident_memory().peak));
 }
 
-// Pixels of all pairs against what the rule proposes. Rows are picked evenly, and each is compared with all pictures.
+// Pixels of all pairs against what the rule proposes: rows are picked evenly, and each is compared with all pictures;
+// and each edited version with its original.
 void recall(std::size_t count, std::size_t rows, RunContext& context) {
   std::vector<alike::Thumbnail> pixels(count);
   std::vector<LookCodes> codes(count);
@@ -183,17 +184,29 @@ void recall(std::size_t count, std::size_t rows, RunContext& context) {
   for (std::size_t i = 0; i < count; ++i) meeting.add(i, {&codes[i], 1});
   const MetPairs met = meeting.meet(0, meeting.rows());
   const std::vector<RowPair>& proposed = met.pairs;
-  const auto lost = std::count_if(same.begin(), same.end(), [&](const auto& pair) {
-    const auto at = std::lower_bound(proposed.begin(), proposed.end(), pair,
+  const auto is_proposed = [&](std::uint32_t low, std::uint32_t high) {
+    const auto at = std::lower_bound(proposed.begin(), proposed.end(), std::pair(low, high),
                                      [](const RowPair& p, const auto& v) { return std::pair(p.a, p.b) < v; });
-    return at == proposed.end() || std::pair(at->a, at->b) != pair;
-  });
+    return at != proposed.end() && at->a == low && at->b == high;
+  };
+  const auto lost =
+      std::count_if(same.begin(), same.end(), [&](const auto& pair) { return !is_proposed(pair.first, pair.second); });
   fmt::print(
       "{} of {} pictures compared with all ({} pairs, {:.0f} s): {} pairs are the same by their pixels, `auto` loses "
-      "{}: "
-      "{:.2f} %\n",
-      rows, count, rows * (count - 1), seconds, same.size(), lost,
-      same.empty() ? 0.0 : 100.0 * static_cast<double>(lost) / static_cast<double>(same.size()));
+      "{}\n",
+      rows, count, rows * (count - 1), seconds, same.size(), lost);
+  std::uint64_t versions = 0, lost_versions = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto original = original_of(i);
+    if (!original || original_of(*original)) continue;  // an edited version's own original is not in the collection
+    const alike::Verdict verdict = alike::compare(alike::features_of(pixels[*original]), alike::features_of(pixels[i]));
+    if (verdict.kind != alike::Kind::same) continue;
+    ++versions;
+    lost_versions += !is_proposed(static_cast<std::uint32_t>(*original), static_cast<std::uint32_t>(i));
+  }
+  fmt::print("of {} edited versions that are the same by their pixels, `auto` loses {}: {:.2f} %\n", versions,
+             lost_versions,
+             versions == 0 ? 0.0 : 100.0 * static_cast<double>(lost_versions) / static_cast<double>(versions));
 }
 
 // One in twenty files is a copy of the one before; cameras and times as photographers have them, some in bursts.

@@ -26,15 +26,8 @@ class Grouping {
         judge_(catalog, context),
         criteria_(keep_criteria(options.keep)) {
     for (const auto& [a, b] : catalog.not_duplicates()) apart_.insert({a, b});
-    const auto place_of = [&](const ContentHash& content) {
-      const auto at = std::lower_bound(library_.pictures.begin(), library_.pictures.end(), content,
-                                       [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
-      return at != library_.pictures.end() && at->data.content == content
-                 ? static_cast<std::uint32_t>(at - library_.pictures.begin())
-                 : kNone;
-    };
     for (const auto& [a, b] : apart_) {
-      const std::uint32_t x = place_of(a), y = place_of(b);
+      const std::uint32_t x = place_of(library_.pictures, a), y = place_of(library_.pictures, b);
       if (x != y && x != kNone && y != kNone) marked_.insert({x, y});
     }
   }
@@ -118,11 +111,10 @@ class Grouping {
         if (!kept_apart(other, u)) links.push_back({other, u, 1});
       }
     }
-    const FoundLinks found = find_links(
+    const std::vector<CatalogLink> found = find_links(
         looks, [&](std::size_t i) { return data(first_of[i]).codes; }, result_.rule, options_.orientations, catalog_,
         judge_, context_);
-    result_.candidates = found.candidates;
-    for (const CatalogLink& link : found.links) {
+    for (const CatalogLink& link : found) {
       const auto kind = static_cast<alike::Kind>(link.kind);
       if (!options_.orientations) judge_.know(link.a, link.b, {kind, link.score});
       const auto [a_begin, a_end] = units_of(link.a);
@@ -158,7 +150,6 @@ class Grouping {
     meeting.each_part(0, [&](std::uint32_t, std::uint32_t, const MetPairs& met) {
       for (const RowPair& pair : met.pairs) {
         const std::uint32_t a = unit_of[pair.a], b = unit_of[pair.b];
-        ++result_.candidates;
         if (const float s = rule_score(a, b); s >= 0 && !kept_apart(a, b)) links.push_back({a, b, s});
       }
     });

@@ -43,6 +43,7 @@ std::vector<Judgement> Judge::compare(std::span<const LookPair> pairs) {
   const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));
   const Reservation paid = context_.budget.reserve({each * std::min(batch, 8 * pairs.size())}, "comparing pictures");
   std::vector<Look> looks;
+  Bench bench;
   for (std::size_t begin = 0; begin < pairs.size();) {
     looks.clear();
     std::size_t end = begin;
@@ -51,7 +52,7 @@ std::vector<Judgement> Judge::compare(std::span<const LookPair> pairs) {
         if (pairs[end].in(o)) looks.push_back({pairs[end].a, pairs[end].b, o, {}});
       }
     }
-    look_at(looks);
+    look_at(looks, bench);
     for (std::size_t i = begin, at = 0; i < end; ++i) {
       for (; at < looks.size() && looks[at].a == pairs[i].a && looks[at].b == pairs[i].b; ++at) {
         if (better(looks[at].result, out[i])) out[i] = looks[at].result;
@@ -63,7 +64,7 @@ std::vector<Judgement> Judge::compare(std::span<const LookPair> pairs) {
   return out;
 }
 
-void Judge::look_at(std::span<Look> looks) {
+void Judge::look_at(std::span<Look> looks, Bench& bench) {
   Trace::Stage& stage = context_.trace.stage("compare pixels", context_.executor.threads(), "a stricter --match");
   // Each picture of the batch once in each orientation that is asked for.
   std::vector<View> views;
@@ -73,12 +74,15 @@ void Judge::look_at(std::span<Look> looks) {
   }
   std::sort(views.begin(), views.end());
   views.erase(std::unique(views.begin(), views.end()), views.end());
-  std::vector<std::vector<std::uint8_t>> jpegs(views.size());
+  auto& jpegs = bench.jpegs;
+  auto& features = bench.features;
+  auto& usable = bench.usable;
+  if (features.size() < views.size()) features.resize(views.size());
+  jpegs.assign(views.size(), {});
+  usable.assign(views.size(), 0);
   for (std::size_t i = 0; i < views.size(); ++i) {
     if (auto jpeg = catalog_.thumbnail(views[i].look)) jpegs[i] = std::move(*jpeg);
   }
-  std::vector<alike::Features> features(views.size());
-  std::vector<std::uint8_t> usable(views.size(), 0);
   context_.executor.parallel_for(views.size(), 4, [&](std::size_t from, std::size_t to) {
     const Span span(stage);
     for (std::size_t i = from; i < to; ++i) {
@@ -110,7 +114,10 @@ Judgement Judge::judgement(const LookPair& pair) {
   for (const Orientation o : kOrientations) {
     if (pair.in(o) && known_.count({pair.a, pair.b, o}) == 0) looks.push_back({pair.a, pair.b, o, {}});
   }
-  if (!looks.empty()) look_at(looks);
+  if (!looks.empty()) {
+    Bench bench;
+    look_at(looks, bench);
+  }
   for (const Look& look : looks) {
     known_.try_emplace({look.a, look.b, look.orientation}, look.result);
     catalog_.put(CatalogScore{look.a, look.b, static_cast<std::uint8_t>(look.orientation),

@@ -56,7 +56,13 @@ class Judge {
     // Looks are hashes already.
     std::size_t operator()(const Key& k) const { return k.a ^ (k.b << 1 | k.b >> 63) ^ index_of(k.orientation); }
   };
-  void look_at(std::span<Look> looks);
+  // What a batch needs, kept from one to the next.
+  struct Bench {
+    std::vector<std::vector<std::uint8_t>> jpegs;
+    std::vector<alike::Features> features;
+    std::vector<std::uint8_t> usable;
+  };
+  void look_at(std::span<Look> looks, Bench& bench);
 
   Catalog& catalog_;
   RunContext& context_;

@@ -43,6 +43,19 @@ std::vector<std::string> absolute_folders(const std::vector<std::string>& folder
   return out;
 }
 
+std::vector<std::string> roots_of(const Options& options) {
+  std::vector<std::string> roots = options.folders;
+  roots.insert(roots.end(), options.reference.begin(), options.reference.end());
+  return absolute_folders(roots);
+}
+
+std::uint32_t place_of(const std::vector<Picture>& pictures, const ContentHash& content) {
+  const auto at = std::lower_bound(pictures.begin(), pictures.end(), content,
+                                   [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
+  return at != pictures.end() && at->data.content == content ? static_cast<std::uint32_t>(at - pictures.begin())
+                                                             : kNone;
+}
+
 Library walk_library(const Options& options, const RunContext& context) {
   WalkOptions walking;
   walking.exclude = options.exclude;
@@ -51,9 +64,7 @@ Library walk_library(const Options& options, const RunContext& context) {
   walking.follow_symlinks = options.follow_symlinks;
   walking.cancelled = [&] { return context.cancel.cancelled(); };
   const std::vector<std::string> references = absolute_folders(options.reference);
-  std::vector<std::string> roots = absolute_folders(options.folders);
-  roots.insert(roots.end(), references.begin(), references.end());
-  WalkResult found = walk(roots, walking);
+  WalkResult found = walk(roots_of(options), walking);
 
   Library library;
   for (const Error& error : found.unreadable) library.unreadable.push_back({error.subject, error.what});

@@ -53,6 +53,11 @@ std::string catalog_key();
 
 // The folders as absolute paths without links in them; Failure(usage) for one that is not there.
 std::vector<std::string> absolute_folders(const std::vector<std::string>& folders);
+// All that a run walks: the folders, then the references.
+std::vector<std::string> roots_of(const Options& options);
+
+// The place of a content among pictures that are sorted by it, or kNone.
+std::uint32_t place_of(const std::vector<Picture>& pictures, const ContentHash& content);
 
 // Walks, and sorts what was found into picture files and what may accompany them.
 Library walk_library(const Options& options, const RunContext& context);

@@ -54,9 +54,8 @@ class Linking {
     }
   }
 
-  FoundLinks run() {
+  std::vector<CatalogLink> run() {
     const std::vector<std::uint32_t> fresh = missing(looks_, join_, packing_);
-    out_.fresh = fresh.size();
     std::uint64_t bytes = fresh.size() * packing_.bytes();
     for (const auto& part : join_.parts) bytes += part.size();
     Reservation paid;
@@ -74,8 +73,7 @@ class Linking {
       meeting_.each_part(
           first, [&](std::uint32_t from, std::uint32_t to, const MetPairs& met) { join_part(from, to, met.pairs); });
     }
-    finish();
-    return std::move(out_);
+    return links_here();
   }
 
  private:
@@ -118,21 +116,20 @@ class Linking {
       keeps_ = catalog_.put_joined(number_, parts_, part, links);
       ++parts_;
     }
-    out_.candidates += pairs.size();
     join_.links.insert(join_.links.end(), links.begin(), links.end());
   }
 
   // The catalogue's links may lead to looks that this library has not.
-  void finish() {
+  std::vector<CatalogLink> links_here() {
     const auto here = [&](std::uint64_t look) { return std::binary_search(looks_.begin(), looks_.end(), look); };
-    for (const CatalogLink& link : join_.links) {
-      if (here(link.a) && here(link.b)) out_.links.push_back(link);
-    }
-    std::sort(out_.links.begin(), out_.links.end(),
+    std::vector<CatalogLink> links = std::move(join_.links);
+    std::erase_if(links, [&](const CatalogLink& link) { return !here(link.a) || !here(link.b); });
+    std::sort(links.begin(), links.end(),
               [](const CatalogLink& x, const CatalogLink& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
-    out_.links.erase(std::unique(out_.links.begin(), out_.links.end(),
-                                 [](const CatalogLink& x, const CatalogLink& y) { return x.a == y.a && x.b == y.b; }),
-                     out_.links.end());
+    const auto twice = std::unique(links.begin(), links.end(),
+                                   [](const CatalogLink& x, const CatalogLink& y) { return x.a == y.a && x.b == y.b; });
+    links.erase(twice, links.end());
+    return links;
   }
 
   const std::span<const std::uint64_t> looks_;
@@ -146,13 +143,12 @@ class Linking {
   CatalogJoin join_;
   std::size_t parts_;  // in the catalogue
   bool keeps_ = true;  // no other run came between
-  FoundLinks out_;
 };
 
 }  // namespace
 
-FoundLinks find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
-                      bool orientations, Catalog& catalog, Judge& judge, RunContext& context) {
+std::vector<CatalogLink> find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
+                                    bool orientations, Catalog& catalog, Judge& judge, RunContext& context) {
   return Linking(looks, codes_of, rule, orientations, catalog, judge, context).run();
 }
 

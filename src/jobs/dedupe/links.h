@@ -8,18 +8,13 @@
 
 namespace millrace::dedupe {
 
-struct FoundLinks {
-  std::vector<CatalogLink> links;  // between looks of the library, sorted; kinds `same` and `recoloured`
-  std::uint64_t fresh = 0;         // looks that no earlier run had compared
-  std::uint64_t candidates = 0;    // pairs that the rule proposed in this run
-};
-
 // The codes of a look, by its place in the list: part of the look, so any picture's that has it.
 using CodesOf = std::function<LookCodes(std::size_t)>;
 
-// `looks` sorted, each once. Looks that are new to the catalogue meet one another and all that it knows under this
-// rule, a part at a time; what came of a part is kept before the next begins, so that a killed run goes on there.
-FoundLinks find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
-                      bool orientations, Catalog& catalog, Judge& judge, RunContext& context);
+// Links between these looks, sorted; kinds `same` and `recoloured`. `looks` sorted, each once. Looks that are new to
+// the catalogue meet one another and all that it knows under this rule, a part at a time; what came of a part is kept
+// before the next begins, so that a killed run goes on there.
+std::vector<CatalogLink> find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
+                                    bool orientations, Catalog& catalog, Judge& judge, RunContext& context);
 
 }  // namespace millrace::dedupe

@@ -210,6 +210,7 @@ std::string summary_of(const Result& result) {
   out += fmt::format("{} groups of identical files, {} of similar pictures; {} could be freed\n",
                      grouped(count_of(result, GroupKind::identical)), grouped(count_of(result, GroupKind::similar)),
                      to_text(Bytes{result.reclaimable}));
+  if (result.looked_at > 0) out += fmt::format("{} pairs compared\n", grouped(result.looked_at));
   const std::size_t recoloured = count_of(result, GroupKind::recoloured), bursts = count_of(result, GroupKind::burst);
   if (recoloured + bursts + result.related.size() > 0) {
     out += fmt::format("also {} recoloured, {} bursts, {} related pairs\n", grouped(recoloured), grouped(bursts),

@@ -31,8 +31,6 @@ void confirm_copies(Library& library, const RunContext& context) {
       return true;
     });
   }
-  std::sort(library.unreadable.begin(), library.unreadable.end(),
-            [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
 }
 
 }  // namespace
@@ -44,6 +42,8 @@ Result run(const Options& options, Catalog& catalog, RunContext& context) {
   result.library = scan(options, catalog, context);
   find_assets(result.library);
   confirm_copies(result.library, context);
+  std::sort(result.library.unreadable.begin(), result.library.unreadable.end(),
+            [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
   context.executor.run([&] { find_groups(options, result, catalog, context); });
   catalog.flush();
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -51,8 +51,7 @@ Result run(const Options& options, Catalog& catalog, RunContext& context) {
 }
 
 std::string plan(const Options& options, Catalog& catalog, RunContext& context) {
-  std::vector<std::string> roots = absolute_folders(options.folders);
-  for (const std::string& folder : absolute_folders(options.reference)) roots.push_back(folder);
+  const std::vector<std::string> roots = roots_of(options);
   WalkOptions walking;
   walking.exclude = options.exclude;
   walking.hidden = options.hidden;

@@ -28,7 +28,6 @@ struct Result {
   std::vector<Group> groups;   // identical and similar, then recoloured, then bursts
   std::vector<Group> related;  // verified pairs that fall between groups
   Rule rule;
-  std::uint64_t candidates = 0;
   std::uint64_t looked_at = 0;  // pairs compared in this run
   std::uint64_t reclaimable = 0;
   double seconds = 0;

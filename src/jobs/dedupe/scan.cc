@@ -70,8 +70,7 @@ class Scan {
   // Files that are as an earlier run saw them.
   void recall_files() {
     const std::vector<File>& files = library_.files;
-    std::vector<std::string> roots = absolute_folders(options_.folders);
-    for (const std::string& folder : absolute_folders(options_.reference)) roots.push_back(folder);
+    const std::vector<std::string> roots = roots_of(options_);
     std::mutex failures;
     const auto before = [](const File& file, const std::string& path) { return file.entry.path < path; };
     in_parts(files.size(), [&](std::size_t begin, std::size_t end) {
@@ -207,7 +206,7 @@ class Scan {
     content_of_[item.file] = item.content;
     if (item.has_picture) {
       ++library_.decoded;
-      made_.push_back(item.picture);
+      made_.push_back({item.picture, {}});
       if (!passing_failure(item.picture)) catalog_.put(std::move(item.picture), std::move(item.thumbnail));
     }
     // A file that vanished or could not be read may be there again at the next run.
@@ -237,8 +236,6 @@ class Scan {
       library_.unreadable.push_back(
           {library_.files[i].entry.path, "a copy of it vanished while it was read; run the same command again"});
     }
-    std::sort(library_.unreadable.begin(), library_.unreadable.end(),
-              [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
   }
 
   // The files that were read in this run, to pictures that were made in it, or that are known.
@@ -247,20 +244,18 @@ class Scan {
         [&](std::size_t i) { return library_.files[i].fresh && failure_of_.count(static_cast<FileIndex>(i)) == 0; });
     if (fresh.empty()) return;
     const auto by_content = [](const Picture& a, const Picture& b) { return a.data.content < b.data.content; };
-    const auto place_of = [&](std::vector<Picture>& pictures, const ContentHash& content) {
-      const auto at = std::lower_bound(pictures.begin(), pictures.end(), content,
-                                       [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
-      return at != pictures.end() && at->data.content == content ? &*at : nullptr;
-    };
-    std::vector<Picture> made;
-    made.reserve(made_.size());
-    for (CatalogPicture& picture : made_) made.push_back({std::move(picture), {}});
+    std::vector<Picture>& made = made_;
     std::sort(made.begin(), made.end(), by_content);
+    const auto known = [&](const ContentHash& content) -> Picture* {
+      for (std::vector<Picture>* pictures : {&made, &library_.pictures}) {
+        if (const std::uint32_t at = place_of(*pictures, content); at != kNone) return &(*pictures)[at];
+      }
+      return nullptr;
+    };
     std::vector<std::pair<ContentHash, FileIndex>> elsewhere;
     for (std::size_t begin = 0, end = 0; begin < fresh.size(); begin = end) {
       while (end < fresh.size() && fresh[end].first == fresh[begin].first) ++end;
-      Picture* picture = place_of(made, fresh[begin].first);
-      if (picture == nullptr) picture = place_of(library_.pictures, fresh[begin].first);
+      Picture* picture = known(fresh[begin].first);
       for (std::size_t i = begin; i < end; ++i) {
         if (picture == nullptr) {
           elsewhere.push_back(fresh[i]);
@@ -295,7 +290,7 @@ class Scan {
   std::vector<ContentHash> content_of_;  // of each file that is known
   std::vector<std::uint8_t> known_;      // bytes, since threads write them
   std::map<FileIndex, std::string> failure_of_;
-  std::vector<CatalogPicture> made_;  // decoded in this run
+  std::vector<Picture> made_;  // decoded in this run
 };
 
 }  // namespace
