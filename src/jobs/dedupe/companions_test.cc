@@ -32,5 +32,16 @@ TEST(Companions, AnotherMomentIsAnotherAsset) {
   EXPECT_EQ(assets.raw_of[1], Assets::kAlone);
 }
 
+TEST(Companions, NamesThatDifferInCaseComeInAnyOrder) {
+  std::vector<Shot> shots;
+  for (const char* name : {"/p/B.JPG", "/p/C.JPG", "/p/a.JPG", "/p/a.cr2", "/p/b.cr2", "/p/c.cr2", "/q/B.JPG"})
+    shots.push_back({name, name[5] == 'J' ? ImageFormat::jpeg : ImageFormat::raw, ""});
+  const Assets assets = assign_companions(shots, {"/p/A.XMP", "/p/b.xmp", "/p/b0.xmp", "/p/c.JPG.xmp", "/q/b.mov"});
+  constexpr std::uint32_t kAlone = Assets::kAlone;
+  EXPECT_EQ(assets.raw_of, (std::vector<std::uint32_t>{4, 5, 3, kAlone, kAlone, kAlone, kAlone}));
+  EXPECT_EQ(assets.sidecars,
+            (std::vector<Names>{{"/p/b.xmp"}, {"/p/c.JPG.xmp"}, {"/p/A.XMP"}, {}, {}, {}, {"/q/b.mov"}}));
+}
+
 }  // namespace
 }  // namespace millrace::dedupe
