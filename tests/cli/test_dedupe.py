@@ -306,6 +306,8 @@ def test_wrong_input_is_named(tmp_path, folder):
     done = millrace("dedupe", folder, "--catalog", tmp_path / "notes.txt", check=False)
     assert done.returncode == 1 and b"notes.txt" in done.stderr
     assert (tmp_path / "notes.txt").read_text() == "hello"
+    done = millrace("dedupe", folder, "--catalog", ":memory:", check=False, cwd=tmp_path)
+    assert done.returncode == 2 and b"mktemp" in done.stderr and not (tmp_path / ":memory:").exists()
 
 
 @pytest.mark.parametrize("kind", ["whash", "colorhash", "pdq"])

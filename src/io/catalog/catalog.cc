@@ -66,6 +66,10 @@ void use_write_ahead_log(Catalog::State& s) {
 Catalog::Catalog(const std::string& path, const std::string& key) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.key = key;
+  if (file_name(path) == ":memory:") {
+    throw Failure(ErrorCode::usage, "a catalogue is kept in a file, not in memory", path,
+                  "to keep nothing, name one in a folder that you remove afterwards, such as $(mktemp -d)/catalog");
+  }
   make_folders(folder_of(path));
   s.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   check_ours(s);

@@ -75,7 +75,7 @@ class Catalog {
  public:
   // Opens or makes the file and its folder. `key` names how pictures are looked at (hash version, decoding): pictures
   // and what follows from them under another key are dropped, files stay. Failure(conflict) when a newer program made
-  // it, Failure(bad_data) when it is not a catalogue.
+  // it, Failure(bad_data) when it is not a catalogue, Failure(usage) for SQLite's ":memory:".
   Catalog(const std::string& path, const std::string& key);
   ~Catalog();
   Catalog(const Catalog&) = delete;

@@ -86,7 +86,9 @@ struct Connection {
 
   void open(const std::string& file, int flags) {
     path = file;
-    if (sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
+    // A name with a slash first is a file's: SQLite reads others as addresses (file:...), or as no file at all.
+    const std::string name = path.starts_with('/') ? path : "./" + path;
+    if (sqlite3_open_v2(name.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
       fail("the catalogue cannot be opened");
     }
     sqlite3_busy_timeout(db, kBusyMs);
