@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "src/base/text.h"
 
@@ -31,7 +33,34 @@ class Walker {
     }
   }
 
+  // What symbolic links lead to, once all that lies in the folders themselves is known: which name a file has depends
+  // on no order, and a link to what is there gives it no other name.
+  void links() {
+    std::map<std::string, struct stat> files;
+    while (!links_.empty() && !cancelled()) {
+      const std::set<std::string> found = std::exchange(links_, {});
+      for (const std::string& path : found) {
+        struct stat info {};
+        if (::stat(path.c_str(), &info) != 0) {
+          result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
+        } else if (S_ISDIR(info.st_mode)) {
+          folder(path, info);
+        } else if (S_ISREG(info.st_mode)) {
+          files.emplace(path, info);
+        }
+      }
+    }
+    if (files.empty()) return;
+    std::set<std::pair<dev_t, ino_t>> there;
+    for (const FileEntry& file : result_.files) there.insert({file.device, file.inode});
+    for (const auto& [path, info] : files) {
+      if (there.insert({info.st_dev, info.st_ino}).second) add(path, info);
+    }
+  }
+
  private:
+  bool cancelled() const { return options_.cancelled && options_.cancelled(); }
+
   bool excluded(const std::string& path) const {
     return std::any_of(options_.exclude.begin(), options_.exclude.end(),
                        [&](const std::string& pattern) { return glob_match(pattern, path); });
@@ -62,7 +91,7 @@ class Walker {
   void folder(const std::string& top, const struct stat& top_info) {
     std::vector<std::string> open = {top};
     if (!entered_.insert({top_info.st_dev, top_info.st_ino}).second) return;
-    while (!open.empty() && !(options_.cancelled && options_.cancelled())) {
+    while (!open.empty() && !cancelled()) {
       const std::string at = std::move(open.back());
       open.pop_back();
       DIR* handle = ::opendir(at.c_str());
@@ -77,14 +106,15 @@ class Walker {
         path += name;
         if (excluded(path)) continue;
         struct stat info {};
-        const int flags = options_.follow_symlinks ? 0 : AT_SYMLINK_NOFOLLOW;
-        if (::fstatat(::dirfd(handle), name.c_str(), &info, flags) != 0) {
+        if (::fstatat(::dirfd(handle), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
           result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
         } else if (S_ISDIR(info.st_mode)) {
-          // A folder that was entered already, through a link or a bind mount, is not entered again.
+          // A folder that was entered already, by another name or a bind mount, is not entered again.
           if (entered_.insert({info.st_dev, info.st_ino}).second) open.push_back(std::move(path));
         } else if (S_ISREG(info.st_mode)) {
           add(path, info);
+        } else if (S_ISLNK(info.st_mode) && options_.follow_symlinks) {
+          links_.insert(std::move(path));
         }
       }
       ::closedir(handle);
@@ -94,14 +124,17 @@ class Walker {
   const WalkOptions& options_;
   WalkResult& result_;
   std::set<std::pair<dev_t, ino_t>> entered_;
+  std::set<std::string> links_;  // to be followed
 };
 
 }  // namespace
 
-WalkResult walk(const std::vector<std::string>& roots, const WalkOptions& options) {
+WalkResult walk(std::vector<std::string> roots, const WalkOptions& options) {
   WalkResult result;
   Walker walker(options, result);
+  std::sort(roots.begin(), roots.end());
   for (const std::string& root : roots) walker.root(root);
+  walker.links();
   std::sort(result.files.begin(), result.files.end(),
             [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });
   result.files.erase(std::unique(result.files.begin(), result.files.end(),

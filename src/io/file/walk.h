@@ -1,5 +1,5 @@
 // Enters: files and folders that a person named.
-// Leaves: every file below them, in an order that depends on names alone.
+// Leaves: every file below them, in an order that depends on names alone, not on the order in which they were named.
 // Never: follows a loop, or stops at a folder that cannot be read.
 #pragma once
 
@@ -21,8 +21,9 @@ struct FileEntry {
 };
 
 struct WalkOptions {
-  bool hidden = false;               // also names that begin with a dot
-  bool follow_symlinks = false;      // also what symbolic links inside a folder point to
+  bool hidden = false;  // also names that begin with a dot
+  // Also what symbolic links inside a folder point to, unless it lies in the folders and so has a name already.
+  bool follow_symlinks = false;
   std::vector<std::string> exclude;  // glob patterns (src/base/text.h); a folder that matches is not entered
   std::function<bool()> cancelled;
 };
@@ -33,6 +34,6 @@ struct WalkResult {
 };
 
 // A named root that does not exist is an Error in `unreadable`. A named file is taken whatever its name is.
-WalkResult walk(const std::vector<std::string>& roots, const WalkOptions& options);
+WalkResult walk(std::vector<std::string> roots, const WalkOptions& options);
 
 }  // namespace millrace
