@@ -152,6 +152,31 @@ def test_what_came_when_does_not_show(tmp_path, folder, options):
     assert again == first
 
 
+def test_the_limit_of_pixels_is_this_runs(tmp_path, folder):
+    """What an earlier run with another limit left in the catalogue does not show."""
+    image = scene(640, 480, 80)
+    image.save(folder / "large.png")
+    image.transpose(Image.Transpose.ROTATE_90).save(folder / "turned.jpg", exif=exif(camera=None, orientation=6))
+    image.resize((320, 240)).save(folder / "small.png")
+    image.resize((300, 225)).save(folder / "smaller.jpg", quality=90)
+    shutil.copy(folder / "turned.jpg", folder / "turned again.jpg")
+    low = ["--max-pixels", "100000"]
+    expected, done = dedupe(tmp_path, folder, *low, catalog="low.sqlite")
+    assert done.returncode == 3 and groups(expected) == [["small.png", "smaller.jpg"]]
+    assert [u["reason"] for u in expected["unreadable"]].count("480 x 640 pixels are over the limit of 100,000") == 2
+    everything, _ = dedupe(tmp_path, folder, catalog="high.sqlite")
+    assert len(groups(everything)[0]) == 5
+    assert dedupe(tmp_path, folder, catalog="low.sqlite")[0] == everything
+    assert dedupe(tmp_path, folder, *low, catalog="high.sqlite")[0] == expected
+    # A copy under another name, of a content that is known.
+    for name in ("high.sqlite", "new.sqlite"):
+        shutil.copy(folder / "large.png", tmp_path / "moved.png")
+        result, _ = dedupe(tmp_path, tmp_path / "moved.png", *low, catalog=name)
+        assert len(result["unreadable"]) == 1
+    again = millrace("dedupe", folder, "--catalog", tmp_path / "high.sqlite")
+    assert b"0 decoded, 5 unchanged" in again.stderr, "what the larger limit taught stays"
+
+
 def test_told_apart_though_they_look_the_same(tmp_path, folder):
     """Only their EXIF differs: one look, two contents. What a person decided holds all the same."""
     image = scene(640, 480, 70)

@@ -81,14 +81,14 @@ class Catalog {
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
 
-  // The readers up to has_picture() are thread-safe: each call reads what was last flushed through a connection of its
+  // The readers up to picture() are thread-safe: each call reads what was last flushed through a connection of its
   // own. The files whose path is at least `from` and below `to`, in the order of their path bytes; the object is used
   // again for the next one.
   void each_file(std::string_view from, std::string_view to, const std::function<void(const CatalogFile&)>& visit);
   // Those of the pictures `wanted` (sorted) that are known, in the order of their content; all of them without.
   void each_picture(std::optional<std::span<const ContentHash>> wanted,
                     const std::function<void(CatalogPicture&)>& visit);
-  bool has_picture(const ContentHash& content);
+  std::optional<CatalogPicture> picture(const ContentHash& content);
   std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t look);
   std::vector<CatalogScore> scores();
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates();

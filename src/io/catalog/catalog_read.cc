@@ -104,7 +104,7 @@ void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
   }
 }
 
-bool Catalog::has_picture(const ContentHash& content) {
+std::optional<CatalogPicture> Catalog::picture(const ContentHash& content) {
   State& s = *state_;
   const std::lock_guard lock(s.asking);
   if (s.picture_known.handle == nullptr) {
@@ -112,10 +112,10 @@ bool Catalog::has_picture(const ContentHash& content) {
     s.asked.prepare(s.picture_known, fmt::format("{} WHERE content = ?", kPictureColumns).c_str());
   }
   s.picture_known.bind_content(1, content);
-  CatalogPicture picture;
-  const bool known = s.asked.step(s.picture_known) && read_picture(s.picture_known, picture);
+  std::optional<CatalogPicture> out(std::in_place);
+  if (!s.asked.step(s.picture_known) || !read_picture(s.picture_known, *out)) out.reset();
   sqlite3_reset(s.picture_known.handle);
-  return known;
+  return out;
 }
 
 std::optional<std::vector<std::uint8_t>> Catalog::thumbnail(std::uint64_t look) {

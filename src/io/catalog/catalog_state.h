@@ -147,7 +147,7 @@ struct Catalog::State : Connection {
   std::vector<CatalogScore> scores;
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
-  Connection asked;  // by has_picture(), under this lock
+  Connection asked;  // by picture(), under this lock
   std::mutex asking;
   Statement picture_known, thumbnail_of;
 

@@ -341,8 +341,9 @@ TEST_F(CatalogTest, PicturesAreFoundByContent) {
   EXPECT_EQ(found({all[0], all[200], all.back()}), (std::vector<ContentHash>{all[0], all[200], all.back()}));
   EXPECT_TRUE(found({}).empty());
   EXPECT_TRUE(found({wanted[0]}).empty());
-  EXPECT_TRUE(catalog.has_picture(all[7]));
-  EXPECT_FALSE(catalog.has_picture(wanted[0]));
+  ASSERT_TRUE(catalog.picture(all[7]));
+  EXPECT_EQ(catalog.picture(all[7])->content, all[7]);
+  EXPECT_FALSE(catalog.picture(wanted[0]));
 }
 
 TEST_F(CatalogTest, RowsThatAreNoPicturesDoNotHoldUpTheSearch) {

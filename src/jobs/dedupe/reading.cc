@@ -32,7 +32,7 @@ CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) 
 }  // namespace
 
 Reader::Reader(const Options& options, Catalog& catalog, RunContext& context, const std::vector<File>& files)
-    : catalog_(catalog), context_(context), files_(files) {
+    : options_(options), catalog_(catalog), context_(context), files_(files) {
   wanted_.hashes = {{kCatalogCodes.begin(), kCatalogCodes.end()}, 8};
   wanted_.upright = true;
   wanted_.thumbnail_side = kThumbnailSide;
@@ -103,7 +103,12 @@ bool Reader::claim(const ContentHash& content) {
     const std::lock_guard lock(mutex_);
     if (!claimed_.insert(content).second) return false;
   }
-  return !catalog_.has_picture(content);
+  const auto known = catalog_.picture(content);
+  return !known || over_limit(*known, options_);
+}
+
+bool over_limit(const CatalogPicture& picture, const Options& options) {
+  return !picture.failed && static_cast<long long>(picture.width) * picture.height > options.max_pixels;
 }
 
 }  // namespace millrace::dedupe

@@ -30,6 +30,10 @@ struct Read {
 // What the rule and the judge see of a picture, as one number: its thumbnail as JPEG and its codes.
 std::uint64_t look_of(std::vector<std::uint8_t> thumbnail, const LookCodes& codes);
 
+// True when a picture that an earlier run decoded is over this run's limit: it is read again, so that what is said of
+// it is what a run that knows nothing says.
+bool over_limit(const CatalogPicture& picture, const Options& options);
+
 class Reader {
  public:
   Reader(const Options& options, Catalog& catalog, RunContext& context, const std::vector<File>& files);
@@ -40,6 +44,7 @@ class Reader {
  private:
   bool claim(const ContentHash& content);
 
+  const Options& options_;
   Catalog& catalog_;
   RunContext& context_;
   const std::vector<File>& files_;

@@ -112,7 +112,8 @@ class Scan {
     return out;
   }
 
-  // The pictures of these files in the order of their content; one that is not known is left empty.
+  // The pictures of these files in the order of their content; one that is not known, or over this run's limit, is left
+  // empty.
   std::vector<Picture> recall(const std::vector<std::pair<ContentHash, FileIndex>>& files) {
     std::vector<ContentHash> wanted;
     wanted.reserve(files.size());
@@ -124,7 +125,7 @@ class Scan {
       std::size_t at = begin;
       catalog_.each_picture(std::span(wanted).subspan(begin, end - begin), [&](CatalogPicture& known) {
         while (wanted[at] != known.content) ++at;
-        pictures[at].data = std::move(known);
+        if (!over_limit(known, options_)) pictures[at].data = std::move(known);
       });
     });
     std::size_t at = 0;
@@ -138,7 +139,8 @@ class Scan {
   void recall_pictures() {
     library_.pictures = recall(
         contents([&](std::size_t i) { return known_[i] != 0 && failure_of_.count(static_cast<FileIndex>(i)) == 0; }));
-    // A file whose picture is not there is read again: its failure was one of that run, or a killed run wrote it.
+    // A file whose picture is not there is read again: its failure was one of that run, or a killed run wrote it, or
+    // another limit is set.
     std::vector<bool> found(known_.size(), false);
     for (const Picture& picture : library_.pictures) {
       for (const FileIndex i : picture.files) found[i] = true;
