@@ -124,6 +124,12 @@ def test_a_second_run_decodes_only_what_changed(tmp_path, folder):
     millrace("dedupe", other, "--catalog", tmp_path / "c.sqlite", "-q")
     (tmp_path / "unplugged").rename(folder)
     assert b"0 decoded, 6 unchanged" in millrace(*arguments).stderr
+    # The same bytes under other names, or with another time, are known.
+    moved = tmp_path / "moved"
+    folder.rename(moved)
+    os.utime(moved / "3.jpg", (1, 1))
+    arguments[1] = moved
+    assert b"0 decoded" in millrace(*arguments).stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--orientations"], ["--match", "dhash<=10"], ["--no-verify"]])

@@ -85,6 +85,8 @@ class Catalog {
   // own. The files whose path is at least `from` and below `to`, in the order of their path bytes; the object is used
   // again for the next one.
   void each_file(std::string_view from, std::string_view to, const std::function<void(const CatalogFile&)>& visit);
+  // The size of each file that could be read, in no order.
+  void each_size(const std::function<void(std::uint64_t)>& visit);
   // Those of the pictures `wanted` (sorted) that are known, in the order of their content; all of them without.
   void each_picture(std::optional<std::span<const ContentHash>> wanted,
                     const std::function<void(CatalogPicture&)>& visit);

@@ -62,6 +62,14 @@ void Catalog::each_file(std::string_view from, std::string_view to,
   }
 }
 
+void Catalog::each_size(const std::function<void(std::uint64_t)>& visit) {
+  Connection s;
+  s.open(state_->path, SQLITE_OPEN_READONLY);
+  Statement row;
+  s.prepare(row, "SELECT size FROM files WHERE code IS NULL");
+  while (s.step(row)) visit(static_cast<std::uint64_t>(row.integer(0)));
+}
+
 void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
                            const std::function<void(CatalogPicture&)>& visit) {
   Connection s;

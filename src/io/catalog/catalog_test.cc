@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
+
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -380,6 +382,12 @@ TEST_F(CatalogTest, FilesOfAFolder) {
   std::vector<std::string> names;
   catalog.each_file("/a/", "/a0", [&](const CatalogFile& file) { names.push_back(file.path); });
   EXPECT_EQ(names, (std::vector<std::string>{"/a/b", "/a/c/d"}));
+  catalog.put(CatalogFile{"/c", 1ULL << 40, 1, false, {}, "", content(1)});
+  catalog.put(CatalogFile{"/d", 3, 1, true, ErrorCode::io, "cannot be read", {}});
+  catalog.flush();
+  std::map<std::uint64_t, int> sizes;
+  catalog.each_size([&](std::uint64_t size) { ++sizes[size]; });
+  EXPECT_EQ(sizes, (std::map<std::uint64_t, int>{{1, 6}, {1ULL << 40, 1}}));
 }
 
 TEST_F(CatalogTest, OnlyTheFirstPutsAPart) {

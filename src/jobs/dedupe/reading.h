@@ -38,7 +38,8 @@ class Reader {
  public:
   Reader(const Options& options, Catalog& catalog, RunContext& context, const std::vector<File>& files);
 
-  // `twins`: another file has the same size, so the bytes are hashed before anything is decoded. Thread-safe.
+  // `twins`: another file, here or in the catalogue, has the same size, so the bytes are hashed before anything is
+  // decoded. Thread-safe.
   std::unique_ptr<Read> read(std::size_t index, bool twins, Span& span);
 
  private:
