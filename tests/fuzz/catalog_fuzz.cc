@@ -26,7 +26,7 @@ struct Tables {
 
   Tables() {
     remove();
-    catalog = std::make_unique<Catalog>(path, "fuzz");
+    catalog = std::make_unique<Catalog>(path, millrace::CatalogKey{"fuzz", "fuzz"});
     if (sqlite3_open(path.c_str(), &db) != SQLITE_OK) std::abort();
     sqlite3_exec(db, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);
   }

@@ -11,7 +11,8 @@
 namespace millrace {
 namespace {
 
-constexpr int kSchema = 2;                  // 1 kept thumbnails and scores by content
+// 1 kept thumbnails and scores by content; 2 had both keys in one.
+constexpr int kSchema = 3;
 constexpr int kApplicationId = 0x6D726163;  // "mrac", so that `file` and we can tell it from other SQLite files
 
 constexpr const char* kTables = R"(
@@ -61,9 +62,19 @@ void use_write_ahead_log(Catalog::State& s) {
   }
 }
 
+// Drops what another program found in another way.
+void use_key(Catalog::State& s, const CatalogKey& key) {
+  const bool same_pictures = s.meta("key") == key.pictures;
+  if (same_pictures && s.meta("verdicts") == key.verdicts) return;
+  if (!same_pictures) s.run("DELETE FROM pictures; DELETE FROM thumbnails");
+  s.run("DELETE FROM scores; DELETE FROM joined; DELETE FROM links");
+  s.set_meta("key", key.pictures);
+  s.set_meta("verdicts", key.verdicts);
+}
+
 }  // namespace
 
-Catalog::Catalog(const std::string& path, const std::string& key) : state_(std::make_unique<State>()) {
+Catalog::Catalog(const std::string& path, const CatalogKey& key) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.key = key;
   if (file_name(path) == ":memory:") {
@@ -77,16 +88,16 @@ Catalog::Catalog(const std::string& path, const std::string& key) : state_(std::
   s.run("PRAGMA synchronous = NORMAL");
   s.run("BEGIN IMMEDIATE");
   s.run(fmt::format("PRAGMA application_id = {}", kApplicationId).c_str());
-  if (s.number("PRAGMA user_version") == 1) s.run("DROP TABLE pictures; DROP TABLE thumbnails; DROP TABLE scores;");
+  const std::int64_t schema = s.number("PRAGMA user_version");
+  if (schema == 1) s.run("DROP TABLE pictures; DROP TABLE thumbnails; DROP TABLE scores;");
   s.run(fmt::format("PRAGMA user_version = {}", kSchema).c_str());
   s.run(kTables);
-  if (s.meta("key") != key) {
-    s.run("DELETE FROM pictures; DELETE FROM thumbnails; DELETE FROM scores; DELETE FROM joined; DELETE FROM links;");
-    Statement statement;
-    s.prepare(statement, "INSERT OR REPLACE INTO meta VALUES ('key', ?)");
-    statement.text(1, key);
-    s.write(statement);
+  if (const std::string both = s.meta("key"); schema == 2 && both.find(", ") != std::string::npos) {
+    const std::size_t at = both.rfind(", ");
+    s.set_meta("key", std::string_view(both).substr(0, at));
+    s.set_meta("verdicts", std::string_view(both).substr(at + 2));
   }
+  use_key(s, key);
   s.run("COMMIT");
 }
 

@@ -71,12 +71,17 @@ struct CatalogJoin {
   std::vector<CatalogLink> links;
 };
 
+// By which program what is kept was found: what another one found differently is dropped, files stay.
+struct CatalogKey {
+  std::string pictures;  // how they are decoded, hashed and reduced; under another key nothing of them is kept
+  std::string verdicts;  // how their looks are compared; under another key scores, links and what is joined go
+};
+
 class Catalog {
  public:
-  // Opens or makes the file and its folder. `key` names how pictures are looked at (hash version, decoding): pictures
-  // and what follows from them under another key are dropped, files stay. Failure(conflict) when a newer program made
-  // it, Failure(bad_data) when it is not a catalogue, Failure(usage) for SQLite's ":memory:".
-  Catalog(const std::string& path, const std::string& key);
+  // Opens or makes the file and its folder. Failure(conflict) when a newer program made it, Failure(bad_data) when it
+  // is not a catalogue, Failure(usage) for SQLite's ":memory:".
+  Catalog(const std::string& path, const CatalogKey& key);
   ~Catalog();
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;

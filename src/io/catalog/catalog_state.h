@@ -138,10 +138,17 @@ struct Connection {
     statement.text(1, key);
     return step(statement) ? std::string(statement.text(0)) : "";
   }
+  void set_meta(const char* key, std::string_view value) {
+    Statement statement;
+    prepare(statement, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
+    statement.text(1, key);
+    statement.text(2, value);
+    write(statement);
+  }
 };
 
 struct Catalog::State : Connection {
-  std::string key;
+  CatalogKey key;
   std::vector<CatalogFile> files;
   std::vector<std::pair<CatalogPicture, std::vector<std::uint8_t>>> pictures;
   std::vector<CatalogScore> scores;
@@ -154,7 +161,7 @@ struct Catalog::State : Connection {
   // Begins a transaction that writes what this run found under its key.
   void begin_writing() {
     run("BEGIN IMMEDIATE");
-    if (meta("key") == key) return;
+    if (meta("key") == key.pictures && meta("verdicts") == key.verdicts) return;
     run("ROLLBACK");
     throw Failure(ErrorCode::conflict, "another version of this program has taken the catalogue over", printable(path),
                   "run the same command again, or name another catalogue with --catalog");

@@ -1,87 +1,21 @@
-#include "src/io/catalog/catalog.h"
-
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <map>
 
-#include "src/io/test_pictures.h"
+#include "src/io/catalog/catalog_for_test.h"
 
 namespace millrace {
 namespace {
 
 using testing::HasSubstr;
 
-ContentHash content(int seed) {
-  ContentHash hash{};
-  for (std::size_t i = 0; i < hash.size(); ++i) hash[i] = static_cast<std::uint8_t>(seed * 17 + static_cast<int>(i));
-  return hash;
-}
-
-CatalogPicture picture(int seed) {
-  CatalogPicture p;
-  p.content = content(seed);
-  p.damage = "da\nmage";
-  p.format = 3;
-  p.width = 4000 + seed;
-  p.height = 3000;
-  p.quality = 77;
-  p.codes = {0xFFFFFFFFFFFFFFFF, 1, 0x8000000000000000, static_cast<std::uint64_t>(seed)};
-  p.taken = "2024:05:01 12:30:00";
-  p.subsecond = "250";
-  p.camera = "Maker \xFF\"'; DROP TABLE files;";
-  p.exif_fields = 42;
-  p.look = 0x9000000000000000 + static_cast<std::uint64_t>(seed);
-  return p;
-}
-
-std::vector<CatalogFile> files_of(Catalog& catalog) {
-  std::vector<CatalogFile> files;
-  catalog.each_file("", "\xFF", [&](const CatalogFile& file) { files.push_back(file); });
-  return files;
-}
-
-std::vector<CatalogPicture> pictures_of(Catalog& catalog) {
-  std::vector<CatalogPicture> pictures;
-  catalog.each_picture(std::nullopt, [&](const CatalogPicture& picture) { pictures.push_back(picture); });
-  return pictures;
-}
-
-class CatalogTest : public testing::Test {
- protected:
-  std::string path() const { return folder_.at("deep/er/catalog.sqlite"); }
-
-  // Runs SQL on the file as another program would.
-  void edit(const std::string& sql) const {
-    sqlite3* db = nullptr;
-    ASSERT_EQ(sqlite3_open(path().c_str(), &db), SQLITE_OK);
-    char* error = nullptr;
-    EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &error), SQLITE_OK) << error << " in " << sql;
-    sqlite3_close(db);
-  }
-
-  Error failure(const std::string& at) const {
-    try {
-      Catalog catalog(at, "key");
-      (void)files_of(catalog);
-      (void)pictures_of(catalog);
-    } catch (const Failure& failure) {
-      return failure.error();
-    }
-    return {};
-  }
-
-  TestFolder folder_;
-};
-
 TEST_F(CatalogTest, EveryFieldComesBack) {
   const std::vector<std::uint8_t> jpeg = {0, 1, 255, 0};
   {
-    Catalog catalog(path(), "key");
+    Catalog catalog(path(), kCatalogKey);
     catalog.put(picture(1), jpeg);
     CatalogPicture failed;
     failed.content = content(2);
@@ -96,7 +30,7 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
     catalog.flush();
     catalog.flush();
   }
-  Catalog catalog(path(), "key");
+  Catalog catalog(path(), kCatalogKey);
   const auto pictures = pictures_of(catalog);
   ASSERT_EQ(pictures.size(), 2U);
   const CatalogPicture& p = pictures[0].failed ? pictures[1] : pictures[0];
@@ -141,7 +75,7 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
 
 TEST_F(CatalogTest, NotDuplicatesCanBeTakenBack) {
   {
-    Catalog catalog(path(), "key");
+    Catalog catalog(path(), kCatalogKey);
     catalog.put_not_duplicates(content(1), content(2));
     catalog.put_not_duplicates(content(1), content(3));
     catalog.flush();
@@ -150,7 +84,7 @@ TEST_F(CatalogTest, NotDuplicatesCanBeTakenBack) {
     EXPECT_EQ(catalog.not_duplicates().size(), 2U) << "at the next flush";
     catalog.flush();
   }
-  const auto left = Catalog(path(), "key").not_duplicates();
+  const auto left = Catalog(path(), kCatalogKey).not_duplicates();
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left[0].second, content(3));
 }
@@ -158,14 +92,14 @@ TEST_F(CatalogTest, NotDuplicatesCanBeTakenBack) {
 TEST_F(CatalogTest, AKillLosesOnlyWhatWasNotFlushed) {
   const pid_t child = ::fork();
   if (child == 0) {
-    Catalog catalog(path(), "key");
+    Catalog catalog(path(), kCatalogKey);
     catalog.put(picture(1), {1});
     catalog.flush();
     catalog.put(picture(2), {2});
     ::kill(::getpid(), SIGKILL);
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  Catalog catalog(path(), "key");
+  Catalog catalog(path(), kCatalogKey);
   ASSERT_EQ(pictures_of(catalog).size(), 1U);
   EXPECT_EQ(pictures_of(catalog)[0].content, content(1));
 }
@@ -179,7 +113,7 @@ TEST_F(CatalogTest, TwoRunsShareOne) {
     if (child == 0) {
       int status = 0;
       try {
-        Catalog catalog(path(), "key");
+        Catalog catalog(path(), kCatalogKey);
         for (int i = 0; i < kEach; ++i) {
           catalog.put(picture(c * kEach + i), {1});
           catalog.put(picture(1000), {2});
@@ -198,28 +132,8 @@ TEST_F(CatalogTest, TwoRunsShareOne) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
-  Catalog catalog(path(), "key");
+  Catalog catalog(path(), kCatalogKey);
   EXPECT_EQ(pictures_of(catalog).size(), static_cast<std::size_t>(kProcesses * kEach + 1));
-}
-
-TEST_F(CatalogTest, AnotherKeyDropsPicturesAndKeepsFiles) {
-  {
-    Catalog catalog(path(), "old");
-    catalog.put(picture(1), {1});
-    catalog.put(CatalogFile{"/a", 1, 1, false, {}, "", content(1)});
-    catalog.put(CatalogScore{1, 2, 0, 1, 1});
-    EXPECT_TRUE(catalog.put_joined(7, 0, std::vector<std::uint8_t>{1}, std::vector<CatalogLink>{{1, 2, 0, 1}}));
-    catalog.put_not_duplicates(content(1), content(2));
-    catalog.flush();
-  }
-  Catalog catalog(path(), "new");
-  EXPECT_TRUE(pictures_of(catalog).empty());
-  EXPECT_TRUE(catalog.scores().empty());
-  EXPECT_EQ(catalog.thumbnail(picture(1).look), std::nullopt);
-  EXPECT_TRUE(catalog.joined(7).parts.empty());
-  EXPECT_TRUE(catalog.joined(7).links.empty());
-  EXPECT_EQ(files_of(catalog).size(), 1U);
-  EXPECT_EQ(catalog.not_duplicates().size(), 1U) << "what a person decided stays";
 }
 
 TEST_F(CatalogTest, OtherFilesAreRefusedAndLeftAlone) {
@@ -243,17 +157,9 @@ TEST_F(CatalogTest, OtherFilesAreRefusedAndLeftAlone) {
   EXPECT_EQ(failure(folder_.path()).code, ErrorCode::io);
 }
 
-TEST_F(CatalogTest, ANewerSchemaIsAConflict) {
-  { const Catalog catalog(path(), "key"); }
-  edit("PRAGMA user_version = 99");
-  const Error error = failure(path());
-  EXPECT_EQ(error.code, ErrorCode::conflict);
-  EXPECT_THAT(error.what, HasSubstr("newer version"));
-}
-
 TEST_F(CatalogTest, BrokenPagesAreAFailureWithARemedyOrNoHarm) {
   {
-    Catalog catalog(path(), "key");
+    Catalog catalog(path(), kCatalogKey);
     for (int i = 0; i < 300; ++i) {
       catalog.put(picture(i), std::vector<std::uint8_t>(600, 7));
       catalog.put(CatalogFile{"/photos/" + std::to_string(i), 1, 1, false, {}, "", content(i)});
@@ -284,7 +190,7 @@ TEST_F(CatalogTest, BrokenPagesAreAFailureWithARemedyOrNoHarm) {
 
 TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
   {
-    Catalog catalog(path(), "key");
+    Catalog catalog(path(), kCatalogKey);
     catalog.put(picture(1), {1});
     catalog.put(CatalogFile{"/good", 1, 1, false, {}, "", content(1)});
     catalog.flush();
@@ -302,7 +208,7 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
         "'x',x'',x'',1,10,10,50,zeroblob(48),1,2,3,0,0", "77,'why','',1,10,10,50,zeroblob(48),1,2,3,0,0",
         "NULL,'','',-1,10,10,50,zeroblob(48),'','','',0,0"}) {
     edit("INSERT OR REPLACE INTO pictures VALUES (" + id + "," + values + ")");
-    Catalog catalog(path(), "key");
+    Catalog catalog(path(), kCatalogKey);
     EXPECT_EQ(pictures_of(catalog).size(), 1U) << values;
   }
   edit("INSERT INTO scores VALUES (1, 2, 300, 1, 0.5), (3, 3, 0, 1, 0.5), (1, 2, 1, 1, 9e999), ('x', x'00', 1, 1, 1)");
@@ -311,7 +217,7 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
   edit("INSERT INTO not_duplicates VALUES ('a', 'b')");
   edit("INSERT OR REPLACE INTO thumbnails VALUES (" + std::to_string(static_cast<std::int64_t>(picture(1).look)) +
        ", 'not a blob')");
-  Catalog catalog(path(), "key");
+  Catalog catalog(path(), kCatalogKey);
   EXPECT_EQ(files_of(catalog).size(), 1U);
   EXPECT_TRUE(catalog.scores().empty());
   EXPECT_TRUE(catalog.not_duplicates().empty());
@@ -320,7 +226,7 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
 }
 
 TEST_F(CatalogTest, PicturesAreFoundByContent) {
-  Catalog catalog(path(), "key");
+  Catalog catalog(path(), kCatalogKey);
   std::vector<ContentHash> all, wanted;
   for (int i = 0; i < 1000; ++i) {
     CatalogPicture p = picture(1);
@@ -350,14 +256,14 @@ TEST_F(CatalogTest, PicturesAreFoundByContent) {
 
 TEST_F(CatalogTest, RowsThatAreNoPicturesDoNotHoldUpTheSearch) {
   {
-    Catalog catalog(path(), "key");
+    Catalog catalog(path(), kCatalogKey);
     catalog.put(picture(9), {});
     catalog.flush();
   }
   for (int i = 0; i < 20; ++i) {
     edit("INSERT INTO pictures (content) VALUES (x'80" + std::string(32, '0') + std::to_string(10 + i) + "')");
   }
-  Catalog catalog(path(), "key");
+  Catalog catalog(path(), kCatalogKey);
   std::vector<ContentHash> wanted = {content(1), content(9)};
   std::sort(wanted.begin(), wanted.end());
   int found = 0;
@@ -365,16 +271,8 @@ TEST_F(CatalogTest, RowsThatAreNoPicturesDoNotHoldUpTheSearch) {
   EXPECT_EQ(found, 1);
 }
 
-TEST_F(CatalogTest, AnotherVersionThatTakesOverEndsAnOlderRun) {
-  Catalog older(path(), "old");
-  older.put(picture(1), {1});
-  const Catalog newer(path(), "new");
-  EXPECT_THROW(older.flush(), Failure);
-  EXPECT_THROW(older.put_joined(7, 0, std::vector<std::uint8_t>{1}, {}), Failure);
-}
-
 TEST_F(CatalogTest, FilesOfAFolder) {
-  Catalog catalog(path(), "key");
+  Catalog catalog(path(), kCatalogKey);
   for (const char* name : {"/a", "/a/b", "/a/c/d", "/a-b/c", "/a0", "/b"}) {
     catalog.put(CatalogFile{name, 1, 1, false, {}, "", content(1)});
   }
@@ -391,7 +289,7 @@ TEST_F(CatalogTest, FilesOfAFolder) {
 }
 
 TEST_F(CatalogTest, OnlyTheFirstPutsAPart) {
-  Catalog one(path(), "key"), two(path(), "key");
+  Catalog one(path(), kCatalogKey), two(path(), kCatalogKey);
   const std::vector<std::uint8_t> a = {1, 2, 3}, b = {4};
   EXPECT_TRUE(one.put_joined(7, 0, a, std::vector<CatalogLink>{{1, 0x9000000000000001, 1, 0.5F}}));
   EXPECT_FALSE(two.put_joined(7, 0, b, std::vector<CatalogLink>{{5, 6, 0, 1}})) << "what it knew was out of date";
@@ -405,28 +303,10 @@ TEST_F(CatalogTest, OnlyTheFirstPutsAPart) {
   EXPECT_EQ(join.links[0].score, 0.5F);
 }
 
-TEST_F(CatalogTest, TablesOfTheFirstSchemaAreMadeAnew) {
-  std::filesystem::create_directories(folder_.at("deep/er"));
-  edit(
-      "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-      "CREATE TABLE files (path BLOB PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, code INTEGER, "
-      "reason TEXT, content BLOB) WITHOUT ROWID;"
-      "CREATE TABLE pictures (content BLOB PRIMARY KEY); CREATE TABLE thumbnails (content BLOB PRIMARY KEY);"
-      "CREATE TABLE scores (a BLOB, b BLOB);"
-      "INSERT INTO files VALUES (x'2F61', 1, 1, NULL, NULL, x'000102030405060708090a0b0c0d0e0f');"
-      "PRAGMA application_id = " +
-      std::to_string(0x6D726163) + "; PRAGMA user_version = 1");
-  Catalog catalog(path(), "key");
-  catalog.put(picture(1), {1});
-  catalog.flush();
-  EXPECT_EQ(pictures_of(catalog).size(), 1U);
-  EXPECT_EQ(files_of(catalog).size(), 1U) << "files are still what they were";
-}
-
 TEST_F(CatalogTest, FoldersAreMadeAndTheirFailureIsNamed) {
   folder_.write("file", "");
   try {
-    Catalog catalog(folder_.at("file/catalog.sqlite"), "key");
+    Catalog catalog(folder_.at("file/catalog.sqlite"), kCatalogKey);
     ADD_FAILURE();
   } catch (const Failure& failure) {
     EXPECT_THAT(failure.what(), HasSubstr("file"));

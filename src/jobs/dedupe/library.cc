@@ -23,9 +23,9 @@ bool inside(const std::string& path, const std::string& folder) {
 
 }  // namespace
 
-std::string catalog_key() {
-  return fmt::format("hashes {} upright, reduced to {}, thumbnails {}, alike {}", kHashVersion, kShortestSide,
-                     kThumbnailSide, kJudgeVersion);
+CatalogKey catalog_key() {
+  return {fmt::format("hashes {} upright, reduced to {}, thumbnails {}", kHashVersion, kShortestSide, kThumbnailSide),
+          fmt::format("alike {}", kJudgeVersion)};
 }
 
 std::vector<std::string> absolute_folders(const std::vector<std::string>& folders) {

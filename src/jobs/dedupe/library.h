@@ -48,8 +48,8 @@ struct Library {
   std::uint64_t unchanged = 0;      // files known from the catalogue
 };
 
-// What is looked at and how: a catalogue made under another key is not used.
-std::string catalog_key();
+// What is looked at and how: what a catalogue keeps under another key is not used.
+CatalogKey catalog_key();
 
 // The folders as absolute paths without links in them; Failure(usage) for one that is not there.
 std::vector<std::string> absolute_folders(const std::vector<std::string>& folders);
