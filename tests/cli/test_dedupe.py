@@ -387,3 +387,22 @@ def test_a_full_disk_leaves_no_half_result(tmp_path, folder):
     assert out.read_text() == "old" and not (tmp_path / "r.html").exists()
     result, done = dedupe(tmp_path, folder)
     assert done.returncode == 0 and len(result["groups"]) == 2
+
+
+@pytest.mark.parametrize("options", [[], ["--no-verify"]])
+def test_a_picture_without_a_thumbnail_is_remembered_too(tmp_path, folder, options):
+    for index in range(2):
+        scene(640, 480, 90 + index).save(folder / f"{index}.png")
+        scene(640, 480, 90 + index).resize((320, 240)).save(folder / f"{index}.jpg", quality=90)
+    dedupe(tmp_path, folder)
+    with contextlib.closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as catalog:
+        catalog.execute("DELETE FROM thumbnails WHERE look = (SELECT min(look) FROM thumbnails)")
+        catalog.commit()
+    result, _ = dedupe(tmp_path, folder, "--orientations", *options)
+    # By its hashes it is found as well as without --orientations; pixels to be looked at it has none.
+    assert len(groups(result)) == (2 if options else 1)
+    again, _ = dedupe(tmp_path, folder, "--orientations", *options, "--trace", tmp_path / "trace.json")
+    assert again == result
+    if not options:
+        stages = {e.get("name") for e in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]}
+        assert "recall" in stages and not stages & {"turn thumbnails", "find candidates"}, "nothing is new"

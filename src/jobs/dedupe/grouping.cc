@@ -139,10 +139,8 @@ class Grouping {
     if (options_.orientations) {
       std::vector<std::uint64_t> looks;
       for (const Unit& unit : units_) looks.push_back(unit.look);
-      each_turned_look(looks, catalog_, context_, [&](std::size_t u, TurnedCodes& codes) {
-        codes[0] = data(static_cast<std::uint32_t>(u)).codes;
-        enter(u, codes);
-      });
+      each_turned_look(
+          looks, [&](std::size_t u) { return data(static_cast<std::uint32_t>(u)).codes; }, catalog_, context_, enter);
     } else {
       for (std::uint32_t u = 0; u < units_.size(); ++u) enter(u, {&data(u).codes, 1});
     }

@@ -87,10 +87,9 @@ class Linking {
     }
     std::vector<std::uint64_t> looks;
     for (const std::uint32_t i : fresh) looks.push_back(looks_[i]);
-    each_turned_look(looks, catalog_, context_, [&](std::size_t at, TurnedCodes& codes) {
-      codes[0] = codes_of_(fresh[at]);
-      meeting_.add(looks[at], codes);
-    });
+    each_turned_look(
+        looks, [&](std::size_t at) { return codes_of_(fresh[at]); }, catalog_, context_,
+        [&](std::size_t at, const TurnedCodes& codes) { meeting_.add(looks[at], codes); });
   }
 
   // Looks at what a part brought together, and keeps what comes of it.

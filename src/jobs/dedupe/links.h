@@ -5,11 +5,9 @@
 
 #include "src/jobs/dedupe/candidates.h"
 #include "src/jobs/dedupe/judge.h"
+#include "src/jobs/dedupe/look_codes.h"
 
 namespace millrace::dedupe {
-
-// The codes of a look, by its place in the list: part of the look, so any picture's that has it.
-using CodesOf = std::function<LookCodes(std::size_t)>;
 
 // Links between these looks, sorted; kinds `same` and `recoloured`. `looks` sorted, each once. Looks that are new to
 // the catalogue meet one another and all that it knows under this rule, a part at a time; what came of a part is kept

@@ -15,13 +15,12 @@ std::optional<alike::Thumbnail> look_pixels(std::span<const std::uint8_t> jpeg) 
   return pixels;
 }
 
-void each_turned_look(std::span<const std::uint64_t> looks, Catalog& catalog, RunContext& context,
-                      const std::function<void(std::size_t, TurnedCodes&)>& visit) {
+void each_turned_look(std::span<const std::uint64_t> looks, const CodesOf& codes_of, Catalog& catalog,
+                      RunContext& context, const std::function<void(std::size_t, const TurnedCodes&)>& visit) {
   constexpr std::size_t kBatch = 4096;
   Trace::Stage& stage = context.trace.stage("turn thumbnails", context.executor.threads());
   std::vector<std::vector<std::uint8_t>> jpegs(std::min(kBatch, looks.size()));
   std::vector<TurnedCodes> codes(jpegs.size());
-  std::vector<std::uint8_t> usable(jpegs.size());
   for (std::size_t begin = 0; begin < looks.size(); begin += kBatch) {
     const std::size_t count = std::min(kBatch, looks.size() - begin);
     for (std::size_t i = 0; i < count; ++i)
@@ -30,15 +29,13 @@ void each_turned_look(std::span<const std::uint64_t> looks, Catalog& catalog, Ru
       const Span span(stage);
       for (std::size_t i = from; i < to; ++i) {
         const auto pixels = look_pixels(jpegs[i]);
-        usable[i] = pixels.has_value();
+        codes[i].fill(codes_of(begin + i));
         for (std::size_t o = 1; pixels && o < codes[i].size(); ++o)
           codes[i][o] = look_codes(alike::oriented(*pixels, kOrientations[o]).data());
       }
     });
     context.throw_if_cancelled();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (usable[i] != 0) visit(begin + i, codes[i]);
-    }
+    for (std::size_t i = 0; i < count; ++i) visit(begin + i, codes[i]);
   }
 }
 

@@ -1,6 +1,6 @@
 // Enters: looks that the catalogue has thumbnails of.
 // Leaves: their pixels as they are compared, and hashes of these, turned and mirrored.
-// Never: stops at a thumbnail that is missing; its look is passed over.
+// Never: stops at a thumbnail that is missing: its look is taken as it is in each orientation.
 #pragma once
 
 #include <functional>
@@ -17,12 +17,15 @@ namespace millrace::dedupe {
 // A thumbnail as it is hashed and compared: the whole picture squeezed to a square. Nothing where it does not decode.
 std::optional<alike::Thumbnail> look_pixels(std::span<const std::uint8_t> jpeg);
 
+// The codes of a look, by its place in a list: part of the look, so any picture's that has it.
+using CodesOf = std::function<LookCodes(std::size_t)>;
+
 // By index_of() the orientation.
 using TurnedCodes = std::array<LookCodes, kOrientations.size()>;
 
-// Visits the looks in their order, on the calling thread, with the hashes of their turned thumbnails; the first, which
-// is not turned, is for the visitor to fill in.
-void each_turned_look(std::span<const std::uint64_t> looks, Catalog& catalog, RunContext& context,
-                      const std::function<void(std::size_t, TurnedCodes&)>& visit);
+// Visits the looks in their order, on the calling thread, with their own codes and the hashes of their turned
+// thumbnails.
+void each_turned_look(std::span<const std::uint64_t> looks, const CodesOf& codes_of, Catalog& catalog,
+                      RunContext& context, const std::function<void(std::size_t, const TurnedCodes&)>& visit);
 
 }  // namespace millrace::dedupe
