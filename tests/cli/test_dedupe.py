@@ -243,6 +243,26 @@ def test_orientation_is_applied_once_and_turned_copies_are_found_on_request(tmp_
     assert groups(result) == [["mirrored.png", "tagged.jpg", "turned.jpg", "upright.jpg"]]
 
 
+@pytest.mark.parametrize("options", [[], ["--orientations"]])
+def test_tight_groups_without_a_look_hold_the_rule_in_every_pair(tmp_path, folder, options):
+    """Each step from one picture to another is within the rule, the ends are not."""
+    first, last = scene(640, 480, 110), scene(640, 480, 111)
+    for step in range(13):
+        Image.blend(first, last, step / 12).save(folder / f"{step:02}.png")
+    first.transpose(Image.Transpose.ROTATE_90).save(folder / "turned.png")
+    rule = ["--no-verify", "--match", "dhash<=8", *options]
+    chain, _ = dedupe(tmp_path, folder, "--group", "connected", *rule)
+    assert any({"00.png", "12.png"} <= set(g) for g in groups(chain))
+    result, _ = dedupe(tmp_path, folder, *rule)
+    assert len(groups(result)) > 1
+    for group in result["groups"]:
+        members = [os.path.basename(m["path"]) for m in group["members"]]
+        for pair in group["pairs"]:
+            if "turned.png" not in (members[pair["a"]], members[pair["b"]]):
+                assert pair["distances"]["dhash"] <= 8
+    assert any({"00.png", "turned.png"} <= set(g) for g in groups(result)) == bool(options)
+
+
 def test_the_catalogue_numbers_orientations_as_exif_does(tmp_path, folder):
     image = scene(640, 480, 12)
     image.save(folder / "upright.png")

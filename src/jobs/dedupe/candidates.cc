@@ -2,24 +2,34 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "src/kernels/hamming/hamming.h"
 #include "src/kernels/orient/orient.h"
 
 namespace millrace::dedupe {
-std::array<int, 4> distances(const CatalogPicture& a, const CatalogPicture& b) {
-  std::array<int, 4> out{};
-  for (std::size_t c = 0; c < out.size(); ++c) out[c] = std::popcount(a.codes[c] ^ b.codes[c]);
-  return out;
+namespace {
+
+std::size_t slot_in(bool middle, HashKind kind) { return middle ? middle_slot_of(kind) : slot_of(kind); }
+
+// The definition of what meet() finds, for one pair as it is.
+bool holds(const Rule& rule, const LookCodes& a, const LookCodes& b) {
+  const auto in = [&](bool a_middle, bool b_middle) {
+    return std::any_of(rule.alternatives.begin(), rule.alternatives.end(), [&](const auto& terms) {
+      return std::all_of(terms.begin(), terms.end(), [&](const RuleTerm& term) {
+        return std::popcount(a[slot_in(a_middle, term.kind)] ^ b[slot_in(b_middle, term.kind)]) <= term.radius;
+      });
+    });
+  };
+  return in(false, false) || (rule.middle && (in(false, true) || in(true, false)));
 }
 
-bool holds(const Rule& rule, const CatalogPicture& a, const CatalogPicture& b) {
-  return std::any_of(rule.alternatives.begin(), rule.alternatives.end(), [&](const auto& terms) {
-    return std::all_of(terms.begin(), terms.end(), [&](const RuleTerm& term) {
-      const std::size_t slot = slot_of(term.kind);
-      return std::popcount(a.codes[slot] ^ b.codes[slot]) <= term.radius;
-    });
-  });
+}  // namespace
+
+std::array<int, 4> distances(const LookCodes& a, const LookCodes& b) {
+  std::array<int, 4> out{};
+  for (std::size_t c = 0; c < out.size(); ++c) out[c] = std::popcount(a[c] ^ b[c]);
+  return out;
 }
 
 Meeting::Meeting(const Rule& rule, bool orientations, RunContext& context)
@@ -46,7 +56,21 @@ LookCodes Meeting::codes(std::uint32_t row, std::size_t view) const {
 }
 
 const std::vector<std::uint64_t>& Meeting::column(const Sight& sight, HashKind kind) const {
-  return (*sight.columns)[sight.middle ? middle_slot_of(kind) : slot_of(kind)];
+  return (*sight.columns)[slot_in(sight.middle, kind)];
+}
+
+std::optional<std::array<int, 4>> Meeting::nearest(std::uint32_t a, std::uint32_t b) const {
+  if (looks_[a] < looks_[b]) std::swap(a, b);  // the greater look is turned
+  const LookCodes upright = codes(b, 0);
+  std::optional<std::array<int, 4>> best;
+  const auto sum = [](const std::array<int, 4>& bits) { return std::accumulate(bits.begin(), bits.end(), 0); };
+  for (std::size_t view = 0; view < views_.size(); ++view) {
+    const LookCodes turned = codes(a, view);
+    if (!holds(rule_, turned, upright)) continue;
+    const auto bits = distances(turned, upright);
+    if (!best || sum(bits) < sum(*best)) best = bits;
+  }
+  return best;
 }
 
 template <typename Fits>

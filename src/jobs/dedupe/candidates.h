@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,9 @@ class Meeting {
   LookCodes codes(std::uint32_t row, std::size_t view) const;
   // Makes room for so many rows more.
   void reserve(std::size_t count);
+  // Bits in which two rows differ, by kCatalogCodes, in the orientation in which they are nearest of those where the
+  // rule holds; nothing where it holds in none.
+  std::optional<std::array<int, 4>> nearest(std::uint32_t a, std::uint32_t b) const;
   // Pairs whose later row is in [begin, end). OutOfMemory when they do not fit.
   MetPairs meet(std::uint32_t begin, std::uint32_t end) const;
   // Lets rows from `first` on meet all before them, part by part: visit(begin, end, pairs). Parts become smaller where
@@ -69,9 +73,6 @@ class Meeting {
 };
 
 // Bits in which two pictures differ, by kCatalogCodes.
-std::array<int, 4> distances(const CatalogPicture& a, const CatalogPicture& b);
-
-// True when the rule holds as the pictures are.
-bool holds(const Rule& rule, const CatalogPicture& a, const CatalogPicture& b);
+std::array<int, 4> distances(const LookCodes& a, const LookCodes& b);
 
 }  // namespace millrace::dedupe

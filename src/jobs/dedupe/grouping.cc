@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "src/base/text.h"
@@ -129,12 +130,11 @@ class Grouping {
     return links;
   }
 
+  // The meeting's rows are the units.
   std::vector<Link> by_rule() {
-    Meeting meeting(result_.rule, options_.orientations, context_);
-    std::vector<std::uint32_t> unit_of;
+    Meeting& meeting = meeting_.emplace(result_.rule, options_.orientations, context_);
     const auto enter = [&](std::size_t unit, std::span<const LookCodes> views) {
-      unit_of.push_back(static_cast<std::uint32_t>(unit));
-      meeting.add(data(unit_of.back()).look, views);
+      meeting.add(data(static_cast<std::uint32_t>(unit)).look, views);
     };
     if (options_.orientations) {
       std::vector<std::uint64_t> looks;
@@ -147,8 +147,8 @@ class Grouping {
     std::vector<Link> links;
     meeting.each_part(0, [&](std::uint32_t, std::uint32_t, const MetPairs& met) {
       for (const RowPair& pair : met.pairs) {
-        const std::uint32_t a = unit_of[pair.a], b = unit_of[pair.b];
-        if (const float s = rule_score(a, b); s >= 0 && !kept_apart(a, b)) links.push_back({a, b, s});
+        const float s = rule_score(pair.a, pair.b);
+        if (s >= 0 && !kept_apart(pair.a, pair.b)) links.push_back({pair.a, pair.b, s});
       }
     });
     return links;
@@ -158,9 +158,9 @@ class Grouping {
   // little.
   float rule_score(std::uint32_t a, std::uint32_t b) const {
     if (std::min(data(a).quality, data(b).quality) <= kQualityGate) return -1;
-    if (!options_.orientations && !holds(result_.rule, data(a), data(b))) return -1;
-    const auto bits = distances(data(a), data(b));
-    return 1.0F - static_cast<float>(bits[0] + bits[1] + bits[2] + bits[3]) / 256.0F;
+    const auto bits = meeting_->nearest(a, b);
+    if (!bits) return -1;
+    return 1.0F - static_cast<float>((*bits)[0] + (*bits)[1] + (*bits)[2] + (*bits)[3]) / 256.0F;
   }
 
   float score(std::uint32_t a, std::uint32_t b) {
@@ -212,7 +212,7 @@ class Grouping {
       for (std::size_t j = i + 1; j < units.size(); ++j) {
         if (at[i] >= group.members.size() || at[j] >= group.members.size()) continue;
         const std::uint32_t a = std::min(units[i], units[j]), b = std::max(units[i], units[j]);
-        GroupPair pair{std::min(at[i], at[j]), std::max(at[i], at[j]), distances(data(a), data(b)), 0};
+        GroupPair pair{std::min(at[i], at[j]), std::max(at[i], at[j]), distances(data(a).codes, data(b).codes), 0};
         pair.score =
             group.kind == GroupKind::similar || group.kind == GroupKind::related ? std::max(0.0F, score(a, b)) : 0;
         group.pairs.push_back(pair);
@@ -296,6 +296,7 @@ class Grouping {
   std::vector<Burst> bursts_;
   std::vector<Unit> units_;
   std::vector<Link> recoloured_;
+  std::optional<Meeting> meeting_;  // where the rule itself decides
 };
 
 }  // namespace
