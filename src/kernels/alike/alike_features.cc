@@ -38,6 +38,19 @@ void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
   }
 }
 
+// A raster less its mean, so that sums of squares stay small beside what they tell apart.
+void turn_about_mean(CoarseRaster& raster, CoarseRaster& turned) {
+  constexpr int n = CoarseRaster::kSide;
+  float* values = raster.row(0);
+  float sum = 0;
+  for (int i = 0; i < n * n; ++i) sum += values[i];
+  const float mean = sum * (1.0F / (n * n));
+  for (int i = 0; i < n * n; ++i) {
+    values[i] -= mean;
+    turned.row(i % n)[i / n] = values[i];
+  }
+}
+
 // How many lines from one edge inwards are of one colour, all the way. `step` leads along a line,
 // `line` to the next one. Compression leaves about ten levels of noise.
 int plain_lines(const std::uint8_t* edge, std::ptrdiff_t line, std::ptrdiff_t step) {
@@ -100,7 +113,8 @@ Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
   out.content = content_of(out.pixels);
   std::array<float, 1024> half;
   halve<64>(out.luma.data(), half.data());
-  halve<32>(half.data(), out.coarse.data());
+  halve<32>(half.data(), out.coarse.row(0));
+  turn_about_mean(out.coarse, out.coarse_turned);
   blur(half, out.soft);
   float fine = 0;
   for (std::size_t i = 0; i < 1024; ++i) fine += (half[i] - out.soft[i]) * (half[i] - out.soft[i]);
