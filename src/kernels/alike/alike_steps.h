@@ -23,6 +23,18 @@ struct Coarse {
 };
 Coarse search_coarsely(const Features& a, const Features& b);
 
+template <int N>
+using Plane = std::array<float, static_cast<std::size_t>(N) * N>;
+
+// The middles of N samples of an axis.
+template <int N>
+inline constexpr std::array<float, static_cast<std::size_t>(N)> kMiddlesOf = [] {
+  std::array<float, static_cast<std::size_t>(N)> out{};
+  for (int i = 0; i < N; ++i)
+    out[static_cast<std::size_t>(i)] = (static_cast<float>(i) + 0.5F) / static_cast<float>(N) - 0.5F;
+  return out;
+}();
+
 // The edges of plain frames, in both pictures. Along them a thumbnail mixes frame and picture, so
 // what lies there says nothing and would pull at registration.
 struct Frames {
@@ -38,16 +50,13 @@ struct Registered {
   float fit = 0;
 };
 template <int N>
-Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
-                         const std::array<float, static_cast<std::size_t>(N) * N>& b, const Frames& frames,
-                         const Warp& start, bool inverted, int steps);
+Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
+                         int steps);
 
 // `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them,
 // away from the edges of frames, and 0 elsewhere.
 template <int N>
-void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames, const Warp& warp,
-              std::array<float, static_cast<std::size_t>(N) * N>& values,
-              std::array<float, static_cast<std::size_t>(N) * N>& inside);
+void resample(const Plane<N>& image, const Frames& frames, const Warp& warp, Plane<N>& values, Plane<N>& inside);
 
 // Step 4. target = c0 + c1 v + c2 v^2 + c3 v^3 for v = source / 255, in levels, held between 0 and
 // 255.

@@ -46,7 +46,24 @@ struct Floats {
     for (std::size_t i = 0; i < N; ++i) in[i] = static_cast<int>(i) >= begin && static_cast<int>(i) < end ? 1.0F : 0.0F;
     return at(in.data());
   }
+  // Lanes 0, 2, 4... of twice as many floats, and 1, 3, 5...
+  static void pairs_at(const float* from, Floats& even, Floats& odd) {
+    for (std::size_t p = 0; p < kParts; ++p) {
+      V low, high;
+      std::memcpy(&low, from + 2 * p * kEach, sizeof low);
+      std::memcpy(&high, from + (2 * p + 1) * kEach, sizeof high);
+      even.part[p] = V{low[0], low[2], high[0], high[2]};
+      odd.part[p] = V{low[1], low[3], high[1], high[3]};
+    }
+  }
   void put(float* to) const { std::memcpy(to, part, sizeof part); }
+  // Whole numbers.
+  void put(std::int32_t* to) const {
+    for (std::size_t p = 0; p < kParts; ++p) {
+      const I whole = __builtin_convertvector(part[p], I);
+      std::memcpy(to + p * kEach, &whole, sizeof whole);
+    }
+  }
   // As Lanes::total() adds; sixteen are first folded to eight.
   float total() const {
     V v = part[0] + part[1];
@@ -68,6 +85,21 @@ struct Floats {
   friend Floats size_of(const Floats& a) {
     constexpr std::int32_t kSize = 0x7FFFFFFF;
     return made([&](std::size_t p) { return V(I(a.part[p]) & I{kSize, kSize, kSize, kSize}); });
+  }
+  friend Floats lesser(const Floats& a, const Floats& b) {
+    return made([&](std::size_t p) { return a.part[p] < b.part[p] ? a.part[p] : b.part[p]; });
+  }
+  friend Floats greater(const Floats& a, const Floats& b) {
+    return made([&](std::size_t p) { return a.part[p] > b.part[p] ? a.part[p] : b.part[p]; });
+  }
+  // Towards zero.
+  friend Floats whole(const Floats& a) {
+    return made([&](std::size_t p) { return __builtin_convertvector(__builtin_convertvector(a.part[p], I), V); });
+  }
+  // 1 where low <= a <= high, 0 elsewhere.
+  friend Floats between(const Floats& a, float low, float high) {
+    const V one = all(1.0F).part[0];
+    return made([&](std::size_t p) { return V(I(one) & (a.part[p] >= low) & (a.part[p] <= high)); });
   }
   Floats& operator+=(const Floats& other) { return *this = *this + other; }
 
@@ -103,8 +135,17 @@ struct Floats {
       return hn::IfThenElseZero(hn::And(hn::Ge(lane, low), hn::Lt(lane, high)), hn::Set(D(), 1.0F));
     });
   }
+  // Lanes 0, 2, 4... of twice as many floats, and 1, 3, 5...
+  static HWY_INLINE void pairs_at(const float* from, Floats& even, Floats& odd) {
+    for (std::size_t p = 0; p < kParts; ++p) hn::LoadInterleaved2(D(), from + 2 * p * kEach, even.part[p], odd.part[p]);
+  }
   HWY_INLINE void put(float* to) const {
     for (std::size_t p = 0; p < kParts; ++p) hn::StoreU(part[p], D(), to + p * kEach);
+  }
+  // Whole numbers.
+  HWY_INLINE void put(std::int32_t* to) const {
+    const hn::RebindToSigned<D> integers;
+    for (std::size_t p = 0; p < kParts; ++p) hn::StoreU(hn::ConvertTo(integers, part[p]), integers, to + p * kEach);
   }
   // As Lanes::total() adds; sixteen are first folded to eight.
   HWY_INLINE float total() const {
@@ -131,6 +172,24 @@ struct Floats {
   }
   friend HWY_INLINE Floats size_of(const Floats& a) {
     return made([&](std::size_t p) HWY_ATTR { return hn::Abs(a.part[p]); });
+  }
+  friend HWY_INLINE Floats lesser(const Floats& a, const Floats& b) {
+    return made([&](std::size_t p) HWY_ATTR { return hn::Min(a.part[p], b.part[p]); });
+  }
+  friend HWY_INLINE Floats greater(const Floats& a, const Floats& b) {
+    return made([&](std::size_t p) HWY_ATTR { return hn::Max(a.part[p], b.part[p]); });
+  }
+  // Towards zero.
+  friend HWY_INLINE Floats whole(const Floats& a) {
+    const hn::RebindToSigned<D> integers;
+    return made([&](std::size_t p) HWY_ATTR { return hn::ConvertTo(D(), hn::ConvertTo(integers, a.part[p])); });
+  }
+  // 1 where low <= a <= high, 0 elsewhere.
+  friend HWY_INLINE Floats between(const Floats& a, float low, float high) {
+    const auto from = hn::Set(D(), low), to = hn::Set(D(), high), one = hn::Set(D(), 1.0F);
+    return made([&](std::size_t p) HWY_ATTR {
+      return hn::IfThenElseZero(hn::And(hn::Ge(a.part[p], from), hn::Le(a.part[p], to)), one);
+    });
   }
   HWY_INLINE Floats& operator+=(const Floats& other) { return *this = *this + other; }
 
