@@ -1,21 +1,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/alike/alike_steps.h"
 
 namespace millrace::alike {
 namespace {
-
-template <int N>
-void halve(const float* from, float* to) {
-  for (int y = 0; y < N / 2; ++y) {
-    const float* upper = from + 2 * y * N;
-    const float* lower = upper + N;
-    for (int x = 0; x < N / 2; ++x) {
-      to[y * (N / 2) + x] = 0.25F * ((upper[2 * x] + upper[2 * x + 1]) + (lower[2 * x] + lower[2 * x + 1]));
-    }
-  }
-}
 
 void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
   constexpr int n = 32;

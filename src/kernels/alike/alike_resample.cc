@@ -1,4 +1,6 @@
 #include <array>
+#include <cstring>
+#include <span>
 
 #include "src/kernels/alike/alike_steps.h"
 
@@ -19,7 +21,8 @@ namespace {
 // In lots of 256 points: first where each lies, then its neighbours brought together, then what they give. Vectors that
 // are read soon after their parts were written wait for them.
 template <int N>
-HWY_INLINE void resample_at(const float* image, const Warp& warp, float* values, float* inside) {
+HWY_INLINE void resample_at(std::span<const float* const> images, const Warp& warp, std::span<float* const> values,
+                            float* inside) {
   using Row = Floats<16>;
   constexpr float n = static_cast<float>(N);
   constexpr std::size_t kLot = 256;
@@ -43,30 +46,32 @@ HWY_INLINE void resample_at(const float* image, const Warp& warp, float* values,
       (hy - iy).put(down.data() + k);
       (between(px, -0.5F, n - 0.5F) * between(py, -0.5F, n - 0.5F)).put(inside + begin + k);
     }
-    for (std::size_t k = 0; k < kLot; ++k) {
-      const float* p = image + place[k];
-      std::memcpy(upper.data() + 2 * k, p, 2 * sizeof(float));
-      std::memcpy(lower.data() + 2 * k, p + N, 2 * sizeof(float));
-    }
-    for (std::size_t k = 0; k < kLot; k += 16) {
-      Row left, right;
-      const Row qx = Row::at(across.data() + k), qy = Row::at(down.data() + k);
-      Row::pairs_at(upper.data() + 2 * k, left, right);
-      const Row above = left + qx * (right - left);
-      Row::pairs_at(lower.data() + 2 * k, left, right);
-      const Row below = left + qx * (right - left);
-      (above + qy * (below - above)).put(values + begin + k);
+    for (std::size_t image = 0; image < images.size(); ++image) {
+      for (std::size_t k = 0; k < kLot; ++k) {
+        const float* p = images[image] + place[k];
+        std::memcpy(upper.data() + 2 * k, p, 2 * sizeof(float));
+        std::memcpy(lower.data() + 2 * k, p + N, 2 * sizeof(float));
+      }
+      for (std::size_t k = 0; k < kLot; k += 16) {
+        Row left, right;
+        const Row qx = Row::at(across.data() + k), qy = Row::at(down.data() + k);
+        Row::pairs_at(upper.data() + 2 * k, left, right);
+        const Row above = left + qx * (right - left);
+        Row::pairs_at(lower.data() + 2 * k, left, right);
+        const Row below = left + qx * (right - left);
+        (above + qy * (below - above)).put(values[image] + begin + k);
+      }
     }
   }
 }
 
 }  // namespace
 
-void Resample32(const float* image, const Warp& warp, float* values, float* inside) {
-  resample_at<32>(image, warp, values, inside);
+void Resample32(std::span<const float* const> images, const Warp& warp, std::span<float* const> values, float* inside) {
+  resample_at<32>(images, warp, values, inside);
 }
-void Resample64(const float* image, const Warp& warp, float* values, float* inside) {
-  resample_at<64>(image, warp, values, inside);
+void Resample64(std::span<const float* const> images, const Warp& warp, std::span<float* const> values, float* inside) {
+  resample_at<64>(images, warp, values, inside);
 }
 
 }  // namespace millrace::alike::HWY_NAMESPACE
@@ -115,15 +120,24 @@ Frames::Frames(const Features& first, const Features& second) : a(first.content)
 
 template <int N>
 void resample(const Plane<N>& image, const Frames& frames, const Warp& warp, Plane<N>& values, Plane<N>& inside) {
+  const float* from = image.data();
+  float* to = values.data();
   if constexpr (N == 32) {
-    HWY_DYNAMIC_DISPATCH(Resample32)(image.data(), warp, values.data(), inside.data());
+    HWY_DYNAMIC_DISPATCH(Resample32)({&from, 1}, warp, {&to, 1}, inside.data());
   } else {
-    HWY_DYNAMIC_DISPATCH(Resample64)(image.data(), warp, values.data(), inside.data());
+    HWY_DYNAMIC_DISPATCH(Resample64)({&from, 1}, warp, {&to, 1}, inside.data());
   }
   if (frames.any) leave_out_frame_edges<N>(frames, warp, inside);
 }
 template void resample<32>(const Plane<32>&, const Frames&, const Warp&, Plane<32>&, Plane<32>&);
 template void resample<64>(const Plane<64>&, const Frames&, const Warp&, Plane<64>&, Plane<64>&);
+
+void resample_channels(const std::array<Plane<32>, 3>& images, const Warp& warp, std::array<Plane<32>, 3>& values,
+                       Plane<32>& inside) {
+  const std::array<const float*, 3> from = {images[0].data(), images[1].data(), images[2].data()};
+  const std::array<float*, 3> to = {values[0].data(), values[1].data(), values[2].data()};
+  HWY_DYNAMIC_DISPATCH(Resample32)(from, warp, to, inside.data());
+}
 
 }  // namespace millrace::alike
 #endif

@@ -26,6 +26,18 @@ Coarse search_coarsely(const Features& a, const Features& b);
 template <int N>
 using Plane = std::array<float, static_cast<std::size_t>(N) * N>;
 
+// A raster of N x N in means of 2 x 2.
+template <int N>
+void halve(const float* from, float* to) {
+  for (int y = 0; y < N / 2; ++y) {
+    const float* upper = from + 2 * y * N;
+    const float* lower = upper + N;
+    for (int x = 0; x < N / 2; ++x) {
+      to[y * (N / 2) + x] = 0.25F * ((upper[2 * x] + upper[2 * x + 1]) + (lower[2 * x] + lower[2 * x + 1]));
+    }
+  }
+}
+
 // The middles of N samples of an axis.
 template <int N>
 inline constexpr std::array<float, static_cast<std::size_t>(N)> kMiddlesOf = [] {
@@ -57,6 +69,10 @@ Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& fra
 // away from the edges of frames, and 0 elsewhere.
 template <int N>
 void resample(const Plane<N>& image, const Frames& frames, const Warp& warp, Plane<N>& values, Plane<N>& inside);
+
+// The same for three images at once, frames or not.
+void resample_channels(const std::array<Plane<32>, 3>& images, const Warp& warp, std::array<Plane<32>, 3>& values,
+                       Plane<32>& inside);
 
 // Step 4. target = c0 + c1 v + c2 v^2 + c3 v^3 for v = source / 255, in levels, held between 0 and
 // 255.

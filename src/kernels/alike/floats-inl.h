@@ -57,7 +57,7 @@ struct Floats {
     }
   }
   void put(float* to) const { std::memcpy(to, part, sizeof part); }
-  // Whole numbers.
+  // Whole numbers of at most 2^22.
   void put(std::int32_t* to) const {
     for (std::size_t p = 0; p < kParts; ++p) {
       const I whole = __builtin_convertvector(part[p], I);
@@ -142,10 +142,13 @@ struct Floats {
   HWY_INLINE void put(float* to) const {
     for (std::size_t p = 0; p < kParts; ++p) hn::StoreU(part[p], D(), to + p * kEach);
   }
-  // Whole numbers.
+  // Whole numbers of at most 2^22: beside 2^23 they are the low bits.
   HWY_INLINE void put(std::int32_t* to) const {
     const hn::RebindToSigned<D> integers;
-    for (std::size_t p = 0; p < kParts; ++p) hn::StoreU(hn::ConvertTo(integers, part[p]), integers, to + p * kEach);
+    const auto large = hn::Set(D(), 0x1p23F);
+    const auto low = hn::Set(integers, 0x7FFFFF);
+    for (std::size_t p = 0; p < kParts; ++p)
+      hn::StoreU(hn::And(hn::BitCast(integers, hn::Add(part[p], large)), low), integers, to + p * kEach);
   }
   // As Lanes::total() adds; sixteen are first folded to eight.
   HWY_INLINE float total() const {
@@ -181,8 +184,7 @@ struct Floats {
   }
   // Towards zero.
   friend HWY_INLINE Floats whole(const Floats& a) {
-    const hn::RebindToSigned<D> integers;
-    return made([&](std::size_t p) HWY_ATTR { return hn::ConvertTo(D(), hn::ConvertTo(integers, a.part[p])); });
+    return made([&](std::size_t p) HWY_ATTR { return hn::Trunc(a.part[p]); });
   }
   // 1 where low <= a <= high, 0 elsewhere.
   friend HWY_INLINE Floats between(const Floats& a, float low, float high) {
