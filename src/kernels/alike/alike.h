@@ -102,4 +102,8 @@ struct Verdict {
 
 Verdict compare(const Features& a, const Features& b);
 
+// compare(a, b).kind == Kind::same, sooner: an inverted picture, or one of clearly other colours, is measured no
+// further.
+bool same(const Features& a, const Features& b);
+
 }  // namespace millrace::alike
