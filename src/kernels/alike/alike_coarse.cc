@@ -17,10 +17,6 @@ HWY_BEFORE_NAMESPACE();
 namespace millrace::alike::HWY_NAMESPACE {
 namespace {
 
-// Below this, identity and plain scales promise nothing and the search ends: no true pair of the
-// measurement that was saved later began lower.
-constexpr float kHopeless = 0.35F;
-
 using Row = Floats<16>;
 
 // Sums over rows, column by column.
@@ -204,18 +200,6 @@ Moved best_move(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& map
     if (square[m] > square[best]) best = m;
   }
   return {kAllMoves.ends[best], root(square[best])};
-}
-
-// The ends that bring [a0, a1] to [b0, b1], all relative to the middle.
-Ends ends_between(float a0, float a1, float b0, float b1) {
-  const float scale = (b1 - b0) / (a1 - a0);
-  return {b0 + (-0.5F - a0) * scale + 0.5F, b1 + (0.5F - a1) * scale - 0.5F};
-}
-
-Warp warp_of(Ends x, Ends y) {
-  Warp w;
-  w.m = {0.5F * (x.low + x.high), 1 + (x.high - x.low), 0, 0.5F * (y.low + y.high), 0, 1 + (y.high - y.low)};
-  return w;
 }
 
 }  // namespace

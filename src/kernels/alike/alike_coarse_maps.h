@@ -7,7 +7,7 @@
 #include <array>
 #include <cstddef>
 
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/alike/alike_steps.h"
 
 namespace millrace::alike {
 
@@ -40,6 +40,10 @@ constexpr AxisMap map_axis(Ends ends) {
   }
   return out;
 }
+
+// Below this, identity and plain scales promise nothing and the search ends: no true pair of the
+// measurement that was saved later began lower.
+inline constexpr float kHopeless = 0.35F;
 
 // Samples [begin, end) of an axis.
 struct Range {
@@ -157,5 +161,17 @@ inline constexpr std::array<RangeMoves, 4> kMovesAcross = {moves_in(kWindows[0].
                                                            moves_in(kWindows[2].x), moves_in(kWindows[3].x)};
 inline constexpr std::array<RangeMoves, 4> kMovesDown = {moves_in(kWindows[0].y), moves_in(kWindows[1].y),
                                                          moves_in(kWindows[2].y), moves_in(kWindows[3].y)};
+
+// The ends that bring [a0, a1] to [b0, b1], all relative to the middle.
+inline Ends ends_between(float a0, float a1, float b0, float b1) {
+  const float scale = (b1 - b0) / (a1 - a0);
+  return {b0 + (-0.5F - a0) * scale + 0.5F, b1 + (0.5F - a1) * scale - 0.5F};
+}
+
+inline Warp warp_of(Ends x, Ends y) {
+  Warp w;
+  w.m = {0.5F * (x.low + x.high), 1 + (x.high - x.low), 0, 0.5F * (y.low + y.high), 0, 1 + (y.high - y.low)};
+  return w;
+}
 
 }  // namespace millrace::alike

@@ -1,5 +1,5 @@
 // Enters: features of two thumbnails, ordered.
-// Leaves: the steps of the comparison, for alike_compare.cc alone.
+// Leaves: the steps of the comparison, for alike_compare.cc and tests alone.
 // Never: used from outside this folder.
 #pragma once
 
@@ -22,6 +22,8 @@ struct Coarse {
   float correlation = 0;
 };
 Coarse search_coarsely(const Features& a, const Features& b);
+// One hypothesis after the other, point by point.
+Coarse search_coarsely_reference(const Features& a, const Features& b);
 
 template <int N>
 using Plane = std::array<float, static_cast<std::size_t>(N) * N>;
