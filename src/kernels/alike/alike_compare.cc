@@ -137,10 +137,10 @@ constexpr std::array<Warp, 2> kMiddles = {{{{0, kMiddle, 0, 0, 0, kMiddle}}, {{0
 
 Registered register_first(const Features& a, const Features& b, const Frames& frames, const Coarse& coarse) {
   const bool inverted = coarse.correlation < 0;
-  Registered best = register_luma<32>(a.soft, b.soft, frames, coarse.warp, inverted, 5);
+  Registered best = register_luma<32>(a.soft, b.soft, frames, coarse.warp, inverted, 5, kFit.threshold);
   if (inverted || passes(best.fit, kFit)) return best;
   for (const Warp& middle : kMiddles) {
-    const Registered again = register_luma<32>(a.soft, b.soft, frames, middle, false, 8);
+    const Registered again = register_luma<32>(a.soft, b.soft, frames, middle, false, 8, kFit.threshold);
     if (again.fit > best.fit) best = again;
   }
   return best;

@@ -14,14 +14,14 @@ inline constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknown
 
 struct Tried {
   float gain, bias;
-  float width;  // at how many times the mean residual one counts a quarter
+  float width;      // at how many times the mean residual one counts a quarter
+  float least_fit;  // below it no step is worth its equations
 };
 
 struct Equations {
   std::array<float, kTerms> sum;
-  float covered;   // points inside
-  float misfit;    // mean square residual, outliers weighted down
-  float variance;  // of the first luma
+  float fit;     // share of the first luma's variance that is explained, 0 where too little is covered
+  float misfit;  // mean square residual, outliers weighted down
 };
 
 }  // namespace millrace::alike

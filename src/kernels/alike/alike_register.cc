@@ -41,22 +41,77 @@ HWY_INLINE void slopes_of(const float* image, float* across, float* down) {
   }
 }
 
-// sum[term of (P, Q)] += wj[P] * j[Q] for all Q up to P, and += wj[P] * e.
-template <std::size_t P, std::size_t... Q>
-HWY_INLINE void add_products(Eight* sum, const Eight& wj, const Eight* j, const Eight& e, std::index_sequence<Q...>) {
-  constexpr std::size_t kFirst = P * (P + 3) / 2;
-  ((sum[kFirst + Q] += wj * j[Q]), ...);
-  sum[kFirst + P + 1] += wj * e;
-}
-template <std::size_t... P>
-HWY_INLINE void add_equations(Eight* sum, const Eight& w, const Eight* j, const Eight& e, std::index_sequence<P...>) {
-  (add_products<P>(sum, w * j[P], j, e, std::make_index_sequence<P + 1>()), ...);
-}
+// Sums of products over the points of eight columns: an unknown is a slope, alone
+// or times the position across or down, so the positions down are carried as powers and those across come in at the
+// end.
+struct Sums {
+  // By power of the position down: slopes across and down by each other, by level, by residual and alone.
+  Eight xx[3], xy[3], yy[3], xv[2], yv[2], xe[2], ye[2], x1[2], y1[2];
+  Eight vv, v1, ve, e1, one;
+
+  HWY_INLINE Sums() {
+    const Eight none = Eight::all(0);
+    for (std::size_t k = 0; k < 3; ++k) xx[k] = xy[k] = yy[k] = none;
+    for (std::size_t k = 0; k < 2; ++k) xv[k] = yv[k] = xe[k] = ye[k] = x1[k] = y1[k] = none;
+    vv = v1 = ve = e1 = one = none;
+  }
+  static HWY_INLINE void add(Eight (&sums)[2], const Eight& value, const Eight& ry) {
+    sums[0] += value;
+    sums[1] += ry * value;
+  }
+  static HWY_INLINE void add(Eight (&sums)[3], const Eight& value, const Eight& ry, const Eight& ry2) {
+    sums[0] += value;
+    sums[1] += ry * value;
+    sums[2] += ry2 * value;
+  }
+  HWY_INLINE void add(const Eight& w, const Eight& gx, const Eight& gy, const Eight& v, const Eight& e, float down) {
+    const Eight ry = Eight::all(down), ry2 = Eight::all(down * down);
+    const Eight wx = w * gx, wy = w * gy, wv = w * v;
+    add(xx, wx * gx, ry, ry2);
+    add(xy, wx * gy, ry, ry2);
+    add(yy, wy * gy, ry, ry2);
+    add(xv, wx * v, ry);
+    add(yv, wy * v, ry);
+    add(xe, wx * e, ry);
+    add(ye, wy * e, ry);
+    add(x1, wx, ry);
+    add(y1, wy, ry);
+    vv += wv * v;
+    v1 += wv;
+    ve += wv * e;
+    e1 += w * e;
+    one += w;
+  }
+
+  // Adds the terms, for these positions across.
+  void put(const Eight& rx, std::array<Eight, kTerms>& terms) const {
+    const Eight powers[3] = {Eight::all(1), rx, rx * rx};
+    const Eight* slopes[3] = {xx, xy, yy};
+    const Eight* residuals[2] = {xe, ye};
+    std::size_t term = 0;
+    for (std::size_t p = 0; p < 6; ++p) {
+      const std::size_t across = p % 3 == 1, down = p % 3 == 2;
+      for (std::size_t q = 0; q <= p; ++q, ++term)
+        terms[term] += powers[across + (q % 3 == 1)] * slopes[p / 3 + q / 3][down + (q % 3 == 2)];
+      terms[term++] += powers[across] * residuals[p / 3][down];
+    }
+    const auto by_slopes = [&](const Eight* x, const Eight* y) HWY_ATTR {
+      for (std::size_t q = 0; q < 6; ++q, ++term) terms[term] += powers[q % 3 == 1] * (q < 3 ? x : y)[q % 3 == 2];
+    };
+    by_slopes(xv, yv);
+    terms[term++] += vv;
+    terms[term++] += ve;
+    by_slopes(x1, y1);
+    terms[term++] += v1;
+    terms[term++] += one;
+    terms[term++] += e1;
+  }
+};
 
 template <int N>
 HWY_INLINE bool set_up(const float* a, const float* moved, const float* inside, const Tried& tried, Equations& out) {
   constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
-  alignas(64) std::array<float, kPoints> across, down, error;
+  alignas(64) std::array<float, kPoints> across, down, error, weight;
   slopes_of<N>(moved, across.data(), down.data());
   // The scale of the residuals: their mean size where there are slopes. Over all of a flat design
   // it would be so small that every edge out of place looked like an outlier.
@@ -71,34 +126,43 @@ HWY_INLINE bool set_up(const float* a, const float* moved, const float* inside, 
     steep += slope;
     count += in;
   }
-  out.covered = count.total();
-  if (out.covered < 0.25F * kPoints) return false;
+  const float covered = count.total();
+  out.fit = 0;
+  if (covered < 0.25F * kPoints) return false;
   const float width = tried.width * (size.total() / (steep.total() + 1.0F)) + 1.0F;
   const Eight narrow = Eight::all(1.0F / (width * width)), one = Eight::all(1.0F);
 
-  Eight sum[kTerms];
-  for (Eight& term : sum) term = none;
   Eight fit = none, weights = none, level = none, square = none;
   for (std::size_t i = 0; i < kPoints; i += 8) {
-    const Eight rx = Eight::at(kMiddlesOf<N>.data() + i % N), ry = Eight::all(kMiddlesOf<N>[i / N]);
-    // Slopes are taken after warping; the warp is near identity, so they serve for both
-    // rasters.
-    const Eight gx = gain * Eight::at(across.data() + i), gy = gain * Eight::at(down.data() + i);
-    const Eight j[kUnknowns] = {gx, gx * rx, gx * ry, gy, gy * rx, gy * ry, Eight::at(moved + i), one};
     const Eight e = Eight::at(error.data() + i), in = Eight::at(inside + i);
     const Eight r = one / (one + e * e * narrow);
     const Eight w = in * r * r;
+    w.put(weight.data() + i);
     fit += w * e * e;
     weights += w;
     const Eight v = Eight::at(a + i) - Eight::all(128.0F);
     level += in * v;
     square += in * v * v;
-    add_equations(sum, w, j, e, std::make_index_sequence<kUnknowns>());
   }
-  for (std::size_t term = 0; term < kTerms; ++term) out.sum[term] = sum[term].total();
   out.misfit = fit.total() / (weights.total() + 1e-3F);
-  const float mean = level.total() / out.covered;
-  out.variance = square.total() / out.covered - mean * mean;
+  const float mean = level.total() / covered;
+  out.fit = 1.0F - out.misfit / (square.total() / covered - mean * mean + 4.0F);
+  if (out.fit < tried.least_fit) return false;
+
+  std::array<Eight, kTerms> terms;
+  terms.fill(none);
+  for (std::size_t x = 0; x < N; x += 8) {
+    Sums sums;
+    for (std::size_t y = 0; y < N; ++y) {
+      const std::size_t i = y * N + x;
+      // Slopes are taken after warping; the warp is near identity, so they serve for both
+      // rasters.
+      sums.add(Eight::at(weight.data() + i), gain * Eight::at(across.data() + i), gain * Eight::at(down.data() + i),
+               Eight::at(moved + i), Eight::at(error.data() + i), kMiddlesOf<N>[y]);
+    }
+    sums.put(Eight::at(kMiddlesOf<N>.data() + x), terms);
+  }
+  for (std::size_t term = 0; term < kTerms; ++term) out.sum[term] = terms[term].total();
   return true;
 }
 
@@ -132,25 +196,26 @@ bool set_up(const Plane<N>& a, const Plane<N>& moved, const Plane<N>& inside, co
 
 // Solves the symmetric system in place by Cholesky's method; false when it is not positive.
 bool solve(std::array<std::array<double, kUnknowns>, kUnknowns>& h, std::array<double, kUnknowns>& x) {
+  std::array<double, kUnknowns> share;  // one over the diagonal: a division takes as long as a row of products
   for (std::size_t i = 0; i < kUnknowns; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = h[i][j];
       for (std::size_t k = 0; k < j; ++k) sum -= h[i][k] * h[j][k];
       if (i == j) {
         if (!(sum > 0)) return false;
-        h[i][i] = std::sqrt(sum);
+        share[i] = 1 / std::sqrt(sum);
       } else {
-        h[i][j] = sum / h[j][j];
+        h[i][j] = sum * share[j];
       }
     }
   }
   for (std::size_t i = 0; i < kUnknowns; ++i) {
     for (std::size_t k = 0; k < i; ++k) x[i] -= h[i][k] * x[k];
-    x[i] /= h[i][i];
+    x[i] *= share[i];
   }
   for (std::size_t i = kUnknowns; i-- > 0;) {
     for (std::size_t k = i + 1; k < kUnknowns; ++k) x[i] -= h[k][i] * x[k];
-    x[i] /= h[i][i];
+    x[i] *= share[i];
   }
   return true;
 }
@@ -159,7 +224,7 @@ bool solve(std::array<std::array<double, kUnknowns>, kUnknowns>& h, std::array<d
 
 template <int N>
 Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
-                         int steps) {
+                         int steps, float least_fit) {
   Registered out{start, 0};
   Warp& warp = out.warp;
   float gain = inverted ? -1.0F : 1.0F, bias = inverted ? 255.0F : 0.0F;
@@ -173,8 +238,9 @@ Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& fra
     resample<N>(b, frames, warp, moved, inside);
     // The first steps start far off, so everything may speak; later ones trust what fits.
     const float width = N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F);
-    if (!set_up<N>(a, moved, inside, {gain, bias, width}, equations)) return Registered{start, 0};
-    out.fit = 1.0F - equations.misfit / (equations.variance + 4.0F);
+    const float least = step + 1 == steps ? least_fit : kAnyFit;
+    if (!set_up<N>(a, moved, inside, {gain, bias, width, least}, equations)) return Registered{start, equations.fit};
+    out.fit = equations.fit;
     // Neighbouring residuals repeat each other: about one in four is news.
     const double noise = 4.0 * (static_cast<double>(equations.misfit) + 1.0);
     std::array<std::array<double, kUnknowns>, kUnknowns> h{};
@@ -205,8 +271,8 @@ Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& fra
   }
   return out;
 }
-template Registered register_luma<32>(const Plane<32>&, const Plane<32>&, const Frames&, const Warp&, bool, int);
-template Registered register_luma<64>(const Plane<64>&, const Plane<64>&, const Frames&, const Warp&, bool, int);
+template Registered register_luma<32>(const Plane<32>&, const Plane<32>&, const Frames&, const Warp&, bool, int, float);
+template Registered register_luma<64>(const Plane<64>&, const Plane<64>&, const Frames&, const Warp&, bool, int, float);
 
 }  // namespace millrace::alike
 #endif

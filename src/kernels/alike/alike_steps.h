@@ -58,14 +58,16 @@ struct Frames {
 };
 
 // Step 3. Moves `start` to where b fits a. `inverted` starts from a negative gain. `fit` is the
-// share of a's variance that is explained, outliers weighted down. N is 32 or 64.
+// share of a's variance that is explained, outliers weighted down; whoever has no use for a warp whose fit is below
+// `least_fit` may get the start instead. N is 32 or 64.
 struct Registered {
   Warp warp;
   float fit = 0;
 };
+inline constexpr float kAnyFit = -1e9F;
 template <int N>
 Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
-                         int steps);
+                         int steps, float least_fit = kAnyFit);
 
 // `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them,
 // away from the edges of frames, and 0 elsewhere.
