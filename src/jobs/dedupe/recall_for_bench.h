@@ -37,7 +37,7 @@ struct Collection {
 // a < b.
 struct Pair {
   std::uint32_t a = 0, b = 0;
-  friend auto operator<=>(const Pair&, const Pair&) = default;
+  friend bool operator<(const Pair& x, const Pair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
 };
 
 struct Compared {

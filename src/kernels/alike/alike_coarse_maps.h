@@ -72,7 +72,7 @@ constexpr Band band_of(const AxisMap& map) {
   Band out{};
   for (int i = std::max(0, map.first); i <= map.last; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    const auto d = static_cast<std::size_t>(map.index[k] - i + static_cast<int>(kReach));
+    const std::size_t d = kReach + static_cast<std::size_t>(map.index[k]) - k;
     out[d][k] = 1 - map.part[k];
     if (map.part[k] != 0) out[d + 1][k] = map.part[k];
   }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "src/kernels/alike/alike_steps.h"
 #include "src/kernels/kernel_test.h"
@@ -29,15 +28,12 @@ Thumbnail shown(unsigned seed, const View& view) {
       const float v =
           8 * std::clamp(view.top + (view.bottom - view.top) * (static_cast<float>(y) + 0.5F) / kSide, 0.0F, 1.0F);
       const int iu = std::min(7, static_cast<int>(u)), iv = std::min(7, static_cast<int>(v));
-      const auto at = [&](int i, int j) {
-        return static_cast<float>(levels[static_cast<std::size_t>(9 * (iv + j) + iu + i)]);
-      };
+      const auto at = [&](int i, int j) { return static_cast<float>(levels.data()[9 * (iv + j) + iu + i]); };
       const float fu = u - static_cast<float>(iu), fv = v - static_cast<float>(iv);
       const float level = (1 - fv) * ((1 - fu) * at(0, 0) + fu * at(1, 0)) + fv * ((1 - fu) * at(0, 1) + fu * at(1, 1));
       const bool framed = std::min({x, y, kSide - 1 - x, kSide - 1 - y}) < view.frame;
       const float value = framed ? 255.0F : std::clamp(view.gain * level + view.bias, 0.0F, 255.0F);
-      for (int c = 0; c < 3; ++c)
-        out[static_cast<std::size_t>((y * kSide + x) * 3 + c)] = static_cast<std::uint8_t>(value);
+      for (int c = 0; c < 3; ++c) out.data()[(y * kSide + x) * 3 + c] = static_cast<std::uint8_t>(value);
     }
   }
   return out;
@@ -65,7 +61,8 @@ TEST(AlikeCoarse, AsItIsDefined) {
       ASSERT_NEAR(first.correlation, expected.correlation, 2e-4F);
       at_every_cpu_level([&] {
         const Coarse again = search_coarsely(a, b);
-        EXPECT_EQ(std::memcmp(&again, &first, sizeof again), 0);
+        EXPECT_EQ(again.correlation, first.correlation);
+        EXPECT_EQ(again.warp.m, first.warp.m);
       });
     }
   }

@@ -14,7 +14,7 @@ void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
       const float* row = from.data() + y * n;
       const float left = row[x > 0 ? x - 1 : 0];
       const float right = row[x < n - 1 ? x + 1 : n - 1];
-      across[static_cast<std::size_t>(y * n + x)] = 0.25F * (left + right) + 0.5F * row[x];
+      across.data()[y * n + x] = 0.25F * (left + right) + 0.5F * row[x];
     }
   }
   for (int y = 0; y < n; ++y) {
@@ -22,7 +22,7 @@ void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
     const float* here = across.data() + y * n;
     const float* lower = across.data() + (y < n - 1 ? y + 1 : n - 1) * n;
     for (int x = 0; x < n; ++x) {
-      to[static_cast<std::size_t>(y * n + x)] = 0.25F * (upper[x] + lower[x]) + 0.5F * here[x];
+      to.data()[y * n + x] = 0.25F * (upper[x] + lower[x]) + 0.5F * here[x];
     }
   }
 }

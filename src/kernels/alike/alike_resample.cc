@@ -104,7 +104,7 @@ void leave_out_frame_edges(const Frames& frames, const Warp& warp, Plane<N>& ins
       const float bx = m[0] + m[1] * rx + m[2] * ry, by = m[3] + m[4] * rx + m[5] * ry;
       if (on_edge<N>(rx, frames.a[0], frames.a[2]) || on_edge<N>(ry, frames.a[1], frames.a[3]) ||
           on_edge<N>(bx, frames.b[0], frames.b[2]) || on_edge<N>(by, frames.b[1], frames.b[3])) {
-        inside[static_cast<std::size_t>(y * N + x)] = 0;
+        inside.data()[y * N + x] = 0;
       }
     }
   }

@@ -22,7 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if MILLRACE_PORTABLE_TARGET
 
-// Four floats of the compiler's own, which every machine has.
+// Fours of the compiler's own vectors, which every machine has. Plain loops over arrays that are passed by value take
+// five times as long with GCC 12: a coarse search 13.4 us and 2.6.
 template <std::size_t N>
 struct Floats {
   using V = float __attribute__((vector_size(16)));
