@@ -7,11 +7,14 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <numeric>
+#include <string>
 #include <vector>
 
 #include "src/jobs/dedupe/candidates.h"
@@ -109,11 +112,42 @@ inline Distance closest(const LookCodes& a, const LookCodes& b) {
   return best;
 }
 
+// What two pictures are to each other, as they were made.
+enum class Relation { version, versions, solid, strangers };
+constexpr std::array<const char*, 4> kRelations = {"an edited version and its original", "two versions of one picture",
+                                                   "strangers, one of them solid: by mean colour",
+                                                   "strangers, by structure: the judge is wrong"};
+inline Relation relation_of(const Collection& all, const Pair& pair) {
+  const auto of_a = made_up::original_of(pair.a), of_b = made_up::original_of(pair.b);
+  if (of_b == pair.a && !of_a) return Relation::version;
+  if (of_a.value_or(pair.a) == of_b.value_or(pair.b)) return Relation::versions;
+  return all.features[pair.a].solid || all.features[pair.b].solid ? Relation::solid : Relation::strangers;
+}
+
 struct Lost {
   std::uint64_t all = 0, lost = 0;
+  std::array<std::uint64_t, 65> by_phash{};  // of the lost
+
+  void add(bool missed, int phash) {
+    ++all;
+    if (!missed) return;
+    ++lost;
+    ++by_phash[static_cast<std::size_t>(phash)];
+  }
   std::string text() const {
     return fmt::format("{} of {} ({:.2f} %)", lost, all,
                        all == 0 ? 0.0 : 100.0 * static_cast<double>(lost) / static_cast<double>(all));
+  }
+  // Distances in eights.
+  std::string distances() const {
+    std::string out;
+    for (std::size_t low = 0; low < 64; low += 8) {
+      const auto from = by_phash.begin() + static_cast<std::ptrdiff_t>(low) + 1;
+      const std::uint64_t some = std::accumulate(from, from + 8, low == 0 ? by_phash[0] : 0);
+      if (some > 0)
+        out += fmt::format("{}{} at {} to {}", out.empty() ? "" : ", ", some, low == 0 ? 0 : low + 1, low + 8);
+    }
+    return out;
   }
 };
 
@@ -141,30 +175,28 @@ inline void report(std::size_t count, std::size_t rows, RunContext& context) {
     });
     return at != met.pairs.end() && at->a == pair.a && at->b == pair.b;
   };
-  const auto root_of = [](std::uint32_t number) {
-    const auto original = made_up::original_of(number);
-    return original ? *original : number;
-  };
-  Lost total, versions, siblings, strangers;
-  std::vector<Pair> lost;
+  std::array<Lost, kRelations.size()> by_relation;
+  Lost total;
+  std::vector<Pair> related;
   for (const Pair& pair : compared.same) {
     const bool missed = !is_proposed(pair);
-    const bool version = made_up::original_of(pair.b) == pair.a && !made_up::original_of(pair.a);
-    Lost& kind = version ? versions : (root_of(pair.a) == root_of(pair.b) ? siblings : strangers);
-    for (Lost* each : {&total, &kind}) {
-      ++each->all;
-      each->lost += missed;
-    }
-    if (missed) lost.push_back(pair);
+    const Relation relation = relation_of(all, pair);
+    const int phash = closest(all.codes[pair.a], all.codes[pair.b]).phash;
+    total.add(missed, phash);
+    by_relation[static_cast<std::size_t>(relation)].add(missed, phash);
+    if (missed && relation < Relation::solid) related.push_back(pair);
   }
   fmt::print(
       "{} of {} pictures against all: {} pairs in {:.0f} s, {:.1f} us of CPU time each; {} also measured in full\n",
       rows, count, compared.pairs, seconds, 1e6 * cpu / static_cast<double>(compared.pairs), compared.in_full);
   fmt::print("the same by their pixels, and not proposed by `auto` ({} candidates): {}\n", met.pairs.size(),
              total.text());
-  fmt::print("  an edited version and its original: {}\n  two versions of one picture: {}\n  strangers: {}\n",
-             versions.text(), siblings.text(), strangers.text());
-  for (const Pair& pair : lost) {
+  for (std::size_t k = 0; k < by_relation.size(); ++k) {
+    const Lost& some = by_relation[k];
+    fmt::print("  {}: {}{}{}\n", kRelations[k], some.text(), some.lost > 0 ? "; phash differs in bits " : "",
+               some.distances());
+  }
+  for (const Pair& pair : related) {
     const LookCodes &a = all.codes[pair.a], &b = all.codes[pair.b];
     fmt::print("  lost: {:>6} {:>6}, dhash and phash differ in {:2} and {:2} bits, at the closest in {:2} and {:2}\n",
                pair.a, pair.b, as_is(a, b).dhash, as_is(a, b).phash, closest(a, b).dhash, closest(a, b).phash);
