@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 
@@ -22,6 +21,7 @@
 #include "src/jobs/dedupe/links.h"
 #include "src/jobs/dedupe/pictures_for_bench.h"
 #include "src/jobs/dedupe/reading.h"
+#include "src/jobs/dedupe/recall_for_bench.h"
 #include "src/kernels/quality/quality.h"
 
 using namespace millrace;
@@ -31,18 +31,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// One in twenty pictures is an edited version of one of the thousand before it.
-std::optional<std::uint64_t> original_of(std::uint64_t number) {
-  made_up::Random random(number ^ 0x5CA1E);
-  if (number == 0 || !random.chance(0.05F)) return std::nullopt;
-  return number - 1 - random.next() % std::min<std::uint64_t>(number, 1000);
-}
-
-made_up::Picture picture(std::uint64_t number) {
-  const auto original = original_of(number);
-  return original ? made_up::edited(made_up::draw(*original), number) : made_up::draw(number);
-}
 
 ContentHash content_of(std::uint64_t number) {
   made_up::Random random(number ^ 0xF11E);
@@ -55,7 +43,7 @@ std::vector<LookCodes> codes_of(std::size_t count, bool versions, const Executor
   std::vector<LookCodes> codes(count);
   executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i)
-      codes[i] = look_codes(made_up::pixels_of(versions ? picture(i) : made_up::draw(i)).data());
+      codes[i] = look_codes(made_up::pixels_of(versions ? made_up::picture(i) : made_up::draw(i)).data());
   });
   return codes;
 }
@@ -151,64 +139,6 @@ void candidates(std::size_t count, RunContext& context) {
              2.0 * static_cast<double>(pairs) / static_cast<double>(count), to_text(resident_memory().peak));
 }
 
-// Pixels of all pairs against what the rule proposes: rows are picked evenly, and each is compared with all pictures;
-// and each edited version with its original.
-void recall(std::size_t count, std::size_t rows, RunContext& context) {
-  std::vector<alike::Thumbnail> pixels(count);
-  std::vector<LookCodes> codes(count);
-  context.executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i) {
-      pixels[i] = made_up::pixels_of(picture(i));
-      codes[i] = look_codes(pixels[i].data());
-    }
-  });
-  std::vector<alike::Features> picked(rows);
-  const auto place_of = [&](std::size_t row) { return row * count / rows; };
-  for (std::size_t r = 0; r < rows; ++r) picked[r] = alike::features_of(pixels[place_of(r)]);
-  std::mutex mutex;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> same;
-  const auto start = Clock::now();
-  context.executor.parallel_for(count, 16, [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i) {
-      const alike::Features features = alike::features_of(pixels[i]);
-      for (std::size_t r = 0; r < rows; ++r) {
-        const std::size_t other = place_of(r);
-        if (other == i || alike::compare(features, picked[r]).kind != alike::Kind::same) continue;
-        const std::lock_guard lock(mutex);
-        same.emplace(static_cast<std::uint32_t>(std::min(i, other)), static_cast<std::uint32_t>(std::max(i, other)));
-      }
-    }
-  });
-  const double seconds = since(start);
-  Meeting meeting(parse_rule("auto", true), false, context);
-  for (std::size_t i = 0; i < count; ++i) meeting.add(i, {&codes[i], 1});
-  const MetPairs met = meeting.meet(0, meeting.rows());
-  const std::vector<RowPair>& proposed = met.pairs;
-  const auto is_proposed = [&](std::uint32_t low, std::uint32_t high) {
-    const auto at = std::lower_bound(proposed.begin(), proposed.end(), std::pair(low, high),
-                                     [](const RowPair& p, const auto& v) { return std::pair(p.a, p.b) < v; });
-    return at != proposed.end() && at->a == low && at->b == high;
-  };
-  const auto lost =
-      std::count_if(same.begin(), same.end(), [&](const auto& pair) { return !is_proposed(pair.first, pair.second); });
-  fmt::print(
-      "{} of {} pictures compared with all ({} pairs, {:.0f} s): {} pairs are the same by their pixels, `auto` loses "
-      "{}\n",
-      rows, count, rows * (count - 1), seconds, same.size(), lost);
-  std::uint64_t versions = 0, lost_versions = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto original = original_of(i);
-    if (!original || original_of(*original)) continue;  // an edited version's own original is not in the collection
-    const alike::Verdict verdict = alike::compare(alike::features_of(pixels[*original]), alike::features_of(pixels[i]));
-    if (verdict.kind != alike::Kind::same) continue;
-    ++versions;
-    lost_versions += !is_proposed(static_cast<std::uint32_t>(*original), static_cast<std::uint32_t>(i));
-  }
-  fmt::print("of {} edited versions that are the same by their pixels, `auto` loses {}: {:.2f} %\n", versions,
-             lost_versions,
-             versions == 0 ? 0.0 : 100.0 * static_cast<double>(lost_versions) / static_cast<double>(versions));
-}
-
 // One in twenty files is a copy of the one before; cameras and times as photographers have them, some in bursts.
 void write_catalog(const std::string& file, const std::string& folder, std::size_t count, RunContext& context) {
   Catalog catalog(file, catalog_key());
@@ -220,7 +150,7 @@ void write_catalog(const std::string& file, const std::string& folder, std::size
     context.executor.parallel_for(size, 16, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
         const std::uint64_t number = begin + i;
-        const alike::Thumbnail pixels = made_up::pixels_of(picture(number));
+        const alike::Thumbnail pixels = made_up::pixels_of(made_up::picture(number));
         CatalogPicture p;
         p.content = content_of(number);
         p.format = static_cast<int>(ImageFormat::jpeg);
@@ -281,7 +211,7 @@ void write_joined(const std::string& file, std::size_t count, RunContext& contex
   looks.erase(std::unique(looks.begin(), looks.end()), looks.end());
   std::vector<LookPair> pairs;
   for (std::uint64_t number = 0; number < count; ++number) {
-    const auto original = original_of(number);
+    const auto original = made_up::original_of(number);
     if (!original) continue;
     const auto look = [&](std::uint64_t n) -> std::uint64_t {
       const auto at =
@@ -326,7 +256,7 @@ int main(int argc, char** argv) {
   } else if (arguments.size() == 2 && arguments[0] == "candidates") {
     candidates(number(1), context);
   } else if (arguments.size() == 3 && arguments[0] == "recall") {
-    recall(number(1), number(2), context);
+    recall::report(number(1), number(2), context);
   } else if (arguments.size() == 4 && arguments[0] == "catalog") {
     write_catalog(arguments[1], arguments[2], number(3), context);
     write_joined(arguments[1], number(3), context);

@@ -15,7 +15,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever alike::compare() may judge the same thumbnails differently.
-constexpr int kJudgeVersion = 2;
+constexpr int kJudgeVersion = 3;
 
 bool inside(const std::string& path, const std::string& folder) {
   return path.size() > folder.size() && path.starts_with(folder) && (folder == "/" || path[folder.size()] == '/');

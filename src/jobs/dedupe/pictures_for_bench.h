@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "src/kernels/alike/alike.h"
 
@@ -190,6 +191,19 @@ inline Picture edited(const Picture& original, std::uint64_t number) {
     }
   }
   return out;
+}
+
+// One in twenty pictures is an edited version of one of the thousand before it.
+inline std::optional<std::uint64_t> original_of(std::uint64_t number) {
+  Random random(number ^ 0x5CA1E);
+  if (number == 0 || !random.chance(0.05F)) return std::nullopt;
+  return number - 1 - random.next() % std::min<std::uint64_t>(number, 1000);
+}
+
+// The pictures of a collection.
+inline Picture picture(std::uint64_t number) {
+  const auto original = original_of(number);
+  return original ? edited(draw(*original), number) : draw(number);
 }
 
 }  // namespace millrace::dedupe::made_up

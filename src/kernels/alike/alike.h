@@ -43,12 +43,22 @@ inline constexpr std::size_t kThumbnailBytes = std::size_t{kSide} * kSide * 3;
 // Rows from the top, pixels from the left, red, green, blue.
 using Thumbnail = std::array<std::uint8_t, kThumbnailBytes>;
 
-// What compare() needs of one thumbnail. Computed once; a plain value that may be copied. 45 KiB.
+// 16 x 16, between two zeros and two more: whoever works on whole rows reads a little beyond their ends.
+struct CoarseRaster {
+  static constexpr int kSide = 16, kBeyond = 2;
+  std::array<float, kBeyond + kSide * kSide + kBeyond> values{};
+
+  const float* row(int y) const { return values.data() + kBeyond + y * kSide; }
+  float* row(int y) { return values.data() + kBeyond + y * kSide; }
+};
+
+// What compare() needs of one thumbnail. Computed once; a plain value that may be copied. 46 KiB.
 struct Features {
   Thumbnail pixels;
   std::array<float, 64 * 64> luma;                   // 0.299 R + 0.587 G + 0.114 B, 0..255
   std::array<float, 32 * 32> soft;                   // luma halved, then blurred by 1 2 1 each way
-  std::array<float, 16 * 16> coarse;                 // luma in means of 4 x 4
+  CoarseRaster coarse;                               // luma in means of 4 x 4, less the mean of all
+  CoarseRaster coarse_turned;                        // the same, columns for rows
   std::array<std::array<float, 32 * 32>, 3> colour;  // channels like `soft`
   std::array<float, 3> mean;                         // of each channel
   std::array<float, 3> deviation;                    // standard deviation of each channel
@@ -91,5 +101,9 @@ struct Verdict {
 };
 
 Verdict compare(const Features& a, const Features& b);
+
+// compare(a, b).kind == Kind::same, sooner: an inverted picture, or one of clearly other colours, is measured no
+// further.
+bool same(const Features& a, const Features& b);
 
 }  // namespace millrace::alike

@@ -1,161 +1,262 @@
-#include <algorithm>
 #include <cmath>
 
 #include "src/kernels/alike/alike_steps.h"
 
-namespace millrace::alike {
+// clang-format off
+#include "src/kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/kernels/alike/alike_coarse.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "src/kernels/alike/alike_coarse_maps.h"
+#include "src/kernels/alike/floats-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::alike::HWY_NAMESPACE {
 namespace {
 
-// Below this, identity and plain scales promise nothing and the search ends: no true pair of the
-// measurement that was saved later began lower.
-constexpr float kHopeless = 0.35F;
+using Row = Floats<16>;
 
-// One axis of a coarse hypothesis: its two ends move by these shares of the side.
-struct Ends {
-  float low = 0, high = 0;
+// Sums over rows, column by column.
+struct Columns {
+  Row a, b, aa, bb, ab;
+
+  HWY_INLINE Columns() { a = b = aa = bb = ab = Row::all(0); }
+  HWY_INLINE void add_rows(const Row& ra, const Row& rb) {
+    a += ra;
+    b += rb;
+    aa += ra * ra;
+    bb += rb * rb;
+    ab += ra * rb;
+  }
+  HWY_INLINE void add(const Columns& other) {
+    a += other.a;
+    b += other.b;
+    aa += other.aa;
+    bb += other.bb;
+    ab += other.ab;
+  }
 };
 
-// The ends that bring [a0, a1] to [b0, b1], all relative to the middle.
-Ends ends_between(float a0, float a1, float b0, float b1) {
-  const float scale = (b1 - b0) / (a1 - a0);
-  return {b0 + (-0.5F - a0) * scale + 0.5F, b1 + (0.5F - a1) * scale - 0.5F};
+HWY_INLINE float size_of(float v) { return std::fabs(v); }
+
+// The square of the correlation of one or more lots of samples, with its sign: what is only compared needs no root.
+// `share` is one over their number.
+template <class T>
+HWY_INLINE T signed_square(const T& share, const T& a, const T& b, const T& aa, const T& bb, const T& ab,
+                           const T& noise) {
+  const T vaa = (aa - a * a * share) * share + noise, vbb = (bb - b * b * share) * share + noise;
+  const T vab = (ab - a * b * share) * share;
+  return vab * size_of(vab) / (vaa * vbb);
+}
+// Added to either variance: what noise alone would correlate.
+constexpr float kNoise = 0.25F;
+
+float root(float square) { return square < 0 ? -std::sqrt(-square) : std::sqrt(square); }
+
+HWY_INLINE float correlation(const Columns& sums, Range x, Range y) {
+  const Row in = Row::within(x.begin, x.end);
+  const float share = 1.0F / static_cast<float>((x.end - x.begin) * (y.end - y.begin));
+  return root(signed_square(share, (in * sums.a).total(), (in * sums.b).total(), (in * sums.aa).total(),
+                            (in * sums.bb).total(), (in * sums.ab).total(), kNoise));
 }
 
-struct AxisMap {
-  std::array<int, 16> index;   // of the lower of the two samples
-  std::array<float, 16> part;  // of the upper one
-  int first = 16, last = -1;   // the samples that lie inside
-};
+Range met(Range range, const AxisMap& map) {
+  return {std::max(range.begin, map.first), std::min(range.end, map.last + 1)};
+}
 
-AxisMap map_axis(Ends ends) {
-  AxisMap out;
-  for (int i = 0; i < 16; ++i) {
-    const float at = (static_cast<float>(i) + 0.5F) * (1.0F / 16.0F);
-    const float to = (at + ends.low + (ends.high - ends.low) * at) * 16.0F - 0.5F;
-    const bool inside = to >= -0.5F && to <= 15.5F;
-    const float held = to < 0 ? 0.0F : (to > 15 ? 15.0F : to);
-    const int low = std::min(14, static_cast<int>(held));
-    const auto k = static_cast<std::size_t>(i);
-    out.index[k] = low;
-    out.part[k] = held - static_cast<float>(low);
-    if (inside) {
-      out.first = std::min(out.first, i);
-      out.last = i;
+// Row y where the map lays the raster.
+HWY_INLINE Row laid_row(const CoarseRaster& raster, const AxisMap& map, int y) {
+  const auto k = static_cast<std::size_t>(y);
+  const Row upper = Row::at(raster.row(map.index[k])), lower = Row::at(raster.row(map.index[k] + 1));
+  return upper + Row::all(map.part[k]) * (lower - upper);
+}
+
+float correlation_scaled(const CoarseRaster& a, const CoarseRaster& b, const Scale& scale, const Window& window) {
+  const Range across = met(window.x, scale.map), down = met(window.y, scale.map);
+  const Row before = Row::at(scale.band[kReach - 1].data()), here = Row::at(scale.band[kReach].data()),
+            after = Row::at(scale.band[kReach + 1].data());
+  CoarseRaster scaled;
+  for (int y = 0; y < CoarseRaster::kSide; ++y) {
+    const float* row = b.row(y);
+    (before * Row::at(row - 1) + here * Row::at(row) + after * Row::at(row + 1)).put(scaled.row(y));
+  }
+  Columns sums;
+  for (int y = down.begin; y < down.end; ++y) sums.add_rows(Row::at(a.row(y)), laid_row(scaled, scale.map, y));
+  return correlation(sums, across, down);
+}
+
+// Any maps, slowly: frames are rare.
+float correlation_mapped(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& mx, const AxisMap& my) {
+  const Range across = met(kWindows[0].x, mx), down = met(kWindows[0].y, my);
+  if (across.begin >= across.end || down.begin >= down.end) return 0;
+  Columns sums;
+  std::array<float, 16> row, moved;
+  for (int y = down.begin; y < down.end; ++y) {
+    laid_row(b, my, y).put(row.data());
+    for (std::size_t x = 0; x < 16; ++x) {
+      const auto low = static_cast<std::size_t>(mx.index[x]);
+      moved[x] = row[low] + mx.part[x] * (row[low + 1] - row[low]);
     }
+    sums.add_rows(Row::at(a.row(y)), Row::at(moved.data()));
+  }
+  return correlation(sums, across, down);
+}
+
+// The window in which identity fits best, all of the picture where that is good enough.
+struct Identity {
+  std::size_t window = 0;
+  float correlation = 0;
+};
+Identity best_window(const CoarseRaster& a, const CoarseRaster& b) {
+  Columns between[kWindowRows.size() - 1];
+  for (std::size_t k = 0; k + 1 < kWindowRows.size(); ++k) {
+    for (int y = kWindowRows[k]; y < kWindowRows[k + 1]; ++y) between[k].add_rows(Row::at(a.row(y)), Row::at(b.row(y)));
+  }
+  Identity out;
+  for (std::size_t w = 0; w < kWindows.size() && std::fabs(out.correlation) < 0.8F; ++w) {
+    const Window& window = kWindows[w];
+    Columns sums;
+    for (std::size_t k = 0; k + 1 < kWindowRows.size(); ++k) {
+      if (kWindowRows[k] >= window.y.begin && kWindowRows[k + 1] <= window.y.end) sums.add(between[k]);
+    }
+    const float value = correlation(sums, window.x, window.y);
+    if (std::fabs(value) > std::fabs(out.correlation)) out = {w, value};
   }
   return out;
 }
 
-// Part of the raster that a correlation looks at: [x0, x1) by [y0, y1).
-struct Window {
-  int x0, x1, y0, y1;
+// What all moves of an axis are reckoned from: sums over rows that have it along them, of a and b and of a by b some
+// samples along.
+struct MoveSums {
+  alignas(64) std::array<float, 16> a, aa, b, bb, next;
+  alignas(64) std::array<std::array<float, 16>, kDiagonals> ab;
+  float all_a, all_aa;
 };
-// All of it; without a frame; without a caption below or above.
-constexpr std::array<Window, 4> kWindows = {{{0, 16, 0, 16}, {2, 14, 2, 14}, {0, 16, 0, 13}, {0, 16, 3, 16}}};
-
-float correlation(const Features& a, const Features& b, const AxisMap& mx, const AxisMap& my, const Window& window) {
-  float sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
-  const int x0 = std::max(mx.first, window.x0), x1 = std::min(mx.last + 1, window.x1);
-  const int y0 = std::max(my.first, window.y0), y1 = std::min(my.last + 1, window.y1);
-  if (x1 <= x0 || y1 <= y0) return 0;
-  std::array<float, 16> row;
-  for (int y = y0; y < y1; ++y) {
-    const auto ky = static_cast<std::size_t>(y);
-    const float* upper = b.coarse.data() + my.index[ky] * 16;
-    const float part = my.part[ky];
-    for (std::size_t x = 0; x < 16; ++x) row[x] = upper[x] + part * (upper[x + 16] - upper[x]);
-    const float* ra = a.coarse.data() + y * 16;
-    for (int x = x0; x < x1; ++x) {
-      const auto kx = static_cast<std::size_t>(x);
-      const auto low = static_cast<std::size_t>(mx.index[kx]);
-      const float vb = row[low] + mx.part[kx] * (row[low + 1] - row[low]) - 128.0F;
-      const float va = ra[x] - 128.0F;
-      sa += va;
-      sb += vb;
-      saa += va * va;
-      sbb += vb * vb;
-      sab += va * vb;
-    }
+void sum_for_moves(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& map, Range along, Range rows,
+                   MoveSums& out) {
+  CoarseRaster laid;
+  for (int y = rows.begin; y < rows.end; ++y) laid_row(b, map, y).put(laid.row(y));
+  Columns sums;
+  Row next = sums.a;
+  Row ab[kDiagonals] = {next, next, next, next, next};
+  for (int y = rows.begin; y < rows.end; ++y) {
+    const float* row = laid.row(y);
+    const Row ra = Row::at(a.row(y)), rb = Row::at(row);
+    sums.a += ra;
+    sums.aa += ra * ra;
+    sums.b += rb;
+    sums.bb += rb * rb;
+    next += rb * Row::at(row + 1);
+    for (std::size_t d = 0; d < kDiagonals; ++d) ab[d] += ra * Row::at(row + d - kReach);
   }
-  const float n = static_cast<float>((x1 - x0) * (y1 - y0));
-  // A variance of a quarter of a level is added to both: what noise alone would correlate.
-  const float vaa = saa - sa * sa / n + 0.25F * n;
-  const float vbb = sbb - sb * sb / n + 0.25F * n;
-  return (sab - sa * sb / n) / std::sqrt(vaa * vbb);
+  sums.a.put(out.a.data());
+  sums.aa.put(out.aa.data());
+  sums.b.put(out.b.data());
+  sums.bb.put(out.bb.data());
+  next.put(out.next.data());
+  for (std::size_t d = 0; d < kDiagonals; ++d) ab[d].put(out.ab[d].data());
+  const Row in = Row::within(along.begin, along.end);
+  out.all_a = (in * sums.a).total();
+  out.all_aa = (in * sums.aa).total();
 }
 
-Warp warp_of(Ends x, Ends y) {
-  Warp w;
-  w.m = {0.5F * (x.low + x.high), 1 + (x.high - x.low), 0, 0.5F * (y.low + y.high), 0, 1 + (y.high - y.low)};
-  w.m = {w.m[0], w.m[1], 0, w.m[3], 0, w.m[5]};
-  return w;
+// The best of all moves of one axis, `map` kept on the other.
+struct Moved {
+  Ends ends;
+  float correlation = 0;
+};
+Moved best_move(const CoarseRaster& a, const CoarseRaster& b, const AxisMap& map, Range along, Range other,
+                const RangeMoves& in_range, float sign) {
+  using Lot = Floats<kMoveLanes>;
+  const Range rows = met(other, map);
+  if (rows.begin >= rows.end) return {};
+  MoveSums sums;
+  sum_for_moves(a, b, map, along, rows, sums);
+  const Lot none = Lot::all(0);
+  Lot ab[kDiagonals] = {none, none, none, none, none};
+  for (auto i = static_cast<std::size_t>(along.begin); i < static_cast<std::size_t>(along.end); ++i) {
+    for (std::size_t d = 0; d < kDiagonals; ++d)
+      ab[d] += Lot::at(kAllMoves.weight[i][d].data()) * Lot::all(sums.ab[d][i]);
+  }
+  Lot b1 = none, b2 = none, products = none;
+  for (std::size_t i = 0; i < 16; ++i) {
+    b1 += Lot::at(in_range.once[i].data()) * Lot::all(sums.b[i]);
+    b2 += Lot::at(in_range.square[i].data()) * Lot::all(sums.bb[i]);
+    products += Lot::at(in_range.product[i].data()) * Lot::all(sums.next[i]);
+  }
+  const auto width = static_cast<float>(along.end - along.begin), height = static_cast<float>(rows.end - rows.begin);
+  const Lot first = Lot::at(in_range.lost_first.data()), last = Lot::at(in_range.lost_last.data());
+  const Lot share = Lot::all(1.0F) / ((Lot::all(width) - first - last) * Lot::all(height));
+  const Lot a1 = Lot::all(sums.all_a) - first * Lot::all(sums.a[0]) - last * Lot::all(sums.a[15]);
+  const Lot a2 = Lot::all(sums.all_aa) - first * Lot::all(sums.aa[0]) - last * Lot::all(sums.aa[15]);
+  const Lot sab = (ab[0] + ab[1]) + (ab[3] + ab[4]) + ab[2];
+  alignas(64) MoveLanes square;
+  (Lot::all(sign) * signed_square(share, a1, b1, a2, b2 + products, sab, Lot::all(kNoise))).put(square.data());
+  std::size_t best = 0;
+  for (std::size_t m = 1; m < kMoves; ++m) {
+    if (square[m] > square[best]) best = m;
+  }
+  return {kAllMoves.ends[best], root(square[best])};
 }
 
 }  // namespace
 
-Coarse search_coarsely(const Features& a, const Features& b) {
+Coarse SearchCoarsely(const Features& a, const Features& b) {
   Ends ex, ey;
-  AxisMap mx = map_axis(ex), my = map_axis(ey);
-  // The window in which identity fits best, all of the picture where that is good enough.
-  float signed_best = 0;
-  Window window = kWindows[0];
-  for (const Window& w : kWindows) {
-    const float value = correlation(a, b, mx, my, w);
-    if (std::fabs(value) > std::fabs(signed_best)) {
-      signed_best = value;
-      window = w;
-    }
-    if (std::fabs(signed_best) >= 0.8F) break;
-  }
-  float best = std::fabs(signed_best);
-  const float sign = signed_best < 0 ? -1.0F : 1.0F;
+  const Identity as_is = best_window(a.coarse, b.coarse);
+  std::size_t window = as_is.window;
+  float best = std::fabs(as_is.correlation);
+  const float sign = as_is.correlation < 0 ? -1.0F : 1.0F;
   const auto finish = [&] { return Coarse{warp_of(ex, ey), sign * best}; };
   // Frames: what one encloses is laid on what the other does.
   const Ends bx = ends_between(a.content[0], a.content[2], b.content[0], b.content[2]);
   const Ends by = ends_between(a.content[1], a.content[3], b.content[1], b.content[3]);
   if (bx.low != 0 || bx.high != 0 || by.low != 0 || by.high != 0) {
-    const AxisMap fx = map_axis(bx), fy = map_axis(by);
-    const float value = sign * correlation(a, b, fx, fy, kWindows[0]);
+    const float value = sign * correlation_mapped(a.coarse, b.coarse, map_axis(bx), map_axis(by));
     if (value > best) {
       best = value;
-      window = kWindows[0];
+      window = 0;
       ex = bx;
       ey = by;
-      mx = fx;
-      my = fy;
     }
   }
   // Registration closes what is left from here: no need to search.
   if (best >= 0.97F) return finish();
-  for (const float scale : {0.04F, -0.04F, 0.08F, -0.08F, 0.12F, -0.12F}) {
-    const Ends ends{-0.5F * scale, 0.5F * scale};
-    const AxisMap map = map_axis(ends);
-    const float value = sign * correlation(a, b, map, map, window);
+  const Window& part = kWindows[window];
+  for (const Scale& scale : kScales) {
+    const float value = sign * correlation_scaled(a.coarse, b.coarse, scale, part);
     if (value > best) {
       best = value;
-      ex = ey = ends;
-      mx = my = map;
+      ex = ey = scale.ends;
     }
   }
   if (best >= 0.97F || best < kHopeless) return finish();
-  constexpr std::array<float, 5> kMoves = {-0.08F, -0.04F, 0.0F, 0.04F, 0.08F};
-  for (int axis = 0; axis < 2; ++axis) {
-    for (const float low : kMoves) {
-      for (const float high : kMoves) {
-        const Ends ends{low, high};
-        const AxisMap map = map_axis(ends);
-        const float value =
-            sign * (axis == 0 ? correlation(a, b, map, my, window) : correlation(a, b, mx, map, window));
-        if (value > best) {
-          best = value;
-          (axis == 0 ? ex : ey) = ends;
-        }
-      }
-    }
-    mx = map_axis(ex);
-    my = map_axis(ey);
+  const Moved across = best_move(a.coarse, b.coarse, map_axis(ey), part.x, part.y, kMovesAcross[window], sign);
+  if (across.correlation > best) {
+    best = across.correlation;
+    ex = across.ends;
+  }
+  const Moved down =
+      best_move(a.coarse_turned, b.coarse_turned, map_axis(ex), part.y, part.x, kMovesDown[window], sign);
+  if (down.correlation > best) {
+    best = down.correlation;
+    ey = down.ends;
   }
   return finish();
 }
 
+}  // namespace millrace::alike::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace millrace::alike {
+
+HWY_EXPORT(SearchCoarsely);
+
+Coarse search_coarsely(const Features& a, const Features& b) { return HWY_DYNAMIC_DISPATCH(SearchCoarsely)(a, b); }
+
 }  // namespace millrace::alike
+#endif

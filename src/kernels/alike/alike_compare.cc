@@ -137,10 +137,10 @@ constexpr std::array<Warp, 2> kMiddles = {{{{0, kMiddle, 0, 0, 0, kMiddle}}, {{0
 
 Registered register_first(const Features& a, const Features& b, const Frames& frames, const Coarse& coarse) {
   const bool inverted = coarse.correlation < 0;
-  Registered best = register_luma<32>(a.soft, b.soft, frames, coarse.warp, inverted, 5);
+  Registered best = register_luma<32>(a.soft, b.soft, frames, coarse.warp, inverted, 5, kFit.threshold);
   if (inverted || passes(best.fit, kFit)) return best;
   for (const Warp& middle : kMiddles) {
-    const Registered again = register_luma<32>(a.soft, b.soft, frames, middle, false, 8);
+    const Registered again = register_luma<32>(a.soft, b.soft, frames, middle, false, 8, kFit.threshold);
     if (again.fit > best.fit) best = again;
   }
   return best;
@@ -206,7 +206,11 @@ void fit_closely(const Features& a, const Features& b, const Frames& frames, con
   for (const Warp& middle : kMiddles) consider(register_luma<64>(out.a, lb, frames, middle, false, 5).warp);
 }
 
-Verdict compare_ordered(const Features& a, const Features& b) {
+// What is asked: all figures, or only whether the pictures are the same. Then whatever cannot make them so any more is
+// not measured; what is measured is the same.
+enum class Asked { all, same };
+
+Verdict compare_ordered(const Features& a, const Features& b, Asked asked) {
   Verdict out;
   const Coarse coarse = search_coarsely(a, b);
   out.coarse = coarse.correlation;
@@ -215,6 +219,7 @@ Verdict compare_ordered(const Features& a, const Features& b) {
     return out;
   }
   const bool inverted = coarse.correlation < 0;
+  if (inverted && asked == Asked::same) return out;
   const Frames frames(a, b);
   PairLimits limits(a, b);
   const Registered first = register_first(a, b, frames, coarse);
@@ -232,6 +237,7 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   const float tone_score =
       std::min({margin(tone.distance, kTone), margin(ratio(tone.contrast), kContrast), inverted ? 0.0F : 1.0F});
   if (tone_score < 0.5F || out.chroma > kClearlyOtherChroma) {
+    if (asked == Asked::same) return out;
     const Structure s = compare_plain_structure(a, b, frames, first.warp, inverted, out.overlap);
     out.structure = s.structure;
     out.correlation = s.correlation;
@@ -268,9 +274,7 @@ Verdict compare_ordered(const Features& a, const Features& b) {
   return out;
 }
 
-}  // namespace
-
-Verdict compare(const Features& a, const Features& b) {
+Verdict compare(const Features& a, const Features& b, Asked asked) {
   const int order = std::memcmp(a.pixels.data(), b.pixels.data(), kThumbnailBytes);
   if (order == 0) {
     Verdict out;
@@ -279,7 +283,13 @@ Verdict compare(const Features& a, const Features& b) {
     return out;
   }
   if (a.solid || b.solid) return compare_solid(a, b);
-  return order < 0 ? compare_ordered(a, b) : compare_ordered(b, a);
+  return order < 0 ? compare_ordered(a, b, asked) : compare_ordered(b, a, asked);
 }
+
+}  // namespace
+
+Verdict compare(const Features& a, const Features& b) { return compare(a, b, Asked::all); }
+
+bool same(const Features& a, const Features& b) { return compare(a, b, Asked::same).kind == Kind::same; }
 
 }  // namespace millrace::alike

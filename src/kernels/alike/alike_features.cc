@@ -1,21 +1,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/alike/alike_steps.h"
 
 namespace millrace::alike {
 namespace {
-
-template <int N>
-void halve(const float* from, float* to) {
-  for (int y = 0; y < N / 2; ++y) {
-    const float* upper = from + 2 * y * N;
-    const float* lower = upper + N;
-    for (int x = 0; x < N / 2; ++x) {
-      to[y * (N / 2) + x] = 0.25F * ((upper[2 * x] + upper[2 * x + 1]) + (lower[2 * x] + lower[2 * x + 1]));
-    }
-  }
-}
 
 void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
   constexpr int n = 32;
@@ -25,7 +14,7 @@ void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
       const float* row = from.data() + y * n;
       const float left = row[x > 0 ? x - 1 : 0];
       const float right = row[x < n - 1 ? x + 1 : n - 1];
-      across[static_cast<std::size_t>(y * n + x)] = 0.25F * (left + right) + 0.5F * row[x];
+      across.data()[y * n + x] = 0.25F * (left + right) + 0.5F * row[x];
     }
   }
   for (int y = 0; y < n; ++y) {
@@ -33,8 +22,21 @@ void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
     const float* here = across.data() + y * n;
     const float* lower = across.data() + (y < n - 1 ? y + 1 : n - 1) * n;
     for (int x = 0; x < n; ++x) {
-      to[static_cast<std::size_t>(y * n + x)] = 0.25F * (upper[x] + lower[x]) + 0.5F * here[x];
+      to.data()[y * n + x] = 0.25F * (upper[x] + lower[x]) + 0.5F * here[x];
     }
+  }
+}
+
+// A raster less its mean, so that sums of squares stay small beside what they tell apart.
+void turn_about_mean(CoarseRaster& raster, CoarseRaster& turned) {
+  constexpr int n = CoarseRaster::kSide;
+  float* values = raster.row(0);
+  float sum = 0;
+  for (int i = 0; i < n * n; ++i) sum += values[i];
+  const float mean = sum * (1.0F / (n * n));
+  for (int i = 0; i < n * n; ++i) {
+    values[i] -= mean;
+    turned.row(i % n)[i / n] = values[i];
   }
 }
 
@@ -100,7 +102,8 @@ Features features_of(std::span<const std::uint8_t, kThumbnailBytes> pixels) {
   out.content = content_of(out.pixels);
   std::array<float, 1024> half;
   halve<64>(out.luma.data(), half.data());
-  halve<32>(half.data(), out.coarse.data());
+  halve<32>(half.data(), out.coarse.row(0));
+  turn_about_mean(out.coarse, out.coarse_turned);
   blur(half, out.soft);
   float fine = 0;
   for (std::size_t i = 0; i < 1024; ++i) fine += (half[i] - out.soft[i]) * (half[i] - out.soft[i]);

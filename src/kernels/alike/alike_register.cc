@@ -3,138 +3,228 @@
 
 #include "src/kernels/alike/alike_steps.h"
 
-namespace millrace::alike {
+// clang-format off
+#include "src/kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/kernels/alike/alike_register.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "src/kernels/alike/alike_equations.h"
+#include "src/kernels/alike/floats-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::alike::HWY_NAMESPACE {
 namespace {
 
-// Whether `at` lies on an edge of a frame: half a pixel outside of it, `width` pixels inside.
+// Sums in eight lanes, whatever the vectors hold.
+using Eight = Floats<8>;
+
+// Gradients in levels per picture side.
 template <int N>
-bool on_edge(float at, float low, float high) {
-  // At 32 the luma is blurred by a pixel.
-  constexpr float kWidth = (N == 32 ? 2.0F : 1.5F) / static_cast<float>(N);
-  constexpr float kOutside = 0.5F / static_cast<float>(N);
-  return (low > -0.5F && at > low - kOutside && at < low + kWidth) ||
-         (high < 0.5F && at < high + kOutside && at > high - kWidth);
+HWY_INLINE void slopes_of(const float* image, float* across, float* down) {
+  using Row = Floats<16>;
+  constexpr auto n = static_cast<float>(N);
+  for (int y = 0; y < N; ++y) {
+    const int y0 = y > 0 ? y - 1 : 0, y1 = y < N - 1 ? y + 1 : N - 1;
+    const float *row = image + y * N, *above = image + y0 * N, *below = image + y1 * N;
+    float* out = across + y * N;
+    for (int x = 0; x < N; x += 16) {
+      ((Row::at(below + x) - Row::at(above + x)) * Row::all(n / static_cast<float>(y1 - y0))).put(down + y * N + x);
+      // All that have two neighbours; the last sixteen overlap those before.
+      const int inner = std::min(x + 1, N - 17);
+      ((Row::at(row + inner + 1) - Row::at(row + inner - 1)) * Row::all(0.5F * n)).put(out + inner);
+    }
+    out[0] = (row[1] - row[0]) * n;
+    out[N - 1] = (row[N - 1] - row[N - 2]) * n;
+  }
 }
 
-template <int N>
-void leave_out_frame_edges(const Frames& frames, const Warp& warp,
-                           std::array<float, static_cast<std::size_t>(N) * N>& inside) {
-  const auto& m = warp.m;
-  for (int y = 0; y < N; ++y) {
-    const float ry = (static_cast<float>(y) + 0.5F) / static_cast<float>(N) - 0.5F;
-    for (int x = 0; x < N; ++x) {
-      const float rx = (static_cast<float>(x) + 0.5F) / static_cast<float>(N) - 0.5F;
-      const float bx = m[0] + m[1] * rx + m[2] * ry, by = m[3] + m[4] * rx + m[5] * ry;
-      if (on_edge<N>(rx, frames.a[0], frames.a[2]) || on_edge<N>(ry, frames.a[1], frames.a[3]) ||
-          on_edge<N>(bx, frames.b[0], frames.b[2]) || on_edge<N>(by, frames.b[1], frames.b[3])) {
-        inside[static_cast<std::size_t>(y * N + x)] = 0;
-      }
-    }
+// Sums of products over the points of eight columns: an unknown is a slope, alone
+// or times the position across or down, so the positions down are carried as powers and those across come in at the
+// end.
+struct Sums {
+  // By power of the position down: slopes across and down by each other, by level, by residual and alone.
+  Eight xx[3], xy[3], yy[3], xv[2], yv[2], xe[2], ye[2], x1[2], y1[2];
+  Eight vv, v1, ve, e1, one;
+
+  HWY_INLINE Sums() {
+    const Eight none = Eight::all(0);
+    for (std::size_t k = 0; k < 3; ++k) xx[k] = xy[k] = yy[k] = none;
+    for (std::size_t k = 0; k < 2; ++k) xv[k] = yv[k] = xe[k] = ye[k] = x1[k] = y1[k] = none;
+    vv = v1 = ve = e1 = one = none;
   }
+  static HWY_INLINE void add(Eight (&sums)[2], const Eight& value, const Eight& ry) {
+    sums[0] += value;
+    sums[1] += ry * value;
+  }
+  static HWY_INLINE void add(Eight (&sums)[3], const Eight& value, const Eight& ry, const Eight& ry2) {
+    sums[0] += value;
+    sums[1] += ry * value;
+    sums[2] += ry2 * value;
+  }
+  HWY_INLINE void add(const Eight& w, const Eight& gx, const Eight& gy, const Eight& v, const Eight& e, float down) {
+    const Eight ry = Eight::all(down), ry2 = Eight::all(down * down);
+    const Eight wx = w * gx, wy = w * gy, wv = w * v;
+    add(xx, wx * gx, ry, ry2);
+    add(xy, wx * gy, ry, ry2);
+    add(yy, wy * gy, ry, ry2);
+    add(xv, wx * v, ry);
+    add(yv, wy * v, ry);
+    add(xe, wx * e, ry);
+    add(ye, wy * e, ry);
+    add(x1, wx, ry);
+    add(y1, wy, ry);
+    vv += wv * v;
+    v1 += wv;
+    ve += wv * e;
+    e1 += w * e;
+    one += w;
+  }
+
+  // Adds the terms, for these positions across.
+  void put(const Eight& rx, std::array<Eight, kTerms>& terms) const {
+    const Eight powers[3] = {Eight::all(1), rx, rx * rx};
+    const Eight* slopes[3] = {xx, xy, yy};
+    const Eight* residuals[2] = {xe, ye};
+    std::size_t term = 0;
+    for (std::size_t p = 0; p < 6; ++p) {
+      const std::size_t across = p % 3 == 1, down = p % 3 == 2;
+      for (std::size_t q = 0; q <= p; ++q, ++term)
+        terms[term] += powers[across + (q % 3 == 1)] * slopes[p / 3 + q / 3][down + (q % 3 == 2)];
+      terms[term++] += powers[across] * residuals[p / 3][down];
+    }
+    const auto by_slopes = [&](const Eight* x, const Eight* y) HWY_ATTR {
+      for (std::size_t q = 0; q < 6; ++q, ++term) terms[term] += powers[q % 3 == 1] * (q < 3 ? x : y)[q % 3 == 2];
+    };
+    by_slopes(xv, yv);
+    terms[term++] += vv;
+    terms[term++] += ve;
+    by_slopes(x1, y1);
+    terms[term++] += v1;
+    terms[term++] += one;
+    terms[term++] += e1;
+  }
+};
+
+template <int N>
+HWY_INLINE bool set_up(const float* a, const float* moved, const float* inside, const Tried& tried, Equations& out) {
+  constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
+  alignas(64) std::array<float, kPoints> across, down, error, weight;
+  slopes_of<N>(moved, across.data(), down.data());
+  // The scale of the residuals: their mean size where there are slopes. Over all of a flat design
+  // it would be so small that every edge out of place looked like an outlier.
+  const Eight none = Eight::all(0), gain = Eight::all(tried.gain), bias = Eight::all(tried.bias);
+  Eight size = none, steep = none, count = none;
+  for (std::size_t i = 0; i < kPoints; i += 8) {
+    const Eight in = Eight::at(inside + i);
+    const Eight e = gain * Eight::at(moved + i) + bias - Eight::at(a + i);
+    const Eight slope = in * (size_of(Eight::at(across.data() + i)) + size_of(Eight::at(down.data() + i)));
+    e.put(error.data() + i);
+    size += slope * size_of(e);
+    steep += slope;
+    count += in;
+  }
+  const float covered = count.total();
+  out.fit = 0;
+  if (covered < 0.25F * kPoints) return false;
+  const float width = tried.width * (size.total() / (steep.total() + 1.0F)) + 1.0F;
+  const Eight narrow = Eight::all(1.0F / (width * width)), one = Eight::all(1.0F);
+
+  Eight fit = none, weights = none, level = none, square = none;
+  for (std::size_t i = 0; i < kPoints; i += 8) {
+    const Eight e = Eight::at(error.data() + i), in = Eight::at(inside + i);
+    const Eight r = one / (one + e * e * narrow);
+    const Eight w = in * r * r;
+    w.put(weight.data() + i);
+    fit += w * e * e;
+    weights += w;
+    const Eight v = Eight::at(a + i) - Eight::all(128.0F);
+    level += in * v;
+    square += in * v * v;
+  }
+  out.misfit = fit.total() / (weights.total() + 1e-3F);
+  const float mean = level.total() / covered;
+  out.fit = 1.0F - out.misfit / (square.total() / covered - mean * mean + 4.0F);
+  if (out.fit < tried.least_fit) return false;
+
+  std::array<Eight, kTerms> terms;
+  terms.fill(none);
+  for (std::size_t x = 0; x < N; x += 8) {
+    Sums sums;
+    for (std::size_t y = 0; y < N; ++y) {
+      const std::size_t i = y * N + x;
+      // Slopes are taken after warping; the warp is near identity, so they serve for both
+      // rasters.
+      sums.add(Eight::at(weight.data() + i), gain * Eight::at(across.data() + i), gain * Eight::at(down.data() + i),
+               Eight::at(moved + i), Eight::at(error.data() + i), kMiddlesOf<N>[y]);
+    }
+    sums.put(Eight::at(kMiddlesOf<N>.data() + x), terms);
+  }
+  for (std::size_t term = 0; term < kTerms; ++term) out.sum[term] = terms[term].total();
+  return true;
 }
 
 }  // namespace
 
-Frames::Frames(const Features& first, const Features& second) : a(first.content), b(second.content) {
-  for (const auto* content : {&a, &b}) {
-    any = any || (*content)[0] > -0.5F || (*content)[1] > -0.5F || (*content)[2] < 0.5F || (*content)[3] < 0.5F;
-  }
+bool SetUp32(const float* a, const float* moved, const float* inside, const Tried& tried, Equations& out) {
+  return set_up<32>(a, moved, inside, tried, out);
+}
+bool SetUp64(const float* a, const float* moved, const float* inside, const Tried& tried, Equations& out) {
+  return set_up<64>(a, moved, inside, tried, out);
 }
 
-template <int N>
-void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames, const Warp& warp,
-              std::array<float, static_cast<std::size_t>(N) * N>& values,
-              std::array<float, static_cast<std::size_t>(N) * N>& inside) {
-  constexpr float n = static_cast<float>(N);
-  const auto& m = warp.m;
-  for (int y = 0; y < N; ++y) {
-    const float ry = (static_cast<float>(y) + 0.5F) / n - 0.5F;
-    const float fx = (m[0] + m[2] * ry + 0.5F) * n - 0.5F;
-    const float fy = (m[3] + m[5] * ry + 0.5F) * n - 0.5F;
-    const float dx = m[1] * n, dy = m[4] * n;
-    for (int x = 0; x < N; ++x) {
-      const float rx = (static_cast<float>(x) + 0.5F) / n - 0.5F;
-      const float px = fx + dx * rx, py = fy + dy * rx;
-      const bool in = px >= -0.5F && px <= n - 0.5F && py >= -0.5F && py <= n - 0.5F;
-      const float hx = px < 0 ? 0.0F : (px > n - 1 ? n - 1 : px);
-      const float hy = py < 0 ? 0.0F : (py > n - 1 ? n - 1 : py);
-      const int ix = std::min(N - 2, static_cast<int>(hx));
-      const int iy = std::min(N - 2, static_cast<int>(hy));
-      const float qx = hx - static_cast<float>(ix), qy = hy - static_cast<float>(iy);
-      const float* p = image.data() + iy * N + ix;
-      const float upper = p[0] + qx * (p[1] - p[0]);
-      const float lower = p[N] + qx * (p[N + 1] - p[N]);
-      const auto k = static_cast<std::size_t>(y * N + x);
-      values[k] = upper + qy * (lower - upper);
-      inside[k] = in ? 1.0F : 0.0F;
-    }
-  }
-  if (frames.any) leave_out_frame_edges<N>(frames, warp, inside);
-}
-template void resample<32>(const std::array<float, 1024>&, const Frames&, const Warp&, std::array<float, 1024>&,
-                           std::array<float, 1024>&);
-template void resample<64>(const std::array<float, 4096>&, const Frames&, const Warp&, std::array<float, 4096>&,
-                           std::array<float, 4096>&);
+}  // namespace millrace::alike::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
 
+#if HWY_ONCE
+namespace millrace::alike {
 namespace {
 
+HWY_EXPORT(SetUp32);
+HWY_EXPORT(SetUp64);
+
+template <int N>
+bool set_up(const Plane<N>& a, const Plane<N>& moved, const Plane<N>& inside, const Tried& tried, Equations& out) {
+  if constexpr (N == 32) {
+    return HWY_DYNAMIC_DISPATCH(SetUp32)(a.data(), moved.data(), inside.data(), tried, out);
+  } else {
+    return HWY_DYNAMIC_DISPATCH(SetUp64)(a.data(), moved.data(), inside.data(), tried, out);
+  }
+}
+
 // Solves the symmetric system in place by Cholesky's method; false when it is not positive.
-template <std::size_t kUnknowns>
 bool solve(std::array<std::array<double, kUnknowns>, kUnknowns>& h, std::array<double, kUnknowns>& x) {
+  std::array<double, kUnknowns> share;  // one over the diagonal: a division takes as long as a row of products
   for (std::size_t i = 0; i < kUnknowns; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = h[i][j];
       for (std::size_t k = 0; k < j; ++k) sum -= h[i][k] * h[j][k];
       if (i == j) {
         if (!(sum > 0)) return false;
-        h[i][i] = std::sqrt(sum);
+        share[i] = 1 / std::sqrt(sum);
       } else {
-        h[i][j] = sum / h[j][j];
+        h[i][j] = sum * share[j];
       }
     }
   }
   for (std::size_t i = 0; i < kUnknowns; ++i) {
     for (std::size_t k = 0; k < i; ++k) x[i] -= h[i][k] * x[k];
-    x[i] /= h[i][i];
+    x[i] *= share[i];
   }
   for (std::size_t i = kUnknowns; i-- > 0;) {
     for (std::size_t k = i + 1; k < kUnknowns; ++k) x[i] -= h[k][i] * x[k];
-    x[i] /= h[i][i];
+    x[i] *= share[i];
   }
   return true;
-}
-
-// Gradients in levels per picture side.
-template <int N>
-struct Slopes {
-  std::array<float, static_cast<std::size_t>(N) * N> x, y;
-};
-
-template <int N>
-void slopes_of(const std::array<float, static_cast<std::size_t>(N) * N>& image, Slopes<N>& out) {
-  constexpr int n = N;
-  for (int y = 0; y < n; ++y) {
-    const int y0 = y > 0 ? y - 1 : 0, y1 = y < n - 1 ? y + 1 : n - 1;
-    for (int x = 0; x < n; ++x) {
-      const int x0 = x > 0 ? x - 1 : 0, x1 = x < n - 1 ? x + 1 : n - 1;
-      const auto k = static_cast<std::size_t>(y * n + x);
-      const float* p = image.data();
-      out.x[k] = (p[y * n + x1] - p[y * n + x0]) * (static_cast<float>(N) / static_cast<float>(x1 - x0));
-      out.y[k] = (p[y1 * n + x] - p[y0 * n + x]) * (static_cast<float>(N) / static_cast<float>(y1 - y0));
-    }
-  }
 }
 
 }  // namespace
 
 template <int N>
-Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
-                         const std::array<float, static_cast<std::size_t>(N) * N>& b, const Frames& frames,
-                         const Warp& start, bool inverted, int steps) {
-  constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
-  constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
-  constexpr std::size_t kPoints = static_cast<std::size_t>(N) * N;
-  constexpr float kPixel = 1.0F / static_cast<float>(N);
+Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
+                         int steps, float least_fit) {
   Registered out{start, 0};
   Warp& warp = out.warp;
   float gain = inverted ? -1.0F : 1.0F, bias = inverted ? 255.0F : 0.0F;
@@ -142,89 +232,30 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
   // bias 64.
   constexpr std::array<double, 8> kWidth = {0.08, 0.08, 0.03, 0.08, 0.03, 0.08, 0.5, 64};
   const std::array<float, 8> home = {0, 1, 0, 0, 0, 1, gain, bias};
-  std::array<float, kPoints> moved, inside, error;
-  Slopes<N> slopes;
+  Plane<N> moved, inside;
+  Equations equations;
   for (int step = 0; step < steps; ++step) {
     resample<N>(b, frames, warp, moved, inside);
-    slopes_of<N>(moved, slopes);
-    // The scale of the residuals: their mean size where there are slopes. Over all of a flat design
-    // it would be so small that every edge out of place looked like an outlier.
-    Lanes size, steep, count;
-    for (std::size_t i = 0; i < kPoints; i += 8) {
-      for (std::size_t l = 0; l < 8; ++l) {
-        const float e = gain * moved[i + l] + bias - a[i + l];
-        const float slope = inside[i + l] * (std::fabs(slopes.x[i + l]) + std::fabs(slopes.y[i + l]));
-        error[i + l] = e;
-        size.lane[l] += slope * std::fabs(e);
-        steep.lane[l] += slope;
-        count.lane[l] += inside[i + l];
-      }
-    }
-    const float covered = count.total();
-    if (covered < 0.25F * kPoints) return Registered{start, 0};
     // The first steps start far off, so everything may speak; later ones trust what fits.
-    const float width = (N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F)) * (size.total() / (steep.total() + 1.0F)) + 1.0F;
-    const float narrow = 1.0F / (width * width);
-
-    std::array<Lanes, kTerms> sum{};
-    Lanes fit, weights, level, square;
-    for (std::size_t i = 0; i < kPoints; i += 8) {
-      std::array<std::array<float, 8>, kUnknowns> j;
-      std::array<float, 8> w, e;
-      const float ry = (static_cast<float>(i / N) + 0.5F) * kPixel - 0.5F;
-      for (std::size_t l = 0; l < 8; ++l) {
-        const float rx = (static_cast<float>(i % N + l) + 0.5F) * kPixel - 0.5F;
-        // Slopes are taken after warping; the warp is near identity, so they serve for both
-        // rasters.
-        const float gx = gain * slopes.x[i + l], gy = gain * slopes.y[i + l];
-        j[0][l] = gx;
-        j[1][l] = gx * rx;
-        j[2][l] = gx * ry;
-        j[3][l] = gy;
-        j[4][l] = gy * rx;
-        j[5][l] = gy * ry;
-        j[6][l] = moved[i + l];
-        j[7][l] = 1;
-        e[l] = error[i + l];
-        const float r = 1.0F / (1.0F + e[l] * e[l] * narrow);
-        w[l] = inside[i + l] * r * r;
-        fit.lane[l] += w[l] * e[l] * e[l];
-        weights.lane[l] += w[l];
-        const float v = a[i + l] - 128.0F;
-        level.lane[l] += inside[i + l] * v;
-        square.lane[l] += inside[i + l] * v * v;
-      }
-      std::size_t term = 0;
-      for (std::size_t p = 0; p < kUnknowns; ++p) {
-        std::array<float, 8> wj;
-        for (std::size_t l = 0; l < 8; ++l) wj[l] = w[l] * j[p][l];
-        for (std::size_t q = 0; q <= p; ++q, ++term) {
-          for (std::size_t l = 0; l < 8; ++l) sum[term].lane[l] += wj[l] * j[q][l];
-        }
-        for (std::size_t l = 0; l < 8; ++l) sum[term].lane[l] += wj[l] * e[l];
-        ++term;
-      }
-    }
-    const float misfit = fit.total() / (weights.total() + 1e-3F);
-    const float mean = level.total() / covered;
-    out.fit = 1.0F - misfit / (square.total() / covered - mean * mean + 4.0F);
+    const float width = N == 64 ? 1.0F : (step < 2 ? 3.0F : 1.5F);
+    const float least = step + 1 == steps ? least_fit : kAnyFit;
+    if (!set_up<N>(a, moved, inside, {gain, bias, width, least}, equations)) return Registered{start, equations.fit};
+    out.fit = equations.fit;
     // Neighbouring residuals repeat each other: about one in four is news.
-    const double noise = 4.0 * (static_cast<double>(misfit) + 1.0);
+    const double noise = 4.0 * (static_cast<double>(equations.misfit) + 1.0);
     std::array<std::array<double, kUnknowns>, kUnknowns> h{};
     std::array<double, kUnknowns> x{};
     const std::array<float, 8> now = {warp.m[0], warp.m[1], warp.m[2], warp.m[3], warp.m[4], warp.m[5], gain, bias};
     std::size_t term = 0;
     for (std::size_t p = 0; p < kUnknowns; ++p) {
-      for (std::size_t q = 0; q <= p; ++q, ++term) {
-        h[p][q] = static_cast<double>(sum[term].total());
-      }
+      for (std::size_t q = 0; q <= p; ++q, ++term) h[p][q] = static_cast<double>(equations.sum[term]);
       const double prior = noise / (kWidth[p] * kWidth[p]);
       h[p][p] += prior;
-      x[p] = -static_cast<double>(sum[term].total()) -
+      x[p] = -static_cast<double>(equations.sum[term]) -
              prior * (static_cast<double>(now[p]) - static_cast<double>(home[p]));
       ++term;
     }
-    if (!solve<kUnknowns>(h, x)) return out;
+    if (!solve(h, x)) return out;
     double move = 0;
     for (std::size_t p = 0; p < 6; ++p) {
       // A step of more than 5 % is a leap into what the slopes do not describe.
@@ -240,9 +271,8 @@ Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N
   }
   return out;
 }
-template Registered register_luma<32>(const std::array<float, 1024>&, const std::array<float, 1024>&, const Frames&,
-                                      const Warp&, bool, int);
-template Registered register_luma<64>(const std::array<float, 4096>&, const std::array<float, 4096>&, const Frames&,
-                                      const Warp&, bool, int);
+template Registered register_luma<32>(const Plane<32>&, const Plane<32>&, const Frames&, const Warp&, bool, int, float);
+template Registered register_luma<64>(const Plane<64>&, const Plane<64>&, const Frames&, const Warp&, bool, int, float);
 
 }  // namespace millrace::alike
+#endif

@@ -1,5 +1,5 @@
 // Enters: features of two thumbnails, ordered.
-// Leaves: the steps of the comparison, for alike_compare.cc alone.
+// Leaves: the steps of the comparison, for alike_compare.cc and tests alone.
 // Never: used from outside this folder.
 #pragma once
 
@@ -22,6 +22,32 @@ struct Coarse {
   float correlation = 0;
 };
 Coarse search_coarsely(const Features& a, const Features& b);
+// One hypothesis after the other, point by point.
+Coarse search_coarsely_reference(const Features& a, const Features& b);
+
+template <int N>
+using Plane = std::array<float, static_cast<std::size_t>(N) * N>;
+
+// A raster of N x N in means of 2 x 2.
+template <int N>
+void halve(const float* from, float* to) {
+  for (int y = 0; y < N / 2; ++y) {
+    const float* upper = from + 2 * y * N;
+    const float* lower = upper + N;
+    for (int x = 0; x < N / 2; ++x) {
+      to[y * (N / 2) + x] = 0.25F * ((upper[2 * x] + upper[2 * x + 1]) + (lower[2 * x] + lower[2 * x + 1]));
+    }
+  }
+}
+
+// The middles of N samples of an axis.
+template <int N>
+inline constexpr std::array<float, static_cast<std::size_t>(N)> kMiddlesOf = [] {
+  std::array<float, static_cast<std::size_t>(N)> out{};
+  for (int i = 0; i < N; ++i)
+    out[static_cast<std::size_t>(i)] = (static_cast<float>(i) + 0.5F) / static_cast<float>(N) - 0.5F;
+  return out;
+}();
 
 // The edges of plain frames, in both pictures. Along them a thumbnail mixes frame and picture, so
 // what lies there says nothing and would pull at registration.
@@ -32,22 +58,25 @@ struct Frames {
 };
 
 // Step 3. Moves `start` to where b fits a. `inverted` starts from a negative gain. `fit` is the
-// share of a's variance that is explained, outliers weighted down. N is 32 or 64.
+// share of a's variance that is explained, outliers weighted down; whoever has no use for a warp whose fit is below
+// `least_fit` may get the start instead. N is 32 or 64.
 struct Registered {
   Warp warp;
   float fit = 0;
 };
+inline constexpr float kAnyFit = -1e9F;
 template <int N>
-Registered register_luma(const std::array<float, static_cast<std::size_t>(N) * N>& a,
-                         const std::array<float, static_cast<std::size_t>(N) * N>& b, const Frames& frames,
-                         const Warp& start, bool inverted, int steps);
+Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& frames, const Warp& start, bool inverted,
+                         int steps, float least_fit = kAnyFit);
 
 // `image` (N x N) at the warped positions of an N x N raster; `inside` is 1 where it covers them,
 // away from the edges of frames, and 0 elsewhere.
 template <int N>
-void resample(const std::array<float, static_cast<std::size_t>(N) * N>& image, const Frames& frames, const Warp& warp,
-              std::array<float, static_cast<std::size_t>(N) * N>& values,
-              std::array<float, static_cast<std::size_t>(N) * N>& inside);
+void resample(const Plane<N>& image, const Frames& frames, const Warp& warp, Plane<N>& values, Plane<N>& inside);
+
+// The same for three images at once, frames or not.
+void resample_channels(const std::array<Plane<32>, 3>& images, const Warp& warp, std::array<Plane<32>, 3>& values,
+                       Plane<32>& inside);
 
 // Step 4. target = c0 + c1 v + c2 v^2 + c3 v^3 for v = source / 255, in levels, held between 0 and
 // 255.

@@ -1,0 +1,206 @@
+// Enters: how many made-up pictures, and of how many the pixels are compared with all others'.
+// Leaves: a report of the pairs whose pixels are the same and which `auto` does not propose.
+// Never: leaves a pair out for its hashes.
+#pragma once
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "src/jobs/dedupe/candidates.h"
+#include "src/jobs/dedupe/pictures_for_bench.h"
+
+namespace millrace::dedupe::recall {
+
+struct Collection {
+  std::vector<alike::Features> features;
+  std::vector<LookCodes> codes;
+
+  Collection(std::size_t count, const Executor& executor) : features(count), codes(count) {
+    executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        const alike::Thumbnail pixels = made_up::pixels_of(made_up::picture(i));
+        features[i] = alike::features_of(pixels);
+        codes[i] = look_codes(pixels.data());
+      }
+    });
+  }
+};
+
+// a < b.
+struct Pair {
+  std::uint32_t a = 0, b = 0;
+  friend bool operator<(const Pair& x, const Pair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; }
+};
+
+struct Compared {
+  std::vector<Pair> same;  // sorted
+  std::uint64_t pairs = 0, in_full = 0;
+};
+
+// Rows are picked evenly, and each meets all pictures; two rows meet once.
+inline Compared compare_rows(const Collection& all, std::size_t rows, const Executor& executor) {
+  const std::size_t count = all.features.size();
+  const auto place_of = [&](std::size_t row) { return row * count / rows; };
+  std::vector<bool> picked(count, false);
+  for (std::size_t r = 0; r < rows; ++r) picked[place_of(r)] = true;
+  // alike::same() leaves out what cannot change its answer; of every so many pairs all is measured, to see it agree.
+  constexpr std::size_t kInFull = 1009;
+  Compared out;
+  std::atomic<std::uint64_t> pairs = 0, in_full = 0;
+  std::mutex mutex;
+  // Sixteen pictures stay in the second cache while the rows pass by.
+  executor.parallel_for((count + 15) / 16, 1, [&](std::size_t from, std::size_t to) {
+    std::vector<Pair> same;
+    std::uint64_t met = 0, checked = 0;
+    for (std::size_t lot = from; lot < to; ++lot) {
+      for (std::size_t r = 0; r < rows; ++r) {
+        const std::size_t row = place_of(r);
+        for (std::size_t i = 16 * lot; i < std::min(count, 16 * lot + 16); ++i) {
+          if (i == row || (picked[i] && i < row)) continue;
+          const alike::Features &a = all.features[i], &b = all.features[row];
+          const bool alike = alike::same(a, b);
+          if (alike)
+            same.push_back(
+                {static_cast<std::uint32_t>(std::min(i, row)), static_cast<std::uint32_t>(std::max(i, row))});
+          if ((i * count + row) % kInFull == 0) {
+            ++checked;
+            if (alike != (alike::compare(a, b).kind == alike::Kind::same)) {
+              fmt::print(stderr, "same() and compare() disagree on {} and {}\n", row, i);
+              std::exit(1);
+            }
+          }
+          ++met;
+        }
+      }
+    }
+    pairs += met;
+    in_full += checked;
+    const std::lock_guard lock(mutex);
+    out.same.insert(out.same.end(), same.begin(), same.end());
+  });
+  std::sort(out.same.begin(), out.same.end());
+  out.pairs = pairs;
+  out.in_full = in_full;
+  return out;
+}
+
+// What the rule makes of a pair: bits in which dhash and phash differ, as they are and in the sight (whole to whole, or
+// whole to middle, either way) in which the rule comes closest.
+struct Distance {
+  int dhash, phash;
+};
+inline Distance as_is(const LookCodes& a, const LookCodes& b) {
+  return {std::popcount(a[0] ^ b[0]), std::popcount(a[3] ^ b[3])};
+}
+inline Distance closest(const LookCodes& a, const LookCodes& b) {
+  Distance best = as_is(a, b);
+  for (const Distance& d : {Distance{std::popcount(a[0] ^ b[4]), std::popcount(a[3] ^ b[5])},
+                            Distance{std::popcount(a[4] ^ b[0]), std::popcount(a[5] ^ b[3])}}) {
+    if (d.phash < best.phash) best = d;
+  }
+  return best;
+}
+
+// What two pictures are to each other, as they were made.
+enum class Relation { version, versions, solid, strangers };
+constexpr std::array<const char*, 4> kRelations = {"an edited version and its original", "two versions of one picture",
+                                                   "strangers, one of them solid: by mean colour",
+                                                   "strangers, by structure: the judge is wrong"};
+inline Relation relation_of(const Collection& all, const Pair& pair) {
+  const auto of_a = made_up::original_of(pair.a), of_b = made_up::original_of(pair.b);
+  if (of_b == pair.a && !of_a) return Relation::version;
+  if (of_a.value_or(pair.a) == of_b.value_or(pair.b)) return Relation::versions;
+  return all.features[pair.a].solid || all.features[pair.b].solid ? Relation::solid : Relation::strangers;
+}
+
+struct Lost {
+  std::uint64_t all = 0, lost = 0;
+  std::array<std::uint64_t, 65> by_phash{};  // of the lost
+
+  void add(bool missed, int phash) {
+    ++all;
+    if (!missed) return;
+    ++lost;
+    ++by_phash[static_cast<std::size_t>(phash)];
+  }
+  std::string text() const {
+    return fmt::format("{} of {} ({:.2f} %)", lost, all,
+                       all == 0 ? 0.0 : 100.0 * static_cast<double>(lost) / static_cast<double>(all));
+  }
+  // Distances in eights.
+  std::string distances() const {
+    std::string out;
+    for (std::size_t low = 0; low < 64; low += 8) {
+      const auto from = by_phash.begin() + static_cast<std::ptrdiff_t>(low) + 1;
+      const std::uint64_t some = std::accumulate(from, from + 8, low == 0 ? by_phash[0] : 0);
+      if (some > 0)
+        out += fmt::format("{}{} at {} to {}", out.empty() ? "" : ", ", some, low == 0 ? 0 : low + 1, low + 8);
+    }
+    return out;
+  }
+};
+
+// CPU time of all threads, which a busy machine lengthens less than the time on the clock.
+inline double cpu_seconds() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_utime.tv_sec) + 1e-6 * static_cast<double>(used.ru_utime.tv_usec);
+}
+
+inline void report(std::size_t count, std::size_t rows, RunContext& context) {
+  using Clock = std::chrono::steady_clock;
+  const Collection all(count, context.executor);
+  const auto start = Clock::now();
+  const double cpu_start = cpu_seconds();
+  const Compared compared = compare_rows(all, rows, context.executor);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count(), cpu = cpu_seconds() - cpu_start;
+  const Rule rule = parse_rule("auto", true);
+  Meeting meeting(rule, false, context);
+  for (std::size_t i = 0; i < count; ++i) meeting.add(i, {&all.codes[i], 1});
+  const MetPairs met = meeting.meet(0, meeting.rows());
+  const auto is_proposed = [&](const Pair& pair) {
+    const auto at = std::lower_bound(met.pairs.begin(), met.pairs.end(), pair, [](const RowPair& p, const Pair& v) {
+      return std::pair(p.a, p.b) < std::pair(v.a, v.b);
+    });
+    return at != met.pairs.end() && at->a == pair.a && at->b == pair.b;
+  };
+  std::array<Lost, kRelations.size()> by_relation;
+  Lost total;
+  std::vector<Pair> related;
+  for (const Pair& pair : compared.same) {
+    const bool missed = !is_proposed(pair);
+    const Relation relation = relation_of(all, pair);
+    const int phash = closest(all.codes[pair.a], all.codes[pair.b]).phash;
+    total.add(missed, phash);
+    by_relation[static_cast<std::size_t>(relation)].add(missed, phash);
+    if (missed && relation < Relation::solid) related.push_back(pair);
+  }
+  fmt::print(
+      "{} of {} pictures against all: {} pairs in {:.0f} s, {:.1f} us of CPU time each; {} also measured in full\n",
+      rows, count, compared.pairs, seconds, 1e6 * cpu / static_cast<double>(compared.pairs), compared.in_full);
+  fmt::print("the same by their pixels, and not proposed by `auto` ({} candidates): {}\n", met.pairs.size(),
+             total.text());
+  for (std::size_t k = 0; k < by_relation.size(); ++k) {
+    const Lost& some = by_relation[k];
+    fmt::print("  {}: {}{}{}\n", kRelations[k], some.text(), some.lost > 0 ? "; phash differs in bits " : "",
+               some.distances());
+  }
+  for (const Pair& pair : related) {
+    const LookCodes &a = all.codes[pair.a], &b = all.codes[pair.b];
+    fmt::print("  lost: {:>6} {:>6}, dhash and phash differ in {:2} and {:2} bits, at the closest in {:2} and {:2}\n",
+               pair.a, pair.b, as_is(a, b).dhash, as_is(a, b).phash, closest(a, b).dhash, closest(a, b).phash);
+  }
+}
+
+}  // namespace millrace::dedupe::recall

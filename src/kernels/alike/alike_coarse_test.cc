@@ -1,0 +1,83 @@
+// The coarse search against its definition, over pictures that are related in every way that it looks for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/kernel_test.h"
+
+namespace millrace::alike {
+namespace {
+
+// Where [0, 1] of the thumbnail lies in the scene, a plain frame around it, and what its levels become.
+struct View {
+  float left = 0, top = 0, right = 1, bottom = 1;
+  int frame = 0;
+  float gain = 1, bias = 0;
+};
+
+// A scene of 9 x 9 levels, between which it is linear.
+Thumbnail shown(unsigned seed, const View& view) {
+  const std::vector<std::uint8_t> levels = random_bytes(81, seed);
+  Thumbnail out;
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      const float u =
+          8 * std::clamp(view.left + (view.right - view.left) * (static_cast<float>(x) + 0.5F) / kSide, 0.0F, 1.0F);
+      const float v =
+          8 * std::clamp(view.top + (view.bottom - view.top) * (static_cast<float>(y) + 0.5F) / kSide, 0.0F, 1.0F);
+      const int iu = std::min(7, static_cast<int>(u)), iv = std::min(7, static_cast<int>(v));
+      const auto at = [&](int i, int j) { return static_cast<float>(levels.data()[9 * (iv + j) + iu + i]); };
+      const float fu = u - static_cast<float>(iu), fv = v - static_cast<float>(iv);
+      const float level = (1 - fv) * ((1 - fu) * at(0, 0) + fu * at(1, 0)) + fv * ((1 - fu) * at(0, 1) + fu * at(1, 1));
+      const bool framed = std::min({x, y, kSide - 1 - x, kSide - 1 - y}) < view.frame;
+      const float value = framed ? 255.0F : std::clamp(view.gain * level + view.bias, 0.0F, 255.0F);
+      for (int c = 0; c < 3; ++c) out.data()[(y * kSide + x) * 3 + c] = static_cast<std::uint8_t>(value);
+    }
+  }
+  return out;
+}
+
+std::vector<Features> pictures() {
+  std::vector<Features> out;
+  for (const unsigned seed : {1U, 2U, 3U, 4U}) {
+    for (const View& view : {View{}, View{.left = 0.05F, .top = 0.05F, .right = 0.95F, .bottom = 0.95F},
+                             View{.left = 0.07F, .bottom = 0.96F}, View{.left = -0.05F, .right = 1.02F, .bottom = 0.9F},
+                             View{.frame = 6}, View{.frame = 3, .gain = 0.5F}, View{.gain = -1, .bias = 255},
+                             View{.gain = 0.02F, .bias = 240}, View{.right = 0.7F, .gain = 1.3F}})
+      out.push_back(features_of(shown(seed, view)));
+  }
+  return out;
+}
+
+TEST(AlikeCoarse, AsItIsDefined) {
+  const std::vector<Features> all = pictures();
+  for (const Features& a : all) {
+    for (const Features& b : all) {
+      const Coarse expected = search_coarsely_reference(a, b);
+      const Coarse first = search_coarsely(a, b);
+      // Hypotheses that fit alike may change places.
+      ASSERT_NEAR(first.correlation, expected.correlation, 2e-4F);
+      at_every_cpu_level([&] {
+        const Coarse again = search_coarsely(a, b);
+        EXPECT_EQ(again.correlation, first.correlation);
+        EXPECT_EQ(again.warp.m, first.warp.m);
+      });
+    }
+  }
+}
+
+TEST(AlikeCoarse, FindsWhatWasMoved) {
+  const Features whole = features_of(shown(7, {}));
+  const Features part = features_of(shown(7, {.left = 0.06F, .right = 0.98F}));
+  const Coarse found = search_coarsely(whole, part);
+  EXPECT_GT(found.correlation, 0.97F);
+  EXPECT_LT(search_coarsely(whole, features_of(shown(7, {.gain = -1, .bias = 255}))).correlation, -0.99F);
+  const Features framed =
+      features_of(shown(7, {.left = -0.125F, .top = -0.125F, .right = 1.125F, .bottom = 1.125F, .frame = 6}));
+  EXPECT_GT(search_coarsely(whole, framed).correlation, 0.8F);
+}
+
+}  // namespace
+}  // namespace millrace::alike

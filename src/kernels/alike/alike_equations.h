@@ -1,0 +1,27 @@
+// Enters: two lumas on one raster, and the gain and bias that lay one's levels on the other's.
+// Leaves: the normal equations of a step of registration.
+// Never: used from outside this folder.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace millrace::alike {
+
+inline constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
+// Of each unknown: its products with those up to it, and with the residual.
+inline constexpr std::size_t kTerms = kUnknowns * (kUnknowns + 1) / 2 + kUnknowns;
+
+struct Tried {
+  float gain, bias;
+  float width;      // at how many times the mean residual one counts a quarter
+  float least_fit;  // below it no step is worth its equations
+};
+
+struct Equations {
+  std::array<float, kTerms> sum;
+  float fit;     // share of the first luma's variance that is explained, 0 where too little is covered
+  float misfit;  // mean square residual, outliers weighted down
+};
+
+}  // namespace millrace::alike
