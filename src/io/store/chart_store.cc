@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "src/io/store/hdf5_handle.h"
@@ -231,6 +232,7 @@ Outcome<std::vector<std::pair<std::string, std::string>>> chart_store_attributes
     if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0) return 0;
     std::string value(H5Tget_size(type.get()), '\0');
     if (H5Aread(attribute.get(), type.get(), value.data()) < 0) return 0;
+    value.resize(std::min(value.size(), value.find('\0')));  // an empty text is stored as one zero
     static_cast<std::vector<std::pair<std::string, std::string>>*>(list)->emplace_back(name, std::move(value));
     return 0;
   };
