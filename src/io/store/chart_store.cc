@@ -101,13 +101,17 @@ ChartStore::ChartStore(const std::string& path, const ChartLayout& layout) : sta
   const Handle access = properties(H5P_FILE_ACCESS);
   // The format of 1.10, whose index of chunks is an array, not a tree.
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
-  s.file = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose};
+  // A time, of the root group here and of the sets below, would make the bytes of two equal runs differ.
+  const Handle creation = properties(H5P_FILE_CREATE);
+  H5Pset_obj_track_times(creation.get(), false);
+  s.file = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose};
   if (!s.file) hdf5::fail("it cannot be created", path);
 
   const Handle plain = properties(H5P_DATASET_CREATE);
-  // A time would make the bytes of two equal runs differ.
   H5Pset_obj_track_times(plain.get(), false);
   H5Pset_fill_time(plain.get(), H5D_FILL_TIME_NEVER);
+  // Before the first chart, so that where they lie does not depend on how many charts come at once.
+  H5Pset_alloc_time(plain.get(), H5D_ALLOC_TIME_EARLY);
   const Handle chunked = properties(H5P_DATASET_CREATE);
   H5Pset_obj_track_times(chunked.get(), false);
   H5Pset_fill_time(chunked.get(), H5D_FILL_TIME_NEVER);

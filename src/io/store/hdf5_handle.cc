@@ -2,7 +2,12 @@
 
 namespace millrace::hdf5 {
 
-void be_quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+void be_quiet() {
+  // At the end of a process the library closes what is open, and crashes where a file could not be closed before
+  // because its disk is full. Handles close everything that can be closed.
+  H5dont_atexit();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
 
 void fail(const std::string& what, const std::string& subject) {
   std::string reason;

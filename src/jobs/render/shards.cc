@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +83,7 @@ Shards::Shards(std::string output, const ChartLayout& layout, std::uint64_t char
 
 Shards::~Shards() {
   if (syncing_.valid()) syncing_.wait();
+  if (lock_ >= 0) ::close(lock_);
 }
 
 void Shards::check_output() {
@@ -93,12 +95,33 @@ void Shards::check_output() {
   const std::string other = differences(*there, layout_.attributes);
   if (!other.empty()) throw Failure(ErrorCode::conflict, "it was made of other things: " + other, output_, remedy);
   finished_ = true;
+  // A run that was killed in its last moment left its shards.
+  remove_folder();
+}
+
+// run.json goes last: what it stands beside is ours.
+void Shards::remove_folder() {
+  std::error_code error;
+  const fs::path run = folder_ + "/run.json";
+  if (fs::exists(run, error)) {
+    for (const auto& entry : fs::directory_iterator(folder_, error)) {
+      if (entry.path() != run) fs::remove(entry.path(), error);
+    }
+    fs::remove(run, error);
+  }
+  fs::remove(folder_, error);
 }
 
 void Shards::check_folder() {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) throw Failure(system_error("it cannot be created", folder_, error.value()));
+  // Given back by the system when the run ends, however it ends.
+  lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ < 0) throw Failure(system_error("it cannot be opened", folder_, errno));
+  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    throw Failure(ErrorCode::conflict, "another run is drawing the same output", folder_, "wait for it to end");
+  }
   const std::string run = folder_ + "/run.json";
   Attributes now = layout_.attributes;
   now.emplace_back("shard", std::to_string(each_));
@@ -173,8 +196,7 @@ void Shards::finish() {
   sync_file(part());
   rename_file(part(), output_);
   sync_folder(folder_of(output_));
-  std::error_code error;
-  fs::remove_all(folder_, error);
+  remove_folder();
 }
 
 std::uint64_t Shards::output_bytes() const {

@@ -19,9 +19,11 @@ namespace millrace::render {
 
 class Shards {
  public:
-  // Failure(conflict) when the output, or shards of it, were made of other things.
+  // Failure(conflict) when the output, or shards of it, were made of other things, or another run is at it.
   Shards(std::string output, const ChartLayout& layout, std::uint64_t charts_each);
   ~Shards();
+  Shards(const Shards&) = delete;
+  Shards& operator=(const Shards&) = delete;
 
   // The output is there, whole, and made of the same.
   bool finished() const { return finished_; }
@@ -45,11 +47,13 @@ class Shards {
   std::string part() const { return output_ + ".part"; }
   void check_output();
   void check_folder();
+  void remove_folder();
 
   const std::string output_, folder_;
   const ChartLayout layout_;
   const std::uint64_t each_;
   bool finished_ = false;
+  int lock_ = -1;  // of the folder
   std::future<void> syncing_;
 };
 
