@@ -107,7 +107,7 @@ deflate::Code make_code(const Plan& plan, const Options& options) {
   deflate::Histogram histogram;
   const std::uint64_t count = std::min(plan.charts, kSampled);
   for (std::uint64_t i = 0; i < count; ++i) histogram.count(artist.draw(i * plan.charts / count), plan.look);
-  return deflate::Code(histogram);
+  return {histogram, plan.look};
 }
 
 std::string words(const Plan& plan, const Options& options, RunContext& context) {
@@ -118,7 +118,7 @@ std::string words(const Plan& plan, const Options& options, RunContext& context)
   std::uint64_t bytes = 0;
   const auto begin = Clock::now();
   for (std::uint64_t i = 0; i < count; ++i) {
-    bytes += code.compress(artist.draw(i * plan.charts / count), plan.look, memory).size();
+    bytes += code.compress(artist.draw(i * plan.charts / count), memory).size();
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count() / static_cast<double>(count);
   const auto charts = static_cast<double>(plan.charts);

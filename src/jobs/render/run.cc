@@ -77,7 +77,7 @@ class Drawing {
     block->clear();
     for (std::uint64_t chart = part.begin; chart < part.end; ++chart) {
       const ink::Picture& picture = desk->artist.draw(chart);
-      const auto stream = code_.compress(picture, plan_.look, desk->stream);
+      const auto stream = code_.compress(picture, desk->stream);
       block->chunks.insert(block->chunks.end(), stream.begin(), stream.end());
       block->chunk_bytes.push_back(static_cast<std::uint32_t>(stream.size()));
       for (const double v : desk->artist.prices()) block->sequences.push_back(static_cast<float>(v));

@@ -7,9 +7,24 @@
 namespace millrace::deflate {
 namespace {
 
-constexpr int kLongestCode = 15, kLongestLengthCode = 7;
+constexpr int kLongestCode = 12, kLongestLengthCode = 7;
 constexpr std::uint32_t kLongestRun = 258, kShortestRun = 3;
-constexpr std::size_t kEndOfBlock = 256, kSymbols = 286;
+constexpr std::size_t kEndOfBlock = 256;
+// Bytes that may be written between two looks at the room that is left.
+constexpr std::size_t kSlack = 64;
+// Beside at most 7 bits that wait.
+constexpr std::uint32_t kMostBits = 57;
+// Paper of up to so many pixels is looked up.
+constexpr std::uint32_t kUsualPaper = 2048;
+// Literals that are put together, and which of them count when there are fewer.
+constexpr std::size_t kTogether = 8;
+constexpr auto kMasks = [] {
+  std::array<std::array<std::uint32_t, kTogether>, kTogether + 1> masks{};
+  for (std::size_t n = 0; n <= kTogether; ++n) {
+    for (std::size_t i = 0; i < n; ++i) masks[n][i] = ~std::uint32_t{0};
+  }
+  return masks;
+}();
 
 // RFC 1951, 3.2.5: the symbol of a match's length, and the bits after it.
 struct LengthSymbol {
@@ -56,74 +71,127 @@ std::vector<Bits> codes_of(std::span<const std::uint8_t> lengths) {
   return out;
 }
 
-// Walks a picture as bytes: single ones, and runs of equal ones. Runs that meet are joined.
-template <typename Sink>
-class Bytes {
- public:
-  explicit Bytes(Sink& sink) : sink_(sink) {}
+// Bits of a stream, first bit lowest, in a word that is put out by the byte.
+struct BitWord {
+  std::uint64_t bits = 0;
+  std::uint32_t filled = 0;
 
-  void run(std::uint8_t value, std::uint32_t count) {
-    if (value != value_) {
-      flush();
-      value_ = value;
-    }
-    count_ += count;
+  // At most kMostBits between two drains.
+  void put(const Code::Bits& more) {
+    bits |= more.bits << filled;
+    filled += more.count;
   }
-  void one(std::uint8_t value) { run(value, 1); }
-  void flush() {
-    if (count_ > 0) sink_.run(value_, count_);
-    count_ = 0;
+  // Writes 8 bytes; how many of them are done. At most 7 bits stay.
+  std::uint32_t drain(std::uint8_t* out) {
+    std::memcpy(out, &bits, 8);
+    const std::uint32_t bytes = filled / 8;
+    bits >>= 8 * bytes;
+    filled -= 8 * bytes;
+    return bytes;
+  }
+};
+
+// Adler-32, a run at a time.
+class Adler {
+ public:
+  void add(std::uint64_t value, std::uint64_t count) {
+    if (count > 1 << 12) reduce();
+    b_ += count * a_ + value * (count * (count + 1) / 2);
+    a_ += count * value;
+    // Reduced when the sums might not hold another run of the usual length.
+    if (count > 1 << 12 || (a_ | b_) >> 40 != 0) reduce();
+  }
+  // kTogether bytes, of which the first n count and the others are 0; in the highest byte of each entry.
+  void add_few(const std::array<std::uint32_t, kTogether>& entries, std::uint64_t n) {
+    std::uint32_t sum = 0, later = 0;
+    for (std::size_t i = 0; i < kTogether; ++i) {
+      sum += entries[i] >> 24;
+      later += (entries[i] >> 24) * static_cast<std::uint32_t>(kTogether - i);
+    }
+    // `later` counts each byte as if kTogether of them were summed.
+    b_ += n * a_ + later - sum * (kTogether - n);
+    a_ += sum;
+  }
+  std::uint32_t value() {
+    reduce();
+    return static_cast<std::uint32_t>(b_ << 16 | a_);
   }
 
  private:
-  Sink& sink_;
-  std::uint8_t value_ = 0;
-  std::uint32_t count_ = 0;
+  static constexpr std::uint64_t kBase = 65521;
+  void reduce() {
+    a_ %= kBase;
+    b_ %= kBase;
+  }
+  std::uint64_t a_ = 1, b_ = 0;
 };
 
+}  // namespace
+
+namespace {
+
+// What a picture is put as: paper, literals, runs, one after the other.
 template <typename Sink>
 void walk(const ink::Picture& picture, const Layout& layout, Sink& sink) {
-  Bytes<Sink> bytes(sink);
   const auto width = static_cast<std::uint32_t>(picture.width());
-  const std::uint8_t paper = layout.tones[0];
+  std::uint32_t paper = 0;
   for (int y = 0; y < picture.height(); ++y) {
-    if (layout.row_prefix) bytes.one(0);
-    const std::uint8_t* level = picture.levels(y);
-    std::uint32_t x = 0;
-    for (const ink::Span& span : picture.row(y)) {
-      if (span.x > x) bytes.run(paper, span.x - x);
-      for (std::uint32_t i = 0; i < span.literals; ++i) bytes.one(layout.tones[level[i]]);
-      level += span.literals;
-      if (span.run > 0) bytes.run(layout.tones[span.level], span.run);
-      x = std::uint32_t{span.x} + span.literals + span.run;
+    if (layout.row_prefix) {
+      sink.paper(paper);
+      sink.run(std::uint8_t{0}, 1);
+      paper = 0;
     }
-    if (x < width) bytes.run(paper, width - x);
+    const std::uint8_t* levels = picture.levels(y);
+    std::uint32_t end = 0;
+    for (const ink::Span& span : picture.row(y)) {
+      sink.paper(paper + span.x - end);
+      sink.literals(levels, span.literals);
+      levels += span.literals;
+      if (span.run > 0) sink.run(layout.tones[span.level], span.run);
+      paper = 0;
+      end = std::uint32_t{span.x} + span.literals + span.run;
+    }
+    paper += width - end;
   }
-  bytes.flush();
+  sink.paper(paper);
+}
+
+// Lengths of the matches that a run's bytes after the first are put as; the rest, below 3, are literals.
+template <typename Each>
+std::uint32_t split_run(std::uint32_t count, const Each& each) {
+  std::uint32_t left = count - 1;
+  while (left >= kShortestRun) {
+    const std::uint32_t length = std::min(left, kLongestRun);
+    each(length);
+    left -= length;
+  }
+  return left;
 }
 
 struct Counter {
-  std::array<std::uint32_t, kSymbols>& symbols;
+  std::array<std::uint32_t, 286>& symbols;
+  const Layout& layout;
+
+  void paper(std::uint32_t count) {
+    if (count > 0) run(layout.tones[0], count);
+  }
+  void literals(const std::uint8_t* levels, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) ++symbols[layout.tones[levels[i]]];
+  }
   void run(std::uint8_t value, std::uint32_t count) {
-    ++symbols[value];
-    for (--count; count >= kShortestRun;) {
-      const std::uint32_t length = std::min(count, kLongestRun);
-      ++symbols[kLengthSymbols[length].symbol];
-      count -= length;
-    }
-    symbols[value] += count;
+    symbols[value] += 1 + split_run(count, [&](std::uint32_t length) { ++symbols[kLengthSymbols[length].symbol]; });
   }
 };
 
 }  // namespace
 
 void Histogram::count(const ink::Picture& picture, const Layout& layout) {
-  Counter counter{symbols_};
+  Counter counter{symbols_, layout};
   walk(picture, layout, counter);
   ++symbols_[kEndOfBlock];
 }
 
-Code::Code(const Histogram& histogram) {
+Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
   // What the pictures did not show may occur in others.
   std::vector<std::uint32_t> counts(histogram.symbols().begin(), histogram.symbols().end());
   for (std::uint32_t& count : counts) count = 64 * count + 1;
@@ -135,7 +203,7 @@ Code::Code(const Histogram& histogram) {
     const LengthSymbol& s = kLengthSymbols[n];
     const Bits& code = codes[s.symbol];
     // The one distance has the code 0, of one bit.
-    runs_[n] = {code.bits | std::uint32_t{s.extra} << code.count, code.count + s.extra_bits + 1U};
+    matches_[n] = {code.bits | std::uint64_t{s.extra} << code.count, code.count + s.extra_bits + 1U};
   }
 
   // RFC 1951, 3.2.7: the last block, of dynamic codes: 286 lengths for literals and lengths, one for distances. Every
@@ -147,96 +215,126 @@ Code::Code(const Histogram& histogram) {
   const std::vector<std::uint8_t> length_lengths = code_lengths(length_counts, kLongestLengthCode);
   const std::vector<Bits> length_codes = codes_of<Bits>(length_lengths);
   constexpr std::array<std::uint8_t, 19> kOrder = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
-  header_ = {{0x9C78, 16}, {1, 1}, {2, 2}, {29, 5}, {0, 5}, {15, 4}};
-  for (const std::uint8_t symbol : kOrder) header_.push_back({length_lengths[symbol], 3});
-  for (const std::uint8_t length : all) header_.push_back(length_codes[length]);
+  std::vector<Bits> header = {{0x9C78, 16}, {1, 1}, {2, 2}, {29, 5}, {0, 5}, {15, 4}};
+  for (const std::uint8_t symbol : kOrder) header.push_back({length_lengths[symbol], 3});
+  for (const std::uint8_t length : all) header.push_back(length_codes[length]);
+  BitWord word;
+  for (const Bits& bits : header) {
+    word.put(bits);
+    std::array<std::uint8_t, 8> bytes{};
+    const std::uint32_t done = word.drain(bytes.data());
+    header_.insert(header_.end(), bytes.begin(), bytes.begin() + done);
+  }
+  header_rest_ = {word.bits, word.filled};
+
+  for (std::size_t level = 0; level < 256; ++level) {
+    const std::uint8_t value = layout.tones[level];
+    const Bits& literal = literals_[value];
+    levels_[level] = static_cast<std::uint32_t>(literal.bits) | literal.count << 16 | std::uint32_t{value} << 24;
+  }
+  paper_.resize(kUsualPaper);
+  for (std::uint32_t n = 1; n < kUsualPaper; ++n) paper_[n] = run_bits(layout.tones[0], n);
 }
 
-// Puts bits into a stream, first bit lowest. Keeps its state in registers: what it writes may alias nothing else.
-class Writer {
+// All of a run, or nothing where it has too many bits.
+Code::Bits Code::run_bits(std::uint8_t value, std::uint32_t count) const {
+  BitWord word;
+  bool fits = true;
+  const auto put = [&](const Bits& bits) {
+    fits = fits && word.filled + bits.count <= kMostBits - 7;
+    if (fits) word.put(bits);
+  };
+  put(literals_[value]);
+  const std::uint32_t rest = split_run(count, [&](std::uint32_t length) { put(matches_[length]); });
+  for (std::uint32_t i = 0; i < rest; ++i) put(literals_[value]);
+  return fits ? Bits{word.bits, word.filled} : Bits{};
+}
+
+// Puts a picture's parts into a stream.
+class Encoder {
  public:
-  Writer(const Code& code, Buffer<std::uint8_t>& out) : code_(code), out_(out) {
-    out_.grow(1 << 16, 0);
-    for (const Code::Bits& bits : code.header_) {
-      put(bits);
-      drain();
+  Encoder(const Code& code, Buffer<std::uint8_t>& memory) : code_(code), memory_(memory) {
+    memory_.grow(std::max<std::size_t>(code.header_.size(), 1 << 15) + kSlack, 0);
+    std::memcpy(memory_.data(), code.header_.data(), code.header_.size());
+    out_ = memory_.data() + code.header_.size();
+    full_ = memory_.data() + memory_.size() - kSlack;
+    word_.put(code.header_rest_);
+  }
+
+  void paper(std::uint32_t count) {
+    if (count == 0) return;
+    if (count < kUsualPaper && code_.paper_[count].count > 0) {
+      adler_.add(code_.layout_.tones[0], count);
+      word_.put(code_.paper_[count]);
+      return drain();
     }
+    run(code_.layout_.tones[0], count);
+  }
+
+  void literals(const std::uint8_t* levels, std::size_t count) {
+    for (; count > kTogether; count -= kTogether, levels += kTogether) few(levels, kTogether);
+    few(levels, count);
   }
 
   void run(std::uint8_t value, std::uint32_t count) {
-    sum(value, count);
+    adler_.add(value, count);
     const Code::Bits literal = code_.literals_[value];
-    put(literal);
-    if (count == 1) return drain();
-    --count;
-    drain();
-    while (count >= kShortestRun) {
-      // A rest of one or two bytes would cost literals.
-      const std::uint32_t length = std::min(count, kLongestRun);
-      put(code_.runs_[length]);
+    word_.put(literal);
+    const std::uint32_t rest = split_run(count, [&](std::uint32_t length) {
+      word_.put(code_.matches_[length]);
       drain();
-      count -= length;
-    }
-    for (; count > 0; --count) put(literal);
+    });
+    for (std::uint32_t i = 0; i < rest; ++i) word_.put(literal);
     drain();
   }
 
-  std::size_t finish() {
-    put(code_.end_);
+  std::span<const std::uint8_t> finish() {
+    word_.put(code_.end_);
     drain();
-    while (filled_ > 0) {
-      out_[at_++] = static_cast<std::uint8_t>(bits_);
-      bits_ >>= 8;
-      filled_ = filled_ > 8 ? filled_ - 8 : 0;
-    }
-    const std::uint64_t a = a_ % kBase, b = b_ % kBase;
-    for (const std::uint64_t byte : {b >> 8, b, a >> 8, a}) out_[at_++] = static_cast<std::uint8_t>(byte);
-    return at_;
+    *out_ = static_cast<std::uint8_t>(word_.bits);
+    if (word_.filled > 0) ++out_;
+    const std::uint32_t sum = adler_.value();
+    for (const int shift : {24, 16, 8, 0}) *out_++ = static_cast<std::uint8_t>(sum >> shift);
+    return {memory_.data(), static_cast<std::size_t>(out_ - memory_.data())};
   }
 
  private:
-  static constexpr std::uint64_t kBase = 65521;
+  // Up to kTogether literals without a branch on their number; levels beyond them may be read.
+  void few(const std::uint8_t* levels, std::size_t count) {
+    std::array<std::uint32_t, kTogether> entries;
+    for (std::size_t i = 0; i < kTogether; ++i) entries[i] = code_.levels_[levels[i]] & kMasks[count][i];
+    adler_.add_few(entries, count);
+    static_assert(4 * kLongestCode + 7 <= 64);
+    for (std::size_t i = 0; i < kTogether; i += 4) {
+      for (std::size_t k = i; k < i + 4; ++k) word_.put({entries[k] & 0xFFFF, entries[k] >> 16 & 0xFF});
+      out_ += word_.drain(out_);
+    }
+    if (out_ > full_) make_room();
+  }
 
-  // Adler-32 of `count` bytes of one value. Reduced when the sums might not hold another run of the usual length.
-  void sum(std::uint64_t value, std::uint64_t count) {
-    if (count > 1 << 12) reduce();
-    b_ += count * a_ + value * (count * (count + 1) / 2);
-    a_ += count * value;
-    if (count > 1 << 12 || (a_ | b_) >> 40 != 0) reduce();
-  }
-  void reduce() {
-    a_ %= kBase;
-    b_ %= kBase;
-  }
-
-  void put(const Code::Bits& bits) {
-    bits_ |= std::uint64_t{bits.bits} << filled_;
-    filled_ += bits.count;
-  }
-  // At most 7 bits stay; two more codes fit then.
   void drain() {
-    if (at_ + 16 > out_.size()) out_.grow(at_ + 16, at_);
-    std::memcpy(out_.data() + at_, &bits_, 8);
-    const std::uint32_t bytes = filled_ / 8;
-    at_ += bytes;
-    bits_ >>= 8 * bytes;
-    filled_ -= 8 * bytes;
+    out_ += word_.drain(out_);
+    if (out_ > full_) make_room();
+  }
+  void make_room() {
+    const auto used = static_cast<std::size_t>(out_ - memory_.data());
+    memory_.grow(used + 2 * kSlack, used);
+    out_ = memory_.data() + used;
+    full_ = memory_.data() + memory_.size() - kSlack;
   }
 
   const Code& code_;
-  Buffer<std::uint8_t>& out_;
-  std::size_t at_ = 0;
-  std::uint64_t bits_ = 0;
-  std::uint32_t filled_ = 0;
-  std::uint64_t a_ = 1, b_ = 0;
+  Buffer<std::uint8_t>& memory_;
+  std::uint8_t* out_;
+  const std::uint8_t* full_;
+  BitWord word_;
+  Adler adler_;
 };
 
-std::span<const std::uint8_t> Code::compress(const ink::Picture& picture, const Layout& layout,
-                                             Buffer<std::uint8_t>& memory) const {
-  static_assert(std::endian::native == std::endian::little, "bits are stored as a little-endian word");
-  Writer writer(*this, memory);
-  walk(picture, layout, writer);
-  return {memory.data(), writer.finish()};
+std::span<const std::uint8_t> Code::compress(const ink::Picture& picture, Buffer<std::uint8_t>& memory) const {
+  Encoder encoder(*this, memory);
+  walk(picture, layout_, encoder);
+  return encoder.finish();
 }
 
 }  // namespace millrace::deflate

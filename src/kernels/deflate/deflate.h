@@ -34,26 +34,36 @@ class Histogram {
   std::array<std::uint32_t, 286> symbols_{};
 };
 
-// A Huffman code for literals and lengths, no code longer than 15 bits; every symbol has one, so that it fits any
+// A Huffman code for literals and lengths, no code longer than 12 bits; every symbol has one, so that it fits any
 // picture, best those it was made for.
 class Code {
  public:
-  explicit Code(const Histogram& histogram);
+  // For pictures of one layout.
+  Code(const Histogram& histogram, const Layout& layout);
 
   // A zlib stream of the picture, at the front of `memory`.
-  std::span<const std::uint8_t> compress(const ink::Picture& picture, const Layout& layout,
-                                         Buffer<std::uint8_t>& memory) const;
+  std::span<const std::uint8_t> compress(const ink::Picture& picture, Buffer<std::uint8_t>& memory) const;
 
- private:
   struct Bits {
-    std::uint32_t bits = 0;
+    std::uint64_t bits = 0;
     std::uint32_t count = 0;
   };
-  friend class Writer;
-  std::array<Bits, 256> literals_{};
-  std::array<Bits, 259> runs_{};  // of 3 to 258, the distance included
+
+ private:
+  friend class Encoder;
+  Bits run_bits(std::uint8_t value, std::uint32_t count) const;
+
+  Layout layout_;
+  std::array<Bits, 256> literals_{};  // by byte
+  std::array<Bits, 259> matches_{};   // of 3 to 258, the distance included
   Bits end_;
-  std::vector<Bits> header_;  // what every stream begins with
+  // By level: the literal's bits, from bit 16 their number, from bit 24 the byte itself.
+  std::array<std::uint32_t, 256> levels_{};
+  // Of so much paper; what needs more than kMostBits has none.
+  std::vector<Bits> paper_;
+  // What every stream begins with: whole bytes, and the bits after them.
+  std::vector<std::uint8_t> header_;
+  Bits header_rest_;
 };
 
 // Code lengths of at most `longest` bits that cost least (the package-merge algorithm: Larmore and Hirschberg 1990).

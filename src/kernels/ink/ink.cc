@@ -17,9 +17,14 @@ void Picture::begin_row() {
   level_rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(level_count_);
   ++begun_;
   open_ = false;
-  const auto most = static_cast<std::size_t>(width_);
+  const auto most = static_cast<std::size_t>(width_) + kBeyond;
   spans_.grow(span_count_ + most, span_count_);
   levels_.grow(level_count_ + most, level_count_);
+}
+
+Picture::Room Picture::begin_whole_row() {
+  begin_row();
+  return {spans_.data() + span_count_, levels_.data() + level_count_};
 }
 
 void Picture::add_literal(int x, std::uint8_t level) {

@@ -1,6 +1,6 @@
 // Enters: how much ink each pixel of a picture has, row by row, from whatever draws.
 // Leaves: the same as short spans on paper, and pixels of it for whoever needs pixels.
-// Never: holds a pixel without ink, so that an empty part of a picture costs nothing.
+// Never: holds paper at length: an empty part of a picture costs nothing.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ inline constexpr std::uint8_t kFull = 255;
 // The longest side of a picture.
 inline constexpr int kLongestSide = 16384;
 
-// Neighbouring pixels of one row: `literals` with a level of their own each, then `run` of one level.
+// Neighbouring pixels of one row: `literals` with a level of their own each, then `run` of one level. A level may be 0.
 struct Span {
   std::uint16_t x = 0;
   std::uint16_t literals = 0;
@@ -35,6 +35,18 @@ class Picture {
   void begin_row();
   void add_literal(int x, std::uint8_t level);
   void add_run(int x, int count, std::uint8_t level);
+  // A whole row at once, for whoever makes many: room for a span and a level a pixel and kBeyond more, filled from the
+  // front.
+  static constexpr std::size_t kBeyond = 8;
+  struct Room {
+    Span* spans;
+    std::uint8_t* levels;
+  };
+  Room begin_whole_row();
+  void end_whole_row(std::size_t spans, std::size_t levels) {
+    span_count_ += spans;
+    level_count_ += levels;
+  }
   // Every row that is missing stays empty.
   void finish();
 
