@@ -12,7 +12,7 @@ namespace {
 class RenderCommand : public Command {
  public:
   explicit RenderCommand(CLI::App& parent) : Command(parent, "render", "price series to charts for training") {
-    app().add_option("INPUT", options_.inputs, "series: CSV with a header, or .npy")->required();
+    app().add_option("INPUT", options_.inputs, "series: CSV with a header, or .npy");
     render::describe(settings(), options_);
     add_flags();
   }

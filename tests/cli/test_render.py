@@ -218,6 +218,7 @@ def test_usage(tmp_path):
         done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", *options, check=False)
         assert done.returncode == 2 and words in done.stderr, (options, done.stderr)
     assert millrace("render", tmp_path / "p.npy", check=False).returncode == 2
+    assert millrace("render", "-o", tmp_path / "c.h5", check=False).returncode == 2
     write_csv(tmp_path / "p.csv", walk(100))
     done = millrace("render", tmp_path / "p.csv", "-o", tmp_path / "c.h5", "--columns", "close=Price", check=False)
     assert done.returncode == 2 and b"its columns are: Date, Close" in done.stderr

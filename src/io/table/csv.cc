@@ -43,6 +43,7 @@ Outcome<CsvTable> CsvTable::parse(std::string text, const std::string& subject) 
   table.text_ = std::move(text);
   const std::string& t = table.text_;
   std::size_t at = t.starts_with("\xEF\xBB\xBF") ? 3 : 0, line = 1;
+  for (; at < t.size() && t[at] == '#'; ++line) at = std::min(t.find('\n', at), t.size() - 1) + 1;
   const std::string_view header(t.data() + at, std::min(t.find('\n', at), t.size()) - at);
   const char separator = header.find(',') != std::string_view::npos    ? ','
                          : header.find(';') != std::string_view::npos  ? ';'

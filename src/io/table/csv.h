@@ -15,7 +15,7 @@ namespace millrace {
 class CsvTable {
  public:
   // Separated by commas, or by semicolons or tabs where the header has no comma. A byte order mark is left out, blank
-  // lines are skipped. The error names the line.
+  // lines are skipped, and so are lines before the header that begin with #. The error names the line.
   static Outcome<CsvTable> parse(std::string text, const std::string& subject);
   static Outcome<CsvTable> read(const std::string& path);
 

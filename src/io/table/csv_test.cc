@@ -33,6 +33,13 @@ TEST(Csv, WhatSpreadsheetsWrite) {
   EXPECT_THAT(quoted.texts(1), ElementsAre("two\nlines"));
 }
 
+TEST(Csv, WordsBeforeTheHeader) {
+  const CsvTable table = table_of("# from somewhere, 2020\n#\nclose,n\n1,2\n");
+  EXPECT_THAT(table.columns(), ElementsAre("close", "n"));
+  EXPECT_EQ(table.rows(), 1U);
+  EXPECT_FALSE(CsvTable::parse("# nothing else", "prices.csv").ok());
+}
+
 TEST(Csv, GapsAreNaN) {
   const CsvTable table = table_of("close,x\n1,0\n,0\nNaN,0\nnull,0\n2,0\n");
   const auto close = table.numbers(0).or_throw();

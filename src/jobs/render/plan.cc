@@ -48,6 +48,9 @@ std::uint64_t Plan::gaps() const {
 }
 
 Plan make_plan(const Options& options, const std::vector<std::pair<std::string, std::string>>& record) {
+  if (options.inputs.empty()) {
+    throw Failure(ErrorCode::usage, "an input is needed", "render", "name CSV or .npy files");
+  }
   Plan plan;
   for (const std::string& path : options.inputs) {
     try {
