@@ -19,10 +19,12 @@ class RenderCommand : public Command {
 
  protected:
   std::string plan(RunContext& context) override {
+    options_.settle();
     return render::words(render::make_plan(options_, render::record(settings())), options_, context);
   }
 
   ExitCode run(RunContext& context) override {
+    options_.settle();
     if (options_.output.empty()) {
       throw Failure(ErrorCode::usage, "an output is needed", "-o",
                     options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "src/kernels/ink/canvas.h"
+#include "src/kernels/stroke/stroke.h"
 
 namespace millrace::render {
 namespace {
@@ -23,49 +27,42 @@ double logarithm(double v) {
 
 }  // namespace
 
-ChartPen::ChartPen(const Options& options)
-    : width_(options.width),
-      height_(options.height),
-      logarithms_(options.scale == "log"),
-      pen_(options.width, options.height, options.line_pixels()) {}
-
-std::size_t ChartPen::memory_needed(const Options& options) {
-  return stroke::Pen::memory_needed(options.width, options.height) +
-         static_cast<std::size_t>(options.window) * (sizeof(double) + sizeof(stroke::Point)) * 4;
-}
-
-void ChartPen::draw(std::span<const double> prices, double lowest, double highest, ink::Picture& out) {
-  std::span<const double> values = prices;
-  if (logarithms_) {
-    values_.assign(prices.begin(), prices.end());
-    // A price of 0 or less has no logarithm: a gap.
-    for (double& v : values_) v = v > 0 ? logarithm(v) : std::nan("");
-    values = values_;
-  }
-  if (!(lowest < highest)) {
-    bool any = false;
-    for (const double v : values) {
+Scale::Scale(const Options& options, const Window& window, const std::vector<Role>& roles)
+    : logarithms_(options.scale == "log"), lowest_(window.lowest), highest_(window.highest) {
+  if (lowest_ < highest_) return;
+  bool any = false;
+  for (const Role role : roles) {
+    if (role == kVolume) continue;
+    for (const double price : window.rows[role]) {
+      const double v = value(price);
       if (std::isnan(v)) continue;
-      lowest = any ? std::min(lowest, v) : v;
-      highest = any ? std::max(highest, v) : v;
+      lowest_ = any ? std::min(lowest_, v) : v;
+      highest_ = any ? std::max(highest_, v) : v;
       any = true;
     }
   }
-  const std::size_t n = values.size();
-  const double step = n > 1 ? (width_ - 1) / static_cast<double>(n - 1) : 0;
-  const double range = highest - lowest;
-  points_.clear();
-  for (std::size_t i = 0; i <= n; ++i) {
-    if (i == n || std::isnan(values[i])) {
-      pen_.line(points_);
-      points_.clear();
-      continue;
-    }
-    const double x = n == 1 ? 0.5 * (width_ - 1) : (i + 1 == n ? width_ - 1 : static_cast<double>(i) * step);
-    const double norm = range > 0 ? (values[i] - lowest) / range : 0.5;
-    points_.push_back({x, (1 - norm) * (height_ - 1)});
-  }
-  pen_.finish(out);
+}
+
+double Scale::value(double price) const {
+  if (!logarithms_) return price;
+  return price > 0 ? logarithm(price) : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::unique_ptr<ChartPen> make_pen(const Options& options) {
+  if (options.style == "ohlc") return make_bar_pen(options);
+  if (options.style == "candle") return make_candle_pen(options);
+  if (options.style == "jkx") return make_trend_pen(options);
+  return make_line_pen(options);
+}
+
+std::size_t pen_memory(const Options& options) {
+  const std::size_t rows = static_cast<std::size_t>(options.window) * 256;
+  return rows + (options.style == "line" ? stroke::Pen::memory_needed(options.width, options.height)
+                                         : ink::Canvas::memory_needed(options.width, options.height));
+}
+
+std::size_t history_of(const Options& options) {
+  return options.style == "jkx" && options.average > 0 ? static_cast<std::size_t>(options.average) - 1 : 0;
 }
 
 }  // namespace millrace::render

@@ -30,14 +30,22 @@ long long whole(std::string_view text, long long lowest, long long highest) {
   return value;
 }
 
+// "800x500", or "x500" where the style has a width of its own.
 void parse_size(const std::string& text, Options& options) {
+  options.width = options.height = 0;
+  if (text == "auto") return;
   const std::vector<std::string> parts = split(text, 'x');
   if (parts.size() != 2) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not a size", text), "", "use WIDTHxHEIGHT, as 800x500");
   }
-  options.width = static_cast<int>(whole(parts[0], 1, ink::kLongestSide));
+  if (!parts[0].empty()) options.width = static_cast<int>(whole(parts[0], 1, ink::kLongestSide));
   options.height = static_cast<int>(whole(parts[1], 1, ink::kLongestSide));
 }
+
+int gray(const std::string& text) { return text == "auto" ? -1 : static_cast<int>(whole(text, 0, 255)); }
+
+// Heights of the images of Jiang, Kelly and Xiu, "(Re-)Imag(in)ing Price Trends", by days.
+const std::map<long long, int> kTrendHeights = {{5, 32}, {20, 64}, {60, 96}};
 
 void parse_line_width(const std::string& text, Options& options) {
   const bool points = text.ends_with("pt");
@@ -48,7 +56,7 @@ void parse_line_width(const std::string& text, Options& options) {
 
 // "close=Adj Close,date=Day"; a name alone is the column that a line is drawn of.
 void parse_columns(const std::string& text, Options& options) {
-  static const std::set<std::string> kRoles = {"close", "date"};
+  static const std::set<std::string> kRoles = {"open", "high", "low", "close", "volume", "date"};
   options.columns.clear();
   if (trim(text).empty()) return;
   for (const std::string& part : split(text, ',')) {
@@ -57,7 +65,7 @@ void parse_columns(const std::string& text, Options& options) {
     const std::string name(trim(equals == std::string::npos ? part : part.substr(equals + 1)));
     if (kRoles.count(role) == 0 || name.empty()) {
       throw Failure(ErrorCode::usage, fmt::format("'{}' names no column", part), "",
-                    "use ROLE=NAME with ROLE close or date, as close=Adj Close");
+                    "use ROLE=NAME with ROLE open, high, low, close, volume or date, as close=Adj Close");
     }
     options.columns[role] = name;
   }
@@ -67,16 +75,28 @@ void parse_columns(const std::string& text, Options& options) {
 
 void describe(Settings& settings, Options& options) {
   settings.heading("Drawing");
-  settings.add_choice("style", {"line"}, "what a chart shows", options.style);
-  settings.add_parsed("size", "WxH", "width and height of a chart in pixels", "800x500",
-                      [&options](const std::string& text) { parse_size(text, options); });
+  settings.add_choice("style", {"line", "ohlc", "candle", "jkx"},
+                      "a line of the close; bars or candles of open, high, low and close; or the images of "
+                      "\"Re-imag(in)ing Price Trends\"",
+                      options.style);
+  settings.add_parsed(
+      "size", "WxH",
+      "width and height of a chart in pixels: 800x500; ohlc has 4 columns a bar and takes a height, x500; jkx has its "
+      "own",
+      "auto", [&options](const std::string& text) { parse_size(text, options); });
   settings.add_parsed("line-width", "WIDTH", "of the line: 3px, or 3pt at --dpi", "3px",
                       [&options](const std::string& text) { parse_line_width(text, options); });
   settings.add_integer("dpi", "N", "dots an inch, where a width is in points", options.dpi, 1, 10000);
-  settings.add_integer("ink", "LEVEL", "gray of the ink, 0 black to 255 white", options.ink, 0, 255);
-  settings.add_integer("paper", "LEVEL", "gray of the background", options.paper, 0, 255);
+  settings.add_parsed("ink", "LEVEL", "gray of the ink, 0 black to 255 white; auto is 0, for jkx 255", "auto",
+                      [&options](const std::string& text) { options.ink = gray(text); });
+  settings.add_parsed("paper", "LEVEL", "gray of the background; auto is 255, for jkx 0", "auto",
+                      [&options](const std::string& text) { options.paper = gray(text); });
+  settings.add_switch("volume", "jkx: the volume below the prices", options.volume);
+  settings.add_integer("ma", "N", "jkx: a moving average of N closes; 0 is none, -1 as many as a window has rows",
+                       options.average, -1, 1 << 20);
   settings.heading("Series");
-  settings.add_integer("window", "N", "rows of the series in a chart", options.window, 1, 1 << 20);
+  settings.add_integer("window", "N", "rows of the series in a chart; 0 is 100, for jkx 20", options.window, 0,
+                       1 << 20);
   settings.add_integer("stride", "N", "rows from one chart's first to the next one's", options.stride, 1, 1 << 30);
   settings.add_parsed("columns", "ROLE=NAME,...",
                       "columns whose header is not their role's name: close=Adj Close,date=Day", "",
@@ -100,6 +120,42 @@ void describe(Settings& settings, Options& options) {
   settings.add_integer("shard", "N", "charts after which a killed run can go on", options.shard, 1, 1LL << 40);
   settings.add_integer("sample", "K", "draw K charts, evenly spaced, onto one PNG sheet, and stop", options.sample, 0,
                        10000);
+}
+
+void Options::settle() {
+  if (style == "jkx") {
+    if (window == 0) window = 20;
+    if (width > 0 || height > 0) {
+      throw Failure(ErrorCode::usage, "the style jkx has sizes of its own: 15x32, 60x64 and 180x96", "--size",
+                    "leave it out, and choose --window 5, 20 or 60");
+    }
+    if (kTrendHeights.count(window) == 0) {
+      throw Failure(ErrorCode::usage, fmt::format("the style jkx has windows of 5, 20 and 60 days, not {}", window),
+                    "--window");
+    }
+    if (scale != "window") throw Failure(ErrorCode::usage, "the style jkx scales by window", "--scale");
+    width = static_cast<int>(3 * window);
+    height = kTrendHeights.at(window);
+    if (average < 0) average = window;
+  } else {
+    if (window == 0) window = 100;
+    if (height == 0) height = 500;
+  }
+  if (style == "ohlc") {
+    if (width > 0) {
+      throw Failure(ErrorCode::usage, fmt::format("the style ohlc is {} pixels wide: 4 a bar", 4 * window), "--size",
+                    fmt::format("give the height alone, as x{}", height));
+    }
+    if (4 * window > ink::kLongestSide) {
+      throw Failure(ErrorCode::usage, fmt::format("{} bars are wider than {} pixels", window, ink::kLongestSide),
+                    "--window");
+    }
+    width = static_cast<int>(4 * window);
+  } else if (width == 0) {
+    width = 800;
+  }
+  if (ink < 0) ink = style == "jkx" ? 255 : 0;
+  if (paper < 0) paper = style == "jkx" ? 0 : 255;
 }
 
 std::vector<std::pair<std::string, std::string>> record(const Settings& settings) {

@@ -16,19 +16,24 @@ struct Options {
   std::vector<std::string> inputs;
   std::string output;
   std::string style = "line";
-  int width = 800, height = 500;
+  int width = 0, height = 0;     // 0: the style's own
   double line_width = 3;         // in pixels
   double line_width_points = 0;  // instead, when above 0
   long long dpi = 100;
-  long long window = 100, stride = 1;
+  long long window = 0, stride = 1;  // window 0: the style's own
   std::string scale = "window";
   std::map<std::string, std::string> columns;  // role -> header
   std::vector<std::int64_t> horizons;
-  long long ink = 0, paper = 255;
+  int ink = -1, paper = -1;  // -1: the style's own
+  bool volume = true;
+  long long average = -1;  // closes in a moving average; 0: none, -1: as many as a window has rows
   std::string store = "hdf5";
   long long shard = 10000;
   long long limit = 0;   // 0: all windows
   long long sample = 0;  // charts on a contact sheet; 0: a store
+
+  // Puts the style's own values where none were given. Failure(usage) where one was that the style does not allow.
+  void settle();
 
   double line_pixels() const {
     return line_width_points > 0 ? line_width_points * static_cast<double>(dpi) / 72 : line_width;

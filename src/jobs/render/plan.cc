@@ -64,6 +64,12 @@ Plan make_plan(const Options& options, const std::vector<std::pair<std::string, 
   plan.window = plan.sources.front().length(options);
   std::size_t date_bytes = 0;
   for (const Source& source : plan.sources) {
+    if (options.style != "line" && source.length(options) != static_cast<std::size_t>(options.window)) {
+      throw Failure(ErrorCode::usage,
+                    fmt::format("its windows have {} rows; charts of --style {} are made for {}",
+                                source.length(options), options.style, options.window),
+                    source.name, fmt::format("use --window {}", source.length(options)));
+    }
     if (source.length(options) != plan.window) {
       throw Failure(ErrorCode::usage,
                     fmt::format("its windows have {} rows, those of {} have {}", source.length(options),
@@ -84,6 +90,7 @@ Plan make_plan(const Options& options, const std::vector<std::pair<std::string, 
   layout.width = static_cast<std::uint32_t>(options.width);
   layout.height = static_cast<std::uint32_t>(options.height);
   layout.window = static_cast<std::uint32_t>(plan.window);
+  layout.columns = static_cast<std::uint32_t>(roles_of(options).size());
   layout.horizons = options.horizons;
   layout.date_bytes = static_cast<std::uint32_t>(date_bytes);
   layout.attributes = record;
@@ -94,15 +101,27 @@ Plan make_plan(const Options& options, const std::vector<std::pair<std::string, 
 const ink::Picture& Artist::draw(std::uint64_t chart) {
   const Plan::Place place = plan_.place(options_, chart);
   const Source& source = plan_.sources[place.source];
-  prices_.resize(plan_.window);
-  source.close.read(place.row, prices_);
-  double lowest = 0, highest = 0;
-  if (options_.scale == "global") {
-    lowest = source.lowest;
-    highest = source.highest;
+  for (const Role role : roles_of(options_)) {
+    window_.rows[role].resize(plan_.window);
+    source.columns[role].read(place.row, window_.rows[role]);
   }
-  pen_.draw(prices_, lowest, highest, picture_);
+  // A ready window has nothing before it.
+  const std::size_t before = source.ready > 0 ? 0 : std::min(history_of(options_), place.row);
+  window_.before.resize(before);
+  if (before > 0) source.columns[kClose].read(place.row - before, window_.before);
+  if (options_.scale == "global") {
+    window_.lowest = source.lowest;
+    window_.highest = source.highest;
+  }
+  pen_->draw(window_, picture_);
   return picture_;
+}
+
+void Artist::append_sequence(std::vector<float>& out) const {
+  const std::vector<Role> roles = roles_of(options_);
+  for (std::size_t i = 0; i < plan_.window; ++i) {
+    for (const Role role : roles) out.push_back(static_cast<float>(window_.rows[role][i]));
+  }
 }
 
 deflate::Code make_code(const Plan& plan, const Options& options) {

@@ -33,24 +33,24 @@ struct Plan {
   std::uint64_t gaps() const;
 };
 
-// Opens the inputs. Failure when none can be used, or none holds a whole window.
+// Opens the inputs, for options that are settled. Failure when none can be used, or none holds a whole window.
 Plan make_plan(const Options& options, const std::vector<std::pair<std::string, std::string>>& record);
 
 // Draws windows; everything that one thread needs for it.
 class Artist {
  public:
-  Artist(const Plan& plan, const Options& options) : plan_(plan), options_(options), pen_(options) {}
+  Artist(const Plan& plan, const Options& options) : plan_(plan), options_(options), pen_(make_pen(options)) {}
   // The picture is the artist's own and lives until the next call.
   const ink::Picture& draw(std::uint64_t chart);
-  // The prices of the chart that was drawn last, as read.
-  std::span<const double> prices() const { return prices_; }
+  // What the chart that was drawn last is made of, as read: row after row, column after column.
+  void append_sequence(std::vector<float>& out) const;
 
  private:
   const Plan& plan_;
   const Options& options_;
-  ChartPen pen_;
+  std::unique_ptr<ChartPen> pen_;
   ink::Picture picture_;
-  std::vector<double> prices_;
+  Window window_;
 };
 
 // The code for all charts, made from up to 256 of them, evenly spaced: it depends on the input and the options alone.

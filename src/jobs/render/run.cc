@@ -32,8 +32,7 @@ class Drawing {
         artists_([this] { return std::make_unique<Desk>(plan_, options_); }),
         blocks_([] { return std::make_unique<ChartBlock>(); }),
         paid_(context.budget.reserve_permanent(
-            Bytes{ChartPen::memory_needed(options)} * static_cast<std::uint64_t>(context.executor.threads()),
-            "drawing")) {}
+            Bytes{pen_memory(options)} * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
 
   // Draws the charts of a range into a store.
   void fill(ChartStore& store, Range range, Progress& progress) {
@@ -68,7 +67,7 @@ class Drawing {
   Bytes block_bytes() const {
     // A chart's stream is a tenth of its pixels where they are noise.
     const std::uint64_t pixels = std::uint64_t{plan_.layout.width} * plan_.layout.height;
-    return {kTogether * (pixels / 8 + 4096 + 8 * plan_.window)};
+    return {kTogether * (pixels / 8 + 4096 + 8 * plan_.window * plan_.layout.columns)};
   }
 
   std::shared_ptr<ChartBlock> draw(Range part) {
@@ -80,7 +79,7 @@ class Drawing {
       const auto stream = code_.compress(picture, desk->stream);
       block->chunks.insert(block->chunks.end(), stream.begin(), stream.end());
       block->chunk_bytes.push_back(static_cast<std::uint32_t>(stream.size()));
-      for (const double v : desk->artist.prices()) block->sequences.push_back(static_cast<float>(v));
+      desk->artist.append_sequence(block->sequences);
       describe(chart, *block);
     }
     return block;
@@ -98,8 +97,8 @@ class Drawing {
       // Ready windows have no future.
       if (source.ready == 0 && then < source.rows) {
         std::array<double, 1> now{}, later{};
-        source.close.read(last, now);
-        source.close.read(then, later);
+        source.columns[kClose].read(last, now);
+        source.columns[kClose].read(then, later);
         label = static_cast<float>(later[0] / now[0] - 1);
       }
       block.labels.push_back(label);

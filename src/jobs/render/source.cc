@@ -14,6 +14,8 @@
 namespace millrace::render {
 namespace {
 
+constexpr std::array<const char*, 5> kNames = {"open", "high", "low", "close", "volume"};
+
 template <typename T>
 void read_as(const std::byte* at, std::size_t step, std::span<double> out) {
   for (double& v : out) {
@@ -43,21 +45,26 @@ void read_csv(const std::string& path, const Options& options, Source& out) {
     }
     return std::nullopt;
   };
-  std::optional<std::size_t> close = named("close", {"close"});
-  if (!close && table.columns().size() == 1) close = 0;
-  if (!close) {
-    throw Failure(ErrorCode::bad_data,
-                  fmt::format("it has no column 'close'; its columns are: {}",
-                              printable(fmt::format("{}", fmt::join(table.columns(), ", ")))),
-                  path, "say which one to draw with --columns close=NAME");
+  const std::vector<Role> roles = roles_of(options);
+  for (const Role role : roles) {
+    std::optional<std::size_t> at = named(kNames[role], {kNames[role]});
+    if (!at && roles.size() == 1 && table.columns().size() == 1) at = 0;
+    if (!at) {
+      throw Failure(ErrorCode::bad_data,
+                    fmt::format("it has no column '{}'; its columns are: {}", kNames[role],
+                                printable(fmt::format("{}", fmt::join(table.columns(), ", ")))),
+                    path,
+                    role == kVolume ? "name it with --columns volume=NAME, or draw without: --no-volume"
+                                    : fmt::format("name it with --columns {}=NAME", kNames[role]));
+    }
+    out.owned.push_back(table.numbers(*at).or_throw());
+    out.columns[role] = Column(reinterpret_cast<const std::byte*>(out.owned.back().data()), {'f', 8}, sizeof(double));
   }
-  out.owned = table.numbers(*close).or_throw();
-  out.rows = out.owned.size();
-  out.close = Column(reinterpret_cast<const std::byte*>(out.owned.data()), {'f', 8}, sizeof(double));
+  out.rows = table.rows();
   if (const auto date = named("date", {"date", "time", "datetime", "timestamp"})) out.dates = table.texts(*date);
 }
 
-void read_npy(const std::string& path, Source& out) {
+void read_npy(const std::string& path, const Options& options, Source& out) {
   out.mapped = std::make_shared<npy::Mapped>(npy::Mapped::open(path).or_throw());
   const npy::Header& header = out.mapped->header();
   const auto refuse = [&]() -> Failure {
@@ -83,29 +90,53 @@ void read_npy(const std::string& path, Source& out) {
   out.rows = header.items() / columns;
   const npy::Type type = header.fields[0].type;
   const auto width = static_cast<std::size_t>(type.bytes);
-  const std::size_t close = columns == 1 ? 0 : 3;
-  out.close = Column(out.mapped->data().data() + close * width, type, columns * width);
+  for (const Role role : roles_of(options)) {
+    if (columns == 1 && role != kClose) {
+      throw Failure(ErrorCode::bad_data, fmt::format("it holds {}, and no {}", header.words(), kNames[role]), path,
+                    fmt::format("--style {} needs open, high, low and close; --style line does not", options.style));
+    }
+    if (role >= columns && columns > 1) {
+      throw Failure(ErrorCode::bad_data, fmt::format("it holds {}, and no volume", header.words()), path,
+                    "draw without: --no-volume");
+    }
+    const std::size_t at = columns == 1 ? 0 : static_cast<std::size_t>(role);
+    out.columns[role] = Column(out.mapped->data().data() + at * width, type, columns * width);
+  }
 }
 
-void look_over(Source& out) {
-  std::vector<double> block;
+void look_over(const Options& options, Source& out) {
+  std::vector<double> values;
+  std::vector<std::uint8_t> missing;
   bool any = false;
-  for (std::size_t at = 0; at < out.rows; at += block.size()) {
-    block.resize(std::min<std::size_t>(out.rows - at, 1 << 16));
-    out.close.read(at, block);
-    for (const double v : block) {
-      if (std::isnan(v)) {
-        ++out.gaps;
-        continue;
+  for (std::size_t at = 0; at < out.rows; at += values.size()) {
+    values.resize(std::min<std::size_t>(out.rows - at, 1 << 16));
+    missing.assign(values.size(), 0);
+    for (const Role role : roles_of(options)) {
+      if (role == kVolume) continue;
+      out.columns[role].read(at, values);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double v = values[i];
+        if (std::isnan(v)) {
+          missing[i] = 1;
+          continue;
+        }
+        out.lowest = any ? std::min(out.lowest, v) : v;
+        out.highest = any ? std::max(out.highest, v) : v;
+        any = true;
       }
-      out.lowest = any ? std::min(out.lowest, v) : v;
-      out.highest = any ? std::max(out.highest, v) : v;
-      any = true;
     }
+    out.gaps += static_cast<std::uint64_t>(std::count(missing.begin(), missing.end(), 1));
   }
 }
 
 }  // namespace
+
+std::vector<Role> roles_of(const Options& options) {
+  if (options.style == "line") return {kClose};
+  std::vector<Role> out = {kOpen, kHigh, kLow, kClose};
+  if (options.style == "jkx" && options.volume) out.push_back(kVolume);
+  return out;
+}
 
 void Column::read(std::size_t begin, std::span<double> out) const {
   const std::byte* at = first_ + begin * step_;
@@ -151,11 +182,11 @@ Source open_source(const std::string& path, const Options& options) {
   out.bytes = reader->size();
   out.content = hex_of_bytes(reader->finish_hash().or_throw());
   if (extension(path) == "npy") {
-    read_npy(path, out);
+    read_npy(path, options, out);
   } else {
     read_csv(path, options, out);
   }
-  look_over(out);
+  look_over(options, out);
   return out;
 }
 

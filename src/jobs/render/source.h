@@ -30,15 +30,19 @@ class Column {
   std::size_t step_ = 8;  // bytes from a row to the next
 };
 
+enum Role : std::size_t { kOpen, kHigh, kLow, kClose, kVolume };
+// What charts of a style are drawn of, in the order in which they are stored.
+std::vector<Role> roles_of(const Options& options);
+
 // One input.
 struct Source {
   std::string name;
   std::uint64_t bytes = 0;
   std::string content;  // hex of its hash
 
-  std::size_t rows = 0;   // of the series; of all ready windows together
-  std::size_t ready = 0;  // rows of a ready window; 0: this is a series
-  Column close;
+  std::size_t rows = 0;            // of the series; of all ready windows together
+  std::size_t ready = 0;           // rows of a ready window; 0: this is a series
+  std::array<Column, 5> columns;   // by Role; those that the style needs
   std::vector<std::string> dates;  // empty: none
 
   std::uint64_t gaps = 0;          // rows without a price
@@ -50,7 +54,7 @@ struct Source {
   std::size_t length(const Options& options) const;
 
   // What the columns lie in.
-  std::vector<double> owned;
+  std::vector<std::vector<double>> owned;
   std::shared_ptr<npy::Mapped> mapped;
 };
 
