@@ -1,6 +1,6 @@
 """The benches: this project and its peers on the same inputs, in the same run.
 
-  run.py [NAME...]   hash, hash-fast, join, quality, scale; all of them without a name
+  run.py [NAME...]   hash, hash-fast, join, quality, scale, render; all of them without a name
 """
 
 import concurrent.futures
@@ -127,7 +127,12 @@ def bench_scale():
     subprocess.run([PYTHON, ROOT / "bench/scale.py", PROGRAM, BENCH, WORK / "scale"], check=True)
 
 
-BENCHES = {"hash": bench_hash, "hash-fast": bench_hash_fast, "join": bench_join, "quality": bench_quality, "scale": bench_scale}
+def bench_render():
+    subprocess.run([PYTHON, ROOT / "bench/render.py", PROGRAM, WORK / "render"], check=True)
+
+
+BENCHES = {"hash": bench_hash, "hash-fast": bench_hash_fast, "join": bench_join, "quality": bench_quality, "scale": bench_scale,
+           "render": bench_render}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHES:

@@ -33,6 +33,10 @@ else()
   endforeach()
 endif()
 
+# What the streams of src/kernels/deflate are inflated with.
+find_package(ZLIB REQUIRED)
+target_link_libraries(kernels_tests PRIVATE ZLIB::ZLIB)
+
 # What driver_test.cc opens instead of NVIDIA's driver.
 add_library(fake_cuda MODULE ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda.cc)
 add_dependencies(device_tests fake_cuda)

@@ -12,7 +12,7 @@ build=${1:-build/neon}
 mkdir -p "$build"
 build=$(cd "$build" && pwd)
 sysroot=$build/sysroot
-wanted="libhwy-dev libfmt-dev libgtest-dev libgmock-dev"
+wanted="libhwy-dev libfmt-dev libgtest-dev libgmock-dev zlib1g-dev zlib1g"
 
 for tool in aarch64-linux-gnu-g++ qemu-aarch64-static cmake ninja apt-get dpkg; do
   command -v "$tool" > /dev/null || { echo "neon: $tool is missing; install g++-aarch64-linux-gnu, qemu-user-static, cmake and ninja-build" >&2; exit 1; }

@@ -162,6 +162,7 @@ int run_program(int argc, char** argv) {
     commands.push_back(make_hash_command(app));
     commands.push_back(make_join_command(app));
     add_dedupe_commands(app, commands);
+    commands.push_back(make_render_command(app));
     std::function<ExitCode()> chosen;
     add_doctor_command(app, chosen);
     try {

@@ -72,6 +72,7 @@ class Command {
 
 std::unique_ptr<Command> make_hash_command(CLI::App& parent);
 std::unique_ptr<Command> make_join_command(CLI::App& parent);
+std::unique_ptr<Command> make_render_command(CLI::App& parent);
 void add_dedupe_commands(CLI::App& parent, std::vector<std::unique_ptr<Command>>& commands);
 // apply, undo and purge, below `dedupe`.
 void add_dedupe_apply_commands(CLI::App& dedupe, std::vector<std::unique_ptr<Command>>& commands);

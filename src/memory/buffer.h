@@ -3,8 +3,10 @@
 // Never: shrinks, throws away its contents' place, or runs constructors.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -42,6 +44,14 @@ class Buffer {
       capacity_ = count;
     }
     count_ = count;
+  }
+
+  // Room for at least `count`, the first `used` elements kept.
+  void grow(std::size_t count, std::size_t used) {
+    if (count <= count_) return;
+    Buffer larger(std::max(count, 2 * count_));
+    if (used > 0) std::memcpy(larger.data_, data_, used * sizeof(T));
+    swap(larger);
   }
 
   T* data() { return data_; }

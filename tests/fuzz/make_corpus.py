@@ -81,12 +81,33 @@ SETTINGS = [
     b"orientation: exif\n---\n",
     b"{size: 8, decode: fast}",
     b"a: &a [*a]\n",
+    b"style: jkx\nwindow: 20\nma: 5\nvolume: false\n",
+    b"size: x80\ncolumns: close=Adj Close,date=Day\nlabels: 5,20\nline-width: 2.5pt\n",
 ]
+
+TABLES = [
+    b"Date,Open,High,Low,Close,Volume\n2020-01-02,1,2,0.5,1.5,100\n2020-01-03,,nan,null,-,1e5\n",
+    b"\xef\xbb\xbfclose;n\r\n\"1,5\";2\r\n\r\n+3;4",
+    b"# words\n#\n\"a \"\"b\"\"\",c\n\"1\",\"two\nlines\"\n",
+    b"close\n1\n2\n3",
+]
+
+
+def arrays():
+    for shape, kind in [((5,), "<f8"), ((4, 3), "<u2"), ((2, 3, 4), "<f4"), ((0,), "|u1")]:
+        for version in (1, 2, 3):
+            text = repr({"descr": kind, "fortran_order": False, "shape": shape}).encode() + b"\n"
+            length = struct.pack("<H" if version == 1 else "<I", len(text))
+            count = 1
+            for side in shape:
+                count *= side
+            yield b"\x93NUMPY" + bytes([version, 0]) + length + text + bytes(count * int(kind[2]))
 
 
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
-    for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS}.items():
+    for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS, "csv": TABLES,
+                         "npy": arrays()}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

@@ -6,6 +6,7 @@
 #include "src/base/settings.h"
 #include "src/jobs/dedupe/options.h"
 #include "src/jobs/hash/options.h"
+#include "src/jobs/render/options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace millrace;
@@ -29,5 +30,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   apply(hash::Options{}, hash::describe);
   apply(dedupe::Options{}, dedupe::describe);
+  apply(render::Options{}, render::describe);
   return 0;
 }

@@ -3,9 +3,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <optional>
 
 #ifndef MILLRACE_SERIAL
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #endif
@@ -33,11 +35,14 @@ void Executor::run(const std::function<void()>& work) const { work(); }
 #else
 
 struct Executor::Arena {
-  explicit Arena(int threads)
-      : control(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
-        arena(threads) {}
-  // Lets an arena have more threads than the machine has cores, which tests and users may ask for.
-  oneapi::tbb::global_control control;
+  explicit Arena(int threads) : arena(threads) {
+    if (threads > oneapi::tbb::info::default_concurrency()) {
+      control.emplace(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    }
+  }
+  // Lets an arena have more threads than the machine has cores, which tests and users may ask for. Of several that
+  // live at once the lowest holds for all, so an arena that needs none has none.
+  std::optional<oneapi::tbb::global_control> control;
   mutable oneapi::tbb::task_arena arena;
 };
 

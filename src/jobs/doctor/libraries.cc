@@ -13,6 +13,7 @@
 #include <xxhash.h>
 #include <zlib.h>
 
+#include "src/io/store/chart_store.h"
 #include "src/jobs/doctor/report.h"
 
 // libexif and libjpeg-turbo do not tell their version at run time; the build knows that of their
@@ -35,10 +36,11 @@ std::vector<Library> own_libraries() {
   const unsigned xxhash = XXH_versionNumber();
   return {
       {"libjpeg-turbo", MILLRACE_JPEG_VERSION, "reads and writes JPEG"},
-      {"libpng", png_get_libpng_ver(nullptr), "reads PNG"},
+      {"libpng", png_get_libpng_ver(nullptr), "reads and writes PNG"},
       {"zlib", zlibVersion(), "unpacks PNG"},
       {"libexif", MILLRACE_EXIF_VERSION, "reads EXIF"},
       {"SQLite", sqlite3_libversion(), "keeps the catalogue"},
+      {"HDF5", hdf5_version(), "writes stores of charts"},
       {"oneTBB", TBB_runtime_version(), "runs the threads"},
       {"Highway", fmt::format("{}.{}", HWY_MAJOR, HWY_MINOR), "chooses the vector instructions"},
       {"GIO", fmt::format("{}.{}.{}", glib_major_version, glib_minor_version, glib_micro_version),

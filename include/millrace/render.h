@@ -1,0 +1,53 @@
+// Enters: a batch of series in memory.
+// Leaves: a batch of their charts in memory, for training that draws on the fly and stores nothing.
+// Never: reads or writes a file, or keeps what it was given.
+//
+// The charts are those of `millrace render` (docs/render.md), pixel for pixel, for any number of threads and any batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace millrace::render {
+
+struct ChartOptions {
+  std::string style = "line";    // line, ohlc, candle or jkx
+  int rows = 0;                  // of a series in a chart; 0: 100, for jkx 20
+  int width = 0, height = 0;     // in pixels; 0: the style's own (800 x 500; ohlc 4 a row wide; jkx 3 a row)
+  double line_width = 3;         // in pixels
+  std::string scale = "window";  // window: from a chart's lowest to its highest price; log: of its logarithms
+  int ink = -1, paper = -1;      // grays of 0 to 255; -1: the style's own
+  bool volume = true;            // jkx: volume below the prices
+  int average = -1;              // jkx: closes in the moving average; 0: none, -1: as many as a chart has rows
+  int threads = 0;               // 0: one a core
+};
+
+// Thread-safe: calls may overlap, and share the threads.
+class ChartDrawer {
+ public:
+  // Throws std::exception with a message that says what to change where options do not fit each other.
+  explicit ChartDrawer(const ChartOptions& options);
+  ~ChartDrawer();
+  ChartDrawer(ChartDrawer&&) noexcept;
+  ChartDrawer& operator=(ChartDrawer&&) noexcept;
+
+  int rows() const;     // of a series in a chart
+  int columns() const;  // line: 1, the close; else open, high, low, close; jkx with volume: and volume
+  int history() const;  // rows before a chart that its moving average looks back at
+  int width() const;
+  int height() const;
+
+  // `series` is [count, history + rows, columns], each price finite or NaN, which is a gap; `history` of them lie
+  // before the chart: at most history(), 0 where there are none. `images` is [count, height, width], bytes, and must
+  // not overlap `series`.
+  void draw(const double* series, std::size_t count, int history, std::uint8_t* images) const;
+  void draw(const float* series, std::size_t count, int history, std::uint8_t* images) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace millrace::render

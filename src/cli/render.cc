@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+#include "src/cli/app.h"
+#include "src/jobs/render/run.h"
+
+namespace millrace::cli {
+namespace {
+
+class RenderCommand : public Command {
+ public:
+  explicit RenderCommand(CLI::App& parent) : Command(parent, "render", "price series to charts for training") {
+    app().add_option("INPUT", options_.inputs, "series: CSV with a header, or .npy");
+    render::describe(settings(), options_);
+    add_flags();
+  }
+
+ protected:
+  std::string plan(RunContext& context) override {
+    options_.settle();
+    return render::words(render::make_plan(options_, render::record(settings())), options_, context);
+  }
+
+  ExitCode run(RunContext& context) override {
+    options_.settle();
+    if (options_.output.empty()) {
+      throw Failure(ErrorCode::usage, "an output is needed", "-o",
+                    options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");
+    }
+    const auto record = render::record(settings());
+    const render::Summary summary =
+        options_.sample > 0 ? render::draw_sheet(options_, record) : render::run(options_, record, context);
+    for (const Error& error : summary.unusable) say("not used: " + error.message());
+    if (options_.sample > 0) {
+      say(fmt::format("{} charts on {}", grouped(summary.charts), options_.output));
+    } else if (summary.drawn == 0 && summary.drawing_seconds == 0) {
+      say(fmt::format("{} is finished: {} charts, made of the same; nothing to do", options_.output,
+                      grouped(summary.charts)));
+    } else {
+      say(fmt::format("{} charts in {}, {}/s, {}: {}", grouped(summary.charts), duration_text(summary.seconds),
+                      rate_text(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
+                      to_text(Bytes{summary.bytes}), options_.output));
+      say(fmt::format("drawn in {:.2f} s, put together in {:.2f} s, last sync {:.2f} s", summary.drawing_seconds,
+                      summary.joining_seconds, summary.syncing_seconds));
+      if (summary.drawn < summary.charts) {
+        say(fmt::format("{} charts were there from an earlier run", grouped(summary.charts - summary.drawn)));
+      }
+    }
+    if (summary.gaps > 0) say(fmt::format("{} rows have no price; lines end and begin there", grouped(summary.gaps)));
+    if (common().verbose) say(context.trace.verdict());
+    nlohmann::ordered_json unusable = nlohmann::ordered_json::array();
+    for (const Error& error : summary.unusable) {
+      unusable.push_back({{"path", utf8_for_display(error.subject)}, {"reason", error.what}});
+    }
+    write_json(nlohmann::ordered_json{{"charts", summary.charts},
+                                      {"drawn", summary.drawn},
+                                      {"gaps", summary.gaps},
+                                      {"bytes", summary.bytes},
+                                      {"unusable", unusable}}
+                   .dump(1) +
+               "\n");
+    return summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
+  }
+
+ private:
+  render::Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_render_command(CLI::App& parent) { return std::make_unique<RenderCommand>(parent); }
+
+}  // namespace millrace::cli

@@ -1,0 +1,254 @@
+#include "src/io/store/chart_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "src/io/store/hdf5_handle.h"
+
+namespace millrace {
+namespace {
+
+using hdf5::Handle;
+
+constexpr const char* kImages = "images";
+constexpr const char* kSequences = "sequences";
+constexpr const char* kLabels = "labels";
+constexpr const char* kIndex = "index";
+
+Handle properties(hid_t kind) { return {H5Pcreate(kind), H5Pclose}; }
+Handle space_of(const std::vector<hsize_t>& shape) {
+  return {H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose};
+}
+Handle text_type(std::size_t bytes) {
+  Handle type{H5Tcopy(H5T_C_S1), H5Tclose};
+  H5Tset_size(type.get(), std::max<std::size_t>(1, bytes));
+  H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return type;
+}
+
+// Rows of `index` as they lie in the file: file, row, then the date.
+std::size_t index_bytes(const ChartLayout& layout) { return 12 + layout.date_bytes; }
+Handle index_type(const ChartLayout& layout) {
+  Handle type{H5Tcreate(H5T_COMPOUND, index_bytes(layout)), H5Tclose};
+  H5Tinsert(type.get(), "file", 0, H5T_STD_U32LE);
+  H5Tinsert(type.get(), "row", 4, H5T_STD_U64LE);
+  if (layout.date_bytes > 0) H5Tinsert(type.get(), "date", 12, text_type(layout.date_bytes).get());
+  return type;
+}
+
+std::vector<hsize_t> with_count(std::uint64_t count, const std::vector<hsize_t>& rest) {
+  std::vector<hsize_t> shape{count};
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  return shape;
+}
+
+}  // namespace
+
+void ChartBlock::clear() {
+  chunks.clear();
+  chunk_bytes.clear();
+  sequences.clear();
+  labels.clear();
+  places.clear();
+}
+
+struct ChartStore::State {
+  std::string path;
+  ChartLayout layout;
+  Handle file, images, sequences, labels, index;
+  std::uint64_t at = 0;
+  std::vector<std::uint8_t> rows;
+
+  Handle create(const char* name, hid_t type, const std::vector<hsize_t>& shape, const Handle& how) const {
+    const Handle space = space_of(shape);
+    Handle set{H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, how.get(), H5P_DEFAULT), H5Dclose};
+    if (!set) hdf5::fail(fmt::format("'{}' cannot be created", name), path);
+    return set;
+  }
+  std::vector<hsize_t> sequence_shape() const {
+    return layout.columns > 1 ? std::vector<hsize_t>{layout.window, layout.columns}
+                              : std::vector<hsize_t>{layout.window};
+  }
+  // Rows [at, at + count) of a dataset.
+  void write(const Handle& set, hid_t type, std::uint64_t count, const std::vector<hsize_t>& rest, const void* data) {
+    const std::vector<hsize_t> shape = with_count(count, rest);
+    std::vector<hsize_t> start(shape.size(), 0);
+    start[0] = at;
+    const Handle memory = space_of(shape);
+    const Handle there{H5Dget_space(set.get()), H5Sclose};
+    H5Sselect_hyperslab(there.get(), H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr);
+    if (H5Dwrite(set.get(), type, memory.get(), there.get(), H5P_DEFAULT, data) < 0) {
+      hdf5::fail("the write failed", path);
+    }
+  }
+  void write_chunk(std::uint64_t chart, const void* data, std::size_t bytes) {
+    const std::array<hsize_t, 3> offset = {chart, 0, 0};
+    if (H5Dwrite_chunk(images.get(), H5P_DEFAULT, 0, offset.data(), bytes, data) < 0) {
+      hdf5::fail("the write failed", path);
+    }
+  }
+};
+
+ChartStore::ChartStore(const std::string& path, const ChartLayout& layout) : state_(std::make_unique<State>()) {
+  hdf5::be_quiet();
+  State& s = *state_;
+  s.path = path;
+  s.layout = layout;
+  const Handle access = properties(H5P_FILE_ACCESS);
+  // The format of 1.10, whose index of chunks is an array, not a tree.
+  H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
+  // A time, of the root group here and of the sets below, would make the bytes of two equal runs differ.
+  const Handle creation = properties(H5P_FILE_CREATE);
+  H5Pset_obj_track_times(creation.get(), false);
+  s.file = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose};
+  if (!s.file) hdf5::fail("it cannot be created", path);
+
+  const Handle plain = properties(H5P_DATASET_CREATE);
+  H5Pset_obj_track_times(plain.get(), false);
+  H5Pset_fill_time(plain.get(), H5D_FILL_TIME_NEVER);
+  // Before the first chart, so that where they lie does not depend on how many charts come at once.
+  H5Pset_alloc_time(plain.get(), H5D_ALLOC_TIME_EARLY);
+  const Handle chunked = properties(H5P_DATASET_CREATE);
+  H5Pset_obj_track_times(chunked.get(), false);
+  H5Pset_fill_time(chunked.get(), H5D_FILL_TIME_NEVER);
+  const std::vector<hsize_t> chunk = {1, layout.height, layout.width};
+  H5Pset_chunk(chunked.get(), 3, chunk.data());
+  H5Pset_deflate(chunked.get(), 4);
+  s.images = s.create(kImages, H5T_STD_U8LE, {layout.charts, layout.height, layout.width}, chunked);
+  s.sequences = s.create(kSequences, H5T_IEEE_F32LE, with_count(layout.charts, s.sequence_shape()), plain);
+  if (!layout.horizons.empty()) {
+    s.labels = s.create(kLabels, H5T_IEEE_F32LE, {layout.charts, layout.horizons.size()}, plain);
+    const Handle space = space_of({layout.horizons.size()});
+    const Handle horizons{H5Acreate2(s.labels.get(), "horizons", H5T_STD_I64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                          H5Aclose};
+    H5Awrite(horizons.get(), H5T_NATIVE_INT64, layout.horizons.data());
+  }
+  const Handle type = index_type(layout);
+  s.index = s.create(kIndex, type.get(), {layout.charts}, plain);
+  for (const auto& [name, value] : layout.attributes) {
+    const Handle text = text_type(value.size());
+    const Handle scalar{H5Screate(H5S_SCALAR), H5Sclose};
+    const Handle attribute{H5Acreate2(s.file.get(), name.c_str(), text.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose};
+    if (!attribute || H5Awrite(attribute.get(), text.get(), value.empty() ? "" : value.data()) < 0) {
+      hdf5::fail(fmt::format("the attribute '{}' cannot be written", name), path);
+    }
+  }
+}
+
+ChartStore::~ChartStore() = default;
+
+void ChartStore::append(const ChartBlock& block) {
+  State& s = *state_;
+  const std::size_t count = block.count();
+  if (count == 0) return;
+  const std::uint8_t* chunk = block.chunks.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    s.write_chunk(s.at + i, chunk, block.chunk_bytes[i]);
+    chunk += block.chunk_bytes[i];
+  }
+  s.write(s.sequences, H5T_NATIVE_FLOAT, count, s.sequence_shape(), block.sequences.data());
+  if (s.labels) s.write(s.labels, H5T_NATIVE_FLOAT, count, {s.layout.horizons.size()}, block.labels.data());
+  const std::size_t bytes = index_bytes(s.layout);
+  s.rows.assign(count * bytes, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint8_t* row = s.rows.data() + i * bytes;
+    const ChartBlock::Place& place = block.places[i];
+    std::memcpy(row, &place.file, 4);
+    std::memcpy(row + 4, &place.row, 8);
+    std::memcpy(row + 12, place.date.data(), std::min<std::size_t>(place.date.size(), s.layout.date_bytes));
+  }
+  const Handle type = index_type(s.layout);
+  s.write(s.index, type.get(), count, {}, s.rows.data());
+  s.at += count;
+}
+
+void ChartStore::append_file(const std::string& path) {
+  State& s = *state_;
+  const Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+  if (!file) hdf5::fail("it cannot be read", path);
+  const auto open = [&](const char* name) {
+    Handle set{H5Dopen2(file.get(), name, H5P_DEFAULT), H5Dclose};
+    if (!set) hdf5::fail(fmt::format("'{}' is not in it", name), path);
+    return set;
+  };
+  const Handle images = open(kImages);
+  const Handle space{H5Dget_space(images.get()), H5Sclose};
+  std::array<hsize_t, 3> shape{};
+  if (H5Sget_simple_extent_ndims(space.get()) != 3 ||
+      H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr) != 3) {
+    hdf5::fail("its images have another shape", path);
+  }
+  std::vector<std::uint8_t> chunk;
+  for (hsize_t i = 0; i < shape[0]; ++i) {
+    const std::array<hsize_t, 3> offset = {i, 0, 0};
+    hsize_t bytes = 0;
+    std::uint32_t mask = 0;
+    if (H5Dget_chunk_storage_size(images.get(), offset.data(), &bytes) < 0 || bytes == 0) {
+      hdf5::fail(fmt::format("chart {} is missing", i), path);
+    }
+    chunk.resize(bytes);
+    if (H5Dread_chunk(images.get(), H5P_DEFAULT, offset.data(), &mask, chunk.data()) < 0) {
+      hdf5::fail(fmt::format("chart {} cannot be read", i), path);
+    }
+    s.write_chunk(s.at + i, chunk.data(), bytes);
+  }
+  const auto copy = [&](const char* name, const Handle& to, hid_t type, std::size_t each,
+                        const std::vector<hsize_t>& rest) {
+    const Handle from = open(name);
+    std::vector<std::uint8_t> data(shape[0] * each);
+    if (H5Dread(from.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()) < 0) {
+      hdf5::fail(fmt::format("'{}' cannot be read", name), path);
+    }
+    s.write(to, type, shape[0], rest, data.data());
+  };
+  const std::size_t horizons = s.layout.horizons.size();
+  copy(kSequences, s.sequences, H5T_NATIVE_FLOAT, std::size_t{4} * s.layout.window * s.layout.columns,
+       s.sequence_shape());
+  if (s.labels) copy(kLabels, s.labels, H5T_NATIVE_FLOAT, 4 * horizons, {horizons});
+  const Handle type = index_type(s.layout);
+  copy(kIndex, s.index, type.get(), index_bytes(s.layout), {});
+  s.at += shape[0];
+}
+
+void ChartStore::finish() {
+  State& s = *state_;
+  if (s.at != s.layout.charts) {
+    throw Failure(ErrorCode::internal, fmt::format("{} of {} charts were written", s.at, s.layout.charts), s.path);
+  }
+  bool done = true;
+  for (Handle* handle : {&s.images, &s.sequences, &s.labels, &s.index, &s.file}) done = handle->close() && done;
+  if (!done) hdf5::fail("the file could not be closed", s.path);
+}
+
+Outcome<std::vector<std::pair<std::string, std::string>>> chart_store_attributes(const std::string& path) {
+  hdf5::be_quiet();
+  const Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+  if (!file) return Error{ErrorCode::bad_data, "it is not an HDF5 file", path, ""};
+  std::vector<std::pair<std::string, std::string>> out;
+  const auto read = [](hid_t object, const char* name, const H5A_info_t*, void* list) -> herr_t {
+    const Handle attribute{H5Aopen(object, name, H5P_DEFAULT), H5Aclose};
+    const Handle type{H5Aget_type(attribute.get()), H5Tclose};
+    if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0) return 0;
+    std::string value(H5Tget_size(type.get()), '\0');
+    if (H5Aread(attribute.get(), type.get(), value.data()) < 0) return 0;
+    value.resize(std::min(value.size(), value.find('\0')));  // an empty text is stored as one zero
+    static_cast<std::vector<std::pair<std::string, std::string>>*>(list)->emplace_back(name, std::move(value));
+    return 0;
+  };
+  hsize_t at = 0;
+  H5Aiterate2(file.get(), H5_INDEX_NAME, H5_ITER_INC, &at, read, &out);
+  return out;
+}
+
+std::string hdf5_version() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+}  // namespace millrace

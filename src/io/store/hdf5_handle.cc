@@ -1,0 +1,29 @@
+#include "src/io/store/hdf5_handle.h"
+
+namespace millrace::hdf5 {
+
+void be_quiet() {
+  // At the end of a process the library closes what is open, and crashes where a file could not be closed before
+  // because its disk is full. Handles close everything that can be closed.
+  H5dont_atexit();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+void fail(const std::string& what, const std::string& subject) {
+  std::string reason;
+  const auto keep_deepest = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
+    if (error->desc != nullptr && *error->desc != '\0') *static_cast<std::string*>(out) = error->desc;
+    return 0;
+  };
+  // From the call that was made to the one that failed: the last is the reason.
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_deepest, &reason);
+  // A system call's failure names the system's words among much else.
+  const std::string_view marker = "error message = '";
+  if (const auto at = reason.find(marker); at != std::string::npos) {
+    const auto begin = at + marker.size();
+    reason = reason.substr(begin, reason.find('\'', begin) - begin);
+  }
+  throw Failure(ErrorCode::io, reason.empty() ? what : what + ": " + reason, subject);
+}
+
+}  // namespace millrace::hdf5

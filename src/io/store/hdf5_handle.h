@@ -1,0 +1,47 @@
+// Enters: identifiers that the HDF5 library gives out, and what its calls return.
+// Leaves: identifiers that close themselves, and failures with the library's own reason.
+// Never: prints the library's error stack.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+#include <utility>
+
+#include "src/base/error.h"
+
+namespace millrace::hdf5 {
+
+// The innermost reason of the last failed call, as Failure(io) about `subject`.
+[[noreturn]] void fail(const std::string& what, const std::string& subject);
+// From now on the library prints nothing. Called by every function that begins to use it.
+void be_quiet();
+
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Handle() = default;
+  Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept { *this = std::move(other); }
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() { close(); }
+
+  hid_t get() const { return id_; }
+  explicit operator bool() const { return id_ >= 0; }
+  // False when the library could not write what it still held.
+  bool close() {
+    const bool done = id_ < 0 || close_(id_) >= 0;
+    id_ = -1;
+    return done;
+  }
+
+ private:
+  hid_t id_ = -1;
+  Close close_ = nullptr;
+};
+
+}  // namespace millrace::hdf5

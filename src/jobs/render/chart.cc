@@ -1,0 +1,68 @@
+#include "src/jobs/render/chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "src/kernels/ink/canvas.h"
+#include "src/kernels/stroke/stroke.h"
+
+namespace millrace::render {
+namespace {
+
+// The natural logarithm to about 2e-16, from basic operations alone: a library's differs from processor to processor.
+double logarithm(double v) {
+  int exponent = 0;
+  double m = std::frexp(v, &exponent);
+  if (m < 0.70710678118654752) {
+    m *= 2;
+    --exponent;
+  }
+  // log m = 2 artanh s, |s| < 0.172.
+  const double s = (m - 1) / (m + 1), s2 = s * s;
+  double sum = 0;
+  for (int k = 23; k >= 1; k -= 2) sum = sum * s2 + 1.0 / k;
+  return 2 * s * sum + exponent * 0.69314718055994531;
+}
+
+}  // namespace
+
+Scale::Scale(const Options& options, const Window& window, const std::vector<Role>& roles)
+    : logarithms_(options.scale == "log"), lowest_(window.lowest), highest_(window.highest) {
+  if (lowest_ < highest_) return;
+  bool any = false;
+  for (const Role role : roles) {
+    if (role == kVolume) continue;
+    for (const double price : window.rows[role]) {
+      const double v = value(price);
+      if (std::isnan(v)) continue;
+      lowest_ = any ? std::min(lowest_, v) : v;
+      highest_ = any ? std::max(highest_, v) : v;
+      any = true;
+    }
+  }
+}
+
+double Scale::value(double price) const {
+  if (!logarithms_) return price;
+  return price > 0 ? logarithm(price) : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::unique_ptr<ChartPen> make_pen(const Options& options) {
+  if (options.style == "ohlc") return make_bar_pen(options);
+  if (options.style == "candle") return make_candle_pen(options);
+  if (options.style == "jkx") return make_trend_pen(options);
+  return make_line_pen(options);
+}
+
+std::size_t pen_memory(const Options& options) {
+  const std::size_t rows = static_cast<std::size_t>(options.window) * 256;
+  return rows + (options.style == "line" ? stroke::Pen::memory_needed(options.width, options.height)
+                                         : ink::Canvas::memory_needed(options.width, options.height));
+}
+
+std::size_t history_of(const Options& options) {
+  return options.style == "jkx" && options.average > 0 ? static_cast<std::size_t>(options.average) - 1 : 0;
+}
+
+}  // namespace millrace::render

@@ -1,0 +1,71 @@
+// Enters: one window of prices.
+// Leaves: its chart, as spans of ink.
+// Never: depends on another window, unless --scale global or a moving average says so.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "src/jobs/render/source.h"
+#include "src/kernels/ink/ink.h"
+
+namespace millrace::render {
+
+// Rows of a window by role, as read: NaN is a gap. Roles that the style does not need are empty.
+struct Window {
+  std::array<std::vector<double>, 5> rows;
+  std::vector<double> before;  // closes right before it, as many as there are and a moving average needs
+  // The ends of the scale, where lowest < highest; else they are the window's own.
+  double lowest = 0, highest = 0;
+};
+
+// Draws charts of one style, one after the other, with the memory of the first. One thread at a time.
+class ChartPen {
+ public:
+  virtual ~ChartPen() = default;
+  virtual void draw(const Window& window, ink::Picture& out) = 0;
+};
+
+// `options` settled.
+std::unique_ptr<ChartPen> make_pen(const Options& options);
+std::size_t pen_memory(const Options& options);
+// Closes before a window that its chart depends on.
+std::size_t history_of(const Options& options);
+
+// The scale that a window is drawn on: prices, or their logarithms, from lowest to highest.
+class Scale {
+ public:
+  Scale(const Options& options, const Window& window, const std::vector<Role>& roles);
+  // NaN where there is no price; with logarithms, where it is not above 0.
+  double value(double price) const;
+  double lowest() const { return lowest_; }
+  double highest() const { return highest_; }
+
+ private:
+  bool logarithms_;
+  double lowest_ = 0, highest_ = 0;
+};
+
+// A line of the close. Row i of n lies at x = i (W - 1) / (n - 1), a single one in the middle; at a gap the line ends
+// and begins anew, and a price between two gaps is a dot. Constant prices run in the middle. Without a price the chart
+// is empty.
+std::unique_ptr<ChartPen> make_line_pen(const Options& options);
+
+// Bars of 4 columns: open tick, stem from high to low, close tick, gap. y = trunc((highest - p) (H - 1) / range), the
+// range at least 1e-8. A row that lacks a price is left out.
+std::unique_ptr<ChartPen> make_bar_pen(const Options& options);
+
+// A slot of W / n pixels for each row: the wick from high to low in its middle column; over it the body from open to
+// close, 0.8 of the slot wide, at least a pixel. Rows of pixels as for bars. A body that falls is all ink, one that
+// rises or stays 0.8 of it.
+std::unique_ptr<ChartPen> make_candle_pen(const Options& options);
+
+// The images of Jiang, Kelly and Xiu, "(Re-)Imag(in)ing Price Trends": 3 columns a day, open tick, stem, close tick;
+// y = round((p - min) (Ho - 1) / (max - min)) rows from the bottom of the upper Ho, half to even; the moving average
+// first, its value at each day's middle column joined column by column; volume below, round(v Hv / max v) pixels from
+// the bottom, Hv = H / 5 rounded down, a row free above. Without volume Ho = H. Where max = min, everything is in the
+// middle row. All in double precision, from left to right.
+std::unique_ptr<ChartPen> make_trend_pen(const Options& options);
+
+}  // namespace millrace::render

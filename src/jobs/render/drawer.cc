@@ -1,0 +1,124 @@
+#include "include/millrace/render.h"
+
+#include <cmath>
+#include <limits>
+
+#include "src/device/cpu/executor.h"
+#include "src/jobs/render/chart.h"
+#include "src/pipeline/pool.h"
+
+namespace millrace::render {
+namespace {
+
+Options options_of(const ChartOptions& given) {
+  Options out;
+  out.style = given.style;
+  bool known = false;
+  for (const char* style : {"line", "ohlc", "candle", "jkx"}) known = known || given.style == style;
+  if (!known) throw Failure(ErrorCode::usage, "it is not a style", given.style, "use line, ohlc, candle or jkx");
+  if (given.scale != "window" && given.scale != "log") {
+    throw Failure(ErrorCode::usage, "it is not a scale", given.scale, "use window or log");
+  }
+  const auto in = [](const char* name, double value, double lowest, double highest) {
+    if (value >= lowest && value <= highest) return;
+    throw Failure(ErrorCode::usage, "it is out of its range", name);
+  };
+  in("rows", given.rows, 0, 1 << 20);
+  in("width", given.width, 0, ink::kLongestSide);
+  in("height", given.height, 0, ink::kLongestSide);
+  in("line_width", given.line_width, 0.1, 256);
+  in("ink", given.ink, -1, 255);
+  in("paper", given.paper, -1, 255);
+  in("average", given.average, -1, 1 << 20);
+  out.window = given.rows;
+  out.width = given.width;
+  out.height = given.height;
+  out.line_width = given.line_width;
+  out.scale = given.scale;
+  out.ink = given.ink;
+  out.paper = given.paper;
+  out.volume = given.volume;
+  out.average = given.average;
+  out.settle();
+  return out;
+}
+
+}  // namespace
+
+struct ChartDrawer::State {
+  explicit State(const ChartOptions& given)
+      : options(options_of(given)),
+        roles(roles_of(options)),
+        tones(ink::tones(static_cast<std::uint8_t>(options.paper), static_cast<std::uint8_t>(options.ink))),
+        executor(given.threads),
+        desks([this] { return std::make_unique<Desk>(options); }) {}
+
+  // What one thread draws with.
+  struct Desk {
+    explicit Desk(const Options& options) : pen(make_pen(options)) {}
+    std::unique_ptr<ChartPen> pen;
+    Window window;
+    ink::Picture picture;
+  };
+
+  template <typename Number>
+  void draw(const Number* series, std::size_t count, int history, std::uint8_t* images) {
+    if (history < 0 || static_cast<std::size_t>(history) > history_of(options)) {
+      throw Failure(ErrorCode::usage, "it is out of its range", "history");
+    }
+    const auto before = static_cast<std::size_t>(history), rows = static_cast<std::size_t>(options.window);
+    const std::size_t each = (before + rows) * roles.size();
+    const std::size_t pixels = static_cast<std::size_t>(options.width) * static_cast<std::size_t>(options.height);
+    executor.parallel_for(count, 4, [&](std::size_t from, std::size_t to) {
+      const std::shared_ptr<Desk> desk = desks.take();
+      for (std::size_t i = from; i < to; ++i) {
+        take(series + i * each, before, rows, desk->window);
+        desk->pen->draw(desk->window, desk->picture);
+        ink::paint(desk->picture, tones, images + i * pixels);
+      }
+    });
+  }
+
+  template <typename Number>
+  void take(const Number* series, std::size_t before, std::size_t rows, Window& window) const {
+    const std::size_t columns = roles.size();
+    const auto value = [&](std::size_t row, std::size_t column) {
+      const auto v = static_cast<double>(series[row * columns + column]);
+      return std::isfinite(v) ? v : std::numeric_limits<double>::quiet_NaN();
+    };
+    window.before.clear();
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::vector<double>& out = window.rows[roles[c]];
+      out.resize(rows);
+      for (std::size_t r = 0; r < rows; ++r) out[r] = value(before + r, c);
+      if (roles[c] != kClose) continue;
+      for (std::size_t r = 0; r < before; ++r) window.before.push_back(value(r, c));
+    }
+  }
+
+  const Options options;
+  const std::vector<Role> roles;
+  const ink::Tones tones;
+  const Executor executor;
+  Pool<Desk> desks;
+};
+
+ChartDrawer::ChartDrawer(const ChartOptions& options) : state_(std::make_unique<State>(options)) {}
+ChartDrawer::~ChartDrawer() = default;
+ChartDrawer::ChartDrawer(ChartDrawer&&) noexcept = default;
+ChartDrawer& ChartDrawer::operator=(ChartDrawer&&) noexcept = default;
+
+int ChartDrawer::rows() const { return static_cast<int>(state_->options.window); }
+int ChartDrawer::columns() const { return static_cast<int>(state_->roles.size()); }
+int ChartDrawer::history() const { return static_cast<int>(history_of(state_->options)); }
+int ChartDrawer::width() const { return state_->options.width; }
+int ChartDrawer::height() const { return state_->options.height; }
+
+void ChartDrawer::draw(const double* series, std::size_t count, int history, std::uint8_t* images) const {
+  state_->draw(series, count, history, images);
+}
+void ChartDrawer::draw(const float* series, std::size_t count, int history, std::uint8_t* images) const {
+  state_->draw(series, count, history, images);
+}
+
+}  // namespace millrace::render

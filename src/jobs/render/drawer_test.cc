@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "include/millrace/render.h"
+
+namespace millrace::render {
+namespace {
+
+std::vector<double> bars(std::size_t rows, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> step;
+  std::vector<double> out;
+  double close = 100;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double open = close + step(random);
+    close = open + step(random);
+    for (const double v :
+         {open, std::max(open, close) + 1, std::min(open, close) - 1, close, 1000 + 10 * step(random)}) {
+      out.push_back(v);
+    }
+  }
+  return out;
+}
+
+std::vector<std::uint8_t> drawn(const ChartDrawer& drawer, const std::vector<double>& series, int history = 0) {
+  const auto each = static_cast<std::size_t>((drawer.rows() + history) * drawer.columns());
+  const std::size_t count = series.size() / each;
+  std::vector<std::uint8_t> out(count * static_cast<std::size_t>(drawer.width() * drawer.height()));
+  drawer.draw(series.data(), count, history, out.data());
+  return out;
+}
+
+TEST(ChartDrawer, ABatchIsItsChartsOneByOneForAnyThreads) {
+  for (const char* style : {"line", "ohlc", "candle", "jkx"}) {
+    ChartOptions options;
+    options.style = style;
+    options.rows = 20;
+    options.threads = 1;
+    if (options.style == "line" || options.style == "candle") options.width = 120;
+    if (options.style != "jkx") options.height = 70;
+    const ChartDrawer one(options);
+    options.threads = 5;
+    const ChartDrawer many(options);
+    const std::size_t charts = 33, columns = static_cast<std::size_t>(one.columns());
+    std::vector<double> series = bars(charts * 20, 3);
+    series.resize(charts * 20 * columns);
+    series[7] = std::numeric_limits<double>::infinity();
+    const auto all = drawn(one, series);
+    EXPECT_EQ(drawn(many, series), all) << style;
+    const std::size_t pixels = all.size() / charts;
+    for (const std::size_t k : {std::size_t{0}, std::size_t{17}, charts - 1}) {
+      const std::vector<double> alone(series.begin() + static_cast<std::ptrdiff_t>(k * 20 * columns),
+                                      series.begin() + static_cast<std::ptrdiff_t>((k + 1) * 20 * columns));
+      EXPECT_TRUE(std::equal(all.begin() + static_cast<std::ptrdiff_t>(k * pixels),
+                             all.begin() + static_cast<std::ptrdiff_t>((k + 1) * pixels), drawn(one, alone).begin()))
+          << style << " " << k;
+    }
+    // Floats are the same prices, rounded: whole ones the same pixels.
+    for (double& v : series) v = std::isfinite(v) ? std::round(v) : 0;
+    const std::vector<float> floats(series.begin(), series.end());
+    std::vector<std::uint8_t> out(all.size());
+    many.draw(floats.data(), charts, 0, out.data());
+    EXPECT_EQ(out, drawn(one, series)) << style;
+  }
+}
+
+TEST(ChartDrawer, HistoryIsWhatTheMovingAverageLooksBackAt) {
+  ChartOptions options;
+  options.style = "jkx";
+  const ChartDrawer drawer(options);
+  EXPECT_EQ(drawer.rows(), 20);
+  EXPECT_EQ(drawer.columns(), 5);
+  EXPECT_EQ(drawer.history(), 19);
+  EXPECT_EQ(drawer.width(), 60);
+  EXPECT_EQ(drawer.height(), 64);
+  const std::vector<double> series = bars(39, 1);
+  const std::vector<double> alone(series.begin() + 19 * 5, series.end());
+  const auto with = drawn(drawer, series, 19), without = drawn(drawer, alone);
+  EXPECT_NE(with, without);
+  options.average = 0;
+  const ChartDrawer plain(options);
+  EXPECT_EQ(plain.history(), 0);
+  EXPECT_THROW(drawn(plain, series, 19), std::exception);
+}
+
+TEST(ChartDrawer, WhatDoesNotFitIsRefusedWithWords) {
+  const auto why = [](const std::function<void(ChartOptions&)>& change) {
+    ChartOptions options;
+    change(options);
+    try {
+      const ChartDrawer drawer(options);
+    } catch (const std::exception& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why([](ChartOptions&) {}), "");
+  EXPECT_NE(why([](ChartOptions& o) { o.style = "pie"; }).find("not a style"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.width = -4; }).find("width"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.line_width = std::nan(""); }).find("line_width"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.scale = "global"; }).find("not a scale"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.style = "jkx", o.width = 9; }).find("--window"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace millrace::render

@@ -1,0 +1,171 @@
+#include "src/jobs/render/options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "src/base/text.h"
+#include "src/kernels/ink/ink.h"
+
+namespace millrace::render {
+namespace {
+
+double number(std::string_view text, double lowest, double highest) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= lowest && value <= highest)) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a number from {} to {}", text, lowest, highest));
+  }
+  return value;
+}
+
+long long whole(std::string_view text, long long lowest, long long highest) {
+  long long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < lowest || value > highest) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a whole number from {} to {}", text, lowest, highest));
+  }
+  return value;
+}
+
+// "800x500", or "x500" where the style has a width of its own.
+void parse_size(const std::string& text, Options& options) {
+  options.width = options.height = 0;
+  if (text == "auto") return;
+  const std::vector<std::string> parts = split(text, 'x');
+  if (parts.size() != 2) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a size", text), "", "use WIDTHxHEIGHT, as 800x500");
+  }
+  if (!parts[0].empty()) options.width = static_cast<int>(whole(parts[0], 1, ink::kLongestSide));
+  options.height = static_cast<int>(whole(parts[1], 1, ink::kLongestSide));
+}
+
+int gray(const std::string& text) { return text == "auto" ? -1 : static_cast<int>(whole(text, 0, 255)); }
+
+// Heights of the images of Jiang, Kelly and Xiu, "(Re-)Imag(in)ing Price Trends", by days.
+const std::map<long long, int> kTrendHeights = {{5, 32}, {20, 64}, {60, 96}};
+
+void parse_line_width(const std::string& text, Options& options) {
+  const bool points = text.ends_with("pt");
+  const std::string_view digits(text.data(), text.size() - (points || text.ends_with("px") ? 2 : 0));
+  (points ? options.line_width_points : options.line_width) = number(digits, 0.1, 256);
+  if (!points) options.line_width_points = 0;
+}
+
+// "close=Adj Close,date=Day"; a name alone is the column that a line is drawn of.
+void parse_columns(const std::string& text, Options& options) {
+  static const std::set<std::string> kRoles = {"open", "high", "low", "close", "volume", "date"};
+  options.columns.clear();
+  if (trim(text).empty()) return;
+  for (const std::string& part : split(text, ',')) {
+    const auto equals = part.find('=');
+    const std::string role = equals == std::string::npos ? "close" : lower_ascii(trim(part.substr(0, equals)));
+    const std::string name(trim(equals == std::string::npos ? part : part.substr(equals + 1)));
+    if (kRoles.count(role) == 0 || name.empty()) {
+      throw Failure(ErrorCode::usage, fmt::format("'{}' names no column", part), "",
+                    "use ROLE=NAME with ROLE open, high, low, close, volume or date, as close=Adj Close");
+    }
+    options.columns[role] = name;
+  }
+}
+
+}  // namespace
+
+void describe(Settings& settings, Options& options) {
+  settings.heading("Drawing");
+  settings.add_choice("style", {"line", "ohlc", "candle", "jkx"},
+                      "a line of the close; bars or candles of open, high, low and close; or the images of "
+                      "\"Re-imag(in)ing Price Trends\"",
+                      options.style);
+  settings.add_parsed(
+      "size", "WxH",
+      "width and height of a chart in pixels: 800x500; ohlc has 4 columns a bar and takes a height, x500; jkx has its "
+      "own",
+      "auto", [&options](const std::string& text) { parse_size(text, options); });
+  settings.add_parsed("line-width", "WIDTH", "of the line: 3px, or 3pt at --dpi", "3px",
+                      [&options](const std::string& text) { parse_line_width(text, options); });
+  settings.add_integer("dpi", "N", "dots an inch, where a width is in points", options.dpi, 1, 10000);
+  settings.add_parsed("ink", "LEVEL", "gray of the ink, 0 black to 255 white; auto is 0, for jkx 255", "auto",
+                      [&options](const std::string& text) { options.ink = gray(text); });
+  settings.add_parsed("paper", "LEVEL", "gray of the background; auto is 255, for jkx 0", "auto",
+                      [&options](const std::string& text) { options.paper = gray(text); });
+  settings.add_switch("volume", "jkx: the volume below the prices", options.volume);
+  settings.add_integer("ma", "N", "jkx: a moving average of N closes; 0 is none, -1 as many as a window has rows",
+                       options.average, -1, 1 << 20);
+  settings.heading("Series");
+  settings.add_integer("window", "N", "rows of the series in a chart; 0 is 100, for jkx 20", options.window, 0,
+                       1 << 20);
+  settings.add_integer("stride", "N", "rows from one chart's first to the next one's", options.stride, 1, 1 << 30);
+  settings.add_parsed("columns", "ROLE=NAME,...",
+                      "columns whose header is not their role's name: close=Adj Close,date=Day", "",
+                      [&options](const std::string& text) { parse_columns(text, options); });
+  settings.add_choice("scale", {"window", "global", "log"},
+                      "from the lowest to the highest price of each window, of the whole series, or of each window's "
+                      "logarithms",
+                      options.scale);
+  settings.add_parsed("labels", "H,...", "store close[t + H] / close[t] - 1, t being the window's last row", "",
+                      [&options](const std::string& text) {
+                        options.horizons.clear();
+                        if (trim(text).empty()) return;
+                        for (const std::string& part : split(text, ',')) {
+                          options.horizons.push_back(whole(trim(part), 1, 1 << 30));
+                        }
+                      });
+  settings.add_integer("limit", "N", "only the first N charts; 0 is all", options.limit, 0, 1LL << 48);
+  settings.heading("Output");
+  settings.add_text("output", "OUTPUT", "the store, or the contact sheet with --sample", options.output);
+  settings.add_choice("store", {"hdf5"}, "what is written", options.store);
+  settings.add_integer("shard", "N", "charts after which a killed run can go on", options.shard, 1, 1LL << 40);
+  settings.add_integer("sample", "K", "draw K charts, evenly spaced, onto one PNG sheet, and stop", options.sample, 0,
+                       10000);
+}
+
+void Options::settle() {
+  if (style == "jkx") {
+    if (window == 0) window = 20;
+    if (width > 0 || height > 0) {
+      throw Failure(ErrorCode::usage, "the style jkx has sizes of its own: 15x32, 60x64 and 180x96", "--size",
+                    "leave it out, and choose --window 5, 20 or 60");
+    }
+    if (kTrendHeights.count(window) == 0) {
+      throw Failure(ErrorCode::usage, fmt::format("the style jkx has windows of 5, 20 and 60 days, not {}", window),
+                    "--window");
+    }
+    if (scale != "window") throw Failure(ErrorCode::usage, "the style jkx scales by window", "--scale");
+    width = static_cast<int>(3 * window);
+    height = kTrendHeights.at(window);
+    if (average < 0) average = window;
+  } else {
+    if (window == 0) window = 100;
+    if (height == 0) height = 500;
+  }
+  if (style == "ohlc") {
+    if (width > 0) {
+      throw Failure(ErrorCode::usage, fmt::format("the style ohlc is {} pixels wide: 4 a bar", 4 * window), "--size",
+                    fmt::format("give the height alone, as x{}", height));
+    }
+    if (4 * window > ink::kLongestSide) {
+      throw Failure(ErrorCode::usage, fmt::format("{} bars are wider than {} pixels", window, ink::kLongestSide),
+                    "--window");
+    }
+    width = static_cast<int>(4 * window);
+  } else if (width == 0) {
+    width = 800;
+  }
+  if (ink < 0) ink = style == "jkx" ? 255 : 0;
+  if (paper < 0) paper = style == "jkx" ? 0 : 255;
+}
+
+std::vector<std::pair<std::string, std::string>> record(const Settings& settings) {
+  // What says where and in which portions, not what.
+  static const std::set<std::string> kElsewhere = {"output", "shard", "sample"};
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const Settings::Entry& entry : settings.entries()) {
+    if (entry.group != "Running" && kElsewhere.count(entry.name) == 0) out.emplace_back(entry.name, entry.text());
+  }
+  return out;
+}
+
+}  // namespace millrace::render

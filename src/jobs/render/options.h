@@ -1,0 +1,49 @@
+// Enters: what a person wants drawn, how, and where it goes.
+// Leaves: the same as one described table.
+// Never: opens files.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/base/settings.h"
+
+namespace millrace::render {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string style = "line";
+  int width = 0, height = 0;     // 0: the style's own
+  double line_width = 3;         // in pixels
+  double line_width_points = 0;  // instead, when above 0
+  long long dpi = 100;
+  long long window = 0, stride = 1;  // window 0: the style's own
+  std::string scale = "window";
+  std::map<std::string, std::string> columns;  // role -> header
+  std::vector<std::int64_t> horizons;
+  int ink = -1, paper = -1;  // -1: the style's own
+  bool volume = true;
+  long long average = -1;  // closes in a moving average; 0: none, -1: as many as a window has rows
+  std::string store = "hdf5";
+  long long shard = 10000;
+  long long limit = 0;   // 0: all windows
+  long long sample = 0;  // charts on a contact sheet; 0: a store
+
+  // Puts the style's own values where none were given. Failure(usage) where one was that the style does not allow.
+  void settle();
+
+  double line_pixels() const {
+    return line_width_points > 0 ? line_width_points * static_cast<double>(dpi) / 72 : line_width;
+  }
+};
+
+// The options of `millrace render` except the inputs, which have no flag.
+void describe(Settings& settings, Options& options);
+
+// What decides the output's content, as (name, value), in the table's order: the same record, the same content.
+std::vector<std::pair<std::string, std::string>> record(const Settings& settings);
+
+}  // namespace millrace::render

@@ -1,0 +1,161 @@
+#include "src/jobs/render/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+#include "src/report/json_path.h"
+
+namespace millrace::render {
+namespace {
+
+constexpr std::uint64_t kSampled = 256;
+
+std::string inputs_json(const std::vector<Source>& sources) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Source& source : sources) {
+    nlohmann::ordered_json entry;
+    add_path(entry, source.name);
+    entry["bytes"] = source.bytes;
+    entry["xxh3"] = source.content;
+    list.push_back(std::move(entry));
+  }
+  return list.dump();
+}
+
+[[noreturn]] void no_charts(const Plan& plan, const Options& options) {
+  std::size_t longest = 0;
+  for (const Source& source : plan.sources) longest = std::max(longest, source.rows);
+  throw Failure(ErrorCode::bad_data,
+                fmt::format("no input holds a window of {} rows; the longest has {}", options.window, longest), "",
+                longest > 0 ? fmt::format("try --window {}", longest) : "");
+}
+
+}  // namespace
+
+Plan::Place Plan::place(const Options& options, std::uint64_t chart) const {
+  const auto next = std::upper_bound(first.begin(), first.end(), chart);
+  const auto source = static_cast<std::size_t>(next - first.begin()) - 1;
+  return {source, sources[source].row_of(options, static_cast<std::size_t>(chart - first[source]))};
+}
+
+std::uint64_t Plan::gaps() const {
+  std::uint64_t out = 0;
+  for (const Source& source : sources) out += source.gaps;
+  return out;
+}
+
+Plan make_plan(const Options& options, const std::vector<std::pair<std::string, std::string>>& record) {
+  if (options.inputs.empty()) {
+    throw Failure(ErrorCode::usage, "an input is needed", "render", "name CSV or .npy files");
+  }
+  Plan plan;
+  for (const std::string& path : options.inputs) {
+    try {
+      plan.sources.push_back(open_source(path, options));
+    } catch (const Failure& failure) {
+      if (failure.error().code == ErrorCode::usage) throw;
+      plan.unusable.push_back(failure.error());
+    }
+  }
+  if (plan.sources.empty()) throw Failure(plan.unusable.front());
+  plan.window = plan.sources.front().length(options);
+  std::size_t date_bytes = 0;
+  for (const Source& source : plan.sources) {
+    if (options.style != "line" && source.length(options) != static_cast<std::size_t>(options.window)) {
+      throw Failure(ErrorCode::usage,
+                    fmt::format("its windows have {} rows; charts of --style {} are made for {}",
+                                source.length(options), options.style, options.window),
+                    source.name, fmt::format("use --window {}", source.length(options)));
+    }
+    if (source.length(options) != plan.window) {
+      throw Failure(ErrorCode::usage,
+                    fmt::format("its windows have {} rows, those of {} have {}", source.length(options),
+                                plan.sources.front().name, plan.window),
+                    source.name, "give inputs of one window length, or series together with --window");
+    }
+    plan.first.push_back(plan.charts);
+    plan.charts += source.windows(options);
+    for (const std::string& date : source.dates) date_bytes = std::max(date_bytes, date.size());
+  }
+  plan.first.push_back(plan.charts);
+  if (plan.charts == 0) no_charts(plan, options);
+  if (options.limit > 0) plan.charts = std::min(plan.charts, static_cast<std::uint64_t>(options.limit));
+
+  plan.look.tones = ink::tones(static_cast<std::uint8_t>(options.paper), static_cast<std::uint8_t>(options.ink));
+  ChartLayout& layout = plan.layout;
+  layout.charts = plan.charts;
+  layout.width = static_cast<std::uint32_t>(options.width);
+  layout.height = static_cast<std::uint32_t>(options.height);
+  layout.window = static_cast<std::uint32_t>(plan.window);
+  layout.columns = static_cast<std::uint32_t>(roles_of(options).size());
+  layout.horizons = options.horizons;
+  layout.date_bytes = static_cast<std::uint32_t>(date_bytes);
+  layout.attributes = record;
+  layout.attributes.emplace_back("inputs", inputs_json(plan.sources));
+  return plan;
+}
+
+const ink::Picture& Artist::draw(std::uint64_t chart) {
+  const Plan::Place place = plan_.place(options_, chart);
+  const Source& source = plan_.sources[place.source];
+  for (const Role role : roles_of(options_)) {
+    window_.rows[role].resize(plan_.window);
+    source.columns[role].read(place.row, window_.rows[role]);
+  }
+  // A ready window has nothing before it.
+  const std::size_t before = source.ready > 0 ? 0 : std::min(history_of(options_), place.row);
+  window_.before.resize(before);
+  if (before > 0) source.columns[kClose].read(place.row - before, window_.before);
+  if (options_.scale == "global") {
+    window_.lowest = source.lowest;
+    window_.highest = source.highest;
+  }
+  pen_->draw(window_, picture_);
+  return picture_;
+}
+
+void Artist::append_sequence(std::vector<float>& out) const {
+  const std::vector<Role> roles = roles_of(options_);
+  for (std::size_t i = 0; i < plan_.window; ++i) {
+    for (const Role role : roles) out.push_back(static_cast<float>(window_.rows[role][i]));
+  }
+}
+
+deflate::Code make_code(const Plan& plan, const Options& options) {
+  Artist artist(plan, options);
+  deflate::Histogram histogram;
+  const std::uint64_t count = std::min(plan.charts, kSampled);
+  for (std::uint64_t i = 0; i < count; ++i) histogram.count(artist.draw(i * plan.charts / count), plan.look);
+  return {histogram, plan.look};
+}
+
+std::string words(const Plan& plan, const Options& options, RunContext& context) {
+  const deflate::Code code = make_code(plan, options);
+  Artist artist(plan, options);
+  Buffer<std::uint8_t> memory;
+  const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
+  std::uint64_t bytes = 0;
+  const auto begin = Clock::now();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    bytes += code.compress(artist.draw(i * plan.charts / count), memory).size();
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count() / static_cast<double>(count);
+  const auto charts = static_cast<double>(plan.charts);
+  const auto shard = static_cast<std::uint64_t>(options.shard);
+  return fmt::format(
+      "charts:  {} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)\n"
+      "shards:  {} of {} charts\n"
+      "output:  about {} ({} a chart), as much again until it is whole\n"
+      "time:    about {} for drawing, with {} threads\n"
+      "memory:  {} at most\n",
+      grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(), grouped(plan.gaps()),
+      grouped((plan.charts + shard - 1) / shard), grouped(shard),
+      to_text(Bytes{static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count))}),
+      to_text(Bytes{bytes / count}), duration_text(charts * seconds / context.executor.threads()),
+      context.executor.threads(), to_text(context.budget.limit()));
+}
+
+}  // namespace millrace::render

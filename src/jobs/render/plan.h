@@ -1,0 +1,62 @@
+// Enters: the options and the opened inputs.
+// Leaves: which window is which chart, what the store will hold, what one chart costs.
+// Never: draws more than a sample.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/io/store/chart_store.h"
+#include "src/jobs/render/chart.h"
+#include "src/jobs/render/source.h"
+#include "src/kernels/deflate/deflate.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::render {
+
+struct Plan {
+  std::vector<Source> sources;       // that can be used
+  std::vector<Error> unusable;       // the others
+  std::vector<std::uint64_t> first;  // chart of each source's first window, and the number of all at the end
+  std::uint64_t charts = 0;
+  std::size_t window = 0;
+  ChartLayout layout;
+  deflate::Layout look;
+
+  struct Place {
+    std::size_t source = 0, row = 0;
+  };
+  // Where a chart's window lies.
+  Place place(const Options& options, std::uint64_t chart) const;
+  std::uint64_t gaps() const;
+};
+
+// Opens the inputs, for options that are settled. Failure when none can be used, or none holds a whole window.
+Plan make_plan(const Options& options, const std::vector<std::pair<std::string, std::string>>& record);
+
+// Draws windows; everything that one thread needs for it.
+class Artist {
+ public:
+  Artist(const Plan& plan, const Options& options) : plan_(plan), options_(options), pen_(make_pen(options)) {}
+  // The picture is the artist's own and lives until the next call.
+  const ink::Picture& draw(std::uint64_t chart);
+  // What the chart that was drawn last is made of, as read: row after row, column after column.
+  void append_sequence(std::vector<float>& out) const;
+
+ private:
+  const Plan& plan_;
+  const Options& options_;
+  std::unique_ptr<ChartPen> pen_;
+  ink::Picture picture_;
+  Window window_;
+};
+
+// The code for all charts, made from up to 256 of them, evenly spaced: it depends on the input and the options alone.
+deflate::Code make_code(const Plan& plan, const Options& options);
+
+// `--plan`: what would be done, and what it takes.
+std::string words(const Plan& plan, const Options& options, RunContext& context);
+
+}  // namespace millrace::render

@@ -1,0 +1,31 @@
+// Enters: options, their record, and what to run with.
+// Leaves: a finished store or a contact sheet, and what there is to say about it.
+// Never: leaves a store that is partly written under its name.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/jobs/render/plan.h"
+
+namespace millrace::render {
+
+struct Summary {
+  std::uint64_t charts = 0;  // of the output
+  std::uint64_t drawn = 0;   // in this run: the others were found finished
+  std::uint64_t gaps = 0;    // rows without a price
+  std::uint64_t bytes = 0;   // of the output
+  std::vector<Error> unusable;
+  double seconds = 0, drawing_seconds = 0, joining_seconds = 0, syncing_seconds = 0;
+};
+
+// A store. Nothing is done where it is there already, made of the same; Failure(conflict) where it was made of other
+// things, naming them. A killed run is gone on with at its next shard.
+Summary run(const Options& options, const std::vector<std::pair<std::string, std::string>>& record,
+            RunContext& context);
+
+// `--sample`: charts evenly spaced among all, on one sheet.
+Summary draw_sheet(const Options& options, const std::vector<std::pair<std::string, std::string>>& record);
+
+}  // namespace millrace::render

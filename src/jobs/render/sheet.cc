@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <cmath>
+
+#include "src/io/image/png_write.h"
+#include "src/jobs/render/run.h"
+
+namespace millrace::render {
+namespace {
+
+constexpr int kMargin = 8;
+constexpr std::uint8_t kTable = 128;
+
+// How many charts a row holds, so that the sheet is about a third wider than high.
+int columns_of(std::uint64_t charts, int width, int height) {
+  int columns = 1;
+  const auto rows = [&](int c) {
+    return static_cast<int>((charts + static_cast<std::uint64_t>(c) - 1) / static_cast<std::uint64_t>(c));
+  };
+  while (static_cast<std::uint64_t>(columns) < charts && 3 * columns * width < 4 * rows(columns) * height) ++columns;
+  return columns;
+}
+
+}  // namespace
+
+Summary draw_sheet(const Options& options, const std::vector<std::pair<std::string, std::string>>& record) {
+  const auto begin = Clock::now();
+  const Plan plan = make_plan(options, record);
+  const auto count = std::min<std::uint64_t>(plan.charts, static_cast<std::uint64_t>(options.sample));
+  const int columns = columns_of(count, options.width, options.height);
+  const int rows =
+      static_cast<int>((count + static_cast<std::uint64_t>(columns) - 1) / static_cast<std::uint64_t>(columns));
+  const int width = columns * (options.width + kMargin) + kMargin, height = rows * (options.height + kMargin) + kMargin;
+  std::vector<std::uint8_t> sheet(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), kTable);
+  std::vector<std::uint8_t> chart(static_cast<std::size_t>(options.width) * static_cast<std::size_t>(options.height));
+  Artist artist(plan, options);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    ink::paint(artist.draw(i * plan.charts / count), plan.look.tones, chart.data());
+    const int left = kMargin + static_cast<int>(i % static_cast<std::uint64_t>(columns)) * (options.width + kMargin);
+    const int top = kMargin + static_cast<int>(i / static_cast<std::uint64_t>(columns)) * (options.height + kMargin);
+    for (int y = 0; y < options.height; ++y) {
+      const std::uint8_t* line = chart.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(options.width);
+      std::copy_n(line, options.width,
+                  sheet.begin() + static_cast<std::ptrdiff_t>(top + y) * width + static_cast<std::ptrdiff_t>(left));
+    }
+  }
+  write_png(options.output, width, height, 1, sheet);
+  Summary summary;
+  summary.charts = summary.drawn = count;
+  summary.gaps = plan.gaps();
+  summary.unusable = plan.unusable;
+  summary.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return summary;
+}
+
+}  // namespace millrace::render

@@ -1,0 +1,128 @@
+#include "src/kernels/deflate/deflate.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <random>
+
+namespace millrace::deflate {
+namespace {
+
+// Pieces of ink on paper; the denser, the more.
+ink::Picture scribble(int width, int height, unsigned seed, double density) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> share(0, 1);
+  ink::Picture picture;
+  picture.begin(width, height);
+  for (int y = 0; y < height; ++y) {
+    picture.begin_row();
+    for (int x = 0; x < width;) {
+      if (share(random) > density) {
+        x += 1 + static_cast<int>(share(random) * 40);
+        continue;
+      }
+      if (share(random) < 0.3) {
+        const int count = std::min(width - x, 1 + static_cast<int>(share(random) * 600));
+        picture.add_run(x, count, static_cast<std::uint8_t>(1 + random() % 255));
+        x += count;
+      } else {
+        picture.add_literal(x++, static_cast<std::uint8_t>(1 + random() % 255));
+      }
+    }
+  }
+  picture.finish();
+  return picture;
+}
+
+std::vector<std::uint8_t> pixels_of(const ink::Picture& picture, const Layout& layout) {
+  const auto width = static_cast<std::size_t>(picture.width()), height = static_cast<std::size_t>(picture.height());
+  std::vector<std::uint8_t> pixels(width * height), out;
+  ink::paint(picture, layout.tones, pixels.data());
+  for (std::size_t y = 0; y < height; ++y) {
+    if (layout.row_prefix) out.push_back(0);
+    out.insert(out.end(), pixels.begin() + static_cast<std::ptrdiff_t>(y * width),
+               pixels.begin() + static_cast<std::ptrdiff_t>((y + 1) * width));
+  }
+  return out;
+}
+
+void expect_inflates(const Code& code, const ink::Picture& picture, const Layout& layout) {
+  Buffer<std::uint8_t> memory;
+  const auto stream = code.compress(picture, memory);
+  const std::vector<std::uint8_t> expected = pixels_of(picture, layout);
+  std::vector<std::uint8_t> out(expected.size() + 1);
+  uLongf size = out.size();
+  // zlib checks the Adler-32.
+  ASSERT_EQ(uncompress(out.data(), &size, stream.data(), stream.size()), Z_OK);
+  ASSERT_EQ(size, expected.size());
+  out.resize(size);
+  ASSERT_EQ(out, expected);
+}
+
+TEST(Deflate, ZlibInflatesWhatIsPainted) {
+  unsigned seed = 0;
+  for (const double density : {0.0, 0.01, 0.2, 0.8, 1.0}) {
+    for (const auto& [width, height] : {std::pair(1, 1), std::pair(3, 2), std::pair(259, 7), std::pair(800, 50)}) {
+      for (const bool row_prefix : {false, true}) {
+        Layout layout;
+        layout.row_prefix = row_prefix;
+        const ink::Picture picture = scribble(width, height, ++seed, density);
+        Histogram histogram;
+        histogram.count(picture, layout);
+        expect_inflates(Code(histogram, layout), picture, layout);
+      }
+    }
+  }
+}
+
+TEST(Deflate, ACodeFitsPicturesThatItWasNotMadeFor) {
+  Histogram blank;
+  blank.count(scribble(800, 500, 1, 0), {});
+  const Code code(blank, {});
+  for (unsigned seed = 0; seed < 20; ++seed) expect_inflates(code, scribble(300, 200, seed, 0.9), {});
+  const Code empty(Histogram(), {});
+  expect_inflates(empty, scribble(300, 200, 5, 0.5), {});
+  Layout dark;
+  dark.tones = ink::tones(0, 255);
+  expect_inflates(Code(Histogram(), dark), scribble(300, 200, 6, 0.5), dark);
+}
+
+// Many bytes of one run and one row: the closed form of Adler-32 must not overflow.
+TEST(Deflate, LargePictures) {
+  for (const std::uint8_t level : {std::uint8_t{255}, std::uint8_t{0}}) {
+    ink::Picture picture;
+    picture.begin(16384, 4000);
+    for (int y = 0; y < 4000; ++y) {
+      picture.begin_row();
+      if (level > 0) picture.add_run(0, 16384, level);
+    }
+    picture.finish();
+    Layout layout;
+    layout.tones = ink::tones(255, 254);
+    Histogram histogram;
+    histogram.count(picture, layout);
+    expect_inflates(Code(histogram, layout), picture, layout);
+  }
+}
+
+TEST(Deflate, CodeLengthsAreTheCheapestThatFit) {
+  // The optimum without a limit, Huffman's, costs 2 * 1 + ...; here by hand.
+  EXPECT_EQ(code_lengths(std::vector<std::uint32_t>{1, 1, 2, 4}, 15), (std::vector<std::uint8_t>{3, 3, 2, 1}));
+  EXPECT_EQ(code_lengths(std::vector<std::uint32_t>{1, 1, 2, 4}, 2), (std::vector<std::uint8_t>{2, 2, 2, 2}));
+  EXPECT_EQ(code_lengths(std::vector<std::uint32_t>{0, 5, 0}, 15), (std::vector<std::uint8_t>{0, 1, 0}));
+  // Counts that grow like Fibonacci's want codes as long as there are symbols.
+  std::vector<std::uint32_t> counts = {1, 1};
+  while (counts.size() < 30) counts.push_back(counts[counts.size() - 1] + counts[counts.size() - 2]);
+  const auto lengths = code_lengths(counts, 15);
+  double used = 0;
+  for (const std::uint8_t length : lengths) {
+    EXPECT_GE(length, 1);
+    EXPECT_LE(length, 15);
+    used += std::pow(0.5, length);
+  }
+  EXPECT_EQ(used, 1.0);
+}
+
+}  // namespace
+}  // namespace millrace::deflate

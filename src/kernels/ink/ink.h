@@ -1,0 +1,80 @@
+// Enters: how much ink each pixel of a picture has, row by row, from whatever draws.
+// Leaves: the same as short spans on paper, and pixels of it for whoever needs pixels.
+// Never: holds paper at length: an empty part of a picture costs nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "src/memory/buffer.h"
+
+namespace millrace::ink {
+
+// Levels of ink: 0 is paper, 255 all ink.
+inline constexpr std::uint8_t kFull = 255;
+// The longest side of a picture.
+inline constexpr int kLongestSide = 16384;
+
+// Neighbouring pixels of one row: `literals` with a level of their own each, then `run` of one level. A level may be 0.
+struct Span {
+  std::uint16_t x = 0;
+  std::uint16_t literals = 0;
+  std::uint16_t run = 0;
+  std::uint8_t level = 0;  // of the run
+  std::uint8_t unused = 0;
+};
+
+// A picture of width x height pixels. Spans of a row go from left to right and do not overlap.
+class Picture {
+ public:
+  // Starts anew: no rows yet. Keeps its memory.
+  void begin(int width, int height);
+  // Rows are made from the top; each of these adds to the newest one.
+  void begin_row();
+  void add_literal(int x, std::uint8_t level);
+  void add_run(int x, int count, std::uint8_t level);
+  // A whole row at once, for whoever makes many: room for a span and a level a pixel and kBeyond more, filled from the
+  // front.
+  static constexpr std::size_t kBeyond = 8;
+  struct Room {
+    Span* spans;
+    std::uint8_t* levels;
+  };
+  Room begin_whole_row();
+  void end_whole_row(std::size_t spans, std::size_t levels) {
+    span_count_ += spans;
+    level_count_ += levels;
+  }
+  // Every row that is missing stays empty.
+  void finish();
+
+  int width() const { return width_; }
+  int height() const { return height_; }
+  std::span<const Span> row(int y) const {
+    const auto k = static_cast<std::size_t>(y);
+    return {spans_.data() + rows_[k], rows_[k + 1] - rows_[k]};
+  }
+  // The levels of the literals of row y's spans, one after the other.
+  const std::uint8_t* levels(int y) const { return levels_.data() + level_rows_[static_cast<std::size_t>(y)]; }
+
+ private:
+  int width_ = 0, height_ = 0, begun_ = 0;
+  std::size_t span_count_ = 0, level_count_ = 0;
+  int end_ = 0;  // where the newest span ends
+  bool open_ = false;
+  Buffer<Span> spans_;
+  Buffer<std::uint8_t> levels_;
+  Buffer<std::uint32_t> rows_, level_rows_;
+};
+
+// What each level of ink looks like.
+using Tones = std::array<std::uint8_t, 256>;
+// Between paper (level 0) and ink (255), rounded to nearest.
+Tones tones(std::uint8_t paper, std::uint8_t ink);
+
+// Pixels of one byte, row by row.
+void paint(const Picture& picture, const Tones& tones, std::uint8_t* out);
+
+}  // namespace millrace::ink

@@ -1,0 +1,184 @@
+#include "src/kernels/stroke/stroke.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "src/kernels/stroke/stroke_cells.h"
+#include "src/kernels/stroke/stroke_envelope.h"
+
+namespace millrace::stroke {
+namespace {
+
+// A line that does not go left, and where it is drawn.
+struct Chain {
+  std::vector<Point> points;
+  double left = 0, right = 0, top = 0, bottom = 0;
+};
+
+// A stroke's two sides.
+struct Sides {
+  Envelope upper, lower;
+  void build(const Chain& chain, double radius) {
+    upper.build(chain.points, radius, 1);
+    lower.build(chain.points, radius, -1);
+  }
+};
+
+// What a pixel knows while strokes are laid over each other.
+constexpr std::uint8_t kEdge = 1, kContested = 2;
+
+}  // namespace
+
+struct Pen::State {
+  State(int w, int h, double line_width) : width(w), height(h), radius(line_width / 2), cells(w, h) {}
+
+  void add(std::span<const Point> points);
+  void add_chain(std::span<const Point> points, bool leftwards);
+  bool apart() const;
+  void lay_over(ink::Picture& out);
+  double measured(int x, int y) const;
+
+  const int width, height;
+  const double radius;
+  Cells cells;
+  std::vector<Chain> chains;
+  std::size_t used = 0;  // of `chains`, whose memory is kept
+  Sides sides;
+  // For strokes that may overlap.
+  std::vector<Sides> all_sides;
+  std::vector<std::uint8_t> levels, marks;
+};
+
+Pen::Pen(int width, int height, double line_width) : state_(std::make_unique<State>(width, height, line_width)) {}
+Pen::~Pen() = default;
+
+std::size_t Pen::memory_needed(int width, int height) { return Cells::memory_needed(width, height); }
+
+void Pen::State::add_chain(std::span<const Point> points, bool leftwards) {
+  if (used == chains.size()) chains.emplace_back();
+  Chain& chain = chains[used++];
+  chain.points.assign(points.begin(), points.end());
+  if (leftwards) std::reverse(chain.points.begin(), chain.points.end());
+  chain.left = chain.points.front().x - radius;
+  chain.right = chain.points.back().x + radius;
+  const auto [high, low] =
+      std::minmax_element(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.y < b.y; });
+  chain.top = high->y - radius;
+  chain.bottom = low->y + radius;
+}
+
+void Pen::State::add(std::span<const Point> points) {
+  std::size_t begin = 0;
+  int direction = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const double dx = points[i].x - points[i - 1].x;
+    const int now = dx > 0 ? 1 : (dx < 0 ? -1 : direction);
+    if (direction != 0 && now != direction) {
+      add_chain(points.subspan(begin, i - begin), direction < 0);
+      begin = i - 1;
+    }
+    direction = now;
+  }
+  if (!points.empty()) add_chain(points.subspan(begin), direction < 0);
+}
+
+// No two strokes meet, even in one pixel.
+bool Pen::State::apart() const {
+  for (std::size_t i = 0; i < used; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const Chain &a = chains[i], &b = chains[j];
+      const bool beside = a.left > b.right + 1 || b.left > a.right + 1;
+      const bool above = a.top > b.bottom + 1 || b.top > a.bottom + 1;
+      if (!beside && !above) return false;
+    }
+  }
+  return true;
+}
+
+void Pen::line(std::span<const Point> points) { state_->add(points); }
+
+void Pen::finish(ink::Picture& out) {
+  State& s = *state_;
+  if (s.apart()) {
+    for (std::size_t i = 0; i < s.used; ++i) {
+      s.sides.build(s.chains[i], s.radius);
+      s.sides.upper.draw(s.cells);
+      s.sides.lower.draw(s.cells);
+    }
+    s.cells.sweep(out);
+  } else {
+    s.lay_over(out);
+  }
+  s.used = 0;
+}
+
+// Every stroke by itself on the levels so far: a pixel that two have an edge in is measured in the end.
+void Pen::State::lay_over(ink::Picture& out) {
+  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  levels.assign(pixels, 0);
+  marks.assign(pixels, 0);
+  if (all_sides.size() < used) all_sides.resize(used);
+  for (std::size_t i = 0; i < used; ++i) {
+    all_sides[i].build(chains[i], radius);
+    all_sides[i].upper.draw(cells);
+    all_sides[i].lower.draw(cells);
+    cells.sweep(out);
+    for (int y = 0; y < height; ++y) {
+      const std::uint8_t* literal = out.levels(y);
+      const auto lay = [&](int x, std::uint8_t level) {
+        const std::size_t at =
+            static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
+        if (level != ink::kFull) marks[at] = marks[at] == 0 ? kEdge : kContested;
+        levels[at] = std::max(levels[at], level);
+      };
+      for (const ink::Span& span : out.row(y)) {
+        for (int k = 0; k < span.literals; ++k) lay(span.x + k, *literal++);
+        for (int k = 0; k < span.run; ++k) lay(span.x + span.literals + k, span.level);
+      }
+    }
+  }
+  out.begin(width, height);
+  for (int y = 0; y < height; ++y) {
+    out.begin_row();
+    for (int x = 0; x < width; ++x) {
+      const std::size_t at =
+          static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
+      std::uint8_t level = levels[at];
+      if (marks[at] == kContested && level != ink::kFull) {
+        level = static_cast<std::uint8_t>(measured(x, y) * 255 + 0.5);
+      }
+      if (level > 0) out.add_literal(x, level);
+    }
+  }
+  out.finish();
+}
+
+// The area of all strokes' union in a pixel, from the lengths of its columns.
+double Pen::State::measured(int x, int y) const {
+  constexpr int kColumns = 512;
+  struct Interval {
+    double begin, end;
+  };
+  std::vector<Interval> intervals;
+  double area = 0;
+  for (int c = 0; c < kColumns; ++c) {
+    const double at = x - 0.5 + (c + 0.5) * (1.0 / kColumns);
+    intervals.clear();
+    for (std::size_t i = 0; i < used; ++i) {
+      const Sides& s = all_sides[i];
+      if (at < s.upper.left() || at > s.upper.right()) continue;
+      const double begin = std::max(s.upper.at(at), y - 0.5), end = std::min(s.lower.at(at), y + 0.5);
+      if (begin < end) intervals.push_back({begin, end});
+    }
+    std::sort(intervals.begin(), intervals.end(),
+              [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+    double reached = y - 0.5;
+    for (const Interval& interval : intervals) {
+      area += std::max(0.0, interval.end - std::max(reached, interval.begin));
+      reached = std::max(reached, interval.end);
+    }
+  }
+  return std::min(1.0, area * (1.0 / kColumns));
+}
+
+}  // namespace millrace::stroke

@@ -1,0 +1,69 @@
+// The floor: about 2,500 rows of legs, each with two edges; a cell is 4 bytes in cache, so arithmetic binds.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <random>
+
+#include "src/kernels/stroke/stroke.h"
+
+namespace millrace::stroke {
+namespace {
+
+constexpr int kWidth = 800, kHeight = 500;
+constexpr std::size_t kPictures = 64;
+
+// Windows of a random walk, as charts of 800 x 500 draw them; or noise.
+std::vector<std::vector<Point>> windows(std::size_t n, bool noise) {
+  std::mt19937 random(1);
+  std::normal_distribution<double> step;
+  std::vector<std::vector<Point>> out;
+  for (std::size_t w = 0; w < kPictures; ++w) {
+    std::vector<double> values(n);
+    double level = 0;
+    for (double& v : values) v = level = noise ? step(random) : level + step(random);
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const double bottom = *low, range = *high - *low;
+    std::vector<Point> points;
+    for (std::size_t i = 0; i < n; ++i) {
+      points.push_back({static_cast<double>(i) * (kWidth - 1) / static_cast<double>(n - 1),
+                        (1 - (values[i] - bottom) / range) * (kHeight - 1)});
+    }
+    out.push_back(points);
+  }
+  return out;
+}
+
+void draw(benchmark::State& state, std::size_t n, bool noise) {
+  const auto all = windows(n, noise);
+  Pen pen(kWidth, kHeight, 3);
+  ink::Picture picture;
+  std::size_t at = 0;
+  for (auto _ : state) {
+    pen.line(all[at++ % kPictures]);
+    pen.finish(picture);
+    benchmark::DoNotOptimize(picture.row(0));
+  }
+}
+BENCHMARK_CAPTURE(draw, walk_of_100, 100, false)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(draw, noise_of_100, 100, true)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(draw, walk_of_1000, 1000, false)->Unit(benchmark::kMicrosecond);
+
+void draw_and_paint(benchmark::State& state) {
+  const auto all = windows(100, false);
+  Pen pen(kWidth, kHeight, 3);
+  ink::Picture picture;
+  const ink::Tones tones = ink::tones(255, 0);
+  std::vector<std::uint8_t> out(std::size_t{kWidth} * kHeight * kPictures);
+  std::size_t at = 0;
+  for (auto _ : state) {
+    pen.line(all[at % kPictures]);
+    pen.finish(picture);
+    ink::paint(picture, tones, out.data() + std::size_t{kWidth} * kHeight * (at++ % kPictures));
+  }
+}
+BENCHMARK(draw_and_paint)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace millrace::stroke
+
+BENCHMARK_MAIN();

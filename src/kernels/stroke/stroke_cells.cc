@@ -1,0 +1,209 @@
+#include "src/kernels/stroke/stroke_cells.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "src/kernels/stroke/stroke_rows.h"
+
+namespace millrace::stroke {
+namespace {
+
+// Area in 1/65536 of a pixel as a level, rounded to nearest. Rounded corners leave it a few units below 0 or above 1.
+std::uint8_t level_of(std::int32_t area) { return static_cast<std::uint8_t>((area * 255 + kOne / 2) >> 16); }
+
+// Pixels that are looked at together.
+constexpr int kBlock = 8;
+constexpr std::uint64_t kBlockBits = 255;
+static_assert(kBlock <= static_cast<int>(ink::Picture::kBeyond) && std::endian::native == std::endian::little);
+
+// A cell of each pixel, three more, which an edge at the right border touches, and a block that may begin there.
+std::size_t cells_of(int width) { return static_cast<std::size_t>(width) + 3 + kBlock; }
+
+// What an edge of height dy leaves to cell p and to the next: `twice` is twice the mean share of p that lies to its
+// left, in 1/65536.
+void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::int32_t direction) {
+  const auto beyond = static_cast<std::int32_t>((static_cast<std::int64_t>(dy) * twice) >> 17);
+  sums[p] += direction * (dy - beyond);
+  sums[p + 1] += direction * beyond;
+}
+
+}  // namespace
+
+Cells::Cells(int width, int height)
+    : width_(width),
+      height_(height),
+      stride_((cells_of(width) + 15) / 16 * 16),
+      words_((cells_of(width) + 63) / 64 + 1),  // and one that stays 0
+      sums_(stride_ * kBand),
+      bits_(words_ * kBand) {
+  std::memset(sums_.data(), 0, sums_.size() * sizeof(std::int32_t));
+  std::memset(bits_.data(), 0, bits_.size() * sizeof(std::uint64_t));
+}
+
+std::size_t Cells::memory_needed(int width, int height) {
+  return kBand * (cells_of(width) + 64) * 5 + static_cast<std::size_t>(height) * 4;
+}
+
+// An edge that leaves the picture to the left or right: what lies left of it counts as at its border, what lies right
+// of it does not count.
+void Cells::edge_beyond(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::int32_t y1) {
+  const std::int32_t right = width_ << 16;
+  if (x0 >= right && x1 >= right) return;
+  if (x0 <= 0 && x1 <= 0) return edge(0, y0, 0, y1);
+  // One of the borders is crossed: the edge in two parts, each on one side of it.
+  const std::int32_t border = std::min(x0, x1) < 0 ? 0 : right;
+  const double share = static_cast<double>(border - x0) / static_cast<double>(x1 - x0);
+  const std::int32_t y = y0 + nearest(static_cast<double>(y1 - y0) * share);
+  edge(x0, y0, border, y);
+  edge(border, y, x1, y1);
+}
+
+// bands_[b] to bands_[b + 1] are the places in sorted_ of the edges that reach into band b.
+void Cells::sort_into_bands() {
+  const auto bands = static_cast<std::size_t>((height_ + kBand - 1) / kBand);
+  const auto first = [](const Edge& e) { return static_cast<std::size_t>(std::max(0, e.y0) >> 16) / kBand; };
+  const auto last = [&](const Edge& e) {
+    return std::min(bands - 1, static_cast<std::size_t>((e.y1 - 1) >> 16) / kBand);
+  };
+  bands_.assign(bands + 1, 0);
+  for (const Edge& e : edges_) {
+    for (std::size_t b = first(e); b <= last(e); ++b) ++bands_[b];
+  }
+  std::uint32_t sum = 0;
+  for (std::uint32_t& count : bands_) count = std::exchange(sum, sum + count);
+  sorted_.resize(sum);
+  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+    for (std::size_t b = first(edges_[i]); b <= last(edges_[i]); ++b) sorted_[bands_[b]++] = i;
+  }
+  // Each begin has moved on to its end.
+  for (std::size_t b = bands; b > 0; --b) bands_[b] = bands_[b - 1];
+  bands_[0] = 0;
+}
+
+void Cells::sweep(ink::Picture& out) {
+  sort_into_bands();
+  out.begin(width_, height_);
+  for (int top = 0, band = 0; top < height_; top += kBand, ++band) {
+    const auto b = static_cast<std::size_t>(band);
+    for (std::uint32_t i = bands_[b]; i < bands_[b + 1]; ++i) put(edges_[sorted_[i]], top);
+    const int rows = std::min(kBand, height_ - top);
+    for (int row = 0; row < rows; ++row) {
+      if (bands_[b] < bands_[b + 1]) {
+        sweep_row(row, out);
+      } else {
+        out.begin_row();
+      }
+    }
+  }
+  out.finish();
+  edges_.clear();
+}
+
+void Cells::put(const Edge& edge, int top) {
+  const int bottom = std::min(top + kBand, height_);
+  std::int32_t y = std::max(edge.y0, top << 16);
+  const std::int32_t end = std::min(edge.y1, bottom << 16);
+  std::int32_t x = edge.x_at(y);
+  const auto to = [&](std::int32_t next) {
+    const std::int32_t next_x = edge.x_at(next);
+    put_piece((y >> 16) - top, x, next_x, next - y, edge.direction);
+    x = next_x;
+    y = next;
+  };
+  const int whole = (y + kOne - 1) >> 16, beyond = end >> 16;  // the rows that it crosses whole
+  if (beyond - whole >= kFewRows && edge.slope >= -1 && edge.slope <= 1) {
+    if (y < whole << 16) to(whole << 16);
+    put_rows(edge, whole - top, beyond - top, top);
+    y = beyond << 16;
+    x = edge.x_at(y);
+  }
+  while (y < end) to(std::min(end, ((y >> 16) + 1) << 16));
+}
+
+void Cells::put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy, std::int32_t direction) {
+  if (xa > xb) std::swap(xa, xb);
+  std::int32_t* sums = sums_.data() + static_cast<std::size_t>(row) * stride_;
+  std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(row) * words_;
+  int p = xa >> 16;
+  const std::int32_t left = p << 16;
+  if (xb - left <= kOne) {
+    add(sums, p, dy, xa + xb - 2 * left, direction);
+  } else {
+    const double per = static_cast<double>(dy) / static_cast<double>(xb - xa);
+    std::int32_t done = 0, from = xa;
+    for (;; ++p) {
+      const std::int32_t begin = p << 16, to = std::min(xb, begin + kOne);
+      const std::int32_t reached = to == xb ? dy : nearest(static_cast<double>(to - xa) * per);
+      add(sums, p, reached - done, from + to - 2 * begin, direction);
+      done = reached;
+      from = to;
+      if (to == xb) break;
+    }
+  }
+  for (int k = xa >> 16; k <= p + 1; ++k) bits[k >> 6] |= std::uint64_t{1} << (k & 63);
+}
+
+void Cells::put_rows(const Edge& edge, int begin, int end, int top) {
+  static_assert(kBand <= kRowsAtOnce);
+  CrossedRows crossed;
+  const std::int32_t above = ((begin + top) << 16) - edge.y0;
+  cross(edge.x0, above, edge.slope, end - begin, crossed);
+  std::int32_t* sums = sums_.data() + static_cast<std::size_t>(begin) * stride_;
+  std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(begin) * words_;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(end - begin); ++i, sums += stride_, bits += words_) {
+    const std::int32_t p = crossed.first[i], third = crossed.area2[i];
+    sums[p] += edge.direction * crossed.area0[i];
+    sums[p + 1] += edge.direction * crossed.area1[i];
+    sums[p + 2] += edge.direction * third;
+    const std::uint64_t cells = third > 0 ? 7 : 3;
+    const int bit = p & 63;
+    bits[p >> 6] |= cells << bit;
+    if (bit > 61) bits[(p >> 6) + 1] |= cells >> (64 - bit);
+  }
+}
+
+void Cells::sweep_row(int row, ink::Picture& out) {
+  std::int32_t* sums = sums_.data() + static_cast<std::size_t>(row) * stride_;
+  std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(row) * words_;
+  const ink::Picture::Room room = out.begin_whole_row();
+  ink::Span* span = room.spans;
+  std::uint8_t* levels = room.levels;
+  std::int32_t area = 0;
+  std::uint8_t level = 0;
+  int end = 0;  // of the newest block
+  // From a cell that is set, kBlock pixels are the literals of a span, whatever is in them: how many cells a piece of
+  // line has varies from row to row, and a branch on it would be guessed wrong half of the time.
+  for (std::size_t w = 0; w + 1 < words_; ++w) {
+    while (bits[w] != 0) {
+      const int skip = std::countr_zero(bits[w]), x = static_cast<int>(w) * 64 + skip;
+      bits[w] &= ~(kBlockBits << skip);
+      bits[w + 1] &= ~(skip > 64 - kBlock ? kBlockBits >> (64 - skip) : 0);
+      if (level > 0 && x > end) {
+        (span - 1)->run = static_cast<std::uint16_t>(std::min(x, width_) - end);
+        (span - 1)->level = level;
+      }
+      std::int32_t* cell = sums + x;
+      std::array<std::int32_t, kBlock> areas;
+      for (std::size_t i = 0; i < kBlock; ++i) areas[i] = area += cell[i];
+      std::memset(cell, 0, kBlock * sizeof *cell);
+      for (std::size_t i = 0; i < kBlock; ++i) levels[i] = level_of(areas[i]);
+      level = levels[kBlock - 1];
+      // A block ends behind the ink, mostly; and at the picture's edge.
+      std::uint64_t block;
+      std::memcpy(&block, levels, sizeof block);
+      const int inked = std::min(kBlock - std::countl_zero(block) / 8, width_ - x);
+      end = x + kBlock;
+      if (inked <= 0) continue;
+      *span++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(inked), 0, 0, 0};
+      levels += inked;
+    }
+  }
+  if (level > 0 && end < width_) {
+    (span - 1)->run = static_cast<std::uint16_t>(width_ - end);
+    (span - 1)->level = level;
+  }
+  out.end_whole_row(static_cast<std::size_t>(span - room.spans), static_cast<std::size_t>(levels - room.levels));
+}
+
+}  // namespace millrace::stroke

@@ -1,0 +1,84 @@
+// Enters: edges of a region, in 1/65536 of a pixel, in any order.
+// Leaves: the area of the region in each pixel, as spans of ink; touches no pixel without an edge.
+// Never: rounds away area: what an edge adds to a row of pixels is its height, exactly.
+//
+// A row holds differences: an edge of height d at a share f of pixel p leaves d (1 - f) to p and d f to p + 1, so that
+// a sum from the left is the area to the right of the edges so far. Which cells of a row are set is kept as bits. Edges
+// are kept until the end and put into a few rows at a time: those rows stay in a core's own cache, where all rows of a
+// large picture would not.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "src/kernels/ink/ink.h"
+#include "src/memory/buffer.h"
+
+namespace millrace::stroke {
+
+inline constexpr int kOne = 1 << 16;
+
+// The nearest integer, ties to even, of a value below 2^31: adding 1.5 * 2^52 leaves it in the lowest bits.
+inline std::int32_t nearest(double v) {
+  return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(v + 6755399441055744.0) & 0xFFFFFFFF);
+}
+inline std::int32_t to_fixed(double v) { return nearest(v * kOne); }
+
+class Cells {
+ public:
+  Cells(int width, int height);
+  static std::size_t memory_needed(int width, int height);
+
+  // What lies to the right of an edge that goes down gains, to the right of one that goes up loses. The left upper
+  // corner of the picture is (0, 0).
+  void edge(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::int32_t y1) {
+    if (y0 == y1 || std::max(y0, y1) <= 0 || std::min(y0, y1) >= height_ << 16) return;
+    const std::int32_t right = width_ << 16;
+    if (x0 < 0 || x1 < 0 || x0 > right || x1 > right) return edge_beyond(x0, y0, x1, y1);
+    const double slope = static_cast<double>(x1 - x0) / static_cast<double>(y1 - y0);
+    edges_.push_back(y0 < y1 ? Edge{x0, y0, x1, y1, slope, 1} : Edge{x1, y1, x0, y0, slope, -1});
+  }
+
+  // The picture of all edges, which are gone afterwards.
+  void sweep(ink::Picture& out);
+
+ private:
+  // Of rows that are computed together: 32 of 800 pixels take 104 KiB.
+  static constexpr int kBand = 32;
+  // Rows of a steep edge from which on computing them together pays.
+  static constexpr int kFewRows = 4;
+
+  // Downwards.
+  struct Edge {
+    std::int32_t x0, y0, x1, y1;
+    double slope;
+    std::int32_t direction;
+
+    std::int32_t x_at(std::int32_t y) const {
+      if (y <= y0) return x0;
+      return y >= y1 ? x1 : x0 + nearest(static_cast<double>(y - y0) * slope);
+    }
+  };
+
+  void edge_beyond(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::int32_t y1);
+  void sort_into_bands();
+  // The part of an edge that lies in rows [top, top + kBand).
+  void put(const Edge& edge, int top);
+  // The part of an edge in one row of the band: dy high, between xa and xb.
+  void put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy, std::int32_t direction);
+  // Rows [begin, end) of the band, whose first row is `top`, that an edge crosses whole.
+  void put_rows(const Edge& edge, int begin, int end, int top);
+  void sweep_row(int row, ink::Picture& out);
+
+  int width_, height_;
+  std::size_t stride_, words_;
+  Buffer<std::int32_t> sums_;
+  Buffer<std::uint64_t> bits_;
+  std::vector<Edge> edges_;
+  std::vector<std::uint32_t> bands_;   // where each band's edges begin in `sorted_`
+  std::vector<std::uint32_t> sorted_;  // edges of each band
+};
+
+}  // namespace millrace::stroke

@@ -1,0 +1,51 @@
+// Enters: a line whose points do not go left, the radius of its stroke, and a side.
+// Leaves: the envelope of the stroke on that side, as edges for the cells or as its y at an x.
+// Never: used from outside this folder.
+//
+// One side is computed; for the lower one, y is turned over. A piece is where one segment's capsule is the outermost.
+// Of two capsules the later segment's is the outer one right of the single x at which their edges cross: the edge of a
+// disc, -sqrt(r^2 - u^2), rises the faster the further right of its centre, so that the difference of two discs'
+// edges is monotone, and the argument carries over to the envelopes of sets of discs whose centres follow each other.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "src/kernels/stroke/stroke.h"
+#include "src/kernels/stroke/stroke_cells.h"
+
+namespace millrace::stroke {
+
+class Envelope {
+ public:
+  // `side` is 1 for the upper side, -1 for the lower one.
+  void build(std::span<const Point> points, double radius, int side);
+  // Its edges from left to right, those of the upper side turned, so that both sides enclose the stroke.
+  void draw(Cells& cells) const;
+  // y of the envelope, in the picture's own direction; x within [left(), right()].
+  double at(double x) const;
+  double left() const { return left_; }
+  double right() const { return right_; }
+
+ private:
+  struct Leg {
+    double x0, y0, x1, y1;
+    double nx, ny;  // unit normal to the outside: ny <= 0
+    double slope;   // of the leg; unused where it is vertical
+  };
+  struct Piece {
+    double begin;
+    std::size_t leg;
+  };
+  class Tracer;
+
+  double outer(const Leg& leg, double x) const;
+  double crossing(std::size_t earlier, std::size_t later, double from) const;
+
+  double radius_ = 0, left_ = 0, right_ = 0;
+  int side_ = 1;
+  std::vector<Leg> legs_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace millrace::stroke

@@ -1,0 +1,116 @@
+#include "src/kernels/stroke/stroke.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace millrace::stroke {
+namespace {
+
+using Lines = std::vector<std::vector<Point>>;
+
+std::vector<std::uint8_t> drawn(Pen& pen, const Lines& lines, int width, int height) {
+  for (const auto& line : lines) pen.line(line);
+  ink::Picture picture;
+  pen.finish(picture);
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  ink::paint(picture, ink::tones(0, 255), out.data());
+  return out;
+}
+
+// The reference takes 128 x 128 points of a pixel: an edge that grazes a row of them is off by at most 1/128, a pixel
+// holds at most a few edges. Rounding is half a level.
+constexpr int kSamples = 128;
+constexpr double kReferenceError = 255.0 / kSamples;
+
+void expect_exact(const Lines& lines, double line_width, int width, int height, const char* what) {
+  Pen pen(width, height, line_width);
+  const auto levels = drawn(pen, lines, width, height);
+  const auto truth = coverage_reference(lines, line_width, width, height, kSamples);
+  double worst = 0, sum = 0;
+  std::size_t worst_at = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const double off = std::fabs(levels[i] - 255 * truth[i]);
+    sum += off;
+    if (off > worst) {
+      worst = off;
+      worst_at = i;
+    }
+  }
+  EXPECT_LE(worst, kReferenceError + 1) << what << ", width " << line_width << ", at ("
+                                        << worst_at % static_cast<std::size_t>(width) << ", "
+                                        << worst_at / static_cast<std::size_t>(width) << "): drawn "
+                                        << int(levels[worst_at]) << ", true " << 255 * truth[worst_at];
+  EXPECT_LE(sum / static_cast<double>(levels.size()), 0.1) << what;
+}
+
+std::vector<Point> series(std::size_t n, int width, int height, std::mt19937& random, double roughness) {
+  std::vector<double> values(n);
+  std::normal_distribution<double> step;
+  double level = 0;
+  for (double& v : values) v = level = level * (1 - roughness) + step(random);
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double bottom = *low, range = std::max(1e-9, *high - *low);
+  std::vector<Point> out;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = n == 1 ? 0 : static_cast<double>(i) * (width - 1) / static_cast<double>(n - 1);
+    out.push_back({x, (1 - (values[i] - bottom) / range) * (height - 1)});
+  }
+  return out;
+}
+
+TEST(Stroke, SeriesCoverWhatTheirStrokesUnionCovers) {
+  std::mt19937 random(7);
+  for (const double line_width : {1.0, 1.7, 3.0, 5.0, 12.0}) {
+    for (const std::size_t n : {2U, 3U, 10U, 40U, 97U, 400U}) {
+      expect_exact({series(n, 97, 61, random, 0.05)}, line_width, 97, 61, "random walk");
+      expect_exact({series(n, 97, 61, random, 1)}, line_width, 97, 61, "noise");
+    }
+  }
+}
+
+TEST(Stroke, SteepFlatAndLevelLines) {
+  for (const double line_width : {1.0, 2.0, 3.0, 7.5, 12.0}) {
+    expect_exact({{{0, 20}, {59, 20}}}, line_width, 60, 40, "level");
+    expect_exact({{{0, 20.37}, {59, 20.37}}}, line_width, 60, 40, "level between pixels");
+    expect_exact({{{0, 18.5}, {59, 19.1}}}, line_width, 60, 40, "nearly level");
+    expect_exact({{{30, 2}, {30, 37}}}, line_width, 60, 40, "upright");
+    expect_exact({{{30, 2}, {30.4, 37}, {30.7, 3}, {31, 36}}}, line_width, 60, 40, "over itself");
+    expect_exact({{{5, 5}, {50, 35}}}, line_width, 60, 40, "slope");
+    expect_exact({{{5, 35}, {50, 5}, {51, 5}, {52, 35}}}, line_width, 60, 40, "a peak");
+    expect_exact({{{30, 20}}}, line_width, 60, 40, "a dot");
+    expect_exact({{{30, 20}, {30, 20}, {30, 20}}}, line_width, 60, 40, "a dot, three times");
+    expect_exact({{{-30, -20}, {90, 60}}}, line_width, 60, 40, "from beyond to beyond");
+    expect_exact({{{-5, 10}, {-2, 30}, {3, 12}, {57, 14}, {66, 30}, {80, 2}}}, line_width, 60, 40, "beyond both sides");
+  }
+}
+
+TEST(Stroke, LinesThatTurnBackOrCross) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> x(-5, 65), y(-5, 45);
+  for (const double line_width : {1.0, 3.0, 6.3, 12.0}) {
+    for (int i = 0; i < 6; ++i) {
+      std::vector<Point> line;
+      for (int k = 0; k < 7; ++k) line.push_back({x(random), y(random)});
+      expect_exact({line}, line_width, 60, 40, "any way");
+    }
+    expect_exact({{{55, 20}, {40, 8}, {5, 30}}}, line_width, 60, 40, "to the left");
+    expect_exact({{{5, 5}, {55, 35}}, {{5, 35}, {55, 5}}}, line_width, 60, 40, "two lines across");
+    expect_exact({{{5, 5}, {25, 20}}, {{26, 20}, {55, 5}}}, line_width, 60, 40, "a short gap");
+    expect_exact({{{5, 5}, {15, 20}}, {{46, 20}, {55, 5}}}, line_width, 60, 40, "a long gap");
+  }
+}
+
+TEST(Stroke, APenForgetsItsLastPicture) {
+  Pen pen(60, 40, 3);
+  const Lines first = {{{0, 3}, {20, 39}, {59, 0}}}, second = {{{0, 20}, {59, 21}}};
+  Pen fresh(60, 40, 3);
+  const auto expected = drawn(fresh, second, 60, 40);
+  drawn(pen, first, 60, 40);
+  EXPECT_EQ(drawn(pen, second, 60, 40), expected);
+  EXPECT_EQ(drawn(pen, {}, 60, 40), std::vector<std::uint8_t>(60 * 40, 0));
+}
+
+}  // namespace
+}  // namespace millrace::stroke

@@ -1,0 +1,136 @@
+"""render killed, interrupted or out of disk: never half a store, and the next run ends with the same bytes."""
+
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from processes import run_and_watch  # noqa: E402
+from program import PROGRAM, millrace  # noqa: E402
+
+KILLS = 50
+
+
+@pytest.fixture(scope="module")
+def series(tmp_path_factory):
+    path = tmp_path_factory.mktemp("series") / "p.npy"
+    np.save(path, 100 * np.exp(np.cumsum(np.random.default_rng(1).normal(0, 0.01, 1600))))
+    return path
+
+
+def command(series, output):
+    return ["render", series, "-o", output, "--size", "400x250", "--shard", "200", "--progress", "none"]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(series, tmp_path_factory):
+    output = tmp_path_factory.mktemp("undisturbed") / "c.h5"
+    begin = time.monotonic()
+    millrace(*command(series, output))
+    return output.read_bytes(), time.monotonic() - begin
+
+
+def start(series, output, **options):
+    return subprocess.Popen([str(PROGRAM), *map(str, command(series, output))], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, **options)
+
+
+def test_fifty_kills(series, undisturbed, tmp_path):
+    expected, length = undisturbed
+    random.seed(4)
+    killed = 0
+    for attempt in range(KILLS):
+        output = tmp_path / f"{attempt}.h5"
+        running = start(series, output)
+        try:
+            running.wait(random.uniform(0, length))
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGKILL)
+        killed += running.wait() == -signal.SIGKILL
+        running.stderr.close()
+        assert not output.exists() or output.read_bytes() == expected, "half a store under its name"
+        millrace(*command(series, output))
+        assert output.read_bytes() == expected, f"kill {attempt}"
+        assert [p.name for p in tmp_path.iterdir()] == [output.name], "something is left"
+        output.unlink()
+    assert killed >= KILLS // 3
+
+
+def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path):
+    expected, _ = undisturbed
+    output = tmp_path / "c.h5"
+    running = start(series, output)
+    shards = pathlib.Path(f"{output}.shards")
+    while running.poll() is None and len(list(shards.glob("*.h5"))) < 2:
+        time.sleep(0.001)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    running.stderr.close()
+    done = len(list(shards.glob("*.h5")))
+    if running.returncode == 0:
+        pytest.skip("the run ended before it could be killed")
+    said = millrace(*command(series, output)).stderr.decode()
+    assert f"{200 * done} charts were there from an earlier run" in said.replace(",", "") and output.read_bytes() == expected
+
+
+def test_interrupt_says_so_and_resumes(series, undisturbed, tmp_path):
+    expected, length = undisturbed
+    output = tmp_path / "c.h5"
+    for part in (0.3, 0.2, 0.4, 0.1, 0.5):
+        running = start(series, output)
+        try:
+            running.wait(length * part)
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+        assert running.returncode in (0, 130), err
+        if running.returncode == 130:
+            assert b"interrupted" in err and b"same command" in err and not output.exists()
+            break
+        output.unlink()
+    assert running.returncode == 130
+    millrace(*command(series, output))
+    assert output.read_bytes() == expected
+
+
+@pytest.mark.parametrize("limit", [100, 10_000, 300_000, 2_000_000])
+def test_a_full_disk(series, undisturbed, tmp_path, limit):
+    expected, _ = undisturbed
+    output = tmp_path / "c.h5"
+    running = start(series, output, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 1 and not output.exists()
+    # The file is named, and the system's words for it are said.
+    assert b"c.h5" in err and b"File too large" in err, err
+    millrace(*command(series, output))
+    assert output.read_bytes() == expected
+
+
+def test_two_runs_at_once(series, undisturbed, tmp_path):
+    expected, _ = undisturbed
+    output = tmp_path / "c.h5"
+    both = [start(series, output) for _ in range(2)]
+    codes = []
+    for process in both:
+        _, err = process.communicate(timeout=120)
+        codes.append(process.returncode)
+        assert process.returncode == 0 or b"another run is drawing the same output" in err, err
+    assert 0 in codes and output.read_bytes() == expected
+
+
+def test_memory_does_not_grow_with_the_number_of_charts(tmp_path):
+    peaks = []
+    for length in (3000, 12000):
+        series = tmp_path / f"{length}.npy"
+        np.save(series, np.cumsum(np.random.default_rng(1).normal(0, 1, length)))
+        done, peak = run_and_watch([PROGRAM, *command(series, tmp_path / f"{length}.h5")])
+        assert done.returncode == 0, done.stderr
+        peaks.append(peak)
+    assert max(peaks) < 200 << 20 and peaks[1] < peaks[0] + (24 << 20), peaks
