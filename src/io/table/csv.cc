@@ -35,6 +35,18 @@ bool is_gap(const std::string& cell) {
   return std::find(kGaps.begin(), kGaps.end(), lower) != kGaps.end();
 }
 
+// The first of comma, semicolon and tab that the header has outside quotes.
+char separator_of(std::string_view header) {
+  for (const char separator : {',', ';', '\t'}) {
+    bool quoted = false;
+    for (const char c : header) {
+      quoted = quoted != (c == '"');
+      if (c == separator && !quoted) return separator;
+    }
+  }
+  return ',';
+}
+
 }  // namespace
 
 Outcome<CsvTable> CsvTable::parse(std::string text, const std::string& subject) {
@@ -45,10 +57,7 @@ Outcome<CsvTable> CsvTable::parse(std::string text, const std::string& subject) 
   std::size_t at = t.starts_with("\xEF\xBB\xBF") ? 3 : 0, line = 1;
   for (; at < t.size() && t[at] == '#'; ++line) at = std::min(t.find('\n', at), t.size() - 1) + 1;
   const std::string_view header(t.data() + at, std::min(t.find('\n', at), t.size()) - at);
-  const char separator = header.find(',') != std::string_view::npos    ? ','
-                         : header.find(';') != std::string_view::npos  ? ';'
-                         : header.find('\t') != std::string_view::npos ? '\t'
-                                                                       : ',';
+  const char separator = separator_of(header);
   std::vector<Cell> row;
   while (at < t.size()) {
     const std::size_t begun = line;
