@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -26,10 +28,15 @@ class Grouping {
         context_(context),
         judge_(catalog, context),
         criteria_(keep_criteria(options.keep)) {
-    for (const auto& [a, b] : catalog.not_duplicates()) apart_.insert({a, b});
-    for (const auto& [a, b] : apart_) {
+    for (const auto& [a, b] : catalog.not_duplicates()) {
       const std::uint32_t x = place_of(library_.pictures, a), y = place_of(library_.pictures, b);
-      if (x != y && x != kNone && y != kNone) marked_.insert({x, y});
+      if (x == kNone || y == kNone) continue;
+      if (x == y) {
+        copies_apart_.insert(x);
+      } else {
+        apart_[x].insert(y);
+        apart_[y].insert(x);
+      }
     }
   }
 
@@ -38,11 +45,19 @@ class Grouping {
       return by_looks(library_.pictures[a].data.look, library_.pictures[b].data.look, 1).kind == alike::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == "keep-apart",
-                        options_.verify ? Likeness::looks : Likeness::hashes, marked_);
-    const std::vector<Link> links = options_.verify ? verified() : by_rule();
-    const auto grouped_units = options_.group == "connected"
-                                   ? connected_groups(links)
-                                   : tight_groups(links, [&](std::uint32_t a, std::uint32_t b) { return score(a, b); });
+                        options_.verify ? Likeness::looks : Likeness::hashes, apart_);
+    number_units();
+    if (options_.verify) {
+      verify();
+    } else {
+      apply_rule();
+    }
+    std::vector<Link> links = links_;
+    links.insert(links.end(), partial_.begin(), partial_.end());
+    const auto grouped_units =
+        options_.group == "connected"
+            ? connected_groups(links)
+            : tight_groups(links_, [&](std::uint32_t a, std::uint32_t b) { return score(a, b); });
     std::vector<std::uint32_t> group_of(units_.size(), kNone);
     for (std::uint32_t g = 0; g < grouped_units.size(); ++g) {
       for (const std::uint32_t u : grouped_units[g]) group_of[u] = g;
@@ -55,7 +70,7 @@ class Grouping {
     for (const Link& link : links) {
       if (group_of[link.a] != group_of[link.b] || group_of[link.a] == kNone) add_related(link);
     }
-    for (const auto& colours : connected_groups(recoloured_)) add_informing(colours, GroupKind::recoloured);
+    for (const auto& colours : connected_groups(recoloured_)) add_recoloured(colours);
     for (const Burst& burst : bursts_) add_burst(burst);
     finish();
   }
@@ -64,111 +79,146 @@ class Grouping {
   std::uint32_t picture(std::uint32_t unit) const { return units_[unit].pictures[0]; }
   const CatalogPicture& data(std::uint32_t unit) const { return library_.pictures[picture(unit)].data; }
 
-  // Decided by a person, or different shots of one burst.
-  bool kept_apart(std::uint32_t a, std::uint32_t b) const {
-    const Unit& ua = units_[a];
-    const Unit& ub = units_[b];
-    if (ua.burst != kNone && ua.burst == ub.burst && ua.shot != ub.shot) return true;
-    if (apart_.empty()) return false;
-    for (const std::uint32_t x : ua.pictures) {
-      for (const std::uint32_t y : ub.pictures) {
-        if (told_apart(x, y)) return true;
-      }
-    }
-    return false;
-  }
-
-  bool told_apart(std::uint32_t x, std::uint32_t y) const {
-    const ContentHash& a = library_.pictures[x].data.content;
-    const ContentHash& b = library_.pictures[y].data.content;
-    return apart_.count({std::min(a, b), std::max(a, b)}) > 0;
-  }
-
   Judgement by_looks(std::uint64_t a, std::uint64_t b, std::uint8_t orientations) {
     if (a == b) return {alike::Kind::same, 1};  // the same pixels
     return judge_.judgement({std::min(a, b), std::max(a, b), orientations});
   }
 
-  // The units of one look, which stand together.
-  std::pair<std::uint32_t, std::uint32_t> units_of(std::uint64_t look) const {
-    const auto begin = std::lower_bound(units_.begin(), units_.end(), look,
-                                        [&](const Unit& u, std::uint64_t l) { return u.look < l; });
-    auto end = begin;
-    while (end != units_.end() && end->look == look) ++end;
-    return {static_cast<std::uint32_t>(begin - units_.begin()), static_cast<std::uint32_t>(end - units_.begin())};
+  void number_units() {
+    unit_of_.assign(library_.pictures.size(), kNone);
+    for (std::uint32_t u = 0; u < units_.size(); ++u) {
+      for (const std::uint32_t p : units_[u].pictures) unit_of_[p] = u;
+      if (u == 0 || units_[u].likeness != units_[u - 1].likeness) first_of_.push_back(u);
+    }
+    first_of_.push_back(static_cast<std::uint32_t>(units_.size()));
+  }
+  std::size_t likenesses() const { return first_of_.size() - 1; }
+
+  void link(std::uint32_t a, std::uint32_t b, float score) {
+    if (may_join(units_[a], units_[b], apart_)) {
+      links_.push_back({a, b, score});
+    } else if (first_that_may_join(units_[a], units_[b], apart_)) {
+      partial_.push_back({a, b, score});
+    }
   }
 
-  std::vector<Link> verified() {
-    std::vector<std::uint64_t> looks;
-    std::vector<std::uint32_t> first_of;  // the first unit of each
-    std::vector<Link> links;
-    for (std::uint32_t u = 0, first = 0; u < units_.size(); ++u) {
-      if (u == 0 || units_[u].look != looks.back()) {
-        looks.push_back(units_[u].look);
-        first_of.push_back(u);
-        first = u;
-      }
-      for (std::uint32_t other = first; other < u; ++other) {
-        if (!kept_apart(other, u)) links.push_back({other, u, 1});
+  // Units of one likeness are kept apart from each other, so that they are never in one tight group. What they have in
+  // common they have with the first of them, or else with one that holds a picture that was told apart.
+  void link_within(std::uint32_t likeness) {
+    const std::uint32_t first = first_of_[likeness], end = first_of_[likeness + 1];
+    if (end - first < 2) return;
+    std::vector<std::uint32_t> hubs = {first};
+    for (std::uint32_t u = first + 1; u < end && !apart_.empty(); ++u) {
+      const auto& pictures = units_[u].pictures;
+      const bool marked =
+          std::any_of(pictures.begin(), pictures.end(), [&](std::uint32_t p) { return apart_.count(p) > 0; });
+      if (marked) hubs.push_back(u);
+    }
+    for (std::uint32_t u = first; u < end; ++u) {
+      for (const std::uint32_t hub : hubs) {
+        // Of two hubs, once.
+        if (hub < u || (hub > u && !std::binary_search(hubs.begin(), hubs.end(), u)))
+          link(std::min(hub, u), std::max(hub, u), 1);
       }
     }
+  }
+
+  // Different shots of one burst are not tried against each other: twenty thousand frames of one may have two looks.
+  void link_between(std::uint32_t x, std::uint32_t y, float score) {
+    using Shot = std::pair<std::uint32_t, int>;  // a unit's only one
+    const auto shot_of = [&](std::uint32_t unit) {
+      const std::vector<Part>& parts = units_[unit].parts;
+      return parts.size() == 1 ? Shot(parts[0].burst, parts[0].shot) : Shot(kNone, 0);
+    };
+    std::multimap<Shot, std::uint32_t> others;
+    for (std::uint32_t b = first_of_[y]; b < first_of_[y + 1]; ++b) others.emplace(shot_of(b), b);
+    for (std::uint32_t a = first_of_[x]; a < first_of_[x + 1]; ++a) {
+      const auto link_to = [&](auto from, auto to) {
+        for (; from != to; ++from) link(a, from->second, score);
+      };
+      const Shot shot = shot_of(a);
+      if (shot.first == kNone) {
+        link_to(others.begin(), others.end());
+        continue;
+      }
+      constexpr int kFirst = std::numeric_limits<int>::min(), kLast = std::numeric_limits<int>::max();
+      link_to(others.begin(), others.lower_bound({shot.first, kFirst}));
+      link_to(others.lower_bound(shot), others.upper_bound(shot));
+      link_to(others.upper_bound({shot.first, kLast}), others.end());
+    }
+  }
+
+  void verify() {
+    std::vector<std::uint64_t> looks;
+    for (std::uint32_t i = 0; i < likenesses(); ++i) {
+      looks.push_back(units_[first_of_[i]].look);
+      link_within(i);
+    }
     const std::vector<CatalogLink> found = find_links(
-        looks, [&](std::size_t i) { return data(first_of[i]).codes; }, result_.rule, options_.orientations, catalog_,
+        looks, [&](std::size_t i) { return data(first_of_[i]).codes; }, result_.rule, options_.orientations, catalog_,
         judge_, context_);
+    const auto likeness = [&](std::uint64_t look) {
+      return static_cast<std::uint32_t>(std::lower_bound(looks.begin(), looks.end(), look) - looks.begin());
+    };
     for (const CatalogLink& link : found) {
       const auto kind = static_cast<alike::Kind>(link.kind);
       if (!options_.orientations) judge_.know(link.a, link.b, {kind, link.score});
-      const auto [a_begin, a_end] = units_of(link.a);
-      const auto [b_begin, b_end] = units_of(link.b);
-      for (std::uint32_t a = a_begin; a < a_end; ++a) {
-        for (std::uint32_t b = b_begin; b < b_end; ++b) {
-          if (kind == alike::Kind::recoloured) recoloured_.push_back({a, b, link.score});
-          if (kind == alike::Kind::same && !kept_apart(a, b)) links.push_back({a, b, link.score});
-        }
-      }
+      const std::uint32_t a = likeness(link.a), b = likeness(link.b);
+      if (kind == alike::Kind::same) link_between(a, b, link.score);
+      if (kind != alike::Kind::recoloured) continue;
+      // They are shown in chains, for which each unit needs but one.
+      for (std::uint32_t u = first_of_[a]; u < first_of_[a + 1]; ++u)
+        recoloured_.push_back({u, first_of_[b], link.score});
+      for (std::uint32_t u = first_of_[b]; u < first_of_[b + 1]; ++u)
+        recoloured_.push_back({first_of_[a], u, link.score});
     }
-    return links;
   }
 
-  // The meeting's rows are the units.
-  std::vector<Link> by_rule() {
+  // The meeting's rows are the sets of hashes.
+  void apply_rule() {
     Meeting& meeting = meeting_.emplace(result_.rule, options_.orientations, context_);
-    const auto enter = [&](std::size_t unit, std::span<const LookCodes> views) {
-      meeting.add(data(static_cast<std::uint32_t>(unit)).look, views);
-    };
-    if (options_.orientations) {
-      std::vector<std::uint64_t> looks;
-      for (const Unit& unit : units_) looks.push_back(unit.look);
-      each_turned_look(
-          looks, [&](std::size_t u) { return data(static_cast<std::uint32_t>(u)).codes; }, catalog_, context_, enter);
-    } else {
-      for (std::uint32_t u = 0; u < units_.size(); ++u) enter(u, {&data(u).codes, 1});
+    std::vector<std::uint64_t> looks;
+    for (std::uint32_t i = 0; i < likenesses(); ++i) {
+      looks.push_back(units_[first_of_[i]].look);
+      if (rule_score(i, i) >= 0) link_within(i);
     }
-    std::vector<Link> links;
+    const auto codes = [&](std::size_t i) { return data(first_of_[i]).codes; };
+    const auto enter = [&](std::size_t i, std::span<const LookCodes> views) { meeting.add(looks[i], views); };
+    if (options_.orientations) {
+      each_turned_look(looks, codes, catalog_, context_, enter);
+    } else {
+      for (std::size_t i = 0; i < looks.size(); ++i) {
+        const LookCodes own = codes(i);
+        enter(i, {&own, 1});
+      }
+    }
     meeting.each_part(0, [&](std::uint32_t, std::uint32_t, const MetPairs& met) {
       for (const RowPair& pair : met.pairs) {
-        const float s = rule_score(pair.a, pair.b);
-        if (s >= 0 && !kept_apart(pair.a, pair.b)) links.push_back({pair.a, pair.b, s});
+        if (const float s = rule_score(pair.a, pair.b); s >= 0) link_between(pair.a, pair.b, s);
       }
     });
-    return links;
   }
 
-  // Without a look at the pixels: 1 less the share of bits that differ; nothing for pictures whose hashes say too
-  // little.
-  float rule_score(std::uint32_t a, std::uint32_t b) const {
-    if (std::min(data(a).quality, data(b).quality) <= kQualityGate) return -1;
-    const auto bits = meeting_->nearest(a, b);
+  // Of two sets of hashes, without a look at the pixels: 1 less the share of bits that differ; nothing for pictures
+  // whose hashes say too little.
+  float rule_score(std::uint32_t x, std::uint32_t y) const {
+    if (std::min(data(first_of_[x]).quality, data(first_of_[y]).quality) <= kQualityGate) return -1;
+    if (x == y) return 1;
+    const auto bits = meeting_->nearest(x, y);
     if (!bits) return -1;
     return 1.0F - static_cast<float>((*bits)[0] + (*bits)[1] + (*bits)[2] + (*bits)[3]) / 256.0F;
   }
 
-  float score(std::uint32_t a, std::uint32_t b) {
-    if (kept_apart(a, b)) return -1;
-    if (!options_.verify) return rule_score(a, b);
+  // Of two units that may stand in one group.
+  float likeness_score(std::uint32_t a, std::uint32_t b) {
+    if (!options_.verify) return rule_score(units_[a].likeness, units_[b].likeness);
     const auto all = static_cast<std::uint8_t>(options_.orientations ? 255 : 1);
     const Judgement judgement = by_looks(data(a).look, data(b).look, all);
     return judgement.kind == alike::Kind::same ? judgement.score : -1;
+  }
+
+  float score(std::uint32_t a, std::uint32_t b) {
+    return may_join(units_[a], units_[b], apart_) ? likeness_score(a, b) : -1;
   }
 
   void add_group(const std::vector<std::uint32_t>& units) {
@@ -177,7 +227,7 @@ class Grouping {
     for (const std::uint32_t u : units) {
       for (const std::uint32_t p : units_[u].pictures) {
         // A copy that a person told apart from its like stays out.
-        if (library_.pictures[p].files.size() > 1 && told_apart(p, p)) continue;
+        if (library_.pictures[p].files.size() > 1 && copies_apart_.count(p) > 0) continue;
         contents.insert(library_.pictures[p].data.content);
         files.insert(files.end(), library_.pictures[p].files.begin(), library_.pictures[p].files.end());
       }
@@ -197,24 +247,21 @@ class Grouping {
   // The score of every two units, shown between the first members that stand for them.
   void add_pairs(Group& group, const std::vector<std::uint32_t>& units) {
     constexpr std::size_t kMostUnits = 64;  // of a larger group, only the pairs with its first unit
-    const auto member_of = [&](std::uint32_t unit) {
-      const auto found = std::find_if(group.members.begin(), group.members.end(), [&](const Member& m) {
-        const std::uint32_t p = library_.files[m.file].picture;
-        return std::find(units_[unit].pictures.begin(), units_[unit].pictures.end(), p) != units_[unit].pictures.end();
-      });
-      return static_cast<std::uint32_t>(found - group.members.begin());
-    };
-    std::vector<std::uint32_t> at;
-    at.reserve(units.size());
-    for (const std::uint32_t u : units) at.push_back(member_of(u));
+    std::vector<std::uint32_t> at(units.size(), kNone);
+    for (std::uint32_t m = 0; m < group.members.size(); ++m) {
+      const std::uint32_t unit = unit_of_[library_.files[group.members[m].file].picture];
+      const auto place = std::lower_bound(units.begin(), units.end(), unit) - units.begin();
+      std::uint32_t& first = at[static_cast<std::size_t>(place)];
+      first = std::min(first, m);
+    }
     for (std::size_t i = 0; i < units.size(); ++i) {
       if (i > 0 && units.size() > kMostUnits) break;
       for (std::size_t j = i + 1; j < units.size(); ++j) {
-        if (at[i] >= group.members.size() || at[j] >= group.members.size()) continue;
+        if (at[i] == kNone || at[j] == kNone) continue;
         const std::uint32_t a = std::min(units[i], units[j]), b = std::max(units[i], units[j]);
         GroupPair pair{std::min(at[i], at[j]), std::max(at[i], at[j]), distances(data(a).codes, data(b).codes), 0};
-        pair.score =
-            group.kind == GroupKind::similar || group.kind == GroupKind::related ? std::max(0.0F, score(a, b)) : 0;
+        if (group.kind == GroupKind::similar) pair.score = std::max(0.0F, score(a, b));
+        if (group.kind == GroupKind::related) pair.score = likeness_score(a, b);
         group.pairs.push_back(pair);
       }
     }
@@ -223,13 +270,12 @@ class Grouping {
   }
 
   // A group that suggests nothing: every member stays.
-  void add_informing(const std::vector<std::uint32_t>& units, GroupKind kind) {
+  void add_informing(const std::vector<std::uint32_t>& units, const std::vector<std::uint32_t>& pictures,
+                     GroupKind kind) {
     Group group;
     group.kind = kind;
-    for (const std::uint32_t u : units) {
-      for (const std::uint32_t p : units_[u].pictures) {
-        for (const std::uint32_t f : library_.pictures[p].files) group.members.push_back({f, true, ""});
-      }
+    for (const std::uint32_t p : pictures) {
+      for (const std::uint32_t f : library_.pictures[p].files) group.members.push_back({f, true, ""});
     }
     std::sort(group.members.begin(), group.members.end(),
               [](const Member& a, const Member& b) { return a.file < b.file; });
@@ -238,7 +284,23 @@ class Grouping {
     (kind == GroupKind::related ? result_.related : result_.groups).push_back(std::move(group));
   }
 
-  void add_related(const Link& link) { add_informing({link.a, link.b}, GroupKind::related); }
+  void add_recoloured(const std::vector<std::uint32_t>& units) {
+    std::vector<std::uint32_t> pictures;
+    for (const std::uint32_t u : units)
+      pictures.insert(pictures.end(), units_[u].pictures.begin(), units_[u].pictures.end());
+    add_informing(units, pictures, GroupKind::recoloured);
+  }
+
+  // Of units that may not stand in one group as a whole, the first parts that may.
+  void add_related(const Link& link) {
+    const Unit& a = units_[link.a];
+    const Unit& b = units_[link.b];
+    PartPair shown{&a.pictures, &b.pictures};
+    if (!may_join(a, b, apart_)) shown = first_that_may_join(a, b, apart_).value_or(shown);
+    std::vector<std::uint32_t> pictures = *shown.a;
+    pictures.insert(pictures.end(), shown.b->begin(), shown.b->end());
+    add_informing({link.a, link.b}, pictures, GroupKind::related);
+  }
 
   void add_burst(const Burst& burst) {
     Group group;
@@ -291,10 +353,14 @@ class Grouping {
   RunContext& context_;
   Judge judge_;
   const std::vector<std::string> criteria_;
-  std::set<std::pair<ContentHash, ContentHash>> apart_;
-  std::set<std::uint32_t> marked_;  // pictures that stand in a pair told apart
+  Apart apart_;
+  std::set<std::uint32_t> copies_apart_;  // pictures whose files a person told from each other
   std::vector<Burst> bursts_;
   std::vector<Unit> units_;
+  std::vector<std::uint32_t> unit_of_;   // of each picture
+  std::vector<std::uint32_t> first_of_;  // the first unit of each likeness; at last how many units
+  std::vector<Link> links_;              // of units that may stand in one group
+  std::vector<Link> partial_;            // of units of which parts may
   std::vector<Link> recoloured_;
   std::optional<Meeting> meeting_;  // where the rule itself decides
 };

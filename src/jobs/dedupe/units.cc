@@ -15,12 +15,79 @@ namespace {
 constexpr double kLongestPause = 1.0;
 constexpr std::size_t kFewestShots = 3;
 
-// True when the two times are known to differ: whole seconds, or fractions where both have them.
-bool times_differ(const CatalogPicture& a, const CatalogPicture& b) {
-  if (a.taken != b.taken) return true;
-  if (a.subsecond.empty() || b.subsecond.empty()) return false;
-  return capture_seconds(a.taken, a.subsecond) != capture_seconds(b.taken, b.subsecond);
+// Pictures of one moment, as they are put together one after another.
+struct Moment {
+  std::uint32_t first;
+  double seconds;
+  bool exact;  // one of them has sub-seconds, and `seconds` are its
+};
+
+bool told_apart(const Apart& apart, std::uint32_t picture, const std::vector<std::uint32_t>& others) {
+  const auto from = apart.find(picture);
+  if (from == apart.end()) return false;
+  return std::any_of(from->second.begin(), from->second.end(),
+                     [&](std::uint32_t p) { return std::binary_search(others.begin(), others.end(), p); });
 }
+
+bool may_join(const Part& a, const Part& b, const Apart& apart) {
+  if (a.burst != kNone && a.burst == b.burst && a.shot != b.shot) return false;
+  return !told_apart(apart, a.pictures[0], b.pictures);  // where it tells, the part is that picture alone
+}
+
+// Makes units of parts that come in order: by likeness, burst and shot.
+class Filling {
+ public:
+  Filling(const Apart& apart, std::vector<Unit>& units) : apart_(apart), units_(units) {}
+
+  void next_likeness() {
+    if (!units_.empty()) ++likeness_;
+    first_ = lowest_ = units_.size();
+    burst_ = kNone;
+  }
+
+  Unit& add(Part part) {
+    const bool marked = apart_.count(part.pictures[0]) > 0;
+    if (part.burst != burst_) lowest_ = first_;
+    burst_ = part.burst;
+    // Each shot of a burst begins where the one before it ended: what that took is taken for all that follow.
+    while (lowest_ < units_.size() && has_other_shot(units_[lowest_], part)) ++lowest_;
+    std::size_t at = lowest_;
+    while (at < units_.size() && (has_other_shot(units_[at], part) || (marked && holds_one_told_apart(at, part)))) ++at;
+    if (at == units_.size()) units_.emplace_back().likeness = likeness_;
+    if (marked) unit_of_[part.pictures[0]] = at;
+    Unit& unit = units_[at];
+    if (part.burst == kNone && !marked && unit.parts.empty()) {
+      unit.pictures = std::move(part.pictures);
+      return unit;
+    }
+    if (unit.parts.empty() && !unit.pictures.empty()) unit.parts.push_back({unit.pictures, kNone, 0});
+    unit.pictures.insert(unit.pictures.end(), part.pictures.begin(), part.pictures.end());
+    unit.parts.push_back(std::move(part));
+    return unit;
+  }
+
+ private:
+  static bool has_other_shot(const Unit& unit, const Part& part) {
+    if (part.burst == kNone || unit.parts.empty()) return false;
+    const Part& last = unit.parts.back();
+    return last.burst == part.burst && last.shot != part.shot;
+  }
+  bool holds_one_told_apart(std::size_t unit, const Part& part) const {
+    const std::set<std::uint32_t>& others = apart_.at(part.pictures[0]);
+    return std::any_of(others.begin(), others.end(), [&](std::uint32_t p) {
+      const auto at = unit_of_.find(p);
+      return at != unit_of_.end() && at->second == unit;
+    });
+  }
+
+  const Apart& apart_;
+  std::vector<Unit>& units_;
+  std::uint32_t likeness_ = 0;
+  std::size_t first_ = 0;                                   // unit of this likeness
+  std::size_t lowest_ = 0;                                  // none of them before it takes a part of this burst
+  std::uint32_t burst_ = kNone;                             // of the last part
+  std::unordered_map<std::uint32_t, std::size_t> unit_of_;  // of pictures told apart
+};
 
 }  // namespace
 
@@ -51,25 +118,29 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
     }
     if (end - begin >= kFewestShots) {
       Burst burst;
-      std::vector<std::vector<std::uint32_t>> shots;
+      std::vector<Moment> shots;
+      std::unordered_map<std::string_view, std::vector<std::size_t>> open;  // shots that may take another, by time
       for (std::size_t i = begin; i < end; ++i) {
+        const double seconds = taken[i].seconds;
         const std::uint32_t picture = taken[i].picture;
-        int shot = -1;
+        const CatalogPicture& p = library.pictures[picture].data;
+        const bool exact = !p.subsecond.empty();
+        std::vector<std::size_t>& candidates = open[p.taken];
         // One of a shot must agree with all of it: a copy without sub-seconds agrees with several shots of its second,
-        // and must not draw them together.
-        for (std::size_t s = 0; s < shots.size() && shot < 0; ++s) {
-          const bool agrees = std::none_of(shots[s].begin(), shots[s].end(), [&](std::uint32_t other) {
-            return times_differ(library.pictures[picture].data, library.pictures[other].data);
-          });
-          if (agrees && same(picture, shots[s][0])) shot = static_cast<int>(s);
+        // and must not draw them together. Pictures come by time, so of exact ones only the last moment's are open.
+        std::erase_if(candidates, [&](std::size_t s) { return shots[s].exact && exact && shots[s].seconds < seconds; });
+        const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                        [&](std::size_t s) { return same(picture, shots[s].first); });
+        const std::size_t shot = found == candidates.end() ? shots.size() : *found;
+        if (found == candidates.end()) {
+          candidates.push_back(shot);
+          shots.push_back({picture, seconds, exact});
+        } else if (exact) {
+          shots[shot].seconds = seconds;
+          shots[shot].exact = true;
         }
-        if (shot < 0) {
-          shot = static_cast<int>(shots.size());
-          shots.emplace_back();
-        }
-        shots[static_cast<std::size_t>(shot)].push_back(picture);
         burst.pictures.push_back(picture);
-        burst.shots.push_back(shot);
+        burst.shots.push_back(static_cast<int>(shot));
       }
       if (shots.size() >= kFewestShots) bursts.push_back(std::move(burst));
     }
@@ -79,7 +150,7 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
 }
 
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
-                             Likeness likeness, const std::set<std::uint32_t>& by_themselves) {
+                             Likeness likeness, const Apart& apart) {
   struct Row {
     std::uint64_t first;  // of what tells it apart; ties are looked into
     std::uint32_t picture, files;
@@ -103,15 +174,16 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   const auto shot_of = [&](std::uint32_t picture) {
     return burst_of.empty() ? std::pair<std::uint32_t, int>(kNone, 0) : burst_of[picture];
   };
+  const auto likeness_order = [&](const Row& a, const Row& b) -> std::strong_ordering {
+    if (a.first != b.first || by_look) return a.first <=> b.first;
+    return library.pictures[a.picture].data.codes <=> library.pictures[b.picture].data.codes;
+  };
   const auto order = [&](const Row& a, const Row& b) -> std::strong_ordering {
-    if (a.first != b.first) return a.first <=> b.first;
-    if (!by_look) {
-      const auto rest = library.pictures[a.picture].data.codes <=> library.pictures[b.picture].data.codes;
-      if (std::is_neq(rest)) return rest;
-    }
+    const auto likeness = likeness_order(a, b);
+    if (std::is_neq(likeness)) return likeness;
     const auto shot = shot_of(a.picture) <=> shot_of(b.picture);
-    if (std::is_neq(shot) || by_themselves.empty()) return shot;
-    const auto own = [&](std::uint32_t picture) { return by_themselves.count(picture) > 0 ? picture + 1 : 0; };
+    if (std::is_neq(shot) || apart.empty()) return shot;
+    const auto own = [&](std::uint32_t picture) { return apart.count(picture) > 0 ? picture + 1 : 0; };
     return own(a.picture) <=> own(b.picture);
   };
   oneapi::tbb::parallel_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -120,16 +192,51 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   });
   std::vector<Unit> units;
   units.reserve(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i == 0 || std::is_neq(order(rows[i - 1], rows[i]))) {
-      const auto [burst, shot] = shot_of(rows[i].picture);
-      const std::uint64_t look = by_look ? rows[i].first : library.pictures[rows[i].picture].data.look;
-      units.push_back({{}, look, 0, burst, shot});
+  Filling filling(apart, units);
+  for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    if (begin == 0 || std::is_neq(likeness_order(rows[begin - 1], rows[begin]))) filling.next_likeness();
+    const auto [burst, shot] = shot_of(rows[begin].picture);
+    Part part{{}, burst, shot};
+    std::uint32_t files = 0;
+    for (; end < rows.size() && std::is_eq(order(rows[begin], rows[end])); ++end) {
+      part.pictures.push_back(rows[end].picture);
+      files += rows[end].files;
     }
-    units.back().pictures.push_back(rows[i].picture);
-    units.back().files += rows[i].files;
+    Unit& unit = filling.add(std::move(part));
+    unit.files += files;
+    if (by_look) unit.look = rows[begin].first;
+  }
+  for (Unit& unit : units) {
+    if (unit.parts.size() > 1) std::sort(unit.pictures.begin(), unit.pictures.end());
+    if (!by_look) unit.look = library.pictures[unit.pictures[0]].data.look;
   }
   return units;
+}
+
+bool may_join(const Unit& a, const Unit& b, const Apart& apart) {
+  // By burst, and of each at most one shot: both lists are gone through together.
+  for (auto x = a.parts.begin(), y = b.parts.begin(); x != a.parts.end() && y != b.parts.end();) {
+    if (x->burst == kNone || y->burst == kNone) break;
+    if (x->burst == y->burst && x->shot != y->shot) return false;
+    if (x->burst <= y->burst) {
+      ++x;
+    } else {
+      ++y;
+    }
+  }
+  return apart.empty() || std::none_of(a.parts.begin(), a.parts.end(), [&](const Part& part) {
+           return told_apart(apart, part.pictures[0], b.pictures);
+         });
+}
+
+std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const Apart& apart) {
+  if (a.parts.empty() || b.parts.empty()) return PartPair{&a.pictures, &b.pictures};
+  for (const Part& x : a.parts) {
+    for (const Part& y : b.parts) {
+      if (may_join(x, y, apart)) return PartPair{&x.pictures, &y.pictures};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace millrace::dedupe
