@@ -174,27 +174,33 @@ class Grouping {
     }
   }
 
-  // The meeting's rows are the sets of hashes.
+  // The meeting's rows are the sets of hashes that say enough.
   void apply_rule() {
     Meeting& meeting = meeting_.emplace(result_.rule, options_.orientations, context_);
+    std::vector<std::uint32_t> likeness;  // of each row
     std::vector<std::uint64_t> looks;
+    row_of_.assign(likenesses(), kNone);
     for (std::uint32_t i = 0; i < likenesses(); ++i) {
+      if (data(first_of_[i]).quality <= kQualityGate) continue;
+      row_of_[i] = static_cast<std::uint32_t>(likeness.size());
+      likeness.push_back(i);
       looks.push_back(units_[first_of_[i]].look);
-      if (rule_score(i, i) >= 0) link_within(i);
+      link_within(i);
     }
-    const auto codes = [&](std::size_t i) { return data(first_of_[i]).codes; };
-    const auto enter = [&](std::size_t i, std::span<const LookCodes> views) { meeting.add(looks[i], views); };
+    const auto codes = [&](std::size_t row) { return data(first_of_[likeness[row]]).codes; };
+    const auto enter = [&](std::size_t row, std::span<const LookCodes> views) { meeting.add(looks[row], views); };
     if (options_.orientations) {
       each_turned_look(looks, codes, catalog_, context_, enter);
     } else {
-      for (std::size_t i = 0; i < looks.size(); ++i) {
-        const LookCodes own = codes(i);
-        enter(i, {&own, 1});
+      for (std::size_t row = 0; row < looks.size(); ++row) {
+        const LookCodes own = codes(row);
+        enter(row, {&own, 1});
       }
     }
     meeting.each_part(0, [&](std::uint32_t, std::uint32_t, const MetPairs& met) {
       for (const RowPair& pair : met.pairs) {
-        if (const float s = rule_score(pair.a, pair.b); s >= 0) link_between(pair.a, pair.b, s);
+        const std::uint32_t x = likeness[pair.a], y = likeness[pair.b];
+        if (const float s = rule_score(x, y); s >= 0) link_between(x, y, s);
       }
     });
   }
@@ -202,9 +208,9 @@ class Grouping {
   // Of two sets of hashes, without a look at the pixels: 1 less the share of bits that differ; nothing for pictures
   // whose hashes say too little.
   float rule_score(std::uint32_t x, std::uint32_t y) const {
-    if (std::min(data(first_of_[x]).quality, data(first_of_[y]).quality) <= kQualityGate) return -1;
+    if (row_of_[x] == kNone || row_of_[y] == kNone) return -1;
     if (x == y) return 1;
-    const auto bits = meeting_->nearest(x, y);
+    const auto bits = meeting_->nearest(row_of_[x], row_of_[y]);
     if (!bits) return -1;
     return 1.0F - static_cast<float>((*bits)[0] + (*bits)[1] + (*bits)[2] + (*bits)[3]) / 256.0F;
   }
@@ -362,7 +368,8 @@ class Grouping {
   std::vector<Link> links_;              // of units that may stand in one group
   std::vector<Link> partial_;            // of units of which parts may
   std::vector<Link> recoloured_;
-  std::optional<Meeting> meeting_;  // where the rule itself decides
+  std::optional<Meeting> meeting_;     // where the rule itself decides
+  std::vector<std::uint32_t> row_of_;  // of each likeness in it, or kNone
 };
 
 }  // namespace

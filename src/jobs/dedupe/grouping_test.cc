@@ -14,6 +14,7 @@ constexpr std::uint64_t kLook = 7;
 struct Shown {
   std::string camera, taken, subsecond;
   std::uint64_t look = kLook;
+  int quality = 100;
 };
 
 // Pictures that no file stands for; their number is their content and their name.
@@ -26,9 +27,9 @@ class GroupingTest : public testing::Test {
     Picture picture;
     for (std::uint32_t byte = 0; byte < 4; ++byte)
       picture.data.content[byte] = static_cast<std::uint8_t>(number >> (24 - 8 * byte));
-    picture.data.quality = 100;
+    picture.data.quality = shown.quality;
     picture.data.look = shown.look;
-    picture.data.codes[0] = shown.look;
+    picture.data.codes[0] = shown.quality > 0 ? shown.look : 0;
     picture.data.camera = shown.camera;
     picture.data.taken = shown.taken;
     picture.data.subsecond = shown.subsecond;
@@ -124,6 +125,13 @@ TEST_F(GroupingTest, PicturesOfOneLookMayBeToldApart) {
   result_ = {};
   run();
   EXPECT_EQ(similar(), (Names{{0, 1, 4}, {2, 3}}));
+}
+
+TEST_F(GroupingTest, HashesThatSayNothingGroupNothing) {
+  for (const std::uint64_t look : {kLook, kLook + 1, kLook}) add({"", "", "", look, 0});
+  options_.verify = false;
+  run();
+  EXPECT_EQ(similar(), (Names{{0, 2}})) << "only what has one look";
 }
 
 TEST_F(GroupingTest, ACopyWithoutFractionsJoinsOneShotOfItsSecond) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "src/io/image/exif.h"
+#include "src/kernels/quality/quality.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -176,7 +177,14 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   };
   const auto likeness_order = [&](const Row& a, const Row& b) -> std::strong_ordering {
     if (a.first != b.first || by_look) return a.first <=> b.first;
-    return library.pictures[a.picture].data.codes <=> library.pictures[b.picture].data.codes;
+    const CatalogPicture& p = library.pictures[a.picture].data;
+    const CatalogPicture& q = library.pictures[b.picture].data;
+    if (p.codes != q.codes) return p.codes <=> q.codes;
+    // A white page and a red one have the same hashes, which say nothing: these are told apart by their looks.
+    const auto rest = [](const CatalogPicture& c) {
+      return c.quality <= kQualityGate ? std::optional(c.look) : std::nullopt;
+    };
+    return rest(p) <=> rest(q);
   };
   const auto order = [&](const Row& a, const Row& b) -> std::strong_ordering {
     const auto likeness = likeness_order(a, b);

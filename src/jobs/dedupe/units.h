@@ -41,7 +41,7 @@ struct Unit {
   std::uint32_t files = 0;              // of all of them
 };
 
-// What tells pictures apart: their looks where pixels are compared, their hashes where those decide.
+// What tells pictures apart: their looks where pixels are compared, their hashes where those decide and say enough.
 enum class Likeness { looks, hashes };
 
 // In the order of their looks (hashes). Pictures of one look (or set of hashes) are one unit, as far as they may stand
