@@ -82,6 +82,7 @@ void Meeting::search(const Sight& queries, const Sight& base, std::uint32_t begi
       int radius;
     };
     std::vector<Test> tests;
+    tests.reserve(terms.size());
     for (const RuleTerm& term : terms)
       tests.push_back({column(queries, term.kind).data() + begin, column(base, term.kind).data(), term.radius});
     const auto also = [&](std::uint32_t i, std::uint32_t j) {

@@ -3,11 +3,11 @@
 #include <dirent.h>
 
 #include <algorithm>
-#include <compare>
 #include <map>
 #include <memory>
 #include <set>
 #include <span>
+#include <tuple>
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
@@ -22,7 +22,7 @@ bool one_moment(const Shot& a, const Shot& b) { return a.taken.empty() || b.take
 struct Stem {
   std::string key;
   std::uint32_t shot;
-  auto operator<=>(const Stem&) const = default;
+  bool operator<(const Stem& other) const { return std::tie(key, shot) < std::tie(other.key, other.shot); }
 };
 
 // photo.jpg of photo.jpg.xmp: both photo.xmp and photo.jpg.xmp are written.
@@ -160,6 +160,7 @@ Companions CompanionFinder::of(const std::string& path) {
   std::sort(pictures.begin(), pictures.end());
   std::sort(others.begin(), others.end());
   std::vector<Shot> shots;
+  shots.reserve(pictures.size());
   for (const std::string& picture : pictures) shots.push_back(look_at(picture));
   const Assets assets = assign_companions(shots, others);
   const auto self = static_cast<std::size_t>(std::find(pictures.begin(), pictures.end(), path) - pictures.begin());
