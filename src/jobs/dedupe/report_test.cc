@@ -31,7 +31,7 @@ Result result_of(std::size_t groups) {
 
 TEST(Report, PiecesMakeOneJson) {
   const Executor executor(2);
-  for (const std::size_t groups : {0, 1, 600}) {
+  for (const std::size_t groups : {0U, 1U, 600U}) {
     std::string text;
     for (const std::string& piece : json_of(result_of(groups), executor)) text += piece;
     const auto json = nlohmann::ordered_json::parse(text);

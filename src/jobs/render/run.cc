@@ -129,13 +129,14 @@ Summary run(const Options& options, const std::vector<std::pair<std::string, std
     Drawing drawing(plan, options, context);
     Progress progress(context.progress, "drawing", plan.charts);
     for (std::uint64_t k = 0; k < shards.count(); ++k) {
-      const auto [from, to] = shards.range(k);
+      const auto ends = shards.range(k);
+      const Range range{ends.first, ends.second};
       if (shards.has(k)) {
-        progress.add(to - from, 0);
+        progress.add(range.end - range.begin, 0);
         continue;
       }
-      shards.write(k, [&](ChartStore& store) { drawing.fill(store, {from, to}, progress); });
-      summary.drawn += to - from;
+      shards.write(k, [&](ChartStore& store) { drawing.fill(store, range, progress); });
+      summary.drawn += range.end - range.begin;
     }
     shards.settle();
     summary.drawing_seconds = since(begin);

@@ -188,7 +188,6 @@ struct Resizer::Pass {
 Resizer::Resizer(int width, int height, int out_width, int out_height)
     : vertical_first_(vertical_pass_first(width, height, out_width, out_height)),
       width_(width),
-      out_width_(out_width),
       out_height_(out_height) {
   if (out_width != width) horizontal_ = std::make_unique<Pass>(width, out_width);
   if (out_height != height) vertical_ = std::make_unique<Pass>(height, out_height);

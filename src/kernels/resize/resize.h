@@ -59,7 +59,7 @@ class Resizer {
   struct Pass;
   std::unique_ptr<Pass> horizontal_, vertical_;
   bool vertical_first_ = false;
-  int width_, out_width_, out_height_;
+  int width_, out_height_;
   std::vector<std::uint8_t> copy_;  // when neither axis changes
   int pushed_ = 0;
   const std::uint8_t* result_ = nullptr;
