@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -54,6 +55,10 @@ Outcome<CsvTable> CsvTable::parse(std::string text, const std::string& subject) 
   table.subject_ = subject;
   table.text_ = std::move(text);
   const std::string& t = table.text_;
+  if (const std::size_t zero = t.find('\0'); zero != std::string::npos) {
+    const auto line_of_zero = 1 + std::count(t.begin(), t.begin() + static_cast<std::ptrdiff_t>(zero), '\n');
+    return bad(subject, static_cast<std::size_t>(line_of_zero), "a zero byte: this is no text");
+  }
   std::size_t at = t.starts_with("\xEF\xBB\xBF") ? 3 : 0, line = 1;
   for (; at < t.size() && t[at] == '#'; ++line) at = std::min(t.find('\n', at), t.size() - 1) + 1;
   const std::string_view header(t.data() + at, std::min(t.find('\n', at), t.size()) - at);
@@ -64,14 +69,21 @@ Outcome<CsvTable> CsvTable::parse(std::string text, const std::string& subject) 
     row.clear();
     for (bool more = true; more;) {
       const std::size_t begin = at;
-      bool quoted = false;
-      // A separator or the line's end counts only outside quotes; a doubled quote closes and opens them again.
-      for (; at < t.size() && (quoted || (t[at] != separator && t[at] != '\n')); ++at) {
-        if (t[at] == '"') quoted = !quoted;
-        if (t[at] == '\n') ++line;
-        if (t[at] == '\0') return bad(subject, line, "a zero byte: this is no text");
+      // Only a cell that begins with a quote is quoted; in it a doubled quote is one, and a line may end.
+      if (at < t.size() && t[at] == '"') {
+        for (++at; at < t.size() && (t[at] != '"' || (at + 1 < t.size() && t[at + 1] == '"')); ++at) {
+          if (t[at] == '\n') ++line;
+          if (t[at] == '"') ++at;
+        }
+        if (at == t.size()) return bad(subject, begun, "a quote is not closed");
+        ++at;
+        const std::size_t closed = at;
+        while (at < t.size() && t[at] != separator && t[at] != '\n') ++at;
+        if (!trim(std::string_view(t).substr(closed, at - closed)).empty()) {
+          return bad(subject, begun, "there is text after a closing quote");
+        }
       }
-      if (quoted) return bad(subject, begun, "a quote is not closed");
+      while (at < t.size() && t[at] != separator && t[at] != '\n') ++at;
       std::size_t end = at;
       if (end > begin && t[end - 1] == '\r' && (at == t.size() || t[at] == '\n')) --end;
       row.push_back({begin, end});
@@ -131,7 +143,7 @@ Outcome<std::vector<double>> CsvTable::numbers(std::size_t column) const {
       const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
       if (error != std::errc() || end != text.data() + text.size()) {
         return bad(subject_, lines_[r],
-                   fmt::format("column {}: '{}' is not a number", columns_[column], printable(text)));
+                   fmt::format("column {}: '{}' is not a number", printable(columns_[column]), printable(text)));
       }
     }
     out.push_back(value);

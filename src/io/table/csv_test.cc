@@ -32,6 +32,12 @@ TEST(Csv, WhatSpreadsheetsWrite) {
   EXPECT_THAT(quoted.texts(1), ElementsAre("two\nlines"));
 }
 
+TEST(Csv, AQuoteInsideACellIsAQuote) {
+  const CsvTable table = table_of("close,note\n1,5\" x\n2,6\" y\n3,z\n");
+  EXPECT_THAT(table.numbers(0).or_throw(), ElementsAre(1, 2, 3));
+  EXPECT_THAT(table.texts(1), ElementsAre("5\" x", "6\" y", "z"));
+}
+
 TEST(Csv, WordsBeforeTheHeader) {
   const CsvTable table = table_of("# from somewhere, 2020\n#\nclose,n\n1,2\n");
   EXPECT_THAT(table.columns(), ElementsAre("close", "n"));
@@ -59,7 +65,8 @@ TEST(Csv, MistakesNameTheirLine) {
   EXPECT_THAT(why("close\n1\n1.2.3\n"), HasSubstr("line 3: column close: '1.2.3' is not a number"));
   EXPECT_THAT(why("close\n12abc\n"), HasSubstr("line 2"));
   EXPECT_THAT(why("close\n\"1\n2\n"), HasSubstr("line 2: a quote is not closed"));
-  EXPECT_THAT(why(std::string("close\n1\0", 8)), HasSubstr("zero byte"));
+  EXPECT_THAT(why(std::string("close\n1\0", 8)), HasSubstr("line 2: a zero byte"));
+  EXPECT_THAT(why("close,n\n\"1\" x,2\n"), HasSubstr("line 2: there is text after a closing quote"));
   EXPECT_THAT(why(""), HasSubstr("it is empty"));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "src/base/error.h"
 #include "src/kernels/stroke/stroke_cells.h"
 #include "src/kernels/stroke/stroke_envelope.h"
 
@@ -95,7 +96,13 @@ bool Pen::State::apart() const {
   return true;
 }
 
-void Pen::line(std::span<const Point> points) { state_->add(points); }
+void Pen::line(std::span<const Point> points) {
+  for (const Point& p : points) {
+    if (p.x >= kLowest && p.x <= kHighest && p.y >= kLowest && p.y <= kHighest) continue;
+    throw Failure(ErrorCode::too_large, "a point of a line lies too far from its picture");
+  }
+  state_->add(points);
+}
 
 void Pen::finish(ink::Picture& out) {
   State& s = *state_;

@@ -33,13 +33,16 @@ struct Point {
 // Draws strokes of one picture size; holds what it needs from one picture to the next. One thread at a time.
 class Pen {
  public:
-  // Sides of 1 to ink::kLongestSide; width above 0, at most 1024 pixels.
+  // Sides of 1 to ink::kLongestSide; width above 0, at most kWidest pixels.
   Pen(int width, int height, double line_width);
   ~Pen();
   Pen(const Pen&) = delete;
   Pen& operator=(const Pen&) = delete;
 
-  // Adds a line to the picture; a single point is a dot, none nothing. Coordinates are finite and within 1e6 of 0.
+  // Where points may lie: an edge must fit 32 bits in 1/65536 of a pixel.
+  static constexpr double kLowest = -7000, kHighest = 23500, kWidest = 1024;
+  // Adds a line to the picture; a single point is a dot, none nothing. Failure(too_large) for a point that lies outside
+  // kLowest to kHighest.
   void line(std::span<const Point> points);
   // The picture of all lines since the last one.
   void finish(ink::Picture& out);

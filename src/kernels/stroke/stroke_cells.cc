@@ -9,8 +9,10 @@
 namespace millrace::stroke {
 namespace {
 
-// Area in 1/65536 of a pixel as a level, rounded to nearest. Rounded corners leave it a few units below 0 or above 1.
-std::uint8_t level_of(std::int32_t area) { return static_cast<std::uint8_t>((area * 255 + kOne / 2) >> 16); }
+// Area as a level, rounded to nearest. Rounded corners leave it a few units below 0 or above 1.
+std::uint8_t level_of(std::int32_t area) {
+  return static_cast<std::uint8_t>((((area + (1 << (kFiner - 1))) >> kFiner) * 255 + kOne / 2) >> 16);
+}
 
 // Pixels that are looked at together.
 constexpr int kBlock = 8;
@@ -23,8 +25,10 @@ std::size_t cells_of(int width) { return static_cast<std::size_t>(width) + 3 + k
 // What an edge of height dy leaves to cell p and to the next: `twice` is twice the mean share of p that lies to its
 // left, in 1/65536.
 void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::int32_t direction) {
-  const auto beyond = static_cast<std::int32_t>((static_cast<std::int64_t>(dy) * twice) >> 17);
-  sums[p] += direction * (dy - beyond);
+  constexpr int kShift = 17 - kFiner;
+  const auto beyond =
+      static_cast<std::int32_t>((static_cast<std::int64_t>(dy) * twice + (1 << (kShift - 1))) >> kShift);
+  sums[p] += direction * ((dy << kFiner) - beyond);
   sums[p + 1] += direction * beyond;
 }
 

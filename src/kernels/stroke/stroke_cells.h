@@ -19,6 +19,8 @@
 namespace millrace::stroke {
 
 inline constexpr int kOne = 1 << 16;
+// Areas are finer than edges by so many bits: a million edges of one unit each must not lose their shares.
+inline constexpr int kFiner = 8;
 
 // The nearest integer, ties to even, of a value below 2^31: adding 1.5 * 2^52 leaves it in the lowest bits.
 inline std::int32_t nearest(double v) {

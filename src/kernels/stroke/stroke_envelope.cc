@@ -55,9 +55,11 @@ double Envelope::crossing(std::size_t earlier, std::size_t later, double from) c
     if (turn >= 0 && a.nx * b.nx + a.ny * b.ny > -1) {
       return std::max(from, b.x0 + radius_ * std::clamp(0.0, a.nx, std::max(a.nx, b.nx)));
     }
-    // Towards it: where the offsets of long legs meet.
+    // Towards it: where the offsets of long legs meet. Those of upright ones have no x of their own.
+    constexpr double kUpright = 1e-9;
+    const bool slanted = a.x1 - a.x0 > kUpright && b.x1 - b.x0 > kUpright;
     const double x = b.x0 + radius_ * (a.nx + b.nx) / (1 + a.nx * b.nx + a.ny * b.ny);
-    if (x >= a.x0 + radius_ * a.nx && x <= b.x1 + radius_ * b.nx) return std::max(from, x);
+    if (slanted && x >= a.x0 + radius_ * a.nx && x <= b.x1 + radius_ * b.nx) return std::max(from, x);
   }
   double low = std::max(from, b.x0 - radius_), high = a.x1 + radius_;
   if (low >= high || outer(b, low) <= outer(a, low)) return low;

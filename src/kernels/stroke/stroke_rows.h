@@ -11,7 +11,8 @@ namespace millrace::stroke {
 // As many rows as are computed at once.
 inline constexpr int kRowsAtOnce = 64;
 
-// For row i: cells first[i], first[i] + 1 and first[i] + 2 gain these areas; the third is 0 where two cells suffice.
+// For row i: cells first[i], first[i] + 1 and first[i] + 2 gain these areas, in 1/2^24 of a pixel; the third is 0 where
+// two cells suffice.
 struct CrossedRows {
   alignas(64) std::array<std::int32_t, kRowsAtOnce> first, area0, area1, area2;
 };

@@ -30,13 +30,14 @@ void Cross(double x, double above, double slope, int count, CrossedRows& out) {
     // Left of the next cell's border, and beyond it: height, and twice the mean share that lies to the left.
     const std::int32_t over = std::max(0, reach - kOne);
     const double width = static_cast<double>(std::max(1, right - left));
-    const auto beyond = static_cast<std::int32_t>(static_cast<double>(over) * kOne / width);
+    const auto beyond = static_cast<std::int32_t>(static_cast<double>(over) * kOne / width + 0.5);
     const std::int32_t height = kOne - beyond, twice = begin + reach - over;
-    const auto near = static_cast<std::int32_t>(static_cast<double>(height) * twice * (1.0 / (2 * kOne)));
-    const auto far = static_cast<std::int32_t>(static_cast<double>(beyond) * over * (1.0 / (2 * kOne)));
+    constexpr double kShare = static_cast<double>(1 << kFiner) / (2 * kOne);
+    const auto near = static_cast<std::int32_t>(static_cast<double>(height) * twice * kShare + 0.5);
+    const auto far = static_cast<std::int32_t>(static_cast<double>(beyond) * over * kShare + 0.5);
     out.first[k] = first;
-    out.area0[k] = height - near;
-    out.area1[k] = near + beyond - far;
+    out.area0[k] = (height << kFiner) - near;
+    out.area1[k] = near + (beyond << kFiner) - far;
     out.area2[k] = far;
   }
 }

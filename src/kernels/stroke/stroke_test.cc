@@ -102,6 +102,40 @@ TEST(Stroke, LinesThatTurnBackOrCross) {
   }
 }
 
+TEST(Stroke, UprightLegsAmongOthers) {
+  for (const double line_width : {1.0, 3.0, 12.0}) {
+    expect_exact({{{22, 11}, {22, 13}, {23, 6}}}, line_width, 60, 40, "up after down");
+    expect_exact({{{11, 5}, {12, 0}, {12, 3}, {12, 30}, {40, 31}}}, line_width, 60, 40, "down after up");
+    expect_exact({{{11, 5}, {11 + 1e-13, 25}, {11 + 2e-13, 2}, {30, 20}}}, line_width, 60, 40, "almost upright");
+  }
+}
+
+// A smooth line is the same line however many points it is given by.
+TEST(Stroke, ManyPointsOnOneLine) {
+  const auto ramp = [](int points, double height) {
+    std::vector<Point> line;
+    for (int i = 0; i < points; ++i) line.push_back({2.0 * i / (points - 1), height * (1 - 1.0 * i / (points - 1))});
+    return line;
+  };
+  for (const double height : {2.0, 9.0, 99.0}) {
+    Pen pen(3, static_cast<int>(height) + 1, 0.5);
+    const auto expected = drawn(pen, {ramp(2, height)}, 3, static_cast<int>(height) + 1);
+    for (const int points : {1000, 100'000, 1 << 20}) {
+      const auto many = drawn(pen, {ramp(points, height)}, 3, static_cast<int>(height) + 1);
+      int worst = 0;
+      for (std::size_t i = 0; i < many.size(); ++i) worst = std::max(worst, std::abs(many[i] - expected[i]));
+      EXPECT_LE(worst, 1) << points << " points, " << height << " high";
+    }
+  }
+}
+
+TEST(Stroke, PointsFarAwayAreRefused) {
+  Pen pen(60, 40, 3);
+  EXPECT_THROW(pen.line(std::vector<Point>{{0, 0}, {1e5, 3}}), std::exception);
+  EXPECT_THROW(pen.line(std::vector<Point>{{0, std::nan("")}}), std::exception);
+  expect_exact({{{-7000, -6000}, {23000, 20000}}}, 5, 60, 40, "from far to far");
+}
+
 TEST(Stroke, APenForgetsItsLastPicture) {
   Pen pen(60, 40, 3);
   const Lines first = {{{0, 3}, {20, 39}, {59, 0}}}, second = {{{0, 20}, {59, 21}}};
