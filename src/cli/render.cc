@@ -20,7 +20,7 @@ class RenderCommand : public Command {
  protected:
   std::string plan(RunContext& context) override {
     options_.settle();
-    return render::words(render::make_plan(options_, render::record(settings())), options_, context);
+    return render::words(render::make_plan(options_, context.cancel), options_, context);
   }
 
   ExitCode run(RunContext& context) override {
@@ -29,9 +29,8 @@ class RenderCommand : public Command {
       throw Failure(ErrorCode::usage, "an output is needed", "-o",
                     options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");
     }
-    const auto record = render::record(settings());
     const render::Summary summary =
-        options_.sample > 0 ? render::draw_sheet(options_, record) : render::run(options_, record, context);
+        options_.sample > 0 ? render::draw_sheet(options_, context.cancel) : render::run(options_, context);
     for (const Error& error : summary.unusable) say("not used: " + error.message());
     if (options_.sample > 0) {
       say(fmt::format("{} charts on {}", grouped(summary.charts), options_.output));
@@ -48,7 +47,7 @@ class RenderCommand : public Command {
         say(fmt::format("{} charts were there from an earlier run", grouped(summary.charts - summary.drawn)));
       }
     }
-    if (summary.gaps > 0) say(fmt::format("{} rows have no price; lines end and begin there", grouped(summary.gaps)));
+    if (summary.gaps > 0) say(fmt::format("{} rows have no price: gaps", grouped(summary.gaps)));
     if (common().verbose) say(context.trace.verdict());
     nlohmann::ordered_json unusable = nlohmann::ordered_json::array();
     for (const Error& error : summary.unusable) {

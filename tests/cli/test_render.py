@@ -224,6 +224,70 @@ def test_usage(tmp_path):
     assert done.returncode == 2 and b"its columns are: Date, Close" in done.stderr
 
 
+def test_a_sheet_replaces_no_store_and_no_series(tmp_path):
+    np.save(tmp_path / "p.npy", walk(100))
+    args = ["render", tmp_path / "p.npy", "--window", "60", "--size", "60x40"]
+    millrace(*args, "-o", tmp_path / "c.h5")
+    for name in ("c.h5", "p.npy"):
+        before = (tmp_path / name).read_bytes()
+        done = millrace(*args, "--sample", "4", "-o", tmp_path / name, check=False)
+        assert done.returncode == 1 and b"is not a picture" in done.stderr
+        assert (tmp_path / name).read_bytes() == before
+    for _ in range(2):  # a sheet is replaced
+        millrace(*args, "--sample", "4", "-o", tmp_path / "sheet.png")
+
+
+def test_what_the_store_says_of_itself_are_the_values_that_were_used(tmp_path):
+    np.save(tmp_path / "p.npy", walk(130))
+    millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5")
+    with h5py.File(tmp_path / "c.h5") as store:
+        said = {name: value.decode() for name, value in store.attrs.items()}
+    assert said["window"] == "100" and said["size"] == "800x500" and said["ink"] == "0" and said["line-width"] == "3px"
+    # The same in other words is the same.
+    done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", "--window", "100", "--line-width", "2.16pt")
+    assert b"nothing to do" in done.stderr
+
+
+def test_ready_windows_have_the_length_that_they_have(tmp_path):
+    np.save(tmp_path / "p.npy", np.random.default_rng(1).normal(size=(5, 30)))
+    millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", "--size", "60x40")
+    with h5py.File(tmp_path / "c.h5") as store:
+        assert store["images"].shape == (5, 40, 60) and store.attrs["window"] == b"30"
+    done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "d.h5", "--window", "10", check=False)
+    assert done.returncode == 2 and b"its windows have 30 rows, not 10" in done.stderr
+
+
+def test_rows_from_new_to_old_are_refused(tmp_path):
+    rows = "".join(f"2020-01-{day:02d},{day}\n" for day in range(30, 0, -1))
+    (tmp_path / "p.csv").write_text("Date,Close\n" + rows)
+    done = millrace("render", tmp_path / "p.csv", "-o", tmp_path / "c.h5", "--window", "5", check=False)
+    assert done.returncode == 1 and b"from new to old" in done.stderr
+
+
+def test_labels_need_a_price_to_start_from(tmp_path):
+    np.save(tmp_path / "p.npy", np.array([3.0, 0, 1, -1, 5, 6]))
+    millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", "--window", "1", "--labels", "1", "--size", "20x20")
+    with h5py.File(tmp_path / "c.h5") as store:
+        np.testing.assert_array_equal(store["labels"][:, 0], np.array([-1, np.nan, -2, np.nan, 0.2, np.nan], np.float32))
+
+
+def test_a_column_whose_name_is_not_utf_8(tmp_path):
+    (tmp_path / "p.csv").write_bytes(b"Schlu\xdf\n" + b"".join(b"%d\n" % i for i in range(30)))
+    for _ in range(2):
+        millrace("render", tmp_path / "p.csv", "-o", tmp_path / "c.h5", "--window", "5", "--size", "20x20",
+                 "--columns", b"close=Schlu\xdf")
+
+
+def test_outputs_that_cannot_be(tmp_path):
+    np.save(tmp_path / "p.npy", walk(130))
+    for output, words in [(f"{tmp_path}/out/", b"it names a folder"), (tmp_path / "no/such/c.h5", b"cannot be created")]:
+        done = millrace("render", tmp_path / "p.npy", "-o", output, check=False)
+        assert done.returncode != 0 and words in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["p.npy"]
+    done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", "--line-width", "256pt", "--dpi", "10000", check=False)
+    assert done.returncode == 2 and b"wider than 1024" in done.stderr
+
+
 def test_a_real_series(tmp_path):
     source = DATA / "prices" / "SPY_D.csv"
     if not source.exists():

@@ -80,6 +80,44 @@ def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path):
     assert f"{200 * done} charts were there from an earlier run" in said.replace(",", "") and output.read_bytes() == expected
 
 
+def test_a_damaged_or_foreign_shard_is_drawn_again(series, undisturbed, tmp_path):
+    expected, _ = undisturbed
+    for damage in ("cut", "empty", "foreign", "temporary"):
+        output = tmp_path / f"{damage}.h5"
+        shards = pathlib.Path(f"{output}.shards")
+        running = start(series, output)
+        while running.poll() is None and len(list(shards.glob("*.h5"))) < 2:
+            time.sleep(0.001)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        running.stderr.close()
+        if running.returncode == 0:
+            pytest.skip("the run ended before it could be killed")
+        first, second = shards / "00000.h5", shards / "00001.h5"
+        if damage == "temporary":  # killed while run.json was written
+            for file in shards.iterdir():
+                file.unlink()
+            (shards / ".millrace-partial-123-0").write_text("{")
+        else:
+            second.write_bytes({"cut": second.read_bytes()[:3000], "empty": b"", "foreign": first.read_bytes()}[damage])
+        millrace(*command(series, output))
+        assert output.read_bytes() == expected, damage
+
+
+def test_a_series_that_changes_while_it_is_drawn(tmp_path):
+    series = tmp_path / "p.npy"
+    np.save(series, np.cumsum(np.random.default_rng(1).normal(0, 1, 12000)))
+    running = start(series, tmp_path / "c.h5")
+    while running.poll() is None and not (tmp_path / "c.h5.shards/00000.h5").exists():
+        time.sleep(0.001)
+    with open(series, "r+b") as file:
+        file.seek(-8, 2)
+        file.write(np.float64(5).tobytes())
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 1 and b"it changed while it was read" in err
+    assert not (tmp_path / "c.h5").exists()
+
+
 def test_interrupt_says_so_and_resumes(series, undisturbed, tmp_path):
     expected, length = undisturbed
     output = tmp_path / "c.h5"

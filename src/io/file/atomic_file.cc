@@ -46,7 +46,7 @@ void sync_folder(const std::string& folder) {
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   static std::atomic<unsigned> counter{0};
   do {
-    temporary_ = fmt::format("{}/.millrace-partial-{}-{}", folder_of(path_), ::getpid(), counter.fetch_add(1));
+    temporary_ = fmt::format("{}/{}{}-{}", folder_of(path_), kTemporaryPrefix, ::getpid(), counter.fetch_add(1));
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     // A run that was killed may have left this name: process numbers come again, in a container at every start.
   } while (fd_ < 0 && errno == EEXIST);

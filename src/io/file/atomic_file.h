@@ -16,6 +16,9 @@ namespace millrace {
 // path.
 class AtomicFile {
  public:
+  // How the names of temporary files begin; a run that is killed leaves its own.
+  static constexpr const char* kTemporaryPrefix = ".millrace-partial-";
+
   explicit AtomicFile(std::string path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

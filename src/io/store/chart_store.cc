@@ -17,6 +17,8 @@ constexpr const char* kImages = "images";
 constexpr const char* kSequences = "sequences";
 constexpr const char* kLabels = "labels";
 constexpr const char* kIndex = "index";
+// Bytes that go from a shard to a store at once.
+constexpr std::size_t kCopied = 4 << 20;
 
 Handle properties(hid_t kind) { return {H5Pcreate(kind), H5Pclose}; }
 Handle space_of(const std::vector<hsize_t>& shape) {
@@ -200,11 +202,24 @@ void ChartStore::append_file(const std::string& path) {
   const auto copy = [&](const char* name, const Handle& to, hid_t type, std::size_t each,
                         const std::vector<hsize_t>& rest) {
     const Handle from = open(name);
-    std::vector<std::uint8_t> data(shape[0] * each);
-    if (H5Dread(from.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()) < 0) {
-      hdf5::fail(fmt::format("'{}' cannot be read", name), path);
+    const Handle all{H5Dget_space(from.get()), H5Sclose};
+    const hsize_t at_once = std::max<hsize_t>(1, kCopied / each), first = s.at;
+    std::vector<std::uint8_t> data;
+    for (hsize_t row = 0; row < shape[0]; row += at_once) {
+      const hsize_t count = std::min(at_once, shape[0] - row);
+      const std::vector<hsize_t> part = with_count(count, rest);
+      std::vector<hsize_t> start(part.size(), 0);
+      start[0] = row;
+      data.resize(count * each);
+      const Handle memory = space_of(part);
+      H5Sselect_hyperslab(all.get(), H5S_SELECT_SET, start.data(), nullptr, part.data(), nullptr);
+      if (H5Dread(from.get(), type, memory.get(), all.get(), H5P_DEFAULT, data.data()) < 0) {
+        hdf5::fail(fmt::format("'{}' cannot be read", name), path);
+      }
+      s.at = first + row;
+      s.write(to, type, count, rest, data.data());
     }
-    s.write(to, type, shape[0], rest, data.data());
+    s.at = first;
   };
   const std::size_t horizons = s.layout.horizons.size();
   copy(kSequences, s.sequences, H5T_NATIVE_FLOAT, std::size_t{4} * s.layout.window * s.layout.columns,

@@ -8,6 +8,7 @@
 
 #include "src/base/text.h"
 #include "src/kernels/ink/ink.h"
+#include "src/kernels/stroke/stroke.h"
 
 namespace millrace::render {
 namespace {
@@ -123,6 +124,12 @@ void describe(Settings& settings, Options& options) {
 }
 
 void Options::settle() {
+  window_given = window > 0;
+  if (line_pixels() > stroke::Pen::kWidest) {
+    throw Failure(ErrorCode::usage,
+                  fmt::format("a line of {:.0f} pixels is wider than {:.0f}", line_pixels(), stroke::Pen::kWidest),
+                  "--line-width");
+  }
   if (style == "jkx") {
     if (window == 0) window = 20;
     if (width > 0 || height > 0) {
@@ -158,12 +165,29 @@ void Options::settle() {
   if (paper < 0) paper = style == "jkx" ? 0 : 255;
 }
 
-std::vector<std::pair<std::string, std::string>> record(const Settings& settings) {
-  // What says where and in which portions, not what.
-  static const std::set<std::string> kElsewhere = {"output", "shard", "sample"};
-  std::vector<std::pair<std::string, std::string>> out;
-  for (const Settings::Entry& entry : settings.entries()) {
-    if (entry.group != "Running" && kElsewhere.count(entry.name) == 0) out.emplace_back(entry.name, entry.text());
+std::vector<std::pair<std::string, std::string>> record(const Options& options) {
+  // Raised when the same options draw other pixels.
+  constexpr int kDrawing = 1;
+  std::vector<std::string> columns;
+  for (const auto& [role, name] : options.columns) columns.push_back(role + "=" + name);
+  std::vector<std::pair<std::string, std::string>> out = {
+      {"style", options.style},
+      {"size", fmt::format("{}x{}", options.width, options.height)},
+      {"window", std::to_string(options.window)},
+      {"stride", std::to_string(options.stride)},
+      {"scale", options.scale},
+      {"columns", fmt::format("{}", fmt::join(columns, ","))},
+      {"labels", fmt::format("{}", fmt::join(options.horizons, ","))},
+      {"ink", std::to_string(options.ink)},
+      {"paper", std::to_string(options.paper)},
+      {"limit", std::to_string(options.limit)},
+      {"store", options.store},
+      {"drawing", std::to_string(kDrawing)},
+  };
+  if (options.style == "line") out.emplace_back("line-width", fmt::format("{}px", options.line_pixels()));
+  if (options.style == "jkx") {
+    out.emplace_back("volume", options.volume ? "true" : "false");
+    out.emplace_back("ma", std::to_string(options.average));
   }
   return out;
 }

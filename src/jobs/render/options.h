@@ -21,6 +21,7 @@ struct Options {
   double line_width_points = 0;  // instead, when above 0
   long long dpi = 100;
   long long window = 0, stride = 1;  // window 0: the style's own
+  bool window_given = false;
   std::string scale = "window";
   std::map<std::string, std::string> columns;  // role -> header
   std::vector<std::int64_t> horizons;
@@ -43,7 +44,8 @@ struct Options {
 // The options of `millrace render` except the inputs, which have no flag.
 void describe(Settings& settings, Options& options);
 
-// What decides the output's content, as (name, value), in the table's order: the same record, the same content.
-std::vector<std::pair<std::string, std::string>> record(const Settings& settings);
+// What decides the output's content, as (name, value), once the options are settled: the same record and the same
+// inputs give the same content.
+std::vector<std::pair<std::string, std::string>> record(const Options& options);
 
 }  // namespace millrace::render

@@ -47,12 +47,13 @@ std::uint64_t Plan::gaps() const {
   return out;
 }
 
-Plan make_plan(const Options& options, const std::vector<std::pair<std::string, std::string>>& record) {
+Plan make_plan(const Options& options, const CancelToken& cancel) {
   if (options.inputs.empty()) {
     throw Failure(ErrorCode::usage, "an input is needed", "render", "name CSV or .npy files");
   }
   Plan plan;
   for (const std::string& path : options.inputs) {
+    if (cancel.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted; nothing was drawn yet");
     try {
       plan.sources.push_back(open_source(path, options));
     } catch (const Failure& failure) {
@@ -64,10 +65,10 @@ Plan make_plan(const Options& options, const std::vector<std::pair<std::string, 
   plan.window = plan.sources.front().length(options);
   std::size_t date_bytes = 0;
   for (const Source& source : plan.sources) {
-    if (options.style != "line" && source.length(options) != static_cast<std::size_t>(options.window)) {
+    if ((options.style != "line" || options.window_given) &&
+        source.length(options) != static_cast<std::size_t>(options.window)) {
       throw Failure(ErrorCode::usage,
-                    fmt::format("its windows have {} rows; charts of --style {} are made for {}",
-                                source.length(options), options.style, options.window),
+                    fmt::format("its windows have {} rows, not {}", source.length(options), options.window),
                     source.name, fmt::format("use --window {}", source.length(options)));
     }
     if (source.length(options) != plan.window) {
@@ -93,7 +94,9 @@ Plan make_plan(const Options& options, const std::vector<std::pair<std::string, 
   layout.columns = static_cast<std::uint32_t>(roles_of(options).size());
   layout.horizons = options.horizons;
   layout.date_bytes = static_cast<std::uint32_t>(date_bytes);
-  layout.attributes = record;
+  Options drawn = options;
+  drawn.window = static_cast<long long>(plan.window);
+  layout.attributes = record(drawn);
   layout.attributes.emplace_back("inputs", inputs_json(plan.sources));
   return plan;
 }

@@ -99,7 +99,8 @@ class Drawing {
         std::array<double, 1> now{}, later{};
         source.columns[kClose].read(last, now);
         source.columns[kClose].read(then, later);
-        label = static_cast<float>(later[0] / now[0] - 1);
+        // A return on nothing, or on less, is none.
+        if (now[0] > 0) label = static_cast<float>(later[0] / now[0] - 1);
       }
       block.labels.push_back(label);
     }
@@ -116,10 +117,9 @@ class Drawing {
 
 }  // namespace
 
-Summary run(const Options& options, const std::vector<std::pair<std::string, std::string>>& record,
-            RunContext& context) {
+Summary run(const Options& options, RunContext& context) {
   const auto begin = Clock::now();
-  const Plan plan = make_plan(options, record);
+  const Plan plan = make_plan(options, context.cancel);
   Summary summary;
   summary.charts = plan.charts;
   summary.gaps = plan.gaps();
@@ -135,7 +135,10 @@ Summary run(const Options& options, const std::vector<std::pair<std::string, std
         progress.add(range.end - range.begin, 0);
         continue;
       }
-      shards.write(k, [&](ChartStore& store) { drawing.fill(store, range, progress); });
+      shards.write(k, [&](ChartStore& store) {
+        drawing.fill(store, range, progress);
+        for (const Source& source : plan.sources) source.throw_if_changed();
+      });
       summary.drawn += range.end - range.begin;
     }
     shards.settle();

@@ -1,4 +1,4 @@
-// Enters: options, their record, and what to run with.
+// Enters: settled options, and what to run with.
 // Leaves: a finished store or a contact sheet, and what there is to say about it.
 // Never: leaves a store that is partly written under its name.
 #pragma once
@@ -22,10 +22,9 @@ struct Summary {
 
 // A store. Nothing is done where it is there already, made of the same; Failure(conflict) where it was made of other
 // things, naming them. A killed run is gone on with at its next shard.
-Summary run(const Options& options, const std::vector<std::pair<std::string, std::string>>& record,
-            RunContext& context);
+Summary run(const Options& options, RunContext& context);
 
-// `--sample`: charts evenly spaced among all, on one sheet.
-Summary draw_sheet(const Options& options, const std::vector<std::pair<std::string, std::string>>& record);
+// `--sample`: charts evenly spaced among all, on one sheet. Failure(conflict) where the output is there and no PNG.
+Summary draw_sheet(const Options& options, const CancelToken& cancel);
 
 }  // namespace millrace::render

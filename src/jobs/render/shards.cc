@@ -54,7 +54,19 @@ std::string differences(const Attributes& then, const Attributes& now) {
 std::string json_of(const Attributes& attributes) {
   nlohmann::ordered_json json;
   for (const auto& [name, value] : attributes) json[name] = value;
-  return json.dump(1) + "\n";
+  // A column may have a name that is not UTF-8.
+  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+// None where it is not what json_of makes.
+Attributes attributes_of_json(const std::string& text) {
+  Attributes out;
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return out;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) out.emplace_back(name, value.get<std::string>());
+  }
+  return out;
 }
 
 Outcome<Attributes> attributes_in(const std::string& path) {
@@ -64,12 +76,8 @@ Outcome<Attributes> attributes_in(const std::string& path) {
   for (auto bytes = (*reader)->next(); !bytes.empty(); bytes = (*reader)->next()) {
     text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) return Error{ErrorCode::bad_data, "it is not what a run writes", path, ""};
-  Attributes out;
-  for (const auto& [name, value] : json.items()) {
-    if (value.is_string()) out.emplace_back(name, value.get<std::string>());
-  }
+  Attributes out = attributes_of_json(text);
+  if (out.empty()) return Error{ErrorCode::bad_data, "it is not what a run writes", path, ""};
   return out;
 }
 
@@ -77,6 +85,8 @@ Outcome<Attributes> attributes_in(const std::string& path) {
 
 Shards::Shards(std::string output, const ChartLayout& layout, std::uint64_t charts_each)
     : output_(std::move(output)), folder_(output_ + ".shards"), layout_(layout), each_(charts_each) {
+  if (output_.ends_with("/"))
+    throw Failure(ErrorCode::usage, "it names a folder", output_, "name a file, as charts.h5");
   check_output();
   if (!finished_) check_folder();
 }
@@ -114,7 +124,7 @@ void Shards::remove_folder() {
 
 void Shards::check_folder() {
   std::error_code error;
-  fs::create_directories(folder_, error);
+  fs::create_directory(folder_, error);
   if (error) throw Failure(system_error("it cannot be created", folder_, error.value()));
   // Given back by the system when the run ends, however it ends.
   lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -127,7 +137,8 @@ void Shards::check_folder() {
   now.emplace_back("shard", std::to_string(each_));
   if (fs::exists(run, error)) {
     const auto there = attributes_in(run);
-    const std::string other = there ? differences(*there, now) : there.error().what;
+    const Attributes printable_now = attributes_of_json(json_of(now));
+    const std::string other = there ? differences(*there, printable_now) : there.error().what;
     if (!other.empty()) {
       throw Failure(ErrorCode::conflict, "an unfinished run made it of other things: " + other, folder_,
                     "go on with what it was made of, give another OUTPUT, or remove this folder");
@@ -135,6 +146,10 @@ void Shards::check_folder() {
     return;
   }
   // Shards without it are older than it, or not ours.
+  // What a run that was killed while it wrote run.json has left.
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    if (entry.path().filename().string().starts_with(AtomicFile::kTemporaryPrefix)) fs::remove(entry.path(), error);
+  }
   if (!fs::is_empty(folder_, error)) {
     throw Failure(ErrorCode::conflict, "it holds files that no run knows", folder_,
                   "give another OUTPUT, or move this folder away");
@@ -150,15 +165,26 @@ std::pair<std::uint64_t, std::uint64_t> Shards::range(std::uint64_t k) const {
 
 std::string Shards::path(std::uint64_t k) const { return fmt::format("{}/{:05}.h5", folder_, k); }
 
-bool Shards::has(std::uint64_t k) const { return ::access(path(k).c_str(), F_OK) == 0; }
-
-void Shards::write(std::uint64_t k, const std::function<void(ChartStore&)>& fill) {
-  const std::string name = path(k), unfinished = name + ".part";
+// What each shard says of itself.
+ChartLayout Shards::layout_of(std::uint64_t k) const {
   ChartLayout layout = layout_;
   const auto [begin, end] = range(k);
   layout.charts = end - begin;
+  layout.attributes.emplace_back("charts", fmt::format("{} to {}", begin, end));
+  return layout;
+}
+
+bool Shards::has(std::uint64_t k) const {
+  if (::access(path(k).c_str(), F_OK) != 0) return false;
+  // One that is damaged, or another's, is drawn again.
+  const auto there = chart_store_attributes(path(k));
+  return there && differences(*there, layout_of(k).attributes).empty();
+}
+
+void Shards::write(std::uint64_t k, const std::function<void(ChartStore&)>& fill) {
+  const std::string name = path(k), unfinished = name + ".part";
   try {
-    ChartStore store(unfinished, layout);
+    ChartStore store(unfinished, layout_of(k));
     fill(store);
     store.finish();
   } catch (...) {

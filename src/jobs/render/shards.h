@@ -44,6 +44,7 @@ class Shards {
 
  private:
   std::string path(std::uint64_t k) const;
+  ChartLayout layout_of(std::uint64_t k) const;
   std::string part() const { return output_ + ".part"; }
   void check_output();
   void check_folder();

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
+#include "src/io/file/reader.h"
 #include "src/io/image/png_write.h"
 #include "src/jobs/render/run.h"
 
@@ -20,11 +22,27 @@ int columns_of(std::uint64_t charts, int width, int height) {
   return columns;
 }
 
+// A sheet may replace a sheet, not a store or a series.
+void check_output(const std::string& path) {
+  auto reader = FileReader::open(path, FileReader::Hashing::off);
+  if (!reader) return;
+  const auto front = (*reader)->peek();
+  constexpr std::string_view kPng = "\x89PNG";
+  if (front.empty() || std::equal(kPng.begin(), kPng.end(), front.begin(),
+                                  front.begin() + std::min<std::ptrdiff_t>(4, std::ssize(front)),
+                                  [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; })) {
+    return;
+  }
+  throw Failure(ErrorCode::conflict, "it is there and is not a picture", path,
+                "a sheet is a PNG: give it another name, as -o sheet.png");
+}
+
 }  // namespace
 
-Summary draw_sheet(const Options& options, const std::vector<std::pair<std::string, std::string>>& record) {
+Summary draw_sheet(const Options& options, const CancelToken& cancel) {
   const auto begin = Clock::now();
-  const Plan plan = make_plan(options, record);
+  check_output(options.output);
+  const Plan plan = make_plan(options, cancel);
   const auto count = std::min<std::uint64_t>(plan.charts, static_cast<std::uint64_t>(options.sample));
   const int columns = columns_of(count, options.width, options.height);
   const int rows =

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "src/base/text.h"
@@ -104,6 +105,18 @@ void read_npy(const std::string& path, const Options& options, Source& out) {
   }
 }
 
+// Rows from new to old would be drawn backwards, with labels of the past. Only dates that sort as text can tell.
+void check_order(const Source& source) {
+  const std::vector<std::string>& dates = source.dates;
+  const bool sorts = std::all_of(dates.begin(), dates.end(), [](const std::string& date) {
+    return date.size() >= 10 && date[4] == '-' && date[7] == '-';
+  });
+  if (dates.size() < 2 || !sorts || !std::is_sorted(dates.begin(), dates.end(), std::greater<>())) return;
+  if (dates.front() == dates.back()) return;
+  throw Failure(ErrorCode::bad_data, "its rows go from new to old", source.name,
+                "sort them by date: else charts run backwards and labels tell the past");
+}
+
 void look_over(const Options& options, Source& out) {
   std::vector<double> values;
   std::vector<std::uint8_t> missing;
@@ -175,18 +188,27 @@ std::size_t Source::row_of(const Options& options, std::size_t window) const {
   return window * (ready > 0 ? ready : static_cast<std::size_t>(options.stride));
 }
 
+void Source::throw_if_changed() const {
+  const auto now = FileReader::open(name, FileReader::Hashing::off);
+  if (now && (*now)->size() == bytes && (*now)->mtime_ns() == mtime_ns) return;
+  throw Failure(ErrorCode::conflict, "it changed while it was read", name, "run the same command again");
+}
+
 Source open_source(const std::string& path, const Options& options) {
   Source out;
   out.name = path;
   auto reader = std::move(FileReader::open(path)).or_throw();
   out.bytes = reader->size();
+  out.mtime_ns = reader->mtime_ns();
   out.content = hex_of_bytes(reader->finish_hash().or_throw());
   if (extension(path) == "npy") {
     read_npy(path, options, out);
   } else {
     read_csv(path, options, out);
   }
+  check_order(out);
   look_over(options, out);
+  out.throw_if_changed();
   return out;
 }
 

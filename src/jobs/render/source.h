@@ -38,6 +38,7 @@ std::vector<Role> roles_of(const Options& options);
 struct Source {
   std::string name;
   std::uint64_t bytes = 0;
+  std::int64_t mtime_ns = 0;
   std::string content;  // hex of its hash
 
   std::size_t rows = 0;            // of the series; of all ready windows together
@@ -52,6 +53,9 @@ struct Source {
   // The first row of a window, and its number of rows.
   std::size_t row_of(const Options& options, std::size_t window) const;
   std::size_t length(const Options& options) const;
+
+  // Failure(conflict) where the file is not what was opened.
+  void throw_if_changed() const;
 
   // What the columns lie in.
   std::vector<std::vector<double>> owned;
