@@ -15,7 +15,7 @@ namespace millrace {
 struct Bytes {
   std::uint64_t count = 0;
 
-  friend auto operator<=>(Bytes, Bytes) = default;
+  friend auto operator<=>(Bytes, Bytes) = default;  // NOLINT(modernize-use-nullptr): what it expands to
   friend Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
   friend Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
   friend Bytes operator*(Bytes a, std::uint64_t n) { return {a.count * n}; }

@@ -75,7 +75,7 @@ const std::vector<TrashSearch::Trashed>& TrashSearch::listing(const std::string&
   while (const dirent* entry = ::readdir(handle.get())) {
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
-    Trashed item{files + "/" + name, "", {}};
+    Trashed item{fmt::format("{}/{}", files, name), "", {}};
     const auto state = state_of(item.file);
     if (!state || !state->regular) continue;
     item.state = *state;
@@ -90,8 +90,8 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
   std::vector<std::pair<std::string, std::string>> trashes = {{std::string(g_get_user_data_dir()) + "/Trash", "/"}};
   for (std::string folder = folder_of(path);; folder = folder_of(folder)) {
     const std::string start = folder == "/" ? "" : folder;
-    trashes.emplace_back(start + "/.Trash/" + user, folder);
-    trashes.emplace_back(start + "/.Trash-" + user, folder);
+    trashes.emplace_back(fmt::format("{}/.Trash/{}", start, user), folder);
+    trashes.emplace_back(fmt::format("{}/.Trash-{}", start, user), folder);
     if (folder == "/" || folder == ".") break;
   }
   // The inode tells the file even among several with one name; the note tells hard links of one file apart. A trash
