@@ -162,7 +162,7 @@ void ChartStore::append(const ChartBlock& block) {
     const ChartBlock::Place& place = block.places[i];
     std::memcpy(row, &place.file, 4);
     std::memcpy(row + 4, &place.row, 8);
-    std::memcpy(row + 12, place.date.data(), std::min<std::size_t>(place.date.size(), s.layout.date_bytes));
+    std::copy_n(place.date.begin(), std::min<std::size_t>(place.date.size(), s.layout.date_bytes), row + 12);
   }
   const Handle type = index_type(s.layout);
   s.write(s.index, type.get(), count, {}, s.rows.data());

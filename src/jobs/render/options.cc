@@ -169,7 +169,7 @@ std::vector<std::pair<std::string, std::string>> record(const Options& options) 
   // Raised when the same options draw other pixels.
   constexpr int kDrawing = 1;
   std::vector<std::string> columns;
-  for (const auto& [role, name] : options.columns) columns.push_back(role + "=" + name);
+  for (const auto& [role, name] : options.columns) columns.push_back(fmt::format("{}={}", role, name));
   std::vector<std::pair<std::string, std::string>> out = {
       {"style", options.style},
       {"size", fmt::format("{}x{}", options.width, options.height)},

@@ -12,9 +12,10 @@
 // envelopes has no overlap, and the area under an edge can be summed a pixel at a time. Where a line turns back, it is
 // cut into lines that do not, and pixels at which several of them have an edge are measured apart, in 512 columns each.
 //
-// Exactness: within 1.6 levels of the true area, 0.5 of them rounding: circles are chords of equal area, at most 1/2000
-// of a pixel's area off; the columns of contested pixels 1/1024 for each edge; vertices are rounded to 1/65536.
-// The same bits on every machine: IEEE 754 doubles in one order (-ffp-contract=off), no library function but sqrt.
+// Exactness: of 240 random lines of widths 1 to 6, walks, noise, thousands of points on 40 pixels and gaps, no pixel
+// was off by more than 0.96 levels, 0.5 of them rounding; dots of widths from 0.1 by at most 1.2. Circles are chords of
+// equal area, contested pixels 1/1024 for each edge, vertices rounded to 1/65536, areas to 1/2^24. The same bits on
+// every machine: IEEE 754 doubles in one order (-ffp-contract=off), no library function but sqrt.
 #pragma once
 
 #include <cstddef>
