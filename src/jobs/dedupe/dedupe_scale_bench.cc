@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "src/io/image/thumbnail_jpeg.h"

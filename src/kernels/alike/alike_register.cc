@@ -95,8 +95,12 @@ struct Sums {
         terms[term] += powers[across + (q % 3 == 1)] * slopes[p / 3 + q / 3][down + (q % 3 == 2)];
       terms[term++] += powers[across] * residuals[p / 3][down];
     }
-    const auto by_slopes = [&](const Eight* x, const Eight* y) HWY_ATTR {
-      for (std::size_t q = 0; q < 6; ++q, ++term) terms[term] += powers[q % 3 == 1] * (q < 3 ? x : y)[q % 3 == 2];
+    const auto by_slopes = [&](const Eight(&x)[2], const Eight(&y)[2]) HWY_ATTR {
+      for (const Eight* by : {x, y}) {
+        terms[term++] += by[0];
+        terms[term++] += rx * by[0];
+        terms[term++] += by[1];
+      }
     };
     by_slopes(xv, yv);
     terms[term++] += vv;

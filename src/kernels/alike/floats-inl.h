@@ -1,5 +1,6 @@
 // N floats that are worked on together, whatever the level's vectors hold: the same operations in the same order, so
-// the same bits. Included once a target, inside foreach_target's passes.
+// the same bits. Included once a target, inside foreach_target's passes. Operators are no friends: GCC 12 compiles
+// those of a class template for the baseline, and where they are not inlined vectors get lost on the way.
 #if defined(MILLRACE_FLOATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MILLRACE_FLOATS_INL_H_
 #undef MILLRACE_FLOATS_INL_H_
@@ -24,22 +25,23 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Fours of the compiler's own vectors, which every machine has. Plain loops over arrays that are passed by value take
 // five times as long with GCC 12: a coarse search 13.4 us and 2.6.
+using V = float __attribute__((vector_size(16)));
+using I = std::int32_t __attribute__((vector_size(16)));
+
 template <std::size_t N>
 struct Floats {
-  using V = float __attribute__((vector_size(16)));
-  using I = std::int32_t __attribute__((vector_size(16)));
   static constexpr std::size_t kEach = 4, kParts = N / kEach;
   V part[kParts];
 
   static Floats all(float value) {
-    return made([&](std::size_t) { return V{value, value, value, value}; });
+    Floats out;
+    for (V& v : out.part) v = V{value, value, value, value};
+    return out;
   }
   static Floats at(const float* from) {
-    return made([&](std::size_t p) {
-      V v;
-      std::memcpy(&v, from + p * kEach, sizeof v);
-      return v;
-    });
+    Floats out;
+    std::memcpy(out.part, from, sizeof out.part);
+    return out;
   }
   // 1 in lanes [begin, end), 0 elsewhere.
   static Floats within(int begin, int end) {
@@ -71,47 +73,70 @@ struct Floats {
     if constexpr (kParts == 4) v = (part[0] + part[2]) + (part[1] + part[3]);
     return (v[0] + v[2]) + (v[1] + v[3]);
   }
-  friend Floats operator+(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) { return a.part[p] + b.part[p]; });
-  }
-  friend Floats operator-(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) { return a.part[p] - b.part[p]; });
-  }
-  friend Floats operator*(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) { return a.part[p] * b.part[p]; });
-  }
-  friend Floats operator/(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) { return a.part[p] / b.part[p]; });
-  }
-  friend Floats size_of(const Floats& a) {
-    constexpr std::int32_t kSize = 0x7FFFFFFF;
-    return made([&](std::size_t p) { return V(I(a.part[p]) & I{kSize, kSize, kSize, kSize}); });
-  }
-  friend Floats lesser(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) { return a.part[p] < b.part[p] ? a.part[p] : b.part[p]; });
-  }
-  friend Floats greater(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) { return a.part[p] > b.part[p] ? a.part[p] : b.part[p]; });
-  }
-  // Towards zero.
-  friend Floats whole(const Floats& a) {
-    return made([&](std::size_t p) { return __builtin_convertvector(__builtin_convertvector(a.part[p], I), V); });
-  }
-  // 1 where low <= a <= high, 0 elsewhere.
-  friend Floats between(const Floats& a, float low, float high) {
-    const V one = all(1.0F).part[0];
-    return made([&](std::size_t p) { return V(I(one) & (a.part[p] >= low) & (a.part[p] <= high)); });
-  }
-  Floats& operator+=(const Floats& other) { return *this = *this + other; }
-
- private:
-  template <typename Of>
-  static Floats made(const Of& of) {
-    Floats out;
-    for (std::size_t p = 0; p < kParts; ++p) out.part[p] = of(p);
-    return out;
+  Floats& operator+=(const Floats& b) {
+    for (std::size_t p = 0; p < kParts; ++p) part[p] += b.part[p];
+    return *this;
   }
 };
+
+template <std::size_t N>
+inline Floats<N> operator+(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out = a;
+  return out += b;
+}
+template <std::size_t N>
+inline Floats<N> operator-(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] - b.part[p];
+  return out;
+}
+template <std::size_t N>
+inline Floats<N> operator*(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] * b.part[p];
+  return out;
+}
+template <std::size_t N>
+inline Floats<N> operator/(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] / b.part[p];
+  return out;
+}
+template <std::size_t N>
+inline Floats<N> size_of(const Floats<N>& a) {
+  Floats<N> out;
+  constexpr std::int32_t kSize = 0x7FFFFFFF;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = V(I(a.part[p]) & I{kSize, kSize, kSize, kSize});
+  return out;
+}
+template <std::size_t N>
+inline Floats<N> lesser(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] < b.part[p] ? a.part[p] : b.part[p];
+  return out;
+}
+template <std::size_t N>
+inline Floats<N> greater(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] > b.part[p] ? a.part[p] : b.part[p];
+  return out;
+}
+// Towards zero.
+template <std::size_t N>
+inline Floats<N> whole(const Floats<N>& a) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p)
+    out.part[p] = __builtin_convertvector(__builtin_convertvector(a.part[p], I), V);
+  return out;
+}
+// 1 where low <= a <= high, 0 elsewhere.
+template <std::size_t N>
+inline Floats<N> between(const Floats<N>& a, float low, float high) {
+  Floats<N> out;
+  const V one = {1, 1, 1, 1};
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = V(I(one) & (a.part[p] >= low) & (a.part[p] <= high));
+  return out;
+}
 
 #else
 
@@ -123,18 +148,20 @@ struct Floats {
   V part[kParts];
 
   static HWY_INLINE Floats all(float value) {
-    return made([&](std::size_t) HWY_ATTR { return hn::Set(D(), value); });
+    Floats out;
+    for (V& v : out.part) v = hn::Set(D(), value);
+    return out;
   }
   static HWY_INLINE Floats at(const float* from) {
-    return made([&](std::size_t p) HWY_ATTR { return hn::LoadU(D(), from + p * kEach); });
+    Floats out;
+    for (std::size_t p = 0; p < kParts; ++p) out.part[p] = hn::LoadU(D(), from + p * kEach);
+    return out;
   }
   // 1 in lanes [begin, end), 0 elsewhere.
   static HWY_INLINE Floats within(int begin, int end) {
-    const auto low = hn::Set(D(), static_cast<float>(begin)), high = hn::Set(D(), static_cast<float>(end));
-    return made([&](std::size_t p) HWY_ATTR {
-      const auto lane = hn::Iota(D(), static_cast<float>(p * kEach));
-      return hn::IfThenElseZero(hn::And(hn::Ge(lane, low), hn::Lt(lane, high)), hn::Set(D(), 1.0F));
-    });
+    Floats out;
+    for (std::size_t p = 0; p < kParts; ++p) out.part[p] = hn::Iota(D(), static_cast<float>(p * kEach));
+    return between(out, static_cast<float>(begin), static_cast<float>(end - 1));
   }
   // Lanes 0, 2, 4... of twice as many floats, and 1, 3, 5...
   static HWY_INLINE void pairs_at(const float* from, Floats& even, Floats& odd) {
@@ -162,47 +189,12 @@ struct Floats {
       return folded(D(), hn::Add(hn::Add(part[0], part[2]), hn::Add(part[1], part[3])));
     }
   }
-  friend HWY_INLINE Floats operator+(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) HWY_ATTR { return hn::Add(a.part[p], b.part[p]); });
+  HWY_INLINE Floats& operator+=(const Floats& b) {
+    for (std::size_t p = 0; p < kParts; ++p) part[p] = hn::Add(part[p], b.part[p]);
+    return *this;
   }
-  friend HWY_INLINE Floats operator-(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) HWY_ATTR { return hn::Sub(a.part[p], b.part[p]); });
-  }
-  friend HWY_INLINE Floats operator*(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) HWY_ATTR { return hn::Mul(a.part[p], b.part[p]); });
-  }
-  friend HWY_INLINE Floats operator/(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) HWY_ATTR { return hn::Div(a.part[p], b.part[p]); });
-  }
-  friend HWY_INLINE Floats size_of(const Floats& a) {
-    return made([&](std::size_t p) HWY_ATTR { return hn::Abs(a.part[p]); });
-  }
-  friend HWY_INLINE Floats lesser(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) HWY_ATTR { return hn::Min(a.part[p], b.part[p]); });
-  }
-  friend HWY_INLINE Floats greater(const Floats& a, const Floats& b) {
-    return made([&](std::size_t p) HWY_ATTR { return hn::Max(a.part[p], b.part[p]); });
-  }
-  // Towards zero.
-  friend HWY_INLINE Floats whole(const Floats& a) {
-    return made([&](std::size_t p) HWY_ATTR { return hn::Trunc(a.part[p]); });
-  }
-  // 1 where low <= a <= high, 0 elsewhere.
-  friend HWY_INLINE Floats between(const Floats& a, float low, float high) {
-    const auto from = hn::Set(D(), low), to = hn::Set(D(), high), one = hn::Set(D(), 1.0F);
-    return made([&](std::size_t p) HWY_ATTR {
-      return hn::IfThenElseZero(hn::And(hn::Ge(a.part[p], from), hn::Le(a.part[p], to)), one);
-    });
-  }
-  HWY_INLINE Floats& operator+=(const Floats& other) { return *this = *this + other; }
 
  private:
-  template <class Of>
-  static HWY_INLINE Floats made(const Of& of) {
-    Floats out;
-    for (std::size_t p = 0; p < kParts; ++p) out.part[p] = of(p);
-    return out;
-  }
   template <class D1, class V1>
   static HWY_INLINE float folded(D1 d, V1 v) {
     if constexpr (hn::MaxLanes(d) > 4) {
@@ -214,6 +206,65 @@ struct Floats {
     }
   }
 };
+
+template <std::size_t N>
+HWY_INLINE Floats<N> operator+(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out = a;
+  return out += b;
+}
+template <std::size_t N>
+HWY_INLINE Floats<N> operator-(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Sub(a.part[p], b.part[p]);
+  return out;
+}
+template <std::size_t N>
+HWY_INLINE Floats<N> operator*(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Mul(a.part[p], b.part[p]);
+  return out;
+}
+template <std::size_t N>
+HWY_INLINE Floats<N> operator/(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Div(a.part[p], b.part[p]);
+  return out;
+}
+template <std::size_t N>
+HWY_INLINE Floats<N> size_of(const Floats<N>& a) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Abs(a.part[p]);
+  return out;
+}
+template <std::size_t N>
+HWY_INLINE Floats<N> lesser(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Min(a.part[p], b.part[p]);
+  return out;
+}
+template <std::size_t N>
+HWY_INLINE Floats<N> greater(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Max(a.part[p], b.part[p]);
+  return out;
+}
+// Towards zero.
+template <std::size_t N>
+HWY_INLINE Floats<N> whole(const Floats<N>& a) {
+  Floats<N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Trunc(a.part[p]);
+  return out;
+}
+// 1 where low <= a <= high, 0 elsewhere.
+template <std::size_t N>
+HWY_INLINE Floats<N> between(const Floats<N>& a, float low, float high) {
+  Floats<N> out;
+  const typename Floats<N>::D d;
+  const auto from = hn::Set(d, low), to = hn::Set(d, high), one = hn::Set(d, 1.0F);
+  for (std::size_t p = 0; p < a.kParts; ++p)
+    out.part[p] = hn::IfThenElseZero(hn::And(hn::Ge(a.part[p], from), hn::Le(a.part[p], to)), one);
+  return out;
+}
 
 #endif
 
