@@ -84,7 +84,7 @@ struct Sums {
   }
 
   // Adds the terms, for these positions across.
-  void put(const Eight& rx, std::array<Eight, kTerms>& terms) const {
+  void put(const Eight& rx, Eight (&terms)[kTerms]) const {
     const Eight powers[3] = {Eight::all(1), rx, rx * rx};
     const Eight* slopes[3] = {xx, xy, yy};
     const Eight* residuals[2] = {xe, ye};
@@ -153,8 +153,8 @@ HWY_INLINE bool set_up(const float* a, const float* moved, const float* inside, 
   out.fit = 1.0F - out.misfit / (square.total() / covered - mean * mean + 4.0F);
   if (out.fit < tried.least_fit) return false;
 
-  std::array<Eight, kTerms> terms;
-  terms.fill(none);
+  Eight terms[kTerms];
+  for (Eight& term : terms) term = none;
   for (std::size_t x = 0; x < N; x += 8) {
     Sums sums;
     for (std::size_t y = 0; y < N; ++y) {

@@ -147,6 +147,8 @@ struct Floats {
   static constexpr std::size_t kEach = hn::MaxLanes(D()), kParts = N / kEach;
   V part[kParts];
 
+  // One that the compiler makes is not compiled for the level, either.
+  HWY_INLINE Floats() {}
   static HWY_INLINE Floats all(float value) {
     Floats out;
     for (V& v : out.part) v = hn::Set(D(), value);
