@@ -86,3 +86,15 @@ def test_bmp_and_one_strip_tiff_name_their_need(folder, picture):
     assert "needs" in hashed(folder / "large.bmp")["error"]
     picture.save(folder / "one.tif", compression="tiff_adobe_deflate", tiffinfo={278: SIDE})
     assert "needs" in hashed(folder / "one.tif")["error"]
+
+
+def test_memory_does_not_grow_with_the_number_of_charts(tmp_path):
+    peaks = []
+    for length in (3000, 12000):
+        series = tmp_path / f"{length}.npy"
+        numpy.save(series, numpy.cumsum(numpy.random.default_rng(1).normal(0, 1, length)))
+        done, peak = run_and_watch([PROGRAM, "render", series, "-o", tmp_path / f"{length}.h5", "--size", "400x250",
+                                    "--shard", "200", "--progress", "none"])
+        assert done.returncode == 0, done.stderr
+        peaks.append(peak)
+    assert max(peaks) < 200 << 20 and peaks[1] < peaks[0] + (24 << 20), peaks

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from processes import run_and_watch  # noqa: E402
 from program import PROGRAM, millrace  # noqa: E402
 
 KILLS = 50
@@ -161,14 +160,3 @@ def test_two_runs_at_once(series, undisturbed, tmp_path):
         codes.append(process.returncode)
         assert process.returncode == 0 or b"another run is drawing the same output" in err, err
     assert 0 in codes and output.read_bytes() == expected
-
-
-def test_memory_does_not_grow_with_the_number_of_charts(tmp_path):
-    peaks = []
-    for length in (3000, 12000):
-        series = tmp_path / f"{length}.npy"
-        np.save(series, np.cumsum(np.random.default_rng(1).normal(0, 1, length)))
-        done, peak = run_and_watch([PROGRAM, *command(series, tmp_path / f"{length}.h5")])
-        assert done.returncode == 0, done.stderr
-        peaks.append(peak)
-    assert max(peaks) < 200 << 20 and peaks[1] < peaks[0] + (24 << 20), peaks
