@@ -85,7 +85,7 @@ Plan make_plan(const Options& options, const CancelToken& cancel) {
   if (plan.charts == 0) no_charts(plan, options);
   if (options.limit > 0) plan.charts = std::min(plan.charts, static_cast<std::uint64_t>(options.limit));
 
-  plan.look.tones = ink::tones(static_cast<std::uint8_t>(options.paper), static_cast<std::uint8_t>(options.ink));
+  plan.look.pixels = ink::pixels(ink::tones(static_cast<std::uint8_t>(options.paper), static_cast<std::uint8_t>(options.ink)));
   ChartLayout& layout = plan.layout;
   layout.charts = plan.charts;
   layout.width = static_cast<std::uint32_t>(options.width);

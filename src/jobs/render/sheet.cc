@@ -52,7 +52,7 @@ Summary draw_sheet(const Options& options, const CancelToken& cancel) {
   std::vector<std::uint8_t> chart(static_cast<std::size_t>(options.width) * static_cast<std::size_t>(options.height));
   Artist artist(plan, options);
   for (std::uint64_t i = 0; i < count; ++i) {
-    ink::paint(artist.draw(i * plan.charts / count), plan.look.tones, chart.data());
+    ink::paint(artist.draw(i * plan.charts / count), plan.look.pixels, chart.data());
     const int left = kMargin + static_cast<int>(i % static_cast<std::uint64_t>(columns)) * (options.width + kMargin);
     const int top = kMargin + static_cast<int>(i / static_cast<std::uint64_t>(columns)) * (options.height + kMargin);
     for (int y = 0; y < options.height; ++y) {
