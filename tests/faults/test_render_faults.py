@@ -92,7 +92,7 @@ def test_a_damaged_or_foreign_shard_is_drawn_again(series, undisturbed, tmp_path
         running.stderr.close()
         if running.returncode == 0:
             pytest.skip("the run ended before it could be killed")
-        first, second = shards / "00000.h5", shards / "00001.h5"
+        first, second = shards / "0.h5", shards / "1.h5"
         if damage == "temporary":  # killed while run.json was written
             for file in shards.iterdir():
                 file.unlink()
@@ -107,7 +107,7 @@ def test_a_series_that_changes_while_it_is_drawn(tmp_path):
     series = tmp_path / "p.npy"
     np.save(series, np.cumsum(np.random.default_rng(1).normal(0, 1, 12000)))
     running = start(series, tmp_path / "c.h5")
-    while running.poll() is None and not (tmp_path / "c.h5.shards/00000.h5").exists():
+    while running.poll() is None and not (tmp_path / "c.h5.shards/0.h5").exists():
         time.sleep(0.001)
     with open(series, "r+b") as file:
         file.seek(-8, 2)

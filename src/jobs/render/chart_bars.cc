@@ -2,12 +2,11 @@
 #include <cmath>
 
 #include "src/jobs/render/chart.h"
+#include "src/jobs/render/format.h"
 #include "src/kernels/ink/canvas.h"
 
 namespace millrace::render {
 namespace {
-
-constexpr std::uint8_t kRising = 204;  // 0.8 of all ink: a gray of 0.2
 
 // The pixel rows of a bar's four prices.
 struct Bar {
@@ -52,9 +51,10 @@ class OhlcPen : public BarPen {
  protected:
   void put(std::size_t i, std::size_t, const Bar& bar) override {
     const int x = static_cast<int>(4 * i);
-    canvas_.dot(x, bar.open, ink::kFull);
-    canvas_.block(x + 1, x + 1, bar.high, bar.low, ink::kFull);
-    canvas_.dot(x + 2, bar.close, ink::kFull);
+    const std::uint8_t level = bar.rises ? kRising : kFalling;
+    canvas_.dot(x, bar.open, level);
+    canvas_.block(x + 1, x + 1, bar.high, bar.low, level);
+    canvas_.dot(x + 2, bar.close, level);
   }
 };
 
@@ -72,7 +72,7 @@ class CandlePen : public BarPen {
     canvas_.block(wick, wick, bar.high, bar.low, ink::kFull);
     // Narrower than a pixel: the wick's own column.
     const bool narrow = 0.8 * slot < 1;
-    canvas_.block(narrow ? wick : left, narrow ? wick : right, bar.open, bar.close, bar.rises ? kRising : ink::kFull);
+    canvas_.block(narrow ? wick : left, narrow ? wick : right, bar.open, bar.close, bar.rises ? kRising : kFalling);
   }
 };
 

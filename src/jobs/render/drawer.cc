@@ -5,6 +5,7 @@
 
 #include "src/device/cpu/executor.h"
 #include "src/jobs/render/chart.h"
+#include "src/jobs/render/format.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::render {
@@ -35,8 +36,13 @@ Options options_of(const ChartOptions& given) {
   out.height = given.height;
   out.line_width = given.line_width;
   out.scale = given.scale;
-  out.ink = given.ink;
-  out.paper = given.paper;
+  const auto gray = [](int level) -> std::optional<ink::Colour> {
+    if (level < 0) return std::nullopt;
+    const auto v = static_cast<std::uint8_t>(level);
+    return ink::Colour{v, v, v};
+  };
+  out.ink = gray(given.ink);
+  out.paper = gray(given.paper);
   out.volume = given.volume;
   out.average = given.average;
   out.settle();
@@ -49,7 +55,7 @@ struct ChartDrawer::State {
   explicit State(const ChartOptions& given)
       : options(options_of(given)),
         roles(roles_of(options)),
-        tones(ink::tones(static_cast<std::uint8_t>(options.paper), static_cast<std::uint8_t>(options.ink))),
+        pixels_of_level(ink::pixels(palette_of(options), 1, ink::Depth::bytes)),
         executor(given.threads),
         desks([this] { return std::make_unique<Desk>(options); }) {}
 
@@ -74,7 +80,7 @@ struct ChartDrawer::State {
       for (std::size_t i = from; i < to; ++i) {
         take(series + i * each, before, rows, desk->window);
         desk->pen->draw(desk->window, desk->picture);
-        ink::paint(desk->picture, tones, images + i * pixels);
+        ink::paint(desk->picture, pixels_of_level, images + i * pixels);
       }
     });
   }
@@ -98,7 +104,7 @@ struct ChartDrawer::State {
 
   const Options options;
   const std::vector<Role> roles;
-  const ink::Tones tones;
+  const ink::Pixels pixels_of_level;
   const Executor executor;
   Pool<Desk> desks;
 };
