@@ -103,7 +103,8 @@ def test_every_store_holds_the_same_charts(source, truth, tmp_path, store, dtype
     assert images.shape == expected.shape and (images.dtype == expected.dtype)
     if store == "jpeg":
         error = np.abs(images.astype(int) - expected)
-        assert error.mean() < 1 and error.max() <= 64, (error.mean(), error.max())
+        # At the default quality; docs/render.md states it.
+        assert error.mean() < (1 if colours == "gray" else 2) and error.max() <= 32, (error.mean(), error.max())
     else:
         np.testing.assert_array_equal(images, expected)
 
