@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace millrace::render {
@@ -19,8 +20,8 @@ struct ChartOptions {
   double line_width = 3;         // in pixels
   std::string scale = "window";  // window: from a chart's lowest to its highest price; log: of its logarithms
   int ink = -1, paper = -1;      // grays of 0 to 255; -1: the style's own
-  bool volume = true;            // jkx: volume below the prices
-  int average = -1;              // jkx: closes in the moving average; 0: none, -1: as many as a chart has rows
+  std::optional<bool> volume;    // the volume below the prices; none: for jkx alone
+  int average = -1;              // closes in a moving average; 0: none, -1: for jkx as many as a chart has rows, else none
   int threads = 0;               // 0: one a core
 };
 
@@ -34,7 +35,7 @@ class ChartDrawer {
   ChartDrawer& operator=(ChartDrawer&&) noexcept;
 
   int rows() const;     // of a series in a chart
-  int columns() const;  // line: 1, the close; else open, high, low, close; jkx with volume: and volume
+  int columns() const;  // line: 1, the close; else open, high, low, close; with volume: and volume
   int history() const;  // rows before a chart that its moving average looks back at
   int width() const;
   int height() const;

@@ -11,8 +11,8 @@
 
 namespace millrace::render {
 
-// Levels that stand for a colour of their own in bars and candles.
-inline constexpr std::uint8_t kRising = 204, kFalling = 205;
+// Levels that stand for a colour of their own in bars and candles; and what volume is drawn in beside prices.
+inline constexpr std::uint8_t kRising = 204, kFalling = 205, kVolumeLevel = 128;
 
 ink::Palette palette_of(const Options& options);
 

@@ -119,8 +119,10 @@ void describe(Settings& settings, Options& options) {
   add_colour("falling", "of the others; auto is the ink's", options.falling);
   settings.add_choice("channels", {"auto", "gray", "rgb"}, "auto is rgb where one of the colours is not gray",
                       options.channels);
-  settings.add_switch("volume", "jkx: the volume below the prices", options.volume);
-  settings.add_integer("ma", "N", "jkx: a moving average of N closes; 0 is none, -1 as many as a window has rows",
+  settings.add_switch("volume", "the volume, below the prices, a fifth of the height; auto is for jkx alone",
+                      options.volume);
+  settings.add_integer("ma", "N",
+                       "a moving average of N closes; 0 is none, -1 is for jkx as many as a window has rows, else none",
                        options.average, -1, 1 << 20);
   settings.heading("Series");
   settings.add_integer("window", "N", "rows of the series in a chart; 0 is 100, for jkx 20", options.window, 0,
@@ -185,6 +187,11 @@ void Options::settle() {
   } else {
     if (window == 0) window = 100;
     if (height == 0) height = 500;
+  }
+  average = std::max(0LL, average);
+  if (draws_volume() && height < 5) {
+    throw Failure(ErrorCode::usage, fmt::format("a chart {} pixels high has no row for the volume", height), "--size",
+                  "use at least 5, or --no-volume");
   }
   if (style == "ohlc") {
     if (width > 0) {
@@ -265,10 +272,8 @@ std::vector<std::pair<std::string, std::string>> record(const Options& options) 
   // Where shards are part of what is there in the end.
   if (options.virtual_set || options.sharded()) out.emplace_back("shard", std::to_string(options.shard));
   if (options.virtual_set) out.emplace_back("virtual", "true");
-  if (options.style == "jkx") {
-    out.emplace_back("volume", options.volume ? "true" : "false");
-    out.emplace_back("ma", std::to_string(options.average));
-  }
+  out.emplace_back("volume", options.draws_volume() ? "true" : "false");
+  out.emplace_back("ma", std::to_string(options.average));
   return out;
 }
 

@@ -30,8 +30,8 @@ struct Options {
   std::optional<ink::Colour> ink, paper;       // none: the style's own
   std::optional<ink::Colour> rising, falling;  // of bars and candles; none: the ink's
   std::string channels = "auto";               // gray, rgb, or rgb where a colour is not gray
-  bool volume = true;
-  long long average = -1;  // closes in a moving average; 0: none, -1: as many as a window has rows
+  std::optional<bool> volume;                  // none: in jkx alone
+  long long average = -1;  // closes in a moving average; 0: none, -1: jkx as many as a window has rows, others none
   std::string store = "hdf5";
   std::string dtype = "u8";
   long long quality = 95;  // of JPEG
@@ -46,6 +46,7 @@ struct Options {
 
   // The store is files or folders of `shard` charts.
   bool sharded() const { return store == "zarr" || store == "png" || store == "jpeg" || store == "webdataset"; }
+  bool draws_volume() const { return volume.value_or(style == "jkx"); }
   double line_pixels() const {
     return line_width_points > 0 ? line_width_points * static_cast<double>(dpi) / 72 : line_width;
   }
