@@ -115,12 +115,12 @@ def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path):
     output = tmp_path / "c.h5"
     running = start(series, output)
     shards = pathlib.Path(f"{output}.shards")
-    while running.poll() is None and len(list(shards.glob("*.h5"))) < 2:
+    while running.poll() is None and len(list(shards.glob("*.charts"))) < 2:
         time.sleep(0.001)
     running.send_signal(signal.SIGKILL)
     running.wait()
     running.stderr.close()
-    done = len(list(shards.glob("*.h5")))
+    done = len(list(shards.glob("*.charts")))
     if running.returncode == 0:
         pytest.skip("the run ended before it could be killed")
     said = millrace(*command(series, output)).stderr.decode()
@@ -133,14 +133,14 @@ def test_a_damaged_or_foreign_shard_is_drawn_again(series, undisturbed, tmp_path
         output = tmp_path / f"{damage}.h5"
         shards = pathlib.Path(f"{output}.shards")
         running = start(series, output)
-        while running.poll() is None and len(list(shards.glob("*.h5"))) < 2:
+        while running.poll() is None and len(list(shards.glob("*.charts"))) < 2:
             time.sleep(0.001)
         running.send_signal(signal.SIGKILL)
         running.wait()
         running.stderr.close()
         if running.returncode == 0:
             pytest.skip("the run ended before it could be killed")
-        first, second = shards / "0.h5", shards / "1.h5"
+        first, second = shards / "0.charts", shards / "1.charts"
         if damage == "temporary":  # killed while run.json was written
             for file in shards.iterdir():
                 file.unlink()
@@ -155,7 +155,7 @@ def test_a_series_that_changes_while_it_is_drawn(tmp_path):
     series = tmp_path / "p.npy"
     np.save(series, np.cumsum(np.random.default_rng(1).normal(0, 1, 12000)))
     running = start(series, tmp_path / "c.h5")
-    while running.poll() is None and not (tmp_path / "c.h5.shards/0.h5").exists():
+    while running.poll() is None and not (tmp_path / "c.h5.shards/0.charts").exists():
         time.sleep(0.001)
     with open(series, "r+b") as file:
         file.seek(-8, 2)

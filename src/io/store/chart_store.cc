@@ -20,7 +20,7 @@ constexpr const char* kWhole = "whole";
 constexpr const char* kSequences = "sequences";
 constexpr const char* kLabels = "labels";
 constexpr const char* kIndex = "index";
-// Bytes that go from a shard to a store at once.
+// Bytes of a table that go from a shard to a store at once.
 constexpr std::size_t kCopied = 4 << 20;
 
 Handle properties(hid_t kind) { return {H5Pcreate(kind), H5Pclose}; }
@@ -56,7 +56,7 @@ std::vector<hsize_t> with_count(std::uint64_t count, const std::vector<hsize_t>&
 
 struct ChartStore::State {
   std::string name, path;  // the last name, and the one until then
-  bool committed = false, mapped = false;
+  bool committed = false;
   ChartLayout layout;
   Handle file, images, sequences, labels, index;
   std::uint64_t at = 0;
@@ -149,7 +149,6 @@ ChartStore::ChartStore(std::string path, const ChartLayout& layout, Kind kind) :
   const std::vector<hsize_t> image = hsizes(layout.image), all = with_count(layout.charts, image);
   const hid_t value = layout.floats ? H5T_IEEE_F32LE : H5T_STD_U8LE;
   if (const auto* mapped = std::get_if<Mapped>(&kind)) {
-    s.mapped = true;
     map_shards(chunked, layout, *mapped);
     std::vector<hsize_t> most(all);
     most[0] = H5S_UNLIMITED;
@@ -221,7 +220,7 @@ void ChartStore::append(const ChartBlock& block) {
   s.at += count;
 }
 
-void ChartStore::append_file(const std::string& path) {
+void ChartStore::append_tables(const std::string& path) {
   State& s = *state_;
   const Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
   if (!file) hdf5::fail("it cannot be read", path);
@@ -230,27 +229,11 @@ void ChartStore::append_file(const std::string& path) {
     if (!set) hdf5::fail(fmt::format("'{}' is not in it", name), path);
     return set;
   };
-  const Handle images = open(kImages);
-  const Handle space{H5Dget_space(images.get()), H5Sclose};
-  std::array<hsize_t, 4> shape{};
-  const int sides = static_cast<int>(s.layout.image.size()) + 1;
-  if (H5Sget_simple_extent_ndims(space.get()) != sides ||
-      H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr) != sides) {
-    hdf5::fail("its images have another shape", path);
-  }
-  std::vector<std::uint8_t> chunk;
-  for (hsize_t i = 0; i < shape[0] && !s.mapped; ++i) {
-    const std::array<hsize_t, 4> offset = {i, 0, 0, 0};
-    hsize_t bytes = 0;
-    std::uint32_t mask = 0;
-    if (H5Dget_chunk_storage_size(images.get(), offset.data(), &bytes) < 0 || bytes == 0) {
-      hdf5::fail(fmt::format("chart {} is missing", i), path);
-    }
-    chunk.resize(bytes);
-    if (H5Dread_chunk(images.get(), H5P_DEFAULT, offset.data(), &mask, chunk.data()) < 0) {
-      hdf5::fail(fmt::format("chart {} cannot be read", i), path);
-    }
-    s.write_chunk(s.at + i, chunk.data(), bytes);
+  const Handle index = open(kIndex);
+  const Handle space{H5Dget_space(index.get()), H5Sclose};
+  hsize_t charts = 0;
+  if (H5Sget_simple_extent_ndims(space.get()) != 1 || H5Sget_simple_extent_dims(space.get(), &charts, nullptr) != 1) {
+    hdf5::fail("its index has another shape", path);
   }
   const auto copy = [&](const char* name, const Handle& to, hid_t type, std::size_t each,
                         const std::vector<hsize_t>& rest) {
@@ -258,8 +241,8 @@ void ChartStore::append_file(const std::string& path) {
     const Handle all{H5Dget_space(from.get()), H5Sclose};
     const hsize_t at_once = std::max<hsize_t>(1, kCopied / each), first = s.at;
     std::vector<std::uint8_t> data;
-    for (hsize_t row = 0; row < shape[0]; row += at_once) {
-      const hsize_t count = std::min(at_once, shape[0] - row);
+    for (hsize_t row = 0; row < charts; row += at_once) {
+      const hsize_t count = std::min(at_once, charts - row);
       const std::vector<hsize_t> part = with_count(count, rest);
       std::vector<hsize_t> start(part.size(), 0);
       start[0] = row;
@@ -280,7 +263,7 @@ void ChartStore::append_file(const std::string& path) {
   if (s.labels) copy(kLabels, s.labels, H5T_NATIVE_FLOAT, 4 * horizons, {horizons});
   const Handle type = index_type(s.layout);
   copy(kIndex, s.index, type.get(), index_bytes(s.layout), {});
-  s.at += shape[0];
+  s.at += charts;
 }
 
 void ChartStore::finish() {

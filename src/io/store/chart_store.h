@@ -39,9 +39,9 @@ class ChartStore : public ChartSink {
   ~ChartStore() override;
 
   void append(const ChartBlock& block) override;
-  // All charts of a finished store of the same layout, but for its number of charts: chunks go over as they are, where
-  // they are not mapped.
-  void append_file(const std::string& path);
+  // All that a finished store of the same layout, but for its number of charts, has beside images; for one that maps
+  // them.
+  void append_tables(const std::string& path);
   // The file is closed, not synced.
   void finish() override;
   void commit() override;

@@ -2,8 +2,9 @@
 // Leaves: shards one by one, and in the end the store under its name.
 // Never: decides whether a store may be made: that is Shards'.
 //
-// hdf5: the folder holds 0.h5 and so on, each a finished store of its own, which are joined into one file; with
-// --virtual they stay, and the output maps them. All others: the folder itself becomes the output.
+// hdf5: the folder holds the file that is being written, and logs of what went into it, for a run that goes on. With
+// --virtual it holds 0.h5 and so on, each a finished store of its own, which stay, and the output maps them. All
+// others: the folder itself becomes the output.
 #pragma once
 
 #include <memory>
@@ -37,14 +38,16 @@ class Form {
   // What a finished output was made of; an error where it is none.
   virtual Outcome<Attributes> made_of(const std::string& output) const = 0;
   // Nothing is missing of an output that is under its name.
-  virtual bool whole() const { return true; }
+  virtual bool whole_output() const { return true; }
   // The folder stays, or is gone, once the output has its name.
   virtual bool keeps_folder() const = 0;
 
   // The folder is there, and ours.
   virtual void begin() {}
+  // Shard by shard, from the first on: one that is there is taken, others are opened and filled.
   virtual bool has(std::uint64_t k) const = 0;
-  virtual std::unique_ptr<ChartSink> open(std::uint64_t k) const = 0;
+  virtual void take(std::uint64_t k) = 0;
+  virtual std::unique_ptr<ChartSink> open(std::uint64_t k) = 0;
   // All shards are there: what the output has beside them.
   virtual void assemble(const CancelToken& cancel) = 0;
   // On the disk, and under its name.
@@ -54,6 +57,9 @@ class Form {
 // `output` and `folder` are names without a slash at the end.
 std::unique_ptr<Form> make_form(const Plan& plan, const Options& options, const std::string& output,
                                 const std::string& folder);
+
+// Failure(cancelled) when the job was told to stop.
+void throw_if(const CancelToken& cancel);
 
 // The forms of stores that are folders.
 std::unique_ptr<Form> make_folder_form(const Plan& plan, const Options& options, const std::string& output,

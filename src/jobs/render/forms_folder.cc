@@ -40,6 +40,7 @@ class FolderForm : public Form {
   }
   bool keeps_folder() const override { return true; }
   bool has(std::uint64_t k) const override { return ::access(path(k).c_str(), F_OK) == 0; }
+  void take(std::uint64_t) override {}
   void assemble(const CancelToken& cancel) override { write_tables(cancel); }
   void publish() override {
     sync_folder(folder_);
@@ -66,9 +67,7 @@ class FolderForm : public Form {
     Artist artist(plan_, options_);
     ChartBlock block;
     for (std::uint64_t chart = 0; chart < plan_.charts; ++chart) {
-      if (cancel.cancelled()) {
-        throw Failure(ErrorCode::cancelled, "interrupted; the same command goes on where this one stopped");
-      }
+      throw_if(cancel);
       block.clear();
       artist.read(chart);
       artist.append_sequence(block.sequences);
@@ -102,7 +101,7 @@ class FolderForm : public Form {
 class PictureForm : public FolderForm {
  public:
   using FolderForm::FolderForm;
-  std::unique_ptr<ChartSink> open(std::uint64_t k) const override {
+  std::unique_ptr<ChartSink> open(std::uint64_t k) override {
     return std::make_unique<ChartFolder>(path(k), cut_.begin(k), options_.store == "jpeg" ? "jpg" : "png");
   }
 
@@ -114,7 +113,7 @@ class PictureForm : public FolderForm {
 class ArchiveForm : public FolderForm {
  public:
   using FolderForm::FolderForm;
-  std::unique_ptr<ChartSink> open(std::uint64_t k) const override {
+  std::unique_ptr<ChartSink> open(std::uint64_t k) override {
     return std::make_unique<ChartArchive>(path(k), tar_end());
   }
   void assemble(const CancelToken&) override {}
@@ -139,7 +138,7 @@ class RowsForm : public FolderForm {
     return ChartRows::done(file_) >= cut_.end(k) && ::stat(file_.c_str(), &info) == 0 &&
            static_cast<std::uint64_t>(info.st_size) >= header_.size() + cut_.end(k) * plan_.layout.image_bytes();
   }
-  std::unique_ptr<ChartSink> open(std::uint64_t k) const override {
+  std::unique_ptr<ChartSink> open(std::uint64_t k) override {
     return std::make_unique<ChartRows>(file_, header_, cut_.begin(k), plan_.layout.image_bytes());
   }
   void publish() override {
@@ -164,7 +163,7 @@ class ZarrForm : public FolderForm {
     return there;
   }
   void begin() override { write_zarr_metadata(folder_, plan_.layout, each()); }
-  std::unique_ptr<ChartSink> open(std::uint64_t k) const override {
+  std::unique_ptr<ChartSink> open(std::uint64_t k) override {
     return std::make_unique<ZarrShard>(folder_, plan_.layout, each(), k);
   }
   void assemble(const CancelToken&) override {}

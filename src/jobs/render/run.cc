@@ -110,7 +110,7 @@ Summary run(const Options& options, RunContext& context) {
     const Cut& cut = shards.cut();
     for (std::uint64_t k = 0; k < cut.count(); ++k) {
       const Range range{cut.begin(k), cut.end(k)};
-      if (shards.has(k)) {
+      if (shards.take(k)) {
         progress.add(range.end - range.begin, 0);
         continue;
       }

@@ -51,7 +51,7 @@ void Shards::check_output() {
   if (!there) throw Failure(ErrorCode::conflict, "it is there and is not a store of charts", output_, remedy);
   const std::string other = differences(*there, attributes_);
   if (!other.empty()) throw Failure(ErrorCode::conflict, "it was made of other things: " + other, output_, remedy);
-  finished_ = form_->whole();
+  finished_ = form_->whole_output();
   // A run that was killed in its last moment left its shards.
   if (finished_ && !form_->keeps_folder()) remove_folder();
 }
@@ -104,6 +104,12 @@ void Shards::check_folder() {
   }
   write_output(run, json_of(now));
   form_->begin();
+}
+
+bool Shards::take(std::uint64_t k) {
+  if (!form_->has(k)) return false;
+  form_->take(k);
+  return true;
 }
 
 void Shards::write(std::uint64_t k, const std::function<void(ChartSink&)>& fill) {

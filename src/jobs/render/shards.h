@@ -27,13 +27,14 @@ class Shards {
   // The output is there, whole, and made of the same.
   bool finished() const { return finished_; }
   const Cut& cut() const { return cut_; }
-  bool has(std::uint64_t k) const { return form_->has(k); }
-  // Fills shard k. It is synced and gets its name while the next one is written.
+  // Shard by shard, from the first on: true where shard k is there already.
+  bool take(std::uint64_t k);
+  // Else it is filled. It is synced and gets its name while the next one is written.
   void write(std::uint64_t k, const std::function<void(ChartSink&)>& fill);
   // All shards have their names.
   void settle();
 
-  // All shards as one store, not yet under its name.
+  // What the store has beside its shards; it has no name yet.
   void assemble(const CancelToken& cancel) { form_->assemble(cancel); }
   // The output is synced and has its name.
   void finish();
