@@ -25,6 +25,7 @@ struct Format {
   bool bits, floats;
   int channels;
   std::vector<std::uint64_t> image;  // [H, W], [H, W, 3] or [H, (W + 7) / 8]
+  std::size_t image_bytes() const { return image[0] * image[1] * pixels.bytes; }
 };
 
 // Turns pictures into those that are stored, where they are not the same: into bits. One thread at a time.

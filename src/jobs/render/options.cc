@@ -43,23 +43,6 @@ void parse_size(const std::string& text, Options& options) {
   options.height = static_cast<int>(whole(parts[1], 1, ink::kLongestSide));
 }
 
-// "128" or "#c00020".
-std::optional<ink::Colour> colour(const std::string& text) {
-  if (text == "auto") return std::nullopt;
-  if (!text.starts_with("#")) {
-    const auto gray = static_cast<std::uint8_t>(whole(text, 0, 255));
-    return ink::Colour{gray, gray, gray};
-  }
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value, 16);
-  if (error != std::errc() || end != text.data() + text.size() || text.size() != 7) {
-    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a colour", text), "",
-                  "use a gray from 0 to 255, or #RRGGBB, as #c00020");
-  }
-  return ink::Colour{static_cast<std::uint8_t>(value >> 16), static_cast<std::uint8_t>(value >> 8),
-                     static_cast<std::uint8_t>(value)};
-}
-
 std::string text_of(ink::Colour c) {
   return c.gray() ? std::to_string(c.red) : fmt::format("#{:02x}{:02x}{:02x}", c.red, c.green, c.blue);
 }
@@ -93,6 +76,22 @@ void parse_columns(const std::string& text, Options& options) {
 
 }  // namespace
 
+std::optional<ink::Colour> parse_colour(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  if (!text.starts_with("#")) {
+    const auto gray = static_cast<std::uint8_t>(whole(text, 0, 255));
+    return ink::Colour{gray, gray, gray};
+  }
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value, 16);
+  if (error != std::errc() || end != text.data() + text.size() || text.size() != 7) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a colour", text), "",
+                  "use a gray from 0 to 255, or #RRGGBB, as #c00020");
+  }
+  return ink::Colour{static_cast<std::uint8_t>(value >> 16), static_cast<std::uint8_t>(value >> 8),
+                     static_cast<std::uint8_t>(value)};
+}
+
 void describe(Settings& settings, Options& options) {
   settings.heading("Drawing");
   settings.add_choice("style", {"line", "ohlc", "candle", "jkx"},
@@ -108,7 +107,8 @@ void describe(Settings& settings, Options& options) {
                       [&options](const std::string& text) { parse_line_width(text, options); });
   settings.add_integer("dpi", "N", "dots an inch, where a width is in points", options.dpi, 1, 10000);
   const auto add_colour = [&settings](const char* name, const char* help, std::optional<ink::Colour>& value) {
-    settings.add_parsed(name, "COLOUR", help, "auto", [&value](const std::string& text) { value = colour(text); });
+    settings.add_parsed(name, "COLOUR", help, "auto",
+                        [&value](const std::string& text) { value = parse_colour(text); });
   };
   add_colour("ink", "a gray from 0, black, to 255, white, or #RRGGBB; auto is 0, for jkx 255", options.ink);
   add_colour("paper", "the background's; auto is 255, for jkx 0", options.paper);

@@ -55,6 +55,9 @@ struct Options {
   void settle_colours();
 };
 
+// "128" or "#c00020"; nothing for "auto". Failure(usage) for anything else.
+std::optional<ink::Colour> parse_colour(const std::string& text);
+
 // The options of `millrace render` except the inputs, which have no flag.
 void describe(Settings& settings, Options& options);
 
