@@ -258,3 +258,31 @@ def test_what_a_style_does_not_allow(tmp_path):
     ]:
         done = millrace("render", tmp_path / f"{source}.npy", "-o", tmp_path / "c.h5", *options, check=False)
         assert done.returncode == code and words in done.stderr, (options, done.stderr)
+
+
+def test_lines_are_those_of_matplotlib(tmp_path):
+    """Windows of 100 prices at 800 x 500: within 0.1 of 255 on average. Where edges share a pixel, matplotlib adds up
+    what they cover, so single pixels differ by more."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    width, height, n = 800, 500, 100
+    windows = 100 * np.exp(np.cumsum(np.random.default_rng(1).normal(0, 0.01, 20 * n))).reshape(20, n)
+    images, _ = images_of(tmp_path, windows)
+    for window, image in zip(windows, images):
+        figure = plt.figure(figsize=(width / 100, height / 100), dpi=100)
+        axes = figure.add_axes([0, 0, 1, 1])
+        y = (1 - (window - window.min()) / np.ptp(window)) * (height - 1)
+        axes.plot(np.linspace(0, width - 1, n), y, color="black", linewidth=3 * 72 / 100, solid_joinstyle="round",
+                  solid_capstyle="round", snap=False)
+        # Pixel centres at whole numbers.
+        axes.set_xlim(-0.5, width - 0.5)
+        axes.set_ylim(height - 0.5, -0.5)
+        axes.axis("off")
+        figure.canvas.draw()
+        theirs = np.asarray(figure.canvas.buffer_rgba())[..., 0].astype(int)
+        plt.close(figure)
+        error = np.abs(theirs - image)
+        print(f"mean {error.mean():.4f}, worst {error.max()}")
+        assert error.mean() < 0.1
