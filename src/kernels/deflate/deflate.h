@@ -39,7 +39,7 @@ class Histogram {
   std::array<std::uint32_t, 286> symbols_{};
 };
 
-// A Huffman code for literals and lengths, no code longer than 12 bits; every symbol has one, so that it fits any
+// A Huffman code for literals and lengths, no code longer than 9 bits; every symbol has one, so that it fits any
 // picture, best those it was made for.
 class Code {
  public:
@@ -59,6 +59,7 @@ class Code {
  private:
   template <typename Check>
   friend class Encoder;
+  friend class Stream;
   Bits run_bits(std::uint8_t level, std::uint32_t count) const;
 
   Layout layout_;
@@ -69,8 +70,9 @@ class Code {
   std::array<std::uint32_t, 256> levels_{};
   // By level: the literals of a pixel's bytes, four together.
   std::array<std::array<Bits, ink::Pixels::kMostBytes / 4>, 256> pixels_{};
-  // Of so much paper; what needs more than kMostBits has none.
-  std::vector<Bits> paper_;
+  // Of so much paper: bits, and from bit 58 their number; 0 where they are too many. Half as large as Bits: all of it
+  // should stay in a core's first cache.
+  std::vector<std::uint64_t> paper_;
   // What every stream begins with: whole bytes, and the bits after them.
   std::vector<std::uint8_t> header_;
   Bits header_rest_;

@@ -18,7 +18,7 @@
 namespace millrace::deflate {
 
 // Literals that are put together, and their entries: byte in the highest byte.
-inline constexpr std::size_t kTogether = 8;
+inline constexpr std::size_t kTogether = 6;
 using Entries = std::array<std::uint32_t, kTogether>;
 
 struct AdlerSums {
@@ -39,31 +39,35 @@ struct AdlerSums {
 
 class Adler {
  public:
-  explicit Adler(const AdlerSums& sums) : sums_(sums) {}
+  explicit Adler(const AdlerSums& sums) : sums_(&sums) {}
 
-  void run(std::uint8_t level, std::uint64_t count) {
-    // n^2 of the closed form must fit 64 bits.
-    for (; count > kMost; count -= kMost) run(level, kMost);
-    if (count > 1 << 12) reduce();
-    const AdlerSums::Sums& pixel = sums_.level[level];
-    const std::uint64_t bytes = sums_.bytes;
+  // Of at most kBrief pixels.
+  static constexpr std::uint64_t kBrief = 1 << 12;
+  [[gnu::always_inline]] void brief_run(std::uint8_t level, std::uint64_t count) {
+    const AdlerSums::Sums& pixel = sums_->level[level];
+    const std::uint64_t bytes = sums_->bytes;
     b_ += count * bytes * a_ + bytes * pixel.sum * (count * (count - 1) / 2) + count * pixel.weighted;
     a_ += count * pixel.sum;
-    // Reduced when the sums might not hold another run of the usual length.
-    if (count > 1 << 12 || (a_ | b_) >> 40 != 0) reduce();
+    // Reduced when the sums might not hold another one.
+    if ((a_ | b_) >> 40 != 0) reduce();
+  }
+  void run(std::uint8_t level, std::uint64_t count) {
+    for (; count > kBrief; count -= kBrief) brief_run(level, kBrief);
+    brief_run(level, count);
   }
   // kTogether bytes, of which the first n count and the others are 0.
-  void few(const Entries& entries, std::uint64_t n) {
+  [[gnu::always_inline]] void few(const Entries& entries, std::uint64_t n) {
+    // Sums of sums: the multiplications that they stand for are slow where vectors have none of 32 bits.
     std::uint32_t sum = 0, later = 0;
-    for (std::size_t i = 0; i < kTogether; ++i) {
-      sum += entries[i] >> 24;
-      later += (entries[i] >> 24) * static_cast<std::uint32_t>(kTogether - i);
+    for (const std::uint32_t entry : entries) {
+      sum += entry >> 24;
+      later += sum;
     }
     // `later` counts each byte as if kTogether of them were summed.
     b_ += n * a_ + later - sum * (kTogether - n);
     a_ += sum;
   }
-  void zero() { b_ += a_; }
+  [[gnu::always_inline]] void zero() { b_ += a_; }
 
   static constexpr std::size_t kTrailer = 4;
   void finish(std::uint8_t* out) {
@@ -73,12 +77,12 @@ class Adler {
   }
 
  private:
-  static constexpr std::uint64_t kBase = 65521, kMost = 1 << 20;
-  void reduce() {
+  static constexpr std::uint64_t kBase = 65521;
+  [[gnu::always_inline]] void reduce() {
     a_ %= kBase;
     b_ %= kBase;
   }
-  const AdlerSums& sums_;
+  const AdlerSums* sums_;
   std::uint64_t a_ = 1, b_ = 0;
 };
 
@@ -103,30 +107,24 @@ struct CrcTables {
 
 class Crc {
  public:
-  explicit Crc(const CrcTables& tables) : tables_(tables) {}
+  explicit Crc(const CrcTables& tables) : tables_(&tables) {}
 
-  void run(std::uint8_t level, std::uint64_t count) {
-    const std::uint64_t size = count * tables_.pixels.bytes;
-    total_ += size;
-    if (level == 0) {
-      // Longer than any that is looked up: in parts.
-      for (const std::uint64_t most = tables_.paper.size() - 1; count > most; count -= most) {
-        crc_ = tables_.advance(crc_, most * tables_.pixels.bytes) ^ tables_.paper[most];
-      }
-      crc_ = tables_.advance(crc_, count * tables_.pixels.bytes) ^ tables_.paper[count];
+  [[gnu::always_inline]] void brief_run(std::uint8_t level, std::uint64_t count) {
+    if (level != 0 || count >= tables_->paper.size()) {
+      *this = after_run(*this, level, count);
       return;
     }
-    const auto pixel = tables_.pixels.of(level);
-    for (; count > 0; --count) {
-      for (const std::uint8_t value : pixel) crc_ = tables_.byte(crc_, value);
-    }
+    const std::uint64_t size = count * tables_->pixels.bytes;
+    total_ += size;
+    crc_ = tables_->advance(crc_, size) ^ tables_->paper[count];
   }
-  void few(const Entries& entries, std::uint64_t n) {
-    for (std::size_t i = 0; i < n; ++i) crc_ = tables_.byte(crc_, static_cast<std::uint8_t>(entries[i] >> 24));
+  void run(std::uint8_t level, std::uint64_t count) { *this = after_run(*this, level, count); }
+  [[gnu::always_inline]] void few(const Entries& entries, std::uint64_t n) {
+    for (std::size_t i = 0; i < n; ++i) crc_ = tables_->byte(crc_, static_cast<std::uint8_t>(entries[i] >> 24));
     total_ += n;
   }
-  void zero() {
-    crc_ = tables_.byte(crc_, 0);
+  [[gnu::always_inline]] void zero() {
+    crc_ = tables_->byte(crc_, 0);
     ++total_;
   }
 
@@ -138,7 +136,23 @@ class Crc {
   }
 
  private:
-  const CrcTables& tables_;
+  // Rare: on a copy, so that the others stay in registers.
+  [[gnu::noinline]] static Crc after_run(Crc crc, std::uint8_t level, std::uint64_t count) {
+    const std::size_t most = crc.tables_->paper.size() - 1;
+    for (; level == 0 && count > most; count -= most) crc.brief_run(0, most);
+    if (level == 0) {
+      crc.brief_run(0, count);
+      return crc;
+    }
+    const auto pixel = crc.tables_->pixels.of(level);
+    crc.total_ += count * pixel.size();
+    for (; count > 0; --count) {
+      for (const std::uint8_t value : pixel) crc.crc_ = crc.tables_->byte(crc.crc_, value);
+    }
+    return crc;
+  }
+
+  const CrcTables* tables_;
   std::uint32_t crc_ = ~std::uint32_t{0};
   std::uint64_t total_ = 0;
 };

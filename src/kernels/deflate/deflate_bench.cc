@@ -1,0 +1,60 @@
+// The floor: about 13 KB a chart leave, and 2 bytes of levels and spans come in for each; a Huffman code is a lookup
+// and a shift, so that arithmetic binds.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <random>
+
+#include "src/kernels/deflate/deflate.h"
+#include "src/kernels/stroke/stroke.h"
+
+namespace millrace::deflate {
+namespace {
+
+constexpr int kWidth = 800, kHeight = 500;
+constexpr std::size_t kPoints = 100, kPictures = 64;
+
+// Windows of a random walk, as charts of 800 x 500 draw them.
+std::vector<ink::Picture> charts() {
+  std::mt19937 random(1);
+  std::normal_distribution<double> step;
+  stroke::Pen pen(kWidth, kHeight, 3);
+  std::vector<ink::Picture> out(kPictures);
+  for (ink::Picture& picture : out) {
+    std::vector<double> values(kPoints);
+    double level = 0;
+    for (double& v : values) v = level += step(random);
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const double bottom = *low, range = *high - *low;
+    std::vector<stroke::Point> points;
+    for (std::size_t i = 0; i < kPoints; ++i) {
+      points.push_back(
+          {static_cast<double>(i) * (kWidth - 1) / (kPoints - 1), (1 - (values[i] - bottom) / range) * (kHeight - 1)});
+    }
+    pen.line(points);
+    pen.finish(picture);
+  }
+  return out;
+}
+
+void compress(benchmark::State& state, const Layout& layout) {
+  const std::vector<ink::Picture> all = charts();
+  Histogram histogram;
+  for (const ink::Picture& picture : all) histogram.count(picture, layout);
+  const Code code(histogram, layout);
+  Buffer<std::uint8_t> memory;
+  std::size_t at = 0, bytes = 0;
+  for (auto _ : state) bytes += code.compress(all[at++ % kPictures], memory).size();
+  state.counters["bytes"] = static_cast<double>(bytes) / static_cast<double>(at);
+}
+BENCHMARK_CAPTURE(compress, zlib, Layout{})->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(compress, png, Layout{.row_prefix = true})->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(compress, gzip, Layout{.wrapper = Wrapper::gzip})->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(compress, floats,
+                  Layout{.pixels = ink::pixels(ink::palette({255, 255, 255}, {0, 0, 0}), 1, ink::Depth::floats)})
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace millrace::deflate
+
+BENCHMARK_MAIN();
