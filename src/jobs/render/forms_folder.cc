@@ -75,20 +75,13 @@ class FolderForm : public Form {
       sequences.write(bytes_of(block.sequences));
       labels.write(bytes_of(block.labels));
       const ChartBlock::Place& place = block.places.front();
-      index.write(fmt::format("{},{},{},{}", chart, place.file, place.row, csv_cell(place.date)));
+      index.write(fmt::format("{},{},{},{}", chart, place.file, place.row, csv_field(place.date)));
       for (const float label : block.labels) index.write(label == label ? fmt::format(",{}", label) : std::string(","));
       index.write("\n");
     }
     sequences.commit();
     if (!layout.horizons.empty()) labels.commit();
     index.commit();
-  }
-
-  static std::string csv_cell(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + "\"";
   }
 
   const Plan& plan_;
