@@ -16,6 +16,11 @@ CrcTables::CrcTables(const ink::Pixels& given) : pixels(given), paper(kUsualPape
     for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xEDB88320 & (0 - (crc & 1)));  // RFC 1952, 8
     bytes[v] = crc;
   }
+  for (std::size_t n = 0; n < kTogether; ++n) {
+    for (std::uint32_t v = 0; v < 256; ++v) {
+      after[kTogether + n][v] = n == 0 ? bytes[v] : byte(after[kTogether + n - 1][v], 0);
+    }
+  }
   for (std::size_t k = 0; k < powers.size(); ++k) {
     for (std::uint32_t part = 0; part < 4; ++part) {
       for (std::uint32_t v = 0; v < 256; ++v) {

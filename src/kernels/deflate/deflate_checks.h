@@ -99,6 +99,8 @@ struct CrcTables {
 
   ink::Pixels pixels;
   std::array<std::uint32_t, 256> bytes{};
+  // A byte that n others follow, at kTogether + n; below, nothing.
+  std::array<std::array<std::uint32_t, 256>, 2 * kTogether> after{};
   // By 2^k zero bytes: what each byte of the register becomes.
   std::array<std::array<std::array<std::uint32_t, 256>, 4>, 32> powers{};
   // What so many pixels of paper give alone.
@@ -120,7 +122,14 @@ class Crc {
   }
   void run(std::uint8_t level, std::uint64_t count) { *this = after_run(*this, level, count); }
   [[gnu::always_inline]] void few(const Entries& entries, std::uint64_t n) {
-    for (std::size_t i = 0; i < n; ++i) crc_ = tables_->byte(crc_, static_cast<std::uint8_t>(entries[i] >> 24));
+    // Each byte, and what the register has over it, as it is after the bytes that follow: no lookup waits for another.
+    const auto* const after = tables_->after.data() + n + kTogether - 1;
+    std::uint32_t sum = static_cast<std::uint32_t>(std::uint64_t{crc_} >> 8 * n);
+    for (std::size_t i = 0; i < kTogether; ++i) {
+      const std::uint32_t over = i < 4 ? crc_ >> 8 * i : 0;
+      sum ^= (*(after - i))[(entries[i] >> 24 ^ over) & 255];
+    }
+    crc_ = sum;
     total_ += n;
   }
   [[gnu::always_inline]] void zero() {
