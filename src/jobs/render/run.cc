@@ -119,7 +119,7 @@ class Drawing {
 
 Summary run(const Options& options, RunContext& context) {
   const auto begin = Clock::now();
-  const Plan plan = make_plan(options, context.cancel);
+  const Plan plan = make_plan(options, context);
   Summary summary;
   summary.charts = plan.charts;
   summary.gaps = plan.gaps();

@@ -13,6 +13,7 @@
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
+#include "src/jobs/render/inputs.h"
 
 namespace millrace::render {
 namespace {
@@ -38,7 +39,7 @@ std::string differences(const Attributes& then, const Attributes& now) {
   for (const auto& [name, value] : now) {
     const auto same = [&name = name](const auto& entry) { return entry.first == name; };
     const auto was = std::find_if(then.begin(), then.end(), same);
-    if (was != then.end() && was->second == value) continue;
+    if (was != then.end() && (was->second == value || (name == "inputs" && same_inputs(was->second, value)))) continue;
     if (!out.empty()) out += "; ";
     if (name == "inputs") {
       out += "the inputs have changed or are others";
@@ -70,13 +71,9 @@ Attributes attributes_of_json(const std::string& text) {
 }
 
 Outcome<Attributes> attributes_in(const std::string& path) {
-  auto reader = FileReader::open(path, FileReader::Hashing::off);
-  if (!reader) return reader.error();
-  std::string text;
-  for (auto bytes = (*reader)->next(); !bytes.empty(); bytes = (*reader)->next()) {
-    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
-  Attributes out = attributes_of_json(text);
+  const auto text = read_text(path);
+  if (!text) return text.error();
+  Attributes out = attributes_of_json(*text);
   if (out.empty()) return Error{ErrorCode::bad_data, "it is not what a run writes", path, ""};
   return out;
 }
