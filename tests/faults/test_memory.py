@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+import h5py
 import numpy
 import pytest
 from PIL import Image
@@ -111,6 +112,12 @@ def test_ten_million_windows_are_planned_in_little_memory(tmp_path):
     numpy.save(tmp_path / "p.npy", array)
     said, peak = planned(tmp_path / "p.npy")
     assert "10,000,000 of 800 x 500 pixels" in said and peak < 64 << 20, peak
+    # The helper that reads HDF5 is counted too.
+    for name, how in {"flat": {}, "packed": {"chunks": True, "compression": "gzip", "compression_opts": 1}}.items():
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            file.create_dataset("close", data=array, **how)
+        there, most = planned(tmp_path / f"{name}.h5")
+        assert "10,000,000 of 800 x 500 pixels" in there and most < 96 << 20, most
     # Ten times fewer take as much.
     numpy.save(tmp_path / "q.npy", array[:1_000_099])
     assert peak < planned(tmp_path / "q.npy")[1] + (8 << 20)

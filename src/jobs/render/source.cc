@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <string_view>
+#include <tuple>
 
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
@@ -49,6 +52,31 @@ void look_over(const Opening& opening, Source& out) {
     }
     out.gaps += static_cast<std::uint64_t>(std::count(missing.begin(), missing.end(), 1));
   }
+}
+
+// "prices.h5:/close" is a file and a dataset in it, unless there is a file of all that name.
+std::pair<std::string, std::string> file_and_dataset(const std::string& input) {
+  const auto is_file = [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error);
+  };
+  if (is_file(input)) return {input, ""};
+  for (std::size_t at = input.find(':'); at != std::string::npos; at = input.find(':', at + 1)) {
+    const std::string path = input.substr(0, at), dataset = input.substr(at + 1);
+    const bool named = extension(path) == "h5" || extension(path) == "hdf5";
+    if (dataset.empty() || !(named || is_file(path))) continue;
+    return {path, dataset.starts_with("/") ? dataset : "/" + dataset};
+  }
+  return {input, ""};
+}
+
+bool is_hdf5(const std::string& path, FileReader& file) {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  if (extension(path) == "h5" || extension(path) == "hdf5") return true;
+  const auto front = file.peek();
+  return front.size() >= kSignature.size() &&
+         std::equal(kSignature.begin(), kSignature.end(), front.begin(),
+                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
 }  // namespace
@@ -102,10 +130,15 @@ std::shared_ptr<RowCache> Opening::rows() {
   return cache;
 }
 
+std::shared_ptr<Hdf5Helper> Opening::hdf5() {
+  if (!helper) helper = std::make_shared<Hdf5Helper>(context);
+  return helper;
+}
+
 struct SourceOpener::State : Opening {};
 
 SourceOpener::SourceOpener(const Options& options, RunContext& context)
-    : state_(new State{{options, context, nullptr, nullptr}}) {
+    : state_(new State{{options, context, nullptr, nullptr, nullptr}}) {
   // The program with its libraries, before it reads anything: 17 MB were measured.
   Budget& budget = context.budget;
   const Bytes own{std::min((24_MiB).count, budget.limit().count / 4)};
@@ -116,12 +149,15 @@ SourceOpener::~SourceOpener() = default;
 Source SourceOpener::open(const std::string& input) {
   Opening& opening = *state_;
   Source out;
-  out.name = out.path = input;
+  out.name = input;
   out.program = opening.program;
+  std::tie(out.path, out.dataset) = file_and_dataset(input);
   auto file = FileReader::open(out.path).or_throw();
   out.bytes = file->size();
   out.mtime_ns = file->mtime_ns();
-  if (extension(out.path) == "npy") {
+  if (!out.dataset.empty() || is_hdf5(out.path, *file)) {
+    read_hdf5(opening, out);
+  } else if (extension(out.path) == "npy") {
     read_npy(opening, out);
   } else {
     read_csv(*file, opening, out);
