@@ -200,6 +200,14 @@ def test_one_that_cannot_be_used_stops_no_other(tmp_path):
         assert [entry.get("dataset") for entry in json.loads(store.attrs["inputs"])] == [None, "/x", "/y"]
 
 
+def test_a_file_that_is_being_written(tmp_path):
+    with h5py.File(tmp_path / "p.h5", "w") as file:
+        file["x"] = np.arange(40.0)
+        file.flush()
+        refused(tmp_path / "p.h5", tmp_path, "p.h5: another program has it open for writing")
+    draw(tmp_path / "p.h5", tmp_path / "c.h5", "--window", "20")
+
+
 def test_chunks_that_do_not_fit_say_so(tmp_path):
     with h5py.File(tmp_path / "p.h5", "w") as file:
         file.create_dataset("x", data=np.random.default_rng(1).normal(size=4_000_000), chunks=(4_000_000,), compression="gzip",

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <numeric>
 
 #include "src/io/store/helper/protocol.h"
@@ -38,6 +40,16 @@ const char* class_name(H5T_class_t kind) {
 // A link that leads out of the file is not followed.
 herr_t no_other_file(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) { return -1; }
 
+[[noreturn]] void not_opened(bool is_hdf5) {
+  try {
+    fail(is_hdf5 ? "it cannot be opened" : "it is no HDF5 file, or a damaged one", "");
+  } catch (const Failure& failure) {
+    // What the system says of a lock that another holds.
+    if (failure.error().what.find(std::strerror(EAGAIN)) == std::string::npos) throw;
+    throw refused("another program has it open for writing", "close it there, or give a copy of it");
+  }
+}
+
 // A dataset whose filter is not here would fail at its first number, with less to say.
 void check_filters(const Handle& how) {
   const int count = H5Pget_nfilters(how.get());
@@ -59,8 +71,9 @@ void check_filters(const Handle& how) {
 
 File::File(const std::string& path) {
   be_quiet();
+  const bool is_hdf5 = H5Fis_hdf5(path.c_str()) > 0;
   file_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
-  if (!file_) fail("it is no HDF5 file, or a damaged one", "");
+  if (!file_) not_opened(is_hdf5);
   hsize_t bytes = 0;
   if (H5Fget_filesize(file_.get(), &bytes) < 0) fail("its size cannot be had", "");
   bytes_ = bytes;
@@ -126,10 +139,10 @@ void Dataset::check_storage(const File& file) {
   double bytes = static_cast<double>(each), across = 1, chunks = 1;
   for (std::size_t d = 0; d < chunk.size(); ++d) {
     if (chunk[d] == 0) throw refused("its chunks are empty");
-    const auto count = static_cast<double>((shape_[d] + chunk[d] - 1) / chunk[d]);
+    const std::uint64_t count = (shape_[d] + chunk[d] - 1) / chunk[d];
     bytes *= static_cast<double>(chunk[d]);
-    chunks *= count;
-    if (d > 0) across *= count;
+    chunks *= static_cast<double>(count);
+    if (d > 0) across *= static_cast<double>(count);
   }
   // No compression makes more of less: 1032 is what DEFLATE can.
   if (bytes > 1100.0 * static_cast<double>(file.bytes()) + (1 << 20)) {
