@@ -166,7 +166,7 @@ Outcome<Reader::Reply> Reader::ask(helper::Request request, const std::string& p
   const std::size_t end = std::min(out.text.find('\0'), out.text.size());
   const std::string remedy = end < out.text.size() ? out.text.substr(end + 1) : "";
   const auto code = static_cast<ErrorCode>(out.about.error_code);
-  const bool known = code == ErrorCode::unsupported || code == ErrorCode::out_of_memory || code == ErrorCode::internal;
+  const bool known = code == ErrorCode::unsupported || code == ErrorCode::out_of_memory;
   return Error{known ? code : ErrorCode::bad_data, printable(out.text.substr(0, end)),
                name.empty() ? path : path + ":" + name, printable(remedy)};
 }

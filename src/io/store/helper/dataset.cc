@@ -187,7 +187,7 @@ void Dataset::read(std::uint64_t columns, std::uint64_t first, std::uint64_t cou
   for (std::size_t d = 1; d < shape_.size(); ++d) each *= shape_[d];
   const bool matches = columns > 0 && each % columns == 0 && count <= kMostValues / columns &&
                        first <= shape_[0] * (each / columns) && count <= shape_[0] * (each / columns) - first;
-  if (!matches) throw Failure(ErrorCode::internal, "rows that it does not have were asked for");
+  if (!matches) throw refused("it changed while it was read", "run the same command again");
   each /= columns;
   out.resize(count * columns);
   double* to = out.data();
