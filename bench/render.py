@@ -11,6 +11,7 @@ import csv
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ import numpy as np
 
 CHARTS, WINDOW, WIDTH, HEIGHT = 85_887, 100, 800, 500
 PRICES = pathlib.Path(__file__).resolve().parents[2] / "shared/data/prices/SPY_D.csv"
-PEER_CHARTS = {"matplotlib": 60, "OpenCV": 1500}
+OTHER_CHARTS = 20_000
 
 
 def bootstrap(length):
@@ -41,56 +42,123 @@ def windows(series, first, count):
     return np.stack([series[i : i + WINDOW] for i in range(first, first + count)])
 
 
-def matplotlib_charts(part):
+def matplotlib_images(part, as_people_do):
+    import io
+
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from PIL import Image
 
     for values in part:
         norm = (values - values.min()) / (values.max() - values.min())
-        figure = plt.figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100)
-        axes = figure.add_axes([0, 0, 1, 1])
+        figure, axes = plt.subplots(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100)
         axes.plot(norm, color="black", linewidth=3 * 72 / 100)
         axes.set_xlim(0, len(norm))
         axes.set_ylim(0, 1)
         axes.axis("off")
-        figure.canvas.draw()
-        np.asarray(figure.canvas.buffer_rgba())[..., 0].copy()
+        figure.subplots_adjust(left=0, right=1, bottom=0, top=1)
+        if as_people_do:
+            # Saved and read back: how the charts of the system that this replaces came to be arrays.
+            file = io.BytesIO()
+            figure.savefig(file, format="png", dpi=100)
+            image = np.asarray(Image.open(file).convert("L"))
+        else:
+            figure.canvas.draw()
+            image = np.asarray(figure.canvas.buffer_rgba())[..., 0]
         plt.close(figure)
+        yield image
+
+
+def store(images, part, path):
+    with h5py.File(path, "w") as file:
+        out = file.create_dataset("images", (len(part), HEIGHT, WIDTH), np.uint8, chunks=(1, HEIGHT, WIDTH),
+                                  compression="gzip", compression_opts=4)
+        file.create_dataset("sequences", data=part.astype(np.float32))
+        for i, image in enumerate(images):
+            out[i] = image
     return len(part)
+
+
+def matplotlib_charts(task):
+    part, path = task
+    return store(matplotlib_images(part, True), part, path)
+
+
+def matplotlib_canvas_charts(task):
+    part, path = task
+    return store(matplotlib_images(part, False), part, path)
+
+
+def opencv_images(part):
+    x = np.linspace(0, WIDTH - 1, WINDOW)
+    for values in part:
+        norm = (values - values.min()) / (values.max() - values.min())
+        points = np.stack([x, (1 - norm) * (HEIGHT - 1)], 1)
+        image = np.full((HEIGHT, WIDTH), 255, np.uint8)
+        cv2.polylines(image, [np.round(points * 16).astype(np.int32)], False, 0, 2, cv2.LINE_AA, 4)
+        yield image
 
 
 def opencv_charts(task):
     part, path = task
-    x = np.linspace(0, WIDTH - 1, WINDOW)
-    with h5py.File(path, "w") as file:
-        images = file.create_dataset("images", (len(part), HEIGHT, WIDTH), np.uint8, chunks=(1, HEIGHT, WIDTH),
-                                     compression="gzip", compression_opts=4)
-        file.create_dataset("sequences", data=part.astype(np.float32))
-        for i, values in enumerate(part):
-            norm = (values - values.min()) / (values.max() - values.min())
-            points = np.stack([x, (1 - norm) * (HEIGHT - 1)], 1)
-            image = np.full((HEIGHT, WIDTH), 255, np.uint8)
-            cv2.polylines(image, [np.round(points * 16).astype(np.int32)], False, 0, 2, cv2.LINE_AA, 4)
-            images[i] = image
-    return len(part)
+    return store(opencv_images(part), part, path)
 
 
-def peer(function, series, count, wrap):
-    """Charts a second in two processes, imports outside the clock."""
+def peer(function, series, count, work):
+    """Charts a second in two processes, imports and a first round outside the clock."""
     cv2.setNumThreads(1)
     halves = [windows(series, h * count, count // 2) for h in range(2)]
+    paths = [os.fspath(work / f"peer{k}.h5") for k in range(2)]
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
-        list(pool.map(function, [wrap(h[:2], k) for k, h in enumerate(halves)]))
+        list(pool.map(function, [(h[:2], p) for h, p in zip(halves, paths)]))
         start = time.monotonic()
-        done = sum(pool.map(function, [wrap(h, k) for k, h in enumerate(halves)]))
+        done = sum(pool.map(function, zip(halves, paths)))
         return done / (time.monotonic() - start)
+
+
+def remove(path):
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def shards_of(output):
+    return output.with_name(output.name + ".shards")
+
+
+def copy_seconds(path):
+    """A floor: what the output's bytes and names cost alone."""
+    copy = path.with_name("copy")
+    start = time.monotonic()
+    subprocess.run(["cp", "-r", path, copy], check=True)
+    seconds = time.monotonic() - start
+    remove(copy)
+    return seconds
+
+
+def size_of(path):
+    return sum(p.stat().st_size for p in path.rglob("*") if p.is_file()) if path.is_dir() else path.stat().st_size
+
+
+def bars(length):
+    """Open, high, low, close and volume: days of the real series, drawn again, each relative to the close before it."""
+    random = np.random.default_rng(12)
+    if PRICES.exists():
+        with open(PRICES) as file:
+            rows = np.array([[float(row[c]) for c in ("open", "high", "low", "close", "volume")] for row in csv.DictReader(file)])
+    else:
+        close = 100 * np.exp(np.cumsum(random.normal(0, 0.012, 5000)))
+        rows = np.stack([close, close * 1.01, close * 0.99, close, random.integers(1, 1000, 5000)], 1)
+    picked = random.integers(1, len(rows), length)
+    shape = np.log(rows[picked, :4] / rows[picked - 1, 3:4])
+    before = np.cumsum(shape[:, 3] - shape[:, 3].mean()) - shape[:, 3]
+    return np.column_stack([100 * np.exp(before[:, None] + shape), rows[picked, 4]])
 
 
 def ours(program, source, output, *options):
     """Seconds of a run without its last sync, that sync's, and the most memory that was resident."""
-    output.unlink(missing_ok=True)
+    remove(output)
+    remove(shards_of(output))
     start = time.monotonic()
     run = subprocess.Popen([program, "render", source, "-o", output, "--threads", "2", "--progress", "none", *options],
                            stderr=subprocess.PIPE, text=True)
@@ -129,24 +197,43 @@ def main():
         stored = sum(images.id.get_chunk_info(i).size for i in sample)
     line("bytes a chart; gzip 4 of the same", f"{stored // len(sample):,}; {gzip // len(sample):,}", "bar: no more")
     line("size of the file, MB", f"{output.stat().st_size / 1e6:.0f}")
-    copy = work / "copy.bin"
-    start = time.monotonic()
-    subprocess.run(["cp", output, copy], check=True)
-    line("copying that file, s (a floor)", f"{time.monotonic() - start:.2f}")
-    copy.unlink()
+    line("copying that file, s (a floor)", f"{copy_seconds(output):.2f}")
     output.unlink()
-    rates = {"matplotlib": peer(matplotlib_charts, series, PEER_CHARTS["matplotlib"], lambda part, k: part),
-             "OpenCV": peer(opencv_charts, series, PEER_CHARTS["OpenCV"],
-                            lambda part, k: (part, os.fspath(work / f"peer{k}.h5")))}
-    line("matplotlib in two processes, charts a second", f"{rates['matplotlib']:.1f}")
-    line("ratio", f"{rate / rates['matplotlib']:.0f} x", "bar: at least 250 x")
-    line("OpenCV + h5py gzip 4 in two processes, charts a second", f"{rates['OpenCV']:.0f}")
-    line("ratio", f"{rate / rates['OpenCV']:.1f} x", "bar: at least 15 x")
-    noise = work / "noise.npy"
-    np.save(noise, np.random.default_rng(3).normal(0, 1, 10_000 + WINDOW - 1))
-    seconds, *_ = ours(program, noise, output)
-    line("white noise: charts a second; KB a chart", f"{10_000 / seconds:,.0f}; {output.stat().st_size / 1e7:.1f}")
-    output.unlink()
+    for name, function, count, bar in [
+            ("matplotlib, saved and read back, + h5py", matplotlib_charts, 60, "bar: at least 250 x"),
+            ("matplotlib, its canvas read, + h5py", matplotlib_canvas_charts, 160, ""),
+            ("OpenCV polylines + h5py gzip 4", opencv_charts, 1500, "bar: at least 15 x")]:
+        other = peer(function, series, count, work)
+        line(f"{name}, two processes, charts a second", f"{other:.1f}")
+        line("  ratio", f"{rate / other:.1f} x", bar)
+    np.save(work / "noise.npy", np.random.default_rng(3).normal(0, 1, OTHER_CHARTS + WINDOW - 1))
+    np.save(work / "bars.npy", bars(OTHER_CHARTS + WINDOW - 1))
+    print(f"{OTHER_CHARTS:,} charts each, two threads, last sync apart; the floor is a copy of the output")
+    for name, series, options in [
+            ("line, HDF5", source, []),
+            ("line, 1 bit a pixel", source, ["--dtype", "bit"]),
+            ("line, float32", source, ["--dtype", "f32"]),
+            ("line, RGB", source, ["--channels", "rgb"]),
+            ("white noise", work / "noise.npy", []),
+            ("jkx, 180 x 96", work / "bars.npy", ["--style", "jkx", "--window", "60"]),
+            ("ohlc, 400 x 500", work / "bars.npy", ["--style", "ohlc"]),
+            ("candle, 800 x 500", work / "bars.npy", ["--style", "candle"]),
+            ("line, virtual HDF5", source, ["--virtual"]),
+            ("line, Zarr", source, ["--store", "zarr"]),
+            ("line, PNG files", source, ["--store", "png"]),
+            ("line, WebDataset", source, ["--store", "webdataset"]),
+            ("line, JPEG files", source, ["--store", "jpeg"]),
+            ("line, NPY (5,000)", source, ["--store", "npy", "--limit", "5000"])]:
+        output = work / "other"
+        limit = [] if "--limit" in options else ["--limit", str(OTHER_CHARTS)]
+        count = 5_000 if "--limit" in options else OTHER_CHARTS
+        seconds = sorted(ours(program, series, output, *options, *limit)[0] for _ in range(3))[1]
+        shards = shards_of(output)
+        floor = copy_seconds(shards if shards.exists() else output)
+        size = size_of(output) + (size_of(shards) if shards.exists() else 0)
+        line(name, f"{count / seconds:,.0f}/s", f"{size / count / 1000:7.1f} KB a chart; floor {count / floor:,.0f}/s")
+        remove(output)
+        remove(shards)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace millrace::render {
@@ -18,10 +19,13 @@ struct ChartOptions {
   int width = 0, height = 0;     // in pixels; 0: the style's own (800 x 500; ohlc 4 a row wide; jkx 3 a row)
   double line_width = 3;         // in pixels
   std::string scale = "window";  // window: from a chart's lowest to its highest price; log: of its logarithms
-  int ink = -1, paper = -1;      // grays of 0 to 255; -1: the style's own
-  bool volume = true;            // jkx: volume below the prices
-  int average = -1;              // jkx: closes in the moving average; 0: none, -1: as many as a chart has rows
-  int threads = 0;               // 0: one a core
+  // A gray from 0 to 255 or #RRGGBB, as text; auto: the style's own. With a colour, images have three channels.
+  std::string ink = "auto", paper = "auto", rising = "auto", falling = "auto";
+  std::string channels = "auto";  // gray, rgb, or rgb where a colour is not gray
+  std::string dtype = "u8";       // u8; f32: byte / 255; bit: 1 where the byte is 128 or more, as numpy.packbits
+  std::optional<bool> volume;     // the volume below the prices; none: for jkx alone
+  int average = -1;  // closes in a moving average; 0: none, -1: for jkx as many as a chart has rows, else none
+  int threads = 0;   // 0: one a core
 };
 
 // Thread-safe: calls may overlap, and share the threads.
@@ -34,16 +38,19 @@ class ChartDrawer {
   ChartDrawer& operator=(ChartDrawer&&) noexcept;
 
   int rows() const;     // of a series in a chart
-  int columns() const;  // line: 1, the close; else open, high, low, close; jkx with volume: and volume
+  int columns() const;  // line: 1, the close; else open, high, low, close; with volume: and volume
   int history() const;  // rows before a chart that its moving average looks back at
   int width() const;
   int height() const;
+  int channels() const;  // 1 or 3
+  std::size_t image_bytes()
+      const;  // of one image: height x width x channels bytes or floats; bits: height x (width + 7) / 8
 
   // `series` is [count, history + rows, columns], each price finite or NaN, which is a gap; `history` of them lie
-  // before the chart: at most history(), 0 where there are none. `images` is [count, height, width], bytes, and must
-  // not overlap `series`.
-  void draw(const double* series, std::size_t count, int history, std::uint8_t* images) const;
-  void draw(const float* series, std::size_t count, int history, std::uint8_t* images) const;
+  // before the chart: at most history(), 0 where there are none. `images` is [count, height, width], with three
+  // channels [count, height, width, 3], for bits [count, height, (width + 7) / 8]; it must not overlap `series`.
+  void draw(const double* series, std::size_t count, int history, void* images) const;
+  void draw(const float* series, std::size_t count, int history, void* images) const;
 
  private:
   struct State;

@@ -100,6 +100,18 @@ void Settings::add_switch(std::string name, std::string help, bool& value) {
        .set = [&value](const auto& v) { value = parse_bool(v.back()); }});
 }
 
+void Settings::add_switch(std::string name, std::string help, std::optional<bool>& value) {
+  const auto set = [&value](const auto& v) {
+    value = v.back() == "auto" ? std::nullopt : std::optional<bool>(parse_bool(v.back()));
+  };
+  add({.name = std::move(name),
+       .value_name = "",
+       .help = std::move(help),
+       .group = {},
+       .values = {"auto"},
+       .set = set});
+}
+
 void Settings::add_text(std::string name, std::string value_name, std::string help, std::string& value) {
   std::string initial = value;
   add_parsed(std::move(name), std::move(value_name), std::move(help), std::move(initial),

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,8 @@ class Settings {
   void heading(std::string name) { group_ = std::move(name); }
 
   void add_switch(std::string name, std::string help, bool& value);
+  // Shown as "auto" as long as nobody gave it.
+  void add_switch(std::string name, std::string help, std::optional<bool>& value);
   void add_text(std::string name, std::string value_name, std::string help, std::string& value);
   void add_list(std::string name, std::string value_name, std::string help, std::vector<std::string>& value);
   void add_integer(std::string name, std::string value_name, std::string help, long long& value, long long lowest,

@@ -20,7 +20,7 @@ class RenderCommand : public Command {
  protected:
   std::string plan(RunContext& context) override {
     options_.settle();
-    return render::words(render::make_plan(options_, context), options_, context);
+    return render::describe_plan(options_, context);
   }
 
   ExitCode run(RunContext& context) override {

@@ -30,7 +30,7 @@ TEST(Budget, ReserveAndRelease) {
     EXPECT_FALSE(budget.try_reserve(Bytes{1}, "c"));
     Reservation moved = std::move(a);
     EXPECT_EQ(moved.size(), 4_MiB);
-    EXPECT_EQ(a.size().count, 0U);  // NOLINT(bugprone-use-after-move): empty after a move
+    EXPECT_EQ(a.size().count, 0U);  // NOLINT(bugprone-use-after-move,clang-analyzer-cplusplus.Move): empty after a move
     a.release();
     EXPECT_EQ(budget.used(), 10_MiB);
     moved.release();
@@ -161,7 +161,7 @@ TEST(Buffer, IsAlignedAndKeepsItsMemory) {
   EXPECT_EQ(buffer[999], 7);
   Buffer<std::uint8_t> moved = std::move(buffer);
   EXPECT_EQ(moved.data(), first);
-  EXPECT_EQ(buffer.size(), 0U);  // NOLINT(bugprone-use-after-move): empty after a move
+  EXPECT_EQ(buffer.size(), 0U);  // NOLINT(bugprone-use-after-move,clang-analyzer-cplusplus.Move): empty after a move
   EXPECT_EQ(moved.span().size(), 1000U);
 }
 

@@ -181,12 +181,16 @@ def test_a_finished_store_is_left_alone(tmp_path):
     np.save(tmp_path / "p.npy", walk(100))
     args = ["render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", "--window", "60"]
     millrace(*args, "--size", "120x80")
-    before = (tmp_path / "c.h5").stat()
+    def state():
+        now = (tmp_path / "c.h5").stat()
+        return now.st_ino, now.st_mtime_ns, now.st_size
+
+    before = state()
     done = millrace(*args, "--size", "120x80")
-    assert b"nothing to do" in done.stderr and (tmp_path / "c.h5").stat() == before
+    assert b"nothing to do" in done.stderr and state() == before
     refused = millrace(*args, "--size", "60x40", check=False)
     assert refused.returncode == 1
-    assert b"--size was '120x80', is '60x40'" in refused.stderr and (tmp_path / "c.h5").stat() == before
+    assert b"--size was '120x80', is '60x40'" in refused.stderr and state() == before
     np.save(tmp_path / "p.npy", walk(100, 2))
     refused = millrace(*args, "--size", "120x80", check=False)
     assert refused.returncode == 1 and b"inputs have changed" in refused.stderr

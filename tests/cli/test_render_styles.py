@@ -135,6 +135,91 @@ def test_bars(tmp_path, height):
         np.testing.assert_array_equal(image, expected)
 
 
+def averages(close, first, rows, length):
+    """Means of the last `length` closes, NaN without full history."""
+    return [np.nan if r + 1 < length else sum(close[r + 1 - length : r + 1]) / length for r in range(first, first + rows)]
+
+
+def volume_heights(volume, most):
+    return [0 if np.isnan(v) else int(np.round(v * most / np.nanmax(volume))) for v in volume]
+
+
+def test_bars_with_volume_and_average(tmp_path):
+    series = prices(60)
+    series[40, 4] = np.nan
+    images, sequences = images_of(tmp_path, series, "--style", "ohlc", "--window", "30", "--stride", "10", "--size", "x83",
+                                  "--volume", "--ma", "7")
+    assert images.shape == (4, 83, 120) and sequences.shape == (4, 30, 5)
+    most, high_part = 16, 66  # 83 / 5, and what is left above a free row
+    for k, image in enumerate(images):
+        window = series[10 * k : 10 * k + 30]
+        mean = averages(series[:, 3], 10 * k, 30, 7)
+        expected = np.full((83, 120), 255, np.uint8)
+        top = max(window[:, :4].max(), np.nanmax(mean))
+        extent = top - min(window[:, :4].min(), np.nanmin(mean))
+
+        def row(v):
+            return int((top - v) * (high_part - 1) / extent)
+
+        for i, value in enumerate(mean):
+            if np.isnan(value):
+                continue
+            expected[row(value), 4 * i + 1] = 0
+            for step in range(1, 4 if i + 1 < 30 else 1):
+                expected[row((mean[i + 1] - value) / 4 * step + value), 4 * i + 1 + step] = 0
+        for i, (opened, high, low, close, _) in enumerate(window):
+            expected[row(opened), 4 * i] = 0
+            expected[row(high) : row(low) + 1, 4 * i + 1] = 0
+            expected[row(close), 4 * i + 2] = 0
+        for i, height in enumerate(volume_heights(window[:, 4], most)):
+            expected[83 - height :, 4 * i : 4 * i + 3] = 127
+        np.testing.assert_array_equal(image, expected)
+
+
+def test_candles_with_volume_and_average(tmp_path):
+    series = prices(40)
+    options = ["--style", "candle", "--window", "20", "--stride", "20", "--size", "200x100"]
+    images, _ = images_of(tmp_path, series, *options, "--volume", "--ma", "5")
+    plain, _ = images_of(tmp_path, series[:, :4], *options[:-1], "200x79")
+    for k, image in enumerate(images):
+        window = series[20 * k : 20 * k + 20]
+        for i, height in enumerate(volume_heights(window[:, 4], 20)):
+            below = np.full((20, 10), 255)
+            below[20 - height :, 1:9] = 127
+            np.testing.assert_array_equal(image[80:, 10 * i : 10 * i + 10], below)
+        assert (image[79] == 255).all()
+        # The average lies between prices here, so the candles are where they are without it, and over it.
+        assert (image[:79][plain[k] < 255] == plain[k][plain[k] < 255]).all()
+        mean = averages(series[:, 3], 20 * k, 20, 5)
+        for i, value in enumerate(mean):
+            if not np.isnan(value):
+                prices_ = window[:, :4]
+                assert image[int((prices_.max() - value) * 78 / np.ptp(prices_)), 10 * i + 5] < 255
+
+
+def test_lines_with_volume_and_average(tmp_path):
+    series = prices(90)
+    size = ["--size", "296x150", "--window", "60", "--stride", "30"]
+    images, sequences = images_of(tmp_path, series, *size, "--volume", "--ma", "10")
+    assert sequences.shape == (2, 60, 2)
+    np.testing.assert_array_equal(sequences[1], series[30:90, 3:].astype(np.float32))
+    plain, _ = images_of(tmp_path, series[:, :4], "--size", "296x119", *size[2:])
+    for k, image in enumerate(images):
+        close = series[30 * k : 30 * k + 60, 3]
+        mean = np.array(averages(series[:, 3], 30 * k, 60, 10))
+        # The union of two lines: nowhere lighter than the prices' own, and a pixel of ink more where the average runs.
+        assert (image[:119] <= plain[k]).all() and (image[119] == 255).all()
+        y = (1 - (mean - close.min()) / np.ptp(close)) * 118
+        for i in np.flatnonzero(~np.isnan(mean)):
+            middle = image[max(0, int(y[i]) - 1) : int(y[i]) + 3, 5 * i].astype(int)
+            assert (255 - middle).sum() >= 200, (k, i)
+        more = (plain[k].astype(int) - image[:119]).sum() / 255
+        assert 100 < more < 400
+        for i, height in enumerate(volume_heights(series[30 * k : 30 * k + 60, 4], 30)):
+            bar = image[120:, 5 * i]
+            assert (bar[30 - height :] == 127).all() and (bar[: 30 - height] == 255).all()
+
+
 def test_candles(tmp_path):
     series = prices(20)[:, :4]
     (image,), _ = images_of(tmp_path, series, "--style", "candle", "--window", "20", "--size", "200x100")
@@ -173,3 +258,31 @@ def test_what_a_style_does_not_allow(tmp_path):
     ]:
         done = millrace("render", tmp_path / f"{source}.npy", "-o", tmp_path / "c.h5", *options, check=False)
         assert done.returncode == code and words in done.stderr, (options, done.stderr)
+
+
+def test_lines_are_those_of_matplotlib(tmp_path):
+    """Windows of 100 prices at 800 x 500: within 0.1 of 255 on average. Where edges share a pixel, matplotlib adds up
+    what they cover, so single pixels differ by more."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    width, height, n = 800, 500, 100
+    windows = 100 * np.exp(np.cumsum(np.random.default_rng(1).normal(0, 0.01, 20 * n))).reshape(20, n)
+    images, _ = images_of(tmp_path, windows)
+    for window, image in zip(windows, images):
+        figure = plt.figure(figsize=(width / 100, height / 100), dpi=100)
+        axes = figure.add_axes([0, 0, 1, 1])
+        y = (1 - (window - window.min()) / np.ptp(window)) * (height - 1)
+        axes.plot(np.linspace(0, width - 1, n), y, color="black", linewidth=3 * 72 / 100, solid_joinstyle="round",
+                  solid_capstyle="round", snap=False)
+        # Pixel centres at whole numbers.
+        axes.set_xlim(-0.5, width - 0.5)
+        axes.set_ylim(height - 0.5, -0.5)
+        axes.axis("off")
+        figure.canvas.draw()
+        theirs = np.asarray(figure.canvas.buffer_rgba())[..., 0].astype(int)
+        plt.close(figure)
+        error = np.abs(theirs - image)
+        print(f"mean {error.mean():.4f}, worst {error.max()}")
+        assert error.mean() < 0.1

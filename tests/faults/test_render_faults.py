@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from program import PROGRAM, millrace  # noqa: E402
+from program import PROGRAM, content_of, millrace  # noqa: E402
 
 KILLS = 50
 
@@ -36,8 +36,8 @@ def undisturbed(series, tmp_path_factory):
     return output.read_bytes(), time.monotonic() - begin
 
 
-def start(series, output, **options):
-    return subprocess.Popen([str(PROGRAM), *map(str, command(series, output))], stdout=subprocess.DEVNULL,
+def start(series, output, *more, **options):
+    return subprocess.Popen([str(PROGRAM), *map(str, command(series, output)), *more], stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE, **options)
 
 
@@ -62,17 +62,65 @@ def test_fifty_kills(series, undisturbed, tmp_path):
     assert killed >= KILLS // 3
 
 
+OTHERS = [["--virtual"], *(["--store", store] for store in ("zarr", "npy", "png", "jpeg", "webdataset", "dat"))]
+
+
+@pytest.mark.parametrize("store", OTHERS, ids=lambda o: o[-1])
+def test_kills_in_every_store(series, tmp_path, store):
+    (tmp_path / "whole").mkdir()
+    begin = time.monotonic()
+    millrace(*command(series, tmp_path / "whole/c"), *store)
+    length, expected = time.monotonic() - begin, content_of(tmp_path / "whole")
+    random.seed(5)
+    killed = 0
+    for attempt in range(8):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        for _ in range(2):
+            running = start(series, folder / "c", *store)
+            try:
+                running.wait(random.uniform(0, length))
+            except subprocess.TimeoutExpired:
+                running.send_signal(signal.SIGKILL)
+            killed += running.wait() == -signal.SIGKILL
+            running.stderr.close()
+            if (folder / "c").exists() and store[0] == "--store":
+                assert content_of(folder / "c").keys() - {"run.json"} == {
+                    name[2:] for name in expected if name.startswith("c/")} - {"run.json"}, "half a store under its name"
+        millrace(*command(series, folder / "c"), *store)
+        assert content_of(folder) == expected, f"kill {attempt}"
+    assert killed >= 4
+
+
+@pytest.mark.parametrize("store", OTHERS, ids=lambda o: o[-1])
+def test_a_full_disk_in_every_store(series, tmp_path, store):
+    (tmp_path / "whole").mkdir()
+    millrace(*command(series, tmp_path / "whole/c"), *store)
+    expected = content_of(tmp_path / "whole")
+    largest = max(map(len, expected.values()))
+    for limit in (largest // 3, largest - 1):
+        folder = tmp_path / str(limit)
+        folder.mkdir()
+        running = start(series, folder / "c", *store,
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        _, err = running.communicate(timeout=60)
+        assert running.returncode == 1 and not (folder / "c").exists()
+        assert b"/c" in err and b"File too large" in err, err
+        millrace(*command(series, folder / "c"), *store)
+        assert content_of(folder) == expected
+
+
 def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path):
     expected, _ = undisturbed
     output = tmp_path / "c.h5"
     running = start(series, output)
     shards = pathlib.Path(f"{output}.shards")
-    while running.poll() is None and len(list(shards.glob("*.h5"))) < 2:
+    while running.poll() is None and len(list(shards.glob("*.charts"))) < 2:
         time.sleep(0.001)
     running.send_signal(signal.SIGKILL)
     running.wait()
     running.stderr.close()
-    done = len(list(shards.glob("*.h5")))
+    done = len(list(shards.glob("*.charts")))
     if running.returncode == 0:
         pytest.skip("the run ended before it could be killed")
     said = millrace(*command(series, output)).stderr.decode()
@@ -85,14 +133,14 @@ def test_a_damaged_or_foreign_shard_is_drawn_again(series, undisturbed, tmp_path
         output = tmp_path / f"{damage}.h5"
         shards = pathlib.Path(f"{output}.shards")
         running = start(series, output)
-        while running.poll() is None and len(list(shards.glob("*.h5"))) < 2:
+        while running.poll() is None and len(list(shards.glob("*.charts"))) < 2:
             time.sleep(0.001)
         running.send_signal(signal.SIGKILL)
         running.wait()
         running.stderr.close()
         if running.returncode == 0:
             pytest.skip("the run ended before it could be killed")
-        first, second = shards / "00000.h5", shards / "00001.h5"
+        first, second = shards / "0.charts", shards / "1.charts"
         if damage == "temporary":  # killed while run.json was written
             for file in shards.iterdir():
                 file.unlink()
@@ -107,7 +155,7 @@ def test_a_series_that_changes_while_it_is_drawn(tmp_path):
     series = tmp_path / "p.npy"
     np.save(series, np.cumsum(np.random.default_rng(1).normal(0, 1, 12000)))
     running = start(series, tmp_path / "c.h5")
-    while running.poll() is None and not (tmp_path / "c.h5.shards/00000.h5").exists():
+    while running.poll() is None and not (tmp_path / "c.h5.shards/0.charts").exists():
         time.sleep(0.001)
     with open(series, "r+b") as file:
         file.seek(-8, 2)

@@ -25,3 +25,11 @@ def millrace(*arguments, check=True, env=None, **options):
 
 def lines_of(done):
     return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def content_of(path):
+    """What a file holds, or every file of a folder by its name."""
+    path = pathlib.Path(path)
+    if path.is_file():
+        return path.read_bytes()
+    return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}

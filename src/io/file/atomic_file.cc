@@ -43,7 +43,25 @@ void sync_folder(const std::string& folder) {
   ::close(fd);
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+void sync_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool done = fd >= 0 && ::fsync(fd) == 0;
+  const int number = errno;
+  if (fd >= 0) ::close(fd);
+  if (!done) throw Failure(system_error("it cannot be written to the disk", path, number));
+}
+
+void rename_file(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) throw Failure(system_error("it cannot be renamed", from, errno));
+}
+
+AtomicFile::AtomicFile(std::string path, Temporary temporary) : path_(std::move(path)) {
+  if (temporary == Temporary::part) {
+    temporary_ = path_ + ".part";
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd_ < 0) fail("cannot be created", path_);
+    return;
+  }
   static std::atomic<unsigned> counter{0};
   do {
     temporary_ = fmt::format("{}/{}{}-{}", folder_of(path_), kTemporaryPrefix, ::getpid(), counter.fetch_add(1));

@@ -19,7 +19,9 @@ class AtomicFile {
   // How the names of temporary files begin; a run that is killed leaves its own.
   static constexpr const char* kTemporaryPrefix = ".millrace-partial-";
 
-  explicit AtomicFile(std::string path);
+  // A name of its own; or PATH.part, which the next attempt takes over.
+  enum class Temporary { unique, part };
+  explicit AtomicFile(std::string path, Temporary temporary = Temporary::unique);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -43,6 +45,10 @@ void write_output(const std::string& path, std::string_view text);
 // The same of a text in pieces.
 void write_output(const std::string& path, std::span<const std::string> pieces);
 
+// All of a file on the disk. Throws Failure.
+void sync_file(const std::string& path);
+// Throws Failure.
+void rename_file(const std::string& from, const std::string& to);
 // Syncs a folder, so that names in it survive a power cut.
 void sync_folder(const std::string& folder);
 // The folder of a path, "." for a bare name.

@@ -214,7 +214,7 @@ TEST_F(JpegTest, ReadsExifFromTheFirstBlockThatHoldsIt) {
   std::string bytes = jpeg_bytes(test_pixels(40, 30, 3), {.exif = test_exif(6)});
   EXPECT_EQ(decode(bytes).sink.info.exif.orientation, static_cast<Orientation>(6));
   // Another program's segment of the same kind first, and thousands of them after.
-  const std::string other = std::string("\xFF\xE1\x00\x20", 4) + "http://ns.adobe.com/xap/1.0/\0\0";
+  const std::string other = std::string("\xFF\xE1\x00\x20", 4) + "http://ns.adobe.com/xap/1.0/";
   std::string padded = other;
   padded.resize(34, '\0');
   bytes.insert(2, padded);

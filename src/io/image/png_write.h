@@ -1,15 +1,24 @@
-// Enters: 8-bit pixels.
-// Leaves: a PNG file of them, whole or not at all.
+// Enters: 8-bit pixels; or a zlib stream of rows, made elsewhere.
+// Leaves: a PNG file of them, whole or not at all; or the bytes of one.
 // Never: keeps a time or another thing of this machine in it.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace millrace {
 
 // Rows from the top; channels is 1 (gray) or 3 (RGB). Throws Failure.
 void write_png(const std::string& path, int width, int height, int channels, std::span<const std::uint8_t> pixels);
+
+struct PngShape {
+  std::uint32_t width = 0, height = 0;
+  int channels = 1;  // 1 (gray) or 3 (RGB)
+  int bits = 8;      // of a channel: 8, or 1 where it is gray
+};
+// The bytes of a PNG whose image data is `stream`: for each row a 0, then its pixels.
+void append_png(const PngShape& shape, std::span<const std::uint8_t> stream, std::vector<std::uint8_t>& out);
 
 }  // namespace millrace

@@ -1,11 +1,13 @@
 #include "src/io/store/chart_store.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "src/io/file/atomic_file.h"
 #include "src/io/store/hdf5_handle.h"
 
 namespace millrace {
@@ -14,10 +16,11 @@ namespace {
 using hdf5::Handle;
 
 constexpr const char* kImages = "images";
+constexpr const char* kWhole = "whole";
 constexpr const char* kSequences = "sequences";
 constexpr const char* kLabels = "labels";
 constexpr const char* kIndex = "index";
-// Bytes that go from a shard to a store at once.
+// Bytes of a table that go from a shard to a store at once.
 constexpr std::size_t kCopied = 4 << 20;
 
 Handle properties(hid_t kind) { return {H5Pcreate(kind), H5Pclose}; }
@@ -42,6 +45,7 @@ Handle index_type(const ChartLayout& layout) {
   return type;
 }
 
+std::vector<hsize_t> hsizes(const std::vector<std::uint64_t>& sizes) { return {sizes.begin(), sizes.end()}; }
 std::vector<hsize_t> with_count(std::uint64_t count, const std::vector<hsize_t>& rest) {
   std::vector<hsize_t> shape{count};
   shape.insert(shape.end(), rest.begin(), rest.end());
@@ -50,31 +54,23 @@ std::vector<hsize_t> with_count(std::uint64_t count, const std::vector<hsize_t>&
 
 }  // namespace
 
-void ChartBlock::clear() {
-  chunks.clear();
-  chunk_bytes.clear();
-  sequences.clear();
-  labels.clear();
-  places.clear();
-}
-
 struct ChartStore::State {
-  std::string path;
+  std::string name, path;  // the last name, and the one until then
+  bool committed = false;
   ChartLayout layout;
   Handle file, images, sequences, labels, index;
   std::uint64_t at = 0;
   std::vector<std::uint8_t> rows;
 
-  Handle create(const char* name, hid_t type, const std::vector<hsize_t>& shape, const Handle& how) const {
-    const Handle space = space_of(shape);
+  Handle create(const char* name, hid_t type, const std::vector<hsize_t>& shape, const Handle& how,
+                const std::vector<hsize_t>& most = {}) const {
+    const Handle space{
+        H5Screate_simple(static_cast<int>(shape.size()), shape.data(), most.empty() ? nullptr : most.data()), H5Sclose};
     Handle set{H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, how.get(), H5P_DEFAULT), H5Dclose};
     if (!set) hdf5::fail(fmt::format("'{}' cannot be created", name), path);
     return set;
   }
-  std::vector<hsize_t> sequence_shape() const {
-    return layout.columns > 1 ? std::vector<hsize_t>{layout.window, layout.columns}
-                              : std::vector<hsize_t>{layout.window};
-  }
+  std::vector<hsize_t> sequence_shape() const { return hsizes(layout.sequence()); }
   // Rows [at, at + count) of a dataset.
   void write(const Handle& set, hid_t type, std::uint64_t count, const std::vector<hsize_t>& rest, const void* data) {
     const std::vector<hsize_t> shape = with_count(count, rest);
@@ -88,17 +84,50 @@ struct ChartStore::State {
     }
   }
   void write_chunk(std::uint64_t chart, const void* data, std::size_t bytes) {
-    const std::array<hsize_t, 3> offset = {chart, 0, 0};
+    const std::array<hsize_t, 4> offset = {chart, 0, 0, 0};
     if (H5Dwrite_chunk(images.get(), H5P_DEFAULT, 0, offset.data(), bytes, data) < 0) {
       hdf5::fail("the write failed", path);
     }
   }
 };
 
-ChartStore::ChartStore(const std::string& path, const ChartLayout& layout) : state_(std::make_unique<State>()) {
+namespace {
+
+// HDF5 goes on with numbered files until one is missing: that is where the dataset ends, instead of in charts that are
+// nothing but zeros. All of a series of files must map as many rows, but the last shard has fewer, r: so each shard is
+// mapped in two parts, its first r charts, which all have, and the rest, by a name that the last one lacks.
+void map_shards(const Handle& how, const ChartLayout& layout, const ChartStore::Mapped& mapped) {
+  const std::vector<hsize_t> image = hsizes(layout.image);
+  const hsize_t rest = layout.charts % mapped.each;
+  std::string files;
+  for (const char c : mapped.folder) files += c == '%' ? std::string("%%") : std::string(1, c);
+  files += "/%b.h5";
+  const auto map = [&](hsize_t begin, hsize_t count, const char* name) {
+    const std::vector<hsize_t> all = with_count(layout.charts, image), each = with_count(mapped.each, image);
+    std::vector<hsize_t> most(all), start(all.size(), 0), stride(all.size(), 1), block = with_count(count, image),
+                                                                                 many(all.size(), 1);
+    most[0] = many[0] = H5S_UNLIMITED;
+    start[0] = begin;
+    stride[0] = mapped.each;
+    const Handle to{H5Screate_simple(static_cast<int>(all.size()), all.data(), most.data()), H5Sclose};
+    const Handle from = space_of(each);
+    H5Sselect_hyperslab(to.get(), H5S_SELECT_SET, start.data(), stride.data(), many.data(), block.data());
+    H5Sselect_hyperslab(from.get(), H5S_SELECT_SET, start.data(), nullptr, block.data(), nullptr);
+    if (H5Pset_virtual(how.get(), to.get(), files.c_str(), name, from.get()) < 0) {
+      hdf5::fail("its shards cannot be mapped", mapped.folder);
+    }
+  };
+  if (rest > 0) map(0, rest, kImages);
+  if (layout.charts >= mapped.each) map(rest, mapped.each - rest, kWhole);
+}
+
+}  // namespace
+
+ChartStore::ChartStore(std::string path, const ChartLayout& layout, Kind kind) : state_(std::make_unique<State>()) {
   hdf5::be_quiet();
   State& s = *state_;
-  s.path = path;
+  s.path = path + ".part";
+  s.name = std::move(path);
   s.layout = layout;
   const Handle access = properties(H5P_FILE_ACCESS);
   // The format of 1.10, whose index of chunks is an array, not a tree.
@@ -106,8 +135,8 @@ ChartStore::ChartStore(const std::string& path, const ChartLayout& layout) : sta
   // A time, of the root group here and of the sets below, would make the bytes of two equal runs differ.
   const Handle creation = properties(H5P_FILE_CREATE);
   H5Pset_obj_track_times(creation.get(), false);
-  s.file = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose};
-  if (!s.file) hdf5::fail("it cannot be created", path);
+  s.file = {H5Fcreate(s.path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose};
+  if (!s.file) hdf5::fail("it cannot be created", s.path);
 
   const Handle plain = properties(H5P_DATASET_CREATE);
   H5Pset_obj_track_times(plain.get(), false);
@@ -117,10 +146,24 @@ ChartStore::ChartStore(const std::string& path, const ChartLayout& layout) : sta
   const Handle chunked = properties(H5P_DATASET_CREATE);
   H5Pset_obj_track_times(chunked.get(), false);
   H5Pset_fill_time(chunked.get(), H5D_FILL_TIME_NEVER);
-  const std::vector<hsize_t> chunk = {1, layout.height, layout.width};
-  H5Pset_chunk(chunked.get(), 3, chunk.data());
-  H5Pset_deflate(chunked.get(), 4);
-  s.images = s.create(kImages, H5T_STD_U8LE, {layout.charts, layout.height, layout.width}, chunked);
+  const std::vector<hsize_t> image = hsizes(layout.image), all = with_count(layout.charts, image);
+  const hid_t value = layout.floats ? H5T_IEEE_F32LE : H5T_STD_U8LE;
+  if (const auto* mapped = std::get_if<Mapped>(&kind)) {
+    map_shards(chunked, layout, *mapped);
+    std::vector<hsize_t> most(all);
+    most[0] = H5S_UNLIMITED;
+    s.images = s.create(kImages, value, all, chunked, most);
+  } else {
+    const std::vector<hsize_t> chunk = with_count(1, image);
+    H5Pset_chunk(chunked.get(), static_cast<int>(chunk.size()), chunk.data());
+    H5Pset_deflate(chunked.get(), 4);
+    s.images = s.create(kImages, value, all, chunked);
+  }
+  const auto* shard = std::get_if<Shard>(&kind);
+  if (shard != nullptr && shard->each == layout.charts &&
+      H5Lcreate_hard(s.file.get(), kImages, s.file.get(), kWhole, H5P_DEFAULT, H5P_DEFAULT) < 0) {
+    hdf5::fail(fmt::format("'{}' cannot be created", kWhole), s.path);
+  }
   s.sequences = s.create(kSequences, H5T_IEEE_F32LE, with_count(layout.charts, s.sequence_shape()), plain);
   if (!layout.horizons.empty()) {
     s.labels = s.create(kLabels, H5T_IEEE_F32LE, {layout.charts, layout.horizons.size()}, plain);
@@ -137,21 +180,29 @@ ChartStore::ChartStore(const std::string& path, const ChartLayout& layout) : sta
     const Handle attribute{H5Acreate2(s.file.get(), name.c_str(), text.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT),
                            H5Aclose};
     if (!attribute || H5Awrite(attribute.get(), text.get(), value.empty() ? "" : value.data()) < 0) {
-      hdf5::fail(fmt::format("the attribute '{}' cannot be written", name), path);
+      hdf5::fail(fmt::format("the attribute '{}' cannot be written", name), s.path);
     }
   }
 }
 
-ChartStore::~ChartStore() = default;
+ChartStore::~ChartStore() {
+  if (!state_->committed) ::unlink(state_->path.c_str());
+}
+
+void ChartStore::commit() {
+  sync_file(state_->path);
+  rename_file(state_->path, state_->name);
+  state_->committed = true;
+}
 
 void ChartStore::append(const ChartBlock& block) {
   State& s = *state_;
   const std::size_t count = block.count();
   if (count == 0) return;
-  const std::uint8_t* chunk = block.chunks.data();
+  const std::uint8_t* chunk = block.images.data();
   for (std::size_t i = 0; i < count; ++i) {
-    s.write_chunk(s.at + i, chunk, block.chunk_bytes[i]);
-    chunk += block.chunk_bytes[i];
+    s.write_chunk(s.at + i, chunk, block.image_bytes[i]);
+    chunk += block.image_bytes[i];
   }
   s.write(s.sequences, H5T_NATIVE_FLOAT, count, s.sequence_shape(), block.sequences.data());
   if (s.labels) s.write(s.labels, H5T_NATIVE_FLOAT, count, {s.layout.horizons.size()}, block.labels.data());
@@ -169,7 +220,7 @@ void ChartStore::append(const ChartBlock& block) {
   s.at += count;
 }
 
-void ChartStore::append_file(const std::string& path) {
+void ChartStore::append_tables(const std::string& path) {
   State& s = *state_;
   const Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
   if (!file) hdf5::fail("it cannot be read", path);
@@ -178,26 +229,11 @@ void ChartStore::append_file(const std::string& path) {
     if (!set) hdf5::fail(fmt::format("'{}' is not in it", name), path);
     return set;
   };
-  const Handle images = open(kImages);
-  const Handle space{H5Dget_space(images.get()), H5Sclose};
-  std::array<hsize_t, 3> shape{};
-  if (H5Sget_simple_extent_ndims(space.get()) != 3 ||
-      H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr) != 3) {
-    hdf5::fail("its images have another shape", path);
-  }
-  std::vector<std::uint8_t> chunk;
-  for (hsize_t i = 0; i < shape[0]; ++i) {
-    const std::array<hsize_t, 3> offset = {i, 0, 0};
-    hsize_t bytes = 0;
-    std::uint32_t mask = 0;
-    if (H5Dget_chunk_storage_size(images.get(), offset.data(), &bytes) < 0 || bytes == 0) {
-      hdf5::fail(fmt::format("chart {} is missing", i), path);
-    }
-    chunk.resize(bytes);
-    if (H5Dread_chunk(images.get(), H5P_DEFAULT, offset.data(), &mask, chunk.data()) < 0) {
-      hdf5::fail(fmt::format("chart {} cannot be read", i), path);
-    }
-    s.write_chunk(s.at + i, chunk.data(), bytes);
+  const Handle index = open(kIndex);
+  const Handle space{H5Dget_space(index.get()), H5Sclose};
+  hsize_t charts = 0;
+  if (H5Sget_simple_extent_ndims(space.get()) != 1 || H5Sget_simple_extent_dims(space.get(), &charts, nullptr) != 1) {
+    hdf5::fail("its index has another shape", path);
   }
   const auto copy = [&](const char* name, const Handle& to, hid_t type, std::size_t each,
                         const std::vector<hsize_t>& rest) {
@@ -205,8 +241,8 @@ void ChartStore::append_file(const std::string& path) {
     const Handle all{H5Dget_space(from.get()), H5Sclose};
     const hsize_t at_once = std::max<hsize_t>(1, kCopied / each), first = s.at;
     std::vector<std::uint8_t> data;
-    for (hsize_t row = 0; row < shape[0]; row += at_once) {
-      const hsize_t count = std::min(at_once, shape[0] - row);
+    for (hsize_t row = 0; row < charts; row += at_once) {
+      const hsize_t count = std::min(at_once, charts - row);
       const std::vector<hsize_t> part = with_count(count, rest);
       std::vector<hsize_t> start(part.size(), 0);
       start[0] = row;
@@ -227,7 +263,7 @@ void ChartStore::append_file(const std::string& path) {
   if (s.labels) copy(kLabels, s.labels, H5T_NATIVE_FLOAT, 4 * horizons, {horizons});
   const Handle type = index_type(s.layout);
   copy(kIndex, s.index, type.get(), index_bytes(s.layout), {});
-  s.at += shape[0];
+  s.at += charts;
 }
 
 void ChartStore::finish() {
@@ -240,11 +276,11 @@ void ChartStore::finish() {
   if (!done) hdf5::fail("the file could not be closed", s.path);
 }
 
-Outcome<std::vector<std::pair<std::string, std::string>>> chart_store_attributes(const std::string& path) {
+Outcome<Attributes> chart_store_attributes(const std::string& path) {
   hdf5::be_quiet();
   const Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
   if (!file) return Error{ErrorCode::bad_data, "it is not an HDF5 file", path, ""};
-  std::vector<std::pair<std::string, std::string>> out;
+  Attributes out;
   const auto read = [](hid_t object, const char* name, const H5A_info_t*, void* list) -> herr_t {
     const Handle attribute{H5Aopen(object, name, H5P_DEFAULT), H5Aclose};
     const Handle type{H5Aget_type(attribute.get()), H5Tclose};
@@ -252,7 +288,7 @@ Outcome<std::vector<std::pair<std::string, std::string>>> chart_store_attributes
     std::string value(H5Tget_size(type.get()), '\0');
     if (H5Aread(attribute.get(), type.get(), value.data()) < 0) return 0;
     value.resize(std::min(value.size(), value.find('\0')));  // an empty text is stored as one zero
-    static_cast<std::vector<std::pair<std::string, std::string>>*>(list)->emplace_back(name, std::move(value));
+    static_cast<Attributes*>(list)->emplace_back(name, std::move(value));
     return 0;
   };
   hsize_t at = 0;

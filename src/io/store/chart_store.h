@@ -2,63 +2,49 @@
 // Leaves: one HDF5 file that any HDF5 reader opens with its own gzip filter.
 // Never: compresses, or holds more than the block it was given.
 //
-// The file: `images` uint8 [N, H, W], a chunk a chart, deflate; `sequences` float32 [N, n] or [N, n, columns], as read;
-// `labels` float32 [N, horizons]; `index`, a compound of file (uint32), row (uint64) and date (text); attributes. No
-// times are kept in it: the same content gives the same bytes.
+// The file: `images`, uint8 or float32 [N, H, W] or [N, H, W, 3], a chunk a chart, deflate; `sequences` float32 [N, n]
+// or [N, n, columns], as read; `labels` float32 [N, horizons]; `index`, a compound of file (uint32), row (uint64) and
+// date (text); attributes. No times are kept in it: the same content gives the same bytes.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
-#include <utility>
+#include <variant>
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/io/store/chart_block.h"
 
 namespace millrace {
 
-// What a store holds.
-struct ChartLayout {
-  std::uint64_t charts = 0;
-  std::uint32_t height = 0, width = 0;
-  std::uint32_t window = 0, columns = 1;  // of `sequences`
-  std::vector<std::int64_t> horizons;     // of `labels`; none: no labels
-  std::uint32_t date_bytes = 0;           // the longest date; 0: no dates
-  std::vector<std::pair<std::string, std::string>> attributes;
-};
-
-// Consecutive charts.
-struct ChartBlock {
-  struct Place {
-    std::uint32_t file;
-    std::uint64_t row;
-    std::string date;
-  };
-  std::vector<std::uint8_t> chunks;        // zlib streams, one after the other
-  std::vector<std::uint32_t> chunk_bytes;  // of each
-  std::vector<float> sequences;            // [count, window, columns]
-  std::vector<float> labels;               // [count, horizons]
-  std::vector<Place> places;
-
-  std::size_t count() const { return chunk_bytes.size(); }
-  void clear();
-};
-
-// Writes a store under a name that is not its last one. Throws Failure; what is left behind then is to be removed. HDF5
-// keeps state of its own: one thread of a process at a time.
-class ChartStore {
+// Writes a store as NAME.part, and gives it its name in the end. Throws Failure. HDF5 keeps state of its own: one
+// thread of a process at a time, but for commit().
+class ChartStore : public ChartSink {
  public:
-  ChartStore(const std::string& path, const ChartLayout& layout);
-  ~ChartStore();
-  ChartStore(const ChartStore&) = delete;
-  ChartStore& operator=(const ChartStore&) = delete;
+  // A shard of others that have `each` charts, for a store that maps them: `images` has the name `whole` too where the
+  // shard is as large as the others.
+  struct Shard {
+    std::uint64_t each;
+  };
+  // `images` is a virtual dataset of 0.h5, 1.h5 and so on in a folder beside the store, `each` charts apart. Where one
+  // is missing, the dataset ends before its charts.
+  struct Mapped {
+    std::string folder;
+    std::uint64_t each;
+  };
+  using Kind = std::variant<std::monostate, Shard, Mapped>;
+  ChartStore(std::string path, const ChartLayout& layout, Kind kind = {});
+  // What has not got its name is removed.
+  ~ChartStore() override;
 
-  void append(const ChartBlock& block);
-  // All charts of a finished store of the same layout, but for its number of charts: chunks go over as they are.
-  void append_file(const std::string& path);
-  // All charts were appended. The file is closed, not synced.
-  void finish();
+  void append(const ChartBlock& block) override;
+  // All that a finished store of the same layout, but for its number of charts, has beside images; for one that maps
+  // them.
+  void append_tables(const std::string& path);
+  // The file is closed, not synced.
+  void finish() override;
+  void commit() override;
 
  private:
   struct State;
@@ -66,7 +52,7 @@ class ChartStore {
 };
 
 // Attributes of a finished store by name; nothing where the file is not one.
-Outcome<std::vector<std::pair<std::string, std::string>>> chart_store_attributes(const std::string& path);
+Outcome<Attributes> chart_store_attributes(const std::string& path);
 
 // The version of the library, as "1.10.8".
 std::string hdf5_version();

@@ -23,8 +23,11 @@ class JoinRun : public testing::Test {
     std::filesystem::create_directories(folder_);
     std::mt19937_64 random(2);
     for (int i = 0; i < 500; ++i) codes_.push_back(random());
-    for (int i = 0; i < 100; ++i)
-      codes_[random() % 500] = codes_[random() % 500] ^ (random() & random() & random() & random() & random());
+    for (int i = 0; i < 100; ++i) {
+      auto few = random();
+      for (int k = 0; k < 4; ++k) few &= random();
+      codes_[random() % 500] = codes_[random() % 500] ^ few;
+    }
     for (int i = 0; i < 40; ++i) codes_[random() % 500] = codes_[0];
     options_.codes = path("codes.npy");
     options_.output = path("pairs.npy");

@@ -28,19 +28,21 @@ double logarithm(double v) {
 }  // namespace
 
 Scale::Scale(const Options& options, const Window& window, const std::vector<Role>& roles)
-    : logarithms_(options.scale == "log"), lowest_(window.lowest), highest_(window.highest) {
-  if (lowest_ < highest_) return;
-  bool any = false;
+    : logarithms_(options.scale == "log"),
+      fixed_(window.lowest < window.highest),
+      lowest_(window.lowest),
+      highest_(window.highest) {
   for (const Role role : roles) {
-    if (role == kVolume) continue;
-    for (const double price : window.rows[role]) {
-      const double v = value(price);
-      if (std::isnan(v)) continue;
-      lowest_ = any ? std::min(lowest_, v) : v;
-      highest_ = any ? std::max(highest_, v) : v;
-      any = true;
-    }
+    for (const double price : window.rows[role]) include(price);
   }
+}
+
+void Scale::include(double price) {
+  const double v = value(price);
+  if (fixed_ || std::isnan(v)) return;
+  lowest_ = any_ ? std::min(lowest_, v) : v;
+  highest_ = any_ ? std::max(highest_, v) : v;
+  any_ = true;
 }
 
 double Scale::value(double price) const {
@@ -62,7 +64,7 @@ std::size_t pen_memory(const Options& options) {
 }
 
 std::size_t history_of(const Options& options) {
-  return options.style == "jkx" && options.average > 0 ? static_cast<std::size_t>(options.average) - 1 : 0;
+  return options.average > 0 ? static_cast<std::size_t>(options.average) - 1 : 0;
 }
 
 }  // namespace millrace::render

@@ -39,26 +39,30 @@ class Scale {
   Scale(const Options& options, const Window& window, const std::vector<Role>& roles);
   // NaN where there is no price; with logarithms, where it is not above 0.
   double value(double price) const;
+  // A price that must lie on it too, where its ends are the window's own.
+  void include(double price);
   double lowest() const { return lowest_; }
   double highest() const { return highest_; }
 
  private:
-  bool logarithms_;
+  bool logarithms_, fixed_, any_ = false;
   double lowest_ = 0, highest_ = 0;
 };
 
 // A line of the close. Row i of n lies at x = i (W - 1) / (n - 1), a single one in the middle; at a gap the line ends
 // and begins anew, and a price between two gaps is a dot. Constant prices run in the middle. Without a price the chart
-// is empty.
+// is empty. A moving average is a line of its own, one pixel wide or as wide as the other where that is thinner; volume
+// bars are half ink, 0.8 of a row's share wide.
 std::unique_ptr<ChartPen> make_line_pen(const Options& options);
 
 // Bars of 4 columns: open tick, stem from high to low, close tick, gap. y = trunc((highest - p) (H - 1) / range), the
-// range at least 1e-8. A row that lacks a price is left out.
+// range at least 1e-8. A row that lacks a price is left out. A moving average is drawn first, its value at each stem's
+// column joined column by column; volume is half ink below, as wide as the bar.
 std::unique_ptr<ChartPen> make_bar_pen(const Options& options);
 
 // A slot of W / n pixels for each row: the wick from high to low in its middle column; over it the body from open to
 // close, 0.8 of the slot wide, at least a pixel. Rows of pixels as for bars. A body that falls is all ink, one that
-// rises or stays 0.8 of it.
+// rises or stays 0.8 of it. Moving average and volume as for bars.
 std::unique_ptr<ChartPen> make_candle_pen(const Options& options);
 
 // The images of Jiang, Kelly and Xiu, "(Re-)Imag(in)ing Price Trends": 3 columns a day, open tick, stem, close tick;

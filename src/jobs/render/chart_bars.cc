@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/jobs/render/chart.h"
-#include "src/kernels/ink/canvas.h"
+#include "src/jobs/render/chart_extras.h"
+#include "src/jobs/render/format.h"
 
 namespace millrace::render {
 namespace {
-
-constexpr std::uint8_t kRising = 204;  // 0.8 of all ink: a gray of 0.2
 
 // The pixel rows of a bar's four prices.
 struct Bar {
@@ -18,13 +16,16 @@ struct Bar {
 // What bars and candles share: which pixel row a price lies in.
 class BarPen : public ChartPen {
  public:
-  explicit BarPen(const Options& options) : options_(options), canvas_(options.width, options.height) {}
+  explicit BarPen(const Options& options) : options_(options), rows_(options), canvas_(options.width, options.height) {}
 
   void draw(const Window& window, ink::Picture& out) override {
-    const Scale scale(options_, window, {kOpen, kHigh, kLow, kClose});
+    moving_average(options_, window, averages_);
+    Scale scale(options_, window, {kOpen, kHigh, kLow, kClose});
+    for (const double v : averages_) scale.include(v);
     const double range = std::max(scale.highest() - scale.lowest(), 1e-8);
-    const auto row = [&](double v) { return static_cast<int>((scale.highest() - v) * (options_.height - 1) / range); };
+    const auto row = [&](double v) { return static_cast<int>((scale.highest() - v) * (rows_.price - 1) / range); };
     const std::size_t n = window.rows[kClose].size();
+    for (std::size_t i = 0; i < averages_.size(); ++i) draw_average(i, n, scale, row);
     for (std::size_t i = 0; i < n; ++i) {
       std::array<double, 4> v;
       bool whole = true;
@@ -35,14 +36,37 @@ class BarPen : public ChartPen {
       if (!whole) continue;
       put(i, n, {row(v[kOpen]), row(v[kHigh]), row(v[kLow]), row(v[kClose]), v[kClose] >= v[kOpen]});
     }
+    if (rows_.volume > 0) {
+      const auto columns = [&](std::size_t i) { return body(i, n); };
+      draw_volume(window, rows_, options_.height, kVolumeLevel, columns, canvas_);
+    }
     canvas_.finish(out);
   }
 
  protected:
   virtual void put(std::size_t i, std::size_t n, const Bar& bar) = 0;
+  virtual Columns body(std::size_t i, std::size_t n) const = 0;
+  virtual int middle(std::size_t i, std::size_t n) const = 0;
 
   const Options& options_;
+  const Rows rows_;
   ink::Canvas canvas_;
+
+ private:
+  // The average from one row's column to the next one's.
+  template <typename RowOf>
+  void draw_average(std::size_t i, std::size_t n, const Scale& scale, const RowOf& row) {
+    const double now = scale.value(averages_[i]);
+    if (std::isnan(now)) return;
+    const int x = middle(i, n);
+    canvas_.dot(x, row(now), ink::kFull);
+    const double next = i + 1 < averages_.size() ? scale.value(averages_[i + 1]) : now;
+    if (i + 1 == averages_.size() || std::isnan(next)) return;
+    const int columns = middle(i + 1, n) - x;
+    for (int k = 1; k < columns; ++k) canvas_.dot(x + k, row((next - now) / columns * k + now), ink::kFull);
+  }
+
+  std::vector<double> averages_;
 };
 
 class OhlcPen : public BarPen {
@@ -52,10 +76,16 @@ class OhlcPen : public BarPen {
  protected:
   void put(std::size_t i, std::size_t, const Bar& bar) override {
     const int x = static_cast<int>(4 * i);
-    canvas_.dot(x, bar.open, ink::kFull);
-    canvas_.block(x + 1, x + 1, bar.high, bar.low, ink::kFull);
-    canvas_.dot(x + 2, bar.close, ink::kFull);
+    const std::uint8_t level = bar.rises ? kRising : kFalling;
+    canvas_.dot(x, bar.open, level);
+    canvas_.block(x + 1, x + 1, bar.high, bar.low, level);
+    canvas_.dot(x + 2, bar.close, level);
   }
+  Columns body(std::size_t i, std::size_t) const override {
+    const int x = static_cast<int>(4 * i);
+    return {x, x + 2};
+  }
+  int middle(std::size_t i, std::size_t) const override { return static_cast<int>(4 * i) + 1; }
 };
 
 class CandlePen : public BarPen {
@@ -64,15 +94,20 @@ class CandlePen : public BarPen {
 
  protected:
   void put(std::size_t i, std::size_t n, const Bar& bar) override {
-    const double slot = options_.width / static_cast<double>(n);
-    const double middle = (static_cast<double>(i) + 0.5) * slot;
-    const int wick = static_cast<int>(middle);
-    const int left = static_cast<int>(middle - 0.4 * slot + 0.5);
-    const int right = std::max(left, static_cast<int>(middle + 0.4 * slot + 0.5) - 1);
+    const int wick = middle(i, n);
+    const Columns columns = body(i, n);
     canvas_.block(wick, wick, bar.high, bar.low, ink::kFull);
+    canvas_.block(columns.first, columns.last, bar.open, bar.close, bar.rises ? kRising : kFalling);
+  }
+  Columns body(std::size_t i, std::size_t n) const override {
+    const double slot = options_.width / static_cast<double>(n), centre = (static_cast<double>(i) + 0.5) * slot;
     // Narrower than a pixel: the wick's own column.
-    const bool narrow = 0.8 * slot < 1;
-    canvas_.block(narrow ? wick : left, narrow ? wick : right, bar.open, bar.close, bar.rises ? kRising : ink::kFull);
+    if (0.8 * slot < 1) return {middle(i, n), middle(i, n)};
+    const int left = static_cast<int>(centre - 0.4 * slot + 0.5);
+    return {left, std::max(left, static_cast<int>(centre + 0.4 * slot + 0.5) - 1)};
+  }
+  int middle(std::size_t i, std::size_t n) const override {
+    return static_cast<int>((static_cast<double>(i) + 0.5) * (options_.width / static_cast<double>(n)));
   }
 };
 

@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "src/jobs/render/chart.h"
+#include "src/jobs/render/chart_extras.h"
+#include "src/jobs/render/format.h"
+#include "src/kernels/ink/layers.h"
 #include "src/kernels/stroke/stroke.h"
 
 namespace millrace::render {
@@ -9,35 +13,72 @@ namespace {
 class LinePen : public ChartPen {
  public:
   explicit LinePen(const Options& options)
-      : options_(options), pen_(options.width, options.height, options.line_pixels()) {}
+      : options_(options), rows_(options), pen_(options.width, rows_.price, options.line_pixels()) {
+    if (options.average > 0) thin_.emplace(options.width, rows_.price, std::min(1.0, options.line_pixels()));
+    if (rows_.volume > 0) canvas_.emplace(options.width, rows_.volume + 1);
+  }
 
   void draw(const Window& window, ink::Picture& out) override {
-    const std::vector<double>& prices = window.rows[kClose];
-    const Scale scale(options_, window, {kClose});
-    const std::size_t n = prices.size();
-    const double right = options_.width - 1, bottom = options_.height - 1;
-    const double step = n > 1 ? right / static_cast<double>(n - 1) : 0;
-    const double range = scale.highest() - scale.lowest();
-    points_.clear();
-    for (std::size_t i = 0; i < n; ++i) {
-      const double v = scale.value(prices[i]);
-      if (std::isnan(v)) {
-        pen_.line(points_);
-        points_.clear();
-        continue;
-      }
-      const double x = n == 1 ? 0.5 * right : (i + 1 == n ? right : static_cast<double>(i) * step);
-      const double norm = range > 0 ? (v - scale.lowest()) / range : 0.5;
-      points_.push_back({x, (1 - norm) * bottom});
+    moving_average(options_, window, averages_);
+    Scale scale(options_, window, {kClose});
+    for (const double v : averages_) scale.include(v);
+    draw_line(window.rows[kClose], scale, pen_);
+    if (!thin_ && !canvas_) return pen_.finish(out);
+    pen_.finish(prices_);
+    out.begin(options_.width, options_.height);
+    if (thin_) {
+      draw_line(averages_, scale, *thin_);
+      thin_->finish(average_);
+      overlay_.append(prices_, average_, out);
+    } else {
+      ink::append_rows(prices_, out);
     }
-    pen_.line(points_);
-    pen_.finish(out);
+    if (canvas_) {
+      const std::size_t n = window.rows[kClose].size();
+      const auto columns = [&](std::size_t i) {
+        const double x = x_of(i, n),
+                     half = 0.4 * (options_.width - 1) / static_cast<double>(std::max<std::size_t>(1, n - 1));
+        const int first = static_cast<int>(std::max(0.0, x - half + 0.5));
+        return Columns{first, std::max(first, static_cast<int>(x + half + 0.5) - 1)};
+      };
+      draw_volume(window, rows_, rows_.volume + 1, kVolumeLevel, columns, *canvas_);
+      canvas_->finish(volume_);
+      ink::append_rows(volume_, out);
+    }
+    out.finish();
   }
 
  private:
+  double x_of(std::size_t i, std::size_t n) const {
+    const double right = options_.width - 1, step = n > 1 ? right / static_cast<double>(n - 1) : 0;
+    return n == 1 ? 0.5 * right : (i + 1 == n ? right : static_cast<double>(i) * step);
+  }
+
+  void draw_line(const std::vector<double>& values, const Scale& scale, stroke::Pen& pen) {
+    const double bottom = rows_.price - 1, range = scale.highest() - scale.lowest();
+    points_.clear();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double v = scale.value(values[i]);
+      if (std::isnan(v)) {
+        pen.line(points_);
+        points_.clear();
+        continue;
+      }
+      const double norm = range > 0 ? (v - scale.lowest()) / range : 0.5;
+      points_.push_back({x_of(i, values.size()), (1 - norm) * bottom});
+    }
+    pen.line(points_);
+  }
+
   const Options& options_;
+  const Rows rows_;
   stroke::Pen pen_;
+  std::optional<stroke::Pen> thin_;    // the moving average's
+  std::optional<ink::Canvas> canvas_;  // the volume's, with the free row above
+  ink::Picture prices_, average_, volume_;
+  ink::Overlay overlay_;
   std::vector<stroke::Point> points_;
+  std::vector<double> averages_;
 };
 
 }  // namespace

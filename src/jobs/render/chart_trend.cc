@@ -2,31 +2,19 @@
 #include <cmath>
 #include <limits>
 
-#include "src/jobs/render/chart.h"
+#include "src/jobs/render/chart_extras.h"
 #include "src/kernels/ink/canvas.h"
 
 namespace millrace::render {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-// Half to even, whatever the processor's rounding mode is.
-double round_even(double v) {
-  const double down = std::floor(v), part = v - down;
-  if (part != 0.5) return part < 0.5 ? down : down + 1;
-  return std::floor(down / 2) * 2 == down ? down : down + 1;
-}
-
 class TrendPen : public ChartPen {
  public:
   explicit TrendPen(const Options& options)
-      : options_(options),
-        volume_rows_(options.volume ? options.height / 5 : 0),
-        price_rows_(options.volume ? options.height - volume_rows_ - 1 : options.height),
-        canvas_(options.width, options.height) {}
+      : options_(options), rows_(options), canvas_(options.width, options.height) {}
 
   void draw(const Window& window, ink::Picture& out) override {
-    take_averages(window);
+    moving_average(options_, window, averages_);
     lowest_ = std::numeric_limits<double>::infinity();
     highest_ = -lowest_;
     for (const Role role : {kOpen, kHigh, kLow, kClose}) {
@@ -44,7 +32,11 @@ class TrendPen : public ChartPen {
       canvas_.block(x + 1, x + 1, row(high), row(low), ink::kFull);
       canvas_.dot(x + 2, row(close), ink::kFull);
     }
-    if (options_.volume) draw_volume(window.rows[kVolume]);
+    const auto middle = [](std::size_t day) {
+      const int x = static_cast<int>(3 * day) + 1;
+      return Columns{x, x};
+    };
+    if (rows_.volume > 0) draw_volume(window, rows_, options_.height, ink::kFull, middle, canvas_);
     canvas_.finish(out);
   }
 
@@ -57,24 +49,8 @@ class TrendPen : public ChartPen {
 
   int row(double v) const {
     const double up =
-        highest_ > lowest_ ? (v - lowest_) * (price_rows_ - 1) / (highest_ - lowest_) : 0.5 * (price_rows_ - 1);
-    return price_rows_ - 1 - static_cast<int>(round_even(up));
-  }
-
-  // The mean of the last closes, each day; none where one of them is missing.
-  void take_averages(const Window& window) {
-    averages_.clear();
-    if (options_.average == 0) return;
-    closes_ = window.before;
-    const std::vector<double>& close = window.rows[kClose];
-    closes_.insert(closes_.end(), close.begin(), close.end());
-    const auto length = static_cast<std::size_t>(options_.average);
-    for (std::size_t day = 0; day < close.size(); ++day) {
-      const std::size_t end = window.before.size() + day + 1;
-      double sum = end < length ? kNone : 0;
-      for (std::size_t i = end < length ? end : end - length; i < end; ++i) sum += closes_[i];
-      averages_.push_back(sum / static_cast<double>(length));
-    }
+        highest_ > lowest_ ? (v - lowest_) * (rows_.price - 1) / (highest_ - lowest_) : 0.5 * (rows_.price - 1);
+    return rows_.price - 1 - static_cast<int>(round_even(up));
   }
 
   void draw_averages() {
@@ -89,22 +65,11 @@ class TrendPen : public ChartPen {
     }
   }
 
-  void draw_volume(const std::vector<double>& volume) {
-    double most = 0;
-    for (const double v : volume) most = std::isnan(v) ? most : std::max(most, v);
-    for (std::size_t day = 0; day < volume.size(); ++day) {
-      if (std::isnan(volume[day]) || !(most > 0)) continue;
-      const int high = static_cast<int>(round_even(volume[day] * volume_rows_ / most));
-      const int x = static_cast<int>(3 * day) + 1;
-      if (high > 0) canvas_.block(x, x, options_.height - high, options_.height - 1, ink::kFull);
-    }
-  }
-
   const Options& options_;
-  const int volume_rows_, price_rows_;
+  const Rows rows_;
   ink::Canvas canvas_;
   double lowest_ = 0, highest_ = 0;
-  std::vector<double> averages_, closes_;
+  std::vector<double> averages_;
 };
 
 }  // namespace

@@ -1,10 +1,15 @@
 #include "include/millrace/render.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "src/device/cpu/executor.h"
 #include "src/jobs/render/chart.h"
+#include "src/jobs/render/format.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::render {
@@ -13,12 +18,14 @@ namespace {
 Options options_of(const ChartOptions& given) {
   Options out;
   out.style = given.style;
-  bool known = false;
-  for (const char* style : {"line", "ohlc", "candle", "jkx"}) known = known || given.style == style;
-  if (!known) throw Failure(ErrorCode::usage, "it is not a style", given.style, "use line, ohlc, candle or jkx");
-  if (given.scale != "window" && given.scale != "log") {
-    throw Failure(ErrorCode::usage, "it is not a scale", given.scale, "use window or log");
-  }
+  const auto one_of = [](const char* name, const std::string& value, const std::vector<std::string>& known) {
+    if (std::find(known.begin(), known.end(), value) != known.end()) return;
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is none of {}", value, fmt::join(known, ", ")), name);
+  };
+  one_of("style", given.style, {"line", "ohlc", "candle", "jkx"});
+  one_of("scale", given.scale, {"window", "log"});
+  one_of("channels", given.channels, {"auto", "gray", "rgb"});
+  one_of("dtype", given.dtype, {"u8", "f32", "bit"});
   const auto in = [](const char* name, double value, double lowest, double highest) {
     if (value >= lowest && value <= highest) return;
     throw Failure(ErrorCode::usage, "it is out of its range", name);
@@ -27,16 +34,18 @@ Options options_of(const ChartOptions& given) {
   in("width", given.width, 0, ink::kLongestSide);
   in("height", given.height, 0, ink::kLongestSide);
   in("line_width", given.line_width, 0.1, 256);
-  in("ink", given.ink, -1, 255);
-  in("paper", given.paper, -1, 255);
   in("average", given.average, -1, 1 << 20);
   out.window = given.rows;
   out.width = given.width;
   out.height = given.height;
   out.line_width = given.line_width;
   out.scale = given.scale;
-  out.ink = given.ink;
-  out.paper = given.paper;
+  out.ink = parse_colour(given.ink);
+  out.paper = parse_colour(given.paper);
+  out.rising = parse_colour(given.rising);
+  out.falling = parse_colour(given.falling);
+  out.channels = given.channels;
+  out.dtype = given.dtype;
   out.volume = given.volume;
   out.average = given.average;
   out.settle();
@@ -47,34 +56,34 @@ Options options_of(const ChartOptions& given) {
 
 struct ChartDrawer::State {
   explicit State(const ChartOptions& given)
-      : options(options_of(given)),
-        roles(roles_of(options)),
-        tones(ink::tones(static_cast<std::uint8_t>(options.paper), static_cast<std::uint8_t>(options.ink))),
-        executor(given.threads),
-        desks([this] { return std::make_unique<Desk>(options); }) {}
+      : options(options_of(given)), roles(roles_of(options)), format(options), executor(given.threads), desks([this] {
+          return std::make_unique<Desk>(options, format);
+        }) {}
 
   // What one thread draws with.
   struct Desk {
-    explicit Desk(const Options& options) : pen(make_pen(options)) {}
+    Desk(const Options& options, const Format& format) : pen(make_pen(options)), packing(format) {}
     std::unique_ptr<ChartPen> pen;
+    Packing packing;
     Window window;
     ink::Picture picture;
   };
 
   template <typename Number>
-  void draw(const Number* series, std::size_t count, int history, std::uint8_t* images) {
+  void draw(const Number* series, std::size_t count, int history, void* images) {
     if (history < 0 || static_cast<std::size_t>(history) > history_of(options)) {
       throw Failure(ErrorCode::usage, "it is out of its range", "history");
     }
     const auto before = static_cast<std::size_t>(history), rows = static_cast<std::size_t>(options.window);
     const std::size_t each = (before + rows) * roles.size();
-    const std::size_t pixels = static_cast<std::size_t>(options.width) * static_cast<std::size_t>(options.height);
+    const std::size_t image = format.image_bytes();
+    auto* out = static_cast<std::uint8_t*>(images);
     executor.parallel_for(count, 4, [&](std::size_t from, std::size_t to) {
       const std::shared_ptr<Desk> desk = desks.take();
       for (std::size_t i = from; i < to; ++i) {
         take(series + i * each, before, rows, desk->window);
         desk->pen->draw(desk->window, desk->picture);
-        ink::paint(desk->picture, tones, images + i * pixels);
+        ink::paint(desk->packing.pack(desk->picture), format.pixels, out + i * image);
       }
     });
   }
@@ -98,7 +107,7 @@ struct ChartDrawer::State {
 
   const Options options;
   const std::vector<Role> roles;
-  const ink::Tones tones;
+  const Format format;
   const Executor executor;
   Pool<Desk> desks;
 };
@@ -113,11 +122,13 @@ int ChartDrawer::columns() const { return static_cast<int>(state_->roles.size())
 int ChartDrawer::history() const { return static_cast<int>(history_of(state_->options)); }
 int ChartDrawer::width() const { return state_->options.width; }
 int ChartDrawer::height() const { return state_->options.height; }
+int ChartDrawer::channels() const { return state_->format.channels; }
+std::size_t ChartDrawer::image_bytes() const { return state_->format.image_bytes(); }
 
-void ChartDrawer::draw(const double* series, std::size_t count, int history, std::uint8_t* images) const {
+void ChartDrawer::draw(const double* series, std::size_t count, int history, void* images) const {
   state_->draw(series, count, history, images);
 }
-void ChartDrawer::draw(const float* series, std::size_t count, int history, std::uint8_t* images) const {
+void ChartDrawer::draw(const float* series, std::size_t count, int history, void* images) const {
   state_->draw(series, count, history, images);
 }
 

@@ -30,7 +30,7 @@ std::vector<double> bars(std::size_t rows, unsigned seed) {
 std::vector<std::uint8_t> drawn(const ChartDrawer& drawer, const std::vector<double>& series, int history = 0) {
   const auto each = static_cast<std::size_t>((drawer.rows() + history) * drawer.columns());
   const std::size_t count = series.size() / each;
-  std::vector<std::uint8_t> out(count * static_cast<std::size_t>(drawer.width() * drawer.height()));
+  std::vector<std::uint8_t> out(count * drawer.image_bytes());
   drawer.draw(series.data(), count, history, out.data());
   return out;
 }
@@ -100,10 +100,13 @@ TEST(ChartDrawer, WhatDoesNotFitIsRefusedWithWords) {
     return std::string();
   };
   EXPECT_EQ(why([](ChartOptions&) {}), "");
-  EXPECT_NE(why([](ChartOptions& o) { o.style = "pie"; }).find("not a style"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.style = "pie"; }).find("'pie' is none of line"), std::string::npos);
   EXPECT_NE(why([](ChartOptions& o) { o.width = -4; }).find("width"), std::string::npos);
   EXPECT_NE(why([](ChartOptions& o) { o.line_width = std::nan(""); }).find("line_width"), std::string::npos);
-  EXPECT_NE(why([](ChartOptions& o) { o.scale = "global"; }).find("not a scale"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.scale = "global"; }).find("'global' is none of window"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.dtype = "u16"; }).find("'u16' is none of u8"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.ink = "blue"; }).find("'blue' is not a"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.dtype = "bit", o.ink = "#ff0000"; }).find("no colours"), std::string::npos);
   EXPECT_NE(why([](ChartOptions& o) { o.style = "jkx", o.width = 9; }).find("--window"), std::string::npos);
 }
 

@@ -43,7 +43,9 @@ void parse_size(const std::string& text, Options& options) {
   options.height = static_cast<int>(whole(parts[1], 1, ink::kLongestSide));
 }
 
-int gray(const std::string& text) { return text == "auto" ? -1 : static_cast<int>(whole(text, 0, 255)); }
+std::string text_of(ink::Colour c) {
+  return c.gray() ? std::to_string(c.red) : fmt::format("#{:02x}{:02x}{:02x}", c.red, c.green, c.blue);
+}
 
 // Heights of the images of Jiang, Kelly and Xiu, "(Re-)Imag(in)ing Price Trends", by days.
 const std::map<long long, int> kTrendHeights = {{5, 32}, {20, 64}, {60, 96}};
@@ -74,6 +76,22 @@ void parse_columns(const std::string& text, Options& options) {
 
 }  // namespace
 
+std::optional<ink::Colour> parse_colour(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  if (!text.starts_with("#")) {
+    const auto gray = static_cast<std::uint8_t>(whole(text, 0, 255));
+    return ink::Colour{gray, gray, gray};
+  }
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value, 16);
+  if (error != std::errc() || end != text.data() + text.size() || text.size() != 7) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a colour", text), "",
+                  "use a gray from 0 to 255, or #RRGGBB, as #c00020");
+  }
+  return ink::Colour{static_cast<std::uint8_t>(value >> 16), static_cast<std::uint8_t>(value >> 8),
+                     static_cast<std::uint8_t>(value)};
+}
+
 void describe(Settings& settings, Options& options) {
   settings.heading("Drawing");
   settings.add_choice("style", {"line", "ohlc", "candle", "jkx"},
@@ -88,12 +106,23 @@ void describe(Settings& settings, Options& options) {
   settings.add_parsed("line-width", "WIDTH", "of the line: 3px, or 3pt at --dpi", "3px",
                       [&options](const std::string& text) { parse_line_width(text, options); });
   settings.add_integer("dpi", "N", "dots an inch, where a width is in points", options.dpi, 1, 10000);
-  settings.add_parsed("ink", "LEVEL", "gray of the ink, 0 black to 255 white; auto is 0, for jkx 255", "auto",
-                      [&options](const std::string& text) { options.ink = gray(text); });
-  settings.add_parsed("paper", "LEVEL", "gray of the background; auto is 255, for jkx 0", "auto",
-                      [&options](const std::string& text) { options.paper = gray(text); });
-  settings.add_switch("volume", "jkx: the volume below the prices", options.volume);
-  settings.add_integer("ma", "N", "jkx: a moving average of N closes; 0 is none, -1 as many as a window has rows",
+  const auto add_colour = [&settings](const char* name, const char* help, std::optional<ink::Colour>& value) {
+    settings.add_parsed(name, "COLOUR", help, "auto",
+                        [&value](const std::string& text) { value = parse_colour(text); });
+  };
+  add_colour("ink", "a gray from 0, black, to 255, white, or #RRGGBB; auto is 0, for jkx 255", options.ink);
+  add_colour("paper", "the background's; auto is 255, for jkx 0", options.paper);
+  add_colour("rising",
+             "of ohlc's bars and candle's bodies that close no lower than they open; auto is the ink's, for a "
+             "body 0.8 of it",
+             options.rising);
+  add_colour("falling", "of the others; auto is the ink's", options.falling);
+  settings.add_choice("channels", {"auto", "gray", "rgb"}, "auto is rgb where one of the colours is not gray",
+                      options.channels);
+  settings.add_switch("volume", "the volume, below the prices, a fifth of the height; auto is for jkx alone",
+                      options.volume);
+  settings.add_integer("ma", "N",
+                       "a moving average of N closes; 0 is none, -1 is for jkx as many as a window has rows, else none",
                        options.average, -1, 1 << 20);
   settings.heading("Series");
   settings.add_integer("window", "N", "rows of the series in a chart; 0 is 100, for jkx 20", options.window, 0,
@@ -117,8 +146,19 @@ void describe(Settings& settings, Options& options) {
   settings.add_integer("limit", "N", "only the first N charts; 0 is all", options.limit, 0, 1LL << 48);
   settings.heading("Output");
   settings.add_text("output", "OUTPUT", "the store, or the contact sheet with --sample", options.output);
-  settings.add_choice("store", {"hdf5"}, "what is written", options.store);
-  settings.add_integer("shard", "N", "charts after which a killed run can go on", options.shard, 1, 1LL << 40);
+  settings.add_choice("store", {"hdf5", "zarr", "npy", "png", "jpeg", "webdataset", "dat"},
+                      "what is written: one file for hdf5, else a folder", options.store);
+  settings.add_choice("dtype", {"u8", "f32", "bit"},
+                      "of a pixel: a byte; byte / 255; or a bit, 1 where the byte is 128 or more, eight in a byte",
+                      options.dtype);
+  settings.add_integer("quality", "N", "of JPEG pictures, as libjpeg counts", options.quality, 1, 100);
+  settings.add_switch("virtual", "hdf5: leave the shards beside OUTPUT, which becomes a virtual dataset of them",
+                      options.virtual_set);
+  settings.add_integer(
+      "shard", "N",
+      "charts after which a killed run can go on; of a file of zarr and webdataset, of a folder of png "
+      "and jpeg",
+      options.shard, 1, 1LL << 40);
   settings.add_integer("sample", "K", "draw K charts, evenly spaced, onto one PNG sheet, and stop", options.sample, 0,
                        10000);
 }
@@ -148,6 +188,11 @@ void Options::settle() {
     if (window == 0) window = 100;
     if (height == 0) height = 500;
   }
+  average = std::max(0LL, average);
+  if (draws_volume() && height < 5) {
+    throw Failure(ErrorCode::usage, fmt::format("a chart {} pixels high has no row for the volume", height), "--size",
+                  "use at least 5, or --no-volume");
+  }
   if (style == "ohlc") {
     if (width > 0) {
       throw Failure(ErrorCode::usage, fmt::format("the style ohlc is {} pixels wide: 4 a bar", 4 * window), "--size",
@@ -161,8 +206,40 @@ void Options::settle() {
   } else if (width == 0) {
     width = 800;
   }
-  if (ink < 0) ink = style == "jkx" ? 255 : 0;
-  if (paper < 0) paper = style == "jkx" ? 0 : 255;
+  settle_colours();
+  if (virtual_set && store != "hdf5") {
+    throw Failure(ErrorCode::usage, fmt::format("the store {} has no virtual datasets", store), "--virtual",
+                  "leave it out, or use --store hdf5");
+  }
+  const auto refuse_dtype = [&](const char* why, const char* remedy) {
+    throw Failure(ErrorCode::usage, fmt::format("{}, and not {}", why, dtype), "--dtype", remedy);
+  };
+  if (store == "jpeg" && dtype != "u8") refuse_dtype("JPEG holds u8", "leave it out, or use another --store");
+  if ((store == "png" || store == "webdataset") && dtype == "f32") {
+    refuse_dtype("PNG holds u8 and bit", "leave it out, or use another --store");
+  }
+  if (rgb && dtype == "bit") {
+    throw Failure(ErrorCode::usage, "bits have no colours", "--dtype", "use --channels gray, or --dtype u8");
+  }
+}
+
+void Options::settle_colours() {
+  const auto all = [](std::uint8_t gray) { return ink::Colour{gray, gray, gray}; };
+  const bool bars = style == "ohlc" || style == "candle";
+  if (!bars && (rising || falling)) {
+    throw Failure(ErrorCode::usage, fmt::format("the style {} has one colour", style),
+                  rising ? "--rising" : "--falling", "use --ink, or --style ohlc or candle");
+  }
+  if (!ink) ink = all(style == "jkx" ? 255 : 0);
+  if (!paper) paper = all(style == "jkx" ? 0 : 255);
+  if (!falling) falling = ink;
+  // What a candle's rising body is in gray.
+  if (!rising) rising = style == "candle" ? ink::palette(*paper, *ink)[204] : *ink;
+  const bool coloured = !ink->gray() || !paper->gray() || !rising->gray() || !falling->gray();
+  if (channels == "gray" && coloured) {
+    throw Failure(ErrorCode::usage, "a colour is given", "--channels", "leave it out, or give grays from 0 to 255");
+  }
+  rgb = channels == "rgb" || coloured;
 }
 
 std::vector<std::pair<std::string, std::string>> record(const Options& options) {
@@ -178,17 +255,25 @@ std::vector<std::pair<std::string, std::string>> record(const Options& options) 
       {"scale", options.scale},
       {"columns", fmt::format("{}", fmt::join(columns, ","))},
       {"labels", fmt::format("{}", fmt::join(options.horizons, ","))},
-      {"ink", std::to_string(options.ink)},
-      {"paper", std::to_string(options.paper)},
+      {"ink", text_of(*options.ink)},
+      {"paper", text_of(*options.paper)},
+      {"channels", options.rgb ? "rgb" : "gray"},
       {"limit", std::to_string(options.limit)},
       {"store", options.store},
+      {"dtype", options.dtype},
       {"drawing", std::to_string(kDrawing)},
   };
   if (options.style == "line") out.emplace_back("line-width", fmt::format("{}px", options.line_pixels()));
-  if (options.style == "jkx") {
-    out.emplace_back("volume", options.volume ? "true" : "false");
-    out.emplace_back("ma", std::to_string(options.average));
+  if (options.style == "ohlc" || options.style == "candle") {
+    out.emplace_back("rising", text_of(*options.rising));
+    out.emplace_back("falling", text_of(*options.falling));
   }
+  if (options.store == "jpeg") out.emplace_back("quality", std::to_string(options.quality));
+  // Where shards are part of what is there in the end.
+  if (options.virtual_set || options.sharded()) out.emplace_back("shard", std::to_string(options.shard));
+  if (options.virtual_set) out.emplace_back("virtual", "true");
+  out.emplace_back("volume", options.draws_volume() ? "true" : "false");
+  out.emplace_back("ma", std::to_string(options.average));
   return out;
 }
 

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "src/base/text.h"
+#include "src/jobs/render/format.h"
 #include "src/jobs/render/inputs.h"
 
 namespace millrace::render {
 namespace {
-
-constexpr std::uint64_t kSampled = 256;
 
 [[noreturn]] void no_charts(const Plan& plan, const Options& options) {
   std::size_t longest = 0;
@@ -74,11 +75,11 @@ Plan make_plan(const Options& options, RunContext& context) {
   if (plan.charts == 0) no_charts(plan, options);
   if (options.limit > 0) plan.charts = std::min(plan.charts, static_cast<std::uint64_t>(options.limit));
 
-  plan.look.tones = ink::tones(static_cast<std::uint8_t>(options.paper), static_cast<std::uint8_t>(options.ink));
   ChartLayout& layout = plan.layout;
   layout.charts = plan.charts;
-  layout.width = static_cast<std::uint32_t>(options.width);
-  layout.height = static_cast<std::uint32_t>(options.height);
+  const Format format(options);
+  layout.image = format.image;
+  layout.floats = format.floats;
   layout.window = static_cast<std::uint32_t>(plan.window);
   layout.columns = static_cast<std::uint32_t>(roles_of(options).size());
   layout.horizons = options.horizons;
@@ -86,11 +87,13 @@ Plan make_plan(const Options& options, RunContext& context) {
   Options drawn = options;
   drawn.window = static_cast<long long>(plan.window);
   layout.attributes = record(drawn);
+  // A column may have a name that is not UTF-8; what a store says of itself is.
+  for (auto& [name, value] : layout.attributes) value = utf8_for_display(value);
   layout.attributes.emplace_back("inputs", inputs_json(plan.sources));
   return plan;
 }
 
-const ink::Picture& Artist::draw(std::uint64_t chart) {
+void Artist::read(std::uint64_t chart) {
   const Plan::Place place = plan_.place(options_, chart);
   const Source& source = plan_.sources[place.source];
   for (const Role role : roles_of(options_)) {
@@ -105,6 +108,10 @@ const ink::Picture& Artist::draw(std::uint64_t chart) {
     window_.lowest = source.lowest;
     window_.highest = source.highest;
   }
+}
+
+const ink::Picture& Artist::draw(std::uint64_t chart) {
+  read(chart);
   pen_->draw(window_, picture_);
   return picture_;
 }
@@ -116,38 +123,25 @@ void Artist::append_sequence(std::vector<float>& out) const {
   }
 }
 
-deflate::Code make_code(const Plan& plan, const Options& options) {
-  Artist artist(plan, options);
-  deflate::Histogram histogram;
-  const std::uint64_t count = std::min(plan.charts, kSampled);
-  for (std::uint64_t i = 0; i < count; ++i) histogram.count(artist.draw(i * plan.charts / count), plan.look);
-  return {histogram, plan.look};
-}
-
-std::string words(const Plan& plan, const Options& options, RunContext& context) {
-  const deflate::Code code = make_code(plan, options);
-  Artist artist(plan, options);
-  Buffer<std::uint8_t> memory;
-  const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
-  std::uint64_t bytes = 0;
-  const auto begin = Clock::now();
-  for (std::uint64_t i = 0; i < count; ++i) {
-    bytes += code.compress(artist.draw(i * plan.charts / count), memory).size();
+void append_facts(const Plan& plan, const Options& options, std::uint64_t chart, ChartBlock& block) {
+  const Plan::Place place = plan.place(options, chart);
+  const Source& source = plan.sources[place.source];
+  block.places.push_back({static_cast<std::uint32_t>(place.source), place.row,
+                          source.dates.empty() ? std::string() : source.dates[place.row]});
+  const std::size_t last = place.row + plan.window - 1;
+  for (const std::int64_t horizon : options.horizons) {
+    const std::size_t then = last + static_cast<std::size_t>(horizon);
+    float label = std::numeric_limits<float>::quiet_NaN();
+    // Ready windows have no future.
+    if (source.ready == 0 && then < source.rows) {
+      std::array<double, 1> now{}, later{};
+      source.columns[kClose].read(last, now);
+      source.columns[kClose].read(then, later);
+      // A return on nothing, or on less, is none.
+      if (now[0] > 0) label = static_cast<float>(later[0] / now[0] - 1);
+    }
+    block.labels.push_back(label);
   }
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count() / static_cast<double>(count);
-  const auto charts = static_cast<double>(plan.charts);
-  const auto shard = static_cast<std::uint64_t>(options.shard);
-  return fmt::format(
-      "charts:  {} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)\n"
-      "shards:  {} of {} charts\n"
-      "output:  about {} ({} a chart), as much again until it is whole\n"
-      "time:    about {} for drawing, with {} threads\n"
-      "memory:  {} at most\n",
-      grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(), grouped(plan.gaps()),
-      grouped((plan.charts + shard - 1) / shard), grouped(shard),
-      to_text(Bytes{static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count))}),
-      to_text(Bytes{bytes / count}), duration_text(charts * seconds / context.executor.threads()),
-      context.executor.threads(), to_text(context.budget.limit()));
 }
 
 }  // namespace millrace::render

@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/io/store/chart_store.h"
+#include "src/io/store/chart_block.h"
 #include "src/jobs/render/chart.h"
 #include "src/jobs/render/source.h"
-#include "src/kernels/deflate/deflate.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::render {
@@ -23,7 +22,6 @@ struct Plan {
   std::uint64_t charts = 0;
   std::size_t window = 0;
   ChartLayout layout;
-  deflate::Layout look;
 
   struct Place {
     std::size_t source = 0, row = 0;
@@ -42,7 +40,9 @@ class Artist {
   Artist(const Plan& plan, const Options& options) : plan_(plan), options_(options), pen_(make_pen(options)) {}
   // The picture is the artist's own and lives until the next call.
   const ink::Picture& draw(std::uint64_t chart);
-  // What the chart that was drawn last is made of, as read: row after row, column after column.
+  // Its prices alone.
+  void read(std::uint64_t chart);
+  // What the chart that was drawn or read last is made of, as read: row after row, column after column.
   void append_sequence(std::vector<float>& out) const;
 
  private:
@@ -53,10 +53,7 @@ class Artist {
   Window window_;
 };
 
-// The code for all charts, made from up to 256 of them, evenly spaced: it depends on the input and the options alone.
-deflate::Code make_code(const Plan& plan, const Options& options);
-
-// `--plan`: what would be done, and what it takes.
-std::string words(const Plan& plan, const Options& options, RunContext& context);
+// What came after a window: close[t + h] / close[t] - 1 for each horizon; and where it lies. Appends both.
+void append_facts(const Plan& plan, const Options& options, std::uint64_t chart, ChartBlock& block);
 
 }  // namespace millrace::render

@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 
+#include "src/base/text.h"
+#include "src/jobs/render/encode.h"
 #include "src/jobs/render/shards.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::render {
 namespace {
 
-// Charts that go through the pipeline together: enough to make its own cost small, few enough to share work evenly.
-constexpr std::uint64_t kTogether = 32;
+// Charts that go through the pipeline together: enough to make its own cost small, few enough to share work evenly; and
+// no more than this of their pixels.
+constexpr std::uint64_t kTogether = 32, kTogetherBytes = 8 << 20;
 
 struct Range {
   std::uint64_t begin, end;
@@ -28,89 +28,68 @@ class Drawing {
       : plan_(plan),
         options_(options),
         context_(context),
-        code_(make_code(plan, options)),
-        artists_([this] { return std::make_unique<Desk>(plan_, options_); }),
+        encoding_(plan, options),
+        together_(std::clamp<std::uint64_t>(kTogetherBytes / encoding_.most_bytes(), 1, kTogether)),
+        desks_([this] { return std::make_unique<Desk>(plan_, options_, encoding_.make()); }),
         blocks_([] { return std::make_unique<ChartBlock>(); }),
         paid_(context.budget.reserve_permanent(
             Bytes{pen_memory(options)} * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
 
-  // Draws the charts of a range into a store.
-  void fill(ChartStore& store, Range range, Progress& progress) {
+  // Draws the charts of a range into a shard.
+  void fill(ChartSink& sink, Range range, Progress& progress) {
     std::uint64_t next = range.begin;
     auto stages =
         chain::source<Range>("windows",
                              [&]() -> std::optional<Range> {
                                if (next == range.end) return std::nullopt;
                                const std::uint64_t begin = next;
-                               next = std::min(range.end, begin + kTogether);
+                               next = std::min(range.end, begin + together_);
                                return Range{begin, next};
                              }) |
         chain::parallel<Range, std::shared_ptr<ChartBlock>>(
-            "draw and compress", [&](Range part, Span&) { return draw(part); }, "more threads") |
+            "draw and encode", [&](Range part, Span&) { return draw(part); }, "more threads") |
         chain::sink<std::shared_ptr<ChartBlock>>("write", [&](const std::shared_ptr<ChartBlock>& block, Span& span) {
-          store.append(*block);
-          span.stage().add_bytes(block->chunks.size());
-          progress.add(block->count(), block->chunks.size());
+          sink.append(*block);
+          span.stage().add_bytes(block->images.size());
+          progress.add(block->count(), block->images.size());
         });
-    chain::run(stages, context_, block_bytes());
+    chain::run(stages, context_, Bytes{together_ * encoding_.most_bytes()});
     context_.throw_if_cancelled();
   }
 
  private:
   // What drawing takes, for one thread.
   struct Desk {
-    Desk(const Plan& plan, const Options& options) : artist(plan, options) {}
+    Desk(const Plan& plan, const Options& options, std::unique_ptr<Encoder> encodes)
+        : artist(plan, options), encoder(std::move(encodes)) {}
     Artist artist;
-    Buffer<std::uint8_t> stream;
+    std::unique_ptr<Encoder> encoder;
   };
 
-  Bytes block_bytes() const {
-    // A chart's stream is a tenth of its pixels where they are noise.
-    const std::uint64_t pixels = std::uint64_t{plan_.layout.width} * plan_.layout.height;
-    return {kTogether * (pixels / 8 + 4096 + 8 * plan_.window * plan_.layout.columns)};
-  }
-
   std::shared_ptr<ChartBlock> draw(Range part) {
-    const std::shared_ptr<Desk> desk = artists_.take();
+    const std::shared_ptr<Desk> desk = desks_.take();
     std::shared_ptr<ChartBlock> block = blocks_.take();
     block->clear();
+    const std::size_t values = plan_.window * plan_.layout.columns, horizons = options_.horizons.size();
     for (std::uint64_t chart = part.begin; chart < part.end; ++chart) {
       const ink::Picture& picture = desk->artist.draw(chart);
-      const auto stream = code_.compress(picture, desk->stream);
-      block->chunks.insert(block->chunks.end(), stream.begin(), stream.end());
-      block->chunk_bytes.push_back(static_cast<std::uint32_t>(stream.size()));
       desk->artist.append_sequence(block->sequences);
-      describe(chart, *block);
+      append_facts(plan_, options_, chart, *block);
+      const std::size_t before = block->images.size();
+      const ChartFacts facts{chart, std::span(block->sequences).last(values), std::span(block->labels).last(horizons),
+                             &block->places.back()};
+      desk->encoder->append(picture, facts, block->images);
+      block->image_bytes.push_back(static_cast<std::uint32_t>(block->images.size() - before));
     }
     return block;
-  }
-
-  void describe(std::uint64_t chart, ChartBlock& block) const {
-    const Plan::Place place = plan_.place(options_, chart);
-    const Source& source = plan_.sources[place.source];
-    block.places.push_back({static_cast<std::uint32_t>(place.source), place.row,
-                            source.dates.empty() ? std::string() : source.dates[place.row]});
-    const std::size_t last = place.row + plan_.window - 1;
-    for (const std::int64_t horizon : options_.horizons) {
-      const std::size_t then = last + static_cast<std::size_t>(horizon);
-      float label = std::numeric_limits<float>::quiet_NaN();
-      // Ready windows have no future.
-      if (source.ready == 0 && then < source.rows) {
-        std::array<double, 1> now{}, later{};
-        source.columns[kClose].read(last, now);
-        source.columns[kClose].read(then, later);
-        // A return on nothing, or on less, is none.
-        if (now[0] > 0) label = static_cast<float>(later[0] / now[0] - 1);
-      }
-      block.labels.push_back(label);
-    }
   }
 
   const Plan& plan_;
   const Options& options_;
   RunContext& context_;
-  const deflate::Code code_;
-  Pool<Desk> artists_;
+  const Encoding encoding_;
+  const std::uint64_t together_;
+  Pool<Desk> desks_;
   Pool<ChartBlock> blocks_;
   Reservation paid_;
 };
@@ -124,19 +103,19 @@ Summary run(const Options& options, RunContext& context) {
   summary.charts = plan.charts;
   summary.gaps = plan.gaps();
   summary.unusable = plan.unusable;
-  Shards shards(options.output, plan.layout, static_cast<std::uint64_t>(options.shard));
+  Shards shards(plan, options);
   if (!shards.finished()) {
     Drawing drawing(plan, options, context);
     Progress progress(context.progress, "drawing", plan.charts);
-    for (std::uint64_t k = 0; k < shards.count(); ++k) {
-      const auto ends = shards.range(k);
-      const Range range{ends.first, ends.second};
-      if (shards.has(k)) {
+    const Cut& cut = shards.cut();
+    for (std::uint64_t k = 0; k < cut.count(); ++k) {
+      const Range range{cut.begin(k), cut.end(k)};
+      if (shards.take(k)) {
         progress.add(range.end - range.begin, 0);
         continue;
       }
-      shards.write(k, [&](ChartStore& store) {
-        drawing.fill(store, range, progress);
+      shards.write(k, [&](ChartSink& sink) {
+        drawing.fill(sink, range, progress);
         for (const Source& source : plan.sources) source.throw_if_changed();
       });
       summary.drawn += range.end - range.begin;
@@ -144,7 +123,7 @@ Summary run(const Options& options, RunContext& context) {
     shards.settle();
     summary.drawing_seconds = since(begin);
     const auto joining = Clock::now();
-    shards.join(context.cancel);
+    shards.assemble(context.cancel);
     summary.joining_seconds = since(joining);
     const auto syncing = Clock::now();
     shards.finish();
@@ -153,6 +132,42 @@ Summary run(const Options& options, RunContext& context) {
   summary.bytes = shards.output_bytes();
   summary.seconds = since(begin);
   return summary;
+}
+
+std::string describe_plan(const Options& options, RunContext& context) {
+  const Plan plan = make_plan(options, context);
+  const Encoding encoding(plan, options);
+  const std::unique_ptr<Encoder> encoder = encoding.make();
+  Artist artist(plan, options);
+  const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
+  std::uint64_t bytes = 0;
+  ChartBlock block;
+  const auto begin = Clock::now();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t chart = i * plan.charts / count;
+    block.clear();
+    const ink::Picture& picture = artist.draw(chart);
+    artist.append_sequence(block.sequences);
+    append_facts(plan, options, chart, block);
+    encoder->append(picture, {chart, block.sequences, block.labels, &block.places.back()}, block.images);
+    bytes += block.images.size();
+  }
+  const double seconds = since(begin) / static_cast<double>(count);
+  const auto charts = static_cast<double>(plan.charts);
+  const Cut cut{plan.charts, static_cast<std::uint64_t>(options.shard)};
+  return fmt::format(
+      "charts:  {} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)\n"
+      "shards:  {} of {} charts\n"
+      "output:  about {} ({} a chart){}\n"
+      "time:    about {} for drawing, with {} threads\n"
+      "memory:  {} at most\n",
+      grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(), grouped(plan.gaps()),
+      grouped(cut.count()), grouped(cut.each),
+      to_text(Bytes{static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count))}),
+      to_text(Bytes{bytes / count}),
+      options.store == "hdf5" && !options.virtual_set ? ", as much again until it is whole" : "",
+      duration_text(charts * seconds / context.executor.threads()), context.executor.threads(),
+      to_text(context.budget.limit()));
 }
 
 }  // namespace millrace::render

@@ -24,6 +24,9 @@ struct Summary {
 // things, naming them. A killed run is gone on with at its next shard.
 Summary run(const Options& options, RunContext& context);
 
+// `--plan`: what would be done, and what it takes.
+std::string describe_plan(const Options& options, RunContext& context);
+
 // `--sample`: charts evenly spaced among all, on one sheet. Failure(conflict) where the output is there and no PNG.
 Summary draw_sheet(const Options& options, RunContext& context);
 

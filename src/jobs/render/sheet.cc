@@ -4,6 +4,7 @@
 
 #include "src/io/file/reader.h"
 #include "src/io/image/png_write.h"
+#include "src/jobs/render/format.h"
 #include "src/jobs/render/run.h"
 
 namespace millrace::render {
@@ -48,20 +49,24 @@ Summary draw_sheet(const Options& options, RunContext& context) {
   const int rows =
       static_cast<int>((count + static_cast<std::uint64_t>(columns) - 1) / static_cast<std::uint64_t>(columns));
   const int width = columns * (options.width + kMargin) + kMargin, height = rows * (options.height + kMargin) + kMargin;
-  std::vector<std::uint8_t> sheet(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), kTable);
-  std::vector<std::uint8_t> chart(static_cast<std::size_t>(options.width) * static_cast<std::size_t>(options.height));
+  const auto channels = static_cast<std::size_t>(options.rgb ? 3 : 1),
+             row = static_cast<std::size_t>(options.width) * channels,
+             sheet_row = static_cast<std::size_t>(width) * channels;
+  const ink::Pixels pixels = ink::pixels(palette_of(options), static_cast<int>(channels), ink::Depth::bytes);
+  std::vector<std::uint8_t> sheet(sheet_row * static_cast<std::size_t>(height), kTable);
+  std::vector<std::uint8_t> chart(row * static_cast<std::size_t>(options.height));
   Artist artist(plan, options);
   for (std::uint64_t i = 0; i < count; ++i) {
-    ink::paint(artist.draw(i * plan.charts / count), plan.look.tones, chart.data());
+    ink::paint(artist.draw(i * plan.charts / count), pixels, chart.data());
     const int left = kMargin + static_cast<int>(i % static_cast<std::uint64_t>(columns)) * (options.width + kMargin);
     const int top = kMargin + static_cast<int>(i / static_cast<std::uint64_t>(columns)) * (options.height + kMargin);
     for (int y = 0; y < options.height; ++y) {
-      const std::uint8_t* line = chart.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(options.width);
-      std::copy_n(line, options.width,
-                  sheet.begin() + static_cast<std::ptrdiff_t>(top + y) * width + static_cast<std::ptrdiff_t>(left));
+      std::copy_n(
+          chart.data() + static_cast<std::size_t>(y) * row, row,
+          sheet.data() + static_cast<std::size_t>(top + y) * sheet_row + static_cast<std::size_t>(left) * channels);
     }
   }
-  write_png(options.output, width, height, 1, sheet);
+  write_png(options.output, width, height, static_cast<int>(channels), sheet);
   Summary summary;
   summary.charts = summary.drawn = count;
   summary.gaps = plan.gaps();

@@ -82,9 +82,9 @@ bool is_hdf5(const std::string& path, FileReader& file) {
 }  // namespace
 
 std::vector<Role> roles_of(const Options& options) {
-  if (options.style == "line") return {kClose};
-  std::vector<Role> out = {kOpen, kHigh, kLow, kClose};
-  if (options.style == "jkx" && options.volume) out.push_back(kVolume);
+  std::vector<Role> out = {kClose};
+  if (options.style != "line") out = {kOpen, kHigh, kLow, kClose};
+  if (options.draws_volume()) out.push_back(kVolume);
   return out;
 }
 

@@ -1,7 +1,6 @@
 #include "src/kernels/deflate/deflate.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace millrace::deflate {
@@ -16,8 +15,7 @@ constexpr std::size_t kSlack = 64;
 constexpr std::uint32_t kMostBits = 57;
 // Paper of up to so many pixels is looked up.
 constexpr std::uint32_t kUsualPaper = 2048;
-// Literals that are put together, and which of them count when there are fewer.
-constexpr std::size_t kTogether = 8;
+// Which of kTogether literals count when there are fewer.
 constexpr auto kMasks = [] {
   std::array<std::array<std::uint32_t, kTogether>, kTogether + 1> masks{};
   for (std::size_t n = 0; n <= kTogether; ++n) {
@@ -47,6 +45,17 @@ constexpr std::array<LengthSymbol, 259> length_symbols() {
   return out;
 }
 constexpr std::array<LengthSymbol, 259> kLengthSymbols = length_symbols();
+
+// RFC 1951, 3.2.5: the symbol of a match's distance, which is always one pixel.
+struct DistanceSymbol {
+  std::uint32_t symbol, extra_bits, extra;
+};
+
+DistanceSymbol distance_symbol(std::size_t pixel_bytes) {
+  if (pixel_bytes <= 4) return {static_cast<std::uint32_t>(pixel_bytes) - 1, 0, 0};
+  if (pixel_bytes <= 8) return {pixel_bytes <= 6 ? 4U : 5U, 1, static_cast<std::uint32_t>(pixel_bytes - 5) & 1};
+  return {6, 2, static_cast<std::uint32_t>(pixel_bytes) - 9};  // 9 to 12
+}
 
 // Huffman codes of the given lengths, first bit lowest (RFC 1951, 3.2.2).
 template <typename Bits>
@@ -91,45 +100,6 @@ struct BitWord {
   }
 };
 
-// Adler-32, a run at a time.
-class Adler {
- public:
-  void add(std::uint64_t value, std::uint64_t count) {
-    if (count > 1 << 12) reduce();
-    b_ += count * a_ + value * (count * (count + 1) / 2);
-    a_ += count * value;
-    // Reduced when the sums might not hold another run of the usual length.
-    if (count > 1 << 12 || (a_ | b_) >> 40 != 0) reduce();
-  }
-  // kTogether bytes, of which the first n count and the others are 0; in the highest byte of each entry.
-  void add_few(const std::array<std::uint32_t, kTogether>& entries, std::uint64_t n) {
-    std::uint32_t sum = 0, later = 0;
-    for (std::size_t i = 0; i < kTogether; ++i) {
-      sum += entries[i] >> 24;
-      later += (entries[i] >> 24) * static_cast<std::uint32_t>(kTogether - i);
-    }
-    // `later` counts each byte as if kTogether of them were summed.
-    b_ += n * a_ + later - sum * (kTogether - n);
-    a_ += sum;
-  }
-  std::uint32_t value() {
-    reduce();
-    return static_cast<std::uint32_t>(b_ << 16 | a_);
-  }
-
- private:
-  static constexpr std::uint64_t kBase = 65521;
-  void reduce() {
-    a_ %= kBase;
-    b_ %= kBase;
-  }
-  std::uint64_t a_ = 1, b_ = 0;
-};
-
-}  // namespace
-
-namespace {
-
 // What a picture is put as: paper, literals, runs, one after the other.
 template <typename Sink>
 void walk(const ink::Picture& picture, const Layout& layout, Sink& sink) {
@@ -137,87 +107,105 @@ void walk(const ink::Picture& picture, const Layout& layout, Sink& sink) {
   std::uint32_t paper = 0;
   for (int y = 0; y < picture.height(); ++y) {
     if (layout.row_prefix) {
-      sink.paper(paper);
-      sink.run(std::uint8_t{0}, 1);
+      if (paper > 0) sink.paper(paper);
+      sink.zero();
       paper = 0;
     }
     const std::uint8_t* levels = picture.levels(y);
     std::uint32_t end = 0;
     for (const ink::Span& span : picture.row(y)) {
-      sink.paper(paper + span.x - end);
+      paper += span.x - end;
+      if (paper > 0) sink.paper(paper);
       sink.literals(levels, span.literals);
       levels += span.literals;
-      if (span.run > 0) sink.run(layout.tones[span.level], span.run);
+      if (span.run > 0) sink.run(span.level, span.run);
       paper = 0;
       end = std::uint32_t{span.x} + span.literals + span.run;
     }
     paper += width - end;
   }
-  sink.paper(paper);
+  if (paper > 0) sink.paper(paper);
 }
 
-// Lengths of the matches that a run's bytes after the first are put as; the rest, below 3, are literals.
-template <typename Each>
-std::uint32_t split_run(std::uint32_t count, const Each& each) {
-  std::uint32_t left = count - 1;
+// A run of `count` pixels: a pixel's bytes, matches that repeat them, at most 2 bytes that are left.
+template <typename Byte, typename Match>
+void split_run(std::span<const std::uint8_t> pixel, std::uint64_t count, const Byte& byte, const Match& match) {
+  for (const std::uint8_t value : pixel) byte(value);
+  std::uint64_t left = (count - 1) * pixel.size();
   while (left >= kShortestRun) {
-    const std::uint32_t length = std::min(left, kLongestRun);
-    each(length);
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kLongestRun));
+    match(length);
     left -= length;
   }
-  return left;
+  for (std::uint64_t i = 0; i < left; ++i) byte(pixel[(kShortestRun * pixel.size() - left + i) % pixel.size()]);
 }
 
 struct Counter {
   std::array<std::uint32_t, 286>& symbols;
-  const Layout& layout;
+  const ink::Pixels& pixels;
 
-  void paper(std::uint32_t count) {
-    if (count > 0) run(layout.tones[0], count);
-  }
+  void zero() { ++symbols[0]; }
+  void paper(std::uint32_t count) { run(0, count); }
   void literals(const std::uint8_t* levels, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) ++symbols[layout.tones[levels[i]]];
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const std::uint8_t value : pixels.of(levels[i])) ++symbols[value];
+    }
   }
-  void run(std::uint8_t value, std::uint32_t count) {
-    symbols[value] += 1 + split_run(count, [&](std::uint32_t length) { ++symbols[kLengthSymbols[length].symbol]; });
+  void run(std::uint8_t level, std::uint32_t count) {
+    split_run(
+        pixels.of(level), count, [&](std::uint8_t value) { ++symbols[value]; },
+        [&](std::uint32_t length) { ++symbols[kLengthSymbols[length].symbol]; });
   }
 };
 
 }  // namespace
 
 void Histogram::count(const ink::Picture& picture, const Layout& layout) {
-  Counter counter{symbols_, layout};
+  Counter counter{symbols_, layout.pixels};
   walk(picture, layout, counter);
   ++symbols_[kEndOfBlock];
 }
 
 Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
-  // What the pictures did not show may occur in others.
+  // What the pictures did not show may occur in others; where they were huge, the counts must stay below 2^32.
   std::vector<std::uint32_t> counts(histogram.symbols().begin(), histogram.symbols().end());
-  for (std::uint32_t& count : counts) count = 64 * count + 1;
+  const std::uint32_t most = *std::max_element(counts.begin(), counts.end());
+  for (std::uint32_t& count : counts) count = most < 1 << 25 ? 64 * count + 1 : count + 1;
   const std::vector<std::uint8_t> lengths = code_lengths(counts, kLongestCode);
   const std::vector<Bits> codes = codes_of<Bits>(lengths);
   std::copy_n(codes.begin(), 256, literals_.begin());
   end_ = codes[kEndOfBlock];
+  const DistanceSymbol distance = distance_symbol(layout.pixels.bytes);
   for (std::uint32_t n = kShortestRun; n <= kLongestRun; ++n) {
     const LengthSymbol& s = kLengthSymbols[n];
     const Bits& code = codes[s.symbol];
     // The one distance has the code 0, of one bit.
-    matches_[n] = {code.bits | std::uint64_t{s.extra} << code.count, code.count + s.extra_bits + 1U};
+    const std::uint32_t before = code.count + s.extra_bits + 1U;
+    matches_[n] = {code.bits | std::uint64_t{s.extra} << code.count | std::uint64_t{distance.extra} << before,
+                   before + distance.extra_bits};
   }
 
-  // RFC 1951, 3.2.7: the last block, of dynamic codes: 286 lengths for literals and lengths, one for distances. Every
-  // symbol has a code, so that lengths are never 0 and go as they are, without the repeat codes.
+  // RFC 1951, 3.2.7: the last block, of dynamic codes: 286 lengths for literals and lengths, those for distances up to
+  // the one that occurs. They go as they are, without the repeat codes.
   std::vector<std::uint8_t> all(lengths);
+  all.resize(all.size() + distance.symbol, 0);
   all.push_back(1);
   std::vector<std::uint32_t> length_counts(19, 0);
   for (const std::uint8_t length : all) ++length_counts[length];
   const std::vector<std::uint8_t> length_lengths = code_lengths(length_counts, kLongestLengthCode);
   const std::vector<Bits> length_codes = codes_of<Bits>(length_lengths);
   constexpr std::array<std::uint8_t, 19> kOrder = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
-  std::vector<Bits> header = {{0x9C78, 16}, {1, 1}, {2, 2}, {29, 5}, {0, 5}, {15, 4}};
+  std::vector<Bits> header = {{1, 1}, {2, 2}, {29, 5}, {distance.symbol, 5}, {15, 4}};
   for (const std::uint8_t symbol : kOrder) header.push_back({length_lengths[symbol], 3});
   for (const std::uint8_t length : all) header.push_back(length_codes[length]);
+  if (layout.wrapper == Wrapper::zlib) {
+    header_ = {0x78, 0x9C};
+    adler_ = std::make_unique<AdlerSums>(layout.pixels);
+  } else {
+    // RFC 1952: deflate, no name, no time, no system.
+    header_ = {0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255};
+    crc_ = std::make_unique<CrcTables>(layout.pixels);
+  }
   BitWord word;
   for (const Bits& bits : header) {
     word.put(bits);
@@ -228,32 +216,44 @@ Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
   header_rest_ = {word.bits, word.filled};
 
   for (std::size_t level = 0; level < 256; ++level) {
-    const std::uint8_t value = layout.tones[level];
+    const std::uint8_t value = layout.pixels.level[level][0];
     const Bits& literal = literals_[value];
     levels_[level] = static_cast<std::uint32_t>(literal.bits) | literal.count << 16 | std::uint32_t{value} << 24;
+    BitWord pixel;
+    std::size_t group = 0;
+    for (std::size_t i = 0; i < layout.pixels.bytes; ++i) {
+      pixel.put(literals_[layout.pixels.level[level][i]]);
+      if (i % 4 != 3 && i + 1 != layout.pixels.bytes) continue;
+      pixels_[level][group++] = {pixel.bits, pixel.filled};
+      pixel = {};
+    }
   }
   paper_.resize(kUsualPaper);
-  for (std::uint32_t n = 1; n < kUsualPaper; ++n) paper_[n] = run_bits(layout.tones[0], n);
+  for (std::uint32_t n = 1; n < kUsualPaper; ++n) paper_[n] = run_bits(0, n);
 }
 
+Code::~Code() = default;
+Code::Code(Code&&) noexcept = default;
+
 // All of a run, or nothing where it has too many bits.
-Code::Bits Code::run_bits(std::uint8_t value, std::uint32_t count) const {
+Code::Bits Code::run_bits(std::uint8_t level, std::uint32_t count) const {
   BitWord word;
   bool fits = true;
   const auto put = [&](const Bits& bits) {
     fits = fits && word.filled + bits.count <= kMostBits - 7;
     if (fits) word.put(bits);
   };
-  put(literals_[value]);
-  const std::uint32_t rest = split_run(count, [&](std::uint32_t length) { put(matches_[length]); });
-  for (std::uint32_t i = 0; i < rest; ++i) put(literals_[value]);
+  split_run(
+      layout_.pixels.of(level), count, [&](std::uint8_t value) { put(literals_[value]); },
+      [&](std::uint32_t length) { put(matches_[length]); });
   return fits ? Bits{word.bits, word.filled} : Bits{};
 }
 
 // Puts a picture's parts into a stream.
+template <typename Check>
 class Encoder {
  public:
-  Encoder(const Code& code, Buffer<std::uint8_t>& memory) : code_(code), memory_(memory) {
+  Encoder(const Code& code, Check check, Buffer<std::uint8_t>& memory) : code_(code), memory_(memory), check_(check) {
     memory_.grow(std::max<std::size_t>(code.header_.size(), 1 << 15) + kSlack, 0);
     std::memcpy(memory_.data(), code.header_.data(), code.header_.size());
     out_ = memory_.data() + code.header_.size();
@@ -261,31 +261,42 @@ class Encoder {
     word_.put(code.header_rest_);
   }
 
+  void zero() {
+    check_.zero();
+    word_.put(code_.literals_[0]);
+    drain();
+  }
+
   void paper(std::uint32_t count) {
-    if (count == 0) return;
     if (count < kUsualPaper && code_.paper_[count].count > 0) {
-      adler_.add(code_.layout_.tones[0], count);
+      check_.run(0, count);
       word_.put(code_.paper_[count]);
       return drain();
     }
-    run(code_.layout_.tones[0], count);
+    run(0, count);
   }
 
   void literals(const std::uint8_t* levels, std::size_t count) {
+    if (code_.layout_.pixels.bytes > 1) {
+      for (std::size_t i = 0; i < count; ++i) pixel(levels[i]);
+      return;
+    }
     for (; count > kTogether; count -= kTogether, levels += kTogether) few(levels, kTogether);
     few(levels, count);
   }
 
-  void run(std::uint8_t value, std::uint32_t count) {
-    adler_.add(value, count);
-    const Code::Bits literal = code_.literals_[value];
-    word_.put(literal);
-    const std::uint32_t rest = split_run(count, [&](std::uint32_t length) {
-      word_.put(code_.matches_[length]);
-      drain();
-    });
-    for (std::uint32_t i = 0; i < rest; ++i) word_.put(literal);
-    drain();
+  void run(std::uint8_t level, std::uint32_t count) {
+    check_.run(level, count);
+    split_run(
+        code_.layout_.pixels.of(level), count,
+        [&](std::uint8_t value) {
+          word_.put(code_.literals_[value]);
+          drain();
+        },
+        [&](std::uint32_t length) {
+          word_.put(code_.matches_[length]);
+          drain();
+        });
   }
 
   std::span<const std::uint8_t> finish() {
@@ -293,23 +304,31 @@ class Encoder {
     drain();
     *out_ = static_cast<std::uint8_t>(word_.bits);
     if (word_.filled > 0) ++out_;
-    const std::uint32_t sum = adler_.value();
-    for (const int shift : {24, 16, 8, 0}) *out_++ = static_cast<std::uint8_t>(sum >> shift);
+    check_.finish(out_);
+    out_ += Check::kTrailer;
     return {memory_.data(), static_cast<std::size_t>(out_ - memory_.data())};
   }
 
  private:
   // Up to kTogether literals without a branch on their number; levels beyond them may be read.
   void few(const std::uint8_t* levels, std::size_t count) {
-    std::array<std::uint32_t, kTogether> entries;
+    Entries entries;
     for (std::size_t i = 0; i < kTogether; ++i) entries[i] = code_.levels_[levels[i]] & kMasks[count][i];
-    adler_.add_few(entries, count);
+    check_.few(entries, count);
     static_assert(4 * kLongestCode + 7 <= 64);
     for (std::size_t i = 0; i < kTogether; i += 4) {
       for (std::size_t k = i; k < i + 4; ++k) word_.put({entries[k] & 0xFFFF, entries[k] >> 16 & 0xFF});
       out_ += word_.drain(out_);
     }
     if (out_ > full_) make_room();
+  }
+
+  void pixel(std::uint8_t level) {
+    check_.run(level, 1);
+    for (std::size_t group = 0; group < (code_.layout_.pixels.bytes + 3) / 4; ++group) {
+      word_.put(code_.pixels_[level][group]);
+      drain();
+    }
   }
 
   void drain() {
@@ -328,13 +347,16 @@ class Encoder {
   std::uint8_t* out_;
   const std::uint8_t* full_;
   BitWord word_;
-  Adler adler_;
+  Check check_;
 };
 
 std::span<const std::uint8_t> Code::compress(const ink::Picture& picture, Buffer<std::uint8_t>& memory) const {
-  Encoder encoder(*this, memory);
-  walk(picture, layout_, encoder);
-  return encoder.finish();
+  const auto with = [&](auto check) {
+    Encoder encoder(*this, check, memory);
+    walk(picture, layout_, encoder);
+    return encoder.finish();
+  };
+  return layout_.wrapper == Wrapper::zlib ? with(Adler(*adler_)) : with(Crc(*crc_));
 }
 
 }  // namespace millrace::deflate

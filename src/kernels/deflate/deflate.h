@@ -2,26 +2,31 @@
 // Leaves: streams that zlib inflates to the pictures' pixels, without a pixel having been written.
 // Never: searches for matches: a chart is runs of paper with short pieces of ink between.
 //
-// A stream is RFC 1950 (zlib) around one DEFLATE block (RFC 1951) whose Huffman code was made once for many pictures:
-// literals, and runs as matches at distance 1, up to 258 long. The code is part of every stream, so each can be read
-// alone. Adler-32 is summed a run at a time: n bytes v after (a, b) give a' = a + n v, b' = b + n a + v n (n + 1) / 2.
+// A stream is RFC 1950 (zlib) or RFC 1952 (gzip) around one DEFLATE block (RFC 1951) whose Huffman code was made once
+// for many pictures: literals, and runs as matches at the distance of a pixel, up to 258 bytes long. The code is part
+// of every stream, so each can be read alone. Checksums are made a run at a time (deflate_checks.h).
 //
-// Exactness: inflating gives what ink::paint paints. The bytes depend on the picture, the tones and the code alone.
+// Exactness: inflating gives what ink::paint paints. The bytes depend on the picture, the layout and the code alone.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "src/kernels/ink/ink.h"
+#include "src/kernels/deflate/deflate_checks.h"
+#include "src/kernels/ink/pixels.h"
 
 namespace millrace::deflate {
 
+enum class Wrapper { zlib, gzip };
+
 // How a picture becomes bytes.
 struct Layout {
-  ink::Tones tones = ink::tones(255, 0);
+  ink::Pixels pixels = ink::pixels(ink::tones(255, 0));
   bool row_prefix = false;  // a 0 before every row: PNG's filter byte
+  Wrapper wrapper = Wrapper::zlib;
 };
 
 // How often each symbol occurs in pictures of a kind.
@@ -40,8 +45,10 @@ class Code {
  public:
   // For pictures of one layout.
   Code(const Histogram& histogram, const Layout& layout);
+  ~Code();
+  Code(Code&&) noexcept;
 
-  // A zlib stream of the picture, at the front of `memory`.
+  // A stream of the picture, at the front of `memory`.
   std::span<const std::uint8_t> compress(const ink::Picture& picture, Buffer<std::uint8_t>& memory) const;
 
   struct Bits {
@@ -50,20 +57,26 @@ class Code {
   };
 
  private:
+  template <typename Check>
   friend class Encoder;
-  Bits run_bits(std::uint8_t value, std::uint32_t count) const;
+  Bits run_bits(std::uint8_t level, std::uint32_t count) const;
 
   Layout layout_;
   std::array<Bits, 256> literals_{};  // by byte
-  std::array<Bits, 259> matches_{};   // of 3 to 258, the distance included
+  std::array<Bits, 259> matches_{};   // of 3 to 258 bytes, the distance included
   Bits end_;
   // By level: the literal's bits, from bit 16 their number, from bit 24 the byte itself.
   std::array<std::uint32_t, 256> levels_{};
+  // By level: the literals of a pixel's bytes, four together.
+  std::array<std::array<Bits, ink::Pixels::kMostBytes / 4>, 256> pixels_{};
   // Of so much paper; what needs more than kMostBits has none.
   std::vector<Bits> paper_;
   // What every stream begins with: whole bytes, and the bits after them.
   std::vector<std::uint8_t> header_;
   Bits header_rest_;
+  // What the checksum needs; the wrapper's own.
+  std::unique_ptr<const AdlerSums> adler_;
+  std::unique_ptr<const CrcTables> crc_;
 };
 
 // Code lengths of at most `longest` bits that cost least (the package-merge algorithm: Larmore and Hirschberg 1990).

@@ -8,7 +8,7 @@ namespace millrace {
 std::vector<std::uint8_t> haar_bits(const std::uint8_t* pixels, int side, int size) {
   const auto stride = static_cast<std::size_t>(side);
   const auto cells = static_cast<std::size_t>(size);
-  const std::size_t block = stride / cells;
+  const std::size_t block = std::max<std::size_t>(1, stride / cells);
   std::vector<std::uint64_t> sums(cells * cells, 0);
   for (std::size_t y = 0; y < stride; ++y) {
     const std::uint8_t* row = pixels + y * stride;

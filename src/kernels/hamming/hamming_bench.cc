@@ -56,7 +56,8 @@ std::vector<Code> make(std::size_t n, const std::string& data, std::uint64_t rad
     // Half of the bits are set in one code of 16.
     for (Code& code : codes) {
       for (int w = 0; w < kWords64<Code>; ++w) {
-        const std::uint64_t rare = random() & random() & random() & random();
+        std::uint64_t rare = random();
+        for (int k = 0; k < 3; ++k) rare &= random();
         set_word64(code, w, (word64(code, w) & 0x00FF00FFFF00FF00u) | (rare & 0xFF00FF0000FF00FFu));
       }
     }

@@ -19,6 +19,7 @@ namespace {
 
 struct Target {
   int width, height;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a comparison with 0 in it
   friend auto operator<=>(const Target&, const Target&) = default;
 };
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "src/kernels/ink/canvas.h"
+#include "src/kernels/ink/pixels.h"
 
 namespace millrace::ink {
 namespace {
@@ -44,6 +45,67 @@ TEST(Ink, TonesGoFromPaperToInk) {
   EXPECT_EQ(faint[0], 200);
   EXPECT_EQ(faint[255], 100);
   EXPECT_EQ(faint[128], 150);
+}
+
+Picture scattered(int width, int height, unsigned seed) {
+  std::mt19937 random(seed);
+  Picture picture;
+  picture.begin(width, height);
+  for (int y = 0; y < height; ++y) {
+    picture.begin_row();
+    for (int x = 0; x < width; x += static_cast<int>(random() % 30)) {
+      for (const int end = std::min<int>(width, x + static_cast<int>(random() % 4)); x < end; ++x) {
+        picture.add_literal(x, static_cast<std::uint8_t>(random()));
+      }
+      const int run = std::min<int>(width - x, static_cast<int>(random() % 40));
+      if (run > 0) picture.add_run(x, run, static_cast<std::uint8_t>(random()));
+      x += run;
+    }
+  }
+  picture.finish();
+  return picture;
+}
+
+TEST(Pixels, EveryTypeIsTheSamePicture) {
+  const Picture picture = scattered(131, 40, 3);
+  const Colour paper{250, 128, 3}, ink{5, 200, 90};
+  const Palette colours = palette(paper, ink);
+  const std::vector<std::uint8_t> levels = painted(picture, tones(0, 255));
+  for (const int channels : {1, 3}) {
+    const auto count = static_cast<std::size_t>(channels);
+    std::vector<std::uint8_t> bytes(levels.size() * count);
+    std::vector<float> floats(bytes.size());
+    paint(picture, pixels(colours, channels, Depth::bytes), bytes.data());
+    paint(picture, pixels(colours, channels, Depth::floats), reinterpret_cast<std::uint8_t*>(floats.data()));
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const std::uint8_t level = levels[i / count];
+      const std::array<int, 3> from = {paper.red, paper.green, paper.blue}, to = {ink.red, ink.green, ink.blue};
+      const double expected = from[i % count] + (to[i % count] - from[i % count]) * level / 255.0;
+      ASSERT_NEAR(bytes[i], expected, 0.5001) << i;
+      ASSERT_EQ(floats[i], static_cast<float>(bytes[i]) / 255.0F);
+    }
+  }
+}
+
+TEST(Pixels, BitsArePackedAlongRows) {
+  for (const int width : {1, 7, 8, 9, 64, 131}) {
+    for (const auto& [paper, ink] : {std::pair(255, 0), std::pair(0, 255), std::pair(100, 160), std::pair(200, 150)}) {
+      const Tones look = tones(static_cast<std::uint8_t>(paper), static_cast<std::uint8_t>(ink));
+      const Picture picture = scattered(width, 30, static_cast<unsigned>(width));
+      BitPacker packer(look);
+      Picture packed;
+      for (int twice = 0; twice < 2; ++twice) packer.pack(picture, packed);
+      const auto row = static_cast<std::size_t>(width), bytes = (row + 7) / 8;
+      ASSERT_EQ(packed.width(), static_cast<int>(bytes));
+      std::vector<std::uint8_t> out(bytes * 30), expected(bytes * 30, 0);
+      paint(packed, packer.pixels(), out.data());
+      const std::vector<std::uint8_t> grays = painted(picture, look);
+      for (std::size_t i = 0; i < grays.size(); ++i) {
+        if (grays[i] >= 128) expected[i / row * bytes + i % row / 8] |= static_cast<std::uint8_t>(128 >> i % row % 8);
+      }
+      ASSERT_EQ(out, expected) << width << ' ' << paper;
+    }
+  }
 }
 
 TEST(Canvas, TheLastPieceStaysAndAPictureIsForgotten) {

@@ -1,0 +1,43 @@
+#include "src/jobs/render/chart_extras.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace millrace::render {
+
+double round_even(double v) {
+  const double down = std::floor(v), part = v - down;
+  if (part != 0.5) return part < 0.5 ? down : down + 1;
+  return std::floor(down / 2) * 2 == down ? down : down + 1;
+}
+
+void moving_average(const Options& options, const Window& window, std::vector<double>& out) {
+  out.clear();
+  if (options.average <= 0) return;
+  const std::vector<double>&before = window.before, &close = window.rows[kClose];
+  const auto length = static_cast<std::size_t>(options.average);
+  for (std::size_t row = 0; row < close.size(); ++row) {
+    const std::size_t end = before.size() + row + 1;
+    double sum = end < length ? std::numeric_limits<double>::quiet_NaN() : 0;
+    for (std::size_t i = end < length ? end : end - length; i < end; ++i) {
+      sum += i < before.size() ? before[i] : close[i - before.size()];
+    }
+    out.push_back(sum / static_cast<double>(length));
+  }
+}
+
+void draw_volume(const Window& window, const Rows& rows, int height, std::uint8_t level,
+                 const std::function<Columns(std::size_t)>& columns, ink::Canvas& canvas) {
+  const std::vector<double>& volume = window.rows[kVolume];
+  double most = 0;
+  for (const double v : volume) most = std::isnan(v) ? most : std::max(most, v);
+  for (std::size_t row = 0; row < volume.size(); ++row) {
+    if (std::isnan(volume[row]) || !(most > 0)) continue;
+    const int high = static_cast<int>(round_even(volume[row] * rows.volume / most));
+    const Columns at = columns(row);
+    if (high > 0) canvas.block(at.first, at.last, height - high, height - 1, level);
+  }
+}
+
+}  // namespace millrace::render

@@ -1,0 +1,157 @@
+#include "src/jobs/render/encode.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+#include "src/io/image/jpeg_write.h"
+#include "src/io/image/png_write.h"
+#include "src/io/store/tar.h"
+#include "src/io/tensor/npy.h"
+
+namespace millrace::render {
+namespace {
+
+constexpr std::uint64_t kSampled = 256;
+
+void append_to(std::vector<std::uint8_t>& out, std::span<const std::uint8_t> bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+class StreamEncoder : public Encoder {
+ public:
+  StreamEncoder(const Format& format, const deflate::Code& code) : packing_(format), code_(code) {}
+  void append(const ink::Picture& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
+    append_to(out, code_.compress(packing_.pack(picture), stream_));
+  }
+
+ private:
+  Packing packing_;
+  const deflate::Code& code_;
+  Buffer<std::uint8_t> stream_;
+};
+
+class PngEncoder : public Encoder {
+ public:
+  PngEncoder(const Format& format, const deflate::Code& code)
+      : packing_(format), code_(code), channels_(format.channels), bits_(format.bits ? 1 : 8) {}
+  void append(const ink::Picture& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
+    const PngShape shape{static_cast<std::uint32_t>(picture.width()), static_cast<std::uint32_t>(picture.height()),
+                         channels_, bits_};
+    append_png(shape, code_.compress(packing_.pack(picture), stream_), out);
+  }
+
+ private:
+  Packing packing_;
+  const deflate::Code& code_;
+  const int channels_, bits_;
+  Buffer<std::uint8_t> stream_;
+};
+
+// Pixels as they are.
+class PixelEncoder : public Encoder {
+ public:
+  explicit PixelEncoder(const Format& format) : packing_(format), pixels_(format.pixels) {}
+  void append(const ink::Picture& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
+    const ink::Picture& packed = packing_.pack(picture);
+    const std::size_t begin = out.size();
+    out.resize(begin +
+               static_cast<std::size_t>(packed.width()) * static_cast<std::size_t>(packed.height()) * pixels_.bytes);
+    ink::paint(packed, pixels_, out.data() + begin);
+  }
+
+ private:
+  Packing packing_;
+  const ink::Pixels& pixels_;
+};
+
+class JpegEncoder : public Encoder {
+ public:
+  JpegEncoder(const Format& format, int quality) : format_(format), pixels_(format), quality_(quality) {}
+  void append(const ink::Picture& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
+    painted_.clear();
+    pixels_.append(picture, facts, painted_);
+    append_jpeg(picture.width(), picture.height(), format_.channels, quality_, painted_, out);
+  }
+
+ private:
+  const Format& format_;
+  PixelEncoder pixels_;
+  const int quality_;
+  std::vector<std::uint8_t> painted_;
+};
+
+// A sample of WebDataset: files of one archive whose names begin alike.
+class SampleEncoder : public Encoder {
+ public:
+  SampleEncoder(const Plan& plan, const Options& options, std::unique_ptr<Encoder> pictures)
+      : layout_(plan.layout), horizons_(options.horizons), pictures_(std::move(pictures)) {}
+
+  void append(const ink::Picture& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
+    const std::string key = fmt::format("{:09}", facts.chart);
+    picture_.clear();
+    pictures_->append(picture, facts, picture_);
+    append_tar_record(key + ".png", {reinterpret_cast<const char*>(picture_.data()), picture_.size()}, out);
+    std::string sequence = npy::header_text({{"", {'f', 4}}}, layout_.sequence());
+    sequence.append(reinterpret_cast<const char*>(facts.sequence.data()), facts.sequence.size_bytes());
+    append_tar_record(key + ".sequence.npy", sequence, out);
+    nlohmann::ordered_json about{{"chart", facts.chart}, {"file", facts.place->file}, {"row", facts.place->row}};
+    if (layout_.date_bytes > 0) about["date"] = utf8_for_display(facts.place->date);
+    for (std::size_t h = 0; h < horizons_.size(); ++h) {
+      // JSON has no NaN: a label without a future is null.
+      const float label = facts.labels[h];
+      about["labels"][std::to_string(horizons_[h])] =
+          std::isnan(label) ? nlohmann::ordered_json() : nlohmann::ordered_json(label);
+    }
+    append_tar_record(key + ".json", about.dump() + "\n", out);
+  }
+
+ private:
+  const ChartLayout& layout_;
+  const std::vector<std::int64_t>& horizons_;
+  std::unique_ptr<Encoder> pictures_;
+  std::vector<std::uint8_t> picture_;
+};
+
+bool has_code(const std::string& store) { return store != "npy" && store != "dat" && store != "jpeg"; }
+
+}  // namespace
+
+Encoding::Encoding(const Plan& plan, const Options& options) : plan_(plan), options_(options), format_(options) {
+  layout_.pixels = format_.pixels;
+  layout_.row_prefix = options.store == "png" || options.store == "webdataset";
+  layout_.wrapper = options.store == "zarr" ? deflate::Wrapper::gzip : deflate::Wrapper::zlib;
+  if (has_code(options.store)) code_ = std::make_unique<const deflate::Code>(make_code());
+}
+
+deflate::Code Encoding::make_code() const {
+  Artist artist(plan_, options_);
+  Packing packing(format_);
+  deflate::Histogram histogram;
+  const std::uint64_t count = std::min(plan_.charts, kSampled);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    histogram.count(packing.pack(artist.draw(i * plan_.charts / count)), layout_);
+  }
+  return {histogram, layout_};
+}
+
+std::unique_ptr<Encoder> Encoding::make() const {
+  const std::string& store = options_.store;
+  if (store == "hdf5" || store == "zarr") return std::make_unique<StreamEncoder>(format_, *code_);
+  if (store == "npy" || store == "dat") return std::make_unique<PixelEncoder>(format_);
+  if (store == "jpeg") return std::make_unique<JpegEncoder>(format_, static_cast<int>(options_.quality));
+  auto png = std::make_unique<PngEncoder>(format_, *code_);
+  if (store == "png") return png;
+  return std::make_unique<SampleEncoder>(plan_, options_, std::move(png));
+}
+
+std::uint64_t Encoding::most_bytes() const {
+  // A stream is a tenth of its pixels where they are noise.
+  const std::uint64_t pixels = plan_.layout.image_bytes();
+  const std::uint64_t sequence = 4 * std::uint64_t{plan_.layout.window} * plan_.layout.columns;
+  return (has_code(options_.store) ? pixels / 8 : pixels) + 4096 + 2 * sequence;
+}
+
+}  // namespace millrace::render

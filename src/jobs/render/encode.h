@@ -1,0 +1,52 @@
+// Enters: charts as pictures of ink, with what there is to say about each.
+// Leaves: what a store keeps of each: a compressed chunk, a PNG, a JPEG, records of an archive, or pixels.
+// Never: writes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/io/store/chart_block.h"
+#include "src/jobs/render/format.h"
+#include "src/jobs/render/plan.h"
+#include "src/kernels/deflate/deflate.h"
+
+namespace millrace::render {
+
+// What is said about a chart beside its picture.
+struct ChartFacts {
+  std::uint64_t chart = 0;
+  std::span<const float> sequence, labels;
+  const ChartBlock::Place* place = nullptr;
+};
+
+// One thread's. Holds what it needs from one chart to the next.
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  virtual void append(const ink::Picture& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) = 0;
+};
+
+// What all encoders of a run share: the format, and the Huffman code where there is one. The code is made from up to
+// 256 charts, evenly spaced: it depends on the input and the options alone.
+class Encoding {
+ public:
+  Encoding(const Plan& plan, const Options& options);
+
+  std::unique_ptr<Encoder> make() const;
+  const Format& format() const { return format_; }
+  // Bytes of a chart at most, about.
+  std::uint64_t most_bytes() const;
+
+ private:
+  deflate::Code make_code() const;
+
+  const Plan& plan_;
+  const Options& options_;
+  const Format format_;
+  deflate::Layout layout_;
+  std::unique_ptr<const deflate::Code> code_;
+};
+
+}  // namespace millrace::render

@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/store/chart_files.h"
+#include "src/io/store/tar.h"
+#include "src/io/store/zarr_store.h"
+#include "src/io/tensor/npy.h"
+#include "src/jobs/render/forms.h"
+
+namespace millrace::render {
+namespace {
+
+std::string_view bytes_of(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+std::vector<std::uint64_t> with_count(std::uint64_t count, const std::vector<std::uint64_t>& rest) {
+  std::vector<std::uint64_t> out{count};
+  out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
+
+// A folder that becomes the output.
+class FolderForm : public Form {
+ public:
+  FolderForm(const Plan& plan, const Options& options, std::string output, std::string folder)
+      : plan_(plan),
+        options_(options),
+        output_(std::move(output)),
+        folder_(std::move(folder)),
+        cut_{plan.charts, static_cast<std::uint64_t>(options.shard)} {}
+
+  Outcome<Attributes> made_of(const std::string& output) const override {
+    return attributes_in_json(output + "/run.json");
+  }
+  bool keeps_folder() const override { return true; }
+  bool has(std::uint64_t k) const override { return ::access(path(k).c_str(), F_OK) == 0; }
+  void take(std::uint64_t) override {}
+  void assemble(const CancelToken& cancel) override { write_tables(cancel); }
+  void publish() override {
+    sync_folder(folder_);
+    rename_file(folder_, output_);
+    sync_folder(folder_of(output_));
+  }
+
+ protected:
+  // The file or folder of a shard.
+  virtual std::string path(std::uint64_t k) const = 0;
+
+  // sequences.npy, labels.npy and index.csv: what the charts were drawn from.
+  void write_tables(const CancelToken& cancel) const {
+    const ChartLayout& layout = plan_.layout;
+    const std::vector<npy::Field> floats = {{"", {'f', 4}}};
+    AtomicFile sequences(folder_ + "/sequences.npy", AtomicFile::Temporary::part);
+    sequences.write(npy::header_text(floats, with_count(plan_.charts, layout.sequence())));
+    AtomicFile labels(folder_ + "/labels.npy", AtomicFile::Temporary::part);
+    labels.write(npy::header_text(floats, std::vector<std::uint64_t>{plan_.charts, layout.horizons.size()}));
+    AtomicFile index(folder_ + "/index.csv", AtomicFile::Temporary::part);
+    index.write("chart,file,row,date");
+    for (const std::int64_t horizon : layout.horizons) index.write(fmt::format(",label_{}", horizon));
+    index.write("\n");
+    Artist artist(plan_, options_);
+    ChartBlock block;
+    for (std::uint64_t chart = 0; chart < plan_.charts; ++chart) {
+      throw_if(cancel);
+      block.clear();
+      artist.read(chart);
+      artist.append_sequence(block.sequences);
+      append_facts(plan_, options_, chart, block);
+      sequences.write(bytes_of(block.sequences));
+      labels.write(bytes_of(block.labels));
+      const ChartBlock::Place& place = block.places.front();
+      index.write(fmt::format("{},{},{},{}", chart, place.file, place.row, csv_cell(place.date)));
+      for (const float label : block.labels) index.write(label == label ? fmt::format(",{}", label) : std::string(","));
+      index.write("\n");
+    }
+    sequences.commit();
+    if (!layout.horizons.empty()) labels.commit();
+    index.commit();
+  }
+
+  static std::string csv_cell(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + "\"";
+  }
+
+  const Plan& plan_;
+  const Options& options_;
+  const std::string output_, folder_;
+  const Cut cut_;
+};
+
+// png, jpeg: a folder of files a shard.
+class PictureForm : public FolderForm {
+ public:
+  using FolderForm::FolderForm;
+  std::unique_ptr<ChartSink> open(std::uint64_t k) override {
+    return std::make_unique<ChartFolder>(path(k), cut_.begin(k), options_.store == "jpeg" ? "jpg" : "png");
+  }
+
+ protected:
+  std::string path(std::uint64_t k) const override { return fmt::format("{}/{:05}", folder_, k); }
+};
+
+// webdataset: an archive a shard, which holds everything.
+class ArchiveForm : public FolderForm {
+ public:
+  using FolderForm::FolderForm;
+  std::unique_ptr<ChartSink> open(std::uint64_t k) override {
+    return std::make_unique<ChartArchive>(path(k), tar_end());
+  }
+  void assemble(const CancelToken&) override {}
+
+ protected:
+  std::string path(std::uint64_t k) const override { return fmt::format("{}/{:05}.tar", folder_, k); }
+};
+
+// npy, dat: one file for all.
+class RowsForm : public FolderForm {
+ public:
+  RowsForm(const Plan& plan, const Options& options, std::string output, std::string folder)
+      : FolderForm(plan, options, std::move(output), std::move(folder)),
+        file_(folder_ + (options.store == "npy" ? "/images.npy" : "/images.dat")) {
+    if (options.store != "npy") return;
+    const npy::Type type = plan.layout.floats ? npy::Type{'f', 4} : npy::Type{'u', 1};
+    header_ = npy::header_text({{"", type}}, with_count(plan.charts, plan.layout.image));
+  }
+
+  bool has(std::uint64_t k) const override {
+    struct stat info {};
+    return ChartRows::done(file_) >= cut_.end(k) && ::stat(file_.c_str(), &info) == 0 &&
+           static_cast<std::uint64_t>(info.st_size) >= header_.size() + cut_.end(k) * plan_.layout.image_bytes();
+  }
+  std::unique_ptr<ChartSink> open(std::uint64_t k) override {
+    return std::make_unique<ChartRows>(file_, header_, cut_.begin(k), plan_.layout.image_bytes());
+  }
+  void publish() override {
+    ::unlink((file_ + ".done").c_str());
+    FolderForm::publish();
+  }
+
+ protected:
+  std::string path(std::uint64_t) const override { return file_; }
+
+ private:
+  std::string file_, header_;
+};
+
+class ZarrForm : public FolderForm {
+ public:
+  using FolderForm::FolderForm;
+  // Readers of Zarr know no run.json: the group's own attributes say the same.
+  Outcome<Attributes> made_of(const std::string& output) const override {
+    auto there = attributes_in_json(output + "/zarr.json", "attributes");
+    if (there) ::unlink((output + "/run.json").c_str());
+    return there;
+  }
+  void begin() override { write_zarr_metadata(folder_, plan_.layout, each()); }
+  std::unique_ptr<ChartSink> open(std::uint64_t k) override {
+    return std::make_unique<ZarrShard>(folder_, plan_.layout, each(), k);
+  }
+  void assemble(const CancelToken&) override {}
+  void publish() override {
+    FolderForm::publish();
+    ::unlink((output_ + "/run.json").c_str());
+  }
+
+ protected:
+  std::string path(std::uint64_t k) const override { return zarr_shard_path(folder_, plan_.layout, k); }
+
+ private:
+  // A shard has room for no more charts than there are.
+  std::uint64_t each() const { return std::min(cut_.each, cut_.charts); }
+};
+
+}  // namespace
+
+std::unique_ptr<Form> make_folder_form(const Plan& plan, const Options& options, const std::string& output,
+                                       const std::string& folder) {
+  if (options.store == "zarr") return std::make_unique<ZarrForm>(plan, options, output, folder);
+  if (options.store == "webdataset") return std::make_unique<ArchiveForm>(plan, options, output, folder);
+  if (options.store == "npy" || options.store == "dat")
+    return std::make_unique<RowsForm>(plan, options, output, folder);
+  return std::make_unique<PictureForm>(plan, options, output, folder);
+}
+
+}  // namespace millrace::render

@@ -1,0 +1,40 @@
+#include "src/kernels/deflate/deflate_checks.h"
+
+#include <bit>
+
+namespace millrace::deflate {
+namespace {
+
+// Paper of up to so many pixels is looked up.
+constexpr std::size_t kUsualPaper = 2048;
+
+}  // namespace
+
+CrcTables::CrcTables(const ink::Pixels& given) : pixels(given), paper(kUsualPaper) {
+  for (std::uint32_t v = 0; v < 256; ++v) {
+    std::uint32_t crc = v;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xEDB88320 & (0 - (crc & 1)));  // RFC 1952, 8
+    bytes[v] = crc;
+  }
+  for (std::size_t k = 0; k < powers.size(); ++k) {
+    for (std::uint32_t part = 0; part < 4; ++part) {
+      for (std::uint32_t v = 0; v < 256; ++v) {
+        const std::uint32_t crc = v << 8 * part;
+        powers[k][part][v] = k == 0 ? byte(crc, 0) : advance_by_power(advance_by_power(crc, k - 1), k - 1);
+      }
+    }
+  }
+  for (std::size_t n = 1; n < paper.size(); ++n) {
+    paper[n] = paper[n - 1];
+    for (const std::uint8_t value : pixels.of(0)) paper[n] = byte(paper[n], value);
+  }
+}
+
+std::uint32_t CrcTables::advance(std::uint32_t crc, std::uint64_t count) const {
+  for (; count != 0; count &= count - 1) {
+    crc = advance_by_power(crc, static_cast<std::size_t>(std::countr_zero(count)));
+  }
+  return crc;
+}
+
+}  // namespace millrace::deflate

@@ -1,0 +1,42 @@
+#include "src/kernels/ink/layers.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace millrace::ink {
+
+void append_rows(const Picture& from, Picture& to) {
+  for (int y = 0; y < from.height(); ++y) {
+    to.begin_row();
+    const std::uint8_t* level = from.levels(y);
+    for (const Span& span : from.row(y)) {
+      for (int i = 0; i < span.literals; ++i) to.add_literal(span.x + i, *level++);
+      if (span.run > 0) to.add_run(span.x + span.literals, span.run, span.level);
+    }
+  }
+}
+
+void Overlay::append(const Picture& a, const Picture& b, Picture& to) {
+  row_.assign(static_cast<std::size_t>(a.width()), 0);
+  for (int y = 0; y < a.height(); ++y) {
+    to.begin_row();
+    int begin = a.width(), end = 0;  // of the ink
+    for (const Picture* picture : {&a, &b}) {
+      const std::uint8_t* level = picture->levels(y);
+      for (const Span& span : picture->row(y)) {
+        std::uint8_t* at = row_.data() + span.x;
+        for (int i = 0; i < span.literals; ++i) at[i] = std::max(at[i], *level++);
+        at += span.literals;
+        for (int i = 0; i < span.run; ++i) at[i] = std::max(at[i], span.level);
+        begin = std::min<int>(begin, span.x);
+        end = std::max<int>(end, span.x + span.literals + span.run);
+      }
+    }
+    for (int x = begin; x < end; ++x) {
+      if (row_[static_cast<std::size_t>(x)] > 0) to.add_literal(x, row_[static_cast<std::size_t>(x)]);
+    }
+    if (begin < end) std::memset(row_.data() + begin, 0, static_cast<std::size_t>(end - begin));
+  }
+}
+
+}  // namespace millrace::ink

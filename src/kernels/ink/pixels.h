@@ -1,0 +1,60 @@
+// Enters: a picture of ink, the colours of its levels, and the type that pixels are stored as.
+// Leaves: for each level, the bytes of one pixel; the pixels of a picture; a picture whose pixels are bits.
+// Never: decides colours by neighbours: a level has one colour.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "src/kernels/ink/ink.h"
+
+namespace millrace::ink {
+
+struct Colour {
+  std::uint8_t red = 0, green = 0, blue = 0;
+  bool gray() const { return red == green && green == blue; }
+  friend bool operator==(const Colour&, const Colour&) = default;
+};
+
+// What each level of ink looks like.
+using Palette = std::array<Colour, 256>;
+// Between paper (level 0) and ink (255), rounded to nearest.
+Palette palette(Colour paper, Colour ink);
+
+// The bytes that a pixel of each level is stored as.
+struct Pixels {
+  static constexpr std::size_t kMostBytes = 12;
+  std::size_t bytes = 1;
+  std::array<std::array<std::uint8_t, kMostBytes>, 256> level{};
+
+  std::span<const std::uint8_t> of(std::uint8_t k) const { return {level[k].data(), bytes}; }
+};
+
+enum class Depth { bytes, floats };
+// channels 1 (the palette's red, for one that is gray) or 3. Floats are byte / 255 in 32 bits, little-endian.
+Pixels pixels(const Palette& palette, int channels, Depth depth);
+// One byte a pixel.
+Pixels pixels(const Tones& tones);
+
+// Pixels row by row: [height, width, pixels.bytes].
+void paint(const Picture& picture, const Pixels& pixels, std::uint8_t* out);
+
+// A bit a pixel, 1 where its gray is 128 or more, packed along each row as numpy.packbits does: eight pixels a byte,
+// the first one highest, the last byte filled with zeros.
+class BitPacker {
+ public:
+  explicit BitPacker(const Tones& tones);
+  // The picture of those bytes, (width + 7) / 8 wide, to be stored as pixels().
+  void pack(const Picture& picture, Picture& out);
+  const Pixels& pixels() const { return pixels_; }
+
+ private:
+  std::array<bool, 256> differs_{};  // from paper, by level
+  std::uint8_t paper_;               // eight pixels of it
+  Pixels pixels_;
+  Buffer<std::uint64_t> row_;
+};
+
+}  // namespace millrace::ink
