@@ -12,7 +12,7 @@ namespace {
 class RenderCommand : public Command {
  public:
   explicit RenderCommand(CLI::App& parent) : Command(parent, "render", "price series to charts for training") {
-    app().add_option("INPUT", options_.inputs, "series: CSV with a header, or .npy");
+    app().add_option("INPUT", options_.inputs, "series: CSV with a header, .npy, or FILE.h5:/DATASET");
     render::describe(settings(), options_);
     add_flags();
   }
@@ -30,7 +30,7 @@ class RenderCommand : public Command {
                     options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");
     }
     const render::Summary summary =
-        options_.sample > 0 ? render::draw_sheet(options_, context.cancel) : render::run(options_, context);
+        options_.sample > 0 ? render::draw_sheet(options_, context) : render::run(options_, context);
     for (const Error& error : summary.unusable) say("not used: " + error.message());
     if (options_.sample > 0) {
       say(fmt::format("{} charts on {}", grouped(summary.charts), options_.output));

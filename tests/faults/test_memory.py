@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+import h5py
 import numpy
 import pytest
 from PIL import Image
@@ -98,3 +99,40 @@ def test_memory_does_not_grow_with_the_number_of_charts(tmp_path):
         assert done.returncode == 0, done.stderr
         peaks.append(peak)
     assert max(peaks) < 200 << 20 and peaks[1] < peaks[0] + (24 << 20), peaks
+
+
+def planned(*arguments):
+    done, peak = run_and_watch([PROGRAM, "render", *arguments, "--plan"])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode(), peak
+
+
+def test_ten_million_windows_are_planned_in_little_memory(tmp_path):
+    array = numpy.cumsum(numpy.random.default_rng(1).normal(0, 1, 10_000_099))
+    numpy.save(tmp_path / "p.npy", array)
+    said, peak = planned(tmp_path / "p.npy")
+    assert "10,000,000 of 800 x 500 pixels" in said and peak < 64 << 20, peak
+    # The helper that reads HDF5 is counted too.
+    for name, how in {"flat": {}, "packed": {"chunks": True, "compression": "gzip", "compression_opts": 1}}.items():
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            file.create_dataset("close", data=array, **how)
+        there, most = planned(tmp_path / f"{name}.h5")
+        assert "10,000,000 of 800 x 500 pixels" in there and most < 96 << 20, most
+    # Ten times fewer take as much.
+    numpy.save(tmp_path / "q.npy", array[:1_000_099])
+    assert peak < planned(tmp_path / "q.npy")[1] + (8 << 20)
+
+
+def test_tables_are_paid_for(tmp_path):
+    rows = b"".join(b"2020-01-01 10:%02d:%02d,100.25,101.5,99.125,100.5,123456\n" % (i // 60 % 60, i % 60) for i in range(60_000))
+    tables = [tmp_path / f"{i}.csv" for i in range(8)]
+    for table in tables:
+        table.write_bytes(b"Date,Open,High,Low,Close,Volume\n" + rows * 18)  # 59 MB
+    said, peak = planned(*tables)
+    assert peak < 420 << 20, peak
+    # Held: a close and a date for each of 8.6 million rows.
+    done, peak = run_and_watch([PROGRAM, "render", *tables, "--plan", "--memory", "128M"])
+    assert done.returncode == 1 and peak < 128 << 20, (done.stderr, peak)
+    assert b".csv: its columns need about" in done.stderr and b"allow more with --memory" in done.stderr
+    done, peak = run_and_watch([PROGRAM, "render", *tables, "--plan", "--memory", "512M", "--style", "candle"])
+    assert done.returncode == 0 and peak < 512 << 20, (done.stderr, peak)

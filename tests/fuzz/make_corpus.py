@@ -85,11 +85,14 @@ SETTINGS = [
     b"size: x80\ncolumns: close=Adj Close,date=Day\nlabels: 5,20\nline-width: 2.5pt\n",
 ]
 
+# The first byte, which main() adds, is the size of the pieces that they are read in.
 TABLES = [
     b"Date,Open,High,Low,Close,Volume\n2020-01-02,1,2,0.5,1.5,100\n2020-01-03,,nan,null,-,1e5\n",
     b"\xef\xbb\xbfclose;n\r\n\"1,5\";2\r\n\r\n+3;4",
     b"# words\n#\n\"a \"\"b\"\"\",c\n\"1\",\"two\nlines\"\n",
     b"close\n1\n2\n3",
+    b"1.5\n\n+2\n\"\"\n",
+    b"a\tb\r\n\"x\"\"\ny\" \t 3 \r\n",
 ]
 
 
@@ -106,7 +109,8 @@ def arrays():
 
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
-    for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS, "csv": TABLES,
+    for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS,
+                         "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
                          "npy": arrays()}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):

@@ -105,6 +105,17 @@ Outcome<ContentHash> hash_file(const std::string& path) {
   return (*reader)->finish_hash();
 }
 
+Outcome<std::string> read_text(const std::string& path, std::uint64_t most) {
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return file.error();
+  std::string text;
+  for (auto bytes = (*file)->next(); !bytes.empty() && text.size() <= most; bytes = (*file)->next()) {
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  if ((*file)->failed()) return (*file)->error();
+  return text;
+}
+
 Outcome<bool> same_contents(const std::string& a, const std::string& b) {
   auto first = FileReader::open(a, FileReader::Hashing::off);
   if (!first) return first.error();

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,6 +71,9 @@ std::uint64_t short_hash(std::span<const std::uint8_t> bytes);
 
 // The hash of a file's contents, read from front to back.
 Outcome<ContentHash> hash_file(const std::string& path);
+
+// A file's contents as one text; no more than about `most` bytes of it, so that the caller can refuse what is too long.
+Outcome<std::string> read_text(const std::string& path, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 // True when both files hold the same bytes.
 Outcome<bool> same_contents(const std::string& a, const std::string& b);

@@ -87,6 +87,17 @@ TEST(FileReader, AReadThatFailsIsAnErrorEveryTime) {
   EXPECT_THAT((*file)->error().what, testing::HasSubstr("cannot be read"));
 }
 
+TEST(ReadText, AllOfItOrNoMoreThanWasAskedFor) {
+  TestFolder folder;
+  const std::string bytes = pattern(3 * FileReader::kChunk + 5), path = folder.write("a", bytes);
+  EXPECT_EQ(read_text(path).or_throw(), bytes);
+  const std::string front = read_text(path, 10).or_throw();
+  EXPECT_GT(front.size(), 10U);
+  EXPECT_EQ(front, bytes.substr(0, FileReader::kChunk));
+  EXPECT_EQ(read_text(folder.write("b", "")).or_throw(), "");
+  EXPECT_EQ(read_text(folder.at("none")).error().code, ErrorCode::not_found);
+}
+
 TEST(SameContents, ComparesToTheLastByte) {
   TestFolder folder;
   const std::string bytes = pattern(FileReader::kChunk * 2 + 5);

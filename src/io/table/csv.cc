@@ -5,42 +5,28 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
 
 namespace millrace {
 namespace {
 
-Error bad(const std::string& subject, std::size_t line, const std::string& what) {
-  return {ErrorCode::bad_data, fmt::format("line {}: {}", line, what), subject, ""};
-}
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// A cell without its quotes, doubled quotes made single.
-std::string unquoted(std::string_view cell) {
-  cell = trim(cell);
-  if (cell.size() < 2 || cell.front() != '"') return std::string(cell);
-  std::string out;
-  for (std::size_t i = 1; i + 1 < cell.size(); ++i) {
-    out += cell[i];
-    if (cell[i] == '"') ++i;
-  }
-  return out;
-}
-
-bool is_gap(const std::string& cell) {
-  static const std::array<std::string, 7> kGaps = {"", "nan", "null", "none", "na", "n/a", "-"};
+bool is_gap(std::string_view cell) {
+  static constexpr std::array<std::string_view, 6> kGaps = {"nan", "null", "none", "na", "n/a", "-"};
+  if (cell.empty()) return true;
+  if (cell.size() > 4) return false;
   const std::string lower = lower_ascii(cell);
   return std::find(kGaps.begin(), kGaps.end(), lower) != kGaps.end();
 }
 
-// The first of comma, semicolon and tab that the header has outside quotes.
-char separator_of(std::string_view header) {
+// The first of comma, semicolon and tab that the line has outside quotes.
+char separator_of(std::string_view line) {
   for (const char separator : {',', ';', '\t'}) {
     bool quoted = false;
-    for (const char c : header) {
+    for (const char c : line) {
       quoted = quoted != (c == '"');
       if (c == separator && !quoted) return separator;
     }
@@ -50,112 +36,146 @@ char separator_of(std::string_view header) {
 
 }  // namespace
 
-Outcome<CsvTable> CsvTable::parse(std::string text, const std::string& subject) {
-  CsvTable table;
-  table.subject_ = subject;
-  table.text_ = std::move(text);
-  const std::string& t = table.text_;
-  if (const std::size_t zero = t.find('\0'); zero != std::string::npos) {
-    const auto line_of_zero = 1 + std::count(t.begin(), t.begin() + static_cast<std::ptrdiff_t>(zero), '\n');
-    return bad(subject, static_cast<std::size_t>(line_of_zero), "a zero byte: this is no text");
+Failure CsvReader::bad(std::size_t line, const std::string& what, const std::string& remedy) const {
+  return {ErrorCode::bad_data, fmt::format("line {}: {}", line, what), subject_, remedy};
+}
+
+Failure CsvReader::wrong(const std::string& what, const std::string& remedy) const {
+  return bad(row_line_, what, remedy);
+}
+
+// Takes in what comes next, at least as much as is there already: a long row is not looked through too often. False at
+// the end.
+bool CsvReader::more() {
+  text_.erase(0, at_);
+  at_ = 0;
+  const std::size_t before = text_.size();
+  if (before > kLongestRow) {
+    throw bad(line_, fmt::format("it is longer than {} MiB", kLongestRow >> 20),
+              "is there a quote that is not closed?");
   }
-  std::size_t at = t.starts_with("\xEF\xBB\xBF") ? 3 : 0, line = 1;
-  for (; at < t.size() && t[at] == '#'; ++line) at = std::min(t.find('\n', at), t.size() - 1) + 1;
-  const std::string_view header(t.data() + at, std::min(t.find('\n', at), t.size()) - at);
-  const char separator = separator_of(header);
-  std::vector<Cell> row;
-  while (at < t.size()) {
-    const std::size_t begun = line;
-    row.clear();
-    for (bool more = true; more;) {
-      const std::size_t begin = at;
-      // Only a cell that begins with a quote is quoted; in it a doubled quote is one, and a line may end.
-      if (at < t.size() && t[at] == '"') {
-        for (++at; at < t.size() && (t[at] != '"' || (at + 1 < t.size() && t[at + 1] == '"')); ++at) {
-          if (t[at] == '\n') ++line;
-          if (t[at] == '"') ++at;
-        }
-        if (at == t.size()) return bad(subject, begun, "a quote is not closed");
+  while (!ended_ && text_.size() < 2 * before + 1) {
+    const auto bytes = source_();
+    ended_ = bytes.empty();
+    text_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  if (const std::size_t zero = text_.find('\0', before); zero != std::string::npos) {
+    const auto lines = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(zero), '\n');
+    throw bad(line_ + static_cast<std::size_t>(lines), "a zero byte: this is no text");
+  }
+  return text_.size() > before;
+}
+
+// The byte order mark, and lines that begin with #. False where nothing follows.
+bool CsvReader::skip_words() {
+  while (text_.size() < kByteOrderMark.size() && more()) {
+  }
+  if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  while (true) {
+    if (at_ == text_.size() && !more()) return false;
+    if (text_[at_] != '#') return true;
+    std::size_t end = 0;
+    while ((end = text_.find('\n', at_)) == std::string::npos) {
+      if (!more()) return false;
+    }
+    at_ = end + 1;
+    ++line_;
+  }
+}
+
+// Finds the cells of the row at at_. False where what is there ends before the row does, and there may be more.
+bool CsvReader::scan() {
+  const std::string_view t = text_;
+  std::size_t at = at_;
+  row_.clear();
+  lines_ = 1;
+  for (bool next_cell = true; next_cell;) {
+    const std::size_t begin = at;
+    // Only a cell that begins with a quote is quoted; in it a doubled quote is one, and a line may end.
+    if (at < t.size() && t[at] == '"') {
+      for (++at; at < t.size(); ++at) {
+        if (t[at] == '\n') ++lines_;
+        if (t[at] != '"') continue;
+        if (at + 1 == t.size() && !ended_) return false;
+        if (at + 1 == t.size() || t[at + 1] != '"') break;
         ++at;
-        const std::size_t closed = at;
-        while (at < t.size() && t[at] != separator && t[at] != '\n') ++at;
-        if (!trim(std::string_view(t).substr(closed, at - closed)).empty()) {
-          return bad(subject, begun, "there is text after a closing quote");
-        }
       }
-      while (at < t.size() && t[at] != separator && t[at] != '\n') ++at;
-      std::size_t end = at;
-      if (end > begin && t[end - 1] == '\r' && (at == t.size() || t[at] == '\n')) --end;
-      row.push_back({begin, end});
-      more = at < t.size() && t[at] == separator;
-      ++at;
-    }
-    ++line;
-    if (row.size() == 1 && trim(std::string_view(t).substr(row[0].begin, row[0].end - row[0].begin)).empty()) continue;
-    if (table.columns_.empty()) {
-      for (const Cell& cell : row) {
-        table.columns_.push_back(unquoted(std::string_view(t).substr(cell.begin, cell.end - cell.begin)));
+      if (at == t.size()) {
+        if (!ended_) return false;
+        throw bad(line_, "a quote is not closed");
       }
-      continue;
+      const std::size_t closed = ++at;
+      while (at < t.size() && t[at] != separator_ && t[at] != '\n') ++at;
+      if (!trim(t.substr(closed, at - closed)).empty()) throw bad(line_, "there is text after a closing quote");
     }
-    if (row.size() != table.columns_.size()) {
-      return bad(subject, begun, fmt::format("it has {} cells, the header {}", row.size(), table.columns_.size()));
-    }
-    table.cells_.insert(table.cells_.end(), row.begin(), row.end());
-    table.lines_.push_back(begun);
+    while (at < t.size() && t[at] != separator_ && t[at] != '\n') ++at;
+    if (at == t.size() && !ended_) return false;
+    std::size_t end = at;
+    if (end > begin && t[end - 1] == '\r' && (at == t.size() || t[at] == '\n')) --end;
+    row_.push_back({begin, end});
+    next_cell = at < t.size() && t[at] == separator_;
+    ++at;
   }
-  if (table.columns_.empty()) return Error{ErrorCode::bad_data, "it is empty", subject, "a header is needed"};
-  return table;
+  scanned_to_ = std::min(at, t.size());
+  return true;
 }
 
-Outcome<CsvTable> CsvTable::read(const std::string& path) {
-  auto reader = FileReader::open(path, FileReader::Hashing::off);
-  if (!reader) return reader.error();
-  std::string text;
-  for (auto bytes = (*reader)->next(); !bytes.empty(); bytes = (*reader)->next()) {
-    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+// A cell without its quotes, doubled quotes made single where they lie.
+std::string_view CsvReader::unquoted(Cell cell) {
+  const std::string_view whole = trim(std::string_view(text_).substr(cell.begin, cell.end - cell.begin));
+  if (whole.size() < 2 || whole.front() != '"' || whole.back() != '"') return whole;
+  const std::string_view inner = whole.substr(1, whole.size() - 2);
+  if (inner.find('"') == std::string_view::npos) return inner;
+  char* const begin = text_.data() + (inner.data() - text_.data());
+  char* to = begin;
+  for (const char* from = begin; from < begin + inner.size(); ++from) {
+    *to++ = *from;
+    if (*from == '"') ++from;
   }
-  if ((*reader)->failed()) return (*reader)->error();
-  return parse(std::move(text), path);
+  return {begin, static_cast<std::size_t>(to - begin)};
 }
 
-std::optional<std::size_t> CsvTable::find(std::string_view name) const {
-  const std::string wanted = lower_ascii(trim(name));
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (lower_ascii(columns_[c]) == wanted) return c;
+bool CsvReader::next() {
+  cells_.clear();
+  if (!begun_) {
+    begun_ = true;
+    if (!skip_words()) return false;
   }
-  return std::nullopt;
-}
-
-std::string CsvTable::cell(std::size_t row, std::size_t column) const {
-  const Cell& c = cells_[row * columns_.size() + column];
-  return unquoted(std::string_view(text_).substr(c.begin, c.end - c.begin));
-}
-
-Outcome<std::vector<double>> CsvTable::numbers(std::size_t column) const {
-  std::vector<double> out;
-  out.reserve(rows());
-  for (std::size_t r = 0; r < rows(); ++r) {
-    const std::string text = cell(r, column);
-    double value = std::numeric_limits<double>::quiet_NaN();
-    if (!is_gap(text)) {
-      const char* begin = text.data() + (text[0] == '+' ? 1 : 0);
-      const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-      if (error != std::errc() || end != text.data() + text.size()) {
-        return bad(subject_, lines_[r],
-                   fmt::format("column {}: '{}' is not a number", printable(columns_[column]), printable(text)));
+  while (true) {
+    if (at_ == text_.size() && !more()) return false;
+    if (separator_ == 0) {
+      std::size_t end = 0;
+      while ((end = text_.find('\n', at_)) == std::string::npos && more()) {
       }
+      separator_ = separator_of(std::string_view(text_).substr(at_, end == std::string::npos ? end : end - at_));
     }
-    out.push_back(value);
+    while (!scan()) more();
+    row_line_ = line_;
+    line_ += lines_;
+    const bool blank =
+        row_.size() == 1 && trim(std::string_view(text_).substr(row_[0].begin, row_[0].end - row_[0].begin)).empty();
+    at_ = scanned_to_;
+    if (!blank) break;
+    if (columns_ == 0) separator_ = 0;
   }
-  return out;
+  if (columns_ == 0) columns_ = row_.size();
+  if (row_.size() != columns_) {
+    throw bad(row_line_, fmt::format("it has {} cells, the header {}", row_.size(), columns_));
+  }
+  for (const Cell& cell : row_) cells_.push_back(unquoted(cell));
+  return true;
 }
 
-std::vector<std::string> CsvTable::texts(std::size_t column) const {
-  std::vector<std::string> out;
-  out.reserve(rows());
-  for (std::size_t r = 0; r < rows(); ++r) out.push_back(cell(r, column));
-  return out;
+std::optional<double> csv_number(std::string_view cell) {
+  if (is_gap(cell)) return std::numeric_limits<double>::quiet_NaN();
+  if (cell.front() == '+') {
+    cell.remove_prefix(1);
+    if (cell.starts_with('-')) return std::nullopt;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || end != cell.data() + cell.size()) return std::nullopt;
+  return value;
 }
 
 }  // namespace millrace

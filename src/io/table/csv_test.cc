@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace millrace {
@@ -10,64 +11,96 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-CsvTable table_of(const std::string& text) { return CsvTable::parse(text, "prices.csv").or_throw(); }
+using Rows = std::vector<std::vector<std::string>>;
 
-TEST(Csv, ColumnsAreFoundByNameInAnyCase) {
-  const CsvTable table = table_of("Date,OPEN,Close\n2020-01-02,1.5,2\n2020-01-03,-3e2,4\n");
-  EXPECT_EQ(table.rows(), 2U);
-  EXPECT_EQ(table.find("open"), 1U);
-  EXPECT_EQ(table.find("close"), 2U);
-  EXPECT_FALSE(table.find("volume").has_value());
-  EXPECT_THAT(table.numbers(1).or_throw(), ElementsAre(1.5, -300));
-  EXPECT_THAT(table.texts(0), ElementsAre("2020-01-02", "2020-01-03"));
+// The rows of a text that comes in pieces.
+Rows rows_of(const std::string& text, std::size_t piece = 1 << 20) {
+  std::size_t at = 0;
+  CsvReader reader(
+      [&] {
+        const std::size_t count = std::min(piece, text.size() - at);
+        at += count;
+        return std::span(reinterpret_cast<const std::uint8_t*>(text.data()) + at - count, count);
+      },
+      "prices.csv");
+  Rows out;
+  while (reader.next()) out.emplace_back(reader.cells().begin(), reader.cells().end());
+  return out;
+}
+
+std::string why(const std::string& text, std::size_t piece = 1 << 20) {
+  try {
+    rows_of(text, piece);
+    return "none";
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+}
+
+TEST(Csv, RowsAndCells) {
+  EXPECT_THAT(rows_of("Date,OPEN,Close\n2020-01-02,1.5,2\n2020-01-03,-3e2,4\n"),
+              ElementsAre(ElementsAre("Date", "OPEN", "Close"), ElementsAre("2020-01-02", "1.5", "2"),
+                          ElementsAre("2020-01-03", "-3e2", "4")));
+  EXPECT_THAT(rows_of("close\n1\n2\n3"),
+              ElementsAre(ElementsAre("close"), ElementsAre("1"), ElementsAre("2"), ElementsAre("3")));
+  EXPECT_THAT(rows_of(""), IsEmpty());
+  EXPECT_THAT(rows_of("\xEF\xBB\xBF"), IsEmpty());
 }
 
 TEST(Csv, WhatSpreadsheetsWrite) {
-  const CsvTable semicolons = table_of("\xEF\xBB\xBF\"close, last\";n\r\n\"1.5\";2\r\n\r\n+3;4");
-  EXPECT_THAT(semicolons.columns(), ElementsAre("close, last", "n"));
-  EXPECT_THAT(semicolons.numbers(0).or_throw(), ElementsAre(1.5, 3));
-  const CsvTable quoted = table_of("\"a \"\"b\"\"\",c\n\"1\",\"two\nlines\"\n");
-  EXPECT_THAT(quoted.columns(), ElementsAre("a \"b\"", "c"));
-  EXPECT_THAT(quoted.texts(1), ElementsAre("two\nlines"));
+  EXPECT_THAT(rows_of("\xEF\xBB\xBF\"close, last\";n\r\n\"1.5\";2\r\n\r\n+3;4"),
+              ElementsAre(ElementsAre("close, last", "n"), ElementsAre("1.5", "2"), ElementsAre("+3", "4")));
+  EXPECT_THAT(rows_of("\"a \"\"b\"\"\",c\n\"1\",\"two\nlines\"\n"),
+              ElementsAre(ElementsAre("a \"b\"", "c"), ElementsAre("1", "two\nlines")));
+  EXPECT_THAT(rows_of("\n\n a ;b\n1; \"2\" \n"), ElementsAre(ElementsAre("a", "b"), ElementsAre("1", "2")));
 }
 
 TEST(Csv, AQuoteInsideACellIsAQuote) {
-  const CsvTable table = table_of("close,note\n1,5\" x\n2,6\" y\n3,z\n");
-  EXPECT_THAT(table.numbers(0).or_throw(), ElementsAre(1, 2, 3));
-  EXPECT_THAT(table.texts(1), ElementsAre("5\" x", "6\" y", "z"));
+  EXPECT_THAT(rows_of("close,note\n1,5\" x\n2, \"6\n"),
+              ElementsAre(ElementsAre("close", "note"), ElementsAre("1", "5\" x"), ElementsAre("2", "\"6")));
 }
 
 TEST(Csv, WordsBeforeTheHeader) {
-  const CsvTable table = table_of("# from somewhere, 2020\n#\nclose,n\n1,2\n");
-  EXPECT_THAT(table.columns(), ElementsAre("close", "n"));
-  EXPECT_EQ(table.rows(), 1U);
-  EXPECT_FALSE(CsvTable::parse("# nothing else", "prices.csv").ok());
+  EXPECT_THAT(rows_of("# from somewhere, 2020\n#\nclose,n\n1,2\n"),
+              ElementsAre(ElementsAre("close", "n"), ElementsAre("1", "2")));
+  EXPECT_THAT(rows_of("# nothing else"), IsEmpty());
 }
 
-TEST(Csv, GapsAreNaN) {
-  const CsvTable table = table_of("close,x\n1,0\n,0\nNaN,0\nnull,0\n2,0\n");
-  const auto close = table.numbers(0).or_throw();
-  EXPECT_EQ(close.size(), 5U);
-  EXPECT_TRUE(std::isnan(close[1]) && std::isnan(close[2]) && std::isnan(close[3]));
-  EXPECT_EQ(close[4], 2);
+TEST(Csv, PiecesOfAnySizeGiveTheSameRows) {
+  const std::string text =
+      "\xEF\xBB\xBF# words\n\n\"a \"\"b\"\"\",c\r\n\"1\",\"two\n\"\"lines\"\"\"\r\n\n3,4\n\"\",  \"5\" \n6,\"7\"";
+  const Rows whole = rows_of(text);
+  EXPECT_EQ(whole.size(), 5U);
+  for (std::size_t piece = 1; piece < text.size(); ++piece) EXPECT_EQ(rows_of(text, piece), whole) << piece;
+}
+
+TEST(Csv, Numbers) {
+  EXPECT_EQ(csv_number("-3e2"), -300);
+  EXPECT_EQ(csv_number("+3"), 3);
+  for (const char* gap : {"", "nan", "NaN", "null", "None", "NA", "n/a", "-"}) {
+    ASSERT_TRUE(csv_number(gap)) << gap;
+    EXPECT_TRUE(std::isnan(*csv_number(gap))) << gap;
+  }
+  for (const char* word : {"1.2.3", "12abc", "+-3", "+", "--", "1,5", "many", "0x10"})
+    EXPECT_FALSE(csv_number(word)) << word;
 }
 
 TEST(Csv, MistakesNameTheirLine) {
-  const auto why = [](const std::string& text, std::size_t column = 0) {
-    const auto table = CsvTable::parse(text, "prices.csv");
-    if (!table) return table.error().message();
-    const auto numbers = table->numbers(column);
-    return numbers ? std::string("none") : numbers.error().message();
-  };
-  EXPECT_THAT(why("close,n\n1,2\n3\n"), HasSubstr("prices.csv: line 3: it has 1 cells, the header 2"));
-  EXPECT_THAT(why("close,n\n1,2\n3,4,5\n"), HasSubstr("line 3"));
-  EXPECT_THAT(why("close\n1\n1.2.3\n"), HasSubstr("line 3: column close: '1.2.3' is not a number"));
-  EXPECT_THAT(why("close\n12abc\n"), HasSubstr("line 2"));
-  EXPECT_THAT(why("close\n\"1\n2\n"), HasSubstr("line 2: a quote is not closed"));
-  EXPECT_THAT(why(std::string("close\n1\0", 8)), HasSubstr("line 2: a zero byte"));
-  EXPECT_THAT(why("close,n\n\"1\" x,2\n"), HasSubstr("line 2: there is text after a closing quote"));
-  EXPECT_THAT(why(""), HasSubstr("it is empty"));
+  for (const std::size_t piece : {1, 3, 1000}) {
+    EXPECT_THAT(why("close,n\n1,2\n3\n", piece), HasSubstr("prices.csv: line 3: it has 1 cells, the header 2"));
+    EXPECT_THAT(why("close,n\n1,2\n3,4,5\n", piece), HasSubstr("line 3"));
+    EXPECT_THAT(why("close\n\"1\n2\n", piece), HasSubstr("line 2: a quote is not closed"));
+    EXPECT_THAT(why("close,n\n\"a\n\",2\n3\n", piece), HasSubstr("line 4: it has 1 cells"));
+    EXPECT_THAT(why(std::string("close\n1\0", 8), piece), HasSubstr("line 2: a zero byte"));
+    EXPECT_THAT(why("close,n\n\"1\" x,2\n", piece), HasSubstr("line 2: there is text after a closing quote"));
+  }
+}
+
+TEST(Csv, ARowThatDoesNotEndIsRefused) {
+  EXPECT_THAT(why("close\n\"" + std::string(3 * CsvReader::kLongestRow, 'x')),
+              HasSubstr("line 2: it is longer than 16 MiB; is there a quote that is not closed?"));
 }
 
 }  // namespace

@@ -49,6 +49,8 @@ struct Header {
 // The header at the front of `bytes`, and the promise that items() * item_bytes() bytes follow it
 // there.
 Outcome<Header> parse(std::span<const std::byte> bytes, const std::string& subject);
+// The header of a file, and the same promise about the file.
+Outcome<Header> read_header(const std::string& path);
 
 // A file mapped for reading. The caller must not use the bytes while someone truncates the file.
 class Mapped {

@@ -3,12 +3,14 @@
 // lists of those.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <optional>
 
 #include "src/base/text.h"
+#include "src/io/file/reader.h"
 #include "src/io/tensor/npy.h"
 
 namespace millrace::npy {
@@ -171,7 +173,8 @@ class Parser {
   std::size_t at_ = 0;
 };
 
-Header parse_or_complain(std::span<const std::byte> bytes) {
+// `bytes` is the front of a file of `file_bytes`, with all of its header if it has one.
+Header parse_or_complain(std::span<const std::byte> bytes, std::uint64_t file_bytes) {
   const auto* const text = reinterpret_cast<const char*>(bytes.data());
   if (bytes.size() < 10 || std::memcmp(text, "\x93NUMPY", 6) != 0) bad("it is not a .npy file");
   const auto byte = [&](std::size_t at) { return std::to_integer<std::size_t>(bytes[at]); };
@@ -186,7 +189,7 @@ Header parse_or_complain(std::span<const std::byte> bytes) {
   Header header = Parser({text + prefix, length}).header();
   header.data_offset = prefix + length;
 
-  const std::uint64_t available = bytes.size() - header.data_offset;
+  const std::uint64_t available = file_bytes - header.data_offset;
   std::uint64_t needed = header.item_bytes();
   bool empty = false;
   for (const std::uint64_t dimension : header.shape) empty = empty || dimension == 0;
@@ -251,9 +254,25 @@ std::string Header::words() const {
 
 Outcome<Header> parse(std::span<const std::byte> bytes, const std::string& subject) {
   try {
-    return parse_or_complain(bytes);
+    return parse_or_complain(bytes, bytes.size());
   } catch (const Complaint& complaint) {
     return Error{complaint.code, complaint.what, subject, {}};
+  }
+}
+
+Outcome<Header> read_header(const std::string& path) {
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return file.error();
+  std::string front;
+  for (auto bytes = (*file)->next(); !bytes.empty(); bytes = (*file)->next()) {
+    front.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (front.size() > kMaxHeader + 12) break;
+  }
+  if ((*file)->failed()) return (*file)->error();
+  try {
+    return parse_or_complain(std::as_bytes(std::span(front)), std::max<std::uint64_t>(front.size(), (*file)->size()));
+  } catch (const Complaint& complaint) {
+    return Error{complaint.code, complaint.what, path, {}};
   }
 }
 

@@ -203,5 +203,22 @@ TEST_F(Npy, RefusesWhatIsNotAFile) {
   EXPECT_EQ(Mapped::open(path("text.npy")).error().code, ErrorCode::bad_data);
 }
 
+TEST_F(Npy, AHeaderIsReadWithoutItsData) {
+  const auto read = [&](const std::string& file) {
+    std::ofstream(path("a.npy"), std::ios::binary) << file;
+    return read_header(path("a.npy"));
+  };
+  const std::string dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (100000,), }\n";
+  const std::string file = file_of(dictionary, std::string(800'000, 'x'));
+  const Header header = read(file).or_throw();
+  EXPECT_EQ(header.items(), 100'000U);
+  EXPECT_EQ(header.data_offset, file.size() - 800'000);
+  for (const std::size_t cut :
+       {file.size() - 1, file.size() - 700'000, dictionary.size(), std::size_t{5}, std::size_t{0}}) {
+    EXPECT_EQ(read(file.substr(0, cut)).error().code, ErrorCode::bad_data) << cut;
+  }
+  EXPECT_EQ(read_header(path("none.npy")).error().code, ErrorCode::not_found);
+}
+
 }  // namespace
 }  // namespace millrace::npy

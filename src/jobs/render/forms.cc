@@ -10,6 +10,7 @@
 #include "src/io/file/reader.h"
 #include "src/io/store/chart_log.h"
 #include "src/io/store/chart_store.h"
+#include "src/jobs/render/inputs.h"
 
 namespace millrace::render {
 namespace {
@@ -140,7 +141,7 @@ std::string differences(const Attributes& then, const Attributes& now) {
   for (const auto& [name, value] : now) {
     const auto same = [&name = name](const auto& entry) { return entry.first == name; };
     const auto was = std::find_if(then.begin(), then.end(), same);
-    if (was != then.end() && was->second == value) continue;
+    if (was != then.end() && (was->second == value || (name == "inputs" && same_inputs(was->second, value)))) continue;
     if (!out.empty()) out += "; ";
     if (name == "inputs") {
       out += "the inputs have changed or are others";
@@ -166,14 +167,10 @@ std::string json_of(const Attributes& attributes) {
 }
 
 Outcome<Attributes> attributes_in_json(const std::string& path, const char* member) {
-  auto reader = FileReader::open(path, FileReader::Hashing::off);
-  if (!reader) return reader.error();
-  std::string text;
-  for (auto bytes = (*reader)->next(); !bytes.empty(); bytes = (*reader)->next()) {
-    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
+  const auto text = read_text(path);
+  if (!text) return text.error();
   Attributes out;
-  auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+  auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
   if (member != nullptr && json.is_object()) json = json.value(member, nlohmann::ordered_json());
   if (json.is_object()) {
     for (const auto& [name, value] : json.items()) {

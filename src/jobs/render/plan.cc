@@ -5,26 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "src/base/text.h"
 #include "src/jobs/render/format.h"
-#include "src/report/json_path.h"
+#include "src/jobs/render/inputs.h"
 
 namespace millrace::render {
 namespace {
-
-std::string inputs_json(const std::vector<Source>& sources) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Source& source : sources) {
-    nlohmann::ordered_json entry;
-    add_path(entry, source.name);
-    entry["bytes"] = source.bytes;
-    entry["xxh3"] = source.content;
-    list.push_back(std::move(entry));
-  }
-  return list.dump();
-}
 
 [[noreturn]] void no_charts(const Plan& plan, const Options& options) {
   std::size_t longest = 0;
@@ -48,17 +35,19 @@ std::uint64_t Plan::gaps() const {
   return out;
 }
 
-Plan make_plan(const Options& options, const CancelToken& cancel) {
+Plan make_plan(const Options& options, RunContext& context) {
   if (options.inputs.empty()) {
-    throw Failure(ErrorCode::usage, "an input is needed", "render", "name CSV or .npy files");
+    throw Failure(ErrorCode::usage, "an input is needed", "render", "name CSV, .npy or HDF5 files");
   }
   Plan plan;
-  for (const std::string& path : options.inputs) {
-    if (cancel.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted; nothing was drawn yet");
+  SourceOpener opener(options, context);
+  for (const std::string& input : options.inputs) {
     try {
-      plan.sources.push_back(open_source(path, options));
+      plan.sources.push_back(opener.open(input));
     } catch (const Failure& failure) {
-      if (failure.error().code == ErrorCode::usage) throw;
+      // What another machine could read is no reason to draw less.
+      const ErrorCode code = failure.error().code;
+      if (code == ErrorCode::usage || code == ErrorCode::cancelled || code == ErrorCode::out_of_memory) throw;
       plan.unusable.push_back(failure.error());
     }
   }
@@ -80,7 +69,7 @@ Plan make_plan(const Options& options, const CancelToken& cancel) {
     }
     plan.first.push_back(plan.charts);
     plan.charts += source.windows(options);
-    for (const std::string& date : source.dates) date_bytes = std::max(date_bytes, date.size());
+    date_bytes = std::max(date_bytes, source.dates.longest());
   }
   plan.first.push_back(plan.charts);
   if (plan.charts == 0) no_charts(plan, options);

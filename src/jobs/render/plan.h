@@ -32,7 +32,7 @@ struct Plan {
 };
 
 // Opens the inputs, for options that are settled. Failure when none can be used, or none holds a whole window.
-Plan make_plan(const Options& options, const CancelToken& cancel);
+Plan make_plan(const Options& options, RunContext& context);
 
 // Draws windows; everything that one thread needs for it.
 class Artist {

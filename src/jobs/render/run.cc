@@ -98,7 +98,7 @@ class Drawing {
 
 Summary run(const Options& options, RunContext& context) {
   const auto begin = Clock::now();
-  const Plan plan = make_plan(options, context.cancel);
+  const Plan plan = make_plan(options, context);
   Summary summary;
   summary.charts = plan.charts;
   summary.gaps = plan.gaps();
@@ -135,7 +135,7 @@ Summary run(const Options& options, RunContext& context) {
 }
 
 std::string describe_plan(const Options& options, RunContext& context) {
-  const Plan plan = make_plan(options, context.cancel);
+  const Plan plan = make_plan(options, context);
   const Encoding encoding(plan, options);
   const std::unique_ptr<Encoder> encoder = encoding.make();
   Artist artist(plan, options);

@@ -28,6 +28,6 @@ Summary run(const Options& options, RunContext& context);
 std::string describe_plan(const Options& options, RunContext& context);
 
 // `--sample`: charts evenly spaced among all, on one sheet. Failure(conflict) where the output is there and no PNG.
-Summary draw_sheet(const Options& options, const CancelToken& cancel);
+Summary draw_sheet(const Options& options, RunContext& context);
 
 }  // namespace millrace::render

@@ -40,10 +40,10 @@ void check_output(const std::string& path) {
 
 }  // namespace
 
-Summary draw_sheet(const Options& options, const CancelToken& cancel) {
+Summary draw_sheet(const Options& options, RunContext& context) {
   const auto begin = Clock::now();
   check_output(options.output);
-  const Plan plan = make_plan(options, cancel);
+  const Plan plan = make_plan(options, context);
   const auto count = std::min<std::uint64_t>(plan.charts, static_cast<std::uint64_t>(options.sample));
   const int columns = columns_of(count, options.width, options.height);
   const int rows =

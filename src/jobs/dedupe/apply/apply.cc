@@ -44,17 +44,6 @@ Wanted wanted_action(const std::string& text) {
   return {*action, ""};
 }
 
-std::string read_text(const std::string& path) {
-  auto file = FileReader::open(path).or_throw();
-  std::string text;
-  for (auto bytes = file->next(); !bytes.empty(); bytes = file->next()) {
-    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (text.size() > kMostDecisionBytes) break;  // parse_decisions says so
-  }
-  if (file->failed()) throw Failure(file->error());
-  return text;
-}
-
 std::uint64_t hash_of(const std::string& text) {
   return short_hash(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
 }
@@ -274,7 +263,8 @@ void describe(Settings& settings, ApplyOptions& options) {
 
 Applied apply(const ApplyOptions& options, RunContext& context) {
   const Wanted wanted = wanted_action(options.action);
-  const std::string text = read_text(options.decisions);
+  const std::string text =
+      read_text(options.decisions, kMostDecisionBytes).or_throw();  // parse_decisions refuses what is longer
   auto parsed = parse_decisions(text);
   if (!parsed) {
     Error error = parsed.error();

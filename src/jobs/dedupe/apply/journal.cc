@@ -125,15 +125,6 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
   return true;
 }
 
-std::string whole_file(const std::string& path) {
-  auto file = FileReader::open(path).or_throw();
-  std::string text;
-  for (auto bytes = file->next(); !bytes.empty(); bytes = file->next())
-    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (file->failed()) throw Failure(file->error());
-  return text;
-}
-
 Json about(std::uint64_t number) { return Json{{"n", number}}; }
 
 }  // namespace
@@ -167,7 +158,7 @@ const Record* Journal::latest_of(const std::string& wanted) const {
 }
 
 Journal read_journal(const std::string& path) {
-  const std::string text = whole_file(path);
+  const std::string text = read_text(path).or_throw();
   Journal journal;
   journal.path = path;
   std::map<std::uint64_t, std::size_t> at;

@@ -1,0 +1,40 @@
+// What the program and its reader of HDF5 say to each other over a socket: a request, an answer, and so on.
+//
+// Every request names its file and dataset, so that a helper that was started anew needs no history. Both sides are
+// built from the same source, so the structures are sent as they lie in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace millrace::hdf5::helper {
+
+inline constexpr int kSocket = 3;  // descriptor number inside the helper
+inline constexpr std::uint32_t kMostText = 1 << 20;
+inline constexpr std::uint64_t kMostValues = 1 << 20;
+// Datasets of a file that are listed.
+inline constexpr std::size_t kMostListed = 256;
+
+enum class Kind : std::uint32_t { list, describe, read };
+
+// Followed by `path_bytes` of a path and `dataset_bytes` of a dataset's name.
+struct Request {
+  Kind kind;
+  std::uint32_t path_bytes, dataset_bytes;
+  std::uint32_t columns;       // read: values in a row
+  std::uint64_t first, count;  // read: rows
+  std::uint64_t memory_limit;  // what the helper may allocate; 0: no limit
+};
+
+// Followed by `text_bytes` of text and `values` doubles.
+struct Answer {
+  std::uint32_t error_code;  // ErrorCode of a failure, of which the text is "what\0remedy"; else kDone
+  std::uint32_t text_bytes;  // list: names, each with a zero behind it; describe: words
+  std::uint32_t dimensions;  // describe
+  std::uint64_t shape[3];
+  std::uint64_t chunk_bytes;  // what must be in memory for one row to be read
+  std::uint64_t values;       // read
+};
+inline constexpr std::uint32_t kDone = 0xFFFFFFFF;
+
+}  // namespace millrace::hdf5::helper

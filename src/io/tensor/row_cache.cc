@@ -1,0 +1,64 @@
+#include "src/io/tensor/row_cache.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "src/base/error.h"
+
+namespace millrace {
+namespace {
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+RowFile::RowFile(std::uint64_t rows, std::size_t row_bytes)
+    : rows_(rows), number_(next_number()), row_bytes_(row_bytes) {}
+
+void PlainRows::read(std::uint64_t first, std::size_t count, std::byte* out) const {
+  const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) throw Failure(system_error("cannot be opened", path_, errno));
+  std::size_t size = count * row_bytes();
+  std::uint64_t at = offset_ + first * row_bytes();
+  ssize_t n = 1;
+  int reason = 0;
+  while (size > 0 && n > 0) {
+    n = ::pread(fd, out, size, static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) {
+      n = 1;
+      continue;
+    }
+    if (n <= 0) {
+      reason = errno;
+      break;
+    }
+    out += n;
+    at += static_cast<std::uint64_t>(n);
+    size -= static_cast<std::size_t>(n);
+  }
+  ::close(fd);
+  if (n < 0) throw Failure(system_error("cannot be read", path_, reason));
+  if (size > 0) {
+    throw Failure(ErrorCode::conflict, "it changed while it was read: it is shorter than it was", path_,
+                  "run the same command again");
+  }
+}
+
+void RowCache::fill(Slot& slot, const RowFile& file, std::uint64_t block, std::size_t rows) {
+  if (slot.file == file.number() && slot.block == block) return;
+  const std::uint64_t first = block * rows;
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(rows, file.rows() - first));
+  slot.file = 0;
+  slot.bytes.resize(count * file.row_bytes());
+  file.read(first, count, slot.bytes.data());
+  slot.file = file.number();
+  slot.block = block;
+}
+
+}  // namespace millrace

@@ -1,0 +1,91 @@
+// Enters: files of rows of numbers, and which rows are wanted.
+// Leaves: the bytes of those rows, from blocks that stay in memory while there is room.
+// Never: holds more than its slots, or maps a file: one that is cut short by someone else is an error, not a crash.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/base/sizes.h"
+#include "src/memory/buffer.h"
+
+namespace millrace {
+
+// Rows of equal length, one after the other. Thread-safe.
+class RowFile {
+ public:
+  RowFile(std::uint64_t rows, std::size_t row_bytes);
+  virtual ~RowFile() = default;
+  RowFile(const RowFile&) = delete;
+  RowFile& operator=(const RowFile&) = delete;
+
+  // Rows [first, first + count) as count * row_bytes() bytes. Throws Failure where they cannot be had.
+  virtual void read(std::uint64_t first, std::size_t count, std::byte* out) const = 0;
+
+  std::uint64_t rows() const { return rows_; }
+  std::size_t row_bytes() const { return row_bytes_; }
+  std::uint64_t number() const { return number_; }  // no other has the same, and none has 0
+
+ private:
+  const std::uint64_t rows_, number_;
+  const std::size_t row_bytes_;
+};
+
+// Rows that lie in a file as they are. It is open only while it is read: inputs may be more than descriptors.
+class PlainRows : public RowFile {
+ public:
+  PlainRows(std::string path, std::uint64_t offset, std::uint64_t rows, std::size_t row_bytes)
+      : RowFile(rows, row_bytes), path_(std::move(path)), offset_(offset) {}
+  void read(std::uint64_t first, std::size_t count, std::byte* out) const override;
+
+ private:
+  const std::string path_;
+  const std::uint64_t offset_;
+};
+
+// Blocks of rows that were read, of any number of files. Thread-safe. A block has one slot that it may lie in, so that
+// finding it costs one look: with neighbouring windows nearly every read finds its block there.
+class RowCache {
+ public:
+  // Little enough that a window alone in its block costs not much more than its own bytes.
+  static constexpr std::size_t kBlockBytes = 64 << 10;
+  // For threads that are a few dozen windows apart.
+  static constexpr std::size_t kSlots = 64;
+  static constexpr Bytes memory() { return {kSlots * kBlockBytes}; }
+
+  RowCache() : slots_(kSlots) {}
+
+  // take(bytes, count) for consecutive parts of the rows [first, first + count), which lie in memory only while it
+  // runs.
+  template <typename Take>
+  void visit(const RowFile& file, std::uint64_t first, std::size_t count, const Take& take) {
+    const std::size_t rows = std::max<std::size_t>(1, kBlockBytes / file.row_bytes());
+    while (count > 0) {
+      const std::uint64_t block = first / rows;
+      const auto skipped = static_cast<std::size_t>(first % rows);
+      const std::size_t part = std::min(count, rows - skipped);
+      Slot& slot = slots_[(block + 7 * file.number()) % kSlots];
+      const std::lock_guard lock(slot.mutex);
+      fill(slot, file, block, rows);
+      take(slot.bytes.data() + skipped * file.row_bytes(), part);
+      first += part;
+      count -= part;
+    }
+  }
+
+ private:
+  struct alignas(64) Slot {
+    std::mutex mutex;
+    std::uint64_t file = 0, block = 0;
+    Buffer<std::byte> bytes;
+  };
+  static void fill(Slot& slot, const RowFile& file, std::uint64_t block, std::size_t rows);
+
+  std::vector<Slot> slots_;
+};
+
+}  // namespace millrace

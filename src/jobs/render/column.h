@@ -1,0 +1,73 @@
+// Enters: numbers and texts, row by row; or rows of a file.
+// Leaves: any rows of them again.
+// Never: holds one long piece of memory that must be moved to grow.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/io/tensor/npy.h"
+#include "src/io/tensor/row_cache.h"
+
+namespace millrace::render {
+
+// Rows in memory come in parts of this many.
+constexpr std::size_t kPart = 1 << 14;
+
+// Numbers in memory.
+class Numbers {
+ public:
+  void append(double value);
+  void read(std::size_t begin, std::span<double> out) const;
+  std::size_t size() const { return size_; }
+  Bytes memory() const { return {parts_.size() * kPart * sizeof(double)}; }
+
+ private:
+  std::vector<std::unique_ptr<double[]>> parts_;
+  std::size_t size_ = 0;
+};
+
+// Short texts in memory, in as many bytes each as the longest around it has. None holds a zero byte.
+class Texts {
+ public:
+  void append(std::string_view text);
+  std::string operator[](std::size_t row) const { return std::string(view(row)); }
+  std::string_view view(std::size_t row) const;
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::size_t longest() const { return longest_; }
+  Bytes memory() const { return {memory_}; }
+
+ private:
+  struct Part {
+    std::size_t width = 0;
+    std::vector<char> bytes;
+  };
+  std::vector<Part> parts_;
+  std::size_t size_ = 0, longest_ = 0, memory_ = 0;
+};
+
+// A column of prices: numbers in memory, or one of those in a file's rows. Copied cheaply; thread-safe.
+class Column {
+ public:
+  Column() = default;
+  explicit Column(std::shared_ptr<const Numbers> held) : held_(std::move(held)) {}
+  Column(std::shared_ptr<const RowFile> file, std::shared_ptr<RowCache> cache, npy::Type type, std::size_t offset)
+      : file_(std::move(file)), cache_(std::move(cache)), type_(type), offset_(offset) {}
+
+  // Rows [begin, begin + out.size()); what is not finite is NaN. Failure where the file cannot be read any more.
+  void read(std::size_t begin, std::span<double> out) const;
+
+ private:
+  std::shared_ptr<const Numbers> held_;
+  std::shared_ptr<const RowFile> file_;
+  std::shared_ptr<RowCache> cache_;
+  npy::Type type_{'f', 8};
+  std::size_t offset_ = 0;  // in a row of the file
+};
+
+}  // namespace millrace::render

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "src/base/text.h"
+#include "src/jobs/render/source_kinds.h"
+
+namespace millrace::render {
+namespace {
+
+bool readable(npy::Type type) {
+  return (type.kind == 'f' && (type.bytes == 4 || type.bytes == 8)) || type.kind == 'i' || type.kind == 'u';
+}
+
+// How an array is read: its rows, each of so many columns.
+struct Rows {
+  std::uint64_t rows = 0, columns = 1, ready = 0;
+};
+
+// Nothing where it is neither a series nor windows.
+std::optional<Rows> rows_of(const std::vector<std::uint64_t>& shape) {
+  if (shape.empty() || shape.size() > 3) return std::nullopt;
+  const std::uint64_t last = shape.back();
+  Rows out;
+  if (shape.size() == 2) (last == 4 || last == 5 ? out.columns : out.ready) = last;
+  if (shape.size() == 3) {
+    if (last != 4) return std::nullopt;
+    out.columns = last;
+    out.ready = shape[1];
+  }
+  if (shape.size() > 1 && out.columns == 1 && out.ready == 0) return std::nullopt;
+  out.rows = shape[0] * std::max<std::uint64_t>(1, out.ready);
+  if (shape.size() == 3 && out.ready == 0) out.rows = 0;
+  return out;
+}
+
+Failure refuse(const std::string& words, const std::string& name) {
+  return {ErrorCode::bad_data, fmt::format("it holds {}", words), name,
+          "a series is [T], [T, 4] (open, high, low, close) or [T, 5] (with volume); ready windows are [N, n] or "
+          "[N, n, 4]; numbers of any width"};
+}
+
+// The columns that the style needs, of rows of numbers of one type.
+void take_columns(Opening& opening, const std::shared_ptr<const RowFile>& file, npy::Type type, const Rows& shape,
+                  const std::string& words, Source& out) {
+  const Options& options = opening.options;
+  for (const Role role : roles_of(options)) {
+    if (shape.columns == 1 && role != kClose && role != kVolume) {
+      throw Failure(ErrorCode::bad_data, fmt::format("it holds {}, and no {}", words, name_of(role)), out.name,
+                    fmt::format("--style {} needs open, high, low and close; --style line does not", options.style));
+    }
+    if (role == kVolume && role >= shape.columns) {
+      throw Failure(ErrorCode::bad_data, fmt::format("it holds {}, and no volume", words), out.name,
+                    "draw without: --no-volume");
+    }
+    const std::size_t at = shape.columns == 1 ? 0 : static_cast<std::size_t>(role);
+    out.columns[role] = Column(file, opening.rows(), type, at * static_cast<std::size_t>(type.bytes));
+  }
+  out.rows = static_cast<std::size_t>(shape.rows);
+  out.ready = static_cast<std::size_t>(shape.ready);
+}
+
+// Rows of a dataset, as doubles.
+class Hdf5Rows : public RowFile {
+ public:
+  Hdf5Rows(std::shared_ptr<Hdf5Helper> helper, std::string path, hdf5::Series series, const Rows& shape)
+      : RowFile(shape.rows, static_cast<std::size_t>(shape.columns) * sizeof(double)),
+        helper_(std::move(helper)),
+        path_(std::move(path)),
+        series_(std::move(series)) {}
+  void read(std::uint64_t first, std::size_t count, std::byte* out) const override {
+    helper_->reader.read(path_, series_, row_bytes() / sizeof(double), first, count, reinterpret_cast<double*>(out));
+  }
+
+ private:
+  const std::shared_ptr<Hdf5Helper> helper_;
+  const std::string path_;
+  const hdf5::Series series_;
+};
+
+// The one dataset of a file that can be drawn.
+hdf5::Series only_series(Opening& opening, const std::string& path) {
+  constexpr std::size_t kMostTold = 12;
+  hdf5::Reader& reader = opening.hdf5()->reader;
+  const std::vector<std::string> names = reader.datasets(path).or_throw();
+  if (names.size() > hdf5::helper::kMostListed) {
+    throw Failure(ErrorCode::bad_data, fmt::format("it holds over {} datasets", hdf5::helper::kMostListed), path,
+                  fmt::format("name one, as {}:/prices", path));
+  }
+  std::vector<hdf5::Series> found;
+  std::vector<std::string> told;
+  for (const std::string& name : names) {
+    opening.throw_if_cancelled();
+    const auto series = reader.describe(path, name);
+    const ErrorCode code = series ? ErrorCode::internal : series.error().code;
+    if (code == ErrorCode::cancelled || code == ErrorCode::crashed || code == ErrorCode::unavailable) {
+      throw Failure(series.error());
+    }
+    const bool fits = series && rows_of(series->shape);
+    told.push_back(printable(name) + ", " +
+                   (series ? series->words + (fits ? "" : ", which is no series") : series.error().what));
+    if (fits) found.push_back(*series);
+  }
+  if (found.size() == 1) return found[0];
+  if (told.size() > kMostTold) {
+    told.resize(kMostTold);
+    told.emplace_back("and more");
+  }
+  throw Failure(ErrorCode::bad_data,
+                names.empty() ? "it holds no dataset"
+                              : fmt::format("it holds {} datasets that can be drawn: {}",
+                                            found.empty() ? "no" : std::to_string(found.size()), fmt::join(told, "; ")),
+                path,
+                found.empty() ? "a series is [T], [T, 4] or [T, 5], ready windows are [N, n] or [N, n, 4]"
+                              : fmt::format("name one, as {}:{}", path, printable(found[0].name)));
+}
+
+}  // namespace
+
+void read_hdf5(Opening& opening, Source& out) {
+  const std::shared_ptr<Hdf5Helper> helper = opening.hdf5();
+  const hdf5::Series series =
+      out.dataset.empty() ? only_series(opening, out.path) : helper->reader.describe(out.path, out.dataset).or_throw();
+  out.dataset = series.name;
+  const auto shape = rows_of(series.shape);
+  if (!shape) throw refuse(series.words, out.name);
+  Bytes paid;
+  for (const Reservation& part : helper->paid) paid += part.size();
+  if (paid < series.memory) {
+    try {
+      helper->paid.push_back(opening.context.budget.reserve_permanent(series.memory - paid, "reading HDF5 by chunks"));
+    } catch (const OutOfMemory& refused) {
+      Error error = refused.error();
+      error.subject = out.name;
+      throw OutOfMemory(error);
+    }
+  }
+  const auto file = std::make_shared<Hdf5Rows>(helper, out.path, series, *shape);
+  take_columns(opening, file, {'f', 8}, *shape, series.words, out);
+}
+
+void read_npy(Opening& opening, Source& out) {
+  const npy::Header header = npy::read_header(out.path).or_throw();
+  const auto shape = rows_of(header.shape);
+  if (!header.plain() || !readable(header.fields[0].type) || !shape) throw refuse(header.words(), out.name);
+  const npy::Type type = header.fields[0].type;
+  const auto file = std::make_shared<PlainRows>(out.path, header.data_offset, shape->rows,
+                                                shape->columns * static_cast<std::size_t>(type.bytes));
+  take_columns(opening, file, type, *shape, header.words(), out);
+}
+
+}  // namespace millrace::render
