@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "src/kernels/stroke/stroke_rows.h"
@@ -87,14 +88,16 @@ void Cells::sort_into_bands() {
 
 void Cells::sweep(ink::Picture& out) {
   sort_into_bands();
+  slants_.start(height_);
   out.begin(width_, height_);
   for (int top = 0, band = 0; top < height_; top += kBand, ++band) {
     const auto b = static_cast<std::size_t>(band);
     for (std::uint32_t i = bands_[b]; i < bands_[b + 1]; ++i) put(edges_[sorted_[i]], top);
     const int rows = std::min(kBand, height_ - top);
     for (int row = 0; row < rows; ++row) {
-      if (bands_[b] < bands_[b + 1]) {
-        sweep_row(row, out);
+      slants_.move_to(top + row);
+      if (bands_[b] < bands_[b + 1] || slants_.count() > 0) {
+        sweep_row(row, top + row, out);
       } else {
         out.begin_row();
       }
@@ -102,6 +105,7 @@ void Cells::sweep(ink::Picture& out) {
   }
   out.finish();
   edges_.clear();
+  slants_.clear();
 }
 
 void Cells::put(const Edge& edge, int top) {
@@ -167,12 +171,54 @@ void Cells::put_rows(const Edge& edge, int begin, int end, int top) {
   }
 }
 
-void Cells::sweep_row(int row, ink::Picture& out) {
+namespace {
+
+// Pixels of a block up to the last one that is not 0.
+int inked(std::uint64_t block) { return kBlock - std::countl_zero(block) / 8; }
+
+// Puts spans of one row.
+class RowWriter {
+ public:
+  explicit RowWriter(const ink::Picture::Room& room) : room_(room), span_(room.spans), levels_(room.levels) {}
+  // Up to kBlock literals, the first one lowest; the last one that is not 0 is the last.
+  void put(int x, std::uint64_t block) {
+    std::memcpy(levels_, &block, sizeof block);
+    const int literals = inked(block);
+    *span_++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(literals), 0, 0, 0};
+    levels_ += literals;
+  }
+  // After the newest span.
+  void run(int count, std::uint8_t level) {
+    (span_ - 1)->run = static_cast<std::uint16_t>(count);
+    (span_ - 1)->level = level;
+  }
+  void finish(ink::Picture& out) const {
+    out.end_whole_row(static_cast<std::size_t>(span_ - room_.spans), static_cast<std::size_t>(levels_ - room_.levels));
+  }
+
+ private:
+  const ink::Picture::Room room_;
+  ink::Span* span_;
+  std::uint8_t* levels_;
+};
+
+// `bytes` of a block from its first pixel on, which is less than all.
+std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::uint64_t{1} << (8 * pixels)) - 1); }
+
+}  // namespace
+
+void Cells::sweep_row(int row, int y, ink::Picture& out) {
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(row) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(row) * words_;
-  const ink::Picture::Room room = out.begin_whole_row();
-  ink::Span* span = room.spans;
-  std::uint8_t* levels = room.levels;
+  RowWriter writer(out.begin_whole_row());
+  const std::size_t slants = slants_.count();
+  std::size_t next = 0;
+  Slants::Pixels slant{};
+  const auto take_slant = [&] {
+    slant = next < slants ? slants_.at(next, y) : Slants::Pixels{std::numeric_limits<int>::max() - kBlock, 0};
+    ++next;
+  };
+  take_slant();
   std::int32_t area = 0;
   std::uint8_t level = 0;
   int end = 0;  // of the newest block
@@ -180,34 +226,43 @@ void Cells::sweep_row(int row, ink::Picture& out) {
   // line has varies from row to row, and a branch on it would be guessed wrong half of the time.
   for (std::size_t w = 0; w + 1 < words_; ++w) {
     while (bits[w] != 0) {
-      const int skip = std::countr_zero(bits[w]), x = static_cast<int>(w) * 64 + skip;
+      const int skip = std::countr_zero(bits[w]);
+      int x = static_cast<int>(w) * 64 + skip;
       bits[w] &= ~(kBlockBits << skip);
       bits[w + 1] &= ~(skip > 64 - kBlock ? kBlockBits >> (64 - skip) : 0);
-      if (level > 0 && x > end) {
-        (span - 1)->run = static_cast<std::uint16_t>(std::min(x, width_) - end);
-        (span - 1)->level = level;
-      }
+      if (level > 0 && x > end) writer.run(std::min(x, width_) - end, level);
+      for (; slant.x < x; take_slant()) writer.put(slant.x, slant.levels);
       std::int32_t* cell = sums + x;
       std::array<std::int32_t, kBlock> areas;
       for (std::size_t i = 0; i < kBlock; ++i) areas[i] = area += cell[i];
       std::memset(cell, 0, kBlock * sizeof *cell);
+      std::array<std::uint8_t, kBlock> levels;
       for (std::size_t i = 0; i < kBlock; ++i) levels[i] = level_of(areas[i]);
       level = levels[kBlock - 1];
-      // A block ends behind the ink, mostly; and at the picture's edge.
-      std::uint64_t block;
-      std::memcpy(&block, levels, sizeof block);
-      const int inked = std::min(kBlock - std::countl_zero(block) / 8, width_ - x);
       end = x + kBlock;
-      if (inked <= 0) continue;
-      *span++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(inked), 0, 0, 0};
-      levels += inked;
+      std::uint64_t block;
+      std::memcpy(&block, levels.data(), sizeof block);
+      if (end > width_) block = x < width_ ? first_of(block, width_ - x) : 0;
+      // Slants lie where cells have no ink, and may lie between them.
+      for (; block != 0 && slant.x < end; take_slant()) {
+        if (const int before = slant.x - x; before > 0) {
+          if (const std::uint64_t first = first_of(block, before); first != 0) writer.put(x, first);
+          block >>= 8 * before;
+          x += before;
+        }
+        writer.put(slant.x, slant.levels);
+        const int shared = std::max(0, slant.x + inked(slant.levels) - x);
+        block = shared < kBlock ? block >> (8 * shared) : 0;
+        const int paper = block == 0 ? 0 : std::countr_zero(block) / 8;
+        block >>= 8 * paper;
+        x += shared + paper;
+      }
+      if (block != 0) writer.put(x, block);
     }
   }
-  if (level > 0 && end < width_) {
-    (span - 1)->run = static_cast<std::uint16_t>(width_ - end);
-    (span - 1)->level = level;
-  }
-  out.end_whole_row(static_cast<std::size_t>(span - room.spans), static_cast<std::size_t>(levels - room.levels));
+  if (level > 0 && end < width_) writer.run(width_ - end, level);
+  for (; next <= slants; take_slant()) writer.put(slant.x, slant.levels);
+  writer.finish(out);
 }
 
 }  // namespace millrace::stroke

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/kernels/ink/ink.h"
+#include "src/kernels/stroke/stroke_slants.h"
 #include "src/memory/buffer.h"
 
 namespace millrace::stroke {
@@ -43,7 +44,12 @@ class Cells {
     edges_.push_back(y0 < y1 ? Edge{x0, y0, x1, y1, slope, 1} : Edge{x1, y1, x0, y0, slope, -1});
   }
 
-  // The picture of all edges, which are gone afterwards.
+  int width() const { return width_; }
+  int height() const { return height_; }
+  // Rows of a leg that no edge speaks of; all within the picture.
+  void slant(const Slants::Slant& slant) { slants_.add(slant); }
+
+  // The picture of all edges and slants, which are gone afterwards.
   void sweep(ink::Picture& out);
 
  private:
@@ -72,7 +78,7 @@ class Cells {
   void put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy, std::int32_t direction);
   // Rows [begin, end) of the band, whose first row is `top`, that an edge crosses whole.
   void put_rows(const Edge& edge, int begin, int end, int top);
-  void sweep_row(int row, ink::Picture& out);
+  void sweep_row(int row, int y, ink::Picture& out);
 
   int width_, height_;
   std::size_t stride_, words_;
@@ -81,6 +87,7 @@ class Cells {
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> bands_;   // where each band's edges begin in `sorted_`
   std::vector<std::uint32_t> sorted_;  // edges of each band
+  Slants slants_;
 };
 
 }  // namespace millrace::stroke

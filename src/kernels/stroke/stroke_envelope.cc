@@ -35,6 +35,13 @@ void Envelope::build(std::span<const Point> points, double radius, int side) {
     }
     pieces_.push_back({begin, j});
   }
+  straights_.assign(legs, {0, 0});
+  for (std::size_t k = 0; k < pieces_.size(); ++k) {
+    const Leg& leg = legs_[pieces_[k].leg];
+    const double end = k + 1 < pieces_.size() ? pieces_[k + 1].begin : right_;
+    straights_[pieces_[k].leg] = {std::max(pieces_[k].begin, leg.x0 + radius * leg.nx),
+                                  std::min(end, leg.x1 + radius * leg.nx)};
+  }
 }
 
 double Envelope::outer(const Leg& leg, double x) const {
@@ -106,6 +113,12 @@ class Envelope::Tracer {
     y_ = fy;
   }
 
+  // Where the next edge begins.
+  void jump(double x, double y) {
+    x_ = to_fixed(x + 0.5);
+    y_ = to_fixed(side_ * y + 0.5);
+  }
+
   // Along the circle around (cx, cy) from one unit vector to another, clockwise on the upper side; both ends excluded.
   void arc(double cx, double cy, double ux, double uy, double vx, double vy) {
     const double cosine = ux * vx + uy * vy;
@@ -153,7 +166,7 @@ class Envelope::Tracer {
   std::int32_t x_ = 0, y_ = 0;
 };
 
-void Envelope::draw(Cells& cells) const {
+void Envelope::draw(Cells& cells, std::span<const Gap> gaps) const {
   Tracer tracer(cells, radius_, side_);
   const double r = radius_;
   // Both sides begin and end at the same points, also where the first or last leg is upright.
@@ -177,6 +190,11 @@ void Envelope::draw(Cells& cells) const {
       if (end <= line_begin) continue;
     } else if (begin < line_end) {
       tracer.to(begin, leg.y0 + r * leg.ny + (begin - line_begin) * leg.slope);
+    }
+    const Gap& gap = gaps[pieces_[k].leg];
+    if (gap.y0 != gap.y1) {
+      tracer.to(gap.x0, side_ * gap.y0);
+      tracer.jump(gap.x1, side_ * gap.y1);
     }
     if (end < line_end) {
       tracer.to(end, leg.y0 + r * leg.ny + (end - line_begin) * leg.slope);

@@ -8,6 +8,7 @@
 // edges is monotone, and the argument carries over to the envelopes of sets of discs whose centres follow each other.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -20,8 +21,17 @@ class Envelope {
  public:
   // `side` is 1 for the upper side, -1 for the lower one.
   void build(std::span<const Point> points, double radius, int side);
-  // Its edges from left to right, those of the upper side turned, so that both sides enclose the stroke.
-  void draw(Cells& cells) const;
+  // Where a leg's straight side is the outermost: from begin to end, if begin is less.
+  struct Straight {
+    double begin, end;
+  };
+  Straight straight(std::size_t leg) const { return straights_[leg]; }
+  // A part of a leg's straight side that is drawn by others: from (x0, y0) to (x1, y1), or nothing if y0 is y1.
+  struct Gap {
+    double x0, y0, x1, y1;
+  };
+  // Its edges from left to right, those of the upper side turned, so that both sides enclose the stroke; a gap a leg.
+  void draw(Cells& cells, std::span<const Gap> gaps) const;
   // y of the envelope, in the picture's own direction; x within [left(), right()].
   double at(double x) const;
   double left() const { return left_; }
@@ -46,6 +56,7 @@ class Envelope {
   int side_ = 1;
   std::vector<Leg> legs_;
   std::vector<Piece> pieces_;
+  std::vector<Straight> straights_;
 };
 
 }  // namespace millrace::stroke

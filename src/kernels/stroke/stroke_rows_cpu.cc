@@ -9,11 +9,14 @@
 // clang-format on
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/kernels/stroke/stroke_cells.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace millrace::stroke::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
 
 // Plain loops, which compilers vectorise for each level: an element depends on no other.
 void Cross(double x, double above, double slope, int count, CrossedRows& out) {
@@ -42,6 +45,73 @@ void Cross(double x, double above, double slope, int count, CrossedRows& out) {
   }
 }
 
+// The left side of row i is (first + i * step) / 2^24 pixels right of pixel `base`. The area left of z and right of a line that goes from 0 to `width` while it crosses the row is
+// min(z, width)^2 / (2 width) + max(z - width, 0). The area of a pixel is the difference of that at its borders, for
+// the left side less the right side.
+#if MILLRACE_PORTABLE_TARGET
+
+void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, SlantRows& out) {
+  const float share = 0.5F / width;
+  const auto area = [&](float z) {
+    const float u = std::max(z, 0.0F), v = std::min(u, width);
+    return v * v * share + (u - v);
+  };
+  for (int i = 0; i < count; ++i) {
+    const std::int32_t x = first + i * step;
+    const float left = static_cast<float>(x & 0xFFFFFF) * (1.0F / (1 << 24)), right = left + across;
+    float before = 0;
+    std::uint64_t levels = 0;
+    for (int k = 0; k < kSlantPixels; ++k) {
+      const auto border = static_cast<float>(k + 1);
+      const float now = area(border - left) - area(border - right);
+      levels |= static_cast<std::uint64_t>(static_cast<std::int32_t>((now - before) * 255.0F + 0.5F)) << (8 * k);
+      before = now;
+    }
+    out.x[static_cast<std::size_t>(i)] = base + (x >> 24);
+    out.levels[static_cast<std::size_t>(i)] = levels;
+  }
+}
+
+#else
+
+void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, SlantRows& out) {
+  const hn::CappedTag<std::int32_t, 16> di;
+  const hn::RebindToFloat<decltype(di)> df;
+  using Integers = hn::Vec<decltype(di)>;
+  using Floats = hn::Vec<decltype(df)>;
+  const auto lanes = static_cast<int>(hn::Lanes(di));
+  static_assert(kSlantRows % 16 == 0 && kSlantPixels == 8);
+  const Floats zero = hn::Zero(df), widths = hn::Set(df, width), share = hn::Set(df, 0.5F / width);
+  const auto area = [&](Floats z) HWY_ATTR {
+    const Floats u = hn::Max(z, zero), v = hn::Min(u, widths);
+    return hn::Add(hn::Mul(hn::Mul(v, v), share), hn::Sub(u, v));
+  };
+  for (int i = 0; i < count; i += lanes) {
+    const Integers x = hn::Add(hn::Set(di, first), hn::Mul(hn::Iota(di, i), hn::Set(di, step)));
+    const Floats left = hn::Mul(hn::ConvertTo(df, hn::And(x, hn::Set(di, 0xFFFFFF))), hn::Set(df, 1.0F / (1 << 24)));
+    const Floats right = hn::Add(left, hn::Set(df, across));
+    Floats before = zero;
+    // The next pixel's level.
+    const auto level = [&](float border) HWY_ATTR {
+      const Floats now = hn::Sub(area(hn::Sub(hn::Set(df, border), left)), area(hn::Sub(hn::Set(df, border), right)));
+      const Floats share255 = hn::Mul(hn::Sub(now, before), hn::Set(df, 255.0F));
+      before = now;
+      return hn::ConvertTo(di, hn::Add(share255, hn::Set(df, 0.5F)));
+    };
+    const auto four = [&](float border) HWY_ATTR {
+      Integers levels = level(border);
+      levels = hn::Or(levels, hn::ShiftLeft<8>(level(border + 1)));
+      levels = hn::Or(levels, hn::ShiftLeft<16>(level(border + 2)));
+      return hn::Or(levels, hn::ShiftLeft<24>(level(border + 3)));
+    };
+    const Integers low = four(1), high = four(5);
+    hn::Store(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), di, out.x.data() + i);
+    hn::StoreInterleaved2(low, high, di, reinterpret_cast<std::int32_t*>(out.levels.data() + i));
+  }
+}
+
+#endif
+
 }  // namespace millrace::stroke::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -49,9 +119,22 @@ HWY_AFTER_NAMESPACE();
 namespace millrace::stroke {
 
 HWY_EXPORT(Cross);
+HWY_EXPORT(SlantLevels);
 
 void cross(double x, double above, double slope, int count, CrossedRows& out) {
   HWY_DYNAMIC_DISPATCH(Cross)(x, above, slope, count, out);
+}
+
+void slant_rows(double x, double step, double across, int count, SlantRows& out) {
+  constexpr double kUnit = 1 << 24;
+  // Not 0: an upright line divides by it.
+  constexpr double kNarrowest = 1.0 / (1 << 20);
+  static_assert(kSlantRows * kLongestStep + 2 < 128);
+  // Where the sides go left, a row begins at its bottom.
+  const double first = step < 0 ? x + step : x, base = std::floor(first);
+  HWY_DYNAMIC_DISPATCH(SlantLevels)
+  (static_cast<std::int32_t>(base), nearest((first - base) * kUnit), nearest(step * kUnit),
+   static_cast<float>(std::max(kNarrowest, std::fabs(step))), static_cast<float>(across), count, out);
 }
 
 }  // namespace millrace::stroke

@@ -1,0 +1,70 @@
+#include "src/kernels/stroke/stroke_sides.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace millrace::stroke {
+
+void Sides::build(std::span<const Point> points, double radius) {
+  points_.assign(points.begin(), points.end());
+  radius_ = radius;
+  upper_.build(points, radius, 1);
+  lower_.build(points, radius, -1);
+}
+
+void Sides::draw(Cells& cells) {
+  find_slants(cells);
+  upper_.draw(cells, upper_gaps_);
+  lower_.draw(cells, lower_gaps_);
+}
+
+// Rows in which a leg is by itself. Take one that goes down: its left side is a part of the lower envelope, its right
+// side of the upper one. No other edge is in a row's pixels where both sides cross the whole row and no pixel reaches
+// left of where the left side's part begins nor right of where the right side's part ends. For left of the begin of
+// the right side's part, the upper envelope is no lower than the leg's own capsule, whose disc there is above the row:
+// the row is below the begin of the left side, which is below the disc's centre. And so it is, turned over, right of the
+// end of the left side's part.
+void Sides::find_slants(Cells& cells) {
+  const std::size_t legs = points_.size() < 2 ? 1 : points_.size() - 1;
+  upper_gaps_.assign(legs, {0, 0, 0, 0});
+  lower_gaps_.assign(legs, {0, 0, 0, 0});
+  // Thinner strokes may have levels of 0.
+  constexpr double kThinnest = 0.05;
+  constexpr int kFewestRows = 2;
+  if (radius_ < kThinnest || radius_ >= kWidestSlant) return;
+  for (std::size_t i = 0; i + 1 < points_.size(); ++i) {
+    const Point &a = points_[i], &b = points_[i + 1];
+    const double dx = b.x - a.x, dy = b.y - a.y;
+    if (dx <= 0 || dx > kLongestStep * std::fabs(dy)) continue;
+    const double step = dx / dy, secant = std::sqrt(1 + step * step), across = 2 * radius_ * secant;
+    if (std::fabs(step) + across > kWidestSlant) continue;
+    const bool down = dy > 0;
+    const Envelope::Straight left = (down ? lower_ : upper_).straight(i), right = (down ? upper_ : lower_).straight(i);
+    // Where the left side may be, from a row's top to its bottom; the left upper corner of the picture is (0, 0).
+    const double begin = std::max({0.0, std::ceil(left.begin + 0.5), right.begin + 0.5 - across}) + kSlantError;
+    const double end =
+        std::min({left.end + 0.5, std::floor(std::min<double>(right.end + 0.5, cells.width())) - across}) - kSlantError;
+    if (begin >= end) continue;
+    // A point of the left side: on the normal from the leg's begin, or simply as far left in its row.
+    const double x = a.x + 0.5 - across / 2, y = a.y + 0.5;
+    const double y_begin = y + (begin - x) / step, y_end = y + (end - x) / step;
+    const double top = std::max(0.0, std::ceil(std::min(y_begin, y_end)));
+    const double bottom = std::min<double>(cells.height(), std::floor(std::max(y_begin, y_end)));
+    if (!(bottom - top >= kFewestRows)) continue;
+    const double x_top = x + (top - y) * step, x_bottom = x + (bottom - y) * step;
+    cells.slant({static_cast<int>(top), static_cast<int>(bottom), x_top, step, across});
+    Envelope::Gap gap{x_top - 0.5, top - 0.5, x_bottom - 0.5, bottom - 0.5};
+    if (!down) {
+      std::swap(gap.x0, gap.x1);
+      std::swap(gap.y0, gap.y1);
+    }
+    Envelope::Gap beside = gap;
+    beside.x0 += across;
+    beside.x1 += across;
+    (down ? lower_gaps_ : upper_gaps_)[i] = gap;
+    (down ? upper_gaps_ : lower_gaps_)[i] = beside;
+  }
+}
+
+}  // namespace millrace::stroke
