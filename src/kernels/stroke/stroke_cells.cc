@@ -41,7 +41,8 @@ Cells::Cells(int width, int height)
       stride_((cells_of(width) + 15) / 16 * 16),
       words_((cells_of(width) + 63) / 64 + 1),  // and one that stays 0
       sums_(stride_ * kBand),
-      bits_(words_ * kBand) {
+      bits_(words_ * kBand),
+      bands_((static_cast<std::size_t>(height) + kBand - 1) / kBand, kNone) {
   std::memset(sums_.data(), 0, sums_.size() * sizeof(std::int32_t));
   std::memset(bits_.data(), 0, bits_.size() * sizeof(std::uint64_t));
 }
@@ -64,39 +65,22 @@ void Cells::edge_beyond(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::
   edge(border, y, x1, y1);
 }
 
-// bands_[b] to bands_[b + 1] are the places in sorted_ of the edges that reach into band b.
-void Cells::sort_into_bands() {
-  const auto bands = static_cast<std::size_t>((height_ + kBand - 1) / kBand);
-  const auto first = [](const Edge& e) { return static_cast<std::size_t>(std::max(0, e.y0) >> 16) / kBand; };
-  const auto last = [&](const Edge& e) {
-    return std::min(bands - 1, static_cast<std::size_t>((e.y1 - 1) >> 16) / kBand);
-  };
-  bands_.assign(bands + 1, 0);
-  for (const Edge& e : edges_) {
-    for (std::size_t b = first(e); b <= last(e); ++b) ++bands_[b];
-  }
-  std::uint32_t sum = 0;
-  for (std::uint32_t& count : bands_) count = std::exchange(sum, sum + count);
-  sorted_.resize(sum);
-  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
-    for (std::size_t b = first(edges_[i]); b <= last(edges_[i]); ++b) sorted_[bands_[b]++] = i;
-  }
-  // Each begin has moved on to its end.
-  for (std::size_t b = bands; b > 0; --b) bands_[b] = bands_[b - 1];
-  bands_[0] = 0;
-}
-
 void Cells::sweep(ink::Picture& out) {
-  sort_into_bands();
   slants_.start(height_);
   out.begin(width_, height_);
   for (int top = 0, band = 0; top < height_; top += kBand, ++band) {
-    const auto b = static_cast<std::size_t>(band);
-    for (std::uint32_t i = bands_[b]; i < bands_[b + 1]; ++i) put(edges_[sorted_[i]], top);
+    const std::uint32_t first = bands_[static_cast<std::size_t>(band)];
+    for (std::uint32_t i = first, next = kNone; i != kNone; i = next) {
+      next = edges_[i].next;
+      put(edges_[i], top);
+      if (edges_[i].y1 <= (top + kBand) << 16 || top + kBand >= height_) continue;
+      edges_[i].next = std::exchange(bands_[static_cast<std::size_t>(band) + 1], i);
+    }
+    bands_[static_cast<std::size_t>(band)] = kNone;
     const int rows = std::min(kBand, height_ - top);
     for (int row = 0; row < rows; ++row) {
       slants_.move_to(top + row);
-      if (bands_[b] < bands_[b + 1] || slants_.count() > 0) {
+      if (first != kNone || slants_.count() > 0) {
         sweep_row(row, top + row, out);
       } else {
         out.begin_row();
@@ -110,21 +94,29 @@ void Cells::sweep(ink::Picture& out) {
 
 void Cells::put(const Edge& edge, int top) {
   const int bottom = std::min(top + kBand, height_);
+  if (edge.y0 >> 16 == (edge.y1 - 1) >> 16 && edge.y0 >= 0) {
+    return put_piece((edge.y0 >> 16) - top, edge.x0, edge.x1, edge.y1 - edge.y0, edge.direction);
+  }
+  const double slope = static_cast<double>(edge.x1 - edge.x0) / static_cast<double>(edge.y1 - edge.y0);
+  const auto x_at = [&](std::int32_t y) {
+    if (y <= edge.y0) return edge.x0;
+    return y >= edge.y1 ? edge.x1 : edge.x0 + nearest(static_cast<double>(y - edge.y0) * slope);
+  };
   std::int32_t y = std::max(edge.y0, top << 16);
   const std::int32_t end = std::min(edge.y1, bottom << 16);
-  std::int32_t x = edge.x_at(y);
+  std::int32_t x = x_at(y);
   const auto to = [&](std::int32_t next) {
-    const std::int32_t next_x = edge.x_at(next);
+    const std::int32_t next_x = x_at(next);
     put_piece((y >> 16) - top, x, next_x, next - y, edge.direction);
     x = next_x;
     y = next;
   };
   const int whole = (y + kOne - 1) >> 16, beyond = end >> 16;  // the rows that it crosses whole
-  if (beyond - whole >= kFewRows && edge.slope >= -1 && edge.slope <= 1) {
+  if (beyond - whole >= kFewRows && slope >= -1 && slope <= 1) {
     if (y < whole << 16) to(whole << 16);
-    put_rows(edge, whole - top, beyond - top, top);
+    put_rows(edge, slope, whole - top, beyond - top, top);
     y = beyond << 16;
-    x = edge.x_at(y);
+    x = x_at(y);
   }
   while (y < end) to(std::min(end, ((y >> 16) + 1) << 16));
 }
@@ -152,11 +144,11 @@ void Cells::put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy
   for (int k = xa >> 16; k <= p + 1; ++k) bits[k >> 6] |= std::uint64_t{1} << (k & 63);
 }
 
-void Cells::put_rows(const Edge& edge, int begin, int end, int top) {
+void Cells::put_rows(const Edge& edge, double slope, int begin, int end, int top) {
   static_assert(kBand <= kRowsAtOnce);
   CrossedRows crossed;
   const std::int32_t above = ((begin + top) << 16) - edge.y0;
-  cross(edge.x0, above, edge.slope, end - begin, crossed);
+  cross(edge.x0, above, slope, end - begin, crossed);
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(begin) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(begin) * words_;
   for (std::size_t i = 0; i < static_cast<std::size_t>(end - begin); ++i, sums += stride_, bits += words_) {

@@ -1,6 +1,7 @@
 #include "src/kernels/stroke/stroke_envelope.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace millrace::stroke {
@@ -92,7 +93,7 @@ class Envelope::Tracer {
   Tracer(Cells& cells, double radius, int side) : cells_(cells), radius_(radius), side_(side) {
     // Chords of equal area leave and enter the circle: what a pixel gains or loses by that is about c^3 / 80 r for a
     // chord c. One chord alone cannot be moved outwards and loses c^3 / 12 r: it must be half as long.
-    const double chord = 0.22 * std::sqrt(std::sqrt(radius));
+    const double chord = 0.44 * std::sqrt(std::sqrt(radius));
     coarsest_ = cosine_of(chord / radius);
     alone_ = cosine_of(0.5 * chord / radius);
   }
@@ -124,38 +125,44 @@ class Envelope::Tracer {
     const double cosine = ux * vx + uy * vy;
     if (cosine >= alone_) return;
     // Halved until the parts are small: they are equal, so one radius fits all.
+    Circle circle{cx, cy, radius_, {}};
     int halvings = 0;
     double part = cosine;
     do {
       part = std::sqrt(std::max(0.0, 0.5 * (1 + part)));
-      ++halvings;
+      circle.halves[static_cast<std::size_t>(halvings++)] = 0.5 / part;
     } while (part < coarsest_);
-    const Circle circle{cx, cy, radius_ * (1 + (1 - part) * (1.0 / 6))};
-    split(circle, ux, uy, vx, vy, halvings);
+    // All corners but the first and the last lie further out, so that the chords enclose what the arc does.
+    const double chords = 1 << halvings;
+    circle.radius *= 1 + (1 - part) * (1.0 / 6) * chords / (chords - 1);
+    if (cosine > -0.99) return split(circle, ux, uy, vx, vy, 0, halvings);
+    // About half a circle: its middle is about a quarter turn on.
+    double mx = vy - uy, my = ux - vx;
+    const double length = std::sqrt(mx * mx + my * my);
+    mx /= length;
+    my /= length;
+    split(circle, ux, uy, mx, my, 1, halvings);
+    to(circle.x + circle.radius * mx, circle.y + circle.radius * my);
+    split(circle, mx, my, vx, vy, 1, halvings);
   }
 
  private:
+  static constexpr std::size_t kMostHalvings = 16;
   struct Circle {
     double x, y, radius;
+    // The middle of two unit vectors after so many halvings is their sum times this.
+    std::array<double, kMostHalvings> halves;
   };
 
   // 1 - a^2 / 2, no less than that of 1.5.
   static double cosine_of(double angle) { return angle >= 1.36 ? 0.07 : 1 - angle * angle / 2; }
 
-  void split(const Circle& circle, double ux, double uy, double vx, double vy, int halvings) {
-    double mx = ux + vx, my = uy + vy;
-    const double length = std::sqrt(mx * mx + my * my);
-    if (length > 1e-9) {
-      mx /= length;
-      my /= length;
-    } else {
-      // Half a circle: its middle is a quarter turn on.
-      mx = -uy;
-      my = ux;
-    }
-    if (halvings > 1) split(circle, ux, uy, mx, my, halvings - 1);
+  void split(const Circle& circle, double ux, double uy, double vx, double vy, int done, int halvings) {
+    if (done == halvings) return;
+    const double half = circle.halves[static_cast<std::size_t>(done)], mx = (ux + vx) * half, my = (uy + vy) * half;
+    split(circle, ux, uy, mx, my, done + 1, halvings);
     to(circle.x + circle.radius * mx, circle.y + circle.radius * my);
-    if (halvings > 1) split(circle, mx, my, vx, vy, halvings - 1);
+    split(circle, mx, my, vx, vy, done + 1, halvings);
   }
 
   Cells& cells_;
