@@ -37,7 +37,7 @@ class Picture {
   void add_run(int x, int count, std::uint8_t level);
   // A whole row at once, for whoever makes many: room for a span and a level a pixel and kBeyond more, filled from the
   // front.
-  static constexpr std::size_t kBeyond = 8;
+  static constexpr std::size_t kBeyond = 32;
   struct Room {
     Span* spans;
     std::uint8_t* levels;

@@ -98,6 +98,9 @@ void Pen::line(std::span<const Point> points) {
 void Pen::finish(ink::Picture& out) {
   State& s = *state_;
   if (s.apart()) {
+    // Parts must come from left to right, where they share rows.
+    std::sort(s.chains.begin(), s.chains.begin() + static_cast<std::ptrdiff_t>(s.used),
+              [](const Chain& a, const Chain& b) { return a.left < b.left; });
     for (std::size_t i = 0; i < s.used; ++i) {
       s.sides.build(s.chains[i].points, s.radius);
       s.sides.draw(s.cells);

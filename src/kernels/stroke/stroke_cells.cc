@@ -66,7 +66,7 @@ void Cells::edge_beyond(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::
 }
 
 void Cells::sweep(ink::Picture& out) {
-  slants_.start(height_);
+  parts_.start(height_);
   out.begin(width_, height_);
   for (int top = 0, band = 0; top < height_; top += kBand, ++band) {
     const std::uint32_t first = bands_[static_cast<std::size_t>(band)];
@@ -79,9 +79,9 @@ void Cells::sweep(ink::Picture& out) {
     bands_[static_cast<std::size_t>(band)] = kNone;
     const int rows = std::min(kBand, height_ - top);
     for (int row = 0; row < rows; ++row) {
-      slants_.move_to(top + row);
-      if (first != kNone || slants_.count() > 0) {
-        sweep_row(row, top + row, out);
+      parts_.move_to(top + row);
+      if (first != kNone || parts_.count() > 0) {
+        sweep_row(row, top + row, first != kNone, out);
       } else {
         out.begin_row();
       }
@@ -89,7 +89,7 @@ void Cells::sweep(ink::Picture& out) {
   }
   out.finish();
   edges_.clear();
-  slants_.clear();
+  parts_.clear();
 }
 
 void Cells::put(const Edge& edge, int top) {
@@ -165,9 +165,6 @@ void Cells::put_rows(const Edge& edge, double slope, int begin, int end, int top
 
 namespace {
 
-// Pixels of a block up to the last one that is not 0.
-int inked(std::uint64_t block) { return kBlock - std::countl_zero(block) / 8; }
-
 // Puts spans of one row.
 class RowWriter {
  public:
@@ -175,9 +172,16 @@ class RowWriter {
   // Up to kBlock literals, the first one lowest; the last one that is not 0 is the last.
   void put(int x, std::uint64_t block) {
     std::memcpy(levels_, &block, sizeof block);
-    const int literals = inked(block);
+    const int literals = kBlock - std::countl_zero(block) / 8;
     *span_++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(literals), 0, 0, 0};
     levels_ += literals;
+  }
+  void put(const Parts::Pixels& pixels) {
+    static_assert(kTileWidth <= ink::Picture::kBeyond);
+    std::memcpy(levels_, pixels.levels, kTileWidth);
+    *span_ = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
+    span_ += pixels.count > 0;
+    levels_ += pixels.count;
   }
   // After the newest span.
   void run(int count, std::uint8_t level) {
@@ -194,23 +198,29 @@ class RowWriter {
   std::uint8_t* levels_;
 };
 
-// `bytes` of a block from its first pixel on, which is less than all.
+// So many pixels of a block, fewer than all.
 std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::uint64_t{1} << (8 * pixels)) - 1); }
 
 }  // namespace
 
-void Cells::sweep_row(int row, int y, ink::Picture& out) {
+void Cells::sweep_row(int row, int y, bool edges, ink::Picture& out) {
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(row) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(row) * words_;
   RowWriter writer(out.begin_whole_row());
-  const std::size_t slants = slants_.count();
+  const std::size_t parts = parts_.count();
+  if (!edges) {
+    for (std::size_t i = 0; i < parts; ++i) writer.put(parts_.at(i, y));
+    return writer.finish(out);
+  }
   std::size_t next = 0;
-  Slants::Pixels slant{};
-  const auto take_slant = [&] {
-    slant = next < slants ? slants_.at(next, y) : Slants::Pixels{std::numeric_limits<int>::max() - kBlock, 0};
-    ++next;
+  Parts::Pixels part{};
+  const auto take_part = [&] {
+    do {
+      part = next < parts ? parts_.at(next, y) : Parts::Pixels{std::numeric_limits<int>::max(), 1, nullptr};
+      ++next;
+    } while (part.count == 0);
   };
-  take_slant();
+  take_part();
   std::int32_t area = 0;
   std::uint8_t level = 0;
   int end = 0;  // of the newest block
@@ -223,7 +233,7 @@ void Cells::sweep_row(int row, int y, ink::Picture& out) {
       bits[w] &= ~(kBlockBits << skip);
       bits[w + 1] &= ~(skip > 64 - kBlock ? kBlockBits >> (64 - skip) : 0);
       if (level > 0 && x > end) writer.run(std::min(x, width_) - end, level);
-      for (; slant.x < x; take_slant()) writer.put(slant.x, slant.levels);
+      for (; part.x < x; take_part()) writer.put(part);
       std::int32_t* cell = sums + x;
       std::array<std::int32_t, kBlock> areas;
       for (std::size_t i = 0; i < kBlock; ++i) areas[i] = area += cell[i];
@@ -235,15 +245,15 @@ void Cells::sweep_row(int row, int y, ink::Picture& out) {
       std::uint64_t block;
       std::memcpy(&block, levels.data(), sizeof block);
       if (end > width_) block = x < width_ ? first_of(block, width_ - x) : 0;
-      // Slants lie where cells have no ink, and may lie between them.
-      for (; block != 0 && slant.x < end; take_slant()) {
-        if (const int before = slant.x - x; before > 0) {
+      // Parts lie where cells have no ink, and may lie between them.
+      for (; block != 0 && part.x < end; take_part()) {
+        if (const int before = part.x - x; before > 0) {
           if (const std::uint64_t first = first_of(block, before); first != 0) writer.put(x, first);
           block >>= 8 * before;
           x += before;
         }
-        writer.put(slant.x, slant.levels);
-        const int shared = std::max(0, slant.x + inked(slant.levels) - x);
+        writer.put(part);
+        const int shared = std::max(0, part.x + part.count - x);
         block = shared < kBlock ? block >> (8 * shared) : 0;
         const int paper = block == 0 ? 0 : std::countr_zero(block) / 8;
         block >>= 8 * paper;
@@ -253,7 +263,7 @@ void Cells::sweep_row(int row, int y, ink::Picture& out) {
     }
   }
   if (level > 0 && end < width_) writer.run(width_ - end, level);
-  for (; next <= slants; take_slant()) writer.put(slant.x, slant.levels);
+  for (; next <= parts; take_part()) writer.put(part);
   writer.finish(out);
 }
 

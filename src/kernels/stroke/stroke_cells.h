@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "src/kernels/ink/ink.h"
-#include "src/kernels/stroke/stroke_slants.h"
+#include "src/kernels/stroke/stroke_parts.h"
 #include "src/memory/buffer.h"
 
 namespace millrace::stroke {
@@ -50,10 +50,10 @@ class Cells {
 
   int width() const { return width_; }
   int height() const { return height_; }
-  // Rows of a leg that no edge speaks of; all within the picture.
-  void slant(const Slants::Slant& slant) { slants_.add(slant); }
+  // What no edge speaks of, all within the picture.
+  Parts& parts() { return parts_; }
 
-  // The picture of all edges and slants, which are gone afterwards.
+  // The picture of all edges and parts, which are gone afterwards.
   void sweep(ink::Picture& out);
 
  private:
@@ -82,7 +82,8 @@ class Cells {
   void put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy, std::int32_t direction);
   // Rows [begin, end) of the band, whose first row is `top`, that an edge crosses whole.
   void put_rows(const Edge& edge, double slope, int begin, int end, int top);
-  void sweep_row(int row, int y, ink::Picture& out);
+  // Row y of the picture; in a band without edges, only parts.
+  void sweep_row(int row, int y, bool edges, ink::Picture& out);
 
   int width_, height_;
   std::size_t stride_, words_;
@@ -90,7 +91,7 @@ class Cells {
   Buffer<std::uint64_t> bits_;
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> bands_;  // the first edge of each band that begins there, or goes on from the band above
-  Slants slants_;
+  Parts parts_;
 };
 
 }  // namespace millrace::stroke

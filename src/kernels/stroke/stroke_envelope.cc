@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "src/kernels/stroke/stroke_cells.h"
+
 namespace millrace::stroke {
 
 void Envelope::build(std::span<const Point> points, double radius, int side) {
@@ -87,10 +89,10 @@ double Envelope::at(double x) const {
   return side_ * outer(legs_[piece->leg], x);
 }
 
-// Puts edges from one corner to the next.
+// Puts corners.
 class Envelope::Tracer {
  public:
-  Tracer(Cells& cells, double radius, int side) : cells_(cells), radius_(radius), side_(side) {
+  Tracer(Outline& out, double radius, int side) : out_(out), radius_(radius), side_(side) {
     // Chords of equal area leave and enter the circle: what a pixel gains or loses by that is about c^3 / 80 r for a
     // chord c. One chord alone cannot be moved outwards and loses c^3 / 12 r: it must be half as long.
     const double chord = 0.44 * std::sqrt(std::sqrt(radius));
@@ -98,27 +100,9 @@ class Envelope::Tracer {
     alone_ = cosine_of(0.5 * chord / radius);
   }
 
-  void to(double x, double y) {
-    const std::int32_t fx = to_fixed(x + 0.5), fy = to_fixed(side_ * y + 0.5);
-    if (begun_) {
-      // Between lower envelope's edges going right and upper ones going left lies the stroke, to the right of edges
-      // that go down.
-      if (side_ < 0) {
-        cells_.edge(x_, y_, fx, fy);
-      } else {
-        cells_.edge(fx, fy, x_, y_);
-      }
-    }
-    begun_ = true;
-    x_ = fx;
-    y_ = fy;
-  }
-
-  // Where the next edge begins.
-  void jump(double x, double y) {
-    x_ = to_fixed(x + 0.5);
-    y_ = to_fixed(side_ * y + 0.5);
-  }
+  void to(double x, double y) { out_.corners.push_back({to_fixed(x + 0.5), to_fixed(side_ * y + 0.5)}); }
+  // A line of corners ends here.
+  void end() { out_.begins.push_back(out_.corners.size()); }
 
   // Along the circle around (cx, cy) from one unit vector to another, clockwise on the upper side; both ends excluded.
   void arc(double cx, double cy, double ux, double uy, double vx, double vy) {
@@ -165,16 +149,15 @@ class Envelope::Tracer {
     split(circle, mx, my, vx, vy, done + 1, halvings);
   }
 
-  Cells& cells_;
+  Outline& out_;
   const double radius_;
   const int side_;
   double coarsest_, alone_;  // cosines of the largest angles of a chord among others, and of one alone
-  bool begun_ = false;
-  std::int32_t x_ = 0, y_ = 0;
 };
 
-void Envelope::draw(Cells& cells, std::span<const Gap> gaps) const {
-  Tracer tracer(cells, radius_, side_);
+void Envelope::draw(std::span<const Gap> gaps, Outline& out) const {
+  out.clear();
+  Tracer tracer(out, radius_, side_);
   const double r = radius_;
   // Both sides begin and end at the same points, also where the first or last leg is upright.
   tracer.to(left_, legs_.front().y0);
@@ -201,7 +184,8 @@ void Envelope::draw(Cells& cells, std::span<const Gap> gaps) const {
     const Gap& gap = gaps[pieces_[k].leg];
     if (gap.y0 != gap.y1) {
       tracer.to(gap.x0, side_ * gap.y0);
-      tracer.jump(gap.x1, side_ * gap.y1);
+      tracer.end();
+      tracer.to(gap.x1, side_ * gap.y1);
     }
     if (end < line_end) {
       tracer.to(end, leg.y0 + r * leg.ny + (end - line_begin) * leg.slope);

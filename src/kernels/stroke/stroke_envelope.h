@@ -1,5 +1,5 @@
 // Enters: a line whose points do not go left, the radius of its stroke, and a side.
-// Leaves: the envelope of the stroke on that side, as edges for the cells or as its y at an x.
+// Leaves: the envelope of the stroke on that side, as an outline or as its y at an x.
 // Never: used from outside this folder.
 //
 // One side is computed; for the lower one, y is turned over. A piece is where one segment's capsule is the outermost.
@@ -13,9 +13,23 @@
 #include <vector>
 
 #include "src/kernels/stroke/stroke.h"
-#include "src/kernels/stroke/stroke_cells.h"
+#include "src/kernels/stroke/stroke_tile.h"
 
 namespace millrace::stroke {
+
+// One side of a stroke: lines of corners from left to right.
+struct Outline {
+  std::vector<Corner> corners;
+  std::vector<std::size_t> begins;  // of each line, in `corners`
+  void clear() {
+    corners.clear();
+    begins.assign(1, 0);
+  }
+  std::span<const Corner> line(std::size_t i) const {
+    const std::size_t end = i + 1 < begins.size() ? begins[i + 1] : corners.size();
+    return {corners.data() + begins[i], end - begins[i]};
+  }
+};
 
 class Envelope {
  public:
@@ -30,8 +44,8 @@ class Envelope {
   struct Gap {
     double x0, y0, x1, y1;
   };
-  // Its edges from left to right, those of the upper side turned, so that both sides enclose the stroke; a gap a leg.
-  void draw(Cells& cells, std::span<const Gap> gaps) const;
+  // Its corners from left to right, with a gap a leg.
+  void draw(std::span<const Gap> gaps, Outline& out) const;
   // y of the envelope, in the picture's own direction; x within [left(), right()].
   double at(double x) const;
   double left() const { return left_; }

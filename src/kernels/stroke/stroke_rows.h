@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "src/kernels/stroke/stroke_tile.h"
+
 namespace millrace::stroke {
 
 // As many rows as are computed at once.
@@ -28,9 +30,10 @@ inline constexpr double kLongestStep = 3, kWidestSlant = kSlantPixels - 1;
 // x is off by at most this.
 inline constexpr double kSlantError = 1.0 / (1 << 18);
 
+// kSlantPixels levels a row, the first one lowest, and room to read a tile's row from each of them.
 struct SlantRows {
-  alignas(64) std::array<std::int32_t, kSlantRows> x;  // the first pixel
-  alignas(64) std::array<std::uint64_t, kSlantRows> levels;
+  alignas(64) std::array<TileRow, kSlantRows> rows;
+  alignas(64) std::array<std::uint64_t, kSlantRows + kTileWidth / kSlantPixels> levels;
 };
 
 // The left side crosses the top of the first row at x, in pixels, and each further row `step` further right; the right

@@ -48,10 +48,13 @@ void Cross(double x, double above, double slope, int count, CrossedRows& out) {
 // The left side of row i is (first + i * step) / 2^24 pixels right of pixel `base`. The area left of z and right of a line that goes from 0 to `width` while it crosses the row is
 // min(z, width)^2 / (2 width) + max(z - width, 0). The area of a pixel is the difference of that at its borders, for
 // the left side less the right side.
+// Less than 1/1024 of a pixel's ink may be left out.
+constexpr float kAlmostOne = 1 - 1.0F / 1024;
+
 #if MILLRACE_PORTABLE_TARGET
 
 void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, SlantRows& out) {
-  const float share = 0.5F / width;
+  const float share = 0.5F / width, reach = width + kAlmostOne;
   const auto area = [&](float z) {
     const float u = std::max(z, 0.0F), v = std::min(u, width);
     return v * v * share + (u - v);
@@ -67,7 +70,7 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
       levels |= static_cast<std::uint64_t>(static_cast<std::int32_t>((now - before) * 255.0F + 0.5F)) << (8 * k);
       before = now;
     }
-    out.x[static_cast<std::size_t>(i)] = base + (x >> 24);
+    out.rows[static_cast<std::size_t>(i)] = {base + (x >> 24), static_cast<std::int32_t>(right + reach)};
     out.levels[static_cast<std::size_t>(i)] = levels;
   }
 }
@@ -80,7 +83,8 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
   using Integers = hn::Vec<decltype(di)>;
   using Floats = hn::Vec<decltype(df)>;
   const auto lanes = static_cast<int>(hn::Lanes(di));
-  static_assert(kSlantRows % 16 == 0 && kSlantPixels == 8);
+  static_assert(kSlantRows % 16 == 0 && kSlantPixels == 8 && sizeof(TileRow) == 8);
+  const float reach = width + kAlmostOne;
   const Floats zero = hn::Zero(df), widths = hn::Set(df, width), share = hn::Set(df, 0.5F / width);
   const auto area = [&](Floats z) HWY_ATTR {
     const Floats u = hn::Max(z, zero), v = hn::Min(u, widths);
@@ -105,7 +109,9 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
       return hn::Or(levels, hn::ShiftLeft<24>(level(border + 3)));
     };
     const Integers low = four(1), high = four(5);
-    hn::Store(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), di, out.x.data() + i);
+    const Integers pixels = hn::ConvertTo(di, hn::Add(right, hn::Set(df, reach)));
+    hn::StoreInterleaved2(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), pixels, di,
+                          reinterpret_cast<std::int32_t*>(out.rows.data() + i));
     hn::StoreInterleaved2(low, high, di, reinterpret_cast<std::int32_t*>(out.levels.data() + i));
   }
 }

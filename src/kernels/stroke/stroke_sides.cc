@@ -15,8 +15,40 @@ void Sides::build(std::span<const Point> points, double radius) {
 
 void Sides::draw(Cells& cells) {
   find_slants(cells);
-  upper_.draw(cells, upper_gaps_);
-  lower_.draw(cells, lower_gaps_);
+  upper_.draw(upper_gaps_, upper_lines_);
+  lower_.draw(lower_gaps_, lower_lines_);
+  for (std::size_t i = 0; i <= slants_.size(); ++i) {
+    draw_line(i, cells);
+    if (i < slants_.size()) cells.parts().add(slants_[i]);
+  }
+}
+
+// What lies between two slants: as a tile if it is small.
+void Sides::draw_line(std::size_t i, Cells& cells) const {
+  const std::span<const Corner> upper = upper_lines_.line(i), lower = lower_lines_.line(i);
+  std::int32_t left = upper[0].x, right = left, top = upper[0].y, bottom = top;
+  for (const auto& corners : {upper, lower}) {
+    for (const Corner& c : corners) {
+      left = std::min(left, c.x);
+      right = std::max(right, c.x);
+      top = std::min(top, c.y);
+      bottom = std::max(bottom, c.y);
+    }
+  }
+  const int x = left >> 16, width = ((right + kOne - 1) >> 16) - x;
+  const int y = std::max(0, top >> 16), rows = std::min(cells.height(), (bottom + kOne - 1) >> 16) - y;
+  if (width <= 0 || rows <= 0 || x >= cells.width()) return;
+  if (x >= 0 && x + width <= cells.width() && width <= kTileWidth && rows <= kTileHeight &&
+      bottom - top < 2 * kTileHeight * kOne) {
+    return cells.parts().add(Tile{x, y, width, rows}, upper, lower);
+  }
+  // What lies to the right of an edge that goes down gains: the upper side must be turned.
+  for (std::size_t k = 0; k + 1 < upper.size(); ++k) {
+    cells.edge(upper[k + 1].x, upper[k + 1].y, upper[k].x, upper[k].y);
+  }
+  for (std::size_t k = 0; k + 1 < lower.size(); ++k) {
+    cells.edge(lower[k].x, lower[k].y, lower[k + 1].x, lower[k + 1].y);
+  }
 }
 
 // Rows in which a leg is by itself. Take one that goes down: its left side is a part of the lower envelope, its right
@@ -25,7 +57,8 @@ void Sides::draw(Cells& cells) {
 // the right side's part, the upper envelope is no lower than the leg's own capsule, whose disc there is above the row:
 // the row is below the begin of the left side, which is below the disc's centre. And so it is, turned over, right of the
 // end of the left side's part.
-void Sides::find_slants(Cells& cells) {
+void Sides::find_slants(const Cells& cells) {
+  slants_.clear();
   const std::size_t legs = points_.size() < 2 ? 1 : points_.size() - 1;
   upper_gaps_.assign(legs, {0, 0, 0, 0});
   lower_gaps_.assign(legs, {0, 0, 0, 0});
@@ -53,7 +86,7 @@ void Sides::find_slants(Cells& cells) {
     const double bottom = std::min<double>(cells.height(), std::floor(std::max(y_begin, y_end)));
     if (!(bottom - top >= kFewestRows)) continue;
     const double x_top = x + (top - y) * step, x_bottom = x + (bottom - y) * step;
-    cells.slant({static_cast<int>(top), static_cast<int>(bottom), x_top, step, across});
+    slants_.push_back({static_cast<int>(top), static_cast<int>(bottom), x_top, step, across});
     Envelope::Gap gap{x_top - 0.5, top - 0.5, x_bottom - 0.5, bottom - 0.5};
     if (!down) {
       std::swap(gap.x0, gap.x1);

@@ -22,12 +22,15 @@ class Sides {
   double right() const { return upper_.right(); }
 
  private:
-  void find_slants(Cells& cells);
+  void find_slants(const Cells& cells);
+  void draw_line(std::size_t i, Cells& cells) const;
 
   Envelope upper_, lower_;
   std::vector<Point> points_;
   double radius_ = 0;
-  std::vector<Envelope::Gap> upper_gaps_, lower_gaps_;
+  std::vector<Parts::Slant> slants_;
+  std::vector<Envelope::Gap> upper_gaps_, lower_gaps_;  // of each leg
+  Outline upper_lines_, lower_lines_;                   // before, between and after the slants
 };
 
 }  // namespace millrace::stroke

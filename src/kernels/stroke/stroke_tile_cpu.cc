@@ -1,0 +1,152 @@
+#include "src/kernels/stroke/stroke_tile.h"
+
+// clang-format off
+#include "src/kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/kernels/stroke/stroke_tile_cpu.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::stroke::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Sums of a row: the area left of each pixel's right border. Before them lies a 0.
+constexpr std::size_t kBefore = 16, kStride = kBefore + kTileWidth;
+constexpr float kUnit = 1.0F / (1 << 16);
+
+struct Sums {
+  alignas(64) std::array<float, kStride * kTileHeight> of;
+};
+
+// Part of an edge in one row: from `left` to `left + width`, `height` high, less than 0 where what lies to the right
+// is lost. Left of z it has the area height * (min(z, width)^2 / (2 width) + max(z - width, 0)).
+struct Slice {
+  float left, width, height;
+};
+
+#if MILLRACE_PORTABLE_TARGET
+
+void Add(const Slice& slice, int width, float* sums) {
+  const float share = slice.height * (0.5F / slice.width);
+  for (int k = 0; k < width; ++k) {
+    const float u = std::max(static_cast<float>(k + 1) - slice.left, 0.0F), v = std::min(u, slice.width);
+    sums[k] = sums[k] + (v * v * share + slice.height * (u - v));
+  }
+}
+
+void Levels(const float* sums, int width, std::uint8_t* levels) {
+  for (int k = 0; k < width; ++k) {
+    const auto level = static_cast<std::int32_t>((sums[k] - sums[k - 1]) * 255.0F + 0.5F);
+    levels[k] = static_cast<std::uint8_t>(std::clamp(level, 0, 255));
+  }
+}
+
+#else
+
+using Floats = hn::CappedTag<float, 16>;
+
+HWY_INLINE void Add(const Slice& slice, int width, float* HWY_RESTRICT sums) {
+  const Floats d;
+  const auto left = hn::Set(d, slice.left), reach = hn::Set(d, slice.width), height = hn::Set(d, slice.height);
+  const auto share = hn::Set(d, slice.height * (0.5F / slice.width));
+  for (int k = 0; k < width; k += static_cast<int>(hn::Lanes(d))) {
+    const auto u = hn::Max(hn::Sub(hn::Iota(d, static_cast<float>(k + 1)), left), hn::Zero(d)), v = hn::Min(u, reach);
+    const auto area = hn::Add(hn::Mul(hn::Mul(v, v), share), hn::Mul(height, hn::Sub(u, v)));
+    hn::Store(hn::Add(hn::Load(d, sums + k), area), d, sums + k);
+  }
+}
+
+HWY_INLINE void Levels(const float* HWY_RESTRICT sums, int width, std::uint8_t* HWY_RESTRICT levels) {
+  const Floats d;
+  const hn::RebindToSigned<Floats> di;
+  const hn::Rebind<std::uint8_t, Floats> db;
+  for (int k = 0; k < width; k += static_cast<int>(hn::Lanes(d))) {
+    const auto share = hn::Sub(hn::Load(d, sums + k), hn::LoadU(d, sums + k - 1));
+    const auto level = hn::ConvertTo(di, hn::Add(hn::Mul(share, hn::Set(d, 255.0F)), hn::Set(d, 0.5F)));
+    hn::StoreU(hn::DemoteTo(db, level), db, levels + k);
+  }
+}
+
+#endif
+
+// All edges from one corner to the next; going down they add to what lies right of them if `direction` is 1.
+HWY_INLINE void AddEdges(const Tile& tile, int width, std::span<const Corner> corners, float direction, Sums& sums) {
+  // Corners are less than 2^24 units away, so that they stay exact.
+  const std::int32_t left = tile.left << 16, top = tile.top << 16;
+  const auto bottom = static_cast<float>(tile.rows);
+  for (std::size_t i = 0; i + 1 < corners.size(); ++i) {
+    const Corner &a = corners[i], &b = corners[i + 1];
+    if (a.y == b.y) continue;
+    const Corner &high = a.y < b.y ? a : b, &low = a.y < b.y ? b : a;
+    const float sign = a.y < b.y ? direction : -direction;
+    const float x0 = static_cast<float>(high.x - left) * kUnit, y0 = static_cast<float>(high.y - top) * kUnit;
+    const float x1 = static_cast<float>(low.x - left) * kUnit, y1 = static_cast<float>(low.y - top) * kUnit;
+    const float slope = (x1 - x0) / (y1 - y0), end = std::min(y1, bottom);
+    float y = std::max(y0, 0.0F), x = y > y0 ? x0 + (y - y0) * slope : x0;
+    if (y >= end) continue;
+    int row = static_cast<int>(y);
+    float* row_sums = sums.of.data() + kStride * static_cast<std::size_t>(row) + kBefore;
+    for (;; ++row, row_sums += kStride) {
+      const float next = static_cast<float>(row + 1), next_y = std::min(next, end);
+      const float next_x = next_y >= y1 ? x1 : x0 + (next_y - y0) * slope;
+      constexpr float kNarrowest = 1.0F / (1 << 20);
+      Add({std::min(x, next_x), std::max(kNarrowest, std::fabs(next_x - x)), sign * (next_y - y)}, width, row_sums);
+      if (next_y >= end) break;
+      x = next_x;
+      y = next_y;
+    }
+  }
+}
+
+void TileRows(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
+              std::uint8_t* levels) {
+  const int width = tile.width <= 16 ? 16 : kTileWidth;
+  Sums sums;
+  std::memset(sums.of.data(), 0, static_cast<std::size_t>(tile.rows) * kStride * sizeof(float));
+  // What lies right of a lower side that goes down is the stroke.
+  AddEdges(tile, width, upper, -1, sums);
+  AddEdges(tile, width, lower, 1, sums);
+  constexpr std::size_t kBytes = 8, kWords = kTileWidth / kBytes;
+  alignas(64) std::array<std::uint8_t, 2 * kTileWidth> row_levels{};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(tile.rows); ++i) {
+    Levels(sums.of.data() + i * kStride + kBefore, width, row_levels.data());
+    std::array<std::uint64_t, kWords> words;
+    std::memcpy(words.data(), row_levels.data(), sizeof words);
+    std::size_t first = 0, last = kWords;
+    while (first < kWords && words[first] == 0) ++first;
+    if (first == kWords) {
+      rows[i] = {tile.left, 0};
+      continue;
+    }
+    while (words[last - 1] == 0) --last;
+    const std::size_t begin = first * kBytes + static_cast<std::size_t>(std::countr_zero(words[first])) / 8;
+    const std::size_t end = last * kBytes - static_cast<std::size_t>(std::countl_zero(words[last - 1])) / 8;
+    rows[i] = {tile.left + static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end - begin)};
+    std::memcpy(levels + i * kTileWidth, row_levels.data() + begin, kTileWidth);
+  }
+}
+
+}  // namespace millrace::stroke::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace millrace::stroke {
+
+HWY_EXPORT(TileRows);
+
+void tile_rows(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
+               std::uint8_t* levels) {
+  HWY_DYNAMIC_DISPATCH(TileRows)(tile, upper, lower, rows, levels);
+}
+
+}  // namespace millrace::stroke
+#endif
