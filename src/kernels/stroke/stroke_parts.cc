@@ -45,20 +45,21 @@ void Parts::compute(Shown& shown, int row) {
 }
 
 void Parts::change(int row) {
-  std::size_t kept = 0;
   int next_event = std::numeric_limits<int>::max();
-  for (Shown shown : shown_) {
+  bool ended = false;
+  for (Shown& shown : shown_) {
     if (shown.end == row) {
-      if (parts_[shown.part].slant.end == row) {
+      if (parts_[shown.part].slant.end > row) {
+        compute(shown, row);
+      } else {
         if (parts_[shown.part].tile == kNoTile) free_.push_back(shown.place);
+        ended = true;
         continue;
       }
-      compute(shown, row);
     }
     next_event = std::min(next_event, shown.end);
-    shown_[kept++] = shown;
   }
-  shown_.resize(kept);
+  if (ended) std::erase_if(shown_, [row](const Shown& shown) { return shown.end == row; });
   for (; next_ < order_.size() && parts_[order_[next_]].slant.begin == row; ++next_) {
     Shown fresh{order_[next_], 0, row, 0, nullptr, nullptr, kTileWidth};
     const Part& part = parts_[fresh.part];

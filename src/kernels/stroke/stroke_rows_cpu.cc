@@ -78,18 +78,19 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
 #else
 
 void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, SlantRows& out) {
-  const hn::CappedTag<std::int32_t, 16> di;
+  const hn::CappedTag<std::int32_t, 8> di;  // wider ones would mostly be half empty
   const hn::RebindToFloat<decltype(di)> df;
   using Integers = hn::Vec<decltype(di)>;
   using Floats = hn::Vec<decltype(df)>;
   const auto lanes = static_cast<int>(hn::Lanes(di));
-  static_assert(kSlantRows % 16 == 0 && kSlantPixels == 8 && sizeof(TileRow) == 8);
+  static_assert(kSlantRows % 8 == 0 && kSlantPixels == 8 && sizeof(TileRow) == 8);
   const float reach = width + kAlmostOne;
   const Floats zero = hn::Zero(df), widths = hn::Set(df, width), share = hn::Set(df, 0.5F / width);
   const auto area = [&](Floats z) HWY_ATTR {
     const Floats u = hn::Max(z, zero), v = hn::Min(u, widths);
     return hn::Add(hn::Mul(hn::Mul(v, v), share), hn::Sub(u, v));
   };
+  const int columns = static_cast<int>(width + across) + 2;  // no row touches more
   for (int i = 0; i < count; i += lanes) {
     const Integers x = hn::Add(hn::Set(di, first), hn::Mul(hn::Iota(di, i), hn::Set(di, step)));
     const Floats left = hn::Mul(hn::ConvertTo(df, hn::And(x, hn::Set(di, 0xFFFFFF))), hn::Set(df, 1.0F / (1 << 24)));
@@ -102,13 +103,14 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
       before = now;
       return hn::ConvertTo(di, hn::Add(share255, hn::Set(df, 0.5F)));
     };
-    const auto four = [&](float border) HWY_ATTR {
-      Integers levels = level(border);
-      levels = hn::Or(levels, hn::ShiftLeft<8>(level(border + 1)));
-      levels = hn::Or(levels, hn::ShiftLeft<16>(level(border + 2)));
-      return hn::Or(levels, hn::ShiftLeft<24>(level(border + 3)));
-    };
-    const Integers low = four(1), high = four(5);
+    Integers low = level(1), high = hn::Zero(di);
+    low = hn::Or(low, hn::ShiftLeft<8>(level(2)));
+    low = hn::Or(low, hn::ShiftLeft<16>(level(3)));
+    low = hn::Or(low, hn::ShiftLeft<24>(level(4)));
+    if (columns > 4) high = level(5);
+    if (columns > 5) high = hn::Or(high, hn::ShiftLeft<8>(level(6)));
+    if (columns > 6) high = hn::Or(high, hn::ShiftLeft<16>(level(7)));
+    if (columns > 7) high = hn::Or(high, hn::ShiftLeft<24>(level(8)));
     const Integers pixels = hn::ConvertTo(di, hn::Add(right, hn::Set(df, reach)));
     hn::StoreInterleaved2(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), pixels, di,
                           reinterpret_cast<std::int32_t*>(out.rows.data() + i));

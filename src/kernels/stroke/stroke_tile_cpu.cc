@@ -33,6 +33,9 @@ struct Slice {
   float left, width, height;
 };
 
+static_assert(kTileWidth == 32);
+
+// Levels() returns a bit for each level that is not 0.
 #if MILLRACE_PORTABLE_TARGET
 
 void Add(const Slice& slice, int width, float* sums) {
@@ -43,11 +46,14 @@ void Add(const Slice& slice, int width, float* sums) {
   }
 }
 
-void Levels(const float* sums, int width, std::uint8_t* levels) {
+std::uint32_t Levels(const float* sums, int width, std::uint8_t* levels) {
+  std::uint32_t inked = 0;
   for (int k = 0; k < width; ++k) {
     const auto level = static_cast<std::int32_t>((sums[k] - sums[k - 1]) * 255.0F + 0.5F);
     levels[k] = static_cast<std::uint8_t>(std::clamp(level, 0, 255));
+    inked |= std::uint32_t{level > 0} << k;
   }
+  return inked;
 }
 
 #else
@@ -65,7 +71,8 @@ HWY_INLINE void Add(const Slice& slice, int width, float* HWY_RESTRICT sums) {
   }
 }
 
-HWY_INLINE void Levels(const float* HWY_RESTRICT sums, int width, std::uint8_t* HWY_RESTRICT levels) {
+HWY_INLINE std::uint32_t Levels(const float* HWY_RESTRICT sums, int width, std::uint8_t* HWY_RESTRICT levels) {
+  std::uint32_t inked = 0;
   const Floats d;
   const hn::RebindToSigned<Floats> di;
   const hn::Rebind<std::uint8_t, Floats> db;
@@ -73,7 +80,12 @@ HWY_INLINE void Levels(const float* HWY_RESTRICT sums, int width, std::uint8_t* 
     const auto share = hn::Sub(hn::Load(d, sums + k), hn::LoadU(d, sums + k - 1));
     const auto level = hn::ConvertTo(di, hn::Add(hn::Mul(share, hn::Set(d, 255.0F)), hn::Set(d, 0.5F)));
     hn::StoreU(hn::DemoteTo(db, level), db, levels + k);
+    std::array<std::uint8_t, 8> mask{};
+    hn::StoreMaskBits(di, hn::Gt(level, hn::Zero(di)), mask.data());
+    inked |= std::uint32_t{mask[0]} << k;
+    if constexpr (hn::MaxLanes(d) > 8) inked |= std::uint32_t{mask[1]} << (k + 8);
   }
+  return inked;
 }
 
 #endif
@@ -115,22 +127,11 @@ void TileRows(const Tile& tile, std::span<const Corner> upper, std::span<const C
   // What lies right of a lower side that goes down is the stroke.
   AddEdges(tile, width, upper, -1, sums);
   AddEdges(tile, width, lower, 1, sums);
-  constexpr std::size_t kBytes = 8, kWords = kTileWidth / kBytes;
   alignas(64) std::array<std::uint8_t, 2 * kTileWidth> row_levels{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(tile.rows); ++i) {
-    Levels(sums.of.data() + i * kStride + kBefore, width, row_levels.data());
-    std::array<std::uint64_t, kWords> words;
-    std::memcpy(words.data(), row_levels.data(), sizeof words);
-    std::size_t first = 0, last = kWords;
-    while (first < kWords && words[first] == 0) ++first;
-    if (first == kWords) {
-      rows[i] = {tile.left, 0};
-      continue;
-    }
-    while (words[last - 1] == 0) --last;
-    const std::size_t begin = first * kBytes + static_cast<std::size_t>(std::countr_zero(words[first])) / 8;
-    const std::size_t end = last * kBytes - static_cast<std::size_t>(std::countl_zero(words[last - 1])) / 8;
-    rows[i] = {tile.left + static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end - begin)};
+    const std::uint32_t inked = Levels(sums.of.data() + i * kStride + kBefore, width, row_levels.data());
+    const int begin = inked == 0 ? 0 : std::countr_zero(inked), end = 32 - std::countl_zero(inked);
+    rows[i] = {tile.left + begin, end - begin};
     std::memcpy(levels + i * kTileWidth, row_levels.data() + begin, kTileWidth);
   }
 }
