@@ -79,12 +79,7 @@ void Cells::sweep(ink::Picture& out) {
     bands_[static_cast<std::size_t>(band)] = kNone;
     const int rows = std::min(kBand, height_ - top);
     for (int row = 0; row < rows; ++row) {
-      parts_.move_to(top + row);
-      if (first != kNone || parts_.count() > 0) {
-        sweep_row(row, top + row, first != kNone, out);
-      } else {
-        out.begin_row();
-      }
+      sweep_row(row, top + row, first != kNone, out);
     }
   }
   out.finish();
@@ -207,16 +202,16 @@ void Cells::sweep_row(int row, int y, bool edges, ink::Picture& out) {
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(row) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(row) * words_;
   RowWriter writer(out.begin_whole_row());
-  const std::size_t parts = parts_.count();
+  const std::span<const Parts::Pixels> parts = parts_.row(y);
   if (!edges) {
-    for (std::size_t i = 0; i < parts; ++i) writer.put(parts_.at(i, y));
+    for (const Parts::Pixels& part : parts) writer.put(part);
     return writer.finish(out);
   }
   std::size_t next = 0;
   Parts::Pixels part{};
   const auto take_part = [&] {
     do {
-      part = next < parts ? parts_.at(next, y) : Parts::Pixels{std::numeric_limits<int>::max(), 1, nullptr};
+      part = next < parts.size() ? parts[next] : Parts::Pixels{std::numeric_limits<int>::max(), 1, nullptr};
       ++next;
     } while (part.count == 0);
   };
@@ -263,7 +258,7 @@ void Cells::sweep_row(int row, int y, bool edges, ink::Picture& out) {
     }
   }
   if (level > 0 && end < width_) writer.run(width_ - end, level);
-  for (; next <= parts; take_part()) writer.put(part);
+  for (; next <= parts.size(); take_part()) writer.put(part);
   writer.finish(out);
 }
 

@@ -1,7 +1,6 @@
 #include "src/kernels/stroke/stroke_parts.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace millrace::stroke {
@@ -16,74 +15,61 @@ void Parts::add(const Tile& tile, std::span<const Corner> upper, std::span<const
 }
 
 void Parts::start(int height) {
-  // Counted by the first row.
-  starts_.assign(static_cast<std::size_t>(height) + 1, 0);
-  for (const Part& part : parts_) ++starts_[static_cast<std::size_t>(part.slant.begin)];
-  std::uint32_t sum = 0;
-  for (std::uint32_t& count : starts_) count = std::exchange(sum, sum + count);
-  order_.resize(parts_.size());
-  for (std::uint32_t i = 0; i < parts_.size(); ++i) {
-    order_[starts_[static_cast<std::size_t>(parts_[i].slant.begin)]++] = i;
-  }
-  next_ = 0;
-  shown_.clear();
-  free_.resize(slant_rows_.size());
-  for (std::uint32_t i = 0; i < free_.size(); ++i) free_[i] = i;
-  next_event_ = order_.empty() ? -1 : parts_[order_[0]].slant.begin;
+  std::size_t rows = 0;
+  for (const Part& part : parts_) rows += static_cast<std::size_t>(part.slant.end - part.slant.begin);
+  height_ = height;
+  strip_ = rows <= kMostAtOnce ? height : kStrip;
+  begin_ = end_ = 0;
 }
 
-void Parts::compute(Shown& shown, int row) {
-  const Slant& slant = parts_[shown.part].slant;
-  SlantRows& rows = *slant_rows_[shown.place];
-  shown.begin = row;
-  shown.end = std::min(slant.end, row + kSlantRows);
-  shown.rows = rows.rows.data();
-  shown.levels = reinterpret_cast<const std::uint8_t*>(rows.levels.data());
-  shown.stride = kSlantPixels;
-  slant_rows(slant.x + static_cast<double>(row - slant.begin) * slant.step, slant.step, slant.across, shown.end - row,
-             rows);
+void Parts::compute() {
+  begin_ = end_;
+  end_ = std::min(height_, begin_ + strip_);
+  const auto in_strip = [&](int row) { return std::clamp(row, begin_, end_) - begin_; };
+  const auto rows = static_cast<std::size_t>(end_ - begin_);
+  ends_.resize(rows + 2);
+  std::uint32_t* ends = ends_.data();
+  std::fill_n(ends, rows + 2, 0);
+  // Of each row, how many more parts it has than the row above; then where its list begins.
+  std::size_t slants = 0;
+  for (const Part& part : parts_) {
+    const int begin = in_strip(part.slant.begin), end = in_strip(part.slant.end);
+    ++ends[begin + 1];
+    --ends[end + 1];
+    if (part.tile == kNoTile) slants += static_cast<std::size_t>(end - begin);
+  }
+  std::uint32_t count = 0, sum = 0;
+  for (std::size_t i = 1; i <= rows; ++i) {
+    count += ends[i];
+    ends[i] = std::exchange(sum, sum + count);
+  }
+  // What is put into a row's list moves its begin on to its end.
+  pixels_.resize(sum);
+  slant_rows_.resize(slants + kSlantRows);
+  slant_levels_.resize(slants + kSlantRows + kTileWidth / kSlantPixels);
+  TileRow* slant_rows = slant_rows_.data();
+  std::uint64_t* slant_levels = slant_levels_.data();
+  for (const Part& part : parts_) {
+    const int begin = in_strip(part.slant.begin), end = in_strip(part.slant.end);
+    if (part.tile != kNoTile) {
+      const std::size_t at = part.tile + static_cast<std::size_t>(begin + begin_ - part.slant.begin);
+      list(begin, end, tile_rows_.data() + at, tile_levels_.data() + at * kTileWidth, kTileWidth);
+      continue;
+    }
+    for (int row = begin; row < end; row += kSlantRows) {
+      const double x = part.slant.x + static_cast<double>(row + begin_ - part.slant.begin) * part.slant.step;
+      stroke::slant_rows(x, part.slant.step, part.slant.across, std::min(end - row, kSlantRows), slant_rows + (row - begin),
+                         slant_levels + (row - begin));
+    }
+    list(begin, end, slant_rows, reinterpret_cast<const std::uint8_t*>(slant_levels), kSlantPixels);
+    slant_rows += end - begin;
+    slant_levels += end - begin;
+  }
 }
 
-void Parts::change(int row) {
-  int next_event = std::numeric_limits<int>::max();
-  bool ended = false;
-  for (Shown& shown : shown_) {
-    if (shown.end == row) {
-      if (parts_[shown.part].slant.end > row) {
-        compute(shown, row);
-      } else {
-        if (parts_[shown.part].tile == kNoTile) free_.push_back(shown.place);
-        ended = true;
-        continue;
-      }
-    }
-    next_event = std::min(next_event, shown.end);
-  }
-  if (ended) std::erase_if(shown_, [row](const Shown& shown) { return shown.end == row; });
-  for (; next_ < order_.size() && parts_[order_[next_]].slant.begin == row; ++next_) {
-    Shown fresh{order_[next_], 0, row, 0, nullptr, nullptr, kTileWidth};
-    const Part& part = parts_[fresh.part];
-    if (part.tile == kNoTile) {
-      if (free_.empty()) {
-        free_.push_back(static_cast<std::uint32_t>(slant_rows_.size()));
-        slant_rows_.push_back(std::make_unique<SlantRows>());
-      }
-      fresh.place = free_.back();
-      free_.pop_back();
-      compute(fresh, row);
-    } else {
-      fresh.end = part.slant.end;
-      fresh.rows = tile_rows_.data() + part.tile;
-      fresh.levels = tile_levels_.data() + std::size_t{part.tile} * kTileWidth;
-    }
-    next_event = std::min(next_event, fresh.end);
-    std::size_t at = shown_.size();
-    shown_.push_back(fresh);
-    for (; at > 0 && shown_[at - 1].part > fresh.part; --at) shown_[at] = shown_[at - 1];
-    shown_[at] = fresh;
-  }
-  if (next_ < order_.size()) next_event = std::min(next_event, parts_[order_[next_]].slant.begin);
-  next_event_ = next_event;
+void Parts::list(int begin, int end, const TileRow* rows, const std::uint8_t* levels, std::size_t stride) {
+  std::uint32_t* at = ends_.data() + begin + 1;
+  for (int i = 0; i < end - begin; ++i, levels += stride) pixels_[at[i]++] = {rows[i].x, rows[i].count, levels};
 }
 
 }  // namespace millrace::stroke

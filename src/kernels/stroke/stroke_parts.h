@@ -3,11 +3,12 @@
 // Never: used from outside this folder.
 //
 // Rows that the two straight sides of one leg cross, and nothing else touches, are most of a steep chart: their levels
-// follow from where the left side is. They are computed some rows at a time, when the sweep reaches them.
+// follow from where the left side is. All rows of a usual picture are computed at once, part by part, and listed by
+// row; of a picture with too many of them, a strip of rows at a time.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <vector>
 
 #include "src/kernels/stroke/stroke_rows.h"
@@ -28,21 +29,17 @@ class Parts {
   void add(const Slant& slant) { parts_.push_back({slant, kNoTile}); }
   void add(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower);
 
-  // Rows are asked for from the top.
+  // Rows are asked for from the top, each of them.
   void start(int height);
-  void move_to(int row) {
-    if (row == next_event_) change(row);
-  }
-  // `levels` may be read up to kTileWidth.
+  // `levels` may be read up to kTileWidth. A count may be 0.
   struct Pixels {
-    int x, count;
+    std::int32_t x, count;
     const std::uint8_t* levels;
   };
-  std::size_t count() const { return shown_.size(); }
-  Pixels at(std::size_t i, int row) const {
-    const Shown& shown = shown_[i];
-    const auto k = static_cast<std::size_t>(row - shown.begin);
-    return {shown.rows[k].x, shown.rows[k].count, shown.levels + k * shown.stride};
+  std::span<const Pixels> row(int y) {
+    if (y == end_) compute();
+    const auto k = static_cast<std::size_t>(y - begin_);
+    return {pixels_.data() + ends_[k], pixels_.data() + ends_[k + 1]};
   }
   // All of them are gone.
   void clear() {
@@ -52,30 +49,27 @@ class Parts {
 
  private:
   static constexpr std::uint32_t kNoTile = ~std::uint32_t{0};
+  // Rows of parts that are listed at once, and the height of a strip where there are more.
+  static constexpr std::size_t kMostAtOnce = 1 << 16;
+  static constexpr int kStrip = 64;
+
   struct Part {
     Slant slant;  // of a tile, only its rows
     std::uint32_t tile;
   };
-  // A part that has the row, and which of its rows are computed.
-  struct Shown {
-    std::uint32_t part, place;
-    int begin, end;
-    const TileRow* rows;
-    const std::uint8_t* levels;
-    std::size_t stride;
-  };
 
-  void change(int row);
-  void compute(Shown& shown, int row);
+  // Lists the next strip.
+  void compute();
+  // Adds a part's rows [begin, end) of the strip to the list.
+  void list(int begin, int end, const TileRow* rows, const std::uint8_t* levels, std::size_t stride);
 
   std::vector<Part> parts_;
-  std::vector<std::uint32_t> order_;  // by the first row
-  std::vector<std::uint32_t> starts_;
-  std::size_t next_ = 0;  // of order_
-  int next_event_ = -1;
-  std::vector<Shown> shown_;  // from left to right
-  std::vector<std::unique_ptr<SlantRows>> slant_rows_;
-  std::vector<std::uint32_t> free_;  // of slant_rows_
+  int height_ = 0, strip_ = 0;
+  int begin_ = 0, end_ = 0;  // of the strip that is listed
+  Buffer<Pixels> pixels_;
+  Buffer<std::uint32_t> ends_;  // in pixels_, of the row above each of the strip's and of the last one
+  Buffer<TileRow> slant_rows_;
+  Buffer<std::uint64_t> slant_levels_;
   std::size_t tile_rows_used_ = 0;
   Buffer<TileRow> tile_rows_;
   Buffer<std::uint8_t> tile_levels_;

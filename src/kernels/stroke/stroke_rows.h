@@ -30,14 +30,9 @@ inline constexpr double kLongestStep = 3, kWidestSlant = kSlantPixels - 1;
 // x is off by at most this.
 inline constexpr double kSlantError = 1.0 / (1 << 18);
 
-// kSlantPixels levels a row, the first one lowest, and room to read a tile's row from each of them.
-struct SlantRows {
-  alignas(64) std::array<TileRow, kSlantRows> rows;
-  alignas(64) std::array<std::uint64_t, kSlantRows + kTileWidth / kSlantPixels> levels;
-};
-
 // The left side crosses the top of the first row at x, in pixels, and each further row `step` further right; the right
-// side is `across` beside it. Integers and IEEE 754 single floats: the same at every CPU level.
-void slant_rows(double x, double step, double across, int count, SlantRows& out);
+// side is `across` beside it. kSlantPixels levels a row, the first one lowest. `count` is at most kSlantRows, and so many
+// rows and levels may be written. Integers and IEEE 754 single floats: the same at every CPU level.
+void slant_rows(double x, double step, double across, int count, TileRow* rows, std::uint64_t* levels);
 
 }  // namespace millrace::stroke

@@ -53,7 +53,7 @@ constexpr float kAlmostOne = 1 - 1.0F / 1024;
 
 #if MILLRACE_PORTABLE_TARGET
 
-void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, SlantRows& out) {
+void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, TileRow* rows, std::uint64_t* levels) {
   const float share = 0.5F / width, reach = width + kAlmostOne;
   const auto area = [&](float z) {
     const float u = std::max(z, 0.0F), v = std::min(u, width);
@@ -63,21 +63,21 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
     const std::int32_t x = first + i * step;
     const float left = static_cast<float>(x & 0xFFFFFF) * (1.0F / (1 << 24)), right = left + across;
     float before = 0;
-    std::uint64_t levels = 0;
+    std::uint64_t packed = 0;
     for (int k = 0; k < kSlantPixels; ++k) {
       const auto border = static_cast<float>(k + 1);
       const float now = area(border - left) - area(border - right);
-      levels |= static_cast<std::uint64_t>(static_cast<std::int32_t>((now - before) * 255.0F + 0.5F)) << (8 * k);
+      packed |= static_cast<std::uint64_t>(static_cast<std::int32_t>((now - before) * 255.0F + 0.5F)) << (8 * k);
       before = now;
     }
-    out.rows[static_cast<std::size_t>(i)] = {base + (x >> 24), static_cast<std::int32_t>(right + reach)};
-    out.levels[static_cast<std::size_t>(i)] = levels;
+    rows[i] = {base + (x >> 24), static_cast<std::int32_t>(right + reach)};
+    levels[i] = packed;
   }
 }
 
 #else
 
-void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, SlantRows& out) {
+void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, TileRow* rows, std::uint64_t* levels) {
   const hn::CappedTag<std::int32_t, 8> di;  // wider ones would mostly be half empty
   const hn::RebindToFloat<decltype(di)> df;
   using Integers = hn::Vec<decltype(di)>;
@@ -113,8 +113,8 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
     if (columns > 7) high = hn::Or(high, hn::ShiftLeft<24>(level(8)));
     const Integers pixels = hn::ConvertTo(di, hn::Add(right, hn::Set(df, reach)));
     hn::StoreInterleaved2(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), pixels, di,
-                          reinterpret_cast<std::int32_t*>(out.rows.data() + i));
-    hn::StoreInterleaved2(low, high, di, reinterpret_cast<std::int32_t*>(out.levels.data() + i));
+                          reinterpret_cast<std::int32_t*>(rows + i));
+    hn::StoreInterleaved2(low, high, di, reinterpret_cast<std::int32_t*>(levels + i));
   }
 }
 
@@ -133,7 +133,7 @@ void cross(double x, double above, double slope, int count, CrossedRows& out) {
   HWY_DYNAMIC_DISPATCH(Cross)(x, above, slope, count, out);
 }
 
-void slant_rows(double x, double step, double across, int count, SlantRows& out) {
+void slant_rows(double x, double step, double across, int count, TileRow* rows, std::uint64_t* levels) {
   constexpr double kUnit = 1 << 24;
   // Not 0: an upright line divides by it.
   constexpr double kNarrowest = 1.0 / (1 << 20);
@@ -142,7 +142,7 @@ void slant_rows(double x, double step, double across, int count, SlantRows& out)
   const double first = step < 0 ? x + step : x, base = std::floor(first);
   HWY_DYNAMIC_DISPATCH(SlantLevels)
   (static_cast<std::int32_t>(base), nearest((first - base) * kUnit), nearest(step * kUnit),
-   static_cast<float>(std::max(kNarrowest, std::fabs(step))), static_cast<float>(across), count, out);
+   static_cast<float>(std::max(kNarrowest, std::fabs(step))), static_cast<float>(across), count, rows, levels);
 }
 
 }  // namespace millrace::stroke
