@@ -38,12 +38,24 @@ void Envelope::build(std::span<const Point> points, double radius, int side) {
     }
     pieces_.push_back({begin, j});
   }
-  straights_.assign(legs, {0, 0});
+  find_straights();
+}
+
+void Envelope::find_straights() {
+  straights_.assign(legs_.size(), {0, 0, false, false});
+  const auto end_of = [&](std::size_t k) { return k + 1 < pieces_.size() ? pieces_[k + 1].begin : right_; };
   for (std::size_t k = 0; k < pieces_.size(); ++k) {
-    const Leg& leg = legs_[pieces_[k].leg];
-    const double end = k + 1 < pieces_.size() ? pieces_[k + 1].begin : right_;
-    straights_[pieces_[k].leg] = {std::max(pieces_[k].begin, leg.x0 + radius * leg.nx),
-                                  std::min(end, leg.x1 + radius * leg.nx)};
+    const std::size_t i = pieces_[k].leg;
+    const Leg& leg = legs_[i];
+    Straight& straight = straights_[i];
+    straight.begin = std::max(pieces_[k].begin, leg.x0 + radius_ * leg.nx);
+    straight.end = std::min(end_of(k), leg.x1 + radius_ * leg.nx);
+    // From leg to leg, the side goes up to a common disc and up from it, or down both times.
+    const auto goes_on = [&](std::size_t other) { return leg.nx * legs_[other].nx > 0; };
+    straight.goes_on_before = k > 0 && pieces_[k - 1].leg + 1 == i && goes_on(i - 1) &&
+                              pieces_[k - 1].begin <= std::floor(straight.begin + 0.5) - 0.5;
+    straight.goes_on_behind = k + 1 < pieces_.size() && pieces_[k + 1].leg == i + 1 && goes_on(i + 1) &&
+                              end_of(k + 1) >= std::ceil(straight.end + 0.5) - 0.5;
   }
 }
 

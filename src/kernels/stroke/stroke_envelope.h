@@ -35,9 +35,11 @@ class Envelope {
  public:
   // `side` is 1 for the upper side, -1 for the lower one.
   void build(std::span<const Point> points, double radius, int side);
-  // Where a leg's straight side is the outermost: from begin to end, if begin is less.
+  // Where a leg's straight side is the outermost: from begin to end, if begin is less. Where the envelope goes on up or
+  // down as the leg does, from the border of the pixel before begin on, or to that of the pixel behind end.
   struct Straight {
     double begin, end;
+    bool goes_on_before, goes_on_behind;
   };
   Straight straight(std::size_t leg) const { return straights_[leg]; }
   // A part of a leg's straight side that is drawn by others: from (x0, y0) to (x1, y1), or nothing if y0 is y1.
@@ -63,6 +65,7 @@ class Envelope {
   };
   class Tracer;
 
+  void find_straights();
   double outer(const Leg& leg, double x) const;
   double crossing(std::size_t earlier, std::size_t later, double from) const;
 
