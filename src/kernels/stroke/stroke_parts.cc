@@ -9,7 +9,7 @@ void Parts::add(const Tile& tile, std::span<const Corner> upper, std::span<const
   const std::size_t at = tile_rows_used_;
   tile_rows_used_ += static_cast<std::size_t>(tile.rows);
   tile_rows_.grow(tile_rows_used_, at);
-  tile_levels_.grow(tile_rows_used_ * kTileWidth, at * kTileWidth);
+  tile_levels_.grow((tile_rows_used_ + 1) * kTileWidth, at * kTileWidth);
   tile_rows(tile, upper, lower, tile_rows_.data() + at, tile_levels_.data() + at * kTileWidth);
   parts_.push_back({{tile.top, tile.top + tile.rows, 0, 0, 0}, static_cast<std::uint32_t>(at)});
 }
@@ -69,7 +69,9 @@ void Parts::compute() {
 
 void Parts::list(int begin, int end, const TileRow* rows, const std::uint8_t* levels, std::size_t stride) {
   std::uint32_t* at = ends_.data() + begin + 1;
-  for (int i = 0; i < end - begin; ++i, levels += stride) pixels_[at[i]++] = {rows[i].x, rows[i].count, levels};
+  for (int i = 0; i < end - begin; ++i, levels += stride) {
+    pixels_[at[i]++] = {rows[i].x, rows[i].count, levels + rows[i].skipped};
+  }
 }
 
 }  // namespace millrace::stroke

@@ -9,6 +9,7 @@
 // clang-format on
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "src/kernels/stroke/stroke_cells.h"
@@ -70,7 +71,7 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
       packed |= static_cast<std::uint64_t>(static_cast<std::int32_t>((now - before) * 255.0F + 0.5F)) << (8 * k);
       before = now;
     }
-    rows[i] = {base + (x >> 24), static_cast<std::int32_t>(right + reach)};
+    rows[i] = {base + (x >> 24), static_cast<std::int16_t>(right + reach), 0};
     levels[i] = packed;
   }
 }
@@ -111,6 +112,7 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
     if (columns > 5) high = hn::Or(high, hn::ShiftLeft<8>(level(6)));
     if (columns > 6) high = hn::Or(high, hn::ShiftLeft<16>(level(7)));
     if (columns > 7) high = hn::Or(high, hn::ShiftLeft<24>(level(8)));
+    static_assert(std::endian::native == std::endian::little);
     const Integers pixels = hn::ConvertTo(di, hn::Add(right, hn::Set(df, reach)));
     hn::StoreInterleaved2(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), pixels, di,
                           reinterpret_cast<std::int32_t*>(rows + i));

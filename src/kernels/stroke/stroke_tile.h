@@ -19,14 +19,15 @@ struct Corner {
 
 inline constexpr int kTileWidth = 32, kTileHeight = 64;
 
-// A row of pixels from x on: those beyond `count` are anything.
+// A row of pixels from x on, whose levels come after `skipped` others.
 struct TileRow {
-  std::int32_t x, count;
+  std::int32_t x;
+  std::int16_t count, skipped;
 };
 
 // The region between two lines of corners from left to right, one above the other, which end in the same rows. It lies
 // in `width` pixels and `rows` rows from (left, top) on, but may reach beyond the upper and the lower end. Rows without
-// ink have a count of 0. kTileWidth levels a row. IEEE 754 single floats: the same at every CPU level.
+// ink have a count of 0. kTileWidth levels a row, those left out are anything. IEEE 754 single floats: the same at every CPU level.
 struct Tile {
   int left, top, width, rows;
 };

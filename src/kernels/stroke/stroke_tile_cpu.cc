@@ -19,12 +19,14 @@ namespace millrace::stroke::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums of a row: the area left of each pixel's right border. Before them lies a 0.
-constexpr std::size_t kBefore = 16, kStride = kBefore + kTileWidth;
+// Sums of rows: the area left of each pixel's right border. Before those of a row lies a 0.
+constexpr std::size_t kBefore = 16;
 constexpr float kUnit = 1.0F / (1 << 16);
 
 struct Sums {
-  alignas(64) std::array<float, kStride * kTileHeight> of;
+  alignas(64) std::array<float, (kBefore + kTileWidth) * kTileHeight> of;
+  std::size_t stride;
+  float* row(std::size_t i) { return of.data() + i * stride + kBefore; }
 };
 
 // Part of an edge in one row: from `left` to `left + width`, `height` high, less than 0 where what lies to the right
@@ -106,8 +108,8 @@ HWY_INLINE void AddEdges(const Tile& tile, int width, std::span<const Corner> co
     float y = std::max(y0, 0.0F), x = y > y0 ? x0 + (y - y0) * slope : x0;
     if (y >= end) continue;
     int row = static_cast<int>(y);
-    float* row_sums = sums.of.data() + kStride * static_cast<std::size_t>(row) + kBefore;
-    for (;; ++row, row_sums += kStride) {
+    float* row_sums = sums.row(static_cast<std::size_t>(row));
+    for (;; ++row, row_sums += sums.stride) {
       const float next = static_cast<float>(row + 1), next_y = std::min(next, end);
       const float next_x = next_y >= y1 ? x1 : x0 + (next_y - y0) * slope;
       constexpr float kNarrowest = 1.0F / (1 << 20);
@@ -121,18 +123,17 @@ HWY_INLINE void AddEdges(const Tile& tile, int width, std::span<const Corner> co
 
 void TileRows(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
               std::uint8_t* levels) {
-  const int width = tile.width <= 16 ? 16 : kTileWidth;
+  const int width = (tile.width + 15) / 16 * 16;
   Sums sums;
-  std::memset(sums.of.data(), 0, static_cast<std::size_t>(tile.rows) * kStride * sizeof(float));
+  sums.stride = kBefore + static_cast<std::size_t>(width);
+  std::memset(sums.of.data(), 0, static_cast<std::size_t>(tile.rows) * sums.stride * sizeof(float));
   // What lies right of a lower side that goes down is the stroke.
   AddEdges(tile, width, upper, -1, sums);
   AddEdges(tile, width, lower, 1, sums);
-  alignas(64) std::array<std::uint8_t, 2 * kTileWidth> row_levels{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(tile.rows); ++i) {
-    const std::uint32_t inked = Levels(sums.of.data() + i * kStride + kBefore, width, row_levels.data());
-    const int begin = inked == 0 ? 0 : std::countr_zero(inked), end = 32 - std::countl_zero(inked);
-    rows[i] = {tile.left + begin, end - begin};
-    std::memcpy(levels + i * kTileWidth, row_levels.data() + begin, kTileWidth);
+    const std::uint32_t inked = Levels(sums.row(i), width, levels + i * kTileWidth);
+    const int begin = std::countr_zero(inked | 1U << 31), end = 32 - std::countl_zero(inked);
+    rows[i] = {tile.left + begin, static_cast<std::int16_t>(std::max(0, end - begin)), static_cast<std::int16_t>(begin)};
   }
 }
 
