@@ -37,6 +37,15 @@ struct Slice {
 
 static_assert(kTileWidth == 32);
 
+// 1.5 * 2^23: what is added to it lies in the lowest bits of the sum, rounded to the nearest integer.
+constexpr float kToNearest = 12582912;
+// Of each pixel, where its right border is.
+alignas(64) constexpr auto kBorders = [] {
+  std::array<float, kTileWidth> out{};
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<float>(k + 1);
+  return out;
+}();
+
 // Levels() returns a bit for each level that is not 0.
 #if MILLRACE_PORTABLE_TARGET
 
@@ -51,8 +60,9 @@ void Add(const Slice& slice, int width, float* sums) {
 std::uint32_t Levels(const float* sums, int width, std::uint8_t* levels) {
   std::uint32_t inked = 0;
   for (int k = 0; k < width; ++k) {
-    const auto level = static_cast<std::int32_t>((sums[k] - sums[k - 1]) * 255.0F + 0.5F);
-    levels[k] = static_cast<std::uint8_t>(std::clamp(level, 0, 255));
+    const float share = std::min(std::max(sums[k] - sums[k - 1], 0.0F), 1.0F);
+    const std::uint32_t level = std::bit_cast<std::uint32_t>(share * 255.0F + kToNearest) & 255;
+    levels[k] = static_cast<std::uint8_t>(level);
     inked |= std::uint32_t{level > 0} << k;
   }
   return inked;
@@ -67,7 +77,8 @@ HWY_INLINE void Add(const Slice& slice, int width, float* HWY_RESTRICT sums) {
   const auto left = hn::Set(d, slice.left), reach = hn::Set(d, slice.width), height = hn::Set(d, slice.height);
   const auto share = hn::Set(d, slice.height * (0.5F / slice.width));
   for (int k = 0; k < width; k += static_cast<int>(hn::Lanes(d))) {
-    const auto u = hn::Max(hn::Sub(hn::Iota(d, static_cast<float>(k + 1)), left), hn::Zero(d)), v = hn::Min(u, reach);
+    const auto border = hn::Load(d, kBorders.data() + k);
+    const auto u = hn::Max(hn::Sub(border, left), hn::Zero(d)), v = hn::Min(u, reach);
     const auto area = hn::Add(hn::Mul(hn::Mul(v, v), share), hn::Mul(height, hn::Sub(u, v)));
     hn::Store(hn::Add(hn::Load(d, sums + k), area), d, sums + k);
   }
@@ -80,7 +91,9 @@ HWY_INLINE std::uint32_t Levels(const float* HWY_RESTRICT sums, int width, std::
   const hn::Rebind<std::uint8_t, Floats> db;
   for (int k = 0; k < width; k += static_cast<int>(hn::Lanes(d))) {
     const auto share = hn::Sub(hn::Load(d, sums + k), hn::LoadU(d, sums + k - 1));
-    const auto level = hn::ConvertTo(di, hn::Add(hn::Mul(share, hn::Set(d, 255.0F)), hn::Set(d, 0.5F)));
+    const auto bounded = hn::Min(hn::Max(share, hn::Zero(d)), hn::Set(d, 1.0F));
+    const auto rounded = hn::Add(hn::Mul(bounded, hn::Set(d, 255.0F)), hn::Set(d, kToNearest));
+    const auto level = hn::And(hn::BitCast(di, rounded), hn::Set(di, 255));
     hn::StoreU(hn::DemoteTo(db, level), db, levels + k);
     std::array<std::uint8_t, 8> mask{};
     hn::StoreMaskBits(di, hn::Gt(level, hn::Zero(di)), mask.data());
