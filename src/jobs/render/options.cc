@@ -167,7 +167,7 @@ void Options::settle() {
 
 std::vector<std::pair<std::string, std::string>> record(const Options& options) {
   // Raised when the same options draw other pixels.
-  constexpr int kDrawing = 1;
+  constexpr int kDrawing = 2;
   std::vector<std::string> columns;
   for (const auto& [role, name] : options.columns) columns.push_back(fmt::format("{}={}", role, name));
   std::vector<std::pair<std::string, std::string>> out = {

@@ -1,5 +1,6 @@
 #include "src/kernels/ink/ink.h"
 
+#include <bit>
 #include <cstring>
 
 namespace millrace::ink {
@@ -64,17 +65,36 @@ Tones tones(std::uint8_t paper, std::uint8_t ink) {
   return out;
 }
 
+namespace {
+
+// Literals that are painted together.
+constexpr std::size_t kTogether = 8;
+static_assert(std::endian::native == std::endian::little);
+
+// At most kTogether literals, and paper behind them up to kTogether pixels. Levels beyond them may be read.
+void paint_few(const std::uint8_t* levels, std::size_t count, const Tones& tones, std::uint8_t* out) {
+  std::uint64_t few;
+  std::memcpy(&few, levels, sizeof few);
+  if (count < kTogether) few &= (std::uint64_t{1} << (8 * count)) - 1;
+  for (std::size_t i = 0; i < kTogether; ++i) out[i] = tones[few >> (8 * i) & 255];
+}
+
+}  // namespace
+
 void paint(const Picture& picture, const Tones& tones, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(picture.width());
-  std::memset(out, tones[0], width * static_cast<std::size_t>(picture.height()));
-  for (int y = 0; y < picture.height(); ++y) {
-    std::uint8_t* line = out + static_cast<std::size_t>(y) * width;
+  for (int y = 0; y < picture.height(); ++y, out += width) {
+    std::memset(out, tones[0], width);
     const std::uint8_t* level = picture.levels(y);
     for (const Span& span : picture.row(y)) {
-      std::uint8_t* at = line + span.x;
-      for (std::size_t i = 0; i < span.literals; ++i) at[i] = tones[level[i]];
+      // How many literals there are varies from row to row, and a branch on it would be guessed wrong half of the time.
+      std::size_t i = 0;
+      for (; i < span.literals && span.x + i + kTogether <= width; i += kTogether) {
+        paint_few(level + i, span.literals - i, tones, out + span.x + i);
+      }
+      for (; i < span.literals; ++i) out[span.x + i] = tones[level[i]];
       level += span.literals;
-      std::memset(at + span.literals, tones[span.level], span.run);
+      if (span.run > 0) std::memset(out + span.x + span.literals, tones[span.level], span.run);
     }
   }
 }

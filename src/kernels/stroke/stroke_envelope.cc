@@ -8,16 +8,15 @@
 
 namespace millrace::stroke {
 
-void Envelope::build(std::span<const Point> points, double radius, int side) {
+void Envelope::build(std::span<const Point> points, double radius) {
   radius_ = radius;
-  side_ = side;
+  side_ = 1;
   legs_.clear();
-  pieces_.clear();
   const std::size_t legs = points.size() < 2 ? 1 : points.size() - 1;
   for (std::size_t i = 0; i < legs; ++i) {
     const Point& a = points[i];
     const Point& b = points[std::min(i + 1, points.size() - 1)];
-    Leg leg{a.x, side * a.y, b.x, side * b.y, 0, -1, 0};
+    Leg leg{a.x, a.y, b.x, b.y, 0, -1, 0};
     const double dx = leg.x1 - leg.x0, dy = leg.y1 - leg.y0, length = std::sqrt(dx * dx + dy * dy);
     if (length > 0) {
       leg.nx = dy / length;
@@ -28,8 +27,23 @@ void Envelope::build(std::span<const Point> points, double radius, int side) {
   }
   left_ = points.front().x - radius;
   right_ = points.back().x + radius;
-  for (std::size_t j = 0; j < legs; ++j) {
-    double begin = legs_[j].x0 - radius;
+  find_pieces();
+}
+
+void Envelope::build_opposite(const Envelope& other) {
+  radius_ = other.radius_;
+  side_ = -other.side_;
+  left_ = other.left_;
+  right_ = other.right_;
+  legs_.clear();
+  for (const Leg& l : other.legs_) legs_.push_back({l.x0, -l.y0, l.x1, -l.y1, -l.nx, l.ny, -l.slope});
+  find_pieces();
+}
+
+void Envelope::find_pieces() {
+  pieces_.clear();
+  for (std::size_t j = 0; j < legs_.size(); ++j) {
+    double begin = legs_[j].x0 - radius_;
     while (!pieces_.empty()) {
       begin = crossing(pieces_.back().leg, j, pieces_.back().begin);
       if (begin > pieces_.back().begin) break;

@@ -33,8 +33,9 @@ struct Outline {
 
 class Envelope {
  public:
-  // `side` is 1 for the upper side, -1 for the lower one.
-  void build(std::span<const Point> points, double radius, int side);
+  // The upper side; the lower one of the same stroke.
+  void build(std::span<const Point> points, double radius);
+  void build_opposite(const Envelope& other);
   // Where a leg's straight side is the outermost: from begin to end, if begin is less. Where the envelope goes on up or
   // down as the leg does, from the border of the pixel before begin on, or to that of the pixel behind end.
   struct Straight {
@@ -65,6 +66,7 @@ class Envelope {
   };
   class Tracer;
 
+  void find_pieces();
   void find_straights();
   double outer(const Leg& leg, double x) const;
   double crossing(std::size_t earlier, std::size_t later, double from) const;

@@ -9,8 +9,8 @@ namespace millrace::stroke {
 void Sides::build(std::span<const Point> points, double radius) {
   points_.assign(points.begin(), points.end());
   radius_ = radius;
-  upper_.build(points, radius, 1);
-  lower_.build(points, radius, -1);
+  upper_.build(points, radius);
+  lower_.build_opposite(upper_);
 }
 
 void Sides::draw(Cells& cells) {

@@ -30,9 +30,10 @@ struct Sums {
 };
 
 // Part of an edge in one row: from `left` to `left + width`, `height` high, less than 0 where what lies to the right
-// is lost. Left of z it has the area height * (min(z, width)^2 / (2 width) + max(z - width, 0)).
+// is lost. Left of z it has the area height * (min(z, width)^2 / (2 width) + max(z - width, 0)). `share` is height / (2
+// width), which all parts of an edge have in common.
 struct Slice {
-  float left, width, height;
+  float left, width, height, share;
 };
 
 static_assert(kTileWidth == 32);
@@ -50,10 +51,9 @@ alignas(64) constexpr auto kBorders = [] {
 #if MILLRACE_PORTABLE_TARGET
 
 void Add(const Slice& slice, int width, float* sums) {
-  const float share = slice.height * (0.5F / slice.width);
   for (int k = 0; k < width; ++k) {
     const float u = std::max(static_cast<float>(k + 1) - slice.left, 0.0F), v = std::min(u, slice.width);
-    sums[k] = sums[k] + (v * v * share + slice.height * (u - v));
+    sums[k] = sums[k] + (v * v * slice.share + slice.height * (u - v));
   }
 }
 
@@ -75,7 +75,7 @@ using Floats = hn::CappedTag<float, 16>;
 HWY_INLINE void Add(const Slice& slice, int width, float* HWY_RESTRICT sums) {
   const Floats d;
   const auto left = hn::Set(d, slice.left), reach = hn::Set(d, slice.width), height = hn::Set(d, slice.height);
-  const auto share = hn::Set(d, slice.height * (0.5F / slice.width));
+  const auto share = hn::Set(d, slice.share);
   for (int k = 0; k < width; k += static_cast<int>(hn::Lanes(d))) {
     const auto border = hn::Load(d, kBorders.data() + k);
     const auto u = hn::Max(hn::Sub(border, left), hn::Zero(d)), v = hn::Min(u, reach);
@@ -118,15 +118,16 @@ HWY_INLINE void AddEdges(const Tile& tile, int width, std::span<const Corner> co
     const float x0 = static_cast<float>(high.x - left) * kUnit, y0 = static_cast<float>(high.y - top) * kUnit;
     const float x1 = static_cast<float>(low.x - left) * kUnit, y1 = static_cast<float>(low.y - top) * kUnit;
     const float slope = (x1 - x0) / (y1 - y0), end = std::min(y1, bottom);
-    float y = std::max(y0, 0.0F), x = y > y0 ? x0 + (y - y0) * slope : x0;
+    // An upright edge has no width to share out.
+    constexpr float kNarrowest = 1.0F / (1 << 20);
+    const float share = sign * 0.5F / std::max(kNarrowest, std::fabs(slope));
+    float y = std::max(y0, 0.0F), x = x0 + (y - y0) * slope;
     if (y >= end) continue;
-    int row = static_cast<int>(y);
+    const int row = static_cast<int>(y);
     float* row_sums = sums.row(static_cast<std::size_t>(row));
-    for (;; ++row, row_sums += sums.stride) {
-      const float next = static_cast<float>(row + 1), next_y = std::min(next, end);
-      const float next_x = next_y >= y1 ? x1 : x0 + (next_y - y0) * slope;
-      constexpr float kNarrowest = 1.0F / (1 << 20);
-      Add({std::min(x, next_x), std::max(kNarrowest, std::fabs(next_x - x)), sign * (next_y - y)}, width, row_sums);
+    for (float below = static_cast<float>(row) + 1;; below += 1, row_sums += sums.stride) {
+      const float next_y = std::min(below, end), next_x = x0 + (next_y - y0) * slope;
+      Add({std::min(x, next_x), std::fabs(next_x - x), sign * (next_y - y), share}, width, row_sums);
       if (next_y >= end) break;
       x = next_x;
       y = next_y;
