@@ -1,6 +1,7 @@
 #include "src/kernels/stroke/stroke_cells.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <utility>

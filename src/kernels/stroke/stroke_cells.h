@@ -9,26 +9,19 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "src/kernels/ink/ink.h"
+#include "src/kernels/stroke/stroke_fixed.h"
 #include "src/kernels/stroke/stroke_parts.h"
 #include "src/memory/buffer.h"
 
 namespace millrace::stroke {
 
-inline constexpr int kOne = 1 << 16;
 // Areas are finer than edges by so many bits: a million edges of one unit each must not lose their shares.
 inline constexpr int kFiner = 8;
-
-// The nearest integer, ties to even, of a value below 2^31: adding 1.5 * 2^52 leaves it in the lowest bits.
-inline std::int32_t nearest(double v) {
-  return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(v + 6755399441055744.0) & 0xFFFFFFFF);
-}
-inline std::int32_t to_fixed(double v) { return nearest(v * kOne); }
 
 class Cells {
  public:

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "src/kernels/stroke/stroke_cells.h"
+#include "src/kernels/stroke/stroke_fixed.h"
 
 namespace millrace::stroke {
 
@@ -67,9 +67,9 @@ void Envelope::find_straights() {
     // From leg to leg, the side goes up to a common disc and up from it, or down both times.
     const auto goes_on = [&](std::size_t other) { return leg.nx * legs_[other].nx > 0; };
     straight.goes_on_before = k > 0 && pieces_[k - 1].leg + 1 == i && goes_on(i - 1) &&
-                              pieces_[k - 1].begin <= std::floor(straight.begin + 0.5) - 0.5;
+                              pieces_[k - 1].begin <= floor_of(straight.begin + 0.5) - 0.5;
     straight.goes_on_behind = k + 1 < pieces_.size() && pieces_[k + 1].leg == i + 1 && goes_on(i + 1) &&
-                              end_of(k + 1) >= std::ceil(straight.end + 0.5) - 0.5;
+                              end_of(k + 1) >= ceil_of(straight.end + 0.5) - 0.5;
   }
 }
 

@@ -145,7 +145,7 @@ void slant_rows(double x, double step, double across, int count, TileRow* rows, 
   constexpr double kNarrowest = 1.0 / (1 << 20);
   static_assert(kSlantRows * kLongestStep + 2 < 128);
   // Where the sides go left, a row begins at its bottom.
-  const double first = step < 0 ? x + step : x, base = std::floor(first);
+  const double first = step < 0 ? x + step : x, base = floor_of(first);
   HWY_DYNAMIC_DISPATCH(SlantLevels)
   (static_cast<std::int32_t>(base), nearest((first - base) * kUnit), nearest(step * kUnit),
    static_cast<float>(std::max(kNarrowest, std::fabs(step))), static_cast<float>(across), count, rows, levels);

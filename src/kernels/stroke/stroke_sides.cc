@@ -75,16 +75,16 @@ void Sides::find_slants(const Cells& cells) {
     const bool down = dy > 0;
     const Envelope::Straight left = (down ? lower_ : upper_).straight(i), right = (down ? upper_ : lower_).straight(i);
     // Where the left side may be, from a row's top to its bottom; the left upper corner of the picture is (0, 0).
-    const double first = left.goes_on_before ? left.begin + 0.5 : std::ceil(left.begin + 0.5);
-    const double last = right.goes_on_behind ? right.end + 0.5 : std::floor(right.end + 0.5);
+    const double first = left.goes_on_before ? left.begin + 0.5 : ceil_of(left.begin + 0.5);
+    const double last = right.goes_on_behind ? right.end + 0.5 : floor_of(right.end + 0.5);
     const double begin = std::max({0.0, first, right.begin + 0.5 - across}) + kSlantError;
     const double end = std::min(left.end + 0.5, std::min<double>(last, cells.width()) - across) - kSlantError;
     if (begin >= end) continue;
     // A point of the left side: on the normal from the leg's begin, or simply as far left in its row.
     const double x = a.x + 0.5 - across / 2, y = a.y + 0.5;
     const double y_begin = y + (begin - x) / step, y_end = y + (end - x) / step;
-    const double top = std::max(0.0, std::ceil(std::min(y_begin, y_end)));
-    const double bottom = std::min<double>(cells.height(), std::floor(std::max(y_begin, y_end)));
+    const double top = ceil_of(std::max(0.0, std::min(y_begin, y_end)));
+    const double bottom = floor_of(std::min<double>(cells.height(), std::max(y_begin, y_end)));
     if (!(bottom - top >= kFewestRows)) continue;
     const double x_top = x + (top - y) * step, x_bottom = x + (bottom - y) * step;
     slants_.push_back({static_cast<int>(top), static_cast<int>(bottom), x_top, step, across});
