@@ -19,14 +19,14 @@ namespace millrace::stroke::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums of rows: the area left of each pixel's right border. Before those of a row lies a 0.
-constexpr std::size_t kBefore = 16;
 constexpr float kUnit = 1.0F / (1 << 16);
 
+// Sums of rows of kWidth pixels: the area left of each pixel's right border. Before those of a row lies a 0.
+template <int kWidth>
 struct Sums {
-  alignas(64) std::array<float, (kBefore + kTileWidth) * kTileHeight> of;
-  std::size_t stride;
-  float* row(std::size_t i) { return of.data() + i * stride + kBefore; }
+  static constexpr std::size_t kBefore = kWidth < 16 ? 8 : 16, kStride = kBefore + kWidth;
+  alignas(64) std::array<float, kStride * kTileHeight> of;
+  float* row(std::size_t i) { return of.data() + i * kStride + kBefore; }
 };
 
 // Part of an edge in one row: from `left` to `left + width`, `height` high, less than 0 where what lies to the right
@@ -50,16 +50,18 @@ alignas(64) constexpr auto kBorders = [] {
 // Levels() returns a bit for each level that is not 0.
 #if MILLRACE_PORTABLE_TARGET
 
-void Add(const Slice& slice, int width, float* sums) {
-  for (int k = 0; k < width; ++k) {
+template <int kWidth>
+void Add(const Slice& slice, float* sums) {
+  for (int k = 0; k < kWidth; ++k) {
     const float u = std::max(static_cast<float>(k + 1) - slice.left, 0.0F), v = std::min(u, slice.width);
     sums[k] = sums[k] + (v * v * slice.share + slice.height * (u - v));
   }
 }
 
-std::uint32_t Levels(const float* sums, int width, std::uint8_t* levels) {
+template <int kWidth>
+std::uint32_t Levels(const float* sums, std::uint8_t* levels) {
   std::uint32_t inked = 0;
-  for (int k = 0; k < width; ++k) {
+  for (int k = 0; k < kWidth; ++k) {
     const float share = std::min(std::max(sums[k] - sums[k - 1], 0.0F), 1.0F);
     const std::uint32_t level = std::bit_cast<std::uint32_t>(share * 255.0F + kToNearest) & 255;
     levels[k] = static_cast<std::uint8_t>(level);
@@ -70,13 +72,15 @@ std::uint32_t Levels(const float* sums, int width, std::uint8_t* levels) {
 
 #else
 
-using Floats = hn::CappedTag<float, 16>;
+template <int kWidth>
+using Floats = hn::CappedTag<float, std::min(16, kWidth)>;
 
-HWY_INLINE void Add(const Slice& slice, int width, float* HWY_RESTRICT sums) {
-  const Floats d;
+template <int kWidth>
+HWY_INLINE void Add(const Slice& slice, float* HWY_RESTRICT sums) {
+  const Floats<kWidth> d;
   const auto left = hn::Set(d, slice.left), reach = hn::Set(d, slice.width), height = hn::Set(d, slice.height);
   const auto share = hn::Set(d, slice.share);
-  for (int k = 0; k < width; k += static_cast<int>(hn::Lanes(d))) {
+  for (int k = 0; k < kWidth; k += static_cast<int>(hn::MaxLanes(d))) {
     const auto border = hn::Load(d, kBorders.data() + k);
     const auto u = hn::Max(hn::Sub(border, left), hn::Zero(d)), v = hn::Min(u, reach);
     const auto area = hn::Add(hn::Mul(hn::Mul(v, v), share), hn::Mul(height, hn::Sub(u, v)));
@@ -84,12 +88,13 @@ HWY_INLINE void Add(const Slice& slice, int width, float* HWY_RESTRICT sums) {
   }
 }
 
-HWY_INLINE std::uint32_t Levels(const float* HWY_RESTRICT sums, int width, std::uint8_t* HWY_RESTRICT levels) {
+template <int kWidth>
+HWY_INLINE std::uint32_t Levels(const float* HWY_RESTRICT sums, std::uint8_t* HWY_RESTRICT levels) {
   std::uint32_t inked = 0;
-  const Floats d;
-  const hn::RebindToSigned<Floats> di;
-  const hn::Rebind<std::uint8_t, Floats> db;
-  for (int k = 0; k < width; k += static_cast<int>(hn::Lanes(d))) {
+  const Floats<kWidth> d;
+  const hn::RebindToSigned<Floats<kWidth>> di;
+  const hn::Rebind<std::uint8_t, Floats<kWidth>> db;
+  for (int k = 0; k < kWidth; k += static_cast<int>(hn::MaxLanes(d))) {
     const auto share = hn::Sub(hn::Load(d, sums + k), hn::LoadU(d, sums + k - 1));
     const auto bounded = hn::Min(hn::Max(share, hn::Zero(d)), hn::Set(d, 1.0F));
     const auto rounded = hn::Add(hn::Mul(bounded, hn::Set(d, 255.0F)), hn::Set(d, kToNearest));
@@ -106,7 +111,8 @@ HWY_INLINE std::uint32_t Levels(const float* HWY_RESTRICT sums, int width, std::
 #endif
 
 // All edges from one corner to the next; going down they add to what lies right of them if `direction` is 1.
-HWY_INLINE void AddEdges(const Tile& tile, int width, std::span<const Corner> corners, float direction, Sums& sums) {
+template <int kWidth>
+HWY_INLINE void AddEdges(const Tile& tile, std::span<const Corner> corners, float direction, Sums<kWidth>& sums) {
   // Corners are less than 2^24 units away, so that they stay exact.
   const std::int32_t left = tile.left << 16, top = tile.top << 16;
   const auto bottom = static_cast<float>(tile.rows);
@@ -125,9 +131,9 @@ HWY_INLINE void AddEdges(const Tile& tile, int width, std::span<const Corner> co
     if (y >= end) continue;
     const int row = static_cast<int>(y);
     float* row_sums = sums.row(static_cast<std::size_t>(row));
-    for (float below = static_cast<float>(row) + 1;; below += 1, row_sums += sums.stride) {
+    for (float below = static_cast<float>(row) + 1;; below += 1, row_sums += Sums<kWidth>::kStride) {
       const float next_y = std::min(below, end), next_x = x0 + (next_y - y0) * slope;
-      Add({std::min(x, next_x), std::fabs(next_x - x), sign * (next_y - y), share}, width, row_sums);
+      Add<kWidth>({std::min(x, next_x), std::fabs(next_x - x), sign * (next_y - y), share}, row_sums);
       if (next_y >= end) break;
       x = next_x;
       y = next_y;
@@ -135,20 +141,27 @@ HWY_INLINE void AddEdges(const Tile& tile, int width, std::span<const Corner> co
   }
 }
 
+template <int kWidth>
+void Rows(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
+          std::uint8_t* levels) {
+  Sums<kWidth> sums;
+  std::memset(sums.of.data(), 0, static_cast<std::size_t>(tile.rows) * Sums<kWidth>::kStride * sizeof(float));
+  // What lies right of a lower side that goes down is the stroke.
+  AddEdges<kWidth>(tile, upper, -1, sums);
+  AddEdges<kWidth>(tile, lower, 1, sums);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(tile.rows); ++i) {
+    const std::uint32_t inked = Levels<kWidth>(sums.row(i), levels + i * kTileWidth);
+    const int begin = std::countr_zero(inked | 1U << 31), end = 32 - std::countl_zero(inked);
+    rows[i] = {tile.left + begin, static_cast<std::int16_t>(std::max(0, end - begin)),
+               static_cast<std::int16_t>(begin)};
+  }
+}
+
 void TileRows(const Tile& tile, std::span<const Corner> upper, std::span<const Corner> lower, TileRow* rows,
               std::uint8_t* levels) {
-  const int width = (tile.width + 15) / 16 * 16;
-  Sums sums;
-  sums.stride = kBefore + static_cast<std::size_t>(width);
-  std::memset(sums.of.data(), 0, static_cast<std::size_t>(tile.rows) * sums.stride * sizeof(float));
-  // What lies right of a lower side that goes down is the stroke.
-  AddEdges(tile, width, upper, -1, sums);
-  AddEdges(tile, width, lower, 1, sums);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(tile.rows); ++i) {
-    const std::uint32_t inked = Levels(sums.row(i), width, levels + i * kTileWidth);
-    const int begin = std::countr_zero(inked | 1U << 31), end = 32 - std::countl_zero(inked);
-    rows[i] = {tile.left + begin, static_cast<std::int16_t>(std::max(0, end - begin)), static_cast<std::int16_t>(begin)};
-  }
+  if (tile.width <= 8) return Rows<8>(tile, upper, lower, rows, levels);
+  if (tile.width <= 16) return Rows<16>(tile, upper, lower, rows, levels);
+  Rows<kTileWidth>(tile, upper, lower, rows, levels);
 }
 
 }  // namespace millrace::stroke::HWY_NAMESPACE
