@@ -13,21 +13,6 @@ void Picture::begin(int width, int height) {
   level_rows_.resize(static_cast<std::size_t>(height) + 1);
 }
 
-void Picture::begin_row() {
-  rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(span_count_);
-  level_rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(level_count_);
-  ++begun_;
-  open_ = false;
-  const auto most = static_cast<std::size_t>(width_) + kBeyond;
-  spans_.grow(span_count_ + most, span_count_);
-  levels_.grow(level_count_ + most, level_count_);
-}
-
-Picture::Room Picture::begin_whole_row() {
-  begin_row();
-  return {spans_.data() + span_count_, levels_.data() + level_count_};
-}
-
 void Picture::add_literal(int x, std::uint8_t level) {
   // A run closes its span.
   if (!open_ || x != end_ || spans_[span_count_ - 1].run > 0) {

@@ -173,8 +173,11 @@ class RowWriter {
     levels_ += literals;
   }
   void put(const Parts::Pixels& pixels) {
+    // Few have more than half of what there may be.
+    constexpr int kFew = kTileWidth / 2;
     static_assert(kTileWidth <= ink::Picture::kBeyond);
-    std::memcpy(levels_, pixels.levels, kTileWidth);
+    std::memcpy(levels_, pixels.levels, kFew);
+    if (pixels.count > kFew) std::memcpy(levels_ + kFew, pixels.levels + kFew, kFew);
     *span_ = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
     span_ += pixels.count > 0;
     levels_ += pixels.count;

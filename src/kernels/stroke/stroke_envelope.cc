@@ -57,19 +57,22 @@ void Envelope::find_pieces() {
 
 void Envelope::find_straights() {
   straights_.assign(legs_.size(), {0, 0, false, false});
-  const auto end_of = [&](std::size_t k) { return k + 1 < pieces_.size() ? pieces_[k + 1].begin : right_; };
-  for (std::size_t k = 0; k < pieces_.size(); ++k) {
-    const std::size_t i = pieces_[k].leg;
+  const std::size_t pieces = pieces_.size();
+  for (std::size_t k = 0; k < pieces; ++k) {
+    const std::size_t i = pieces_[k].leg, before = k - (k > 0 ? 1 : 0), behind = k + (k + 1 < pieces ? 1 : 0);
+    const double end = k + 1 < pieces ? pieces_[k + 1].begin : right_;
+    const double end_behind = k + 2 < pieces ? pieces_[k + 2].begin : right_;
     const Leg& leg = legs_[i];
     Straight& straight = straights_[i];
     straight.begin = std::max(pieces_[k].begin, leg.x0 + radius_ * leg.nx);
-    straight.end = std::min(end_of(k), leg.x1 + radius_ * leg.nx);
-    // From leg to leg, the side goes up to a common disc and up from it, or down both times.
-    const auto goes_on = [&](std::size_t other) { return leg.nx * legs_[other].nx > 0; };
-    straight.goes_on_before = k > 0 && pieces_[k - 1].leg + 1 == i && goes_on(i - 1) &&
-                              pieces_[k - 1].begin <= floor_of(straight.begin + 0.5) - 0.5;
-    straight.goes_on_behind = k + 1 < pieces_.size() && pieces_[k + 1].leg == i + 1 && goes_on(i + 1) &&
-                              end_of(k + 1) >= ceil_of(straight.end + 0.5) - 0.5;
+    straight.end = std::min(end, leg.x1 + radius_ * leg.nx);
+    // From leg to leg, the side goes up to a common disc and up from it, or down both times. No branches: they would be
+    // guessed wrong half of the time.
+    const auto goes_on = [&](std::size_t other) { return leg.nx * legs_[pieces_[other].leg].nx > 0; };
+    straight.goes_on_before = (pieces_[before].leg + 1 == i) & goes_on(before) &
+                              (pieces_[before].begin <= floor_of(straight.begin + 0.5) - 0.5);
+    straight.goes_on_behind =
+        (pieces_[behind].leg == i + 1) & goes_on(behind) & (end_behind >= ceil_of(straight.end + 0.5) - 0.5);
   }
 }
 

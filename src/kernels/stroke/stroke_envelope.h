@@ -42,7 +42,7 @@ class Envelope {
     double begin, end;
     bool goes_on_before, goes_on_behind;
   };
-  Straight straight(std::size_t leg) const { return straights_[leg]; }
+  const Straight& straight(std::size_t leg) const { return straights_[leg]; }
   // A part of a leg's straight side that is drawn by others: from (x0, y0) to (x1, y1), or nothing if y0 is y1.
   struct Gap {
     double x0, y0, x1, y1;

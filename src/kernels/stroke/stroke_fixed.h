@@ -20,11 +20,11 @@ inline std::int32_t to_fixed(double v) { return nearest(v * kOne); }
 // Of values below 2^50.
 inline double floor_of(double v) {
   const double near = (v + kToInteger) - kToInteger;
-  return near > v ? near - 1 : near;
+  return near - static_cast<double>(static_cast<int>(near > v));
 }
 inline double ceil_of(double v) {
   const double near = (v + kToInteger) - kToInteger;
-  return near < v ? near + 1 : near;
+  return near + static_cast<double>(static_cast<int>(near < v));
 }
 
 }  // namespace millrace::stroke

@@ -58,8 +58,8 @@ void Parts::compute() {
     }
     for (int row = begin; row < end; row += kSlantRows) {
       const double x = part.slant.x + static_cast<double>(row + begin_ - part.slant.begin) * part.slant.step;
-      stroke::slant_rows(x, part.slant.step, part.slant.across, std::min(end - row, kSlantRows), slant_rows + (row - begin),
-                         slant_levels + (row - begin));
+      stroke::slant_rows(x, part.slant.step, part.slant.across, std::min(end - row, kSlantRows),
+                         slant_rows + (row - begin), slant_levels + (row - begin));
     }
     list(begin, end, slant_rows, reinterpret_cast<const std::uint8_t*>(slant_levels), kSlantPixels);
     slant_rows += end - begin;

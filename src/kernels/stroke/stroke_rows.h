@@ -31,8 +31,8 @@ inline constexpr double kLongestStep = 3, kWidestSlant = kSlantPixels - 1;
 inline constexpr double kSlantError = 1.0 / (1 << 18);
 
 // The left side crosses the top of the first row at x, in pixels, and each further row `step` further right; the right
-// side is `across` beside it. kSlantPixels levels a row, the first one lowest. `count` is at most kSlantRows, and so many
-// rows and levels may be written. Integers and IEEE 754 single floats: the same at every CPU level.
+// side is `across` beside it. kSlantPixels levels a row, the first one lowest. `count` is at most kSlantRows, and so
+// many rows and levels may be written. Integers and IEEE 754 single floats: the same at every CPU level.
 void slant_rows(double x, double step, double across, int count, TileRow* rows, std::uint64_t* levels);
 
 }  // namespace millrace::stroke

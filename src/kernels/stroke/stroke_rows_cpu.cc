@@ -46,17 +46,18 @@ void Cross(double x, double above, double slope, int count, CrossedRows& out) {
   }
 }
 
-// The left side of row i is (first + i * step) / 2^24 pixels right of pixel `base`. The area left of z and right of a line that goes from 0 to `width` while it crosses the row is
-// min(z, width)^2 / (2 width) + max(z - width, 0). The area of a pixel is the difference of that at its borders, for
-// the left side less the right side.
-// 1.5 * 2^23: what is added to it lies in the lowest bits of the sum, rounded to the nearest integer.
+// The left side of row i is (first + i * step) / 2^24 pixels right of pixel `base`. The area left of z and right of a
+// line that goes from 0 to `width` while it crosses the row is min(z, width)^2 / (2 width) + max(z - width, 0). The
+// area of a pixel is the difference of that at its borders, for the left side less the right side. 1.5 * 2^23: what is
+// added to it lies in the lowest bits of the sum, rounded to the nearest integer.
 constexpr float kToNearest = 12582912;
 // Less than 1/1024 of a pixel's ink may be left out.
 constexpr float kAlmostOne = 1 - 1.0F / 1024;
 
 #if MILLRACE_PORTABLE_TARGET
 
-void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, TileRow* rows, std::uint64_t* levels) {
+void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count,
+                 TileRow* rows, std::uint64_t* levels) {
   const float share = 0.5F / width, reach = width + kAlmostOne;
   const auto area = [&](float z) {
     const float u = std::max(z, 0.0F), v = std::min(u, width);
@@ -80,7 +81,8 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
 
 #else
 
-void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count, TileRow* rows, std::uint64_t* levels) {
+void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count,
+                 TileRow* rows, std::uint64_t* levels) {
   const hn::CappedTag<std::int32_t, 8> di;  // wider ones would mostly be half empty
   const hn::RebindToFloat<decltype(di)> df;
   using Integers = hn::Vec<decltype(di)>;

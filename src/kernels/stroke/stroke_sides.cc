@@ -1,8 +1,8 @@
 #include "src/kernels/stroke/stroke_sides.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <utility>
 
 namespace millrace::stroke {
 
@@ -55,8 +55,8 @@ void Sides::draw_line(std::size_t i, Cells& cells) const {
 // side of the upper one. No other edge is in a row's pixels where both sides cross the whole row and no pixel reaches
 // left of where the left side's part begins nor right of where the right side's part ends. For left of the begin of
 // the right side's part, the upper envelope is no lower than the leg's own capsule, whose disc there is above the row:
-// the row is below the begin of the left side, which is below the disc's centre. And so it is, turned over, right of the
-// end of the left side's part.
+// the row is below the begin of the left side, which is below the disc's centre. And so it is, turned over, right of
+// the end of the left side's part.
 void Sides::find_slants(const Cells& cells) {
   slants_.clear();
   const std::size_t legs = points_.size() < 2 ? 1 : points_.size() - 1;
@@ -72,12 +72,15 @@ void Sides::find_slants(const Cells& cells) {
     if (dx <= 0 || dx > kLongestStep * std::fabs(dy)) continue;
     const double step = dx / dy, secant = std::sqrt(1 + step * step), across = 2 * radius_ * secant;
     if (std::fabs(step) + across > kWidestSlant) continue;
-    const bool down = dy > 0;
-    const Envelope::Straight left = (down ? lower_ : upper_).straight(i), right = (down ? upper_ : lower_).straight(i);
+    // By index, not by branches, which would be guessed wrong half of the time: legs go up or down by chance.
+    const std::size_t down = dy > 0 ? 1 : 0;
+    const std::array<const Envelope*, 2> sides = {&upper_, &lower_};
+    const Envelope::Straight &left = sides[down]->straight(i), &right = sides[1 - down]->straight(i);
     // Where the left side may be, from a row's top to its bottom; the left upper corner of the picture is (0, 0).
-    const double first = left.goes_on_before ? left.begin + 0.5 : ceil_of(left.begin + 0.5);
-    const double last = right.goes_on_behind ? right.end + 0.5 : floor_of(right.end + 0.5);
-    const double begin = std::max({0.0, first, right.begin + 0.5 - across}) + kSlantError;
+    const std::array<double, 2> firsts = {ceil_of(left.begin + 0.5), left.begin + 0.5};
+    const std::array<double, 2> lasts = {floor_of(right.end + 0.5), right.end + 0.5};
+    const double first = firsts[left.goes_on_before ? 1 : 0], last = lasts[right.goes_on_behind ? 1 : 0];
+    const double begin = std::max(std::max(0.0, first), right.begin + 0.5 - across) + kSlantError;
     const double end = std::min(left.end + 0.5, std::min<double>(last, cells.width()) - across) - kSlantError;
     if (begin >= end) continue;
     // A point of the left side: on the normal from the leg's begin, or simply as far left in its row.
@@ -88,16 +91,11 @@ void Sides::find_slants(const Cells& cells) {
     if (!(bottom - top >= kFewestRows)) continue;
     const double x_top = x + (top - y) * step, x_bottom = x + (bottom - y) * step;
     slants_.push_back({static_cast<int>(top), static_cast<int>(bottom), x_top, step, across});
-    Envelope::Gap gap{x_top - 0.5, top - 0.5, x_bottom - 0.5, bottom - 0.5};
-    if (!down) {
-      std::swap(gap.x0, gap.x1);
-      std::swap(gap.y0, gap.y1);
-    }
-    Envelope::Gap beside = gap;
-    beside.x0 += across;
-    beside.x1 += across;
-    (down ? lower_gaps_ : upper_gaps_)[i] = gap;
-    (down ? upper_gaps_ : lower_gaps_)[i] = beside;
+    const std::array<double, 2> x_ends = {x_bottom - 0.5, x_top - 0.5}, y_ends = {bottom - 0.5, top - 0.5};
+    const Envelope::Gap gap{x_ends[down], y_ends[down], x_ends[1 - down], y_ends[1 - down]};
+    const std::array<Envelope::Gap*, 2> gaps = {&upper_gaps_[i], &lower_gaps_[i]};
+    *gaps[down] = gap;
+    *gaps[1 - down] = {gap.x0 + across, gap.y0, gap.x1 + across, gap.y1};
   }
 }
 

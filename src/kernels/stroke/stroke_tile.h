@@ -27,7 +27,8 @@ struct TileRow {
 
 // The region between two lines of corners from left to right, one above the other, which end in the same rows. It lies
 // in `width` pixels and `rows` rows from (left, top) on, but may reach beyond the upper and the lower end. Rows without
-// ink have a count of 0. kTileWidth levels a row, those left out are anything. IEEE 754 single floats: the same at every CPU level.
+// ink have a count of 0. kTileWidth levels a row, those left out are anything. IEEE 754 single floats: the same at
+// every CPU level.
 struct Tile {
   int left, top, width, rows;
 };

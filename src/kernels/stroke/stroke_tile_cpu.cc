@@ -92,8 +92,8 @@ template <int kWidth>
 HWY_INLINE std::uint32_t Levels(const float* HWY_RESTRICT sums, std::uint8_t* HWY_RESTRICT levels) {
   std::uint32_t inked = 0;
   const Floats<kWidth> d;
-  const hn::RebindToSigned<Floats<kWidth>> di;
-  const hn::Rebind<std::uint8_t, Floats<kWidth>> db;
+  const hn::RebindToSigned<Floats<kWidth> > di;
+  const hn::Rebind<std::uint8_t, Floats<kWidth> > db;
   for (int k = 0; k < kWidth; k += static_cast<int>(hn::MaxLanes(d))) {
     const auto share = hn::Sub(hn::Load(d, sums + k), hn::LoadU(d, sums + k - 1));
     const auto bounded = hn::Min(hn::Max(share, hn::Zero(d)), hn::Set(d, 1.0F));
