@@ -68,11 +68,14 @@ void Envelope::find_straights() {
     straight.end = std::min(end, leg.x1 + radius_ * leg.nx);
     // From leg to leg, the side goes up to a common disc and up from it, or down both times. No branches: they would be
     // guessed wrong half of the time.
-    const auto goes_on = [&](std::size_t other) { return leg.nx * legs_[pieces_[other].leg].nx > 0; };
-    straight.goes_on_before = (pieces_[before].leg + 1 == i) & goes_on(before) &
-                              (pieces_[before].begin <= floor_of(straight.begin + 0.5) - 0.5);
+    const auto all = [](bool a, bool b, bool c) {
+      return (static_cast<int>(a) & static_cast<int>(b) & static_cast<int>(c)) != 0;
+    };
+    const Leg &leg_before = legs_[pieces_[before].leg], &leg_behind = legs_[pieces_[behind].leg];
+    straight.goes_on_before = all(pieces_[before].leg + 1 == i, leg_before.nx * leg.nx > 0,
+                                  pieces_[before].begin <= floor_of(straight.begin + 0.5) - 0.5);
     straight.goes_on_behind =
-        (pieces_[behind].leg == i + 1) & goes_on(behind) & (end_behind >= ceil_of(straight.end + 0.5) - 0.5);
+        all(pieces_[behind].leg == i + 1, leg_behind.nx * leg.nx > 0, end_behind >= ceil_of(straight.end + 0.5) - 0.5);
   }
 }
 

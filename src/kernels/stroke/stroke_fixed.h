@@ -17,6 +17,9 @@ inline std::int32_t nearest(double v) {
 }
 inline std::int32_t to_fixed(double v) { return nearest(v * kOne); }
 
+// The same for single floats below 2^22: 1.5 * 2^23.
+inline constexpr float kToIntegerFloat = 12582912;
+
 // Of values below 2^50.
 inline double floor_of(double v) {
   const double near = (v + kToInteger) - kToInteger;

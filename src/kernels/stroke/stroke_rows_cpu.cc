@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "src/kernels/stroke/stroke_cells.h"
+#include "src/kernels/stroke/stroke_fixed.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace millrace::stroke::HWY_NAMESPACE {
@@ -50,7 +51,7 @@ void Cross(double x, double above, double slope, int count, CrossedRows& out) {
 // line that goes from 0 to `width` while it crosses the row is min(z, width)^2 / (2 width) + max(z - width, 0). The
 // area of a pixel is the difference of that at its borders, for the left side less the right side. 1.5 * 2^23: what is
 // added to it lies in the lowest bits of the sum, rounded to the nearest integer.
-constexpr float kToNearest = 12582912;
+constexpr float kToIntegerFloat = 12582912;
 // Less than 1/1024 of a pixel's ink may be left out.
 constexpr float kAlmostOne = 1 - 1.0F / 1024;
 
@@ -71,7 +72,7 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
     for (int k = 0; k < kSlantPixels; ++k) {
       const auto border = static_cast<float>(k + 1);
       const float now = area(border - left) - area(border - right);
-      packed |= std::uint64_t{std::bit_cast<std::uint32_t>((now - before) * 255.0F + kToNearest) & 255} << (8 * k);
+      packed |= std::uint64_t{std::bit_cast<std::uint32_t>((now - before) * 255.0F + kToIntegerFloat) & 255} << (8 * k);
       before = now;
     }
     rows[i] = {base + (x >> 24), static_cast<std::int16_t>(right + reach), 0};
@@ -108,7 +109,7 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
       const Floats now = hn::Sub(area(hn::Sub(hn::Set(df, border), left)), area(hn::Sub(hn::Set(df, border), right)));
       const Floats share255 = hn::Mul(hn::Sub(now, before), hn::Set(df, 255.0F));
       before = now;
-      return hn::And(hn::BitCast(di, hn::Add(share255, hn::Set(df, kToNearest))), hn::Set(di, 255));
+      return hn::And(hn::BitCast(di, hn::Add(share255, hn::Set(df, kToIntegerFloat))), hn::Set(di, 255));
     };
     Integers low = level(1), high = hn::Zero(di);
     low = hn::Or(low, hn::ShiftLeft<8>(level(2)));

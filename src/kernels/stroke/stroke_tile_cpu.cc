@@ -14,6 +14,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/kernels/stroke/stroke_fixed.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace millrace::stroke::HWY_NAMESPACE {
 
@@ -38,15 +40,6 @@ struct Slice {
 
 static_assert(kTileWidth == 32);
 
-// 1.5 * 2^23: what is added to it lies in the lowest bits of the sum, rounded to the nearest integer.
-constexpr float kToNearest = 12582912;
-// Of each pixel, where its right border is.
-alignas(64) constexpr auto kBorders = [] {
-  std::array<float, kTileWidth> out{};
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<float>(k + 1);
-  return out;
-}();
-
 // Levels() returns a bit for each level that is not 0.
 #if MILLRACE_PORTABLE_TARGET
 
@@ -63,7 +56,7 @@ std::uint32_t Levels(const float* sums, std::uint8_t* levels) {
   std::uint32_t inked = 0;
   for (int k = 0; k < kWidth; ++k) {
     const float share = std::min(std::max(sums[k] - sums[k - 1], 0.0F), 1.0F);
-    const std::uint32_t level = std::bit_cast<std::uint32_t>(share * 255.0F + kToNearest) & 255;
+    const std::uint32_t level = std::bit_cast<std::uint32_t>(share * 255.0F + kToIntegerFloat) & 255;
     levels[k] = static_cast<std::uint8_t>(level);
     inked |= std::uint32_t{level > 0} << k;
   }
@@ -71,6 +64,13 @@ std::uint32_t Levels(const float* sums, std::uint8_t* levels) {
 }
 
 #else
+
+// Of each pixel, where its right border is.
+alignas(64) constexpr auto kBorders = [] {
+  std::array<float, kTileWidth> out{};
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<float>(k + 1);
+  return out;
+}();
 
 template <int kWidth>
 using Floats = hn::CappedTag<float, std::min(16, kWidth)>;
@@ -97,7 +97,7 @@ HWY_INLINE std::uint32_t Levels(const float* HWY_RESTRICT sums, std::uint8_t* HW
   for (int k = 0; k < kWidth; k += static_cast<int>(hn::MaxLanes(d))) {
     const auto share = hn::Sub(hn::Load(d, sums + k), hn::LoadU(d, sums + k - 1));
     const auto bounded = hn::Min(hn::Max(share, hn::Zero(d)), hn::Set(d, 1.0F));
-    const auto rounded = hn::Add(hn::Mul(bounded, hn::Set(d, 255.0F)), hn::Set(d, kToNearest));
+    const auto rounded = hn::Add(hn::Mul(bounded, hn::Set(d, 255.0F)), hn::Set(d, kToIntegerFloat));
     const auto level = hn::And(hn::BitCast(di, rounded), hn::Set(di, 255));
     hn::StoreU(hn::DemoteTo(db, level), db, levels + k);
     std::array<std::uint8_t, 8> mask{};
