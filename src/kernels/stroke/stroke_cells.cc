@@ -34,6 +34,51 @@ void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::in
   sums[p + 1] += direction * beyond;
 }
 
+// Puts spans of one row.
+class RowWriter {
+ public:
+  explicit RowWriter(const ink::Picture::Room& room) : room_(room), span_(room.spans), levels_(room.levels) {}
+  // Up to kBlock literals, the first one lowest; the last one that is not 0 is the last.
+  void put(int x, std::uint64_t block) {
+    std::memcpy(levels_, &block, sizeof block);
+    const int literals = kBlock - std::countl_zero(block) / 8;
+    *span_++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(literals), 0, 0, 0};
+    levels_ += literals;
+  }
+  void put(const Parts::Pixels& pixels) {
+    // Few have more than half of what there may be.
+    constexpr int kFew = kTileWidth / 2;
+    static_assert(kTileWidth <= ink::Picture::kBeyond);
+    std::memcpy(levels_, pixels.levels, kFew);
+    if (pixels.count > kFew) std::memcpy(levels_ + kFew, pixels.levels + kFew, kFew);
+    *span_ = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
+    span_ += pixels.count > 0;
+    levels_ += pixels.count;
+  }
+  // After the newest span.
+  void run(int count, std::uint8_t level) {
+    (span_ - 1)->run = static_cast<std::uint16_t>(count);
+    (span_ - 1)->level = level;
+  }
+  void finish(ink::Picture& out) const {
+    out.end_whole_row(static_cast<std::size_t>(span_ - room_.spans), static_cast<std::size_t>(levels_ - room_.levels));
+  }
+
+ private:
+  const ink::Picture::Room room_;
+  ink::Span* span_;
+  std::uint8_t* levels_;
+};
+
+// So many pixels of a block, fewer than all.
+std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::uint64_t{1} << (8 * pixels)) - 1); }
+
+void put_parts(std::span<const Parts::Pixels> parts, ink::Picture& out) {
+  RowWriter writer(out.begin_whole_row());
+  for (const Parts::Pixels& part : parts) writer.put(part);
+  writer.finish(out);
+}
+
 }  // namespace
 
 Cells::Cells(int width, int height)
@@ -80,7 +125,12 @@ void Cells::sweep(ink::Picture& out) {
     bands_[static_cast<std::size_t>(band)] = kNone;
     const int rows = std::min(kBand, height_ - top);
     for (int row = 0; row < rows; ++row) {
-      sweep_row(row, top + row, first != kNone, out);
+      const std::span<const Parts::Pixels> parts = parts_.row(top + row);
+      if (first != kNone) {
+        sweep_row(row, parts, out);
+      } else {
+        put_parts(parts, out);
+      }
     }
   }
   out.finish();
@@ -159,58 +209,10 @@ void Cells::put_rows(const Edge& edge, double slope, int begin, int end, int top
   }
 }
 
-namespace {
-
-// Puts spans of one row.
-class RowWriter {
- public:
-  explicit RowWriter(const ink::Picture::Room& room) : room_(room), span_(room.spans), levels_(room.levels) {}
-  // Up to kBlock literals, the first one lowest; the last one that is not 0 is the last.
-  void put(int x, std::uint64_t block) {
-    std::memcpy(levels_, &block, sizeof block);
-    const int literals = kBlock - std::countl_zero(block) / 8;
-    *span_++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(literals), 0, 0, 0};
-    levels_ += literals;
-  }
-  void put(const Parts::Pixels& pixels) {
-    // Few have more than half of what there may be.
-    constexpr int kFew = kTileWidth / 2;
-    static_assert(kTileWidth <= ink::Picture::kBeyond);
-    std::memcpy(levels_, pixels.levels, kFew);
-    if (pixels.count > kFew) std::memcpy(levels_ + kFew, pixels.levels + kFew, kFew);
-    *span_ = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
-    span_ += pixels.count > 0;
-    levels_ += pixels.count;
-  }
-  // After the newest span.
-  void run(int count, std::uint8_t level) {
-    (span_ - 1)->run = static_cast<std::uint16_t>(count);
-    (span_ - 1)->level = level;
-  }
-  void finish(ink::Picture& out) const {
-    out.end_whole_row(static_cast<std::size_t>(span_ - room_.spans), static_cast<std::size_t>(levels_ - room_.levels));
-  }
-
- private:
-  const ink::Picture::Room room_;
-  ink::Span* span_;
-  std::uint8_t* levels_;
-};
-
-// So many pixels of a block, fewer than all.
-std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::uint64_t{1} << (8 * pixels)) - 1); }
-
-}  // namespace
-
-void Cells::sweep_row(int row, int y, bool edges, ink::Picture& out) {
+void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, ink::Picture& out) {
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(row) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(row) * words_;
   RowWriter writer(out.begin_whole_row());
-  const std::span<const Parts::Pixels> parts = parts_.row(y);
-  if (!edges) {
-    for (const Parts::Pixels& part : parts) writer.put(part);
-    return writer.finish(out);
-  }
   std::size_t next = 0;
   Parts::Pixels part{};
   const auto take_part = [&] {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -75,8 +76,7 @@ class Cells {
   void put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy, std::int32_t direction);
   // Rows [begin, end) of the band, whose first row is `top`, that an edge crosses whole.
   void put_rows(const Edge& edge, double slope, int begin, int end, int top);
-  // Row y of the picture; in a band without edges, only parts.
-  void sweep_row(int row, int y, bool edges, ink::Picture& out);
+  void sweep_row(int row, std::span<const Parts::Pixels> parts, ink::Picture& out);
 
   int width_, height_;
   std::size_t stride_, words_;

@@ -190,7 +190,7 @@ class Envelope::Tracer {
 void Envelope::draw(std::span<const Gap> gaps, Outline& out) const {
   out.clear();
   Tracer tracer(out, radius_, side_);
-  const double r = radius_;
+  const double r = radius_, inverse = 1 / radius_;
   // Both sides begin and end at the same points, also where the first or last leg is upright.
   tracer.to(left_, legs_.front().y0);
   for (std::size_t k = 0; k < pieces_.size(); ++k) {
@@ -199,7 +199,7 @@ void Envelope::draw(std::span<const Gap> gaps, Outline& out) const {
     const double line_begin = leg.x0 + r * leg.nx, line_end = leg.x1 + r * leg.nx;
     // The unit vector from a disc's centre to its upper edge at x.
     const auto edge_at = [&](double cx, double x, double& ux, double& uy) {
-      ux = std::clamp((x - cx) / r, -1.0, 1.0);
+      ux = std::clamp((x - cx) * inverse, -1.0, 1.0);
       uy = -std::sqrt(std::max(0.0, 1 - ux * ux));
     };
     double ux = leg.nx, uy = leg.ny, vx = leg.nx, vy = leg.ny;
