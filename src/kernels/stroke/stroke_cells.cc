@@ -94,7 +94,8 @@ Cells::Cells(int width, int height)
 }
 
 std::size_t Cells::memory_needed(int width, int height) {
-  return kBand * (cells_of(width) + 64) * 5 + static_cast<std::size_t>(height) * 4;
+  return kBand * (cells_of(width) + 64) * 5 + static_cast<std::size_t>(height) * 4 +
+         Parts::memory_needed(width, height);
 }
 
 // An edge that leaves the picture to the left or right: what lies left of it counts as at its border, what lies right

@@ -7,6 +7,8 @@
 // row; of a picture with too many of them, a strip of rows at a time.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,6 +21,13 @@ namespace millrace::stroke {
 
 class Parts {
  public:
+  // Beside what grows with the number of points.
+  static std::size_t memory_needed(int width, int height) {
+    const auto pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+    const std::size_t rows = std::min(pixels, std::max(kMostAtOnce, kStrip * static_cast<std::size_t>(width)));
+    return rows * (sizeof(Pixels) + sizeof(TileRow) + sizeof(std::uint64_t)) + static_cast<std::size_t>(height) * 4;
+  }
+
   // Rows [begin, end) of a leg; the left side crosses the top of the first one at x, `step` further right a row, and
   // the right side is `across` beside it.
   struct Slant {
