@@ -1,5 +1,6 @@
 #include "src/kernels/ink/ink.h"
 
+#include <bit>
 #include <cstring>
 
 namespace millrace::ink {
@@ -10,21 +11,6 @@ void Picture::begin(int width, int height) {
   span_count_ = level_count_ = 0;
   rows_.resize(static_cast<std::size_t>(height) + 1);
   level_rows_.resize(static_cast<std::size_t>(height) + 1);
-}
-
-void Picture::begin_row() {
-  rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(span_count_);
-  level_rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(level_count_);
-  ++begun_;
-  open_ = false;
-  const auto most = static_cast<std::size_t>(width_) + kBeyond;
-  spans_.grow(span_count_ + most, span_count_);
-  levels_.grow(level_count_ + most, level_count_);
-}
-
-Picture::Room Picture::begin_whole_row() {
-  begin_row();
-  return {spans_.data() + span_count_, levels_.data() + level_count_};
 }
 
 void Picture::add_literal(int x, std::uint8_t level) {
@@ -64,17 +50,36 @@ Tones tones(std::uint8_t paper, std::uint8_t ink) {
   return out;
 }
 
+namespace {
+
+// Literals that are painted together.
+constexpr std::size_t kTogether = 8;
+static_assert(std::endian::native == std::endian::little);
+
+// At most kTogether literals, and paper behind them up to kTogether pixels. Levels beyond them may be read.
+void paint_few(const std::uint8_t* levels, std::size_t count, const Tones& tones, std::uint8_t* out) {
+  std::uint64_t few;
+  std::memcpy(&few, levels, sizeof few);
+  if (count < kTogether) few &= (std::uint64_t{1} << (8 * count)) - 1;
+  for (std::size_t i = 0; i < kTogether; ++i) out[i] = tones[few >> (8 * i) & 255];
+}
+
+}  // namespace
+
 void paint(const Picture& picture, const Tones& tones, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(picture.width());
-  std::memset(out, tones[0], width * static_cast<std::size_t>(picture.height()));
-  for (int y = 0; y < picture.height(); ++y) {
-    std::uint8_t* line = out + static_cast<std::size_t>(y) * width;
+  for (int y = 0; y < picture.height(); ++y, out += width) {
+    std::memset(out, tones[0], width);
     const std::uint8_t* level = picture.levels(y);
     for (const Span& span : picture.row(y)) {
-      std::uint8_t* at = line + span.x;
-      for (std::size_t i = 0; i < span.literals; ++i) at[i] = tones[level[i]];
+      // How many literals there are varies from row to row, and a branch on it would be guessed wrong half of the time.
+      std::size_t i = 0;
+      for (; i < span.literals && span.x + i + kTogether <= width; i += kTogether) {
+        paint_few(level + i, span.literals - i, tones, out + span.x + i);
+      }
+      for (; i < span.literals; ++i) out[span.x + i] = tones[level[i]];
       level += span.literals;
-      std::memset(at + span.literals, tones[span.level], span.run);
+      if (span.run > 0) std::memset(out + span.x + span.literals, tones[span.level], span.run);
     }
   }
 }

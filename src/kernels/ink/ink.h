@@ -29,20 +29,32 @@ struct Span {
 // A picture of width x height pixels. Spans of a row go from left to right and do not overlap.
 class Picture {
  public:
+  static constexpr std::size_t kBeyond = 32;
+
   // Starts anew: no rows yet. Keeps its memory.
   void begin(int width, int height);
   // Rows are made from the top; each of these adds to the newest one.
-  void begin_row();
+  void begin_row() {
+    rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(span_count_);
+    level_rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(level_count_);
+    ++begun_;
+    open_ = false;
+    const auto most = static_cast<std::size_t>(width_) + kBeyond;
+    spans_.grow(span_count_ + most, span_count_);
+    levels_.grow(level_count_ + most, level_count_);
+  }
   void add_literal(int x, std::uint8_t level);
   void add_run(int x, int count, std::uint8_t level);
   // A whole row at once, for whoever makes many: room for a span and a level a pixel and kBeyond more, filled from the
   // front.
-  static constexpr std::size_t kBeyond = 8;
   struct Room {
     Span* spans;
     std::uint8_t* levels;
   };
-  Room begin_whole_row();
+  Room begin_whole_row() {
+    begin_row();
+    return {spans_.data() + span_count_, levels_.data() + level_count_};
+  }
   void end_whole_row(std::size_t spans, std::size_t levels) {
     span_count_ += spans;
     level_count_ += levels;

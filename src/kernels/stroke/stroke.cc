@@ -5,7 +5,7 @@
 
 #include "src/base/error.h"
 #include "src/kernels/stroke/stroke_cells.h"
-#include "src/kernels/stroke/stroke_envelope.h"
+#include "src/kernels/stroke/stroke_sides.h"
 
 namespace millrace::stroke {
 namespace {
@@ -14,15 +14,6 @@ namespace {
 struct Chain {
   std::vector<Point> points;
   double left = 0, right = 0, top = 0, bottom = 0;
-};
-
-// A stroke's two sides.
-struct Sides {
-  Envelope upper, lower;
-  void build(const Chain& chain, double radius) {
-    upper.build(chain.points, radius, 1);
-    lower.build(chain.points, radius, -1);
-  }
 };
 
 // What a pixel knows while strokes are laid over each other.
@@ -107,10 +98,12 @@ void Pen::line(std::span<const Point> points) {
 void Pen::finish(ink::Picture& out) {
   State& s = *state_;
   if (s.apart()) {
+    // Parts must come from left to right, where they share rows.
+    std::sort(s.chains.begin(), s.chains.begin() + static_cast<std::ptrdiff_t>(s.used),
+              [](const Chain& a, const Chain& b) { return a.left < b.left; });
     for (std::size_t i = 0; i < s.used; ++i) {
-      s.sides.build(s.chains[i], s.radius);
-      s.sides.upper.draw(s.cells);
-      s.sides.lower.draw(s.cells);
+      s.sides.build(s.chains[i].points, s.radius);
+      s.sides.draw(s.cells);
     }
     s.cells.sweep(out);
   } else {
@@ -126,9 +119,8 @@ void Pen::State::lay_over(ink::Picture& out) {
   marks.assign(pixels, 0);
   if (all_sides.size() < used) all_sides.resize(used);
   for (std::size_t i = 0; i < used; ++i) {
-    all_sides[i].build(chains[i], radius);
-    all_sides[i].upper.draw(cells);
-    all_sides[i].lower.draw(cells);
+    all_sides[i].build(chains[i].points, radius);
+    all_sides[i].draw(cells);
     cells.sweep(out);
     for (int y = 0; y < height; ++y) {
       const std::uint8_t* literal = out.levels(y);
@@ -173,8 +165,8 @@ double Pen::State::measured(int x, int y) const {
     intervals.clear();
     for (std::size_t i = 0; i < used; ++i) {
       const Sides& s = all_sides[i];
-      if (at < s.upper.left() || at > s.upper.right()) continue;
-      const double begin = std::max(s.upper.at(at), y - 0.5), end = std::min(s.lower.at(at), y + 0.5);
+      if (at < s.left() || at > s.right()) continue;
+      const double begin = std::max(s.upper(at), y - 0.5), end = std::min(s.lower(at), y + 0.5);
       if (begin < end) intervals.push_back({begin, end});
     }
     std::sort(intervals.begin(), intervals.end(),

@@ -9,13 +9,17 @@
 // Method. A line whose points go to the right (a series) has a stroke that every vertical line meets in one interval:
 // between the upper and the lower envelope of its capsules. The capsules' upper edges cross each other at most once,
 // the later one being the upper one from there on, so that an envelope is a stack of them. The region between the two
-// envelopes has no overlap, and the area under an edge can be summed a pixel at a time. Where a line turns back, it is
-// cut into lines that do not, and pixels at which several of them have an edge are measured apart, in 512 columns each.
+// envelopes has no overlap, and the area under an edge can be summed a pixel at a time. Rows in which one steep leg is
+// by itself, most of a steep chart, follow from where its two sides are; what lies between two such legs, a joint
+// mostly, is summed in a small tile, or in cells as wide as the picture where it is larger. Where a line turns back, it
+// is cut into lines that do not, and pixels at which several of them have an edge are measured apart, in 512 columns
+// each.
 //
-// Exactness: of 240 random lines of widths 1 to 6, walks, noise, thousands of points on 40 pixels and gaps, no pixel
-// was off by more than 0.96 levels, 0.5 of them rounding; dots of widths from 0.1 by at most 1.2. Circles are chords of
-// equal area, contested pixels 1/1024 for each edge, vertices rounded to 1/65536, areas to 1/2^24. The same bits on
-// every machine: IEEE 754 doubles in one order (-ffp-contract=off), no library function but sqrt.
+// Exactness: of 24 random lines of widths 1 to 6, walks, noise, and 600 points on 50 pixels, no pixel was off by more
+// than 1.5 levels from 192 x 192 samples, whose own error may be 1.3, and 0.5 are rounding; dots of widths from 0.1 by
+// at most 0.9. Circles are chords of equal area, contested pixels 1/1024 for each edge, vertices rounded to 1/65536,
+// areas to 1/2^24 in cells and to about 1/2^19 in tiles and slants. The same bits on every machine: IEEE 754 in one
+// order (-ffp-contract=off), no library function but sqrt.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
 #include "src/kernels/stroke/stroke_cells.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "src/kernels/stroke/stroke_rows.h"
@@ -32,6 +34,51 @@ void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::in
   sums[p + 1] += direction * beyond;
 }
 
+// Puts spans of one row.
+class RowWriter {
+ public:
+  explicit RowWriter(const ink::Picture::Room& room) : room_(room), span_(room.spans), levels_(room.levels) {}
+  // Up to kBlock literals, the first one lowest; the last one that is not 0 is the last.
+  void put(int x, std::uint64_t block) {
+    std::memcpy(levels_, &block, sizeof block);
+    const int literals = kBlock - std::countl_zero(block) / 8;
+    *span_++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(literals), 0, 0, 0};
+    levels_ += literals;
+  }
+  void put(const Parts::Pixels& pixels) {
+    // Few have more than half of what there may be.
+    constexpr int kFew = kTileWidth / 2;
+    static_assert(kTileWidth <= ink::Picture::kBeyond);
+    std::memcpy(levels_, pixels.levels, kFew);
+    if (pixels.count > kFew) std::memcpy(levels_ + kFew, pixels.levels + kFew, kFew);
+    *span_ = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
+    span_ += pixels.count > 0;
+    levels_ += pixels.count;
+  }
+  // After the newest span.
+  void run(int count, std::uint8_t level) {
+    (span_ - 1)->run = static_cast<std::uint16_t>(count);
+    (span_ - 1)->level = level;
+  }
+  void finish(ink::Picture& out) const {
+    out.end_whole_row(static_cast<std::size_t>(span_ - room_.spans), static_cast<std::size_t>(levels_ - room_.levels));
+  }
+
+ private:
+  const ink::Picture::Room room_;
+  ink::Span* span_;
+  std::uint8_t* levels_;
+};
+
+// So many pixels of a block, fewer than all.
+std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::uint64_t{1} << (8 * pixels)) - 1); }
+
+void put_parts(std::span<const Parts::Pixels> parts, ink::Picture& out) {
+  RowWriter writer(out.begin_whole_row());
+  for (const Parts::Pixels& part : parts) writer.put(part);
+  writer.finish(out);
+}
+
 }  // namespace
 
 Cells::Cells(int width, int height)
@@ -40,13 +87,15 @@ Cells::Cells(int width, int height)
       stride_((cells_of(width) + 15) / 16 * 16),
       words_((cells_of(width) + 63) / 64 + 1),  // and one that stays 0
       sums_(stride_ * kBand),
-      bits_(words_ * kBand) {
+      bits_(words_ * kBand),
+      bands_((static_cast<std::size_t>(height) + kBand - 1) / kBand, kNone) {
   std::memset(sums_.data(), 0, sums_.size() * sizeof(std::int32_t));
   std::memset(bits_.data(), 0, bits_.size() * sizeof(std::uint64_t));
 }
 
 std::size_t Cells::memory_needed(int width, int height) {
-  return kBand * (cells_of(width) + 64) * 5 + static_cast<std::size_t>(height) * 4;
+  return kBand * (cells_of(width) + 64) * 5 + static_cast<std::size_t>(height) * 4 +
+         Parts::memory_needed(width, height);
 }
 
 // An edge that leaves the picture to the left or right: what lies left of it counts as at its border, what lies right
@@ -63,64 +112,58 @@ void Cells::edge_beyond(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::
   edge(border, y, x1, y1);
 }
 
-// bands_[b] to bands_[b + 1] are the places in sorted_ of the edges that reach into band b.
-void Cells::sort_into_bands() {
-  const auto bands = static_cast<std::size_t>((height_ + kBand - 1) / kBand);
-  const auto first = [](const Edge& e) { return static_cast<std::size_t>(std::max(0, e.y0) >> 16) / kBand; };
-  const auto last = [&](const Edge& e) {
-    return std::min(bands - 1, static_cast<std::size_t>((e.y1 - 1) >> 16) / kBand);
-  };
-  bands_.assign(bands + 1, 0);
-  for (const Edge& e : edges_) {
-    for (std::size_t b = first(e); b <= last(e); ++b) ++bands_[b];
-  }
-  std::uint32_t sum = 0;
-  for (std::uint32_t& count : bands_) count = std::exchange(sum, sum + count);
-  sorted_.resize(sum);
-  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
-    for (std::size_t b = first(edges_[i]); b <= last(edges_[i]); ++b) sorted_[bands_[b]++] = i;
-  }
-  // Each begin has moved on to its end.
-  for (std::size_t b = bands; b > 0; --b) bands_[b] = bands_[b - 1];
-  bands_[0] = 0;
-}
-
 void Cells::sweep(ink::Picture& out) {
-  sort_into_bands();
+  parts_.start(height_);
   out.begin(width_, height_);
   for (int top = 0, band = 0; top < height_; top += kBand, ++band) {
-    const auto b = static_cast<std::size_t>(band);
-    for (std::uint32_t i = bands_[b]; i < bands_[b + 1]; ++i) put(edges_[sorted_[i]], top);
+    const std::uint32_t first = bands_[static_cast<std::size_t>(band)];
+    for (std::uint32_t i = first, next = kNone; i != kNone; i = next) {
+      next = edges_[i].next;
+      put(edges_[i], top);
+      if (edges_[i].y1 <= (top + kBand) << 16 || top + kBand >= height_) continue;
+      edges_[i].next = std::exchange(bands_[static_cast<std::size_t>(band) + 1], i);
+    }
+    bands_[static_cast<std::size_t>(band)] = kNone;
     const int rows = std::min(kBand, height_ - top);
     for (int row = 0; row < rows; ++row) {
-      if (bands_[b] < bands_[b + 1]) {
-        sweep_row(row, out);
+      const std::span<const Parts::Pixels> parts = parts_.row(top + row);
+      if (first != kNone) {
+        sweep_row(row, parts, out);
       } else {
-        out.begin_row();
+        put_parts(parts, out);
       }
     }
   }
   out.finish();
   edges_.clear();
+  parts_.clear();
 }
 
 void Cells::put(const Edge& edge, int top) {
   const int bottom = std::min(top + kBand, height_);
+  if (edge.y0 >> 16 == (edge.y1 - 1) >> 16 && edge.y0 >= 0) {
+    return put_piece((edge.y0 >> 16) - top, edge.x0, edge.x1, edge.y1 - edge.y0, edge.direction);
+  }
+  const double slope = static_cast<double>(edge.x1 - edge.x0) / static_cast<double>(edge.y1 - edge.y0);
+  const auto x_at = [&](std::int32_t y) {
+    if (y <= edge.y0) return edge.x0;
+    return y >= edge.y1 ? edge.x1 : edge.x0 + nearest(static_cast<double>(y - edge.y0) * slope);
+  };
   std::int32_t y = std::max(edge.y0, top << 16);
   const std::int32_t end = std::min(edge.y1, bottom << 16);
-  std::int32_t x = edge.x_at(y);
+  std::int32_t x = x_at(y);
   const auto to = [&](std::int32_t next) {
-    const std::int32_t next_x = edge.x_at(next);
+    const std::int32_t next_x = x_at(next);
     put_piece((y >> 16) - top, x, next_x, next - y, edge.direction);
     x = next_x;
     y = next;
   };
   const int whole = (y + kOne - 1) >> 16, beyond = end >> 16;  // the rows that it crosses whole
-  if (beyond - whole >= kFewRows && edge.slope >= -1 && edge.slope <= 1) {
+  if (beyond - whole >= kFewRows && slope >= -1 && slope <= 1) {
     if (y < whole << 16) to(whole << 16);
-    put_rows(edge, whole - top, beyond - top, top);
+    put_rows(edge, slope, whole - top, beyond - top, top);
     y = beyond << 16;
-    x = edge.x_at(y);
+    x = x_at(y);
   }
   while (y < end) to(std::min(end, ((y >> 16) + 1) << 16));
 }
@@ -148,11 +191,11 @@ void Cells::put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy
   for (int k = xa >> 16; k <= p + 1; ++k) bits[k >> 6] |= std::uint64_t{1} << (k & 63);
 }
 
-void Cells::put_rows(const Edge& edge, int begin, int end, int top) {
+void Cells::put_rows(const Edge& edge, double slope, int begin, int end, int top) {
   static_assert(kBand <= kRowsAtOnce);
   CrossedRows crossed;
   const std::int32_t above = ((begin + top) << 16) - edge.y0;
-  cross(edge.x0, above, edge.slope, end - begin, crossed);
+  cross(edge.x0, above, slope, end - begin, crossed);
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(begin) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(begin) * words_;
   for (std::size_t i = 0; i < static_cast<std::size_t>(end - begin); ++i, sums += stride_, bits += words_) {
@@ -167,12 +210,19 @@ void Cells::put_rows(const Edge& edge, int begin, int end, int top) {
   }
 }
 
-void Cells::sweep_row(int row, ink::Picture& out) {
+void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, ink::Picture& out) {
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(row) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(row) * words_;
-  const ink::Picture::Room room = out.begin_whole_row();
-  ink::Span* span = room.spans;
-  std::uint8_t* levels = room.levels;
+  RowWriter writer(out.begin_whole_row());
+  std::size_t next = 0;
+  Parts::Pixels part{};
+  const auto take_part = [&] {
+    do {
+      part = next < parts.size() ? parts[next] : Parts::Pixels{std::numeric_limits<int>::max(), 1, nullptr};
+      ++next;
+    } while (part.count == 0);
+  };
+  take_part();
   std::int32_t area = 0;
   std::uint8_t level = 0;
   int end = 0;  // of the newest block
@@ -180,34 +230,43 @@ void Cells::sweep_row(int row, ink::Picture& out) {
   // line has varies from row to row, and a branch on it would be guessed wrong half of the time.
   for (std::size_t w = 0; w + 1 < words_; ++w) {
     while (bits[w] != 0) {
-      const int skip = std::countr_zero(bits[w]), x = static_cast<int>(w) * 64 + skip;
+      const int skip = std::countr_zero(bits[w]);
+      int x = static_cast<int>(w) * 64 + skip;
       bits[w] &= ~(kBlockBits << skip);
       bits[w + 1] &= ~(skip > 64 - kBlock ? kBlockBits >> (64 - skip) : 0);
-      if (level > 0 && x > end) {
-        (span - 1)->run = static_cast<std::uint16_t>(std::min(x, width_) - end);
-        (span - 1)->level = level;
-      }
+      if (level > 0 && x > end) writer.run(std::min(x, width_) - end, level);
+      for (; part.x < x; take_part()) writer.put(part);
       std::int32_t* cell = sums + x;
       std::array<std::int32_t, kBlock> areas;
       for (std::size_t i = 0; i < kBlock; ++i) areas[i] = area += cell[i];
       std::memset(cell, 0, kBlock * sizeof *cell);
+      std::array<std::uint8_t, kBlock> levels;
       for (std::size_t i = 0; i < kBlock; ++i) levels[i] = level_of(areas[i]);
       level = levels[kBlock - 1];
-      // A block ends behind the ink, mostly; and at the picture's edge.
-      std::uint64_t block;
-      std::memcpy(&block, levels, sizeof block);
-      const int inked = std::min(kBlock - std::countl_zero(block) / 8, width_ - x);
       end = x + kBlock;
-      if (inked <= 0) continue;
-      *span++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(inked), 0, 0, 0};
-      levels += inked;
+      std::uint64_t block;
+      std::memcpy(&block, levels.data(), sizeof block);
+      if (end > width_) block = x < width_ ? first_of(block, width_ - x) : 0;
+      // Parts lie where cells have no ink, and may lie between them.
+      for (; block != 0 && part.x < end; take_part()) {
+        if (const int before = part.x - x; before > 0) {
+          if (const std::uint64_t first = first_of(block, before); first != 0) writer.put(x, first);
+          block >>= 8 * before;
+          x += before;
+        }
+        writer.put(part);
+        const int shared = std::max(0, part.x + part.count - x);
+        block = shared < kBlock ? block >> (8 * shared) : 0;
+        const int paper = block == 0 ? 0 : std::countr_zero(block) / 8;
+        block >>= 8 * paper;
+        x += shared + paper;
+      }
+      if (block != 0) writer.put(x, block);
     }
   }
-  if (level > 0 && end < width_) {
-    (span - 1)->run = static_cast<std::uint16_t>(width_ - end);
-    (span - 1)->level = level;
-  }
-  out.end_whole_row(static_cast<std::size_t>(span - room.spans), static_cast<std::size_t>(levels - room.levels));
+  if (level > 0 && end < width_) writer.run(width_ - end, level);
+  for (; next <= parts.size(); take_part()) writer.put(part);
+  writer.finish(out);
 }
 
 }  // namespace millrace::stroke

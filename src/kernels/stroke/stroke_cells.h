@@ -9,24 +9,20 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "src/kernels/ink/ink.h"
+#include "src/kernels/stroke/stroke_fixed.h"
+#include "src/kernels/stroke/stroke_parts.h"
 #include "src/memory/buffer.h"
 
 namespace millrace::stroke {
 
-inline constexpr int kOne = 1 << 16;
 // Areas are finer than edges by so many bits: a million edges of one unit each must not lose their shares.
 inline constexpr int kFiner = 8;
-
-// The nearest integer, ties to even, of a value below 2^31: adding 1.5 * 2^52 leaves it in the lowest bits.
-inline std::int32_t nearest(double v) {
-  return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(v + 6755399441055744.0) & 0xFFFFFFFF);
-}
-inline std::int32_t to_fixed(double v) { return nearest(v * kOne); }
 
 class Cells {
  public:
@@ -39,11 +35,19 @@ class Cells {
     if (y0 == y1 || std::max(y0, y1) <= 0 || std::min(y0, y1) >= height_ << 16) return;
     const std::int32_t right = width_ << 16;
     if (x0 < 0 || x1 < 0 || x0 > right || x1 > right) return edge_beyond(x0, y0, x1, y1);
-    const double slope = static_cast<double>(x1 - x0) / static_cast<double>(y1 - y0);
-    edges_.push_back(y0 < y1 ? Edge{x0, y0, x1, y1, slope, 1} : Edge{x1, y1, x0, y0, slope, -1});
+    if (y0 < y1) {
+      keep({x0, y0, x1, y1, 1, 0});
+    } else {
+      keep({x1, y1, x0, y0, -1, 0});
+    }
   }
 
-  // The picture of all edges, which are gone afterwards.
+  int width() const { return width_; }
+  int height() const { return height_; }
+  // What no edge speaks of, all within the picture.
+  Parts& parts() { return parts_; }
+
+  // The picture of all edges and parts, which are gone afterwards.
   void sweep(ink::Picture& out);
 
  private:
@@ -55,32 +59,32 @@ class Cells {
   // Downwards.
   struct Edge {
     std::int32_t x0, y0, x1, y1;
-    double slope;
     std::int32_t direction;
-
-    std::int32_t x_at(std::int32_t y) const {
-      if (y <= y0) return x0;
-      return y >= y1 ? x1 : x0 + nearest(static_cast<double>(y - y0) * slope);
-    }
+    std::uint32_t next;  // edge of the same band, or kNone
   };
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+  void keep(const Edge& edge) {
+    std::uint32_t& first = bands_[static_cast<std::size_t>(std::max(0, edge.y0) >> 16) / kBand];
+    edges_.push_back(edge);
+    edges_.back().next = std::exchange(first, static_cast<std::uint32_t>(edges_.size() - 1));
+  }
   void edge_beyond(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::int32_t y1);
-  void sort_into_bands();
   // The part of an edge that lies in rows [top, top + kBand).
   void put(const Edge& edge, int top);
   // The part of an edge in one row of the band: dy high, between xa and xb.
   void put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy, std::int32_t direction);
   // Rows [begin, end) of the band, whose first row is `top`, that an edge crosses whole.
-  void put_rows(const Edge& edge, int begin, int end, int top);
-  void sweep_row(int row, ink::Picture& out);
+  void put_rows(const Edge& edge, double slope, int begin, int end, int top);
+  void sweep_row(int row, std::span<const Parts::Pixels> parts, ink::Picture& out);
 
   int width_, height_;
   std::size_t stride_, words_;
   Buffer<std::int32_t> sums_;
   Buffer<std::uint64_t> bits_;
   std::vector<Edge> edges_;
-  std::vector<std::uint32_t> bands_;   // where each band's edges begin in `sorted_`
-  std::vector<std::uint32_t> sorted_;  // edges of each band
+  std::vector<std::uint32_t> bands_;  // the first edge of each band that begins there, or goes on from the band above
+  Parts parts_;
 };
 
 }  // namespace millrace::stroke

@@ -1,20 +1,22 @@
 #include "src/kernels/stroke/stroke_envelope.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "src/kernels/stroke/stroke_fixed.h"
 
 namespace millrace::stroke {
 
-void Envelope::build(std::span<const Point> points, double radius, int side) {
+void Envelope::build(std::span<const Point> points, double radius) {
   radius_ = radius;
-  side_ = side;
+  side_ = 1;
   legs_.clear();
-  pieces_.clear();
   const std::size_t legs = points.size() < 2 ? 1 : points.size() - 1;
   for (std::size_t i = 0; i < legs; ++i) {
     const Point& a = points[i];
     const Point& b = points[std::min(i + 1, points.size() - 1)];
-    Leg leg{a.x, side * a.y, b.x, side * b.y, 0, -1, 0};
+    Leg leg{a.x, a.y, b.x, b.y, 0, -1, 0};
     const double dx = leg.x1 - leg.x0, dy = leg.y1 - leg.y0, length = std::sqrt(dx * dx + dy * dy);
     if (length > 0) {
       leg.nx = dy / length;
@@ -25,8 +27,23 @@ void Envelope::build(std::span<const Point> points, double radius, int side) {
   }
   left_ = points.front().x - radius;
   right_ = points.back().x + radius;
-  for (std::size_t j = 0; j < legs; ++j) {
-    double begin = legs_[j].x0 - radius;
+  find_pieces();
+}
+
+void Envelope::build_opposite(const Envelope& other) {
+  radius_ = other.radius_;
+  side_ = -other.side_;
+  left_ = other.left_;
+  right_ = other.right_;
+  legs_.clear();
+  for (const Leg& l : other.legs_) legs_.push_back({l.x0, -l.y0, l.x1, -l.y1, -l.nx, l.ny, -l.slope});
+  find_pieces();
+}
+
+void Envelope::find_pieces() {
+  pieces_.clear();
+  for (std::size_t j = 0; j < legs_.size(); ++j) {
+    double begin = legs_[j].x0 - radius_;
     while (!pieces_.empty()) {
       begin = crossing(pieces_.back().leg, j, pieces_.back().begin);
       if (begin > pieces_.back().begin) break;
@@ -34,6 +51,31 @@ void Envelope::build(std::span<const Point> points, double radius, int side) {
       begin = left_;
     }
     pieces_.push_back({begin, j});
+  }
+  find_straights();
+}
+
+void Envelope::find_straights() {
+  straights_.assign(legs_.size(), {0, 0, false, false});
+  const std::size_t pieces = pieces_.size();
+  for (std::size_t k = 0; k < pieces; ++k) {
+    const std::size_t i = pieces_[k].leg, before = k - (k > 0 ? 1 : 0), behind = k + (k + 1 < pieces ? 1 : 0);
+    const double end = k + 1 < pieces ? pieces_[k + 1].begin : right_;
+    const double end_behind = k + 2 < pieces ? pieces_[k + 2].begin : right_;
+    const Leg& leg = legs_[i];
+    Straight& straight = straights_[i];
+    straight.begin = std::max(pieces_[k].begin, leg.x0 + radius_ * leg.nx);
+    straight.end = std::min(end, leg.x1 + radius_ * leg.nx);
+    // From leg to leg, the side goes up to a common disc and up from it, or down both times. No branches: they would be
+    // guessed wrong half of the time.
+    const auto all = [](bool a, bool b, bool c) {
+      return (static_cast<int>(a) & static_cast<int>(b) & static_cast<int>(c)) != 0;
+    };
+    const Leg &leg_before = legs_[pieces_[before].leg], &leg_behind = legs_[pieces_[behind].leg];
+    straight.goes_on_before = all(pieces_[before].leg + 1 == i, leg_before.nx * leg.nx > 0,
+                                  pieces_[before].begin <= floor_of(straight.begin + 0.5) - 0.5);
+    straight.goes_on_behind =
+        all(pieces_[behind].leg == i + 1, leg_behind.nx * leg.nx > 0, end_behind >= ceil_of(straight.end + 0.5) - 0.5);
   }
 }
 
@@ -79,83 +121,76 @@ double Envelope::at(double x) const {
   return side_ * outer(legs_[piece->leg], x);
 }
 
-// Puts edges from one corner to the next.
+// Puts corners.
 class Envelope::Tracer {
  public:
-  Tracer(Cells& cells, double radius, int side) : cells_(cells), radius_(radius), side_(side) {
+  Tracer(Outline& out, double radius, int side) : out_(out), radius_(radius), side_(side) {
     // Chords of equal area leave and enter the circle: what a pixel gains or loses by that is about c^3 / 80 r for a
     // chord c. One chord alone cannot be moved outwards and loses c^3 / 12 r: it must be half as long.
-    const double chord = 0.22 * std::sqrt(std::sqrt(radius));
+    const double chord = 0.44 * std::sqrt(std::sqrt(radius));
     coarsest_ = cosine_of(chord / radius);
     alone_ = cosine_of(0.5 * chord / radius);
   }
 
-  void to(double x, double y) {
-    const std::int32_t fx = to_fixed(x + 0.5), fy = to_fixed(side_ * y + 0.5);
-    if (begun_) {
-      // Between lower envelope's edges going right and upper ones going left lies the stroke, to the right of edges
-      // that go down.
-      if (side_ < 0) {
-        cells_.edge(x_, y_, fx, fy);
-      } else {
-        cells_.edge(fx, fy, x_, y_);
-      }
-    }
-    begun_ = true;
-    x_ = fx;
-    y_ = fy;
-  }
+  void to(double x, double y) { out_.corners.push_back({to_fixed(x + 0.5), to_fixed(side_ * y + 0.5)}); }
+  // A line of corners ends here.
+  void end() { out_.begins.push_back(out_.corners.size()); }
 
   // Along the circle around (cx, cy) from one unit vector to another, clockwise on the upper side; both ends excluded.
   void arc(double cx, double cy, double ux, double uy, double vx, double vy) {
     const double cosine = ux * vx + uy * vy;
     if (cosine >= alone_) return;
     // Halved until the parts are small: they are equal, so one radius fits all.
+    Circle circle{cx, cy, radius_, {}};
     int halvings = 0;
     double part = cosine;
     do {
       part = std::sqrt(std::max(0.0, 0.5 * (1 + part)));
-      ++halvings;
+      circle.halves[static_cast<std::size_t>(halvings++)] = 0.5 / part;
     } while (part < coarsest_);
-    const Circle circle{cx, cy, radius_ * (1 + (1 - part) * (1.0 / 6))};
-    split(circle, ux, uy, vx, vy, halvings);
+    // All corners but the first and the last lie further out, so that the chords enclose what the arc does.
+    const double chords = 1 << halvings;
+    circle.radius *= 1 + (1 - part) * (1.0 / 6) * chords / (chords - 1);
+    if (cosine > -0.99) return split(circle, ux, uy, vx, vy, 0, halvings);
+    // About half a circle: its middle is about a quarter turn on.
+    double mx = vy - uy, my = ux - vx;
+    const double length = std::sqrt(mx * mx + my * my);
+    mx /= length;
+    my /= length;
+    split(circle, ux, uy, mx, my, 1, halvings);
+    to(circle.x + circle.radius * mx, circle.y + circle.radius * my);
+    split(circle, mx, my, vx, vy, 1, halvings);
   }
 
  private:
+  static constexpr std::size_t kMostHalvings = 16;
   struct Circle {
     double x, y, radius;
+    // The middle of two unit vectors after so many halvings is their sum times this.
+    std::array<double, kMostHalvings> halves;
   };
 
   // 1 - a^2 / 2, no less than that of 1.5.
   static double cosine_of(double angle) { return angle >= 1.36 ? 0.07 : 1 - angle * angle / 2; }
 
-  void split(const Circle& circle, double ux, double uy, double vx, double vy, int halvings) {
-    double mx = ux + vx, my = uy + vy;
-    const double length = std::sqrt(mx * mx + my * my);
-    if (length > 1e-9) {
-      mx /= length;
-      my /= length;
-    } else {
-      // Half a circle: its middle is a quarter turn on.
-      mx = -uy;
-      my = ux;
-    }
-    if (halvings > 1) split(circle, ux, uy, mx, my, halvings - 1);
+  void split(const Circle& circle, double ux, double uy, double vx, double vy, int done, int halvings) {
+    if (done == halvings) return;
+    const double half = circle.halves[static_cast<std::size_t>(done)], mx = (ux + vx) * half, my = (uy + vy) * half;
+    split(circle, ux, uy, mx, my, done + 1, halvings);
     to(circle.x + circle.radius * mx, circle.y + circle.radius * my);
-    if (halvings > 1) split(circle, mx, my, vx, vy, halvings - 1);
+    split(circle, mx, my, vx, vy, done + 1, halvings);
   }
 
-  Cells& cells_;
+  Outline& out_;
   const double radius_;
   const int side_;
   double coarsest_, alone_;  // cosines of the largest angles of a chord among others, and of one alone
-  bool begun_ = false;
-  std::int32_t x_ = 0, y_ = 0;
 };
 
-void Envelope::draw(Cells& cells) const {
-  Tracer tracer(cells, radius_, side_);
-  const double r = radius_;
+void Envelope::draw(std::span<const Gap> gaps, Outline& out) const {
+  out.clear();
+  Tracer tracer(out, radius_, side_);
+  const double r = radius_, inverse = 1 / radius_;
   // Both sides begin and end at the same points, also where the first or last leg is upright.
   tracer.to(left_, legs_.front().y0);
   for (std::size_t k = 0; k < pieces_.size(); ++k) {
@@ -164,7 +199,7 @@ void Envelope::draw(Cells& cells) const {
     const double line_begin = leg.x0 + r * leg.nx, line_end = leg.x1 + r * leg.nx;
     // The unit vector from a disc's centre to its upper edge at x.
     const auto edge_at = [&](double cx, double x, double& ux, double& uy) {
-      ux = std::clamp((x - cx) / r, -1.0, 1.0);
+      ux = std::clamp((x - cx) * inverse, -1.0, 1.0);
       uy = -std::sqrt(std::max(0.0, 1 - ux * ux));
     };
     double ux = leg.nx, uy = leg.ny, vx = leg.nx, vy = leg.ny;
@@ -177,6 +212,12 @@ void Envelope::draw(Cells& cells) const {
       if (end <= line_begin) continue;
     } else if (begin < line_end) {
       tracer.to(begin, leg.y0 + r * leg.ny + (begin - line_begin) * leg.slope);
+    }
+    const Gap& gap = gaps[pieces_[k].leg];
+    if (gap.y0 != gap.y1) {
+      tracer.to(gap.x0, side_ * gap.y0);
+      tracer.end();
+      tracer.to(gap.x1, side_ * gap.y1);
     }
     if (end < line_end) {
       tracer.to(end, leg.y0 + r * leg.ny + (end - line_begin) * leg.slope);

@@ -1,5 +1,5 @@
 // Enters: a line whose points do not go left, the radius of its stroke, and a side.
-// Leaves: the envelope of the stroke on that side, as edges for the cells or as its y at an x.
+// Leaves: the envelope of the stroke on that side, as an outline or as its y at an x.
 // Never: used from outside this folder.
 //
 // One side is computed; for the lower one, y is turned over. A piece is where one segment's capsule is the outermost.
@@ -8,20 +8,47 @@
 // edges is monotone, and the argument carries over to the envelopes of sets of discs whose centres follow each other.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "src/kernels/stroke/stroke.h"
-#include "src/kernels/stroke/stroke_cells.h"
+#include "src/kernels/stroke/stroke_tile.h"
 
 namespace millrace::stroke {
 
+// One side of a stroke: lines of corners from left to right.
+struct Outline {
+  std::vector<Corner> corners;
+  std::vector<std::size_t> begins;  // of each line, in `corners`
+  void clear() {
+    corners.clear();
+    begins.assign(1, 0);
+  }
+  std::span<const Corner> line(std::size_t i) const {
+    const std::size_t end = i + 1 < begins.size() ? begins[i + 1] : corners.size();
+    return {corners.data() + begins[i], end - begins[i]};
+  }
+};
+
 class Envelope {
  public:
-  // `side` is 1 for the upper side, -1 for the lower one.
-  void build(std::span<const Point> points, double radius, int side);
-  // Its edges from left to right, those of the upper side turned, so that both sides enclose the stroke.
-  void draw(Cells& cells) const;
+  // The upper side; the lower one of the same stroke.
+  void build(std::span<const Point> points, double radius);
+  void build_opposite(const Envelope& other);
+  // Where a leg's straight side is the outermost: from begin to end, if begin is less. Where the envelope goes on up or
+  // down as the leg does, from the border of the pixel before begin on, or to that of the pixel behind end.
+  struct Straight {
+    double begin, end;
+    bool goes_on_before, goes_on_behind;
+  };
+  const Straight& straight(std::size_t leg) const { return straights_[leg]; }
+  // A part of a leg's straight side that is drawn by others: from (x0, y0) to (x1, y1), or nothing if y0 is y1.
+  struct Gap {
+    double x0, y0, x1, y1;
+  };
+  // Its corners from left to right, with a gap a leg.
+  void draw(std::span<const Gap> gaps, Outline& out) const;
   // y of the envelope, in the picture's own direction; x within [left(), right()].
   double at(double x) const;
   double left() const { return left_; }
@@ -39,6 +66,8 @@ class Envelope {
   };
   class Tracer;
 
+  void find_pieces();
+  void find_straights();
   double outer(const Leg& leg, double x) const;
   double crossing(std::size_t earlier, std::size_t later, double from) const;
 
@@ -46,6 +75,7 @@ class Envelope {
   int side_ = 1;
   std::vector<Leg> legs_;
   std::vector<Piece> pieces_;
+  std::vector<Straight> straights_;
 };
 
 }  // namespace millrace::stroke

@@ -9,11 +9,16 @@
 // clang-format on
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "src/kernels/stroke/stroke_cells.h"
+#include "src/kernels/stroke/stroke_fixed.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace millrace::stroke::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
 
 // Plain loops, which compilers vectorise for each level: an element depends on no other.
 void Cross(double x, double above, double slope, int count, CrossedRows& out) {
@@ -42,6 +47,88 @@ void Cross(double x, double above, double slope, int count, CrossedRows& out) {
   }
 }
 
+// The left side of row i is (first + i * step) / 2^24 pixels right of pixel `base`. The area left of z and right of a
+// line that goes from 0 to `width` while it crosses the row is min(z, width)^2 / (2 width) + max(z - width, 0). The
+// area of a pixel is the difference of that at its borders, for the left side less the right side. 1.5 * 2^23: what is
+// added to it lies in the lowest bits of the sum, rounded to the nearest integer.
+constexpr float kToIntegerFloat = 12582912;
+// Less than 1/1024 of a pixel's ink may be left out.
+constexpr float kAlmostOne = 1 - 1.0F / 1024;
+
+#if MILLRACE_PORTABLE_TARGET
+
+void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count,
+                 TileRow* rows, std::uint64_t* levels) {
+  const float share = 0.5F / width, reach = width + kAlmostOne;
+  const auto area = [&](float z) {
+    const float u = std::max(z, 0.0F), v = std::min(u, width);
+    return v * v * share + (u - v);
+  };
+  for (int i = 0; i < count; ++i) {
+    const std::int32_t x = first + i * step;
+    const float left = static_cast<float>(x & 0xFFFFFF) * (1.0F / (1 << 24)), right = left + across;
+    float before = 0;
+    std::uint64_t packed = 0;
+    for (int k = 0; k < kSlantPixels; ++k) {
+      const auto border = static_cast<float>(k + 1);
+      const float now = area(border - left) - area(border - right);
+      packed |= std::uint64_t{std::bit_cast<std::uint32_t>((now - before) * 255.0F + kToIntegerFloat) & 255} << (8 * k);
+      before = now;
+    }
+    rows[i] = {base + (x >> 24), static_cast<std::int16_t>(right + reach), 0};
+    levels[i] = packed;
+  }
+}
+
+#else
+
+void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count,
+                 TileRow* rows, std::uint64_t* levels) {
+  const hn::CappedTag<std::int32_t, 8> di;  // wider ones would mostly be half empty
+  const hn::RebindToFloat<decltype(di)> df;
+  using Integers = hn::Vec<decltype(di)>;
+  using Floats = hn::Vec<decltype(df)>;
+  const auto lanes = static_cast<int>(hn::Lanes(di));
+  static_assert(kSlantRows % 8 == 0 && kSlantPixels == 8 && sizeof(TileRow) == 8);
+  const float reach = width + kAlmostOne;
+  const Floats zero = hn::Zero(df), widths = hn::Set(df, width), share = hn::Set(df, 0.5F / width);
+  const auto area = [&](Floats z) HWY_ATTR {
+    const Floats u = hn::Max(z, zero), v = hn::Min(u, widths);
+    return hn::Add(hn::Mul(hn::Mul(v, v), share), hn::Sub(u, v));
+  };
+  const int columns = static_cast<int>(width + across) + 2;  // no row touches more
+  Integers next = hn::Add(hn::Set(di, first), hn::Mul(hn::Iota(di, 0), hn::Set(di, step)));
+  for (int i = 0; i < count; i += lanes) {
+    const Integers x = next;
+    next = hn::Add(next, hn::Set(di, lanes * step));
+    const Floats left = hn::Mul(hn::ConvertTo(df, hn::And(x, hn::Set(di, 0xFFFFFF))), hn::Set(df, 1.0F / (1 << 24)));
+    const Floats right = hn::Add(left, hn::Set(df, across));
+    Floats before = zero;
+    // The next pixel's level.
+    const auto level = [&](float border) HWY_ATTR {
+      const Floats now = hn::Sub(area(hn::Sub(hn::Set(df, border), left)), area(hn::Sub(hn::Set(df, border), right)));
+      const Floats share255 = hn::Mul(hn::Sub(now, before), hn::Set(df, 255.0F));
+      before = now;
+      return hn::And(hn::BitCast(di, hn::Add(share255, hn::Set(df, kToIntegerFloat))), hn::Set(di, 255));
+    };
+    Integers low = level(1), high = hn::Zero(di);
+    low = hn::Or(low, hn::ShiftLeft<8>(level(2)));
+    low = hn::Or(low, hn::ShiftLeft<16>(level(3)));
+    low = hn::Or(low, hn::ShiftLeft<24>(level(4)));
+    if (columns > 4) high = level(5);
+    if (columns > 5) high = hn::Or(high, hn::ShiftLeft<8>(level(6)));
+    if (columns > 6) high = hn::Or(high, hn::ShiftLeft<16>(level(7)));
+    if (columns > 7) high = hn::Or(high, hn::ShiftLeft<24>(level(8)));
+    static_assert(std::endian::native == std::endian::little);
+    const Integers pixels = hn::ConvertTo(di, hn::Add(right, hn::Set(df, reach)));
+    hn::StoreInterleaved2(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), pixels, di,
+                          reinterpret_cast<std::int32_t*>(rows + i));
+    hn::StoreInterleaved2(low, high, di, reinterpret_cast<std::int32_t*>(levels + i));
+  }
+}
+
+#endif
+
 }  // namespace millrace::stroke::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -49,9 +136,22 @@ HWY_AFTER_NAMESPACE();
 namespace millrace::stroke {
 
 HWY_EXPORT(Cross);
+HWY_EXPORT(SlantLevels);
 
 void cross(double x, double above, double slope, int count, CrossedRows& out) {
   HWY_DYNAMIC_DISPATCH(Cross)(x, above, slope, count, out);
+}
+
+void slant_rows(double x, double step, double across, int count, TileRow* rows, std::uint64_t* levels) {
+  constexpr double kUnit = 1 << 24;
+  // Not 0: an upright line divides by it.
+  constexpr double kNarrowest = 1.0 / (1 << 20);
+  static_assert(kSlantRows * kLongestStep + 2 < 128);
+  // Where the sides go left, a row begins at its bottom.
+  const double first = step < 0 ? x + step : x, base = floor_of(first);
+  HWY_DYNAMIC_DISPATCH(SlantLevels)
+  (static_cast<std::int32_t>(base), nearest((first - base) * kUnit), nearest(step * kUnit),
+   static_cast<float>(std::max(kNarrowest, std::fabs(step))), static_cast<float>(across), count, rows, levels);
 }
 
 }  // namespace millrace::stroke
