@@ -1,56 +1,37 @@
 #include "src/io/store/chart_log.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <span>
+
+#include "src/io/file/reader.h"
 
 namespace millrace {
 namespace {
 
-using Bytes8 = std::vector<std::uint8_t>;
-
-// Longer than any block: what says so is damaged.
-constexpr std::uint64_t kLongest = std::uint64_t{1} << 34;
+// What a library puts between two charts is far smaller; what is further away is not there.
+constexpr std::uint64_t kFarthest = 64 << 20;
+constexpr std::size_t kLookedAt = 1 << 20;
 
 template <typename T>
-void put(const T& value, Bytes8& out) {
-  const std::size_t at = out.size();
-  out.resize(at + sizeof value);
-  std::memcpy(out.data() + at, &value, sizeof value);
+std::string_view bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 template <typename T>
-void put_all(std::span<const T> values, Bytes8& out) {
-  put(std::uint64_t{values.size()}, out);
-  const std::size_t at = out.size();
-  out.resize(at + values.size_bytes());
-  if (!values.empty()) std::memcpy(out.data() + at, values.data(), values.size_bytes());
+std::string_view bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// Its bytes were written by put(), as their hash says.
-struct Reading {
-  const std::uint8_t* at;
-  template <typename T>
-  T get() {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    at += sizeof value;
-    return value;
-  }
-  template <typename Vector>
-  void get_all(Vector& out) {
-    out.resize(get<std::uint64_t>());
-    const std::size_t bytes = out.size() * sizeof(out[0]);
-    if (bytes > 0) std::memcpy(out.data(), at, bytes);
-    at += bytes;
-  }
-};
-
-std::string_view text_of(const Bytes8& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-using Record = std::array<std::uint64_t, 2>;  // length and hash
-std::string_view text_of(const Record& record) { return {reinterpret_cast<const char*>(record.data()), sizeof record}; }
+ChartFront front_of(const std::uint8_t* chart, std::size_t bytes) {
+  ChartFront out = 0;
+  std::memcpy(&out, chart, std::min(bytes, sizeof out));
+  return out;
+}
 
 }  // namespace
 
@@ -59,50 +40,92 @@ ChartLog::ChartLog(std::string path, const std::string& owner) : file_(std::move
 }
 
 void ChartLog::append(const ChartBlock& block) {
-  bytes_.clear();
-  put_all(std::span(block.images), bytes_);
-  put_all(std::span(block.image_bytes), bytes_);
-  put_all(std::span(block.sequences), bytes_);
-  put_all(std::span(block.labels), bytes_);
-  put(std::uint64_t{block.places.size()}, bytes_);
-  for (const ChartBlock::Place& place : block.places) {
-    put(place.file, bytes_);
-    put(place.row, bytes_);
-    put_all(std::span(place.date), bytes_);
+  const std::uint8_t* chart = block.images.data();
+  for (const std::uint32_t bytes : block.image_bytes) {
+    if (charts_.empty()) front_ = front_of(chart, bytes);
+    charts_.push_back({bytes, XXH3_64bits(chart, bytes)});
+    chart += bytes;
   }
-  file_.write(text_of(Record{bytes_.size(), XXH3_64bits(bytes_.data(), bytes_.size())}));
-  file_.write(text_of(bytes_));
 }
 
-void ChartLog::finish() { file_.write(text_of(Record{0, 0})); }
+void ChartLog::finish() {
+  file_.write(bytes_of(std::array<std::uint64_t, 3>{
+      charts_.size(), XXH3_64bits(charts_.data(), charts_.size() * sizeof(LoggedChart)), front_}));
+  file_.write(bytes_of(charts_));
+}
 
-bool read_chart_log(const std::string& path, const std::string& owner,
-                    const std::function<void(const ChartBlock&)>& each) {
-  std::ifstream file(path, std::ios::binary);
-  std::string line(owner.size() + 1, '\0');
-  if (!file.read(line.data(), static_cast<std::streamsize>(line.size())) || line != owner + "\n") return false;
-  Bytes8 bytes;
-  ChartBlock block;
-  for (;;) {
-    Record record{};
-    if (!file.read(reinterpret_cast<char*>(record.data()), sizeof record) || record[0] > kLongest) return false;
-    if (record[0] == 0) return record[1] == 0;
-    bytes.resize(record[0]);
-    if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()))) return false;
-    if (XXH3_64bits(bytes.data(), bytes.size()) != record[1]) return false;
-    Reading reading{bytes.data()};
-    reading.get_all(block.images);
-    reading.get_all(block.image_bytes);
-    reading.get_all(block.sequences);
-    reading.get_all(block.labels);
-    block.places.resize(reading.get<std::uint64_t>());
-    for (ChartBlock::Place& place : block.places) {
-      place.file = reading.get<std::uint32_t>();
-      place.row = reading.get<std::uint64_t>();
-      reading.get_all(place.date);
-    }
-    each(block);
+std::optional<ChartRecord> read_chart_log(const std::string& path, const std::string& owner) {
+  const Outcome<std::string> text = read_text(path);
+  if (!text || !text->starts_with(owner + "\n")) return std::nullopt;
+  std::array<std::uint64_t, 3> said{};
+  std::string_view rest(*text);
+  rest.remove_prefix(owner.size() + 1);
+  if (rest.size() < sizeof said) return std::nullopt;
+  std::memcpy(said.data(), rest.data(), sizeof said);
+  rest.remove_prefix(sizeof said);
+  if (rest.size() % sizeof(LoggedChart) != 0 || rest.size() / sizeof(LoggedChart) != said[0] ||
+      XXH3_64bits(rest.data(), rest.size()) != said[1]) {
+    return std::nullopt;
   }
+  ChartRecord out;
+  out.front = said[2];
+  out.charts.resize(said[0]);
+  if (!rest.empty()) std::memcpy(out.charts.data(), rest.data(), rest.size());
+  return out;
+}
+
+ChartFinder::ChartFinder(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+ChartFinder::~ChartFinder() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool ChartFinder::read(std::uint64_t offset, std::size_t bytes, std::uint8_t* out) const {
+  while (bytes > 0) {
+    const ssize_t n = ::pread(fd_, out, bytes, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    out += n;
+    offset += static_cast<std::uint64_t>(n);
+    bytes -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+bool ChartFinder::is_at(std::uint64_t offset, const LoggedChart& chart) {
+  bytes_.resize(chart.bytes);
+  return read(offset, chart.bytes, bytes_.data()) && XXH3_64bits(bytes_.data(), bytes_.size()) == chart.hash;
+}
+
+std::optional<std::uint64_t> ChartFinder::next(std::uint64_t from, ChartFront front, const LoggedChart& chart) {
+  if (is_at(from, chart)) return from;
+  std::vector<std::uint8_t> window(kLookedAt);
+  for (std::uint64_t at = from; at < from + kFarthest; at += kLookedAt - sizeof front) {
+    const ssize_t there = ::pread(fd_, window.data(), window.size(), static_cast<off_t>(at));
+    if (there < static_cast<ssize_t>(sizeof front)) return std::nullopt;
+    for (std::size_t i = 0; i + sizeof front <= static_cast<std::size_t>(there); ++i) {
+      if (front_of(window.data() + i, sizeof front) == front && is_at(at + i, chart)) return at + i;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<std::uint64_t>> ChartFinder::find_from(std::uint64_t from, const ChartRecord& record) {
+  std::vector<std::uint64_t> out;
+  for (const LoggedChart& chart : record.charts) {
+    const auto at = next(from, record.front, chart);
+    if (!at) return std::nullopt;
+    out.push_back(*at);
+    from = *at + chart.bytes;
+  }
+  end_ = from;
+  return out;
+}
+
+std::optional<std::vector<std::uint64_t>> ChartFinder::find(const ChartRecord& record) {
+  if (fd_ < 0) return std::nullopt;
+  auto out = find_from(end_, record);
+  if (!out && end_ > 0) out = find_from(0, record);
+  return out;
 }
 
 }  // namespace millrace

@@ -42,35 +42,72 @@ class Hdf5Form : public Form {
   std::unique_ptr<ChartStore> store_;
 };
 
-// One file. HDF5 files are worth nothing before they are closed: what was drawn is kept in logs too, but for the last
-// shard, after which nothing is drawn.
+// One file. An HDF5 file is worth nothing before it is closed, but the charts in it are there: logs tell a later run
+// which, shard by shard but for the last one, after which nothing is drawn. That run writes the file anew and takes
+// them from the old one.
 class OneFileForm : public Hdf5Form {
  public:
-  using Hdf5Form::Hdf5Form;
+  OneFileForm(const Plan& plan, const Options& options, std::string output, std::string folder)
+      : Hdf5Form(plan, options, std::move(output), std::move(folder)),
+        plan_(plan),
+        options_(options),
+        artist_(plan, options) {}
 
   bool keeps_folder() const override { return false; }
-  void begin() override { store_ = std::make_unique<ChartStore>(whole(), layout_); }
+  void begin() override {
+    // A run that was killed while it took charts over has left more than one.
+    std::size_t n = 0;
+    for (; ::access(earlier(n).c_str(), F_OK) == 0; ++n) earlier_.push_back(earlier(n));
+    for (const std::string& left : {whole(), whole() + ".part"}) {
+      if (::access(left.c_str(), F_OK) != 0) continue;
+      rename_file(left, earlier(n));
+      earlier_.push_back(earlier(n++));
+    }
+    for (const std::string& file : earlier_) finders_.push_back(std::make_unique<ChartFinder>(file));
+    store_ = std::make_unique<ChartStore>(whole(), layout_);
+  }
   // One that is damaged, or another's, is drawn again.
-  bool has(std::uint64_t k) const override {
-    std::uint64_t charts = 0;
-    const auto count = [&](const ChartBlock& block) { charts += block.count(); };
-    return read_chart_log(path(k), said_of(k), count) && charts == cut_.end(k) - cut_.begin(k);
+  bool has(std::uint64_t k) override {
+    found_.reset();
+    record_ = read_chart_log(path(k), said_of(k)).value_or(ChartRecord{});
+    if (record_.charts.size() != cut_.end(k) - cut_.begin(k)) return false;
+    for (std::size_t f = 0; f < finders_.size() && !found_; ++f) {
+      found_ = finders_[f]->find(record_);
+      finder_ = finders_[f].get();
+    }
+    return found_.has_value();
   }
   void take(std::uint64_t k) override {
-    const auto append = [&](const ChartBlock& block) { store_->append(block); };
-    if (!read_chart_log(path(k), said_of(k), append)) {
-      throw Failure(ErrorCode::conflict, "it changed while it was read", path(k), "run the same command again");
+    constexpr std::uint64_t kTogether = 32;
+    ChartBlock block;
+    for (std::uint64_t begin = cut_.begin(k); begin < cut_.end(k); begin += kTogether) {
+      block.clear();
+      for (std::uint64_t chart = begin; chart < std::min(cut_.end(k), begin + kTogether); ++chart) {
+        const std::uint64_t i = chart - cut_.begin(k), bytes = record_.charts[i].bytes;
+        const std::size_t at = block.images.size();
+        block.images.resize(at + bytes);
+        if (!finder_->read((*found_)[i], bytes, block.images.data() + at)) {
+          throw Failure(ErrorCode::conflict, "it changed while it was read", folder_, "run the same command again");
+        }
+        block.image_bytes.push_back(static_cast<std::uint32_t>(bytes));
+        artist_.read(chart);
+        artist_.append_sequence(block.sequences);
+        append_facts(plan_, options_, chart, block);
+      }
+      store_->append(block);
     }
   }
   std::unique_ptr<ChartSink> open(std::uint64_t k) override {
+    if (!earlier_.empty()) forget_earlier();
     auto log = k + 1 == cut_.count() ? nullptr : std::make_unique<ChartLog>(path(k), said_of(k));
-    return std::make_unique<Sink>(*store_, std::move(log));
+    return std::make_unique<Sink>(*store_, whole() + ".part", std::move(log));
   }
 
  private:
   class Sink : public ChartSink {
    public:
-    Sink(ChartStore& store, std::unique_ptr<ChartLog> log) : store_(store), log_(std::move(log)) {}
+    Sink(ChartStore& store, std::string file, std::unique_ptr<ChartLog> log)
+        : store_(store), file_(std::move(file)), log_(std::move(log)) {}
     void append(const ChartBlock& block) override {
       store_.append(block);
       if (log_) log_->append(block);
@@ -78,16 +115,39 @@ class OneFileForm : public Hdf5Form {
     void finish() override {
       if (log_) log_->finish();
     }
+    // The charts first: a log must not tell of what a power cut has taken.
     void commit() override {
-      if (log_) log_->commit();
+      if (!log_) return;
+      sync_file(file_);
+      log_->commit();
     }
 
    private:
     ChartStore& store_;
+    const std::string file_;
     std::unique_ptr<ChartLog> log_;
   };
 
+  // Shards come in order: once one has to be drawn, later ones are drawn too.
+  void forget_earlier() {
+    sync_file(whole() + ".part");
+    finders_.clear();
+    for (const std::string& file : earlier_) ::unlink(file.c_str());
+    earlier_.clear();
+  }
+
   std::string path(std::uint64_t k) const { return fmt::format("{}/{}.charts", folder_, k); }
+  std::string earlier(std::size_t n) const { return fmt::format("{}/earlier{}.h5.part", folder_, n); }
+
+  const Plan& plan_;
+  const Options& options_;
+  Artist artist_;
+  std::vector<std::string> earlier_;
+  std::vector<std::unique_ptr<ChartFinder>> finders_;
+  // Of the shard that has() was asked for last.
+  ChartRecord record_;
+  std::optional<std::vector<std::uint64_t>> found_;
+  ChartFinder* finder_ = nullptr;
 };
 
 // Shards that stay where they are, and a file that maps them.
@@ -98,7 +158,7 @@ class VirtualForm : public Hdf5Form {
   bool keeps_folder() const override { return true; }
   bool whole_output() const override {
     for (std::uint64_t k = 0; k < cut_.count(); ++k) {
-      if (!has(k)) return false;
+      if (!is_there(k)) return false;
     }
     return true;
   }
@@ -106,7 +166,8 @@ class VirtualForm : public Hdf5Form {
     const std::string name = folder_.substr(folder_.find_last_of('/') + 1);
     store_ = std::make_unique<ChartStore>(whole(), layout_, ChartStore::Mapped{name, cut_.each});
   }
-  bool has(std::uint64_t k) const override {
+  bool has(std::uint64_t k) override { return is_there(k); }
+  bool is_there(std::uint64_t k) const {
     if (::access(path(k).c_str(), F_OK) != 0) return false;
     const auto there = chart_store_attributes(path(k));
     return there && differences(*there, layout_of(k).attributes).empty();

@@ -45,7 +45,7 @@ class Form {
   // The folder is there, and ours.
   virtual void begin() {}
   // Shard by shard, from the first on: one that is there is taken, others are opened and filled.
-  virtual bool has(std::uint64_t k) const = 0;
+  virtual bool has(std::uint64_t k) = 0;
   virtual void take(std::uint64_t k) = 0;
   virtual std::unique_ptr<ChartSink> open(std::uint64_t k) = 0;
   // All shards are there: what the output has beside them.

@@ -39,7 +39,7 @@ class FolderForm : public Form {
     return attributes_in_json(output + "/run.json");
   }
   bool keeps_folder() const override { return true; }
-  bool has(std::uint64_t k) const override { return ::access(path(k).c_str(), F_OK) == 0; }
+  bool has(std::uint64_t k) override { return ::access(path(k).c_str(), F_OK) == 0; }
   void take(std::uint64_t) override {}
   void assemble(const CancelToken& cancel) override { write_tables(cancel); }
   void publish() override {
@@ -126,7 +126,7 @@ class RowsForm : public FolderForm {
     header_ = npy::header_text({{"", type}}, with_count(plan.charts, plan.layout.image));
   }
 
-  bool has(std::uint64_t k) const override {
+  bool has(std::uint64_t k) override {
     struct stat info {};
     return ChartRows::done(file_) >= cut_.end(k) && ::stat(file_.c_str(), &info) == 0 &&
            static_cast<std::uint64_t>(info.st_size) >= header_.size() + cut_.end(k) * plan_.layout.image_bytes();

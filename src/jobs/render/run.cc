@@ -158,14 +158,13 @@ std::string describe_plan(const Options& options, RunContext& context) {
   return fmt::format(
       "charts:  {} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)\n"
       "shards:  {} of {} charts\n"
-      "output:  about {} ({} a chart){}\n"
+      "output:  about {} ({} a chart)\n"
       "time:    about {} for drawing, with {} threads\n"
       "memory:  {} at most\n",
       grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(), grouped(plan.gaps()),
       grouped(cut.count()), grouped(cut.each),
       to_text(Bytes{static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count))}),
       to_text(Bytes{bytes / count}),
-      options.store == "hdf5" && !options.virtual_set ? ", as much again until it is whole" : "",
       duration_text(charts * seconds / context.executor.threads()), context.executor.threads(),
       to_text(context.budget.limit()));
 }
