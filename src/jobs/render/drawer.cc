@@ -78,13 +78,19 @@ struct ChartDrawer::State {
     const std::size_t each = (before + rows) * roles.size();
     const std::size_t image = format.image_bytes();
     auto* out = static_cast<std::uint8_t*>(images);
+    // A batch that no cache holds is written past them.
+    constexpr std::size_t kCached = 16 << 20;
+    const bool large = count * image > kCached;
     executor.parallel_for(count, 4, [&](std::size_t from, std::size_t to) {
       const std::shared_ptr<Desk> desk = desks.take();
       for (std::size_t i = from; i < to; ++i) {
         take(series + i * each, before, rows, desk->window);
         desk->pen->draw(desk->window, desk->picture);
-        ink::paint(desk->packing.pack(desk->picture), format.pixels, out + i * image);
+        const ink::Picture& picture = desk->packing.pack(desk->picture);
+        large ? ink::paint_past_caches(picture, format.pixels, out + i * image)
+              : ink::paint(picture, format.pixels, out + i * image);
       }
+      if (large) ink::paint_end();
     });
   }
 

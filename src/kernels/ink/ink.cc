@@ -67,8 +67,12 @@ void paint_few(const std::uint8_t* levels, std::size_t count, const Tones& tones
 }  // namespace
 
 void paint(const Picture& picture, const Tones& tones, std::uint8_t* out) {
+  paint_rows(picture, tones, 0, picture.height(), out);
+}
+
+void paint_rows(const Picture& picture, const Tones& tones, int begin, int end, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(picture.width());
-  for (int y = 0; y < picture.height(); ++y, out += width) {
+  for (int y = begin; y < end; ++y, out += width) {
     std::memset(out, tones[0], width);
     const std::uint8_t* level = picture.levels(y);
     for (const Span& span : picture.row(y)) {

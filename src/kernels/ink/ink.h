@@ -88,5 +88,7 @@ Tones tones(std::uint8_t paper, std::uint8_t ink);
 
 // Pixels of one byte, row by row.
 void paint(const Picture& picture, const Tones& tones, std::uint8_t* out);
+// Rows [begin, end) alone.
+void paint_rows(const Picture& picture, const Tones& tones, int begin, int end, std::uint8_t* out);
 
 }  // namespace millrace::ink

@@ -77,6 +77,17 @@ TEST(Pixels, EveryTypeIsTheSamePicture) {
     std::vector<float> floats(bytes.size());
     paint(picture, pixels(colours, channels, Depth::bytes), bytes.data());
     paint(picture, pixels(colours, channels, Depth::floats), reinterpret_cast<std::uint8_t*>(floats.data()));
+    // Past the caches, at any place in memory.
+    for (std::size_t off = 0; off < 70; off += 23) {
+      std::vector<std::uint8_t> past(bytes.size() + 100, 77);
+      paint_past_caches(picture, pixels(colours, channels, Depth::bytes), past.data() + off);
+      paint_end();
+      ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), past.begin() + static_cast<std::ptrdiff_t>(off)));
+      ASSERT_EQ(past[off + bytes.size()], 77);
+      if (off > 0) {
+        ASSERT_EQ(past[off - 1], 77);
+      }
+    }
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const std::uint8_t level = levels[i / count];
       const std::array<int, 3> from = {paper.red, paper.green, paper.blue}, to = {ink.red, ink.green, ink.blue};

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <vector>
+
+#include "src/kernels/ink/stream_copy.h"
 
 namespace millrace::ink {
 namespace {
@@ -59,19 +62,22 @@ Pixels pixels(const Tones& tones) {
   return out;
 }
 
-void paint(const Picture& picture, const Pixels& pixels, std::uint8_t* out) {
-  if (pixels.bytes == 1) {
-    Tones tones;
-    for (std::size_t k = 0; k < tones.size(); ++k) tones[k] = pixels.level[k][0];
-    return paint(picture, tones, out);
-  }
+namespace {
+
+Tones tones_of(const Pixels& pixels) {
+  Tones out;
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = pixels.level[k][0];
+  return out;
+}
+
+// Pixels of several bytes.
+void paint_rows(const Picture& picture, const Pixels& pixels, int begin, int end, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(picture.width());
-  fill(out, width * static_cast<std::size_t>(picture.height()), pixels.of(0));
-  for (int y = 0; y < picture.height(); ++y) {
-    std::uint8_t* line = out + static_cast<std::size_t>(y) * width * pixels.bytes;
+  for (int y = begin; y < end; ++y, out += width * pixels.bytes) {
+    fill(out, width, pixels.of(0));
     const std::uint8_t* level = picture.levels(y);
     for (const Span& span : picture.row(y)) {
-      std::uint8_t* at = line + span.x * pixels.bytes;
+      std::uint8_t* at = out + span.x * pixels.bytes;
       for (std::size_t i = 0; i < span.literals; ++i, at += pixels.bytes) {
         std::memcpy(at, pixels.level[level[i]].data(), pixels.bytes);
       }
@@ -80,6 +86,35 @@ void paint(const Picture& picture, const Pixels& pixels, std::uint8_t* out) {
     }
   }
 }
+
+}  // namespace
+
+void paint(const Picture& picture, const Pixels& pixels, std::uint8_t* out) {
+  if (pixels.bytes == 1) return paint(picture, tones_of(pixels), out);
+  paint_rows(picture, pixels, 0, picture.height(), out);
+}
+
+void paint_past_caches(const Picture& picture, const Pixels& pixels, std::uint8_t* out) {
+  // A few rows at a time, which stay in a core's own cache until they are copied.
+  constexpr std::size_t kTogether = 16 << 10;
+  const std::size_t row = static_cast<std::size_t>(picture.width()) * pixels.bytes;
+  const int rows = static_cast<int>(std::max<std::size_t>(1, kTogether / row));
+  std::vector<std::uint8_t> staged(static_cast<std::size_t>(rows) * row);
+  const Tones tones = tones_of(pixels);
+  for (int y = 0; y < picture.height(); y += rows) {
+    const int end = std::min(picture.height(), y + rows);
+    if (pixels.bytes == 1) {
+      paint_rows(picture, tones, y, end, staged.data());
+    } else {
+      paint_rows(picture, pixels, y, end, staged.data());
+    }
+    const std::size_t bytes = static_cast<std::size_t>(end - y) * row;
+    stream_copy(staged.data(), bytes, out);
+    out += bytes;
+  }
+}
+
+void paint_end() { stream_end(); }
 
 BitPacker::BitPacker(const Tones& tones) : paper_(tones[0] >= 128 ? 255 : 0) {
   for (std::size_t k = 0; k < 256; ++k) {

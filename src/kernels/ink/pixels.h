@@ -40,6 +40,10 @@ Pixels pixels(const Tones& tones);
 
 // Pixels row by row: [height, width, pixels.bytes].
 void paint(const Picture& picture, const Pixels& pixels, std::uint8_t* out);
+// The same where `out` is one of so many pictures that they leave the caches before they are read: memory is written
+// without having been read first. Call paint_end() on the thread that painted before another one reads.
+void paint_past_caches(const Picture& picture, const Pixels& pixels, std::uint8_t* out);
+void paint_end();
 
 // A bit a pixel, 1 where its gray is 128 or more, packed along each row as numpy.packbits does: eight pixels a byte,
 // the first one highest, the last byte filled with zeros.
