@@ -101,18 +101,21 @@ auto operator|(Chain<void, Mid, Build> before, Stage<Mid, Out, Body> after) {
 }
 
 // How many items are in flight: enough that a slow one at the head does not idle the others, and no more than the
-// budget can pay for at `bytes_each`.
-inline std::size_t tokens_for(const RunContext& context, Bytes bytes_each) {
+// budget can pay for at `bytes_each`, nor than `most` together.
+inline std::size_t tokens_for(const RunContext& context, Bytes bytes_each, Bytes most = {~std::uint64_t{0}}) {
   const auto wanted = static_cast<std::uint64_t>(context.executor.threads()) * 4;
-  const std::uint64_t paid = bytes_each.count == 0 ? wanted : context.budget.largest_grant().count / bytes_each.count;
+  const std::uint64_t payable = std::min(most.count, context.budget.largest_grant().count);
+  const std::uint64_t paid = bytes_each.count == 0 ? wanted : payable / bytes_each.count;
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(std::min(wanted, paid), 1, 1024));
 }
 
 // Runs the chain; returns when every item is through, the run was cancelled, or a stage threw (thrown again here).
-// `bytes_each` is reserved for every token as long as the chain runs.
+// `bytes_each` is reserved for every token as long as the chain runs; all of them together take no more than `most`,
+// but for a single one that does.
 template <typename Build>
-void run(const Chain<void, void, Build>& chain, RunContext& context, Bytes bytes_each) {
-  const std::size_t tokens = tokens_for(context, bytes_each);
+void run(const Chain<void, void, Build>& chain, RunContext& context, Bytes bytes_each,
+         Bytes most = {~std::uint64_t{0}}) {
+  const std::size_t tokens = tokens_for(context, bytes_each, most);
   const Reservation paid = context.budget.reserve(bytes_each * tokens, "items in flight");
   context.executor.run([&] { oneapi::tbb::parallel_pipeline(tokens, chain.build(context)); });
 }

@@ -284,7 +284,7 @@ def test_a_column_whose_name_is_not_utf_8(tmp_path):
 
 def test_outputs_that_cannot_be(tmp_path):
     np.save(tmp_path / "p.npy", walk(130))
-    for output, words in [(f"{tmp_path}/out/", b"it names a folder"), (tmp_path / "no/such/c.h5", b"cannot be created")]:
+    for output, words in [(f"{tmp_path}/out/", b"it names a folder"), (tmp_path / "no/such/c.h5", b"create the folder first")]:
         done = millrace("render", tmp_path / "p.npy", "-o", output, check=False)
         assert done.returncode != 0 and words in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["p.npy"]

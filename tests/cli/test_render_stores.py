@@ -246,3 +246,75 @@ def test_colours(tmp_path):
     # A sheet has the same colours.
     millrace(*args, "-o", tmp_path / "s.png", "--sample", "1", "--rising", "#00a040", "--paper", "#101018")
     assert np.asarray(Image.open(tmp_path / "s.png")).shape == (61 + 16, 30 + 16, 3)
+
+
+def test_a_virtual_store_is_no_other(source, tmp_path):
+    output = draw(source, tmp_path / "v.h5", "--virtual")
+    before = content_of(tmp_path)
+    args = ["render", source, "-o", output, "--window", str(WINDOW), "--size", f"{WIDTH}x{HEIGHT}", "--labels", "5,20"]
+    refused = millrace(*args, check=False)
+    assert refused.returncode == 1 and b"--virtual was 'true', is 'false'" in refused.stderr
+    assert content_of(tmp_path) == before
+    # Its shards alone are not taken over either.
+    output.rename(tmp_path / "away")
+    refused = millrace(*args, "--shard", str(SHARD), check=False)
+    assert refused.returncode == 1 and b"--virtual was 'true'" in refused.stderr
+    (tmp_path / "away").rename(output)
+    assert content_of(tmp_path) == before
+
+
+def test_what_others_have_beside_an_output_stays(source, tmp_path):
+    draw(source, tmp_path / "c.h5")
+    draw(source, tmp_path / "c.h5.shards", "--store", "npy")
+    before = content_of(tmp_path)
+    assert b"nothing to do" in millrace("render", source, "-o", tmp_path / "c.h5", "--window", str(WINDOW), "--size",
+                                        f"{WIDTH}x{HEIGHT}", "--labels", "5,20").stderr
+    assert content_of(tmp_path) == before
+    group = tmp_path / "group"
+    group.mkdir()
+    (group / "zarr.json").write_text('{"zarr_format":3,"node_type":"group","attributes":{"title":"mine"}}')
+    (group / "run.json").write_text("notes")
+    refused = millrace("render", source, "-o", group, "--store", "zarr", check=False)
+    assert refused.returncode == 1 and b"is not a store of charts" in refused.stderr
+    assert (group / "run.json").read_text() == "notes"
+    (tmp_path / "link").symlink_to("nowhere")
+    refused = millrace("render", source, "-o", tmp_path / "link", check=False)
+    assert refused.returncode == 1 and b"a link to nothing" in refused.stderr
+    refused = millrace("render", source, "-o", tmp_path / "no/such/c.h5", check=False)
+    assert refused.returncode == 1 and b"create the folder first" in refused.stderr
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_dates_that_are_not_utf_8(tmp_path, store):
+    (tmp_path / "p.csv").write_bytes(b"date,close\n" + b"".join(b"%d f\xe9vrier,%d\n" % (i, 100 + i % 7) for i in range(12)))
+    output = tmp_path / "c"
+    millrace("render", tmp_path / "p.csv", "-o", output, "--window", "10", "--size", "40x30", "--store", store)
+    if store == "hdf5":
+        with h5py.File(output) as file:
+            dates = [date.decode() for date in file["index"]["date"]]
+    elif store == "zarr":
+        dates = list(zarr.open(output, mode="r")["index/date"][:])
+    elif store == "webdataset":
+        dates = [json.loads(text)["date"] for name, text in samples(output) if name.endswith(".json")]
+    else:
+        with open(output / "index.csv", newline="", encoding="utf-8") as file:
+            dates = [row["date"] for row in csv.DictReader(file)]
+    assert len(dates) == 3 and all(date.startswith(f"{i} f") and "vrier" in date for i, date in enumerate(dates))
+
+
+def test_prices_beyond_all_bounds_are_gaps(tmp_path):
+    values = np.array([1e308, 5, -1e308, 6, np.inf, 7, 8, 9])
+    np.save(tmp_path / "p.npy", values)
+    done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", "--window", "8", "--size", "80x40")
+    assert b"3 rows have no price" in done.stderr
+    np.save(tmp_path / "q.npy", np.where(np.abs(values) < 1e300, values, np.nan))
+    millrace("render", tmp_path / "q.npy", "-o", tmp_path / "d.h5", "--window", "8", "--size", "80x40")
+    with h5py.File(tmp_path / "c.h5") as c, h5py.File(tmp_path / "d.h5") as d:
+        np.testing.assert_array_equal(c["images"][:], d["images"][:])
+
+
+def test_a_sheet_is_paid_for(tmp_path):
+    np.save(tmp_path / "p.npy", np.arange(300.0))
+    done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "s.png", "--sample", "60", "--size", "4000x3000", "--memory",
+                    "512M", check=False)
+    assert done.returncode == 1 and b"the sheet" in done.stderr and not (tmp_path / "s.png").exists()

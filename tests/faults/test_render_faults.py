@@ -198,6 +198,23 @@ def test_a_full_disk(series, undisturbed, tmp_path, limit):
     assert output.read_bytes() == expected
 
 
+@pytest.mark.parametrize("store", [["--store", "hdf5"], ["--store", "npy"]], ids=lambda o: o[-1])
+def test_what_appears_meanwhile_is_not_replaced(series, tmp_path, store):
+    output = tmp_path / "c"
+    running = start(series, output, *store)
+    while running.poll() is None and not pathlib.Path(f"{output}.shards/run.json").exists():
+        time.sleep(0.001)
+    output.write_text("dear all")
+    _, err = running.communicate(timeout=60)
+    if running.returncode == 0:
+        pytest.skip("the run ended before the file was there")
+    assert running.returncode == 1 and b"it has appeared" in err or b"is not a store of charts" in err, err
+    assert output.read_text() == "dear all"
+    output.unlink()
+    millrace(*command(series, output), *store)
+    assert output.exists() and not pathlib.Path(f"{output}.shards").exists()
+
+
 def test_two_runs_at_once(series, undisturbed, tmp_path):
     expected, _ = undisturbed
     output = tmp_path / "c.h5"

@@ -196,6 +196,7 @@ void ChartStore::commit() {
 }
 
 void ChartStore::append(const ChartBlock& block) {
+  hdf5::be_quiet();
   State& s = *state_;
   const std::size_t count = block.count();
   if (count == 0) return;
@@ -221,6 +222,7 @@ void ChartStore::append(const ChartBlock& block) {
 }
 
 void ChartStore::append_tables(const std::string& path) {
+  hdf5::be_quiet();
   State& s = *state_;
   const Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
   if (!file) hdf5::fail("it cannot be read", path);
@@ -267,6 +269,7 @@ void ChartStore::append_tables(const std::string& path) {
 }
 
 void ChartStore::finish() {
+  hdf5::be_quiet();
   State& s = *state_;
   if (s.at != s.layout.charts) {
     throw Failure(ErrorCode::internal, fmt::format("{} of {} charts were written", s.at, s.layout.charts), s.path);

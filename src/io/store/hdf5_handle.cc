@@ -1,8 +1,14 @@
 #include "src/io/store/hdf5_handle.h"
 
+#include <cstdlib>
+#include <utility>
+
 namespace millrace::hdf5 {
 
 void be_quiet() {
+  // What is printed, each thread decides by itself.
+  thread_local bool quiet = false;
+  if (std::exchange(quiet, true)) return;
   // At the end of a process the library closes what is open, and crashes where a file could not be closed before
   // because its disk is full. Handles close everything that can be closed.
   H5dont_atexit();
@@ -17,7 +23,11 @@ void fail(const std::string& what, const std::string& subject) {
   };
   // From the call that was made to the one that failed: the last is the reason.
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_deepest, &reason);
-  // A system call's failure names the system's words among much else.
+  // A system call's failure names the system's number and words among much else.
+  const std::string_view number = "errno = ";
+  if (const auto at = reason.find(number); at != std::string::npos) {
+    throw Failure(system_error(what, subject, std::atoi(reason.c_str() + at + number.size())));
+  }
   const std::string_view marker = "error message = '";
   if (const auto at = reason.find(marker); at != std::string::npos) {
     const auto begin = at + marker.size();

@@ -91,7 +91,7 @@ void Column::read(std::size_t begin, std::span<double> out) const {
     });
   }
   for (double& v : out) {
-    if (!std::isfinite(v)) v = std::numeric_limits<double>::quiet_NaN();
+    if (!(std::abs(v) <= kLargest)) v = std::numeric_limits<double>::quiet_NaN();
   }
 }
 

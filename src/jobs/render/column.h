@@ -15,6 +15,8 @@
 
 namespace millrace::render {
 
+// A price beyond is a gap: the range of a window, times a picture's height, must be a number.
+constexpr double kLargest = 1e300;
 // Rows in memory come in parts of this many.
 constexpr std::size_t kPart = 1 << 14;
 

@@ -99,7 +99,7 @@ struct ChartDrawer::State {
     const std::size_t columns = roles.size();
     const auto value = [&](std::size_t row, std::size_t column) {
       const auto v = static_cast<double>(series[row * columns + column]);
-      return std::isfinite(v) ? v : std::numeric_limits<double>::quiet_NaN();
+      return std::abs(v) <= kLargest ? v : std::numeric_limits<double>::quiet_NaN();
     };
     window.before.clear();
     for (std::size_t c = 0; c < columns; ++c) {

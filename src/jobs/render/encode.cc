@@ -148,10 +148,12 @@ std::unique_ptr<Encoder> Encoding::make() const {
 }
 
 std::uint64_t Encoding::most_bytes() const {
-  // A stream is a tenth of its pixels where they are noise.
+  // A stream is a tenth of its pixels where they are noise; as long as they are where a window has more rows than
+  // the picture columns.
   const std::uint64_t pixels = plan_.layout.image_bytes();
   const std::uint64_t sequence = 4 * std::uint64_t{plan_.layout.window} * plan_.layout.columns;
-  return (has_code(options_.store) ? pixels / 8 : pixels) + 4096 + 2 * sequence;
+  const bool dense = plan_.window > static_cast<std::size_t>(options_.width) / 2;
+  return (has_code(options_.store) && !dense ? pixels / 8 : pixels) + 4096 + 2 * sequence;
 }
 
 }  // namespace millrace::render

@@ -8,6 +8,7 @@
 
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
+#include "src/io/file/relocate.h"
 #include "src/io/store/chart_log.h"
 #include "src/io/store/chart_store.h"
 #include "src/jobs/render/inputs.h"
@@ -26,9 +27,9 @@ class Hdf5Form : public Form {
 
   Outcome<Attributes> made_of(const std::string& output) const override { return chart_store_attributes(output); }
   void assemble(const CancelToken&) override { store_->finish(); }
-  void publish() override {
+  void publish(bool over) override {
     store_->commit();
-    rename_file(whole(), output_);
+    put_in_place(whole(), output_, over);
     sync_folder(folder_of(output_));
   }
 
@@ -87,7 +88,8 @@ class OneFileForm : public Hdf5Form {
         const std::size_t at = block.images.size();
         block.images.resize(at + bytes);
         if (!finder_->read((*found_)[i], bytes, block.images.data() + at)) {
-          throw Failure(ErrorCode::conflict, "it changed while it was read", folder_, "run the same command again");
+          throw Failure(ErrorCode::conflict, "what an earlier run left in it has changed meanwhile", folder_,
+                        "remove it, and run the same command again");
         }
         block.image_bytes.push_back(static_cast<std::uint32_t>(bytes));
         artist_.read(chart);
@@ -212,7 +214,29 @@ std::string differences(const Attributes& then, const Attributes& now) {
       out += fmt::format("--{} was '{}', is '{}'", name, was->second, value);
     }
   }
+  // A shard's size is said where it does not matter, too.
+  for (const auto& [name, value] : then) {
+    const auto same = [&name = name](const auto& entry) { return entry.first == name; };
+    if (name == "shard" || std::any_of(now.begin(), now.end(), same)) continue;
+    if (!out.empty()) out += "; ";
+    out += fmt::format("--{} was '{}'", name, value);
+  }
   return out;
+}
+
+bool tells_of_charts(const Attributes& attributes) {
+  return std::any_of(attributes.begin(), attributes.end(), [](const auto& entry) { return entry.first == "drawing"; });
+}
+
+void put_in_place(const std::string& from, const std::string& to, bool over) {
+  if (over) return rename_file(from, to);
+  auto error = rename_new(from, to);
+  if (!error) return;
+  if (error->code == ErrorCode::conflict) {
+    throw Failure(ErrorCode::conflict, "it has appeared while this run was drawing", to,
+                  "move it away, or give another OUTPUT, and run the same command again");
+  }
+  throw Failure(*error);
 }
 
 void throw_if(const CancelToken& cancel) {

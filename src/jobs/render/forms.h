@@ -30,6 +30,8 @@ std::string json_of(const Attributes& attributes);
 Outcome<Attributes> attributes_in_json(const std::string& path, const char* member = nullptr);
 // "--size was 400x300, is 800x500", for all that differ; empty where nothing does.
 std::string differences(const Attributes& then, const Attributes& now);
+// They are those of a store of charts, whatever it was made of.
+bool tells_of_charts(const Attributes& attributes);
 
 class Form {
  public:
@@ -39,6 +41,8 @@ class Form {
   virtual Outcome<Attributes> made_of(const std::string& output) const = 0;
   // Nothing is missing of an output that is under its name.
   virtual bool whole_output() const { return true; }
+  // An output that was made of the same has its name: what a killed run has left in it goes.
+  virtual void tidy() {}
   // The folder stays, or is gone, once the output has its name.
   virtual bool keeps_folder() const = 0;
 
@@ -50,13 +54,16 @@ class Form {
   virtual std::unique_ptr<ChartSink> open(std::uint64_t k) = 0;
   // All shards are there: what the output has beside them.
   virtual void assemble(const CancelToken& cancel) = 0;
-  // On the disk, and under its name.
-  virtual void publish() = 0;
+  // On the disk, and under its name, which nothing else has; or only an output of the same, where `over` is set.
+  virtual void publish(bool over) = 0;
 };
 
 // `output` and `folder` are names without a slash at the end.
 std::unique_ptr<Form> make_form(const Plan& plan, const Options& options, const std::string& output,
                                 const std::string& folder);
+
+// Gives a finished output its name. Failure(conflict) where something has it, unless it is to be replaced.
+void put_in_place(const std::string& from, const std::string& to, bool over);
 
 // Failure(cancelled) when the job was told to stop.
 void throw_if(const CancelToken& cancel);

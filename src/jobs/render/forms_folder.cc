@@ -42,9 +42,9 @@ class FolderForm : public Form {
   bool has(std::uint64_t k) override { return ::access(path(k).c_str(), F_OK) == 0; }
   void take(std::uint64_t) override {}
   void assemble(const CancelToken& cancel) override { write_tables(cancel); }
-  void publish() override {
+  void publish(bool) override {
     sync_folder(folder_);
-    rename_file(folder_, output_);
+    put_in_place(folder_, output_, false);
     sync_folder(folder_of(output_));
   }
 
@@ -134,9 +134,9 @@ class RowsForm : public FolderForm {
   std::unique_ptr<ChartSink> open(std::uint64_t k) override {
     return std::make_unique<ChartRows>(file_, header_, cut_.begin(k), plan_.layout.image_bytes());
   }
-  void publish() override {
+  void publish(bool over) override {
     ::unlink((file_ + ".done").c_str());
-    FolderForm::publish();
+    FolderForm::publish(over);
   }
 
  protected:
@@ -151,18 +151,17 @@ class ZarrForm : public FolderForm {
   using FolderForm::FolderForm;
   // Readers of Zarr know no run.json: the group's own attributes say the same.
   Outcome<Attributes> made_of(const std::string& output) const override {
-    auto there = attributes_in_json(output + "/zarr.json", "attributes");
-    if (there) ::unlink((output + "/run.json").c_str());
-    return there;
+    return attributes_in_json(output + "/zarr.json", "attributes");
   }
+  void tidy() override { ::unlink((output_ + "/run.json").c_str()); }
   void begin() override { write_zarr_metadata(folder_, plan_.layout, each()); }
   std::unique_ptr<ChartSink> open(std::uint64_t k) override {
     return std::make_unique<ZarrShard>(folder_, plan_.layout, each(), k);
   }
   void assemble(const CancelToken&) override {}
-  void publish() override {
-    FolderForm::publish();
-    ::unlink((output_ + "/run.json").c_str());
+  void publish(bool over) override {
+    FolderForm::publish(over);
+    tidy();
   }
 
  protected:

@@ -271,7 +271,7 @@ std::vector<std::pair<std::string, std::string>> record(const Options& options) 
   if (options.store == "jpeg") out.emplace_back("quality", std::to_string(options.quality));
   // Where shards are part of what is there in the end.
   if (options.virtual_set || options.sharded()) out.emplace_back("shard", std::to_string(options.shard));
-  if (options.virtual_set) out.emplace_back("virtual", "true");
+  if (options.store == "hdf5") out.emplace_back("virtual", options.virtual_set ? "true" : "false");
   out.emplace_back("volume", options.draws_volume() ? "true" : "false");
   out.emplace_back("ma", std::to_string(options.average));
   return out;

@@ -53,7 +53,8 @@ class Drawing {
           span.stage().add_bytes(block->images.size());
           progress.add(block->count(), block->images.size());
         });
-    chain::run(stages, context_, Bytes{together_ * encoding_.most_bytes()});
+    // More in flight would be no faster, and large pictures would fill whatever the budget allows.
+    chain::run(stages, context_, Bytes{together_ * encoding_.most_bytes()}, 256_MiB);
     context_.throw_if_cancelled();
   }
 
@@ -164,9 +165,8 @@ std::string describe_plan(const Options& options, RunContext& context) {
       grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(), grouped(plan.gaps()),
       grouped(cut.count()), grouped(cut.each),
       to_text(Bytes{static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count))}),
-      to_text(Bytes{bytes / count}),
-      duration_text(charts * seconds / context.executor.threads()), context.executor.threads(),
-      to_text(context.budget.limit()));
+      to_text(Bytes{bytes / count}), duration_text(charts * seconds / context.executor.threads()),
+      context.executor.threads(), to_text(context.budget.limit()));
 }
 
 }  // namespace millrace::render

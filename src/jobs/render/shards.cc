@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,15 +46,32 @@ Shards::~Shards() {
 
 void Shards::check_output() {
   std::error_code error;
-  if (!fs::exists(output_, error)) return;
-  const auto there = form_->made_of(output_);
+  const fs::file_status status = fs::symlink_status(output_, error);
+  if (status.type() == fs::file_type::not_found) return;
   const std::string remedy = "give another OUTPUT, or move this one away";
-  if (!there) throw Failure(ErrorCode::conflict, "it is there and is not a store of charts", output_, remedy);
+  if (!fs::exists(output_, error)) throw Failure(ErrorCode::conflict, "it is a link to nothing", output_, remedy);
+  if (::access(output_.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output_, errno));
+  const auto there = form_->made_of(output_);
+  if (!there || !tells_of_charts(*there)) {
+    throw Failure(ErrorCode::conflict, "it is there and is not a store of charts", output_, remedy);
+  }
   const std::string other = differences(*there, attributes_);
   if (!other.empty()) throw Failure(ErrorCode::conflict, "it was made of other things: " + other, output_, remedy);
+  ours_ = true;
   finished_ = form_->whole_output();
-  // A run that was killed in its last moment left its shards.
-  if (finished_ && !form_->keeps_folder()) remove_folder();
+  if (!finished_) return;
+  form_->tidy();
+  if (!form_->keeps_folder()) remove_left_folder();
+}
+
+// A run that was killed in its last moment has left its shards. Others' stay.
+void Shards::remove_left_folder() {
+  const auto there = attributes_in_json(folder_ + "/run.json");
+  if (!there || !differences(*there, attributes_).empty()) return;
+  const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  if (::flock(folder, LOCK_EX | LOCK_NB) == 0) remove_folder();
+  ::close(folder);
 }
 
 // run.json goes last: what it stands beside is ours.
@@ -72,12 +90,23 @@ void Shards::remove_folder() {
 void Shards::check_folder() {
   std::error_code error;
   fs::create_directory(folder_, error);
+  if (error == std::errc::no_such_file_or_directory) {
+    throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
+  }
   if (error) throw Failure(system_error("it cannot be created", folder_, error.value()));
   // Given back by the system when the run ends, however it ends.
   lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock_ < 0) throw Failure(system_error("it cannot be opened", folder_, errno));
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     throw Failure(ErrorCode::conflict, "another run is drawing the same output", folder_, "wait for it to end");
+  }
+  // Between the look at the output and the lock, another run may have finished.
+  struct stat locked {
+  }, named{};
+  check_output();
+  if (finished_) return;
+  if (::fstat(lock_, &locked) != 0 || ::stat(folder_.c_str(), &named) != 0 || locked.st_ino != named.st_ino) {
+    throw Failure(ErrorCode::conflict, "another run has just finished it", output_, "run the same command again");
   }
   const std::string run = folder_ + "/run.json";
   Attributes now = attributes_;
@@ -127,7 +156,7 @@ void Shards::settle() {
 }
 
 void Shards::finish() {
-  form_->publish();
+  form_->publish(ours_);
   if (!form_->keeps_folder()) remove_folder();
 }
 

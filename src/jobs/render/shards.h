@@ -44,13 +44,14 @@ class Shards {
   void check_output();
   void check_folder();
   void remove_folder();
+  void remove_left_folder();
 
   const std::string output_, folder_;
   const Attributes attributes_;
   const Cut cut_;
   const std::unique_ptr<Form> form_;
-  bool finished_ = false;
-  int lock_ = -1;  // of the folder
+  bool ours_ = false, finished_ = false;  // the output: made of the same, and whole
+  int lock_ = -1;                         // of the folder
   std::unique_ptr<ChartSink> written_;
   std::future<void> committing_;
 };

@@ -110,7 +110,8 @@ std::size_t Source::row_of(const Options& options, std::size_t window) const {
 void Source::throw_if_changed() const {
   const auto now = FileReader::open(path, FileReader::Hashing::off);
   if (now && (*now)->size() == bytes && (*now)->mtime_ns() == mtime_ns) return;
-  throw Failure(ErrorCode::conflict, "it changed while it was read", path, "run the same command again");
+  throw Failure(ErrorCode::conflict, "it changed while it was read", path,
+                "put the old file back, or remove OUTPUT.shards if it is there; then run the same command again");
 }
 
 void Opening::throw_if_cancelled() const {

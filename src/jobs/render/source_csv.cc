@@ -183,7 +183,8 @@ void read_csv(FileReader& file, Opening& opening, Source& out) {
             fmt::format("column {}: '{}' is too long for a date", shown(header.name(*chosen.date)), shown(date)),
             fmt::format("dates have at most {} bytes; name another column with --columns date=NAME", kLongestDate));
       }
-      out.dates.append(date);
+      // What a store says is UTF-8.
+      out.dates.append(utf8_for_display(std::string(date)));
     }
     ++out.rows;
   }
