@@ -232,10 +232,11 @@ def test_a_sheet_replaces_no_store_and_no_series(tmp_path):
     np.save(tmp_path / "p.npy", walk(100))
     args = ["render", tmp_path / "p.npy", "--window", "60", "--size", "60x40"]
     millrace(*args, "-o", tmp_path / "c.h5")
-    for name in ("c.h5", "p.npy"):
+    Image.new("L", (30, 20)).save(tmp_path / "photo.png")
+    for name in ("c.h5", "p.npy", "photo.png"):
         before = (tmp_path / name).read_bytes()
         done = millrace(*args, "--sample", "4", "-o", tmp_path / name, check=False)
-        assert done.returncode == 1 and b"is not a picture" in done.stderr
+        assert done.returncode == 1 and b"is no contact sheet" in done.stderr
         assert (tmp_path / name).read_bytes() == before
     for _ in range(2):  # a sheet is replaced
         millrace(*args, "--sample", "4", "-o", tmp_path / "sheet.png")

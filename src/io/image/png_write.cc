@@ -9,30 +9,16 @@
 #include <vector>
 
 #include "src/io/file/atomic_file.h"
+#include "src/memory/buffer.h"
 
 namespace millrace {
 
-void write_png(const std::string& path, int width, int height, int channels, std::span<const std::uint8_t> pixels) {
-  png_image image;
-  std::memset(&image, 0, sizeof image);
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(width);
-  image.height = static_cast<png_uint_32>(height);
-  image.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
-  png_alloc_size_t bytes = 0;
-  std::vector<char> out;
-  bool done = png_image_write_get_memory_size(image, bytes, 0, pixels.data(), 0, nullptr) != 0;
-  if (done) {
-    out.resize(bytes);
-    done = png_image_write_to_memory(&image, out.data(), &bytes, 0, pixels.data(), 0, nullptr) != 0;
-  }
-  if (!done) throw Failure(ErrorCode::internal, std::string("the PNG could not be made: ") + image.message, path);
-  AtomicFile file(path);
-  file.write({out.data(), bytes});
-  file.commit();
-}
-
 namespace {
+
+// PNG, 11.3.4.3: a keyword, a zero, a text.
+constexpr std::string_view kMaker("Software\0millrace", 17);
+// The signature and the header's chunk.
+constexpr std::size_t kHeader = 8 + 25;
 
 void append_number(std::uint32_t value, std::vector<std::uint8_t>& out) {
   for (const int shift : {24, 16, 8, 0}) out.push_back(static_cast<std::uint8_t>(value >> shift));
@@ -48,6 +34,37 @@ void append_chunk(std::string_view name, std::span<const std::uint8_t> data, std
 }
 
 }  // namespace
+
+void write_png(const std::string& path, int width, int height, int channels, std::span<const std::uint8_t> pixels) {
+  png_image image;
+  std::memset(&image, 0, sizeof image);
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(width);
+  image.height = static_cast<png_uint_32>(height);
+  image.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  // Room for the worst case, of which only what is used takes memory.
+  png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(image);
+  Buffer<std::uint8_t> out(bytes);
+  if (png_image_write_to_memory(&image, out.data(), &bytes, 0, pixels.data(), 0, nullptr) == 0) {
+    throw Failure(ErrorCode::internal, std::string("the PNG could not be made: ") + image.message, path);
+  }
+  std::vector<std::uint8_t> maker;
+  append_chunk("tEXt", {reinterpret_cast<const std::uint8_t*>(kMaker.data()), kMaker.size()}, maker);
+  AtomicFile file(path);
+  const auto text_of = [](const std::uint8_t* data, std::size_t count) {
+    return std::string_view(reinterpret_cast<const char*>(data), count);
+  };
+  file.write(text_of(out.data(), kHeader));
+  file.write(text_of(maker.data(), maker.size()));
+  file.write(text_of(out.data() + kHeader, bytes - kHeader));
+  file.commit();
+}
+
+bool is_own_png(std::span<const std::uint8_t> front) {
+  // After the header, the chunk's length and name.
+  constexpr std::size_t kText = kHeader + 8;
+  return front.size() >= kText + kMaker.size() && std::memcmp(front.data() + kText, kMaker.data(), kMaker.size()) == 0;
+}
 
 void append_png(const PngShape& shape, std::span<const std::uint8_t> stream, std::vector<std::uint8_t>& out) {
   constexpr std::array<std::uint8_t, 8> kSignature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};

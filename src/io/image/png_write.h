@@ -10,8 +10,11 @@
 
 namespace millrace {
 
-// Rows from the top; channels is 1 (gray) or 3 (RGB). Throws Failure.
+// Rows from the top; channels is 1 (gray) or 3 (RGB). The file says that it was made here. Throws Failure.
 void write_png(const std::string& path, int width, int height, int channels, std::span<const std::uint8_t> pixels);
+
+// What a file begins with says that write_png() made it.
+bool is_own_png(std::span<const std::uint8_t> front);
 
 struct PngShape {
   std::uint32_t width = 0, height = 0;

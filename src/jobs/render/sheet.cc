@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "src/io/file/reader.h"
 #include "src/io/image/png_write.h"
@@ -28,14 +27,9 @@ void check_output(const std::string& path) {
   auto reader = FileReader::open(path, FileReader::Hashing::off);
   if (!reader) return;
   const auto front = (*reader)->peek();
-  constexpr std::string_view kPng = "\x89PNG";
-  if (front.empty() || std::equal(kPng.begin(), kPng.end(), front.begin(),
-                                  front.begin() + std::min<std::ptrdiff_t>(4, std::ssize(front)),
-                                  [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; })) {
-    return;
-  }
-  throw Failure(ErrorCode::conflict, "it is there and is not a picture", path,
-                "a sheet is a PNG: give it another name, as -o sheet.png");
+  if (front.empty() || is_own_png(front)) return;
+  throw Failure(ErrorCode::conflict, "it is there and is no contact sheet", path,
+                "give it another name, as -o sheet.png, or move this one away");
 }
 
 }  // namespace
