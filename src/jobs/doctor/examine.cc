@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "src/io/image/picture.h"
+#include "src/io/store/chart_store.h"
 #include "src/jobs/doctor/libraries.h"
 #include "src/jobs/doctor/report.h"
 
@@ -89,7 +90,7 @@ bool Findings::passed() const {
 std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>& helper) {
   std::vector<FormatSupport> formats = {
       {"JPEG", true, true, jpeg_library(), ""},
-      {"PNG", true, false, png_library(), ""},
+      {"PNG", true, true, png_library(), ""},
   };
   for (const auto& [format, remedy] : kHelperFormats) {
     FormatSupport support{name_of(format), false, false, "", ""};
@@ -110,6 +111,7 @@ std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>&
     formats.push_back(std::move(support));
   }
   formats.push_back({"NPY", true, true, "this program", ""});
+  formats.push_back({"HDF5", true, true, "HDF5 " + hdf5_version() + ", others' files in a helper", ""});
   return formats;
 }
 

@@ -37,10 +37,10 @@ std::vector<Library> own_libraries() {
   return {
       {"libjpeg-turbo", MILLRACE_JPEG_VERSION, "reads and writes JPEG"},
       {"libpng", png_get_libpng_ver(nullptr), "reads and writes PNG"},
-      {"zlib", zlibVersion(), "unpacks PNG"},
+      {"zlib", zlibVersion(), "unpacks PNG, checks what is written"},
       {"libexif", MILLRACE_EXIF_VERSION, "reads EXIF"},
       {"SQLite", sqlite3_libversion(), "keeps the catalogue"},
-      {"HDF5", hdf5_version(), "writes stores of charts"},
+      {"HDF5", hdf5_version(), "reads series, writes stores of charts"},
       {"oneTBB", TBB_runtime_version(), "runs the threads"},
       {"Highway", fmt::format("{}.{}", HWY_MAJOR, HWY_MINOR), "chooses the vector instructions"},
       {"GIO", fmt::format("{}.{}.{}", glib_major_version, glib_minor_version, glib_micro_version),
