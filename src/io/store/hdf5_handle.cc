@@ -1,6 +1,6 @@
 #include "src/io/store/hdf5_handle.h"
 
-#include <cstdlib>
+#include <charconv>
 #include <utility>
 
 namespace millrace::hdf5 {
@@ -26,7 +26,9 @@ void fail(const std::string& what, const std::string& subject) {
   // A system call's failure names the system's number and words among much else.
   const std::string_view number = "errno = ";
   if (const auto at = reason.find(number); at != std::string::npos) {
-    throw Failure(system_error(what, subject, std::atoi(reason.c_str() + at + number.size())));
+    int value = 0;
+    std::from_chars(reason.data() + at + number.size(), reason.data() + reason.size(), value);
+    throw Failure(system_error(what, subject, value));
   }
   const std::string_view marker = "error message = '";
   if (const auto at = reason.find(marker); at != std::string::npos) {

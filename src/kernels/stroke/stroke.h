@@ -15,9 +15,9 @@
 // is cut into lines that do not, and pixels at which several of them have an edge are measured apart, in 512 columns
 // each.
 //
-// Exactness: of 24 random lines of widths 1 to 6, walks, noise, and 600 points on 50 pixels, no pixel was off by more
-// than 1.5 levels from 192 x 192 samples, whose own error may be 1.3, and 0.5 are rounding; dots of widths from 0.1 by
-// at most 0.9. Circles are chords of equal area, contested pixels 1/1024 for each edge, vertices rounded to 1/65536,
+// Exactness: of 420 random lines of widths 1 to 12, walks, noise, lines that turn back, and 200 points on 60 pixels, no
+// pixel was off by more than 0.93 levels from 512 columns of each pixel, whose own error may be 0.25, and 0.5 are
+// rounding. Circles are chords of equal area, contested pixels 1/1024 for each edge, vertices rounded to 1/65536,
 // areas to 1/2^24 in cells and to about 1/2^19 in tiles and slants. The same bits on every machine: IEEE 754 in one
 // order (-ffp-contract=off), no library function but sqrt.
 #pragma once
@@ -64,5 +64,9 @@ class Pen {
 // purpose. Its own error: an edge that grazes a row of samples may be off by 1 / samples of the pixel.
 std::vector<double> coverage_reference(std::span<const std::vector<Point>> lines, double line_width, int width,
                                        int height, int samples);
+// The same from `columns` upright lines through each pixel, along which the stroke's union is measured exactly. Its own
+// error: half a column where an edge is upright.
+std::vector<double> column_reference(std::span<const std::vector<Point>> lines, double line_width, int width,
+                                     int height, int columns);
 
 }  // namespace millrace::stroke

@@ -127,7 +127,7 @@ class Envelope::Tracer {
   Tracer(Outline& out, double radius, int side) : out_(out), radius_(radius), side_(side) {
     // Chords of equal area leave and enter the circle: what a pixel gains or loses by that is about c^3 / 80 r for a
     // chord c. One chord alone cannot be moved outwards and loses c^3 / 12 r: it must be half as long.
-    const double chord = 0.44 * std::sqrt(std::sqrt(radius));
+    const double chord = 0.3 * std::sqrt(std::sqrt(radius));
     coarsest_ = cosine_of(chord / radius);
     alone_ = cosine_of(0.5 * chord / radius);
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "src/kernels/stroke/stroke.h"
@@ -51,6 +52,78 @@ std::vector<double> coverage_reference(std::span<const std::vector<Point>> lines
         }
       }
       share = static_cast<double>(inside) / (static_cast<double>(samples) * samples);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+struct Interval {
+  double begin, end;
+};
+
+// Where an upright line at x lies within r of a segment: the hull of the parts in the two discs and the rectangle.
+bool crossed(const Point& a, const Point& b, double r, double x, Interval& out) {
+  out = {1e9, -1e9};
+  const auto reach = [&](double y) { out = {std::min(out.begin, y), std::max(out.end, y)}; };
+  for (const Point& centre : {a, b}) {
+    const double u = x - centre.x, left = r * r - u * u;
+    if (left < 0) continue;
+    reach(centre.y - std::sqrt(left));
+    reach(centre.y + std::sqrt(left));
+  }
+  const double dx = b.x - a.x, dy = b.y - a.y, length = std::sqrt(dx * dx + dy * dy);
+  if (length > 0) {
+    const double nx = -dy / length * r, ny = dx / length * r;
+    const std::array<Point, 5> corners = {
+        {{a.x + nx, a.y + ny}, {b.x + nx, b.y + ny}, {b.x - nx, b.y - ny}, {a.x - nx, a.y - ny}, {a.x + nx, a.y + ny}}};
+    for (std::size_t i = 0; i < 4; ++i) {
+      const Point &p = corners[i], &q = corners[i + 1];
+      if ((p.x - x) * (q.x - x) > 0) continue;
+      if (p.x == q.x) {
+        reach(p.y);
+        reach(q.y);
+      } else {
+        reach(p.y + (q.y - p.y) * (x - p.x) / (q.x - p.x));
+      }
+    }
+  }
+  return out.begin < out.end;
+}
+
+}  // namespace
+
+std::vector<double> column_reference(std::span<const std::vector<Point>> lines, double line_width, int width,
+                                     int height, int columns) {
+  const double r = line_width / 2;
+  std::vector<double> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 0.0);
+  std::vector<Interval> all;
+  for (int c = 0; c < width * columns; ++c) {
+    const double x = -0.5 + (c + 0.5) / columns;
+    all.clear();
+    for (const auto& line : lines) {
+      for (std::size_t i = 0; i + 1 < std::max<std::size_t>(2, line.size()) && !line.empty(); ++i) {
+        const Point &a = line[i], &b = line[std::min(i + 1, line.size() - 1)];
+        Interval interval{};
+        if (x < std::min(a.x, b.x) - r || x > std::max(a.x, b.x) + r) continue;
+        if (crossed(a, b, r, x, interval)) all.push_back(interval);
+      }
+    }
+    std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+    double reached = -1e9;
+    for (const Interval& interval : all) {
+      const double begin = std::max(interval.begin, reached), end = interval.end;
+      if (end <= begin) continue;
+      reached = end;
+      const int first = std::max(0, static_cast<int>(std::floor(begin + 0.5)));
+      const int last = std::min(height - 1, static_cast<int>(std::floor(end + 0.5)));
+      for (int y = first; y <= last; ++y) {
+        const double covered = std::min(end, y + 0.5) - std::max(begin, y - 0.5);
+        if (covered <= 0) continue;
+        out[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(c / columns)] +=
+            covered / columns;
+      }
     }
   }
   return out;

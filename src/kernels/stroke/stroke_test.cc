@@ -19,15 +19,14 @@ std::vector<std::uint8_t> drawn(Pen& pen, const Lines& lines, int width, int hei
   return out;
 }
 
-// The reference takes 128 x 128 points of a pixel: an edge that grazes a row of them is off by at most 1/128, a pixel
-// holds at most a few edges. Rounding is half a level.
-constexpr int kSamples = 128;
-constexpr double kReferenceError = 255.0 / kSamples;
+// The reference measures 512 columns of a pixel: an upright edge is off by half a column.
+constexpr int kColumns = 512;
+constexpr double kReferenceError = 255.0 / (2 * kColumns);
 
 void expect_exact(const Lines& lines, double line_width, int width, int height, const char* what) {
   Pen pen(width, height, line_width);
   const auto levels = drawn(pen, lines, width, height);
-  const auto truth = coverage_reference(lines, line_width, width, height, kSamples);
+  const auto truth = column_reference(lines, line_width, width, height, kColumns);
   double worst = 0, sum = 0;
   std::size_t worst_at = 0;
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -144,6 +143,22 @@ TEST(Stroke, APenForgetsItsLastPicture) {
   drawn(pen, first, 60, 40);
   EXPECT_EQ(drawn(pen, second, 60, 40), expected);
   EXPECT_EQ(drawn(pen, {}, 60, 40), std::vector<std::uint8_t>(60 * 40, 0));
+}
+
+// Two ways to say what a stroke covers: points within half a width, and lengths along upright lines.
+TEST(Stroke, ReferencesAgree) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> at(-4, 34);
+  for (const double line_width : {0.4, 1.0, 3.0, 9.0}) {
+    Lines lines(2);
+    for (auto& line : lines) {
+      for (int i = 0; i < 5; ++i) line.push_back({at(random), at(random)});
+    }
+    lines.push_back({{7.3, 21.8}});
+    const auto points = coverage_reference(lines, line_width, 30, 30, 64);
+    const auto columns = column_reference(lines, line_width, 30, 30, kColumns);
+    for (std::size_t k = 0; k < points.size(); ++k) ASSERT_NEAR(points[k], columns[k], 1.5 / 64) << k;
+  }
 }
 
 }  // namespace
