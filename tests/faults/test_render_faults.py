@@ -1,5 +1,6 @@
 """render killed, interrupted or out of disk: never half a store, and the next run ends with the same bytes."""
 
+import os
 import pathlib
 import random
 import resource
@@ -41,19 +42,34 @@ def start(series, output, *more, **options):
                             stderr=subprocess.PIPE, **options)
 
 
+def bytes_in(folder):
+    total = 0
+    for parent, _, names in os.walk(folder):  # which passes over folders that have just been renamed
+        for name in names:
+            try:
+                total += os.stat(os.path.join(parent, name)).st_size
+            except FileNotFoundError:
+                pass
+    return total
+
+
+def kill_when(running, folder, size):
+    """Kills a run once so many bytes lie in a folder; true where it was still running."""
+    while running.poll() is None and bytes_in(folder) < size:
+        time.sleep(0.0005)
+    running.send_signal(signal.SIGKILL)
+    running.stderr.close()
+    return running.wait() == -signal.SIGKILL
+
+
 def test_fifty_kills(series, undisturbed, tmp_path):
-    expected, length = undisturbed
+    expected, _ = undisturbed
     random.seed(4)
     killed = 0
     for attempt in range(KILLS):
         output = tmp_path / f"{attempt}.h5"
         running = start(series, output)
-        try:
-            running.wait(random.uniform(0, length))
-        except subprocess.TimeoutExpired:
-            running.send_signal(signal.SIGKILL)
-        killed += running.wait() == -signal.SIGKILL
-        running.stderr.close()
+        killed += kill_when(running, tmp_path, random.uniform(0, 0.9) * len(expected))
         assert not output.exists() or output.read_bytes() == expected, "half a store under its name"
         millrace(*command(series, output))
         assert output.read_bytes() == expected, f"kill {attempt}"
@@ -68,9 +84,9 @@ OTHERS = [["--virtual"], *(["--store", store] for store in ("zarr", "npy", "png"
 @pytest.mark.parametrize("store", OTHERS, ids=lambda o: o[-1])
 def test_kills_in_every_store(series, tmp_path, store):
     (tmp_path / "whole").mkdir()
-    begin = time.monotonic()
     millrace(*command(series, tmp_path / "whole/c"), *store)
-    length, expected = time.monotonic() - begin, content_of(tmp_path / "whole")
+    expected = content_of(tmp_path / "whole")
+    size = sum(map(len, expected.values()))
     random.seed(5)
     killed = 0
     for attempt in range(8):
@@ -78,12 +94,7 @@ def test_kills_in_every_store(series, tmp_path, store):
         folder.mkdir()
         for _ in range(2):
             running = start(series, folder / "c", *store)
-            try:
-                running.wait(random.uniform(0, length))
-            except subprocess.TimeoutExpired:
-                running.send_signal(signal.SIGKILL)
-            killed += running.wait() == -signal.SIGKILL
-            running.stderr.close()
+            killed += kill_when(running, folder, random.uniform(0, 0.9) * size)
             if (folder / "c").exists() and store[0] == "--store":
                 assert content_of(folder / "c").keys() - {"run.json"} == {
                     name[2:] for name in expected if name.startswith("c/")} - {"run.json"}, "half a store under its name"
