@@ -20,11 +20,24 @@ void fill(std::uint8_t* out, std::size_t pixels, std::span<const std::uint8_t> p
   }
 }
 
-// Sets bits [begin, end) of a row whose first pixel is the highest bit of its first byte.
-void set_bits(std::uint8_t* row, std::size_t begin, std::size_t end) {
-  for (; begin < end && begin % 8 != 0; ++begin) row[begin / 8] |= static_cast<std::uint8_t>(128U >> begin % 8);
-  for (; begin + 8 <= end; begin += 8) row[begin / 8] = 255;
-  for (; begin < end; ++begin) row[begin / 8] |= static_cast<std::uint8_t>(128U >> begin % 8);
+// Bits of a row, 64 in a word, the first pixel's highest. Sets the `count` lowest of `bits` at pixel x; count 1 to 64.
+void put_bits(std::uint64_t* row, std::size_t x, std::uint64_t bits, std::size_t count) {
+  const std::size_t used = x % 64 + count;
+  std::uint64_t* word = row + x / 64;
+  if (used <= 64) {
+    *word |= bits << (64 - used);
+  } else {
+    word[0] |= bits >> (used - 64);
+    word[1] |= bits << (128 - used);
+  }
+}
+
+void set_bits(std::uint64_t* row, std::size_t begin, std::size_t end) {
+  while (begin < end) {
+    const std::size_t count = std::min(end - begin, 64 - begin % 64);
+    put_bits(row, begin, ~std::uint64_t{0} >> (64 - count), count);
+    begin += count;
+  }
 }
 
 }  // namespace
@@ -118,7 +131,7 @@ void paint_end() { stream_end(); }
 
 BitPacker::BitPacker(const Tones& tones) : paper_(tones[0] >= 128 ? 255 : 0) {
   for (std::size_t k = 0; k < 256; ++k) {
-    differs_[k] = (tones[k] >= 128) != (tones[0] >= 128);
+    differs_[k] = (tones[k] >= 128) != (tones[0] >= 128) ? 1 : 0;
     // A level of the packed picture is what differs from paper.
     pixels_.level[k][0] = static_cast<std::uint8_t>(paper_ ^ k);
   }
@@ -130,27 +143,32 @@ void BitPacker::pack(const Picture& picture, Picture& out) {
     row_.resize(words);
     std::memset(row_.data(), 0, row_.size() * sizeof(std::uint64_t));
   }
-  auto* row = reinterpret_cast<std::uint8_t*>(row_.data());
+  std::uint64_t* row = row_.data();
   out.begin(static_cast<int>(bytes), picture.height());
   for (int y = 0; y < picture.height(); ++y) {
     const std::uint8_t* level = picture.levels(y);
     for (const Span& span : picture.row(y)) {
       std::size_t x = span.x;
-      for (std::size_t i = 0; i < span.literals; ++i, ++x) {
-        if (differs_[level[i]]) row[x / 8] |= static_cast<std::uint8_t>(128U >> x % 8);
+      for (std::size_t left = span.literals; left > 0;) {
+        const std::size_t count = std::min<std::size_t>(left, 64);
+        std::uint64_t bits = 0;
+        for (std::size_t i = 0; i < count; ++i) bits = bits << 1 | differs_[*level++];
+        put_bits(row, x, bits, count);
+        x += count;
+        left -= count;
       }
-      level += span.literals;
-      if (differs_[span.level]) set_bits(row, x, x + span.run);
+      if (differs_[span.level] != 0) set_bits(row, x, x + span.run);
     }
     // The bits that fill the last byte are 0, whatever paper is.
-    if (paper_ != 0 && width % 8 != 0) row[bytes - 1] |= static_cast<std::uint8_t>(255U >> width % 8);
+    if (paper_ != 0) set_bits(row, width, 8 * bytes);
     out.begin_row();
     for (std::size_t w = 0; w < words; ++w) {
-      if (row_[w] == 0) continue;
-      for (std::size_t i = 8 * w; i < std::min(bytes, 8 * w + 8); ++i) {
-        if (row[i] != 0) out.add_literal(static_cast<int>(i), row[i]);
+      for (std::uint64_t word = row[w]; word != 0;) {
+        const int byte = std::countl_zero(word) / 8, shift = 56 - 8 * byte;
+        out.add_literal(static_cast<int>(8 * w) + byte, static_cast<std::uint8_t>(word >> shift));
+        word &= (std::uint64_t{1} << shift) - 1;
       }
-      row_[w] = 0;
+      row[w] = 0;
     }
   }
   out.finish();

@@ -55,8 +55,8 @@ class BitPacker {
   const Pixels& pixels() const { return pixels_; }
 
  private:
-  std::array<bool, 256> differs_{};  // from paper, by level
-  std::uint8_t paper_;               // eight pixels of it
+  std::array<std::uint8_t, 256> differs_{};  // 1 where it is not as paper is, by level
+  std::uint8_t paper_;                       // eight pixels of it
   Pixels pixels_;
   Buffer<std::uint64_t> row_;
 };
