@@ -121,19 +121,19 @@ def test_a_full_disk_in_every_store(series, tmp_path, store):
         assert content_of(folder) == expected
 
 
-def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path):
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT], ids=lambda s: s.name)
+def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path, end):
     expected, _ = undisturbed
     output = tmp_path / "c.h5"
     running = start(series, output)
     shards = pathlib.Path(f"{output}.shards")
     while running.poll() is None and len(list(shards.glob("*.charts"))) < 2:
         time.sleep(0.001)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    running.stderr.close()
+    running.send_signal(end)
+    running.communicate()
     done = len(list(shards.glob("*.charts")))
     if running.returncode == 0:
-        pytest.skip("the run ended before it could be killed")
+        pytest.skip("the run ended before it could be stopped")
     said = millrace(*command(series, output)).stderr.decode()
     assert f"{200 * done} charts were there from an earlier run" in said.replace(",", "") and output.read_bytes() == expected
 

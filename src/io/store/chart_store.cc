@@ -56,7 +56,7 @@ std::vector<hsize_t> with_count(std::uint64_t count, const std::vector<hsize_t>&
 
 struct ChartStore::State {
   std::string name, path;  // the last name, and the one until then
-  bool committed = false;
+  bool committed = false, kept = false;
   ChartLayout layout;
   Handle file, images, sequences, labels, index;
   std::uint64_t at = 0;
@@ -186,8 +186,10 @@ ChartStore::ChartStore(std::string path, const ChartLayout& layout, Kind kind) :
 }
 
 ChartStore::~ChartStore() {
-  if (!state_->committed) ::unlink(state_->path.c_str());
+  if (!state_->committed && !state_->kept) ::unlink(state_->path.c_str());
 }
+
+void ChartStore::keep_unfinished() { state_->kept = true; }
 
 void ChartStore::commit() {
   sync_file(state_->path);

@@ -35,8 +35,9 @@ class ChartStore : public ChartSink {
   };
   using Kind = std::variant<std::monostate, Shard, Mapped>;
   ChartStore(std::string path, const ChartLayout& layout, Kind kind = {});
-  // What has not got its name is removed.
+  // What has not got its name is removed, unless it was to be kept.
   ~ChartStore() override;
+  void keep_unfinished();
 
   void append(const ChartBlock& block) override;
   // All that a finished store of the same layout, but for its number of charts, has beside images; for one that maps

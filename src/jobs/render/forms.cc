@@ -66,6 +66,8 @@ class OneFileForm : public Hdf5Form {
     }
     for (const std::string& file : earlier_) finders_.push_back(std::make_unique<ChartFinder>(file));
     store_ = std::make_unique<ChartStore>(whole(), layout_);
+    // However this run ends, the next one takes charts from it.
+    store_->keep_unfinished();
   }
   // One that is damaged, or another's, is drawn again.
   bool has(std::uint64_t k) override {
