@@ -51,12 +51,9 @@ void write_png(const std::string& path, int width, int height, int channels, std
   std::vector<std::uint8_t> maker;
   append_chunk("tEXt", {reinterpret_cast<const std::uint8_t*>(kMaker.data()), kMaker.size()}, maker);
   AtomicFile file(path);
-  const auto text_of = [](const std::uint8_t* data, std::size_t count) {
-    return std::string_view(reinterpret_cast<const char*>(data), count);
-  };
-  file.write(text_of(out.data(), kHeader));
-  file.write(text_of(maker.data(), maker.size()));
-  file.write(text_of(out.data() + kHeader, bytes - kHeader));
+  file.write(std::as_bytes(std::span(out.data(), kHeader)));
+  file.write(std::as_bytes(std::span(maker)));
+  file.write(std::as_bytes(std::span(out.data() + kHeader, bytes - kHeader)));
   file.commit();
 }
 

@@ -10,6 +10,14 @@
 
 namespace millrace {
 
+// Of `count` things of this shape.
+template <typename Size>
+std::vector<Size> with_count(std::uint64_t count, const std::vector<Size>& rest) {
+  std::vector<Size> out{count};
+  out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
+
 // Name and value, as text.
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/io/file/at_offset.h"
 #include "src/io/file/reader.h"
 
 namespace millrace {
@@ -19,22 +20,6 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const char* what, const std::string& path) {
   throw Failure(system_error(what, printable(path), errno));
-}
-
-std::string_view text_of(const std::uint8_t* bytes, std::size_t count) {
-  return {reinterpret_cast<const char*>(bytes), count};
-}
-
-// All of `bytes` at an offset; false with errno.
-bool write_at(int fd, std::string_view bytes, std::uint64_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-    offset += static_cast<std::uint64_t>(n);
-  }
-  return true;
 }
 
 }  // namespace
@@ -53,7 +38,7 @@ void ChartFolder::append(const ChartBlock& block) {
     const std::string path = fmt::format("{}/{:08}.{}", part_, at_++, extension_);
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0) fail("it cannot be created", path);
-    const bool written = write_at(fd, text_of(image, bytes), 0);
+    const bool written = write_at(fd, 0, std::as_bytes(std::span(image, bytes)));
     const int number = errno;
     if (::close(fd) != 0 || !written) {
       errno = written ? errno : number;
@@ -75,13 +60,14 @@ void ChartFolder::commit() {
   sync_folder(folder_of(folder_));
 }
 
-void ChartArchive::append(const ChartBlock& block) { file_.write(text_of(block.images.data(), block.images.size())); }
+void ChartArchive::append(const ChartBlock& block) { file_.write(std::as_bytes(std::span(block.images))); }
 
 ChartRows::ChartRows(std::string path, std::string_view header, std::uint64_t first, std::uint64_t image_bytes)
     : path_(std::move(path)), offset_(header.size() + first * image_bytes), charts_(first) {
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   // What lies behind was not finished.
-  if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(offset_)) != 0 || !write_at(fd_, header, 0)) {
+  if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(offset_)) != 0 ||
+      !write_at(fd_, 0, std::as_bytes(std::span(header)))) {
     const int number = errno;
     if (fd_ >= 0) ::close(fd_);
     errno = number;
@@ -102,7 +88,7 @@ std::uint64_t ChartRows::done(const std::string& path) {
 }
 
 void ChartRows::append(const ChartBlock& block) {
-  if (!write_at(fd_, text_of(block.images.data(), block.images.size()), offset_)) fail("it cannot be written", path_);
+  if (!write_at(fd_, offset_, std::as_bytes(std::span(block.images)))) fail("it cannot be written", path_);
   offset_ += block.images.size();
   charts_ += block.count();
 }

@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
+#include <span>
 
+#include "src/io/file/at_offset.h"
 #include "src/io/file/reader.h"
 
 namespace millrace {
@@ -17,15 +18,6 @@ namespace {
 // What a library puts between two charts is far smaller; what is further away is not there.
 constexpr std::uint64_t kFarthest = 64 << 20;
 constexpr std::size_t kLookedAt = 1 << 20;
-
-template <typename T>
-std::string_view bytes_of(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-template <typename T>
-std::string_view bytes_of(const T& value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
 
 ChartFront front_of(const std::uint8_t* chart, std::size_t bytes) {
   ChartFront out = 0;
@@ -49,9 +41,10 @@ void ChartLog::append(const ChartBlock& block) {
 }
 
 void ChartLog::finish() {
-  file_.write(bytes_of(std::array<std::uint64_t, 3>{
-      charts_.size(), XXH3_64bits(charts_.data(), charts_.size() * sizeof(LoggedChart)), front_}));
-  file_.write(bytes_of(charts_));
+  const std::array<std::uint64_t, 3> said{charts_.size(),
+                                          XXH3_64bits(charts_.data(), charts_.size() * sizeof(LoggedChart)), front_};
+  file_.write(std::as_bytes(std::span(said)));
+  file_.write(std::as_bytes(std::span(charts_)));
 }
 
 std::optional<ChartRecord> read_chart_log(const std::string& path, const std::string& owner) {
@@ -79,30 +72,22 @@ ChartFinder::~ChartFinder() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-bool ChartFinder::read(std::uint64_t offset, std::size_t bytes, std::uint8_t* out) const {
-  while (bytes > 0) {
-    const ssize_t n = ::pread(fd_, out, bytes, static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    out += n;
-    offset += static_cast<std::uint64_t>(n);
-    bytes -= static_cast<std::size_t>(n);
-  }
-  return true;
+bool ChartFinder::read(std::uint64_t offset, std::span<std::uint8_t> out) const {
+  return read_at(fd_, offset, std::as_writable_bytes(out)) == out.size();
 }
 
 bool ChartFinder::is_at(std::uint64_t offset, const LoggedChart& chart) {
   bytes_.resize(chart.bytes);
-  return read(offset, chart.bytes, bytes_.data()) && XXH3_64bits(bytes_.data(), bytes_.size()) == chart.hash;
+  return read(offset, bytes_) && XXH3_64bits(bytes_.data(), bytes_.size()) == chart.hash;
 }
 
 std::optional<std::uint64_t> ChartFinder::next(std::uint64_t from, ChartFront front, const LoggedChart& chart) {
   if (is_at(from, chart)) return from;
   std::vector<std::uint8_t> window(kLookedAt);
   for (std::uint64_t at = from; at < from + kFarthest; at += kLookedAt - sizeof front) {
-    const ssize_t there = ::pread(fd_, window.data(), window.size(), static_cast<off_t>(at));
-    if (there < static_cast<ssize_t>(sizeof front)) return std::nullopt;
-    for (std::size_t i = 0; i + sizeof front <= static_cast<std::size_t>(there); ++i) {
+    const std::size_t there = read_at(fd_, at, std::as_writable_bytes(std::span(window)));
+    if (there < sizeof front) return std::nullopt;
+    for (std::size_t i = 0; i + sizeof front <= there; ++i) {
       if (front_of(window.data() + i, sizeof front) == front && is_at(at + i, chart)) return at + i;
     }
   }

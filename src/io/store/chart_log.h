@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,7 @@ class ChartFinder {
   // ended, then from the front.
   std::optional<std::vector<std::uint64_t>> find(const ChartRecord& record);
   // Bytes that find() has found; false where they cannot be read any more.
-  bool read(std::uint64_t offset, std::size_t bytes, std::uint8_t* out) const;
+  bool read(std::uint64_t offset, std::span<std::uint8_t> out) const;
 
  private:
   std::optional<std::uint64_t> next(std::uint64_t from, ChartFront front, const LoggedChart& chart);

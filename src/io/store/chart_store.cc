@@ -46,11 +46,6 @@ Handle index_type(const ChartLayout& layout) {
 }
 
 std::vector<hsize_t> hsizes(const std::vector<std::uint64_t>& sizes) { return {sizes.begin(), sizes.end()}; }
-std::vector<hsize_t> with_count(std::uint64_t count, const std::vector<hsize_t>& rest) {
-  std::vector<hsize_t> shape{count};
-  shape.insert(shape.end(), rest.begin(), rest.end());
-  return shape;
-}
 
 }  // namespace
 

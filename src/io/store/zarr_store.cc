@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "src/io/file/atomic_file.h"
 
@@ -20,12 +21,6 @@ using Json = nlohmann::ordered_json;
 using Sizes = std::vector<std::uint64_t>;
 
 static_assert(std::endian::native == std::endian::little);
-
-Sizes with_count(std::uint64_t count, const Sizes& rest) {
-  Sizes out{count};
-  out.insert(out.end(), rest.begin(), rest.end());
-  return out;
-}
 
 // The file of chunk `first` of an array of so many dimensions.
 std::string chunk_path(const std::string& array, std::uint64_t first, std::size_t dimensions) {
@@ -43,16 +38,12 @@ AtomicFile chunk_file(const std::string& array, std::uint64_t first, std::size_t
 }
 
 template <typename T>
-std::string_view bytes_of(const T* values, std::size_t count) {
-  return {reinterpret_cast<const char*>(values), count * sizeof(T)};
-}
-template <typename T>
 void put(AtomicFile& file, const T& value) {
-  file.write(bytes_of(&value, 1));
+  file.write(std::as_bytes(std::span(&value, 1)));
 }
 
 // CRC-32C (Castagnoli), as the codec crc32c wants it.
-std::uint32_t crc32c(std::string_view bytes) {
+std::uint32_t crc32c(std::span<const std::byte> bytes) {
   static const auto kTable = [] {
     std::array<std::uint32_t, 256> table{};
     for (std::uint32_t v = 0; v < 256; ++v) {
@@ -63,7 +54,7 @@ std::uint32_t crc32c(std::string_view bytes) {
     return table;
   }();
   std::uint32_t crc = ~std::uint32_t{0};
-  for (const char c : bytes) crc = kTable[(crc ^ static_cast<std::uint8_t>(c)) & 255] ^ crc >> 8;
+  for (const std::byte b : bytes) crc = kTable[(crc ^ std::to_integer<std::uint8_t>(b)) & 255] ^ crc >> 8;
   return ~crc;
 }
 
@@ -164,14 +155,14 @@ ZarrShard::~ZarrShard() = default;
 
 void ZarrShard::append(const ChartBlock& block) {
   State& s = *state_;
-  s.images.write(bytes_of(block.images.data(), block.images.size()));
+  s.images.write(std::as_bytes(std::span(block.images)));
   for (const std::uint32_t bytes : block.image_bytes) {
     s.index.push_back(s.offset);
     s.index.push_back(bytes);
     s.offset += bytes;
   }
-  s.sequences.write(bytes_of(block.sequences.data(), block.sequences.size()));
-  if (s.labels) s.labels->file.write(bytes_of(block.labels.data(), block.labels.size()));
+  s.sequences.write(std::as_bytes(std::span(block.sequences)));
+  if (s.labels) s.labels->file.write(std::as_bytes(std::span(block.labels)));
   for (const ChartBlock::Place& place : block.places) {
     put(s.file, place.file);
     put(s.row, place.row);
@@ -186,7 +177,7 @@ void ZarrShard::finish() {
   // Chunks at the end of an array are as large as the others.
   const std::uint64_t missing = s.each - s.index.size() / 2;
   s.index.resize(2 * s.each, std::numeric_limits<std::uint64_t>::max());
-  const std::string_view index = bytes_of(s.index.data(), s.index.size());
+  const auto index = std::as_bytes(std::span(s.index));
   s.images.write(index);
   put(s.images, crc32c(index));
   const float none = std::numeric_limits<float>::quiet_NaN();

@@ -76,7 +76,7 @@ Writer::Writer(std::string path, const std::vector<Field>& fields, std::vector<s
 
 void Writer::append(std::span<const std::byte> bytes) {
   given_ += bytes.size();
-  file_.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  file_.write(bytes);
 }
 
 void Writer::sync() {

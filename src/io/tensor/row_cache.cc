@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "src/base/error.h"
+#include "src/io/file/at_offset.h"
 
 namespace millrace {
 namespace {
@@ -24,27 +25,12 @@ RowFile::RowFile(std::uint64_t rows, std::size_t row_bytes)
 void PlainRows::read(std::uint64_t first, std::size_t count, std::byte* out) const {
   const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) throw Failure(system_error("cannot be opened", path_, errno));
-  std::size_t size = count * row_bytes();
-  std::uint64_t at = offset_ + first * row_bytes();
-  ssize_t n = 1;
-  int reason = 0;
-  while (size > 0 && n > 0) {
-    n = ::pread(fd, out, size, static_cast<off_t>(at));
-    if (n < 0 && errno == EINTR) {
-      n = 1;
-      continue;
-    }
-    if (n <= 0) {
-      reason = errno;
-      break;
-    }
-    out += n;
-    at += static_cast<std::uint64_t>(n);
-    size -= static_cast<std::size_t>(n);
-  }
+  const std::size_t size = count * row_bytes();
+  const std::size_t done = read_at(fd, offset_ + first * row_bytes(), {out, size});
+  const int reason = errno;
   ::close(fd);
-  if (n < 0) throw Failure(system_error("cannot be read", path_, reason));
-  if (size > 0) {
+  if (reason != 0) throw Failure(system_error("cannot be read", path_, reason));
+  if (done < size) {
     throw Failure(ErrorCode::conflict, "it changed while it was read: it is shorter than it was", path_,
                   "run the same command again");
   }

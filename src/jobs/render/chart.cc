@@ -27,7 +27,7 @@ double logarithm(double v) {
 
 }  // namespace
 
-Scale::Scale(const Options& options, const Window& window, const std::vector<Role>& roles)
+Scale::Scale(const Options& options, const Window& window, std::initializer_list<Role> roles)
     : logarithms_(options.scale == "log"),
       fixed_(window.lowest < window.highest),
       lowest_(window.lowest),

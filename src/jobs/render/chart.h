@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -36,7 +37,7 @@ std::size_t history_of(const Options& options);
 // The scale that a window is drawn on: prices, or their logarithms, from lowest to highest.
 class Scale {
  public:
-  Scale(const Options& options, const Window& window, const std::vector<Role>& roles);
+  Scale(const Options& options, const Window& window, std::initializer_list<Role> roles);
   // NaN where there is no price; with logarithms, where it is not above 0.
   double value(double price) const;
   // A price that must lie on it too, where its ends are the window's own.

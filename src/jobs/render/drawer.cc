@@ -67,6 +67,7 @@ struct ChartDrawer::State {
     Packing packing;
     Window window;
     ink::Picture picture;
+    Buffer<std::uint8_t> memory;
   };
 
   template <typename Number>
@@ -87,7 +88,7 @@ struct ChartDrawer::State {
         take(series + i * each, before, rows, desk->window);
         desk->pen->draw(desk->window, desk->picture);
         const ink::Picture& picture = desk->packing.pack(desk->picture);
-        large ? ink::paint_past_caches(picture, format.pixels, out + i * image)
+        large ? ink::paint_past_caches(picture, format.pixels, desk->memory, out + i * image)
               : ink::paint(picture, format.pixels, out + i * image);
       }
       if (large) ink::paint_end();

@@ -87,16 +87,19 @@ class JpegEncoder : public Encoder {
 class SampleEncoder : public Encoder {
  public:
   SampleEncoder(const Plan& plan, const Options& options, std::unique_ptr<Encoder> pictures)
-      : layout_(plan.layout), horizons_(options.horizons), pictures_(std::move(pictures)) {}
+      : layout_(plan.layout),
+        horizons_(options.horizons),
+        pictures_(std::move(pictures)),
+        header_(npy::header_text({{"", {'f', 4}}}, plan.layout.sequence())) {}
 
   void append(const ink::Picture& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
     const std::string key = fmt::format("{:09}", facts.chart);
     picture_.clear();
     pictures_->append(picture, facts, picture_);
     append_tar_record(key + ".png", {reinterpret_cast<const char*>(picture_.data()), picture_.size()}, out);
-    std::string sequence = npy::header_text({{"", {'f', 4}}}, layout_.sequence());
-    sequence.append(reinterpret_cast<const char*>(facts.sequence.data()), facts.sequence.size_bytes());
-    append_tar_record(key + ".sequence.npy", sequence, out);
+    sequence_ = header_;
+    sequence_.append(reinterpret_cast<const char*>(facts.sequence.data()), facts.sequence.size_bytes());
+    append_tar_record(key + ".sequence.npy", sequence_, out);
     nlohmann::ordered_json about{{"chart", facts.chart}, {"file", facts.place->file}, {"row", facts.place->row}};
     if (layout_.date_bytes > 0) about["date"] = utf8_for_display(facts.place->date);
     for (std::size_t h = 0; h < horizons_.size(); ++h) {
@@ -112,6 +115,8 @@ class SampleEncoder : public Encoder {
   const ChartLayout& layout_;
   const std::vector<std::int64_t>& horizons_;
   std::unique_ptr<Encoder> pictures_;
+  const std::string header_;
+  std::string sequence_;
   std::vector<std::uint8_t> picture_;
 };
 

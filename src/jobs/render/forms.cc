@@ -89,7 +89,7 @@ class OneFileForm : public Hdf5Form {
         const std::uint64_t i = chart - cut_.begin(k), bytes = record_.charts[i].bytes;
         const std::size_t at = block.images.size();
         block.images.resize(at + bytes);
-        if (!finder_->read((*found_)[i], bytes, block.images.data() + at)) {
+        if (!finder_->read((*found_)[i], std::span(block.images).subspan(at))) {
           throw Failure(ErrorCode::conflict, "what an earlier run left in it has changed meanwhile", folder_,
                         "remove it, and run the same command again");
         }

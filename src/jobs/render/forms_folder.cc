@@ -15,16 +15,6 @@
 namespace millrace::render {
 namespace {
 
-std::string_view bytes_of(const std::vector<float>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
-}
-
-std::vector<std::uint64_t> with_count(std::uint64_t count, const std::vector<std::uint64_t>& rest) {
-  std::vector<std::uint64_t> out{count};
-  out.insert(out.end(), rest.begin(), rest.end());
-  return out;
-}
-
 // A folder that becomes the output.
 class FolderForm : public Form {
  public:
@@ -72,8 +62,8 @@ class FolderForm : public Form {
       artist.read(chart);
       artist.append_sequence(block.sequences);
       append_facts(plan_, options_, chart, block);
-      sequences.write(bytes_of(block.sequences));
-      labels.write(bytes_of(block.labels));
+      sequences.write(std::as_bytes(std::span(block.sequences)));
+      labels.write(std::as_bytes(std::span(block.labels)));
       const ChartBlock::Place& place = block.places.front();
       index.write(fmt::format("{},{},{},{}", chart, place.file, place.row, csv_field(place.date)));
       for (const float label : block.labels) index.write(label == label ? fmt::format(",{}", label) : std::string(","));

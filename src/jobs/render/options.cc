@@ -7,6 +7,7 @@
 #include <set>
 
 #include "src/base/text.h"
+#include "src/jobs/render/format.h"
 #include "src/kernels/ink/ink.h"
 #include "src/kernels/stroke/stroke.h"
 
@@ -234,7 +235,7 @@ void Options::settle_colours() {
   if (!paper) paper = all(style == "jkx" ? 0 : 255);
   if (!falling) falling = ink;
   // What a candle's rising body is in gray.
-  if (!rising) rising = style == "candle" ? ink::palette(*paper, *ink)[204] : *ink;
+  if (!rising) rising = style == "candle" ? ink::palette(*paper, *ink)[kRising] : *ink;
   const bool coloured = !ink->gray() || !paper->gray() || !rising->gray() || !falling->gray();
   if (channels == "gray" && coloured) {
     throw Failure(ErrorCode::usage, "a colour is given", "--channels", "leave it out, or give grays from 0 to 255");

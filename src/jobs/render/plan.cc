@@ -96,7 +96,7 @@ Plan make_plan(const Options& options, RunContext& context) {
 void Artist::read(std::uint64_t chart) {
   const Plan::Place place = plan_.place(options_, chart);
   const Source& source = plan_.sources[place.source];
-  for (const Role role : roles_of(options_)) {
+  for (const Role role : roles_) {
     window_.rows[role].resize(plan_.window);
     source.columns[role].read(place.row, window_.rows[role]);
   }
@@ -117,9 +117,8 @@ const ink::Picture& Artist::draw(std::uint64_t chart) {
 }
 
 void Artist::append_sequence(std::vector<float>& out) const {
-  const std::vector<Role> roles = roles_of(options_);
   for (std::size_t i = 0; i < plan_.window; ++i) {
-    for (const Role role : roles) out.push_back(static_cast<float>(window_.rows[role][i]));
+    for (const Role role : roles_) out.push_back(static_cast<float>(window_.rows[role][i]));
   }
 }
 

@@ -37,7 +37,8 @@ Plan make_plan(const Options& options, RunContext& context);
 // Draws windows; everything that one thread needs for it.
 class Artist {
  public:
-  Artist(const Plan& plan, const Options& options) : plan_(plan), options_(options), pen_(make_pen(options)) {}
+  Artist(const Plan& plan, const Options& options)
+      : plan_(plan), options_(options), roles_(roles_of(options)), pen_(make_pen(options)) {}
   // The picture is the artist's own and lives until the next call.
   const ink::Picture& draw(std::uint64_t chart);
   // Its prices alone.
@@ -48,6 +49,7 @@ class Artist {
  private:
   const Plan& plan_;
   const Options& options_;
+  const std::vector<Role> roles_;
   std::unique_ptr<ChartPen> pen_;
   ink::Picture picture_;
   Window window_;

@@ -78,9 +78,10 @@ TEST(Pixels, EveryTypeIsTheSamePicture) {
     paint(picture, pixels(colours, channels, Depth::bytes), bytes.data());
     paint(picture, pixels(colours, channels, Depth::floats), reinterpret_cast<std::uint8_t*>(floats.data()));
     // Past the caches, at any place in memory.
+    Buffer<std::uint8_t> memory;
     for (std::size_t off = 0; off < 70; off += 23) {
       std::vector<std::uint8_t> past(bytes.size() + 100, 77);
-      paint_past_caches(picture, pixels(colours, channels, Depth::bytes), past.data() + off);
+      paint_past_caches(picture, pixels(colours, channels, Depth::bytes), memory, past.data() + off);
       paint_end();
       ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), past.begin() + static_cast<std::ptrdiff_t>(off)));
       ASSERT_EQ(past[off + bytes.size()], 77);

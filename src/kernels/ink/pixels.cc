@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <vector>
 
 #include "src/kernels/ink/stream_copy.h"
 
@@ -107,22 +106,22 @@ void paint(const Picture& picture, const Pixels& pixels, std::uint8_t* out) {
   paint_rows(picture, pixels, 0, picture.height(), out);
 }
 
-void paint_past_caches(const Picture& picture, const Pixels& pixels, std::uint8_t* out) {
+void paint_past_caches(const Picture& picture, const Pixels& pixels, Buffer<std::uint8_t>& memory, std::uint8_t* out) {
   // A few rows at a time, which stay in a core's own cache until they are copied.
   constexpr std::size_t kTogether = 16 << 10;
   const std::size_t row = static_cast<std::size_t>(picture.width()) * pixels.bytes;
   const int rows = static_cast<int>(std::max<std::size_t>(1, kTogether / row));
-  std::vector<std::uint8_t> staged(static_cast<std::size_t>(rows) * row);
+  memory.resize(static_cast<std::size_t>(rows) * row);
   const Tones tones = tones_of(pixels);
   for (int y = 0; y < picture.height(); y += rows) {
     const int end = std::min(picture.height(), y + rows);
     if (pixels.bytes == 1) {
-      paint_rows(picture, tones, y, end, staged.data());
+      paint_rows(picture, tones, y, end, memory.data());
     } else {
-      paint_rows(picture, pixels, y, end, staged.data());
+      paint_rows(picture, pixels, y, end, memory.data());
     }
     const std::size_t bytes = static_cast<std::size_t>(end - y) * row;
-    stream_copy(staged.data(), bytes, out);
+    stream_copy(memory.data(), bytes, out);
     out += bytes;
   }
 }

@@ -42,7 +42,8 @@ Pixels pixels(const Tones& tones);
 void paint(const Picture& picture, const Pixels& pixels, std::uint8_t* out);
 // The same where `out` is one of so many pictures that they leave the caches before they are read: memory is written
 // without having been read first. Call paint_end() on the thread that painted before another one reads.
-void paint_past_caches(const Picture& picture, const Pixels& pixels, std::uint8_t* out);
+// `memory` is kept from one picture to the next.
+void paint_past_caches(const Picture& picture, const Pixels& pixels, Buffer<std::uint8_t>& memory, std::uint8_t* out);
 void paint_end();
 
 // A bit a pixel, 1 where its gray is 128 or more, packed along each row as numpy.packbits does: eight pixels a byte,
