@@ -3,15 +3,15 @@
 // Never: waits longer than it was told to, or leaves a process behind.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "src/base/error.h"
 #include "src/io/image/helper/protocol.h"
+#include "src/io/process/child.h"
 
 namespace millrace {
 
@@ -28,15 +28,15 @@ class HelperProcess {
   HelperProcess& operator=(const HelperProcess&) = delete;
 
   // False for one that died while it was idle.
-  bool alive();
+  bool alive() { return child_->alive(); }
   // Sends the request with the open file. False when the helper did not get it.
   bool request(const helper::Request& request, int fd);
-  bool answer(helper::Answer answer);
+  bool answer(helper::Answer answer) { return child_->send(&answer, sizeof(answer)); }
 
-  // All `size` bytes, or false: after `patience` seconds of silence, when `cancelled` says so, or at its death.
-  bool receive(void* data, std::size_t size);
-  void set_patience(int seconds) { patience_s_ = seconds; }
-  void set_cancelled(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
+  // As Child's.
+  bool receive(void* data, std::size_t size) { return child_->receive(data, size); }
+  void set_patience(int seconds) { child_->set_patience(seconds); }
+  void set_cancelled(std::function<bool()> cancelled) { child_->set_cancelled(std::move(cancelled)); }
 
   // Why receive() or answer() gave false.
   Error obituary();
@@ -45,14 +45,9 @@ class HelperProcess {
 
  private:
   HelperProcess() = default;
-  bool wait_readable();
 
-  int socket_ = -1;
-  pid_t pid_ = -1;
+  std::unique_ptr<Child> child_;
   std::uint8_t* shared_ = nullptr;
-  int patience_s_ = 60;
-  std::function<bool()> cancelled_;
-  bool silent_ = false, stopped_ = false;
 };
 
 }  // namespace millrace

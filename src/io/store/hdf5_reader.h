@@ -4,16 +4,16 @@
 // that a store being written in another thread would share. A helper, millrace-hdf5, reads them; its death is an error.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
 #include "src/base/sizes.h"
+#include "src/io/process/child.h"
 #include "src/io/store/helper/protocol.h"
 
 namespace millrace::hdf5 {
@@ -34,9 +34,6 @@ class Reader {
 
   // `cancelled` is looked at while the helper works.
   explicit Reader(std::function<bool()> cancelled = {}) : cancelled_(std::move(cancelled)) {}
-  ~Reader() { stop(); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
 
   // The names of all datasets; of no more than helper::kMostListed and one.
   Outcome<std::vector<std::string>> datasets(const std::string& path);
@@ -52,17 +49,12 @@ class Reader {
     std::string text;
   };
   Outcome<Reply> ask(helper::Request request, const std::string& path, const std::string& name, double* values);
-  bool start();
-  void stop();
-  bool send(const void* data, std::size_t size) const;
-  bool receive(void* data, std::size_t size);
+  // Why there was no answer. The helper is gone afterwards.
   Error obituary(const std::string& path);
 
   const std::function<bool()> cancelled_;
   std::mutex mutex_;
-  int socket_ = -1;
-  pid_t pid_ = -1;
-  bool silent_ = false, stopped_ = false;
+  std::unique_ptr<Child> helper_;
 };
 
 }  // namespace millrace::hdf5

@@ -1,41 +1,27 @@
 // The decoding helper: one picture at a time until its socket closes. It is allowed to crash.
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
+#include <cstdlib>
 #include <cstring>
-#include <thread>
 
 #include "src/base/error.h"
 #include "src/io/image/helper/decoder.h"
 #include "src/io/image/picture.h"
+#include "src/io/process/helper_side.h"
+#include "src/io/process/socket_bytes.h"
 
 namespace millrace::helper {
 namespace {
 
-bool write_all(const void* data, std::size_t size) {
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t n = ::send(kSocket, at, size, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    size -= static_cast<std::size_t>(n);
-  }
-  return true;
-}
-
 bool send_message(Message message, const std::string& text, const std::vector<std::uint8_t>& exif) {
   message.text_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), kMostText));
   message.exif_bytes = exif.size() <= kMostExif ? static_cast<std::uint32_t>(exif.size()) : 0;
-  return write_all(&message, sizeof(message)) && write_all(text.data(), message.text_bytes) &&
-         write_all(exif.data(), message.exif_bytes);
+  return send_bytes(kSocket, &message, sizeof(message)) && send_bytes(kSocket, text.data(), message.text_bytes) &&
+         send_bytes(kSocket, exif.data(), message.exif_bytes);
 }
 
 // The request and the file that comes with it; false when the program has closed the socket.
@@ -56,25 +42,6 @@ bool receive(Request& request, int& fd) {
   if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return false;
   std::memcpy(&fd, CMSG_DATA(header), sizeof(fd));
   return true;
-}
-
-// A codec may be at work for minutes when the program dies; its death closes the socket. (PR_SET_PDEATHSIG would not
-// do: it speaks of the thread that started the helper, not of the program.)
-void end_with_the_program() {
-  pollfd gone{kSocket, POLLRDHUP, 0};
-  while (::poll(&gone, 1, -1) < 0 && errno == EINTR) {
-  }
-  std::_Exit(0);
-}
-
-// Bounds what is written to, not address space: libraries and the stacks of threads take gigabytes of that.
-void limit_memory(std::uint64_t bytes) {
-#ifdef MILLRACE_SANITIZED
-  (void)bytes;
-#else
-  const rlimit bound{bytes, bytes};
-  ::setrlimit(RLIMIT_DATA, &bound);
-#endif
 }
 
 }  // namespace
@@ -157,14 +124,7 @@ int main(int argc, char** argv) {
     helper::print_versions();
     return 0;
   }
-  // Ctrl-C reaches the whole foreground group; it is the program that decides when its helpers go.
-  std::signal(SIGINT, SIG_IGN);
-  // The program's output is data, and what codecs print to stderr is for their authors.
-  if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
-    ::dup2(nowhere, STDOUT_FILENO);
-    ::dup2(nowhere, STDERR_FILENO);
-  }
-  std::thread(helper::end_with_the_program).detach();
+  begin_helping();
   void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
   if (shared == MAP_FAILED) return 1;
   helper::Channel channel(static_cast<std::uint8_t*>(shared));
@@ -172,7 +132,7 @@ int main(int argc, char** argv) {
   int fd = -1;
   bool limited = false;
   while (helper::receive(request, fd)) {
-    if (!limited && request.memory_limit > 0) helper::limit_memory(request.memory_limit);
+    if (!limited) limit_memory(request.memory_limit);
     limited = true;
     const helper::Job job{fd, static_cast<int>(request.format), request.shortest_side};
     switch (static_cast<ImageFormat>(request.format)) {

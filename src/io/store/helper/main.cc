@@ -1,68 +1,17 @@
 // The reader of HDF5: one request at a time until its socket closes. It is allowed to crash: the library does on some
 // damaged files.
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <thread>
 
+#include "src/io/process/helper_side.h"
+#include "src/io/process/socket_bytes.h"
 #include "src/io/store/helper/dataset.h"
 #include "src/io/store/helper/protocol.h"
 
 namespace millrace::hdf5::helper {
 namespace {
-
-bool send_all(const void* data, std::size_t size) {
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t n = ::send(kSocket, at, size, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    size -= static_cast<std::size_t>(n);
-  }
-  return true;
-}
-
-bool receive_all(void* data, std::size_t size) {
-  char* at = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t n = ::recv(kSocket, at, size, MSG_WAITALL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    size -= static_cast<std::size_t>(n);
-  }
-  return true;
-}
-
-// The library may be at work for minutes when the program dies; its death closes the socket.
-void end_with_the_program() {
-  pollfd gone{kSocket, POLLRDHUP, 0};
-  while (::poll(&gone, 1, -1) < 0 && errno == EINTR) {
-  }
-  std::_Exit(0);
-}
-
-// What is written to, not address space. The program may allow more later.
-void limit_memory(std::uint64_t bytes) {
-#ifdef MILLRACE_SANITIZED
-  (void)bytes;
-#else
-  rlimit bound{};
-  if (bytes == 0 || ::getrlimit(RLIMIT_DATA, &bound) != 0) return;
-  bound.rlim_cur = std::min<rlim_t>(bytes, bound.rlim_max);
-  ::setrlimit(RLIMIT_DATA, &bound);
-#endif
-}
 
 // The file and the dataset that were asked for last stay open.
 class Open {
@@ -129,10 +78,12 @@ void answer(const Request& request, const std::string& path, const std::string& 
 // False when the program is gone.
 bool serve(Open& open, Said& said) {
   Request request{};
-  if (!receive_all(&request, sizeof request)) return false;
+  if (!receive_bytes(kHelperSocket, &request, sizeof request)) return false;
   if (request.path_bytes > kMostText || request.dataset_bytes > kMostText) return false;
   std::string path(request.path_bytes, '\0'), name(request.dataset_bytes, '\0');
-  if (!receive_all(path.data(), path.size()) || !receive_all(name.data(), name.size())) return false;
+  if (!receive_bytes(kHelperSocket, path.data(), path.size()) ||
+      !receive_bytes(kHelperSocket, name.data(), name.size()))
+    return false;
   limit_memory(request.memory_limit);
   const auto failed = [&](ErrorCode code, const std::string& what, const std::string& remedy) {
     said = {};
@@ -151,8 +102,9 @@ bool serve(Open& open, Said& said) {
   }
   said.answer.text_bytes = static_cast<std::uint32_t>(said.text.size());
   said.answer.values = said.values.size();
-  return send_all(&said.answer, sizeof said.answer) && send_all(said.text.data(), said.text.size()) &&
-         send_all(said.values.data(), said.values.size() * sizeof(double));
+  return send_bytes(kHelperSocket, &said.answer, sizeof said.answer) &&
+         send_bytes(kHelperSocket, said.text.data(), said.text.size()) &&
+         send_bytes(kHelperSocket, said.values.data(), said.values.size() * sizeof(double));
 }
 
 }  // namespace
@@ -160,15 +112,9 @@ bool serve(Open& open, Said& said) {
 
 int main() {
   using namespace millrace::hdf5;
-  // Ctrl-C reaches the whole foreground group; it is the program that decides when its helpers go.
-  std::signal(SIGINT, SIG_IGN);
-  if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
-    ::dup2(nowhere, STDOUT_FILENO);
-    ::dup2(nowhere, STDERR_FILENO);
-  }
+  millrace::begin_helping();
   // Some file systems have no locks; others' files are only read.
   ::setenv("HDF5_USE_FILE_LOCKING", "BEST_EFFORT", 0);
-  std::thread(helper::end_with_the_program).detach();
   helper::Open open;
   helper::Said said;
   while (helper::serve(open, said)) {

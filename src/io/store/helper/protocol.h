@@ -9,7 +9,6 @@
 
 namespace millrace::hdf5::helper {
 
-inline constexpr int kSocket = 3;  // descriptor number inside the helper
 inline constexpr std::uint32_t kMostText = 1 << 20;
 inline constexpr std::uint64_t kMostValues = 1 << 20;
 // Datasets of a file that are listed.

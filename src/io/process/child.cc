@@ -1,0 +1,124 @@
+#include "src/io/process/child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <vector>
+
+#include "src/io/process/socket_bytes.h"
+
+extern char** environ;
+
+namespace millrace {
+
+std::string beside_program(const std::string& name) {
+  char self[4096];
+  const ssize_t n = ::readlink("/proc/self/exe", self, sizeof(self) - 1);
+  const std::string path(self, n > 0 ? static_cast<std::size_t>(n) : 0);
+  return path.substr(0, path.find_last_of('/') + 1) + name;
+}
+
+std::unique_ptr<Child> Child::start(const std::string& program, std::span<const int> given) {
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return nullptr;
+  auto child = std::unique_ptr<Child>(new Child);
+  child->socket_ = pair[0];
+  // Descriptors are moved out of the way first: one of them may already be the number that the helper expects.
+  std::vector<int> high = {::fcntl(pair[1], F_DUPFD_CLOEXEC, 16)};
+  for (const int fd : given) high.push_back(::fcntl(fd, F_DUPFD_CLOEXEC, 16));
+  ::close(pair[1]);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (std::size_t i = 0; i < high.size(); ++i) {
+    posix_spawn_file_actions_adddup2(&actions, high[i], kHelperSocket + static_cast<int>(i));
+  }
+  std::string path = program;
+  char* arguments[] = {path.data(), nullptr};
+  pid_t pid = -1;
+  if (::posix_spawn(&pid, path.c_str(), &actions, nullptr, arguments, environ) == 0) child->pid_ = pid;
+  posix_spawn_file_actions_destroy(&actions);
+  for (const int fd : high) {
+    if (fd >= 0) ::close(fd);
+  }
+  return child->pid_ > 0 ? std::move(child) : nullptr;
+}
+
+Child::~Child() {
+  if (socket_ >= 0) ::close(socket_);
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+}
+
+bool Child::alive() {
+  if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == 0) return true;
+  pid_ = -1;
+  return false;
+}
+
+bool Child::send(const void* data, std::size_t size) const { return send_bytes(socket_, data, size); }
+
+bool Child::wait_readable() {
+  // A cancel is a flag set by a signal handler, which cannot wake us; so look at it now and then.
+  constexpr int kSliceMs = 100;
+  for (int waited = 0; waited < patience_s_ * 1000; waited += kSliceMs) {
+    pollfd waiting{socket_, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, kSliceMs);
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+    if (cancelled_ && cancelled_()) {
+      stopped_ = true;
+      return false;
+    }
+  }
+  silent_ = true;
+  return false;
+}
+
+bool Child::receive(void* data, std::size_t size) {
+  char* at = static_cast<char*>(data);
+  while (size > 0) {
+    if (!wait_readable()) return false;
+    const ssize_t n = ::recv(socket_, at, size, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    size -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+Error Child::obituary(const Words& words) {
+  if (stopped_) return {ErrorCode::cancelled, "cancelled", "", ""};
+  if (silent_) {
+    return {ErrorCode::crashed, fmt::format("{} made no progress for {} s and was stopped", words.who, patience_s_), "",
+            words.remedy};
+  }
+  // The socket is closed before the process is gone; one that closed it and lives on is not waited for.
+  int status = 0;
+  pid_t gone = 0;
+  for (int waited = 0; waited < 2000 && (gone = ::waitpid(pid_, &status, WNOHANG)) == 0; waited += 10) ::usleep(10'000);
+  if (gone != pid_) return {ErrorCode::crashed, fmt::format("{} stopped answering", words.who), "", words.remedy};
+  pid_ = -1;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+    return {ErrorCode::out_of_memory,
+            fmt::format("{} was killed, which the system does when memory runs out", words.who), "",
+            words.memory_remedy};
+  }
+  if (WIFSIGNALED(status)) {
+    return {ErrorCode::crashed, fmt::format("{} ({})", words.crashed, ::strsignal(WTERMSIG(status))), "", words.remedy};
+  }
+  return {ErrorCode::crashed, fmt::format("{} stopped with exit code {}", words.who, WEXITSTATUS(status)), "",
+          words.remedy};
+}
+
+}  // namespace millrace

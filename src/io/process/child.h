@@ -1,0 +1,62 @@
+// Enters: the name of a helper that lies beside the program, and what it is told.
+// Leaves: what it answers, or what became of it.
+// Never: waits longer than it was told to, or leaves a process behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "src/base/error.h"
+
+namespace millrace {
+
+// The number of its socket inside a helper; what else it is given follows.
+inline constexpr int kHelperSocket = 3;
+
+// Where the build and a package put a helper.
+std::string beside_program(const std::string& name);
+
+class Child {
+ public:
+  // Nothing when it cannot be started. It gets descriptors for `given` as kHelperSocket + 1 and so on.
+  static std::unique_ptr<Child> start(const std::string& program, std::span<const int> given = {});
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // False for one that died while it was idle.
+  bool alive();
+  int socket() const { return socket_; }
+
+  bool send(const void* data, std::size_t size) const;
+  // All `size` bytes, or false: after `patience` seconds of silence, when `cancelled` says so, or at its death.
+  bool receive(void* data, std::size_t size);
+  void set_patience(int seconds) { patience_s_ = seconds; }
+  void set_cancelled(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
+
+  struct Words {
+    const char* who;      // "its decoder"
+    const char* crashed;  // "its decoder crashed"
+    const char* remedy;
+    const char* memory_remedy;
+  };
+  // Why send() or receive() gave false, about no subject.
+  Error obituary(const Words& words);
+
+ private:
+  Child() = default;
+  bool wait_readable();
+
+  int socket_ = -1;
+  pid_t pid_ = -1;
+  int patience_s_ = 60;
+  std::function<bool()> cancelled_;
+  bool silent_ = false, stopped_ = false;
+};
+
+}  // namespace millrace

@@ -1,0 +1,54 @@
+// Enters: a process that some program has started as its helper.
+// Leaves: it ends with the program, prints nothing, and takes no more memory than it may.
+// Never: used from the program itself.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <thread>
+
+#include "src/io/process/child.h"
+
+namespace millrace {
+
+// What a helper begins with.
+inline void begin_helping() {
+  // Ctrl-C reaches the whole foreground group; it is the program that decides when its helpers go.
+  std::signal(SIGINT, SIG_IGN);
+  // The program's output is data, and what libraries print to stderr is for their authors.
+  if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+  }
+  // A library may be at work for minutes when the program dies; its death closes the socket. (PR_SET_PDEATHSIG would
+  // not do: it speaks of the thread that started the helper, not of the program.)
+  std::thread([] {
+    pollfd gone{kHelperSocket, POLLRDHUP, 0};
+    while (::poll(&gone, 1, -1) < 0 && errno == EINTR) {
+    }
+    std::_Exit(0);
+  }).detach();
+}
+
+// Bounds what is written to, not address space: libraries and the stacks of threads take gigabytes of that. 0: no
+// limit. The program may allow more later.
+inline void limit_memory(std::uint64_t bytes) {
+#ifdef MILLRACE_SANITIZED
+  (void)bytes;
+#else
+  rlimit bound{};
+  if (bytes == 0 || ::getrlimit(RLIMIT_DATA, &bound) != 0) return;
+  bound.rlim_cur = std::min<rlim_t>(bytes, bound.rlim_max);
+  ::setrlimit(RLIMIT_DATA, &bound);
+#endif
+}
+
+}  // namespace millrace
