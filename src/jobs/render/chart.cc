@@ -59,8 +59,11 @@ std::unique_ptr<ChartPen> make_pen(const Options& options) {
 
 std::size_t pen_memory(const Options& options) {
   const std::size_t rows = static_cast<std::size_t>(options.window) * 256;
-  return rows + (options.style == "line" ? stroke::Pen::memory_needed(options.width, options.height)
-                                         : ink::Canvas::memory_needed(options.width, options.height));
+  const std::size_t canvas = ink::Canvas::memory_needed(options.width, options.height);
+  if (options.style != "line") return rows + canvas;
+  // A moving average has a pen of its own, volume a canvas.
+  const std::size_t pen = stroke::Pen::memory_needed(options.width, options.height);
+  return rows + pen * (options.average > 0 ? 2 : 1) + (options.draws_volume() ? canvas / 5 : 0);
 }
 
 std::size_t history_of(const Options& options) {

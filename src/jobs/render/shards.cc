@@ -100,11 +100,19 @@ void Shards::check_folder() {
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     throw Failure(ErrorCode::conflict, "another run is drawing the same output", folder_, "wait for it to end");
   }
-  // Between the look at the output and the lock, another run may have finished.
+  // Between the look at the output and the lock, another run may have finished. Then the folder is empty, or not ours.
+  try {
+    check_output();
+  } catch (...) {
+    fs::remove(folder_, error);
+    throw;
+  }
+  if (finished_) {
+    fs::remove(folder_, error);
+    return;
+  }
   struct stat locked {
   }, named{};
-  check_output();
-  if (finished_) return;
   if (::fstat(lock_, &locked) != 0 || ::stat(folder_.c_str(), &named) != 0 || locked.st_ino != named.st_ino) {
     throw Failure(ErrorCode::conflict, "another run has just finished it", output_, "run the same command again");
   }
@@ -122,8 +130,7 @@ void Shards::check_folder() {
     }
     return form_->begin();
   }
-  // Shards without it are older than it, or not ours.
-  // What a run that was killed while it wrote run.json has left.
+  // What a run that was killed while it wrote run.json has left. Shards without run.json are not ours.
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
     if (entry.path().filename().string().starts_with(AtomicFile::kTemporaryPrefix)) fs::remove(entry.path(), error);
   }
