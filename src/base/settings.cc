@@ -112,6 +112,11 @@ void Settings::add_switch(std::string name, std::string help, std::optional<bool
        .set = set});
 }
 
+void Settings::add_consent(std::string name, std::string help, bool& value) {
+  add_switch(std::move(name), std::move(help), value);
+  entries_.back().consent = true;
+}
+
 void Settings::add_text(std::string name, std::string value_name, std::string help, std::string& value) {
   std::string initial = value;
   add_parsed(std::move(name), std::move(value_name), std::move(help), std::move(initial),
@@ -191,6 +196,10 @@ Settings::Entry& Settings::find(std::string_view name, const std::string& subjec
 }
 
 void Settings::assign(Entry& entry, std::vector<std::string> values, Origin origin, const std::string& subject) {
+  if (entry.consent && origin != Origin::flag) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is said on the command line alone", entry.name), subject,
+                  fmt::format("add --{} to the command that is meant", entry.name));
+  }
   if (values.empty() && !entry.repeatable) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' needs a value", entry.name), subject);
   }
@@ -260,6 +269,7 @@ void Settings::apply_yaml(const std::string& text, const std::string& subject) {
 
 void Settings::apply_environment(const std::function<const char*(const char*)>& lookup) {
   for (Entry& entry : entries_) {
+    if (entry.consent) continue;
     const std::string variable = environment_name(entry.name);
     const char* value = lookup(variable.c_str());
     if (value == nullptr) continue;
@@ -276,6 +286,7 @@ void Settings::apply_flag(std::string_view name, std::vector<std::string> values
 std::string Settings::print() const {
   std::string out;
   for (const Entry& entry : entries_) {
+    if (entry.consent) continue;  // what is printed can be read back
     const std::string value = entry.repeatable ? yaml_list(entry.values) : yaml_scalar(entry.text());
     out += fmt::format("{:<40}  # {}\n", entry.name + ": " + value, name_of(entry.origin));
   }
@@ -290,7 +301,8 @@ std::string Settings::markdown() const {
       value.insert(at, "\\");
     }
     const std::string shown = entry.text().empty() ? "" : "`" + entry.text() + "`";
-    out += fmt::format("| `--{}` | {} | {} | {} |\n", entry.name, value, shown, entry.help);
+    out += fmt::format("| `--{}` | {} | {} | {}{} |\n", entry.name, value, shown, entry.help,
+                       entry.consent ? " (on the command line alone)" : "");
   }
   return out;
 }

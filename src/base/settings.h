@@ -31,6 +31,7 @@ class Settings {
     std::string help;        // one sentence, without a full stop
     std::string group;       // heading under which the help shows it
     bool repeatable = false;
+    bool consent = false;  // given on the command line alone
     std::vector<std::string> values;  // as text; a switch holds "true" or "false"
     Origin origin = Origin::default_value;
     Setter set;
@@ -45,6 +46,8 @@ class Settings {
   void add_switch(std::string name, std::string help, bool& value);
   // Shown as "auto" as long as nobody gave it.
   void add_switch(std::string name, std::string help, std::optional<bool>& value);
+  // What a person has to say each time: no variable and no file says it by accident. False unless given.
+  void add_consent(std::string name, std::string help, bool& value);
   void add_text(std::string name, std::string value_name, std::string help, std::string& value);
   void add_list(std::string name, std::string value_name, std::string help, std::vector<std::string>& value);
   void add_integer(std::string name, std::string value_name, std::string help, long long& value, long long lowest,
@@ -67,7 +70,7 @@ class Settings {
 
   // "name = value    # origin", one line an option, in the table's order; itself valid YAML.
   std::string print() const;
-  // The options as a Markdown table for a documentation page.
+  // The options as a Markdown table for a documentation page; where only the command line may give one, it says so.
   std::string markdown() const;
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 
 namespace millrace {
 namespace {
@@ -106,6 +107,27 @@ bool glob_whole(std::string_view pattern, std::string_view text) {
   }
 }
 
+// The code point of a mark that changes the order in which text is shown (Unicode's Bidi_Control) or ends a line
+// (U+2028, U+2029); 0 for any other. In valid UTF-8.
+unsigned order_mark_at(std::string_view text, std::size_t i) {
+  const unsigned u = byte_at(text, i);
+  if (u == 0xD8 && byte_at(text, i + 1) == 0x9C) return 0x061C;
+  if (u != 0xE2 || (byte_at(text, i + 1) & 0xFE) != 0x80) return 0;
+  const unsigned point = 0x2000 | (byte_at(text, i + 1) & 0x3F) << 6 | (byte_at(text, i + 2) & 0x3F);
+  const bool turns = point == 0x200E || point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
+                     (point >= 0x2066 && point <= 0x2069);
+  return turns ? point : 0;
+}
+
+bool looks_like_a_formula(const std::string& text) {
+  if (text.empty() || std::string_view("=+-@\t").find(text[0]) == std::string_view::npos) return false;
+  if (text[0] != '+' && text[0] != '-') return true;
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, problem] = std::from_chars(text.data() + 1, end, number);
+  return problem != std::errc() || at != end;
+}
+
 }  // namespace
 
 std::string hex_of_bits(std::span<const std::uint8_t> bits) {
@@ -205,6 +227,9 @@ std::string printable(std::string_view bytes) {
     } else if (u == 0xC2 && byte_at(text, i + 1) < 0xA0) {
       // U+0080 to U+009F: terminals take U+009B for the start of a command.
       out += fmt::format("\\x{:02x}", byte_at(text, ++i));
+    } else if (const unsigned turns = order_mark_at(text, i); turns != 0) {
+      out += fmt::format("\\u{{{:04x}}}", turns);
+      i += turns < 0x800 ? 1 : 2;
     } else {
       out += text[i];
     }
@@ -217,7 +242,8 @@ bool glob_match(std::string_view pattern, std::string_view path) {
   return glob_whole(pattern, path);
 }
 
-std::string csv_field(const std::string& text) {
+std::string csv_field(const std::string& field) {
+  const std::string text = looks_like_a_formula(field) ? "'" + field : field;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -22,14 +22,16 @@ std::optional<std::string> from_base64(std::string_view text);
 bool is_utf8(std::string_view bytes);
 // The same text with every byte that is not UTF-8 replaced by U+FFFD.
 std::string utf8_for_display(std::string_view bytes);
-// utf8_for_display, with control characters escaped, so that a file name cannot drive a terminal.
+// utf8_for_display, with control characters and those that turn the order of text escaped, so that a file name can
+// neither drive a terminal nor look like another one.
 std::string printable(std::string_view bytes);
 
 // A shell pattern against a whole path: * and ? stop at '/', ** crosses it, [a-z] is a class. A pattern
 // without '/' is tried on the last component alone.
 bool glob_match(std::string_view pattern, std::string_view path);
 
-// The text as one field of CSV (RFC 4180): quoted where it holds a comma, a quote or a line break.
+// The text as one field of CSV (RFC 4180): quoted where it holds a comma, a quote or a line break; behind an apostrophe
+// where a spreadsheet would take it for a formula, so one that begins with = + - @ or a tab and is no number.
 std::string csv_field(const std::string& text);
 
 std::vector<std::string> split(std::string_view text, char separator);

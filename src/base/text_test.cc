@@ -73,6 +73,9 @@ TEST(Text, PrintableCannotDriveATerminal) {
                       "31m"),
             "\\x9b31m");  // U+009B is a terminal's "ESC [" in one character
   EXPECT_EQ(printable("\xC2\xA0\xC3\x9F"), "\xC2\xA0\xC3\x9F");
+  EXPECT_EQ(printable("photo\u202Egpj.exe"), "photo\\u{202e}gpj.exe");
+  EXPECT_EQ(printable("\u2066a\u2069\u200F\u061C\u2028"), "\\u{2066}a\\u{2069}\\u{200f}\\u{061c}\\u{2028}");
+  EXPECT_EQ(printable("\u2019 \u2013 \u0627 \u2070 \u200D"), "\u2019 \u2013 \u0627 \u2070 \u200D");
   EXPECT_EQ(printable("a\0b"s), "a\\x00b");
 }
 
@@ -146,6 +149,11 @@ TEST(Text, Parts) {
 TEST(Text, CsvQuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(csv_field("plain name.jpg"), "plain name.jpg");
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
+  for (const char* formula : {"=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-", "\t=1"}) {
+    EXPECT_EQ(csv_field(formula), std::string("'") + formula);
+  }
+  for (const char* plain : {"-5", "+0.25", "-1e-9", "-inf", "", "a=b", "2024-01-01"}) EXPECT_EQ(csv_field(plain), plain);
   EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
 }
 

@@ -10,7 +10,6 @@
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 #include "src/device/cuda/driver.h"
-#include "src/io/file/atomic_file.h"
 
 namespace millrace::cli {
 namespace {
@@ -44,7 +43,11 @@ void check_device(const std::string& device) {
                 "use auto, cpu, cuda or cuda:N");
 }
 
+OutputKind trace_kind() { return {"a trace", Readers::everyone, json_result("trace", {})}; }
+
 }  // namespace
+
+CLI::Option* one_value(CLI::Option* option) { return option->expected(1)->allow_extra_args(false); }
 
 CancelToken& interrupt() {
   static CancelToken token;
@@ -69,8 +72,13 @@ void Command::add_flags() {
                        common_.log_level);
   settings_.add_switch("quiet", "no progress and no summary", common_.quiet);
   settings_.add_switch("verbose", "say more", common_.verbose);
+  settings_.add_consent("overwrite",
+                        "replace an output that exists though nothing tells that this program wrote it; never an input",
+                        common_.overwrite);
 
-  app_.add_option("--config", config_, "read options from a YAML file")->type_name("FILE")->group("Running");
+  one_value(app_.add_option("--config", config_, "read options from a YAML file"))
+      ->type_name("FILE")
+      ->group("Running");
   app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")
       ->group("Running");
   app_.add_flag("--print-options", print_options_, "print the options as the documentation's table, and stop")
@@ -82,7 +90,7 @@ void Command::add_flags() {
     if (entry.name == "output") names += ",-o";
     if (entry.is_switch()) {
       auto values = std::make_shared<std::vector<bool>>();
-      names += ",!--no-" + entry.name;
+      if (!entry.consent) names += ",!--no-" + entry.name;
       app_.add_flag_function(
               names, [values](std::int64_t count) { values->push_back(count > 0); }, entry.help)
           ->group(entry.group);
@@ -90,9 +98,9 @@ void Command::add_flags() {
     } else {
       auto values = std::make_shared<std::vector<std::string>>();
       auto* option = app_.add_option(names, *values, entry.help);
-      option->type_name(entry.value_name)->group(entry.group)->expected(1);
-      if (entry.repeatable) option->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-      if (!entry.repeatable) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      one_value(option)->type_name(entry.value_name)->group(entry.group);
+      option->multi_option_policy(entry.repeatable ? CLI::MultiOptionPolicy::TakeAll
+                                                   : CLI::MultiOptionPolicy::TakeLast);
       if (!entry.text().empty()) option->default_str(entry.text());
       given_.emplace_back(entry.name, values);
     }
@@ -119,6 +127,11 @@ ExitCode Command::execute() {
   start_logging(common_.verbose && common_.log_level == "warn" ? "info" : common_.log_level);
   use_cpu_level_from_environment();
   check_device(common_.device);
+  Outputs outputs({common_.overwrite, !common_.plan});
+  if (!config_.empty()) outputs.input(config_);
+  look_at(outputs);
+  json_ = outputs.add("--json", common_.json, json_kind());
+  trace_ = outputs.add("--trace", common_.trace, trace_kind());
 
   const Machine machine = describe_machine();
   const Bytes limit = common_.memory.count > 0 ? common_.memory : automatic_memory(machine);
@@ -131,7 +144,7 @@ ExitCode Command::execute() {
     return ExitCode::done;
   }
   const ExitCode code = run(context);
-  if (!common_.trace.empty()) write_output(common_.trace, trace.chrome_json());
+  if (trace_) trace_.write(trace.chrome_json());
   if (common_.verbose) {
     const ResidentMemory resident = resident_memory();
     say(fmt::format("memory: {} at its peak, of {} allowed", to_text(resident.peak), to_text(limit)));
@@ -141,10 +154,6 @@ ExitCode Command::execute() {
 
 void Command::say(const std::string& line) const {
   if (!common_.quiet) fmt::print(stderr, "{}\n", line);
-}
-
-void Command::write_json(const std::string& text) const {
-  if (!common_.json.empty()) write_output(common_.json, text);
 }
 
 int run_program(int argc, char** argv) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/settings.h"
+#include "src/io/output/output.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::cli {
@@ -26,6 +27,7 @@ struct CommonOptions {
   std::string log_level = "warn";
   bool quiet = false;
   bool verbose = false;
+  bool overwrite = false;
 };
 
 // Set by SIGINT; a second SIGINT ends the program at once.
@@ -49,20 +51,24 @@ class Command {
  protected:
   // Call at the end of the constructor: makes a flag of every described option.
   void add_flags();
-  // Reads the options that were given; prints them and returns true with --print-config.
+  // Says what the job reads and what it writes, but for --json and --trace: before the work, with --plan too.
+  virtual void look_at(Outputs& outputs) = 0;
+  // What --json writes.
+  virtual OutputKind json_kind() const = 0;
   virtual ExitCode run(RunContext& context) = 0;
   virtual std::string plan(RunContext& context) = 0;
 
   // A line for a person at the end of a job, on stderr unless --quiet.
   void say(const std::string& line) const;
-  // The summary object of --json.
-  void write_json(const std::string& text) const;
+  // Where the summary object of --json goes; none where it was not asked for.
+  const Output& json() const { return json_; }
 
   CommonOptions common_;
 
  private:
   CLI::App& app_;
   Settings settings_;
+  Output json_, trace_;
   std::string config_;
   bool print_config_ = false;
   bool print_options_ = false;
@@ -76,6 +82,9 @@ std::unique_ptr<Command> make_render_command(CLI::App& parent);
 void add_dedupe_commands(CLI::App& parent, std::vector<std::unique_ptr<Command>>& commands);
 // apply, undo and purge, below `dedupe`.
 void add_dedupe_apply_commands(CLI::App& dedupe, std::vector<std::unique_ptr<Command>>& commands);
+// Options with a value take one, wherever they stand: the words behind it are not theirs.
+CLI::Option* one_value(CLI::Option* option);
+
 void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen);
 
 // Runs the program; never throws.

@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
+#include "src/base/text.h"
 #include "src/cli/app.h"
-#include "src/io/file/atomic_file.h"
+#include "src/jobs/dedupe/apply/apply.h"
 #include "src/jobs/dedupe/report.h"
 
 namespace millrace::cli {
@@ -18,25 +19,39 @@ class DedupeCommand : public Command {
  protected:
   std::string plan(RunContext& context) override {
     check_folders();
-    Catalog catalog(catalog_path(), dedupe::catalog_key());
+    Catalog catalog(dedupe::catalog_file(options_.catalog), dedupe::catalog_key(), access(context));
     return dedupe::plan(options_, catalog, context);
   }
 
+  void look_at(Outputs& outputs) override {
+    const std::string catalog = dedupe::catalog_file(options_.catalog);
+    for (const char* part : {"", "-wal", "-shm", "-journal"}) outputs.input(catalog + part);
+    for (const auto* folders : {&options_.folders, &options_.reference}) {
+      for (const std::string& folder : *folders) outputs.input_folder(folder, dedupe::is_input);
+    }
+    csv_ = outputs.add("--csv", options_.csv, dedupe::csv_kind());
+    page_ = outputs.add("--report", options_.report, page_kind());
+    if (!page_ || page_.is_stream()) return;
+    outputs.take_name("--report", DuplicatesPage::thumbs_folder(page_));
+    DuplicatesPage::check(page_);
+  }
+  OutputKind json_kind() const override { return dedupe::json_kind(); }
+
   ExitCode run(RunContext& context) override {
     check_folders();
-    Catalog catalog(catalog_path(), dedupe::catalog_key());
+    Catalog catalog(dedupe::catalog_file(options_.catalog), dedupe::catalog_key(), access(context));
     // Never given back: the process ends next, and piece by piece a million files take a quarter of a second.
     static const dedupe::Result& result = *new dedupe::Result(dedupe::run(options_, catalog, context));
-    if (!common().json.empty()) {
+    if (json()) {
       const Span span(context.trace.stage("write JSON", 1));
-      write_output(common().json, dedupe::json_of(result, context.executor));
+      json().write(dedupe::json_of(result, context.executor));
     }
-    if (!options_.csv.empty()) write_output(options_.csv, dedupe::csv_of(result));
-    if (!options_.report.empty()) dedupe::write_page(result, options_, catalog, options_.report);
+    if (csv_) csv_.write(dedupe::csv_of(result));
+    if (page_) dedupe::write_page(result, options_, catalog, page_);
     std::string summary = dedupe::summary_of(result);
-    if (!options_.report.empty()) summary += fmt::format("the page to look through: {}\n", options_.report);
-    if (options_.report.empty() && common().json.empty() && options_.csv.empty()) {
-      summary += "to see them: --report FILE.html, --csv FILE or --json FILE\n";
+    if (page_) summary += fmt::format("the page to look through: {}\n", printable(options_.report));
+    if (!page_ && !json() && !csv_ && !result.groups.empty()) {
+      summary += "to see them: --report FILE, --csv FILE or --json FILE\n";
     }
     summary.pop_back();
     say(summary);
@@ -45,6 +60,10 @@ class DedupeCommand : public Command {
   }
 
  private:
+  CatalogAccess access(const RunContext& context) const {
+    return {options_.trust_files ? Trust::files : Trust::checked, [&context] { return context.cancel.cancelled(); }};
+  }
+
   void check_folders() const {
     if (options_.folders.empty()) {
       throw Failure(ErrorCode::usage, "no folder is named", "dedupe",
@@ -52,9 +71,8 @@ class DedupeCommand : public Command {
     }
   }
 
-  std::string catalog_path() const { return options_.catalog.empty() ? data_path("catalog.sqlite") : options_.catalog; }
-
   dedupe::Options options_;
+  Output page_, csv_;
 };
 
 }  // namespace

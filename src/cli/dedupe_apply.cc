@@ -1,8 +1,9 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "src/cli/app.h"
-#include "src/io/file/atomic_file.h"
 #include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/options.h"
 
 namespace millrace::cli {
 namespace {
@@ -14,10 +15,20 @@ class ApplyingCommand : public Command {
 
  protected:
   virtual dedupe::Applied carry_out(bool go, RunContext& context) = 0;
-  virtual bool go() const { return true; }
+  virtual bool go() const = 0;
 
-  // On the command line alone: no variable and no file says it by accident.
-  void add_go(bool& value) { app().add_flag("--go", value, "do it; without it nothing is changed")->group("Deciding"); }
+  void add_go(bool& value) {
+    settings().heading("Deciding");
+    settings().add_consent("go", "do it; without it nothing is changed", value);
+  }
+  void add_trust(bool& value) { settings().add_consent("trust-files", dedupe::kTrustFilesHelp, value); }
+  static Trust trust_of(bool files) { return files ? Trust::files : Trust::checked; }
+
+  OutputKind json_kind() const override {
+    return {"the result of millrace dedupe apply, undo or purge", Readers::owner,
+            json_result("apply", {"command", "action", "go", "id", "journal?", "journal_base64?", "interrupted", "items",
+                                  "totals", "notes"})};
+  }
 
   // --plan: the dry run's list.
   std::string plan(RunContext& context) override {
@@ -28,8 +39,8 @@ class ApplyingCommand : public Command {
   ExitCode run(RunContext& context) override {
     const dedupe::Applied applied = carry_out(go(), context);
     // The list is data, unless the JSON is asked for in its place.
-    if (common().json != "-" && !common().quiet) write_output("-", dedupe::table_of(applied));
-    write_json(dedupe::json_of(applied));
+    if (common().json != "-" && !common().quiet) write_all(STDOUT_FILENO, dedupe::table_of(applied), "standard output");
+    if (json()) json().write(dedupe::json_of(applied));
     say(dedupe::summary_of(applied));
     return applied.exit_code();
   }
@@ -41,11 +52,18 @@ class ApplyCommand : public ApplyingCommand {
     app().add_option("DECISIONS", options_.decisions, "decisions.json, as the page saves it")->required();
     add_go(options_.go);
     dedupe::describe(settings(), options_);
+    add_trust(options_.trust_files);
     add_flags();
   }
 
  protected:
   bool go() const override { return options_.go; }
+  void look_at(Outputs& outputs) override {
+    const std::string catalog = dedupe::catalog_file(options_.catalog);
+    for (const char* part : {"", "-wal", "-shm", "-journal"}) outputs.input(catalog + part);
+    outputs.input(options_.decisions);
+    if (!options_.journal.empty()) outputs.input(options_.journal);
+  }
   dedupe::Applied carry_out(bool go, RunContext& context) override {
     options_.go = go;
     return dedupe::apply(options_, context);
@@ -59,14 +77,21 @@ class UndoCommand : public ApplyingCommand {
  public:
   explicit UndoCommand(CLI::App& parent) : ApplyingCommand(parent, "undo", "take back what apply did") {
     app().add_option("JOURNAL", journal_, "the journal that apply named, or its id")->required();
+    add_go(go_);
+    add_trust(trust_files_);
     add_flags();
   }
 
  protected:
-  dedupe::Applied carry_out(bool go, RunContext& context) override { return dedupe::undo(journal_, go, context); }
+  bool go() const override { return go_; }
+  void look_at(Outputs& outputs) override { outputs.input(dedupe::journal_file(journal_)); }
+  dedupe::Applied carry_out(bool go, RunContext& context) override {
+    return dedupe::undo(journal_, go, trust_of(trust_files_), context);
+  }
 
  private:
   std::string journal_;
+  bool go_ = false, trust_files_ = false;
 };
 
 class PurgeCommand : public ApplyingCommand {
@@ -75,16 +100,20 @@ class PurgeCommand : public ApplyingCommand {
       : ApplyingCommand(parent, "purge", "destroy what apply --action delete set aside") {
     app().add_option("JOURNAL", journal_, "the journal that apply named, or its id")->required();
     add_go(go_);
+    add_trust(trust_files_);
     add_flags();
   }
 
  protected:
   bool go() const override { return go_; }
-  dedupe::Applied carry_out(bool go, RunContext& context) override { return dedupe::purge(journal_, go, context); }
+  void look_at(Outputs& outputs) override { outputs.input(dedupe::journal_file(journal_)); }
+  dedupe::Applied carry_out(bool go, RunContext& context) override {
+    return dedupe::purge(journal_, go, trust_of(trust_files_), context);
+  }
 
  private:
   std::string journal_;
-  bool go_ = false;
+  bool go_ = false, trust_files_ = false;
 };
 
 }  // namespace

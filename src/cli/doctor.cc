@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/app.h"
-#include "src/io/file/atomic_file.h"
 #include "src/io/image/helper_process.h"
 #include "src/jobs/doctor/report.h"
 
@@ -13,12 +12,21 @@ namespace millrace::cli {
 void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
   auto* command = parent.add_subcommand("doctor", "what hardware and libraries are here, and what will be used");
   const auto json = std::make_shared<std::string>();
-  command->add_option("--json", *json, "write the report as JSON; - is stdout, instead of the text")->type_name("FILE");
-  command->callback([&chosen, json] {
-    chosen = [json] {
+  const auto overwrite = std::make_shared<bool>(false);
+  one_value(command->add_option("--json", *json, "write the report as JSON; - is stdout, instead of the text"))
+      ->type_name("FILE");
+  command->add_flag("--overwrite", *overwrite, "replace a file that exists though this program did not write it");
+  command->callback([&chosen, json, overwrite] {
+    chosen = [json, overwrite] {
+      Outputs outputs({*overwrite, true});
+      const Output output = outputs.add(
+          "--json", *json,
+          {"a doctor's report", Readers::everyone,
+           json_result("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper", "formats", "libraries",
+                                  "self_test", "to_do"})});
       const doctor::Findings findings = doctor::examine(MILLRACE_VERSION, helper_program());
       if (*json != "-") fmt::print("{}", doctor::text_of(findings));
-      if (!json->empty()) write_output(*json, doctor::json_of(findings).dump(1) + "\n");
+      if (output) output.write(doctor::json_of(findings).dump(1) + "\n");
       for (const doctor::SelfTestResult& result : findings.self_test) {
         if (result.passed()) continue;
         fmt::print(stderr, "millrace: the self-test failed: {} gives a wrong answer at level {}\n", result.operation,

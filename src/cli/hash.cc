@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "src/cli/app.h"
 #include "src/io/file/atomic_file.h"
@@ -18,8 +19,17 @@ class HashCommand : public Command {
  protected:
   std::string plan(RunContext& context) override { return hash::plan(options_, context); }
 
+  void look_at(Outputs& outputs) override {
+    for (const std::string& input : options_.inputs) {
+      outputs.input_folder(input, [this](const std::string& path) { return hash::is_input(options_, path); });
+    }
+  }
+  OutputKind json_kind() const override { return {"the result of millrace hash", Readers::owner, {}}; }
+
   ExitCode run(RunContext& context) override {
-    const hash::Summary summary = hash::run(options_, context, [](std::string_view text) { write_output("-", text); });
+    const hash::Summary summary = hash::run(options_, context, [](std::string_view text) {
+      write_all(STDOUT_FILENO, text, "standard output");
+    });
     say(fmt::format("{} pictures hashed in {}, {}/s{}{}", grouped(summary.pictures), duration_text(summary.seconds),
                     rate_text(static_cast<double>(summary.pictures) / std::max(summary.seconds, 1e-9)),
                     summary.unreadable > 0 ? fmt::format("; {} could not be used", grouped(summary.unreadable)) : "",

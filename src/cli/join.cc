@@ -22,29 +22,45 @@ class JoinCommand : public Command {
                        context.executor.threads(), to_text(context.budget.limit()));
   }
 
+  void look_at(Outputs& outputs) override {
+    outputs.input(options_.codes);
+    // An array has no place for a mark.
+    const OutputKind array{"pairs", Readers::everyone, {}};
+    pairs_ = outputs.add("--output", options_.output, array);
+    if (options_.collapsed && pairs_) nodes_ = outputs.add("--output", join::nodes_path(options_.output), array);
+  }
+  OutputKind json_kind() const override {
+    return {"the result of millrace join", Readers::everyone,
+            json_result("join", {"codes", "nodes", "pairs", "collapsed_pairs", "algorithm", "why"})};
+  }
+
   ExitCode run(RunContext& context) override {
     if (options_.radius < 0)
       throw Failure(ErrorCode::usage, "a radius is needed", "--radius", "for example --radius 5");
-    const join::Result result = join::run(options_, context.executor, context.budget);
+    const join::Result result = join::run(options_, {pairs_, nodes_}, context.executor, context.budget);
     fmt::print("{}\n", result.pairs);
     say(fmt::format("{} pairs within {} bits among {} codes of {} bits ({} different)", grouped(result.pairs),
                     options_.radius, grouped(result.rows), result.bits, grouped(result.nodes)));
     say(fmt::format("{}: {}", result.algorithm, result.why));
     say(fmt::format("joined in {:.3f} s, {} codes/s; {:.3f} s with reading and writing", result.join_seconds,
                     rate_text(result.rows_per_second), result.seconds));
-    write_json(nlohmann::ordered_json{{"codes", result.rows},
-                                      {"nodes", result.nodes},
-                                      {"pairs", result.pairs},
-                                      {"collapsed_pairs", result.collapsed_pairs},
-                                      {"algorithm", result.algorithm},
-                                      {"why", result.why}}
-                   .dump(1) +
-               "\n");
+    if (json()) {
+      json().write(nlohmann::ordered_json{{kJsonMark, "join"},
+                                          {"codes", result.rows},
+                                          {"nodes", result.nodes},
+                                          {"pairs", result.pairs},
+                                          {"collapsed_pairs", result.collapsed_pairs},
+                                          {"algorithm", result.algorithm},
+                                          {"why", result.why}}
+                       .dump(1) +
+                   "\n");
+    }
     return ExitCode::done;
   }
 
  private:
   join::Options options_;
+  Output pairs_, nodes_;
 };
 
 }  // namespace

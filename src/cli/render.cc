@@ -23,6 +23,20 @@ class RenderCommand : public Command {
     return render::describe_plan(options_, context);
   }
 
+  void look_at(Outputs& outputs) override {
+    for (const std::string& input : options_.inputs) outputs.input(render::input_file(input));
+    if (options_.sample > 0) {
+      sheet_ = outputs.add("--output", options_.output, render::sheet_kind());
+    } else {
+      // A store is replaced only by what is made of the same: src/jobs/render/shards.h.
+      outputs.take_name("--output", options_.output);
+    }
+  }
+  OutputKind json_kind() const override {
+    return {"the result of millrace render", Readers::everyone,
+            json_result("render", {"charts", "drawn", "gaps", "bytes", "unusable"})};
+  }
+
   ExitCode run(RunContext& context) override {
     options_.settle();
     if (options_.output.empty()) {
@@ -30,7 +44,7 @@ class RenderCommand : public Command {
                     options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");
     }
     const render::Summary summary =
-        options_.sample > 0 ? render::draw_sheet(options_, context) : render::run(options_, context);
+        options_.sample > 0 ? render::draw_sheet(options_, sheet_, context) : render::run(options_, context);
     for (const Error& error : summary.unusable) say("not used: " + error.message());
     if (options_.sample > 0) {
       say(fmt::format("{} charts on {}", grouped(summary.charts), options_.output));
@@ -49,22 +63,25 @@ class RenderCommand : public Command {
     }
     if (summary.gaps > 0) say(fmt::format("{} rows have no price: gaps", grouped(summary.gaps)));
     if (common().verbose) say(context.trace.verdict());
+    if (!json()) return summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
     nlohmann::ordered_json unusable = nlohmann::ordered_json::array();
     for (const Error& error : summary.unusable) {
       unusable.push_back({{"path", utf8_for_display(error.subject)}, {"reason", error.what}});
     }
-    write_json(nlohmann::ordered_json{{"charts", summary.charts},
-                                      {"drawn", summary.drawn},
-                                      {"gaps", summary.gaps},
-                                      {"bytes", summary.bytes},
-                                      {"unusable", unusable}}
-                   .dump(1) +
-               "\n");
+    json().write(nlohmann::ordered_json{{kJsonMark, "render"},
+                                        {"charts", summary.charts},
+                                        {"drawn", summary.drawn},
+                                        {"gaps", summary.gaps},
+                                        {"bytes", summary.bytes},
+                                        {"unusable", unusable}}
+                     .dump(1) +
+                 "\n");
     return summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
   }
 
  private:
   render::Options options_;
+  Output sheet_;
 };
 
 }  // namespace

@@ -94,7 +94,8 @@ std::string Trace::chrome_json() const {
                       {"ts", 0},
                       {"args", {{"items", s.items_.load()}, {"bytes", s.bytes_.load()}}}});
   }
-  return nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
+  // The first key tells that this program wrote the file (src/io/output/output.h).
+  return nlohmann::ordered_json{{"millrace", "trace"}, {"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
 }
 
 Span::~Span() {

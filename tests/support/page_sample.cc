@@ -183,7 +183,7 @@ int run(const std::vector<std::string>& arguments) {
   if (!model_path.empty()) {
     std::ifstream file(model_path);
     const json model = json::parse(file);
-    DuplicatesPage page(out, header_of(model.value("header", json::object())), limit);
+    DuplicatesPage page(millrace::Output::in_place_of_anything(out), header_of(model.value("header", json::object())), limit);
     for (const json& group : model.value("groups", json::array())) page.add_group(group_of(group));
     page.finish();
     return 0;
@@ -195,7 +195,7 @@ int run(const std::vector<std::string>& arguments) {
   header.pictures = groups * 8;
   header.groups = groups;
   header.rule = "Pictures that were made up for a test.";
-  DuplicatesPage page(out, header, limit);
+  DuplicatesPage page(millrace::Output::in_place_of_anything(out), header, limit);
   for (unsigned i = 0; i < groups; ++i) page.add_group(made_up_group(i));
   page.finish();
   return 0;

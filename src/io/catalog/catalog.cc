@@ -1,9 +1,9 @@
 #include "src/io/catalog/catalog.h"
 
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
+#include <array>
+#include <cstring>
 
 #include "src/io/catalog/catalog_state.h"
 #include "src/io/file/atomic_file.h"
@@ -34,6 +34,15 @@ CREATE TABLE IF NOT EXISTS links (rule INTEGER NOT NULL, a INTEGER NOT NULL, b I
 CREATE TABLE IF NOT EXISTS not_duplicates (a BLOB NOT NULL, b BLOB NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID;
 )";
 
+// Tables and their indexes are all that we make. A trigger, a view or a virtual table would run what others wrote.
+void refuse_programs(Catalog::State& s) {
+  const std::int64_t others = s.number(
+      "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR rootpage IS NULL OR rootpage < 1");
+  if (others == 0) return;
+  throw Failure(ErrorCode::bad_data, "it holds triggers, views or virtual tables, which no catalogue has",
+                printable(s.path), "somebody else made it: name another with --catalog");
+}
+
 // Read in one transaction: another run may be making the catalogue at this moment.
 void check_ours(Catalog::State& s) {
   s.run("BEGIN");
@@ -49,6 +58,39 @@ void check_ours(Catalog::State& s) {
     throw Failure(ErrorCode::conflict, "a newer version of this program made the catalogue", printable(s.path),
                   "use that version, or name another catalogue with --catalog");
   }
+  refuse_programs(s);
+}
+
+// SQLite reads what lies beside the file before anything of ours is asked, and does what it says. This program never
+// writes to two databases at once, so no journal of its names another file: one that does is not ours, and to end it
+// SQLite would remove the file that it names.
+void refuse_journal_of_others(const std::string& path, Trust trust) {
+  const std::string name = path + "-journal";
+  Descriptor file;
+  try {
+    file = open_own_file(name, trust, false, false);
+  } catch (const Failure& failure) {
+    if (failure.error().code == ErrorCode::not_found) return;
+    throw;
+  }
+  constexpr std::array<unsigned char, 8> kNamesAnother = {0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7};
+  std::array<unsigned char, 8> end{};
+  const auto state = state_of_descriptor(file.get());
+  if (!state || state->size < end.size()) return;
+  const auto got = ::pread(file.get(), end.data(), end.size(), static_cast<off_t>(state->size - end.size()));
+  if (got != static_cast<ssize_t>(end.size()) || end != kNamesAnother) return;
+  throw Failure(ErrorCode::bad_data, "this journal beside the catalogue names another file, which SQLite would remove",
+                printable(name), "this program makes none such: move it away, and the catalogue too");
+}
+
+// The file, and what SQLite keeps beside it, are the user's own; the file is made here, so that nobody else reads it.
+void believe(const std::string& path, Trust trust) {
+  use_own_folder_of(path, trust);
+  for (const char* beside : {"-wal", "-shm"}) {
+    if (auto error = check_own_file(path + beside, trust)) throw Failure(std::move(*error));
+  }
+  refuse_journal_of_others(path, trust);
+  open_own_file(path, trust, true, true);
 }
 
 // SQLite does not wait for a lock when it changes the journal, so two runs that make one catalogue would collide.
@@ -74,15 +116,17 @@ void use_key(Catalog::State& s, const CatalogKey& key) {
 
 }  // namespace
 
-Catalog::Catalog(const std::string& path, const CatalogKey& key) : state_(std::make_unique<State>()) {
+Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAccess& access)
+    : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.key = key;
+  s.cancelled = access.cancelled;
   if (file_name(path) == ":memory:") {
     throw Failure(ErrorCode::usage, "a catalogue is kept in a file, not in memory", path,
                   "to keep nothing, name one in a folder that you remove afterwards, such as $(mktemp -d)/catalog");
   }
-  make_folders(folder_of(path));
-  s.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  believe(path, access.trust);
+  s.open(path, SQLITE_OPEN_READWRITE);
   check_ours(s);
   use_write_ahead_log(s);
   s.run("PRAGMA synchronous = NORMAL");
@@ -99,6 +143,8 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key) : state_(std::m
   }
   use_key(s, key);
   s.run("COMMIT");
+  // From here on it writes what this run found, which an interrupt must not lose.
+  sqlite3_progress_handler(s.db, 0, nullptr, nullptr);
 }
 
 Catalog::~Catalog() {
@@ -226,28 +272,6 @@ bool Catalog::put_joined(std::uint64_t rule, std::size_t at, std::span<const std
   }
   s.run("COMMIT");
   return first;
-}
-
-std::string data_path(const std::string& name) {
-  const char* data = std::getenv("XDG_DATA_HOME");
-  const char* home = std::getenv("HOME");
-  // The specification says to ignore a relative path.
-  if (data != nullptr && data[0] == '/') return std::string(data) + "/millrace/" + name;
-  return std::string(home != nullptr ? home : ".") + "/.local/share/millrace/" + name;
-}
-
-void make_folders(const std::string& folder) {
-  for (std::size_t at = 1; at != std::string::npos;) {
-    at = folder.find('/', at);
-    const std::string part = folder.substr(0, at);
-    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) {
-      const int reason = errno;
-      struct stat info {};
-      if (::stat(part.c_str(), &info) != 0)
-        throw Failure(system_error("the folder cannot be made", printable(part), reason));
-    }
-    if (at != std::string::npos) ++at;
-  }
 }
 
 }  // namespace millrace

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/io/file/own.h"
 #include "src/io/file/reader.h"
 
 namespace millrace {
@@ -77,11 +78,18 @@ struct CatalogKey {
   std::string verdicts;  // how their looks are compared; under another key scores, links and what is joined go
 };
 
+// How a catalogue is opened.
+struct CatalogAccess {
+  Trust trust = Trust::checked;
+  std::function<bool()> cancelled{};  // asked while SQLite works; what it does then ends with Failure(cancelled)
+};
+
 class Catalog {
  public:
-  // Opens or makes the file and its folder. Failure(conflict) when a newer program made it, Failure(bad_data) when it
+  // Opens or makes the file and its folder; what is made is its owner's alone. Failure(conflict) when a newer program
+  // made it, or when it, its folder or what SQLite keeps beside it is not believed (own.h); Failure(bad_data) when it
   // is not a catalogue, Failure(usage) for SQLite's ":memory:".
-  Catalog(const std::string& path, const CatalogKey& key);
+  Catalog(const std::string& path, const CatalogKey& key, const CatalogAccess& access = {});
   ~Catalog();
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
@@ -90,6 +98,8 @@ class Catalog {
   // own. The files whose path is at least `from` and below `to`, in the order of their path bytes; the object is used
   // again for the next one.
   void each_file(std::string_view from, std::string_view to, const std::function<void(const CatalogFile&)>& visit);
+  // What is known of one path.
+  std::optional<CatalogFile> file(std::string_view path);
   // The size of each file that could be read, in no order.
   void each_size(const std::function<void(std::uint64_t)>& visit);
   // Those of the pictures `wanted` (sorted) that are known, in the order of their content; all of them without.
@@ -122,10 +132,5 @@ class Catalog {
  private:
   std::unique_ptr<State> state_;
 };
-
-// $XDG_DATA_HOME/millrace/NAME, or ~/.local/share/millrace/NAME.
-std::string data_path(const std::string& name);
-// Makes a folder and those above it; Failure when that cannot be done.
-void make_folders(const std::string& folder);
 
 }  // namespace millrace

@@ -34,6 +34,18 @@ bool read_picture(const Statement& row, CatalogPicture& p) {
   return true;
 }
 
+constexpr const char* kFileColumns = "SELECT path, size, mtime_ns, code, reason, content FROM files";
+
+// False for a row that we cannot have written: its file is then read again.
+bool read_file(const Statement& row, CatalogFile& file) {
+  file.path = row.text(0);
+  file.size = static_cast<std::uint64_t>(row.integer(1));
+  file.mtime_ns = row.integer(2);
+  file.failed = !row.null(3);
+  file.reason = row.text(4);
+  return file.failed ? row.error_code(3, file.code) && !file.reason.empty() : row.content(5, file.content);
+}
+
 bool read_score(const Statement& row, int i, float& score) {
   score = static_cast<float>(sqlite3_column_double(row.handle, i));
   return std::isfinite(score);
@@ -44,27 +56,34 @@ bool read_score(const Statement& row, int i, float& score) {
 void Catalog::each_file(std::string_view from, std::string_view to,
                         const std::function<void(const CatalogFile&)>& visit) {
   Connection s;
-  s.open(state_->path, SQLITE_OPEN_READONLY);
+  s.open_beside(*state_);
   Statement row;
-  s.prepare(row,
-            "SELECT path, size, mtime_ns, code, reason, content FROM files WHERE path >= ? AND path < ? ORDER BY path");
+  s.prepare(row, fmt::format("{} WHERE path >= ? AND path < ? ORDER BY path", kFileColumns).c_str());
   row.blob(1, from.data(), from.size());
   row.blob(2, to.data(), to.size());
   CatalogFile file;
   while (s.step(row)) {
-    file.path = row.text(0);
-    file.size = static_cast<std::uint64_t>(row.integer(1));
-    file.mtime_ns = row.integer(2);
-    file.failed = !row.null(3);
-    file.reason = row.text(4);
-    if (file.failed ? !row.error_code(3, file.code) || file.reason.empty() : !row.content(5, file.content)) continue;
-    visit(file);
+    if (read_file(row, file)) visit(file);
   }
+}
+
+std::optional<CatalogFile> Catalog::file(std::string_view path) {
+  State& s = *state_;
+  const std::lock_guard lock(s.asking);
+  if (s.file_known.handle == nullptr) {
+    if (s.asked.db == nullptr) s.asked.open_beside(s);
+    s.asked.prepare(s.file_known, fmt::format("{} WHERE path = ?", kFileColumns).c_str());
+  }
+  s.file_known.blob(1, path.data(), path.size());
+  std::optional<CatalogFile> out(std::in_place);
+  if (!s.asked.step(s.file_known) || !read_file(s.file_known, *out)) out.reset();
+  sqlite3_reset(s.file_known.handle);
+  return out;
 }
 
 void Catalog::each_size(const std::function<void(std::uint64_t)>& visit) {
   Connection s;
-  s.open(state_->path, SQLITE_OPEN_READONLY);
+  s.open_beside(*state_);
   Statement row;
   s.prepare(row, "SELECT size FROM files WHERE code IS NULL");
   while (s.step(row)) visit(static_cast<std::uint64_t>(row.integer(0)));
@@ -73,7 +92,7 @@ void Catalog::each_size(const std::function<void(std::uint64_t)>& visit) {
 void Catalog::each_picture(std::optional<std::span<const ContentHash>> wanted,
                            const std::function<void(CatalogPicture&)>& visit) {
   Connection s;
-  s.open(state_->path, SQLITE_OPEN_READONLY);
+  s.open_beside(*state_);
   Statement row;
   s.prepare(row, fmt::format("{} WHERE content >= ? ORDER BY content", kPictureColumns).c_str());
   CatalogPicture picture;
@@ -116,7 +135,7 @@ std::optional<CatalogPicture> Catalog::picture(const ContentHash& content) {
   State& s = *state_;
   const std::lock_guard lock(s.asking);
   if (s.picture_known.handle == nullptr) {
-    s.asked.open(s.path, SQLITE_OPEN_READONLY);
+    if (s.asked.db == nullptr) s.asked.open_beside(s);
     s.asked.prepare(s.picture_known, fmt::format("{} WHERE content = ?", kPictureColumns).c_str());
   }
   s.picture_known.bind_content(1, content);

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -76,6 +77,7 @@ struct Statement {
 struct Connection {
   std::string path;
   sqlite3* db = nullptr;
+  std::function<bool()> cancelled;  // set before open()
 
   Connection() = default;
   ~Connection() { sqlite3_close(db); }
@@ -92,10 +94,33 @@ struct Connection {
       fail("the catalogue cannot be opened");
     }
     sqlite3_busy_timeout(db, kBusyMs);
+    distrust();
+    // A statement that a hostile file makes endless ends when the job is told to stop.
+    constexpr int kInstructions = 100'000;
+    if (cancelled) sqlite3_progress_handler(db, kInstructions, asks_to_stop, this);
   }
+
+  // For reading what another connection last flushed.
+  void open_beside(const Connection& other) {
+    cancelled = other.cancelled;
+    open(other.path, SQLITE_OPEN_READONLY);
+  }
+
+  // What the file says is data: it defines nothing that runs.
+  void distrust() {
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    run("PRAGMA cell_size_check = ON");
+  }
+
+  static int asks_to_stop(void* connection) { return static_cast<Connection*>(connection)->cancelled() ? 1 : 0; }
 
   [[noreturn]] void fail(const char* what) {
     const int code = sqlite3_errcode(db);
+    if (code == SQLITE_INTERRUPT) throw Failure(ErrorCode::cancelled, "interrupted; the catalogue is as it was");
     const char* remedy = code == SQLITE_FULL   ? "free some space and run the same command again"
                          : code == SQLITE_BUSY ? "another run holds the catalogue; wait for it"
                          : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
@@ -154,9 +179,9 @@ struct Catalog::State : Connection {
   std::vector<CatalogScore> scores;
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
-  Connection asked;  // by picture(), under this lock
+  Connection asked;  // by picture() and file(), under this lock
   std::mutex asking;
-  Statement picture_known, thumbnail_of;
+  Statement picture_known, file_known, thumbnail_of;
 
   // Begins a transaction that writes what this run found under its key.
   void begin_writing() {
@@ -169,6 +194,7 @@ struct Catalog::State : Connection {
 
   ~State() {
     picture_known.finalize();
+    file_known.finalize();
     thumbnail_of.finalize();
   }
 };

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/fs.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +21,8 @@ namespace {
   throw Failure(system_error(what, printable(path), errno));
 }
 
+}  // namespace
+
 void write_all(int fd, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -27,8 +31,6 @@ void write_all(int fd, std::string_view bytes, const std::string& path) {
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }
-
-}  // namespace
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
@@ -57,15 +59,27 @@ void rename_file(const std::string& from, const std::string& to) {
 
 AtomicFile::AtomicFile(std::string path, Temporary temporary) : path_(std::move(path)) {
   if (temporary == Temporary::part) {
+    // What an earlier attempt left goes, and nothing is written through a link that somebody put there.
     temporary_ = path_ + ".part";
-    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    ::unlink(temporary_.c_str());
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd_ < 0) fail("cannot be created", path_);
     return;
   }
+  create(Readers::everyone);
+}
+
+AtomicFile::AtomicFile(std::string path, Replaceable replaces, Readers readers)
+    : path_(std::move(path)), replaces_(replaces) {
+  create(readers);
+}
+
+void AtomicFile::create(Readers readers) {
+  const mode_t mode = readers == Readers::owner ? 0600 : 0666;
   static std::atomic<unsigned> counter{0};
   do {
     temporary_ = fmt::format("{}/{}{}-{}", folder_of(path_), kTemporaryPrefix, ::getpid(), counter.fetch_add(1));
-    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     // A run that was killed may have left this name: process numbers come again, in a container at every start.
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) fail("cannot be created", path_);
@@ -102,41 +116,59 @@ void AtomicFile::sync() {
 void AtomicFile::commit() {
   sync();
   if (::close(std::exchange(fd_, -1)) != 0) fail("cannot be written", path_);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", path_);
+  put_in_place();
   temporary_.clear();
   sync_folder(folder_of(path_));
 }
 
-namespace {
-
-void write_pieces(const std::string& path, std::span<const std::string_view> pieces) {
-  if (path == "-") {
-    for (const std::string_view piece : pieces) write_all(STDOUT_FILENO, piece, "standard output");
+void AtomicFile::put_in_place() {
+  if (replaces_.anything) {
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", path_);
     return;
   }
-  // A device or a pipe has no half: /dev/stdout, /dev/null, a shell's >(command).
-  struct stat info {};
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) fail("cannot be opened", path);
-    struct Close {
-      int fd;
-      ~Close() { ::close(fd); }
-    } const close_it{fd};
-    for (const std::string_view piece : pieces) write_all(fd, piece, path);
-    return;
+  const auto taken = [&] {
+    return Failure(ErrorCode::conflict, "another file has taken its name while the work was done", printable(path_),
+                   "move that one away, or name another output, and run the same command again");
+  };
+  if (!replaces_.looked_at) {
+    if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0) return;
+    if (errno == EEXIST) throw taken();
+    if (errno != EINVAL && errno != ENOSYS) fail("cannot be put in place", path_);
+  } else if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+    // What was replaced has the temporary name now; another one than was looked at goes back.
+    if (is_looked_at(temporary_)) {
+      ::unlink(temporary_.c_str());
+      return;
+    }
+    if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) != 0) {
+      // It is somebody's: it stays under the temporary name.
+      fail("cannot be given back its name", std::exchange(temporary_, ""));
+    }
+    throw taken();
+  } else if (errno == ENOENT) {  // it was taken away meanwhile
+    replaces_.looked_at.reset();
+    return put_in_place();
+  } else if (errno != EINVAL && errno != ENOSYS) {
+    fail("cannot be put in place", path_);
   }
-  AtomicFile file(path);
-  for (const std::string_view piece : pieces) file.write(piece);
-  file.commit();
+  // A file system that can neither exchange nor refuse to replace: nothing is left but to look first.
+  if (!is_looked_at(path_)) throw taken();
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", path_);
 }
 
-}  // namespace
+// A name has what was looked at, or, where that was nothing, has nothing.
+bool AtomicFile::is_looked_at(const std::string& name) const {
+  struct stat info {};
+  if (::lstat(name.c_str(), &info) != 0) return errno == ENOENT && !replaces_.looked_at;
+  return replaces_.looked_at && replaces_.looked_at->device == info.st_dev &&
+         replaces_.looked_at->inode == info.st_ino &&
+         replaces_.looked_at->size == static_cast<std::uint64_t>(info.st_size);
+}
 
-void write_output(const std::string& path, std::string_view text) { write_pieces(path, {&text, 1}); }
-
-void write_output(const std::string& path, std::span<const std::string> pieces) {
-  write_pieces(path, std::vector<std::string_view>(pieces.begin(), pieces.end()));
+void write_file(const std::string& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace millrace

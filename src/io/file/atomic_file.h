@@ -4,13 +4,25 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "src/base/error.h"
+#include "src/io/file/place.h"
 
 namespace millrace {
+
+// What may stand under an output's name when it gets it: whatever is there; or what was looked at before, and nothing
+// else.
+struct Replaceable {
+  bool anything = true;
+  std::optional<FileState> looked_at{};  // without `anything`: this file, or, where it is none, no file at all
+};
+// Who may read an output. Lists of a person's files are that person's alone (mode 0600).
+enum class Readers : std::uint8_t { everyone, owner };
 
 // Written to a temporary name in the same folder, which is short whatever the file's own name is; commit() syncs,
 // renames and syncs the folder. Without a commit, the temporary file is removed. Every failure throws Failure with the
@@ -23,6 +35,8 @@ class AtomicFile {
   // A name of its own; or PATH.part, which the next attempt takes over.
   enum class Temporary { unique, part };
   explicit AtomicFile(std::string path, Temporary temporary = Temporary::unique);
+  // commit() throws Failure(conflict) where something else than `replaces` has the name by then; that stays.
+  AtomicFile(std::string path, Replaceable replaces, Readers readers);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -36,18 +50,22 @@ class AtomicFile {
   void commit();
 
  private:
+  void create(Readers readers);
   void flush();
+  void put_in_place();
+  bool is_looked_at(const std::string& name) const;
 
   std::string path_, temporary_;
+  Replaceable replaces_;
   std::string pending_;
   int fd_ = -1;
   bool synced_ = false;
 };
 
-// `text` as the whole of a file, or to stdout when `path` is "-".
-void write_output(const std::string& path, std::string_view text);
-// The same of a text in pieces.
-void write_output(const std::string& path, std::span<const std::string> pieces);
+// `text` as the whole of a file, in place of whatever has its name.
+void write_file(const std::string& path, std::string_view text);
+// All of the bytes to what is open; `path` is for the message of a Failure.
+void write_all(int fd, std::string_view bytes, const std::string& path);
 
 // All of a file on the disk. Throws Failure.
 void sync_file(const std::string& path);

@@ -1,9 +1,7 @@
 #include "src/io/file/atomic_file.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <thread>
@@ -54,7 +52,7 @@ TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
   {
     const FullDisk full(100'000);
     try {
-      write_output(folder.at("out"), std::string(3 << 20, 'n'));
+      write_file(folder.at("out"), std::string(3 << 20, 'n'));
     } catch (const Failure& failure) {
       message = failure.what();
     }
@@ -78,7 +76,7 @@ TEST(AtomicFile, WhatIsSyncedHasNoNameYet) {
 TEST(AtomicFile, ANameMayBeAsLongAsTheSystemAllows) {
   TestFolder folder;
   const std::string name(255, 'n');
-  write_output(folder.at(name), "x");
+  write_file(folder.at(name), "x");
   EXPECT_THAT(names_in(folder), ElementsAre(name));
 }
 
@@ -93,7 +91,7 @@ TEST(AtomicFile, PassesOverWhatAKilledRunLeft) {
   const std::size_t digits = left.find_last_of('-') + 1;
   const int number = std::stoi(left.substr(digits));
   for (int i = 1; i <= 3; ++i) folder.write(left.substr(0, digits) + std::to_string(number + i), "half a file");
-  write_output(folder.at("out"), "whole");
+  write_file(folder.at("out"), "whole");
   EXPECT_EQ(contents(folder.at("out")), "whole");
   EXPECT_EQ(names_in(folder).size(), 4U) << "what others left is theirs";
 }
@@ -115,7 +113,7 @@ TEST(AtomicFile, FailuresNameThePath) {
 TEST(AtomicFile, WritersOfOneNameDoNotMix) {
   TestFolder folder;
   const auto writer = [&](char c) {
-    for (int i = 0; i < 20; ++i) write_output(folder.at("out"), std::string(200'000, c));
+    for (int i = 0; i < 20; ++i) write_file(folder.at("out"), std::string(200'000, c));
   };
   std::thread a(writer, 'a'), b(writer, 'b');
   a.join();
@@ -125,17 +123,37 @@ TEST(AtomicFile, WritersOfOneNameDoNotMix) {
   EXPECT_THAT(names_in(folder), ElementsAre("out"));
 }
 
-TEST(WriteOutput, WritesIntoPipesAndDevicesThemselves) {
+TEST(AtomicFile, ReplacesOnlyWhatWasLookedAt) {
   TestFolder folder;
-  ASSERT_EQ(::mkfifo(folder.at("pipe").c_str(), 0600), 0);
-  std::string got;
-  std::thread reader([&] { got = contents(folder.at("pipe")); });
-  write_output(folder.at("pipe"), std::string(300'000, 'p'));
-  reader.join();
-  EXPECT_EQ(got, std::string(300'000, 'p'));
-  EXPECT_THAT(names_in(folder), ElementsAre("pipe"));
-  write_output("/dev/null", "gone");
-  EXPECT_THROW(write_output("/dev/full", "x"), Failure);
+  const auto commit = [&](const Replaceable& replaces) {
+    AtomicFile file(folder.at("out"), replaces, Readers::owner);
+    file.write("new");
+    file.commit();
+  };
+  folder.write("out", "appeared meanwhile");
+  EXPECT_THROW(commit({false, std::nullopt}), Failure);
+  EXPECT_EQ(contents(folder.at("out")), "appeared meanwhile");
+  const auto looked_at = Place::of(folder.at("out"))->state().or_throw();
+  folder.write("other", "another file");
+  std::filesystem::rename(folder.at("other"), folder.at("out"));
+  EXPECT_THROW(commit({false, looked_at}), Failure);
+  EXPECT_EQ(contents(folder.at("out")), "another file");
+  EXPECT_THAT(names_in(folder), ElementsAre("out")) << "nothing is left of the attempt";
+  commit({false, Place::of(folder.at("out"))->state().or_throw()});
+  EXPECT_EQ(contents(folder.at("out")), "new");
+  EXPECT_EQ(std::filesystem::status(folder.at("out")).permissions(), std::filesystem::perms(0600));
+  EXPECT_THAT(names_in(folder), ElementsAre("out"));
+}
+
+TEST(AtomicFile, WritesThroughNoLinkThatStandsUnderItsTemporaryName) {
+  TestFolder folder;
+  folder.write("victim", "precious");
+  std::filesystem::create_symlink(folder.at("victim"), folder.at("out.part"));
+  AtomicFile file(folder.at("out"), AtomicFile::Temporary::part);
+  file.write("x");
+  file.commit();
+  EXPECT_EQ(contents(folder.at("victim")), "precious");
+  EXPECT_EQ(contents(folder.at("out")), "x");
 }
 
 TEST(Folders, OfAPath) {

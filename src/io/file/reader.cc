@@ -1,7 +1,6 @@
 #include "src/io/file/reader.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -32,34 +31,45 @@ struct FileReader::HashState {
   XXH3_state_t* state;
 };
 
-Outcome<std::unique_ptr<FileReader>> FileReader::open(const std::string& path, Hashing hashing) {
+Outcome<std::unique_ptr<FileReader>> FileReader::open(const std::string& path, Hashing hashing, Links links) {
+  if (links == Links::refused) {
+    const auto place = Place::of(path);
+    if (!place) return place.error();
+    auto file = place->open();
+    if (!file) return file.error();
+    return of(std::move(file).value(), path, hashing);
+  }
   // O_NONBLOCK: a named pipe in a folder of photographs must not hang the run.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) return system_error("cannot be opened", printable(path), errno);
-  std::unique_ptr<FileReader> reader(new FileReader(path, fd, hashing));
-  struct stat info {};
-  if (fstat(fd, &info) != 0) return system_error("cannot be examined", printable(path), errno);
-  if (!S_ISREG(info.st_mode)) return Error{ErrorCode::unsupported, "not a regular file", printable(path), ""};
-  reader->size_ = static_cast<std::uint64_t>(info.st_size);
-  reader->mtime_ns_ = info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
-  posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!file) return system_error("cannot be opened", printable(path), errno);
+  return of(std::move(file), path, hashing);
+}
+
+Outcome<std::unique_ptr<FileReader>> FileReader::of(Descriptor file, const std::string& path, Hashing hashing) {
+  const auto state = state_of_descriptor(file.get());
+  if (!state) return system_error("cannot be examined", printable(path), errno);
+  if (!state->regular) return Error{ErrorCode::unsupported, "not a regular file", printable(path), ""};
+  std::unique_ptr<FileReader> reader(new FileReader(path, std::move(file), hashing));
+  reader->size_ = state->size;
+  reader->mtime_ns_ = state->mtime_ns;
+  posix_fadvise(reader->descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
   return reader;
 }
 
-FileReader::FileReader(std::string path, int fd, Hashing hashing)
+FileReader::FileReader(std::string path, Descriptor file, Hashing hashing)
     : path_(std::move(path)),
-      fd_(fd),
+      fd_(std::move(file)),
       chunk_(kChunk),
       hash_(hashing == Hashing::on ? std::make_unique<HashState>() : nullptr) {}
 
-FileReader::~FileReader() { ::close(fd_); }
+FileReader::~FileReader() = default;
 
 Error FileReader::error() const { return system_error("cannot be read", printable(path_), error_number_); }
 
 std::size_t FileReader::fill() {
   std::size_t got = 0;
   while (got < kChunk) {
-    const ssize_t n = ::read(fd_, chunk_.data() + got, kChunk - got);
+    const ssize_t n = ::read(fd_.get(), chunk_.data() + got, kChunk - got);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) error_number_ = errno;
     if (n <= 0) break;
@@ -99,37 +109,45 @@ Outcome<ContentHash> FileReader::finish_hash() {
 
 std::uint64_t short_hash(std::span<const std::uint8_t> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-Outcome<ContentHash> hash_file(const std::string& path) {
-  auto reader = FileReader::open(path);
+Outcome<ContentHash> hash_file(const std::string& path, Links links) {
+  auto reader = FileReader::open(path, FileReader::Hashing::on, links);
   if (!reader) return reader.error();
   return (*reader)->finish_hash();
+}
+
+Outcome<std::string> read_text(FileReader& file, std::uint64_t most) {
+  std::string text;
+  for (auto bytes = file.next(); !bytes.empty() && text.size() <= most; bytes = file.next()) {
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  if (file.failed()) return file.error();
+  return text;
 }
 
 Outcome<std::string> read_text(const std::string& path, std::uint64_t most) {
   auto file = FileReader::open(path, FileReader::Hashing::off);
   if (!file) return file.error();
-  std::string text;
-  for (auto bytes = (*file)->next(); !bytes.empty() && text.size() <= most; bytes = (*file)->next()) {
-    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
-  if ((*file)->failed()) return (*file)->error();
-  return text;
+  return read_text(**file, most);
 }
 
-Outcome<bool> same_contents(const std::string& a, const std::string& b) {
-  auto first = FileReader::open(a, FileReader::Hashing::off);
-  if (!first) return first.error();
-  auto second = FileReader::open(b, FileReader::Hashing::off);
-  if (!second) return second.error();
-  if ((*first)->size() != (*second)->size()) return false;
+Outcome<bool> same_contents(FileReader& first, FileReader& second) {
+  if (first.size() != second.size()) return false;
   while (true) {
-    const auto x = (*first)->next();
-    const auto y = (*second)->next();
-    if ((*first)->failed()) return (*first)->error();
-    if ((*second)->failed()) return (*second)->error();
+    const auto x = first.next();
+    const auto y = second.next();
+    if (first.failed()) return first.error();
+    if (second.failed()) return second.error();
     if (x.size() != y.size() || !std::equal(x.begin(), x.end(), y.begin())) return false;
     if (x.empty()) return true;
   }
+}
+
+Outcome<bool> same_contents(const std::string& a, const std::string& b, Links links) {
+  auto first = FileReader::open(a, FileReader::Hashing::off, links);
+  if (!first) return first.error();
+  auto second = FileReader::open(b, FileReader::Hashing::off, links);
+  if (!second) return second.error();
+  return same_contents(**first, **second);
 }
 
 }  // namespace millrace

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "src/base/error.h"
+#include "src/io/file/place.h"
 #include "src/memory/buffer.h"
 
 namespace millrace {
@@ -22,6 +23,9 @@ using ContentHash = std::array<std::uint8_t, 16>;
 // What hex_of_bytes() made of one; nothing when the text is anything else.
 std::optional<ContentHash> content_hash_from_hex(std::string_view text);
 
+// Whether a path may lead through symbolic links: a file that is acted upon is reached without them.
+enum class Links : std::uint8_t { followed, refused };
+
 class FileReader {
  public:
   // Bytes handed out at once.
@@ -29,10 +33,14 @@ class FileReader {
 
   // The bytes are hashed as they pass, unless finish_hash() will not be called.
   enum class Hashing : std::uint8_t { on, off };
-  static Outcome<std::unique_ptr<FileReader>> open(const std::string& path, Hashing hashing = Hashing::on);
-  ~FileReader();
+  static Outcome<std::unique_ptr<FileReader>> open(const std::string& path, Hashing hashing = Hashing::on,
+                                                   Links links = Links::followed);
+  // Of what is open already; the path is for messages.
+  static Outcome<std::unique_ptr<FileReader>> of(Descriptor file, const std::string& path,
+                                                 Hashing hashing = Hashing::on);
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
+  ~FileReader();
 
   // The next bytes, empty at the end or after a failed read (failed() tells which). The span lives until the next call.
   std::span<const std::uint8_t> next();
@@ -47,15 +55,15 @@ class FileReader {
   std::uint64_t bytes_read() const { return read_; }
   bool failed() const { return error_number_ != 0; }
   Error error() const;
-  int descriptor() const { return fd_; }
+  int descriptor() const { return fd_.get(); }
   const std::string& path() const { return path_; }
 
  private:
-  FileReader(std::string path, int fd, Hashing hashing);
+  FileReader(std::string path, Descriptor file, Hashing hashing);
   std::size_t fill();
 
   std::string path_;
-  int fd_;
+  Descriptor fd_;
   int error_number_ = 0;
   std::uint64_t size_ = 0, read_ = 0;
   std::int64_t mtime_ns_ = 0;
@@ -70,12 +78,16 @@ class FileReader {
 std::uint64_t short_hash(std::span<const std::uint8_t> bytes);
 
 // The hash of a file's contents, read from front to back.
-Outcome<ContentHash> hash_file(const std::string& path);
+Outcome<ContentHash> hash_file(const std::string& path, Links links = Links::followed);
 
 // A file's contents as one text; no more than about `most` bytes of it, so that the caller can refuse what is too long.
 Outcome<std::string> read_text(const std::string& path, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
+// The rest of what is read, in the same way.
+Outcome<std::string> read_text(FileReader& file, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+
 // True when both files hold the same bytes.
-Outcome<bool> same_contents(const std::string& a, const std::string& b);
+Outcome<bool> same_contents(const std::string& a, const std::string& b, Links links = Links::followed);
+Outcome<bool> same_contents(FileReader& a, FileReader& b);
 
 }  // namespace millrace

@@ -1,6 +1,7 @@
 #include "src/io/file/relocate.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
@@ -19,6 +21,8 @@ namespace {
 
 void (*step_hook)(const char*) = nullptr;
 
+constexpr const char* kAccessList = "system.posix_acl_access";
+
 Error failed(const char* what, const std::string& path, int reason) {
   Error error = system_error(what, printable(path), reason);
   if (reason == EEXIST) error.code = ErrorCode::conflict;
@@ -26,9 +30,18 @@ Error failed(const char* what, const std::string& path, int reason) {
   return error;
 }
 
-void sync_both(const std::string& from, const std::string& to) {
-  sync_folder(folder_of(to));
-  if (folder_of(from) != folder_of(to)) sync_folder(folder_of(from));
+void sync_both(const Place& from, const Place& to) {
+  to.sync_folder();
+  if (folder_of(from.path()) != folder_of(to.path())) from.sync_folder();
+}
+
+Error changed(const std::string& path, const char* when) {
+  return {ErrorCode::conflict, std::string("changed ") + when, printable(path), ""};
+}
+
+bool is_still(const Place& place, const FileState& expected) {
+  const auto now = place.state();
+  return now && now->same(expected);
 }
 
 timespec time_of(std::int64_t ns) {
@@ -57,58 +70,119 @@ std::optional<Error> write_copy(int in, int out, const std::string& from, const 
   }
 }
 
-// Tags, comments, access lists: what the new file system does not take is not worth failing for.
+Outcome<bool> same_bytes(Descriptor a, const std::string& a_path, Descriptor b, const std::string& b_path) {
+  auto first = FileReader::of(std::move(a), a_path, FileReader::Hashing::off);
+  if (!first) return first.error();
+  auto second = FileReader::of(std::move(b), b_path, FileReader::Hashing::off);
+  if (!second) return second.error();
+  return same_contents(**first, **second);
+}
+
+// Tags, comments, access lists: what the new file system does not take is not worth failing for. Never what gives a
+// program rights (security.capability).
 void copy_attributes(int in, int out) {
   std::string names(1 << 16, '\0');
   const ssize_t size = ::flistxattr(in, names.data(), names.size());
   for (std::size_t at = 0; size > 0 && at < static_cast<std::size_t>(size);) {
-    const char* name = names.data() + at;
+    const std::string_view name(names.data() + at);
+    at += name.size() + 1;
+    if (!name.starts_with("user.") && name != kAccessList) continue;
     std::string value(1 << 16, '\0');
-    const ssize_t got = ::fgetxattr(in, name, value.data(), value.size());
-    if (got >= 0) static_cast<void>(::fsetxattr(out, name, value.data(), static_cast<std::size_t>(got), 0));
-    at += std::string_view(name).size() + 1;
+    const ssize_t got = ::fgetxattr(in, name.data(), value.data(), value.size());
+    if (got >= 0) static_cast<void>(::fsetxattr(out, name.data(), value.data(), static_cast<std::size_t>(got), 0));
   }
 }
 
 // The copy under its temporary name, finished but for its final name; removed again on any failure.
-std::optional<Error> make_copy(const std::string& from, const std::string& temporary, const FileState& like) {
+std::optional<Error> make_copy(Descriptor original, const std::string& from, const Place& temporary,
+                               std::int64_t mtime_ns) {
   step("remove an old temporary copy");
-  if (auto error = remove_name(temporary)) return error;
-  const int in = ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-  if (in < 0) return failed("cannot be opened", from, errno);
-  step("create the temporary copy");
-  const int out = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (out < 0) {
-    const int reason = errno;
-    ::close(in);
-    return failed("the copy cannot be created", temporary, reason);
+  if (const int reason = temporary.unlink(); reason != 0 && reason != ENOENT) {
+    return failed("cannot be removed", temporary.path(), reason);
   }
+  const auto lies_there = state_of_descriptor(original.get());
+  if (!lies_there) return failed("cannot be examined", from, errno);
+  step("create the temporary copy");
+  const Descriptor out(
+      ::openat(temporary.folder(), temporary.name(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!out) return failed("the copy cannot be created", temporary.path(), errno);
   step("write the copy");
-  auto error = write_copy(in, out, from, temporary);
+  auto error = write_copy(original.get(), out.get(), from, temporary.path());
   if (!error) {
-    copy_attributes(in, out);
+    copy_attributes(original.get(), out.get());
     // The owner first: changing it clears some permission bits. Only root may give files away; others keep what they
     // get.
-    if (::fchown(out, like.owner, like.group) != 0 && errno != EPERM)
-      error = failed("the copy's owner cannot be set", temporary, errno);
-    const timespec times[2] = {time_of(like.mtime_ns), time_of(like.mtime_ns)};
-    if (!error && ::fchmod(out, like.mode) != 0 && errno != EPERM)
-      error = failed("the copy's permissions cannot be set", temporary, errno);
-    if (!error && ::futimens(out, times) != 0) error = failed("the copy's time cannot be set", temporary, errno);
+    if (::fchown(out.get(), lies_there->owner, lies_there->group) != 0 && errno != EPERM)
+      error = failed("the copy's owner cannot be set", temporary.path(), errno);
+    const timespec times[2] = {time_of(mtime_ns), time_of(mtime_ns)};
+    if (!error && ::fchmod(out.get(), lies_there->mode & 0777) != 0 && errno != EPERM)
+      error = failed("the copy's permissions cannot be set", temporary.path(), errno);
+    if (!error && ::futimens(out.get(), times) != 0)
+      error = failed("the copy's time cannot be set", temporary.path(), errno);
     step("sync the copy");
-    if (!error && ::fsync(out) != 0) error = failed("the copy cannot be synced", temporary, errno);
+    if (!error && ::fsync(out.get()) != 0) error = failed("the copy cannot be synced", temporary.path(), errno);
   }
-  ::close(in);
-  if (::close(out) != 0 && !error) error = failed("the copy cannot be written", temporary, errno);
   if (!error) {
     step("compare the copy");
-    const auto same = same_contents(from, temporary);
-    if (!same) error = same.error();
-    if (same && !*same)
-      error = Error{ErrorCode::io, "the copy does not hold the same bytes", printable(temporary), "check the drive"};
+    if (::lseek(original.get(), 0, SEEK_SET) != 0 || ::lseek(out.get(), 0, SEEK_SET) != 0) {
+      error = failed("the copy cannot be compared", temporary.path(), errno);
+    } else {
+      const auto same = same_bytes(std::move(original), from, Descriptor(::dup(out.get())), temporary.path());
+      if (!same) error = same.error();
+      if (same && !*same) {
+        error = Error{ErrorCode::io, "the copy does not hold the same bytes", printable(temporary.path()),
+                      "check the drive"};
+      }
+    }
   }
-  if (error) ::unlink(temporary.c_str());
+  if (error) temporary.unlink();
   return error;
+}
+
+// Both names' places; nothing, and the error, where one has none.
+struct Two {
+  std::optional<Place> from, to;
+  std::optional<Error> error;
+  Two(const std::string& a, const std::string& b) {
+    for (const auto& [path, place] : {std::pair{&a, &from}, std::pair{&b, &to}}) {
+      auto found = Place::of(*path);
+      if (!found) {
+        error = found.error();
+        return;
+      }
+      *place = std::move(found).value();
+    }
+  }
+};
+
+// renameat2 where the file system can refuse to replace; some network and FUSE file systems cannot. A hard link can,
+// and where there are none either, nothing is left but to look first.
+std::optional<Error> rename_places(const Place& from, const Place& to) {
+  if (::renameat2(from.folder(), from.name(), to.folder(), to.name(), RENAME_NOREPLACE) == 0) return std::nullopt;
+  if (errno != EINVAL && errno != ENOSYS)
+    return failed("cannot be renamed", errno == EEXIST ? to.path() : from.path(), errno);
+  if (::linkat(from.folder(), from.name(), to.folder(), to.name(), 0) == 0) {
+    step("remove the old name");
+    const int reason = from.unlink();
+    if (reason == 0) return std::nullopt;
+    to.unlink();
+    return failed("cannot be renamed", from.path(), reason);
+  }
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+    return failed("cannot be renamed", errno == EEXIST ? to.path() : from.path(), errno);
+  if (to.taken()) return failed("cannot be renamed", to.path(), EEXIST);
+  if (::renameat(from.folder(), from.name(), to.folder(), to.name()) != 0)
+    return failed("cannot be renamed", from.path(), errno);
+  return std::nullopt;
+}
+
+// A second name for what is open, whatever its first name means by now.
+int link_descriptor(int fd, const Place& target, const Place& as) {
+  const std::string open_file = fmt::format("/proc/self/fd/{}", fd);
+  if (::linkat(AT_FDCWD, open_file.c_str(), as.folder(), as.name(), AT_SYMLINK_FOLLOW) == 0) return 0;
+  if (errno == EEXIST) return errno;
+  // Without /proc by its name; the caller looks at what became linked.
+  return ::linkat(target.folder(), target.name(), as.folder(), as.name(), 0) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -120,20 +194,9 @@ void step(const char* next) {
 }
 
 Outcome<FileState> state_of(const std::string& path) {
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0) return system_error("cannot be examined", printable(path), errno);
-  FileState state;
-  state.size = static_cast<std::uint64_t>(info.st_size);
-  state.mtime_ns = info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
-  state.device = info.st_dev;
-  state.inode = info.st_ino;
-  state.mode = info.st_mode & 07777;
-  state.owner = info.st_uid;
-  state.group = info.st_gid;
-  state.links = info.st_nlink;
-  state.regular = S_ISREG(info.st_mode);
-  state.link = S_ISLNK(info.st_mode);
-  return state;
+  const auto place = Place::of(path);
+  if (!place) return place.error();
+  return place->state();
 }
 
 bool exists(const std::string& path) {
@@ -141,127 +204,207 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-std::optional<Error> set_look(const std::string& path, const FileState& like) {
-  const timespec times[2] = {time_of(like.mtime_ns), time_of(like.mtime_ns)};
-  if (::chmod(path.c_str(), like.mode) != 0 || ::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) {
-    return failed("its time and permissions cannot be set", path, errno);
+std::optional<Error> set_time(const std::string& path, std::int64_t mtime_ns) {
+  const auto place = Place::of(path);
+  if (!place) return place.error();
+  const timespec times[2] = {time_of(mtime_ns), time_of(mtime_ns)};
+  if (::utimensat(place->folder(), place->name(), times, AT_SYMLINK_NOFOLLOW) != 0) {
+    return failed("its time cannot be set", path, errno);
   }
   return std::nullopt;
 }
 
-std::optional<Error> remove_name(const std::string& path) {
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return failed("cannot be removed", path, errno);
+std::optional<Error> remove_name(const std::string& path, const std::optional<FileState>& expected) {
+  const auto place = Place::of(path);
+  if (!place) return place.error().code == ErrorCode::not_found ? std::nullopt : std::optional(place.error());
+  if (expected && place->taken() && !is_still(*place, *expected)) return changed(path, "a moment ago");
+  const int reason = place->unlink();
+  if (reason != 0 && reason != ENOENT) return failed("cannot be removed", path, reason);
   return std::nullopt;
 }
 
-std::optional<Error> rename_new(const std::string& from, const std::string& to) {
+void remove_empty_folder(const std::string& path) {
+  const auto place = Place::of(path);
+  if (place && ::unlinkat(place->folder(), place->name(), AT_REMOVEDIR) == 0) place->sync_folder();
+}
+
+std::optional<Error> rename_over(const std::string& from, const std::string& to) {
+  const Two two(from, to);
+  if (two.error) return two.error;
+  if (::renameat(two.from->folder(), two.from->name(), two.to->folder(), two.to->name()) != 0)
+    return failed("cannot be renamed", from, errno);
+  sync_both(*two.from, *two.to);
+  return std::nullopt;
+}
+
+std::optional<Error> rename_new(const std::string& from, const std::string& to,
+                                const std::optional<FileState>& expected) {
+  const Two two(from, to);
+  if (two.error) return two.error;
   step("rename");
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
-    if (errno != EINVAL && errno != ENOSYS) return failed("cannot be renamed", errno == EEXIST ? to : from, errno);
-    // Some network and FUSE file systems cannot refuse to replace. A hard link can, and where there are none either,
-    // nothing is left but to look first.
-    if (::link(from.c_str(), to.c_str()) == 0) {
-      step("remove the old name");
-      if (::unlink(from.c_str()) != 0) {
-        const int reason = errno;
-        ::unlink(to.c_str());
-        return failed("cannot be renamed", from, reason);
-      }
-    } else {
-      if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
-        return failed("cannot be renamed", errno == EEXIST ? to : from, errno);
-      if (exists(to)) return failed("cannot be renamed", to, EEXIST);
-      if (::rename(from.c_str(), to.c_str()) != 0) return failed("cannot be renamed", from, errno);
-    }
+  if (auto error = rename_places(*two.from, *two.to)) return error;
+  // Someone may have put another file under the name in the last moment: that one goes back.
+  if (expected && !is_still(*two.to, *expected)) {
+    step("put back what was renamed");
+    if (auto error = rename_places(*two.to, *two.from)) return error;
+    return changed(from, "a moment ago");
   }
   step("sync the folders");
-  sync_both(from, to);
+  sync_both(*two.from, *two.to);
   return std::nullopt;
 }
 
-std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
-                              const FileState& like) {
-  if (auto error = make_copy(from, temporary, like)) return error;
-  auto error = rename_new(temporary, to);
-  if (error) ::unlink(temporary.c_str());
-  return error;
-}
+namespace {
 
-std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
-                               const FileState& like) {
-  if (auto error = make_copy(from, temporary, like)) return error;
-  step("put the copy in place");
-  if (::rename(temporary.c_str(), to.c_str()) != 0) {
-    auto error = failed("cannot be replaced", to, errno);
-    ::unlink(temporary.c_str());
+std::optional<Error> copy(const std::string& from, const std::string& to, const std::string& temporary,
+                          std::int64_t mtime_ns, const std::optional<FileState>& expected, bool over) {
+  const Two made(from, temporary);
+  if (made.error) return made.error;
+  auto original = made.from->open();
+  if (!original) return original.error();
+  if (expected) {
+    const auto state = state_of_descriptor(original->get());
+    if (!state || !state->same(*expected)) return changed(from, "a moment ago");
+  }
+  if (auto error = make_copy(std::move(original).value(), from, *made.to, mtime_ns)) return error;
+  const auto target = Place::of(to);
+  std::optional<Error> error;
+  if (!target) {
+    error = target.error();
+  } else if (over) {
+    step("put the copy in place");
+    if (::renameat(made.to->folder(), made.to->name(), target->folder(), target->name()) != 0)
+      error = failed("cannot be replaced", to, errno);
+  } else {
+    step("rename");
+    error = rename_places(*made.to, *target);
+  }
+  if (error) {
+    made.to->unlink();
     return error;
   }
   step("sync the folder");
-  sync_folder(folder_of(to));
+  sync_both(*made.to, *target);
   return std::nullopt;
 }
 
-std::optional<Error> move_new(const std::string& from, const std::string& to, const std::string& temporary) {
-  auto error = rename_new(from, to);
+}  // namespace
+
+std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
+                              std::int64_t mtime_ns) {
+  return copy(from, to, temporary, mtime_ns, std::nullopt, false);
+}
+
+std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
+                               std::int64_t mtime_ns) {
+  return copy(from, to, temporary, mtime_ns, std::nullopt, true);
+}
+
+std::optional<Error> move_new(const std::string& from, const std::string& to, const std::string& temporary,
+                              const std::optional<FileState>& expected) {
+  auto error = rename_new(from, to, expected);
   if (!error || error->code != ErrorCode::unsupported) return error;
-  const auto before = state_of(from);
+  const auto original = Place::of(from);
+  if (!original) return original.error();
+  const auto before = original->state();
   if (!before) return before.error();
-  if ((error = copy_new(from, to, temporary, *before))) return error;
+  if ((error = copy(from, to, temporary, before->mtime_ns, expected ? *expected : *before, false))) return error;
   step("remove the original");
-  const auto now = state_of(from);
-  if (!now || !now->same(*before)) {
-    ::unlink(to.c_str());
-    return Error{ErrorCode::conflict, "changed while it was copied", printable(from), ""};
+  int reason = 0;
+  if (!is_still(*original, *before)) {
+    error = changed(from, "while it was copied");
+  } else if ((reason = original->unlink()) != 0) {
+    error = failed("cannot be removed", from, reason);
   }
-  if ((error = remove_name(from))) {
-    ::unlink(to.c_str());
+  if (error) {
+    remove_name(to);
     return error;
   }
   step("sync the old folder");
-  sync_folder(folder_of(from));
+  original->sync_folder();
   return std::nullopt;
 }
 
 std::optional<Error> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary) {
-  const auto before = state_of(path);
-  if (!before) return before.error();
-  const auto same = same_contents(path, target);
+  const Two two(path, target);
+  if (two.error) return two.error;
+  const Place &old = *two.from, &partner = *two.to;
+  const auto made = Place::of(temporary);
+  if (!made) return made.error();
+  auto old_file = old.open(), partner_file = partner.open();
+  if (!old_file) return old_file.error();
+  if (!partner_file) return partner_file.error();
+  const auto before = state_of_descriptor(old_file->get()), compared = state_of_descriptor(partner_file->get());
+  if (!before || !compared) return failed("cannot be examined", path, errno);
+  const Descriptor linked(::dup(partner_file->get()));
+  const auto same = same_bytes(std::move(old_file).value(), path, std::move(partner_file).value(), target);
   if (!same) return same.error();
   if (!*same)
     return Error{ErrorCode::conflict, "its bytes differ from those of " + printable(target), printable(path), ""};
   step("link under a temporary name");
-  if (::link(target.c_str(), temporary.c_str()) != 0) return failed("cannot be linked", target, errno);
+  if (const int reason = link_descriptor(linked.get(), partner, *made); reason != 0)
+    return failed("cannot be linked", target, reason);
+  if (!is_still(*made, *compared)) {
+    made->unlink();
+    return changed(target, "while it was compared");
+  }
+  // Both may have been written to since they were compared; the partner keeps its name whatever happens.
+  const auto undisturbed = [&](const Place& replaced) {
+    const auto partner_now = state_of_descriptor(linked.get());
+    return is_still(replaced, *before) && partner_now && partner_now->same(*compared);
+  };
   step("exchange");
-  if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) {
+  if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) == 0) {
     // What was replaced has the temporary name now. Had someone written to it after it was compared, it goes back.
     step("check what was replaced");
-    const auto replaced = state_of(temporary);
-    if (!replaced || !replaced->same(*before)) {
-      if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0)
-        ::unlink(temporary.c_str());
-      return Error{ErrorCode::conflict, "changed while it was compared", printable(path), ""};
+    if (!undisturbed(*made)) {
+      if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) == 0) made->unlink();
+      return changed(path, "while it was compared");
     }
     step("remove what was replaced");
-    ::unlink(temporary.c_str());
+    made->unlink();
   } else if (errno == EINVAL || errno == ENOSYS) {
-    const auto now = state_of(path);
-    if (!now || !now->same(*before)) {
-      ::unlink(temporary.c_str());
-      return Error{ErrorCode::conflict, "changed while it was compared", printable(path), ""};
+    if (!undisturbed(old)) {
+      made->unlink();
+      return changed(path, "while it was compared");
     }
-    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    if (::renameat(made->folder(), made->name(), old.folder(), old.name()) != 0) {
       const int reason = errno;
-      ::unlink(temporary.c_str());
+      made->unlink();
       return failed("cannot be replaced", path, reason);
     }
   } else {
     const int reason = errno;
-    ::unlink(temporary.c_str());
+    made->unlink();
     return failed("cannot be replaced", path, reason);
   }
   step("sync the folder");
-  sync_folder(folder_of(path));
+  old.sync_folder();
   return std::nullopt;
+}
+
+Outcome<bool> same_access(const std::string& a, const std::string& b) {
+  struct Access {
+    FileState state;
+    std::string list;
+  };
+  Access found[2];
+  for (int i = 0; i < 2; ++i) {
+    const std::string& path = i == 0 ? a : b;
+    const auto place = Place::of(path);
+    if (!place) return place.error();
+    const auto file = place->open();
+    if (!file) return file.error();
+    const auto state = state_of_descriptor(file->get());
+    if (!state) return failed("cannot be examined", path, errno);
+    found[i].state = *state;
+    found[i].list.resize(1 << 16);
+    const ssize_t size = ::fgetxattr(file->get(), kAccessList, found[i].list.data(), found[i].list.size());
+    if (size < 0 && errno != ENODATA && errno != EOPNOTSUPP) return failed("cannot be examined", path, errno);
+    found[i].list.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+  }
+  const FileState &x = found[0].state, &y = found[1].state;
+  return x.owner == y.owner && x.group == y.group && x.mode == y.mode && found[0].list == found[1].list;
 }
 
 }  // namespace millrace

@@ -1,6 +1,9 @@
 // Enters: files that shall stand under another name.
 // Leaves: the same files there, or where they were and the reason.
-// Never: overwrites anything; holds a file's only bytes in a place that a crash would lose.
+// Never: overwrites anything; holds a file's only bytes in a place that a crash would lose; follows a symbolic link.
+//
+// Paths are as Place takes them: resolved before, with no link in them. Where a state is expected, a file that is
+// another one by then is put back.
 //
 // Every function can be cut off between any two of its system calls: what is left then is the file under the old name,
 // under the new one, or under both, and at most a file under the temporary name that the caller chose and knows.
@@ -11,53 +14,52 @@
 #include <string>
 
 #include "src/base/error.h"
+#include "src/io/file/place.h"
 
 namespace millrace {
-
-struct FileState {
-  std::uint64_t size = 0;
-  std::int64_t mtime_ns = 0;
-  std::uint64_t device = 0, inode = 0;
-  std::uint32_t mode = 0, owner = 0, group = 0;  // mode: permission bits only
-  std::uint64_t links = 1;
-  bool regular = false;  // neither a folder nor a symbolic link
-  bool link = false;     // a symbolic link, whatever it points to
-
-  bool same_inode(const FileState& other) const { return device == other.device && inode == other.inode; }
-  bool same_look(const FileState& other) const { return size == other.size && mtime_ns == other.mtime_ns; }
-  bool same(const FileState& other) const { return regular && same_inode(other) && same_look(other); }
-};
 
 // Of the name itself, not of what a symbolic link points to.
 Outcome<FileState> state_of(const std::string& path);
 // True when the name is taken, by whatever it is; also when that cannot be told.
 bool exists(const std::string& path);
 
-// Renames within one file system; the error has the code conflict when the new name is taken, unsupported when it lies
-// on another file system. Both folders are synced.
-std::optional<Error> rename_new(const std::string& from, const std::string& to);
+// Renames within one file system; the error has the code conflict when the new name is taken or the file is not the one
+// that was expected, unsupported when the new name lies on another file system. Both folders are synced.
+std::optional<Error> rename_new(const std::string& from, const std::string& to,
+                                const std::optional<FileState>& expected = std::nullopt);
 
-// A copy under a new name, synced, with the times, permissions and, where allowed, the owner of `like`; compared byte
-// by byte with the original before it gets its name. It is made under `temporary` first, which is replaced.
+// Renames over whatever file has the name.
+std::optional<Error> rename_over(const std::string& from, const std::string& to);
+
+// A copy under a new name, synced, with the time given, and the permissions and, where allowed, the owner that the
+// original has now; set-user-id and set-group-id are not carried over. Compared byte by byte with the original before it
+// gets its name. It is made under `temporary` first, which is replaced.
 std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
-                              const FileState& like);
+                              std::int64_t mtime_ns);
 // The same in place of whatever file is called `to`.
 std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
-                               const FileState& like);
+                               std::int64_t mtime_ns);
 
 // Renames; across file systems copies, compares and removes the original.
-std::optional<Error> move_new(const std::string& from, const std::string& to, const std::string& temporary);
+std::optional<Error> move_new(const std::string& from, const std::string& to, const std::string& temporary,
+                              const std::optional<FileState>& expected = std::nullopt);
 
-// Makes `path` another name of `target`, whose bytes are the same: compared here. What was called `path` is never
-// without a name before the comparison, and if it changed meanwhile it is put back. Error(conflict) when the bytes
-// differ.
+// Makes `path` another name of `target`, whose bytes are the same: compared here, and the file that was compared is the
+// one that is linked. What was called `path` is never without a name before the comparison, and if it changed meanwhile
+// it is put back. Error(conflict) when the bytes differ.
 std::optional<Error> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary);
 
-// Gives a file the time and permissions of `like`.
-std::optional<Error> set_look(const std::string& path, const FileState& like);
+// Gives a file this time of last change.
+std::optional<Error> set_time(const std::string& path, std::int64_t mtime_ns);
 
-// Removes a name; no error when there is none.
-std::optional<Error> remove_name(const std::string& path);
+// Removes a name; no error when there is none. Where a state is expected, another file stays: Error(conflict).
+std::optional<Error> remove_name(const std::string& path, const std::optional<FileState>& expected = std::nullopt);
+
+// Removes a folder that is empty; no error for one that is not, or is not there.
+void remove_empty_folder(const std::string& path);
+
+// Owner, group, permissions and access list (POSIX ACL) of two files are the same. Error when that cannot be told.
+Outcome<bool> same_access(const std::string& a, const std::string& b);
 
 // For tests: called between system calls with the name of what comes next.
 void set_step_hook(void (*hook)(const char* next));

@@ -1,12 +1,20 @@
 #include "src/io/file/relocate.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "src/io/file/reader.h"
 
 namespace millrace {
 namespace {
@@ -50,17 +58,116 @@ TEST_F(Relocate, RenameNeverReplaces) {
 
 TEST_F(Relocate, ACopyIsLikeTheOriginalAndReplacesNothing) {
   const std::string a = put("a", std::string(200'000, 'x'));
-  FileState like = state_of(a).or_throw();
-  like.mode = 0604;
-  like.mtime_ns = -1'500'000'000;  // before 1970, with a fraction
+  constexpr std::int64_t kTime = -1'500'000'000;  // before 1970, with a fraction
+  ASSERT_EQ(::chmod(a.c_str(), 0604), 0);
   put("t", "left by a run that was cut off");
-  ASSERT_FALSE(copy_new(a, top_ + "b", top_ + "t", like));
+  ASSERT_FALSE(copy_new(a, top_ + "b", top_ + "t", kTime));
   const FileState copy = state_of(top_ + "b").or_throw();
-  EXPECT_EQ(copy.mode, like.mode);
-  EXPECT_EQ(copy.mtime_ns, like.mtime_ns);
+  EXPECT_EQ(copy.mode, 0604U);
+  EXPECT_EQ(copy.mtime_ns, kTime);
   EXPECT_EQ(text(top_ + "b"), text(a));
-  EXPECT_EQ(copy_new(a, top_ + "b", top_ + "t", like)->code, ErrorCode::conflict);
+  EXPECT_EQ(copy_new(a, top_ + "b", top_ + "t", kTime)->code, ErrorCode::conflict);
   EXPECT_EQ(files(), 2U) << "no temporary copy stays";
+}
+
+TEST_F(Relocate, ACopyGivesNobodyAnothersRights) {
+  const std::string a = put("a", "a program");
+  ASSERT_EQ(::chmod(a.c_str(), 06755), 0);
+  ASSERT_FALSE(copy_new(a, top_ + "b", top_ + "t", 0));
+  EXPECT_EQ(state_of(top_ + "b").or_throw().mode, 0755U);
+}
+
+// A folder above is exchanged for a link to another one: nothing in that one is touched.
+TEST_F(Relocate, NoLinkIsFollowed) {
+  std::filesystem::create_directories(top_ + "real");
+  std::filesystem::create_directory_symlink(top_ + "real", top_ + "link");
+  const std::string inside = put("real/a", "theirs"), through = top_ + "link/a", b = put("b", "theirs");
+  const std::string linked = top_ + "points";
+  std::filesystem::create_symlink(b, linked);
+  for (const auto& error :
+       {rename_new(through, top_ + "c"), rename_new(b, top_ + "link/c"), copy_new(through, top_ + "c", top_ + "t", 0),
+        move_new(through, top_ + "c", top_ + "t"), replace_by_link(through, b, top_ + "t"),
+        replace_by_link(b, through, top_ + "t"), remove_name(through), set_time(through, 0),
+        replace_by_link(linked, inside, top_ + "t"), copy_new(linked, top_ + "c", top_ + "t", 0)}) {
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code, ErrorCode::conflict) << error->message();
+  }
+  EXPECT_FALSE(state_of(through).ok());
+  EXPECT_FALSE(same_contents(through, b, Links::refused).ok());
+  EXPECT_EQ(text(inside), "theirs");
+  EXPECT_FALSE(std::filesystem::exists(top_ + "c"));
+  EXPECT_EQ(rename_new(top_ + "real/../b", top_ + "c")->code, ErrorCode::conflict) << "'..' leads elsewhere";
+}
+
+// Where a container's list of calls has no openat2.
+TEST_F(Relocate, NoLinkIsFollowedStepByStep) {
+  std::filesystem::create_directories(top_ + "real/deep");
+  std::filesystem::create_directory_symlink(top_ + "real", top_ + "link");
+  put("real/deep/a", "x");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program{4, filter};
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+      _exit(77);
+    }
+    const auto refused = rename_new(top_ + "link/deep/a", top_ + "b");
+    const bool right = refused && refused->code == ErrorCode::conflict && !rename_new(top_ + "real/deep/a", top_ + "b") &&
+                       rename_new(top_ + "none/a", top_ + "c")->code == ErrorCode::not_found;
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no filters of calls here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(text(top_ + "b"), "x");
+}
+
+TEST_F(Relocate, AnotherFileThanTheExpectedGoesBack) {
+  const std::string a = put("a", "one");
+  const FileState expected = state_of(a).or_throw();
+  put("b", "another");
+  std::filesystem::rename(top_ + "b", a);
+  for (const auto& error : {rename_new(a, top_ + "c", expected), move_new(a, top_ + "c", top_ + "t", expected),
+                            remove_name(a, expected)}) {
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code, ErrorCode::conflict);
+    EXPECT_EQ(text(a), "another");
+    EXPECT_EQ(files(), 1U);
+  }
+}
+
+std::string swapped_in, swapped_out;
+
+// What was compared is what is linked, whatever has its name by then.
+TEST_F(Relocate, ATargetThatIsExchangedAfterTheComparisonIsNotLinked) {
+  const std::string a = put("a", "same"), b = put("b", "same");
+  swapped_in = put("evil", "evil");
+  swapped_out = a;
+  set_step_hook([](const char* next) {
+    if (std::string(next) == "link under a temporary name") std::filesystem::rename(swapped_in, swapped_out);
+  });
+  replace_by_link(b, a, top_ + "t");
+  EXPECT_EQ(text(b), "same");
+  EXPECT_EQ(text(a), "evil");
+}
+
+TEST_F(Relocate, AccessIsOwnerGroupModeAndList) {
+  const std::string a = put("a", "x"), b = put("b", "x");
+  EXPECT_TRUE(same_access(a, b).or_throw());
+  ASSERT_EQ(::chmod(b.c_str(), 0600), 0);
+  EXPECT_FALSE(same_access(a, b).or_throw());
+  ASSERT_EQ(::chmod(a.c_str(), 0640), 0);
+  ASSERT_EQ(::chmod(b.c_str(), 0640), 0);
+  EXPECT_TRUE(same_access(a, b).or_throw());
+  // Version 2: the owner rw, the user 12345 r, the group r, the mask r, others nothing.
+  const unsigned char list[] = {2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 0x39, 0x30, 0,   0,   4,  0,
+                                4, 0, 255, 255, 255, 255, 16, 0, 4, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255};
+  if (::setxattr(b.c_str(), "system.posix_acl_access", list, sizeof list, 0) != 0) GTEST_SKIP() << "no access lists here";
+  EXPECT_FALSE(same_access(a, b).or_throw());
 }
 
 TEST_F(Relocate, OnlyEqualBytesBecomeOneFile) {

@@ -1,19 +1,28 @@
 #include "src/io/file/trash.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <gio/gio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
-#include <fstream>
+#include <ctime>
 #include <memory>
+#include <utility>
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/own.h"
+#include "src/io/file/reader.h"
 
 namespace millrace {
 namespace {
+
+constexpr std::size_t kLongestNote = 64 * 1024;
+constexpr unsigned kOthersWrite = 022;
 
 std::string percent_decoded(std::string_view text) {
   std::string out;
@@ -30,48 +39,187 @@ std::string percent_decoded(std::string_view text) {
   return out;
 }
 
-// The original place of a trashed file by its note; a trash at a drive's top notes paths relative to it.
-std::string original_place(const std::string& note, const std::string& top) {
-  std::ifstream in(note, std::ios::binary);
-  std::string line;
-  while (std::getline(in, line)) {
-    if (!line.starts_with("Path=")) continue;
-    std::string path = percent_decoded(trim(std::string_view(line).substr(5)));
-    return path.starts_with('/') ? path : (top == "/" ? "" : top) + "/" + path;
+// RFC 2396, as the specification asks, with the slashes kept.
+std::string percent_encoded(std::string_view path) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.!~*'()/";
+  std::string out;
+  for (const char c : path) {
+    out += kPlain.find(c) != std::string_view::npos ? std::string(1, c)
+                                                    : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
-  return "";
+  return out;
+}
+
+// A path in a folder, which may be "/".
+std::string below(const std::string& folder, std::string_view name) {
+  return (folder == "/" ? "/" : folder + "/") + std::string(name);
 }
 
 std::string note_of(const std::string& trashed) {
   return folder_of(folder_of(trashed)) + "/info/" + std::string(file_name(trashed)) + ".trashinfo";
 }
 
+// The original place of a trashed file by its note; a trash at a drive's top notes paths relative to it. Empty where
+// there is no note of the user's own.
+std::string original_place(const std::string& note, const std::string& top) {
+  const auto place = Place::of(note);
+  if (!place) return "";
+  auto file = place->open();
+  if (!file) return "";
+  const auto state = state_of_descriptor(file->get());
+  if (!state || state->owner != ::geteuid() || state->size > kLongestNote) return "";
+  auto reader = FileReader::of(std::move(file).value(), note, FileReader::Hashing::off);
+  if (!reader) return "";
+  const auto text = read_text(**reader, kLongestNote);
+  if (!text) return "";
+  for (const std::string& line : split(*text, '\n')) {
+    if (!line.starts_with("Path=")) continue;
+    std::string path = percent_decoded(trim(std::string_view(line).substr(5)));
+    return path.starts_with('/') ? path : below(top, path);
+  }
+  return "";
+}
+
+// The look of a trash's folder that is the user's own; nothing for any other.
+std::optional<FileState> own_folder(const std::string& path) {
+  const auto folder = open_folder(path);
+  if (!folder) return std::nullopt;
+  const auto state = state_of_descriptor(folder->get());
+  if (!state || state->owner != ::geteuid()) return std::nullopt;
+  return state;
+}
+
+std::string home_trash() {
+  try {
+    // $XDG_DATA_HOME/Trash; what lies above may be links of the user's own.
+    std::string data = folder_of(folder_of(data_path("x")));
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(data.c_str(), nullptr), std::free);
+    if (real) data = real.get();
+    return data + "/Trash";
+  } catch (const Failure&) {
+    return "";
+  }
+}
+
+// The file system that a path, or the nearest folder above it that is there, lies on.
+std::optional<std::uint64_t> device_of(std::string path) {
+  struct stat info {};
+  while (::stat(path.c_str(), &info) != 0) {
+    if (path == "/" || path.empty()) return std::nullopt;
+    path = folder_of(path);
+  }
+  return info.st_dev;
+}
+
+// The top of the mounted file system that a file lies on. Mounts are told apart, so that of a folder that is mounted
+// twice the same mount is taken: renames do not cross from one to the other.
+std::string top_of(const std::string& file) {
+  const auto mount_of = [](const std::string& folder) {
+    struct statx info {};
+    if (::statx(AT_FDCWD, folder.c_str(), AT_SYMLINK_NOFOLLOW, STATX_MNT_ID, &info) != 0)
+      return std::pair<std::uint64_t, std::uint64_t>();
+    const std::uint64_t device = std::uint64_t{info.stx_dev_major} << 32 | info.stx_dev_minor;
+    return std::pair<std::uint64_t, std::uint64_t>{device, (info.stx_mask & STATX_MNT_ID) != 0 ? info.stx_mnt_id : 0};
+  };
+  std::string top = folder_of(file);
+  const auto mount = mount_of(top);
+  while (top != "/" && mount_of(folder_of(top)) == mount) top = folder_of(top);
+  return top;
+}
+
+// .Trash of a drive's top, where an administrator made one that may be used.
+bool shared_trash(const std::string& top) {
+  const auto folder = open_folder(below(top, ".Trash"));
+  if (!folder) return false;
+  const auto state = state_of_descriptor(folder->get());
+  return state && (state->mode & S_ISVTX) != 0;
+}
+
+// A trash with its two folders, made where they are missing; the reason where it cannot be used.
+std::optional<Error> prepare(const std::string& trash) {
+  for (const char* part : {"", "/files", "/info"}) {
+    if (auto error = make_folders_in_place(trash + part, 0700)) return error;
+    if (!own_folder(trash + part)) {
+      return Error{ErrorCode::conflict, "the trash belongs to somebody else", printable(trash + part), ""};
+    }
+  }
+  return std::nullopt;
+}
+
+// "a.jpg", "a.2.jpg", "a.3.jpg".
+std::string numbered(std::string_view name, int number) {
+  std::string out(name);
+  const std::size_t dot = name.find_last_of('.');
+  if (number > 1)
+    out.insert(dot == std::string_view::npos || dot == 0 ? out.size() : dot, fmt::format(".{}", number));
+  return out;
+}
+
+// Error(unsupported) where the trash turns out to lie on another file system.
+std::optional<Error> put_in(const std::string& trash, const std::string& noted_path, const std::string& path,
+                            const FileState& expected) {
+  if (auto error = prepare(trash)) return error;
+  const std::time_t now = std::time(nullptr);
+  const std::string text = fmt::format("[Trash Info]\nPath={}\nDeletionDate={:%Y-%m-%dT%H:%M:%S}\n",
+                                       percent_encoded(noted_path), fmt::localtime(now));
+  for (int number = 1;; ++number) {
+    const std::string file = trash + "/files/" + numbered(file_name(path), number);
+    const auto note = Place::of(note_of(file));
+    if (!note) return note.error();
+    // The note first, and only where there is none: with it the name is ours.
+    step("note what goes into the trash");
+    const Descriptor out(::openat(note->folder(), note->name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!out && errno == EEXIST) continue;
+    if (!out) return system_error("the trash cannot take a note", printable(note->path()), errno);
+    if (::write(out.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) || ::fsync(out.get()) != 0) {
+      const int reason = errno;
+      note->unlink();
+      return system_error("the trash cannot take a note", printable(note->path()), reason);
+    }
+    note->sync_folder();
+    auto error = rename_new(path, file, expected);
+    if (!error) return std::nullopt;
+    note->unlink();
+    if (error->code != ErrorCode::conflict || !exists(file)) return error;
+  }
+}
+
 }  // namespace
 
-std::optional<Error> move_to_trash(const std::string& path) {
-  // The local file system directly: the default one may ask a desktop's service that is not running.
-  const std::unique_ptr<GFile, void (*)(gpointer)> file(g_vfs_get_file_for_path(g_vfs_get_local(), path.c_str()),
-                                                        g_object_unref);
-  GError* problem = nullptr;
-  if (g_file_trash(file.get(), nullptr, &problem) != 0) {
-    sync_folder(folder_of(path));
-    return std::nullopt;
+std::optional<Error> move_to_trash(const std::string& path, const FileState& expected) {
+  const std::string home = home_trash();
+  std::optional<Error> error;
+  if (!home.empty() && device_of(home) == expected.device) {
+    error = put_in(home, path, path, expected);
+    if (!error || error->code != ErrorCode::unsupported) return error;
   }
-  const std::unique_ptr<GError, void (*)(GError*)> owned(problem, g_error_free);
-  Error error{ErrorCode::io, fmt::format("cannot be put into the trash: {}", utf8_for_display(owned->message)),
-              printable(path), ""};
-  if (owned->code == G_IO_ERROR_NOT_FOUND) error.code = ErrorCode::not_found;
-  if (owned->code == G_IO_ERROR_NOT_SUPPORTED)
-    error.remedy = "this place has no trash: use --action move=DIR or delete";
+  const std::string top = top_of(path), user = std::to_string(::geteuid());
+  const std::string noted = path.substr(top == "/" ? 1 : top.size() + 1);
+  if (shared_trash(top)) {
+    error = put_in(below(top, ".Trash/" + user), noted, path, expected);
+    if (!error || error->code == ErrorCode::conflict) return error;
+  }
+  error = put_in(below(top, ".Trash-" + user), noted, path, expected);
+  if (error && error->remedy.empty()) error->remedy = "where there is no trash, use --action move=DIR or delete";
   return error;
 }
 
 const std::vector<TrashSearch::Trashed>& TrashSearch::listing(const std::string& trash, const std::string& top) {
   const auto [at, fresh] = listings_.try_emplace(trash);
   if (!fresh) return at->second;
+  // Where others may write, a note may be theirs: then a file is known by its inode alone.
+  bool notes_count = true;
+  for (const char* part : {"", "/files", "/info"}) {
+    const auto state = own_folder(trash + part);
+    if (!state && std::string_view(part) != "/info") return at->second;
+    notes_count = notes_count && state && (state->mode & kOthersWrite) == 0;
+  }
   const std::string files = trash + "/files";
-  const std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(files.c_str()), ::closedir);
+  auto folder = open_folder(files);
+  if (!folder) return at->second;
+  const std::unique_ptr<DIR, int (*)(DIR*)> handle(::fdopendir(folder->get()), ::closedir);
   if (!handle) return at->second;
+  folder->release();
   while (const dirent* entry = ::readdir(handle.get())) {
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
@@ -79,19 +227,19 @@ const std::vector<TrashSearch::Trashed>& TrashSearch::listing(const std::string&
     const auto state = state_of(item.file);
     if (!state || !state->regular) continue;
     item.state = *state;
-    item.original = original_place(note_of(item.file), top);
+    if (notes_count) item.original = original_place(note_of(item.file), top);
     at->second.push_back(std::move(item));
   }
   return at->second;
 }
 
 std::optional<std::string> TrashSearch::find(const std::string& path, const FileState& before) {
-  const std::string user = std::to_string(::getuid());
-  std::vector<std::pair<std::string, std::string>> trashes = {{std::string(g_get_user_data_dir()) + "/Trash", "/"}};
+  const std::string user = std::to_string(::geteuid()), home = home_trash();
+  std::vector<std::pair<std::string, std::string>> trashes;
+  if (!home.empty()) trashes.emplace_back(home, "/");
   for (std::string folder = folder_of(path);; folder = folder_of(folder)) {
-    const std::string start = folder == "/" ? "" : folder;
-    trashes.emplace_back(fmt::format("{}/.Trash/{}", start, user), folder);
-    trashes.emplace_back(fmt::format("{}/.Trash-{}", start, user), folder);
+    if (shared_trash(folder)) trashes.emplace_back(below(folder, ".Trash/" + user), folder);
+    trashes.emplace_back(below(folder, ".Trash-" + user), folder);
     if (folder == "/" || folder == ".") break;
   }
   // The inode tells the file even among several with one name; the note tells hard links of one file apart. A trash
@@ -112,6 +260,6 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
   return by_inode ? by_inode : by_note;
 }
 
-void TrashSearch::forget(const std::string& trashed) { ::unlink(note_of(trashed).c_str()); }
+void TrashSearch::forget(const std::string& trashed) { remove_name(note_of(trashed)); }
 
 }  // namespace millrace

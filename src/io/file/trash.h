@@ -1,6 +1,9 @@
 // Enters: files for the desktop's trash, or that went there.
 // Leaves: them in it, with the note that a desktop needs to restore them; or where in it they are.
-// Never: empties it. Needs no desktop session.
+// Never: empties it. Needs no desktop session. Believes nothing in a trash that others could have written.
+//
+// The FreeDesktop.org Trash specification 1.0: the home trash for files on its file system, else one at the top of the
+// file's own: .Trash/UID where an administrator made .Trash (sticky, no link), else .Trash-UID.
 #pragma once
 
 #include <map>
@@ -13,7 +16,8 @@
 
 namespace millrace {
 
-std::optional<Error> move_to_trash(const std::string& path);
+// The path as Place takes it; a file that is not the expected one stays.
+std::optional<Error> move_to_trash(const std::string& path, const FileState& expected);
 
 // Looks for trashed files in the home trash and in the trashes of the drive that they were on. What it has seen of a
 // trash it remembers, so make a new one after anything went in.
@@ -27,7 +31,7 @@ class TrashSearch {
  private:
   struct Trashed {
     std::string file;      // where it is
-    std::string original;  // what the note says; may be empty
+    std::string original;  // what the note says; empty where there is none that may be believed
     FileState state;
   };
   const std::vector<Trashed>& listing(const std::string& trash, const std::string& top);

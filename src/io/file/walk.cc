@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +17,12 @@
 namespace millrace {
 namespace {
 
+// A file system that holds no files, but the system's own state as files.
+bool is_system_state(const std::string& path) {
+  struct statfs info {};
+  return ::statfs(path.c_str(), &info) == 0 && (info.f_type == PROC_SUPER_MAGIC || info.f_type == SYSFS_MAGIC);
+}
+
 class Walker {
  public:
   Walker(const WalkOptions& options, WalkResult& result) : options_(options), result_(result) {}
@@ -24,13 +32,21 @@ class Walker {
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) {
       result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
-    } else if (S_ISDIR(info.st_mode)) {
-      folder(path, info);
+      return;
+    }
+    devices_.insert(info.st_dev);
+    if (S_ISDIR(info.st_mode)) {
+      roots_.emplace_back(path, info);
     } else if (S_ISREG(info.st_mode)) {
       add(path, info);
     } else {
       result_.unreadable.push_back({ErrorCode::unsupported, "neither a file nor a folder", printable(path), ""});
     }
+  }
+
+  // All roots are known by then: links may lead to any of their file systems.
+  void folders() {
+    for (const auto& [path, info] : roots_) folder(path, info, false);
   }
 
   // What symbolic links lead to, once all that lies in the folders themselves is known: which name a file has depends
@@ -43,8 +59,10 @@ class Walker {
         struct stat info {};
         if (::stat(path.c_str(), &info) != 0) {
           result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
+        } else if (const char* why = not_followed(path, info); why != nullptr) {
+          result_.unreadable.push_back({ErrorCode::unsupported, why, printable(path), ""});
         } else if (S_ISDIR(info.st_mode)) {
-          folder(path, info);
+          folder(path, info, true);
         } else if (S_ISREG(info.st_mode)) {
           files.emplace(path, info);
         }
@@ -60,6 +78,14 @@ class Walker {
 
  private:
   bool cancelled() const { return options_.cancelled && options_.cancelled(); }
+
+  // Why a link is not followed; null when it is.
+  const char* not_followed(const std::string& path, const struct stat& info) const {
+    if (devices_.count(info.st_dev) > 0) return nullptr;
+    if (is_system_state(path)) return "a link to the system's own state, which is not followed";
+    if (options_.cross_file_systems) return nullptr;
+    return "a link to another file system: --cross-file-systems follows it";
+  }
 
   bool excluded(const std::string& path) const {
     return std::any_of(options_.exclude.begin(), options_.exclude.end(),
@@ -88,7 +114,7 @@ class Walker {
   }
 
   // Folders are kept on a list of our own: a tree may be deeper than the stack.
-  void folder(const std::string& top, const struct stat& top_info) {
+  void folder(const std::string& top, const struct stat& top_info, bool linked) {
     std::vector<std::string> open = {top};
     if (!entered_.insert({top_info.st_dev, top_info.st_ino}).second) return;
     while (!open.empty() && !cancelled()) {
@@ -99,6 +125,8 @@ class Walker {
         result_.unreadable.push_back(system_error("the folder cannot be read", printable(at), errno));
         continue;
       }
+      struct stat itself {};
+      const dev_t device = ::fstat(::dirfd(handle), &itself) == 0 ? itself.st_dev : top_info.st_dev;
       // In the order of names, so that of two ways to one folder the same is taken at every run.
       const std::vector<std::string> names = names_in(handle, at);
       for (const std::string& name : names) {
@@ -109,6 +137,14 @@ class Walker {
         if (::fstatat(::dirfd(handle), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
           result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
         } else if (S_ISDIR(info.st_mode)) {
+          if (info.st_dev != device && devices_.count(info.st_dev) == 0) {
+            if (is_system_state(path)) continue;
+            // Nor do links lead further by what is mounted below.
+            if (const char* why = linked ? not_followed(path, info) : nullptr; why != nullptr) {
+              result_.unreadable.push_back({ErrorCode::unsupported, why, printable(path), ""});
+              continue;
+            }
+          }
           // A folder that was entered already, by another name or a bind mount, is not entered again.
           if (entered_.insert({info.st_dev, info.st_ino}).second) open.push_back(std::move(path));
         } else if (S_ISREG(info.st_mode)) {
@@ -123,6 +159,8 @@ class Walker {
 
   const WalkOptions& options_;
   WalkResult& result_;
+  std::vector<std::pair<std::string, struct stat>> roots_;
+  std::set<dev_t> devices_;  // of the roots
   std::set<std::pair<dev_t, ino_t>> entered_;
   std::set<std::string> links_;  // to be followed
 };
@@ -134,6 +172,7 @@ WalkResult walk(std::vector<std::string> roots, const WalkOptions& options) {
   Walker walker(options, result);
   std::sort(roots.begin(), roots.end());
   for (const std::string& root : roots) walker.root(root);
+  walker.folders();
   walker.links();
   std::sort(result.files.begin(), result.files.end(),
             [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });

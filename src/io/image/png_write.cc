@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "src/io/file/atomic_file.h"
 #include "src/memory/buffer.h"
 
 namespace millrace {
@@ -35,7 +34,7 @@ void append_chunk(std::string_view name, std::span<const std::uint8_t> data, std
 
 }  // namespace
 
-void write_png(const std::string& path, int width, int height, int channels, std::span<const std::uint8_t> pixels) {
+void write_png(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels) {
   png_image image;
   std::memset(&image, 0, sizeof image);
   image.version = PNG_IMAGE_VERSION;
@@ -46,11 +45,11 @@ void write_png(const std::string& path, int width, int height, int channels, std
   png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(image);
   Buffer<std::uint8_t> out(bytes);
   if (png_image_write_to_memory(&image, out.data(), &bytes, 0, pixels.data(), 0, nullptr) == 0) {
-    throw Failure(ErrorCode::internal, std::string("the PNG could not be made: ") + image.message, path);
+    throw Failure(ErrorCode::internal, std::string("the PNG could not be made: ") + image.message, output.path());
   }
   std::vector<std::uint8_t> maker;
   append_chunk("tEXt", {reinterpret_cast<const std::uint8_t*>(kMaker.data()), kMaker.size()}, maker);
-  AtomicFile file(path);
+  OutputFile file(output);
   file.write(std::as_bytes(std::span(out.data(), kHeader)));
   file.write(std::as_bytes(std::span(maker)));
   file.write(std::as_bytes(std::span(out.data() + kHeader, bytes - kHeader)));

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "src/io/output/output.h"
+
 namespace millrace {
 
 // Rows from the top; channels is 1 (gray) or 3 (RGB). The file says that it was made here. Throws Failure.
-void write_png(const std::string& path, int width, int height, int channels, std::span<const std::uint8_t> pixels);
+void write_png(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels);
 
 // What a file begins with says that write_png() made it.
 bool is_own_png(std::span<const std::uint8_t> front);

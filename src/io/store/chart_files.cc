@@ -36,7 +36,7 @@ void ChartFolder::append(const ChartBlock& block) {
   const std::uint8_t* image = block.images.data();
   for (const std::uint32_t bytes : block.image_bytes) {
     const std::string path = fmt::format("{}/{:08}.{}", part_, at_++, extension_);
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) fail("it cannot be created", path);
     const bool written = write_at(fd, 0, std::as_bytes(std::span(image, bytes)));
     const int number = errno;
@@ -64,7 +64,7 @@ void ChartArchive::append(const ChartBlock& block) { file_.write(std::as_bytes(s
 
 ChartRows::ChartRows(std::string path, std::string_view header, std::uint64_t first, std::uint64_t image_bytes)
     : path_(std::move(path)), offset_(header.size() + first * image_bytes), charts_(first) {
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   // What lies behind was not finished.
   if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(offset_)) != 0 ||
       !write_at(fd_, 0, std::as_bytes(std::span(header)))) {

@@ -122,6 +122,8 @@ ChartStore::ChartStore(std::string path, const ChartLayout& layout, Kind kind) :
   hdf5::be_quiet();
   State& s = *state_;
   s.path = path + ".part";
+  // HDF5 would write through a link that somebody put there.
+  ::unlink(s.path.c_str());
   s.name = std::move(path);
   s.layout = layout;
   const Handle access = properties(H5P_FILE_ACCESS);

@@ -67,8 +67,8 @@ std::span<const std::byte> Mapped::data() const {
           static_cast<std::size_t>(header_.items() * header_.item_bytes())};
 }
 
-Writer::Writer(std::string path, const std::vector<Field>& fields, std::vector<std::uint64_t> shape)
-    : path_(std::move(path)), file_(path_) {
+Writer::Writer(const Output& output, const std::vector<Field>& fields, std::vector<std::uint64_t> shape)
+    : path_(output.path()), file_(output) {
   const Header header{fields, std::move(shape), 0};
   expected_ = header.items() * header.item_bytes();
   file_.write(header_text(header.fields, header.shape));

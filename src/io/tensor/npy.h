@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "src/base/error.h"
-#include "src/io/file/atomic_file.h"
+#include "src/io/output/output.h"
 
 namespace millrace::npy {
 
@@ -73,10 +73,10 @@ class Mapped {
 // The bytes of a header of format 1, padded so that data begins at a multiple of 64.
 std::string header_text(const std::vector<Field>& fields, std::span<const std::uint64_t> shape);
 
-// An AtomicFile whose size is known before. Throws Failure.
+// An output whose size is known before. Throws Failure.
 class Writer {
  public:
-  Writer(std::string path, const std::vector<Field>& fields, std::vector<std::uint64_t> shape);
+  Writer(const Output& output, const std::vector<Field>& fields, std::vector<std::uint64_t> shape);
 
   void append(std::span<const std::byte> bytes);
   // Everything on disk under the temporary name; the shape must have been filled.
@@ -86,7 +86,7 @@ class Writer {
 
  private:
   std::string path_;
-  AtomicFile file_;
+  OutputFile file_;
   std::uint64_t expected_ = 0, given_ = 0;
 };
 

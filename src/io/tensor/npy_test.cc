@@ -50,7 +50,7 @@ TEST_F(Npy, WritesWhatItReads) {
   const std::vector<Field> fields = {{"i", {'u', 4}}, {"j", {'u', 4}}, {"distance", {'u', 1}}};
   const std::string rows = "aaaabbbbcddddeeeef";
   {
-    Writer writer(path("pairs.npy"), fields, {2});
+    Writer writer(Output::in_place_of_anything(path("pairs.npy")), fields, {2});
     writer.append(std::as_bytes(std::span(rows)));
     EXPECT_FALSE(std::filesystem::exists(path("pairs.npy")));
     writer.finish();
@@ -70,7 +70,7 @@ TEST_F(Npy, LargeFilesGoThroughTheBuffer) {
   std::vector<std::uint64_t> values(400001);
   std::mt19937_64 random(1);
   for (auto& value : values) value = random();
-  Writer writer(path("v.npy"), {{"", {'u', 8}}}, {values.size()});
+  Writer writer(Output::in_place_of_anything(path("v.npy")), {{"", {'u', 8}}}, {values.size()});
   const auto bytes = std::as_bytes(std::span(values));
   writer.append(bytes.first(13));
   writer.append(bytes.subspan(13));
@@ -82,12 +82,12 @@ TEST_F(Npy, LargeFilesGoThroughTheBuffer) {
 
 TEST_F(Npy, NothingIsLeftOfAnUnfinishedFile) {
   {
-    Writer writer(path("a.npy"), {{"", {'u', 8}}}, {2});
+    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 8}}}, {2});
     writer.append(std::as_bytes(std::span("12345678", 8)));
     EXPECT_THROW(writer.finish(), Failure);
   }
   EXPECT_EQ(files(), 0u);
-  EXPECT_THROW(Writer(path("no/such/a.npy"), {{"", {'u', 8}}}, {2}), Failure);
+  EXPECT_THROW(Writer(Output::in_place_of_anything(path("no/such/a.npy")), {{"", {'u', 8}}}, {2}), Failure);
 }
 
 TEST_F(Npy, AFullDiskLeavesTheOldFile) {
@@ -95,7 +95,7 @@ TEST_F(Npy, AFullDiskLeavesTheOldFile) {
   const std::vector<std::uint64_t> values(400'000);
   {
     const FullDisk full(1'000'000);
-    Writer writer(path("a.npy"), {{"", {'u', 8}}}, {values.size()});
+    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 8}}}, {values.size()});
     const auto write = [&] {
       writer.append(std::as_bytes(std::span(values)));
       writer.finish();
@@ -111,7 +111,7 @@ TEST_F(Npy, AKilledRunLeavesTheOldFile) {
   std::ofstream(path("a.npy")) << "old";
   const pid_t child = ::fork();
   if (child == 0) {
-    Writer writer(path("a.npy"), {{"", {'u', 1}}}, {1});
+    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 1}}}, {1});
     writer.append(std::as_bytes(std::span("x", 1)));
     writer.sync();
     ::kill(::getpid(), SIGKILL);
@@ -120,14 +120,14 @@ TEST_F(Npy, AKilledRunLeavesTheOldFile) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(std::filesystem::file_size(path("a.npy")), 3u);
-  Writer writer(path("a.npy"), {{"", {'u', 1}}}, {0});
+  Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 1}}}, {0});
   writer.finish();
   EXPECT_EQ(Mapped::open(path("a.npy")).or_throw().header().items(), 0u);
 }
 
 TEST_F(Npy, NewFilesHaveUsualPermissions) {
   const mode_t mask = umask(022);
-  Writer writer(path("a.npy"), {{"", {'u', 1}}}, {0});
+  Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 1}}}, {0});
   writer.finish();
   umask(mask);
   struct stat info {};

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "src/base/text.h"
+#include "src/io/image/picture.h"
 #include "src/jobs/dedupe/companions.h"
 #include "src/jobs/dedupe/reading.h"
 
@@ -56,12 +57,19 @@ std::uint32_t place_of(const std::vector<Picture>& pictures, const ContentHash& 
                                                              : kNone;
 }
 
+bool is_input(const std::string& path) {
+  if (has_picture_extension(path) || may_accompany(path)) return true;
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  return file && sniff_format((*file)->peek(), path) != ImageFormat::unknown;
+}
+
 Library walk_library(const Options& options, const RunContext& context) {
   WalkOptions walking;
   walking.exclude = options.exclude;
   walking.exclude.emplace_back(".millrace-*");  // what `dedupe apply` set aside
   walking.hidden = options.hidden;
   walking.follow_symlinks = options.follow_symlinks;
+  walking.cross_file_systems = options.cross_file_systems;
   walking.cancelled = [&] { return context.cancel.cancelled(); };
   const std::vector<std::string> references = absolute_folders(options.reference);
   WalkResult found = walk(roots_of(options), walking);

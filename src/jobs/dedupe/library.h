@@ -59,6 +59,9 @@ std::vector<std::string> roots_of(const Options& options);
 // The place of a content among pictures that are sorted by it, or kNone.
 std::uint32_t place_of(const std::vector<Picture>& pictures, const ContentHash& content);
 
+// True for a file that a run reads, or that goes where its picture goes: by its name, or by what it begins with.
+bool is_input(const std::string& path);
+
 // Walks, and sorts what was found into picture files and what may accompany them.
 Library walk_library(const Options& options, const RunContext& context);
 

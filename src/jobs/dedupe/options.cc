@@ -89,9 +89,12 @@ void describe(Settings& settings, Options& options) {
   settings.heading("Files");
   settings.add_text("catalog", "FILE", "where results are kept between runs; by default in your data folder",
                     options.catalog);
+  settings.add_consent("trust-files", kTrustFilesHelp, options.trust_files);
   settings.add_list("exclude", "GLOB", "leave out files and folders that match", options.exclude);
   settings.add_switch("hidden", "also files and folders whose name begins with a dot", options.hidden);
   settings.add_switch("follow-symlinks", "also what symbolic links inside a folder point to", options.follow_symlinks);
+  settings.add_switch("cross-file-systems", "follow symbolic links to other file systems than those of the folders too",
+                      options.cross_file_systems);
   settings.add_bytes("min-size", "leave out smaller files", options.min_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);

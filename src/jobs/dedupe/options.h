@@ -49,10 +49,17 @@ struct Options {
   std::vector<std::string> exclude;
   bool hidden = false;
   bool follow_symlinks = false;
+  bool cross_file_systems = false;
   Bytes min_size{1};
   long long max_pixels = 1'000'000'000;
   std::string report, csv;
+  bool trust_files = false;  // see src/io/file/own.h
 };
+
+// What --trust-files says, in every command that has it.
+inline constexpr const char* kTrustFilesHelp =
+    "believe the catalogue and the journal where the file system has no owners and modes (FAT, some network drives)";
+
 
 void describe(Settings& settings, Options& options);
 

@@ -14,6 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// A table has no place for a mark: its header is one.
+constexpr const char* kCsvHeader = "group,kind,path,bytes,width,height,damaged,keep,why";
+
 const CatalogPicture& picture_of(const Result& result, const Member& member) {
   return result.library.pictures[result.library.files[member.file].picture].data;
 }
@@ -102,6 +105,7 @@ std::size_t count_of(const Result& result, GroupKind kind) {
 std::vector<std::string> json_of(const Result& result, const Executor& executor) {
   std::vector<std::string> pieces;
   Json ends;
+  ends[kJsonMark] = "dedupe";
   ends["groups"] = Json::array();
   ends["related"] = Json::array();
   ends["unreadable"] = Json::array();
@@ -138,8 +142,15 @@ std::vector<std::string> json_of(const Result& result, const Executor& executor)
   return pieces;
 }
 
+OutputKind json_kind() {
+  return {"the result of millrace dedupe", Readers::owner,
+          json_result("dedupe", {"groups", "related", "unreadable", "totals"})};
+}
+
+OutputKind csv_kind() { return {"a list of duplicates", Readers::owner, table_with_header(kCsvHeader)}; }
+
 std::string csv_of(const Result& result) {
-  std::string out = "group,kind,path,bytes,width,height,damaged,keep,why\n";
+  std::string out = std::string(kCsvHeader) + "\n";
   for (const Group& group : result.groups) {
     for (const Member& m : group.members) {
       const File& file = result.library.files[m.file];
@@ -152,7 +163,7 @@ std::string csv_of(const Result& result) {
   return out;
 }
 
-void write_page(const Result& result, const Options& options, Catalog& catalog, const std::string& path) {
+void write_page(const Result& result, const Options& options, Catalog& catalog, const Output& output) {
   PageHeader header;
   header.title = "Millrace: duplicates";
   header.folders = options.folders;
@@ -164,7 +175,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
   header.rule = options.verify ? fmt::format("Candidates by {}, each verified on its pixels. Kept: {}.",
                                              result.rule.text, options.keep)
                                : fmt::format("Linked by {} alone. Kept: {}.", result.rule.text, options.keep);
-  DuplicatesPage page(path, header);
+  DuplicatesPage page(output, header);
   for (const auto* list : {&result.groups, &result.related}) {
     for (const Group& group : *list) {
       PageGroup out;
@@ -217,10 +228,12 @@ std::string summary_of(const Result& result) {
                        grouped(result.related.size()));
   }
   if (!library.unreadable.empty()) {
-    out += fmt::format("{} files could not be used:\n", grouped(library.unreadable.size()));
+    out += fmt::format("{} {} could not be used:\n", grouped(library.unreadable.size()),
+                       library.unreadable.size() == 1 ? "file" : "files");
     constexpr std::size_t kShown = 10;
     for (std::size_t i = 0; i < std::min(kShown, library.unreadable.size()); ++i) {
-      out += fmt::format("  {}: {}\n", printable(library.unreadable[i].path), library.unreadable[i].reason);
+      out += fmt::format("  {}: {}\n", printable(library.unreadable[i].path),
+                         printable(library.unreadable[i].reason));
     }
     if (library.unreadable.size() > kShown) out += "  ... --json lists them all\n";
   }

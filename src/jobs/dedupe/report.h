@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "src/io/output/output.h"
 #include "src/jobs/dedupe/run.h"
 
 namespace millrace::dedupe {
@@ -13,7 +14,10 @@ namespace millrace::dedupe {
 std::vector<std::string> json_of(const Result& result, const Executor& executor);
 // A line a member, with a header.
 std::string csv_of(const Result& result);
-void write_page(const Result& result, const Options& options, Catalog& catalog, const std::string& path);
+void write_page(const Result& result, const Options& options, Catalog& catalog, const Output& output);
+// They list a person's files, and are that person's alone.
+OutputKind json_kind();
+OutputKind csv_kind();
 // The few lines at the end of a run.
 std::string summary_of(const Result& result);
 

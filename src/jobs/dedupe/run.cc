@@ -56,6 +56,7 @@ std::string plan(const Options& options, Catalog& catalog, RunContext& context) 
   walking.exclude = options.exclude;
   walking.hidden = options.hidden;
   walking.follow_symlinks = options.follow_symlinks;
+  walking.cross_file_systems = options.cross_file_systems;
   const WalkResult found = walk(roots, walking);
   std::set<std::tuple<std::string, std::uint64_t, std::int64_t>> known;
   for (const std::string& root : roots) {

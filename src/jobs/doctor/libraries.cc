@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <gio/gio.h>
 #include <hwy/highway.h>
 #include <jpeglib.h>
 #include <oneapi/tbb/version.h>
@@ -43,8 +42,6 @@ std::vector<Library> own_libraries() {
       {"HDF5", hdf5_version(), "reads series, writes stores of charts"},
       {"oneTBB", TBB_runtime_version(), "runs the threads"},
       {"Highway", fmt::format("{}.{}", HWY_MAJOR, HWY_MINOR), "chooses the vector instructions"},
-      {"GIO", fmt::format("{}.{}.{}", glib_major_version, glib_minor_version, glib_micro_version),
-       "moves files to the trash"},
       {"xxHash", fmt::format("{}.{}.{}", xxhash / 10000, xxhash / 100 % 100, xxhash % 100), "fingerprints files"},
   };
 }

@@ -142,6 +142,7 @@ nlohmann::ordered_json json_of(const Findings& f) {
   Json remedies = Json::array();
   for (const std::string& remedy : f.remedies) remedies.push_back(text(remedy));
   return Json{
+      {"millrace", "doctor"},
       {"version", f.program_version},
       {"cpu",
        {{"name", text(f.machine.cpu_name)},

@@ -19,6 +19,7 @@ struct Options {
   std::string format = "table";        // table, jsonl, csv
   bool hidden = false;
   bool follow_symlinks = false;
+  bool cross_file_systems = false;
   bool all_files = false;
   std::vector<std::string> exclude;
   long long max_pixels = 1'000'000'000;

@@ -25,12 +25,13 @@ WalkResult find_files(const Options& options, const RunContext& context) {
   WalkOptions walking;
   walking.hidden = options.hidden;
   walking.follow_symlinks = options.follow_symlinks;
+  walking.cross_file_systems = options.cross_file_systems;
   walking.exclude = options.exclude;
   walking.cancelled = [&] { return context.cancel.cancelled(); };
   WalkResult found = walk(options.inputs, walking);
   // A file that was named itself is always tried; folders hold much that is not a picture.
   std::erase_if(found.files, [&](const FileEntry& file) {
-    return !options.all_files && !has_picture_extension(file.path) &&
+    return !is_input(options, file.path) &&
            std::find(options.inputs.begin(), options.inputs.end(), file.path) == options.inputs.end();
   });
   return found;
@@ -98,6 +99,10 @@ std::string table_line(const Options&, const Hashed& hashed) {
 }
 
 }  // namespace
+
+bool is_input(const Options& options, const std::string& path) {
+  return options.all_files || has_picture_extension(path);
+}
 
 int fast_shortest_side(const HashRequest& request) {
   // Eight times the largest target that a hash resizes to. The drift curve (docs/performance.md, from drift_bench)

@@ -25,6 +25,9 @@ struct Summary {
 // Writes the output through `write`, in pieces that are whole lines.
 Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write);
 
+// True for a file that a run would read if it lay in a folder that was named.
+bool is_input(const Options& options, const std::string& path);
+
 // What --plan prints: how many files and bytes, and how much memory a picture in flight takes.
 std::string plan(const Options& options, RunContext& context);
 

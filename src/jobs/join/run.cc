@@ -72,7 +72,7 @@ const std::vector<npy::Field>& pair_fields() {
 // Pairs in the file's 9 bytes a row.
 class PairFile {
  public:
-  PairFile(const std::string& path, std::uint64_t count) : writer_(path, pair_fields(), {count}) {}
+  PairFile(const Output& output, std::uint64_t count) : writer_(output, pair_fields(), {count}) {}
 
   void append(std::span<const hamming::Pair> pairs) {
     rows_.resize(pairs.size() * kPairBytes);
@@ -94,12 +94,11 @@ class PairFile {
   std::vector<std::byte> rows_;
 };
 
-void write_collapsed(const hamming::Joined& joined, const Options& options, const Executor& executor, Result& result) {
+void write_collapsed(const hamming::Joined& joined, const Files& files, const Executor& executor, Result& result) {
   const std::span<const std::uint32_t> nodes = joined.nodes.of_row.span();
-  const std::string nodes_name = nodes_path(options.output);
-  npy::Writer node_file(nodes_name, {{"", {'u', 4}}}, {nodes.size()});
+  npy::Writer node_file(files.nodes, {{"", {'u', 4}}}, {nodes.size()});
   node_file.append(std::as_bytes(nodes));
-  PairFile pairs(options.output, joined.pairs.list.size());
+  PairFile pairs(files.pairs, joined.pairs.list.size());
   const std::span<const hamming::Pair> all = joined.pairs.list.span();
   for (std::size_t at = 0; at < all.size(); at += hamming::kBlock) {
     if (executor.cancelled()) throw Failure(ErrorCode::cancelled, "the join was cancelled");
@@ -110,12 +109,12 @@ void write_collapsed(const hamming::Joined& joined, const Options& options, cons
   pairs.writer().sync();
   node_file.finish();
   pairs.writer().finish();
-  result.nodes_file = nodes_name;
+  result.nodes_file = files.nodes.path();
 }
 
 template <typename Code>
-void join_codes(const npy::Mapped& file, const Options& options, const Executor& executor, Budget& budget,
-                Result& result) {
+void join_codes(const npy::Mapped& file, const Options& options, const Files& files, const Executor& executor,
+                Budget& budget, Result& result) {
   const Codes<Code> codes(file.data(), budget);
   const auto begin = Clock::now();
   const hamming::Joined joined = hamming::self_join(
@@ -132,15 +131,15 @@ void join_codes(const npy::Mapped& file, const Options& options, const Executor&
     result.rows_per_second = rows / result.join_seconds;
     result.pairs_per_second = rows * (rows - 1) / 2 / result.join_seconds;
   }
-  if (options.output.empty()) return;
+  if (!files.pairs) return;
   if (options.collapsed) {
-    write_collapsed(joined, options, executor, result);
+    write_collapsed(joined, files, executor, result);
   } else {
-    PairFile pairs(options.output, joined.expanded);
+    PairFile pairs(files.pairs, joined.expanded);
     hamming::expand(joined, executor, budget, [&](std::span<const hamming::Pair> block) { pairs.append(block); });
     pairs.writer().finish();
   }
-  result.pairs_file = options.output;
+  result.pairs_file = files.pairs.path();
 }
 
 }  // namespace
@@ -152,7 +151,7 @@ std::string nodes_path(const std::string& pairs_path) {
   return stem + ".nodes.npy";
 }
 
-Result run(const Options& options, const Executor& executor, Budget& budget) {
+Result run(const Options& options, const Files& files, const Executor& executor, Budget& budget) {
   const auto begin = Clock::now();
   if (options.radius < 0) throw Failure(ErrorCode::usage, "it must be given, 0 or more", "--radius", "try --radius 5");
   // A distance is one byte in the file.
@@ -161,9 +160,9 @@ Result run(const Options& options, const Executor& executor, Budget& budget) {
   Result result;
   result.bits = bits_of(file.header(), options.codes);
   if (result.bits == 64) {
-    join_codes<std::uint64_t>(file, options, executor, budget, result);
+    join_codes<std::uint64_t>(file, options, files, executor, budget, result);
   } else {
-    join_codes<hamming::Code256>(file, options, executor, budget, result);
+    join_codes<hamming::Code256>(file, options, files, executor, budget, result);
   }
   result.seconds = since(begin);
   return result;

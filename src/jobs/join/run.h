@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/device/cpu/executor.h"
+#include "src/io/output/output.h"
 #include "src/jobs/join/options.h"
 #include "src/memory/budget.h"
 
@@ -27,7 +28,12 @@ struct Result {
   double pairs_per_second = 0;         // all pairs of rows decided / join_seconds
 };
 
-Result run(const Options& options, const Executor& executor, Budget& budget);
+// Where the pairs and, of collapsed ones, the nodes go; none to only count.
+struct Files {
+  Output pairs, nodes;
+};
+
+Result run(const Options& options, const Files& files, const Executor& executor, Budget& budget);
 
 // "out.nodes.npy" for "out.npy".
 std::string nodes_path(const std::string& pairs_path);

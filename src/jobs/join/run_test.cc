@@ -40,7 +40,7 @@ class JoinRun : public testing::Test {
 
   static void write(const std::string& path, const std::vector<npy::Field>& fields, std::vector<std::uint64_t> shape,
                     std::span<const std::byte> bytes) {
-    npy::Writer writer(path, fields, std::move(shape));
+    npy::Writer writer(Output::in_place_of_anything(path), fields, std::move(shape));
     writer.append(bytes);
     writer.finish();
   }
@@ -59,7 +59,14 @@ class JoinRun : public testing::Test {
     return pairs;
   }
 
-  Result join() { return run(options_, executor_, budget_); }
+  Result join() {
+    Files files;
+    if (!options_.output.empty()) {
+      files.pairs = Output::in_place_of_anything(options_.output);
+      files.nodes = Output::in_place_of_anything(nodes_path(options_.output));
+    }
+    return run(options_, files, executor_, budget_);
+  }
 
   std::string folder_;
   std::vector<std::uint64_t> codes_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/io/output/output.h"
 #include "src/jobs/render/plan.h"
 
 namespace millrace::render {
@@ -27,7 +28,9 @@ Summary run(const Options& options, RunContext& context);
 // `--plan`: what would be done, and what it takes.
 std::string describe_plan(const Options& options, RunContext& context);
 
-// `--sample`: charts evenly spaced among all, on one sheet. Failure(conflict) where the output is there and no PNG.
-Summary draw_sheet(const Options& options, RunContext& context);
+// `--sample`: charts evenly spaced among all, on one sheet.
+Summary draw_sheet(const Options& options, const Output& output, RunContext& context);
+// A PNG that says that it was made here.
+OutputKind sheet_kind();
 
 }  // namespace millrace::render

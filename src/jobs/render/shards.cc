@@ -87,16 +87,29 @@ void Shards::remove_folder() {
   fs::remove(folder_, error);
 }
 
+// The names in it are known to everybody: it is worked in only where nobody else can put a link under one of them.
+void Shards::check_owner() {
+  const auto state = state_of_descriptor(lock_);
+  if (!state || state->owner != ::geteuid()) {
+    throw Failure(ErrorCode::conflict, "the folder for its shards belongs to another user", folder_,
+                  "give another OUTPUT");
+  }
+  // Where there are no modes nobody is kept out by them, and this changes nothing.
+  if ((state->mode & 022) != 0) ::fchmod(lock_, state->mode & ~022U);
+}
+
 void Shards::check_folder() {
   std::error_code error;
-  fs::create_directory(folder_, error);
-  if (error == std::errc::no_such_file_or_directory) {
-    throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
+  if (::mkdir(folder_.c_str(), 0755) != 0 && errno != EEXIST) {
+    if (errno == ENOENT) {
+      throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
+    }
+    throw Failure(system_error("it cannot be created", folder_, errno));
   }
-  if (error) throw Failure(system_error("it cannot be created", folder_, error.value()));
   // Given back by the system when the run ends, however it ends.
-  lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (lock_ < 0) throw Failure(system_error("it cannot be opened", folder_, errno));
+  check_owner();
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     throw Failure(ErrorCode::conflict, "another run is drawing the same output", folder_, "wait for it to end");
   }
@@ -138,7 +151,7 @@ void Shards::check_folder() {
     throw Failure(ErrorCode::conflict, "it holds files that no run knows", folder_,
                   "give another OUTPUT, or move this folder away");
   }
-  write_output(run, json_of(now));
+  write_file(run, json_of(now));
   form_->begin();
 }
 

@@ -43,6 +43,7 @@ class Shards {
  private:
   void check_output();
   void check_folder();
+  void check_owner();
   void remove_folder();
   void remove_left_folder();
 

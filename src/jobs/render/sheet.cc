@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/io/file/reader.h"
 #include "src/io/image/png_write.h"
 #include "src/jobs/render/format.h"
 #include "src/jobs/render/run.h"
@@ -22,21 +21,14 @@ int columns_of(std::uint64_t charts, int width, int height) {
   return columns;
 }
 
-// A sheet may replace a sheet, not a store or a series.
-void check_output(const std::string& path) {
-  auto reader = FileReader::open(path, FileReader::Hashing::off);
-  if (!reader) return;
-  const auto front = (*reader)->peek();
-  if (front.empty() || is_own_png(front)) return;
-  throw Failure(ErrorCode::conflict, "it is there and is no contact sheet", path,
-                "give it another name, as -o sheet.png, or move this one away");
-}
-
 }  // namespace
 
-Summary draw_sheet(const Options& options, RunContext& context) {
+OutputKind sheet_kind() {
+  return {"a contact sheet", Readers::everyone, [](FileReader& file) { return is_own_png(file.peek()); }};
+}
+
+Summary draw_sheet(const Options& options, const Output& output, RunContext& context) {
   const auto begin = Clock::now();
-  check_output(options.output);
   const Plan plan = make_plan(options, context);
   const auto count = std::min<std::uint64_t>(plan.charts, static_cast<std::uint64_t>(options.sample));
   const int columns = columns_of(count, options.width, options.height);
@@ -63,7 +55,7 @@ Summary draw_sheet(const Options& options, RunContext& context) {
           sheet.data() + static_cast<std::size_t>(top + y) * sheet_row + static_cast<std::size_t>(left) * channels);
     }
   }
-  write_png(options.output, width, height, static_cast<int>(channels), sheet);
+  write_png(output, width, height, static_cast<int>(channels), sheet);
   Summary summary;
   summary.charts = summary.drawn = count;
   summary.gaps = plan.gaps();

@@ -81,6 +81,8 @@ bool is_hdf5(const std::string& path, FileReader& file) {
 
 }  // namespace
 
+std::string input_file(const std::string& input) { return file_and_dataset(input).first; }
+
 std::vector<Role> roles_of(const Options& options) {
   std::vector<Role> out = {kClose};
   if (options.style != "line") out = {kOpen, kHigh, kLow, kClose};

@@ -19,6 +19,9 @@ enum Role : std::size_t { kOpen, kHigh, kLow, kClose, kVolume };
 // What charts of a style are drawn of, in the order in which they are stored.
 std::vector<Role> roles_of(const Options& options);
 
+// The file that an input names: of FILE.h5:/DATASET, FILE.h5.
+std::string input_file(const std::string& input);
+
 // One input.
 struct Source {
   std::string name;     // as it was given

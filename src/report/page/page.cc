@@ -4,13 +4,13 @@
 #include <xxhash.h>
 
 #include <filesystem>
+#include <limits>
 #include <new>
 #include <string_view>
 #include <utility>
 
 #include "src/base/error.h"
 #include "src/base/text.h"
-#include "src/io/file/atomic_file.h"
 #include "src/report/page/page_html.h"
 #include "src/report/page/page_json.h"
 #include "src/report/page/thumbs_folder.h"
@@ -19,6 +19,17 @@ namespace millrace {
 namespace {
 
 namespace fs = std::filesystem;
+
+// How pages begin; and how they did before they said who made them, to the end of the title that all of them had.
+constexpr std::string_view kBeginning =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" content=\"Millrace "
+    "dedupe\">\n";
+constexpr std::string_view kEarlierBeginning =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+    "content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta "
+    "name=\"referrer\" content=\"no-referrer\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+    "'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: file: 'self'; base-uri 'none'; "
+    "form-action 'none'\">\n<title>Millrace: duplicates</title>\n";
 
 // A page's identity is which files it asks about, not how it shows them: decisions that a browser
 // holds live on when only a reason, a score or a thumbnail changed.
@@ -78,10 +89,22 @@ const char* name_of(GroupKind kind) {
   return "related";
 }
 
+OutputKind page_kind() {
+  const auto ours = [](FileReader& file) {
+    const auto front = file.peek();
+    const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
+    return text.starts_with(kBeginning) || text.starts_with(kEarlierBeginning);
+  };
+  return {"a page of duplicates", Readers::owner, ours};
+}
+
 class DuplicatesPage::Writer {
  public:
-  Writer(std::string path, const PageHeader& header, Bytes inline_limit)
-      : path_(std::move(path)), inline_left_(inline_limit.count), file_(path_), thumbs_(path_ + ".thumbs") {
+  Writer(const Output& output, const PageHeader& header, Bytes inline_limit)
+      : path_(output.path()),
+        inline_left_(output.is_stream() ? std::numeric_limits<std::uint64_t>::max() : inline_limit.count),
+        file_(output),
+        thumbs_(thumbs_folder(output), output.readers(), output.replaces()) {
     std::error_code ignored;
     if (fs::is_directory(fs::symlink_status(path_, ignored))) {
       throw Failure(ErrorCode::conflict, "a folder stands where the page shall go", path_,
@@ -185,7 +208,7 @@ class DuplicatesPage::Writer {
 
   std::string path_;
   std::uint64_t inline_left_;
-  AtomicFile file_;
+  OutputFile file_;
   ThumbsFolder thumbs_;
   std::string_view rest_;  // of the page, behind its data
   ContentId id_;
@@ -193,9 +216,14 @@ class DuplicatesPage::Writer {
   bool finished_ = false;
 };
 
-DuplicatesPage::DuplicatesPage(std::string path, const PageHeader& header, Bytes inline_limit)
-    : writer_(std::make_unique<Writer>(std::move(path), header, inline_limit)) {}
+DuplicatesPage::DuplicatesPage(const Output& output, const PageHeader& header, Bytes inline_limit)
+    : writer_(std::make_unique<Writer>(output, header, inline_limit)) {}
 DuplicatesPage::~DuplicatesPage() = default;
+
+void DuplicatesPage::check(const Output& output) {
+  if (output.is_stream()) return;
+  ThumbsFolder(thumbs_folder(output), output.readers(), output.replaces()).refuse_foreign_folder();
+}
 
 void DuplicatesPage::add_group(const PageGroup& group) { writer_->add_group(group); }
 void DuplicatesPage::finish() { writer_->finish(); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/sizes.h"
+#include "src/io/output/output.h"
 
 namespace millrace {
 
@@ -84,14 +85,17 @@ struct PageHeader {
   std::string rule;  // one or two sentences: what counts as the same picture, what is kept
 };
 
+// A page that this program wrote, an earlier version's too; it is its owner's alone.
+OutputKind page_kind();
+
 // Writes the page as groups come, so memory holds one group. All goes to temporary names beside
-// `path`; finish() syncs and renames, and until then, or after any failure, nothing of it is to be
+// the output; finish() syncs and renames, and until then, or after any failure, nothing of it is to be
 // seen.
 //
 // Thumbnails are written into the page while their bytes stay within `inline_limit`; the group that
 // would pass it and all later ones go to the folder PATH.thumbs as 0000/000000.jpg, a thousand a
 // folder. A folder of that name from an earlier page is replaced; one that holds anything else is a
-// conflict.
+// conflict. Into a pipe or a device all are written with the page.
 //
 // Failures: io and not_found when the system refuses, conflict as above, internal for a pair that
 // names no member. After one the object only waits for its destructor.
@@ -99,13 +103,18 @@ class DuplicatesPage {
  public:
   static constexpr Bytes kInlineLimit{50'000'000};
 
-  DuplicatesPage(std::string path, const PageHeader& header, Bytes inline_limit = kInlineLimit);
+  DuplicatesPage(const Output& output, const PageHeader& header, Bytes inline_limit = kInlineLimit);
   ~DuplicatesPage();
   DuplicatesPage(const DuplicatesPage&) = delete;
   DuplicatesPage& operator=(const DuplicatesPage&) = delete;
 
   void add_group(const PageGroup& group);
   void finish();
+
+  // Failure(conflict) when something else has the name of the folder that a large page keeps beside it.
+  static void check(const Output& output);
+  // That name.
+  static std::string thumbs_folder(const Output& output) { return output.path() + ".thumbs"; }
 
  private:
   class Writer;

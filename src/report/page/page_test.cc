@@ -91,7 +91,7 @@ PageGroup some_group(int number = 0) {
 
 std::string write(const std::string& path, const std::vector<PageGroup>& groups,
                   Bytes limit = DuplicatesPage::kInlineLimit, const PageHeader& header = some_header()) {
-  DuplicatesPage page(path, header, limit);
+  DuplicatesPage page(Output::in_place_of_anything(path), header, limit);
   for (const PageGroup& group : groups) page.add_group(group);
   page.finish();
   return read(path);
@@ -273,7 +273,7 @@ TEST_F(PageTest, nothing_is_seen_before_finish) {
   write(at("r.html"), {some_group(1)});
   const std::string former = read(at("r.html"));
   {
-    DuplicatesPage page(at("r.html"), some_header(), Bytes{0});
+    DuplicatesPage page(Output::in_place_of_anything(at("r.html")), some_header(), Bytes{0});
     page.add_group(some_group(2));
     EXPECT_EQ(read(at("r.html")), former);
     EXPECT_FALSE(fs::exists(at("r.html.thumbs")));
@@ -284,7 +284,7 @@ TEST_F(PageTest, nothing_is_seen_before_finish) {
 
 TEST_F(PageTest, the_former_thumbnails_come_back_with_the_former_page) {
   const std::string former = write(at("r.html"), {some_group(1)}, Bytes{0});
-  DuplicatesPage page(at("r.html"), some_header(), Bytes{0});
+  DuplicatesPage page(Output::in_place_of_anything(at("r.html")), some_header(), Bytes{0});
   page.add_group(some_group(2));
   // The page cannot get its name: a folder takes it in the last moment.
   fs::rename(at("r.html"), at("away.html"));
@@ -296,7 +296,7 @@ TEST_F(PageTest, the_former_thumbnails_come_back_with_the_former_page) {
 
 TEST_F(PageTest, what_a_killed_run_left_is_passed_over) {
   const auto left_behind = [&] {
-    DuplicatesPage page(at("r.html"), some_header(), Bytes{0});
+    DuplicatesPage page(Output::in_place_of_anything(at("r.html")), some_header(), Bytes{0});
     page.add_group(some_group());
     for (const std::string& name : names()) {
       if (name.find("thumbs") != std::string::npos) return name;
@@ -314,16 +314,16 @@ TEST_F(PageTest, what_a_killed_run_left_is_passed_over) {
 TEST_F(PageTest, a_folder_that_cannot_be_written) {
   std::ofstream(at("file")) << "not a folder";
   for (const std::string& path : {at("missing/r.html"), at("file/r.html")}) {
-    EXPECT_THROW(DuplicatesPage(path, some_header()), Failure) << path;
+    EXPECT_THROW(DuplicatesPage(Output::in_place_of_anything(path), some_header()), Failure) << path;
   }
   fs::create_directories(at("r.html"));
-  EXPECT_THROW(DuplicatesPage(at("r.html"), some_header()), Failure);
+  EXPECT_THROW(DuplicatesPage(Output::in_place_of_anything(at("r.html")), some_header()), Failure);
   EXPECT_EQ(names(), (std::vector<std::string>{"file", "r.html"}));
 
   if (::geteuid() == 0) return;  // root may write anywhere
   fs::create_directories(at("locked"));
   fs::permissions(at("locked"), fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_THROW(DuplicatesPage(at("locked/r.html"), some_header()), Failure);
+  EXPECT_THROW(DuplicatesPage(Output::in_place_of_anything(at("locked/r.html")), some_header()), Failure);
   EXPECT_TRUE(fs::is_empty(at("locked")));
   fs::permissions(at("locked"), fs::perms::owner_all);
 }
@@ -347,7 +347,7 @@ TEST_F(PageTest, a_full_disk_leaves_nothing) {
 TEST_F(PageTest, a_page_that_failed_never_comes_out) {
   PageGroup big = some_group();
   big.members[0].thumb.assign(100'000, 'x');
-  DuplicatesPage page(at("r.html"), some_header(), Bytes{0});
+  DuplicatesPage page(Output::in_place_of_anything(at("r.html")), some_header(), Bytes{0});
   {
     FullDisk full(20'000);
     EXPECT_THROW(page.add_group(big), Failure);
@@ -361,7 +361,7 @@ TEST_F(PageTest, a_pair_must_name_two_members) {
   for (const PagePair& pair : {PagePair{0, 2, 1, {}}, PagePair{1, 1, 1, {}}}) {
     PageGroup group = some_group();
     group.pairs = {pair};
-    DuplicatesPage page(at("r.html"), some_header());
+    DuplicatesPage page(Output::in_place_of_anything(at("r.html")), some_header());
     EXPECT_THROW(page.add_group(group), Failure);
   }
   EXPECT_TRUE(names().empty());

@@ -18,17 +18,19 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kThumbsPerFolder = 1000;
+// An empty file in the folder says whose it is.
+constexpr const char* kMark = ".millrace-thumbs";
 
 [[noreturn]] void fail(const char* what, const std::string& subject) {
   throw Failure(system_error(what, subject, errno));
 }
 
-void make_folder(const std::string& path, const std::string& subject) {
-  if (::mkdir(path.c_str(), 0777) != 0) fail("cannot create the folder", subject);
+void make_folder(const std::string& path, unsigned mode, const std::string& subject) {
+  if (::mkdir(path.c_str(), mode) != 0) fail("cannot create the folder", subject);
 }
 
-void write_file(const std::string& path, std::string_view bytes, const std::string& subject) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+void write_thumb(const std::string& path, unsigned mode, std::string_view bytes, const std::string& subject) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (file < 0) fail("cannot create the file", subject);
   while (!bytes.empty()) {
     const ssize_t n = ::write(file, bytes.data(), bytes.size());
@@ -63,6 +65,7 @@ bool all_digits(std::string_view text, std::size_t at_least) {
 // Whether a folder holds nothing but what an earlier page put there, so that it may be replaced.
 bool only_thumbs(const std::string& path) {
   for (const fs::directory_entry& folder : fs::directory_iterator(path)) {
+    if (folder.path().filename() == kMark) continue;
     if (!folder.is_directory() || folder.is_symlink()) return false;
     if (!all_digits(folder.path().filename().native(), 4)) return false;
     for (const fs::directory_entry& file : fs::directory_iterator(folder.path())) {
@@ -86,7 +89,11 @@ bool is_folder(const std::string& path) {
 
 }  // namespace
 
-ThumbsFolder::ThumbsFolder(std::string path) : path_(std::move(path)) {}
+ThumbsFolder::ThumbsFolder(std::string path, Readers readers, bool earlier_page)
+    : path_(std::move(path)),
+      folder_mode_(readers == Readers::owner ? 0700 : 0777),
+      file_mode_(readers == Readers::owner ? 0600 : 0666),
+      earlier_page_(earlier_page) {}
 
 ThumbsFolder::~ThumbsFolder() {
   if (empty()) return;
@@ -103,22 +110,27 @@ void ThumbsFolder::begin() {
     // Short whatever the page's own name is. A run that was killed may have left this one.
     work = fmt::format("{}/.millrace-thumbs-{}-{}", folder_of(path_), ::getpid(), counter.fetch_add(1));
   } while (exists(work));
-  make_folder(work, path_);
+  make_folder(work, folder_mode_, path_);
   work_ = work;
-  make_folder(fresh(), path_);
+  make_folder(fresh(), folder_mode_, path_);
+  write_thumb(fresh() + "/" + kMark, file_mode_, "", path_);
 }
 
 std::uint64_t ThumbsFolder::add(std::string_view jpeg) {
   if (empty()) begin();
   const std::uint64_t number = count_++;
   const std::string folder = fmt::format("{}/{:04}", fresh(), number / kThumbsPerFolder);
-  if (number % kThumbsPerFolder == 0) make_folder(folder, path_);
-  write_file(fmt::format("{}/{:06}.jpg", folder, number), jpeg, path_);
+  if (number % kThumbsPerFolder == 0) make_folder(folder, folder_mode_, path_);
+  write_thumb(fmt::format("{}/{:06}.jpg", folder, number), file_mode_, jpeg, path_);
   return number;
 }
 
+bool ThumbsFolder::ours() const {
+  return is_folder(path_) && (earlier_page_ || exists(path_ + "/" + kMark)) && only_thumbs(path_);
+}
+
 void ThumbsFolder::refuse_foreign_folder() const {
-  if (!exists(path_) || (is_folder(path_) && only_thumbs(path_))) return;
+  if (!exists(path_) || ours()) return;
   throw Failure(ErrorCode::conflict, "holds something else than the thumbnails of a page", path_,
                 "move it away or give the page another name");
 }
@@ -145,7 +157,7 @@ void ThumbsFolder::take_back() {
 void ThumbsFolder::settle() {
   std::error_code ignored;
   if (empty()) {
-    if (is_folder(path_) && only_thumbs(path_)) fs::remove_all(path_, ignored);
+    if (ours()) fs::remove_all(path_, ignored);
   } else {
     fs::remove_all(work_, ignored);
     work_.clear();

@@ -1,11 +1,13 @@
 // Enters: small JPEGs that a page is too small for, and where their folder shall stand.
 // Leaves: the folder under its name, in place of an earlier page's; or, taken back, what stood there.
-// Never: replaces a folder that holds anything but an earlier page's thumbnails.
+// Never: replaces or removes a folder that holds anything but an earlier page's thumbnails.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "src/io/file/atomic_file.h"
 
 namespace millrace {
 
@@ -13,10 +15,14 @@ namespace millrace {
 // conflict for a foreign folder.
 class ThumbsFolder {
  public:
-  explicit ThumbsFolder(std::string path);
+  // `earlier_page`: the page takes the place of another, so that a folder from before folders were marked may be its.
+  ThumbsFolder(std::string path, Readers readers, bool earlier_page);
   ~ThumbsFolder();
   ThumbsFolder(const ThumbsFolder&) = delete;
   ThumbsFolder& operator=(const ThumbsFolder&) = delete;
+
+  // Failure(conflict) when something else has the folder's name.
+  void refuse_foreign_folder() const;
 
   bool empty() const { return work_.empty(); }
   // The number of the file: 0000/000000.jpg, a thousand a folder.
@@ -32,11 +38,13 @@ class ThumbsFolder {
 
  private:
   void begin();
-  void refuse_foreign_folder() const;
+  bool ours() const;
   std::string fresh() const { return work_ + "/fresh"; }
   std::string former() const { return work_ + "/former"; }
 
   std::string path_;
+  unsigned folder_mode_, file_mode_;
+  bool earlier_page_;
   std::string work_;  // the hidden folder; empty: none yet
   std::uint64_t count_ = 0;
   bool published_ = false;

@@ -14,10 +14,10 @@ namespace millrace::dedupe {
 // Every pair of contents that a person told apart, each once. Groups that are too large for that are noted.
 std::vector<ApartPair> pairs_apart(const Decisions& decisions, Applied& applied);
 
-void remember_apart(const std::vector<ApartPair>& pairs, const std::string& catalog, const Journal& journal,
-                    JournalWriter& writer);
+void remember_apart(const std::vector<ApartPair>& pairs, const std::string& catalog, Trust trust,
+                    const Journal& journal, JournalWriter& writer);
 
 // How many pairs an undo takes out; with a writer, takes them out. Failure when a catalogue cannot be used.
-std::uint64_t forget_apart(const Journal& journal, JournalWriter* writer);
+std::uint64_t forget_apart(const Journal& journal, Trust trust, JournalWriter* writer);
 
 }  // namespace millrace::dedupe

@@ -1,18 +1,16 @@
 #include "src/jobs/dedupe/apply/apply.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <span>
 
 #include "src/base/text.h"
-#include "src/io/catalog/catalog.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/trash.h"
 #include "src/jobs/dedupe/apply/apart.h"
+#include "src/jobs/dedupe/apply/known.h"
 #include "src/jobs/dedupe/apply/plan.h"
 #include "src/jobs/dedupe/apply/restore.h"
 #include "src/jobs/dedupe/library.h"
@@ -60,7 +58,7 @@ Place find_journal(const ApplyOptions& options, const std::string& id) {
     place.id = number == 1 ? id : fmt::format("{}-{}", id, number);
     place.path = options.journal.empty() ? data_path("journals/" + place.id + ".jsonl") : options.journal;
     if (!exists(place.path)) return place;
-    place.found = read_journal(place.path);
+    place.found = read_journal(place.path, options.trust());
     if (place.found.id.empty()) return place;
     if (!options.journal.empty() && !place.found.id.starts_with(id)) {
       throw Failure(ErrorCode::conflict, "this journal belongs to other decisions or another action",
@@ -195,24 +193,14 @@ class Runner {
 
   std::optional<Error> act(const Record& record) {
     switch (journal_.action) {
-      case Action::trash: {
-        step("put into the trash");
-        return move_to_trash(record.path);
-      }
+      case Action::trash:
+        return move_to_trash(record.path, record.before);
       case Action::hardlink:
         return replace_by_link(record.path, record.to, record.temporary);
-      case Action::remove: {
-        auto error = rename_new(record.path, record.to);
-        // Someone may have put another file under the name in the last moment: that one goes back.
-        const auto there = state_of(record.to);
-        if (!error && there && !there->same(record.before)) {
-          error = rename_new(record.to, record.path);
-          if (!error) error = Error{ErrorCode::conflict, "changed a moment ago", printable(record.path), ""};
-        }
-        return error;
-      }
+      case Action::remove:
+        return rename_new(record.path, record.to, record.before);
       case Action::move:
-        return move_new(record.path, record.to, record.temporary);
+        return move_new(record.path, record.to, record.temporary, record.before);
     }
     return std::nullopt;
   }
@@ -222,17 +210,16 @@ class Runner {
     if (to.empty() || journal_.action == Action::hardlink) return std::nullopt;
     std::vector<std::string> missing;
     for (std::string folder = folder_of(to); !exists(folder); folder = folder_of(folder)) missing.push_back(folder);
+    // What is set aside is its owner's alone: nobody else can exchange it.
+    const unsigned mode = journal_.action == Action::remove ? 0700 : 0777;
     for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder) {
       writer_.folder(*folder);
       journal_.folders.push_back(*folder);
       step("make a folder");
-      if (::mkdir(folder->c_str(), 0777) != 0) {
-        Error error = system_error("the folder for it cannot be made", printable(*folder), errno);
-        error.what += fmt::format(" ({})", printable(*folder));
+      if (auto error = make_folders_in_place(*folder, mode)) {
+        error->what = fmt::format("the folder for it cannot be made: {} ({})", error->what, printable(*folder));
         return error;
       }
-      step("sync the folder above");
-      sync_folder(folder_of(*folder));
     }
     return std::nullopt;
   }
@@ -257,8 +244,18 @@ void describe(Settings& settings, ApplyOptions& options) {
   settings.add_text("journal", "FILE", "where is written down what is done, for undo (default: under the data folder)",
                     options.journal);
   settings.add_text("catalog", "FILE",
-                    "the catalogue that remembers what are no duplicates (default: the one of dedupe)",
+                    "the catalogue of the search: only files that it knows are touched, and it remembers what are no "
+                    "duplicates (default: the one of dedupe)",
                     options.catalog);
+  settings.add_list("within", "DIR",
+                    "also touch files below this folder that the catalogue does not know; they are listed by "
+                    "themselves; may be repeated",
+                    options.within);
+  settings.add_switch("follow-symlinks", "also touch files that dedupe --follow-symlinks found through symbolic links",
+                      options.follow_symlinks);
+  settings.add_switch("ignore-access",
+                      "hardlink: also make one file of two whose owner, group, mode or access list differ",
+                      options.ignore_access);
 }
 
 Applied apply(const ApplyOptions& options, RunContext& context) {
@@ -294,8 +291,11 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   applied.journal = place.path;
   place.found.action = wanted.action;
   place.found.id = place.id;
+  place.found.destination = wanted.destination;
+  const KnownFiles known(catalog_file(options.catalog), options.trust(), absolute_folders(options.within), context);
   const auto plan_now = [&] {
-    return make_plan({decisions, wanted.action, wanted.destination, references, place.found, place.id, options.go},
+    return make_plan({decisions, wanted.action, wanted.destination, references, place.found, place.id, options.go,
+                      options.follow_symlinks, options.ignore_access, known},
                      applied, context);
   };
   const auto pairs = pairs_apart(decisions, applied);
@@ -305,15 +305,15 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
     return applied;
   }
 
-  JournalWriter writer(place.path, place.id, wanted.action, std::filesystem::absolute(options.decisions).string());
-  place.found = read_journal(place.path);  // as it is now that no other run may write it
+  JournalWriter writer(place.path, place.found, std::filesystem::absolute(options.decisions).string(), options.trust());
+  place.found = read_journal(place.path, options.trust());  // as it is now that no other run may write it
   if (place.found.undo_begun) throw Failure(ErrorCode::conflict, "it was undone a moment ago", printable(place.path));
   Runner runner(place.found, writer, applied, context);
   runner.settle_open();
   const Plan plan = plan_now();
   if (applied.interrupted) return applied;
   if (!pairs.empty()) {
-    remember_apart(pairs, options.catalog.empty() ? data_path("catalog.sqlite") : options.catalog, place.found, writer);
+    remember_apart(pairs, catalog_file(options.catalog), options.trust(), place.found, writer);
     applied.apart_done = true;
   }
   runner.carry_out(plan);

@@ -1,7 +1,7 @@
 // Enters: a person's decisions about duplicates, or the journal of how they were carried out.
 // Leaves: files put into the trash, moved, linked or set aside, or back where they were; what came of each, and why.
-// Never: touches a file without --go, a file that changed, a reference, or the last member of a group; overwrites
-//   anything; destroys a byte, except in purge.
+// Never: touches a file without --go, a file that changed, that the catalogue does not know, a reference, or the last
+//   member of a group; overwrites anything; destroys a byte, except in purge; follows a symbolic link.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,13 @@ struct ApplyOptions {
   std::vector<std::string> references;  // folders in which nothing is touched
   std::string journal;                  // empty: under the data folder, by the id
   std::string catalog;                  // empty: the default one
+  std::vector<std::string> within;      // folders whose files need not be known to the catalogue
+  bool follow_symlinks = false;         // also files that were found through symbolic links
+  bool ignore_access = false;           // hardlink: also between files of other owners, groups, modes, access lists
+  bool trust_files = false;             // see src/io/file/own.h
   bool go = false;
+
+  Trust trust() const { return trust_files ? Trust::files : Trust::checked; }
 };
 
 void describe(Settings& settings, ApplyOptions& options);
@@ -31,6 +37,7 @@ enum class State : std::uint8_t {
   before,   // an earlier run did it
   left,     // left alone, for the reason
   failed,   // tried, for the reason; nothing is lost
+  lost,     // of an undo: somebody removed it meanwhile
   waiting,  // the run was interrupted before it
 };
 const char* name_of(State state);
@@ -43,6 +50,7 @@ struct Item {
   std::string reason;  // why it was left; or a remark
   std::uint64_t size = 0;
   State state = State::planned;
+  bool known = true;  // to the catalogue, or by its picture; else only --within lets it be touched
 };
 
 struct Applied {
@@ -63,8 +71,12 @@ struct Applied {
 
 Applied apply(const ApplyOptions& options, RunContext& context);
 // `journal` is a file, or the id of one in the data folder. Without `go`, says what would be done.
-Applied undo(const std::string& journal, bool go, RunContext& context);
-Applied purge(const std::string& journal, bool go, RunContext& context);
+Applied undo(const std::string& journal, bool go, Trust trust, RunContext& context);
+Applied purge(const std::string& journal, bool go, Trust trust, RunContext& context);
+// The file that a journal's name or id means: an id is looked up in the data folder first.
+std::string journal_file(const std::string& named);
+// The catalogue that is meant: the default one where none is named.
+std::string catalog_file(const std::string& named);
 
 // A line a file, then nothing; for stdout.
 std::string table_of(const Applied& applied);

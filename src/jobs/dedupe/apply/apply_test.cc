@@ -131,7 +131,7 @@ TEST_F(Apply, AFileOfTwoGroupsGoesOnceAndEachGroupHasItsSurvivor) {
     EXPECT_EQ(ran.code, 0) << ran.json.dump(1);
     EXPECT_EQ(ran.json["items"].size(), 1U);
     EXPECT_EQ(ran.of("b.jpg"), "done");
-    const Journal told = read_journal(journal());
+    const Journal told = read_journal(journal(), Trust::checked);
     ASSERT_EQ(told.records.size(), 1U);
     EXPECT_EQ(told.records[0].survivors, (std::vector<std::string>{photos_ + "/a.jpg", photos_ + "/c.jpg"}));
     EXPECT_EQ(run_undo().code, 0);
@@ -219,9 +219,8 @@ TEST_F(Apply, NoLinkAcrossFileSystems) {
 }
 
 TEST_F(Apply, LinkedIsOneFileAndUndoneAreTwo) {
-  pair();
+  put("a.jpg", "the picture", 1'500'000'000, 0640);
   put("b.jpg", "the picture", 1'000'000'000, 0640);
-  entries_.clear();
   decide("1", "keep", "a.jpg");
   decide("1", "remove", "b.jpg");
   const auto before = disk();
@@ -231,6 +230,106 @@ TEST_F(Apply, LinkedIsOneFileAndUndoneAreTwo) {
   EXPECT_EQ(run_undo().code, 0);
   EXPECT_FALSE(std::filesystem::equivalent(photos_ + "/a.jpg", photos_ + "/b.jpg"));
   EXPECT_EQ(disk(), before);
+}
+
+// One file has one mode: who may write to one name would write to both.
+TEST_F(Apply, OnlyFilesOfOneAccessAreLinkedUnlessTold) {
+  put("a.jpg", "the picture", 1'500'000'000, 0666);
+  put("b.jpg", "the picture", 1'500'000'000, 0600);
+  decide("1", "keep", "a.jpg");
+  decide("1", "remove", "b.jpg");
+  const auto before = disk();
+  const Ran ran = run_apply("hardlink");
+  EXPECT_EQ(ran.of("b.jpg"), "left");
+  EXPECT_THAT(ran.of("b.jpg", "reason"), HasSubstr("--ignore-access"));
+  EXPECT_EQ(disk(), before);
+  ApplyOptions o = options("hardlink");
+  o.ignore_access = true;
+  EXPECT_EQ(run(o).of("b.jpg"), "done");
+  EXPECT_TRUE(std::filesystem::equivalent(photos_ + "/a.jpg", photos_ + "/b.jpg"));
+  // The mode that is put back is that of the file that lies there, not what a journal says.
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_FALSE(std::filesystem::equivalent(photos_ + "/a.jpg", photos_ + "/b.jpg"));
+  EXPECT_EQ(state_of(photos_ + "/b.jpg").or_throw().mode, 0666U);
+}
+
+TEST_F(Apply, OnlyWhatTheCatalogueKnowsIsTouched) {
+  pair();
+  write_decisions();
+  put("c.jpg", "not a picture that was searched");
+  put("d.jpg", "a survivor that was made up");
+  decide("2", "remove", "c.jpg");
+  decide("2", "keep", "d.jpg");
+  std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
+  const auto before = disk();
+  ApplyOptions o = options("delete", false);
+  Ran ran = run(o);
+  EXPECT_EQ(ran.of("b.jpg"), "would");
+  EXPECT_EQ(ran.of("c.jpg"), "left");
+  EXPECT_THAT(ran.of("c.jpg", "reason"), HasSubstr("--within"));
+  o.within = {photos_};
+  ran = run(o);
+  EXPECT_EQ(ran.of("c.jpg"), "would");
+  for (const Json& item : ran.json["items"]) {
+    EXPECT_EQ(item.value("known", true), item["path"].get<std::string>().ends_with("/b.jpg"));
+  }
+  // Known with another hash, time or size is not known.
+  Json& entry = entries_[3];
+  for (const char* field : {"hash", "mtime_ns"}) {
+    const Json said = entry[field];
+    entry[field] = field == std::string("hash") ? std::string(32, 'a') : "1";
+    write_decisions();
+    entry[field] = said;
+    std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
+    EXPECT_EQ(run(options("delete", false)).of("c.jpg"), "left") << field;
+  }
+  // With no catalogue nothing is known, and none is made.
+  std::filesystem::remove_all(top_ + "/data/millrace");
+  ran = run(options("delete", false));
+  EXPECT_EQ(ran.of("b.jpg"), "left");
+  EXPECT_THAT(ran.of("b.jpg", "reason"), HasSubstr("--catalog"));
+  EXPECT_FALSE(std::filesystem::exists(top_ + "/data/millrace"));
+  EXPECT_EQ(disk(), before);
+}
+
+TEST_F(Apply, AFolderThatHasBecomeALinkIsLeftUnlessTold) {
+  put("d/a.jpg", "the picture");
+  put("b.jpg", "the picture");
+  decide("1", "keep", "b.jpg");
+  decide("1", "remove", "d/a.jpg");
+  write_decisions();
+  std::filesystem::rename(photos_ + "/d", top_ + "/real");
+  std::filesystem::create_directory_symlink(top_ + "/real", photos_ + "/d");
+  for (const char* action : {"delete", "trash", "hardlink"}) {
+    const Ran ran = run(options(action));
+    EXPECT_EQ(ran.json["items"][0]["state"], "left") << ran.json.dump(1);
+    EXPECT_THAT(ran.json["items"][0]["reason"].get<std::string>(), HasSubstr("symbolic link"));
+    EXPECT_EQ(contents(top_ + "/real/a.jpg"), "the picture");
+    std::filesystem::remove(journal());
+  }
+  ApplyOptions o = options("delete");
+  o.follow_symlinks = true;
+  EXPECT_EQ(run(o).json["items"][0]["state"], "done");
+  EXPECT_EQ(run_undo().code, 0);
+  EXPECT_EQ(contents(top_ + "/real/a.jpg"), "the picture");
+}
+
+TEST_F(Apply, WhatSomebodyRemovedMeanwhileIsLost) {
+  for (const char* action : {"delete", "trash"}) {
+    fresh();
+    pair();
+    const Ran done = run_apply(action);
+    ASSERT_EQ(done.code, 0);
+    if (action == std::string("delete")) {
+      std::filesystem::remove(done.of("b.jpg", "to"));
+    } else {
+      std::filesystem::remove_all(top_ + "/data/Trash");
+    }
+    const Ran back = run_undo();
+    EXPECT_EQ(back.code, 3);
+    EXPECT_EQ(back.of("b.jpg"), "lost") << back.json.dump(1);
+    EXPECT_EQ(back.json["totals"]["lost"]["files"], 1);
+  }
 }
 
 TEST_F(Apply, UndoNeverOverwrites) {

@@ -11,6 +11,8 @@ using testing::HasSubstr;
 
 using ApplyFailures = Scene;
 
+constexpr uid_t kNobody = 65534;
+
 TEST_F(ApplyFailures, AFolderThatMayNotBeWrittenIsAnOutcome) {
   put("a.jpg", "the picture");
   put("closed/b.jpg", "the picture");
@@ -21,10 +23,16 @@ TEST_F(ApplyFailures, AFolderThatMayNotBeWrittenIsAnOutcome) {
   decide("1", "remove", "open/c.jpg");
   write_decisions();
   ::chmod((photos_ + "/closed").c_str(), 0555);
-  for (const std::string& path : {photos_ + "/open", top_, top_ + "/data"}) ::chmod(path.c_str(), 0777);
+  // As root, the run is another user's, who has all but that folder.
+  if (::getuid() == 0) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(top_ + "/data"))
+      ASSERT_EQ(::chown(entry.path().c_str(), kNobody, kNobody), 0);
+    for (const std::string& path : {photos_ + "/open", top_, top_ + "/data"})
+      ASSERT_EQ(::chown(path.c_str(), kNobody, kNobody), 0);
+  }
   const ApplyOptions o = options("delete");
   const Ran ran = in_process([&](RunContext& context) {
-    if (::getuid() == 0 && ::setuid(65534) != 0) throw Failure(ErrorCode::internal, "setuid");
+    if (::getuid() == 0 && ::setuid(kNobody) != 0) throw Failure(ErrorCode::internal, "setuid");
     return apply(o, context);
   });
   EXPECT_EQ(ran.code, 3) << ran.json.dump(1);
@@ -33,6 +41,10 @@ TEST_F(ApplyFailures, AFolderThatMayNotBeWrittenIsAnOutcome) {
   EXPECT_EQ(ran.of("c.jpg"), "done");
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/closed/b.xmp"));
   ::chmod((photos_ + "/closed").c_str(), 0755);
+  if (::getuid() == 0) {
+    ASSERT_EQ(::chown(top_.c_str(), 0, 0), 0);
+    ASSERT_EQ(::chown(journal().c_str(), 0, 0), 0);
+  }
   EXPECT_EQ(run_undo().code, 0);
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/open/c.jpg"));
 }
@@ -74,11 +86,19 @@ TEST_F(ApplyFailures, WithoutAJournalNothingMoreIsDone) {
   write_decisions();
   const auto before = disk();
   const ApplyOptions o = options("delete");
+  // The disk is full when the journal's second file is to be told of.
   const Ran ran = in_process([&](RunContext& context) {
-    const FullDisk full(1'500);
-    return apply(o, context);
+    static std::optional<FullDisk> full;
+    set_step_hook([](const char* next) {
+      static int lines = 0;
+      if (std::string(next) == "write a line of the journal" && ++lines == 5) full.emplace(rlim_t{700});
+    });
+    Applied applied = apply(o, context);
+    full.reset();
+    return applied;
   });
   EXPECT_EQ(ran.code, 3) << ran.json.dump(1);
+  EXPECT_EQ(ran.of("b.jpg"), "done");
   EXPECT_EQ(ran.of("e.jpg"), "failed");
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/e.jpg"));
   EXPECT_EQ(run_undo().code, 0);
@@ -113,7 +133,7 @@ TEST_F(ApplyFailures, AJournalIsForItsDecisionsAndHeldByOneRun) {
   pair();
   ASSERT_EQ(run_apply("delete").code, 0);
   EXPECT_EQ(run_apply("trash").code, 1) << "another action, the same journal";
-  const JournalWriter holder(journal());
+  const JournalWriter holder(journal(), Trust::checked);
   const Ran second = run_undo();
   EXPECT_EQ(second.code, 1);
   EXPECT_THAT(second.json["failure"].get<std::string>(), HasSubstr("another run"));
@@ -147,6 +167,127 @@ TEST_F(ApplyFailures, AStrangersFolderOfOurNameIsNotUsed) {
   EXPECT_EQ(std::filesystem::path(ran.of("b.jpg", "to")).parent_path(), folder + "-2");
   EXPECT_EQ(run_purge().code, 0);
   EXPECT_TRUE(std::filesystem::exists(folder + "/b.jpg"));
+}
+
+// A journal is data: what this program would not have named is not acted upon, and nothing else of it either.
+TEST_F(ApplyFailures, AJournalThatNamesOtherPathsIsRefused) {
+  const std::string precious = put("precious.txt", "the only one");
+  const auto edited = [&](const std::string& action, const std::function<void(Json&)>& edit) {
+    fresh();
+    put("precious.txt", "the only one");
+    pair();
+    const Ran done = run_apply(action);
+    EXPECT_EQ(done.code, 0) << done.json.dump(1);
+    std::ifstream in(journal());
+    std::string text, line;
+    while (std::getline(in, line)) {
+      Json json = Json::parse(line);
+      if (json.contains("intent") || json.contains("millrace_journal") || json.contains("folder")) edit(json);
+      text += json.dump() + "\n";
+    }
+    std::ofstream(journal()) << text;
+    const auto before = disk();
+    const Ran back = run_undo();
+    EXPECT_EQ(back.code, 1) << back.json.dump(1);
+    EXPECT_THAT(back.json.value("failure", ""), HasSubstr("not a journal that this program wrote"));
+    EXPECT_EQ(run_purge().code, action == "delete" ? 1 : back.code);
+    EXPECT_EQ(run_apply(action).code, 1);
+    EXPECT_EQ(disk(), before);
+    EXPECT_EQ(contents(precious), "the only one");
+  };
+  const auto set = [](const char* field, const std::string& value) {
+    return [field, value](Json& line) {
+      if (line.contains("intent")) line[field] = value;
+    };
+  };
+  const std::string moved = "move=" + top_ + "/moved";
+  for (const std::string& action : {std::string("delete"), moved, std::string("hardlink")}) {
+    edited(action, set("path", photos_ + "/../../etc/x.jpg"));
+    edited(action, set("path", top_ + "/cron.d/evil"));
+    edited(action, set("to", precious));
+    edited(action, set("temporary", precious));
+    edited(action, set("survivor", photos_ + "/sub/../a.jpg"));
+    edited(action, [](Json& line) {
+      if (line.contains("intent")) line["to"] = line["to"].get<std::string>() + std::string("\0.jpg", 5);
+    });
+    edited(action, [](Json& line) {
+      if (line.contains("millrace_journal")) line["id"] = "../../x";
+    });
+    edited(action, [](Json& line) {
+      if (line.contains("millrace_journal")) line["id"] = "0123456789abcdef";
+    });
+  }
+  edited("delete", [&](Json& line) {
+    if (line.contains("folder")) line["folder"] = photos_;
+  });
+  edited("trash", set("to", precious));
+  edited("trash", set("temporary", precious));
+}
+
+// Whoever could have written a journal could have made it say anything.
+TEST_F(ApplyFailures, AJournalThatOthersCouldHaveWrittenIsNotBelieved) {
+  pair();
+  ASSERT_EQ(run_apply("delete").code, 0);
+  const auto refused = [&](const char* why, Trust trust = Trust::checked) {
+    const auto before = disk();
+    const Ran back = in_process([&](RunContext& context) { return undo(journal(), true, trust, context); });
+    EXPECT_EQ(back.code, 1) << why;
+    EXPECT_THAT(back.json.value("failure", ""), HasSubstr(why));
+    EXPECT_EQ(disk(), before);
+  };
+  ASSERT_EQ(::chmod(journal().c_str(), 0620), 0);
+  refused("may be written by others");
+  ASSERT_EQ(::chmod(journal().c_str(), 0600), 0);
+  ASSERT_EQ(::chmod(top_.c_str(), 0777), 0);
+  refused("its folder may be written by others");
+  ASSERT_EQ(::chmod(top_.c_str(), 0755), 0);
+  std::filesystem::rename(journal(), top_ + "/data/real.jsonl");
+  std::filesystem::create_symlink(top_ + "/data/real.jsonl", journal());
+  refused("symbolic link");
+  refused("symbolic link", Trust::files);
+  std::filesystem::rename(top_ + "/data/real.jsonl", journal());
+  if (::getuid() == 0) {
+    ASSERT_EQ(::chown(journal().c_str(), kNobody, kNobody), 0);
+    refused("belongs to");
+    ASSERT_EQ(::chown(journal().c_str(), 0, 0), 0);
+  }
+  // Where there are no modes, a person says so.
+  ASSERT_EQ(::chmod(journal().c_str(), 0777), 0);
+  const Ran back = in_process([&](RunContext& context) { return undo(journal(), true, Trust::files, context); });
+  EXPECT_EQ(back.code, 0) << back.json.dump(1);
+  EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
+}
+
+// A file of an id's name, where the program happens to be run, is not that journal.
+TEST_F(ApplyFailures, AnIdIsLookedUpInTheDataFolderFirst) {
+  pair();
+  write_decisions();
+  ApplyOptions o = options("delete");
+  o.journal.clear();
+  const std::string id = run(o).json["id"];
+  const std::string here = std::filesystem::current_path();
+  std::filesystem::current_path(top_);
+  std::ofstream(id) << "{\"millrace_journal\": 1, \"id\": \"" << id << "\", \"action\": \"trash\"}\n";
+  EXPECT_EQ(run_undo_of(id).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
+  std::filesystem::current_path(here);
+}
+
+// What earlier versions left open to others is closed, not refused.
+TEST_F(ApplyFailures, OwnFoldersThatAreTooOpenAreClosed) {
+  pair();
+  write_decisions();
+  ApplyOptions o = options("delete");
+  o.journal.clear();
+  const std::string id = run(o).json["id"], data = top_ + "/data/millrace";
+  for (const char* name : {"", "/journals"}) ::chmod((data + name).c_str(), 0777);
+  for (const std::string& name : {std::string("/catalog.sqlite"), "/journals/" + id + ".jsonl"})
+    ::chmod((data + name).c_str(), 0666);
+  EXPECT_EQ(run_undo_of(id).code, 0);
+  EXPECT_EQ(run(options("delete", false)).code, 0);
+  for (const char* name : {"", "/journals"}) EXPECT_EQ(state_of(data + name).or_throw().mode, 0700U) << name;
+  for (const std::string& name : {std::string("/catalog.sqlite"), "/journals/" + id + ".jsonl"})
+    EXPECT_EQ(state_of(data + name).or_throw().mode, 0600U) << name;
 }
 
 TEST_F(ApplyFailures, SomethingElseIsNoJournal) {

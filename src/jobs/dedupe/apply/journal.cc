@@ -1,6 +1,5 @@
 #include "src/jobs/dedupe/apply/journal.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -11,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/text.h"
-#include "src/io/catalog/catalog.h"
 #include "src/io/file/atomic_file.h"
+#include "src/jobs/dedupe/apply/names.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -157,8 +156,10 @@ const Record* Journal::latest_of(const std::string& wanted) const {
   return nullptr;
 }
 
-Journal read_journal(const std::string& path) {
-  const std::string text = read_text(path).or_throw();
+Journal read_journal(const std::string& path, Trust trust) {
+  auto reader = FileReader::of(open_own_file(path, trust, false, false), path, FileReader::Hashing::off);
+  if (!reader) throw Failure(reader.error());
+  const std::string text = read_text(**reader).or_throw();
   Journal journal;
   journal.path = path;
   std::map<std::uint64_t, std::size_t> at;
@@ -180,50 +181,50 @@ Journal read_journal(const std::string& path) {
         throw Failure(ErrorCode::bad_data, "this is not a journal of millrace dedupe apply", printable(path));
       }
       journal.action = *action;
+      journal.destination = path_in(line, "destination");
     } else if (!take_line(line, journal, at) && !cut) {
       ++journal.damaged_lines;
     }
   }
+  if (const auto why = why_not_ours(journal); !first && why) {
+    throw Failure(ErrorCode::bad_data, "it is not a journal that this program wrote: it " + *why, printable(path),
+                  "nothing was done; look into it before you believe it");
+  }
   return journal;
 }
 
-JournalWriter::JournalWriter(const std::string& path, const std::string& id, Action action,
-                             const std::string& decisions)
-    : path_(path) {
-  make_folders(folder_of(path));
+JournalWriter::JournalWriter(const std::string& path, const Journal& journal, const std::string& decisions, Trust trust)
+    : path_(path), trust_(trust) {
+  use_own_folder_of(path, trust);
   open(true);
   if (!fresh_) return;
-  Json head{{"millrace_journal", 1}, {"id", id}, {"action", name_of(action)}};
+  Json head{{"millrace_journal", 1}, {"id", journal.id}, {"action", name_of(journal.action)}};
   put_path(head, "decisions", decisions);
+  if (!journal.destination.empty()) put_path(head, "destination", journal.destination);
   line(head.dump());
   sync_folder(folder_of(path_));
 }
 
-JournalWriter::JournalWriter(const std::string& path) : path_(path) { open(false); }
-
-JournalWriter::~JournalWriter() {
-  if (fd_ >= 0) ::close(fd_);
-}
+JournalWriter::JournalWriter(const std::string& path, Trust trust) : path_(path), trust_(trust) { open(false); }
 
 void JournalWriter::open(bool create) {
   const auto fail = [&](const char* what) { throw Failure(system_error(what, printable(path_), errno)); };
-  fd_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | (create ? O_CREAT : 0), 0600);
-  if (fd_ < 0) fail("the journal cannot be opened");
-  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+  file_ = open_own_file(path_, trust_, true, create);
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw Failure(ErrorCode::conflict, "another run is working with this journal", printable(path_),
                   "wait until it ends");
   }
   // A line that was cut off stays, as the useless line that it is; only a journal that never began begins anew.
-  const off_t size = ::lseek(fd_, 0, SEEK_END);
+  const off_t size = ::lseek(file_.get(), 0, SEEK_END);
   char last = '\n';
-  if (size > 0 && ::pread(fd_, &last, 1, size - 1) != 1) fail("the journal cannot be read");
+  if (size > 0 && ::pread(file_.get(), &last, 1, size - 1) != 1) fail("the journal cannot be read");
   fresh_ = size == 0;
   if (last == '\n') return;
-  const Journal found = read_journal(path_);
+  const Journal found = read_journal(path_, trust_);
   if (!found.id.empty()) {
     line("\n{\"cut\": true}");
   } else if (create) {
-    if (::ftruncate(fd_, 0) != 0) fail("the journal cannot be written");
+    if (::ftruncate(file_.get(), 0) != 0) fail("the journal cannot be written");
     fresh_ = true;
   }
 }
@@ -233,14 +234,14 @@ void JournalWriter::line(std::string text, bool now) {
   text += '\n';
   std::size_t at = 0;
   while (at < text.size()) {
-    const ssize_t n = ::write(fd_, text.data() + at, text.size() - at);
+    const ssize_t n = ::write(file_.get(), text.data() + at, text.size() - at);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw Failure(system_error("the journal cannot be written", printable(path_), errno));
     at += static_cast<std::size_t>(n);
   }
   if (!now) return;
   step("sync the journal");
-  if (::fdatasync(fd_) != 0) throw Failure(system_error("the journal cannot be synced", printable(path_), errno));
+  if (::fdatasync(file_.get()) != 0) throw Failure(system_error("the journal cannot be synced", printable(path_), errno));
 }
 
 void JournalWriter::folder(const std::string& path) {

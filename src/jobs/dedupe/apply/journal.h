@@ -1,10 +1,11 @@
 // Enters: what is about to be done with a file, and then what became of it.
 // Leaves: lines on disk, synced before the deed, from which every deed can be found again and taken back.
-// Never: rewrites a line. A journal may end anywhere, also in the middle of a line.
+// Never: rewrites a line. A journal may end anywhere, also in the middle of a line. Takes orders: one that others could
+//   have written is not read, and one that names what no run names is refused as a whole.
 //
 // JSON lines. The first names the journal; then, for every file, an intent with its number, its old place, its new one
 // and how it looked, and after the deed a line with that number that says what came of it:
-//   {"millrace_journal": 1, "id": "...", "action": "delete", "decisions": "..."}
+//   {"millrace_journal": 1, "id": "...", "action": "delete", "decisions": "...", "destination": "..." (of move)}
 //   {"folder": "..."}                                             before a folder is made
 //   {"apart": [["hash", "hash"], ...], "catalog": "..."}          before the catalogue learns of pairs
 //   {"n": 1, "intent": "delete", "path": "...", "to": "...", "temporary": "...", "size": ..., ...}
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/io/file/own.h"
 #include "src/io/file/reader.h"
 #include "src/io/file/relocate.h"
 
@@ -55,6 +57,7 @@ struct Apart {
 struct Journal {
   std::string path, id;
   Action action = Action::trash;
+  std::string destination;           // of move; empty in journals of earlier versions
   std::vector<std::string> folders;  // that it made or was about to
   std::vector<Record> records;       // numbers ascending
   std::vector<Apart> apart;          // that it added or was about to
@@ -65,17 +68,17 @@ struct Journal {
   const Record* latest_of(const std::string& path) const;
 };
 
-// Failure(bad_data) when the file is not a journal.
-Journal read_journal(const std::string& path);
+// Failure(bad_data) when the file is not a journal that this program could have written; (conflict) when it is not
+// believed (src/io/file/own.h); (not_found) when it is not there.
+Journal read_journal(const std::string& path, Trust trust);
 
 class JournalWriter {
  public:
   // Continues a journal, or begins one when the file does not exist; its folders are made. Failure(conflict) when
   // another run holds it.
-  JournalWriter(const std::string& path, const std::string& id, Action action, const std::string& decisions);
+  JournalWriter(const std::string& path, const Journal& journal, const std::string& decisions, Trust trust);
   // Continues an existing one.
-  explicit JournalWriter(const std::string& path);
-  ~JournalWriter();
+  JournalWriter(const std::string& path, Trust trust);
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
 
@@ -99,7 +102,8 @@ class JournalWriter {
   void line(std::string text, bool now = true);
 
   std::string path_;
-  int fd_ = -1;
+  Trust trust_;
+  Descriptor file_;
   bool fresh_ = false;
 };
 

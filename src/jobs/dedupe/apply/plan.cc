@@ -8,6 +8,7 @@
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/apply/subjects.h"
 #include "src/jobs/dedupe/companions.h"
 
@@ -21,7 +22,7 @@ std::string joined(const std::string& folder, std::string_view name) {
 class Planner {
  public:
   Planner(const PlanInput& input, Applied& applied, RunContext& context)
-      : input_(input), applied_(applied), context_(context), subjects_(input.decisions, input.references) {
+      : input_(input), applied_(applied), context_(context), subjects_(input.decisions, input.references, input.known, input.follow_symlinks) {
     for (const Record& record : input.journal.records) next_number_ = std::max(next_number_, record.number + 1);
   }
 
@@ -55,6 +56,7 @@ class Planner {
     item.group = subject.first().group;
     item.path = path;
     item.size = subject.missing ? subject.first().size : subject.state.size;
+    item.known = subject.known;
     applied_.items.push_back(std::move(item));
     return applied_.items.back();
   }
@@ -106,6 +108,14 @@ class Planner {
       if (survivor->reference) return leave(subject, "the file of its bytes that stays belongs to a reference folder");
       if (survivor->state.device != subject.state.device) {
         return leave(subject, fmt::format("{} is on another file system", printable(survivor->path)));
+      }
+      // One file has one owner and one mode: who may write to one would write to both.
+      const auto same = same_access(subject.path, survivor->path);
+      if (!same) return leave(subject, same.error().what);
+      if (!*same && !input_.ignore_access) {
+        return leave(subject, fmt::format("its owner, group, mode or access list is not that of {}, and would become it; "
+                                          "--ignore-access links them",
+                                          printable(survivor->path)));
       }
     }
     if (input_.action == Action::move && inside(subject.path, input_.destination)) {
@@ -170,13 +180,7 @@ class Planner {
         record.before = *state;
         item.size = state->size;
       }
-      if (input_.action == Action::hardlink) {
-        record.temporary =
-            joined(folder_of(record.path), fmt::format(".millrace-link-{}-{}", input_.id, record.number));
-      } else if (input_.action == Action::move) {
-        record.temporary =
-            joined(folder_of(record.to), fmt::format(".millrace-partial-{}-{}", input_.id, record.number));
-      }
+      record.temporary = temporary_name(input_.action, record.path, record.to, input_.id, record.number);
       asset.deeds.push_back(std::move(deed));
     }
     plan_.assets.push_back(std::move(asset));
@@ -249,10 +253,6 @@ std::string canonical(const std::string& path) {
   std::string out = path;
   while (out.size() > 1 && out.back() == '/') out.pop_back();
   return out;
-}
-
-std::string set_aside_folder(const std::string& path, const std::string& id) {
-  return joined(folder_of(path), ".millrace-removed-" + id);
 }
 
 Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context) {

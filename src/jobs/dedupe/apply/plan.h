@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/apply/known.h"
 #include "src/jobs/dedupe/decisions.h"
 
 namespace millrace::dedupe {
@@ -39,7 +40,10 @@ struct PlanInput {
   std::vector<std::string> references;  // absolute, without links in them
   const Journal& journal;               // empty when there is none
   std::string id;
-  bool go;  // whether the journal's open intents were settled
+  bool go;               // whether the journal's open intents were settled
+  bool follow_symlinks;  // files may be named through symbolic links
+  bool ignore_access;    // hard links between files of different access
+  const KnownFiles& known;
 };
 
 // Items are added to `applied` in the order of their paths.
@@ -47,7 +51,4 @@ Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context);
 
 // The path with its folder's links and dots resolved; as it is when the folder is not there.
 std::string canonical(const std::string& path);
-// The hidden folder of a journal beside a file.
-std::string set_aside_folder(const std::string& path, const std::string& id);
-
 }  // namespace millrace::dedupe

@@ -36,7 +36,9 @@ const char* verb_of(const Applied& applied) {
 }
 
 std::string place_of(const Applied& applied, const Item& item) {
-  if (item.state == State::left || item.state == State::failed || item.state == State::waiting) return "";
+  if (item.state == State::left || item.state == State::failed || item.state == State::lost ||
+      item.state == State::waiting)
+    return "";
   if (applied.deed == "undo") return item.to.empty() || item.to == item.path ? "" : " -> " + printable(item.to);
   if (applied.deed == "purge") return "";
   if (applied.action == Action::trash) return " -> trash";
@@ -49,7 +51,8 @@ void add_path(Json& object, const std::string& name, const std::string& path) {
   if (!is_utf8(path)) object[name + "_base64"] = base64(path);
 }
 
-constexpr State kStates[] = {State::planned, State::done, State::before, State::left, State::failed, State::waiting};
+constexpr State kStates[] = {State::planned, State::done, State::before, State::left,
+                              State::failed,  State::lost, State::waiting};
 
 }  // namespace
 
@@ -65,6 +68,8 @@ const char* name_of(State state) {
       return "left";
     case State::failed:
       return "failed";
+    case State::lost:
+      return "lost";
     case State::waiting:
       return "waiting";
   }
@@ -85,17 +90,20 @@ std::uint64_t Applied::bytes(State state) const {
 
 ExitCode Applied::exit_code() const {
   if (interrupted) return ExitCode::interrupted;
-  return count(State::left) + count(State::failed) + notes.size() > 0 ? ExitCode::partial : ExitCode::done;
+  return count(State::left) + count(State::failed) + count(State::lost) + notes.size() > 0 ? ExitCode::partial : ExitCode::done;
 }
 
 std::string table_of(const Applied& applied) {
-  std::string out;
+  std::string known, others;
   for (const Item& item : applied.items) {
-    out += fmt::format("{:<8}{:>10}  {}{}{}{}\n", name_of(item.state), to_text(Bytes{item.size}),
-                       item.main.empty() ? "" : "+ ", printable(item.path), place_of(applied, item),
-                       item.reason.empty() ? "" : ": " + printable(item.reason));
+    const bool by_itself = !item.known && item.state != State::left;
+    (by_itself ? others : known) +=
+        fmt::format("{:<8}{:>10}  {}{}{}{}\n", name_of(item.state), to_text(Bytes{item.size}),
+                    item.main.empty() ? "" : "+ ", printable(item.path), place_of(applied, item),
+                    item.reason.empty() ? "" : ": " + printable(item.reason));
   }
-  return out;
+  if (others.empty()) return known;
+  return known + "\nnot known to the catalogue, touched because of --within:\n" + others;
 }
 
 std::string summary_of(const Applied& applied) {
@@ -112,6 +120,7 @@ std::string summary_of(const Applied& applied) {
   line(State::before, "needed nothing: done before");
   line(State::left, "left alone, for the reasons listed");
   line(State::failed, "failed, for the reasons listed; nothing is lost");
+  line(State::lost, "lost: not to be found, for the reasons listed");
   line(State::waiting, "not begun");
   for (const std::string& note : applied.notes) out += note + "\n";
   if (applied.items.empty() && !applied.interrupted && (applied.deed != "undo" || applied.apart == 0)) {
@@ -126,7 +135,7 @@ std::string summary_of(const Applied& applied) {
   }
   const std::string journal = quoted(applied.journal);
   if (!applied.go && applied.count(State::planned) + applied.apart > 0) {
-    out += "nothing was changed: a dry run" + std::string(applied.deed == "undo" ? "\n" : "; add --go to do it\n");
+    out += "nothing was changed: a dry run; add --go to do it\n";
   }
   if (applied.interrupted) out += "interrupted: the same command goes on where this one stopped\n";
   if (applied.deed == "apply" && applied.go &&
@@ -142,7 +151,7 @@ std::string summary_of(const Applied& applied) {
 }
 
 std::string json_of(const Applied& applied) {
-  Json out{{"command", applied.deed}, {"action", name_of(applied.action)}, {"go", applied.go}, {"id", applied.id}};
+  Json out{{"millrace", "apply"}, {"command", applied.deed}, {"action", name_of(applied.action)}, {"go", applied.go}, {"id", applied.id}};
   add_path(out, "journal", applied.journal);
   out["interrupted"] = applied.interrupted;
   out["items"] = Json::array();
@@ -153,6 +162,7 @@ std::string json_of(const Applied& applied) {
     add_path(entry, "companion_of", item.main);
     if (!item.group.empty()) entry["group"] = item.group;
     entry["size"] = item.size;
+    if (!item.known) entry["known"] = false;
     if (!item.reason.empty()) entry["reason"] = utf8_for_display(item.reason);
     out["items"].push_back(std::move(entry));
   }

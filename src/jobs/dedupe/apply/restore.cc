@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "src/base/text.h"
-#include "src/io/catalog/catalog.h"
 #include "src/io/file/atomic_file.h"
 
 namespace millrace::dedupe {
@@ -23,7 +20,7 @@ bool one_file(const std::optional<FileState>& a, const std::optional<FileState>&
 }
 
 bool holds(const std::string& path, const std::optional<ContentHash>& hash) {
-  const auto found = hash_file(path);
+  const auto found = hash_file(path, Links::refused);
   return found && hash && *found == *hash;
 }
 
@@ -67,8 +64,8 @@ class Restorer {
         if (path_) return nothing();
       }
       if (path_ && path_->same_look(r_.before)) return as(State::before, r_.path, "it is back already");
-      return as(State::failed, "",
-                r_.purging ? "it was purged" : "it is neither in its old place nor where it was put");
+      return as(State::lost, "",
+                r_.purging ? "it was purged" : "it is neither in its old place nor where it was put: somebody removed it");
     }
     const auto there = now(*found);
     if (one_file(path_, there)) {  // a rename that was cut off half way: two names of one file
@@ -80,7 +77,7 @@ class Restorer {
     // A move across file systems that was cut off, there or back, leaves both; equal bytes make one of them needless.
     if (journal_.action == Action::move && path_ && path_->regular && path_->same_look(r_.before) &&
         path_->device != there->device) {
-      const auto same = same_contents(r_.path, *found);
+      const auto same = same_contents(r_.path, *found, Links::refused);
       if (same && *same) {
         if (go_) {
           step("remove the copy");
@@ -91,12 +88,8 @@ class Restorer {
     }
     const std::string target = path_ ? beside(r_.path) : r_.path;
     if (go_) {
-      try {
-        make_folders(folder_of(target));
-      } catch (const Failure& failure) {
-        return as(State::failed, *found, failure.error().what);
-      }
-      if (auto error = move_new(*found, target, temporary_)) return as(State::failed, *found, error->what);
+      if (auto error = make_folders_in_place(folder_of(target))) return as(State::failed, *found, error->what);
+      if (auto error = move_new(*found, target, temporary_, there)) return as(State::failed, *found, error->what);
       if (trash) TrashSearch::forget(*found);
     }
     return as(State::done, target, path_ ? kTaken : "");
@@ -115,7 +108,7 @@ class Restorer {
                   fmt::format("it is one file with {}, whose bytes changed since", printable(r_.to)));
       }
       if (go_) {
-        if (auto error = copy_over(r_.to, r_.path, temporary_, r_.before)) return refused(error);
+        if (auto error = copy_over(r_.to, r_.path, temporary_, r_.before.mtime_ns)) return refused(error);
       }
       return as(State::done, r_.path, "a file of its own again");
     }
@@ -123,17 +116,17 @@ class Restorer {
     if (path_ && path_->same_look(r_.before)) return as(State::before, r_.path, "it is a file of its own already");
     if (path_ && path_->regular && holds(r_.path, r_.hash)) {
       if (go_) {
-        if (auto error = set_look(r_.path, r_.before)) return refused(error);
+        if (auto error = set_time(r_.path, r_.before.mtime_ns)) return refused(error);
       }
       return as(State::done, r_.path, "a file of its own again");
     }
     if (!partner || !holds(r_.to, r_.hash)) {
-      return as(State::failed, "",
+      return as(State::lost, "",
                 fmt::format("its bytes are not to be found: {} is gone or has changed", printable(r_.to)));
     }
     const std::string target = path_ ? beside(r_.path) : r_.path;
     if (go_) {
-      if (auto error = copy_new(r_.to, target, temporary_, r_.before)) return refused(error);
+      if (auto error = copy_new(r_.to, target, temporary_, r_.before.mtime_ns)) return refused(error);
     }
     return as(State::done, target, path_ ? kTaken : "");
   }
@@ -152,9 +145,7 @@ class Restorer {
     if (!go_) return as(State::done, r_.path);
     step("put the original back");
     if (one_file(path_, partner)) {
-      if (std::rename(r_.temporary.c_str(), r_.path.c_str()) != 0)
-        return as(State::failed, r_.temporary, "cannot be renamed");
-      sync_folder(folder_of(r_.path));
+      if (auto error = rename_over(r_.temporary, r_.path)) return as(State::failed, r_.temporary, error->what);
       return as(State::done, r_.path);
     }
     const std::string target = path_ ? beside(r_.path) : r_.path;
@@ -183,13 +174,13 @@ bool settle_link(const Record& r, std::string& reason) {
         fmt::format("{} was left by a run that was cut off, and nothing tells whose it is", printable(r.temporary));
     return false;
   }
-  const auto same = same_contents(r.temporary, r.path);
+  const auto same = same_contents(r.temporary, r.path, Links::refused);
   if (same && *same) {
     step("remove what was replaced");
     if (auto error = remove_name(r.temporary)) reason = error->what;
     return !exists(r.temporary);
   }
-  if (std::rename(r.temporary.c_str(), r.path.c_str()) != 0) reason = "cannot be put back";
+  if (auto error = rename_over(r.temporary, r.path)) reason = "cannot be put back: " + error->what;
   return false;
 }
 
@@ -216,7 +207,7 @@ bool settle(const Record& r, Action action, std::string& reason) {
   }
   if (!here) return true;
   // Copied to another file system, and not yet removed here.
-  const auto same = same_contents(r.path, r.to);
+  const auto same = same_contents(r.path, r.to, Links::refused);
   if (!same || !*same) {
     reason = "the copy that a run made that was cut off holds other bytes";
     return false;

@@ -171,7 +171,21 @@ class Scene : public testing::Test {
     options.references = references_;
     return options;
   }
+  // As a search has seen what they name.
   void write_decisions() {
+    {
+      Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
+      for (const Json& entry : entries_) {
+        CatalogFile file;
+        file.path = entry.contains("path_base64") ? *from_base64(entry["path_base64"].get<std::string>())
+                                                  : entry["path"].get<std::string>();
+        file.size = entry["size"];
+        file.mtime_ns = std::stoll(entry["mtime_ns"].get<std::string>());
+        file.content = *content_hash_from_hex(entry["hash"].get<std::string>());
+        catalog.put(file);
+      }
+      catalog.flush();
+    }
     std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
   }
 
@@ -184,10 +198,10 @@ class Scene : public testing::Test {
   }
   Ran run_undo(int cut = 0) { return run_undo_of(journal(), true, cut); }
   Ran run_undo_of(const std::string& named, bool go = true, int cut = 0) {
-    return in_process([&](RunContext& context) { return undo(named, go, context); }, cut);
+    return in_process([&](RunContext& context) { return undo(named, go, Trust::checked, context); }, cut);
   }
   Ran run_purge(bool go = true, int cut = 0) {
-    return in_process([this, go](RunContext& context) { return purge(journal(), go, context); }, cut);
+    return in_process([this, go](RunContext& context) { return purge(journal(), go, Trust::checked, context); }, cut);
   }
 
   std::string journal() const { return top_ + "/journal.jsonl"; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/base/text.h"
+#include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/apply/plan.h"
 
 namespace millrace::dedupe {
@@ -34,7 +35,7 @@ void look_at(Subject& subject) {
 }
 
 void read(Subject& subject) {
-  const auto hash = hash_file(subject.path);
+  const auto hash = hash_file(subject.path, Links::refused);
   if (!hash) {
     subject.trouble = hash.error().what;
   } else if (*hash != subject.first().hash) {
@@ -46,12 +47,9 @@ void read(Subject& subject) {
 
 }  // namespace
 
-bool inside(const std::string& path, const std::string& folder) {
-  return path == folder || folder == "/" ||
-         (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
-}
-
-Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& references) {
+Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& references, const KnownFiles& known,
+                   bool follow_symlinks)
+    : known_(known), follow_symlinks_(follow_symlinks) {
   std::map<std::string, std::vector<const Decision*>> by_path;
   std::map<std::string, std::string> folders;  // canonical forms, each asked for once
   for (const Decision& decision : decisions.entries) {
@@ -67,6 +65,7 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
     subject.path = path;
     subject.decisions = std::move(entry.second);
     for (const Decision* d : subject.decisions) {
+      subject.through_link |= d->path != path;
       subject.remove |= d->verdict == Verdict::remove;
       subject.keep |= d->verdict == Verdict::keep;
       subject.reference |= d->reference;
@@ -107,6 +106,7 @@ void Subjects::examine(RunContext& context) {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (!matters[i]) continue;
     if (all_[i].good()) look_at(all_[i]);
+    if (all_[i].good()) check_place(all_[i]);
     if (all_[i].good()) wanted.push_back(i);
   }
   Progress progress(context.progress, "checking", wanted.size());
@@ -116,6 +116,20 @@ void Subjects::examine(RunContext& context) {
       progress.add(1, all_[wanted[k]].state.size);
     }
   });
+}
+
+// A decision may be anybody's: what it names is what the search saw, where it saw it.
+void Subjects::check_place(Subject& subject) const {
+  if (subject.through_link && !follow_symlinks_) {
+    subject.trouble =
+        "it is named through a symbolic link or another path than its own: search again, or, where it was found so, "
+        "--follow-symlinks";
+    return;
+  }
+  subject.known = std::any_of(subject.decisions.begin(), subject.decisions.end(), [&](const Decision* d) {
+    return known_.knows(d->path, *d) || (d->path != subject.path && known_.knows(subject.path, *d));
+  });
+  if (!subject.known && !known_.is_within(subject.path)) subject.trouble = known_.reason();
 }
 
 const Subject* Subjects::find(const std::string& path) const {

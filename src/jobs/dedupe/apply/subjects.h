@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/io/file/relocate.h"
+#include "src/jobs/dedupe/apply/known.h"
 #include "src/jobs/dedupe/decisions.h"
 #include "src/pipeline/chain.h"
 
@@ -15,10 +16,12 @@ namespace millrace::dedupe {
 
 struct Subject {
   std::string path;                        // canonical
+  bool through_link = false;               // as it is named, it lies behind a symbolic link
   std::vector<const Decision*> decisions;  // all that name it
   bool remove = false, keep = false, reference = false;
   bool goes = false;  // remove, and neither keep nor reference
   bool missing = false;
+  bool known = true;  // to the catalogue, as the decisions have it
   FileState state;
   std::string trouble;  // why it is not what the decisions mean; empty when it is
 
@@ -28,7 +31,8 @@ struct Subject {
 
 class Subjects {
  public:
-  Subjects(const Decisions& decisions, const std::vector<std::string>& references);
+  Subjects(const Decisions& decisions, const std::vector<std::string>& references, const KnownFiles& known,
+           bool follow_symlinks);
 
   // Looks at the files that matter: those that go and those that may survive them. Reads them in full.
   void examine(RunContext& context);
@@ -47,14 +51,15 @@ class Subjects {
  private:
   bool apart(const Subject& a, const Subject& b, const std::string& group) const;
 
+  void check_place(Subject& subject) const;
+
+  const KnownFiles& known_;
+  const bool follow_symlinks_;
   std::vector<Subject> all_;
   std::map<std::string, std::vector<std::size_t>> groups_;       // of each, those that stay
   std::map<ContentHash, std::vector<std::size_t>> by_content_;   // likewise
   std::map<std::string, std::vector<std::size_t>> whole_apart_;  // groups that are no duplicates as a whole
   std::map<std::string, std::vector<std::pair<ContentHash, ContentHash>>> pairs_apart_;
 };
-
-// True for a path in a folder, or the folder itself.
-bool inside(const std::string& path, const std::string& folder);
 
 }  // namespace millrace::dedupe

@@ -1,37 +1,29 @@
 // undo and purge: what a journal tells of, taken back or made final.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <memory>
 
 #include "src/base/text.h"
-#include "src/io/catalog/catalog.h"
 #include "src/io/file/atomic_file.h"
 #include "src/jobs/dedupe/apply/apart.h"
+#include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/apply/restore.h"
 
 namespace millrace::dedupe {
 namespace {
 
-std::string journal_file(const std::string& named) {
-  if (exists(named) || named.find('/') != std::string::npos) return named;
-  const std::string by_id = data_path("journals/" + named + ".jsonl");
-  return exists(by_id) ? by_id : named;
-}
-
 // Reads the journal; with `go`, once it is held against other runs.
-Applied begin(const std::string& named, bool go, const char* deed, Journal& journal,
+Applied begin(const std::string& named, bool go, Trust trust, const char* deed, Journal& journal,
               std::unique_ptr<JournalWriter>& writer) {
   Applied applied;
   applied.deed = deed;
   applied.go = go;
   applied.journal = journal_file(named);
-  journal = read_journal(applied.journal);
+  journal = read_journal(applied.journal, trust);
   if (go && !journal.id.empty()) {
-    writer = std::make_unique<JournalWriter>(applied.journal);
-    journal = read_journal(applied.journal);
+    writer = std::make_unique<JournalWriter>(applied.journal, trust);
+    journal = read_journal(applied.journal, trust);
   }
   applied.id = journal.id;
   applied.action = journal.action;
@@ -55,22 +47,17 @@ Item item_of(const Record& record) {
 void remove_folders(const Journal& journal) {
   for (auto folder = journal.folders.rbegin(); folder != journal.folders.rend(); ++folder) {
     step("remove an empty folder");
-    if (::rmdir(folder->c_str()) == 0) sync_folder(folder_of(*folder));
+    if (is_made_by(*folder, journal)) remove_empty_folder(*folder);
   }
-}
-
-bool in_own_folder(const std::string& path, const Journal& journal) {
-  const std::string folder = folder_of(path);
-  const std::string own = ".millrace-removed-" + journal.id;
-  return file_name(folder).starts_with(own) &&
-         std::find(journal.folders.begin(), journal.folders.end(), folder) != journal.folders.end();
 }
 
 // Why a file that was set aside must not be destroyed; empty when it may.
 std::string not_to_purge(const Record& record, const Journal& journal) {
   const auto state = state_of(record.to);
   if (!state) return state.error().what;
-  if (!in_own_folder(record.to, journal)) return "it is not in a folder of this journal";
+  const auto& made = journal.folders;
+  if (std::find(made.begin(), made.end(), folder_of(record.to)) == made.end())
+    return "it is not in a folder of this journal";
   if (!state->same(record.before)) return "it is not the file that was put there";
   for (const std::string& path : record.survivors) {
     const auto survivor = state_of(path);
@@ -83,10 +70,19 @@ std::string not_to_purge(const Record& record, const Journal& journal) {
 
 }  // namespace
 
-Applied undo(const std::string& named, bool go, RunContext& context) {
+std::string journal_file(const std::string& named) {
+  // A file of that name where the program is run may be anybody's.
+  if (is_journal_id(named)) {
+    std::string by_id = data_path("journals/" + named + ".jsonl");
+    if (exists(by_id)) return by_id;
+  }
+  return named;
+}
+
+Applied undo(const std::string& named, bool go, Trust trust, RunContext& context) {
   Journal journal;
   std::unique_ptr<JournalWriter> writer;
-  Applied applied = begin(named, go, "undo", journal, writer);
+  Applied applied = begin(named, go, trust, "undo", journal, writer);
   if (journal.id.empty()) return applied;
   if (go) writer->undo_begins();
   TrashSearch trash;
@@ -112,7 +108,7 @@ Applied undo(const std::string& named, bool go, RunContext& context) {
   bool all_forgotten = true;
   if (!applied.interrupted) {
     try {
-      applied.apart = forget_apart(journal, writer.get());
+      applied.apart = forget_apart(journal, trust, writer.get());
       applied.apart_done = go;
     } catch (const Failure& failure) {
       all_forgotten = false;
@@ -122,15 +118,15 @@ Applied undo(const std::string& named, bool go, RunContext& context) {
   std::sort(applied.items.begin(), applied.items.end(), [](const Item& a, const Item& b) { return a.path < b.path; });
   if (go && !applied.interrupted) {
     remove_folders(journal);
-    if (all_forgotten && applied.count(State::failed) == 0) writer->undo_ends();
+    if (all_forgotten && applied.count(State::failed) + applied.count(State::lost) == 0) writer->undo_ends();
   }
   return applied;
 }
 
-Applied purge(const std::string& named, bool go, RunContext& context) {
+Applied purge(const std::string& named, bool go, Trust trust, RunContext& context) {
   Journal journal;
   std::unique_ptr<JournalWriter> writer;
-  Applied applied = begin(named, go, "purge", journal, writer);
+  Applied applied = begin(named, go, trust, "purge", journal, writer);
   if (!journal.id.empty() && journal.action != Action::remove) {
     throw Failure(ErrorCode::usage,
                   fmt::format("this journal is of --action {}: it set nothing aside", name_of(journal.action)),
@@ -153,7 +149,7 @@ Applied purge(const std::string& named, bool go, RunContext& context) {
     } else if (go) {
       writer->purging(record.number);
       step("destroy");
-      const auto error = remove_name(record.to);
+      const auto error = remove_name(record.to, record.before);
       item.state = error ? State::failed : State::done;
       if (error) item.reason = error->what;
       if (!error) writer->purged(record.number);

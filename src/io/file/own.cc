@@ -1,0 +1,151 @@
+#include "src/io/file/own.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <vector>
+
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+
+namespace millrace {
+namespace {
+
+constexpr unsigned kOthersWrite = 022, kOthers = 077;
+
+std::string data_folder() {
+  const char* data = std::getenv("XDG_DATA_HOME");
+  // The specification says to ignore a relative path.
+  if (data != nullptr && data[0] == '/') return std::string(data) + "/millrace";
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || home[0] != '/') {
+    const passwd* const user = ::getpwuid(::geteuid());
+    home = user == nullptr ? nullptr : user->pw_dir;
+  }
+  if (home == nullptr || home[0] != '/') {
+    throw Failure(ErrorCode::usage, "no home folder is known for what is kept between runs", "HOME",
+                  "set HOME or XDG_DATA_HOME, or name the file, as with --catalog");
+  }
+  return std::string(home) + "/.local/share/millrace";
+}
+
+bool in_data_folder(const std::string& path) {
+  try {
+    const std::string folder = data_folder();
+    return path == folder || path.starts_with(folder + "/");
+  } catch (const Failure&) {
+    return false;
+  }
+}
+
+std::string name_of_user(std::uint32_t id) {
+  const passwd* const user = ::getpwuid(id);
+  return user == nullptr ? fmt::format("the user {}", id) : fmt::format("{} ({})", user->pw_name, id);
+}
+
+// Why what is open is not believed; empty when it is.
+std::string doubt(const FileState& state, bool folder) {
+  const std::uint32_t me = ::geteuid();
+  const char* const what = folder ? "its folder" : "it";
+  if (state.owner != me && !(folder && state.owner == 0)) {
+    return fmt::format("{} belongs to {}, not to {}", what, name_of_user(state.owner), name_of_user(me));
+  }
+  if ((state.mode & kOthersWrite) != 0) {
+    return fmt::format("{} may be written by others (mode {:04o})", what, state.mode);
+  }
+  return "";
+}
+
+Error not_believed(const std::string& path, const std::string& why, bool folder) {
+  const std::string named = printable(folder ? folder_of(path) : path);
+  return {ErrorCode::conflict, "it is not believed: " + why, printable(path),
+          fmt::format("keep it in a folder of your own that none but you may write to (chmod go-w '{}'), or, where the "
+                      "file system knows no owners and modes, add --trust-files",
+                      named)};
+}
+
+// Closed to others where it is ours to close: what earlier versions made was open to all who might read.
+void tighten(int fd, const std::string& path, FileState& state) {
+  if (state.owner != ::geteuid() || (state.mode & kOthers) == 0 || !in_data_folder(path)) return;
+  if (::fchmod(fd, state.mode & 0700) == 0) state.mode &= 0700;
+}
+
+// The folder of a file that is to be believed; links on the way to it are the user's matter, what it is counts.
+Descriptor open_folder_of(const std::string& path) {
+  const std::string folder = folder_of(path);
+  Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) throw Failure(system_error("its folder cannot be opened", printable(path), errno));
+  return fd;
+}
+
+void believe(int fd, const std::string& path, bool folder, Trust trust) {
+  auto state = state_of_descriptor(fd);
+  if (!state) throw Failure(system_error("cannot be examined", printable(path), errno));
+  tighten(fd, folder ? folder_of(path) : path, *state);
+  if (!folder && !state->regular) throw Failure(ErrorCode::conflict, "it is not a regular file", printable(path));
+  if (trust == Trust::files) return;
+  if (const std::string why = doubt(*state, folder); !why.empty()) throw Failure(not_believed(path, why, folder));
+}
+
+}  // namespace
+
+std::string data_path(const std::string& name) { return data_folder() + "/" + name; }
+
+void make_folders(const std::string& folder) {
+  for (std::size_t at = 1; at != std::string::npos;) {
+    at = folder.find('/', at);
+    const std::string part = folder.substr(0, at);
+    // What this program keeps is its owner's alone; a home's own folders are made as everybody makes them.
+    const mode_t mode = in_data_folder(part) ? 0700 : 0777;
+    if (::mkdir(part.c_str(), mode) != 0 && errno != EEXIST) {
+      const int reason = errno;
+      struct stat info {};
+      if (::stat(part.c_str(), &info) != 0)
+        throw Failure(system_error("the folder cannot be made", printable(part), reason));
+    }
+    if (at != std::string::npos) ++at;
+  }
+}
+
+void use_own_folder_of(const std::string& file, Trust trust) {
+  make_folders(folder_of(file));
+  // The data folder itself counts too: who may write there may exchange the folders in it.
+  if (in_data_folder(file)) {
+    const std::string top = data_path("x");
+    if (folder_of(file) != folder_of(top)) believe(open_folder_of(top).get(), top, true, trust);
+  }
+  believe(open_folder_of(file).get(), file, true, trust);
+}
+
+Descriptor open_own_file(const std::string& path, Trust trust, bool write, bool create) {
+  const Descriptor folder = open_folder_of(path);
+  believe(folder.get(), path, true, trust);
+  const std::string name(file_name(path));
+  const int how = (write ? O_RDWR | O_APPEND : O_RDONLY) | (create ? O_CREAT : 0);
+  Descriptor fd(::openat(folder.get(), name.c_str(), how | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600));
+  if (!fd) {
+    if (errno == ELOOP) {
+      throw Failure(ErrorCode::conflict, "it is a symbolic link, which is not followed", printable(path),
+                    "name the file that it points to");
+    }
+    throw Failure(system_error("cannot be opened", printable(path), errno));
+  }
+  believe(fd.get(), path, false, trust);
+  return fd;
+}
+
+std::optional<Error> check_own_file(const std::string& path, Trust trust) {
+  try {
+    open_own_file(path, trust, false, false);
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::not_found) return failure.error();
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace

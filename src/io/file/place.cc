@@ -1,0 +1,169 @@
+#include "src/io/file/place.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+constexpr int kFolder = O_DIRECTORY | O_CLOEXEC;
+
+FileState state_from(const struct stat& info) {
+  FileState state;
+  state.size = static_cast<std::uint64_t>(info.st_size);
+  state.mtime_ns = info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
+  state.device = info.st_dev;
+  state.inode = info.st_ino;
+  state.mode = info.st_mode & 07777;
+  state.owner = info.st_uid;
+  state.group = info.st_gid;
+  state.links = info.st_nlink;
+  state.regular = S_ISREG(info.st_mode);
+  state.folder = S_ISDIR(info.st_mode);
+  state.link = S_ISLNK(info.st_mode);
+  return state;
+}
+
+bool is_link(int folder, const std::string& name) {
+  struct stat info {};
+  return ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
+}
+
+// One folder after the other, where the kernel has no openat2 or a container's list of calls leaves it out. -1 with
+// errno; ELOOP for a link.
+int open_by_steps(std::string_view path, int flags) {
+  Descriptor at(::open(path.starts_with('/') ? "/" : ".", O_PATH | kFolder));
+  if (!at) return -1;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const std::string name(path.substr(begin, end - begin));
+    begin = end + 1;
+    if (name.empty() || name == ".") continue;
+    Descriptor next(::openat(at.get(), name.c_str(), O_PATH | O_NOFOLLOW | kFolder));
+    if (!next) {
+      const int reason = errno;
+      errno = reason == ENOTDIR && is_link(at.get(), name) ? ELOOP : reason;
+      return -1;
+    }
+    at = std::move(next);
+  }
+  return ::openat(at.get(), ".", flags | kFolder);
+}
+
+int open_without_links(const std::string& path, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags) | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  const long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+  // EPERM: what containers of earlier years answer to calls that they do not know.
+  if (fd < 0 && (errno == ENOSYS || errno == EPERM)) return open_by_steps(path, flags);
+  return static_cast<int>(fd);
+}
+
+Error refused(const std::string& folder, int reason) {
+  if (reason == ELOOP) {
+    return {ErrorCode::conflict, "its folder is reached through a symbolic link", printable(folder),
+            "name the folder that the link points to"};
+  }
+  return system_error("its folder cannot be opened", printable(folder), reason);
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+int Descriptor::release() { return std::exchange(fd_, -1); }
+
+std::optional<FileState> state_of_descriptor(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return std::nullopt;
+  return state_from(info);
+}
+
+Outcome<Descriptor> open_folder(const std::string& path) {
+  // A path with ".." in it leads elsewhere than it says as soon as a folder is moved.
+  for (const std::string& name : split(path, '/')) {
+    if (name == "..") return Error{ErrorCode::conflict, "its path holds '..'", printable(path), "name it without"};
+  }
+  int fd = open_without_links(path, O_RDONLY);
+  // One that may be entered and written but not listed: then it cannot be synced.
+  if (fd < 0 && errno == EACCES) fd = open_without_links(path, O_PATH);
+  if (fd < 0) return refused(path, errno);
+  return Descriptor(fd);
+}
+
+Outcome<Place> Place::of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  const std::string_view last = std::string_view(path).substr(name);
+  if (last.empty() || last == "." || last == "..") {
+    return Error{ErrorCode::conflict, "it names no file in a folder", printable(path), ""};
+  }
+  auto folder = open_folder(slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash));
+  if (!folder) return folder.error();
+  return Place(path, name, std::move(folder).value());
+}
+
+Outcome<FileState> Place::state() const {
+  struct stat info {};
+  if (::fstatat(folder(), name(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    return system_error("cannot be examined", printable(path_), errno);
+  }
+  return state_from(info);
+}
+
+bool Place::taken() const {
+  struct stat info {};
+  return ::fstatat(folder(), name(), &info, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+Outcome<Descriptor> Place::open() const {
+  Descriptor fd(::openat(folder(), name(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  if (!fd) {
+    if (errno == ELOOP) return Error{ErrorCode::conflict, "is a symbolic link, not a file", printable(path_), ""};
+    return system_error("cannot be opened", printable(path_), errno);
+  }
+  const auto state = state_of_descriptor(fd.get());
+  if (!state || !state->regular) return Error{ErrorCode::unsupported, "not a regular file", printable(path_), ""};
+  return fd;
+}
+
+int Place::unlink() const { return ::unlinkat(folder(), name(), 0) == 0 ? 0 : errno; }
+
+void Place::sync_folder() const { ::fsync(folder()); }
+
+std::optional<Error> make_folders_in_place(const std::string& folder, unsigned mode) {
+  for (std::size_t at = 1; at < folder.size();) {
+    at = std::min(folder.find('/', at), folder.size());
+    const std::string part = folder.substr(0, at++);
+    if (part.ends_with('/')) continue;
+    const auto there = open_folder(part);
+    if (there) continue;
+    if (there.error().code != ErrorCode::not_found) return there.error();
+    const auto place = Place::of(part);
+    if (!place) return place.error();
+    if (::mkdirat(place->folder(), place->name(), mode) != 0 && errno != EEXIST) {
+      return system_error("the folder cannot be made", printable(part), errno);
+    }
+    place->sync_folder();
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace

@@ -1,0 +1,209 @@
+#include "src/io/output/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <utility>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+std::string absolute(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  return real ? real.get() : path;
+}
+
+// One form for every way to write a name: the folder without links, then the name.
+std::string one_form(const std::string& path) {
+  const std::string folder = absolute(folder_of(path));
+  return (folder == "/" ? "/" : folder + "/") + std::string(file_name(path));
+}
+
+// The descriptor that a name stands for: "-", /dev/stdout, /dev/fd/3. To open it by its name would write a file from
+// its beginning, behind the back of whoever holds it.
+std::optional<int> descriptor_named(std::string_view path) {
+  if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int fd = -1;
+    const char* const end = path.data() + path.size();
+    const auto [at, problem] = std::from_chars(path.data() + folder.size(), end, fd);
+    if (problem == std::errc() && at == end && fd >= 0) return fd;
+  }
+  return std::nullopt;
+}
+
+// In a folder with the sticky bit (/tmp) only the owner of a file may replace it.
+bool may_be_replaced(const std::string& path, const struct stat& info) {
+  struct stat folder {};
+  const uid_t me = ::geteuid();
+  if (me == 0 || info.st_uid == me || ::stat(folder_of(path).c_str(), &folder) != 0) return true;
+  return (folder.st_mode & S_ISVTX) == 0 || folder.st_uid == me;
+}
+
+}  // namespace
+
+Output Output::in_place_of_anything(const std::string& path) {
+  Output output;
+  output.path_ = path;
+  return output;
+}
+
+void Output::write(std::string_view text) const {
+  OutputFile file(*this);
+  file.write(text);
+  file.commit();
+}
+
+void Output::write(std::span<const std::string> pieces) const {
+  OutputFile file(*this);
+  for (const std::string& piece : pieces) file.write(piece);
+  file.commit();
+}
+
+OutputFile::OutputFile(Output output) : output_(std::move(output)) {
+  if (!output_.is_stream()) {
+    file_ = std::make_unique<AtomicFile>(output_.path(), output_.replaces_, output_.readers());
+  }
+}
+
+void OutputFile::write(std::string_view bytes) {
+  if (file_) return file_->write(bytes);
+  if (!stream_) {
+    stream_ = Descriptor(output_.descriptor_ >= 0 ? ::dup(output_.descriptor_)
+                                                  : ::open(output_.path().c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (!stream_ && errno == EINTR) {
+      throw Failure(ErrorCode::cancelled, "interrupted: nobody reads from it", printable(output_.path()));
+    }
+    if (!stream_) throw Failure(system_error("cannot be opened", printable(output_.path()), errno));
+  }
+  write_all(stream_.get(), bytes, output_.path());
+}
+
+void OutputFile::sync() {
+  if (file_) file_->sync();
+}
+
+void OutputFile::commit() {
+  if (file_) return file_->commit();
+  if (!stream_) write("");  // whoever reads from a pipe is to see its end
+  stream_ = Descriptor();
+}
+
+void Outputs::input(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) inodes_.insert({info.st_dev, info.st_ino});
+  inputs_.insert(one_form(path));
+}
+
+void Outputs::input_folder(const std::string& path, std::function<bool(const std::string&)> is_input) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return;  // the job says that
+  if (!S_ISDIR(info.st_mode)) return input(path);
+  folders_.push_back({absolute(path), std::move(is_input)});
+}
+
+bool Outputs::is_input(const std::string& path, const FileState& state) const {
+  if (inodes_.count({state.device, state.inode}) > 0) return true;
+  const std::string name = one_form(path);
+  for (const Folder& folder : folders_) {
+    const bool below = folder.path == "/" || name.starts_with(folder.path + "/");
+    if (below && folder.is_input(name)) return true;
+  }
+  return false;
+}
+
+Output Outputs::add(const std::string& option, const std::string& name, const OutputKind& kind) {
+  Output output;
+  if (name.empty()) return output;
+  output.path_ = name;
+  output.readers_ = kind.readers;
+  const auto descriptor = descriptor_named(name);
+  if (descriptor) {
+    if (::fcntl(*descriptor, F_GETFL) < 0) throw Failure(system_error("cannot be written", printable(name), errno));
+    output.stream_ = true;
+    output.descriptor_ = *descriptor;
+  } else {
+    look_at(kind, output);
+  }
+  struct stat info {};
+  const bool device = output.is_stream() && !descriptor && ::stat(name.c_str(), &info) == 0 && S_ISCHR(info.st_mode);
+  const std::string form = descriptor ? fmt::format("descriptor {}", *descriptor) : one_form(name);
+  if (!device) claim(option, name, form);
+  return output;
+}
+
+void Outputs::claim(const std::string& option, const std::string& name, const std::string& form) {
+  if (names_.insert(form).second) return;
+  throw Failure(ErrorCode::usage, "two outputs have this name", option + " " + printable(name), "name another");
+}
+
+void Outputs::take_name(const std::string& option, const std::string& name) {
+  std::string bare = name;
+  while (bare.size() > 1 && bare.ends_with('/')) bare.pop_back();
+  if (!bare.empty()) claim(option, name, one_form(bare));
+}
+
+void Outputs::look_at(const OutputKind& kind, Output& output) const {
+  const std::string& path = output.path_;
+  const auto refuse = [&](const std::string& what, const std::string& remedy = "name another output") {
+    return Failure(ErrorCode::conflict, what, printable(path), remedy);
+  };
+  if (path.ends_with('/')) throw Failure(ErrorCode::usage, "it names a folder", printable(path), "name a file");
+  if (inputs_.count(one_form(path)) > 0) throw refuse("it is one of the inputs, which are never replaced");
+  struct stat info {};
+  const bool there = ::lstat(path.c_str(), &info) == 0;
+  if (!there && errno != ENOENT) throw Failure(system_error("cannot be written", printable(path), errno));
+  if (there && S_ISLNK(info.st_mode)) {
+    struct stat target {};
+    if (::stat(path.c_str(), &target) != 0 || (!S_ISCHR(target.st_mode) && !S_ISFIFO(target.st_mode))) {
+      throw refuse("it is a symbolic link, which is neither followed nor replaced",
+                   fmt::format("name the file itself: {}", printable(absolute(path))));
+    }
+    info = target;
+  }
+  if (there && (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode))) {
+    if (::access(path.c_str(), W_OK) != 0) throw Failure(system_error("cannot be written", printable(path), errno));
+    output.stream_ = true;
+    return;
+  }
+  if (there && S_ISDIR(info.st_mode)) throw refuse("a folder has this name");
+  if (there && !S_ISREG(info.st_mode)) throw refuse("it is neither a file nor a pipe: a disk or a socket");
+  output.replaces_.anything = false;
+  if (there) {
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    const auto state = file ? state_of_descriptor(file.get()) : std::nullopt;
+    if (!state) {
+      throw Failure(system_error("it is there and cannot be read, so nothing tells what it is", printable(path), errno));
+    }
+    if (is_input(path, *state)) throw refuse("it is one of the inputs, which are never replaced");
+    if (!may_be_replaced(path, info)) throw refuse("it belongs to another user");
+    output.replaces_.looked_at = *state;
+    auto reader = FileReader::of(std::move(file), path, FileReader::Hashing::off);
+    if (!reader) throw Failure(reader.error());
+    const std::string what = what_it_is(path, (*reader)->peek());
+    if (state->size > 0 && !options_.overwrite && !(kind.ours && kind.ours(**reader))) {
+      throw refuse(fmt::format("it is there, and nothing tells that this program wrote it as {}: it is {}", kind.name,
+                               what),
+                   "name another output, or add --overwrite to replace it");
+    }
+  }
+  if (!options_.prove) return;
+  try {
+    const AtomicFile proof(path, output.replaces_, output.readers_);
+  } catch (const Failure& failure) {
+    Error error = failure.error();
+    if (error.code == ErrorCode::not_found) error.remedy = "make its folder first";
+    throw Failure(std::move(error));
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,125 @@
+// Enters: the names that a person gave for outputs, and what the job reads.
+// Leaves: each output looked at before the work, and later written whole under its name.
+// Never: replaces an input; nor, unless told to, a file that this program did not write; nor a pipe or a device, which
+//   are written into.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/io/file/atomic_file.h"
+#include "src/io/file/reader.h"
+
+namespace millrace {
+
+// What outputs of one kind look like.
+struct OutputKind {
+  std::string name;  // "a page of duplicates", for messages
+  Readers readers = Readers::everyone;
+  // Tells from a file's beginning that this program wrote it as this kind. Empty: nothing tells.
+  std::function<bool(FileReader&)> ours{};
+};
+
+// A name that was looked at.
+class Output {
+ public:
+  Output() = default;  // none was given
+  // Whatever has the name is replaced: for names that are this program's own.
+  static Output in_place_of_anything(const std::string& path);
+
+  explicit operator bool() const { return !path_.empty(); }
+  const std::string& path() const { return path_; }
+  // Written into as it is, with no name to take in the end: stdout, a pipe, a device.
+  bool is_stream() const { return stream_; }
+  Readers readers() const { return readers_; }
+  // Something has the name, and may be replaced.
+  bool replaces() const { return replaces_.anything || replaces_.looked_at; }
+
+  void write(std::string_view text) const;
+  void write(std::span<const std::string> pieces) const;
+
+ private:
+  friend class Outputs;
+  friend class OutputFile;
+  std::string path_;
+  bool stream_ = false;
+  int descriptor_ = -1;  // of a stream that is open already
+  Replaceable replaces_;
+  Readers readers_ = Readers::everyone;
+};
+
+// What goes under an output's name. Nothing is to be seen there before commit(); into a stream all goes at once. Every
+// failure throws Failure with the path.
+class OutputFile {
+ public:
+  // Opens nothing yet where it is a stream: a pipe waits for its reader when there is something to read.
+  explicit OutputFile(Output output);
+
+  void write(std::string_view bytes);
+  void write(std::span<const std::byte> bytes) {
+    write(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
+  // All of it on the disk, so that several files can be whole before the first has its name.
+  void sync();
+  void commit();
+
+ private:
+  const Output output_;
+  std::unique_ptr<AtomicFile> file_;
+  Descriptor stream_;
+};
+
+// The outputs of one run, in the order in which they are added; what the job reads is said before.
+class Outputs {
+ public:
+  struct Options {
+    bool overwrite = false;  // also what this program did not write, but never an input
+    bool prove = true;       // that a file can be made there
+  };
+  explicit Outputs(const Options& options) : options_(options) {}
+
+  // A file that is read, or kept from run to run: never an output. One that is not there yet counts by its name.
+  void input(const std::string& path);
+  // A folder that is searched: what `is_input` says of a file that lies in it is never an output.
+  void input_folder(const std::string& path, std::function<bool(const std::string&)> is_input);
+
+  // A name that the job takes for an output by rules of its own: no other may have it.
+  void take_name(const std::string& option, const std::string& name);
+
+  // Failure when it cannot be written, or must not: (usage) when two outputs have one name, (conflict) with what it is
+  // when something is there. An empty name gives no output; "-" is stdout.
+  Output add(const std::string& option, const std::string& name, const OutputKind& kind);
+
+ private:
+  struct Folder {
+    std::string path;
+    std::function<bool(const std::string&)> is_input;
+  };
+  void look_at(const OutputKind& kind, Output& output) const;
+  void claim(const std::string& option, const std::string& name, const std::string& form);
+  bool is_input(const std::string& path, const FileState& state) const;
+
+  Options options_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> inodes_;
+  std::set<std::string> inputs_, names_;  // each in its one form
+  std::vector<Folder> folders_;
+};
+
+// The first key of every JSON object that this program writes: {"millrace": "NAME", ...
+inline constexpr const char* kJsonMark = "millrace";
+// Recognises it; or, where keys are given, an object of an earlier version, whose keys were exactly these, in this order.
+// A key that ends in "?" may be missing.
+std::function<bool(FileReader&)> json_result(std::string name, std::vector<std::string> earlier_keys);
+// Recognises a table by its whole header line.
+std::function<bool(FileReader&)> table_with_header(std::string header);
+
+// "a JPEG picture", "JSON", "a text": what a file's beginning looks like, for messages.
+std::string what_it_is(const std::string& path, std::span<const std::uint8_t> front);
+
+}  // namespace millrace

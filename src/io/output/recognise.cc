@@ -1,0 +1,122 @@
+// What earlier outputs look like.
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "src/base/text.h"
+#include "src/io/image/picture.h"
+#include "src/io/output/output.h"
+
+namespace millrace {
+namespace {
+
+std::string_view text_of(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Takes one piece of text off the front, and the blanks before it.
+bool take(std::string_view& text, std::string_view piece) {
+  while (!text.empty() && std::string_view(" \t\r\n").find(text[0]) != std::string_view::npos) text.remove_prefix(1);
+  if (!text.starts_with(piece)) return false;
+  text.remove_prefix(piece.size());
+  return true;
+}
+
+// The keys of a JSON object that is the whole of a text, read once from front to back. It does not check the values.
+class TopKeys {
+ public:
+  void read(std::string_view bytes) {
+    for (const char c : bytes) read(c);
+  }
+  // Nothing where the text is no whole object.
+  const std::vector<std::string>* keys() const { return begun_ && depth_ == 0 && !wrong_ ? &keys_ : nullptr; }
+
+ private:
+  void read(char c) {
+    if (in_text_) {
+      if (escaped_) {
+        escaped_ = false;
+      } else if (c == '\\') {
+        escaped_ = true;
+      } else if (c == '"') {
+        in_text_ = false;
+        return;
+      }
+      if (depth_ == 1 && text_.size() < kLongestKey) text_ += c;
+      return;
+    }
+    if (std::isspace(static_cast<unsigned char>(c)) != 0) return;
+    if (!begun_ ? c != '{' : depth_ == 0) wrong_ = true;
+    begun_ = true;
+    if (c == '"') {
+      in_text_ = true;
+      text_.clear();
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if (c == '}' || c == ']') {
+      depth_ -= depth_ > 0 ? 1 : 0;
+    } else if (c == ':' && depth_ == 1 && keys_.size() < kMostKeys) {
+      keys_.push_back(text_);
+    }
+  }
+
+  static constexpr std::size_t kLongestKey = 64, kMostKeys = 64;
+  std::vector<std::string> keys_;
+  std::string text_;
+  std::size_t depth_ = 0;
+  bool begun_ = false, wrong_ = false, in_text_ = false, escaped_ = false;
+};
+
+bool same_keys(const std::vector<std::string>& found, const std::vector<std::string>& expected) {
+  std::size_t at = 0;
+  for (const std::string& key : expected) {
+    const bool optional = key.ends_with('?');
+    const std::string name = key.substr(0, key.size() - (optional ? 1 : 0));
+    if (at < found.size() && found[at] == name) {
+      ++at;
+    } else if (!optional) {
+      return false;
+    }
+  }
+  return at == found.size();
+}
+
+}  // namespace
+
+std::function<bool(FileReader&)> json_result(std::string name, std::vector<std::string> earlier_keys) {
+  return [name = std::move(name), earlier_keys = std::move(earlier_keys)](FileReader& file) {
+    std::string_view front = text_of(file.peek());
+    if (take(front, "{") && take(front, std::string("\"") + kJsonMark + "\"")) {
+      return take(front, ":") && take(front, "\"" + name + "\"");
+    }
+    if (earlier_keys.empty()) return false;
+    TopKeys keys;
+    for (auto bytes = file.next(); !bytes.empty(); bytes = file.next()) keys.read(text_of(bytes));
+    return keys.keys() != nullptr && same_keys(*keys.keys(), earlier_keys);
+  };
+}
+
+std::function<bool(FileReader&)> table_with_header(std::string header) {
+  return [header = std::move(header)](FileReader& file) { return text_of(file.peek()).starts_with(header + "\n"); };
+}
+
+std::string what_it_is(const std::string& path, std::span<const std::uint8_t> front) {
+  if (front.empty()) return "empty";
+  if (const ImageFormat format = sniff_format(front, path); format != ImageFormat::unknown) {
+    return std::string("a ") + name_of(format) + " picture";
+  }
+  const std::string start = lower_ascii(text_of(front.first(std::min<std::size_t>(front.size(), 16))));
+  const auto begins = [&](std::string_view with) { return start.starts_with(with); };
+  if (begins("<!doctype html") || begins("<html")) return "a page of HTML";
+  if (begins("\x93numpy")) return "a NumPy array";
+  if (begins("\x89hdf\r\n")) return "an HDF5 file";
+  if (begins("sqlite format 3")) return "a database";
+  if (begins("%pdf")) return "a PDF";
+  // A character may be cut in the middle at the end of what was read.
+  std::string_view text = text_of(front);
+  for (int i = 0; i < 3 && !is_utf8(text); ++i) text.remove_suffix(1);
+  if (!is_utf8(text) || text.find('\0') != std::string_view::npos) return "data of another kind";
+  return begins("{") || begins("[") ? "JSON" : "a text";
+}
+
+}  // namespace millrace

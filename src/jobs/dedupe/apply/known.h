@@ -1,0 +1,36 @@
+// Enters: the catalogue of a search, and folders that a person named with --within.
+// Leaves: for a decision, whether the file that it names is one that the search saw, as it saw it.
+// Never: makes a catalogue.
+//
+// A decision file may be anybody's. What the search saw is what its page asked about; nothing else is touched unless a
+// person says where.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/decisions.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::dedupe {
+
+class KnownFiles {
+ public:
+  // Failure when the catalogue cannot be used; one that is not there knows nothing.
+  KnownFiles(const std::string& catalog, Trust trust, std::vector<std::string> within, const RunContext& context);
+
+  // The catalogue has this path with the decision's size, time and hash.
+  bool knows(const std::string& path, const Decision& decision) const;
+  bool is_within(const std::string& path) const;
+  // Why a file that is not known is not touched.
+  std::string reason() const;
+
+ private:
+  std::string path_;
+  std::vector<std::string> within_;
+  std::unique_ptr<Catalog> catalog_;
+};
+
+}  // namespace millrace::dedupe
