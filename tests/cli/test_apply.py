@@ -124,7 +124,10 @@ def test_search_decide_dry_run_go_undo(library, action):
         assert os.fsencode(library.photos / "1 small.xmp") not in after
     assert f"millrace dedupe undo {result['journal']}".encode() in done.stderr
 
-    back = library.run("undo", result["journal"])
+    dry = library.run("undo", result["journal"])
+    assert b"nothing was changed: a dry run; add --go" in dry.stderr and b"would" in dry.stdout
+    assert library.disk() == after
+    back = library.run("undo", result["journal"], "--go")
     assert back.returncode == 0, back.stdout
     assert library.disk() == before
     if action == "trash":
@@ -145,7 +148,7 @@ def test_purge(library):
     after = library.disk()
     assert {path: what for path, what in before.items() if path in after} == after
     assert len(after) == 3
-    assert library.run("undo", journal).returncode == 3
+    assert library.run("undo", journal, "--go").returncode == 3
     assert library.disk() == after
 
 
@@ -173,7 +176,7 @@ def test_not_duplicates_are_not_found_again_until_undone(library):
     assert library.search()["groups"] == []
     journal = summary(library)["journal"]
     assert f"to take it back: millrace dedupe undo {journal}".encode() in done.stderr
-    back = library.run("undo", journal)
+    back = library.run("undo", journal, "--go")
     assert b"no longer remembered as no duplicates" in back.stderr
     assert library.search()["groups"] == found["groups"]
 
@@ -195,7 +198,7 @@ def test_interrupt(library):
         pytest.skip("the run was faster than the signal")
     assert child.returncode == 130
     assert b"millrace dedupe undo" in words and b"goes on where this one stopped" in words
-    library.run("undo", summary(library)["journal"])
+    library.run("undo", summary(library)["journal"], "--go")
     assert library.disk() == before
 
 

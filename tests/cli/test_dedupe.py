@@ -400,11 +400,12 @@ def test_a_full_disk_leaves_no_half_result(tmp_path, folder):
     for index in range(4):
         scene(300, 200, index % 2).save(folder / f"{index}.png")
     out = tmp_path / "result.json"
-    out.write_text("old")
+    old = '{\n "millrace": "dedupe",\n "groups": []\n}\n'
+    out.write_text(old)
     script = f'ulimit -f 1; exec "{PROGRAM}" dedupe "{folder}" --catalog "{tmp_path}/c.sqlite" --json "{out}" --report "{tmp_path}/r.html" -q'
     done = subprocess.run(["bash", "-c", script], capture_output=True)
     assert done.returncode not in (0, 3)
-    assert out.read_text() == "old" and not (tmp_path / "r.html").exists()
+    assert out.read_text() == old and not (tmp_path / "r.html").exists()
     result, done = dedupe(tmp_path, folder)
     assert done.returncode == 0 and len(result["groups"]) == 2
 

@@ -236,8 +236,13 @@ def test_a_sheet_replaces_no_store_and_no_series(tmp_path):
     for name in ("c.h5", "p.npy", "photo.png"):
         before = (tmp_path / name).read_bytes()
         done = millrace(*args, "--sample", "4", "-o", tmp_path / name, check=False)
-        assert done.returncode == 1 and b"is no contact sheet" in done.stderr
+        reason = b"it is one of the inputs" if name == "p.npy" else b"not a contact sheet that this program wrote"
+        assert done.returncode == 1 and reason in done.stderr
         assert (tmp_path / name).read_bytes() == before
+    done = millrace(*args, "--sample", "4", "--overwrite", "-o", tmp_path / "p.npy", check=False)
+    assert done.returncode == 1 and np.load(tmp_path / "p.npy").shape == (100,)
+    millrace(*args, "--sample", "4", "--overwrite", "-o", tmp_path / "photo.png")
+    assert Image.open(tmp_path / "photo.png").size != (30, 20)
     for _ in range(2):  # a sheet is replaced
         millrace(*args, "--sample", "4", "-o", tmp_path / "sheet.png")
 

@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <vector>
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
@@ -16,7 +17,7 @@
 namespace millrace {
 namespace {
 
-constexpr unsigned kOthersWrite = 022, kOthers = 077;
+constexpr unsigned kGroupWrites = 020, kOthersWrite = 002, kOthers = 077;
 
 std::string data_folder() {
   const char* data = std::getenv("XDG_DATA_HOME");
@@ -48,14 +49,27 @@ std::string name_of_user(std::uint32_t id) {
   return user == nullptr ? fmt::format("the user {}", id) : fmt::format("{} ({})", user->pw_name, id);
 }
 
+// Distributions that make a group for each user let it write to all that the user makes.
+bool is_private_group(std::uint32_t id) {
+  const passwd* const user = ::getpwuid(::geteuid());
+  if (user == nullptr || user->pw_gid != id) return false;
+  const std::string name = user->pw_name;
+  const group* const found = ::getgrgid(id);
+  if (found == nullptr || name != found->gr_name) return false;
+  for (char** member = found->gr_mem; *member != nullptr; ++member) {
+    if (name != *member) return false;
+  }
+  return true;
+}
+
 // Why what is open is not believed; empty when it is.
-std::string doubt(const FileState& state, bool folder) {
+std::string doubt(int fd, const FileState& state, bool folder) {
   const std::uint32_t me = ::geteuid();
   const char* const what = folder ? "its folder" : "it";
   if (state.owner != me && !(folder && state.owner == 0)) {
     return fmt::format("{} belongs to {}, not to {}", what, name_of_user(state.owner), name_of_user(me));
   }
-  if ((state.mode & kOthersWrite) != 0) {
+  if (others_may_write(fd, state)) {
     return fmt::format("{} may be written by others (mode {:04o})", what, state.mode);
   }
   return "";
@@ -89,10 +103,18 @@ void believe(int fd, const std::string& path, bool folder, Trust trust) {
   tighten(fd, folder ? folder_of(path) : path, *state);
   if (!folder && !state->regular) throw Failure(ErrorCode::conflict, "it is not a regular file", printable(path));
   if (trust == Trust::files) return;
-  if (const std::string why = doubt(*state, folder); !why.empty()) throw Failure(not_believed(path, why, folder));
+  if (const std::string why = doubt(fd, *state, folder); !why.empty()) throw Failure(not_believed(path, why, folder));
 }
 
 }  // namespace
+
+bool others_may_write(int fd, const FileState& state) {
+  if ((state.mode & kOthersWrite) != 0) return true;
+  if ((state.mode & kGroupWrites) == 0) return false;
+  // With an access list, the group's bits are the most that anybody on it has.
+  if (::fgetxattr(fd, "system.posix_acl_access", nullptr, 0) > 0) return true;
+  return !is_private_group(state.group);
+}
 
 std::string data_path(const std::string& name) { return data_folder() + "/" + name; }
 
@@ -100,9 +122,7 @@ void make_folders(const std::string& folder) {
   for (std::size_t at = 1; at != std::string::npos;) {
     at = folder.find('/', at);
     const std::string part = folder.substr(0, at);
-    // What this program keeps is its owner's alone; a home's own folders are made as everybody makes them.
-    const mode_t mode = in_data_folder(part) ? 0700 : 0777;
-    if (::mkdir(part.c_str(), mode) != 0 && errno != EEXIST) {
+    if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) {
       const int reason = errno;
       struct stat info {};
       if (::stat(part.c_str(), &info) != 0)

@@ -3,7 +3,8 @@
 // Never: opens a file that somebody else could have written, or reaches one through a symbolic link.
 //
 // What such a file says is acted upon, so it is believed only where nobody else could have written it: the file and its
-// folder belong to the user who runs the program (the folder may be root's) and none but the owner may write to them.
+// folder belong to the user who runs the program (the folder may be root's) and none but the owner may write to them. A
+// group that is the user's alone (of the user's name, with nobody else in it) is nobody else.
 #pragma once
 
 #include <string>
@@ -19,8 +20,11 @@ enum class Trust : std::uint8_t { checked, files };
 
 // $XDG_DATA_HOME/millrace/NAME, or ~/.local/share/millrace/NAME. Failure(usage) where no home folder is known.
 std::string data_path(const std::string& name);
-// Makes a folder and those above it; Failure when that cannot be done.
+// Makes a folder and those above it, for their owner alone; Failure when that cannot be done.
 void make_folders(const std::string& folder);
+
+// Anybody but the owner may write to what is open: by its mode, or by an access list.
+bool others_may_write(int fd, const FileState& state);
 
 // The folder that a file of our own lies in; made, with mode 0700, where it is missing. Folders below the user's data
 // folder that earlier versions left open to others are closed to them. Failure(conflict) when it is not believed.

@@ -22,7 +22,6 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kLongestNote = 64 * 1024;
-constexpr unsigned kOthersWrite = 022;
 
 std::string percent_decoded(std::string_view text) {
   std::string out;
@@ -80,13 +79,13 @@ std::string original_place(const std::string& note, const std::string& top) {
   return "";
 }
 
-// The look of a trash's folder that is the user's own; nothing for any other.
-std::optional<FileState> own_folder(const std::string& path) {
+// A trash's folder: not the user's own; the user's, where others may write; the user's alone.
+enum class Whose : std::uint8_t { others, shared, own };
+Whose whose_folder(const std::string& path) {
   const auto folder = open_folder(path);
-  if (!folder) return std::nullopt;
-  const auto state = state_of_descriptor(folder->get());
-  if (!state || state->owner != ::geteuid()) return std::nullopt;
-  return state;
+  const auto state = folder ? state_of_descriptor(folder->get()) : std::nullopt;
+  if (!state || state->owner != ::geteuid()) return Whose::others;
+  return others_may_write(folder->get(), *state) ? Whose::shared : Whose::own;
 }
 
 std::string home_trash() {
@@ -139,7 +138,7 @@ bool shared_trash(const std::string& top) {
 std::optional<Error> prepare(const std::string& trash) {
   for (const char* part : {"", "/files", "/info"}) {
     if (auto error = make_folders_in_place(trash + part, 0700)) return error;
-    if (!own_folder(trash + part)) {
+    if (whose_folder(trash + part) == Whose::others) {
       return Error{ErrorCode::conflict, "the trash belongs to somebody else", printable(trash + part), ""};
     }
   }
@@ -210,9 +209,9 @@ const std::vector<TrashSearch::Trashed>& TrashSearch::listing(const std::string&
   // Where others may write, a note may be theirs: then a file is known by its inode alone.
   bool notes_count = true;
   for (const char* part : {"", "/files", "/info"}) {
-    const auto state = own_folder(trash + part);
-    if (!state && std::string_view(part) != "/info") return at->second;
-    notes_count = notes_count && state && (state->mode & kOthersWrite) == 0;
+    const Whose whose = whose_folder(trash + part);
+    if (whose == Whose::others && std::string_view(part) != "/info") return at->second;
+    notes_count = notes_count && whose == Whose::own;
   }
   const std::string files = trash + "/files";
   auto folder = open_folder(files);

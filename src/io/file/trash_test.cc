@@ -1,8 +1,10 @@
 #include "src/io/file/trash.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -54,6 +56,90 @@ TEST_F(Trash, NotesTellHardLinksApart) {
   TrashSearch search;
   EXPECT_EQ(search.find(a, before), one);
   EXPECT_EQ(search.find(b, before), two);
+}
+
+TEST_F(Trash, WhatGoesInIsFoundAndCanComeBack) {
+  const std::string data = std::getenv("XDG_DATA_HOME") == nullptr ? "" : std::getenv("XDG_DATA_HOME");
+  ::setenv("XDG_DATA_HOME", (top_ + "/data").c_str(), 1);
+  for (const char* text : {"first", "second"}) {
+    const std::string path = top_ + "/photos/a b%.jpg";
+    write(path, text);
+    const FileState before = state_of(path).or_throw();
+    const auto error = move_to_trash(path, before);
+    ASSERT_FALSE(error) << error->message();
+    const auto there = TrashSearch().find(path, before);
+    ASSERT_TRUE(there);
+    EXPECT_TRUE(state_of(*there).or_throw().same(before));
+    EXPECT_TRUE(there->starts_with(top_ + "/data/Trash/files/a b%")) << *there;
+    std::ifstream in(top_ + "/data/Trash/info/" + there->substr(there->find_last_of('/') + 1) + ".trashinfo");
+    std::string head, path_line, date;
+    std::getline(in, head);
+    std::getline(in, path_line);
+    std::getline(in, date);
+    EXPECT_EQ(head, "[Trash Info]");
+    EXPECT_TRUE(path_line.ends_with("/photos/a%20b%25.jpg")) << path_line;
+    EXPECT_EQ(date.substr(0, 13), "DeletionDate=");
+  }
+  EXPECT_EQ(state_of(top_ + "/data/Trash/files").or_throw().mode, 0700U);
+  // Another file than was meant stays where it is, and leaves no note.
+  const std::string path = top_ + "/photos/other.jpg";
+  write(path, "one");
+  FileState meant = state_of(path).or_throw();
+  meant.inode += 1;
+  EXPECT_EQ(move_to_trash(path, meant)->code, ErrorCode::conflict);
+  EXPECT_TRUE(std::filesystem::exists(path));
+  EXPECT_FALSE(std::filesystem::exists(top_ + "/data/Trash/info/other.jpg.trashinfo"));
+  data.empty() ? ::unsetenv("XDG_DATA_HOME") : ::setenv("XDG_DATA_HOME", data.c_str(), 1);
+}
+
+// A pipe would hang, and a device would never end.
+TEST_F(Trash, NotesThatAreNoFilesAreNotRead) {
+  const std::string path = top_ + "/photos/a.jpg";
+  write(path, "bytes");
+  const FileState before = state_of(path).or_throw();
+  std::filesystem::rename(path, trash_ + "/files/a.jpg");
+  ASSERT_EQ(::mkfifo((trash_ + "/info/a.jpg.trashinfo").c_str(), 0600), 0);
+  write(trash_ + "/files/b.jpg", "x");
+  std::filesystem::create_symlink("/dev/zero", trash_ + "/info/b.jpg.trashinfo");
+  write(trash_ + "/files/c.jpg", "x");
+  write(trash_ + "/info/c.jpg.trashinfo", "Path=" + std::string(1 << 20, 'x'));
+  EXPECT_EQ(TrashSearch().find(path, before), trash_ + "/files/a.jpg") << "the inode tells";
+}
+
+TEST_F(Trash, NothingIsBelievedWhereOthersMayWrite) {
+  const std::string path = top_ + "/photos/a.jpg";
+  write(path, "bytes");
+  FileState before = state_of(path).or_throw();
+  const std::string there = put_in(path, "a.jpg", "photos/a.jpg");
+  before.inode += 1;  // the note alone tells
+  EXPECT_EQ(TrashSearch().find(path, before), there);
+  ASSERT_EQ(::chmod((trash_ + "/info").c_str(), 0777), 0);
+  EXPECT_FALSE(TrashSearch().find(path, before)) << "the note may be anybody's";
+  ASSERT_EQ(::chmod((trash_ + "/info").c_str(), 0700), 0);
+  if (::getuid() != 0) GTEST_SKIP() << "the rest needs another user: run as root";
+  ASSERT_EQ(::chown((trash_ + "/info/a.jpg.trashinfo").c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(TrashSearch().find(path, before)) << "a foreign note";
+  ASSERT_EQ(::chown((trash_ + "/info/a.jpg.trashinfo").c_str(), 0, 0), 0);
+  ASSERT_EQ(::chown(trash_.c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(TrashSearch().find(path, before)) << "a foreign trash";
+  before.inode -= 1;
+  EXPECT_FALSE(TrashSearch().find(path, before));
+}
+
+// .Trash counts only where an administrator made it: sticky, and no link.
+TEST_F(Trash, ASharedTrashIsSticky) {
+  const std::string path = top_ + "/photos/a.jpg", shared = top_ + "/.Trash";
+  write(path, "bytes");
+  const FileState before = state_of(path).or_throw();
+  const std::string own = shared + "/" + std::to_string(getuid());
+  std::filesystem::create_directories(own + "/files");
+  std::filesystem::rename(path, own + "/files/a.jpg");
+  EXPECT_FALSE(TrashSearch().find(path, before));
+  ASSERT_EQ(::chmod(shared.c_str(), 01777), 0);
+  EXPECT_EQ(TrashSearch().find(path, before), own + "/files/a.jpg");
+  std::filesystem::rename(shared, top_ + "/real");
+  std::filesystem::create_directory_symlink(top_ + "/real", shared);
+  EXPECT_FALSE(TrashSearch().find(path, before));
 }
 
 TEST_F(Trash, AnotherFileOfThatNameIsNotTaken) {

@@ -106,6 +106,37 @@ TEST_F(WalkTest, LinksGiveTheSameNamesInWhateverOrderFoldersAreNamed) {
   EXPECT_EQ(names({"b/deep", "b", "a"}), expected);
 }
 
+// A link into /proc leads to every file of the machine, and one to another drive further than a person means.
+TEST_F(WalkTest, LinksStopAtTheSystemsStateAndAtOtherFileSystems) {
+  folder_.write("real/a", "x");
+  fs::create_directory_symlink("/proc/self", folder_.at("proc"));
+  fs::create_directory_symlink("/sys", folder_.at("sys"));
+  WalkOptions options;
+  options.follow_symlinks = true;
+  options.cross_file_systems = true;
+  EXPECT_THAT(found(options), ElementsAre("real/a"));
+  EXPECT_EQ(result_.unreadable.size(), 2U);
+  EXPECT_THAT(result_.unreadable[0].what, HasSubstr("the system's own state"));
+
+  struct stat here {
+  }, there{};
+  if (::stat("/dev/shm", &there) != 0 || ::stat(folder_.path().c_str(), &here) != 0 || here.st_dev == there.st_dev ||
+      ::access("/dev/shm", W_OK) != 0)
+    GTEST_SKIP() << "no second file system to write to";
+  std::string other = "/dev/shm/millrace-walk-XXXXXX";
+  ASSERT_NE(::mkdtemp(other.data()), nullptr);
+  std::ofstream(other + "/b") << "x";
+  fs::create_directory_symlink(other, folder_.at("other"));
+  EXPECT_THAT(found(options), ElementsAre("other/b", "real/a"));
+  options.cross_file_systems = false;
+  EXPECT_THAT(found(options), ElementsAre("real/a"));
+  ASSERT_EQ(result_.unreadable.size(), 3U);
+  EXPECT_THAT(result_.unreadable[0].message(), HasSubstr("--cross-file-systems"));
+  // A root on that file system is a person's word.
+  EXPECT_EQ(walk({folder_.path(), other}, options).files.size(), 2U);
+  fs::remove_all(other);
+}
+
 TEST_F(WalkTest, HardLinksAreToldByTheirNumbers) {
   folder_.write("a", "x");
   ASSERT_EQ(::link(folder_.at("a").c_str(), folder_.at("b").c_str()), 0);

@@ -191,8 +191,7 @@ void Outputs::look_at(const OutputKind& kind, Output& output) const {
     if (!reader) throw Failure(reader.error());
     const std::string what = what_it_is(path, (*reader)->peek());
     if (state->size > 0 && !options_.overwrite && !(kind.ours && kind.ours(**reader))) {
-      throw refuse(fmt::format("it is there, and nothing tells that this program wrote it as {}: it is {}", kind.name,
-                               what),
+      throw refuse(fmt::format("it is there, and is {}, not {} that this program wrote", what, kind.name),
                    "name another output, or add --overwrite to replace it");
     }
   }

@@ -235,7 +235,7 @@ TEST_F(ApplyFailures, AJournalThatOthersCouldHaveWrittenIsNotBelieved) {
     EXPECT_THAT(back.json.value("failure", ""), HasSubstr(why));
     EXPECT_EQ(disk(), before);
   };
-  ASSERT_EQ(::chmod(journal().c_str(), 0620), 0);
+  ASSERT_EQ(::chmod(journal().c_str(), 0602), 0);
   refused("may be written by others");
   ASSERT_EQ(::chmod(journal().c_str(), 0600), 0);
   ASSERT_EQ(::chmod(top_.c_str(), 0777), 0);
