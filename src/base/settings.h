@@ -31,7 +31,7 @@ class Settings {
     std::string help;        // one sentence, without a full stop
     std::string group;       // heading under which the help shows it
     bool repeatable = false;
-    bool consent = false;  // given on the command line alone
+    bool consent = false;             // given on the command line alone
     std::vector<std::string> values;  // as text; a switch holds "true" or "false"
     Origin origin = Origin::default_value;
     Setter set;

@@ -153,7 +153,8 @@ TEST(Text, CsvQuotesOnlyWhatNeedsIt) {
   for (const char* formula : {"=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-", "\t=1"}) {
     EXPECT_EQ(csv_field(formula), std::string("'") + formula);
   }
-  for (const char* plain : {"-5", "+0.25", "-1e-9", "-inf", "", "a=b", "2024-01-01"}) EXPECT_EQ(csv_field(plain), plain);
+  for (const char* plain : {"-5", "+0.25", "-1e-9", "-inf", "", "a=b", "2024-01-01"})
+    EXPECT_EQ(csv_field(plain), plain);
   EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
 }
 

@@ -26,8 +26,8 @@ class ApplyingCommand : public Command {
 
   OutputKind json_kind() const override {
     return {"the result of millrace dedupe apply, undo or purge", Readers::owner,
-            json_result("apply", {"command", "action", "go", "id", "journal?", "journal_base64?", "interrupted", "items",
-                                  "totals", "notes"})};
+            json_result("apply", {"command", "action", "go", "id", "journal?", "journal_base64?", "interrupted",
+                                  "items", "totals", "notes"})};
   }
 
   // --plan: the dry run's list.

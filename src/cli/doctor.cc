@@ -19,11 +19,10 @@ void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
   command->callback([&chosen, json, overwrite] {
     chosen = [json, overwrite] {
       Outputs outputs({*overwrite, true});
-      const Output output = outputs.add(
-          "--json", *json,
-          {"a doctor's report", Readers::everyone,
-           json_result("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper", "formats", "libraries",
-                                  "self_test", "to_do"})});
+      const Output output = outputs.add("--json", *json,
+                                        {"a doctor's report", Readers::everyone,
+                                         json_result("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper",
+                                                                "formats", "libraries", "self_test", "to_do"})});
       const doctor::Findings findings = doctor::examine(MILLRACE_VERSION, helper_program());
       if (*json != "-") fmt::print("{}", doctor::text_of(findings));
       if (output) output.write(doctor::json_of(findings).dump(1) + "\n");

@@ -27,9 +27,8 @@ class HashCommand : public Command {
   OutputKind json_kind() const override { return {"the result of millrace hash", Readers::owner, {}}; }
 
   ExitCode run(RunContext& context) override {
-    const hash::Summary summary = hash::run(options_, context, [](std::string_view text) {
-      write_all(STDOUT_FILENO, text, "standard output");
-    });
+    const hash::Summary summary =
+        hash::run(options_, context, [](std::string_view text) { write_all(STDOUT_FILENO, text, "standard output"); });
     say(fmt::format("{} pictures hashed in {}, {}/s{}{}", grouped(summary.pictures), duration_text(summary.seconds),
                     rate_text(static_cast<double>(summary.pictures) / std::max(summary.seconds, 1e-9)),
                     summary.unreadable > 0 ? fmt::format("; {} could not be used", grouped(summary.unreadable)) : "",

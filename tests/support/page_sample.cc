@@ -183,7 +183,8 @@ int run(const std::vector<std::string>& arguments) {
   if (!model_path.empty()) {
     std::ifstream file(model_path);
     const json model = json::parse(file);
-    DuplicatesPage page(millrace::Output::in_place_of_anything(out), header_of(model.value("header", json::object())), limit);
+    DuplicatesPage page(millrace::Output::in_place_of_anything(out), header_of(model.value("header", json::object())),
+                        limit);
     for (const json& group : model.value("groups", json::array())) page.add_group(group_of(group));
     page.finish();
     return 0;

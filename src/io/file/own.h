@@ -34,8 +34,8 @@ void use_own_folder_of(const std::string& file, Trust trust);
 // others first. Else Error(conflict) that says whose it is, and what to do.
 std::optional<Error> check_own_file(const std::string& path, Trust trust);
 
-// Opens a file that may be believed; with `create` makes it, with mode 0600, where it is missing. Failure(conflict) when
-// it is not believed, (not_found) when it is not there.
+// Opens a file that may be believed; with `create` makes it, with mode 0600, where it is missing. Failure(conflict)
+// when it is not believed, (not_found) when it is not there.
 Descriptor open_own_file(const std::string& path, Trust trust, bool write, bool create);
 
 }  // namespace millrace

@@ -48,8 +48,8 @@ std::optional<FileState> state_of_descriptor(int fd);
 
 class Place {
  public:
-  // Error(conflict) when a folder of the path is a symbolic link, (not_found) when it is not there. The last name may be
-  // anything, or nothing; it is neither "." nor "..".
+  // Error(conflict) when a folder of the path is a symbolic link, (not_found) when it is not there. The last name may
+  // be anything, or nothing; it is neither "." nor "..".
   static Outcome<Place> of(const std::string& path);
 
   const std::string& path() const { return path_; }

@@ -32,8 +32,8 @@ std::optional<Error> rename_new(const std::string& from, const std::string& to,
 std::optional<Error> rename_over(const std::string& from, const std::string& to);
 
 // A copy under a new name, synced, with the time given, and the permissions and, where allowed, the owner that the
-// original has now; set-user-id and set-group-id are not carried over. Compared byte by byte with the original before it
-// gets its name. It is made under `temporary` first, which is replaced.
+// original has now; set-user-id and set-group-id are not carried over. Compared byte by byte with the original before
+// it gets its name. It is made under `temporary` first, which is replaced.
 std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
                               std::int64_t mtime_ns);
 // The same in place of whatever file is called `to`.

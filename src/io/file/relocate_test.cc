@@ -115,7 +115,8 @@ TEST_F(Relocate, NoLinkIsFollowedStepByStep) {
       _exit(77);
     }
     const auto refused = rename_new(top_ + "link/deep/a", top_ + "b");
-    const bool right = refused && refused->code == ErrorCode::conflict && !rename_new(top_ + "real/deep/a", top_ + "b") &&
+    const bool right = refused && refused->code == ErrorCode::conflict &&
+                       !rename_new(top_ + "real/deep/a", top_ + "b") &&
                        rename_new(top_ + "none/a", top_ + "c")->code == ErrorCode::not_found;
     _exit(right ? 0 : 1);
   }
@@ -131,8 +132,8 @@ TEST_F(Relocate, AnotherFileThanTheExpectedGoesBack) {
   const FileState expected = state_of(a).or_throw();
   put("b", "another");
   std::filesystem::rename(top_ + "b", a);
-  for (const auto& error : {rename_new(a, top_ + "c", expected), move_new(a, top_ + "c", top_ + "t", expected),
-                            remove_name(a, expected)}) {
+  for (const auto& error :
+       {rename_new(a, top_ + "c", expected), move_new(a, top_ + "c", top_ + "t", expected), remove_name(a, expected)}) {
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code, ErrorCode::conflict);
     EXPECT_EQ(text(a), "another");
@@ -164,9 +165,11 @@ TEST_F(Relocate, AccessIsOwnerGroupModeAndList) {
   ASSERT_EQ(::chmod(b.c_str(), 0640), 0);
   EXPECT_TRUE(same_access(a, b).or_throw());
   // Version 2: the owner rw, the user 12345 r, the group r, the mask r, others nothing.
-  const unsigned char list[] = {2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 0x39, 0x30, 0,   0,   4,  0,
-                                4, 0, 255, 255, 255, 255, 16, 0, 4, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255};
-  if (::setxattr(b.c_str(), "system.posix_acl_access", list, sizeof list, 0) != 0) GTEST_SKIP() << "no access lists here";
+  const unsigned char list[] = {2, 0,    0,    0,   1,   0,   6,  0, 255, 255, 255, 255, 2,   0,  4,
+                                0, 0x39, 0x30, 0,   0,   4,   0,  4, 0,   255, 255, 255, 255, 16, 0,
+                                4, 0,    255,  255, 255, 255, 32, 0, 0,   0,   255, 255, 255, 255};
+  if (::setxattr(b.c_str(), "system.posix_acl_access", list, sizeof list, 0) != 0)
+    GTEST_SKIP() << "no access lists here";
   EXPECT_FALSE(same_access(a, b).or_throw());
 }
 

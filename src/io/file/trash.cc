@@ -149,8 +149,7 @@ std::optional<Error> prepare(const std::string& trash) {
 std::string numbered(std::string_view name, int number) {
   std::string out(name);
   const std::size_t dot = name.find_last_of('.');
-  if (number > 1)
-    out.insert(dot == std::string_view::npos || dot == 0 ? out.size() : dot, fmt::format(".{}", number));
+  if (number > 1) out.insert(dot == std::string_view::npos || dot == 0 ? out.size() : dot, fmt::format(".{}", number));
   return out;
 }
 
@@ -167,7 +166,8 @@ std::optional<Error> put_in(const std::string& trash, const std::string& noted_p
     if (!note) return note.error();
     // The note first, and only where there is none: with it the name is ours.
     step("note what goes into the trash");
-    const Descriptor out(::openat(note->folder(), note->name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const Descriptor out(
+        ::openat(note->folder(), note->name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!out && errno == EEXIST) continue;
     if (!out) return system_error("the trash cannot take a note", printable(note->path()), errno);
     if (::write(out.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) || ::fsync(out.get()) != 0) {

@@ -24,8 +24,8 @@ struct WalkOptions {
   bool hidden = false;  // also names that begin with a dot
   // Also what symbolic links inside a folder point to, unless it lies in the folders and so has a name already.
   bool follow_symlinks = false;
-  // Links are followed to other file systems than those of the roots too. What /proc and /sys hold is never entered, but
-  // for a root that lies there.
+  // Links are followed to other file systems than those of the roots too. What /proc and /sys hold is never entered,
+  // but for a root that lies there.
   bool cross_file_systems = false;
   std::vector<std::string> exclude;  // glob patterns (src/base/text.h); a folder that matches is not entered
   std::function<bool()> cancelled;

@@ -182,7 +182,8 @@ void Outputs::look_at(const OutputKind& kind, Output& output) const {
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     const auto state = file ? state_of_descriptor(file.get()) : std::nullopt;
     if (!state) {
-      throw Failure(system_error("it is there and cannot be read, so nothing tells what it is", printable(path), errno));
+      throw Failure(
+          system_error("it is there and cannot be read, so nothing tells what it is", printable(path), errno));
     }
     if (is_input(path, *state)) throw refuse("it is one of the inputs, which are never replaced");
     if (!may_be_replaced(path, info)) throw refuse("it belongs to another user");

@@ -113,8 +113,8 @@ class Outputs {
 
 // The first key of every JSON object that this program writes: {"millrace": "NAME", ...
 inline constexpr const char* kJsonMark = "millrace";
-// Recognises it; or, where keys are given, an object of an earlier version, whose keys were exactly these, in this order.
-// A key that ends in "?" may be missing.
+// Recognises it; or, where keys are given, an object of an earlier version, whose keys were exactly these, in this
+// order. A key that ends in "?" may be missing.
 std::function<bool(FileReader&)> json_result(std::string name, std::vector<std::string> earlier_keys);
 // Recognises a table by its whole header line.
 std::function<bool(FileReader&)> table_with_header(std::string header);

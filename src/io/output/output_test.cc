@@ -20,7 +20,9 @@ using testing::Not;
 
 class OutputTest : public testing::Test {
  protected:
-  static OutputKind kind() { return {"a result", Readers::owner, json_result("test", {"items", "journal?", "totals"})}; }
+  static OutputKind kind() {
+    return {"a result", Readers::owner, json_result("test", {"items", "journal?", "totals"})};
+  }
 
   // What is said of a name; empty when it may be written.
   std::string refusal(const std::string& name, bool overwrite = false) {

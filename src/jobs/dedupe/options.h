@@ -60,7 +60,6 @@ struct Options {
 inline constexpr const char* kTrustFilesHelp =
     "believe the catalogue and the journal where the file system has no owners and modes (FAT, some network drives)";
 
-
 void describe(Settings& settings, Options& options);
 
 // The criteria of `--keep`, checked.

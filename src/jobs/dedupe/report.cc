@@ -232,8 +232,7 @@ std::string summary_of(const Result& result) {
                        library.unreadable.size() == 1 ? "file" : "files");
     constexpr std::size_t kShown = 10;
     for (std::size_t i = 0; i < std::min(kShown, library.unreadable.size()); ++i) {
-      out += fmt::format("  {}: {}\n", printable(library.unreadable[i].path),
-                         printable(library.unreadable[i].reason));
+      out += fmt::format("  {}: {}\n", printable(library.unreadable[i].path), printable(library.unreadable[i].reason));
     }
     if (library.unreadable.size() > kShown) out += "  ... --json lists them all\n";
   }

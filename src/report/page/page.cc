@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 // How pages begin; and how they did before they said who made them, to the end of the title that all of them had.
 constexpr std::string_view kBeginning =
-    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" content=\"Millrace "
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" "
+    "content=\"Millrace "
     "dedupe\">\n";
 constexpr std::string_view kEarlierBeginning =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "

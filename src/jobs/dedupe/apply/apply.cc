@@ -253,9 +253,9 @@ void describe(Settings& settings, ApplyOptions& options) {
                     options.within);
   settings.add_switch("follow-symlinks", "also touch files that dedupe --follow-symlinks found through symbolic links",
                       options.follow_symlinks);
-  settings.add_switch("ignore-access",
-                      "hardlink: also make one file of two whose owner, group, mode or access list differ",
-                      options.ignore_access);
+  settings.add_consent("ignore-access",
+                       "hardlink: also make one file of two whose owner, group, mode or access list differ",
+                       options.ignore_access);
 }
 
 Applied apply(const ApplyOptions& options, RunContext& context) {

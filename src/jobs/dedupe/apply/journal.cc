@@ -241,7 +241,8 @@ void JournalWriter::line(std::string text, bool now) {
   }
   if (!now) return;
   step("sync the journal");
-  if (::fdatasync(file_.get()) != 0) throw Failure(system_error("the journal cannot be synced", printable(path_), errno));
+  if (::fdatasync(file_.get()) != 0)
+    throw Failure(system_error("the journal cannot be synced", printable(path_), errno));
 }
 
 void JournalWriter::folder(const std::string& path) {

@@ -49,7 +49,9 @@ bool keeps_its_folders(const std::string& to, const std::string& path, const std
 }
 
 std::optional<std::string> wrong_target(const Record& r, const Journal& journal) {
-  const auto says = [&](const char* what) { return fmt::format("says that {} {} '{}'", printable(r.path), what, printable(r.to)); };
+  const auto says = [&](const char* what) {
+    return fmt::format("says that {} {} '{}'", printable(r.path), what, printable(r.to));
+  };
   switch (journal.action) {
     case Action::trash:
       if (!r.to.empty()) return says("went elsewhere than to the trash:");
@@ -58,7 +60,8 @@ std::optional<std::string> wrong_target(const Record& r, const Journal& journal)
       if (r.survivors.empty() || r.to != r.survivors[0]) return says("became one with a file that was not to stay:");
       return std::nullopt;
     case Action::remove:
-      if (folder_of(folder_of(r.to)) != folder_of(r.path) || !is_set_aside_name(file_name(folder_of(r.to)), journal.id) ||
+      if (folder_of(folder_of(r.to)) != folder_of(r.path) ||
+          !is_set_aside_name(file_name(folder_of(r.to)), journal.id) ||
           !is_numbered(file_name(r.to), file_name(r.path)))
         return says("was set aside elsewhere than beside it:");
       return std::nullopt;
@@ -73,12 +76,14 @@ std::optional<std::string> wrong_target(const Record& r, const Journal& journal)
 
 std::optional<std::string> why_not_ours(const Record& r, const Journal& journal) {
   for (const std::string* path : {&r.path, &r.to, &r.temporary, &r.main}) {
-    if (!path->empty() && !is_plain_path(*path)) return fmt::format("names '{}', which is no plain path", printable(*path));
+    if (!path->empty() && !is_plain_path(*path))
+      return fmt::format("names '{}', which is no plain path", printable(*path));
   }
   for (const std::string& survivor : r.survivors) {
     if (!is_plain_path(survivor)) return fmt::format("names '{}', which is no plain path", printable(survivor));
   }
-  if (journal.action != Action::trash && r.to.empty()) return fmt::format("does not say where {} went", printable(r.path));
+  if (journal.action != Action::trash && r.to.empty())
+    return fmt::format("does not say where {} went", printable(r.path));
   if (auto wrong = wrong_target(r, journal)) return wrong;
   const std::string temporary = temporary_name(journal.action, r.path, r.to, journal.id, r.number);
   if (r.temporary != temporary) {
@@ -94,7 +99,8 @@ bool is_journal_id(std::string_view text) {
   constexpr std::size_t kDigitsOfAnId = 16;
   if (text.size() < kDigitsOfAnId) return false;
   const std::string_view hex = text.substr(0, kDigitsOfAnId), rest = text.substr(kDigitsOfAnId);
-  return hex.find_first_not_of("0123456789abcdef") == std::string_view::npos && (rest.empty() || is_number_suffix(rest));
+  return hex.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+         (rest.empty() || is_number_suffix(rest));
 }
 
 bool is_plain_path(std::string_view path) {

@@ -22,7 +22,10 @@ std::string joined(const std::string& folder, std::string_view name) {
 class Planner {
  public:
   Planner(const PlanInput& input, Applied& applied, RunContext& context)
-      : input_(input), applied_(applied), context_(context), subjects_(input.decisions, input.references, input.known, input.follow_symlinks) {
+      : input_(input),
+        applied_(applied),
+        context_(context),
+        subjects_(input.decisions, input.references, input.known, input.follow_symlinks) {
     for (const Record& record : input.journal.records) next_number_ = std::max(next_number_, record.number + 1);
   }
 
@@ -113,9 +116,10 @@ class Planner {
       const auto same = same_access(subject.path, survivor->path);
       if (!same) return leave(subject, same.error().what);
       if (!*same && !input_.ignore_access) {
-        return leave(subject, fmt::format("its owner, group, mode or access list is not that of {}, and would become it; "
-                                          "--ignore-access links them",
-                                          printable(survivor->path)));
+        return leave(subject,
+                     fmt::format("its owner, group, mode or access list is not that of {}, and would become it; "
+                                 "--ignore-access links them",
+                                 printable(survivor->path)));
       }
     }
     if (input_.action == Action::move && inside(subject.path, input_.destination)) {

@@ -52,7 +52,7 @@ void add_path(Json& object, const std::string& name, const std::string& path) {
 }
 
 constexpr State kStates[] = {State::planned, State::done, State::before, State::left,
-                              State::failed,  State::lost, State::waiting};
+                             State::failed,  State::lost, State::waiting};
 
 }  // namespace
 
@@ -90,17 +90,17 @@ std::uint64_t Applied::bytes(State state) const {
 
 ExitCode Applied::exit_code() const {
   if (interrupted) return ExitCode::interrupted;
-  return count(State::left) + count(State::failed) + count(State::lost) + notes.size() > 0 ? ExitCode::partial : ExitCode::done;
+  return count(State::left) + count(State::failed) + count(State::lost) + notes.size() > 0 ? ExitCode::partial
+                                                                                           : ExitCode::done;
 }
 
 std::string table_of(const Applied& applied) {
   std::string known, others;
   for (const Item& item : applied.items) {
     const bool by_itself = !item.known && item.state != State::left;
-    (by_itself ? others : known) +=
-        fmt::format("{:<8}{:>10}  {}{}{}{}\n", name_of(item.state), to_text(Bytes{item.size}),
-                    item.main.empty() ? "" : "+ ", printable(item.path), place_of(applied, item),
-                    item.reason.empty() ? "" : ": " + printable(item.reason));
+    (by_itself ? others : known) += fmt::format(
+        "{:<8}{:>10}  {}{}{}{}\n", name_of(item.state), to_text(Bytes{item.size}), item.main.empty() ? "" : "+ ",
+        printable(item.path), place_of(applied, item), item.reason.empty() ? "" : ": " + printable(item.reason));
   }
   if (others.empty()) return known;
   return known + "\nnot known to the catalogue, touched because of --within:\n" + others;
@@ -151,7 +151,11 @@ std::string summary_of(const Applied& applied) {
 }
 
 std::string json_of(const Applied& applied) {
-  Json out{{"millrace", "apply"}, {"command", applied.deed}, {"action", name_of(applied.action)}, {"go", applied.go}, {"id", applied.id}};
+  Json out{{"millrace", "apply"},
+           {"command", applied.deed},
+           {"action", name_of(applied.action)},
+           {"go", applied.go},
+           {"id", applied.id}};
   add_path(out, "journal", applied.journal);
   out["interrupted"] = applied.interrupted;
   out["items"] = Json::array();

@@ -64,8 +64,9 @@ class Restorer {
         if (path_) return nothing();
       }
       if (path_ && path_->same_look(r_.before)) return as(State::before, r_.path, "it is back already");
-      return as(State::lost, "",
-                r_.purging ? "it was purged" : "it is neither in its old place nor where it was put: somebody removed it");
+      return as(
+          State::lost, "",
+          r_.purging ? "it was purged" : "it is neither in its old place nor where it was put: somebody removed it");
     }
     const auto there = now(*found);
     if (one_file(path_, there)) {  // a rename that was cut off half way: two names of one file
