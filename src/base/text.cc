@@ -243,7 +243,7 @@ bool glob_match(std::string_view pattern, std::string_view path) {
 }
 
 std::string csv_field(const std::string& field) {
-  const std::string text = looks_like_a_formula(field) ? "'" + field : field;
+  std::string text = looks_like_a_formula(field) ? "'" + field : field;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -43,7 +43,17 @@ void check_device(const std::string& device) {
                 "use auto, cpu, cuda or cuda:N");
 }
 
-OutputKind trace_kind() { return {"a trace", Readers::everyone, json_result("trace", {})}; }
+OutputKind trace_kind() {
+  const auto ours = [](FileReader& file) {
+    if (json_result("trace", {})(file)) return true;
+    // Before traces said who made them they began with a thread's name, or with a stage's totals.
+    const auto front = file.peek();
+    const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
+    return text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"name":"worker )") ||
+           text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"bytes":)");
+  };
+  return {"a trace", Readers::everyone, ours};
+}
 
 }  // namespace
 

@@ -20,7 +20,8 @@ using millrace::CatalogPicture;
 using millrace::ContentHash;
 
 struct Tables {
-  std::string path = "/dev/shm/millrace-fuzz-" + std::to_string(::getpid()) + ".sqlite";
+  // In a folder of its own: a catalogue is believed only where nobody else may write.
+  std::string folder = "/dev/shm/millrace-fuzz-" + std::to_string(::getpid()), path = folder + "/catalog.sqlite";
   std::unique_ptr<Catalog> catalog;
   sqlite3* db = nullptr;
 
@@ -37,6 +38,7 @@ struct Tables {
   }
   void remove() const {
     for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((path + suffix).c_str());
+    ::rmdir(folder.c_str());
   }
 };
 

@@ -107,11 +107,30 @@ def arrays():
             yield b"\x93NUMPY" + bytes([version, 0]) + length + text + bytes(count * int(kind[2]))
 
 
+# Of each action one; the paths fit each other, so that what is changed in them is what is tried.
+JOURNALS = [
+    b'{"millrace_journal": 1, "id": "0123456789abcdef", "action": "delete", "decisions": "/d.json"}\n'
+    b'{"folder": "/p/.millrace-removed-0123456789abcdef"}\n'
+    b'{"n": 1, "intent": "delete", "path": "/p/a.jpg", "to": "/p/.millrace-removed-0123456789abcdef/a (2).jpg", '
+    b'"survivor": "/p/b.jpg", "size": 5, "mtime_ns": 7, "mode": 420, "owner": 0, "group_id": 0, "device": 1, "inode": 2}\n'
+    b'{"n": 1, "done": true}\n{"undo": true}\n{"n": 1, "undone": "/p/a.jpg"}\n{"undo": "finished"}\n',
+    b'{"millrace_journal": 1, "id": "0123456789abcdef-2", "action": "move", "destination": "/m"}\n{"folder": "/m/p"}\n'
+    b'{"n": 1, "intent": "move", "path": "/x/p/a.jpg", "to": "/m/p/a.jpg", "main": "/x/p/a.raw", '
+    b'"temporary": "/m/p/.millrace-partial-0123456789abcdef-2-1", "size": 5, "mtime_ns": -7}\n{"n": 1, "failed": "x"}\n',
+    b'{"millrace_journal": 1, "id": "0123456789abcdef", "action": "hardlink"}\n'
+    b'{"n": 3, "intent": "hardlink", "path": "/p/a.jpg", "to": "/p/b.jpg", "survivor": "/p/b.jpg", '
+    b'"temporary": "/p/.millrace-link-0123456789abcdef-3", "hash": "00112233445566778899aabbccddeeff"}\n',
+    b'{"millrace_journal": 1, "id": "0123456789abcdef", "action": "trash"}\n'
+    b'{"apart": [["00112233445566778899aabbccddeeff", "10112233445566778899aabbccddeeff"]], "catalog": "/c"}\n'
+    b'{"n": 1, "intent": "trash", "path": "/p/a\\ufffd.jpg", "path_base64": "L3AvYf8uanBn"}\n{"n": 1, "purge": true}\n{"cut',
+]
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
     for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS,
                          "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
-                         "npy": arrays()}.items():
+                         "npy": arrays(), "journal": JOURNALS}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

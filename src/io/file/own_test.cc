@@ -20,8 +20,10 @@ constexpr uid_t kSomebody = 12345;
 class OwnTest : public testing::Test {
  protected:
   void SetUp() override {
-    data_ = std::getenv("XDG_DATA_HOME") == nullptr ? "" : std::getenv("XDG_DATA_HOME");
-    home_ = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+    for (const auto& [name, value] : {std::pair{"XDG_DATA_HOME", &data_}, std::pair{"HOME", &home_}}) {
+      const char* const former = std::getenv(name);
+      *value = former == nullptr ? "" : former;
+    }
     ::setenv("XDG_DATA_HOME", folder_.at("data").c_str(), 1);
     std::filesystem::create_directory(folder_.at("data"));
     file_ = folder_.write("mine/file", "x");

@@ -59,7 +59,8 @@ TEST_F(Trash, NotesTellHardLinksApart) {
 }
 
 TEST_F(Trash, WhatGoesInIsFoundAndCanComeBack) {
-  const std::string data = std::getenv("XDG_DATA_HOME") == nullptr ? "" : std::getenv("XDG_DATA_HOME");
+  const char* const former = std::getenv("XDG_DATA_HOME");
+  const std::string data = former == nullptr ? "" : former;
   ::setenv("XDG_DATA_HOME", (top_ + "/data").c_str(), 1);
   for (const char* text : {"first", "second"}) {
     const std::string path = top_ + "/photos/a b%.jpg";

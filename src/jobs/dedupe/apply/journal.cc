@@ -159,7 +159,10 @@ const Record* Journal::latest_of(const std::string& wanted) const {
 Journal read_journal(const std::string& path, Trust trust) {
   auto reader = FileReader::of(open_own_file(path, trust, false, false), path, FileReader::Hashing::off);
   if (!reader) throw Failure(reader.error());
-  const std::string text = read_text(**reader).or_throw();
+  return parse_journal(read_text(**reader).or_throw(), path);
+}
+
+Journal parse_journal(std::string_view text, const std::string& path) {
   Journal journal;
   journal.path = path;
   std::map<std::uint64_t, std::size_t> at;

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,8 +69,10 @@ struct Journal {
   const Record* latest_of(const std::string& path) const;
 };
 
-// Failure(bad_data) when the file is not a journal that this program could have written; (conflict) when it is not
-// believed (src/io/file/own.h); (not_found) when it is not there.
+// The text of a journal; `path` is for messages. Failure(bad_data) when this program could not have written it.
+Journal parse_journal(std::string_view text, const std::string& path);
+// Failure as of parse_journal(); (conflict) when the file is not believed (src/io/file/own.h); (not_found) when it is not
+// there.
 Journal read_journal(const std::string& path, Trust trust);
 
 class JournalWriter {

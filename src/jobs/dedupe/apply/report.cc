@@ -140,7 +140,7 @@ std::string summary_of(const Applied& applied) {
   if (applied.interrupted) out += "interrupted: the same command goes on where this one stopped\n";
   if (applied.deed == "apply" && applied.go &&
       applied.count(State::done) + applied.count(State::before) + applied.count(State::waiting) + applied.apart > 0) {
-    out += fmt::format("journal: {}\nto take it back: millrace dedupe undo {}\n", printable(applied.journal),
+    out += fmt::format("journal: {}\nto take it back: millrace dedupe undo {} --go\n", printable(applied.journal),
                        printable(journal));
     if (applied.action == Action::remove) {
       out += fmt::format("to free the space for good: millrace dedupe purge {} --go\n", printable(journal));

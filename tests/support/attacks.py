@@ -1,0 +1,241 @@
+"""What the attacks share: a scratch folder, who runs the program and who is against them, and runs with bounds."""
+
+import contextlib
+import json
+import os
+import pathlib
+import random
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import traceback
+
+import pytest
+from PIL import Image, ImageDraw
+from program import BUILD, PROGRAM
+
+USER, ATTACKER = 60101, 60102  # in no list of users; only root can run as them
+SECONDS = 30
+MEMORY = 1 << 30
+# A run that would fill the machine ends here; what it may use is MEMORY. Sanitizers map far more than they use.
+MOST_ADDRESSES = resource.RLIM_INFINITY if BUILD.name in ("asan", "tsan") else 6 << 30
+ROOT = os.geteuid() == 0
+MOMENT = 10**18 + 123456789  # of last change, of every picture
+
+
+def needs_root(what):
+    if not ROOT:
+        pytest.skip(f"only root can {what}")
+
+
+def become(uid):
+    """In a child: this user for good, with no other groups."""
+    if ROOT and uid != 0:
+        os.setgroups([])
+        os.setgid(uid)
+        os.setuid(uid)
+
+
+def picture(path, seed, size=(120, 90)):
+    """A picture of its own for every seed."""
+    rng = random.Random(seed)
+    image = Image.new("RGB", (120, 90), tuple(rng.randrange(256) for _ in range(3)))
+    draw = ImageDraw.Draw(image)
+    for _ in range(12):
+        x, y = rng.randrange(100), rng.randrange(70)
+        colour = tuple(rng.randrange(256) for _ in range(3))
+        draw.rectangle([x, y, x + rng.randrange(10, 60), y + rng.randrange(10, 50)], fill=colour)
+    image.resize(size).save(path)
+    os.utime(path, ns=(MOMENT, MOMENT))
+    return pathlib.Path(path)
+
+
+def copied(source, target):
+    shutil.copy(source, target)
+    os.utime(target, ns=(MOMENT, MOMENT))
+    return pathlib.Path(target)
+
+
+def state(folder):
+    """Everything in a folder: what it is, whose, with what mode, time and bytes."""
+    found = {}
+    for path in [pathlib.Path(folder), *pathlib.Path(folder).rglob("*")]:
+        info = path.lstat()
+        row = [info.st_mode, info.st_uid, info.st_gid, info.st_nlink if path.is_file() else 0]
+        if path.is_symlink():
+            row.append(os.readlink(path))
+        elif path.is_file():
+            row += [info.st_mtime_ns, info.st_ino, path.read_bytes()]
+        found[str(path.relative_to(folder))] = row
+    return found
+
+
+class Done:
+    """A run that ended within its bounds."""
+
+    def __init__(self, code, out, err, peak):
+        self.code, self.out, self.err, self.peak = code, out, err, peak
+        self.words = out + err
+
+    def refused(self, *words):
+        """It failed, and said why; nothing of the program itself broke."""
+        assert self.code in (1, 2), (self.code, self.words)
+        for word in words:
+            assert os.fsencode(word) in self.err, (word, self.err)
+        return self
+
+    def fine(self, *codes):
+        assert self.code in (codes or (0,)), (self.code, self.words)
+        return self
+
+
+def bounded(arguments, uid, seconds=SECONDS, memory=MEMORY, umask=0o022, stdout=None, **options):
+    """Runs a program as a user. It fails the test when it takes longer or more than it may, and says which."""
+
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.umask(umask)
+        become(uid)
+
+    arguments = [os.fspath(a) for a in arguments]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = subprocess.Popen(
+            arguments, stdin=subprocess.DEVNULL, stdout=stdout or out, stderr=err, preexec_fn=prepare,
+            start_new_session=True, **options,
+        )
+        ending = os.pidfd_open(child.pid)
+        late = not select.select([ending], [], [], seconds)[0]
+        os.close(ending)
+        if late:
+            os.killpg(child.pid, signal.SIGKILL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        done = Done(child.returncode, out.read(), err.read(), usage.ru_maxrss * 1024)
+    assert not late, f"the bound in time: it was not done after {seconds} s; it had said {done.words!r}"
+    assert done.peak <= memory, f"the bound in memory: it took {done.peak} bytes, of {memory}"
+    assert done.code >= 0, f"it was ended by signal {-done.code}; it had said {done.words!r}"
+    return done
+
+
+@contextlib.contextmanager
+def attacker(uid, act):
+    """While the body runs, a child of that user repeats an act."""
+    child = os.fork()
+    if child == 0:
+        try:
+            become(uid)
+            while True:
+                with contextlib.suppress(OSError):
+                    act()
+        except BaseException:  # noqa: B902: nothing of the tests goes on in the child
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    try:
+        yield
+        assert os.waitpid(child, os.WNOHANG) == (0, 0), "the attacker gave up"
+    finally:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+class Scene:
+    """A scratch folder that all may enter: the home of who runs the program, and a folder of somebody else."""
+
+    def __init__(self, top, uid):
+        self.top, self.uid = top, uid
+        self.home = self.folder(top / "home", 0o700)
+        self.photos = self.folder(self.home / "photos")
+        self.shared = self.folder(top / "shared", 0o777)
+        self.precious = self.file(self.home / "precious.txt", "the only copy\n")
+        self.data = self.home / "data"
+        if ROOT:
+            os.chown(self.shared, ATTACKER, ATTACKER)
+
+    def folder(self, path, mode=0o755):
+        path.mkdir()
+        path.chmod(mode)
+        self.mine(path)
+        return path
+
+    def file(self, path, text, mode=0o644):
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        path.chmod(mode)
+        self.mine(path)
+        return path
+
+    def give(self, path, uid):
+        for each in [path, *(path.rglob("*") if path.is_dir() and not path.is_symlink() else [])]:
+            os.chown(each, uid, uid, follow_symlinks=False)
+        return path
+
+    def mine(self, path):
+        return self.give(path, self.uid) if ROOT else path
+
+    def theirs(self, path):
+        needs_root("give a file to somebody else")
+        return self.give(path, ATTACKER)
+
+    def environment(self, **changes):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_")}
+        env |= {"HOME": str(self.home), "XDG_DATA_HOME": str(self.data)} | changes
+        return {k: v for k, v in env.items() if v is not None}
+
+    def run(self, *arguments, env=None, cwd=None, **options):
+        return bounded([PROGRAM, *arguments], self.uid, env=self.environment(**(env or {})), cwd=cwd or self.home, **options)
+
+    def dedupe(self, *arguments, **options):
+        return self.run("dedupe", *arguments, **options)
+
+    def library(self, folder=None, pictures=2, copies=1):
+        """Pictures with copies; the copies are what a search suggests to remove."""
+        folder = folder or self.photos
+        for seed in range(1, pictures + 1):
+            first = self.mine(picture(folder / f"{seed}.png", seed))
+            for k in range(1, copies + 1):
+                self.mine(copied(first, folder / f"{seed} copy {k}.png"))
+        return folder
+
+    def search(self, *folders, options=()):
+        result = self.home / "found.json"
+        self.dedupe(*(folders or [self.photos]), "--json", result, *options).fine(0, 3)
+        return json.loads(result.read_text())
+
+    def decide(self, found, name="decisions.json"):
+        """As the search suggests."""
+        entries = []
+        for group in found["groups"]:
+            for member in group["members"]:
+                told = {k: member[k] for k in ("path", "path_base64", "size", "mtime_ns", "hash") if k in member}
+                entries.append({"group": group["id"], "action": "keep" if member["keep"] else "remove"} | told)
+        return self.write_decisions(entries, name)
+
+    def write_decisions(self, entries, name="decisions.json"):
+        return self.file(self.home / name, json.dumps({"millrace_decisions": 1, "decisions": entries}))
+
+    def apply(self, decisions, action, *options, **more):
+        return self.dedupe("apply", decisions, "--action", action, *options, **more)
+
+    def applied(self, action, *options, folder=None):
+        """Searched, decided and done: the journal."""
+        decisions = self.decide(self.search(*([folder] if folder else [])))
+        result = self.home / "applied.json"
+        self.apply(decisions, action, "--go", "--json", result, *options).fine()
+        return pathlib.Path(json.loads(result.read_text())["journal"])
+
+    def undo(self, journal, *options, **more):
+        return self.dedupe("undo", journal, *options, **more)
+
+
+def make_scene(uid):
+    """The scene, and what removes it again."""
+    top = pathlib.Path(tempfile.mkdtemp(prefix="millrace-attacks-"))
+    top.chmod(0o755)
+    return Scene(top, uid), lambda: shutil.rmtree(top)
