@@ -5,8 +5,11 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <functional>
+#include <set>
 
 #include "src/base/log.h"
+#include "src/base/text.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 #include "src/device/cuda/driver.h"
@@ -53,6 +56,29 @@ OutputKind trace_kind() {
            text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"bytes":)");
   };
   return {"a trace", Readers::everyone, ours};
+}
+
+// "--report --quiet" is a slip: the value was forgotten, or a variable of the shell was empty. Failure(usage) for it;
+// who means it writes "--report=--quiet".
+void refuse_options_as_values(const CLI::App& app, int argc, char** argv) {
+  std::set<std::string> with_value;
+  const std::function<void(const CLI::App&)> collect = [&](const CLI::App& from) {
+    for (const CLI::Option* option : from.get_options()) {
+      if (option->get_items_expected_max() == 0) continue;
+      for (const std::string& name : option->get_lnames()) with_value.insert("--" + name);
+      for (const std::string& name : option->get_snames()) with_value.insert("-" + name);
+    }
+    for (const CLI::App* child : from.get_subcommands([](const CLI::App*) { return true; })) collect(*child);
+  };
+  collect(app);
+  for (int i = 1; i + 1 < argc; ++i) {
+    const std::string word = argv[i], next = argv[i + 1];
+    if (word == "--") return;
+    const bool number = next.size() > 1 && std::string_view("0123456789.").find(next[1]) != std::string_view::npos;
+    if (with_value.count(word) == 0 || next.size() < 2 || next[0] != '-' || number) continue;
+    throw Failure(ErrorCode::usage, fmt::format("a value is missing before '{}'", printable(next)), word,
+                  fmt::format("write {}=VALUE where the value begins with a dash", word));
+  }
 }
 
 }  // namespace
@@ -182,6 +208,7 @@ int run_program(int argc, char** argv) {
     commands.push_back(make_render_command(app));
     std::function<ExitCode()> chosen;
     add_doctor_command(app, chosen);
+    refuse_options_as_values(app, argc, argv);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -2,7 +2,6 @@
 
 #include "src/base/text.h"
 #include "src/cli/app.h"
-#include "src/jobs/dedupe/apply/apply.h"
 #include "src/jobs/dedupe/report.h"
 
 namespace millrace::cli {
@@ -24,8 +23,7 @@ class DedupeCommand : public Command {
   }
 
   void look_at(Outputs& outputs) override {
-    const std::string catalog = dedupe::catalog_file(options_.catalog);
-    for (const char* part : {"", "-wal", "-shm", "-journal"}) outputs.input(catalog + part);
+    for (const std::string& file : catalog_files(dedupe::catalog_file(options_.catalog))) outputs.input(file);
     for (const auto* folders : {&options_.folders, &options_.reference}) {
       for (const std::string& folder : *folders) outputs.input_folder(folder, dedupe::is_input);
     }
@@ -49,7 +47,13 @@ class DedupeCommand : public Command {
     if (csv_) csv_.write(dedupe::csv_of(result));
     if (page_) dedupe::write_page(result, options_, catalog, page_);
     std::string summary = dedupe::summary_of(result);
-    if (page_) summary += fmt::format("the page to look through: {}\n", printable(options_.report));
+    if (page_) {
+      summary += fmt::format("the page to look through: {}\n", printable(options_.report));
+      if (!options_.catalog.empty()) {
+        summary += fmt::format("to act on what it exports: millrace dedupe apply decisions.json --catalog {}\n",
+                               printable(options_.catalog));
+      }
+    }
     if (!page_ && !json() && !csv_ && !result.groups.empty()) {
       summary += "to see them: --report FILE, --csv FILE or --json FILE\n";
     }
@@ -61,7 +65,7 @@ class DedupeCommand : public Command {
 
  private:
   CatalogAccess access(const RunContext& context) const {
-    return {options_.trust_files ? Trust::files : Trust::checked, [&context] { return context.cancel.cancelled(); }};
+    return dedupe::access_for(context, options_.trust_files ? Trust::files : Trust::checked);
   }
 
   void check_folders() const {

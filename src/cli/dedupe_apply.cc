@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "src/cli/app.h"
 #include "src/jobs/dedupe/apply/apply.h"
-#include "src/jobs/dedupe/options.h"
+#include "src/jobs/dedupe/library.h"
 
 namespace millrace::cli {
 namespace {
@@ -22,6 +24,13 @@ class ApplyingCommand : public Command {
     settings().add_consent("go", "do it; without it nothing is changed", value);
   }
   void add_trust(bool& value) { settings().add_consent("trust-files", dedupe::kTrustFilesHelp, value); }
+  // What such a run acts on is no output of it: what is named, and whatever is a picture or goes with one.
+  void protect(Outputs& outputs, std::set<std::string> paths) const {
+    if (common().json.empty() && common().trace.empty()) return;
+    outputs.input_folder("/", [paths = std::move(paths)](const std::string& path) {
+      return paths.count(path) > 0 || dedupe::is_input(path);
+    });
+  }
   static Trust trust_of(bool files) { return files ? Trust::files : Trust::checked; }
 
   OutputKind json_kind() const override {
@@ -59,10 +68,10 @@ class ApplyCommand : public ApplyingCommand {
  protected:
   bool go() const override { return options_.go; }
   void look_at(Outputs& outputs) override {
-    const std::string catalog = dedupe::catalog_file(options_.catalog);
-    for (const char* part : {"", "-wal", "-shm", "-journal"}) outputs.input(catalog + part);
+    for (const std::string& file : catalog_files(dedupe::catalog_file(options_.catalog))) outputs.input(file);
     outputs.input(options_.decisions);
     if (!options_.journal.empty()) outputs.input(options_.journal);
+    protect(outputs, dedupe::paths_in_decisions(options_.decisions));
   }
   dedupe::Applied carry_out(bool go, RunContext& context) override {
     options_.go = go;
@@ -84,7 +93,10 @@ class UndoCommand : public ApplyingCommand {
 
  protected:
   bool go() const override { return go_; }
-  void look_at(Outputs& outputs) override { outputs.input(dedupe::journal_file(journal_)); }
+  void look_at(Outputs& outputs) override {
+    outputs.input(dedupe::journal_file(journal_));
+    protect(outputs, dedupe::paths_in_journal(journal_, trust_of(trust_files_)));
+  }
   dedupe::Applied carry_out(bool go, RunContext& context) override {
     return dedupe::undo(journal_, go, trust_of(trust_files_), context);
   }
@@ -106,7 +118,10 @@ class PurgeCommand : public ApplyingCommand {
 
  protected:
   bool go() const override { return go_; }
-  void look_at(Outputs& outputs) override { outputs.input(dedupe::journal_file(journal_)); }
+  void look_at(Outputs& outputs) override {
+    outputs.input(dedupe::journal_file(journal_));
+    protect(outputs, dedupe::paths_in_journal(journal_, trust_of(trust_files_)));
+  }
   dedupe::Applied carry_out(bool go, RunContext& context) override {
     return dedupe::purge(journal_, go, trust_of(trust_files_), context);
   }

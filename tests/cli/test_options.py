@@ -104,6 +104,13 @@ def test_an_option_takes_its_value_and_no_word_more(command, name, described, tm
         assert value in seen.pop()
 
 
+@pytest.mark.parametrize("command,name,described", [row for row in ALL if row[2]], ids=lambda value: str(value))
+def test_an_option_without_its_value_takes_no_other_option(command, name, described):
+    for line in ([f"--{name}", "--quiet", *COMMANDS[command]], [*COMMANDS[command], f"--{name}", "-q"]):
+        done = millrace(*command.split(), *line, "--print-config", check=False)
+        assert done.returncode == 2 and f"--{name}".encode() in done.stderr and b"value is missing" in done.stderr
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_config_file_is_one_word(command, tmp_path):
     (tmp_path / "c.yaml").write_text("threads: 3\n")

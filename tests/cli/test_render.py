@@ -236,7 +236,7 @@ def test_a_sheet_replaces_no_store_and_no_series(tmp_path):
     for name in ("c.h5", "p.npy", "photo.png"):
         before = (tmp_path / name).read_bytes()
         done = millrace(*args, "--sample", "4", "-o", tmp_path / name, check=False)
-        reason = b"it is one of the inputs" if name == "p.npy" else b"not a contact sheet that this program wrote"
+        reason = b"it is one of the inputs" if name == "p.npy" else b"nothing says that this program wrote it as a contact sheet"
         assert done.returncode == 1 and reason in done.stderr
         assert (tmp_path / name).read_bytes() == before
     done = millrace(*args, "--sample", "4", "--overwrite", "-o", tmp_path / "p.npy", check=False)

@@ -1,6 +1,7 @@
 """What the attacks share: a scratch folder, who runs the program and who is against them, and runs with bounds."""
 
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -23,6 +24,7 @@ MEMORY = 1 << 30
 # A run that would fill the machine ends here; what it may use is MEMORY. Sanitizers map far more than they use.
 MOST_ADDRESSES = resource.RLIM_INFINITY if BUILD.name in ("asan", "tsan") else 6 << 30
 ROOT = os.geteuid() == 0
+LIBC, AT_HERE, EXCHANGE = ctypes.CDLL(None, use_errno=True), -100, 2
 MOMENT = 10**18 + 123456789  # of last change, of every picture
 
 
@@ -146,6 +148,12 @@ def attacker(uid, act):
             os.waitpid(child, 0)
 
 
+def exchange(a, b):
+    """Two names change places at once, links as they are."""
+    if LIBC.renameat2(AT_HERE, os.fsencode(a), AT_HERE, os.fsencode(b), EXCHANGE) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), os.fspath(a))
+
+
 class Scene:
     """A scratch folder that all may enter: the home of who runs the program, and a folder of somebody else."""
 
@@ -156,6 +164,7 @@ class Scene:
         self.shared = self.folder(top / "shared", 0o777)
         self.precious = self.file(self.home / "precious.txt", "the only copy\n")
         self.data = self.home / "data"
+        self.attacker = ATTACKER if ROOT else uid  # without root, the user's own other programs
         if ROOT:
             os.chown(self.shared, ATTACKER, ATTACKER)
 
@@ -189,7 +198,8 @@ class Scene:
         return {k: v for k, v in env.items() if v is not None}
 
     def run(self, *arguments, env=None, cwd=None, **options):
-        return bounded([PROGRAM, *arguments], self.uid, env=self.environment(**(env or {})), cwd=cwd or self.home, **options)
+        env = self.environment(**(env or {}))
+        return bounded([PROGRAM, *arguments], self.uid, env=env, cwd=cwd or self.home, **options)
 
     def dedupe(self, *arguments, **options):
         return self.run("dedupe", *arguments, **options)
@@ -234,8 +244,12 @@ class Scene:
         return self.dedupe("undo", journal, *options, **more)
 
 
-def make_scene(uid):
-    """The scene, and what removes it again."""
+@contextlib.contextmanager
+def scratch():
+    """A folder that every user may enter, removed in the end."""
     top = pathlib.Path(tempfile.mkdtemp(prefix="millrace-attacks-"))
     top.chmod(0o755)
-    return Scene(top, uid), lambda: shutil.rmtree(top)
+    try:
+        yield top
+    finally:
+        shutil.rmtree(top)

@@ -86,8 +86,8 @@ void refuse_journal_of_others(const std::string& path, Trust trust) {
 // The file, and what SQLite keeps beside it, are the user's own; the file is made here, so that nobody else reads it.
 void believe(const std::string& path, Trust trust) {
   use_own_folder_of(path, trust);
-  for (const char* beside : {"-wal", "-shm"}) {
-    if (auto error = check_own_file(path + beside, trust)) throw Failure(std::move(*error));
+  for (const std::string& file : catalog_files(path)) {
+    if (auto error = check_own_file(file, trust)) throw Failure(std::move(*error));
   }
   refuse_journal_of_others(path, trust);
   open_own_file(path, trust, true, true);
@@ -115,6 +115,10 @@ void use_key(Catalog::State& s, const CatalogKey& key) {
 }
 
 }  // namespace
+
+std::vector<std::string> catalog_files(const std::string& path) {
+  return {path, path + "-wal", path + "-shm", path + "-journal"};
+}
 
 Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAccess& access)
     : state_(std::make_unique<State>()) {

@@ -84,6 +84,9 @@ struct CatalogAccess {
   std::function<bool()> cancelled{};  // asked while SQLite works; what it does then ends with Failure(cancelled)
 };
 
+// The file, and what SQLite keeps beside it.
+std::vector<std::string> catalog_files(const std::string& path);
+
 class Catalog {
  public:
   // Opens or makes the file and its folder; what is made is its owner's alone. Failure(conflict) when a newer program

@@ -154,7 +154,7 @@ TEST_F(CatalogTest, OtherFilesAreRefusedAndLeftAlone) {
   EXPECT_EQ(other.code, ErrorCode::bad_data);
   EXPECT_THAT(other.remedy, HasSubstr("--catalog"));
   EXPECT_EQ(read(), before);
-  EXPECT_EQ(failure(folder_.at("deep/er")).code, ErrorCode::io);
+  EXPECT_EQ(failure(folder_.at("deep/er")).code, ErrorCode::conflict);
 }
 
 TEST_F(CatalogTest, BrokenPagesAreAFailureWithARemedyOrNoHarm) {

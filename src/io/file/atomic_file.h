@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "src/base/error.h"
+#include "src/base/paths.h"
 #include "src/io/file/place.h"
 
 namespace millrace {
@@ -73,7 +74,5 @@ void sync_file(const std::string& path);
 void rename_file(const std::string& from, const std::string& to);
 // Syncs a folder, so that names in it survive a power cut.
 void sync_folder(const std::string& folder);
-// The folder of a path, "." for a bare name.
-std::string folder_of(const std::string& path);
 
 }  // namespace millrace

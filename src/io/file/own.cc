@@ -10,7 +10,9 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 
@@ -30,18 +32,9 @@ std::string data_folder() {
   }
   if (home == nullptr || home[0] != '/') {
     throw Failure(ErrorCode::usage, "no home folder is known for what is kept between runs", "HOME",
-                  "set HOME or XDG_DATA_HOME, or name the file, as with --catalog");
+                  "set HOME or XDG_DATA_HOME, or name the files, as with --catalog and --journal");
   }
   return std::string(home) + "/.local/share/millrace";
-}
-
-bool in_data_folder(const std::string& path) {
-  try {
-    const std::string folder = data_folder();
-    return path == folder || path.starts_with(folder + "/");
-  } catch (const Failure&) {
-    return false;
-  }
 }
 
 std::string name_of_user(std::uint32_t id) {
@@ -62,25 +55,26 @@ bool is_private_group(std::uint32_t id) {
   return true;
 }
 
-// Why what is open is not believed; empty when it is.
-std::string doubt(int fd, const FileState& state, bool folder) {
+// Why what is open is not believed, and what to do; nothing when it is.
+std::optional<Error> doubt(int fd, const FileState& state, const std::string& path, bool folder) {
   const std::uint32_t me = ::geteuid();
   const char* const what = folder ? "its folder" : "it";
+  const std::string named = folder ? folder_of(path) : path;
+  const auto not_believed = [&](const std::string& why, const std::string& remedy) {
+    return Error{ErrorCode::conflict, "it is not believed: " + why, printable(path),
+                 remedy + "; where the file system knows no owners and modes, add --trust-files"};
+  };
+  const std::string elsewhere = "name a file in a folder of your own (mkdir -m 700 FOLDER makes one)";
   if (state.owner != me && !(folder && state.owner == 0)) {
-    return fmt::format("{} belongs to {}, not to {}", what, name_of_user(state.owner), name_of_user(me));
+    return not_believed(fmt::format("{} belongs to {}, not to {}", what, name_of_user(state.owner), name_of_user(me)),
+                        elsewhere);
   }
-  if (others_may_write(fd, state)) {
-    return fmt::format("{} may be written by others (mode {:04o})", what, state.mode);
-  }
-  return "";
-}
-
-Error not_believed(const std::string& path, const std::string& why, bool folder) {
-  const std::string named = printable(folder ? folder_of(path) : path);
-  return {ErrorCode::conflict, "it is not believed: " + why, printable(path),
-          fmt::format("keep it in a folder of your own that none but you may write to (chmod go-w '{}'), or, where the "
-                      "file system knows no owners and modes, add --trust-files",
-                      named)};
+  if (!others_may_write(fd, state)) return std::nullopt;
+  const bool for_all = folder && (state.owner != me || (state.mode & S_ISVTX) != 0);
+  return not_believed(
+      fmt::format("{} may be written by others (mode {:04o})", what, state.mode),
+      for_all ? elsewhere
+              : fmt::format("take that right from them (chmod go-w '{}'), or {}", printable(named), elsewhere));
 }
 
 // Closed to others where it is ours to close: what earlier versions made was open to all who might read.
@@ -103,7 +97,7 @@ void believe(int fd, const std::string& path, bool folder, Trust trust) {
   tighten(fd, folder ? folder_of(path) : path, *state);
   if (!folder && !state->regular) throw Failure(ErrorCode::conflict, "it is not a regular file", printable(path));
   if (trust == Trust::files) return;
-  if (const std::string why = doubt(fd, *state, folder); !why.empty()) throw Failure(not_believed(path, why, folder));
+  if (auto error = doubt(fd, *state, path, folder)) throw Failure(std::move(*error));
 }
 
 }  // namespace
@@ -114,6 +108,16 @@ bool others_may_write(int fd, const FileState& state) {
   // With an access list, the group's bits are the most that anybody on it has.
   if (::fgetxattr(fd, "system.posix_acl_access", nullptr, 0) > 0) return true;
   return !is_private_group(state.group);
+}
+
+bool in_data_folder(const std::string& path) {
+  try {
+    const std::string folder = data_folder();
+    // The path may be a real one, and the home a link.
+    return inside(path, folder) || inside(path, real_path(folder).value_or(folder));
+  } catch (const Failure&) {
+    return false;
+  }
 }
 
 std::string data_path(const std::string& name) { return data_folder() + "/" + name; }
@@ -151,7 +155,7 @@ Descriptor open_own_file(const std::string& path, Trust trust, bool write, bool 
   if (!fd) {
     if (errno == ELOOP) {
       throw Failure(ErrorCode::conflict, "it is a symbolic link, which is not followed", printable(path),
-                    "name the file that it points to");
+                    "name the file that it points to: " + printable(real_path(path).value_or("nothing")));
     }
     throw Failure(system_error("cannot be opened", printable(path), errno));
   }

@@ -4,7 +4,8 @@
 //
 // What such a file says is acted upon, so it is believed only where nobody else could have written it: the file and its
 // folder belong to the user who runs the program (the folder may be root's) and none but the owner may write to them. A
-// group that is the user's alone (of the user's name, with nobody else in it) is nobody else.
+// group that is the user's alone is nobody else: the user's first group, of the user's name, with no other member
+// listed.
 #pragma once
 
 #include <string>
@@ -20,6 +21,8 @@ enum class Trust : std::uint8_t { checked, files };
 
 // $XDG_DATA_HOME/millrace/NAME, or ~/.local/share/millrace/NAME. Failure(usage) where no home folder is known.
 std::string data_path(const std::string& name);
+// A path in the user's data folder, or that folder; false where there is none.
+bool in_data_folder(const std::string& path);
 // Makes a folder and those above it, for their owner alone; Failure when that cannot be done.
 void make_folders(const std::string& folder);
 

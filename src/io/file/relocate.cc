@@ -155,6 +155,20 @@ struct Two {
   }
 };
 
+// Owner, group, permissions and access list of what is open; an access list that cannot be told is another one.
+bool same_access(int a, int b) {
+  const auto list_of = [](int fd) {
+    std::string list(1 << 16, '\0');
+    const ssize_t size = ::fgetxattr(fd, kAccessList, list.data(), list.size());
+    if (size < 0 && errno != ENODATA && errno != EOPNOTSUPP) return std::optional<std::string>();
+    list.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+    return std::optional(list);
+  };
+  const auto x = state_of_descriptor(a), y = state_of_descriptor(b);
+  const auto list_a = list_of(a), list_b = list_of(b);
+  return x && y && x->owner == y->owner && x->group == y->group && x->mode == y->mode && list_a && list_a == list_b;
+}
+
 // renameat2 where the file system can refuse to replace; some network and FUSE file systems cannot. A hard link can,
 // and where there are none either, nothing is left but to look first.
 std::optional<Error> rename_places(const Place& from, const Place& to) {
@@ -325,7 +339,8 @@ std::optional<Error> move_new(const std::string& from, const std::string& to, co
   return std::nullopt;
 }
 
-std::optional<Error> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary) {
+std::optional<Error> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
+                                     bool any_access) {
   const Two two(path, target);
   if (two.error) return two.error;
   const Place &old = *two.from, &partner = *two.to;
@@ -336,6 +351,10 @@ std::optional<Error> replace_by_link(const std::string& path, const std::string&
   if (!partner_file) return partner_file.error();
   const auto before = state_of_descriptor(old_file->get()), compared = state_of_descriptor(partner_file->get());
   if (!before || !compared) return failed("cannot be examined", path, errno);
+  if (!any_access && !same_access(old_file->get(), partner_file->get())) {
+    return Error{ErrorCode::conflict, "its owner, group, mode or access list is not that of " + printable(target),
+                 printable(path), ""};
+  }
   const Descriptor linked(::dup(partner_file->get()));
   const auto same = same_bytes(std::move(old_file).value(), path, std::move(partner_file).value(), target);
   if (!same) return same.error();
@@ -358,7 +377,12 @@ std::optional<Error> replace_by_link(const std::string& path, const std::string&
     // What was replaced has the temporary name now. Had someone written to it after it was compared, it goes back.
     step("check what was replaced");
     if (!undisturbed(*made)) {
-      if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) == 0) made->unlink();
+      if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) != 0) {
+        Error error = changed(path, "while it was compared");
+        error.what += "; what had its name is now " + printable(temporary);
+        return error;
+      }
+      made->unlink();
       return changed(path, "while it was compared");
     }
     step("remove what was replaced");
@@ -384,27 +408,12 @@ std::optional<Error> replace_by_link(const std::string& path, const std::string&
 }
 
 Outcome<bool> same_access(const std::string& a, const std::string& b) {
-  struct Access {
-    FileState state;
-    std::string list;
-  };
-  Access found[2];
-  for (int i = 0; i < 2; ++i) {
-    const std::string& path = i == 0 ? a : b;
-    const auto place = Place::of(path);
-    if (!place) return place.error();
-    const auto file = place->open();
-    if (!file) return file.error();
-    const auto state = state_of_descriptor(file->get());
-    if (!state) return failed("cannot be examined", path, errno);
-    found[i].state = *state;
-    found[i].list.resize(1 << 16);
-    const ssize_t size = ::fgetxattr(file->get(), kAccessList, found[i].list.data(), found[i].list.size());
-    if (size < 0 && errno != ENODATA && errno != EOPNOTSUPP) return failed("cannot be examined", path, errno);
-    found[i].list.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-  }
-  const FileState &x = found[0].state, &y = found[1].state;
-  return x.owner == y.owner && x.group == y.group && x.mode == y.mode && found[0].list == found[1].list;
+  const Two two(a, b);
+  if (two.error) return *two.error;
+  const auto first = two.from->open(), second = two.to->open();
+  if (!first) return first.error();
+  if (!second) return second.error();
+  return same_access(first->get(), second->get());
 }
 
 }  // namespace millrace

@@ -161,6 +161,8 @@ TEST_F(Relocate, AccessIsOwnerGroupModeAndList) {
   EXPECT_TRUE(same_access(a, b).or_throw());
   ASSERT_EQ(::chmod(b.c_str(), 0600), 0);
   EXPECT_FALSE(same_access(a, b).or_throw());
+  EXPECT_EQ(replace_by_link(b, a, top_ + "t")->code, ErrorCode::conflict);
+  EXPECT_FALSE(std::filesystem::equivalent(a, b));
   ASSERT_EQ(::chmod(a.c_str(), 0640), 0);
   ASSERT_EQ(::chmod(b.c_str(), 0640), 0);
   EXPECT_TRUE(same_access(a, b).or_throw());

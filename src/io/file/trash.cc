@@ -49,11 +49,6 @@ std::string percent_encoded(std::string_view path) {
   return out;
 }
 
-// A path in a folder, which may be "/".
-std::string below(const std::string& folder, std::string_view name) {
-  return (folder == "/" ? "/" : folder + "/") + std::string(name);
-}
-
 std::string note_of(const std::string& trashed) {
   return folder_of(folder_of(trashed)) + "/info/" + std::string(file_name(trashed)) + ".trashinfo";
 }
@@ -74,7 +69,7 @@ std::string original_place(const std::string& note, const std::string& top) {
   for (const std::string& line : split(*text, '\n')) {
     if (!line.starts_with("Path=")) continue;
     std::string path = percent_decoded(trim(std::string_view(line).substr(5)));
-    return path.starts_with('/') ? path : below(top, path);
+    return path.starts_with('/') ? path : path_in(top, path);
   }
   return "";
 }
@@ -91,10 +86,8 @@ Whose whose_folder(const std::string& path) {
 std::string home_trash() {
   try {
     // $XDG_DATA_HOME/Trash; what lies above may be links of the user's own.
-    std::string data = folder_of(folder_of(data_path("x")));
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(data.c_str(), nullptr), std::free);
-    if (real) data = real.get();
-    return data + "/Trash";
+    const std::string data = folder_of(folder_of(data_path("x")));
+    return real_path(data).value_or(data) + "/Trash";
   } catch (const Failure&) {
     return "";
   }
@@ -128,7 +121,7 @@ std::string top_of(const std::string& file) {
 
 // .Trash of a drive's top, where an administrator made one that may be used.
 bool shared_trash(const std::string& top) {
-  const auto folder = open_folder(below(top, ".Trash"));
+  const auto folder = open_folder(path_in(top, ".Trash"));
   if (!folder) return false;
   const auto state = state_of_descriptor(folder->get());
   return state && (state->mode & S_ISVTX) != 0;
@@ -137,17 +130,29 @@ bool shared_trash(const std::string& top) {
 // A trash with its two folders, made where they are missing; the reason where it cannot be used.
 std::optional<Error> prepare(const std::string& trash) {
   for (const char* part : {"", "/files", "/info"}) {
-    if (auto error = make_folders_in_place(trash + part, 0700)) return error;
+    if (auto error = make_folders_in_place(trash + part, 0700)) {
+      error->what = fmt::format("the trash {} cannot be made: {}", printable(trash), error->what);
+      return error;
+    }
     if (whose_folder(trash + part) == Whose::others) {
-      return Error{ErrorCode::conflict, "the trash belongs to somebody else", printable(trash + part), ""};
+      return Error{ErrorCode::conflict, fmt::format("the trash {} belongs to somebody else", printable(trash + part)),
+                   printable(trash), ""};
     }
   }
   return std::nullopt;
 }
 
-// "a.jpg", "a.2.jpg", "a.3.jpg".
+// "a.jpg", "a.2.jpg", "a.3.jpg"; shorter where the note's name would be too long.
 std::string numbered(std::string_view name, int number) {
+  constexpr std::size_t kLongestName = 255, kNoteAndNumber = 20, kLongestEnding = 16;
   std::string out(name);
+  if (const std::size_t most = kLongestName - kNoteAndNumber; out.size() > most) {
+    const std::size_t dot = out.find_last_of('.');
+    const std::string ending = dot == std::string::npos || out.size() - dot > kLongestEnding ? "" : out.substr(dot);
+    std::size_t end = most - ending.size();
+    while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;  // no character in the middle
+    out = out.substr(0, end) + ending;
+  }
   const std::size_t dot = name.find_last_of('.');
   if (number > 1) out.insert(dot == std::string_view::npos || dot == 0 ? out.size() : dot, fmt::format(".{}", number));
   return out;
@@ -170,14 +175,20 @@ std::optional<Error> put_in(const std::string& trash, const std::string& noted_p
         ::openat(note->folder(), note->name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!out && errno == EEXIST) continue;
     if (!out) return system_error("the trash cannot take a note", printable(note->path()), errno);
-    if (::write(out.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) || ::fsync(out.get()) != 0) {
-      const int reason = errno;
+    try {
+      write_all(out.get(), text, note->path());
+      if (::fsync(out.get()) != 0) throw Failure(system_error("cannot be synced", printable(note->path()), errno));
+    } catch (const Failure& failure) {
       note->unlink();
-      return system_error("the trash cannot take a note", printable(note->path()), reason);
+      Error error = failure.error();
+      error.what = "the trash cannot take a note: " + error.what;
+      return error;
     }
     note->sync_folder();
     auto error = rename_new(path, file, expected);
     if (!error) return std::nullopt;
+    // Where the file went in and could not come back, its note says where it belongs.
+    if (exists(file) && !exists(path)) return error;
     note->unlink();
     if (error->code != ErrorCode::conflict || !exists(file)) return error;
   }
@@ -195,11 +206,12 @@ std::optional<Error> move_to_trash(const std::string& path, const FileState& exp
   const std::string top = top_of(path), user = std::to_string(::geteuid());
   const std::string noted = path.substr(top == "/" ? 1 : top.size() + 1);
   if (shared_trash(top)) {
-    error = put_in(below(top, ".Trash/" + user), noted, path, expected);
+    error = put_in(path_in(top, ".Trash/" + user), noted, path, expected);
     if (!error || error->code == ErrorCode::conflict) return error;
   }
-  error = put_in(below(top, ".Trash-" + user), noted, path, expected);
-  if (error && error->remedy.empty()) error->remedy = "where there is no trash, use --action move=DIR or delete";
+  error = put_in(path_in(top, ".Trash-" + user), noted, path, expected);
+  if (error && error->code != ErrorCode::conflict && error->code != ErrorCode::not_found)
+    error->remedy = "where there is no trash, use --action move=DIR or delete";
   return error;
 }
 
@@ -237,8 +249,8 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
   std::vector<std::pair<std::string, std::string>> trashes;
   if (!home.empty()) trashes.emplace_back(home, "/");
   for (std::string folder = folder_of(path);; folder = folder_of(folder)) {
-    if (shared_trash(folder)) trashes.emplace_back(below(folder, ".Trash/" + user), folder);
-    trashes.emplace_back(below(folder, ".Trash-" + user), folder);
+    if (shared_trash(folder)) trashes.emplace_back(path_in(folder, ".Trash/" + user), folder);
+    trashes.emplace_back(path_in(folder, ".Trash-" + user), folder);
     if (folder == "/" || folder == ".") break;
   }
   // The inode tells the file even among several with one name; the note tells hard links of one file apart. A trash
@@ -246,8 +258,10 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
   std::optional<std::string> by_inode, by_note;
   for (const auto& [trash, top] : trashes) {
     for (const Trashed& item : listing(trash, top)) {
-      if (!exists(item.file) || !item.state.same_look(before)) continue;
+      if (!exists(item.file)) continue;
       const bool noted = item.original == path;
+      // Touched or edited in the trash it is still the one, when its note says so too.
+      if (!item.state.same_look(before) && !(noted && item.state.same_inode(before))) continue;
       if (item.state.same_inode(before)) {
         if (noted) return item.file;
         if (item.original.empty() || item.state.links == 1) by_inode = item.file;

@@ -82,6 +82,13 @@ TEST_F(Trash, WhatGoesInIsFoundAndCanComeBack) {
     EXPECT_EQ(date.substr(0, 13), "DeletionDate=");
   }
   EXPECT_EQ(state_of(top_ + "/data/Trash/files").or_throw().mode, 0700U);
+  // A name that leaves no room for its note's.
+  const std::string longest = top_ + "/photos/" + std::string(249, 'n') + "\u00e4.jpg";
+  write(longest, "long");
+  const FileState long_state = state_of(longest).or_throw();
+  const auto too_long = move_to_trash(longest, long_state);
+  ASSERT_FALSE(too_long) << too_long->message();
+  EXPECT_TRUE(TrashSearch().find(longest, long_state)->ends_with("n.jpg"));
   // Another file than was meant stays where it is, and leaves no note.
   const std::string path = top_ + "/photos/other.jpg";
   write(path, "one");

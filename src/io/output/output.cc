@@ -7,24 +7,18 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/io/file/own.h"
 
 namespace millrace {
 namespace {
 
-std::string absolute(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-  return real ? real.get() : path;
-}
+std::string absolute(const std::string& path) { return real_path(path).value_or(path); }
 
 // One form for every way to write a name: the folder without links, then the name.
-std::string one_form(const std::string& path) {
-  const std::string folder = absolute(folder_of(path));
-  return (folder == "/" ? "/" : folder + "/") + std::string(file_name(path));
-}
+std::string one_form(const std::string& path) { return path_in(absolute(folder_of(path)), file_name(path)); }
 
 // The descriptor that a name stands for: "-", /dev/stdout, /dev/fd/3. To open it by its name would write a file from
 // its beginning, behind the back of whoever holds it.
@@ -115,8 +109,7 @@ bool Outputs::is_input(const std::string& path, const FileState& state) const {
   if (inodes_.count({state.device, state.inode}) > 0) return true;
   const std::string name = one_form(path);
   for (const Folder& folder : folders_) {
-    const bool below = folder.path == "/" || name.starts_with(folder.path + "/");
-    if (below && folder.is_input(name)) return true;
+    if (inside(name, folder.path) && folder.is_input(name)) return true;
   }
   return false;
 }
@@ -159,14 +152,17 @@ void Outputs::look_at(const OutputKind& kind, Output& output) const {
   };
   if (path.ends_with('/')) throw Failure(ErrorCode::usage, "it names a folder", printable(path), "name a file");
   if (inputs_.count(one_form(path)) > 0) throw refuse("it is one of the inputs, which are never replaced");
+  if (in_data_folder(one_form(path))) throw refuse("it lies where this program keeps its catalogue and journals");
   struct stat info {};
   const bool there = ::lstat(path.c_str(), &info) == 0;
   if (!there && errno != ENOENT) throw Failure(system_error("cannot be written", printable(path), errno));
   if (there && S_ISLNK(info.st_mode)) {
     struct stat target {};
     if (::stat(path.c_str(), &target) != 0 || (!S_ISCHR(target.st_mode) && !S_ISFIFO(target.st_mode))) {
-      throw refuse("it is a symbolic link, which is neither followed nor replaced",
-                   fmt::format("name the file itself: {}", printable(absolute(path))));
+      const auto file = real_path(path);
+      throw refuse(
+          "it is a symbolic link, which is neither followed nor replaced",
+          file ? "name the file itself: " + printable(*file) : "it leads to nothing: remove it, or name a file");
     }
     info = target;
   }
@@ -190,10 +186,18 @@ void Outputs::look_at(const OutputKind& kind, Output& output) const {
     output.replaces_.looked_at = *state;
     auto reader = FileReader::of(std::move(file), path, FileReader::Hashing::off);
     if (!reader) throw Failure(reader.error());
+    if (const char* kept = what_is_kept((*reader)->peek()); kept != nullptr) {
+      throw refuse(fmt::format("it is {}, which no output replaces", kept));
+    }
     const std::string what = what_it_is(path, (*reader)->peek());
+    const bool write_protected = (state->mode & 0222) == 0;
+    if (write_protected && !options_.overwrite) {
+      throw refuse("it is write-protected", "name another output, or add --overwrite to replace it");
+    }
     if (state->size > 0 && !options_.overwrite && !(kind.ours && kind.ours(**reader))) {
-      throw refuse(fmt::format("it is there, and is {}, not {} that this program wrote", what, kind.name),
-                   "name another output, or add --overwrite to replace it");
+      throw refuse(
+          fmt::format("it is there, and nothing says that this program wrote it as {}: it is {}", kind.name, what),
+          "name another output, or add --overwrite to replace it");
     }
   }
   if (!options_.prove) return;

@@ -75,7 +75,9 @@ class OutputFile {
   Descriptor stream_;
 };
 
-// The outputs of one run, in the order in which they are added; what the job reads is said before.
+// The outputs of one run, in the order in which they are added; what the job reads is said before. What this program
+// keeps for a person is never one of them, in whatever command: what lies in the data folder, and, wherever they lie,
+// files that begin like a catalogue, a journal or decisions.
 class Outputs {
  public:
   struct Options {
@@ -118,6 +120,10 @@ inline constexpr const char* kJsonMark = "millrace";
 std::function<bool(FileReader&)> json_result(std::string name, std::vector<std::string> earlier_keys);
 // Recognises a table by its whole header line.
 std::function<bool(FileReader&)> table_with_header(std::string header);
+
+// "a catalogue", "a journal", "decisions": what this program keeps, or a person decided, for another run; null for all
+// else.
+const char* what_is_kept(std::span<const std::uint8_t> front);
 
 // "a JPEG picture", "JSON", "a text": what a file's beginning looks like, for messages.
 std::string what_it_is(const std::string& path, std::span<const std::uint8_t> front);

@@ -10,6 +10,7 @@
 
 #include <thread>
 
+#include "src/io/file/own.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -64,7 +65,6 @@ TEST_F(OutputTest, ReplacesOnlyWhatThisProgramWrote) {
       {"{\"items\": [], \"totals\": {}", "JSON"},
       {"{\"items\": [], \"totals\": {}} and more", "JSON"},
       {"[{\"items\": [], \"totals\": {}}]", "JSON"},
-      {"{\"millrace_decisions\": 1, \"decisions\": []}", "JSON"},
       {"my notes about \"millrace\": \"test\"", "a text"},
       {"\xFF\xD8\xFF\xE0 a photograph", "a JPEG picture"},
       {"<!DOCTYPE html><p>", "a page of HTML"},
@@ -72,11 +72,29 @@ TEST_F(OutputTest, ReplacesOnlyWhatThisProgramWrote) {
   };
   for (const auto& [text, what] : others) {
     const std::string path = folder_.write("other", text);
-    EXPECT_THAT(refusal(path), HasSubstr("it is there, and is " + what + ", not a result")) << text;
+    EXPECT_THAT(refusal(path), HasSubstr("nothing says that this program wrote it as a result: it is " + what)) << text;
     EXPECT_THAT(refusal(path), HasSubstr("--overwrite"));
     EXPECT_EQ(refusal(path, true), "");
     EXPECT_EQ(read("other"), text);
   }
+}
+
+TEST_F(OutputTest, NeverWhatIsKeptForAPerson) {
+  const std::string catalog = "SQLite format 3" + std::string(53, '\0') + "mrac" + std::string(100, '\0');
+  for (const auto& [text, what] : {std::pair<std::string, std::string>{catalog, "a catalogue"},
+                                   {"{\"millrace_journal\":1,\"id\":\"x\"}\n", "a journal"},
+                                   {"{\n  \"millrace_decisions\": 1, \"decisions\": []}", "decisions"}}) {
+    const std::string path = folder_.write("kept", text);
+    for (const bool overwrite : {false, true}) EXPECT_THAT(refusal(path, overwrite), HasSubstr("it is " + what));
+    EXPECT_EQ(read("kept"), text);
+  }
+  const std::string own = data_path("journals/new.json");
+  EXPECT_THAT(refusal(own, true), HasSubstr("where this program keeps"));
+  // A person's word for "leave this as it is".
+  const std::string ours = folder_.write("ours", "{\"millrace\": \"test\"}");
+  ::chmod(ours.c_str(), 0444);
+  EXPECT_THAT(refusal(ours), HasSubstr("write-protected"));
+  EXPECT_EQ(refusal(ours, true), "");
 }
 
 TEST_F(OutputTest, NeverAnInput) {

@@ -1,4 +1,4 @@
-// What earlier outputs look like.
+// What files look like: this program's own outputs, what it keeps, and others, for messages.
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -98,6 +98,18 @@ std::function<bool(FileReader&)> json_result(std::string name, std::vector<std::
 
 std::function<bool(FileReader&)> table_with_header(std::string header) {
   return [header = std::move(header)](FileReader& file) { return text_of(file.peek()).starts_with(header + "\n"); };
+}
+
+const char* what_is_kept(std::span<const std::uint8_t> front) {
+  const std::string_view text = text_of(front);
+  // SQLite's header has the application's id at its 68th byte: "mrac".
+  if (text.starts_with("SQLite format 3") && text.size() >= 72 && text.substr(68, 4) == "mrac") return "a catalogue";
+  for (const auto& [key, name] :
+       {std::pair{"\"millrace_journal\"", "a journal"}, {"\"millrace_decisions\"", "decisions"}}) {
+    std::string_view rest = text;
+    if (take(rest, "{") && take(rest, key)) return name;
+  }
+  return nullptr;
 }
 
 std::string what_it_is(const std::string& path, std::span<const std::uint8_t> front) {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <memory>
+#include <utility>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/image/picture.h"
 #include "src/jobs/dedupe/companions.h"
@@ -18,10 +18,6 @@ namespace {
 // Changes whenever alike::compare() may judge the same thumbnails differently.
 constexpr int kJudgeVersion = 3;
 
-bool inside(const std::string& path, const std::string& folder) {
-  return path.size() > folder.size() && path.starts_with(folder) && (folder == "/" || path[folder.size()] == '/');
-}
-
 }  // namespace
 
 CatalogKey catalog_key() {
@@ -29,17 +25,23 @@ CatalogKey catalog_key() {
           fmt::format("alike {}", kJudgeVersion)};
 }
 
+std::string catalog_file(const std::string& named) { return named.empty() ? data_path("catalog.sqlite") : named; }
+
+CatalogAccess access_for(const RunContext& context, Trust trust) {
+  return {trust, [&context] { return context.cancel.cancelled(); }};
+}
+
 std::vector<std::string> absolute_folders(const std::vector<std::string>& folders) {
   std::vector<std::string> out;
   for (const std::string& folder : folders) {
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(folder.c_str(), nullptr), std::free);
+    auto real = real_path(folder);
     if (!real) {
       Error error = system_error("cannot be used", printable(folder), errno);
       error.code = ErrorCode::usage;
       error.remedy = "check the name";
       throw Failure(error);
     }
-    out.emplace_back(real.get());
+    out.push_back(*std::move(real));
   }
   return out;
 }
@@ -91,9 +93,8 @@ Library walk_library(const Options& options, const RunContext& context) {
       }
     }
     File file;
-    file.reference = std::any_of(references.begin(), references.end(), [&](const std::string& folder) {
-      return inside(entry.path, folder) || entry.path == folder;
-    });
+    file.reference = std::any_of(references.begin(), references.end(),
+                                 [&](const std::string& folder) { return inside(entry.path, folder); });
     library.bytes += entry.size;
     file.entry = std::move(entry);
     library.files.push_back(std::move(file));

@@ -51,6 +51,12 @@ struct Library {
 // What is looked at and how: what a catalogue keeps under another key is not used.
 CatalogKey catalog_key();
 
+// The catalogue that is meant: the default one where none is named.
+std::string catalog_file(const std::string& named);
+
+// A catalogue whose work ends when the job is told to stop.
+CatalogAccess access_for(const RunContext& context, Trust trust);
+
 // The folders as absolute paths without links in them; Failure(usage) for one that is not there.
 std::vector<std::string> absolute_folders(const std::vector<std::string>& folders);
 // All that a run walks: the folders, then the references.

@@ -32,6 +32,10 @@ Shards::Shards(const Plan& plan, const Options& options)
       attributes_(plan.layout.attributes),
       cut_{plan.charts, static_cast<std::uint64_t>(options.shard)},
       form_(make_form(plan, options, output_, folder_)) {
+  if (options.output == "-") {
+    throw Failure(ErrorCode::usage, "a store is a file or a folder, and cannot go to stdout", "-o -",
+                  "name one, as charts.h5");
+  }
   if (options.store == "hdf5" && options.output.ends_with("/")) {
     throw Failure(ErrorCode::usage, "it names a folder", options.output, "name a file, as charts.h5");
   }

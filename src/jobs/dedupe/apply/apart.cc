@@ -45,10 +45,10 @@ std::vector<ApartPair> pairs_apart(const Decisions& decisions, Applied& applied)
   return pairs;
 }
 
-void remember_apart(const std::vector<ApartPair>& pairs, const std::string& catalog, Trust trust,
+void remember_apart(const std::vector<ApartPair>& pairs, const std::string& catalog, const CatalogAccess& access,
                     const Journal& journal, JournalWriter& writer) {
   const std::string path = std::filesystem::absolute(catalog).string();
-  Catalog open(path, catalog_key(), {trust});
+  Catalog open(path, catalog_key(), access);
   // What it knows already is not ours to take out, unless a run that was cut off told the journal of it.
   std::set<ApartPair> known;
   for (const ApartPair& pair : open.not_duplicates()) known.insert(pair);
@@ -65,7 +65,7 @@ void remember_apart(const std::vector<ApartPair>& pairs, const std::string& cata
   open.flush();
 }
 
-std::uint64_t forget_apart(const Journal& journal, Trust trust, JournalWriter* writer) {
+std::uint64_t forget_apart(const Journal& journal, const CatalogAccess& access, JournalWriter* writer) {
   if (journal.apart_forgotten || journal.apart.empty()) return 0;
   std::map<std::string, std::set<ApartPair>> by_catalog;
   for (const Apart& told : journal.apart) by_catalog[told.catalog].insert(told.pairs.begin(), told.pairs.end());
@@ -74,7 +74,7 @@ std::uint64_t forget_apart(const Journal& journal, Trust trust, JournalWriter* w
     count += pairs.size();
     if (writer == nullptr || !exists(path)) continue;  // a catalogue that is gone has forgotten
     step("take out of the catalogue");
-    Catalog open(path, catalog_key(), {trust});
+    Catalog open(path, catalog_key(), access);
     for (const auto& [a, b] : pairs) open.drop_not_duplicates(a, b);
     open.flush();
   }

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <span>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/trash.h"
 #include "src/jobs/dedupe/apply/apart.h"
 #include "src/jobs/dedupe/apply/known.h"
+#include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/apply/plan.h"
 #include "src/jobs/dedupe/apply/restore.h"
 #include "src/jobs/dedupe/library.h"
@@ -46,15 +48,15 @@ std::uint64_t hash_of(const std::string& text) {
   return short_hash(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
 }
 
-struct Place {
+struct JournalPlace {
   std::string path, id;
   Journal found;  // what an earlier run left there
 };
 
 // Where this run's journal is: one whose undo is done is over, so the next number follows.
-Place find_journal(const ApplyOptions& options, const std::string& id) {
+JournalPlace find_journal(const ApplyOptions& options, const std::string& id) {
   for (int number = 1;; ++number) {
-    Place place;
+    JournalPlace place;
     place.id = number == 1 ? id : fmt::format("{}-{}", id, number);
     place.path = options.journal.empty() ? data_path("journals/" + place.id + ".jsonl") : options.journal;
     if (!exists(place.path)) return place;
@@ -81,8 +83,8 @@ Place find_journal(const ApplyOptions& options, const std::string& id) {
 
 class Runner {
  public:
-  Runner(Journal& journal, JournalWriter& writer, Applied& applied, RunContext& context)
-      : journal_(journal), writer_(writer), applied_(applied), context_(context) {}
+  Runner(Journal& journal, JournalWriter& writer, Applied& applied, bool ignore_access, RunContext& context)
+      : journal_(journal), writer_(writer), applied_(applied), ignore_access_(ignore_access), context_(context) {}
 
   // What a run that was cut off began is finished first, so that the plan sees the disk as it will be.
   void settle_open() {
@@ -196,7 +198,7 @@ class Runner {
       case Action::trash:
         return move_to_trash(record.path, record.before);
       case Action::hardlink:
-        return replace_by_link(record.path, record.to, record.temporary);
+        return replace_by_link(record.path, record.to, record.temporary, ignore_access_);
       case Action::remove:
         return rename_new(record.path, record.to, record.before);
       case Action::move:
@@ -227,6 +229,7 @@ class Runner {
   Journal& journal_;
   JournalWriter& writer_;
   Applied& applied_;
+  const bool ignore_access_;
   RunContext& context_;
   std::string journal_problem_;
 };
@@ -258,6 +261,18 @@ void describe(Settings& settings, ApplyOptions& options) {
                        options.ignore_access);
 }
 
+std::set<std::string> paths_in_decisions(const std::string& decisions) {
+  std::set<std::string> paths;
+  const auto text = read_text(decisions, kMostDecisionBytes);
+  const auto parsed = text ? parse_decisions(*text) : Outcome<Decisions>(text.error());
+  if (!parsed) return paths;
+  for (const Decision& decision : parsed->entries) {
+    paths.insert(decision.path);
+    paths.insert(path_in(canonical(folder_of(decision.path)), file_name(decision.path)));
+  }
+  return paths;
+}
+
 Applied apply(const ApplyOptions& options, RunContext& context) {
   const Wanted wanted = wanted_action(options.action);
   const std::string text =
@@ -273,7 +288,7 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   for (const std::string& folder : decisions.references) references.push_back(canonical(folder));
   if (wanted.action == Action::move) {
     for (const std::string& folder : references) {
-      if (wanted.destination == folder || wanted.destination.starts_with(folder == "/" ? folder : folder + "/")) {
+      if (inside(wanted.destination, folder)) {
         throw Failure(ErrorCode::usage, "the folder to move to lies in a reference folder",
                       printable(wanted.destination));
       }
@@ -286,7 +301,7 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   applied.go = options.go;
   const std::string base =
       fmt::format("{:016x}", hash_of(text + '\n' + name_of(wanted.action) + '\n' + wanted.destination));
-  Place place = find_journal(options, base);
+  JournalPlace place = find_journal(options, base);
   applied.id = place.id;
   applied.journal = place.path;
   place.found.action = wanted.action;
@@ -308,12 +323,12 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   JournalWriter writer(place.path, place.found, std::filesystem::absolute(options.decisions).string(), options.trust());
   place.found = read_journal(place.path, options.trust());  // as it is now that no other run may write it
   if (place.found.undo_begun) throw Failure(ErrorCode::conflict, "it was undone a moment ago", printable(place.path));
-  Runner runner(place.found, writer, applied, context);
+  Runner runner(place.found, writer, applied, options.ignore_access, context);
   runner.settle_open();
   const Plan plan = plan_now();
   if (applied.interrupted) return applied;
   if (!pairs.empty()) {
-    remember_apart(pairs, catalog_file(options.catalog), options.trust(), place.found, writer);
+    remember_apart(pairs, catalog_file(options.catalog), access_for(context, options.trust()), place.found, writer);
     applied.apart_done = true;
   }
   runner.carry_out(plan);

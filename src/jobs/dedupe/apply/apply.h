@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,8 +76,9 @@ Applied undo(const std::string& journal, bool go, Trust trust, RunContext& conte
 Applied purge(const std::string& journal, bool go, Trust trust, RunContext& context);
 // The file that a journal's name or id means: an id is looked up in the data folder first.
 std::string journal_file(const std::string& named);
-// The catalogue that is meant: the default one where none is named.
-std::string catalog_file(const std::string& named);
+// Every file that they name; none where they cannot be read, which the run itself says.
+std::set<std::string> paths_in_decisions(const std::string& decisions);
+std::set<std::string> paths_in_journal(const std::string& named, Trust trust);
 
 // A line a file, then nothing; for stdout.
 std::string table_of(const Applied& applied);

@@ -329,6 +329,32 @@ TEST_F(Apply, WhatSomebodyRemovedMeanwhileIsLost) {
     EXPECT_EQ(back.code, 3);
     EXPECT_EQ(back.of("b.jpg"), "lost") << back.json.dump(1);
     EXPECT_EQ(back.json["totals"]["lost"]["files"], 1);
+    // It ends the undo all the same: the decisions can be carried out again under another number.
+    put("b.jpg", "the picture");
+    ApplyOptions o = options(action);
+    o.journal.clear();
+    EXPECT_EQ(run(o).of("b.jpg"), "done");
+  }
+}
+
+// What is touched in the trash, or put back by hand, is not lost.
+TEST_F(Apply, WhatIsThereIsNotCalledLost) {
+  for (const char* how : {"touched in the trash", "put back by hand and touched", "another copy with another time"}) {
+    fresh();
+    pair();
+    ASSERT_EQ(run_apply("trash").code, 0);
+    const std::string trashed = top_ + "/data/Trash/files/b.jpg", b = photos_ + "/b.jpg";
+    if (how[0] == 'p') std::filesystem::rename(trashed, b);
+    if (how[0] == 'a') {
+      std::filesystem::remove(trashed);
+      put("b.jpg", "the picture", 1'700'000'000);
+    } else {
+      ASSERT_FALSE(set_time(how[0] == 't' ? trashed : b, 1));
+    }
+    const Ran back = run_undo();
+    EXPECT_EQ(back.code, 0) << how << back.json.dump(1);
+    EXPECT_EQ(back.of("b.jpg"), how[0] == 't' ? "done" : "before") << how;
+    EXPECT_EQ(contents(b), "the picture");
   }
 }
 

@@ -32,7 +32,7 @@ enum class Action : std::uint8_t { trash, move, hardlink, remove };
 const char* name_of(Action action);
 std::optional<Action> action_from(const std::string& name);
 
-// One file's deed.
+// One file's deed. Of how the file was, mode, owner and group are for people: they are never put back.
 struct Record {
   std::uint64_t number = 0;
   std::string path;       // where it was
@@ -71,8 +71,8 @@ struct Journal {
 
 // The text of a journal; `path` is for messages. Failure(bad_data) when this program could not have written it.
 Journal parse_journal(std::string_view text, const std::string& path);
-// Failure as of parse_journal(); (conflict) when the file is not believed (src/io/file/own.h); (not_found) when it is not
-// there.
+// Failure as of parse_journal(); (conflict) when the file is not believed (src/io/file/own.h); (not_found) when it is
+// not there.
 Journal read_journal(const std::string& path, Trust trust);
 
 class JournalWriter {

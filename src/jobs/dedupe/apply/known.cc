@@ -5,22 +5,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/relocate.h"
-#include "src/jobs/dedupe/apply/apply.h"
-#include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/library.h"
 
 namespace millrace::dedupe {
-
-std::string catalog_file(const std::string& named) { return named.empty() ? data_path("catalog.sqlite") : named; }
 
 KnownFiles::KnownFiles(const std::string& catalog, Trust trust, std::vector<std::string> within,
                        const RunContext& context)
     : path_(catalog), within_(std::move(within)) {
   if (!exists(path_)) return;
-  catalog_ = std::make_unique<Catalog>(path_, catalog_key(),
-                                       CatalogAccess{trust, [&context] { return context.cancel.cancelled(); }});
+  catalog_ = std::make_unique<Catalog>(path_, catalog_key(), access_for(context, trust));
 }
 
 bool KnownFiles::knows(const std::string& path, const Decision& decision) const {

@@ -4,18 +4,14 @@
 
 #include <algorithm>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/atomic_file.h"
 
 namespace millrace::dedupe {
 namespace {
 
 constexpr std::string_view kSetAside = ".millrace-removed-";
 constexpr std::string_view kDigits = "0123456789";
-
-std::string in_folder(const std::string& folder, const std::string& name) {
-  return (folder == "/" ? "/" : folder + "/") + name;
-}
 
 // "-2", "-17".
 bool is_number_suffix(std::string_view text) {
@@ -111,19 +107,21 @@ bool is_plain_path(std::string_view path) {
   return true;
 }
 
-bool inside(const std::string& path, const std::string& folder) {
-  return path == folder || folder == "/" ||
-         (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
+std::string canonical(const std::string& folder) {
+  if (auto real = real_path(folder)) return *real;
+  std::string out = folder;
+  while (out.size() > 1 && out.back() == '/') out.pop_back();
+  return out;
 }
 
 std::string set_aside_folder(const std::string& path, const std::string& id) {
-  return in_folder(folder_of(path), std::string(kSetAside) + id);
+  return path_in(folder_of(path), std::string(kSetAside) + id);
 }
 
 std::string temporary_name(Action action, const std::string& path, const std::string& to, const std::string& id,
                            std::uint64_t number) {
-  if (action == Action::hardlink) return in_folder(folder_of(path), fmt::format(".millrace-link-{}-{}", id, number));
-  if (action == Action::move) return in_folder(folder_of(to), fmt::format(".millrace-partial-{}-{}", id, number));
+  if (action == Action::hardlink) return path_in(folder_of(path), fmt::format(".millrace-link-{}-{}", id, number));
+  if (action == Action::move) return path_in(folder_of(to), fmt::format(".millrace-partial-{}-{}", id, number));
   return "";
 }
 

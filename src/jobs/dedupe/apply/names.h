@@ -1,6 +1,6 @@
 // Enters: what is done with a file, and the journal's id.
 // Leaves: the names that the deed uses; and whether a journal's record uses just these.
-// Never: looks at a disk.
+// Never: looks at a disk, but for canonical().
 //
 // A journal is data: every path in it that is acted upon is made again from where the file was, and compared.
 #pragma once
@@ -17,9 +17,9 @@ namespace millrace::dedupe {
 bool is_journal_id(std::string_view text);
 // Absolute, with no empty, "." or ".." part and no byte 0.
 bool is_plain_path(std::string_view path);
-// True for a path in a folder, or the folder itself.
-bool inside(const std::string& path, const std::string& folder);
 
+// The folder's real path; the path as it is, without slashes at its end, when the folder is not there.
+std::string canonical(const std::string& folder);
 // The hidden folder of a journal beside a file; another one of that name makes it "-2" and so on.
 std::string set_aside_folder(const std::string& path, const std::string& id);
 // The name that a deed uses in between; empty where it needs none.

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/jobs/dedupe/apply/names.h"
@@ -14,10 +13,6 @@
 
 namespace millrace::dedupe {
 namespace {
-
-std::string joined(const std::string& folder, std::string_view name) {
-  return (folder == "/" ? "/" : folder + "/") + std::string(name);
-}
 
 class Planner {
  public:
@@ -100,7 +95,13 @@ class Planner {
     }
     if (!subject.good()) return leave(subject, subject.trouble);
     const std::vector<const Subject*> survivors = subjects_.survivors_of(subject);
-    if (survivors.empty()) return leave(subject, "no other member of its group is there as it was and stays");
+    if (survivors.empty()) {
+      const Subject* troubled = subjects_.troubled_survivor_of(subject);
+      return leave(
+          subject,
+          "no other member of its group is there as it was and stays" +
+              (troubled == nullptr ? "" : fmt::format(": {}: {}", printable(troubled->path), troubled->trouble)));
+    }
     const Subject* survivor = survivors[0];
     if (input_.action == Action::hardlink) {
       if (survivor->first().hash != subject.first().hash) {
@@ -207,7 +208,7 @@ class Planner {
     const std::size_t stem = stem_key(main).size() - (main.size() - file_name(main).size());
     std::string folder = input_.action == Action::remove ? own_folder(main) : input_.destination;
     if (input_.action == Action::move && folder_of(main) != base_) {
-      folder = joined(folder, folder_of(main).substr(base_ == "/" ? 1 : base_.size() + 1));
+      folder = path_in(folder, folder_of(main).substr(base_ == "/" ? 1 : base_.size() + 1));
     }
     for (int number = 1;; ++number) {
       std::vector<std::string> targets;
@@ -215,7 +216,7 @@ class Planner {
       for (const std::string& name : names) {
         std::string file(file_name(name));
         if (number > 1) file.insert(std::min(stem, file.size()), fmt::format(" ({})", number));
-        targets.push_back(joined(folder, file));
+        targets.push_back(path_in(folder, file));
         free &= taken_.count(targets.back()) == 0 && !exists(targets.back());
       }
       if (!free) continue;
@@ -250,14 +251,6 @@ class Planner {
 };
 
 }  // namespace
-
-std::string canonical(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-  if (real) return real.get();
-  std::string out = path;
-  while (out.size() > 1 && out.back() == '/') out.pop_back();
-  return out;
-}
 
 Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context) {
   return Planner(input, applied, context).make();

@@ -49,6 +49,4 @@ struct PlanInput {
 // Items are added to `applied` in the order of their paths.
 Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context);
 
-// The path with its folder's links and dots resolved; as it is when the folder is not there.
-std::string canonical(const std::string& path);
 }  // namespace millrace::dedupe

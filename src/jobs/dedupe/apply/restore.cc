@@ -63,10 +63,13 @@ class Restorer {
       if (r_.failed || r_.open()) {
         if (path_) return nothing();
       }
-      if (path_ && path_->same_look(r_.before)) return as(State::before, r_.path, "it is back already");
-      return as(
-          State::lost, "",
-          r_.purging ? "it was purged" : "it is neither in its old place nor where it was put: somebody removed it");
+      if (path_ && path_->regular && (path_->same_look(r_.before) || path_->same_inode(r_.before)))
+        return as(State::before, r_.path, "it is back already");
+      if (path_ && path_->regular && holds(r_.path, r_.hash))
+        return as(State::before, r_.path, "its bytes are back already, with another time");
+      if (r_.purging) return as(State::lost, "", "it was purged");
+      const std::string gone = "it is neither in its old place nor where it was put: somebody removed it";
+      return as(State::lost, "", path_ ? gone + "; another file has its old name" : gone);
     }
     const auto there = now(*found);
     if (one_file(path_, there)) {  // a rename that was cut off half way: two names of one file

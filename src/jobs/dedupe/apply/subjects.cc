@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/jobs/dedupe/apply/names.h"
-#include "src/jobs/dedupe/apply/plan.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -57,7 +57,7 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
     const std::string folder = decision.path.substr(0, decision.path.size() - name.size());
     const auto [at, fresh] = folders.try_emplace(folder);
     if (fresh) at->second = canonical(folder);
-    by_path[(at->second == "/" ? "/" : at->second + "/") + std::string(name)].push_back(&decision);
+    by_path[path_in(at->second, name)].push_back(&decision);
   }
   for (auto& entry : by_path) {
     const std::string& path = entry.first;
@@ -157,6 +157,15 @@ const Subject* Subjects::other_name_of(const Subject& gone) const {
   if (same == by_content_.end() || gone.missing) return nullptr;
   for (const std::size_t i : same->second) {
     if (all_[i].good() && all_[i].state.same_inode(gone.state)) return &all_[i];
+  }
+  return nullptr;
+}
+
+const Subject* Subjects::troubled_survivor_of(const Subject& gone) const {
+  for (const Decision* d : gone.decisions) {
+    for (const std::size_t i : groups_.at(d->group)) {
+      if (!all_[i].good()) return &all_[i];
+    }
   }
   return nullptr;
 }

@@ -45,6 +45,8 @@ class Subjects {
   // member that is not there, and joins one of other bytes. The best first: equal bytes on the same file system and in
   // no reference folder, equal bytes on the same file system, equal bytes, any. Empty when a group has none.
   std::vector<const Subject*> survivors_of(const Subject& gone) const;
+  // Of the files that were to stay for `gone` the first, with what is wrong with it; null when there is none.
+  const Subject* troubled_survivor_of(const Subject& gone) const;
   // A file that stays and is another name (a hard link) of this one; null when there is none.
   const Subject* other_name_of(const Subject& gone) const;
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/atomic_file.h"
+#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/apart.h"
 #include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/apply/restore.h"
+#include "src/jobs/dedupe/library.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -79,6 +81,23 @@ std::string journal_file(const std::string& named) {
   return named;
 }
 
+std::set<std::string> paths_in_journal(const std::string& named, Trust trust) {
+  std::set<std::string> paths;
+  try {
+    const Journal journal = read_journal(journal_file(named), trust);
+    for (const Record& record : journal.records) {
+      paths.insert({record.path, record.to, record.temporary, record.main});
+      paths.insert(record.survivors.begin(), record.survivors.end());
+    }
+    for (const Apart& apart : journal.apart) {
+      for (std::string& file : catalog_files(apart.catalog)) paths.insert(std::move(file));
+    }
+  } catch (const Failure&) {
+    paths.clear();
+  }
+  return paths;
+}
+
 Applied undo(const std::string& named, bool go, Trust trust, RunContext& context) {
   Journal journal;
   std::unique_ptr<JournalWriter> writer;
@@ -108,7 +127,7 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
   bool all_forgotten = true;
   if (!applied.interrupted) {
     try {
-      applied.apart = forget_apart(journal, trust, writer.get());
+      applied.apart = forget_apart(journal, access_for(context, trust), writer.get());
       applied.apart_done = go;
     } catch (const Failure& failure) {
       all_forgotten = false;
@@ -118,7 +137,7 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
   std::sort(applied.items.begin(), applied.items.end(), [](const Item& a, const Item& b) { return a.path < b.path; });
   if (go && !applied.interrupted) {
     remove_folders(journal);
-    if (all_forgotten && applied.count(State::failed) + applied.count(State::lost) == 0) writer->undo_ends();
+    if (all_forgotten && applied.count(State::failed) == 0) writer->undo_ends();
   }
   return applied;
 }
