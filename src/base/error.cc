@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "src/base/text.h"
+
 namespace millrace {
 
 const char* name_of(ErrorCode code) {
@@ -40,7 +42,7 @@ std::string Error::message() const {
   if (!subject.empty()) text += subject + ": ";
   text += what;
   if (!remedy.empty()) text += "; " + remedy;
-  return text;
+  return printable(text);
 }
 
 ExitCode exit_code_for(ErrorCode code) {

@@ -45,7 +45,7 @@ struct Error {
   std::string subject;  // to what: a path, an option, a device; may be empty
   std::string remedy;   // what to do about it; may be empty
 
-  // "subject: what; remedy", leaving out what is empty.
+  // "subject: what; remedy", leaving out what is empty; printable, whatever names stand in it.
   std::string message() const;
 };
 

@@ -7,12 +7,13 @@
 #include <charconv>
 #include <fstream>
 #include <numeric>
-#include <sstream>
 
 #include "src/base/text.h"
 
 namespace millrace {
 namespace {
+
+constexpr std::size_t kLongestFile = 1 << 20;
 
 [[noreturn]] void refuse(std::string what, std::string remedy = {}) {
   throw Failure(ErrorCode::usage, std::move(what), {}, std::move(remedy));
@@ -221,14 +222,15 @@ void Settings::apply_file(const std::string& path) {
     throw Failure(ErrorCode::usage, "the settings file cannot be read", printable(path),
                   "check the path given to --config");
   }
-  std::ostringstream text;
-  text << in.rdbuf();
-  apply_yaml(text.str(), printable(path));
+  // A device without end is read no further than what apply_yaml() refuses.
+  std::string text(kLongestFile + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  apply_yaml(text, printable(path));
 }
 
 void Settings::apply_yaml(const std::string& text, const std::string& subject) {
   // yaml-cpp stops at 500 levels by itself; the size is ours to bound.
-  constexpr std::size_t kLongestFile = 1 << 20;
   if (text.size() > kLongestFile) {
     throw Failure(ErrorCode::usage, "the settings file is larger than 1 MiB", subject);
   }

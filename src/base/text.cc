@@ -107,20 +107,26 @@ bool glob_whole(std::string_view pattern, std::string_view text) {
   }
 }
 
-// The code point of a mark that changes the order in which text is shown (Unicode's Bidi_Control) or ends a line
-// (U+2028, U+2029); 0 for any other. In valid UTF-8.
+// The code point of a mark that changes the order in which text is shown (Unicode's Bidi_Control), ends a line (U+2028,
+// U+2029) or is not shown at all (U+00AD, U+200B); 0 for any other. In valid UTF-8.
 unsigned order_mark_at(std::string_view text, std::size_t i) {
   const unsigned u = byte_at(text, i);
   if (u == 0xD8 && byte_at(text, i + 1) == 0x9C) return 0x061C;
+  if (u == 0xC2 && byte_at(text, i + 1) == 0xAD) return 0x00AD;
   if (u != 0xE2 || (byte_at(text, i + 1) & 0xFE) != 0x80) return 0;
   const unsigned point = 0x2000 | (byte_at(text, i + 1) & 0x3F) << 6 | (byte_at(text, i + 2) & 0x3F);
-  const bool turns = point == 0x200E || point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
+  const bool turns = point == 0x200B || point == 0x200E || point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
                      (point >= 0x2066 && point <= 0x2069);
   return turns ? point : 0;
 }
 
 bool looks_like_a_formula(const std::string& text) {
-  if (text.empty() || std::string_view("=+-@\t").find(text[0]) == std::string_view::npos) return false;
+  if (text.empty()) return false;
+  // The full-width forms of = + - @, which some spreadsheets take for the plain ones.
+  for (const char* wide : {"\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"}) {
+    if (text.starts_with(wide)) return true;
+  }
+  if (std::string_view("=+-@\t\r\n").find(text[0]) == std::string_view::npos) return false;
   if (text[0] != '+' && text[0] != '-') return true;
   double number = 0;
   const char* const end = text.data() + text.size();

@@ -27,6 +27,8 @@ class DedupeCommand : public Command {
     for (const auto* folders : {&options_.folders, &options_.reference}) {
       for (const std::string& folder : *folders) outputs.input_folder(folder, dedupe::is_input);
     }
+    // Links and mounts give a picture names outside the folders: no picture is replaced, wherever it lies.
+    outputs.input_folder("/", dedupe::is_input);
     csv_ = outputs.add("--csv", options_.csv, dedupe::csv_kind());
     page_ = outputs.add("--report", options_.report, page_kind());
     if (!page_ || page_.is_stream()) return;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "src/base/text.h"
 #include "src/cli/app.h"
 #include "src/jobs/join/run.h"
 
@@ -18,8 +19,8 @@ class JoinCommand : public Command {
 
  protected:
   std::string plan(RunContext& context) override {
-    return fmt::format("codes:   {}\nradius:  {}\nthreads: {}\nmemory:  {} at most\n", options_.codes, options_.radius,
-                       context.executor.threads(), to_text(context.budget.limit()));
+    return fmt::format("codes:   {}\nradius:  {}\nthreads: {}\nmemory:  {} at most\n", printable(options_.codes),
+                       options_.radius, context.executor.threads(), to_text(context.budget.limit()));
   }
 
   void look_at(Outputs& outputs) override {

@@ -94,20 +94,27 @@ class Done:
         return self
 
 
-def bounded(arguments, uid, seconds=SECONDS, memory=MEMORY, umask=0o022, stdout=None, **options):
-    """Runs a program as a user. It fails the test when it takes longer or more than it may, and says which."""
+def bounded(arguments, uid, seconds=SECONDS, memory=MEMORY, umask=0o022, stdout=None, before=None, **options):
+    """Runs a program as a user, after `before`. It fails the test when it takes more than it may, and says of what."""
 
     def prepare():
         resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.umask(umask)
         become(uid)
+        if before:
+            before()
 
     arguments = [os.fspath(a) for a in arguments]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = subprocess.Popen(
-            arguments, stdin=subprocess.DEVNULL, stdout=stdout or out, stderr=err, preexec_fn=prepare,
-            start_new_session=True, **options,
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout or out,
+            stderr=err,
+            preexec_fn=prepare,
+            start_new_session=True,
+            **options,
         )
         ending = os.pidfd_open(child.pid)
         late = not select.select([ending], [], [], seconds)[0]
@@ -197,9 +204,12 @@ class Scene:
         env |= {"HOME": str(self.home), "XDG_DATA_HOME": str(self.data)} | changes
         return {k: v for k, v in env.items() if v is not None}
 
-    def run(self, *arguments, env=None, cwd=None, **options):
+    def run_other(self, *arguments, env=None, cwd=None, **options):
         env = self.environment(**(env or {}))
-        return bounded([PROGRAM, *arguments], self.uid, env=env, cwd=cwd or self.home, **options)
+        return bounded(arguments, self.uid, env=env, cwd=cwd or self.home, **options)
+
+    def run(self, *arguments, **options):
+        return self.run_other(PROGRAM, *arguments, **options)
 
     def dedupe(self, *arguments, **options):
         return self.run("dedupe", *arguments, **options)

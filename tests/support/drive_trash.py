@@ -1,6 +1,6 @@
 """Trashes at the top of a drive that is mounted for this process alone: run by tests/attacks/test_trash_drives.py.
 
-    drive_trash.py FOLDER UID KIND EXPECTED
+drive_trash.py FOLDER UID KIND EXPECTED
 """
 
 import os

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstring>
 
+#include "src/base/paths.h"
 #include "src/io/catalog/catalog_state.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/output/output.h"
 
 namespace millrace {
 namespace {
@@ -34,12 +36,15 @@ CREATE TABLE IF NOT EXISTS links (rule INTEGER NOT NULL, a INTEGER NOT NULL, b I
 CREATE TABLE IF NOT EXISTS not_duplicates (a BLOB NOT NULL, b BLOB NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID;
 )";
 
-// Tables and their indexes are all that we make. A trigger, a view or a virtual table would run what others wrote.
+// Plain tables are all that we make. A trigger, a view, a virtual table, an index of an expression, a check or a
+// default would run what others wrote.
 void refuse_programs(Catalog::State& s) {
   const std::int64_t others = s.number(
-      "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR rootpage IS NULL OR rootpage < 1");
+      "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR rootpage IS NULL OR rootpage < 1 "
+      "OR (type = 'index' AND sql IS NOT NULL) OR sql LIKE '%check%' OR sql LIKE '%default%' OR sql LIKE '%generated%' "
+      "OR sql LIKE '% as%(%' OR sql LIKE '%collate%' OR sql LIKE '%references%'");
   if (others == 0) return;
-  throw Failure(ErrorCode::bad_data, "it holds triggers, views or virtual tables, which no catalogue has",
+  throw Failure(ErrorCode::bad_data, "it holds triggers, views, virtual tables or conditions, which no catalogue has",
                 printable(s.path), "somebody else made it: name another with --catalog");
 }
 
@@ -116,6 +121,12 @@ void use_key(Catalog::State& s, const CatalogKey& key) {
 
 }  // namespace
 
+bool is_catalog(const std::string& path) {
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  const char* const kept = file ? what_is_kept((*file)->peek()) : nullptr;
+  return kept != nullptr && std::string_view(kept) == kKeptCatalog;
+}
+
 std::vector<std::string> catalog_files(const std::string& path) {
   return {path, path + "-wal", path + "-shm", path + "-journal"};
 }
@@ -129,8 +140,11 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
     throw Failure(ErrorCode::usage, "a catalogue is kept in a file, not in memory", path,
                   "to keep nothing, name one in a folder that you remove afterwards, such as $(mktemp -d)/catalog");
   }
-  believe(path, access.trust);
-  s.open(path, SQLITE_OPEN_READWRITE);
+  use_own_folder_of(path, access.trust);
+  // From here on by its real path: a link on the way that is exchanged leads nowhere else.
+  const std::string real = path_in(real_path(folder_of(path)).value_or(folder_of(path)), file_name(path));
+  believe(real, access.trust);
+  s.open(real, SQLITE_OPEN_READWRITE);
   check_ours(s);
   use_write_ahead_log(s);
   s.run("PRAGMA synchronous = NORMAL");

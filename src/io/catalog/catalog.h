@@ -84,6 +84,8 @@ struct CatalogAccess {
   std::function<bool()> cancelled{};  // asked while SQLite works; what it does then ends with Failure(cancelled)
 };
 
+// A file that begins like one that this program made.
+bool is_catalog(const std::string& path);
 // The file, and what SQLite keeps beside it.
 std::vector<std::string> catalog_files(const std::string& path);
 

@@ -73,13 +73,15 @@ TEST_F(CatalogTrust, AJournalThatNamesAnotherFileIsRefused) {
 
 TEST_F(CatalogTrust, TriggersViewsAndVirtualTablesAreRefused) {
   for (const char* sql : {"CREATE TRIGGER t AFTER INSERT ON files BEGIN SELECT 1; END",
-                          "CREATE VIEW v AS SELECT * FROM files", "CREATE VIRTUAL TABLE w USING fts5(a)"}) {
+                          "CREATE VIEW v AS SELECT * FROM files", "CREATE VIRTUAL TABLE w USING fts5(a)",
+                          "CREATE INDEX i ON files (length(path))", "CREATE TABLE c (a CHECK (length(a) > 0))",
+                          "CREATE TABLE d (a DEFAULT (random()))", "CREATE TABLE g (a, b AS (a || a))"}) {
     std::filesystem::remove_all(path());
     { const Catalog made(path(), kCatalogKey); }
     edit(sql);
     const Error error = failure(path());
     EXPECT_EQ(error.code, ErrorCode::bad_data) << sql;
-    EXPECT_THAT(error.message(), HasSubstr("triggers, views or virtual tables"));
+    EXPECT_THAT(error.message(), HasSubstr("triggers, views, virtual tables or conditions"));
     EXPECT_THAT(error.remedy, HasSubstr("--catalog"));
   }
 }

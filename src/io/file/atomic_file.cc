@@ -156,7 +156,8 @@ bool AtomicFile::is_looked_at(const std::string& name) const {
   if (::lstat(name.c_str(), &info) != 0) return errno == ENOENT && !replaces_.looked_at;
   return replaces_.looked_at && replaces_.looked_at->device == info.st_dev &&
          replaces_.looked_at->inode == info.st_ino &&
-         replaces_.looked_at->size == static_cast<std::uint64_t>(info.st_size);
+         replaces_.looked_at->size == static_cast<std::uint64_t>(info.st_size) &&
+         replaces_.looked_at->mtime_ns == info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
 }
 
 void write_file(const std::string& path, std::string_view text) {

@@ -45,14 +45,20 @@ std::string name_of_user(std::uint32_t id) {
 // Distributions that make a group for each user let it write to all that the user makes.
 bool is_private_group(std::uint32_t id) {
   const passwd* const user = ::getpwuid(::geteuid());
-  if (user == nullptr || user->pw_gid != id) return false;
+  // Group 0 is no person's, whoever has it.
+  if (user == nullptr || id == 0 || user->pw_gid != id) return false;
   const std::string name = user->pw_name;
   const group* const found = ::getgrgid(id);
   if (found == nullptr || name != found->gr_name) return false;
   for (char** member = found->gr_mem; *member != nullptr; ++member) {
     if (name != *member) return false;
   }
-  return true;
+  // Others may have it for their first group, which the group does not list.
+  bool alone = true;
+  ::setpwent();
+  while (const passwd* const other = ::getpwent()) alone = alone && (other->pw_gid != id || name == other->pw_name);
+  ::endpwent();
+  return alone;
 }
 
 // Why what is open is not believed, and what to do; nothing when it is.
@@ -91,6 +97,32 @@ Descriptor open_folder_of(const std::string& path) {
   return fd;
 }
 
+// Who may rename a folder above can put another one in its place.
+void believe_above(const std::string& path) {
+  const std::string real = real_path(folder_of(path)).value_or(folder_of(path));
+  for (std::string above = folder_of(real);; above = folder_of(above)) {
+    // Access lists are told of what is open for reading; where that is not allowed, the mode has to do.
+    Descriptor fd(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const bool listed = static_cast<bool>(fd);
+    if (!listed) fd = Descriptor(::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    auto state = fd ? state_of_descriptor(fd.get()) : std::nullopt;
+    if (!state) throw Failure(system_error("cannot be examined", printable(above), errno));
+    if (listed) tighten(fd.get(), above, *state);
+    const bool shared =
+        listed ? others_may_write(fd.get(), *state) : (state->mode & (kGroupWrites | kOthersWrite)) != 0;
+    if ((state->owner != ::geteuid() && state->owner != 0) || (shared && (state->mode & S_ISVTX) == 0)) {
+      throw Failure(
+          ErrorCode::conflict,
+          fmt::format("it is not believed: others can exchange folders in {} (of {}, mode {:04o})", printable(above),
+                      name_of_user(state->owner), state->mode),
+          printable(path),
+          "name a file in a folder of your own, below folders that are yours or root's; where the file system "
+          "knows no owners and modes, add --trust-files");
+    }
+    if (above == "/" || above == ".") return;
+  }
+}
+
 void believe(int fd, const std::string& path, bool folder, Trust trust) {
   auto state = state_of_descriptor(fd);
   if (!state) throw Failure(system_error("cannot be examined", printable(path), errno));
@@ -98,6 +130,7 @@ void believe(int fd, const std::string& path, bool folder, Trust trust) {
   if (!folder && !state->regular) throw Failure(ErrorCode::conflict, "it is not a regular file", printable(path));
   if (trust == Trust::files) return;
   if (auto error = doubt(fd, *state, path, folder)) throw Failure(std::move(*error));
+  if (folder) believe_above(path);
 }
 
 }  // namespace
@@ -134,6 +167,24 @@ void make_folders(const std::string& folder) {
     }
     if (at != std::string::npos) ++at;
   }
+}
+
+bool is_own_folder(const std::string& path) {
+  const auto folder = open_folder(path);
+  const auto state = folder ? state_of_descriptor(folder->get()) : std::nullopt;
+  return state && state->owner == ::geteuid() && !others_may_write(folder->get(), *state);
+}
+
+std::optional<Error> make_own_folder(const std::string& path) {
+  const auto place = Place::of(path);
+  if (!place) return place.error();
+  if (::mkdirat(place->folder(), place->name(), 0700) != 0 && errno != EEXIST) {
+    return system_error("the folder cannot be made", printable(path), errno);
+  }
+  place->sync_folder();
+  if (is_own_folder(path)) return std::nullopt;
+  return Error{ErrorCode::conflict, "somebody else has made this folder", printable(path),
+               "run the same command again"};
 }
 
 void use_own_folder_of(const std::string& file, Trust trust) {

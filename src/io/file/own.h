@@ -4,8 +4,9 @@
 //
 // What such a file says is acted upon, so it is believed only where nobody else could have written it: the file and its
 // folder belong to the user who runs the program (the folder may be root's) and none but the owner may write to them. A
-// group that is the user's alone is nobody else: the user's first group, of the user's name, with no other member
-// listed.
+// group that is the user's alone is nobody else: the user's first group, of the user's name, with no other member. Nor
+// can anybody else exchange a folder above: each belongs to root or the user, and others may write to it only where it
+// is sticky, as /tmp is.
 #pragma once
 
 #include <string>
@@ -32,6 +33,12 @@ bool others_may_write(int fd, const FileState& state);
 // The folder that a file of our own lies in; made, with mode 0700, where it is missing. Folders below the user's data
 // folder that earlier versions left open to others are closed to them. Failure(conflict) when it is not believed.
 void use_own_folder_of(const std::string& file, Trust trust);
+
+// Makes a folder that is the user's alone (0700); one of that name that is the user's alone already is taken.
+// Error(conflict) when it is somebody else's, or others may write to it.
+std::optional<Error> make_own_folder(const std::string& path);
+// An existing folder that is the user's, and that nobody else may write to.
+bool is_own_folder(const std::string& path);
 
 // Nothing when the file may be believed or is not there; in the user's data folder, one that is too open is closed to
 // others first. Else Error(conflict) that says whose it is, and what to do.

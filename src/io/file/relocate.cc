@@ -340,7 +340,7 @@ std::optional<Error> move_new(const std::string& from, const std::string& to, co
 }
 
 std::optional<Error> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
-                                     bool any_access) {
+                                     const Linking& linking) {
   const Two two(path, target);
   if (two.error) return two.error;
   const Place &old = *two.from, &partner = *two.to;
@@ -351,7 +351,9 @@ std::optional<Error> replace_by_link(const std::string& path, const std::string&
   if (!partner_file) return partner_file.error();
   const auto before = state_of_descriptor(old_file->get()), compared = state_of_descriptor(partner_file->get());
   if (!before || !compared) return failed("cannot be examined", path, errno);
-  if (!any_access && !same_access(old_file->get(), partner_file->get())) {
+  if (linking.path && !before->same(*linking.path)) return changed(path, "a moment ago");
+  if (linking.target && !compared->same(*linking.target)) return changed(target, "a moment ago");
+  if (!linking.any_access && !same_access(old_file->get(), partner_file->get())) {
     return Error{ErrorCode::conflict, "its owner, group, mode or access list is not that of " + printable(target),
                  printable(path), ""};
   }
@@ -370,7 +372,9 @@ std::optional<Error> replace_by_link(const std::string& path, const std::string&
   // Both may have been written to since they were compared; the partner keeps its name whatever happens.
   const auto undisturbed = [&](const Place& replaced) {
     const auto partner_now = state_of_descriptor(linked.get());
-    return is_still(replaced, *before) && partner_now && partner_now->same(*compared);
+    return is_still(replaced, *before) && partner_now && partner_now->same(*compared) &&
+           (linking.any_access || (partner_now->owner == before->owner && partner_now->group == before->group &&
+                                   partner_now->mode == before->mode));
   };
   step("exchange");
   if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) == 0) {

@@ -48,8 +48,12 @@ std::optional<Error> move_new(const std::string& from, const std::string& to, co
 // one that is linked. What was called `path` is never without a name before the comparison, and if it changed meanwhile
 // it is put back. Error(conflict) when the bytes differ, or, unless `any_access`, owner, group, permissions or access
 // list (POSIX ACL).
+struct Linking {
+  bool any_access = false;
+  std::optional<FileState> path{}, target{};  // as they are expected to be
+};
 std::optional<Error> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
-                                     bool any_access = false);
+                                     const Linking& linking = {});
 
 // Gives a file this time of last change.
 std::optional<Error> set_time(const std::string& path, std::int64_t mtime_ns);

@@ -72,8 +72,9 @@ OutputFile::OutputFile(Output output) : output_(std::move(output)) {
 void OutputFile::write(std::string_view bytes) {
   if (file_) return file_->write(bytes);
   if (!stream_) {
+    const std::string looked_at = output_.pipe_ ? fmt::format("/proc/self/fd/{}", output_.pipe_->get()) : "";
     stream_ = Descriptor(output_.descriptor_ >= 0 ? ::dup(output_.descriptor_)
-                                                  : ::open(output_.path().c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+                                                  : ::open(looked_at.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (!stream_ && errno == EINTR) {
       throw Failure(ErrorCode::cancelled, "interrupted: nobody reads from it", printable(output_.path()));
     }
@@ -168,6 +169,13 @@ void Outputs::look_at(const OutputKind& kind, Output& output) const {
   }
   if (there && (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode))) {
     if (::access(path.c_str(), W_OK) != 0) throw Failure(system_error("cannot be written", printable(path), errno));
+    // Held from here on: another file under the name is not written into.
+    output.pipe_ = std::make_shared<const Descriptor>(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    struct stat held {};
+    if (!*output.pipe_ || ::fstat(output.pipe_->get(), &held) != 0 || held.st_ino != info.st_ino ||
+        held.st_dev != info.st_dev) {
+      throw refuse("it was exchanged a moment ago");
+    }
     output.stream_ = true;
     return;
   }

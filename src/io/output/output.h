@@ -49,7 +49,8 @@ class Output {
   friend class OutputFile;
   std::string path_;
   bool stream_ = false;
-  int descriptor_ = -1;  // of a stream that is open already
+  int descriptor_ = -1;                     // of a stream that is open already
+  std::shared_ptr<const Descriptor> pipe_;  // what was looked at, whatever has its name by then
   Replaceable replaces_;
   Readers readers_ = Readers::everyone;
 };
@@ -124,6 +125,7 @@ std::function<bool(FileReader&)> table_with_header(std::string header);
 // "a catalogue", "a journal", "decisions": what this program keeps, or a person decided, for another run; null for all
 // else.
 const char* what_is_kept(std::span<const std::uint8_t> front);
+inline constexpr const char* kKeptCatalog = "a catalogue";
 
 // "a JPEG picture", "JSON", "a text": what a file's beginning looks like, for messages.
 std::string what_it_is(const std::string& path, std::span<const std::uint8_t> front);

@@ -103,7 +103,7 @@ std::function<bool(FileReader&)> table_with_header(std::string header) {
 const char* what_is_kept(std::span<const std::uint8_t> front) {
   const std::string_view text = text_of(front);
   // SQLite's header has the application's id at its 68th byte: "mrac".
-  if (text.starts_with("SQLite format 3") && text.size() >= 72 && text.substr(68, 4) == "mrac") return "a catalogue";
+  if (text.starts_with("SQLite format 3") && text.size() >= 72 && text.substr(68, 4) == "mrac") return kKeptCatalog;
   for (const auto& [key, name] :
        {std::pair{"\"millrace_journal\"", "a journal"}, {"\"millrace_decisions\"", "decisions"}}) {
     std::string_view rest = text;

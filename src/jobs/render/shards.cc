@@ -1,5 +1,6 @@
 #include "src/jobs/render/shards.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -9,6 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
@@ -70,25 +74,34 @@ void Shards::check_output() {
 
 // A run that was killed in its last moment has left its shards. Others' stay.
 void Shards::remove_left_folder() {
-  const auto there = attributes_in_json(folder_ + "/run.json");
+  Descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const auto state = folder ? state_of_descriptor(folder.get()) : std::nullopt;
+  if (!state || state->owner != ::geteuid()) return;
+  const auto there = attributes_in_json(fmt::format("/proc/self/fd/{}/run.json", folder.get()));
   if (!there || !differences(*there, attributes_).empty()) return;
-  const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  if (::flock(folder, LOCK_EX | LOCK_NB) == 0) remove_folder();
-  ::close(folder);
+  if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return;
+  lock_ = folder.release();
+  remove_folder();
+  ::close(std::exchange(lock_, -1));
 }
 
-// run.json goes last: what it stands beside is ours.
+// What is in the folder that is locked, whatever has its name by now. run.json goes last: what it stands beside is
+// ours.
 void Shards::remove_folder() {
-  std::error_code error;
-  const fs::path run = folder_ + "/run.json";
-  if (fs::exists(run, error)) {
-    for (const auto& entry : fs::directory_iterator(folder_, error)) {
-      if (entry.path() != run) fs::remove(entry.path(), error);
-    }
-    fs::remove(run, error);
+  constexpr const char* kRun = "run.json";
+  const Descriptor listed(::openat(lock_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::vector<std::string> names;
+  if (DIR* const handle = listed ? ::fdopendir(::dup(listed.get())) : nullptr; handle != nullptr) {
+    while (const dirent* entry = ::readdir(handle)) names.emplace_back(entry->d_name);
+    ::closedir(handle);
   }
-  fs::remove(folder_, error);
+  if (std::find(names.begin(), names.end(), kRun) != names.end()) {
+    for (const std::string& name : names) {
+      if (name != kRun && name != "." && name != "..") ::unlinkat(lock_, name.c_str(), 0);
+    }
+    ::unlinkat(lock_, kRun, 0);
+  }
+  ::rmdir(folder_.c_str());
 }
 
 // The names in it are known to everybody: it is worked in only where nobody else can put a link under one of them.

@@ -82,11 +82,6 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &unused) == 0;
 }
 
-bool is_folder(const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 }  // namespace
 
 ThumbsFolder::ThumbsFolder(std::string path, Readers readers, bool earlier_page)
@@ -102,16 +97,20 @@ ThumbsFolder::~ThumbsFolder() {
   fs::remove(work_, ignored);  // not when what stood there before could not be brought back: that stays
 }
 
-void ThumbsFolder::begin() {
+void ThumbsFolder::make_work() {
   static std::atomic<unsigned> counter{0};
-  refuse_foreign_folder();
   std::string work;
   do {
     // Short whatever the page's own name is. A run that was killed may have left this one.
     work = fmt::format("{}/.millrace-thumbs-{}-{}", folder_of(path_), ::getpid(), counter.fetch_add(1));
   } while (exists(work));
-  make_folder(work, folder_mode_, path_);
+  make_folder(work, 0700, path_);
   work_ = work;
+}
+
+void ThumbsFolder::begin() {
+  refuse_foreign_folder();
+  make_work();
   make_folder(fresh(), folder_mode_, path_);
   write_thumb(fresh() + "/" + kMark, file_mode_, "", path_);
 }
@@ -125,12 +124,24 @@ std::uint64_t ThumbsFolder::add(std::string_view jpeg) {
   return number;
 }
 
-bool ThumbsFolder::ours() const {
-  return is_folder(path_) && (earlier_page_ || exists(path_ + "/" + kMark)) && only_thumbs(path_);
+// A folder of the user's own that a page made.
+bool ThumbsFolder::is_ours(const std::string& folder) const {
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) return false;
+  return (earlier_page_ || exists(folder + "/" + kMark)) && only_thumbs(folder);
+}
+
+// Into the folder that is ours alone, and looked at there, where nobody can exchange it. False, and it is back under
+// its name, when it is another's.
+bool ThumbsFolder::take_former() {
+  if (::rename(path_.c_str(), former().c_str()) != 0) fail("cannot be replaced", path_);
+  if (is_ours(former())) return true;
+  ::rename(former().c_str(), path_.c_str());
+  return false;
 }
 
 void ThumbsFolder::refuse_foreign_folder() const {
-  if (!exists(path_) || ours()) return;
+  if (!exists(path_) || is_ours(path_)) return;
   throw Failure(ErrorCode::conflict, "holds something else than the thumbnails of a page", path_,
                 "move it away or give the page another name");
 }
@@ -139,7 +150,7 @@ void ThumbsFolder::publish() {
   if (empty()) return;
   sync_all(fresh(), path_);
   refuse_foreign_folder();
-  if (exists(path_) && ::rename(path_.c_str(), former().c_str()) != 0) fail("cannot be replaced", path_);
+  if (exists(path_) && !take_former()) refuse_foreign_folder();
   published_ = true;
   if (::rename(fresh().c_str(), path_.c_str()) == 0) return;
   const int number = errno;
@@ -157,11 +168,17 @@ void ThumbsFolder::take_back() {
 void ThumbsFolder::settle() {
   std::error_code ignored;
   if (empty()) {
-    if (ours()) fs::remove_all(path_, ignored);
-  } else {
-    fs::remove_all(work_, ignored);
-    work_.clear();
+    if (!is_ours(path_)) return;
+    try {
+      make_work();
+      take_former();
+    } catch (const Failure&) {
+      // A folder that stays costs space.
+    }
   }
+  // Nothing but what is ours is in it: another's folder that could not be given back its name stays.
+  if (!exists(former()) || is_ours(former())) fs::remove_all(work_, ignored);
+  work_.clear();
 }
 
 }  // namespace millrace

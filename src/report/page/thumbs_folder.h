@@ -38,7 +38,9 @@ class ThumbsFolder {
 
  private:
   void begin();
-  bool ours() const;
+  void make_work();
+  bool take_former();
+  bool is_ours(const std::string& folder) const;
   std::string fresh() const { return work_ + "/fresh"; }
   std::string former() const { return work_ + "/former"; }
 

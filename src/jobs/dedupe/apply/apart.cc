@@ -7,8 +7,10 @@
 #include <map>
 #include <set>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/library.h"
 
 namespace millrace::dedupe {
@@ -47,7 +49,8 @@ std::vector<ApartPair> pairs_apart(const Decisions& decisions, Applied& applied)
 
 void remember_apart(const std::vector<ApartPair>& pairs, const std::string& catalog, const CatalogAccess& access,
                     const Journal& journal, JournalWriter& writer) {
-  const std::string path = std::filesystem::absolute(catalog).string();
+  const std::string path =
+      path_in(canonical(folder_of(std::filesystem::absolute(catalog).string())), file_name(catalog));
   Catalog open(path, catalog_key(), access);
   // What it knows already is not ours to take out, unless a run that was cut off told the journal of it.
   std::set<ApartPair> known;
@@ -73,6 +76,8 @@ std::uint64_t forget_apart(const Journal& journal, const CatalogAccess& access, 
   for (const auto& [path, pairs] : by_catalog) {
     count += pairs.size();
     if (writer == nullptr || !exists(path)) continue;  // a catalogue that is gone has forgotten
+    // What is no catalogue is not made one.
+    if (!is_catalog(path)) throw Failure(ErrorCode::bad_data, "it is no catalogue any more", printable(path));
     step("take out of the catalogue");
     Catalog open(path, catalog_key(), access);
     for (const auto& [a, b] : pairs) open.drop_not_duplicates(a, b);

@@ -150,7 +150,7 @@ class Runner {
         std::optional<Error> error = make_folder_for(deed.record.to);
         if (!error) {
           writer_.intent(deed.record, journal_.action);
-          error = act(deed.record);
+          error = act(deed.record, asset.survivors.empty() ? FileState{} : asset.survivors[0].state);
           if (error) writer_.failed(deed.record.number, error->what);
         }
         if (error) {
@@ -193,12 +193,12 @@ class Runner {
     }
   }
 
-  std::optional<Error> act(const Record& record) {
+  std::optional<Error> act(const Record& record, const FileState& survivor) {
     switch (journal_.action) {
       case Action::trash:
         return move_to_trash(record.path, record.before);
       case Action::hardlink:
-        return replace_by_link(record.path, record.to, record.temporary, ignore_access_);
+        return replace_by_link(record.path, record.to, record.temporary, {ignore_access_, record.before, survivor});
       case Action::remove:
         return rename_new(record.path, record.to, record.before);
       case Action::move:
@@ -210,15 +210,19 @@ class Runner {
   // The folders above a new name, each told to the journal before it is made, so that undo can remove them.
   std::optional<Error> make_folder_for(const std::string& to) {
     if (to.empty() || journal_.action == Action::hardlink) return std::nullopt;
+    if (journal_.action == Action::remove && exists(folder_of(to)) && !is_own_folder(folder_of(to))) {
+      return Error{ErrorCode::conflict, "somebody else has made the folder for it a moment ago",
+                   printable(folder_of(to)), "run the same command again"};
+    }
     std::vector<std::string> missing;
     for (std::string folder = folder_of(to); !exists(folder); folder = folder_of(folder)) missing.push_back(folder);
-    // What is set aside is its owner's alone: nobody else can exchange it.
-    const unsigned mode = journal_.action == Action::remove ? 0700 : 0777;
     for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder) {
       writer_.folder(*folder);
       journal_.folders.push_back(*folder);
       step("make a folder");
-      if (auto error = make_folders_in_place(*folder, mode)) {
+      // What is set aside is its owner's alone: nobody else can exchange it.
+      const auto made = journal_.action == Action::remove ? make_own_folder(*folder) : make_folders_in_place(*folder);
+      if (auto error = made) {
         error->what = fmt::format("the folder for it cannot be made: {} ({})", error->what, printable(*folder));
         return error;
       }

@@ -42,8 +42,9 @@ TEST_F(ApplyFailures, AFolderThatMayNotBeWrittenIsAnOutcome) {
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/closed/b.xmp"));
   ::chmod((photos_ + "/closed").c_str(), 0755);
   if (::getuid() == 0) {
-    ASSERT_EQ(::chown(top_.c_str(), 0, 0), 0);
-    ASSERT_EQ(::chown(journal().c_str(), 0, 0), 0);
+    for (const std::string& path : {top_, top_ + "/data", journal()}) ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(top_ + "/data"))
+      ASSERT_EQ(::chown(entry.path().c_str(), 0, 0), 0);
   }
   EXPECT_EQ(run_undo().code, 0);
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/open/c.jpg"));
@@ -256,6 +257,69 @@ TEST_F(ApplyFailures, AJournalThatOthersCouldHaveWrittenIsNotBelieved) {
   const Ran back = in_process([&](RunContext& context) { return undo(journal(), true, Trust::files, context); });
   EXPECT_EQ(back.code, 0) << back.json.dump(1);
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
+}
+
+// What a person was sent, untarred or saved is that person's file too: only what this program noted is its journal.
+TEST_F(ApplyFailures, AJournalThatNobodyHereMadeIsNotBelieved) {
+  pair();
+  ASSERT_EQ(run_apply("delete").code, 0);
+  const std::string sent = top_ + "/sent.jsonl";
+  std::filesystem::copy_file(journal(), sent);
+  ::chmod(sent.c_str(), 0600);
+  const auto before = disk();
+  const Ran refused = run_undo_of(sent);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.json.value("failure", ""), HasSubstr("nothing in the data folder tells"));
+  EXPECT_EQ(disk(), before);
+  const Ran told = in_process([&](RunContext& context) { return undo(sent, true, Trust::files, context); });
+  EXPECT_EQ(told.code, 0);
+  EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
+}
+
+// Somebody's notes are not taken for a journal that was cut off.
+TEST_F(ApplyFailures, AnotherFileIsNotMadeAJournal) {
+  pair();
+  for (const char* text : {"my only recovery key", "{\"millrace_decisions\": 1", "\n"}) {
+    std::ofstream(journal()) << text;
+    EXPECT_EQ(run_apply("delete").code, 1) << text;
+    EXPECT_EQ(contents(journal()), text);
+    EXPECT_EQ(run_undo().code, 1);
+    EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
+  }
+  std::ofstream(journal()) << "{\"millrace_jou";
+  EXPECT_EQ(run_apply("delete").code, 0) << "a run that was cut off in its first line";
+}
+
+// A folder for what is set aside that somebody else made in the last moment.
+TEST_F(ApplyFailures, NothingIsSetAsideInAFolderOfOthers) {
+  if (::getuid() != 0) GTEST_SKIP() << "needs another user: run as root";
+  pair();
+  write_decisions();
+  const std::string folder = std::filesystem::path(run_apply("delete", false).of("b.jpg", "to")).parent_path();
+  static std::string planted;
+  planted = folder;
+  const ApplyOptions o = options("delete");
+  const Ran ran = in_process([&](RunContext& context) {
+    set_step_hook([](const char* next) {
+      if (std::string(next) != "make a folder" || std::filesystem::exists(planted)) return;
+      std::filesystem::create_directory(planted);
+      static_cast<void>(::chmod(planted.c_str(), 0777));
+      static_cast<void>(::chown(planted.c_str(), kNobody, kNobody));
+    });
+    return apply(o, context);
+  });
+  EXPECT_EQ(ran.of("b.jpg"), "failed") << ran.json.dump(1);
+  EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
+}
+
+// What is destroyed for good has a copy that still has its bytes' number.
+TEST_F(ApplyFailures, PurgeAsksWhetherTheSurvivorIsStillWhole) {
+  pair();
+  ASSERT_EQ(run_apply("delete").code, 0);
+  std::ofstream(photos_ + "/a.jpg").flush();
+  const Ran ran = run_purge();
+  EXPECT_EQ(ran.json["items"][0]["state"], "left") << ran.json.dump(1);
+  EXPECT_THAT(ran.json["items"][0]["reason"].get<std::string>(), HasSubstr("another size"));
 }
 
 // A file of an id's name, where the program happens to be run, is not that journal.

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/jobs/dedupe/apply/names.h"
@@ -28,7 +29,7 @@ std::string text_in(const Json& line, const std::string& name) {
   return found != line.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-std::string path_in(const Json& line, const std::string& name) {
+std::string recorded_path(const Json& line, const std::string& name) {
   const std::string encoded = text_in(line, name + "_base64");
   if (encoded.empty()) return text_in(line, name);
   return from_base64(encoded).value_or("");
@@ -48,13 +49,19 @@ bool flag_in(const Json& line, const std::string& name) {
 Record record_in(const Json& line) {
   Record record;
   record.number = number_in<std::uint64_t>(line, "n");
-  record.path = path_in(line, "path");
-  record.to = path_in(line, "to");
-  record.temporary = path_in(line, "temporary");
-  record.main = path_in(line, "main");
-  if (const std::string survivor = path_in(line, "survivor"); !survivor.empty()) record.survivors.push_back(survivor);
+  record.path = recorded_path(line, "path");
+  record.to = recorded_path(line, "to");
+  record.temporary = recorded_path(line, "temporary");
+  record.main = recorded_path(line, "main");
+  const auto add = [&](const std::string& path, std::uint64_t size) {
+    record.survivors.push_back(path);
+    record.survivor_sizes.push_back(size);
+  };
+  if (const std::string survivor = recorded_path(line, "survivor"); !survivor.empty()) {
+    add(survivor, number_in<std::uint64_t>(line, "survivor_size"));
+  }
   if (const auto more = line.find("more_survivors"); more != line.end() && more->is_array()) {
-    for (const Json& one : *more) record.survivors.push_back(path_in(one, "path"));
+    for (const Json& one : *more) add(recorded_path(one, "path"), number_in<std::uint64_t>(one, "size"));
   }
   FileState& b = record.before;
   b.size = number_in<std::uint64_t>(line, "size");
@@ -75,7 +82,7 @@ bool take_apart(const Json& line, Journal& journal) {
     journal.apart_forgotten = true;
     return true;
   }
-  Apart apart{path_in(line, "catalog"), {}};
+  Apart apart{recorded_path(line, "catalog"), {}};
   if (!pairs.is_array() || !apart.catalog.starts_with('/')) return false;
   for (const Json& pair : pairs) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) return false;
@@ -92,7 +99,7 @@ bool take_apart(const Json& line, Journal& journal) {
 bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::size_t>& at) {
   if (!line.is_object()) return false;
   if (line.contains("folder")) {
-    journal.folders.push_back(path_in(line, "folder"));
+    journal.folders.push_back(recorded_path(line, "folder"));
     return true;
   }
   if (line.contains("apart")) return take_apart(line, journal);
@@ -122,6 +129,28 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
   record.purging |= flag_in(line, "purge");
   record.purged |= flag_in(line, "purged");
   return true;
+}
+
+// Where journals of an id that lie elsewhere are noted, a line each.
+std::string notes_of(const std::string& id) { return data_path("journals/" + id + ".elsewhere"); }
+
+// The line about a journal that is open; empty for one in the data folder.
+std::string note_about(const std::string& path, int fd) {
+  const std::string real = path_in(real_path(folder_of(path)).value_or(folder_of(path)), file_name(path));
+  if (in_data_folder(real)) return "";
+  const auto state = state_of_descriptor(fd);
+  return fmt::format("{} {}\n", state ? state->inode : 0, base64(real));
+}
+
+bool is_noted(const std::string& id, const std::string& note) {
+  try {
+    auto reader = FileReader::of(open_own_file(notes_of(id), Trust::checked, false, false), notes_of(id),
+                                 FileReader::Hashing::off);
+    const auto text = reader ? read_text(**reader) : Outcome<std::string>(reader.error());
+    return text && ("\n" + *text).find("\n" + note) != std::string::npos;
+  } catch (const Failure&) {
+    return false;
+  }
 }
 
 Json about(std::uint64_t number) { return Json{{"n", number}}; }
@@ -157,9 +186,16 @@ const Record* Journal::latest_of(const std::string& wanted) const {
 }
 
 Journal read_journal(const std::string& path, Trust trust) {
-  auto reader = FileReader::of(open_own_file(path, trust, false, false), path, FileReader::Hashing::off);
+  Descriptor file = open_own_file(path, trust, false, false);
+  const std::string note = note_about(path, file.get());
+  auto reader = FileReader::of(std::move(file), path, FileReader::Hashing::off);
   if (!reader) throw Failure(reader.error());
-  return parse_journal(read_text(**reader).or_throw(), path);
+  Journal journal = parse_journal(read_text(**reader).or_throw(), path);
+  if (trust == Trust::checked && !journal.id.empty() && !note.empty() && !is_noted(journal.id, note)) {
+    throw Failure(ErrorCode::conflict, "it is not believed: nothing in the data folder tells that this program made it",
+                  printable(path), "if you know that you made it with --journal yourself, add --trust-files");
+  }
+  return journal;
 }
 
 Journal parse_journal(std::string_view text, const std::string& path) {
@@ -176,15 +212,16 @@ Journal parse_journal(std::string_view text, const std::string& path) {
     begin = end + 1;
     if (first) {
       first = false;
-      // A run that was cut off in the first line had done nothing yet.
-      if (cut && line.is_discarded()) return journal;
+      // A run that was cut off in the first line had done nothing yet. What begins otherwise is somebody's file.
+      constexpr std::string_view kHead = R"({"millrace_journal":1,"id":")";
+      if (cut && line.is_discarded() && text.substr(0, kHead.size()) == kHead.substr(0, text.size())) return journal;
       const auto action = line.is_object() ? action_from(text_in(line, "action")) : std::nullopt;
       journal.id = line.is_object() ? text_in(line, "id") : "";
       if (!line.is_object() || number_in<int>(line, "millrace_journal") != 1 || !action || journal.id.empty()) {
         throw Failure(ErrorCode::bad_data, "this is not a journal of millrace dedupe apply", printable(path));
       }
       journal.action = *action;
-      journal.destination = path_in(line, "destination");
+      journal.destination = recorded_path(line, "destination");
     } else if (!take_line(line, journal, at) && !cut) {
       ++journal.damaged_lines;
     }
@@ -204,6 +241,14 @@ JournalWriter::JournalWriter(const std::string& path, const Journal& journal, co
   Json head{{"millrace_journal", 1}, {"id", journal.id}, {"action", name_of(journal.action)}};
   put_path(head, "decisions", decisions);
   if (!journal.destination.empty()) put_path(head, "destination", journal.destination);
+  // Noted first: a journal that begins is one that can be undone.
+  if (const std::string note = note_about(path_, file_.get()); !note.empty()) {
+    const std::string notes = notes_of(journal.id);
+    use_own_folder_of(notes, trust);
+    const Descriptor out = open_own_file(notes, trust, true, true);
+    write_all(out.get(), note, notes);
+    if (::fsync(out.get()) != 0) throw Failure(system_error("cannot be synced", printable(notes), errno));
+  }
   line(head.dump());
   sync_folder(folder_of(path_));
 }
@@ -277,10 +322,14 @@ void JournalWriter::intent(const Record& record, Action action) {
   if (!record.temporary.empty()) put_path(out, "temporary", record.temporary);
   if (!record.main.empty()) put_path(out, "main", record.main);
   for (std::size_t i = 0; i < record.survivors.size(); ++i) {
+    const std::uint64_t size = i < record.survivor_sizes.size() ? record.survivor_sizes[i] : 0;
     if (i == 0) {
       put_path(out, "survivor", record.survivors[i]);
+      out["survivor_size"] = size;
     } else {
-      put_path(out["more_survivors"].emplace_back(Json::object()), "path", record.survivors[i]);
+      Json& one = out["more_survivors"].emplace_back(Json::object());
+      put_path(one, "path", record.survivors[i]);
+      one["size"] = size;
     }
   }
   const FileState& b = record.before;

@@ -39,7 +39,8 @@ struct Record {
   std::string to;         // where it goes; with hardlink, the file that it becomes another name of; with trash empty
   std::string temporary;  // a name that the deed may use in between
   std::string main;       // the picture whose companion it is; empty for a picture
-  std::vector<std::string> survivors;  // the members of its groups that stay
+  std::vector<std::string> survivors;         // the members of its groups that stay
+  std::vector<std::uint64_t> survivor_sizes;  // of each; 0 in journals of earlier versions, which do not tell
   FileState before;
   std::optional<ContentHash> hash;
   bool done = false, failed = false, undone = false, purging = false, purged = false;
@@ -71,8 +72,9 @@ struct Journal {
 
 // The text of a journal; `path` is for messages. Failure(bad_data) when this program could not have written it.
 Journal parse_journal(std::string_view text, const std::string& path);
-// Failure as of parse_journal(); (conflict) when the file is not believed (src/io/file/own.h); (not_found) when it is
-// not there.
+// Failure as of parse_journal(); (conflict) when the file is not believed (src/io/file/own.h), or lies outside the data
+// folder and this program did not note there that it made it: what a person was sent is a file of that person's too.
+// (not_found) when it is not there.
 Journal read_journal(const std::string& path, Trust trust);
 
 class JournalWriter {

@@ -80,6 +80,7 @@ std::optional<std::string> why_not_ours(const Record& r, const Journal& journal)
   }
   if (journal.action != Action::trash && r.to.empty())
     return fmt::format("does not say where {} went", printable(r.path));
+  if (r.to == r.path) return fmt::format("says that {} went where it was", printable(r.path));
   if (auto wrong = wrong_target(r, journal)) return wrong;
   const std::string temporary = temporary_name(journal.action, r.path, r.to, journal.id, r.number);
   if (r.temporary != temporary) {
@@ -146,6 +147,10 @@ std::optional<std::string> why_not_ours(const Journal& journal) {
   if (!is_journal_id(journal.id)) return fmt::format("has the id '{}', which is none", printable(journal.id));
   if (!journal.destination.empty() && !is_plain_path(journal.destination) && journal.destination != "/") {
     return fmt::format("names the folder '{}', which is no plain path", printable(journal.destination));
+  }
+  for (const Apart& apart : journal.apart) {
+    if (!is_plain_path(apart.catalog))
+      return fmt::format("names '{}', which is no plain path", printable(apart.catalog));
   }
   for (const Record& record : journal.records) {
     if (auto why = why_not_ours(record, journal)) return why;

@@ -169,7 +169,10 @@ class Planner {
       record.number = next_number_++;
       record.path = names[i];
       record.to = targets[i];
-      for (const Subject* survivor : survivors) record.survivors.push_back(survivor->path);
+      for (const Subject* survivor : survivors) {
+        record.survivors.push_back(survivor->path);
+        record.survivor_sizes.push_back(survivor->state.size);
+      }
       if (main) {
         record.before = subject.state;
         record.hash = subject.first().hash;

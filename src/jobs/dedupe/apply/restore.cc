@@ -140,7 +140,8 @@ class Restorer {
     const auto there = now(r_.to);
     if (!there || !there->regular) return std::nullopt;
     // A file in a folder of our own is ours, whoever touched it; elsewhere it has to be the one that was moved.
-    const bool ours = journal_.action == Action::remove || there->same_inode(r_.before) || there->same_look(r_.before);
+    const bool ours = (journal_.action == Action::remove && is_own_folder(folder_of(r_.to))) ||
+                      there->same_inode(r_.before) || there->same_look(r_.before);
     return ours ? std::optional(r_.to) : std::nullopt;
   }
 

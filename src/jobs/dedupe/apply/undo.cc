@@ -61,10 +61,16 @@ std::string not_to_purge(const Record& record, const Journal& journal) {
   if (std::find(made.begin(), made.end(), folder_of(record.to)) == made.end())
     return "it is not in a folder of this journal";
   if (!state->same(record.before)) return "it is not the file that was put there";
-  for (const std::string& path : record.survivors) {
+  if (record.survivors.empty()) return "its journal names no file that stayed for it";
+  for (std::size_t i = 0; i < record.survivors.size(); ++i) {
+    const std::string& path = record.survivors[i];
     const auto survivor = state_of(path);
     if (!survivor || !survivor->regular || survivor->same_inode(*state)) {
       return fmt::format("{}, which stayed in its place, is gone: undo this, or put it back", printable(path));
+    }
+    if (survivor->size == 0 || (record.survivor_sizes[i] > 0 && survivor->size != record.survivor_sizes[i])) {
+      return fmt::format("{}, which stayed in its place, has another size now: undo this, or look at it",
+                         printable(path));
     }
   }
   return "";
