@@ -58,6 +58,13 @@ OutputKind trace_kind() {
   return {"a trace", Readers::everyone, ours};
 }
 
+// Words for a person, whatever names stand in them; their own lines stay.
+std::string printable_lines(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  for (std::string& line : lines) line = printable(line);
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
 // "--report --quiet" is a slip: the value was forgotten, or a variable of the shell was empty. Failure(usage) for it;
 // who means it writes "--report=--quiet".
 void refuse_options_as_values(const CLI::App& app, int argc, char** argv) {
@@ -174,7 +181,7 @@ ExitCode Command::execute() {
   const Executor executor(static_cast<int>(common_.threads), &interrupt());
   RunContext context{executor, interrupt(), trace, budget, style_of(common_)};
   if (common_.plan) {
-    fmt::print("{}", plan(context));
+    fmt::print("{}", printable_lines(plan(context)));
     return ExitCode::done;
   }
   const ExitCode code = run(context);
@@ -187,7 +194,7 @@ ExitCode Command::execute() {
 }
 
 void Command::say(const std::string& line) const {
-  if (!common_.quiet) fmt::print(stderr, "{}\n", line);
+  if (!common_.quiet) fmt::print(stderr, "{}\n", printable_lines(line));
 }
 
 int run_program(int argc, char** argv) {

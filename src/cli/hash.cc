@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "src/cli/app.h"
 #include "src/io/file/atomic_file.h"
 #include "src/jobs/hash/run.h"
@@ -24,7 +26,9 @@ class HashCommand : public Command {
       outputs.input_folder(input, [this](const std::string& path) { return hash::is_input(options_, path); });
     }
   }
-  OutputKind json_kind() const override { return {"the result of millrace hash", Readers::owner, {}}; }
+  OutputKind json_kind() const override {
+    return {"the result of millrace hash", Readers::everyone, json_result("hash", {})};
+  }
 
   ExitCode run(RunContext& context) override {
     const hash::Summary summary =
@@ -34,6 +38,15 @@ class HashCommand : public Command {
                     summary.unreadable > 0 ? fmt::format("; {} could not be used", grouped(summary.unreadable)) : "",
                     summary.damaged > 0 ? fmt::format("; {} damaged", grouped(summary.damaged)) : ""));
     if (common().verbose) say(context.trace.verdict());
+    if (json()) {
+      json().write(nlohmann::ordered_json{{kJsonMark, "hash"},
+                                          {"pictures", summary.pictures},
+                                          {"unreadable", summary.unreadable},
+                                          {"damaged", summary.damaged},
+                                          {"bytes", summary.bytes}}
+                       .dump(1) +
+                   "\n");
+    }
     return summary.unreadable > 0 ? ExitCode::partial : ExitCode::done;
   }
 

@@ -19,7 +19,7 @@ def user_of(name):
     if not attacks.ROOT:
         return os.geteuid()
     try:
-        subprocess.run([PROGRAM, "--version"], preexec_fn=lambda: attacks.become(attacks.USER), capture_output=True)
+        subprocess.run([PROGRAM, "--version"], capture_output=True, **attacks.as_user(attacks.USER))
     except PermissionError:
         pytest.skip("the program lies where an ordinary user may not run it")
     return attacks.USER
@@ -28,6 +28,6 @@ def user_of(name):
 @pytest.fixture(params=["root", "user"])
 def scene(request):
     """A scratch folder, and in it what belongs to who runs the program."""
-    made, remove = attacks.make_scene(user_of(request.param))
-    yield made
-    remove()
+    uid = user_of(request.param)
+    with attacks.scratch() as top:
+        yield attacks.Scene(top, uid)

@@ -1,20 +1,15 @@
 """Somebody exchanges names while files are moved, trashed, linked, set aside, brought back or destroyed."""
 
-import ctypes
 import itertools
 import json
 import os
+import random
+import time
 
 import pytest
-from attacks import ATTACKER, ROOT, attacker, copied, picture, state
+from attacks import ATTACKER, ROOT, attacker, copied, exchange, picture, state
 
 FILES = 100
-EXCHANGE = 2
-LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-def exchange(a, b):
-    LIBC.renameat2(-100, os.fsencode(a), -100, os.fsencode(b), EXCHANGE)
 
 
 class Trap:
@@ -22,7 +17,6 @@ class Trap:
 
     def __init__(self, scene):
         self.scene = scene
-        self.uid = ATTACKER if ROOT else scene.uid
         self.first = scene.mine(picture(scene.shared / "first.png", 1))
         self.folder = scene.folder(scene.shared / "copies")
         self.names = [f"{k:03}.png" for k in range(FILES)]
@@ -48,9 +42,13 @@ class Trap:
         def act():
             if started or begun():
                 started.append(True)
+                # Now and then for long, mostly for a moment, so that files go and attacks fall between two calls.
                 exchange(self.folder, self.link)
+                time.sleep(random.choice((0, 0, 0, 0.0002)))
+                exchange(self.folder, self.link)
+                time.sleep(random.choice((0, 0.0001, 0.0005)))
 
-        return attacker(self.uid, act)
+        return attacker(self.scene.attacker, act)
 
     def settled(self):
         """The folder has its own name again; what is in it."""
@@ -155,7 +153,7 @@ def test_files_that_are_exchanged_under_their_names(scene, action, with_what):
         name = trap.names[next(turn) % FILES]
         exchange(trap.folder / name, traps / name)
 
-    with attacker(trap.uid, act):
+    with attacker(scene.attacker, act):
         scene.apply(decisions, action_of(scene, action), "--go").fine(0, 3)
     after = state(trap.private)
     # Names that the attacker gave them may have gone; never more names, other bytes, modes or owners.
@@ -187,11 +185,11 @@ def test_a_folder_that_files_go_to_is_exchanged_with_a_link(scene, action):
     def act():
         if into.exists() or into.is_symlink():
             exchange(into, link)
-        else:
+        elif action == "delete":  # a destination that is a link from the start is what its user has named
             os.rename(link, into)
             os.rename(into, link)
 
-    with attacker(trap.uid, act):
+    with attacker(scene.attacker, act):
         scene.apply(decisions, text, "--go").fine(0, 2, 3)
     assert state(trap.private) == before
     found = [p for p in scene.shared.rglob("*.png") if not p.is_symlink()]

@@ -33,8 +33,13 @@ def needs_root(what):
         pytest.skip(f"only root can {what}")
 
 
+def as_user(uid):
+    """What a child is started with, to be this user for good and in no other group."""
+    return {"user": uid, "group": uid, "extra_groups": []} if ROOT and uid != 0 else {}
+
+
 def become(uid):
-    """In a child: this user for good, with no other groups."""
+    """The same in a child that has started already."""
     if ROOT and uid != 0:
         os.setgroups([])
         os.setgid(uid)
@@ -97,14 +102,6 @@ class Done:
 def bounded(arguments, uid, seconds=SECONDS, memory=MEMORY, umask=0o022, stdout=None, before=None, **options):
     """Runs a program as a user, after `before`. It fails the test when it takes more than it may, and says of what."""
 
-    def prepare():
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.umask(umask)
-        become(uid)
-        if before:
-            before()
-
     arguments = [os.fspath(a) for a in arguments]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = subprocess.Popen(
@@ -112,10 +109,15 @@ def bounded(arguments, uid, seconds=SECONDS, memory=MEMORY, umask=0o022, stdout=
             stdin=subprocess.DEVNULL,
             stdout=stdout or out,
             stderr=err,
-            preexec_fn=prepare,
+            umask=umask,
+            preexec_fn=before,
             start_new_session=True,
+            **as_user(uid),
             **options,
         )
+        for limit, most in ((resource.RLIMIT_AS, MOST_ADDRESSES), (resource.RLIMIT_CORE, 0)):
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(child.pid, limit, (most, most))
         ending = os.pidfd_open(child.pid)
         late = not select.select([ending], [], [], seconds)[0]
         os.close(ending)

@@ -58,6 +58,11 @@ void Shards::check_output() {
   if (status.type() == fs::file_type::not_found) return;
   const std::string remedy = "give another OUTPUT, or move this one away";
   if (!fs::exists(output_, error)) throw Failure(ErrorCode::conflict, "it is a link to nothing", output_, remedy);
+  // A pipe would be waited for.
+  if (!fs::is_regular_file(output_, error) && !fs::is_directory(output_, error)) {
+    throw Failure(ErrorCode::conflict, "it is neither a file nor a folder, and a store is one of them", output_,
+                  remedy);
+  }
   if (::access(output_.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output_, errno));
   const auto there = form_->made_of(output_);
   if (!there || !tells_of_charts(*there)) {
