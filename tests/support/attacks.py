@@ -99,25 +99,33 @@ class Done:
         return self
 
 
+@contextlib.contextmanager
+def inherited_limits():
+    """For what is started in the body: no more addresses than are good for the machine."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES if hard == resource.RLIM_INFINITY else soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
 def bounded(arguments, uid, seconds=SECONDS, memory=MEMORY, umask=0o022, stdout=None, before=None, **options):
     """Runs a program as a user, after `before`. It fails the test when it takes more than it may, and says of what."""
-
     arguments = [os.fspath(a) for a in arguments]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = subprocess.Popen(
-            arguments,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout or out,
-            stderr=err,
-            umask=umask,
-            preexec_fn=before,
-            start_new_session=True,
-            **as_user(uid),
-            **options,
-        )
-        for limit, most in ((resource.RLIMIT_AS, MOST_ADDRESSES), (resource.RLIMIT_CORE, 0)):
-            with contextlib.suppress(ProcessLookupError):
-                resource.prlimit(child.pid, limit, (most, most))
+        with inherited_limits():
+            child = subprocess.Popen(
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout or out,
+                stderr=err,
+                umask=umask,
+                preexec_fn=before,
+                start_new_session=True,
+                **as_user(uid),
+                **options,
+            )
         ending = os.pidfd_open(child.pid)
         late = not select.select([ending], [], [], seconds)[0]
         os.close(ending)
