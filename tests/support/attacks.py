@@ -21,6 +21,7 @@ from program import BUILD, PROGRAM
 USER, ATTACKER = 60101, 60102  # in no list of users; only root can run as them
 SECONDS = 30
 MEMORY = 1 << 30
+MARGIN = 1 << 20
 # A run that would fill the machine ends here; what it may use is MEMORY. Sanitizers map far more than they use.
 MOST_ADDRESSES = resource.RLIM_INFINITY if BUILD.name in ("asan", "tsan") else 6 << 30
 ROOT = os.geteuid() == 0
@@ -110,11 +111,19 @@ def inherited_limits():
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
+def own_peak():
+    """The most memory of these tests themselves from now on; a child is counted with it until it is another program."""
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+
+
 def bounded(arguments, uid, seconds=SECONDS, memory=MEMORY, umask=0o022, stdout=None, before=None, **options):
     """Runs a program as a user, after `before`. It fails the test when it takes more than it may, and says of what."""
     arguments = [os.fspath(a) for a in arguments]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         with inherited_limits():
+            memory = max(memory, own_peak() + MARGIN)
             child = subprocess.Popen(
                 arguments,
                 stdin=subprocess.DEVNULL,

@@ -186,6 +186,13 @@ std::optional<Error> put_in(const std::string& trash, const std::string& noted_p
     }
     note->sync_folder();
     auto error = rename_new(path, file, expected);
+    // Whoever owns the drive's top may have put a trash of his own in the place of ours meanwhile.
+    if (!error && whose_folder(trash + "/files") == Whose::others) {
+      error = rename_new(file, path, expected);
+      if (!error) error = Error{ErrorCode::conflict, "the trash was exchanged a moment ago", printable(trash), ""};
+      note->unlink();
+      return error;
+    }
     if (!error) return std::nullopt;
     // Where the file went in and could not come back, its note says where it belongs.
     if (exists(file) && !exists(path)) return error;
