@@ -63,7 +63,7 @@ def main():
     for leftover in work.glob("real.sqlite*"):
         leftover.unlink()
     print(f"a real folder of {real_folder(work / 'real')} pictures from {len(PACKAGES)} packages", flush=True)
-    subprocess.run([program, "dedupe", work / "real", "--follow-symlinks", "--catalog", catalog, "--json", work / "real.json", "-q"])
+    subprocess.run([program, "dedupe", work / "real", "--follow-symlinks", "--cross-file-systems", "--catalog", catalog, "--json", work / "real.json", "-q"])
     run("distances", catalog, 3500)
     run("candidates", 100_000)
     if "--full" not in sys.argv:
