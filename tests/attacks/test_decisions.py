@@ -123,8 +123,8 @@ def test_a_folder_whose_name_only_begins_the_same_is_not_within(scene, strangers
 
 @pytest.mark.parametrize(
     "options",
-    [[], ["--within", "PHOTOS"], ["--follow-symlinks"], ["--within", "PHOTOS", "--follow-symlinks"]],
-    ids=["", "within", "follow", "both"],
+    [[], ["--within", "PHOTOS"]],
+    ids=["", "within"],
 )
 def test_a_link_leads_to_no_other_file(scene, strangers, options):
     """The folder that the decision names has become a link to one with the same names."""

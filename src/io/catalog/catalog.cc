@@ -42,7 +42,7 @@ void refuse_programs(Catalog::State& s) {
   const std::int64_t others = s.number(
       "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR rootpage IS NULL OR rootpage < 1 "
       "OR (type = 'index' AND sql IS NOT NULL) OR sql LIKE '%check%' OR sql LIKE '%default%' OR sql LIKE '%generated%' "
-      "OR sql LIKE '% as%(%' OR sql LIKE '%collate%' OR sql LIKE '%references%'");
+      "OR sql LIKE '% as%(%' OR sql LIKE '%virtual%' OR sql LIKE '%collate%' OR sql LIKE '%references%'");
   if (others == 0) return;
   throw Failure(ErrorCode::bad_data, "it holds triggers, views, virtual tables or conditions, which no catalogue has",
                 printable(s.path), "somebody else made it: name another with --catalog");
