@@ -123,8 +123,8 @@ def test_a_folder_whose_name_only_begins_the_same_is_not_within(scene, strangers
 
 @pytest.mark.parametrize(
     "options",
-    [[], ["--within", "PHOTOS"]],
-    ids=["", "within"],
+    [[], ["--within", "PHOTOS"], ["--follow-symlinks"], ["--follow-symlinks", "--within", "PHOTOS"]],
+    ids=["", "within", "follow", "both"],
 )
 def test_a_link_leads_to_no_other_file(scene, strangers, options):
     """The folder that the decision names has become a link to one with the same names."""
@@ -141,6 +141,17 @@ def test_a_link_leads_to_no_other_file(scene, strangers, options):
     options = [str(scene.photos) if word == "PHOTOS" else word for word in options]
     scene.apply(decisions, "delete", *options, "--go").fine(3, 0)
     assert state(folder) == before
+
+
+def test_a_link_that_leads_where_the_search_saw_it_lead_is_followed(scene, strangers):
+    folder, _ = strangers
+    (scene.photos / "holiday").symlink_to(folder)
+    decisions = scene.decide(scene.search(options=["--follow-symlinks"]))
+    before = state(folder)
+    scene.apply(decisions, "delete", "--go").fine(3)
+    assert state(folder) == before
+    scene.apply(decisions, "delete", "--go", "--follow-symlinks").fine()
+    assert len([p for p in folder.iterdir() if p.suffix == ".png"]) == 1
 
 
 def test_spellings_of_a_path_remove_no_last_copy(scene):

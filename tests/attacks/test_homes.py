@@ -4,7 +4,7 @@ import os
 import pwd
 
 import pytest
-from attacks import state
+from attacks import needs_root, state
 
 
 def own_home_is_known(uid):
@@ -46,3 +46,17 @@ def test_a_relative_data_folder_is_passed_over(scene):
     scene.dedupe(scene.photos, env={"XDG_DATA_HOME": "data"}).fine()
     assert (scene.home / ".local" / "share" / "millrace" / "catalog.sqlite").exists()
     assert not (scene.home / "data").exists()
+
+
+def test_nothing_is_left_in_the_home_of_somebody_else(scene):
+    """As after sudo, which may keep the name of the caller's home: what root makes there locks its owner out."""
+    needs_root("be in somebody else's home")
+    scene.library()
+    home = scene.shared / "foe"
+    home.mkdir()
+    home.chmod(0o777)
+    scene.theirs(home)
+    before = state(home)
+    scene.dedupe(scene.photos, env={"HOME": str(home), "XDG_DATA_HOME": None}).refused("foe")
+    assert state(home) == before
+    scene.dedupe(scene.photos).fine()

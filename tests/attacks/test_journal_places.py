@@ -3,22 +3,9 @@
 import os
 import shutil
 import socket
-import struct
 
 import pytest
-from attacks import ATTACKER, needs_root, state
-
-
-def access_list(uid, rights=6):
-    """A POSIX access list that lets another user in."""
-    entries = [
-        (0x01, 6, 2**32 - 1),
-        (0x02, rights, uid),
-        (0x04, 0, 2**32 - 1),
-        (0x10, rights, 2**32 - 1),
-        (0x20, 0, 2**32 - 1),
-    ]
-    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+from attacks import ATTACKER, access_list, needs_root, state
 
 
 def copy_of(journal, folder):
@@ -64,7 +51,7 @@ def written_by_a_group(scene, journal):
 
 def written_by_an_access_list(scene, journal):
     try:
-        os.setxattr(journal, "system.posix_acl_access", access_list(ATTACKER))
+        os.setxattr(journal, "system.posix_acl_access", access_list(6))
     except OSError:
         pytest.skip("this file system has no access lists")
     return journal
@@ -84,7 +71,7 @@ def in_a_folder_of_a_group(scene, journal):
 
 def in_a_folder_with_an_access_list(scene, journal):
     try:
-        os.setxattr(journal.parent, "system.posix_acl_access", access_list(ATTACKER, 7))
+        os.setxattr(journal.parent, "system.posix_acl_access", access_list(7))
     except OSError:
         pytest.skip("this file system has no access lists")
     return journal

@@ -106,9 +106,8 @@ def test_a_journal_that_no_run_wrote_is_refused_whole(scene):
         journal = scene.file(scene.home / "evil.jsonl", text)
         before = state(scene.top)
         for command in (
-            ["undo", journal, "--go"],
             ["undo", journal, "--go", "--trust-files"],
-            ["purge", journal, "--go", "--trust-files"],
+            ["purge", journal, "--go"],
             ["apply", decisions, "--action", "delete", "--go", "--journal", journal],
         ):
             done = scene.dedupe(*command)

@@ -4,16 +4,10 @@ import json
 import os
 import pathlib
 import shutil
-import struct
 import tempfile
 
 import pytest
-from attacks import ATTACKER, ROOT, copied, needs_root, picture, state
-
-
-def access_list(uid):
-    entries = [(0x01, 6, 2**32 - 1), (0x02, 6, uid), (0x04, 4, 2**32 - 1), (0x10, 6, 2**32 - 1), (0x20, 4, 2**32 - 1)]
-    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+from attacks import ATTACKER, ROOT, access_list, copied, needs_root, picture, state
 
 
 def by_owner(scene, path):
@@ -36,7 +30,7 @@ def by_set_user_id(scene, path):
 
 def by_access_list(scene, path):
     try:
-        os.setxattr(path, "system.posix_acl_access", access_list(ATTACKER))
+        os.setxattr(path, "system.posix_acl_access", access_list(6))
         os.chmod(path, 0o664)
     except OSError:
         pytest.skip("this file system has no access lists")

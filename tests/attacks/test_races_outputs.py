@@ -80,6 +80,7 @@ def npy_of_codes(count=2000):
     "store, moment",
     [
         ("hdf5", "when the store is there"),
+        *((store, "while it draws") for store in ("hdf5", "npy", "png", "webdataset", "zarr")),
     ],
 )
 def test_the_folder_for_shards_that_is_exchanged_with_a_link(scene, store, moment):

@@ -4,7 +4,7 @@ import os
 import urllib.parse
 
 import pytest
-from attacks import ATTACKER, ROOT, copied, picture, state
+from attacks import ATTACKER, ROOT, copied, needs_root, picture, state
 
 
 def note(path):
@@ -53,6 +53,8 @@ KINDS = ["pipe", "/dev/zero", "pipe behind a link", "huge", "forged"]
 @pytest.mark.parametrize("whose", ["theirs", "open to all"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_undo_believes_no_trash_of_somebody_else(scene, kind, whose):
+    if whose == "theirs":
+        needs_root("be attacked by somebody else")
     journal, gone, bytes_of = library(scene)
     before = next((scene.data / "Trash" / "files").iterdir()).stat()
     for trash, about in plant(scene, kind):
@@ -63,18 +65,13 @@ def test_undo_believes_no_trash_of_somebody_else(scene, kind, whose):
         os.utime(forged, ns=(before.st_mtime_ns, before.st_mtime_ns))
         if kind == "forged":
             about.with_name(f"{gone.name}.trashinfo").write_text(note(gone))
-        if ROOT and whose == "theirs":
-            for path in [trash, *trash.rglob("*")]:
-                os.chown(path, ATTACKER, ATTACKER, follow_symlinks=False)
-        elif whose == "open to all":
+        if whose == "open to all":
             for path in (trash, trash / "files", trash / "info"):
                 scene.mine(path)
                 path.chmod(0o777)
-            if ROOT:
-                for path in [*trash.glob("*/*")]:
-                    os.chown(path, ATTACKER, ATTACKER, follow_symlinks=False)
-        else:
-            pytest.skip("only root can be attacked by somebody else")
+        if ROOT:
+            for path in [*trash.glob("*/*"), *([trash, *trash.iterdir()] if whose == "theirs" else [])]:
+                os.chown(path, ATTACKER, ATTACKER, follow_symlinks=False)
     scene.undo(journal, seconds=10, memory=256 << 20).fine()
     scene.undo(journal, "--go", seconds=10, memory=256 << 20).fine()
     assert gone.read_bytes() == bytes_of and gone.stat().st_uid == scene.uid
@@ -83,6 +80,7 @@ def test_undo_believes_no_trash_of_somebody_else(scene, kind, whose):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_somebody_emptied_from_the_trash_is_lost_not_forged(scene, kind):
     """A forged file is not brought back in its place, and nobody says that nothing is lost."""
+    needs_root("be attacked by somebody else")
     journal, gone, bytes_of = library(scene)
     real = next((scene.data / "Trash" / "files").iterdir())
     before = real.stat()
@@ -92,11 +90,7 @@ def test_a_file_that_somebody_emptied_from_the_trash_is_lost_not_forged(scene, k
         os.utime(forged, ns=(before.st_mtime_ns, before.st_mtime_ns))
         if kind == "forged":
             about.write_text(note(gone))
-        if ROOT:
-            for path in [trash, *trash.rglob("*")]:
-                os.chown(path, ATTACKER, ATTACKER, follow_symlinks=False)
-    if not ROOT:
-        pytest.skip("only root can be attacked by somebody else")
+        scene.theirs(trash)
     real.unlink()
     done = scene.undo(journal, "--go", seconds=10, memory=256 << 20).fine(3)
     assert not gone.exists() and b"lost" in done.out and b"nothing is lost" not in done.words

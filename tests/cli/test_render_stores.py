@@ -296,6 +296,17 @@ def test_what_others_have_beside_an_output_stays(source, tmp_path):
 
 
 @pytest.mark.parametrize("store", STORES)
+def test_a_folder_that_is_reached_through_a_link(tmp_path, store):
+    (tmp_path / "p.csv").write_bytes(b"close\n" + b"".join(b"%d\n" % (100 + i % 7) for i in range(40)))
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "way").symlink_to("disk")
+    command = ("render", tmp_path / "p.csv", "-o", tmp_path / "way" / "c", "--window", "5", "--size", "20x10", "--store", store)
+    millrace(*command)
+    assert [p.name for p in (tmp_path / "disk").iterdir()] == ["c"]
+    assert b"nothing to do" in millrace(*command).stderr
+
+
+@pytest.mark.parametrize("store", STORES)
 def test_dates_that_are_not_utf_8(tmp_path, store):
     (tmp_path / "p.csv").write_bytes(b"date,close\n" + b"".join(b"%d f\xe9vrier,%d\n" % (i, 100 + i % 7) for i in range(12)))
     output = tmp_path / "c"

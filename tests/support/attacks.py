@@ -10,6 +10,7 @@ import resource
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import traceback
@@ -65,6 +66,19 @@ def copied(source, target):
     shutil.copy(source, target)
     os.utime(target, ns=(MOMENT, MOMENT))
     return pathlib.Path(target)
+
+
+def access_list(rights):
+    """A POSIX access list by which somebody else has these rights, and the owner all."""
+    nobody = 2**32 - 1
+    entries = [
+        (0x01, 7, nobody),
+        (0x02, rights, ATTACKER),
+        (0x04, 0, nobody),
+        (0x10, rights, nobody),
+        (0x20, 0, nobody),
+    ]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
 
 
 def state(folder):

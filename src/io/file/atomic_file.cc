@@ -52,28 +52,42 @@ void rename_file(const std::string& from, const std::string& to) {
 }
 
 AtomicFile::AtomicFile(std::string path, Temporary temporary) : path_(std::move(path)) {
+  open_folder();
   if (temporary == Temporary::part) {
     // What an earlier attempt left goes, and nothing is written through a link that somebody put there.
-    temporary_ = path_ + ".part";
-    ::unlink(temporary_.c_str());
-    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    temporary_ = name() + ".part";
+    ::unlinkat(folder_.get(), temporary_.c_str(), 0);
+    fd_ = create(0666);
     if (fd_ < 0) fail("cannot be created", path_);
     return;
   }
-  create(Readers::everyone);
+  create_unique(Readers::everyone);
 }
 
 AtomicFile::AtomicFile(std::string path, Replaceable replaces, Readers readers)
     : path_(std::move(path)), replaces_(replaces) {
-  create(readers);
+  open_folder();
+  create_unique(readers);
 }
 
-void AtomicFile::create(Readers readers) {
-  const mode_t mode = readers == Readers::owner ? 0600 : 0666;
+// Links on the way to it are the user's matter; whatever has its name later, all is done in this one.
+void AtomicFile::open_folder() {
+  const std::string folder = folder_of(path_);
+  folder_ = Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // One that may be entered and written but not listed: then it cannot be synced.
+  if (!folder_ && errno == EACCES) folder_ = Descriptor(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_) fail("cannot be created", path_);
+}
+
+int AtomicFile::create(mode_t mode) const {
+  return ::openat(folder_.get(), temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+void AtomicFile::create_unique(Readers readers) {
   static std::atomic<unsigned> counter{0};
   do {
-    temporary_ = fmt::format("{}/{}{}-{}", folder_of(path_), kTemporaryPrefix, ::getpid(), counter.fetch_add(1));
-    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    temporary_ = fmt::format("{}{}-{}", kTemporaryPrefix, ::getpid(), counter.fetch_add(1));
+    fd_ = create(readers == Readers::owner ? 0600 : 0666);
     // A run that was killed may have left this name: process numbers come again, in a container at every start.
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) fail("cannot be created", path_);
@@ -81,7 +95,7 @@ void AtomicFile::create(Readers readers) {
 
 AtomicFile::~AtomicFile() {
   if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -112,12 +126,16 @@ void AtomicFile::commit() {
   if (::close(std::exchange(fd_, -1)) != 0) fail("cannot be written", path_);
   put_in_place();
   temporary_.clear();
-  sync_folder(folder_of(path_));
+  ::fsync(folder_.get());
+}
+
+int AtomicFile::rename(unsigned how) const {
+  return ::renameat2(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str(), how);
 }
 
 void AtomicFile::put_in_place() {
   if (replaces_.anything) {
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", path_);
+    if (rename(0) != 0) fail("cannot be put in place", path_);
     return;
   }
   const auto taken = [&] {
@@ -125,18 +143,18 @@ void AtomicFile::put_in_place() {
                    "move that one away, or name another output, and run the same command again");
   };
   if (!replaces_.looked_at) {
-    if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0) return;
+    if (rename(RENAME_NOREPLACE) == 0) return;
     if (errno == EEXIST) throw taken();
     if (errno != EINVAL && errno != ENOSYS) fail("cannot be put in place", path_);
-  } else if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+  } else if (rename(RENAME_EXCHANGE) == 0) {
     // What was replaced has the temporary name now; another one than was looked at goes back.
     if (is_looked_at(temporary_)) {
-      ::unlink(temporary_.c_str());
+      ::unlinkat(folder_.get(), temporary_.c_str(), 0);
       return;
     }
-    if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) != 0) {
+    if (rename(RENAME_EXCHANGE) != 0) {
       // It is somebody's: it stays under the temporary name.
-      fail("cannot be given back its name", std::exchange(temporary_, ""));
+      fail("cannot be given back its name", path_in(folder_of(path_), std::exchange(temporary_, "")));
     }
     throw taken();
   } else if (errno == ENOENT) {  // it was taken away meanwhile
@@ -146,14 +164,15 @@ void AtomicFile::put_in_place() {
     fail("cannot be put in place", path_);
   }
   // A file system that can neither exchange nor refuse to replace: nothing is left but to look first.
-  if (!is_looked_at(path_)) throw taken();
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be put in place", path_);
+  if (!is_looked_at(name())) throw taken();
+  if (rename(0) != 0) fail("cannot be put in place", path_);
 }
 
 // A name has what was looked at, or, where that was nothing, has nothing.
 bool AtomicFile::is_looked_at(const std::string& name) const {
   struct stat info {};
-  if (::lstat(name.c_str(), &info) != 0) return errno == ENOENT && !replaces_.looked_at;
+  if (::fstatat(folder_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT && !replaces_.looked_at;
   return replaces_.looked_at && replaces_.looked_at->device == info.st_dev &&
          replaces_.looked_at->inode == info.st_ino &&
          replaces_.looked_at->size == static_cast<std::uint64_t>(info.st_size) &&

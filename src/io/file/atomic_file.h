@@ -3,6 +3,8 @@
 // Never: leaves half a file behind.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -51,12 +53,17 @@ class AtomicFile {
   void commit();
 
  private:
-  void create(Readers readers);
+  void open_folder();
+  int create(mode_t mode) const;
+  void create_unique(Readers readers);
   void flush();
+  std::string name() const { return path_.substr(path_.find_last_of('/') + 1); }
+  int rename(unsigned how) const;
   void put_in_place();
   bool is_looked_at(const std::string& name) const;
 
-  std::string path_, temporary_;
+  std::string path_, temporary_;  // the temporary one is a name in the folder
+  Descriptor folder_;
   Replaceable replaces_;
   std::string pending_;
   int fd_ = -1;

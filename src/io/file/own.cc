@@ -97,10 +97,9 @@ Descriptor open_folder_of(const std::string& path) {
   return fd;
 }
 
-// Who may rename a folder above can put another one in its place.
-void believe_above(const std::string& path) {
-  const std::string real = real_path(folder_of(path)).value_or(folder_of(path));
-  for (std::string above = folder_of(real);; above = folder_of(above)) {
+// Who may rename a folder above can put another one in its place. `above` is the first one that is looked at.
+void believe_above(std::string above, const std::string& path) {
+  for (;; above = folder_of(above)) {
     // Access lists are told of what is open for reading; where that is not allowed, the mode has to do.
     Descriptor fd(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const bool listed = static_cast<bool>(fd);
@@ -130,7 +129,15 @@ void believe(int fd, const std::string& path, bool folder, Trust trust) {
   if (!folder && !state->regular) throw Failure(ErrorCode::conflict, "it is not a regular file", printable(path));
   if (trust == Trust::files) return;
   if (auto error = doubt(fd, *state, path, folder)) throw Failure(std::move(*error));
-  if (folder) believe_above(path);
+  if (folder) believe_above(folder_of(real_path(folder_of(path)).value_or(folder_of(path))), path);
+}
+
+// Nothing is made where it would not be believed: root's folders in another user's home would lock that user out.
+void believe_before_making(const std::string& file, Trust trust) {
+  std::string there = folder_of(file);
+  if (trust == Trust::files || real_path(there)) return;
+  while (there != "/" && there != "." && !real_path(there)) there = folder_of(there);
+  believe_above(real_path(there).value_or(there), file);
 }
 
 }  // namespace
@@ -188,6 +195,7 @@ std::optional<Error> make_own_folder(const std::string& path) {
 }
 
 void use_own_folder_of(const std::string& file, Trust trust) {
+  believe_before_making(file, trust);
   make_folders(folder_of(file));
   // The data folder itself counts too: who may write there may exchange the folders in it.
   if (in_data_folder(file)) {

@@ -302,7 +302,29 @@ std::optional<Error> copy(const std::string& from, const std::string& to, const 
   return std::nullopt;
 }
 
+// What was copied, and nothing that has taken its name since: it is looked at again under a name that nobody else uses.
+std::optional<Error> remove_original(const Place& original, const FileState& before, const std::string& leaving) {
+  const auto aside = Place::of(leaving);
+  if (!aside) return aside.error();
+  step("set the original aside");
+  if (auto error = rename_places(original, *aside)) return error;
+  if (!is_still(*aside, before)) {
+    step("put back what was set aside");
+    if (auto error = rename_places(*aside, original)) return error;
+    return changed(original.path(), "while it was copied");
+  }
+  step("remove the original");
+  const int reason = aside->unlink();
+  if (reason == 0) return std::nullopt;
+  rename_places(*aside, original);
+  return failed("cannot be removed", original.path(), reason);
+}
+
 }  // namespace
+
+std::string leaving_name(const std::string& from, const std::string& temporary) {
+  return path_in(folder_of(from), file_name(temporary));
+}
 
 std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
                               std::int64_t mtime_ns) {
@@ -323,15 +345,9 @@ std::optional<Error> move_new(const std::string& from, const std::string& to, co
   const auto before = original->state();
   if (!before) return before.error();
   if ((error = copy(from, to, temporary, before->mtime_ns, expected ? *expected : *before, false))) return error;
-  step("remove the original");
-  int reason = 0;
-  if (!is_still(*original, *before)) {
-    error = changed(from, "while it was copied");
-  } else if ((reason = original->unlink()) != 0) {
-    error = failed("cannot be removed", from, reason);
-  }
-  if (error) {
-    remove_name(to);
+  const auto copied = state_of(to);
+  if ((error = remove_original(*original, *before, leaving_name(from, temporary)))) {
+    if (copied) remove_name(to, *copied);
     return error;
   }
   step("sync the old folder");

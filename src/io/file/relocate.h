@@ -40,9 +40,13 @@ std::optional<Error> copy_new(const std::string& from, const std::string& to, co
 std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
                                std::int64_t mtime_ns);
 
-// Renames; across file systems copies, compares and removes the original.
+// Renames; across file systems copies, compares and removes the original, which has leaving_name() for a moment: what
+// has taken its name since is not removed.
 std::optional<Error> move_new(const std::string& from, const std::string& to, const std::string& temporary,
                               const std::optional<FileState>& expected = std::nullopt);
+
+// Beside `from`, with the last name of `temporary`.
+std::string leaving_name(const std::string& from, const std::string& temporary);
 
 // Makes `path` another name of `target`, whose bytes are the same: compared here, and the file that was compared is the
 // one that is linked. What was called `path` is never without a name before the comparison, and if it changed meanwhile

@@ -156,6 +156,32 @@ TEST_F(Relocate, ATargetThatIsExchangedAfterTheComparisonIsNotLinked) {
   EXPECT_EQ(text(a), "evil");
 }
 
+// Across file systems nothing is removed but what was copied.
+TEST_F(Relocate, WhatTakesTheNameOfACopiedFileStays) {
+  std::string other = "/dev/shm/millrace-relocate-XXXXXX";
+  struct stat here {
+  }, there{};
+  if (::stat("/dev/shm", &there) != 0 || ::stat(top_.c_str(), &here) != 0 || here.st_dev == there.st_dev ||
+      ::mkdtemp(other.data()) == nullptr)
+    GTEST_SKIP() << "no second file system to write to";
+  const std::string a = put("a", "copied"), b = put("b", "copied");
+  swapped_in = put("new", "somebody's new work");
+  swapped_out = a;
+  set_step_hook([](const char* next) {
+    if (std::string(next) == "set the original aside" && exists(swapped_in))
+      std::filesystem::rename(swapped_in, swapped_out);
+  });
+  const auto error = move_new(a, other + "/a", other + "/t", state_of(a).or_throw());
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code, ErrorCode::conflict);
+  EXPECT_EQ(text(a), "somebody's new work");
+  EXPECT_TRUE(std::filesystem::is_empty(other));
+  EXPECT_FALSE(move_new(b, other + "/b", other + "/t", state_of(b).or_throw()));
+  EXPECT_EQ(text(other + "/b"), "copied");
+  EXPECT_EQ(files(), 1U);
+  std::filesystem::remove_all(other);
+}
+
 TEST_F(Relocate, AccessIsOwnerGroupModeAndList) {
   const std::string a = put("a", "x"), b = put("b", "x");
   EXPECT_TRUE(same_access(a, b).or_throw());

@@ -4,6 +4,9 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/relocate.h"
 #include "src/io/image/helper_client.h"
 #include "src/jobs/dedupe/library.h"
 #include "src/jobs/dedupe/reading.h"
@@ -50,6 +53,7 @@ class Scan {
     read_fresh();
     const Span span(context_.trace.stage("recall", 1));
     assemble();
+    if (options_.follow_symlinks) remember_own_paths();
     return std::move(library_);
   }
 
@@ -219,6 +223,29 @@ class Scan {
     const bool passing = item.error && (item.error->code == ErrorCode::not_found || item.error->code == ErrorCode::io);
     if (!passing) catalog_.put(std::move(record));
     catalog_.flush_now_and_then();
+  }
+
+  // A file that was found through a link is known by its own path as well: links may lead elsewhere by the time
+  // somebody decides, and then to what nobody saw.
+  void remember_own_paths() {
+    std::map<std::string, std::string> real;  // of each folder
+    for (std::size_t i = 0; i < library_.files.size(); ++i) {
+      const FileEntry& entry = library_.files[i].entry;
+      if (library_.files[i].picture == kNone) continue;
+      const std::string folder = folder_of(entry.path);
+      const auto [at, fresh] = real.try_emplace(folder);
+      if (fresh) at->second = real_path(folder).value_or(folder);
+      if (at->second == folder) continue;
+      const std::string own = path_in(at->second, file_name(entry.path));
+      const auto now = state_of(own);
+      // Exchanged already, since it was read.
+      if (!now || now->device != entry.device || now->inode != entry.inode || now->size != entry.size ||
+          now->mtime_ns != entry.mtime_ns)
+        continue;
+      catalog_.put(CatalogFile{own, entry.size, entry.mtime_ns, false, {}, "", content_of_[i]});
+      catalog_.flush_now_and_then();
+    }
+    catalog_.flush();
   }
 
   // Pictures in the order of their content: no index depends on which file was read first.

@@ -8,7 +8,6 @@
 
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
-#include "src/io/file/relocate.h"
 #include "src/io/store/chart_log.h"
 #include "src/io/store/chart_store.h"
 #include "src/jobs/render/inputs.h"
@@ -19,25 +18,22 @@ namespace {
 // What both forms of HDF5 share: the output is written from the first chart on, and gets its name in the end.
 class Hdf5Form : public Form {
  public:
-  Hdf5Form(const Plan& plan, const Options& options, std::string output, std::string folder)
-      : output_(std::move(output)),
-        folder_(std::move(folder)),
-        layout_(plan.layout),
-        cut_{plan.charts, static_cast<std::uint64_t>(options.shard)} {}
+  Hdf5Form(const Plan& plan, const Options& options, ShardFolder& folder)
+      : folder_(folder), layout_(plan.layout), cut_{plan.charts, static_cast<std::uint64_t>(options.shard)} {}
 
   Outcome<Attributes> made_of(const std::string& output) const override { return chart_store_attributes(output); }
   void assemble(const CancelToken&) override { store_->finish(); }
   void publish(bool over) override {
     store_->commit();
-    put_in_place(whole(), output_, over);
-    sync_folder(folder_of(output_));
+    folder_.publish(kWhole, over);
   }
 
  protected:
-  std::string whole() const { return folder_ + "/whole.h5"; }
+  static constexpr const char* kWhole = "whole.h5";
+  std::string whole() const { return folder_.path(kWhole); }
   std::string said_of(std::uint64_t k) const { return fmt::format("{} to {}", cut_.begin(k), cut_.end(k)); }
 
-  const std::string output_, folder_;
+  ShardFolder& folder_;
   const ChartLayout layout_;
   const Cut cut_;
   std::unique_ptr<ChartStore> store_;
@@ -48,11 +44,8 @@ class Hdf5Form : public Form {
 // them from the old one.
 class OneFileForm : public Hdf5Form {
  public:
-  OneFileForm(const Plan& plan, const Options& options, std::string output, std::string folder)
-      : Hdf5Form(plan, options, std::move(output), std::move(folder)),
-        plan_(plan),
-        options_(options),
-        artist_(plan, options) {}
+  OneFileForm(const Plan& plan, const Options& options, ShardFolder& folder)
+      : Hdf5Form(plan, options, folder), plan_(plan), options_(options), artist_(plan, options) {}
 
   bool keeps_folder() const override { return false; }
   void begin() override {
@@ -90,7 +83,7 @@ class OneFileForm : public Hdf5Form {
         const std::size_t at = block.images.size();
         block.images.resize(at + bytes);
         if (!finder_->read((*found_)[i], std::span(block.images).subspan(at))) {
-          throw Failure(ErrorCode::conflict, "what an earlier run left in it has changed meanwhile", folder_,
+          throw Failure(ErrorCode::conflict, "what an earlier run left in it has changed meanwhile", folder_.name(),
                         "remove it, and run the same command again");
         }
         block.image_bytes.push_back(static_cast<std::uint32_t>(bytes));
@@ -140,8 +133,8 @@ class OneFileForm : public Hdf5Form {
     earlier_.clear();
   }
 
-  std::string path(std::uint64_t k) const { return fmt::format("{}/{}.charts", folder_, k); }
-  std::string earlier(std::size_t n) const { return fmt::format("{}/earlier{}.h5.part", folder_, n); }
+  std::string path(std::uint64_t k) const { return folder_.path(fmt::format("{}.charts", k)); }
+  std::string earlier(std::size_t n) const { return folder_.path(fmt::format("earlier{}.h5.part", n)); }
 
   const Plan& plan_;
   const Options& options_;
@@ -167,7 +160,7 @@ class VirtualForm : public Hdf5Form {
     return true;
   }
   void begin() override {
-    const std::string name = folder_.substr(folder_.find_last_of('/') + 1);
+    const std::string name = folder_.name().substr(folder_.name().find_last_of('/') + 1);
     store_ = std::make_unique<ChartStore>(whole(), layout_, ChartStore::Mapped{name, cut_.each});
   }
   bool has(std::uint64_t k) override { return is_there(k); }
@@ -189,7 +182,7 @@ class VirtualForm : public Hdf5Form {
   }
 
  private:
-  std::string path(std::uint64_t k) const { return fmt::format("{}/{}.h5", folder_, k); }
+  std::string path(std::uint64_t k) const { return folder_.path(fmt::format("{}.h5", k)); }
   // What each shard says of itself.
   ChartLayout layout_of(std::uint64_t k) const {
     ChartLayout layout = layout_;
@@ -230,17 +223,6 @@ bool tells_of_charts(const Attributes& attributes) {
   return std::any_of(attributes.begin(), attributes.end(), [](const auto& entry) { return entry.first == "drawing"; });
 }
 
-void put_in_place(const std::string& from, const std::string& to, bool over) {
-  if (over) return rename_file(from, to);
-  auto error = rename_new(from, to);
-  if (!error) return;
-  if (error->code == ErrorCode::conflict) {
-    throw Failure(ErrorCode::conflict, "it has appeared while this run was drawing", to,
-                  "move it away, or give another OUTPUT, and run the same command again");
-  }
-  throw Failure(*error);
-}
-
 void throw_if(const CancelToken& cancel) {
   if (cancel.cancelled()) {
     throw Failure(ErrorCode::cancelled, "interrupted; the same command goes on where this one stopped");
@@ -268,11 +250,10 @@ Outcome<Attributes> attributes_in_json(const std::string& path, const char* memb
   return out;
 }
 
-std::unique_ptr<Form> make_form(const Plan& plan, const Options& options, const std::string& output,
-                                const std::string& folder) {
-  if (options.store != "hdf5") return make_folder_form(plan, options, output, folder);
-  if (options.virtual_set) return std::make_unique<VirtualForm>(plan, options, output, folder);
-  return std::make_unique<OneFileForm>(plan, options, output, folder);
+std::unique_ptr<Form> make_form(const Plan& plan, const Options& options, ShardFolder& folder) {
+  if (options.store != "hdf5") return make_folder_form(plan, options, folder);
+  if (options.virtual_set) return std::make_unique<VirtualForm>(plan, options, folder);
+  return std::make_unique<OneFileForm>(plan, options, folder);
 }
 
 }  // namespace millrace::render

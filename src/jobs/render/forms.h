@@ -13,6 +13,7 @@
 #include "src/base/error.h"
 #include "src/io/store/chart_block.h"
 #include "src/jobs/render/plan.h"
+#include "src/jobs/render/shard_folder.h"
 
 namespace millrace::render {
 
@@ -46,7 +47,7 @@ class Form {
   // The folder stays, or is gone, once the output has its name.
   virtual bool keeps_folder() const = 0;
 
-  // The folder is there, and ours.
+  // The folder is held.
   virtual void begin() {}
   // Shard by shard, from the first on: one that is there is taken, others are opened and filled.
   virtual bool has(std::uint64_t k) = 0;
@@ -58,18 +59,12 @@ class Form {
   virtual void publish(bool over) = 0;
 };
 
-// `output` and `folder` are names without a slash at the end.
-std::unique_ptr<Form> make_form(const Plan& plan, const Options& options, const std::string& output,
-                                const std::string& folder);
-
-// Gives a finished output its name. Failure(conflict) where something has it, unless it is to be replaced.
-void put_in_place(const std::string& from, const std::string& to, bool over);
+std::unique_ptr<Form> make_form(const Plan& plan, const Options& options, ShardFolder& folder);
 
 // Failure(cancelled) when the job was told to stop.
 void throw_if(const CancelToken& cancel);
 
 // The forms of stores that are folders.
-std::unique_ptr<Form> make_folder_form(const Plan& plan, const Options& options, const std::string& output,
-                                       const std::string& folder);
+std::unique_ptr<Form> make_folder_form(const Plan& plan, const Options& options, ShardFolder& folder);
 
 }  // namespace millrace::render

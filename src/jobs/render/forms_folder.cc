@@ -18,12 +18,8 @@ namespace {
 // A folder that becomes the output.
 class FolderForm : public Form {
  public:
-  FolderForm(const Plan& plan, const Options& options, std::string output, std::string folder)
-      : plan_(plan),
-        options_(options),
-        output_(std::move(output)),
-        folder_(std::move(folder)),
-        cut_{plan.charts, static_cast<std::uint64_t>(options.shard)} {}
+  FolderForm(const Plan& plan, const Options& options, ShardFolder& folder)
+      : plan_(plan), options_(options), folder_(folder), cut_{plan.charts, static_cast<std::uint64_t>(options.shard)} {}
 
   Outcome<Attributes> made_of(const std::string& output) const override {
     return attributes_in_json(output + "/run.json");
@@ -32,11 +28,7 @@ class FolderForm : public Form {
   bool has(std::uint64_t k) override { return ::access(path(k).c_str(), F_OK) == 0; }
   void take(std::uint64_t) override {}
   void assemble(const CancelToken& cancel) override { write_tables(cancel); }
-  void publish(bool) override {
-    sync_folder(folder_);
-    put_in_place(folder_, output_, false);
-    sync_folder(folder_of(output_));
-  }
+  void publish(bool) override { folder_.publish(); }
 
  protected:
   // The file or folder of a shard.
@@ -46,11 +38,11 @@ class FolderForm : public Form {
   void write_tables(const CancelToken& cancel) const {
     const ChartLayout& layout = plan_.layout;
     const std::vector<npy::Field> floats = {{"", {'f', 4}}};
-    AtomicFile sequences(folder_ + "/sequences.npy", AtomicFile::Temporary::part);
+    AtomicFile sequences(folder_.path("sequences.npy"), AtomicFile::Temporary::part);
     sequences.write(npy::header_text(floats, with_count(plan_.charts, layout.sequence())));
-    AtomicFile labels(folder_ + "/labels.npy", AtomicFile::Temporary::part);
+    AtomicFile labels(folder_.path("labels.npy"), AtomicFile::Temporary::part);
     labels.write(npy::header_text(floats, std::vector<std::uint64_t>{plan_.charts, layout.horizons.size()}));
-    AtomicFile index(folder_ + "/index.csv", AtomicFile::Temporary::part);
+    AtomicFile index(folder_.path("index.csv"), AtomicFile::Temporary::part);
     index.write("chart,file,row,date");
     for (const std::int64_t horizon : layout.horizons) index.write(fmt::format(",label_{}", horizon));
     index.write("\n");
@@ -76,7 +68,7 @@ class FolderForm : public Form {
 
   const Plan& plan_;
   const Options& options_;
-  const std::string output_, folder_;
+  ShardFolder& folder_;
   const Cut cut_;
 };
 
@@ -89,7 +81,7 @@ class PictureForm : public FolderForm {
   }
 
  protected:
-  std::string path(std::uint64_t k) const override { return fmt::format("{}/{:05}", folder_, k); }
+  std::string path(std::uint64_t k) const override { return folder_.path(fmt::format("{:05}", k)); }
 };
 
 // webdataset: an archive a shard, which holds everything.
@@ -102,15 +94,13 @@ class ArchiveForm : public FolderForm {
   void assemble(const CancelToken&) override {}
 
  protected:
-  std::string path(std::uint64_t k) const override { return fmt::format("{}/{:05}.tar", folder_, k); }
+  std::string path(std::uint64_t k) const override { return folder_.path(fmt::format("{:05}.tar", k)); }
 };
 
 // npy, dat: one file for all.
 class RowsForm : public FolderForm {
  public:
-  RowsForm(const Plan& plan, const Options& options, std::string output, std::string folder)
-      : FolderForm(plan, options, std::move(output), std::move(folder)),
-        file_(folder_ + (options.store == "npy" ? "/images.npy" : "/images.dat")) {
+  RowsForm(const Plan& plan, const Options& options, ShardFolder& folder) : FolderForm(plan, options, folder) {
     if (options.store != "npy") return;
     const npy::Type type = plan.layout.floats ? npy::Type{'f', 4} : npy::Type{'u', 1};
     header_ = npy::header_text({{"", type}}, with_count(plan.charts, plan.layout.image));
@@ -118,22 +108,25 @@ class RowsForm : public FolderForm {
 
   bool has(std::uint64_t k) override {
     struct stat info {};
-    return ChartRows::done(file_) >= cut_.end(k) && ::stat(file_.c_str(), &info) == 0 &&
+    const std::string file = path(k);
+    return ChartRows::done(file) >= cut_.end(k) && ::stat(file.c_str(), &info) == 0 &&
            static_cast<std::uint64_t>(info.st_size) >= header_.size() + cut_.end(k) * plan_.layout.image_bytes();
   }
   std::unique_ptr<ChartSink> open(std::uint64_t k) override {
-    return std::make_unique<ChartRows>(file_, header_, cut_.begin(k), plan_.layout.image_bytes());
+    return std::make_unique<ChartRows>(path(k), header_, cut_.begin(k), plan_.layout.image_bytes());
   }
   void publish(bool over) override {
-    ::unlink((file_ + ".done").c_str());
+    ::unlink((path(0) + ".done").c_str());
     FolderForm::publish(over);
   }
 
  protected:
-  std::string path(std::uint64_t) const override { return file_; }
+  std::string path(std::uint64_t) const override {
+    return folder_.path(options_.store == "npy" ? "images.npy" : "images.dat");
+  }
 
  private:
-  std::string file_, header_;
+  std::string header_;
 };
 
 class ZarrForm : public FolderForm {
@@ -143,19 +136,19 @@ class ZarrForm : public FolderForm {
   Outcome<Attributes> made_of(const std::string& output) const override {
     return attributes_in_json(output + "/zarr.json", "attributes");
   }
-  void tidy() override { ::unlink((output_ + "/run.json").c_str()); }
-  void begin() override { write_zarr_metadata(folder_, plan_.layout, each()); }
+  void tidy() override { ::unlink((folder_.output() + "/run.json").c_str()); }
+  void begin() override { write_zarr_metadata(folder_.path(), plan_.layout, each()); }
   std::unique_ptr<ChartSink> open(std::uint64_t k) override {
-    return std::make_unique<ZarrShard>(folder_, plan_.layout, each(), k);
+    return std::make_unique<ZarrShard>(folder_.path(), plan_.layout, each(), k);
   }
   void assemble(const CancelToken&) override {}
   void publish(bool over) override {
     FolderForm::publish(over);
-    tidy();
+    ::unlink(folder_.path("run.json").c_str());
   }
 
  protected:
-  std::string path(std::uint64_t k) const override { return zarr_shard_path(folder_, plan_.layout, k); }
+  std::string path(std::uint64_t k) const override { return zarr_shard_path(folder_.path(), plan_.layout, k); }
 
  private:
   // A shard has room for no more charts than there are.
@@ -164,13 +157,11 @@ class ZarrForm : public FolderForm {
 
 }  // namespace
 
-std::unique_ptr<Form> make_folder_form(const Plan& plan, const Options& options, const std::string& output,
-                                       const std::string& folder) {
-  if (options.store == "zarr") return std::make_unique<ZarrForm>(plan, options, output, folder);
-  if (options.store == "webdataset") return std::make_unique<ArchiveForm>(plan, options, output, folder);
-  if (options.store == "npy" || options.store == "dat")
-    return std::make_unique<RowsForm>(plan, options, output, folder);
-  return std::make_unique<PictureForm>(plan, options, output, folder);
+std::unique_ptr<Form> make_folder_form(const Plan& plan, const Options& options, ShardFolder& folder) {
+  if (options.store == "zarr") return std::make_unique<ZarrForm>(plan, options, folder);
+  if (options.store == "webdataset") return std::make_unique<ArchiveForm>(plan, options, folder);
+  if (options.store == "npy" || options.store == "dat") return std::make_unique<RowsForm>(plan, options, folder);
+  return std::make_unique<PictureForm>(plan, options, folder);
 }
 
 }  // namespace millrace::render

@@ -35,7 +35,7 @@ class Shards {
   void settle();
 
   // What the store has beside its shards; it has no name yet.
-  void assemble(const CancelToken& cancel) { form_->assemble(cancel); }
+  void assemble(const CancelToken& cancel);
   // The output is synced and has its name.
   void finish();
   std::uint64_t output_bytes() const;
@@ -43,16 +43,13 @@ class Shards {
  private:
   void check_output();
   void check_folder();
-  void check_owner();
-  void remove_folder();
   void remove_left_folder();
 
-  const std::string output_, folder_;
+  ShardFolder folder_;
   const Attributes attributes_;
   const Cut cut_;
   const std::unique_ptr<Form> form_;
   bool ours_ = false, finished_ = false;  // the output: made of the same, and whole
-  int lock_ = -1;                         // of the folder
   std::unique_ptr<ChartSink> written_;
   std::future<void> committing_;
 };

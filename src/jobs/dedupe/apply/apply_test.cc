@@ -309,6 +309,12 @@ TEST_F(Apply, AFolderThatHasBecomeALinkIsLeftUnlessTold) {
   }
   ApplyOptions o = options("delete");
   o.follow_symlinks = true;
+  // No search has seen what the link leads to now.
+  const Ran unseen = run(o);
+  EXPECT_EQ(unseen.json["items"][0]["state"], "left");
+  EXPECT_THAT(unseen.json["items"][0]["reason"].get<std::string>(), HasSubstr("--within"));
+  std::filesystem::remove(journal());
+  o.within = {top_ + "/real"};
   EXPECT_EQ(run(o).json["items"][0]["state"], "done");
   EXPECT_EQ(run_undo().code, 0);
   EXPECT_EQ(contents(top_ + "/real/a.jpg"), "the picture");

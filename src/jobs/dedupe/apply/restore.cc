@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 
@@ -41,6 +42,19 @@ Restored as(State state, std::string where, std::string reason = "") {
 Restored nothing() { return {State::before, "", "", true}; }
 Restored refused(const std::optional<Error>& error) { return as(State::failed, "", error->what); }
 
+// Where a run that was cut off has left the original: under the name that it has for a moment.
+std::optional<std::string> left_aside(const std::string& path, const std::string& temporary, const FileState& before) {
+  if (path.empty() || temporary.empty() || now(path)) return std::nullopt;
+  std::string leaving = leaving_name(path, temporary);
+  const auto left = now(leaving);
+  return left && left->regular && left->same_look(before) ? std::optional(std::move(leaving)) : std::nullopt;
+}
+
+// It gets its own name again.
+void take_up(const std::string& path, const std::string& temporary, const FileState& before) {
+  if (const auto left = left_aside(path, temporary, before)) rename_new(*left, path);
+}
+
 constexpr const char* kTaken = "its old name is taken by another file";
 
 class Restorer {
@@ -48,7 +62,12 @@ class Restorer {
   Restorer(const Record& record, const Journal& journal, TrashSearch& trash, bool go)
       : r_(record), journal_(journal), trash_(trash), go_(go), path_(now(record.path)) {
     const std::string folder = folder_of(r_.path);
-    temporary_ = fmt::format("{}/.millrace-undo-{}-{}", folder == "/" ? "" : folder, journal.id, r_.number);
+    temporary_ = path_in(folder, fmt::format(".millrace-undo-{}-{}", journal.id, r_.number));
+    if (go_ && journal.action == Action::move) {
+      take_up(r_.path, r_.temporary, r_.before);
+      take_up(r_.to, temporary_, r_.before);
+      path_ = now(r_.path);
+    }
   }
 
   Restored put_back() {
@@ -138,7 +157,8 @@ class Restorer {
  private:
   std::optional<std::string> in_its_place() const {
     const auto there = now(r_.to);
-    if (!there || !there->regular) return std::nullopt;
+    if (!there) return left_aside(r_.to, temporary_, r_.before);
+    if (!there->regular) return std::nullopt;
     // A file in a folder of our own is ours, whoever touched it; elsewhere it has to be the one that was moved.
     const bool ours = (journal_.action == Action::remove && is_own_folder(folder_of(r_.to))) ||
                       there->same_inode(r_.before) || there->same_look(r_.before);
@@ -198,6 +218,7 @@ Restored restore(const Record& record, const Journal& journal, TrashSearch& tras
 
 bool settle(const Record& r, Action action, std::string& reason) {
   if (action == Action::hardlink) return settle_link(r, reason);
+  if (action == Action::move) take_up(r.path, r.temporary, r.before);
   const auto path = now(r.path);
   const bool here = path && path->same(r.before);
   if (action == Action::trash) return !here && TrashSearch().find(r.path, r.before).has_value();
