@@ -33,11 +33,8 @@ using millrace::PageHeader;
 using millrace::PageMember;
 using nlohmann::json;
 
-constexpr GroupKind kKinds[] = {GroupKind::identical, GroupKind::similar, GroupKind::recoloured, GroupKind::burst,
-                                GroupKind::related};
-
 GroupKind kind_of(const std::string& name) {
-  for (const GroupKind kind : kKinds) {
+  for (const GroupKind kind : millrace::kGroupKinds) {
     if (name == millrace::name_of(kind)) return kind;
   }
   throw Failure(millrace::ErrorCode::bad_data, "not a kind of group", name);
@@ -74,6 +71,7 @@ PageMember member_of(const json& from) {
   member.reference = from.value("reference", false);
   member.keep = from.value("keep", false);
   member.why = from.value("why", "");
+  member.place = from.value("place", std::array<float, 4>{});
   member.companions = from.value("companions", std::vector<std::string>{});
   member.thumb = millrace::from_base64(from.value("thumb", "")).value_or("");
   return member;
@@ -134,7 +132,8 @@ std::string made_up_jpeg(unsigned seed, int width, int height) {
 PageGroup made_up_group(unsigned i) {
   PageGroup group;
   group.id = "g" + std::to_string(i);
-  group.kind = kKinds[i % 7 < 3 ? 0 : (i % 7) - 2];
+  // As it comes: mostly what suggests something.
+  group.kind = i % 11 < 3 ? GroupKind::identical : millrace::kGroupKinds[i % 11 - 2];
   const unsigned count = 2 + i % 4;
   const std::string thumb = made_up_jpeg(i, i % 3 == 1 ? 85 : 128, i % 3 == 1 ? 128 : 85);
   for (unsigned m = 0; m < count; ++m) {

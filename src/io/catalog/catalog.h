@@ -66,6 +66,14 @@ struct CatalogLink {
   float score = 0;
 };
 
+// What a closer look at two contents found. `a` < `b`; what the verdict says is its maker's, by its version.
+struct CatalogLook {
+  static constexpr std::size_t kMostBytes = 200;
+  ContentHash a{}, b{};
+  std::uint32_t version = 0;
+  std::vector<std::uint8_t> verdict;
+};
+
 // The looks that earlier runs compared with one another under one rule, and what came of it.
 struct CatalogJoin {
   std::vector<std::vector<std::uint8_t>> parts;  // what put_joined() was given, in its order
@@ -113,12 +121,14 @@ class Catalog {
   std::optional<CatalogPicture> picture(const ContentHash& content);
   std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t look);
   std::vector<CatalogScore> scores();
+  std::optional<CatalogLook> closer_look(const ContentHash& a, const ContentHash& b);
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates();
 
   // Written at the next flush(), in one transaction. Not thread-safe: one thread writes.
   void put(CatalogFile file);
   void put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail);
   void put(const CatalogScore& score);
+  void put(CatalogLook look);
   void put_not_duplicates(const ContentHash& a, const ContentHash& b);
   void drop_not_duplicates(const ContentHash& a, const ContentHash& b);
   // Flushes when a second has passed since the last one.

@@ -170,6 +170,22 @@ std::vector<CatalogScore> Catalog::scores() {
   return out;
 }
 
+std::optional<CatalogLook> Catalog::closer_look(const ContentHash& a, const ContentHash& b) {
+  State& s = *state_;
+  if (s.closer_look_of.handle == nullptr)
+    s.prepare(s.closer_look_of, "SELECT version, verdict FROM closer_looks WHERE a = ? AND b = ?");
+  s.closer_look_of.bind_content(1, a);
+  s.closer_look_of.bind_content(2, b);
+  std::optional<CatalogLook> out;
+  if (s.step(s.closer_look_of)) {
+    CatalogLook look{a, b, 0, s.closer_look_of.bytes(1)};
+    if (s.closer_look_of.number(0, 0, 1'000'000, look.version) && look.verdict.size() <= CatalogLook::kMostBytes)
+      out = std::move(look);
+  }
+  sqlite3_reset(s.closer_look_of.handle);
+  return out;
+}
+
 std::vector<std::pair<ContentHash, ContentHash>> Catalog::not_duplicates() {
   State& s = *state_;
   Statement row;

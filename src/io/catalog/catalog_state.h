@@ -177,11 +177,12 @@ struct Catalog::State : Connection {
   std::vector<CatalogFile> files;
   std::vector<std::pair<CatalogPicture, std::vector<std::uint8_t>>> pictures;
   std::vector<CatalogScore> scores;
+  std::vector<CatalogLook> closer_looks;
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
   Connection asked;  // by picture() and file(), under this lock
   std::mutex asking;
-  Statement picture_known, file_known, thumbnail_of;
+  Statement picture_known, file_known, thumbnail_of, closer_look_of;
 
   // Begins a transaction that writes what this run found under its key.
   void begin_writing() {
@@ -196,6 +197,7 @@ struct Catalog::State : Connection {
     picture_known.finalize();
     file_known.finalize();
     thumbnail_of.finalize();
+    closer_look_of.finalize();
   }
 };
 

@@ -12,6 +12,7 @@
 #include "src/jobs/dedupe/linkage.h"
 #include "src/jobs/dedupe/links.h"
 #include "src/jobs/dedupe/look_codes.h"
+#include "src/jobs/dedupe/suggest.h"
 #include "src/jobs/dedupe/units.h"
 #include "src/kernels/quality/quality.h"
 
@@ -20,11 +21,12 @@ namespace {
 
 class Grouping {
  public:
-  Grouping(const Options& options, Result& result, Catalog& catalog, RunContext& context)
+  Grouping(const Options& options, Result& result, Catalog& catalog, Looks& looks, RunContext& context)
       : options_(options),
         result_(result),
         library_(result.library),
         catalog_(catalog),
+        looks_(looks),
         context_(context),
         judge_(catalog, context),
         criteria_(keep_criteria(options.keep)) {
@@ -61,12 +63,13 @@ class Grouping {
     std::vector<std::uint32_t> group_of(units_.size(), kNone);
     for (std::uint32_t g = 0; g < grouped_units.size(); ++g) {
       for (const std::uint32_t u : grouped_units[g]) group_of[u] = g;
-      add_group(grouped_units[g]);
+      add_candidate(grouped_units[g]);
     }
     // Units that stand alone may still hold copies.
     for (std::uint32_t u = 0; u < units_.size(); ++u) {
-      if (group_of[u] == kNone && units_[u].files > 1) add_group({u});
+      if (group_of[u] == kNone && units_[u].files > 1) add_candidate({u});
     }
+    add_groups();
     for (const Link& link : links) {
       if (group_of[link.a] != group_of[link.b] || group_of[link.a] == kNone) add_related(link);
     }
@@ -227,27 +230,92 @@ class Grouping {
     return may_join(units_[a], units_[b], apart_) ? likeness_score(a, b) : -1;
   }
 
-  void add_group(const std::vector<std::uint32_t>& units) {
+  // Its pictures, in the order of the keep rule.
+  void add_candidate(const std::vector<std::uint32_t>& units) {
     std::vector<std::uint32_t> files;
-    std::set<ContentHash> contents;
     for (const std::uint32_t u : units) {
       for (const std::uint32_t p : units_[u].pictures) {
         // A copy that a person told apart from its like stays out.
         if (library_.pictures[p].files.size() > 1 && copies_apart_.count(p) > 0) continue;
-        contents.insert(library_.pictures[p].data.content);
         files.insert(files.end(), library_.pictures[p].files.begin(), library_.pictures[p].files.end());
       }
     }
     if (files.size() < 2) return;
     if (std::all_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; })) return;
+    Candidate candidate;
+    std::set<std::uint32_t> seen;
+    for (const Member& m : rank_members(library_, files, criteria_)) {
+      const std::uint32_t p = library_.files[m.file].picture;
+      if (seen.insert(p).second) candidate.push_back(p);
+    }
+    candidates_.push_back(std::move(candidate));
+  }
+
+  void add_groups() {
+    if (!options_.verify || options_.look == "thumbnail") {
+      // Nothing was looked at closely: of what only looks alike, nobody goes.
+      for (const Candidate& candidate : candidates_) add_group({candidate, {}, false, false}, Bytewise::yes);
+      return;
+    }
+    const Suggested suggested = suggest(candidates_, library_, looks_);
+    for (const SameSet& set : suggested.sets) add_group(set, Bytewise::no);
+    add_beside(suggested.beside);
+    result_.not_looked = suggested.not_looked;
+    result_.looked_closely = looks_.looked_at();
+  }
+
+  enum class Bytewise : std::uint8_t { no, yes };
+
+  void add_group(const SameSet& set, Bytewise bytewise) {
+    std::vector<std::uint32_t> files;
+    for (const std::uint32_t p : set.pictures)
+      files.insert(files.end(), library_.pictures[p].files.begin(), library_.pictures[p].files.end());
+    if (files.size() < 2) return;
+    if (std::all_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; })) return;
     Group group;
-    group.kind = contents.size() == 1 ? GroupKind::identical : GroupKind::similar;
+    group.kind = set.pictures.size() == 1 ? GroupKind::identical
+                 : set.same_pixels        ? GroupKind::same_pixels
+                                          : GroupKind::similar;
     group.members = rank_members(library_, files, criteria_);
-    add_pairs(group, units);
+    if (set.part_of_first) lead_with(library_, set.pictures[0], group.members);
+    for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
+    if (bytewise == Bytewise::yes) keep_one_of_each(library_, group.members);
+    add_pairs(group, units_of(set.pictures));
     for (const Member& m : group.members) {
       if (!m.keep) group.reclaimable += library_.files[m.file].entry.size;
     }
     result_.groups.push_back(std::move(group));
+  }
+
+  std::vector<std::uint32_t> units_of(const std::vector<std::uint32_t>& pictures) const {
+    std::set<std::uint32_t> units;
+    for (const std::uint32_t p : pictures) units.insert(unit_of_[p]);
+    return {units.begin(), units.end()};
+  }
+
+  // What was looked at closely and is another picture: shown, each kind with the one that it was looked at against.
+  void add_beside(const std::vector<Beside>& all) {
+    std::map<std::pair<std::uint32_t, GroupKind>, std::vector<std::uint32_t>> informing;
+    for (const Beside& b : all) {
+      if (b.kind == GroupKind::related) {
+        add_informing(units_of({b.leader, b.picture}), {b.leader, b.picture}, b.kind);
+      } else {
+        auto& pictures = informing[{b.leader, b.kind}];
+        if (pictures.empty()) pictures.push_back(b.leader);
+        pictures.push_back(b.picture);
+      }
+    }
+    for (const auto& [key, pictures] : informing) {
+      add_informing(units_of(pictures), pictures, key.second);
+      Group& group = result_.groups.back();
+      // The places of what was altered, each beside the one it was looked at against.
+      for (std::uint32_t m = 0; m < group.members.size(); ++m) {
+        const std::uint32_t picture = library_.files[group.members[m].file].picture;
+        const CloseLook* const look = picture == key.first ? nullptr : looks_.find(key.first, picture);
+        if (look == nullptr || look->kind != closelook::Kind::altered) continue;
+        group.members[m].place = picture < key.first ? look->first_place : look->second_place;
+      }
+    }
   }
 
   // The score of every two units, shown between the first members that stand for them.
@@ -266,8 +334,10 @@ class Grouping {
         if (at[i] == kNone || at[j] == kNone) continue;
         const std::uint32_t a = std::min(units[i], units[j]), b = std::max(units[i], units[j]);
         GroupPair pair{std::min(at[i], at[j]), std::max(at[i], at[j]), distances(data(a).codes, data(b).codes), 0};
-        if (group.kind == GroupKind::similar) pair.score = std::max(0.0F, score(a, b));
-        if (group.kind == GroupKind::related) pair.score = likeness_score(a, b);
+        if (group.kind == GroupKind::similar || group.kind == GroupKind::same_pixels)
+          pair.score = std::max(0.0F, score(a, b));
+        if (group.kind > GroupKind::similar && group.kind != GroupKind::recoloured)
+          pair.score = std::max(0.0F, likeness_score(a, b));
         group.pairs.push_back(pair);
       }
     }
@@ -326,10 +396,12 @@ class Grouping {
       names.push_back(hex_of_bytes(library_.pictures[file.picture].data.content) + file.entry.path);
     }
     std::sort(names.begin(), names.end());
-    std::string all = name_of(group.kind);
+    std::string kind = name_of(group.kind);
+    std::replace(kind.begin(), kind.end(), ' ', '-');
+    std::string all = kind;
     for (const std::string& name : names) all += '\0' + name;
     const std::uint64_t hash = short_hash({reinterpret_cast<const std::uint8_t*>(all.data()), all.size()});
-    return fmt::format("{}-{:012x}", name_of(group.kind), hash >> 16);
+    return fmt::format("{}-{:012x}", kind, hash >> 16);
   }
 
   void finish() {
@@ -342,7 +414,7 @@ class Grouping {
       });
       context_.throw_if_cancelled();  // it skips what is left
       std::sort(list->begin(), list->end(), [&](const Group& a, const Group& b) {
-        const auto order = [](const Group& g) { return g.kind == GroupKind::identical ? GroupKind::similar : g.kind; };
+        const auto order = [](const Group& g) { return std::max(g.kind, GroupKind::similar); };
         if (order(a) != order(b)) return order(a) < order(b);
         if (a.reclaimable != b.reclaimable) return a.reclaimable > b.reclaimable;
         return std::pair(path_of(a), a.id) < std::pair(path_of(b), b.id);
@@ -356,12 +428,14 @@ class Grouping {
   Result& result_;
   const Library& library_;
   Catalog& catalog_;
+  Looks& looks_;
   RunContext& context_;
   Judge judge_;
   const std::vector<std::string> criteria_;
   Apart apart_;
   std::set<std::uint32_t> copies_apart_;  // pictures whose files a person told from each other
   std::vector<Burst> bursts_;
+  std::vector<Candidate> candidates_;
   std::vector<Unit> units_;
   std::vector<std::uint32_t> unit_of_;   // of each picture
   std::vector<std::uint32_t> first_of_;  // the first unit of each likeness; at last how many units
@@ -374,8 +448,8 @@ class Grouping {
 
 }  // namespace
 
-void find_groups(const Options& options, Result& result, Catalog& catalog, RunContext& context) {
-  Grouping(options, result, catalog, context).run();
+void find_groups(const Options& options, Result& result, Catalog& catalog, Looks& looks, RunContext& context) {
+  Grouping(options, result, catalog, looks, context).run();
 }
 
 }  // namespace millrace::dedupe

@@ -17,6 +17,18 @@ struct Shown {
   int quality = 100;
 };
 
+// To whom all pictures are one.
+class AllTheSame : public Looks {
+ public:
+  void look(std::span<const PicturePair> pairs) override { looked_at_ += pairs.size(); }
+  const CloseLook* find(std::uint32_t, std::uint32_t) const override { return &same_; }
+  std::uint64_t looked_at() const override { return looked_at_; }
+
+ private:
+  CloseLook same_{.seen = true, .kind = closelook::Kind::same, .contained = closelook::Contained::both};
+  std::uint64_t looked_at_ = 0;
+};
+
 // Pictures that no file stands for; their number is their content and their name.
 class GroupingTest : public testing::Test {
  protected:
@@ -75,7 +87,7 @@ class GroupingTest : public testing::Test {
   void run() {
     result_.library = library_;
     result_.rule = parse_rule("auto", options_.verify);
-    executor_.run([&] { find_groups(options_, result_, catalog_, context_); });
+    executor_.run([&] { find_groups(options_, result_, catalog_, looks_, context_); });
   }
   Names similar() const { return names(result_.groups, GroupKind::similar); }
   Names related() const { return names(result_.related, GroupKind::related); }
@@ -93,6 +105,7 @@ class GroupingTest : public testing::Test {
   Trace trace_;
   Budget budget_{1_GiB};
   RunContext context_{executor_, cancel_, trace_, budget_};
+  AllTheSame looks_;
   Library library_;
   Result result_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "src/base/text.h"
 
@@ -113,6 +114,46 @@ std::vector<Member> rank_members(const Library& library, const std::vector<std::
     }
   }
   return members;
+}
+
+namespace {
+
+std::string name_of_file(const Library& library, std::uint32_t file) {
+  return printable(file_name(library.files[file].entry.path));
+}
+
+}  // namespace
+
+void lead_with(const Library& library, std::uint32_t picture, std::vector<Member>& members) {
+  const auto at = std::find_if(members.begin(), members.end(),
+                               [&](const Member& m) { return library.files[m.file].picture == picture; });
+  if (at == members.begin() || at == members.end()) return;
+  std::rotate(members.begin(), at, at + 1);
+  members[0].keep = true;
+  members[0].why = "shows all that the others show";
+  Member& second = members[1];
+  if (library.files[second.file].reference) return;
+  second.keep = false;
+  second.why = fmt::format("a part of {}", name_of_file(library, members[0].file));
+}
+
+void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<Member>& members) {
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    if (library.files[members[i].file].picture != picture) continue;
+    members[i].keep = true;
+    members[i].why = fmt::format("{} {}", why, name_of_file(library, members[0].file));
+    break;
+  }
+}
+
+void keep_one_of_each(const Library& library, std::vector<Member>& members) {
+  std::map<std::uint32_t, std::uint32_t> first;  // the file that stays, of each picture
+  for (Member& m : members) {
+    const auto [at, fresh] = first.try_emplace(library.files[m.file].picture, m.file);
+    if (m.keep) continue;
+    m.keep = fresh;
+    m.why = fresh ? "not looked at closely" : fmt::format("the same bytes as {}", name_of_file(library, at->second));
+  }
 }
 
 }  // namespace millrace::dedupe

@@ -3,6 +3,8 @@
 // Never: suggests removing a reference file, the last whole copy, or a RAW that has no copy.
 #pragma once
 
+#include <array>
+
 #include "src/jobs/dedupe/library.h"
 
 namespace millrace::dedupe {
@@ -11,6 +13,8 @@ struct Member {
   std::uint32_t file = 0;
   bool keep = false;
   std::string why;
+  // Of an altered picture: what differs from the group's other one, in shares of its sides: left, top, right, bottom.
+  std::array<float, 4> place{};
 };
 
 // Members in the order of the keep rule, the one to keep first. `criteria` in the order in which they are asked:
@@ -20,5 +24,12 @@ struct Member {
 // The path's bytes decide what is left.
 std::vector<Member> rank_members(const Library& library, const std::vector<std::uint32_t>& files,
                                  const std::vector<std::string>& criteria);
+
+// The best file of a picture stays, whatever the rule prefers: the others are parts of it.
+void lead_with(const Library& library, std::uint32_t picture, std::vector<Member>& members);
+// One file of a picture stays beside the first; `why` comes before that one's name.
+void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<Member>& members);
+// The first file of each picture stays.
+void keep_one_of_each(const Library& library, std::vector<Member>& members);
 
 }  // namespace millrace::dedupe

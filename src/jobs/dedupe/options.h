@@ -41,6 +41,7 @@ struct Options {
   std::string catalog;  // empty: the default place
   std::string match = "auto";
   bool verify = true;
+  std::string look = "close";   // close, thumbnail
   std::string group = "tight";  // tight, connected
   bool orientations = false;
   std::string bursts = "keep-apart";  // keep-apart, join

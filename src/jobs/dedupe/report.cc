@@ -35,6 +35,11 @@ void write_member(const Result& result, const Member& m, JsonText& out) {
   out.key("damaged").value(!p.damage.empty());
   out.key("keep").value(m.keep);
   out.key("why").value(m.why);
+  if (m.place[2] > m.place[0]) {
+    out.key("place").open_array();
+    for (const float side : m.place) out.value(rounded(side));
+    out.close_array();
+  }
   out.key("size").value(file.entry.size);
   out.key("mtime_ns").value(std::to_string(file.entry.mtime_ns));
   out.key("hash").value(hex_of_bytes(p.content));
@@ -120,11 +125,12 @@ std::vector<std::string> json_of(const Result& result, const Executor& executor)
   totals["bytes"] = result.library.bytes;
   totals["contents"] = result.library.pictures.size();
   totals["rule"] = result.rule.text;
-  for (const GroupKind kind : {GroupKind::identical, GroupKind::similar, GroupKind::recoloured, GroupKind::burst}) {
-    totals[name_of(kind)] = count_of(result, kind);
+  for (const GroupKind kind : kGroupKinds) {
+    if (kind != GroupKind::related) totals[name_of(kind)] = count_of(result, kind);
   }
   totals["related"] = result.related.size();
   totals["unreadable"] = result.library.unreadable.size();
+  totals["not_looked_at"] = result.not_looked;
   totals["reclaimable_bytes"] = result.reclaimable;
 
   // A tree of a hundred thousand groups would be several times the text: each group is written by itself, and put where
@@ -172,9 +178,10 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
   header.groups = result.groups.size() + result.related.size();
   header.reclaimable = result.reclaimable;
   for (const Unreadable& file : result.library.unreadable) header.unreadable.push_back({file.path, file.reason});
-  header.rule = options.verify ? fmt::format("Candidates by {}, each verified on its pixels. Kept: {}.",
-                                             result.rule.text, options.keep)
-                               : fmt::format("Linked by {} alone. Kept: {}.", result.rule.text, options.keep);
+  header.rule = options.verify
+                    ? fmt::format("Candidates by {}, each verified on its pixels{}. Kept: {}.", result.rule.text,
+                                  options.look == "close" ? "; what is suggested, at 512 of them" : "", options.keep)
+                    : fmt::format("Linked by {} alone. Kept: {}.", result.rule.text, options.keep);
   DuplicatesPage page(output, header);
   for (const auto* list : {&result.groups, &result.related}) {
     for (const Group& group : *list) {
@@ -197,6 +204,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
         member.reference = file.reference;
         member.keep = m.keep;
         member.why = m.why;
+        member.place = m.place;
         member.companions = file.companions;
         if (const auto jpeg = catalog.thumbnail(p.look)) member.thumb.assign(jpeg->begin(), jpeg->end());
         out.members.push_back(std::move(member));
@@ -218,14 +226,23 @@ std::string summary_of(const Result& result) {
   std::string out = fmt::format("{} pictures ({}) in {}: {} decoded, {} unchanged\n", grouped(library.files.size()),
                                 to_text(Bytes{library.bytes}), duration_text(result.seconds), grouped(library.decoded),
                                 grouped(library.unchanged));
-  out += fmt::format("{} groups of identical files, {} of similar pictures; {} could be freed\n",
-                     grouped(count_of(result, GroupKind::identical)), grouped(count_of(result, GroupKind::similar)),
-                     to_text(Bytes{result.reclaimable}));
-  if (result.looked_at > 0) out += fmt::format("{} pairs compared\n", grouped(result.looked_at));
-  const std::size_t recoloured = count_of(result, GroupKind::recoloured), bursts = count_of(result, GroupKind::burst);
-  if (recoloured + bursts + result.related.size() > 0) {
-    out += fmt::format("also {} recoloured, {} bursts, {} related pairs\n", grouped(recoloured), grouped(bursts),
-                       grouped(result.related.size()));
+  out += fmt::format("{} groups of identical files, {} of the same pixels, {} of similar pictures; {} could be freed\n",
+                     grouped(count_of(result, GroupKind::identical)), grouped(count_of(result, GroupKind::same_pixels)),
+                     grouped(count_of(result, GroupKind::similar)), to_text(Bytes{result.reclaimable}));
+  if (result.looked_at > 0) {
+    out += fmt::format("{} pairs compared, {} of them closely\n", grouped(result.looked_at),
+                       grouped(result.looked_closely));
+  }
+  std::vector<std::string> shown;
+  for (const GroupKind kind : kGroupKinds) {
+    if (kind <= GroupKind::similar) continue;
+    const std::size_t count = kind == GroupKind::related ? result.related.size() : count_of(result, kind);
+    if (count > 0) shown.push_back(fmt::format("{} {}", grouped(count), name_of(kind)));
+  }
+  if (!shown.empty()) out += fmt::format("also, with nothing to remove: {}\n", fmt::join(shown, ", "));
+  if (result.not_looked > 0) {
+    out += fmt::format("{} pictures were not looked at closely, so nothing of them is suggested\n",
+                       grouped(result.not_looked));
   }
   if (!library.unreadable.empty()) {
     out += fmt::format("{} {} could not be used:\n", grouped(library.unreadable.size()),

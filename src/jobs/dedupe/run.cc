@@ -44,7 +44,8 @@ Result run(const Options& options, Catalog& catalog, RunContext& context) {
   confirm_copies(result.library, context);
   std::sort(result.library.unreadable.begin(), result.library.unreadable.end(),
             [](const Unreadable& a, const Unreadable& b) { return a.path < b.path; });
-  context.executor.run([&] { find_groups(options, result, catalog, context); });
+  CloseLooks looks(options, result.library, catalog, context);
+  context.executor.run([&] { find_groups(options, result, catalog, looks, context); });
   catalog.flush();
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;

@@ -102,6 +102,10 @@ struct Verdict {
 
 Verdict compare(const Features& a, const Features& b);
 
+// Where the pictures meet, for whoever looks closer: a point (x, y) of the first, whose sides span [-0.5, 0.5], lies at
+// (m0 + m1 x + m2 y, m3 + m4 x + m5 y) of the second. Identity where compare() decided before it looked.
+std::array<float, 6> meeting_of(const Features& a, const Features& b);
+
 // compare(a, b).kind == Kind::same, sooner: an inverted picture, or one of clearly other colours, is measured no
 // further.
 bool same(const Features& a, const Features& b);

@@ -210,7 +210,7 @@ void fit_closely(const Features& a, const Features& b, const Frames& frames, con
 // not measured; what is measured is the same.
 enum class Asked { all, same };
 
-Verdict compare_ordered(const Features& a, const Features& b, Asked asked) {
+Verdict compare_ordered(const Features& a, const Features& b, Asked asked, Warp& meeting) {
   Verdict out;
   const Coarse coarse = search_coarsely(a, b);
   out.coarse = coarse.correlation;
@@ -224,6 +224,7 @@ Verdict compare_ordered(const Features& a, const Features& b, Asked asked) {
   PairLimits limits(a, b);
   const Registered first = register_first(a, b, frames, coarse);
   out.fit = first.fit;
+  meeting = first.warp;
   if (!passes(first.fit, kFit)) {
     out.score = inverted ? 0 : margin(first.fit, kFit);
     return out;
@@ -248,6 +249,7 @@ Verdict compare_ordered(const Features& a, const Features& b, Asked asked) {
 
   Fitted fitted;
   fit_closely(a, b, frames, tone, first.warp, fitted);
+  meeting = fitted.warp;
   colours = colours_at(a, b, fitted.warp);
   out.chroma = chroma_difference(colours, tone);
   float covered = 0;
@@ -275,6 +277,7 @@ Verdict compare_ordered(const Features& a, const Features& b, Asked asked) {
 }
 
 Verdict compare(const Features& a, const Features& b, Asked asked) {
+  Warp meeting;
   const int order = std::memcmp(a.pixels.data(), b.pixels.data(), kThumbnailBytes);
   if (order == 0) {
     Verdict out;
@@ -283,12 +286,34 @@ Verdict compare(const Features& a, const Features& b, Asked asked) {
     return out;
   }
   if (a.solid || b.solid) return compare_solid(a, b);
-  return order < 0 ? compare_ordered(a, b, asked) : compare_ordered(b, a, asked);
+  return order < 0 ? compare_ordered(a, b, asked, meeting) : compare_ordered(b, a, asked, meeting);
+}
+
+Warp inverse(const Warp& warp) {
+  const auto& m = warp.m;
+  const float share = 1 / (m[1] * m[5] - m[2] * m[4]);
+  Warp out;
+  out.m = {0, m[5] * share, -m[2] * share, 0, -m[4] * share, m[1] * share};
+  out.m[0] = -(out.m[1] * m[0] + out.m[2] * m[3]);
+  out.m[3] = -(out.m[4] * m[0] + out.m[5] * m[3]);
+  return out;
 }
 
 }  // namespace
 
 Verdict compare(const Features& a, const Features& b) { return compare(a, b, Asked::all); }
+
+std::array<float, 6> meeting_of(const Features& a, const Features& b) {
+  const int order = std::memcmp(a.pixels.data(), b.pixels.data(), kThumbnailBytes);
+  Warp meeting;
+  if (order == 0 || a.solid || b.solid) return meeting.m;
+  if (order < 0) {
+    compare_ordered(a, b, Asked::all, meeting);
+    return meeting.m;
+  }
+  compare_ordered(b, a, Asked::all, meeting);
+  return inverse(meeting).m;
+}
 
 bool same(const Features& a, const Features& b) { return compare(a, b, Asked::same).kind == Kind::same; }
 

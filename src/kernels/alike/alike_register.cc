@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/solve.h"
 
 // clang-format off
 #include "src/kernels/simd.h"
@@ -12,10 +13,11 @@
 // clang-format on
 
 #include "src/kernels/alike/alike_equations.h"
-#include "src/kernels/alike/floats-inl.h"
+#include "src/kernels/floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace millrace::alike::HWY_NAMESPACE {
+using floats::HWY_NAMESPACE::Floats;
 namespace {
 
 // Sums in eight lanes, whatever the vectors hold.
@@ -198,32 +200,6 @@ bool set_up(const Plane<N>& a, const Plane<N>& moved, const Plane<N>& inside, co
   }
 }
 
-// Solves the symmetric system in place by Cholesky's method; false when it is not positive.
-bool solve(std::array<std::array<double, kUnknowns>, kUnknowns>& h, std::array<double, kUnknowns>& x) {
-  std::array<double, kUnknowns> share;  // one over the diagonal: a division takes as long as a row of products
-  for (std::size_t i = 0; i < kUnknowns; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = h[i][j];
-      for (std::size_t k = 0; k < j; ++k) sum -= h[i][k] * h[j][k];
-      if (i == j) {
-        if (!(sum > 0)) return false;
-        share[i] = 1 / std::sqrt(sum);
-      } else {
-        h[i][j] = sum * share[j];
-      }
-    }
-  }
-  for (std::size_t i = 0; i < kUnknowns; ++i) {
-    for (std::size_t k = 0; k < i; ++k) x[i] -= h[i][k] * x[k];
-    x[i] *= share[i];
-  }
-  for (std::size_t i = kUnknowns; i-- > 0;) {
-    for (std::size_t k = i + 1; k < kUnknowns; ++k) x[i] -= h[k][i] * x[k];
-    x[i] *= share[i];
-  }
-  return true;
-}
-
 }  // namespace
 
 template <int N>
@@ -259,7 +235,7 @@ Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& fra
              prior * (static_cast<double>(now[p]) - static_cast<double>(home[p]));
       ++term;
     }
-    if (!solve(h, x)) return out;
+    if (!solve_positive(h, x)) return out;
     double move = 0;
     for (std::size_t p = 0; p < 6; ++p) {
       // A step of more than 5 % is a leap into what the slopes do not describe.

@@ -12,10 +12,11 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "src/kernels/alike/floats-inl.h"
+#include "src/kernels/floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace millrace::alike::HWY_NAMESPACE {
+using floats::HWY_NAMESPACE::Floats;
 namespace {
 
 // In lots of 256 points: first where each lies, then its neighbours brought together, then what they give. Vectors that

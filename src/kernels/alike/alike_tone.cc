@@ -13,10 +13,11 @@
 // clang-format on
 
 #include "src/kernels/alike/alike_levels.h"
-#include "src/kernels/alike/floats-inl.h"
+#include "src/kernels/floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace millrace::alike::HWY_NAMESPACE {
+using floats::HWY_NAMESPACE::Floats;
 namespace {
 
 using Row = Floats<16>;

@@ -3,6 +3,7 @@
 // Never: opens a picture, deletes a file, writes the time of day, or leaves half a page behind.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,9 +15,22 @@
 
 namespace millrace {
 
-// Why the members of a group stand together. The first two can free space, so the page suggests
-// what to remove; the other three inform, and every member is kept unless a person says otherwise.
-enum class GroupKind { identical, similar, recoloured, burst, related };
+// Why the members of a group stand together. The first three can free space, so the page suggests
+// what to remove; the others inform, and every member is kept unless a person says otherwise.
+enum class GroupKind {
+  identical,    // the same bytes
+  same_pixels,  // other metadata
+  similar,      // all that differs is what copying does to a picture
+  altered,      // something was added, removed or changed in a part of it
+  framed,       // each shows what the other lacks
+  series,       // other presses of the shutter
+  recoloured,   // another exposure, other colours, a strong edit
+  burst,        // shots within a second of each other
+  related,      // found near each other, looked at, different
+};
+inline constexpr std::array<GroupKind, 9> kGroupKinds = {
+    GroupKind::identical, GroupKind::same_pixels, GroupKind::similar, GroupKind::altered, GroupKind::framed,
+    GroupKind::series,    GroupKind::recoloured,  GroupKind::burst,   GroupKind::related};
 
 const char* name_of(GroupKind kind);
 
@@ -47,6 +61,9 @@ struct PageMember {
   bool keep = false;
   // The reason of the suggestion: "largest, oldest date"; may be empty.
   std::string why;
+  // Of an altered picture: where it differs from the group's other one, in shares of its sides: left, top, right,
+  // bottom. Marked on its thumbnail unless empty.
+  std::array<float, 4> place{};
   // Paths of the files that belong to it: sidecars, RAW, Live video.
   std::vector<std::string> companions;
   // Bytes of a JPEG, long side at most 128; empty: none.

@@ -8,6 +8,15 @@ function thumbAddress(thumb) {
   return `${header.thumbs}${folder}/${String(thumb).padStart(6, '0')}.jpg`;
 }
 
+// Where an altered picture differs.
+function placeMark([left, top, right, bottom]) {
+  const mark = h('span', {class: 'place', title: 'here it differs'});
+  const percent = (share) => `${(100 * share).toFixed(2)}%`;
+  Object.assign(mark.style, {
+    left: percent(left), top: percent(top), width: percent(right - left), height: percent(bottom - top)});
+  return mark;
+}
+
 function memberView(group, member, m, thumb) {
   const [name, folder] = nameAndFolder(member.path);
   const dot = Math.max(0, name.lastIndexOf('.'));
@@ -19,7 +28,9 @@ function memberView(group, member, m, thumb) {
   const badge = (kind, text, title) => h('span', {class: 'badge ' + kind, title}, text);
   const image = thumb === null || thumb === undefined ?
       h('span', {class: 'none'}, 'no thumbnail') :
-      h('img', {alt: '', src: thumbAddress(thumb), decoding: 'async', draggable: 'false'});
+      h('span', {class: 'picture'},
+        h('img', {alt: '', src: thumbAddress(thumb), decoding: 'async', draggable: 'false'}),
+        member.place ? placeMark(member.place) : null);
   const size = h('span', {class: largest((one) => one.size) ? 'most' : ''}, bytesText(member.size));
   const pixels = member.width && member.height ?
       h('span', {class: largest(megapixels) ? 'most' : ''}, `${member.width} × ${member.height}`) :
@@ -89,7 +100,8 @@ function pairsView(group) {
 }
 
 const KIND_WORDS = {
-  identical: 'Identical', similar: 'Similar', recoloured: 'Recoloured', burst: 'Burst', related: 'Related',
+  identical: 'Identical', 'same pixels': 'Same pixels', similar: 'Similar', altered: 'Altered', framed: 'Framed',
+  series: 'Series', recoloured: 'Recoloured', burst: 'Burst', related: 'Related',
 };
 
 function fill(group) {

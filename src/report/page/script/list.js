@@ -77,9 +77,8 @@ function arrange() {
   countOpen();
 }
 
-// The button says how many groups it would decide.
-const open = () => shown.filter((group) =>
-    !decided(group) && (group.suggests || !SUGGESTS.has(group.kind)) && !nobodyStays(group));
+// The button says how many groups it would decide: those that suggest something.
+const open = () => shown.filter((group) => !decided(group) && group.suggests && !nobodyStays(group));
 function countOpen() {
   const count = open().length;
   $('accept-all').textContent = `Accept all shown (${number(count)})`;

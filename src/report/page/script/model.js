@@ -6,8 +6,8 @@
 const json = (element) => JSON.parse(element.textContent);
 const header = json($('header'));
 const pageId = json($('end')).id;
-const KINDS = ['identical', 'similar', 'recoloured', 'burst', 'related'];
-const SUGGESTS = new Set(['identical', 'similar']);
+const KINDS = ['identical', 'same pixels', 'similar', 'altered', 'framed', 'series', 'recoloured', 'burst', 'related'];
+const SUGGESTS = new Set(['identical', 'same pixels', 'similar']);
 const UNDO_STEPS = 500;
 
 // One entry a file on disk: a file may stand in several groups (in an identical pair and in a burst),

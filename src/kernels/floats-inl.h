@@ -18,7 +18,7 @@
 #include "src/kernels/simd.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace millrace::alike::HWY_NAMESPACE {
+namespace millrace::floats::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if MILLRACE_PORTABLE_TARGET
@@ -270,6 +270,6 @@ HWY_INLINE Floats<N> between(const Floats<N>& a, float low, float high) {
 
 #endif
 
-}  // namespace millrace::alike::HWY_NAMESPACE
+}  // namespace millrace::floats::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -1,0 +1,81 @@
+#include "src/io/image/pixels_hash.h"
+
+#include <xxhash.h>
+
+#include <array>
+#include <memory>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+class HashSink : public RowSink {
+ public:
+  HashSink(Budget& budget, const std::function<bool()>& cancelled, std::string subject)
+      : budget_(budget),
+        cancelled_(cancelled),
+        subject_(std::move(subject)),
+        state_(XXH3_createState(), XXH3_freeState) {}
+
+  std::optional<Error> prepare(Bytes decoder_memory) override { return reserve(decoder_memory); }
+
+  std::optional<Error> begin(const PictureInfo& info) override {
+    if (info.decoder_memory.count > reservation_.size().count) {
+      if (auto error = reserve(info.decoder_memory)) return error;
+    }
+    row_bytes_ = static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.channels);
+    XXH3_128bits_reset(state_.get());
+    const std::array<std::int64_t, 4> shape = {info.width, info.height, info.channels,
+                                               static_cast<int>(info.exif.orientation)};
+    XXH3_128bits_update(state_.get(), shape.data(), sizeof shape);
+    return std::nullopt;
+  }
+
+  void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
+    for (int r = 0; r < count; ++r) XXH3_128bits_update(state_.get(), data + r * stride, row_bytes_);
+  }
+
+  ContentHash finish() const {
+    XXH128_canonical_t bytes;
+    XXH128_canonicalFromHash(&bytes, XXH3_128bits_digest(state_.get()));
+    ContentHash out;
+    static_assert(sizeof out == sizeof bytes.digest);
+    std::copy(std::begin(bytes.digest), std::end(bytes.digest), out.begin());
+    return out;
+  }
+
+ private:
+  std::optional<Error> reserve(Bytes bytes) {
+    reservation_.release();
+    try {
+      auto granted = budget_.wait_for(bytes, "decoding a picture", cancelled_);
+      if (!granted) return Error{ErrorCode::cancelled, "cancelled", subject_, ""};
+      reservation_ = std::move(*granted);
+      return std::nullopt;
+    } catch (const OutOfMemory& e) {
+      return Error{e.error().code, e.error().what, subject_, e.error().remedy};
+    }
+  }
+
+  Budget& budget_;
+  const std::function<bool()>& cancelled_;
+  const std::string subject_;
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
+  Reservation reservation_;
+  std::size_t row_bytes_ = 0;
+};
+
+}  // namespace
+
+Outcome<ContentHash> pixels_hash(const std::string& path, const DecodeOptions& options, Budget& budget) {
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return file.error();
+  HashSink sink(budget, options.cancelled, printable(path));
+  const auto decoded = decode_picture(**file, options, sink);
+  if (!decoded) return decoded.error();
+  if (decoded->damaged) return Error{ErrorCode::bad_data, decoded->damage, printable(path), ""};
+  return sink.finish();
+}
+
+}  // namespace millrace

@@ -1,0 +1,47 @@
+// Enters: pictures that look alike at 64 x 64 pixels, candidate by candidate.
+// Leaves: sets of which all but one may go, each member looked at closely against the one that stays; and beside them
+//   what is only shown.
+// Never: suggests what was not looked at, or a picture that shows more than the one that stays.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/jobs/dedupe/look_closely.h"
+#include "src/report/page/page.h"
+
+namespace millrace::dedupe {
+
+// Pictures of one candidate, in the order of the keep rule: the best first.
+using Candidate = std::vector<std::uint32_t>;
+
+struct SameSet {
+  struct Kept {
+    std::uint32_t picture;
+    const char* why;  // "shows more than": words before the name of the one that stays
+  };
+  std::vector<std::uint32_t> pictures;  // the one that stays first
+  std::vector<Kept> also_kept;          // of `pictures`
+  bool part_of_first = false;           // the best by the rule is a part of the first, which has all its detail
+  bool same_pixels = false;             // all of them
+};
+
+// Looked at against the leader of a set and found another picture, or not looked at.
+struct Beside {
+  std::uint32_t leader, picture;
+  GroupKind kind;
+};
+
+struct Suggested {
+  std::vector<SameSet> sets;
+  std::vector<Beside> beside;
+  std::uint64_t not_looked = 0;  // pictures that were compared with too many others already, or could not be decoded
+};
+
+// How many that stay a picture is looked at against, at most: a thousand invoices on one form are a thousand pictures,
+// and not half a million looks.
+inline constexpr int kMostLeaders = 8;
+
+Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, Looks& looks);
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,169 @@
+// What is suggested, by what a close look says of each pair.
+#include "src/jobs/dedupe/suggest.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace millrace::dedupe {
+namespace {
+
+using closelook::Contained;
+using closelook::Kind;
+
+// Says what a test wrote down; whatever was not is another picture.
+class Scripted : public Looks {
+ public:
+  void say(std::uint32_t a, std::uint32_t b, const CloseLook& look) { said_[{a, b}] = look; }
+  void same(std::uint32_t a, std::uint32_t b) {
+    say(a, b, {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 1});
+  }
+  // `part` shows a part of `whole`, which has `scale` pixels for each of its.
+  void part(std::uint32_t part, std::uint32_t whole, float scale) {
+    if (part < whole) {
+      say(part, whole, {.seen = true, .kind = Kind::same, .contained = Contained::first, .scale = scale});
+    } else {
+      say(whole, part, {.seen = true, .kind = Kind::same, .contained = Contained::second, .scale = 1 / scale});
+    }
+  }
+  void look(std::span<const PicturePair> pairs) override {
+    for (const auto& [a, b] : pairs) looked_.insert({std::min(a, b), std::max(a, b)});
+  }
+  const CloseLook* find(std::uint32_t a, std::uint32_t b) const override {
+    const PicturePair key{std::min(a, b), std::max(a, b)};
+    if (looked_.count(key) == 0) return nullptr;
+    const auto at = said_.find(key);
+    return at == said_.end() ? &different_ : &at->second;
+  }
+  std::uint64_t looked_at() const override { return looked_.size(); }
+
+ private:
+  std::map<PicturePair, CloseLook> said_;
+  std::set<PicturePair> looked_;
+  CloseLook different_{.seen = true};
+};
+
+class Suggest : public testing::Test {
+ protected:
+  void pictures(std::uint32_t count) {
+    for (std::uint32_t p = 0; p < count; ++p) {
+      Picture picture;
+      picture.files = {p};
+      library_.pictures.push_back(picture);
+      File file;
+      file.picture = p;
+      library_.files.push_back(file);
+    }
+  }
+  Candidate all() const {
+    Candidate out;
+    for (std::uint32_t p = 0; p < library_.pictures.size(); ++p) out.push_back(p);
+    return out;
+  }
+  std::vector<std::vector<std::uint32_t>> sets_of(const Suggested& suggested) const {
+    std::vector<std::vector<std::uint32_t>> out;
+    for (const SameSet& set : suggested.sets) {
+      out.push_back(set.pictures);
+      for (const SameSet::Kept& kept : set.also_kept) std::erase(out.back(), kept.picture);
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+  using Sets = std::vector<std::vector<std::uint32_t>>;
+
+  Library library_;
+  Scripted looks_;
+};
+
+TEST_F(Suggest, OnlyWhatWasLookedAtAgainstTheOneThatStays) {
+  pictures(4);
+  looks_.same(0, 2);
+  looks_.same(2, 3);  // which is not the same as 0: no chain
+  looks_.same(1, 3);
+  const Suggested out = suggest({all()}, library_, looks_);
+  EXPECT_EQ(sets_of(out), (Sets{{0, 2}, {1, 3}}));
+  EXPECT_EQ(out.not_looked, 0U);
+}
+
+TEST_F(Suggest, EachOfTwelveInvoicesStays) {
+  pictures(12);
+  const Suggested out = suggest({all()}, library_, looks_);
+  for (const auto& set : sets_of(out)) EXPECT_EQ(set.size(), 1U);
+  EXPECT_EQ(out.sets.size(), 12U);
+  EXPECT_EQ(out.beside.size(), 11U) << "each beside the first one that it was looked at against";
+}
+
+TEST_F(Suggest, LooksAreLinearInTheMembersAndWhatWasNotLookedAtIsSaid) {
+  pictures(1000);
+  looks_.same(998, 999);
+  const Suggested out = suggest({all()}, library_, looks_);
+  EXPECT_LE(looks_.looked_at(), 1000U * kMostLeaders);
+  EXPECT_EQ(out.not_looked, 1000U - kMostLeaders);
+  for (const auto& set : sets_of(out)) EXPECT_EQ(set.size(), 1U) << "998 and 999 were not looked at";
+}
+
+TEST_F(Suggest, WhatCannotBeDecodedIsNotSuggested) {
+  pictures(2);
+  looks_.say(0, 1, {.seen = false, .kind = Kind::same, .contained = Contained::both});
+  const Suggested out = suggest({all()}, library_, looks_);
+  EXPECT_EQ(sets_of(out), (Sets{{0}, {1}}));
+  EXPECT_EQ(out.not_looked, 1U);
+}
+
+TEST_F(Suggest, APartGoesOnlyWhereTheWholeHasItsDetail) {
+  pictures(2);
+  looks_.part(1, 0, 1.0F);
+  EXPECT_EQ(sets_of(suggest({all()}, library_, looks_)), (Sets{{0, 1}}));
+  looks_.part(1, 0, 0.5F);
+  const Suggested out = suggest({all()}, library_, looks_);
+  ASSERT_EQ(out.sets.size(), 1U);
+  ASSERT_EQ(out.sets[0].also_kept.size(), 1U);
+  EXPECT_EQ(out.sets[0].also_kept[0].picture, 1U);
+}
+
+TEST_F(Suggest, AWholeNeverGoesForItsPart) {
+  pictures(3);
+  // The rule prefers the part; the whole leads all the same, and 2 is looked at against it.
+  looks_.part(0, 1, 1.0F);
+  looks_.same(1, 2);
+  Suggested out = suggest({all()}, library_, looks_);
+  ASSERT_EQ(out.sets.size(), 1U);
+  EXPECT_EQ(out.sets[0].pictures, (std::vector<std::uint32_t>{1, 0, 2}));
+  EXPECT_TRUE(out.sets[0].part_of_first);
+  // One with fewer pixels for it shows more, and stays beside it.
+  looks_.part(0, 1, 0.5F);
+  out = suggest({{0, 1}}, library_, looks_);
+  ASSERT_EQ(out.sets.size(), 1U);
+  ASSERT_EQ(out.sets[0].also_kept.size(), 1U);
+  EXPECT_EQ(out.sets[0].also_kept[0].picture, 1U);
+  // A reference leads.
+  looks_.part(0, 1, 1.0F);
+  library_.files[0].reference = true;
+  out = suggest({{0, 1}}, library_, looks_);
+  EXPECT_EQ(out.sets[0].pictures[0], 0U);
+  EXPECT_EQ(out.sets[0].also_kept.size(), 1U);
+}
+
+TEST_F(Suggest, KindsThatAreShownAndNotSuggested) {
+  pictures(5);
+  const std::array<std::pair<Kind, GroupKind>, 4> kinds = {{{Kind::altered, GroupKind::altered},
+                                                            {Kind::framed, GroupKind::framed},
+                                                            {Kind::toned, GroupKind::recoloured},
+                                                            {Kind::different, GroupKind::related}}};
+  for (std::uint32_t i = 0; i < kinds.size(); ++i) looks_.say(0, i + 1, {.seen = true, .kind = kinds[i].first});
+  const Suggested out = suggest({all()}, library_, looks_);
+  ASSERT_EQ(out.beside.size(), kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i) EXPECT_EQ(out.beside[i].kind, kinds[i].second);
+  for (const auto& set : sets_of(out)) EXPECT_EQ(set.size(), 1U);
+}
+
+TEST_F(Suggest, SamePixelsAreToldFromSimilarOnes) {
+  pictures(3);
+  looks_.say(0, 1, {.seen = true, .same_pixels = true, .kind = Kind::same, .contained = Contained::both, .scale = 1});
+  EXPECT_TRUE(suggest({{0, 1}}, library_, looks_).sets[0].same_pixels);
+  looks_.same(0, 2);
+  EXPECT_FALSE(suggest({all()}, library_, looks_).sets[0].same_pixels);
+}
+
+}  // namespace
+}  // namespace millrace::dedupe

@@ -1,0 +1,138 @@
+// Enters: rasters of two pictures.
+// Leaves: the steps of the close look, for closelook.cc and tests alone.
+// Never: used from outside this folder.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "src/kernels/closelook/closelook.h"
+
+namespace millrace::closelook {
+
+// Values in rows of one length. Rows are worked on sixteen at a time: what lies behind a row's end may be read and
+// written, and means nothing.
+class Plane {
+ public:
+  void size(int width, int height) {
+    width_ = width;
+    height_ = height;
+    stride_ = (static_cast<std::size_t>(width) + 15) / 16 * 16;
+    values_.resize(std::max(values_.size(), stride_ * static_cast<std::size_t>(height) + 32));
+  }
+  int width() const { return width_; }
+  int height() const { return height_; }
+  float* row(int y) { return values_.data() + 16 + stride_ * static_cast<std::size_t>(y); }
+  const float* row(int y) const { return values_.data() + 16 + stride_ * static_cast<std::size_t>(y); }
+  bool same_size(const Plane& other) const { return width_ == other.width_ && height_ == other.height_; }
+
+ private:
+  int width_ = 0, height_ = 0;
+  std::size_t stride_ = 0;
+  std::vector<float> values_;
+};
+using Colour = std::array<Plane, 3>;  // red, green, blue, 0..255
+
+// A point (x, y) of one raster lies at (m0 x + m1 y + m2, m3 x + m4 y + m5) of another; the middle of the first pixel
+// is (0, 0).
+struct Affine {
+  std::array<double, 6> m = {1, 0, 0, 0, 1, 0};
+
+  double u(double x, double y) const { return m[0] * x + m[1] * y + m[2]; }
+  double v(double x, double y) const { return m[3] * x + m[4] * y + m[5]; }
+  // Pixels of the second raster to one of the first, along a side.
+  double scale() const;
+  Affine inverse() const;
+  // The same between rasters that have from_x, from_y times as many pixels, and to_x, to_y times.
+  Affine rescaled(double from_x, double from_y, double to_x, double to_y) const;
+};
+// First `first`, then `second`.
+Affine then(const Affine& first, const Affine& second);
+
+// Left, top, right, bottom in pixels: what a plain frame encloses.
+struct Box {
+  int left = 0, top = 0, right = 0, bottom = 0;
+  bool operator==(const Box&) const = default;
+};
+// The frame is outer rows and columns whose every pixel is within 10 of the outermost row's median, each channel.
+Box content_box(const Colour& picture);
+
+// Means over areas, to no less than 8 pixels a side. `scale` is at most 1.
+void shrink(const Colour& from, double scale, Colour& to);
+void shrink(const Plane& from, double scale, Plane& to);
+Colour planes_of(const Raster& raster);
+void luma_of(const Colour& from, Plane& to);
+
+// A Gaussian of this deviation, edges mirrored.
+void blur(const Plane& from, double sigma, Plane& to);
+void blur_reference(const Plane& from, double sigma, Plane& to);
+
+// `from` at the warped positions of a raster of the size of `to`; beyond the edges their values go on.
+void warp_linear(const Plane& from, const Affine& warp, Plane& to);
+void warp_cubic(const Colour& from, const Affine& warp, Colour& to);
+
+// The pixels of a row that a warp takes into the other raster, `margin` beyond its outer middles.
+struct Span1 {
+  int begin, end;
+};
+Span1 inside_row(const Affine& warp, int y, int width, int other_width, int other_height, double margin);
+
+// Registration by Gauss-Newton on position, gain and bias (Lucas and Kanade 1981), residuals weighted after Geman and
+// McClure. Both are blurred by the caller.
+struct Fit {
+  Affine warp;
+  double misfit = 1e9;  // mean residual over the deviation of the first
+  double overlap = 0;   // share of the first that the second covers
+};
+struct FitScratch {
+  Plane warped;
+  std::vector<std::uint32_t> histogram;
+};
+Fit register_luma(const Plane& first, const Plane& second, const Affine& start, int steps, FitScratch& scratch);
+
+// What the normal equations of a row are made of: products of {gx X, gx, gy X, gy, level, 1} with each other and with
+// the residual.
+inline constexpr std::size_t kRowSums = 27;
+struct RowOfFit {
+  const float *first, *above, *warped, *below;  // rows of the warped second, and of the first
+  int begin, end, width;
+  float gain, bias, narrow;  // narrow: one over the square of the residuals' scale
+};
+void fit_row(const RowOfFit& row, float (&sums)[kRowSums]);
+
+// One monotone curve for all channels, and one change of saturation before it.
+struct Tone {
+  static constexpr int kKnots = 17;
+  std::array<float, kKnots> knots{};  // at 0, 255/16, ...
+  float saturation = 1;
+
+  float at(float level) const {
+    const float place = (level < 0 ? 0 : (level > 255 ? 255 : level)) * (16.0F / 255.0F);
+    const int j = place >= 15 ? 15 : static_cast<int>(place);
+    const float part = place - static_cast<float>(j);
+    return knots[static_cast<std::size_t>(j)] +
+           part * (knots[static_cast<std::size_t>(j) + 1] - knots[static_cast<std::size_t>(j)]);
+  }
+};
+// Both blurred; `valid` is 1 where both are seen.
+Tone fit_tone(const Colour& source, const Colour& target, const Plane& valid);
+void apply_tone(const Tone& tone, const Colour& from, Colour& to);
+
+// One picture's luma from blurred versions of the other's; the residual is that of the direction that fits better.
+struct Sharpness {
+  Plane fitted, other, residual;  // the residual is 0 where not valid
+  std::array<double, 5> weights{};
+  double error = 0;  // rms, each residual at most 30
+  double deviation() const;
+};
+struct SharpScratch {
+  std::array<Plane, 3> soft_first, soft_second;
+  Plane guess;
+  std::vector<std::uint32_t> histogram;
+};
+void fit_sharpness(const Plane& first, const Plane& second, const Plane& valid, SharpScratch& scratch, Sharpness& out);
+
+}  // namespace millrace::closelook

@@ -1,0 +1,225 @@
+#include "src/kernels/closelook/closelook.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "src/kernels/closelook/closelook_steps.h"
+#include "src/kernels/kernel_test.h"
+
+namespace millrace::closelook {
+namespace {
+
+struct Colours {
+  float r = 0, g = 0, b = 0;
+};
+
+// Discs before a slope, fine texture over both; a unit is a share of the longer side.
+class Scene {
+ public:
+  explicit Scene(unsigned seed) : random_(seed) {
+    for (int i = 0; i < 70; ++i) {
+      Disc d;
+      d.x = next();
+      d.y = next();
+      d.radius = 0.01F + 0.09F * next() * next();
+      d.colour = {255 * next(), 255 * next(), 255 * next()};
+      discs_.push_back(d);
+    }
+    for (float& w : wave_) w = 40 + 160 * next();
+  }
+  Colours at(float x, float y) const {
+    Colours out = {70 + 90 * x, 90 + 60 * y, 130 - 50 * x};
+    for (const Disc& d : discs_) {
+      const float dx = x - d.x, dy = y - d.y, far = std::sqrt(dx * dx + dy * dy);
+      const float part = std::clamp((d.radius - far) * 400 + 0.5F, 0.0F, 1.0F);
+      out.r += part * (d.colour.r - out.r);
+      out.g += part * (d.colour.g - out.g);
+      out.b += part * (d.colour.b - out.b);
+    }
+    const float texture = 12 * (wrapped(x * wave_[0] + y * wave_[1]) + wrapped(y * wave_[2] - x * wave_[3]));
+    return {out.r + texture, out.g + texture, out.b + texture};
+  }
+
+ private:
+  struct Disc {
+    float x, y, radius;
+    Colours colour;
+  };
+  // Between -1 and 1 and back.
+  static float wrapped(float v) {
+    const float part = v - std::floor(v);
+    return 4 * std::fabs(part - 0.5F) - 1;
+  }
+  float next() { return static_cast<float>(random_() >> 8) * (1.0F / 16777216.0F); }
+
+  std::mt19937 random_;
+  std::vector<Disc> discs_;
+  std::array<float, 4> wave_{};
+};
+
+// How a scene is shown: a window of it, each pixel the mean of two by two points.
+struct Shown {
+  int width = 640, height = 480;
+  float left = 0, top = 0, right = 1, bottom = 0.75F;
+  float gain = 1, bias = 0, noise = 0;
+  int frame = 0;  // white, in pixels
+  float dot_x = -1, dot_y = -1, dot = 0;
+  unsigned seed = 1;
+};
+
+Raster show(const Scene& scene, const Shown& shown) {
+  Raster out;
+  out.width = out.full_width = shown.width + 2 * shown.frame;
+  out.height = out.full_height = shown.height + 2 * shown.frame;
+  std::mt19937 random(shown.seed);
+  for (int y = -shown.frame; y < shown.height + shown.frame; ++y) {
+    for (int x = -shown.frame; x < shown.width + shown.frame; ++x) {
+      Colours sum;
+      if (x < 0 || y < 0 || x >= shown.width || y >= shown.height) {
+        sum = {255, 255, 255};
+      } else {
+        for (int k = 0; k < 4; ++k) {
+          const float u = shown.left + (shown.right - shown.left) *
+                                           (static_cast<float>(x) + 0.25F + 0.5F * static_cast<float>(k % 2)) /
+                                           static_cast<float>(shown.width);
+          const float v = shown.top + (shown.bottom - shown.top) *
+                                          (static_cast<float>(y) + 0.25F + 0.5F * static_cast<float>(k / 2)) /
+                                          static_cast<float>(shown.height);
+          Colours c = scene.at(u, v);
+          if (std::hypot(u - shown.dot_x, v - shown.dot_y) < shown.dot) c = {230, 20, 20};
+          sum.r += c.r * 0.25F;
+          sum.g += c.g * 0.25F;
+          sum.b += c.b * 0.25F;
+        }
+        const float add = shown.bias + shown.noise * (static_cast<float>(random() >> 8) * (2.0F / 16777216.0F) - 1);
+        sum = {sum.r * shown.gain + add, sum.g * shown.gain + add, sum.b * shown.gain + add};
+      }
+      for (const float v : {sum.r, sum.g, sum.b})
+        out.rgb.push_back(static_cast<std::uint8_t>(std::clamp(v + 0.5F, 0.0F, 255.0F)));
+    }
+  }
+  return out;
+}
+
+Verdict compare(const Raster& a, const Raster& b, const std::optional<std::array<float, 6>>& start = {}) {
+  return Looker().compare(a, b, start);
+}
+
+TEST(CloseLook, BlurEqualsItsReferenceAtEveryLevel) {
+  for (const auto& [w, h] : {std::pair{1, 1}, {3, 70}, {16, 16}, {37, 5}, {130, 67}}) {
+    Plane from, fast, slow;
+    from.size(w, h);
+    const auto bytes = random_bytes(static_cast<std::size_t>(w) * static_cast<std::size_t>(h), 3);
+    for (int y = 0; y < h; ++y) {
+      for (int x = 0; x < w; ++x) from.row(y)[x] = bytes[static_cast<std::size_t>(y * w + x)];
+    }
+    for (const double sigma : {0.8, 1.0, 2.0, 4.0, 5.0}) {
+      blur_reference(from, sigma, slow);
+      at_every_cpu_level([&] {
+        blur(from, sigma, fast);
+        for (int y = 0; y < h; ++y)
+          ASSERT_EQ(std::memcmp(fast.row(y), slow.row(y), sizeof(float) * static_cast<std::size_t>(w)), 0)
+              << w << sigma;
+      });
+    }
+  }
+}
+
+TEST(CloseLook, AffinesTakePixelsWhereTheySay) {
+  Affine a;
+  a.m = {1.1, 0.2, 3, -0.1, 0.9, -2};
+  const Affine back = then(a, a.inverse());
+  EXPECT_NEAR(back.u(5, 7), 5, 1e-9);
+  EXPECT_NEAR(back.v(5, 7), 7, 1e-9);
+  // Twice as many pixels on both sides: the same places.
+  const Affine fine = a.rescaled(2, 2, 2, 2);
+  EXPECT_NEAR((fine.u(2 * 5 + 0.5, 2 * 7 + 0.5) - 0.5) / 2, a.u(5, 7), 1e-9);
+}
+
+TEST(CloseLook, WhatCopyingDoesIsTheSame) {
+  const Scene scene(5);
+  const Raster original = show(scene, {});
+  const std::vector<std::pair<const char*, Shown>> copies = {
+      {"noise", {.noise = 8}},
+      {"half the size", {.width = 320, .height = 240}},
+      {"larger", {.width = 960, .height = 720}},
+      {"brighter, less contrast", {.gain = 0.93F, .bias = 12}},
+      {"a frame", {.frame = 20}},
+      {"a crop", {.width = 600, .height = 450, .left = 0.03F, .top = 0.02F, .right = 0.97F, .bottom = 0.725F}},
+  };
+  for (const auto& [what, shown] : copies) {
+    const Verdict verdict = compare(original, show(scene, shown));
+    EXPECT_EQ(verdict.kind, Kind::same) << what << " " << verdict.excess;
+    EXPECT_EQ(verdict.contained, std::strcmp(what, "a crop") == 0 ? Contained::second : Contained::both) << what;
+  }
+}
+
+TEST(CloseLook, ASmallMarkIsFoundWhereItIs) {
+  for (const unsigned seed : {5U, 6U, 7U}) {
+    const Scene scene(seed);
+    const Raster original = show(scene, {});
+    const Shown marked{.noise = 4, .dot_x = 0.3F, .dot_y = 0.5F, .dot = 1.0F / 120};
+    const Verdict verdict = compare(original, show(scene, marked));
+    ASSERT_EQ(verdict.kind, Kind::altered) << seed;
+    const auto& [left, top, right, bottom] = verdict.first_place;
+    EXPECT_LT(left, 0.3F);
+    EXPECT_GT(right, 0.3F);
+    EXPECT_LT(top, 0.5F / 0.75F);
+    EXPECT_GT(bottom, 0.5F / 0.75F);
+    EXPECT_LT((right - left) * (bottom - top), 0.05F) << "and not everywhere";
+  }
+}
+
+TEST(CloseLook, ShowsWhichIsAPartAndWhichIsBeside) {
+  const Scene scene(8);
+  const Raster left = show(scene, {.width = 560, .right = 0.875F});
+  const Raster right = show(scene, {.width = 560, .left = 0.08F, .right = 0.955F});
+  // Thumbnails tell about where they meet.
+  EXPECT_EQ(compare(left, right, std::array<float, 6>{-0.09F, 1, 0, 0, 0, 1}).kind, Kind::framed);
+  const Raster whole = show(scene, {});
+  const Verdict part = compare(left, whole, std::array<float, 6>{-0.06F, 0.87F, 0, 0, 0, 1});
+  EXPECT_EQ(part.kind, Kind::same);
+  EXPECT_EQ(part.contained, Contained::first);
+  EXPECT_NEAR(part.scale, 1.0F, 0.01F);
+  EXPECT_NEAR(part.second_alone, 0.125F, 0.02F);
+}
+
+TEST(CloseLook, ExposuresAndOtherScenesAreNotTheSame) {
+  const Scene scene(9);
+  const Raster original = show(scene, {.gain = 0.7F});
+  EXPECT_EQ(compare(original, show(scene, {.gain = 0.95F})).kind, Kind::toned);
+  EXPECT_NE(compare(original, show(Scene(10), {.gain = 0.7F})).kind, Kind::same);
+}
+
+TEST(CloseLook, NothingToSeeIsNotTheSame) {
+  Raster flat{640, 480, std::vector<std::uint8_t>(640 * 480 * 3, 255), 640, 480};
+  Raster dark = flat;
+  std::fill(dark.rgb.begin(), dark.rgb.end(), std::uint8_t{3});
+  EXPECT_NE(compare(flat, dark).kind, Kind::same);
+  for (const auto& [w, h] : {std::pair{1, 1}, {15, 400}, {1024, 16}, {16, 16}, {17, 1024}}) {
+    const auto bytes = random_bytes(static_cast<std::size_t>(w * h * 3), 1);
+    const Raster small{w, h, bytes, w, h};
+    EXPECT_NO_THROW(compare(small, small));
+    EXPECT_NO_THROW(compare(small, flat));
+    EXPECT_NO_THROW(compare(flat, small));
+  }
+}
+
+TEST(CloseLook, TheSameBitsAtEveryLevelAndFromAnyLooker) {
+  const Scene scene(11);
+  const Raster a = show(scene, {.noise = 3}), b = show(scene, {.width = 500, .height = 375, .gain = 0.9F}),
+               c = show(scene, {.width = 900, .height = 700, .noise = 5, .dot_x = 0.6F, .dot_y = 0.2F, .dot = 0.02F});
+  std::vector<Verdict> first;
+  at_every_cpu_level([&] {
+    Looker looker;  // what an earlier pair left in it changes nothing
+    const std::vector<Verdict> now = {looker.compare(a, b), looker.compare(b, c), looker.compare(c, a),
+                                      looker.compare(a, b)};
+    EXPECT_EQ(now[0], now[3]);
+    if (first.empty()) first = now;
+    EXPECT_TRUE(first == now);
+  });
+}
+
+}  // namespace
+}  // namespace millrace::closelook

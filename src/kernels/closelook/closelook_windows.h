@@ -1,0 +1,58 @@
+// Enters: what is left between two pictures after all that copying does is taken away.
+// Leaves: maps of it in windows, and the figures that decide.
+// Never: used from outside this folder.
+#pragma once
+
+#include <optional>
+
+#include "src/kernels/closelook/closelook_steps.h"
+
+namespace millrace::closelook {
+
+// Values of windows of 8 x 8 pixels, one every 4.
+struct Grid {
+  int columns = 0, rows = 0;
+  std::vector<float> values;
+
+  void size(int x, int y) {
+    columns = x;
+    rows = y;
+    values.assign(static_cast<std::size_t>(x) * static_cast<std::size_t>(y), 0.0F);
+  }
+  float& at(int x, int y) {
+    return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(x)];
+  }
+  float at(int x, int y) const {
+    return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(x)];
+  }
+};
+
+struct Maps {
+  Grid count;                    // valid pixels
+  Grid plain, soft;              // rms of the residual, as it is and blurred by 1
+  Grid activity;                 // rms of what a blur by 4 takes away, the smaller of both pictures'
+  Grid chroma, chroma_activity;  // rms of the difference of chroma, and of the target's own detail in it
+  Grid xx, xy, yy, xr, yr;       // means of products of slopes across and down, and with the blurred residual
+};
+struct WindowScratch {
+  Plane soft, first, second, third, across, down, luma_target, luma_toned;
+  Grid grid;
+};
+void measure_windows(const Sharpness& fit, const Colour& toned, const Colour& target, const Plane& valid,
+                     WindowScratch& scratch, Maps& maps);
+
+struct Figures {
+  // Thresholds of the facts that docs/performance.md gives: of clean pairs.
+  static constexpr float kSoft = 2.8F, kPlain = 4.2F, kChroma = 2.1F, kShift = 2.0F;
+  float soft = 0, plain = 0, chroma = 0, shift = 0;
+  float spread = 0;
+  std::size_t windows = 0;  // that are valid
+  Grid excess;              // the worst of the four over its threshold
+};
+// Nothing where too little is valid. Empties the maps where they are not.
+std::optional<Figures> figures_of(Maps& maps);
+
+// Left, top, right, bottom in pixels of what belongs to the worst window.
+std::array<int, 4> place_of(const Grid& excess);
+
+}  // namespace millrace::closelook

@@ -1,0 +1,39 @@
+// Enters: a small symmetric system of equations.
+// Leaves: its solution, by Cholesky's method.
+// Never: allocates, or solves what is not positive.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace millrace {
+
+// Solves h x = b in place, where x holds b; of `h` the lower half is read. False when it is not positive.
+template <std::size_t N>
+bool solve_positive(std::array<std::array<double, N>, N>& h, std::array<double, N>& x) {
+  std::array<double, N> share;  // one over the diagonal: a division takes as long as a row of products
+  for (std::size_t i = 0; i < N; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = h[i][j];
+      for (std::size_t k = 0; k < j; ++k) sum -= h[i][k] * h[j][k];
+      if (i == j) {
+        if (!(sum > 0)) return false;
+        share[i] = 1 / std::sqrt(sum);
+      } else {
+        h[i][j] = sum * share[j];
+      }
+    }
+  }
+  for (std::size_t i = 0; i < N; ++i) {
+    for (std::size_t k = 0; k < i; ++k) x[i] -= h[i][k] * x[k];
+    x[i] *= share[i];
+  }
+  for (std::size_t i = N; i-- > 0;) {
+    for (std::size_t k = i + 1; k < N; ++k) x[i] -= h[k][i] * x[k];
+    x[i] *= share[i];
+  }
+  return true;
+}
+
+}  // namespace millrace
