@@ -126,11 +126,87 @@ JOURNALS = [
 ]
 
 
+XMP = b"""<?xpacket begin='' id='W5M0MpCehiHzreSzNTczkc9d'?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF>
+<rdf:Description xmp:Rating="5" xmp:Label='Red' xmp:CreatorTool="A &amp; B" crs:HasSettings="True" crs:Exposure="1"
+ exif:GPSLatitude="1N" exif:GPSLongitude="1E"><dc:subject><rdf:Bag><rdf:li>cat</rdf:li></rdf:Bag></dc:subject><!-- -->
+<dc:title><rdf:Alt><rdf:li xml:lang="x-default">T</rdf:li></rdf:Alt></dc:title><dc:description><![CDATA[x]]></dc:description>
+<mwg-rs:Regions><mwg-rs:RegionList><rdf:Bag><rdf:li><rdf:Description mwg-rs:Name="Ada" mwg-rs:Type="Face"/></rdf:li></rdf:Bag>
+</mwg-rs:RegionList></mwg-rs:Regions><MP:RegionInfo><a><rdf:li MPReg:PersonDisplayName="Ada"/></a></MP:RegionInfo>
+<xmpMM:History><rdf:Seq><rdf:li stEvt:softwareAgent="GIMP" stEvt:changed="/"/></rdf:Seq></xmpMM:History>
+<Iptc4xmpExt:PersonInImage><rdf:Bag><rdf:li>Ada</rdf:li></rdf:Bag></Iptc4xmpExt:PersonInImage></rdf:Description></rdf:RDF></x:xmpmeta>"""
+
+TAKEOUT = b"""{"title": "a.jpg", "description": "x", "geoData": {"latitude": 48.1, "longitude": 11},
+"people": [{"name": "Ada"}], "favorited": true}"""
+
+
+def told():
+    """EXIF of a camera and of people."""
+    block = Image.Exif()
+    for tag, value in {0x010F: "Maker", 0x0110: "M1", 0x0131: "Ver.1.00", 0x4746: 4, 0x010E: "OLYMPUS DIGITAL CAMERA"}.items():
+        block[tag] = value
+    block[0x9C9B] = "Title".encode("utf-16le")
+    block[0x9C9E] = "a;b".encode("utf-16le")
+    sub = block.get_ifd(0x8769)
+    for tag, value in {0x9003: "2024:05:01 12:30:00", 0x9291: "25", 0x9011: "+02:00", 0xA431: "42", 0x927C: b"notes",
+                       0x829A: 0.5, 0x829D: 2.8, 0x9204: -0.5, 0x8827: 400, 0x9286: b"ASCII\0\0\0words"}.items():
+        sub[tag] = value
+    place = block.get_ifd(0x8825)
+    place[2], place[4] = (48.0, 8.0, 0.0), (11.0, 34.0, 0.0)
+    return block.tobytes()[6:]
+
+
+def box(kind, contents):
+    return struct.pack(">I", 8 + len(contents)) + kind + contents
+
+
+def provenances():
+    block = told()
+    iptc = b"".join(b"\x1c\x02" + bytes([number]) + struct.pack(">H", len(text)) + text
+                    for number, text in ((5, b"Title"), (25, b"cat"), (40, b"FBMD1"), (120, b"words")))
+    resources = b"8BIM\x04\x04\0\0" + struct.pack(">I", len(iptc)) + iptc
+    jpeg = encoded(picture("RGB"), "JPEG", quality=80, exif=b"Exif\0\0" + block, comment=b"CREATOR: gd-jpeg")
+    for marker, data in ((0xE1, b"http://ns.adobe.com/xap/1.0/\0" + XMP), (0xED, b"Photoshop 3.0\0" + resources)):
+        jpeg = jpeg[:2] + b"\xff" + bytes([marker]) + struct.pack(">H", len(data) + 2) + data + jpeg[2:]
+    yield jpeg
+    yield encoded(picture("L"), "JPEG", qtables=[[3] * 64])
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + b"crc."
+
+    png = encoded(picture("L"), "PNG")
+    yield (png[:33] + chunk(b"eXIf", block) + chunk(b"tEXt", b"Software\0GIMP") +
+           chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + XMP) + png[33:])
+    yield encoded(picture("RGB"), "WEBP", exif=block, xmp=XMP)
+    # The same structure in the other byte order is what Pillow makes of TIFF.
+    tiff = Image.Exif()
+    tiff.load(b"Exif\0\0" + block)
+    tiff[700], tiff[0x83BB] = XMP, iptc
+    for order in ("II", "MM"):
+        tiff.endian = "<" if order == "II" else ">"
+        yield tiff.tobytes()[6:]
+    yield encoded(picture("L"), "TIFF", exif=tiff, big_tiff=True)
+    info = b"\x02\0\0\0\0\x02\0\0Exif\0"
+    item = b"\0\0\0\0" + block
+    locations = b"\x01\0\0\0\x44\0\0\1\0\2\0\1\0\0\0\1" + struct.pack(">II", 0, len(item))
+    yield (box(b"ftyp", b"heic\0\0\0\0mif1") +
+           box(b"meta", bytes(4) + box(b"iinf", b"\0\0\0\0\0\1" + box(b"infe", info)) + box(b"iloc", locations) +
+               box(b"idat", item)))
+    canon = bytes.fromhex("85c0b687820f11e08111f4ce462b6a48")
+    adobe = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+    yield (box(b"ftyp", b"crx \0\0\0\1") +
+           box(b"moov", box(b"uuid", canon + box(b"CMT1", block) + box(b"CMT2", block) + box(b"CMT3", b"x"))) +
+           box(b"uuid", adobe + XMP))
+    yield b"\0\0\0\x0cJXL \r\n\x87\n" + box(b"Exif", item) + box(b"xml ", XMP)
+    yield b"FUJIFILMCCD-RAW ".ljust(84, b"0") + struct.pack(">II", 92, len(jpeg)) + jpeg
+    yield XMP
+    yield TAKEOUT
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
     for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS,
                          "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
-                         "npy": arrays(), "journal": JOURNALS}.items():
+                         "npy": arrays(), "journal": JOURNALS, "provenance": provenances()}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

@@ -87,25 +87,33 @@ bool plain_time(std::string_view text, std::array<int, 6>& fields) {
 
 }  // namespace
 
-double capture_seconds(const std::string& taken, const std::string& subsecond) {
+std::optional<std::int64_t> capture_second(const std::string& taken) {
   std::array<int, 6> fields;
   auto& [year, month, day, hour, minute, second] = fields;
   if (!plain_time(taken, fields) &&
       // NOLINTNEXTLINE(cert-err34-c): the count of fields and their ranges are checked
       std::sscanf(taken.c_str(), "%4d:%2d:%2d %2d:%2d:%2d", &year, &month, &day, &hour, &minute, &second) != 6) {
-    return -1;
+    return std::nullopt;
   }
-  if (year < 1826 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 ||
-      minute > 59 || second < 0 || second > 60) {
-    return -1;
+  if (year < 1826 || month < 1 || month > 12 || day < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
+      second < 0 || second > 60) {
+    return std::nullopt;
   }
+  const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  constexpr std::array<int, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  if (day > kDays[static_cast<std::size_t>(month - 1)] + (leap && month == 2 ? 1 : 0)) return std::nullopt;
   // Days since 1970 by the civil calendar, with the year beginning in March so that the leap day comes last.
   const int y = month <= 2 ? year - 1 : year;
   const int m = (month + 9) % 12;
-  const long days = 365L * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468L;
-  double seconds = static_cast<double>(days) * 86400 + hour * 3600 + minute * 60 + second;
-  if (!subsecond.empty()) seconds += std::strtod(("0." + subsecond).c_str(), nullptr);
-  return seconds;
+  const std::int64_t days = std::int64_t{365} * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+  return days * 86400 + hour * 3600 + minute * 60 + second;
+}
+
+double capture_seconds(const std::string& taken, const std::string& subsecond) {
+  const auto second = capture_second(taken);
+  if (!second) return -1;
+  const double fraction = subsecond.empty() ? 0 : std::strtod(("0." + subsecond).c_str(), nullptr);
+  return static_cast<double>(*second) + fraction;
 }
 
 }  // namespace millrace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -22,8 +23,10 @@ struct Exif {
 // `block` begins with "Exif\0\0" (as in JPEG) or with the TIFF header (as in PNG, HEIF and WebP).
 Exif parse_exif(std::span<const std::uint8_t> block);
 
-// Seconds since 1970 of a capture time, taken as if it were UTC (only differences are used), with the subsecond
-// digits as a fraction; negative when `taken` is not a time.
+// Seconds since 1970 of a capture time, taken as if it were UTC (only differences are used); nothing when it is no time
+// that a picture can have been taken at, of the Gregorian calendar since 1826.
+std::optional<std::int64_t> capture_second(const std::string& taken);
+// The same with the subsecond digits as a fraction; negative when `taken` is not a time.
 double capture_seconds(const std::string& taken, const std::string& subsecond);
 
 }  // namespace millrace

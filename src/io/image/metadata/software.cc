@@ -1,0 +1,181 @@
+#include "src/io/image/metadata/software.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kLongest = 1024;
+
+// In lower case. Those of six letters and more are looked for anywhere, shorter ones as words.
+constexpr std::array<std::string_view, 84> kEditors = {
+    "photoshop",
+    "lightroom",
+    "camera raw",
+    "gimp",
+    "darktable",
+    "rawtherapee",
+    "capture one",
+    "snapseed",
+    "picsart",
+    "affinity",
+    "picasa",
+    "instagram",
+    "imagemagick",
+    "graphicsmagick",
+    "paint.net",
+    "pixelmator",
+    "acdsee",
+    "acd systems",
+    "digikam",
+    "showfoto",
+    "gthumb",
+    "shotwell",
+    "krita",
+    "inkscape",
+    "paintshop",
+    "paint shop",
+    "corel",
+    "ulead",
+    "photoimpact",
+    "photodirector",
+    "photoscape",
+    "photofiltre",
+    "photoline",
+    "photopea",
+    "photo editor",
+    "photo pos",
+    "irfanview",
+    "xnview",
+    "xnconvert",
+    "faststone",
+    "zoner",
+    "fotor",
+    "befunky",
+    "pixlr",
+    "polarr",
+    "canva",
+    "vsco",
+    "facetune",
+    "beautyplus",
+    "b612",
+    "camera360",
+    "google photos",
+    "facebook",
+    "snapchat",
+    "luminar",
+    "aurora hdr",
+    "photomatix",
+    "photolab",
+    "dxo optics",
+    "dxo pureraw",
+    "dxo filmpack",
+    "on1",
+    "exposure x",
+    "aperture",
+    "iphoto",
+    "silkypix",
+    "digital photo professional",
+    "capture nx",
+    "nx studio",
+    "viewnx",
+    "image data converter",
+    "olympus viewer",
+    "olympus studio",
+    "olympus workspace",
+    "om workspace",
+    "hugin",
+    "ptgui",
+    "autopano",
+    "image composite editor",
+    "topaz",
+    "gigapixel",
+    "gd-jpeg",
+    "lavc",
+    "lead technologies",
+};
+
+// What cameras put where people's descriptions stand. Some telephones name the kind of the shot in a few letters.
+constexpr std::array<std::string_view, 34> kDefaults = {
+    "sony dsc",
+    "dcim",
+    "exif_jpeg_picture",
+    "jpeg_picture",
+    "default",
+    "untitled",
+    "picture",
+    "image",
+    "digital still camera",
+    "digital stillcamera",
+    "samsung camera pictures",
+    "user comments",
+    "binary comment",
+    "screenshot",
+    "hdr",
+    "hdrpl",
+    "rhdr",
+    "trhdr",
+    "cof",
+    "cuhdr",
+    "dav",
+    "sdr",
+    "nor",
+    "oznor",
+    "rptnb",
+    "rbt",
+    "ptr",
+    "edf",
+    "mde",
+    "fbt",
+    "bty",
+    "smr",
+    "bsh",
+    "burst",
+};
+
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool stands_as_word(std::string_view text, std::size_t at, std::size_t size) {
+  const bool begins = at == 0 || (!is_letter(text[at - 1]) && !is_digit(text[at - 1]));
+  return begins && (at + size == text.size() || !is_letter(text[at + size]));
+}
+
+bool has_editor(std::string_view text, std::string_view name) {
+  constexpr std::size_t kShort = 5;
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    if (name.size() > kShort || stands_as_word(text, at, name.size())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool names_editor(std::string_view software) {
+  const std::string text = lower_ascii(trim(software.substr(0, kLongest)));
+  // Two names that are words of other texts too: Google's editor, and Apple's, which is "Photos 5.0".
+  if (text == "google" || (text.starts_with("photos ") && text.size() > 7 && is_digit(text[7]))) return true;
+  return std::any_of(kEditors.begin(), kEditors.end(), [&](std::string_view name) { return has_editor(text, name); });
+}
+
+bool says_nothing(std::string_view description) {
+  const std::string text = lower_ascii(trim(description.substr(0, kLongest)));
+  // Not a letter nor a digit of any script.
+  if (std::none_of(text.begin(), text.end(),
+                   [](char c) { return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80; })) {
+    return true;
+  }
+  if (text.ends_with("digital camera")) return true;
+  // Settings of the camera's program, and programs that sign.
+  for (const std::string_view beginning :
+       {"{", "filter:", "metadata-start", "created with", "creator:", "file written by"}) {
+    if (text.starts_with(beginning)) return true;
+  }
+  return std::find(kDefaults.begin(), kDefaults.end(), text) != kDefaults.end();
+}
+
+}  // namespace millrace

@@ -1,0 +1,125 @@
+#include "src/io/image/metadata/xml_tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\n";
+
+std::string_view take(std::string_view& from, std::size_t count) {
+  const std::string_view taken = from.substr(0, count);
+  from.remove_prefix(taken.size());
+  return taken;
+}
+
+}  // namespace
+
+// True when `begin` stood there: then all is gone up to and with `end`.
+bool XmlTokens::pass_over(std::string_view begin, std::string_view end) {
+  if (!left_.starts_with(begin)) return false;
+  const std::size_t at = left_.find(end, begin.size());
+  left_.remove_prefix(at == std::string_view::npos ? left_.size() : at + end.size());
+  return true;
+}
+
+XmlTokens::Token XmlTokens::next() {
+  constexpr std::string_view kLiteral = "<![CDATA[", kLiteralEnd = "]]>";
+  while (!left_.empty()) {
+    if (left_[0] != '<') return {Kind::text, {}, take(left_, left_.find('<'))};
+    if (left_.starts_with(kLiteral)) {
+      left_.remove_prefix(kLiteral.size());
+      const std::string_view text = take(left_, left_.find(kLiteralEnd));
+      take(left_, kLiteralEnd.size());
+      return {Kind::text, {}, text, false, true};
+    }
+    if (pass_over("<!--", "-->") || pass_over("<?", "?>") || pass_over("<!", ">")) continue;
+    return tag();
+  }
+  return {};
+}
+
+XmlTokens::Token XmlTokens::tag() {
+  // A value in quotes may hold the bracket that ends a tag.
+  std::size_t end = 1;
+  for (char quote = 0; end < left_.size() && (quote != 0 || left_[end] != '>'); ++end) {
+    if (quote != 0) {
+      if (left_[end] == quote) quote = 0;
+    } else if (left_[end] == '"' || left_[end] == '\'') {
+      quote = left_[end];
+    }
+  }
+  if (end == left_.size()) {
+    left_ = {};
+    return {};
+  }
+  std::string_view inside = take(left_, end + 1).substr(1, end - 1);
+  Token token{Kind::open, {}, {}};
+  if (inside.starts_with('/')) {
+    token.kind = Kind::close;
+    inside.remove_prefix(1);
+  } else if (inside.ends_with('/')) {
+    token.alone = true;
+    inside.remove_suffix(1);
+  }
+  token.name = take(inside, inside.find_first_of(kBlank));
+  token.text = inside;
+  return token;
+}
+
+bool XmlAttributes::next() {
+  const std::size_t equals = left_.find('=');
+  if (equals == std::string_view::npos) return false;
+  name_ = trim(take(left_, equals));
+  take(left_, 1);
+  take(left_, std::min(left_.find_first_not_of(kBlank), left_.size()));
+  if (left_.empty() || (left_[0] != '"' && left_[0] != '\'')) return false;
+  const char quote = take(left_, 1)[0];
+  const std::size_t end = left_.find(quote);
+  if (end == std::string_view::npos) return false;
+  value_ = take(left_, end);
+  take(left_, 1);
+  return true;
+}
+
+std::string xml_text(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, char>, 5> kNamed = {
+      {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}}};
+  constexpr std::size_t kLongest = 8;  // "#0000000" is as good as none
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    out += take(text, text.find('&'));
+    const std::size_t end = text.substr(0, kLongest + 2).find(';');
+    if (text.empty() || end == std::string_view::npos) {
+      out += take(text, 1);
+      continue;
+    }
+    const std::string_view name = text.substr(1, end - 1);
+    const auto named = std::find_if(kNamed.begin(), kNamed.end(), [&](const auto& n) { return n.first == name; });
+    char replacement = named == kNamed.end() ? '\0' : named->second;
+    if (name.starts_with('#')) {
+      const bool hex = name.starts_with("#x");
+      const std::string_view digits = name.substr(hex ? 2 : 1);
+      unsigned number = 0;
+      const auto [last, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number, hex ? 16 : 10);
+      if (problem == std::errc() && last == digits.data() + digits.size() && number < 0x80) {
+        replacement = static_cast<char>(number);
+      }
+    }
+    if (replacement == '\0') {
+      out += take(text, 1);
+    } else {
+      out += replacement;
+      take(text, end + 1);
+    }
+  }
+  return out;
+}
+
+}  // namespace millrace

@@ -1,0 +1,191 @@
+#include "src/io/image/metadata/xmp.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "src/base/text.h"
+#include "src/io/image/metadata/software.h"
+#include "src/io/image/metadata/xml_tokens.h"
+
+namespace millrace {
+namespace {
+
+// What stands deeper belongs to none of the properties that are read here.
+constexpr std::size_t kDeepest = 32;
+
+bool blank(std::string_view text) { return trim(text).empty(); }
+
+// Whether one of RAW developers' settings; those that only tell of the file are none.
+bool is_setting(std::string_view name) {
+  return name.starts_with("crs:") && name != "crs:RawFileName" && name != "crs:HasSettings" &&
+         name != "crs:AlreadyApplied";
+}
+
+class Reader {
+ public:
+  XmpFacts read(std::string_view packet) {
+    XmlTokens tokens(packet);
+    for (auto token = tokens.next(); token.kind != XmlTokens::Kind::end; token = tokens.next()) {
+      switch (token.kind) {
+        case XmlTokens::Kind::open:
+          open(token);
+          if (token.alone) close();
+          break;
+        case XmlTokens::Kind::close:
+          close();
+          break;
+        default:
+          if (too_deep_ == 0 && !path_.empty() && path_.back().text.empty() && !blank(token.text)) {
+            path_.back().text = token.literal ? std::string(token.text) : xml_text(token.text);
+          }
+      }
+    }
+    return finish();
+  }
+
+ private:
+  struct Element {
+    std::string_view name;
+    std::string text;  // the first that is not blank
+  };
+
+  // One of a list of structures, while it is open: a region of the picture, or an event of its history.
+  struct Item {
+    std::size_t depth = 0;  // 0: none is open
+    std::string person, kind, agent, changed;
+  };
+
+  // rdf:RDF's child, which describes, has level 1; its properties have 2.
+  std::size_t level() const { return rdf_ == 0 ? 0 : path_.size() - rdf_; }
+  std::string_view property() const { return level() >= 2 ? path_[rdf_ + 1].name : std::string_view(); }
+  // What a list is the value of: the element around rdf:Bag and rdf:li.
+  std::string_view list() const {
+    return path_.size() >= 3 && path_.back().name == "rdf:li" ? path_[path_.size() - 3].name : std::string_view();
+  }
+
+  void open(const XmlTokens::Token& token) {
+    if (too_deep_ > 0 || path_.size() == kDeepest) {
+      ++too_deep_;
+      return;
+    }
+    path_.push_back({token.name, {}});
+    if (token.name == "rdf:RDF" && rdf_ == 0) rdf_ = path_.size();
+    const bool region = list() == "mwg-rs:RegionList" && property() == "mwg-rs:Regions";
+    const bool event = list() == "xmpMM:History" && level() == 4;
+    if (item_.depth == 0 && (region || event)) item_ = {path_.size(), {}, {}, {}, {}};
+    for (XmlAttributes attributes(token.text); attributes.next();) {
+      value(attributes.name(), attributes.value(), level() + 1);
+    }
+  }
+
+  void close() {
+    if (too_deep_ > 0) {
+      --too_deep_;
+      return;
+    }
+    if (path_.empty()) return;
+    const std::string text = std::move(path_.back().text);
+    if (path_.back().name == "rdf:li" && level() == 4) {
+      list_item(text);
+    } else {
+      value(path_.back().name, text, level());
+    }
+    if (item_.depth == path_.size()) close_item();
+    if (rdf_ == path_.size()) rdf_ = 0;
+    path_.pop_back();
+  }
+
+  // One of a property's own list.
+  void list_item(std::string_view text) {
+    const std::string_view name = property();
+    if (name == "darktable:history") facts_.developed = true;
+    if (blank(text)) return;
+    if (name == "dc:subject") ++subjects_;
+    if (name == "lr:hierarchicalSubject") ++branches_;
+    if (name == "digiKam:TagsList" || name == "MicrosoftPhoto:LastKeywordXMP") ++tags_;
+    if (name == "Iptc4xmpExt:PersonInImage") ++persons_;
+    if (name == "dc:title") facts_.title = true;
+    if (name == "dc:description" && !says_nothing(text)) facts_.description = true;
+    if (name == "darktable:colorlabels") facts_.colour_label = true;
+  }
+
+  // An attribute, or an element with a text. Beneath a property only the items of lists say something: a picture that
+  // was put together keeps there what was said about its parts.
+  void value(std::string_view name, std::string_view raw, std::size_t level) {
+    if (level == 2) return property_value(name, xml_text(raw));
+    if (level < 2) return;
+    if (item_.depth > 0) {
+      if (name == "mwg-rs:Name") item_.person = raw;
+      if (name == "mwg-rs:Type") item_.kind = raw;
+      if (name == "stEvt:softwareAgent") item_.agent = raw;
+      if (name == "stEvt:changed") item_.changed = raw;
+    }
+    if (name == "MPReg:PersonDisplayName" && property().starts_with("MP:") && !blank(raw)) ++faces_;
+  }
+
+  void property_value(std::string_view name, const std::string& untrimmed) {
+    const std::string text(trim(untrimmed));
+    // The name of XMP's own properties before 2004.
+    if (name == "xmp:Rating" || name == "xap:Rating") {
+      if (const auto rating = rating_of(text)) facts_.rating = rating;
+    }
+    if (is_setting(name)) settings_ = true;
+    if (name == "crs:AlreadyApplied" && lower_ascii(text) == "true") applied_ = true;
+    if (name == "crs:HasSettings" && lower_ascii(text) == "false") no_settings_ = true;
+    if (text.empty()) return;
+    if ((name == "xmp:Label" || name == "xap:Label") && lower_ascii(text) != "none") facts_.colour_label = true;
+    if (name == "digiKam:ColorLabel" && text != "0") facts_.colour_label = true;
+    if (name == "xmp:CreatorTool" || name == "xap:CreatorTool") facts_.creator_tool = text;
+    if (name == "aux:SerialNumber" || name == "exifEX:BodySerialNumber") facts_.serial = text;
+    if (name == "dc:title") facts_.title = true;
+    if (name == "dc:description" && !says_nothing(text)) facts_.description = true;
+    if (name == "exif:GPSLatitude") latitude_ = true;
+    if (name == "exif:GPSLongitude") longitude_ = true;
+  }
+
+  void close_item() {
+    const std::string kind = lower_ascii(trim(item_.kind));
+    if (!blank(item_.person) && (kind.empty() || kind == "face")) ++regions_;
+    // Programs that keep a catalogue write what was said about a picture into it, and that into its history.
+    if (names_editor(item_.agent) && trim(item_.changed) != "/metadata") facts_.edited = true;
+    item_ = {};
+  }
+
+  XmpFacts finish() {
+    facts_.keywords = std::max({subjects_, branches_, tags_});
+    facts_.people = std::max({persons_, regions_, faces_});
+    facts_.gps = latitude_ && longitude_;
+    if (applied_) {
+      facts_.edited = true;
+    } else if (settings_ && !no_settings_) {
+      facts_.developed = true;
+    }
+    return facts_;
+  }
+
+  XmpFacts facts_;
+  std::vector<Element> path_;
+  std::size_t too_deep_ = 0;  // how many elements are open beyond the deepest that is looked at
+  std::size_t rdf_ = 0;       // how long the path is at rdf:RDF; 0 outside
+  Item item_;
+  std::uint32_t subjects_ = 0, branches_ = 0, tags_ = 0, persons_ = 0, regions_ = 0, faces_ = 0;
+  bool settings_ = false, applied_ = false, no_settings_ = false, latitude_ = false, longitude_ = false;
+};
+
+}  // namespace
+
+XmpFacts read_xmp(std::string_view packet) { return Reader().read(packet); }
+
+std::optional<int> rating_of(std::string_view text) {
+  text = trim(text);
+  int rating = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), rating);
+  if (problem != std::errc() || rating < -1 || rating > 5) return std::nullopt;
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (!rest.empty() && (rest[0] != '.' || rest.find_first_not_of('0', 1) != std::string_view::npos))
+    return std::nullopt;
+  return rating;
+}
+
+}  // namespace millrace

@@ -1,0 +1,31 @@
+// Enters: an XMP packet, out of a picture or from a sidecar.
+// Leaves: what people and programs said in it about the picture.
+// Never: fails: what is not found is absent. Names are known by the prefixes that programs write ("xmp:", "dc:"), not
+// by the addresses that these stand for.
+//
+// XMP: ISO 16684-1; regions: the Metadata Working Group's guidelines 2.0 and Microsoft's schema; PersonInImage: IPTC.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace millrace {
+
+struct XmpFacts {
+  std::string creator_tool, serial;
+  std::optional<int> rating;   // -1 (rejected) to 5
+  std::uint32_t keywords = 0;  // of the longest of the lists that programs keep side by side
+  std::uint32_t people = 0;    // likewise: persons named, or regions with a person's name
+  bool title = false, description = false, colour_label = false, gps = false;
+  // Settings of a RAW developer that are not in the pixels; and that the history tells of an editor that changed these.
+  bool developed = false, edited = false;
+};
+
+XmpFacts read_xmp(std::string_view packet);
+
+// "5", "-1", "4.0"; nothing for any other text.
+std::optional<int> rating_of(std::string_view text);
+
+}  // namespace millrace

@@ -1,0 +1,74 @@
+#include "src/io/image/shutter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "src/base/text.h"
+#include "src/io/image/exif.h"
+
+namespace millrace {
+namespace {
+
+bool one_camera(const Provenance& a, const Provenance& b) {
+  if (a.model.empty() || lower_ascii(a.model) != lower_ascii(b.model)) return false;
+  if (lower_ascii(a.make) != lower_ascii(b.make)) return false;
+  return a.serial.empty() || b.serial.empty() || a.serial == b.serial;
+}
+
+// Seconds that local time is ahead of UTC: "+01:00", "-03:30", "Z".
+std::optional<std::int64_t> offset_seconds(std::string_view text) {
+  constexpr std::string_view kShape = "+dd:dd";
+  constexpr int kFurthest = 15;  // hours; no place is further ahead or behind
+  text = trim(text);
+  if (text == "Z") return 0;
+  if (text.size() != kShape.size() || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
+  const auto digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9' ? text[i] - '0' : 100; };
+  const int hours = 10 * digit(1) + digit(2), minutes = 10 * digit(4) + digit(5);
+  if (hours > kFurthest || minutes > 59) return std::nullopt;
+  return (text[0] == '-' ? -60 : 60) * std::int64_t{60 * hours + minutes};
+}
+
+// The digits; none when the text holds anything else.
+std::string_view fraction_of(const Provenance& p) {
+  const std::string_view text = trim(p.subsecond);
+  return text.find_first_not_of("0123456789") == std::string_view::npos ? text : std::string_view();
+}
+
+bool differ(const Rational& a, const Rational& b, double allowed_share, double allowed) {
+  if (!a.known() || !b.known()) return false;
+  const double x = static_cast<double>(a.numerator) / static_cast<double>(a.denominator);
+  const double y = static_cast<double>(b.numerator) / static_cast<double>(b.denominator);
+  return std::abs(x - y) > std::max(allowed, allowed_share * std::max(std::abs(x), std::abs(y)));
+}
+
+bool exposures_differ(const Provenance& a, const Provenance& b) {
+  constexpr double kShare = 0.02, kStep = 0.05;  // a third of an EV is the least that cameras step
+  return differ(a.exposure_time, b.exposure_time, kShare, 0) || differ(a.f_number, b.f_number, kShare, 0) ||
+         differ(a.exposure_bias, b.exposure_bias, 0, kStep) || (a.iso != 0 && b.iso != 0 && a.iso != b.iso);
+}
+
+}  // namespace
+
+SameShutter same_shutter(const Provenance& a, const Provenance& b) {
+  if (!one_camera(a, b)) return SameShutter::unknown;
+  auto first = capture_second(a.taken), second = capture_second(b.taken);
+  if (!first || !second) return SameShutter::unknown;
+  const auto ahead_first = offset_seconds(a.offset), ahead_second = offset_seconds(b.offset);
+  if (ahead_first && ahead_second) {
+    *first -= *ahead_first;
+    *second -= *ahead_second;
+  }
+  if (*first != *second) return SameShutter::different;
+
+  std::string_view x = fraction_of(a), y = fraction_of(b);
+  const std::size_t digits = std::min(x.size(), y.size());
+  x = x.substr(0, digits);
+  y = y.substr(0, digits);
+  if (x != y) return SameShutter::different;
+  if (exposures_differ(a, b)) return SameShutter::different;
+  const bool told = x.find_first_not_of('0') != std::string_view::npos;
+  return told ? SameShutter::same : SameShutter::unknown;
+}
+
+}  // namespace millrace
