@@ -28,8 +28,39 @@ struct Stem {
 // photo.jpg of photo.jpg.xmp: both photo.xmp and photo.jpg.xmp are written.
 std::string_view without_extension(std::string_view path) { return path.substr(0, path.find_last_of('.')); }
 
+// photo.jpg of Google Takeout's photo.jpg.json and photo.jpg.supplemental-metadata.json, whose names it cuts at 46
+// characters before .json; photo(1).jpg of photo.jpg.supplemental-metadata(1).json. Empty for any other name.
+std::string takeout_picture(std::string_view path) {
+  constexpr std::string_view kKind = ".supplemental-metadata";
+  constexpr std::size_t kLongestName = 46;
+  if (extension(path) != "json") return "";
+  std::string_view stem = without_extension(path), number;
+  const std::size_t length = file_name(stem).size();
+  if (const std::size_t open = stem.rfind('('); stem.ends_with(')') && open != std::string_view::npos) {
+    const std::string_view digits = stem.substr(open + 1, stem.size() - open - 2);
+    if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos) {
+      number = stem.substr(open);
+      stem = stem.substr(0, open);
+    }
+  }
+  if (!has_picture_extension(stem)) {
+    const std::string_view name = without_extension(stem), kind = stem.substr(name.size());
+    const bool whole = kind == kKind, cut = length >= kLongestName && kKind.starts_with(kind);
+    if (!(whole || cut) || !has_picture_extension(name)) return "";
+    stem = name;
+  }
+  const std::string_view name = without_extension(stem);
+  return std::string(name).append(number).append(stem.substr(name.size()));
+}
+
+// The picture that a sidecar's full name names.
+std::string picture_of(std::string_view sidecar) {
+  std::string named = takeout_picture(sidecar);
+  return named.empty() ? std::string(without_extension(sidecar)) : named;
+}
+
 bool named_after(std::string_view sidecar, std::string_view picture) {
-  return lower_ascii(without_extension(sidecar)) == lower_ascii(picture);
+  return lower_ascii(picture_of(sidecar)) == lower_ascii(picture);
 }
 
 // What the first bytes of a file say, without decoding it: its format, and where they hold it its capture time.
@@ -64,7 +95,7 @@ std::string stem_key(std::string_view path) {
 bool may_accompany(const std::string& path) {
   static const std::set<std::string> kinds = {"xmp", "aae", "thm", "mov", "mp4", "m4v",
                                               "avi", "wav", "dop", "pp3", "on1"};
-  return kinds.count(extension(path)) > 0;
+  return kinds.count(extension(path)) > 0 || !takeout_picture(path).empty();
 }
 
 bool is_film(const std::string& path) {
@@ -112,7 +143,7 @@ Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::
   for (const std::string& other : others) {
     // The full name says best whose it is; a RAW's sidecar goes with what stands for the asset.
     std::uint32_t owner = Assets::kAlone;
-    const auto named = members_of(stem_key(without_extension(other)));
+    const auto named = members_of(stem_key(picture_of(other)));
     for (const Stem& stem : named) {
       if (!named_after(other, shots[stem.shot].path)) continue;
       const auto shown =
@@ -145,7 +176,7 @@ void CompanionFinder::enter(const std::string& folder) {
     if (has_picture_extension(name)) {
       pictures_[stem_key(name)].push_back(name);
     } else if (may_accompany(name)) {
-      const std::string key = stem_key(name), inner = stem_key(without_extension(name));
+      const std::string key = stem_key(name), inner = stem_key(picture_of(name));
       others_[key].push_back(name);
       if (inner != key) others_[inner].push_back(name);
     }

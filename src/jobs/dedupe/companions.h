@@ -16,7 +16,8 @@ namespace millrace::dedupe {
 // Folder and stem, the stem in lower case: cameras and tools disagree about IMG_1.JPG and img_1.xmp.
 std::string stem_key(std::string_view path);
 
-// True for a name that belongs to no format of pictures but may belong to one: film, XMP and other sidecars.
+// True for a name that belongs to no format of pictures but may belong to one: film, XMP and other sidecars, Google
+// Takeout's JSON behind a picture's full name.
 bool may_accompany(const std::string& path);
 bool is_film(const std::string& path);
 
