@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS joined (rule INTEGER NOT NULL, part INTEGER NOT NULL,
   PRIMARY KEY (rule, part));
 CREATE TABLE IF NOT EXISTS links (rule INTEGER NOT NULL, a INTEGER NOT NULL, b INTEGER NOT NULL,
   kind INTEGER NOT NULL, score REAL NOT NULL, PRIMARY KEY (rule, a, b)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS origins (content BLOB PRIMARY KEY, version INTEGER NOT NULL, told BLOB NOT NULL)
+  WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS closer_looks (a BLOB NOT NULL, b BLOB NOT NULL, version INTEGER NOT NULL,
   verdict BLOB NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS not_duplicates (a BLOB NOT NULL, b BLOB NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID;
@@ -177,6 +179,7 @@ void Catalog::put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail) {
 }
 void Catalog::put(const CatalogScore& score) { state_->scores.push_back(score); }
 void Catalog::put(CatalogLook look) { state_->closer_looks.push_back(std::move(look)); }
+void Catalog::put(CatalogOrigin origin) { state_->origins.push_back(std::move(origin)); }
 void Catalog::put_not_duplicates(const ContentHash& a, const ContentHash& b) {
   state_->not_duplicates.emplace_back(std::min(a, b), std::max(a, b));
 }
@@ -191,17 +194,18 @@ void Catalog::flush_now_and_then() {
 void Catalog::flush() {
   State& s = *state_;
   s.last_flush = std::chrono::steady_clock::now();
-  if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.closer_looks.empty() &&
+  if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.closer_looks.empty() && s.origins.empty() &&
       s.not_duplicates.empty() && s.duplicates_after_all.empty())
     return;
   s.begin_writing();
   {
-    Statement picture, thumbnail, file, score, closer, apart, not_apart;
+    Statement picture, thumbnail, file, score, closer, origin, apart, not_apart;
     s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
     s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)");
     s.prepare(score, "INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)");
     s.prepare(closer, "INSERT OR REPLACE INTO closer_looks VALUES (?,?,?,?)");
+    s.prepare(origin, "INSERT OR REPLACE INTO origins VALUES (?,?,?)");
     s.prepare(apart, "INSERT OR REPLACE INTO not_duplicates VALUES (?,?)");
     s.prepare(not_apart, "DELETE FROM not_duplicates WHERE a = ? AND b = ?");
     for (const auto& [p, jpeg] : s.pictures) {
@@ -252,6 +256,12 @@ void Catalog::flush() {
       closer.blob(4, v.verdict.data(), v.verdict.size());
       s.write(closer);
     }
+    for (const CatalogOrigin& v : s.origins) {
+      origin.bind_content(1, v.content);
+      origin.integer(2, v.version);
+      origin.blob(3, v.told.data(), v.told.size());
+      s.write(origin);
+    }
     for (const auto& [a, b] : s.not_duplicates) {
       apart.bind_content(1, a);
       apart.bind_content(2, b);
@@ -268,6 +278,7 @@ void Catalog::flush() {
   s.files.clear();
   s.scores.clear();
   s.closer_looks.clear();
+  s.origins.clear();
   s.not_duplicates.clear();
   s.duplicates_after_all.clear();
 }

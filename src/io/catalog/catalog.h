@@ -74,6 +74,14 @@ struct CatalogLook {
   std::vector<std::uint8_t> verdict;
 };
 
+// What a content says about its origin; what `told` means is its maker's, by its version.
+struct CatalogOrigin {
+  static constexpr std::size_t kMostBytes = 16384;
+  ContentHash content{};
+  std::uint32_t version = 0;
+  std::vector<std::uint8_t> told;
+};
+
 // The looks that earlier runs compared with one another under one rule, and what came of it.
 struct CatalogJoin {
   std::vector<std::vector<std::uint8_t>> parts;  // what put_joined() was given, in its order
@@ -121,6 +129,7 @@ class Catalog {
   std::optional<CatalogPicture> picture(const ContentHash& content);
   std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t look);
   std::vector<CatalogScore> scores();
+  std::optional<CatalogOrigin> origin(const ContentHash& content);
   std::optional<CatalogLook> closer_look(const ContentHash& a, const ContentHash& b);
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates();
 
@@ -129,6 +138,7 @@ class Catalog {
   void put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail);
   void put(const CatalogScore& score);
   void put(CatalogLook look);
+  void put(CatalogOrigin origin);
   void put_not_duplicates(const ContentHash& a, const ContentHash& b);
   void drop_not_duplicates(const ContentHash& a, const ContentHash& b);
   // Flushes when a second has passed since the last one.

@@ -186,6 +186,20 @@ std::optional<CatalogLook> Catalog::closer_look(const ContentHash& a, const Cont
   return out;
 }
 
+std::optional<CatalogOrigin> Catalog::origin(const ContentHash& content) {
+  State& s = *state_;
+  if (s.origin_of.handle == nullptr) s.prepare(s.origin_of, "SELECT version, told FROM origins WHERE content = ?");
+  s.origin_of.bind_content(1, content);
+  std::optional<CatalogOrigin> out;
+  if (s.step(s.origin_of)) {
+    CatalogOrigin origin{content, 0, s.origin_of.bytes(1)};
+    if (s.origin_of.number(0, 0, 1'000'000, origin.version) && origin.told.size() <= CatalogOrigin::kMostBytes)
+      out = std::move(origin);
+  }
+  sqlite3_reset(s.origin_of.handle);
+  return out;
+}
+
 std::vector<std::pair<ContentHash, ContentHash>> Catalog::not_duplicates() {
   State& s = *state_;
   Statement row;

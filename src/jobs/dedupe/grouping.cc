@@ -230,7 +230,7 @@ class Grouping {
     return may_join(units_[a], units_[b], apart_) ? likeness_score(a, b) : -1;
   }
 
-  // Its pictures, in the order of the keep rule.
+  // The files that might stand in a group together.
   void add_candidate(const std::vector<std::uint32_t>& units) {
     std::vector<std::uint32_t> files;
     for (const std::uint32_t u : units) {
@@ -242,22 +242,34 @@ class Grouping {
     }
     if (files.size() < 2) return;
     if (std::all_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; })) return;
-    Candidate candidate;
-    std::set<std::uint32_t> seen;
-    for (const Member& m : rank_members(library_, files, criteria_)) {
-      const std::uint32_t p = library_.files[m.file].picture;
-      if (seen.insert(p).second) candidate.push_back(p);
+    candidate_files_.push_back(std::move(files));
+  }
+
+  // Their pictures, in the order of the keep rule.
+  std::vector<Candidate> rank_candidates() {
+    std::vector<std::uint32_t> all;
+    for (const auto& files : candidate_files_) all.insert(all.end(), files.begin(), files.end());
+    origins_.read(all, library_, catalog_, context_);
+    std::vector<Candidate> candidates;
+    for (const auto& files : candidate_files_) {
+      Candidate& candidate = candidates.emplace_back();
+      std::set<std::uint32_t> seen;
+      for (const Member& m : rank_members(library_, origins_, files, criteria_)) {
+        const std::uint32_t p = library_.files[m.file].picture;
+        if (seen.insert(p).second) candidate.push_back(p);
+      }
     }
-    candidates_.push_back(std::move(candidate));
+    return candidates;
   }
 
   void add_groups() {
+    const std::vector<Candidate> candidates = rank_candidates();
     if (!options_.verify || options_.look == "thumbnail") {
       // Nothing was looked at closely: of what only looks alike, nobody goes.
-      for (const Candidate& candidate : candidates_) add_group({candidate, {}, false, false}, Bytewise::yes);
+      for (const Candidate& candidate : candidates) add_group({candidate, {}, false, false}, Bytewise::yes);
       return;
     }
-    const Suggested suggested = suggest(candidates_, library_, looks_);
+    const Suggested suggested = suggest(candidates, library_, origins_, looks_);
     for (const SameSet& set : suggested.sets) add_group(set, Bytewise::no);
     add_beside(suggested.beside);
     result_.not_looked = suggested.not_looked;
@@ -276,7 +288,7 @@ class Grouping {
     group.kind = set.pictures.size() == 1 ? GroupKind::identical
                  : set.same_pixels        ? GroupKind::same_pixels
                                           : GroupKind::similar;
-    group.members = rank_members(library_, files, criteria_);
+    group.members = rank_members(library_, origins_, files, criteria_);
     if (set.part_of_first) lead_with(library_, set.pictures[0], group.members);
     for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
     if (bytewise == Bytewise::yes) keep_one_of_each(library_, group.members);
@@ -435,7 +447,8 @@ class Grouping {
   Apart apart_;
   std::set<std::uint32_t> copies_apart_;  // pictures whose files a person told from each other
   std::vector<Burst> bursts_;
-  std::vector<Candidate> candidates_;
+  std::vector<std::vector<std::uint32_t>> candidate_files_;
+  Origins origins_;
   std::vector<Unit> units_;
   std::vector<std::uint32_t> unit_of_;   // of each picture
   std::vector<std::uint32_t> first_of_;  // the first unit of each likeness; at last how many units

@@ -15,7 +15,8 @@ const CatalogPicture& picture_of(const Library& library, std::uint32_t file) {
 }
 
 // Below zero when `a` is better, above when `b` is, 0 when the criterion does not tell.
-int compare_by(const Library& library, const std::string& criterion, std::uint32_t a, std::uint32_t b) {
+int compare_by(const Library& library, const Origins& origins, const std::string& criterion, std::uint32_t a,
+               std::uint32_t b) {
   const File& fa = library.files[a];
   const File& fb = library.files[b];
   const CatalogPicture& pa = picture_of(library, a);
@@ -25,6 +26,9 @@ int compare_by(const Library& library, const std::string& criterion, std::uint32
   if (criterion == "reference") return more(fa.reference, fb.reference);
   if (criterion == "whole") return more(pa.damage.empty(), pb.damage.empty());
   if (criterion == "raw") return more(fa.has_raw, fb.has_raw);
+  if (criterion == "original")
+    return more(originality(origins.of(a), fa.entry.path), originality(origins.of(b), fb.entry.path));
+  if (criterion == "given") return more(given(origins.of(a)), given(origins.of(b)));
   if (criterion == "pixels") return more(pixels(pa), pixels(pb));
   if (criterion == "bytes") return more(fa.entry.size, fb.entry.size);
   if (criterion == "exif") return more(pa.exif_fields, pb.exif_fields);
@@ -51,6 +55,8 @@ std::string why_kept(const Library& library, const std::string& criterion, std::
   if (criterion == "reference") return "in a reference folder";
   if (criterion == "whole") return "the whole one; the other is damaged";
   if (criterion == "raw") return "has its RAW file";
+  if (criterion == "original") return "nearest to what the camera wrote";
+  if (criterion == "given") return "has stars, keywords, names or a place";
   if (criterion == "pixels" || criterion == "bytes" || criterion == "exif") {
     return fmt::format("{} against {}", value_of(library, criterion, best), value_of(library, criterion, next));
   }
@@ -64,6 +70,8 @@ std::string why_removed(const Library& library, const std::string& criterion, st
   if (criterion == "reference") return fmt::format("{} is in a reference folder", name);
   if (criterion == "whole") return fmt::format("damaged; {} is whole", name);
   if (criterion == "raw") return fmt::format("{} has its RAW file", name);
+  if (criterion == "original") return fmt::format("{} is nearer to what the camera wrote", name);
+  if (criterion == "given") return fmt::format("{} has more stars, keywords, names or places", name);
   if (criterion == "pixels") return fmt::format("fewer pixels than {}: {}", name, value_of(library, criterion, file));
   if (criterion == "bytes") return fmt::format("smaller file than {}: {}", name, value_of(library, criterion, file));
   if (criterion == "exif") return fmt::format("less EXIF than {}", name);
@@ -74,11 +82,11 @@ std::string why_removed(const Library& library, const std::string& criterion, st
 
 }  // namespace
 
-std::vector<Member> rank_members(const Library& library, const std::vector<std::uint32_t>& files,
-                                 const std::vector<std::string>& criteria) {
+std::vector<Member> rank_members(const Library& library, const Origins& origins,
+                                 const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria) {
   const auto deciding = [&](std::uint32_t a, std::uint32_t b) -> std::pair<int, std::string> {
     for (const std::string& criterion : criteria) {
-      if (const int c = compare_by(library, criterion, a, b); c != 0) return {c, criterion};
+      if (const int c = compare_by(library, origins, criterion, a, b); c != 0) return {c, criterion};
     }
     return {library.files[a].entry.path < library.files[b].entry.path ? -1 : 1, ""};
   };

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "src/jobs/dedupe/library.h"
+#include "src/jobs/dedupe/origins.h"
 
 namespace millrace::dedupe {
 
@@ -19,11 +20,12 @@ struct Member {
 
 // Members in the order of the keep rule, the one to keep first. `criteria` in the order in which they are asked:
 //   reference  in a --reference folder       whole     not damaged        raw     its asset has a RAW file
+//   original   nearer to what a camera wrote given     more of what people gave: stars, keywords, names, places
 //   pixels     more of them                  bytes     more of them       exif    more EXIF fields
 //   oldest     earlier capture, else change  shortest  shorter path
 // The path's bytes decide what is left.
-std::vector<Member> rank_members(const Library& library, const std::vector<std::uint32_t>& files,
-                                 const std::vector<std::string>& criteria);
+std::vector<Member> rank_members(const Library& library, const Origins& origins,
+                                 const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria);
 
 // The best file of a picture stays, whatever the rule prefers: the others are parts of it.
 void lead_with(const Library& library, std::uint32_t picture, std::vector<Member>& members);

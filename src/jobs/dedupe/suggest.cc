@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/jobs/dedupe/companions.h"
+
 namespace millrace::dedupe {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr float kSameDetail = 0.97F;
 constexpr int kMostPromotions = 2;
 
 // What a close look says of a picture beside the one that would stay.
-enum class Standing : std::uint8_t { same, shows_more, has_more_detail, contains, other, unseen };
+enum class Standing : std::uint8_t { same, shows_more, has_more_detail, contains, one_shot, other, unseen };
 
 Standing standing_of(const CloseLook* look, std::uint32_t leader, std::uint32_t picture) {
   if (look == nullptr || !look->seen) return Standing::unseen;
@@ -52,7 +54,8 @@ struct Work {
 
 class Suggesting {
  public:
-  Suggesting(const Library& library, Looks& looks) : library_(library), looks_(looks) {}
+  Suggesting(const Library& library, const Origins& origins, Looks& looks)
+      : library_(library), origins_(origins), looks_(looks) {}
 
   Suggested run(const std::vector<Candidate>& candidates) {
     std::vector<Work> open;
@@ -82,6 +85,45 @@ class Suggesting {
     return std::any_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; });
   }
 
+  const Provenance& origin_of(std::uint32_t picture) const { return origins_.of(library_.pictures[picture].files[0]); }
+
+  // What a camera or a phone wrote twice, as HEIC and as JPEG: one stem in one folder.
+  bool is_one_shot(std::uint32_t a, std::uint32_t b) const {
+    const auto is_heif = [&](std::uint32_t p) {
+      return library_.pictures[p].data.format == static_cast<int>(ImageFormat::heif);
+    };
+    const auto is_jpeg = [&](std::uint32_t p) {
+      return library_.pictures[p].data.format == static_cast<int>(ImageFormat::jpeg);
+    };
+    if (!(is_heif(a) && is_jpeg(b)) && !(is_heif(b) && is_jpeg(a))) return false;
+    if (library_.pictures[a].data.taken != library_.pictures[b].data.taken) return false;
+    for (const std::uint32_t f : library_.pictures[a].files) {
+      for (const std::uint32_t g : library_.pictures[b].files) {
+        if (stem_key(library_.files[f].entry.path) == stem_key(library_.files[g].entry.path)) return true;
+      }
+    }
+    return false;
+  }
+
+  Standing standing(std::uint32_t leader, std::uint32_t picture) const {
+    const Standing by_look = standing_of(looks_.find(leader, picture), leader, picture);
+    const CloseLook* const look = looks_.find(leader, picture);
+    if (by_look == Standing::unseen) return by_look;
+    // A program may have written another date; the pixels tell.
+    if (!look->same_pixels && same_shutter(origin_of(leader), origin_of(picture)) == SameShutter::different)
+      return Standing::other;
+    if (by_look != Standing::other && is_one_shot(leader, picture)) return Standing::one_shot;
+    return by_look;
+  }
+
+  GroupKind kind(std::uint32_t leader, std::uint32_t picture) const {
+    const CloseLook* const look = looks_.find(leader, picture);
+    const bool other_scene = look == nullptr || !look->seen || look->kind == closelook::Kind::different;
+    if (!other_scene && same_shutter(origin_of(leader), origin_of(picture)) == SameShutter::different)
+      return GroupKind::series;
+    return kind_of(look);
+  }
+
   // The best of what is left leads.
   void start(Work work, std::vector<Work>& open) {
     if (work.left.size() == 1 || work.leaders == kMostLeaders) {
@@ -99,11 +141,10 @@ class Suggesting {
 
   void settle(Work& work, std::vector<Work>& next) {
     const auto look = [&](std::uint32_t p) { return looks_.find(work.leader, p); };
-    const auto standing = [&](std::uint32_t p) { return standing_of(look(p), work.leader, p); };
     // A whole goes before its part: it is the one to stay, and everybody is looked at against it.
     if (work.promotions < kMostPromotions && !is_reference(work.leader)) {
       for (const std::uint32_t p : work.left) {
-        if (p == work.leader || standing(p) != Standing::contains) continue;
+        if (p == work.leader || standing(work.leader, p) != Standing::contains) continue;
         work.leader = p;
         ++work.promotions;
         work.part_of_first = true;
@@ -119,7 +160,7 @@ class Suggesting {
     rest.leaders = work.leaders;
     for (const std::uint32_t p : work.left) {
       if (p == work.leader) continue;
-      switch (standing(p)) {
+      switch (standing(work.leader, p)) {
         case Standing::same:
           set.pictures.push_back(p);
           set.same_pixels = set.same_pixels && look(p)->same_pixels;
@@ -135,12 +176,17 @@ class Suggesting {
           set.also_kept.push_back({p, "has more detail than"});
           set.same_pixels = false;
           continue;
+        case Standing::one_shot:
+          set.pictures.push_back(p);
+          set.also_kept.push_back({p, "one shot with"});
+          set.same_pixels = false;
+          continue;
         case Standing::other:
         case Standing::unseen:
           break;
       }
-      if (standing(p) == Standing::unseen) ++out_.not_looked;
-      if (work.leaders == 1) out_.beside.push_back({work.leader, p, kind_of(look(p))});
+      if (standing(work.leader, p) == Standing::unseen) ++out_.not_looked;
+      if (work.leaders == 1) out_.beside.push_back({work.leader, p, kind(work.leader, p)});
       rest.left.push_back(p);
     }
     out_.sets.push_back(std::move(set));
@@ -148,14 +194,16 @@ class Suggesting {
   }
 
   const Library& library_;
+  const Origins& origins_;
   Looks& looks_;
   Suggested out_;
 };
 
 }  // namespace
 
-Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, Looks& looks) {
-  return Suggesting(library, looks).run(candidates);
+Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, const Origins& origins,
+                  Looks& looks) {
+  return Suggesting(library, origins, looks).run(candidates);
 }
 
 }  // namespace millrace::dedupe

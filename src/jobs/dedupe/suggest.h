@@ -1,13 +1,15 @@
 // Enters: pictures that look alike at 64 x 64 pixels, candidate by candidate.
 // Leaves: sets of which all but one may go, each member looked at closely against the one that stays; and beside them
 //   what is only shown.
-// Never: suggests what was not looked at, or a picture that shows more than the one that stays.
+// Never: suggests what was not looked at, a picture that shows more than the one that stays, or another press of the
+//   shutter.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "src/jobs/dedupe/look_closely.h"
+#include "src/jobs/dedupe/origins.h"
 #include "src/report/page/page.h"
 
 namespace millrace::dedupe {
@@ -42,6 +44,7 @@ struct Suggested {
 // and not half a million looks.
 inline constexpr int kMostLeaders = 8;
 
-Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, Looks& looks);
+Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, const Origins& origins,
+                  Looks& looks);
 
 }  // namespace millrace::dedupe

@@ -72,6 +72,7 @@ class Suggest : public testing::Test {
   using Sets = std::vector<std::vector<std::uint32_t>>;
 
   Library library_;
+  Origins origins_;
   Scripted looks_;
 };
 
@@ -80,14 +81,14 @@ TEST_F(Suggest, OnlyWhatWasLookedAtAgainstTheOneThatStays) {
   looks_.same(0, 2);
   looks_.same(2, 3);  // which is not the same as 0: no chain
   looks_.same(1, 3);
-  const Suggested out = suggest({all()}, library_, looks_);
+  const Suggested out = suggest({all()}, library_, origins_, looks_);
   EXPECT_EQ(sets_of(out), (Sets{{0, 2}, {1, 3}}));
   EXPECT_EQ(out.not_looked, 0U);
 }
 
 TEST_F(Suggest, EachOfTwelveInvoicesStays) {
   pictures(12);
-  const Suggested out = suggest({all()}, library_, looks_);
+  const Suggested out = suggest({all()}, library_, origins_, looks_);
   for (const auto& set : sets_of(out)) EXPECT_EQ(set.size(), 1U);
   EXPECT_EQ(out.sets.size(), 12U);
   EXPECT_EQ(out.beside.size(), 11U) << "each beside the first one that it was looked at against";
@@ -96,7 +97,7 @@ TEST_F(Suggest, EachOfTwelveInvoicesStays) {
 TEST_F(Suggest, LooksAreLinearInTheMembersAndWhatWasNotLookedAtIsSaid) {
   pictures(1000);
   looks_.same(998, 999);
-  const Suggested out = suggest({all()}, library_, looks_);
+  const Suggested out = suggest({all()}, library_, origins_, looks_);
   EXPECT_LE(looks_.looked_at(), 1000U * kMostLeaders);
   EXPECT_EQ(out.not_looked, 1000U - kMostLeaders);
   for (const auto& set : sets_of(out)) EXPECT_EQ(set.size(), 1U) << "998 and 999 were not looked at";
@@ -105,7 +106,7 @@ TEST_F(Suggest, LooksAreLinearInTheMembersAndWhatWasNotLookedAtIsSaid) {
 TEST_F(Suggest, WhatCannotBeDecodedIsNotSuggested) {
   pictures(2);
   looks_.say(0, 1, {.seen = false, .kind = Kind::same, .contained = Contained::both});
-  const Suggested out = suggest({all()}, library_, looks_);
+  const Suggested out = suggest({all()}, library_, origins_, looks_);
   EXPECT_EQ(sets_of(out), (Sets{{0}, {1}}));
   EXPECT_EQ(out.not_looked, 1U);
 }
@@ -113,9 +114,9 @@ TEST_F(Suggest, WhatCannotBeDecodedIsNotSuggested) {
 TEST_F(Suggest, APartGoesOnlyWhereTheWholeHasItsDetail) {
   pictures(2);
   looks_.part(1, 0, 1.0F);
-  EXPECT_EQ(sets_of(suggest({all()}, library_, looks_)), (Sets{{0, 1}}));
+  EXPECT_EQ(sets_of(suggest({all()}, library_, origins_, looks_)), (Sets{{0, 1}}));
   looks_.part(1, 0, 0.5F);
-  const Suggested out = suggest({all()}, library_, looks_);
+  const Suggested out = suggest({all()}, library_, origins_, looks_);
   ASSERT_EQ(out.sets.size(), 1U);
   ASSERT_EQ(out.sets[0].also_kept.size(), 1U);
   EXPECT_EQ(out.sets[0].also_kept[0].picture, 1U);
@@ -126,20 +127,20 @@ TEST_F(Suggest, AWholeNeverGoesForItsPart) {
   // The rule prefers the part; the whole leads all the same, and 2 is looked at against it.
   looks_.part(0, 1, 1.0F);
   looks_.same(1, 2);
-  Suggested out = suggest({all()}, library_, looks_);
+  Suggested out = suggest({all()}, library_, origins_, looks_);
   ASSERT_EQ(out.sets.size(), 1U);
   EXPECT_EQ(out.sets[0].pictures, (std::vector<std::uint32_t>{1, 0, 2}));
   EXPECT_TRUE(out.sets[0].part_of_first);
   // One with fewer pixels for it shows more, and stays beside it.
   looks_.part(0, 1, 0.5F);
-  out = suggest({{0, 1}}, library_, looks_);
+  out = suggest({{0, 1}}, library_, origins_, looks_);
   ASSERT_EQ(out.sets.size(), 1U);
   ASSERT_EQ(out.sets[0].also_kept.size(), 1U);
   EXPECT_EQ(out.sets[0].also_kept[0].picture, 1U);
   // A reference leads.
   looks_.part(0, 1, 1.0F);
   library_.files[0].reference = true;
-  out = suggest({{0, 1}}, library_, looks_);
+  out = suggest({{0, 1}}, library_, origins_, looks_);
   EXPECT_EQ(out.sets[0].pictures[0], 0U);
   EXPECT_EQ(out.sets[0].also_kept.size(), 1U);
 }
@@ -151,7 +152,7 @@ TEST_F(Suggest, KindsThatAreShownAndNotSuggested) {
                                                             {Kind::toned, GroupKind::recoloured},
                                                             {Kind::different, GroupKind::related}}};
   for (std::uint32_t i = 0; i < kinds.size(); ++i) looks_.say(0, i + 1, {.seen = true, .kind = kinds[i].first});
-  const Suggested out = suggest({all()}, library_, looks_);
+  const Suggested out = suggest({all()}, library_, origins_, looks_);
   ASSERT_EQ(out.beside.size(), kinds.size());
   for (std::size_t i = 0; i < kinds.size(); ++i) EXPECT_EQ(out.beside[i].kind, kinds[i].second);
   for (const auto& set : sets_of(out)) EXPECT_EQ(set.size(), 1U);
@@ -160,9 +161,9 @@ TEST_F(Suggest, KindsThatAreShownAndNotSuggested) {
 TEST_F(Suggest, SamePixelsAreToldFromSimilarOnes) {
   pictures(3);
   looks_.say(0, 1, {.seen = true, .same_pixels = true, .kind = Kind::same, .contained = Contained::both, .scale = 1});
-  EXPECT_TRUE(suggest({{0, 1}}, library_, looks_).sets[0].same_pixels);
+  EXPECT_TRUE(suggest({{0, 1}}, library_, origins_, looks_).sets[0].same_pixels);
   looks_.same(0, 2);
-  EXPECT_FALSE(suggest({all()}, library_, looks_).sets[0].same_pixels);
+  EXPECT_FALSE(suggest({all()}, library_, origins_, looks_).sets[0].same_pixels);
 }
 
 }  // namespace
