@@ -269,7 +269,9 @@ class Grouping {
       for (const Candidate& candidate : candidates) add_group({candidate, {}, false, false}, Bytewise::yes);
       return;
     }
-    const Suggested suggested = suggest(candidates, library_, origins_, looks_);
+    const Suggested suggested = suggest(
+        candidates, library_, origins_,
+        [&](std::uint32_t a, std::uint32_t b) { return likeness_score(unit_of_[a], unit_of_[b]); }, looks_);
     for (const SameSet& set : suggested.sets) add_group(set, Bytewise::no);
     add_beside(suggested.beside);
     result_.not_looked = suggested.not_looked;

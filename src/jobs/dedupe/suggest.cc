@@ -1,6 +1,9 @@
 #include "src/jobs/dedupe/suggest.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "src/jobs/dedupe/companions.h"
@@ -50,32 +53,51 @@ struct Work {
   std::uint32_t leader = 0;
   int leaders = 0, promotions = 0;
   bool part_of_first = false;
+  bool fresh = true;  // nobody of it was beside another yet
+};
+
+// Which stand together.
+class Union {
+ public:
+  explicit Union(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
+  std::size_t root(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void join(std::size_t a, std::size_t b) {
+    const std::size_t x = root(a), y = root(b);
+    parent_[std::max(x, y)] = std::min(x, y);
+  }
+
+ private:
+  std::vector<std::size_t> parent_;
 };
 
 class Suggesting {
  public:
-  Suggesting(const Library& library, const Origins& origins, Looks& looks)
-      : library_(library), origins_(origins), looks_(looks) {}
+  Suggesting(const Library& library, const Origins& origins, const Likeness64& alike, Looks& looks)
+      : library_(library), origins_(origins), alike_(alike), looks_(looks) {}
 
+  // Most candidates are copies of one picture: the best leads, and they are done. Where many are left after a few
+  // leaders, each is looked at against those that are most like it, and what that brings together is led again.
   Suggested run(const std::vector<Candidate>& candidates) {
+    std::vector<Work> many;
     std::vector<Work> open;
+    const auto few_leaders = [&](Work work) {
+      (work.leaders < kFirstLeaders || work.left.size() <= 2 ? open : many).push_back(std::move(work));
+    };
     for (const Candidate& candidate : candidates) {
       Work work;
       work.left = candidate;
-      start(work, open);
+      open.push_back(std::move(work));
     }
-    while (!open.empty()) {
-      std::vector<PicturePair> pairs;
-      for (const Work& work : open) {
-        for (const std::uint32_t p : work.left) {
-          if (p != work.leader) pairs.emplace_back(work.leader, p);
-        }
-      }
-      looks_.look(pairs);
-      std::vector<Work> next;
-      for (Work& work : open) settle(work, next);
-      open = std::move(next);
-    }
+    lead(open, few_leaders);
+    for (Work& part : bring_together(many)) open.push_back(std::move(part));
+    lead(open, [&](Work work) {
+      if (work.leaders < kMostLeaders) return open.push_back(std::move(work));
+      alone(work.left, true);
+    });
+    out_.not_looked = not_looked_.size();
     return std::move(out_);
   }
 
@@ -124,22 +146,88 @@ class Suggesting {
     return kind_of(look);
   }
 
-  // The best of what is left leads.
-  void start(Work work, std::vector<Work>& open) {
-    if (work.left.size() == 1 || work.leaders == kMostLeaders) {
-      // Nobody is left to be compared with, or too many were already.
-      if (work.left.size() > 1) out_.not_looked += work.left.size();
-      for (const std::uint32_t p : work.left) out_.sets.push_back({{p}, {}, false, false});
-      return;
+  void alone(const std::vector<std::uint32_t>& pictures, bool not_looked) {
+    for (const std::uint32_t p : pictures) {
+      out_.sets.push_back({{p}, {}, false, false});
+      if (not_looked) not_looked_.insert(p);
     }
-    work.leader = work.left[0];
-    work.promotions = 0;
-    work.part_of_first = false;
-    ++work.leaders;
-    open.push_back(std::move(work));
   }
 
-  void settle(Work& work, std::vector<Work>& next) {
+  // Round by round, until nobody is left; `go_on` takes what a leader has left over.
+  template <class GoOn>
+  void lead(std::vector<Work>& open, const GoOn& go_on) {
+    while (!open.empty()) {
+      std::vector<Work> now = std::move(open);
+      open.clear();
+      std::vector<PicturePair> pairs;
+      for (Work& work : now) {
+        if (work.promotions == 0) {
+          work.leader = work.left[0];
+          ++work.leaders;
+        }
+        for (const std::uint32_t p : work.left) {
+          if (p != work.leader) pairs.emplace_back(work.leader, p);
+        }
+      }
+      looks_.look(pairs);
+      for (Work& work : now) settle(work, open, go_on);
+    }
+  }
+
+  // Each against those that are most like it at 64 pixels; what is the same in chains stands together.
+  std::vector<Work> bring_together(std::vector<Work>& many) {
+    std::vector<PicturePair> pairs;
+    for (Work& work : many) {
+      if (work.left.size() > kMostBroughtTogether) {
+        alone({work.left.begin() + kMostBroughtTogether, work.left.end()}, true);
+        work.left.resize(kMostBroughtTogether);
+      }
+      for (const PicturePair& pair : nearest(work.left)) pairs.push_back(pair);
+    }
+    looks_.look(pairs);
+    std::vector<Work> parts;
+    for (const Work& work : many) {
+      Union together(work.left.size());
+      const auto at = [&](std::uint32_t p) {
+        return static_cast<std::size_t>(std::find(work.left.begin(), work.left.end(), p) - work.left.begin());
+      };
+      for (const auto& [a, b] : nearest(work.left)) {
+        const Standing found = standing(a, b);
+        if (found != Standing::other && found != Standing::unseen) together.join(at(a), at(b));
+      }
+      std::map<std::size_t, Work> by_root;  // in the order of the rule, as the first of each is
+      for (std::size_t i = 0; i < work.left.size(); ++i) by_root[together.root(i)].left.push_back(work.left[i]);
+      for (auto& [root, part] : by_root) {
+        part.fresh = false;
+        if (part.left.size() > 1) {
+          parts.push_back(std::move(part));
+        } else {
+          alone(part.left, work.left.size() > kNearest + 1);
+        }
+      }
+    }
+    return parts;
+  }
+
+  // The pairs of each picture with those that are most like it, the lower index first, each once.
+  std::vector<PicturePair> nearest(const std::vector<std::uint32_t>& pictures) const {
+    std::set<PicturePair> out;
+    std::vector<std::pair<float, std::uint32_t>> others;
+    for (const std::uint32_t p : pictures) {
+      others.clear();
+      for (const std::uint32_t q : pictures) {
+        if (q != p) others.emplace_back(-alike_(std::min(p, q), std::max(p, q)), q);
+      }
+      const auto end = others.begin() + static_cast<std::ptrdiff_t>(std::min(kNearest, others.size()));
+      std::partial_sort(others.begin(), end, others.end());
+      for (auto other = others.begin(); other != end; ++other)
+        out.emplace(std::min(p, other->second), std::max(p, other->second));
+    }
+    return {out.begin(), out.end()};
+  }
+
+  template <class GoOn>
+  void settle(Work& work, std::vector<Work>& open, const GoOn& go_on) {
     const auto look = [&](std::uint32_t p) { return looks_.find(work.leader, p); };
     // A whole goes before its part: it is the one to stay, and everybody is looked at against it.
     if (work.promotions < kMostPromotions && !is_reference(work.leader)) {
@@ -148,7 +236,7 @@ class Suggesting {
         work.leader = p;
         ++work.promotions;
         work.part_of_first = true;
-        next.push_back(std::move(work));
+        open.push_back(std::move(work));
         return;
       }
     }
@@ -158,6 +246,7 @@ class Suggesting {
     set.same_pixels = true;
     Work rest;
     rest.leaders = work.leaders;
+    rest.fresh = false;
     for (const std::uint32_t p : work.left) {
       if (p == work.leader) continue;
       switch (standing(work.leader, p)) {
@@ -185,25 +274,28 @@ class Suggesting {
         case Standing::unseen:
           break;
       }
-      if (standing(work.leader, p) == Standing::unseen) ++out_.not_looked;
-      if (work.leaders == 1) out_.beside.push_back({work.leader, p, kind(work.leader, p)});
+      if (standing(work.leader, p) == Standing::unseen) not_looked_.insert(p);
+      if (work.fresh) out_.beside.push_back({work.leader, p, kind(work.leader, p)});
       rest.left.push_back(p);
     }
     out_.sets.push_back(std::move(set));
-    if (!rest.left.empty()) start(std::move(rest), next);
+    if (rest.left.size() == 1) return alone(rest.left, false);
+    if (!rest.left.empty()) go_on(std::move(rest));
   }
 
   const Library& library_;
   const Origins& origins_;
+  const Likeness64& alike_;
   Looks& looks_;
   Suggested out_;
+  std::set<std::uint32_t> not_looked_;
 };
 
 }  // namespace
 
 Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, const Origins& origins,
-                  Looks& looks) {
-  return Suggesting(library, origins, looks).run(candidates);
+                  const Likeness64& alike, Looks& looks) {
+  return Suggesting(library, origins, alike, looks).run(candidates);
 }
 
 }  // namespace millrace::dedupe

@@ -5,6 +5,7 @@
 //   shutter.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,14 +38,20 @@ struct Beside {
 struct Suggested {
   std::vector<SameSet> sets;
   std::vector<Beside> beside;
-  std::uint64_t not_looked = 0;  // pictures that were compared with too many others already, or could not be decoded
+  // Pictures that were not looked at against all that may be the same, or could not be decoded.
+  std::uint64_t not_looked = 0;
 };
 
-// How many that stay a picture is looked at against, at most: a thousand invoices on one form are a thousand pictures,
-// and not half a million looks.
-inline constexpr int kMostLeaders = 8;
+// Looks stay linear in the members: a thousand invoices on one form are a thousand pictures, and not half a million
+// looks. After three leaders, each of what is left is looked at against the eight that are most like it at 64 pixels,
+// and what this brings together is led by up to eight more. Of more than a thousand, the first by the rule are.
+inline constexpr int kFirstLeaders = 3, kMostLeaders = 8;
+inline constexpr std::size_t kNearest = 8, kMostBroughtTogether = 1000;
+
+// How much two pictures are alike at 64 x 64 pixels: more is more. The lower index first.
+using Likeness64 = std::function<float(std::uint32_t, std::uint32_t)>;
 
 Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, const Origins& origins,
-                  Looks& looks);
+                  const Likeness64& alike, Looks& looks);
 
 }  // namespace millrace::dedupe

@@ -69,10 +69,15 @@ class Suggest : public testing::Test {
     std::sort(out.begin(), out.end());
     return out;
   }
+  Suggested run(const std::vector<Candidate>& candidates) {
+    return suggest(candidates, library_, origins_, alike_, looks_);
+  }
   using Sets = std::vector<std::vector<std::uint32_t>>;
 
   Library library_;
   Origins origins_;
+  // Neighbours are most alike.
+  Likeness64 alike_ = [](std::uint32_t a, std::uint32_t b) { return -static_cast<float>(b - a); };
   Scripted looks_;
 };
 
@@ -81,32 +86,57 @@ TEST_F(Suggest, OnlyWhatWasLookedAtAgainstTheOneThatStays) {
   looks_.same(0, 2);
   looks_.same(2, 3);  // which is not the same as 0: no chain
   looks_.same(1, 3);
-  const Suggested out = suggest({all()}, library_, origins_, looks_);
+  const Suggested out = run({all()});
   EXPECT_EQ(sets_of(out), (Sets{{0, 2}, {1, 3}}));
   EXPECT_EQ(out.not_looked, 0U);
 }
 
 TEST_F(Suggest, EachOfTwelveInvoicesStays) {
   pictures(12);
-  const Suggested out = suggest({all()}, library_, origins_, looks_);
+  const Suggested out = run({all()});
   for (const auto& set : sets_of(out)) EXPECT_EQ(set.size(), 1U);
   EXPECT_EQ(out.sets.size(), 12U);
+  EXPECT_EQ(out.not_looked, 0U);
   EXPECT_EQ(out.beside.size(), 11U) << "each beside the first one that it was looked at against";
 }
 
 TEST_F(Suggest, LooksAreLinearInTheMembersAndWhatWasNotLookedAtIsSaid) {
-  pictures(1000);
-  looks_.same(998, 999);
-  const Suggested out = suggest({all()}, library_, origins_, looks_);
-  EXPECT_LE(looks_.looked_at(), 1000U * kMostLeaders);
-  EXPECT_EQ(out.not_looked, 1000U - kMostLeaders);
-  for (const auto& set : sets_of(out)) EXPECT_EQ(set.size(), 1U) << "998 and 999 were not looked at";
+  pictures(1500);
+  looks_.same(998, 999);    // of those that are most alike
+  looks_.same(3, 500);      // far apart: not looked at
+  looks_.same(1400, 1401);  // beyond the first thousand
+  const Suggested out = run({all()});
+  EXPECT_LE(looks_.looked_at(), 1500U * (kFirstLeaders + kNearest));
+  EXPECT_GE(out.not_looked, 1490U);
+  for (const auto& set : sets_of(out)) {
+    if (set.size() > 1) {
+      EXPECT_EQ(set, (std::vector<std::uint32_t>{998, 999}));
+    }
+  }
+}
+
+// Forty versions of each of thirty stills of one room.
+TEST_F(Suggest, CopiesAmongManyThatLookAlikeAreFound) {
+  pictures(1200);
+  for (std::uint32_t base = 0; base < 30; ++base) {
+    for (std::uint32_t a = 0; a < 40; ++a) {
+      for (std::uint32_t b = a + 1; b < 40; ++b) looks_.same(base + 30 * a, base + 30 * b);
+    }
+  }
+  alike_ = [](std::uint32_t a, std::uint32_t b) { return a % 30 == b % 30 ? 1.0F : 0.5F; };
+  Candidate first(all());
+  first.resize(900);
+  const Suggested out = run({first});
+  std::size_t together = 0;
+  for (const auto& set : sets_of(out)) together += set.size() == 30 ? 1 : 0;
+  EXPECT_EQ(together, 30U);
+  EXPECT_EQ(out.not_looked, 0U);
 }
 
 TEST_F(Suggest, WhatCannotBeDecodedIsNotSuggested) {
   pictures(2);
   looks_.say(0, 1, {.seen = false, .kind = Kind::same, .contained = Contained::both});
-  const Suggested out = suggest({all()}, library_, origins_, looks_);
+  const Suggested out = run({all()});
   EXPECT_EQ(sets_of(out), (Sets{{0}, {1}}));
   EXPECT_EQ(out.not_looked, 1U);
 }
@@ -114,9 +144,9 @@ TEST_F(Suggest, WhatCannotBeDecodedIsNotSuggested) {
 TEST_F(Suggest, APartGoesOnlyWhereTheWholeHasItsDetail) {
   pictures(2);
   looks_.part(1, 0, 1.0F);
-  EXPECT_EQ(sets_of(suggest({all()}, library_, origins_, looks_)), (Sets{{0, 1}}));
+  EXPECT_EQ(sets_of(run({all()})), (Sets{{0, 1}}));
   looks_.part(1, 0, 0.5F);
-  const Suggested out = suggest({all()}, library_, origins_, looks_);
+  const Suggested out = run({all()});
   ASSERT_EQ(out.sets.size(), 1U);
   ASSERT_EQ(out.sets[0].also_kept.size(), 1U);
   EXPECT_EQ(out.sets[0].also_kept[0].picture, 1U);
@@ -127,20 +157,20 @@ TEST_F(Suggest, AWholeNeverGoesForItsPart) {
   // The rule prefers the part; the whole leads all the same, and 2 is looked at against it.
   looks_.part(0, 1, 1.0F);
   looks_.same(1, 2);
-  Suggested out = suggest({all()}, library_, origins_, looks_);
+  Suggested out = run({all()});
   ASSERT_EQ(out.sets.size(), 1U);
   EXPECT_EQ(out.sets[0].pictures, (std::vector<std::uint32_t>{1, 0, 2}));
   EXPECT_TRUE(out.sets[0].part_of_first);
   // One with fewer pixels for it shows more, and stays beside it.
   looks_.part(0, 1, 0.5F);
-  out = suggest({{0, 1}}, library_, origins_, looks_);
+  out = run({{0, 1}});
   ASSERT_EQ(out.sets.size(), 1U);
   ASSERT_EQ(out.sets[0].also_kept.size(), 1U);
   EXPECT_EQ(out.sets[0].also_kept[0].picture, 1U);
   // A reference leads.
   looks_.part(0, 1, 1.0F);
   library_.files[0].reference = true;
-  out = suggest({{0, 1}}, library_, origins_, looks_);
+  out = run({{0, 1}});
   EXPECT_EQ(out.sets[0].pictures[0], 0U);
   EXPECT_EQ(out.sets[0].also_kept.size(), 1U);
 }
@@ -152,7 +182,7 @@ TEST_F(Suggest, KindsThatAreShownAndNotSuggested) {
                                                             {Kind::toned, GroupKind::recoloured},
                                                             {Kind::different, GroupKind::related}}};
   for (std::uint32_t i = 0; i < kinds.size(); ++i) looks_.say(0, i + 1, {.seen = true, .kind = kinds[i].first});
-  const Suggested out = suggest({all()}, library_, origins_, looks_);
+  const Suggested out = run({all()});
   ASSERT_EQ(out.beside.size(), kinds.size());
   for (std::size_t i = 0; i < kinds.size(); ++i) EXPECT_EQ(out.beside[i].kind, kinds[i].second);
   for (const auto& set : sets_of(out)) EXPECT_EQ(set.size(), 1U);
@@ -161,9 +191,9 @@ TEST_F(Suggest, KindsThatAreShownAndNotSuggested) {
 TEST_F(Suggest, SamePixelsAreToldFromSimilarOnes) {
   pictures(3);
   looks_.say(0, 1, {.seen = true, .same_pixels = true, .kind = Kind::same, .contained = Contained::both, .scale = 1});
-  EXPECT_TRUE(suggest({{0, 1}}, library_, origins_, looks_).sets[0].same_pixels);
+  EXPECT_TRUE(run({{0, 1}}).sets[0].same_pixels);
   looks_.same(0, 2);
-  EXPECT_FALSE(suggest({all()}, library_, origins_, looks_).sets[0].same_pixels);
+  EXPECT_FALSE(run({all()}).sets[0].same_pixels);
 }
 
 }  // namespace

@@ -65,12 +65,38 @@ std::array<float, 3> colour_outside(const Colour& picture, const Box& box) {
   return out;
 }
 
+// Nine in ten pixels of what lies outside the box are within two levels of its colour, on two sides that face each
+// other. Sky is not, and a black ground beside a thing is on one.
+bool is_drawn(const Colour& picture, const Box& box) {
+  const bool beside = box.left > 0 && box.right < picture[0].width();
+  const bool above = box.top > 0 && box.bottom < picture[0].height();
+  if (!beside && !above) return false;
+  const std::array<float, 3> colour = colour_outside(picture, box);
+  std::int64_t count = 0, near = 0;
+  for (int y = 0; y < picture[0].height(); ++y) {
+    const bool outer = y < box.top || y >= box.bottom;
+    for (int x = 0; x < picture[0].width(); ++x) {
+      if (!outer && x >= box.left && x < box.right) continue;
+      ++count;
+      float most = 0;
+      for (std::size_t c = 0; c < 3; ++c) most = std::max(most, std::fabs(picture[c].row(y)[x] - colour[c]));
+      near += most <= 2.5F ? 1 : 0;
+    }
+  }
+  return 10 * near >= 9 * count;
+}
+
 // What is frame in each, where the frames are not one and the same.
 struct Frames {
   Box target, source;
+  bool drawn_target, drawn_source;  // of one colour, as no camera makes it
   bool any = false;
 
-  Frames(const Colour& t, const Colour& s, const Affine& warp) : target(content_box(t)), source(content_box(s)) {
+  Frames(const Colour& t, const Colour& s, const Affine& warp)
+      : target(content_box(t)),
+        source(content_box(s)),
+        drawn_target(is_drawn(t, target)),
+        drawn_source(is_drawn(s, source)) {
     const bool framed_t = !(target == whole(t[0])), framed_s = !(source == whole(s[0]));
     any = framed_t || framed_s;
     if (!any) return;
@@ -98,10 +124,10 @@ struct Frames {
     return out;
   }
   bool plain_in_target(int x, int y) const {
-    return x < target.left || x >= target.right || y < target.top || y >= target.bottom;
+    return drawn_target && (x < target.left || x >= target.right || y < target.top || y >= target.bottom);
   }
   bool plain_in_source(int x, int y) const {
-    return x < source.left || x >= source.right || y < source.top || y >= source.bottom;
+    return drawn_source && (x < source.left || x >= source.right || y < source.top || y >= source.bottom);
   }
   bool in_target(int x, int y) const {
     return any && (x < target.left || x >= target.right || y < target.top || y >= target.bottom);
@@ -424,6 +450,7 @@ Verdict Looker::compare(const Raster& first, const Raster& second, const std::op
   out.plain = figures->plain;
   out.chroma = figures->chroma;
   out.shift = figures->shift;
+  out.drift = figures->drift;
   out.spread = figures->spread;
   out.correlation = static_cast<float>(correlation_of(s.sharp.fitted, s.sharp.other, s.inner));
   out.tone = static_cast<float>(exposure.tone);
@@ -434,12 +461,20 @@ Verdict Looker::compare(const Raster& first, const Raster& second, const std::op
 
   constexpr std::size_t kFewestWindows = 150;
   constexpr float kClean = 0.9F, kSoftFiltered = 3.8F, kShiftFiltered = 3.3F;
+  // True copies drift by 0.12 at most, those that are not clean by 0.29; views from a hand's breadth apart by 0.2 and
+  // more, and by 0.34 where that is taken for a filter.
+  constexpr float kDrift = 0.16F, kDriftFiltered = 0.32F;
   constexpr float kSpread = 0.25F, kAlike = 0.5F, kCorrelated = 0.93F, kAlone = 0.015F;
   constexpr double kGain = 1.14, kOnlyGain = 0.4, kTone = 33;
   const bool clean = out.sharpness < kClean;
   out.excess = std::max({out.soft / (clean ? Figures::kSoft : kSoftFiltered), out.plain / Figures::kPlain,
                          out.chroma / Figures::kChroma, out.shift / (clean ? Figures::kShift : kShiftFiltered)});
+  const float moved = out.drift / (clean ? kDrift : kDriftFiltered);
+  const bool nothing_else = out.excess <= 1;
+  out.excess = std::max(out.excess, moved);
   if (figures->windows < kFewestWindows) return out;
+  // Another view of the scene: everything has moved a little, each by its distance.
+  if (moved > 1 && nothing_else) return out;
   if (out.excess > 1) {
     if (out.spread >= kSpread || out.correlation <= kAlike) return out;
     out.kind = Kind::altered;

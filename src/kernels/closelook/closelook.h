@@ -15,7 +15,8 @@
 //  4. One monotone curve of tone with bounded slopes, so that it erases no text, and one change of saturation.
 //  5. Each luma is fitted from blurred versions of the other; the residual of the better direction is what stays.
 //  6. In windows of 8 pixels the residual is held against what this pair's noise and the detail around make likely:
-//     plain, blurred, of chroma, and what a local shift would explain.
+//     plain, blurred, of chroma, and what a local shift would explain. And how far these shifts go: a second view of a
+//     scene moves everything a little.
 //  7. The largest of these against thresholds.
 //
 // Exactness: float and double arithmetic in one fixed order, no library function but sqrt, floor and fabs, which IEEE
@@ -61,8 +62,9 @@ struct Verdict {
   // pictures are not the same.
   float excess = 0;
   float plain = 0, soft = 0, chroma = 0, shift = 0;  // step 6
-  float spread = 0;                                  // share of the windows that differ
-  float correlation = 0;                             // of the lumas after steps 4 and 5
+  float drift = 0;        // what local shifts are left of registration, in pixels: the 75th percentile
+  float spread = 0;       // share of the windows that differ
+  float correlation = 0;  // of the lumas after steps 4 and 5
   float tone = 0, gain = 0;
   float sharpness = 0;  // step 5: how far the filter is from doing nothing
   float scale = 0;      // pixels of the second picture to one of the first, along a side

@@ -294,6 +294,7 @@ std::optional<Figures> figures_of(Maps& maps) {
   valid = averaged(valid, 2);
   const Grid xx = averaged(maps.xx, 2), xy = averaged(maps.xy, 2), yy = averaged(maps.yy, 2), xr = averaged(maps.xr, 2),
              yr = averaged(maps.yr, 2), near = dilated(averaged(maps.activity, 1), 1);
+  std::vector<float> drifts;
   for (std::size_t i = 0; i < windows; ++i) {
     if (ok[i] == 0 || valid.values[i] <= 0.6F) continue;
     const float n = 1 / valid.values[i];
@@ -301,11 +302,18 @@ std::optional<Figures> figures_of(Maps& maps) {
     const float rx = xr.values[i] * n, ry = yr.values[i] * n;
     const float share_of = 1 / (a * c - b * b);
     const float explained = ((c * rx - b * ry) * rx + (a * ry - b * rx) * ry) * share_of;
+    // How far that shift is, where slopes both ways say it well.
+    const float trace = a + c, root = std::sqrt(std::max(0.0F, (a - c) * (a - c) + 4 * b * b));
+    if (0.5F * (trace - root) > 6) {
+      const float ux = (c * rx - b * ry) * share_of, uy = (a * ry - b * rx) * share_of;
+      drifts.push_back(std::sqrt(ux * ux + uy * uy));
+    }
     const float detail = 0.5F * share * saturated(near.values[i]);
     const float z = std::sqrt(std::max(0.0F, explained)) / std::sqrt(0.36F * noise * noise + detail * detail);
     out.shift = std::max(out.shift, z);
     out.excess.values[i] = std::max(out.excess.values[i], z / Figures::kShift);
   }
+  out.drift = drifts.size() > kEnough ? quantile(drifts, 0.75) : 0;
   return out;
 }
 
