@@ -15,7 +15,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever closelook::compare() may judge the same pictures differently.
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 // What the catalogue keeps of a look.
 struct Kept {
@@ -101,7 +101,7 @@ std::optional<closelook::Raster> raster_of(const Library& library, std::uint32_t
         (*file)->mtime_ns() != library.files[f].entry.mtime_ns)
       continue;
     auto print = fingerprint(**file, wanted, context.budget, cancelled, span);
-    if (!print || print->damaged) continue;
+    if (!print) continue;
     closelook::Raster out;
     out.width = print->thumbnail.width;
     out.height = print->thumbnail.height;

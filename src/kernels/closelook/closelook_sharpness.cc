@@ -192,6 +192,7 @@ void fit_sharpness(const Plane& first, const Plane& second, const Plane& valid, 
   const double error_forth = error_of(second, out.fitted, valid), error_back = error_of(first, scratch.guess, valid);
   const bool forwards = error_forth <= error_back;
   out.weights = forwards ? forth : back;
+  out.forwards = forwards;
   out.error = std::min(error_forth, error_back);
   if (forwards) {
     copy(second, out.other);

@@ -125,7 +125,8 @@ void apply_tone(const Tone& tone, const Colour& from, Colour& to);
 struct Sharpness {
   Plane fitted, other, residual;  // the residual is 0 where not valid
   std::array<double, 5> weights{};
-  double error = 0;  // rms, each residual at most 30
+  bool forwards = true;  // the first was filtered; else the second
+  double error = 0;      // rms, each residual at most 30
   double deviation() const;
 };
 struct SharpScratch {

@@ -1,0 +1,122 @@
+#include "src/kernels/closelook/closelook_frames.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace millrace::closelook {
+namespace {
+
+// The colour of a frame: the median of each channel outside the box.
+std::array<float, 3> colour_outside(const Colour& picture, const Box& box) {
+  std::array<float, 3> out{};
+  for (std::size_t c = 0; c < 3; ++c) {
+    std::array<std::uint32_t, 256> histogram{};
+    std::uint64_t count = 0, sum = 0;
+    for (int y = 0; y < picture[c].height(); ++y) {
+      const bool outer = y < box.top || y >= box.bottom;
+      for (int x = 0; x < picture[c].width(); ++x) {
+        if (!outer && x >= box.left && x < box.right) continue;
+        ++histogram[static_cast<std::size_t>(std::clamp(picture[c].row(y)[x] + 0.5F, 0.0F, 255.0F))];
+        ++count;
+      }
+    }
+    std::size_t level = 0;
+    while (level < 255 && 2 * (sum += histogram[level]) < count) ++level;
+    out[c] = static_cast<float>(level);
+  }
+  return out;
+}
+
+// Nine in ten pixels of what lies outside the box are within two levels of its colour, on two sides that face each
+// other. Sky is not, and a black ground beside a thing is on one.
+bool is_drawn(const Colour& picture, const Box& box) {
+  const bool beside = box.left > 0 && box.right < picture[0].width();
+  const bool above = box.top > 0 && box.bottom < picture[0].height();
+  if (!beside && !above) return false;
+  const std::array<float, 3> colour = colour_outside(picture, box);
+  std::int64_t count = 0, near = 0;
+  for (int y = 0; y < picture[0].height(); ++y) {
+    const bool outer = y < box.top || y >= box.bottom;
+    for (int x = 0; x < picture[0].width(); ++x) {
+      if (!outer && x >= box.left && x < box.right) continue;
+      ++count;
+      float most = 0;
+      for (std::size_t c = 0; c < 3; ++c) most = std::max(most, std::fabs(picture[c].row(y)[x] - colour[c]));
+      near += most <= 2.5F ? 1 : 0;
+    }
+  }
+  return 10 * near >= 9 * count;
+}
+
+}  // namespace
+
+Frames::Frames(const Colour& t, const Colour& s, const Affine& warp)
+    : target(content_box(t)),
+      source(content_box(s)),
+      drawn_target(is_drawn(t, target)),
+      drawn_source(is_drawn(s, source)) {
+  const bool framed_t = !(target == whole(t[0])), framed_s = !(source == whole(s[0]));
+  any = framed_t || framed_s;
+  if (!any) return;
+  constexpr double kNear = 4;
+  const Affine back = warp.inverse();
+  const auto far = [&](int x, int y, int left, int top) {
+    const double u = back.u(x - 0.5, y - 0.5) + 0.5, v = back.v(x - 0.5, y - 0.5) + 0.5;
+    return std::max(std::fabs(u - left), std::fabs(v - top));
+  };
+  bool one = far(source.left, source.top, target.left, target.top) < kNear &&
+             far(source.right, source.bottom, target.right, target.bottom) < kNear;
+  if (!one && framed_t && framed_s) {
+    const auto a = colour_outside(t, target), b = colour_outside(s, source);
+    float most = 0;
+    for (std::size_t c = 0; c < 3; ++c) most = std::max(most, std::fabs(a[c] - b[c]));
+    one = most <= 25;
+  }
+  if (one) any = false;
+}
+// Of each by itself, whether the other has the same or not.
+std::int64_t mark_valid(const Affine& warp, const Frames& frames, const Plane& source, Plane& valid) {
+  std::int64_t count = 0;
+  for (int y = 0; y < valid.height(); ++y) {
+    float* const out = valid.row(y);
+    const Span1 in = inside_row(warp, y, valid.width(), source.width(), source.height(), 0.5);
+    for (int x = 0; x < valid.width(); ++x) {
+      const bool seen =
+          x >= in.begin && x < in.end && !(frames.in_target(x, y) && frames.in_source(warp.u(x, y), warp.v(x, y)));
+      out[x] = seen ? 1.0F : 0.0F;
+      count += seen ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+std::int64_t erode(const Plane& from, Plane& scratch, Plane& to) {
+  constexpr int kReach = 3;
+  const int w = from.width(), h = from.height();
+  scratch.size(w, h);
+  to.size(w, h);
+  for (int y = 0; y < h; ++y) {
+    const float* in = from.row(y);
+    float* const out = scratch.row(y);
+    for (int x = 0; x < w; ++x) {
+      float least = 1;
+      for (int i = std::max(0, x - kReach); i <= std::min(w - 1, x + kReach); ++i) least = std::min(least, in[i]);
+      out[x] = least;
+    }
+  }
+  std::int64_t count = 0;
+  for (int y = 0; y < h; ++y) {
+    float* const out = to.row(y);
+    std::copy_n(scratch.row(y), w, out);
+    for (int j = std::max(0, y - kReach); j <= std::min(h - 1, y + kReach); ++j) {
+      const float* in = scratch.row(j);
+      for (int x = 0; x < w; ++x) out[x] = std::min(out[x], in[x]);
+    }
+    out[0] = out[w - 1] = 0;
+    if (y == 0 || y == h - 1) std::fill_n(out, w, 0.0F);
+    for (int x = 0; x < w; ++x) count += out[x] > 0 ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace millrace::closelook

@@ -1,0 +1,60 @@
+// Enters: two registered pictures.
+// Leaves: what is a plain frame in each, what of the one the other shows, and where both can be compared.
+// Never: used from outside this folder.
+#pragma once
+
+#include <cstdint>
+
+#include "src/kernels/closelook/closelook_steps.h"
+
+namespace millrace::closelook {
+
+inline Box whole(const Plane& plane) { return {0, 0, plane.width(), plane.height()}; }
+
+// What is frame in each, where the frames are not one and the same.
+struct Frames {
+  Box target, source;
+  bool drawn_target, drawn_source;  // of one colour, as no camera makes it
+  bool any = false;
+
+  Frames(const Colour& t, const Colour& s, const Affine& warp);
+  Frames halved() const {
+    Frames out = *this;
+    for (Box* box : {&out.target, &out.source})
+      *box = {box->left / 2, box->top / 2, (box->right + 1) / 2, (box->bottom + 1) / 2};
+    return out;
+  }
+  bool plain_in_target(int x, int y) const {
+    return drawn_target && (x < target.left || x >= target.right || y < target.top || y >= target.bottom);
+  }
+  bool plain_in_source(int x, int y) const {
+    return drawn_source && (x < source.left || x >= source.right || y < source.top || y >= source.bottom);
+  }
+  bool in_target(int x, int y) const {
+    return any && (x < target.left || x >= target.right || y < target.top || y >= target.bottom);
+  }
+  bool in_source(double u, double v) const {
+    return any &&
+           (u < source.left - 0.5 || u >= source.right - 0.5 || v < source.top - 0.5 || v >= source.bottom - 0.5);
+  }
+};
+
+// 1 where both are seen and not both are frame; how many.
+std::int64_t mark_valid(const Affine& warp, const Frames& frames, const Plane& source, Plane& valid);
+// Away from the edges of what is valid, and from the target's own; how many.
+std::int64_t erode(const Plane& from, Plane& scratch, Plane& to);
+
+// The share of `of` that lies outside `other` and is no frame.
+template <class InFrame>
+double share_alone(const Affine& warp, const Plane& of, const Plane& other, const InFrame& in_frame) {
+  std::int64_t count = 0;
+  for (int y = 0; y < of.height(); ++y) {
+    const Span1 in = inside_row(warp, y, of.width(), other.width(), other.height(), 0.5);
+    for (int x = 0; x < of.width(); ++x) {
+      if ((x < in.begin || x >= in.end) && !in_frame(x, y)) ++count;
+    }
+  }
+  return static_cast<double>(count) / (static_cast<double>(of.width()) * of.height());
+}
+
+}  // namespace millrace::closelook

@@ -1,0 +1,193 @@
+#include "src/kernels/closelook/closelook_pair.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace millrace::closelook {
+namespace {
+
+Affine box_to_box(const Box& from, const Box& to) {
+  const double sx = static_cast<double>(to.right - to.left) / (from.right - from.left);
+  const double sy = static_cast<double>(to.bottom - to.top) / (from.bottom - from.top);
+  Affine out;
+  out.m = {sx, 0, to.left - 0.5 - (from.left - 0.5) * sx, 0, sy, to.top - 0.5 - (from.top - 0.5) * sy};
+  return out;
+}
+
+Affine in_pixels(const std::array<float, 6>& m, const Plane& from, const Plane& to) {
+  std::array<double, 6> d;
+  for (std::size_t i = 0; i < 6; ++i) d[i] = static_cast<double>(m[i]);
+  const double w = from.width(), h = from.height(), sw = to.width(), sh = to.height();
+  // From pixels to shares of a side and back.
+  Affine out;
+  out.m = {d[1] * sw / w, d[2] * sw / h, 0, d[4] * sh / w, d[5] * sh / h, 0};
+  out.m[2] = (d[0] + d[1] * (0.5 / w - 0.5) + d[2] * (0.5 / h - 0.5) + 0.5) * sw - 0.5;
+  out.m[5] = (d[3] + d[4] * (0.5 / w - 0.5) + d[5] * (0.5 / h - 0.5) + 0.5) * sh - 0.5;
+  return out;
+}
+
+double correlation_of(const Plane& a, const Plane& b, const Plane& valid) {
+  double n = 0, sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
+  for (int y = 0; y < a.height(); ++y) {
+    const float *p = a.row(y), *q = b.row(y), *in = valid.row(y);
+    for (int x = 0; x < a.width(); ++x) {
+      if (in[x] == 0) continue;
+      const double u = static_cast<double>(p[x]), v = static_cast<double>(q[x]);
+      n += 1;
+      sa += u;
+      sb += v;
+      saa += u * u;
+      sbb += v * v;
+      sab += u * v;
+    }
+  }
+  if (n == 0) return 0;
+  const double va = saa / n - sa / n * (sa / n), vb = sbb / n - sb / n * (sb / n);
+  if (va < 0.01 || vb < 0.01) return 0;
+  return (sab / n - sa / n * (sb / n)) / std::sqrt(va * vb);
+}
+
+// How much the filter changes, against what there is of detail: on a soft picture its weights say little.
+double effect_of(const Plane& before, const Plane& after, const Plane& soft, const Plane& valid) {
+  double n = 0, sum = 0, square = 0, detail = 0;
+  for (int y = 0; y < valid.height(); ++y) {
+    const float *b = before.row(y), *a = after.row(y), *s = soft.row(y), *in = valid.row(y);
+    for (int x = 0; x < valid.width(); ++x) {
+      if (in[x] == 0) continue;
+      const double d = static_cast<double>(a[x] - b[x]), e = static_cast<double>(b[x] - s[x]);
+      n += 1;
+      sum += d;
+      square += d * d;
+      detail += e * e;
+    }
+  }
+  if (n == 0) return 0;
+  return std::sqrt(std::max(0.0, square / n - sum / n * (sum / n)) / (detail / n + 1));
+}
+
+}  // namespace
+
+Affine between(const Affine& warp, const Plane& from, const Plane& to, const Plane& new_from, const Plane& new_to) {
+  return warp.rescaled(
+      static_cast<double>(new_from.width()) / from.width(), static_cast<double>(new_from.height()) / from.height(),
+      static_cast<double>(new_to.width()) / to.width(), static_cast<double>(new_to.height()) / to.height());
+}
+
+std::optional<Affine> Pair::register_coarsely(const Colour& a, const Colour& b,
+                                              const std::optional<std::array<float, 6>>& start) {
+  luma_of(a, luma_a);
+  luma_of(b, luma_b);
+  const Box all_a = whole(luma_a), all_b = whole(luma_b), box_a = content_box(a), box_b = content_box(b);
+  std::vector<Affine> starts = {box_to_box(all_a, all_b)};
+  if (!(box_a == all_a) || !(box_b == all_b)) {
+    starts.push_back(box_to_box(box_a, box_b));
+    starts.push_back(box_to_box(all_a, box_b));
+    starts.push_back(box_to_box(box_a, all_b));
+  }
+  if (start) starts.push_back(in_pixels(*start, luma_a, luma_b));
+  Plane small_a, small_b;
+  const double quarter = std::max(luma_a.width(), luma_a.height()) >= 200 ? 0.25 : 0.5;
+  shrink(luma_a, quarter, small_a);
+  shrink(luma_b, quarter, small_b);
+  blur(small_a, 1, soft_a);
+  blur(small_b, 1, soft_b);
+  std::optional<Affine> best;
+  double least = 0;
+  for (const Affine& from : starts) {
+    const Affine at = between(from, luma_a, luma_b, small_a, small_b);
+    if (!(at.scale() > 0.2 && at.scale() < 5)) continue;
+    const Fit fit = register_luma(soft_a, soft_b, at, 8, fitting);
+    if (fit.overlap < 0.15) continue;
+    // Little in common fits more easily.
+    const double misfit = fit.misfit / std::sqrt(std::sqrt(fit.overlap));
+    if (best && misfit >= least) continue;
+    best = fit.warp;
+    least = misfit;
+  }
+  if (!best) return best;
+  blur(luma_a, 1.2, soft_a);
+  blur(luma_b, 1.2, soft_b);
+  return register_luma(soft_a, soft_b, between(*best, small_a, small_b, luma_a, luma_b), 6, fitting).warp;
+}
+
+Affine Pair::register_at_half(const Affine& warp) {
+  shrink(luma_a, 0.5, half_a);
+  shrink(luma_b, 0.5, half_b);
+  blur(half_a, 1, soft_a);
+  blur(half_b, 1, soft_b);
+  const Fit fit = register_luma(soft_a, soft_b, between(warp, luma_a, luma_b, half_a, half_b), 5, fitting);
+  return between(fit.warp, half_a, half_b, luma_a, luma_b);
+}
+
+std::optional<Tone> Pair::find_tone(const Affine& warp, const Frames& frames) {
+  for (Plane& plane : moved) plane.size(target[0].width(), target[0].height());
+  warp_cubic(source, warp, moved);
+  return tone_of(target, source[0], warp, frames, 2);
+}
+
+std::optional<Tone> Pair::guess_tone(const Affine& warp, const Frames& frames) {
+  shrink(target, 0.5, small_target);
+  shrink(source, 0.5, small_source);
+  const Affine half = between(warp, target[0], source[0], small_target[0], small_source[0]);
+  for (std::size_t c = 0; c < 3; ++c) {
+    moved[c].size(small_target[0].width(), small_target[0].height());
+    warp_linear(small_source[c], half, moved[c]);
+  }
+  return tone_of(small_target, small_source[0], half, frames.halved(), 1);
+}
+
+std::optional<Tone> Pair::tone_of(const Colour& to, const Plane& from, const Affine& warp, const Frames& frames,
+                                  double sigma) {
+  valid.size(to[0].width(), to[0].height());
+  if (mark_valid(warp, frames, from, valid) < kFewestPixels) return std::nullopt;
+  for (std::size_t c = 0; c < 3; ++c) {
+    blur(to[c], sigma, soft_target[c]);
+    blur(moved[c], sigma, soft_source[c]);
+  }
+  return fit_tone(soft_source, soft_target, valid);
+}
+
+Affine Pair::register_toned(const Affine& warp, const Tone& tone) {
+  apply_tone(tone, source, toned);
+  luma_of(target, luma_a);
+  luma_of(toned, luma_b);
+  blur(luma_a, 0.8, soft_a);
+  blur(luma_b, 0.8, soft_b);
+  return register_luma(soft_a, soft_b, warp, 3, fitting).warp;
+}
+
+std::optional<Measured> Pair::measure(const Tone& tone) {
+  apply_tone(tone, moved, toned);
+  luma_of(target, luma_a);
+  luma_of(toned, luma_b);
+  if (erode(valid, scratch, inner) < kFewestPixels) return std::nullopt;
+  fit_sharpness(luma_b, luma_a, inner, sharpening, sharp);
+  measure_windows(sharp, toned, target, inner, windows, maps);
+  auto figures = figures_of(maps);
+  if (!figures) return std::nullopt;
+  Measured out;
+  out.figures = std::move(*figures);
+  out.correlation = correlation_of(sharp.fitted, sharp.other, inner);
+  out.sharpness = sharp.deviation();
+  const Plane& before = sharp.forwards ? luma_b : luma_a;
+  blur(before, 4, scratch);
+  constexpr double kLittleFilter = 0.9, kLittleEffect = 0.1;
+  out.clean = out.sharpness < kLittleFilter ||
+              effect_of(before, sharp.forwards ? sharp.fitted : sharp.other, scratch, inner) < kLittleEffect;
+  const Figures& f = out.figures;
+  constexpr float kSoftFiltered = 3.8F, kShiftFiltered = 3.3F;
+  out.excess = std::max({f.soft / (out.clean ? Figures::kSoft : kSoftFiltered), f.plain / Figures::kPlain,
+                         f.chroma / Figures::kChroma, f.shift / (out.clean ? Figures::kShift : kShiftFiltered)});
+  // Much flat ground, and strokes on it.
+  constexpr float kFlat = 3, kStroke = 10;
+  std::size_t flat = 0, strokes = 0;
+  for (std::size_t i = 0; i < maps.activity.values.size(); ++i) {
+    if (f.excess.values.empty() || maps.count.values[i] < 32) continue;
+    flat += maps.activity.values[i] < kFlat ? 1 : 0;
+    strokes += maps.activity.values[i] > kStroke ? 1 : 0;
+  }
+  out.drawn = 3 * flat >= f.windows && 50 * strokes >= f.windows;
+  return out;
+}
+
+}  // namespace millrace::closelook

@@ -1,0 +1,68 @@
+// Enters: rasters of two pictures.
+// Leaves: where they meet, the tone between them, and what is left when both are taken away.
+// Never: used from outside this folder.
+#pragma once
+
+#include <optional>
+
+#include "src/kernels/closelook/closelook_frames.h"
+#include "src/kernels/closelook/closelook_windows.h"
+
+namespace millrace::closelook {
+
+inline constexpr std::int64_t kFewestPixels = 400;
+
+// What is left between two registered pictures.
+struct Measured {
+  Figures figures;
+  double correlation = 0;  // of the lumas, tone and sharpness made equal
+  double sharpness = 0;    // how far the filter is from doing nothing, by its weights
+  bool clean = true;       // the filter does little
+  bool drawn = false;      // fine strokes on flat ground
+  float excess = 0;        // the worst of the figures over its threshold, but for the drift
+};
+
+// What comparing takes, kept from pair to pair.
+struct Pair {
+  FitScratch fitting;
+  SharpScratch sharpening;
+  WindowScratch windows;
+  Maps maps;
+  Sharpness sharp;
+  Colour target, source, soft_target, soft_source, moved, toned;
+  Colour small_target, small_source;
+  Plane luma_a, luma_b, soft_a, soft_b, half_a, half_b, valid, inner, scratch;
+
+  // The best of several starts at a quarter of the size, then at that of the given rasters.
+  std::optional<Affine> register_coarsely(const Colour& a, const Colour& b,
+                                          const std::optional<std::array<float, 6>>& start);
+  // Of luma_a and luma_b, at half their size.
+  Affine register_at_half(const Affine& warp);
+  // Of target and source, the tone applied to the latter first.
+  Affine register_toned(const Affine& warp, const Tone& tone);
+  // The source on the target's raster in `moved`, and the tone that brings it to the target's. Nothing where they
+  // hardly meet.
+  std::optional<Tone> find_tone(const Affine& warp, const Frames& frames);
+  // The same for registration alone: at half the size, in straight lines between pixels.
+  std::optional<Tone> guess_tone(const Affine& warp, const Frames& frames);
+  // Of what lies in `moved` and `valid`. Nothing where too little can be compared.
+  std::optional<Measured> measure(const Tone& tone);
+
+ private:
+  std::optional<Tone> tone_of(const Colour& to, const Plane& from, const Affine& warp, const Frames& frames,
+                              double sigma);
+};
+
+// As a warp is between rasters of other sizes.
+Affine between(const Affine& warp, const Plane& from, const Plane& to, const Plane& new_from, const Plane& new_to);
+
+// The same in tiles of the target's own pitch: what is finer than the first look resolves.
+struct Tile {
+  Measured measured;
+  std::array<int, 4> place{};  // in the target
+};
+// The tile that differs most; nothing where none can be compared. Uses up what lies in `pair`.
+std::optional<Tile> look_at_tiles(Pair& pair, const Colour& target, const Colour& source, const Affine& warp,
+                                  const Tone& tone);
+
+}  // namespace millrace::closelook
