@@ -141,14 +141,13 @@ class Look:
             a, b = self.rows[names[pair["a"]]], self.rows[names[pair["b"]]]
             if counted and a["group"] != b["group"] and (self.best is None or pair.get("score", 0) > self.best[0]):
                 self.best = (pair.get("score", 0), names[pair["a"]], names[pair["b"]])
-            if "place" not in pair:
-                continue
-            # Where the two show the same window upright, the altered one's place is also the other's.
-            for one, other in ((a, b), (b, a)):
-                whole = "window" not in other and not other["edit"].startswith("frame")
-                of_one = one["expected"] == "altered" and other["expected"] == "copy" and one["base"] == other["base"]
-                if of_one and whole:
-                    self.places[os.path.basename(one["path"])].append(overlaps(pair["place"], one["place"]))
+        # A member's place is marked against the one that it was looked at against, which has none.
+        others = [self.rows[n] for n, member in zip(names, group["members"]) if "place" not in member]
+        for name, member in zip(names, group["members"]):
+            row = self.rows[name]
+            beside_copy = any(o["expected"] == "copy" and o["base"] == row["base"] for o in others)
+            if "place" in member and row["expected"] == "altered" and row.get("place") and beside_copy:
+                self.places[os.path.basename(row["path"])].append(overlaps(member["place"], row["place"]))
 
     def relatives(self, name):
         """Those of one's base that it was found with: the original and its copies."""

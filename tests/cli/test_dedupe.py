@@ -30,7 +30,7 @@ def names(group):
 
 
 def groups(result, *kinds):
-    return sorted(names(g) for g in result["groups"] if g["kind"] in (kinds or ("identical", "similar")))
+    return sorted(names(g) for g in result["groups"] if g["kind"] in (kinds or ("identical", "same pixels", "similar")))
 
 
 def kept(group):
@@ -288,7 +288,9 @@ def test_bursts_stay_apart(tmp_path, folder):
     for group in groups(result):
         assert len([n for n in group if n.startswith("burst")]) <= 1
     joined, _ = dedupe(tmp_path, folder, "--bursts", "join")
-    assert any(len([n for n in g if n.startswith("burst")]) > 1 for g in groups(joined))
+    frames = [[m for m in g["members"] if os.path.basename(m["path"]).startswith("burst")] for g in joined["groups"]]
+    assert any(len(of_group) == 4 for of_group in frames)
+    assert all(m["keep"] for of_group in frames for m in of_group)
 
 
 def test_sidecars_and_film_belong_to_their_picture(tmp_path, folder):
