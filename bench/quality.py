@@ -2,9 +2,10 @@
 
   quality.py VERSIONS_FOLDER PROGRAM WORK_FOLDER
 
-A pair counts as found when both files stand in one `identical` or `similar` group. Every pair of files of one base that
-truth.json calls the same is to be found; every other found pair is false. "easy" leaves the turned and mirrored versions
-out, as files; "all" is run with --orientations.
+A pair counts as found when groups that tell of one picture (`identical`, `same pixels`, `similar`, `altered`, `recoloured`)
+connect its files. Every pair of files of one base that truth.json calls the same is to be found: recall. Precision is of
+what is suggested: a file to go, for one that stays, is right where truth.json calls the two the same. czkawka suggests all
+but one of each group. "easy" leaves the turned and mirrored versions out, as files; "all" is run with --orientations.
 """
 
 import itertools
@@ -24,7 +25,26 @@ def pairs_of(groups):
     return found
 
 
-def figures(found, truth, names):
+def connected(groups):
+    """Groups that share members, joined."""
+    parent = {}
+
+    def root(name):
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    for members in groups:
+        for name in members[1:]:
+            parent[root(name)] = root(members[0])
+    joined = {}
+    for name in parent:
+        joined.setdefault(root(name), []).append(name)
+    return list(joined.values())
+
+
+def figures(result, truth, names):
+    found, suggested = result
     names = [n for n in names if n in truth]
     by_base = {}
     for name in names:
@@ -35,14 +55,15 @@ def figures(found, truth, names):
         same.update(itertools.combinations(whole, 2))
     kept = set(names)
     found = {p for p in found if p[0] in kept and p[1] in kept}
-    true = len(found & same)
+    suggested = {p for p in suggested if p[0] in kept and p[1] in kept}
     return {
         "files": len(names),
         "true_pairs": len(same),
         "found": len(found),
-        "precision": true / len(found) if found else 1.0,
-        "recall": true / len(same) if same else 1.0,
-        "false": sorted(found - same),
+        "suggested": len(suggested),
+        "precision": len(suggested & same) / len(suggested) if suggested else 1.0,
+        "recall": len(found & same) / len(same) if same else 1.0,
+        "false": sorted(suggested - same),
         "missed": sorted(same - found),
     }
 
@@ -58,8 +79,15 @@ def run_millrace(program, folder, work, *options):
     seconds = time.monotonic() - start
     assert done.returncode in (0, 3), done.returncode
     result = json.loads(out.read_text())
-    groups = [[os.path.basename(m["path"]) for m in g["members"]] for g in result["groups"] if g["kind"] in ("identical", "similar")]
-    return pairs_of(groups), seconds, result["totals"]
+    groups, suggested = [], set()
+    for group in result["groups"]:
+        if group["kind"] not in ("identical", "same pixels", "similar", "altered", "recoloured"):
+            continue
+        groups.append([os.path.basename(m["path"]) for m in group["members"]])
+        stays = next(os.path.basename(m["path"]) for m in group["members"] if m["keep"])
+        goes = [os.path.basename(m["path"]) for m in group["members"] if not m["keep"]]
+        suggested.update(tuple(sorted((stays, name))) for name in goes)
+    return (pairs_of(connected(groups)), suggested), seconds, result["totals"]
 
 
 def run_czkawka(folder, level=5):
@@ -71,11 +99,13 @@ def run_czkawka(folder, level=5):
     start = time.monotonic()
     groups = finder.find_similar()
     seconds = time.monotonic() - start
-    return pairs_of([[os.path.basename(str(getattr(item, "path", item))) for item in group] for group in groups]), seconds
+    names = [[os.path.basename(str(getattr(item, "path", item))) for item in group] for group in groups]
+    # It names no one to keep: whichever stays, these pairs are what it suggests by.
+    return (pairs_of(names), pairs_of(names)), seconds
 
 
 def show(label, f, worst=0):
-    print(f"{label:34} files {f['files']:4}  pairs {f['true_pairs']:5}  precision {f['precision']:.4f}  recall {f['recall']:.4f}")
+    print(f"{label:34} files {f['files']:4}  pairs {f['true_pairs']:5}  suggested {f['suggested']:5}  precision {f['precision']:.4f}  recall {f['recall']:.4f}")
     if worst:
         for kind in ("false", "missed"):
             for pair in f[kind][:worst]:

@@ -80,7 +80,7 @@ struct Verdict {
 class Looker {
  public:
   // Bytes that a comparison takes beside the rasters, at most.
-  static constexpr std::uint64_t kMemory = 96ULL << 20;
+  static constexpr std::uint64_t kMemory = 112ULL << 20;
 
   Looker();
   ~Looker();
