@@ -185,9 +185,8 @@ Verdict Looker::compare(const Raster& first, const Raster& second, const std::op
   const bool more_a = out.first_alone > kAlone, more_b = out.second_alone > kAlone;
   if (more_a && more_b) {
     out.kind = Kind::framed;
-  } else if ((exposure.gain > kGain || exposure.gain < 1 / kGain) && exposure.rest < kOnlyGain) {
-    out.kind = Kind::toned;
-  } else if (exposure.tone > kTone) {
+  } else if (exposure.tone > kTone ||
+             ((exposure.gain > kGain || exposure.gain < 1 / kGain) && exposure.rest < kOnlyGain)) {
     out.kind = Kind::toned;
   } else {
     out.kind = Kind::same;

@@ -39,7 +39,7 @@ void Blur(const Plane& from, const Taps& taps, float* line, Plane& to) {
     while (at < 0 || at >= size) at = at < 0 ? -1 - at : 2 * size - 1 - at;
     return at;
   };
-  const float *up[kMostReach + 1], *down[kMostReach + 1];
+  const float *up[kMostReach + 1] = {}, *down[kMostReach + 1] = {};
   float* const middle = line + kMostReach;
   for (int y = 0; y < h; ++y) {
     for (int k = 0; k <= reach; ++k) {

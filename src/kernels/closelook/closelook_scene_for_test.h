@@ -83,11 +83,12 @@ inline Raster show(const Scene& scene, const Shown& shown) {
         sum = {255, 255, 255};
       } else {
         for (int k = 0; k < 4; ++k) {
+          const int across = k % 2, down = k / 2;
           const float u = shown.left + (shown.right - shown.left) *
-                                           (static_cast<float>(x) + 0.25F + 0.5F * static_cast<float>(k % 2)) /
+                                           (static_cast<float>(x) + 0.25F + 0.5F * static_cast<float>(across)) /
                                            static_cast<float>(shown.width);
           const float v = shown.top + (shown.bottom - shown.top) *
-                                          (static_cast<float>(y) + 0.25F + 0.5F * static_cast<float>(k / 2)) /
+                                          (static_cast<float>(y) + 0.25F + 0.5F * static_cast<float>(down)) /
                                           static_cast<float>(shown.height);
           Colours c = scene.at(u, v);
           if (std::hypot(u - shown.dot_x, v - shown.dot_y) < shown.dot) c = {230, 20, 20};

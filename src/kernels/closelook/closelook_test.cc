@@ -16,7 +16,8 @@ Verdict compare(const Raster& a, const Raster& b, const std::optional<std::array
 }
 
 TEST(CloseLook, BlurEqualsItsReferenceAtEveryLevel) {
-  for (const auto& [w, h] : {std::pair{1, 1}, {3, 70}, {16, 16}, {37, 5}, {130, 67}}) {
+  for (const auto& size : {std::pair{1, 1}, {3, 70}, {16, 16}, {37, 5}, {130, 67}}) {
+    const int w = size.first, h = size.second;
     Plane from, fast, slow;
     from.size(w, h);
     const auto bytes = random_bytes(static_cast<std::size_t>(w) * static_cast<std::size_t>(h), 3);
