@@ -39,17 +39,19 @@ void Blur(const Plane& from, const Taps& taps, float* line, Plane& to) {
     while (at < 0 || at >= size) at = at < 0 ? -1 - at : 2 * size - 1 - at;
     return at;
   };
-  const float *up[kMostReach + 1] = {}, *down[kMostReach + 1] = {};
+  std::array<const float*, kMostReach + 1> up, down;
+  up.fill(from.row(0));
+  down.fill(from.row(0));
   float* const middle = line + kMostReach;
   for (int y = 0; y < h; ++y) {
     for (int k = 0; k <= reach; ++k) {
-      up[k] = from.row(mirrored(y - k, h));
-      down[k] = from.row(mirrored(y + k, h));
+      up[static_cast<std::size_t>(k)] = from.row(mirrored(y - k, h));
+      down[static_cast<std::size_t>(k)] = from.row(mirrored(y + k, h));
     }
     for (int x = 0; x < w; x += 16) {
       Lot sum = Lot::all(taps.weight[0]) * Lot::at(up[0] + x);
-      for (int k = 1; k <= reach; ++k)
-        sum += Lot::all(taps.weight[static_cast<std::size_t>(k)]) * (Lot::at(up[k] + x) + Lot::at(down[k] + x));
+      for (std::size_t k = 1; k <= static_cast<std::size_t>(reach); ++k)
+        sum += Lot::all(taps.weight[k]) * (Lot::at(up[k] + x) + Lot::at(down[k] + x));
       sum.put(middle + x);
     }
     for (int k = 0; k < reach; ++k) {
