@@ -1,6 +1,6 @@
 """The benches: this project and its peers on the same inputs, in the same run.
 
-  run.py [NAME...]   hash, hash-fast, join, quality, scale, render; all of them without a name
+  run.py [NAME...]   hash, hash-fast, join, quality, closelook, scale, render; all of them without a name
 """
 
 import concurrent.futures
@@ -131,8 +131,17 @@ def bench_render():
     subprocess.run([PYTHON, ROOT / "bench/render.py", PROGRAM, WORK / "render"], check=True)
 
 
-BENCHES = {"hash": bench_hash, "hash-fast": bench_hash_fast, "join": bench_join, "quality": bench_quality, "scale": bench_scale,
-           "render": bench_render}
+def bench_closelook():
+    pictures = WORK / "lookalikes"
+    if not (pictures / "truth.json").exists():
+        data = ROOT.parent / "shared/data"
+        extra = ["--data", data] if data.is_dir() else []
+        subprocess.run([PYTHON, ROOT / "bench/recipes/lookalikes.py", pictures, *extra], check=True)
+    subprocess.run([PYTHON, ROOT / "bench/closelook.py", pictures, "--program", PROGRAM, "--czkawka"], check=True)
+
+
+BENCHES = {"hash": bench_hash, "hash-fast": bench_hash_fast, "join": bench_join, "quality": bench_quality,
+           "closelook": bench_closelook, "scale": bench_scale, "render": bench_render}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHES:
