@@ -290,8 +290,7 @@ class Grouping {
     group.kind = set.pictures.size() == 1 ? GroupKind::identical
                  : set.same_pixels        ? GroupKind::same_pixels
                                           : GroupKind::similar;
-    group.members = rank_members(library_, origins_, files, criteria_);
-    if (set.part_of_first) lead_with(library_, set.pictures[0], group.members);
+    group.members = rank_members(library_, origins_, files, criteria_, set.part_of_first ? set.pictures[0] : kNone);
     for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
     if (bytewise == Bytewise::yes) keep_one_of_each(library_, group.members);
     add_pairs(group, units_of(set.pictures));
@@ -321,6 +320,7 @@ class Grouping {
     }
     for (const auto& [key, pictures] : informing) {
       add_informing(units_of(pictures), pictures, key.second);
+      if (result_.groups.empty() || result_.groups.back().kind != key.second) continue;
       Group& group = result_.groups.back();
       // The places of what was altered, each beside the one it was looked at against.
       for (std::uint32_t m = 0; m < group.members.size(); ++m) {

@@ -27,8 +27,12 @@ int compare_by(const Library& library, const Origins& origins, const std::string
   if (criterion == "whole") return more(pa.damage.empty(), pb.damage.empty());
   if (criterion == "raw") return more(fa.has_raw, fb.has_raw);
   if (criterion == "original")
-    return more(originality(origins.of(a), fa.entry.path), originality(origins.of(b), fb.entry.path));
-  if (criterion == "given") return more(given(origins.of(a)), given(origins.of(b)));
+    return more(originality(origins.of(a), fa.entry.path, pa), originality(origins.of(b), fb.entry.path, pb));
+  if (criterion == "given") {
+    // A sidecar is somebody's work, whatever it says.
+    return more(given(origins.of(a)) + (fa.companions.empty() ? 0 : 1),
+                given(origins.of(b)) + (fb.companions.empty() ? 0 : 1));
+  }
   if (criterion == "pixels") return more(pixels(pa), pixels(pb));
   if (criterion == "bytes") return more(fa.entry.size, fb.entry.size);
   if (criterion == "exif") return more(pa.exif_fields, pb.exif_fields);
@@ -83,7 +87,9 @@ std::string why_removed(const Library& library, const std::string& criterion, st
 }  // namespace
 
 std::vector<Member> rank_members(const Library& library, const Origins& origins,
-                                 const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria) {
+                                 const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,
+                                 std::uint32_t leader) {
+  const auto leads = [&](std::uint32_t file) { return library.files[file].picture == leader; };
   const auto deciding = [&](std::uint32_t a, std::uint32_t b) -> std::pair<int, std::string> {
     for (const std::string& criterion : criteria) {
       if (const int c = compare_by(library, origins, criterion, a, b); c != 0) return {c, criterion};
@@ -92,13 +98,17 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
   };
   std::vector<Member> members;
   for (const std::uint32_t file : files) members.push_back({file, false, ""});
-  std::sort(members.begin(), members.end(),
-            [&](const Member& a, const Member& b) { return a.file != b.file && deciding(a.file, b.file).first < 0; });
+  std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
+    if (leads(a.file) != leads(b.file)) return leads(a.file);
+    return a.file != b.file && deciding(a.file, b.file).first < 0;
+  });
   Member& best = members[0];
   best.keep = true;
-  best.why = members.size() > 1
-                 ? why_kept(library, deciding(best.file, members[1].file).second, best.file, members[1].file)
-                 : "";
+  if (leader != kNone) {
+    best.why = "shows all that the others show";
+  } else if (members.size() > 1) {
+    best.why = why_kept(library, deciding(best.file, members[1].file).second, best.file, members[1].file);
+  }
   const File& kept = library.files[best.file];
   const bool kept_whole = picture_of(library, best.file).damage.empty();
   for (std::size_t i = 1; i < members.size(); ++i) {
@@ -117,39 +127,21 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
       // Only when the criteria were changed, or the reference itself is damaged.
       m.keep = true;
       m.why = "whole; the one kept is damaged";
+    } else if (const auto decided = deciding(best.file, m.file); decided.first > 0) {
+      // It would have stayed, had the leader not shown more.
+      m.why = fmt::format("a part of {}", printable(file_name(kept.entry.path)));
     } else {
-      m.why = why_removed(library, deciding(best.file, m.file).second, best.file, m.file);
+      m.why = why_removed(library, decided.second, best.file, m.file);
     }
   }
   return members;
-}
-
-namespace {
-
-std::string name_of_file(const Library& library, std::uint32_t file) {
-  return printable(file_name(library.files[file].entry.path));
-}
-
-}  // namespace
-
-void lead_with(const Library& library, std::uint32_t picture, std::vector<Member>& members) {
-  const auto at = std::find_if(members.begin(), members.end(),
-                               [&](const Member& m) { return library.files[m.file].picture == picture; });
-  if (at == members.begin() || at == members.end()) return;
-  std::rotate(members.begin(), at, at + 1);
-  members[0].keep = true;
-  members[0].why = "shows all that the others show";
-  Member& second = members[1];
-  if (library.files[second.file].reference) return;
-  second.keep = false;
-  second.why = fmt::format("a part of {}", name_of_file(library, members[0].file));
 }
 
 void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<Member>& members) {
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (library.files[members[i].file].picture != picture) continue;
     members[i].keep = true;
-    members[i].why = fmt::format("{} {}", why, name_of_file(library, members[0].file));
+    members[i].why = fmt::format("{} {}", why, printable(file_name(library.files[members[0].file].entry.path)));
     break;
   }
 }
@@ -160,7 +152,8 @@ void keep_one_of_each(const Library& library, std::vector<Member>& members) {
     const auto [at, fresh] = first.try_emplace(library.files[m.file].picture, m.file);
     if (m.keep) continue;
     m.keep = fresh;
-    m.why = fresh ? "not looked at closely" : fmt::format("the same bytes as {}", name_of_file(library, at->second));
+    m.why = fresh ? "not looked at closely"
+                  : fmt::format("the same bytes as {}", printable(file_name(library.files[at->second].entry.path)));
   }
 }
 

@@ -20,15 +20,16 @@ struct Member {
 
 // Members in the order of the keep rule, the one to keep first. `criteria` in the order in which they are asked:
 //   reference  in a --reference folder       whole     not damaged        raw     its asset has a RAW file
-//   original   nearer to what a camera wrote given     more of what people gave: stars, keywords, names, places
-//   pixels     more of them                  bytes     more of them       exif    more EXIF fields
+//   original   nearer to what a camera wrote pixels    more of them
+//   given      more of what people gave: stars, keywords, names, places, a sidecar
+//   bytes      more of them                  exif      more EXIF fields
 //   oldest     earlier capture, else change  shortest  shorter path
-// The path's bytes decide what is left.
+// The path's bytes decide what is left. The files of the picture `leader` come before all others, whatever the rule
+// says: the others are parts of it.
 std::vector<Member> rank_members(const Library& library, const Origins& origins,
-                                 const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria);
+                                 const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,
+                                 std::uint32_t leader = kNone);
 
-// The best file of a picture stays, whatever the rule prefers: the others are parts of it.
-void lead_with(const Library& library, std::uint32_t picture, std::vector<Member>& members);
 // One file of a picture stays beside the first; `why` comes before that one's name.
 void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<Member>& members);
 // The first file of each picture stays.

@@ -34,7 +34,7 @@ inline constexpr std::array<HashKind, 4> kCatalogCodes = {HashKind::dhash, HashK
                                                           HashKind::phash};
 
 // The keep rule's criteria, in the order in which they are asked.
-inline constexpr const char* kKeepOrder = "reference,whole,raw,original,given,pixels,bytes,exif,oldest,shortest";
+inline constexpr const char* kKeepOrder = "reference,whole,raw,original,pixels,given,bytes,exif,oldest,shortest";
 
 struct Options {
   std::vector<std::string> folders;

@@ -154,13 +154,18 @@ const Provenance& Origins::of(std::uint32_t file) const {
   return at == known_.end() ? kNothing : at->second;
 }
 
-int originality(const Provenance& origin, std::string_view path) {
+int originality(const Provenance& origin, std::string_view path, const CatalogPicture& picture) {
   const std::string_view name = file_name(path);
   const std::size_t dot = name.find_last_of('.');
   const std::string stem = lower_ascii(name.substr(0, dot));
   if (stem.ends_with("-edited")) return 0;
   if (origin.make.empty() && origin.model.empty()) return origin.edited_by_program ? 0 : 1;
-  if (origin.edited_by_program) return 2;
+  // EXIF goes along when a program scales, and still says how large the picture was.
+  const auto wide = static_cast<int>(origin.told_width), high = static_cast<int>(origin.told_height);
+  const bool told = wide > 0 && high > 0;
+  const bool turned = wide == picture.height && high == picture.width;
+  const bool scaled = told && !turned && (wide != picture.width || high != picture.height);
+  if (origin.edited_by_program || scaled) return 2;
   // Programs that save a picture again mostly drop the camera's notes, and write their own tables.
   return (origin.maker_note ? 1 : 0) + (origin.jpeg_quality == 0 ? 1 : 0) + 2;
 }

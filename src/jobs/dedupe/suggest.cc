@@ -176,24 +176,26 @@ class Suggesting {
 
   // Each against those that are most like it at 64 pixels; what is the same in chains stands together.
   std::vector<Work> bring_together(std::vector<Work>& many) {
+    std::vector<std::vector<PicturePair>> near;  // of each
     std::vector<PicturePair> pairs;
     for (Work& work : many) {
       if (work.left.size() > kMostBroughtTogether) {
         alone({work.left.begin() + kMostBroughtTogether, work.left.end()}, true);
         work.left.resize(kMostBroughtTogether);
       }
-      for (const PicturePair& pair : nearest(work.left)) pairs.push_back(pair);
+      near.push_back(nearest(work.left));
+      pairs.insert(pairs.end(), near.back().begin(), near.back().end());
     }
     looks_.look(pairs);
     std::vector<Work> parts;
-    for (const Work& work : many) {
+    for (std::size_t w = 0; w < many.size(); ++w) {
+      const Work& work = many[w];
+      std::map<std::uint32_t, std::size_t> at;
+      for (std::size_t i = 0; i < work.left.size(); ++i) at.emplace(work.left[i], i);
       Union together(work.left.size());
-      const auto at = [&](std::uint32_t p) {
-        return static_cast<std::size_t>(std::find(work.left.begin(), work.left.end(), p) - work.left.begin());
-      };
-      for (const auto& [a, b] : nearest(work.left)) {
+      for (const auto& [a, b] : near[w]) {
         const Standing found = standing(a, b);
-        if (found != Standing::other && found != Standing::unseen) together.join(at(a), at(b));
+        if (found != Standing::other && found != Standing::unseen) together.join(at.at(a), at.at(b));
       }
       std::map<std::size_t, Work> by_root;  // in the order of the rule, as the first of each is
       for (std::size_t i = 0; i < work.left.size(); ++i) by_root[together.root(i)].left.push_back(work.left[i]);

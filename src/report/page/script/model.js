@@ -37,7 +37,8 @@ const groups = [];
       member.file = file;
     }
     group.suggests = SUGGESTS.has(group.kind) &&
-                     group.members.some((member) => member.keep || member.file.reference);
+                     group.members.some((member) => member.keep || member.file.reference) &&
+                     group.members.some((member) => !member.keep && !member.file.reference);
     group.reclaimable = 0;
     if (group.suggests) {
       for (const member of group.members) {
