@@ -15,15 +15,15 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever closelook::compare() may judge the same pictures differently.
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 // What the catalogue keeps of a look.
 struct Kept {
   std::uint8_t seen, same_pixels, kind, contained;
-  float excess, correlation, scale;
+  float scale;
   std::array<float, 4> first_place, second_place;
 };
-static_assert(sizeof(Kept) == 48 && sizeof(Kept) <= CatalogLook::kMostBytes);
+static_assert(sizeof(Kept) == 40 && sizeof(Kept) <= CatalogLook::kMostBytes);
 
 std::optional<CloseLook> look_from(const CatalogLook& kept) {
   if (kept.version != kVersion || kept.verdict.size() != sizeof(Kept)) return std::nullopt;
@@ -36,8 +36,6 @@ std::optional<CloseLook> look_from(const CatalogLook& kept) {
                    k.same_pixels != 0,
                    static_cast<closelook::Kind>(k.kind),
                    static_cast<closelook::Contained>(k.contained),
-                   k.excess,
-                   k.correlation,
                    k.scale,
                    k.first_place,
                    k.second_place};
@@ -48,8 +46,6 @@ std::vector<std::uint8_t> bytes_of(const CloseLook& look) {
                look.same_pixels,
                static_cast<std::uint8_t>(look.kind),
                static_cast<std::uint8_t>(look.contained),
-               look.excess,
-               look.correlation,
                look.scale,
                look.first_place,
                look.second_place};
@@ -153,8 +149,6 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     const closelook::Verdict verdict = looker.compare(first, second, other.meeting);
     look.kind = verdict.kind;
     look.contained = verdict.contained;
-    look.excess = verdict.excess;
-    look.correlation = verdict.correlation;
     look.scale = verdict.scale;
     look.first_place = verdict.first_place;
     look.second_place = verdict.second_place;

@@ -20,7 +20,6 @@ struct CloseLook {
   bool same_pixels = false;  // decoded in full, every one of them
   closelook::Kind kind = closelook::Kind::different;
   closelook::Contained contained = closelook::Contained::neither;
-  float excess = 0, correlation = 0;
   float scale = 0;  // pixels of the second to one of the first, along a side
   // Where they differ most, in shares of each one's sides: left, top, right, bottom.
   std::array<float, 4> first_place{}, second_place{};

@@ -195,13 +195,14 @@ Verdict Looker::compare(const Raster& first, const Raster& second, const std::op
   // What is drawn may differ in strokes that are finer than this, and what nearly differs deserves more pixels.
   constexpr float kNearly = 0.8F;
   const bool finer = std::max(whole_a[0].width(), whole_a[0].height()) > kSide + kSide / 8;
-  if (out.kind != Kind::same || frames.any || !finer || (!found->drawn && out.excess < kNearly)) return out;
+  if (out.kind != Kind::same || !finer || (!found->drawn && out.excess < kNearly)) return out;
   Affine at = between(warp, p.target[0], p.source[0], whole_a[0], p.source[0]);
   Colour pitched;
   const Affine to_source = between(at, whole_a[0], p.source[0], whole_a[0], whole_b[0]);
   shrink(whole_b, std::min(1.0, 1 / to_source.scale()), pitched);
   at = between(to_source, whole_a[0], whole_b[0], whole_a[0], pitched[0]);
-  const auto tile = look_at_tiles(p, whole_a, pitched, at, *tone);
+  const Box region = frames.any ? frames.shared(warp, p.target[0], whole_a[0]) : whole(whole_a[0]);
+  const auto tile = look_at_tiles(p, whole_a, pitched, at, *tone, region);
   if (!tile || tile->measured.excess <= 1) return out;
   out.kind = Kind::altered;
   out.contained = Contained::neither;

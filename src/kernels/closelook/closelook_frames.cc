@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace millrace::closelook {
 namespace {
@@ -75,6 +76,22 @@ Frames::Frames(const Colour& t, const Colour& s, const Affine& warp)
   if (one) any = false;
 }
 // Of each by itself, whether the other has the same or not.
+Box Frames::shared(const Affine& warp, const Plane& of, const Plane& as) const {
+  const Affine back = warp.inverse();
+  const auto at = [&](int x, int y) {
+    return std::pair(back.u(x - 0.5, y - 0.5) + 0.5, back.v(x - 0.5, y - 0.5) + 0.5);
+  };
+  const auto first = at(source.left, source.top), last = at(source.right, source.bottom);
+  const double sx = static_cast<double>(as.width()) / of.width(), sy = static_cast<double>(as.height()) / of.height();
+  // Away from the edges, which mix frame and picture.
+  constexpr double kEdge = 2;
+  const auto side = [](double v, int size) { return static_cast<int>(std::clamp<double>(v, 0, size)); };
+  return {side((std::max<double>(target.left, first.first) + kEdge) * sx, as.width()),
+          side((std::max<double>(target.top, first.second) + kEdge) * sy, as.height()),
+          side((std::min<double>(target.right, last.first) - kEdge) * sx, as.width()),
+          side((std::min<double>(target.bottom, last.second) - kEdge) * sy, as.height())};
+}
+
 std::int64_t mark_valid(const Affine& warp, const Frames& frames, const Plane& source, Plane& valid) {
   std::int64_t count = 0;
   for (int y = 0; y < valid.height(); ++y) {

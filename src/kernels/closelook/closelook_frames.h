@@ -30,6 +30,8 @@ struct Frames {
   bool plain_in_source(int x, int y) const {
     return drawn_source && (x < source.left || x >= source.right || y < source.top || y >= source.bottom);
   }
+  // What neither frame covers, of the target as a raster of another size: `of` is the one that these were made of.
+  Box shared(const Affine& warp, const Plane& of, const Plane& as) const;
   bool in_target(int x, int y) const {
     return any && (x < target.left || x >= target.right || y < target.top || y >= target.bottom);
   }

@@ -61,8 +61,9 @@ struct Tile {
   Measured measured;
   std::array<int, 4> place{};  // in the target
 };
-// The tile that differs most; nothing where none can be compared. Uses up what lies in `pair`.
+// The tile that differs most, of those in a region of the target; nothing where none can be compared. Uses up what lies
+// in `pair`.
 std::optional<Tile> look_at_tiles(Pair& pair, const Colour& target, const Colour& source, const Affine& warp,
-                                  const Tone& tone);
+                                  const Tone& tone, const Box& region);
 
 }  // namespace millrace::closelook

@@ -193,7 +193,6 @@ void fit_sharpness(const Plane& first, const Plane& second, const Plane& valid, 
   const bool forwards = error_forth <= error_back;
   out.weights = forwards ? forth : back;
   out.forwards = forwards;
-  out.error = std::min(error_forth, error_back);
   if (forwards) {
     copy(second, out.other);
   } else {

@@ -27,7 +27,6 @@ class Plane {
   int height() const { return height_; }
   float* row(int y) { return values_.data() + 16 + stride_ * static_cast<std::size_t>(y); }
   const float* row(int y) const { return values_.data() + 16 + stride_ * static_cast<std::size_t>(y); }
-  bool same_size(const Plane& other) const { return width_ == other.width_ && height_ == other.height_; }
 
  private:
   int width_ = 0, height_ = 0;
@@ -126,7 +125,6 @@ struct Sharpness {
   Plane fitted, other, residual;  // the residual is 0 where not valid
   std::array<double, 5> weights{};
   bool forwards = true;  // the first was filtered; else the second
-  double error = 0;      // rms, each residual at most 30
   double deviation() const;
 };
 struct SharpScratch {

@@ -41,14 +41,16 @@ Box box_under(const Affine& warp, const Box& box, const Plane& in) {
 }  // namespace
 
 std::optional<Tile> look_at_tiles(Pair& pair, const Colour& target, const Colour& source, const Affine& warp,
-                                  const Tone& tone) {
+                                  const Tone& tone, const Box& region) {
   std::optional<Tile> worst;
-  const int w = target[0].width(), h = target[0].height();
+  const int w = region.right - region.left, h = region.bottom - region.top;
+  constexpr int kNarrow = 32;
+  if (w < kNarrow || h < kNarrow) return worst;
   const int across = tiles_of(w), down = tiles_of(h);
   for (int ty = 0; ty < down; ++ty) {
     for (int tx = 0; tx < across; ++tx) {
-      const int left = begin_of(tx, across, w), top = begin_of(ty, down, h);
-      const Box box = {left, top, std::min(w, left + kTile), std::min(h, top + kTile)};
+      const int left = region.left + begin_of(tx, across, w), top = region.top + begin_of(ty, down, h);
+      const Box box = {left, top, std::min(region.right, left + kTile), std::min(region.bottom, top + kTile)};
       const Box other = box_under(warp, box, source[0]);
       constexpr int kLeast = 32;
       if (other.right - other.left < kLeast || other.bottom - other.top < kLeast) continue;
