@@ -1,0 +1,181 @@
+"""What `dedupe` suggests to remove, and what it never does: the close look, times, the keep rule."""
+
+import json
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from program import millrace  # noqa: E402
+
+pytest.importorskip("PIL")
+from PIL import Image, ImageDraw, ImageFont  # noqa: E402
+from variants import scene  # noqa: E402
+
+SUGGEST = ("identical", "same pixels", "similar")
+TABLES = [[min(255, 3 + k // 3) for k in range(64)], [min(255, 4 + k // 2) for k in range(64)]]  # not libjpeg's
+
+
+def search(tmp_path, folder, *options):
+    out = tmp_path / "found.json"
+    out.unlink(missing_ok=True)
+    millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--json", out, "-q", *options)
+    return json.loads(out.read_text())
+
+
+def name(member):
+    return os.path.basename(member["path"])
+
+
+def removed(result):
+    return sorted(name(m) for g in result["groups"] for m in g["members"] if not m["keep"])
+
+
+def kinds_of(result, *names):
+    """The kinds of groups that hold all of these."""
+    groups = result["groups"] + result["related"]
+    return {g["kind"] for g in groups if set(names) <= {name(m) for m in g["members"]}}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "pictures"
+    made.mkdir()
+    return made
+
+
+def camera(time="2024:05:01 12:30:10", **more):
+    exif = Image.Exif()
+    exif[0x010F], exif[0x0110] = "Example", "One"
+    inner = exif.get_ifd(0x8769)
+    inner[0x9003] = time
+    inner[0x927C] = b"notes of the camera"
+    for tag, value in more.items():
+        inner[int(tag[1:], 16)] = value
+    return exif
+
+
+def page(digit, size=(1240, 1754)):
+    image = Image.new("RGB", size, "white")
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(17)
+    for row in range(60):
+        draw.text((90, 90 + 26 * row), f"{row:02} quantity {row * 7 % 13} at {row * 31 % 97}.50 each, as agreed", "black", font)
+    draw.text((900, 90 + 26 * 33), f"sum 48{digit}1.20", "black", font)
+    return image
+
+
+def test_one_digit_of_a_page_keeps_both(tmp_path, folder):
+    page(3).save(folder / "three.png")
+    page(8).save(folder / "eight.jpg", quality=90)
+    page(3).save(folder / "three copy.jpg", quality=80)
+    # In a frame, which is no content, the digit counts all the same.
+    framed = Image.new("RGB", (1400, 1914), "black")
+    framed.paste(page(5), (80, 80))
+    framed.save(folder / "five.png")
+    result = search(tmp_path, folder)
+    gone = set(removed(result))
+    assert gone <= {"three.png", "three copy.jpg"} and len(gone) == 1
+    assert "altered" in kinds_of(result, "eight.jpg")
+    (place,) = {tuple(m["place"]) for g in result["groups"] for m in g["members"] if name(m) == "eight.jpg" and "place" in m}
+    assert place[0] < 0.76 < place[2] + 0.03 and place[1] < 0.546 < place[3]
+
+
+def test_a_mark_is_never_suggested_and_its_place_is_told(tmp_path, folder):
+    original = scene(900, 700, 5)
+    original.save(folder / "original.png")
+    original.save(folder / "copy.jpg", quality=60)
+    marked = original.copy()
+    ImageDraw.Draw(marked).ellipse((450, 350, 468, 368), fill=(255, 0, 0))
+    marked.save(folder / "marked.jpg", quality=85)
+    result = search(tmp_path, folder)
+    assert removed(result) in (["copy.jpg"], ["original.png"])
+    assert "altered" in kinds_of(result, "marked.jpg")
+    places = [m["place"] for g in result["groups"] for m in g["members"] if name(m) == "marked.jpg" and "place" in m]
+    assert places and all(p[0] < 0.51 < p[2] and p[1] < 0.515 < p[3] for p in places)
+
+
+def test_a_whole_never_goes_for_its_part(tmp_path, folder):
+    whole = scene(900, 700, 6)
+    whole.save(folder / "a longer name of the whole.png")
+    whole.crop((0, 0, 840, 660)).save(folder / "part.png")
+    for keep in ("pixels", "shortest", "bytes"):
+        assert "a longer name of the whole.png" not in removed(search(tmp_path, folder, "--keep", keep)), keep
+
+
+@pytest.mark.parametrize("options", [["--look", "thumbnail"], ["--no-verify"]])
+def test_without_the_close_look_only_equal_files_are_suggested(tmp_path, folder, options):
+    original = scene(640, 480, 7)
+    original.save(folder / "a.png")
+    original.save(folder / "b.jpg", quality=80)
+    (folder / "c.jpg").write_bytes((folder / "b.jpg").read_bytes())
+    assert len(removed(search(tmp_path, folder, *options))) == 1
+    assert removed(search(tmp_path, folder, *options))[0] in ("b.jpg", "c.jpg")
+    assert len(removed(search(tmp_path, folder))) == 2
+
+
+def test_looks_are_kept_and_threads_and_memory_change_nothing(tmp_path, folder):
+    for seed in (8, 9):
+        image = scene(700, 500, seed)
+        image.save(folder / f"{seed}.png")
+        image.resize((350, 250)).save(folder / f"{seed} small.jpg")
+        marked = image.copy()
+        ImageDraw.Draw(marked).rectangle((100, 100, 130, 130), fill="white")
+        marked.save(folder / f"{seed} marked.jpg")
+    told = {}
+    for number, options in enumerate((["--threads", "1"], ["--threads", "4"], ["--memory", "400M"])):
+        work = tmp_path / str(number)
+        work.mkdir(mode=0o700)
+        told[number] = search(work, folder, *options)
+        assert search(work, folder) == told[number]
+        again = millrace("dedupe", folder, "--catalog", work / "catalog.sqlite")
+        assert b"pairs compared" not in again.stdout + again.stderr or b" 0 of them closely" in again.stdout + again.stderr
+    assert told[0] == told[1] == told[2]
+
+
+def test_other_presses_of_the_shutter(tmp_path, folder):
+    image = scene(800, 600, 10)
+    image.save(folder / "one.jpg", quality=90, exif=camera("2024:05:01 12:30:10"))
+    image.crop((1, 0, 800, 600)).save(folder / "two.jpg", quality=90, exif=camera("2024:05:01 12:30:12"))
+    assert removed(search(tmp_path, folder)) == []
+    assert "series" in kinds_of(search(tmp_path, folder), "one.jpg", "two.jpg")
+    # The same pixels with another date are one picture whose date was rewritten.
+    image.save(folder / "three.jpg", quality=90, exif=camera("2024:06:09 08:00:00"))
+    assert len(removed(search(tmp_path, folder))) == 1
+
+
+def test_the_cameras_own_file_stays(tmp_path, folder):
+    """What the trial lost: the original in favour of its upscaled, converted, saved again, framed or edited copy."""
+    image = scene(1200, 800, 11)
+    sides = {"xA002": 1200, "xA003": 800}
+    derived = {
+        "upscaled.jpg": lambda p: image.resize((2400, 1600), Image.BICUBIC).save(p, quality=95, exif=camera(**sides)),
+        "converted.png": lambda p: image.save(p),
+        "saved again.jpg": lambda p: image.save(p, quality=100, exif=camera(**sides)),
+        "bare.jpg": lambda p: image.save(p, quality=98),
+        "original-edited.jpg": lambda p: image.save(p, quality=98, exif=camera(**sides)),
+    }
+    for number, (other, save) in enumerate(derived.items()):
+        one = folder / str(number)
+        one.mkdir()
+        image.save(one / "original.jpg", qtables=TABLES, exif=camera(**sides))
+        save(one / other)
+        result = search(tmp_path, one)
+        assert removed(result) == [other], (other, result["groups"])
+
+
+def test_what_people_gave_counts(tmp_path, folder):
+    image = scene(800, 600, 12)
+    words = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">' \
+            b'<rdf:Description xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:Rating="5"/></rdf:RDF></x:xmpmeta>'
+    image.save(folder / "tagged.jpg", quality=90, xmp=words)
+    image.save(folder / "aaa plain.jpg", quality=95)
+    assert removed(search(tmp_path, folder)) == ["aaa plain.jpg"]
+    beside = folder / "beside"
+    beside.mkdir()
+    image.save(beside / "zz.jpg", quality=90)
+    image.save(beside / "a.jpg", quality=90)
+    (beside / "zz.xmp").write_bytes(words)
+    assert removed(search(tmp_path, beside)) == ["a.jpg"], "its sidecar would have gone along"
