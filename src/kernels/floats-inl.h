@@ -49,6 +49,15 @@ struct Floats {
     for (std::size_t i = 0; i < N; ++i) in[i] = static_cast<int>(i) >= begin && static_cast<int>(i) < end ? 1.0F : 0.0F;
     return at(in.data());
   }
+  // Of a table, what each lane's index names: whole numbers below 2^24, at least 0.
+  static Floats lookup(const float* table, const Floats& index) {
+    Floats out;
+    for (std::size_t p = 0; p < kParts; ++p) {
+      const I at = __builtin_convertvector(index.part[p], I);
+      out.part[p] = V{table[at[0]], table[at[1]], table[at[2]], table[at[3]]};
+    }
+    return out;
+  }
   // Lanes 0, 2, 4... of twice as many floats, and 1, 3, 5...
   static void pairs_at(const float* from, Floats& even, Floats& odd) {
     for (std::size_t p = 0; p < kParts; ++p) {
@@ -164,6 +173,14 @@ struct Floats {
     Floats out;
     for (std::size_t p = 0; p < kParts; ++p) out.part[p] = hn::Iota(D(), static_cast<float>(p * kEach));
     return between(out, static_cast<float>(begin), static_cast<float>(end - 1));
+  }
+  // Of a table, what each lane's index names: whole numbers below 2^24, at least 0.
+  static HWY_INLINE Floats lookup(const float* table, const Floats& index) {
+    Floats out;
+    const hn::RebindToSigned<D> integers;
+    for (std::size_t p = 0; p < kParts; ++p)
+      out.part[p] = hn::GatherIndex(D(), table, hn::ConvertTo(integers, index.part[p]));
+    return out;
   }
   // Lanes 0, 2, 4... of twice as many floats, and 1, 3, 5...
   static HWY_INLINE void pairs_at(const float* from, Floats& even, Floats& odd) {

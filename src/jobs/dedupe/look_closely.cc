@@ -15,7 +15,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever closelook::compare() may judge the same pictures differently.
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 // What the catalogue keeps of a look.
 struct Kept {
@@ -145,6 +145,12 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
       const auto a = pixels_hash(path(task.leader), decoding, context_.budget),
                  b = pixels_hash(path(other.picture), decoding, context_.budget);
       look.same_pixels = a && b && *a == *b;
+    }
+    if (look.same_pixels) {
+      look.kind = closelook::Kind::same;
+      look.contained = closelook::Contained::both;
+      look.scale = 1;
+      continue;
     }
     const closelook::Verdict verdict = looker.compare(first, second, other.meeting);
     look.kind = verdict.kind;

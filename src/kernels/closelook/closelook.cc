@@ -127,15 +127,14 @@ Verdict Looker::compare(const Raster& first, const Raster& second, const std::op
   shrink(whole_b, std::min(1.0, 1 / to_whole.scale()), p.source);
   Affine warp = between(to_whole, p.target[0], whole_b[0], p.target[0], p.source[0]);
 
-  luma_of(p.target, p.luma_a);
-  luma_of(p.source, p.luma_b);
-  if (std::max(p.luma_a.width(), p.luma_a.height()) > 300) warp = p.register_at_half(warp);
+  p.shrink_both();
+  if (std::max(p.target[0].width(), p.target[0].height()) > 300) warp = p.register_at_half(warp);
   const Frames frames(p.target, p.source, warp);
-  auto tone = p.guess_tone(warp, frames);
+  auto tone = p.find_tone(warp, frames);
   if (!tone) return out;
   warp = p.register_toned(warp, *tone);
   tone = p.find_tone(warp, frames);
-  if (!tone) return out;
+  if (!tone || p.move_source(warp, frames) < kFewestPixels) return out;
   const auto found = p.measure(*tone);
   if (!found) return out;
 

@@ -14,9 +14,10 @@ inline Box whole(const Plane& plane) { return {0, 0, plane.width(), plane.height
 // What is frame in each, where the frames are not one and the same.
 struct Frames {
   Box target, source;
-  bool drawn_target, drawn_source;  // of one colour, as no camera makes it
+  bool drawn_target = false, drawn_source = false;  // of one colour, as no camera makes it
   bool any = false;
 
+  Frames() = default;  // none
   Frames(const Colour& t, const Colour& s, const Affine& warp);
   Frames halved() const {
     Frames out = *this;

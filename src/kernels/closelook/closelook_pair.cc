@@ -110,47 +110,47 @@ std::optional<Affine> Pair::register_coarsely(const Colour& a, const Colour& b,
   return register_luma(soft_a, soft_b, between(*best, small_a, small_b, luma_a, luma_b), 6, fitting).warp;
 }
 
+void Pair::shrink_both() {
+  shrink(target, 0.5, small_target);
+  shrink(source, 0.5, small_source);
+}
+
 Affine Pair::register_at_half(const Affine& warp) {
-  shrink(luma_a, 0.5, half_a);
-  shrink(luma_b, 0.5, half_b);
-  blur(half_a, 1, soft_a);
-  blur(half_b, 1, soft_b);
-  const Fit fit = register_luma(soft_a, soft_b, between(warp, luma_a, luma_b, half_a, half_b), 5, fitting);
-  return between(fit.warp, half_a, half_b, luma_a, luma_b);
+  luma_of(small_target, luma_a);
+  luma_of(small_source, luma_b);
+  blur(luma_a, 1, soft_a);
+  blur(luma_b, 1, soft_b);
+  const Affine half = between(warp, target[0], source[0], small_target[0], small_source[0]);
+  const Fit fit = register_luma(soft_a, soft_b, half, 5, fitting);
+  return between(fit.warp, small_target[0], small_source[0], target[0], source[0]);
+}
+
+std::int64_t Pair::move_source(const Affine& warp, const Frames& frames) {
+  for (Plane& plane : moved) plane.size(target[0].width(), target[0].height());
+  interleave(source, interleaved);
+  warp_cubic(interleaved, warp, moved);
+  valid.size(target[0].width(), target[0].height());
+  return mark_valid(warp, frames, source[0], valid);
 }
 
 std::optional<Tone> Pair::find_tone(const Affine& warp, const Frames& frames) {
-  for (Plane& plane : moved) plane.size(target[0].width(), target[0].height());
-  warp_cubic(source, warp, moved);
-  return tone_of(target, source[0], warp, frames, 2);
-}
-
-std::optional<Tone> Pair::guess_tone(const Affine& warp, const Frames& frames) {
-  shrink(target, 0.5, small_target);
-  shrink(source, 0.5, small_source);
   const Affine half = between(warp, target[0], source[0], small_target[0], small_source[0]);
   for (std::size_t c = 0; c < 3; ++c) {
     moved[c].size(small_target[0].width(), small_target[0].height());
     warp_linear(small_source[c], half, moved[c]);
   }
-  return tone_of(small_target, small_source[0], half, frames.halved(), 1);
-}
-
-std::optional<Tone> Pair::tone_of(const Colour& to, const Plane& from, const Affine& warp, const Frames& frames,
-                                  double sigma) {
-  valid.size(to[0].width(), to[0].height());
-  if (mark_valid(warp, frames, from, valid) < kFewestPixels) return std::nullopt;
+  valid.size(small_target[0].width(), small_target[0].height());
+  if (mark_valid(half, frames.halved(), small_source[0], valid) < kFewestPixels) return std::nullopt;
   for (std::size_t c = 0; c < 3; ++c) {
-    blur(to[c], sigma, soft_target[c]);
-    blur(moved[c], sigma, soft_source[c]);
+    blur(small_target[c], 1, soft_target[c]);
+    blur(moved[c], 1, soft_source[c]);
   }
   return fit_tone(soft_source, soft_target, valid);
 }
 
 Affine Pair::register_toned(const Affine& warp, const Tone& tone) {
-  apply_tone(tone, source, toned);
   luma_of(target, luma_a);
-  luma_of(toned, luma_b);
+  toned_luma_of(tone, source, luma_b);
   blur(luma_a, 0.8, soft_a);
   blur(luma_b, 0.8, soft_b);
   return register_luma(soft_a, soft_b, warp, 3, fitting).warp;

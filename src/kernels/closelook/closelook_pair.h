@@ -31,26 +31,24 @@ struct Pair {
   Sharpness sharp;
   Colour target, source, soft_target, soft_source, moved, toned;
   Colour small_target, small_source;
-  Plane luma_a, luma_b, soft_a, soft_b, half_a, half_b, valid, inner, scratch;
+  Interleaved interleaved;
+  Plane luma_a, luma_b, soft_a, soft_b, valid, inner, scratch;
 
   // The best of several starts at a quarter of the size, then at that of the given rasters.
   std::optional<Affine> register_coarsely(const Colour& a, const Colour& b,
                                           const std::optional<std::array<float, 6>>& start);
-  // Of luma_a and luma_b, at half their size.
+  // Target and source at half the size, for the next two.
+  void shrink_both();
   Affine register_at_half(const Affine& warp);
+  // The tone that brings the source to the target's: at half the size, in straight lines between pixels. Nothing where
+  // they hardly meet.
+  std::optional<Tone> find_tone(const Affine& warp, const Frames& frames);
   // Of target and source, the tone applied to the latter first.
   Affine register_toned(const Affine& warp, const Tone& tone);
-  // The source on the target's raster in `moved`, and the tone that brings it to the target's. Nothing where they
-  // hardly meet.
-  std::optional<Tone> find_tone(const Affine& warp, const Frames& frames);
-  // The same for registration alone: at half the size, in straight lines between pixels.
-  std::optional<Tone> guess_tone(const Affine& warp, const Frames& frames);
+  // The source on the target's raster in `moved`, and what of it counts in `valid`: how many pixels.
+  std::int64_t move_source(const Affine& warp, const Frames& frames);
   // Of what lies in `moved` and `valid`. Nothing where too little can be compared.
   std::optional<Measured> measure(const Tone& tone);
-
- private:
-  std::optional<Tone> tone_of(const Colour& to, const Plane& from, const Affine& warp, const Frames& frames,
-                              double sigma);
 };
 
 // As a warp is between rasters of other sizes.
@@ -61,8 +59,8 @@ struct Tile {
   Measured measured;
   std::array<int, 4> place{};  // in the target
 };
-// The tile that differs most, of those in a region of the target; nothing where none can be compared. Uses up what lies
-// in `pair`.
+// The first tile of a region of the target that differs, else the one that differs most; nothing where none deserves a
+// look. Uses up what lies in `pair`.
 std::optional<Tile> look_at_tiles(Pair& pair, const Colour& target, const Colour& source, const Affine& warp,
                                   const Tone& tone, const Box& region);
 

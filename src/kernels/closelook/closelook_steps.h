@@ -25,6 +25,8 @@ class Plane {
   }
   int width() const { return width_; }
   int height() const { return height_; }
+  // Values from one row to the next.
+  std::size_t stride() const { return stride_; }
   float* row(int y) { return values_.data() + 16 + stride_ * static_cast<std::size_t>(y); }
   const float* row(int y) const { return values_.data() + 16 + stride_ * static_cast<std::size_t>(y); }
 
@@ -34,6 +36,13 @@ class Plane {
   std::vector<float> values_;
 };
 using Colour = std::array<Plane, 3>;  // red, green, blue, 0..255
+
+// The three side by side, and a fourth that means nothing: a vector each pixel.
+struct Interleaved {
+  int width = 0, height = 0;
+  std::vector<float> values;
+};
+void interleave(const Colour& from, Interleaved& to);
 
 // A point (x, y) of one raster lies at (m0 x + m1 y + m2, m3 x + m4 y + m5) of another; the middle of the first pixel
 // is (0, 0).
@@ -62,6 +71,8 @@ Box content_box(const Colour& picture);
 // Means over areas, to no less than 8 pixels a side. `scale` is at most 1.
 void shrink(const Colour& from, double scale, Colour& to);
 void shrink(const Plane& from, double scale, Plane& to);
+// Means of two by two; what is odd is left out.
+void halve(const Plane& from, Plane& to);
 Colour planes_of(const Raster& raster);
 void luma_of(const Colour& from, Plane& to);
 
@@ -71,7 +82,7 @@ void blur_reference(const Plane& from, double sigma, Plane& to);
 
 // `from` at the warped positions of a raster of the size of `to`; beyond the edges their values go on.
 void warp_linear(const Plane& from, const Affine& warp, Plane& to);
-void warp_cubic(const Colour& from, const Affine& warp, Colour& to);
+void warp_cubic(const Interleaved& from, const Affine& warp, Colour& to);
 
 // The pixels of a row that a warp takes into the other raster, `margin` beyond its outer middles.
 struct Span1 {
@@ -119,6 +130,7 @@ struct Tone {
 // Both blurred; `valid` is 1 where both are seen.
 Tone fit_tone(const Colour& source, const Colour& target, const Plane& valid);
 void apply_tone(const Tone& tone, const Colour& from, Colour& to);
+void toned_luma_of(const Tone& tone, const Colour& from, Plane& to);
 
 // One picture's luma from blurred versions of the other's; the residual is that of the direction that fits better.
 struct Sharpness {

@@ -12,12 +12,65 @@ constexpr int kTile = 512, kOverlap = 64;
 int tiles_of(int side) { return side <= kTile ? 1 : (side - kOverlap + kTile - kOverlap - 1) / (kTile - kOverlap); }
 int begin_of(int tile, int tiles, int side) { return tiles == 1 ? 0 : tile * (side - kTile) / (tiles - 1); }
 
+void crop(const Plane& from, const Box& box, Plane& to) {
+  to.size(box.right - box.left, box.bottom - box.top);
+  for (int y = box.top; y < box.bottom; ++y)
+    std::copy_n(from.row(y) + box.left, box.right - box.left, to.row(y - box.top));
+}
 void crop(const Colour& from, const Box& box, Colour& to) {
-  for (std::size_t c = 0; c < 3; ++c) {
-    to[c].size(box.right - box.left, box.bottom - box.top);
-    for (int y = box.top; y < box.bottom; ++y)
-      std::copy_n(from[c].row(y) + box.left, box.right - box.left, to[c].row(y - box.top));
+  for (std::size_t c = 0; c < 3; ++c) crop(from[c], box, to[c]);
+}
+
+// Whether every window's residual is within what the steps of the look allow where they find no noise of the pair's
+// own: those steps would take some of it away and find nothing. Of lumas, softened.
+bool is_quiet(const Plane& target, const Plane& moved, const Affine& warp, const Plane& source) {
+  constexpr int kCell = 4;
+  enum { squares, first, first_squares, second, second_squares, counted, kSums };
+  const int w = target.width(), cells_x = w / kCell, cells_y = target.height() / kCell;
+  const auto wide = static_cast<std::size_t>(w);
+  std::vector<float> columns(kSums * wide), cells(2 * kSums * static_cast<std::size_t>(cells_x));
+  for (int cy = 0; cy < cells_y; ++cy) {
+    std::fill(columns.begin(), columns.end(), 0.0F);
+    for (int y = cy * kCell; y < (cy + 1) * kCell; ++y) {
+      const Span1 in = inside_row(warp, y, w, source.width(), source.height(), 0.5);
+      const float *a = target.row(y), *b = moved.row(y);
+      const auto add = [&](int sum, const auto& value) {
+        float* const to = columns.data() + static_cast<std::size_t>(sum) * wide;
+        for (int x = in.begin; x < in.end; ++x) to[x] += value(x);
+      };
+      add(squares, [&](int x) { return (a[x] - b[x]) * (a[x] - b[x]); });
+      add(first, [&](int x) { return a[x]; });
+      add(first_squares, [&](int x) { return a[x] * a[x]; });
+      add(second, [&](int x) { return b[x]; });
+      add(second_squares, [&](int x) { return b[x] * b[x]; });
+      add(counted, [&](int) { return 1.0F; });
+    }
+    const auto cell = [&](int row, int sum, int x) -> float& {
+      return cells[static_cast<std::size_t>(((row % 2) * kSums + sum) * cells_x + x)];
+    };
+    for (int sum = 0; sum < kSums; ++sum) {
+      const float* c = columns.data() + static_cast<std::size_t>(sum) * wide;
+      for (int x = 0; x < cells_x; ++x, c += kCell) cell(cy, sum, x) = (c[0] + c[1]) + (c[2] + c[3]);
+    }
+    for (int x = 0; cy > 0 && x + 1 < cells_x; ++x) {
+      const auto of = [&](int sum) {
+        return (cell(cy - 1, sum, x) + cell(cy - 1, sum, x + 1)) + (cell(cy, sum, x) + cell(cy, sum, x + 1));
+      };
+      const float n = of(counted);
+      if (n == 0) continue;
+      const auto variance = [&](int sum, int square) {
+        const float mean = of(sum) / n;
+        return std::max(0.0F, of(square) / n - mean * mean);
+      };
+      constexpr float kWhole = 4 * kCell * kCell, kNoise = 1.5F, kShare = 0.06F;
+      const float activity =
+          n < kWhole ? 0
+                     : saturated(std::sqrt(std::min(variance(first, first_squares), variance(second, second_squares))));
+      const float most = Figures::kSoft * Figures::kSoft * (kNoise * kNoise + kShare * kShare * activity * activity);
+      if (of(squares) / n > most) return false;
+    }
   }
+  return true;
 }
 
 // What a warp takes a box to, and a little around it.
@@ -46,29 +99,40 @@ std::optional<Tile> look_at_tiles(Pair& pair, const Colour& target, const Colour
   const int w = region.right - region.left, h = region.bottom - region.top;
   constexpr int kNarrow = 32;
   if (w < kNarrow || h < kNarrow) return worst;
+  luma_of(target, pair.luma_a);
+  toned_luma_of(tone, source, pair.luma_b);
+  Plane soft_target, soft_source;
+  blur(pair.luma_a, 0.8, soft_target);
+  blur(pair.luma_b, 0.8, soft_source);
   const int across = tiles_of(w), down = tiles_of(h);
-  for (int ty = 0; ty < down; ++ty) {
-    for (int tx = 0; tx < across; ++tx) {
-      const int left = region.left + begin_of(tx, across, w), top = region.top + begin_of(ty, down, h);
-      const Box box = {left, top, std::min(region.right, left + kTile), std::min(region.bottom, top + kTile)};
-      const Box other = box_under(warp, box, source[0]);
-      constexpr int kLeast = 32;
-      if (other.right - other.left < kLeast || other.bottom - other.top < kLeast) continue;
-      crop(target, box, pair.target);
-      crop(source, other, pair.source);
-      Affine to_tile, from_tile;
-      to_tile.m = {1, 0, static_cast<double>(box.left), 0, 1, static_cast<double>(box.top)};
-      from_tile.m = {1, 0, -static_cast<double>(other.left), 0, 1, -static_cast<double>(other.top)};
-      const Affine here = pair.register_toned(then(then(to_tile, warp), from_tile), tone);
-      Frames none(pair.target, pair.source, here);
-      none.any = false;
-      if (!pair.find_tone(here, none)) continue;
-      auto measured = pair.measure(tone);
-      if (!measured || (worst && measured->excess <= worst->measured.excess)) continue;
-      std::array<int, 4> place = place_of(measured->figures.excess);
-      for (std::size_t i = 0; i < 4; ++i) place[i] += i % 2 == 0 ? box.left : box.top;
-      worst = Tile{std::move(*measured), place};
-    }
+  for (int tile = 0; tile < across * down; ++tile) {
+    const int left = region.left + begin_of(tile % across, across, w),
+              top = region.top + begin_of(tile / across, down, h);
+    const Box box = {left, top, std::min(region.right, left + kTile), std::min(region.bottom, top + kTile)};
+    const Box other = box_under(warp, box, source[0]);
+    constexpr int kLeast = 32;
+    if (other.right - other.left < kLeast || other.bottom - other.top < kLeast) continue;
+    Affine to_tile, from_tile;
+    to_tile.m = {1, 0, static_cast<double>(box.left), 0, 1, static_cast<double>(box.top)};
+    from_tile.m = {1, 0, -static_cast<double>(other.left), 0, 1, -static_cast<double>(other.top)};
+    Affine here = then(then(to_tile, warp), from_tile);
+    crop(soft_target, box, pair.soft_a);
+    crop(soft_source, other, pair.soft_b);
+    Plane& moved = pair.fitting.warped;
+    moved.size(pair.soft_a.width(), pair.soft_a.height());
+    warp_linear(pair.soft_b, here, moved);
+    if (is_quiet(pair.soft_a, moved, here, pair.soft_b)) continue;
+    here = register_luma(pair.soft_a, pair.soft_b, here, 3, pair.fitting).warp;
+    if (is_quiet(pair.soft_a, moved, here, pair.soft_b)) continue;
+    crop(target, box, pair.target);
+    crop(source, other, pair.source);
+    if (pair.move_source(here, Frames()) < kFewestPixels) continue;
+    auto measured = pair.measure(tone);
+    if (!measured || (worst && measured->excess <= worst->measured.excess)) continue;
+    std::array<int, 4> place = place_of(measured->figures.excess);
+    for (std::size_t i = 0; i < 4; ++i) place[i] += i % 2 == 0 ? box.left : box.top;
+    worst = Tile{std::move(*measured), place};
+    if (worst->measured.excess > 1) break;
   }
   return worst;
 }

@@ -214,22 +214,4 @@ Tone fit_tone(const Colour& source, const Colour& target, const Plane& valid) {
   return tone;
 }
 
-void apply_tone(const Tone& tone, const Colour& from, Colour& to) {
-  const int w = from[0].width(), h = from[0].height();
-  for (Plane& plane : to) plane.size(w, h);
-  for (int y = 0; y < h; ++y) {
-    const float *r = from[0].row(y), *g = from[1].row(y), *b = from[2].row(y);
-    float *out_r = to[0].row(y), *out_g = to[1].row(y), *out_b = to[2].row(y);
-    const auto changed = [&](float v, float s) {
-      return std::clamp(tone.at(s + tone.saturation * (v - s)), 0.0F, 255.0F);
-    };
-    for (int x = 0; x < w; ++x) {
-      const float s = luma(r[x], g[x], b[x]);
-      out_r[x] = changed(r[x], s);
-      out_g[x] = changed(g[x], s);
-      out_b[x] = changed(b[x], s);
-    }
-  }
-}
-
 }  // namespace millrace::closelook

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "src/kernels/closelook/closelook_steps.h"
 
@@ -61,54 +62,68 @@ Spot spot_of(const Affine& warp, int x, int y, int width, int height) {
 
 }  // namespace
 
-void warp_linear(const Plane& from, const Affine& warp, Plane& to) {
-  const int w = from.width(), h = from.height();
-  for (int y = 0; y < to.height(); ++y) {
-    float* const out = to.row(y);
-    for (int x = 0; x < to.width(); ++x) {
-      const Spot s = spot_of(warp, x, y, w, h);
-      const float *upper = from.row(held(s.y, h)), *lower = from.row(held(s.y + 1, h));
-      const int left = held(s.x, w), right = held(s.x + 1, w);
-      const float above = upper[left] + s.across * (upper[right] - upper[left]);
-      const float below = lower[left] + s.across * (lower[right] - lower[left]);
-      out[x] = above + s.down * (below - above);
+namespace {
+
+using Pixel = float __attribute__((vector_size(16)));
+
+// Keys' kernel with a = -0.75, as is common for pictures: the four weights as polynomials of the way between the two
+// middle ones.
+Pixel cubic_weights(float t) {
+  constexpr float a = -0.75F;
+  const Pixel first = {a, 0, -a, 0}, second = {-2 * a, -(a + 3), 2 * a + 3, a}, third = {a, a + 2, -(a + 2), -a};
+  const Pixel none = {0, 1, 0, 0};
+  return none + t * (first + t * (second + t * third));
+}
+
+Pixel pixel_at(const float* row, int x) {
+  Pixel out;
+  std::memcpy(&out, row + static_cast<std::size_t>(x) * 4, sizeof out);
+  return out;
+}
+
+}  // namespace
+
+void interleave(const Colour& from, Interleaved& to) {
+  to.width = from[0].width();
+  to.height = from[0].height();
+  const std::size_t size = static_cast<std::size_t>(to.width) * static_cast<std::size_t>(to.height) * 4;
+  to.values.resize(std::max(to.values.size(), size));
+  float* out = to.values.data();
+  for (int y = 0; y < to.height; ++y) {
+    const float *r = from[0].row(y), *g = from[1].row(y), *b = from[2].row(y);
+    for (int x = 0; x < to.width; ++x, out += 4) {
+      const Pixel pixel = {r[x], g[x], b[x], 0};
+      std::memcpy(out, &pixel, sizeof pixel);
     }
   }
 }
 
-// Keys' kernel with a = -0.75, as is common for pictures.
-static std::array<float, 4> cubic_weights(float t) {
-  constexpr float a = -0.75F;
-  const float s = 1 - t;
-  const auto far = [](float d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
-  const auto near = [](float d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-  return {far(t + 1), near(t), near(s), far(s + 1)};
-}
-
-void warp_cubic(const Colour& from, const Affine& warp, Colour& to) {
-  const int w = from[0].width(), h = from[0].height();
+void warp_cubic(const Interleaved& from, const Affine& warp, Colour& to) {
+  const int w = from.width, h = from.height;
   for (int y = 0; y < to[0].height(); ++y) {
+    float *r = to[0].row(y), *g = to[1].row(y), *b = to[2].row(y);
     for (int x = 0; x < to[0].width(); ++x) {
       const Spot s = spot_of(warp, x, y, w, h);
-      const std::array<float, 4> across = cubic_weights(s.across), down = cubic_weights(s.down);
+      const Pixel across = cubic_weights(s.across), down = cubic_weights(s.down);
       const int left = s.x - 1, top = s.y - 1;
       const bool within = left >= 0 && left + 3 < w;
-      for (std::size_t c = 0; c < 3; ++c) {
-        float sum = 0;
-        for (int j = 0; j < 4; ++j) {
-          const float* row = from[c].row(held(top + j, h));
-          float line;
-          if (within) {
-            line = (across[0] * row[left] + across[1] * row[left + 1]) +
-                   (across[2] * row[left + 2] + across[3] * row[left + 3]);
-          } else {
-            line = (across[0] * row[held(left, w)] + across[1] * row[held(left + 1, w)]) +
-                   (across[2] * row[held(left + 2, w)] + across[3] * row[held(left + 3, w)]);
-          }
-          sum += down[static_cast<std::size_t>(j)] * line;
+      Pixel sum = {0, 0, 0, 0};
+      for (int j = 0; j < 4; ++j) {
+        const float* row =
+            from.values.data() + static_cast<std::size_t>(held(top + j, h)) * static_cast<std::size_t>(w) * 4;
+        Pixel line;
+        if (within) {
+          line = (across[0] * pixel_at(row, left) + across[1] * pixel_at(row, left + 1)) +
+                 (across[2] * pixel_at(row, left + 2) + across[3] * pixel_at(row, left + 3));
+        } else {
+          line = (across[0] * pixel_at(row, held(left, w)) + across[1] * pixel_at(row, held(left + 1, w))) +
+                 (across[2] * pixel_at(row, held(left + 2, w)) + across[3] * pixel_at(row, held(left + 3, w)));
         }
-        to[c].row(y)[x] = sum;
+        sum += down[j] * line;
       }
+      r[x] = sum[0];
+      g[x] = sum[1];
+      b[x] = sum[2];
     }
   }
 }
@@ -187,16 +202,6 @@ Colour planes_of(const Raster& raster) {
     }
   }
   return out;
-}
-
-void luma_of(const Colour& from, Plane& to) {
-  const int w = from[0].width(), h = from[0].height();
-  to.size(w, h);
-  for (int y = 0; y < h; ++y) {
-    const float *r = from[0].row(y), *g = from[1].row(y), *b = from[2].row(y);
-    float* const out = to.row(y);
-    for (int x = 0; x < w; ++x) out[x] = 0.299F * r[x] + 0.587F * g[x] + 0.114F * b[x];
-  }
 }
 
 Box content_box(const Colour& picture) {

@@ -224,9 +224,6 @@ float quantile(std::vector<float> values, double part) {
   return first + static_cast<float>(place - static_cast<double>(low)) * (second - first);
 }
 
-// Detail beyond this counts a quarter: in the finest detail a mark is as hard to see as a shift, but it is there.
-float saturated(float activity) { return std::min(activity, 30.0F) + 0.25F * std::max(activity - 30.0F, 0.0F); }
-
 }  // namespace
 
 std::optional<Figures> figures_of(Maps& maps) {

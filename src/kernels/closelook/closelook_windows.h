@@ -3,6 +3,7 @@
 // Never: used from outside this folder.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "src/kernels/closelook/closelook_steps.h"
@@ -40,6 +41,9 @@ struct WindowScratch {
 };
 void measure_windows(const Sharpness& fit, const Colour& toned, const Colour& target, const Plane& valid,
                      WindowScratch& scratch, Maps& maps);
+
+// Detail beyond this counts a quarter: in the finest detail a mark is as hard to see as a shift, but it is there.
+inline float saturated(float activity) { return std::min(activity, 30.0F) + 0.25F * std::max(activity - 30.0F, 0.0F); }
 
 struct Figures {
   // Thresholds of the facts that docs/performance.md gives: of clean pairs.
