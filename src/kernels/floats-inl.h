@@ -49,6 +49,11 @@ struct Floats {
     for (std::size_t i = 0; i < N; ++i) in[i] = static_cast<int>(i) >= begin && static_cast<int>(i) < end ? 1.0F : 0.0F;
     return at(in.data());
   }
+  static Floats of_bytes(const std::uint8_t* from) {
+    std::array<float, N> out;
+    for (std::size_t i = 0; i < N; ++i) out[i] = from[i];
+    return at(out.data());
+  }
   // Of a table, what each lane's index names: whole numbers below 2^24, at least 0.
   static Floats lookup(const float* table, const Floats& index) {
     Floats out;
@@ -173,6 +178,14 @@ struct Floats {
     Floats out;
     for (std::size_t p = 0; p < kParts; ++p) out.part[p] = hn::Iota(D(), static_cast<float>(p * kEach));
     return between(out, static_cast<float>(begin), static_cast<float>(end - 1));
+  }
+  static HWY_INLINE Floats of_bytes(const std::uint8_t* from) {
+    Floats out;
+    const hn::RebindToSigned<D> integers;
+    const hn::Rebind<std::uint8_t, D> bytes;
+    for (std::size_t p = 0; p < kParts; ++p)
+      out.part[p] = hn::ConvertTo(D(), hn::PromoteTo(integers, hn::LoadU(bytes, from + p * kEach)));
+    return out;
   }
   // Of a table, what each lane's index names: whole numbers below 2^24, at least 0.
   static HWY_INLINE Floats lookup(const float* table, const Floats& index) {

@@ -78,17 +78,17 @@ const CloseLook* CloseLooks::find(std::uint32_t a, std::uint32_t b) const {
 
 namespace {
 
-// The picture's raster, upright; nothing where it does not decode whole any more.
-std::optional<closelook::Raster> raster_of(const Library& library, std::uint32_t picture, const Options& options,
-                                           RunContext& context, Span& span) {
+// The picture, upright; nothing where it does not decode whole any more.
+std::optional<closelook::Prepared> prepared(const Library& library, std::uint32_t picture, const Options& options,
+                                            RunContext& context, Span& span) {
   const Picture& p = library.pictures[picture];
   FingerprintOptions wanted;
   wanted.upright = true;
   wanted.thumbnail_side = closelook::kRasterSide;
   // As much as the long side needs, along the short one.
   const int longer = std::max(p.data.width, p.data.height), shorter = std::min(p.data.width, p.data.height);
-  wanted.decode.shortest_side =
-      std::max(1, static_cast<int>(static_cast<std::int64_t>(shorter) * closelook::kRasterSide / std::max(1, longer)));
+  wanted.decode.shortest_side = std::max(
+      1, static_cast<int>(static_cast<std::int64_t>(shorter) * closelook::kRasterSide / std::max(1, longer)));
   wanted.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
   const std::function<bool()> cancelled = [&context] { return context.cancel.cancelled(); };
   for (const std::uint32_t f : p.files) {
@@ -104,38 +104,39 @@ std::optional<closelook::Raster> raster_of(const Library& library, std::uint32_t
     out.rgb = std::move(print->thumbnail.rgb);
     out.full_width = p.data.width;
     out.full_height = p.data.height;
-    return out;
+    return closelook::Prepared(std::move(out));
   }
   return std::nullopt;
 }
 
-closelook::Raster turned(const closelook::Raster& raster, Orientation o) {
-  closelook::Raster out = raster;
-  out.rgb = oriented(raster.rgb.data(), raster.width, raster.height, 3, o);
+closelook::Prepared turned(const closelook::Prepared& picture, Orientation o) {
+  closelook::Raster out = picture.raster();
+  out.rgb = oriented(out.rgb.data(), out.width, out.height, 3, o);
   if (swaps_sides(o)) {
     std::swap(out.width, out.height);
     std::swap(out.full_width, out.full_height);
   }
-  return out;
+  return closelook::Prepared(std::move(out));
 }
 
 }  // namespace
 
 void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) const {
-  const auto leader = raster_of(library_, task.leader, options_, context_, span);
+  const auto leader = prepared(library_, task.leader, options_, context_, span);
   for (Task::Other& other : task.others) {
     if (!leader || context_.cancel.cancelled()) return;
-    auto raster = raster_of(library_, other.picture, options_, context_, span);
-    if (!raster) continue;
+    const auto picture = prepared(library_, other.picture, options_, context_, span);
+    if (!picture) continue;
     const bool leads = task.leader < other.picture;
-    const closelook::Raster& first = leads ? *leader : *raster;
-    const closelook::Raster second = other.orientation == Orientation::upright
-                                         ? (leads ? *raster : *leader)
-                                         : turned(leads ? *raster : *leader, other.orientation);
+    const closelook::Prepared& first = leads ? *leader : *picture;
+    std::optional<closelook::Prepared> by_turning;
+    if (other.orientation != Orientation::upright) by_turning = turned(leads ? *picture : *leader, other.orientation);
+    const closelook::Prepared& second = by_turning ? *by_turning : leads ? *picture : *leader;
     CloseLook& look = other.look;
     look.seen = true;
-    if (other.orientation == Orientation::upright && first.full_width == second.full_width &&
-        first.full_height == second.full_height && first.rgb == second.rgb) {
+    const closelook::Raster &one = first.raster(), &two = second.raster();
+    if (other.orientation == Orientation::upright && one.full_width == two.full_width &&
+        one.full_height == two.full_height && one.rgb == two.rgb) {
       DecodeOptions decoding;
       decoding.most_pixels = static_cast<std::uint64_t>(options_.max_pixels);
       decoding.cancelled = [this] { return context_.cancel.cancelled(); };
@@ -164,7 +165,7 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
 }
 
 void CloseLooks::look(std::span<const PicturePair> pairs) {
-  constexpr std::size_t kOthers = 8;  // of a task: enough to save decoding, few enough to share work evenly
+  constexpr std::size_t kOthers = 16;  // of a task: enough to save decoding, few enough to share work evenly
   std::vector<Task> tasks;
   std::size_t fresh = 0;
   for (const auto& [leader, other] : pairs) {

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kCoarseSide = 256;
 
-double side_scale(const Plane& plane, int side) {
-  return std::min(1.0, static_cast<double>(side) / std::max(plane.width(), plane.height()));
+double side_scale(int width, int height, int side) {
+  return std::min(1.0, static_cast<double>(side) / std::max(width, height));
 }
 
 // A box of the target, in shares of the sides of what a warp takes it to.
@@ -91,41 +91,62 @@ const char* name_of(Kind kind) {
   return "different";
 }
 
+struct Prepared::Planes {
+  Raster raster;
+  Colour fit, small;  // at long sides of 512 and 256
+};
+
+Prepared::Prepared(Raster raster) : planes_(std::make_unique<Planes>()) {
+  Planes& p = *planes_;
+  p.raster = std::move(raster);
+  if (std::min(p.raster.width, p.raster.height) <= 0) return;
+  shrink(p.raster, side_scale(p.raster.width, p.raster.height, kSide), p.fit);
+  shrink(p.fit, side_scale(p.fit[0].width(), p.fit[0].height(), kCoarseSide), p.small);
+}
+Prepared::~Prepared() = default;
+Prepared::Prepared(Prepared&& other) noexcept = default;
+Prepared& Prepared::operator=(Prepared&& other) noexcept = default;
+const Raster& Prepared::raster() const { return planes_->raster; }
+
 struct Looker::State {
   Pair pair;
+  Colour whole_a, pitched;
 };
 
 Looker::Looker() : state_(std::make_unique<State>()) {}
 Looker::~Looker() = default;
 
-Verdict Looker::compare(const Raster& first, const Raster& second, const std::optional<std::array<float, 6>>& start) {
+Verdict Looker::compare(const Prepared& first, const Prepared& second,
+                        const std::optional<std::array<float, 6>>& start) {
   Pair& p = state_->pair;
   Verdict out;
   constexpr int kLeast = 16;
-  if (std::min({first.width, first.height, second.width, second.height}) < kLeast) return out;
-  Colour whole_a = planes_of(first), whole_b = planes_of(second);
-  Colour small_a, small_b;
-  shrink(whole_a, side_scale(whole_a[0], kCoarseSide), small_a);
-  shrink(whole_b, side_scale(whole_b[0], kCoarseSide), small_b);
-  auto coarse = p.register_coarsely(small_a, small_b, start);
+  const Prepared::Planes *a = &first.planes(), *b = &second.planes();
+  if (std::min({a->raster.width, a->raster.height, b->raster.width, b->raster.height}) < kLeast) return out;
+  auto coarse = p.register_coarsely(a->small, b->small, start);
   if (!coarse) return out;
 
   // The target is the one with fewer pixels for the same content.
-  const Affine full = coarse->rescaled(static_cast<double>(first.full_width) / small_a[0].width(),
-                                       static_cast<double>(first.full_height) / small_a[0].height(),
-                                       static_cast<double>(second.full_width) / small_b[0].width(),
-                                       static_cast<double>(second.full_height) / small_b[0].height());
+  const Affine full = coarse->rescaled(static_cast<double>(a->raster.full_width) / a->small[0].width(),
+                                       static_cast<double>(a->raster.full_height) / a->small[0].height(),
+                                       static_cast<double>(b->raster.full_width) / b->small[0].width(),
+                                       static_cast<double>(b->raster.full_height) / b->small[0].height());
   out.scale = static_cast<float>(full.scale());
   const bool swapped = full.scale() < 1;
   if (swapped) {
-    std::swap(whole_a, whole_b);
-    std::swap(small_a, small_b);
+    std::swap(a, b);
     coarse = coarse->inverse();
   }
-  shrink(whole_a, side_scale(whole_a[0], kSide), p.target);
-  const Affine to_whole = between(*coarse, small_a[0], small_b[0], p.target[0], whole_b[0]);
-  shrink(whole_b, std::min(1.0, 1 / to_whole.scale()), p.source);
-  Affine warp = between(to_whole, p.target[0], whole_b[0], p.target[0], p.source[0]);
+  p.target = a->fit;
+  const Affine to_whole = between(*coarse, size_of(a->small), size_of(b->small), size_of(p.target), size_of(b->raster));
+  const double pitch = std::min(1.0, 1 / to_whole.scale());
+  // Most pairs are of one extent: the source at the target's pitch is there already.
+  if (shrunk(b->raster.width, pitch) == b->fit[0].width() && shrunk(b->raster.height, pitch) == b->fit[0].height()) {
+    p.source = b->fit;
+  } else {
+    shrink(b->raster, pitch, p.source);
+  }
+  Affine warp = between(*coarse, size_of(a->small), size_of(b->small), size_of(p.target), size_of(p.source));
 
   p.shrink_both();
   if (std::max(p.target[0].width(), p.target[0].height()) > 300) warp = p.register_at_half(warp);
@@ -193,13 +214,13 @@ Verdict Looker::compare(const Raster& first, const Raster& second, const std::op
   }
   // What is drawn may differ in strokes that are finer than this, and what nearly differs deserves more pixels.
   constexpr float kNearly = 0.8F;
-  const bool finer = std::max(whole_a[0].width(), whole_a[0].height()) > kSide + kSide / 8;
+  const bool finer = std::max(a->raster.width, a->raster.height) > kSide + kSide / 8;
   if (out.kind != Kind::same || !finer || (!found->drawn && out.excess < kNearly)) return out;
-  Affine at = between(warp, p.target[0], p.source[0], whole_a[0], p.source[0]);
-  Colour pitched;
-  const Affine to_source = between(at, whole_a[0], p.source[0], whole_a[0], whole_b[0]);
-  shrink(whole_b, std::min(1.0, 1 / to_source.scale()), pitched);
-  at = between(to_source, whole_a[0], whole_b[0], whole_a[0], pitched[0]);
+  Colour &whole_a = state_->whole_a, &pitched = state_->pitched;
+  planes_of(a->raster, whole_a);
+  const Affine to_source = between(warp, size_of(p.target), size_of(p.source), size_of(whole_a), size_of(b->raster));
+  shrink(b->raster, std::min(1.0, 1 / to_source.scale()), pitched);
+  const Affine at = between(to_source, size_of(whole_a), size_of(b->raster), size_of(whole_a), size_of(pitched));
   const Box region = frames.any ? frames.shared(warp, p.target[0], whole_a[0]) : whole(whole_a[0]);
   const auto tile = look_at_tiles(p, whole_a, pitched, at, *tone, region);
   if (!tile || tile->measured.excess <= 1) return out;

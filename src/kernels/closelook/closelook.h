@@ -42,6 +42,22 @@ struct Raster {
   int full_width = 0, full_height = 0;  // of the picture itself
 };
 
+// A picture with what every comparison takes of it, made once.
+class Prepared {
+ public:
+  explicit Prepared(Raster raster);
+  ~Prepared();
+  Prepared(Prepared&& other) noexcept;
+  Prepared& operator=(Prepared&& other) noexcept;
+
+  struct Planes;
+  const Raster& raster() const;
+  const Planes& planes() const { return *planes_; }
+
+ private:
+  std::unique_ptr<Planes> planes_;
+};
+
 enum class Kind : std::uint8_t {
   same,     // every local difference is explained
   altered,  // something was added, removed or changed in a part of it
@@ -79,7 +95,7 @@ struct Verdict {
 // What comparing takes, kept from pair to pair. One thread at a time.
 class Looker {
  public:
-  // Bytes that a comparison takes beside the rasters, at most.
+  // Bytes that a comparison takes, three pictures with it, at most.
   static constexpr std::uint64_t kMemory = 112ULL << 20;
 
   Looker();
@@ -90,7 +106,7 @@ class Looker {
   // `first` and `second` in one order whatever the caller's, as by the hash of their contents: the last bits of a
   // verdict depend on it. `start` is a guess of where they meet, beside those that are made here: a point (x, y) of the
   // first, whose sides span [-0.5, 0.5], lies at (m0 + m1 x + m2 y, m3 + m4 x + m5 y) of the second.
-  Verdict compare(const Raster& first, const Raster& second, const std::optional<std::array<float, 6>>& start = {});
+  Verdict compare(const Prepared& first, const Prepared& second, const std::optional<std::array<float, 6>>& start = {});
 
  private:
   struct State;

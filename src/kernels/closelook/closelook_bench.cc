@@ -11,7 +11,7 @@ namespace {
 
 void compare_pair(benchmark::State& state, const Shown& first, const Shown& second) {
   const Scene scene(3);
-  const Raster a = show(scene, first), b = show(scene, second);
+  const Prepared a(show(scene, first)), b(show(scene, second));
   Looker looker;
   for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(looker.compare(a, b));
 }

@@ -51,6 +51,36 @@ bool is_drawn(const Colour& picture, const Box& box) {
 
 }  // namespace
 
+Box content_box(const Colour& picture) {
+  const int w = picture[0].width(), h = picture[0].height();
+  constexpr float kWithin = 10;
+  // How many lines from an edge on are plain; `at(line, place, channel)`.
+  const auto run = [&](int lines, int length, const auto& at) {
+    std::array<float, 3> colour;
+    std::vector<float> values(static_cast<std::size_t>(length));
+    for (std::size_t c = 0; c < 3; ++c) {
+      for (int i = 0; i < length; ++i) values[static_cast<std::size_t>(i)] = at(0, i, c);
+      std::nth_element(values.begin(), values.begin() + length / 2, values.end());
+      colour[c] = values[static_cast<std::size_t>(length / 2)];
+    }
+    const int most = lines / 2 - 2;
+    for (int line = 0; line < most; ++line) {
+      for (int i = 0; i < length; ++i) {
+        for (std::size_t c = 0; c < 3; ++c) {
+          if (std::fabs(at(line, i, c) - colour[c]) > kWithin) return line;
+        }
+      }
+    }
+    return std::max(0, most);
+  };
+  const int top = run(h, w, [&](int y, int x, std::size_t c) { return picture[c].row(y)[x]; });
+  const int bottom = run(h, w, [&](int y, int x, std::size_t c) { return picture[c].row(h - 1 - y)[x]; });
+  const int left = run(w, h, [&](int x, int y, std::size_t c) { return picture[c].row(y)[x]; });
+  const int right = run(w, h, [&](int x, int y, std::size_t c) { return picture[c].row(y)[w - 1 - x]; });
+  if (h - top - bottom < 16 || w - left - right < 16) return {0, 0, w, h};
+  return {left, top, w - right, h - bottom};
+}
+
 Frames::Frames(const Colour& t, const Colour& s, const Affine& warp)
     : target(content_box(t)),
       source(content_box(s)),
@@ -97,6 +127,12 @@ std::int64_t mark_valid(const Affine& warp, const Frames& frames, const Plane& s
   for (int y = 0; y < valid.height(); ++y) {
     float* const out = valid.row(y);
     const Span1 in = inside_row(warp, y, valid.width(), source.width(), source.height(), 0.5);
+    if (!frames.any) {
+      std::fill_n(out, valid.width(), 0.0F);
+      std::fill(out + in.begin, out + in.end, 1.0F);
+      count += in.end - in.begin;
+      continue;
+    }
     for (int x = 0; x < valid.width(); ++x) {
       const bool seen =
           x >= in.begin && x < in.end && !(frames.in_target(x, y) && frames.in_source(warp.u(x, y), warp.v(x, y)));
@@ -115,6 +151,10 @@ std::int64_t erode(const Plane& from, Plane& scratch, Plane& to) {
   for (int y = 0; y < h; ++y) {
     const float* in = from.row(y);
     float* const out = scratch.row(y);
+    if (std::all_of(in, in + w, [](float v) { return v > 0; })) {
+      std::copy_n(in, w, out);
+      continue;
+    }
     for (int x = 0; x < w; ++x) {
       float least = 1;
       for (int i = std::max(0, x - kReach); i <= std::min(w - 1, x + kReach); ++i) least = std::min(least, in[i]);

@@ -67,10 +67,10 @@ double effect_of(const Plane& before, const Plane& after, const Plane& soft, con
 
 }  // namespace
 
-Affine between(const Affine& warp, const Plane& from, const Plane& to, const Plane& new_from, const Plane& new_to) {
-  return warp.rescaled(
-      static_cast<double>(new_from.width()) / from.width(), static_cast<double>(new_from.height()) / from.height(),
-      static_cast<double>(new_to.width()) / to.width(), static_cast<double>(new_to.height()) / to.height());
+Affine between(const Affine& warp, const Size& from, const Size& to, const Size& new_from, const Size& new_to) {
+  const auto times = [](int now, int before) { return static_cast<double>(now) / before; };
+  return warp.rescaled(times(new_from.width, from.width), times(new_from.height, from.height),
+                       times(new_to.width, to.width), times(new_to.height, to.height));
 }
 
 std::optional<Affine> Pair::register_coarsely(const Colour& a, const Colour& b,
@@ -94,12 +94,13 @@ std::optional<Affine> Pair::register_coarsely(const Colour& a, const Colour& b,
   std::optional<Affine> best;
   double least = 0;
   for (const Affine& from : starts) {
-    const Affine at = between(from, luma_a, luma_b, small_a, small_b);
+    const Affine at = between(from, size_of(luma_a), size_of(luma_b), size_of(small_a), size_of(small_b));
     if (!(at.scale() > 0.2 && at.scale() < 5)) continue;
     const Fit fit = register_luma(soft_a, soft_b, at, 8, fitting);
-    if (fit.overlap < 0.15) continue;
+    const Misfit found = misfit_of(soft_a, soft_b, fit, fitting);
+    if (found.overlap < 0.15) continue;
     // Little in common fits more easily.
-    const double misfit = fit.misfit / std::sqrt(std::sqrt(fit.overlap));
+    const double misfit = found.misfit / std::sqrt(std::sqrt(found.overlap));
     if (best && misfit >= least) continue;
     best = fit.warp;
     least = misfit;
@@ -107,7 +108,9 @@ std::optional<Affine> Pair::register_coarsely(const Colour& a, const Colour& b,
   if (!best) return best;
   blur(luma_a, 1.2, soft_a);
   blur(luma_b, 1.2, soft_b);
-  return register_luma(soft_a, soft_b, between(*best, small_a, small_b, luma_a, luma_b), 6, fitting).warp;
+  return register_luma(soft_a, soft_b,
+                       between(*best, size_of(small_a), size_of(small_b), size_of(luma_a), size_of(luma_b)), 4, fitting)
+      .warp;
 }
 
 void Pair::shrink_both() {
@@ -120,9 +123,9 @@ Affine Pair::register_at_half(const Affine& warp) {
   luma_of(small_source, luma_b);
   blur(luma_a, 1, soft_a);
   blur(luma_b, 1, soft_b);
-  const Affine half = between(warp, target[0], source[0], small_target[0], small_source[0]);
-  const Fit fit = register_luma(soft_a, soft_b, half, 5, fitting);
-  return between(fit.warp, small_target[0], small_source[0], target[0], source[0]);
+  const Affine half = between(warp, size_of(target), size_of(source), size_of(small_target), size_of(small_source));
+  const Fit fit = register_luma(soft_a, soft_b, half, 4, fitting);
+  return between(fit.warp, size_of(small_target), size_of(small_source), size_of(target), size_of(source));
 }
 
 std::int64_t Pair::move_source(const Affine& warp, const Frames& frames) {
@@ -134,7 +137,7 @@ std::int64_t Pair::move_source(const Affine& warp, const Frames& frames) {
 }
 
 std::optional<Tone> Pair::find_tone(const Affine& warp, const Frames& frames) {
-  const Affine half = between(warp, target[0], source[0], small_target[0], small_source[0]);
+  const Affine half = between(warp, size_of(target), size_of(source), size_of(small_target), size_of(small_source));
   for (std::size_t c = 0; c < 3; ++c) {
     moved[c].size(small_target[0].width(), small_target[0].height());
     warp_linear(small_source[c], half, moved[c]);

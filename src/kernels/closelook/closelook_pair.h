@@ -52,7 +52,13 @@ struct Pair {
 };
 
 // As a warp is between rasters of other sizes.
-Affine between(const Affine& warp, const Plane& from, const Plane& to, const Plane& new_from, const Plane& new_to);
+struct Size {
+  int width = 0, height = 0;
+};
+inline Size size_of(const Plane& plane) { return {plane.width(), plane.height()}; }
+inline Size size_of(const Colour& colour) { return size_of(colour[0]); }
+inline Size size_of(const Raster& raster) { return {raster.width, raster.height}; }
+Affine between(const Affine& warp, const Size& from, const Size& to, const Size& new_from, const Size& new_to);
 
 // The same in tiles of the target's own pitch: what is finer than the first look resolves.
 struct Tile {

@@ -64,6 +64,7 @@ HWY_EXPORT(FitRow);
 
 // In sixteenths of a level, up to 256.
 constexpr std::size_t kBins = 4096;
+constexpr std::int64_t kFewest = 200;  // pixels that count
 
 float median_of(const std::vector<std::uint32_t>& histogram, std::uint64_t count) {
   std::uint64_t sum = 0;
@@ -93,12 +94,9 @@ std::int64_t count_of(const std::vector<Span1>& rows) {
   return count;
 }
 
-struct Levels {
-  double gain = 1, bias = 0;
-};
-
 // By the deviations and means of both.
-Levels first_levels(const Plane& first, const Plane& warped, const std::vector<Span1>& rows, std::int64_t count) {
+void first_levels(const Plane& first, const Plane& warped, const std::vector<Span1>& rows, std::int64_t count,
+                  Fit& out) {
   double sa = 0, sb = 0, saa = 0, sbb = 0;
   for (int y = 0; y < first.height(); ++y) {
     const Span1 row = rows[static_cast<std::size_t>(y)];
@@ -113,14 +111,12 @@ Levels first_levels(const Plane& first, const Plane& warped, const std::vector<S
   }
   const double n = static_cast<double>(count), ma = sa / n, mb = sb / n;
   const double da = std::sqrt(std::max(0.0, saa / n - ma * ma)), db = std::sqrt(std::max(0.0, sbb / n - mb * mb));
-  Levels out;
   out.gain = std::clamp(da / (db + 1e-3), 0.3, 3.0);
   out.bias = ma - out.gain * mb;
-  return out;
 }
 
 // The median size of the residuals, of every `each`-th pixel.
-float residual_scale(const Plane& first, const Plane& warped, const std::vector<Span1>& rows, const Levels& levels,
+float residual_scale(const Plane& first, const Plane& warped, const std::vector<Span1>& rows, const Fit& levels,
                      int each, std::vector<std::uint32_t>& histogram) {
   histogram.assign(kBins, 0);
   std::uint64_t count = 0;
@@ -137,48 +133,25 @@ float residual_scale(const Plane& first, const Plane& warped, const std::vector<
   return median_of(histogram, count);
 }
 
-void measure(const Plane& first, const Plane& warped, const std::vector<Span1>& rows, const Levels& levels, Fit& out) {
-  double size = 0, sum = 0, square = 0;
-  const std::int64_t count = count_of(rows);
-  const auto gain = static_cast<float>(levels.gain), bias = static_cast<float>(levels.bias);
-  for (int y = 0; y < first.height(); ++y) {
-    const Span1 row = rows[static_cast<std::size_t>(y)];
-    const float *a = first.row(y), *b = warped.row(y);
-    float line = 0;
-    for (int x = row.begin; x < row.end; ++x) {
-      line += std::min(40.0F, std::fabs(a[x] - gain * b[x] - bias));
-      const double v = static_cast<double>(a[x]);
-      sum += v;
-      square += v * v;
-    }
-    size += static_cast<double>(line);
-  }
-  const double n = static_cast<double>(count), mean = sum / n;
-  out.misfit = size / n / (std::sqrt(std::max(0.0, square / n - mean * mean)) + 3);
-  out.overlap = n / (static_cast<double>(first.width()) * first.height());
-}
-
 }  // namespace
 
 void fit_row(const RowOfFit& row, float (&sums)[kRowSums]) { HWY_DYNAMIC_DISPATCH(FitRow)(row, sums); }
 
 Fit register_luma(const Plane& first, const Plane& second, const Affine& start, int steps, FitScratch& scratch) {
-  constexpr std::int64_t kFewest = 200;
   const int w = first.width(), h = first.height();
   Fit out;
   out.warp = start;
   Plane& warped = scratch.warped;
   warped.size(w, h);
-  Levels levels;
   std::vector<Span1> rows;
   for (int step = 0; step < steps; ++step) {
     warp_linear(second, out.warp, warped);
     rows = rows_inside(out.warp, first, second);
     const std::int64_t count = count_of(rows);
     if (count < kFewest) return out;
-    if (step == 0) levels = first_levels(first, warped, rows, count);
+    if (step == 0) first_levels(first, warped, rows, count, out);
     const float scale =
-        std::max(3.0F, 1.5F * residual_scale(first, warped, rows, levels, w > 160 ? 2 : 1, scratch.histogram));
+        std::max(3.0F, 1.5F * residual_scale(first, warped, rows, out, w > 160 ? 2 : 1, scratch.histogram));
     std::array<std::array<double, 8>, 8> equations{};
     std::array<double, 8> move{};
     for (int y = 1; y < h - 1; ++y) {
@@ -186,7 +159,7 @@ Fit register_luma(const Plane& first, const Plane& second, const Affine& start, 
       if (row.begin >= row.end) continue;
       float sums[kRowSums];
       fit_row({first.row(y), warped.row(y - 1), warped.row(y), warped.row(y + 1), row.begin, row.end, w,
-               static_cast<float>(levels.gain), static_cast<float>(levels.bias), 1.0F / (scale * scale)},
+               static_cast<float>(out.gain), static_cast<float>(out.bias), 1.0F / (scale * scale)},
               sums);
       // Unknowns: gx X, gx Y, gx, gy X, gy Y, gy, level, 1. Y is one number in a row.
       const double down = (y - 0.5 * h) / w;
@@ -218,18 +191,38 @@ Fit register_luma(const Plane& first, const Plane& second, const Affine& start, 
     by.m = {1 + move[0] / w, move[1] / w,     move[2] - move[0] / w * cx - move[1] / w * cy,
             move[3] / w,     1 + move[4] / w, move[5] - move[3] / w * cx - move[4] / w * cy};
     out.warp = then(by, out.warp);
-    levels.gain = std::clamp(levels.gain + move[6], 0.2, 5.0);
-    levels.bias += move[7];
+    out.gain = std::clamp(out.gain + move[6], 0.2, 5.0);
+    out.bias += move[7];
     if (longest < 0.01) break;
   }
-  warp_linear(second, out.warp, warped);
-  rows = rows_inside(out.warp, first, second);
-  if (count_of(rows) < kFewest) {
-    out.misfit = 1e9;
-    out.overlap = 0;
-    return out;
+  return out;
+}
+
+Misfit misfit_of(const Plane& first, const Plane& second, const Fit& fit, FitScratch& scratch) {
+  Misfit out;
+  Plane& warped = scratch.warped;
+  warped.size(first.width(), first.height());
+  warp_linear(second, fit.warp, warped);
+  const std::vector<Span1> rows = rows_inside(fit.warp, first, second);
+  const std::int64_t count = count_of(rows);
+  if (count < kFewest) return out;
+  double size = 0, sum = 0, square = 0;
+  const auto gain = static_cast<float>(fit.gain), bias = static_cast<float>(fit.bias);
+  for (int y = 0; y < first.height(); ++y) {
+    const Span1 row = rows[static_cast<std::size_t>(y)];
+    const float *a = first.row(y), *b = warped.row(y);
+    float line = 0;
+    for (int x = row.begin; x < row.end; ++x) {
+      line += std::min(40.0F, std::fabs(a[x] - gain * b[x] - bias));
+      const double v = static_cast<double>(a[x]);
+      sum += v;
+      square += v * v;
+    }
+    size += static_cast<double>(line);
   }
-  measure(first, warped, rows, levels, out);
+  const double n = static_cast<double>(count), mean = sum / n;
+  out.misfit = size / n / (std::sqrt(std::max(0.0, square / n - mean * mean)) + 3);
+  out.overlap = n / (static_cast<double>(first.width()) * first.height());
   return out;
 }
 

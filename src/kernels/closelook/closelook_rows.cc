@@ -72,6 +72,13 @@ void TonedLumaOf(const Tone& tone, const Colour& from, Plane& to) {
   }
 }
 
+void AddBytes(const std::uint8_t* from, float weight, std::size_t count, float* to) {
+  const Eight w = Eight::all(weight);
+  std::size_t i = 0;
+  for (; i + 8 <= count; i += 8) (Eight::at(to + i) + w * Eight::of_bytes(from + i)).put(to + i);
+  for (; i < count; ++i) to[i] += weight * static_cast<float>(from[i]);
+}
+
 // Means of two by two.
 void Halve(const Plane& from, Plane& to) {
   const Eight quarter = Eight::all(0.25F);
@@ -123,6 +130,7 @@ namespace {
 HWY_EXPORT(LumaOf);
 HWY_EXPORT(ApplyTone);
 HWY_EXPORT(TonedLumaOf);
+HWY_EXPORT(AddBytes);
 HWY_EXPORT(Halve);
 HWY_EXPORT(WarpLinear);
 
@@ -141,6 +149,10 @@ void apply_tone(const Tone& tone, const Colour& from, Colour& to) {
 void toned_luma_of(const Tone& tone, const Colour& from, Plane& to) {
   to.size(from[0].width(), from[0].height());
   HWY_DYNAMIC_DISPATCH(TonedLumaOf)(tone, from, to);
+}
+
+void add_bytes(const std::uint8_t* from, float weight, std::size_t count, float* to) {
+  HWY_DYNAMIC_DISPATCH(AddBytes)(from, weight, count, to);
 }
 
 void halve(const Plane& from, Plane& to) {

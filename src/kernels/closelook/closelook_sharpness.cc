@@ -49,6 +49,13 @@ void Filter(const FilterRow& row, float* out) {
   for (int x = 0; x < row.width; x += 8) filtered(row, x).put(out + x);
 }
 
+// The sizes of what the weights leave, in sixteenths of a level: whole numbers up to `most`.
+void Sizes(const FilterRow& row, float most, std::int32_t* out) {
+  for (int x = 0; x < row.width; x += 8)
+    whole(lesser(size_of(Eight::at(row.target + x) - filtered(row, x)) * Eight::all(16), Eight::all(most)))
+        .put(out + x);
+}
+
 // Adds the products of {basis, 1} with each other and with the target, weighted by how well the weights fit there;
 // `narrow` 0 weighs all alike.
 void AddFilterSums(const FilterRow& row, float narrow, float* sums) {
@@ -81,6 +88,7 @@ namespace millrace::closelook {
 namespace {
 
 HWY_EXPORT(Filter);
+HWY_EXPORT(Sizes);
 HWY_EXPORT(AddFilterSums);
 
 constexpr int kEach = 3;  // neighbouring rows repeat each other
@@ -101,11 +109,13 @@ std::array<double, 5> fit_filter(const Plane& picture, const std::array<Plane, 3
                                  const Plane& valid, SharpScratch& scratch) {
   std::array<double, 5> weights = {1, 0, 0, 0, 0};
   float narrow = 0;
-  std::vector<float> line(static_cast<std::size_t>(picture.width()) + 16);
+  std::vector<std::int32_t> sizes(static_cast<std::size_t>(picture.width()) + 16);
+  double count = 0;
+  for (int y = 0; y < picture.height(); y += kEach)
+    count += static_cast<double>(std::count(valid.row(y), valid.row(y) + picture.width(), 1.0F));
   for (int round = 0; round < 4; ++round) {
     std::array<std::array<double, 5>, 5> h{};
     std::array<double, 5> b{};
-    double count = 0;
     for (int y = 0; y < picture.height(); y += kEach) {
       float sums[kFilterSums];
       HWY_DYNAMIC_DISPATCH(AddFilterSums)(row_of(picture, soft, target, valid, y, weights), narrow, sums);
@@ -114,8 +124,6 @@ std::array<double, 5> fit_filter(const Plane& picture, const std::array<Plane, 3
         for (std::size_t q = 0; q <= p; ++q) h[p][q] += static_cast<double>(sums[at++]);
         b[p] += static_cast<double>(sums[at++]);
       }
-      const float* in = valid.row(y);
-      for (int x = 0; x < picture.width(); ++x) count += static_cast<double>(in[x]);
     }
     const double ridge = 0.02 * count;
     for (std::size_t p = 0; p < 4; ++p) h[p][p] += ridge;
@@ -129,11 +137,10 @@ std::array<double, 5> fit_filter(const Plane& picture, const std::array<Plane, 3
     std::uint64_t seen = 0;
     for (int y = 0; y < picture.height(); y += kEach) {
       const FilterRow row = row_of(picture, soft, target, valid, y, weights);
-      HWY_DYNAMIC_DISPATCH(Filter)(row, line.data());
+      HWY_DYNAMIC_DISPATCH(Sizes)(row, kBins - 1, sizes.data());
       for (int x = 0; x < row.width; ++x) {
         if (row.valid[x] == 0) continue;
-        const float size = std::fabs(row.target[x] - line[static_cast<std::size_t>(x)]) * 16;
-        ++scratch.histogram[std::min(kBins - 1, static_cast<std::size_t>(size))];
+        ++scratch.histogram[static_cast<std::size_t>(sizes[static_cast<std::size_t>(x)])];
         ++seen;
       }
     }

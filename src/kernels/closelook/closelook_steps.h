@@ -68,12 +68,17 @@ struct Box {
 // The frame is outer rows and columns whose every pixel is within 10 of the outermost row's median, each channel.
 Box content_box(const Colour& picture);
 
-// Means over areas, to no less than 8 pixels a side. `scale` is at most 1.
+// A side at `scale`, which is at most 1: no less than 8 pixels.
+int shrunk(int side, double scale);
+// Means over areas.
+void shrink(const Raster& from, double scale, Colour& to);
+// Adds weighted bytes.
+void add_bytes(const std::uint8_t* from, float weight, std::size_t count, float* to);
 void shrink(const Colour& from, double scale, Colour& to);
 void shrink(const Plane& from, double scale, Plane& to);
 // Means of two by two; what is odd is left out.
 void halve(const Plane& from, Plane& to);
-Colour planes_of(const Raster& raster);
+void planes_of(const Raster& raster, Colour& to);
 void luma_of(const Colour& from, Plane& to);
 
 // A Gaussian of this deviation, edges mirrored.
@@ -94,14 +99,19 @@ Span1 inside_row(const Affine& warp, int y, int width, int other_width, int othe
 // McClure. Both are blurred by the caller.
 struct Fit {
   Affine warp;
-  double misfit = 1e9;  // mean residual over the deviation of the first
-  double overlap = 0;   // share of the first that the second covers
+  double gain = 1, bias = 0;
 };
 struct FitScratch {
   Plane warped;
   std::vector<std::uint32_t> histogram;
 };
 Fit register_luma(const Plane& first, const Plane& second, const Affine& start, int steps, FitScratch& scratch);
+// How well it fits.
+struct Misfit {
+  double misfit = 1e9;  // mean residual over the deviation of the first
+  double overlap = 0;   // share of the first that the second covers
+};
+Misfit misfit_of(const Plane& first, const Plane& second, const Fit& fit, FitScratch& scratch);
 
 // What the normal equations of a row are made of: products of {gx X, gx, gy X, gy, level, 1} with each other and with
 // the residual.

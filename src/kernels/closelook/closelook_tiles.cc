@@ -123,6 +123,7 @@ std::optional<Tile> look_at_tiles(Pair& pair, const Colour& target, const Colour
     warp_linear(pair.soft_b, here, moved);
     if (is_quiet(pair.soft_a, moved, here, pair.soft_b)) continue;
     here = register_luma(pair.soft_a, pair.soft_b, here, 3, pair.fitting).warp;
+    warp_linear(pair.soft_b, here, moved);
     if (is_quiet(pair.soft_a, moved, here, pair.soft_b)) continue;
     crop(target, box, pair.target);
     crop(source, other, pair.source);

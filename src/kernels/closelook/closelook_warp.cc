@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
+#include "src/kernels/closelook/closelook_pixel.h"
 #include "src/kernels/closelook/closelook_steps.h"
 
 namespace millrace::closelook {
@@ -64,8 +64,6 @@ Spot spot_of(const Affine& warp, int x, int y, int width, int height) {
 
 namespace {
 
-using Pixel = float __attribute__((vector_size(16)));
-
 // Keys' kernel with a = -0.75, as is common for pictures: the four weights as polynomials of the way between the two
 // middle ones.
 Pixel cubic_weights(float t) {
@@ -73,12 +71,6 @@ Pixel cubic_weights(float t) {
   const Pixel first = {a, 0, -a, 0}, second = {-2 * a, -(a + 3), 2 * a + 3, a}, third = {a, a + 2, -(a + 2), -a};
   const Pixel none = {0, 1, 0, 0};
   return none + t * (first + t * (second + t * third));
-}
-
-Pixel pixel_at(const float* row, int x) {
-  Pixel out;
-  std::memcpy(&out, row + static_cast<std::size_t>(x) * 4, sizeof out);
-  return out;
 }
 
 }  // namespace
@@ -92,8 +84,7 @@ void interleave(const Colour& from, Interleaved& to) {
   for (int y = 0; y < to.height; ++y) {
     const float *r = from[0].row(y), *g = from[1].row(y), *b = from[2].row(y);
     for (int x = 0; x < to.width; ++x, out += 4) {
-      const Pixel pixel = {r[x], g[x], b[x], 0};
-      std::memcpy(out, &pixel, sizeof pixel);
+      put(Pixel{r[x], g[x], b[x], 0}, out);
     }
   }
 }
@@ -113,11 +104,13 @@ void warp_cubic(const Interleaved& from, const Affine& warp, Colour& to) {
             from.values.data() + static_cast<std::size_t>(held(top + j, h)) * static_cast<std::size_t>(w) * 4;
         Pixel line;
         if (within) {
-          line = (across[0] * pixel_at(row, left) + across[1] * pixel_at(row, left + 1)) +
-                 (across[2] * pixel_at(row, left + 2) + across[3] * pixel_at(row, left + 3));
+          const float* const at = row + 4 * left;
+          line = (across[0] * pixel_at(at) + across[1] * pixel_at(at + 4)) +
+                 (across[2] * pixel_at(at + 8) + across[3] * pixel_at(at + 12));
         } else {
-          line = (across[0] * pixel_at(row, held(left, w)) + across[1] * pixel_at(row, held(left + 1, w))) +
-                 (across[2] * pixel_at(row, held(left + 2, w)) + across[3] * pixel_at(row, held(left + 3, w)));
+          line =
+              (across[0] * pixel_at(row + 4 * held(left, w)) + across[1] * pixel_at(row + 4 * held(left + 1, w))) +
+              (across[2] * pixel_at(row + 4 * held(left + 2, w)) + across[3] * pixel_at(row + 4 * held(left + 3, w)));
         }
         sum += down[j] * line;
       }
@@ -126,112 +119,6 @@ void warp_cubic(const Interleaved& from, const Affine& warp, Colour& to) {
       b[x] = sum[2];
     }
   }
-}
-
-namespace {
-
-// The part of each source pixel that a target pixel covers, along a side.
-struct Cover {
-  std::vector<int> first, count;
-  std::vector<float> weight;  // each target pixel's, one after the other
-
-  Cover(int from, int to) {
-    const double each = static_cast<double>(from) / to;
-    for (int i = 0; i < to; ++i) {
-      const double begin = i * each, end = std::min<double>(from, (i + 1) * each);
-      const int low = std::min(from - 1, static_cast<int>(begin));
-      int n = 0;
-      for (int k = low; k < from && k < end; ++k, ++n) {
-        const double part = std::min<double>(end, k + 1) - std::max<double>(begin, k);
-        weight.push_back(static_cast<float>(std::max(0.0, part) / (end - begin)));
-      }
-      first.push_back(low);
-      count.push_back(n);
-    }
-  }
-};
-
-int shrunk_side(int side, double scale) { return std::max(8, static_cast<int>(side * scale + 0.5)); }
-
-}  // namespace
-
-void shrink(const Plane& from, double scale, Plane& to) {
-  const int w = std::min(from.width(), shrunk_side(from.width(), scale));
-  const int h = std::min(from.height(), shrunk_side(from.height(), scale));
-  to.size(w, h);
-  if (scale >= 1 || (w == from.width() && h == from.height())) {
-    to.size(from.width(), from.height());
-    for (int y = 0; y < from.height(); ++y) std::copy_n(from.row(y), from.width(), to.row(y));
-    return;
-  }
-  const Cover across(from.width(), w), down(from.height(), h);
-  std::vector<float> line(static_cast<std::size_t>(from.width()));
-  const float* weight = down.weight.data();
-  for (int y = 0; y < h; ++y) {
-    const auto at = static_cast<std::size_t>(y);
-    std::fill(line.begin(), line.end(), 0.0F);
-    for (int k = 0; k < down.count[at]; ++k) {
-      const float* row = from.row(down.first[at] + k);
-      const float part = *weight++;
-      for (std::size_t x = 0; x < line.size(); ++x) line[x] += part * row[x];
-    }
-    const float* share = across.weight.data();
-    float* const out = to.row(y);
-    for (int x = 0; x < w; ++x) {
-      const auto i = static_cast<std::size_t>(x);
-      const float* source = line.data() + across.first[i];
-      float sum = 0;
-      for (int k = 0; k < across.count[i]; ++k) sum += *share++ * source[k];
-      out[x] = sum;
-    }
-  }
-}
-
-void shrink(const Colour& from, double scale, Colour& to) {
-  for (std::size_t c = 0; c < 3; ++c) shrink(from[c], scale, to[c]);
-}
-
-Colour planes_of(const Raster& raster) {
-  Colour out;
-  for (std::size_t c = 0; c < 3; ++c) {
-    out[c].size(raster.width, raster.height);
-    const std::uint8_t* in = raster.rgb.data() + c;
-    for (int y = 0; y < raster.height; ++y) {
-      float* const row = out[c].row(y);
-      for (int x = 0; x < raster.width; ++x, in += 3) row[x] = *in;
-    }
-  }
-  return out;
-}
-
-Box content_box(const Colour& picture) {
-  const int w = picture[0].width(), h = picture[0].height();
-  constexpr float kWithin = 10;
-  // How many lines from an edge on are plain; `at(line, place, channel)`.
-  const auto run = [&](int lines, int length, const auto& at) {
-    std::array<float, 3> colour;
-    std::vector<float> values(static_cast<std::size_t>(length));
-    for (std::size_t c = 0; c < 3; ++c) {
-      for (int i = 0; i < length; ++i) values[static_cast<std::size_t>(i)] = at(0, i, c);
-      std::nth_element(values.begin(), values.begin() + length / 2, values.end());
-      colour[c] = values[static_cast<std::size_t>(length / 2)];
-    }
-    const int most = lines / 2 - 2;
-    for (int line = 0; line < most; ++line) {
-      for (int i = 0; i < length; ++i) {
-        for (std::size_t c = 0; c < 3; ++c) {
-          if (std::fabs(at(line, i, c) - colour[c]) > kWithin) return line;
-        }
-      }
-    }
-    return std::max(0, most);
-  };
-  const int top = run(h, w, [&](int y, int x, std::size_t c) { return picture[c].row(y)[x]; });
-  const int bottom = run(h, w, [&](int y, int x, std::size_t c) { return picture[c].row(h - 1 - y)[x]; });
-  const int left = run(w, h, [&](int x, int y, std::size_t c) { return picture[c].row(y)[x]; });
-  const int right = run(w, h, [&](int x, int y, std::size_t c) { return picture[c].row(y)[w - 1 - x]; });
-  if (h - top - bottom < 16 || w - left - right < 16) return {0, 0, w, h};
-  return {left, top, w - right, h - bottom};
 }
 
 }  // namespace millrace::closelook

@@ -8,9 +8,9 @@ namespace {
 
 constexpr int kCell = 4;
 
-// Sums over windows of what `fill` writes of each row.
-template <class Fill>
-void sum_windows(int width, int height, const Fill& fill, Grid& out) {
+// Sums over windows of two by two cells of what `fill` writes of each row.
+template <int kCell, class Fill>
+void sum_cells(int width, int height, const Fill& fill, Grid& out) {
   const int cells_x = width / kCell, cells_y = height / kCell;
   out.size(std::max(0, cells_x - 1), std::max(0, cells_y - 1));
   std::vector<float> line(static_cast<std::size_t>(width) + 16), columns(line.size());
@@ -24,7 +24,8 @@ void sum_windows(int width, int height, const Fill& fill, Grid& out) {
     const float* const before = cells.data() + static_cast<std::size_t>(1 - cy % 2) * static_cast<std::size_t>(cells_x);
     for (int cx = 0; cx < cells_x; ++cx) {
       const float* c = columns.data() + cx * kCell;
-      now[cx] = (c[0] + c[1]) + (c[2] + c[3]);
+      now[cx] = c[0] + c[1];
+      if constexpr (kCell == 4) now[cx] += c[2] + c[3];
     }
     if (cy == 0) continue;
     for (int cx = 0; cx + 1 < cells_x; ++cx) {
@@ -32,6 +33,11 @@ void sum_windows(int width, int height, const Fill& fill, Grid& out) {
       out.at(cx, cy - 1) = (before[x] + before[x + 1]) + (now[x] + now[x + 1]);
     }
   }
+}
+
+template <class Fill>
+void sum_windows(int width, int height, const Fill& fill, Grid& out) {
+  sum_cells<kCell>(width, height, fill, out);
 }
 
 // The root of the mean over what is valid.
@@ -77,6 +83,61 @@ void activity(const Plane& plane, double sigma, const Plane& valid, const Grid& 
       },
       out);
   root_of_mean(count, out);
+}
+
+// Chroma: what of a channel is not luma. At half the size: a look at 512 pixels sees no finer colour, most files hold
+// no finer one, and the blurs are wide.
+void measure_chroma(const Colour& toned, const Colour& target, const Plane& valid, WindowScratch& s, Maps& maps) {
+  for (std::size_t c = 0; c < 3; ++c) {
+    halve(target[c], s.half_target[c]);
+    halve(toned[c], s.half_toned[c]);
+  }
+  luma_of(s.half_target, s.luma_target);
+  luma_of(s.half_toned, s.luma_toned);
+  halve(valid, s.half_valid);
+  const int w = s.half_valid.width(), h = s.half_valid.height();
+  for (int y = 0; y < h; ++y) {
+    float* const in = s.half_valid.row(y);
+    for (int x = 0; x < w; ++x) in[x] = in[x] == 1.0F ? 1.0F : 0.0F;
+  }
+  const auto sum = [&](const auto& fill, Grid& sums) { sum_cells<kCell / 2>(w, h, fill, sums); };
+  Grid count;
+  sum([&](int y, float* line) { std::copy_n(s.half_valid.row(y), w, line); }, count);
+  for (std::size_t c = 0; c < 3; ++c) {
+    s.first.size(w, h);
+    s.second.size(w, h);
+    for (int y = 0; y < h; ++y) {
+      const float *t = s.half_target[c].row(y), *x = s.half_toned[c].row(y);
+      const float *lt = s.luma_target.row(y), *lx = s.luma_toned.row(y);
+      float *own = s.first.row(y), *difference = s.second.row(y);
+      for (int i = 0; i < w; ++i) {
+        own[i] = t[i] - lt[i];
+        difference[i] = own[i] - (x[i] - lx[i]);
+      }
+    }
+    masked_blur(s.second, 0.75, s.half_valid, s.third, s.across);
+    blur(s.first, 0.75, s.down);
+    blur(s.first, 2.5, s.third);
+    const auto add = [&](const auto& fill, Grid& sums) {
+      sum(fill, s.grid);
+      if (c == 0) sums = s.grid;
+      for (std::size_t i = 0; c > 0 && i < sums.values.size(); ++i) sums.values[i] += s.grid.values[i];
+    };
+    add(
+        [&](int y, float* line) {
+          const float *d = s.across.row(y), *in = s.half_valid.row(y);
+          for (int x = 0; x < w; ++x) line[x] = 0.5F * in[x] * d[x] * d[x];
+        },
+        maps.chroma);
+    add(
+        [&](int y, float* line) {
+          const float *a = s.down.row(y), *b = s.third.row(y), *in = s.half_valid.row(y);
+          for (int x = 0; x < w; ++x) line[x] = 0.5F * in[x] * (a[x] - b[x]) * (a[x] - b[x]);
+        },
+        maps.chroma_activity);
+  }
+  root_of_mean(count, maps.chroma);
+  root_of_mean(count, maps.chroma_activity);
 }
 
 }  // namespace
@@ -138,79 +199,41 @@ void measure_windows(const Sharpness& fit, const Colour& toned, const Colour& ta
   products(s.across, s.soft, maps.xr);
   products(s.down, s.soft, maps.yr);
 
-  // Chroma: what of a channel is not luma.
-  Plane &luma_t = s.luma_target, &luma_x = s.luma_toned;
-  luma_of(target, luma_t);
-  luma_of(toned, luma_x);
-  maps.chroma.size(0, 0);
-  for (std::size_t c = 0; c < 3; ++c) {
-    s.first.size(w, h);
-    s.second.size(w, h);
-    for (int y = 0; y < h; ++y) {
-      const float *t = target[c].row(y), *x = toned[c].row(y), *lt = luma_t.row(y), *lx = luma_x.row(y);
-      float *own = s.first.row(y), *difference = s.second.row(y);
-      for (int i = 0; i < w; ++i) {
-        own[i] = t[i] - lt[i];
-        difference[i] = own[i] - (x[i] - lx[i]);
-      }
-    }
-    masked_blur(s.second, 1.5, valid, s.third, s.across);
-    blur(s.first, 1.5, s.down);
-    blur(s.first, 5, s.third);
-    const auto add = [&](const auto& fill, Grid& sums) {
-      sum_windows(w, h, fill, s.grid);
-      if (c == 0) sums = s.grid;
-      for (std::size_t i = 0; c > 0 && i < sums.values.size(); ++i) sums.values[i] += s.grid.values[i];
-    };
-    add(
-        [&](int y, float* line) {
-          const float *d = s.across.row(y), *in = valid.row(y);
-          for (int x = 0; x < w; ++x) line[x] = 0.5F * in[x] * d[x] * d[x];
-        },
-        maps.chroma);
-    add(
-        [&](int y, float* line) {
-          const float *a = s.down.row(y), *b = s.third.row(y), *in = valid.row(y);
-          for (int x = 0; x < w; ++x) line[x] = 0.5F * in[x] * (a[x] - b[x]) * (a[x] - b[x]);
-        },
-        maps.chroma_activity);
-  }
-  root_of_mean(count, maps.chroma);
-  root_of_mean(count, maps.chroma_activity);
+  measure_chroma(toned, target, valid, s, maps);
 }
 
 namespace {
 
-Grid dilated(const Grid& from, int reach) {
-  Grid out;
+// Over (2 reach + 1)^2 windows, across and then down; what lies outside is 0.
+template <class Join>
+Grid gathered(const Grid& from, int reach, const Join& join) {
+  Grid across, out;
+  across.size(from.columns, from.rows);
   out.size(from.columns, from.rows);
   for (int y = 0; y < from.rows; ++y) {
     for (int x = 0; x < from.columns; ++x) {
-      float most = 0;
-      for (int j = std::max(0, y - reach); j <= std::min(from.rows - 1, y + reach); ++j) {
-        for (int i = std::max(0, x - reach); i <= std::min(from.columns - 1, x + reach); ++i)
-          most = std::max(most, from.at(i, j));
-      }
-      out.at(x, y) = most;
+      float all = 0;
+      for (int i = std::max(0, x - reach); i <= std::min(from.columns - 1, x + reach); ++i)
+        all = join(all, from.at(i, y));
+      across.at(x, y) = all;
+    }
+  }
+  for (int y = 0; y < from.rows; ++y) {
+    for (int j = std::max(0, y - reach); j <= std::min(from.rows - 1, y + reach); ++j) {
+      for (int x = 0; x < from.columns; ++x) out.at(x, y) = join(out.at(x, y), across.at(x, j));
     }
   }
   return out;
 }
 
-// Means over (2 reach + 1)^2 windows; what lies outside counts as 0.
+Grid dilated(const Grid& from, int reach) {
+  return gathered(from, reach, [](float a, float b) { return std::max(a, b); });
+}
+
 Grid averaged(const Grid& from, int reach) {
-  Grid out;
-  out.size(from.columns, from.rows);
+  Grid out = gathered(from, reach, [](float a, float b) { return a + b; });
   const float share = 1.0F / static_cast<float>((2 * reach + 1) * (2 * reach + 1));
-  for (int y = 0; y < from.rows; ++y) {
-    for (int x = 0; x < from.columns; ++x) {
-      float sum = 0;
-      for (int j = std::max(0, y - reach); j <= std::min(from.rows - 1, y + reach); ++j) {
-        for (int i = std::max(0, x - reach); i <= std::min(from.columns - 1, x + reach); ++i) sum += from.at(i, j);
-      }
-      out.at(x, y) = sum * share;
-    }
-  }
+  for (float& v : out.values) v *= share;
   return out;
 }
 

@@ -36,7 +36,8 @@ struct Maps {
   Grid xx, xy, yy, xr, yr;       // means of products of slopes across and down, and with the blurred residual
 };
 struct WindowScratch {
-  Plane soft, first, second, third, across, down, luma_target, luma_toned;
+  Plane soft, first, second, third, across, down, luma_target, luma_toned, half_valid;
+  Colour half_target, half_toned;
   Grid grid;
 };
 void measure_windows(const Sharpness& fit, const Colour& toned, const Colour& target, const Plane& valid,

@@ -1,0 +1,19 @@
+// Enters: red, green, blue and a fourth value side by side.
+// Leaves: the four as one vector, which every machine has.
+// Never: used from outside this folder.
+#pragma once
+
+#include <cstring>
+
+namespace millrace::closelook {
+
+using Pixel = float __attribute__((vector_size(16)));
+
+inline Pixel pixel_at(const float* from) {
+  Pixel out;
+  std::memcpy(&out, from, sizeof out);
+  return out;
+}
+inline void put(Pixel pixel, float* to) { std::memcpy(to, &pixel, sizeof pixel); }
+
+}  // namespace millrace::closelook

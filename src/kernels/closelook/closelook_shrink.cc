@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cmath>
+
+#include "src/kernels/closelook/closelook_pixel.h"
+#include "src/kernels/closelook/closelook_steps.h"
+
+namespace millrace::closelook {
+namespace {
+
+// The part of each source pixel that a target pixel covers, along a side.
+struct Cover {
+  std::vector<int> first, count;
+  std::vector<float> weight;  // each target pixel's, one after the other
+
+  Cover(int from, int to) {
+    const double each = static_cast<double>(from) / to;
+    for (int i = 0; i < to; ++i) {
+      const double begin = i * each, end = std::min<double>(from, (i + 1) * each);
+      const int low = std::min(from - 1, static_cast<int>(begin));
+      int n = 0;
+      for (int k = low; k < from && k < end; ++k, ++n) {
+        const double part = std::min<double>(end, k + 1) - std::max<double>(begin, k);
+        weight.push_back(static_cast<float>(std::max(0.0, part) / (end - begin)));
+      }
+      first.push_back(low);
+      count.push_back(n);
+    }
+  }
+};
+
+}  // namespace
+
+int shrunk(int side, double scale) { return std::min(side, std::max(8, static_cast<int>(side * scale + 0.5))); }
+
+void shrink(const Plane& from, double scale, Plane& to) {
+  const int w = shrunk(from.width(), scale), h = shrunk(from.height(), scale);
+  to.size(w, h);
+  if (scale >= 1 || (w == from.width() && h == from.height())) {
+    to.size(from.width(), from.height());
+    for (int y = 0; y < from.height(); ++y) std::copy_n(from.row(y), from.width(), to.row(y));
+    return;
+  }
+  const Cover across(from.width(), w), down(from.height(), h);
+  std::vector<float> line(static_cast<std::size_t>(from.width()));
+  const float* weight = down.weight.data();
+  for (int y = 0; y < h; ++y) {
+    const auto at = static_cast<std::size_t>(y);
+    std::fill(line.begin(), line.end(), 0.0F);
+    for (int k = 0; k < down.count[at]; ++k) {
+      const float* row = from.row(down.first[at] + k);
+      const float part = *weight++;
+      for (std::size_t x = 0; x < line.size(); ++x) line[x] += part * row[x];
+    }
+    const float* share = across.weight.data();
+    float* const out = to.row(y);
+    for (int x = 0; x < w; ++x) {
+      const auto i = static_cast<std::size_t>(x);
+      const float* source = line.data() + across.first[i];
+      float sum = 0;
+      for (int k = 0; k < across.count[i]; ++k) sum += *share++ * source[k];
+      out[x] = sum;
+    }
+  }
+}
+
+void shrink(const Colour& from, double scale, Colour& to) {
+  for (std::size_t c = 0; c < 3; ++c) shrink(from[c], scale, to[c]);
+}
+
+// Rows of bytes are added up as they lie; across, a pixel's three are one vector.
+void shrink(const Raster& from, double scale, Colour& to) {
+  const int w = shrunk(from.width, scale), h = shrunk(from.height, scale);
+  for (Plane& plane : to) plane.size(w, h);
+  const Cover across(from.width, w), down(from.height, h);
+  const std::size_t size = static_cast<std::size_t>(from.width) * 3;
+  std::vector<float> line(size + 1);
+  const float* weight = down.weight.data();
+  for (int y = 0; y < h; ++y) {
+    const auto at = static_cast<std::size_t>(y);
+    std::fill(line.begin(), line.end(), 0.0F);
+    for (int k = 0; k < down.count[at]; ++k)
+      add_bytes(from.rgb.data() + static_cast<std::size_t>(down.first[at] + k) * size, *weight++, size, line.data());
+    const float* share = across.weight.data();
+    float *r = to[0].row(y), *g = to[1].row(y), *b = to[2].row(y);
+    for (int x = 0; x < w; ++x) {
+      const auto i = static_cast<std::size_t>(x);
+      const float* source = line.data() + 3 * across.first[i];
+      Pixel sum = {0, 0, 0, 0};
+      for (int k = 0; k < across.count[i]; ++k, source += 3) sum += *share++ * pixel_at(source);
+      r[x] = sum[0];
+      g[x] = sum[1];
+      b[x] = sum[2];
+    }
+  }
+}
+
+void planes_of(const Raster& raster, Colour& to) {
+  for (std::size_t c = 0; c < 3; ++c) {
+    to[c].size(raster.width, raster.height);
+    const std::uint8_t* in = raster.rgb.data() + c;
+    for (int y = 0; y < raster.height; ++y) {
+      float* const row = to[c].row(y);
+      for (int x = 0; x < raster.width; ++x, in += 3) row[x] = *in;
+    }
+  }
+}
+
+}  // namespace millrace::closelook
