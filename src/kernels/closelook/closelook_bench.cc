@@ -25,3 +25,4 @@ BENCHMARK_CAPTURE(compare_pair, crop, {.width = 1024, .height = 768},
 
 }  // namespace
 }  // namespace millrace::closelook
+BENCHMARK_MAIN();

@@ -159,12 +159,16 @@ Affine Pair::register_toned(const Affine& warp, const Tone& tone) {
   return register_luma(soft_a, soft_b, warp, 3, fitting).warp;
 }
 
-std::optional<Measured> Pair::measure(const Tone& tone) {
+std::optional<Measured> Pair::measure(const Tone& tone, bool quiet) {
   apply_tone(tone, moved, toned);
   luma_of(target, luma_a);
   luma_of(toned, luma_b);
   if (erode(valid, scratch, inner) < kFewestPixels) return std::nullopt;
-  fit_sharpness(luma_b, luma_a, inner, sharpening, sharp);
+  if (quiet) {
+    take_as_sharp(luma_b, luma_a, inner, sharp);
+  } else {
+    fit_sharpness(luma_b, luma_a, inner, sharpening, sharp);
+  }
   measure_windows(sharp, toned, target, inner, windows, maps);
   auto figures = figures_of(maps);
   if (!figures) return std::nullopt;
@@ -172,11 +176,12 @@ std::optional<Measured> Pair::measure(const Tone& tone) {
   out.figures = std::move(*figures);
   out.correlation = correlation_of(sharp.fitted, sharp.other, inner);
   out.sharpness = sharp.deviation();
-  const Plane& before = sharp.forwards ? luma_b : luma_a;
-  blur(before, 4, scratch);
   constexpr double kLittleFilter = 0.9, kLittleEffect = 0.1;
-  out.clean = out.sharpness < kLittleFilter ||
-              effect_of(before, sharp.forwards ? sharp.fitted : sharp.other, scratch, inner) < kLittleEffect;
+  if (out.sharpness >= kLittleFilter) {
+    const Plane& before = sharp.forwards ? luma_b : luma_a;
+    blur(before, 4, scratch);
+    out.clean = effect_of(before, sharp.forwards ? sharp.fitted : sharp.other, scratch, inner) < kLittleEffect;
+  }
   const Figures& f = out.figures;
   constexpr float kSoftFiltered = 3.8F, kShiftFiltered = 3.3F;
   out.excess = std::max({f.soft / (out.clean ? Figures::kSoft : kSoftFiltered), f.plain / Figures::kPlain,

@@ -47,8 +47,11 @@ struct Pair {
   Affine register_toned(const Affine& warp, const Tone& tone);
   // The source on the target's raster in `moved`, and what of it counts in `valid`: how many pixels.
   std::int64_t move_source(const Affine& warp, const Frames& frames);
-  // Of what lies in `moved` and `valid`. Nothing where too little can be compared.
-  std::optional<Measured> measure(const Tone& tone);
+  // Of two lumas in soft_a and soft_b: whether every window's residual is within what measure() allows where it finds
+  // no noise of the pair's own. Its filter would take some of that away, and it would find nothing.
+  bool is_quiet(const Affine& warp);
+  // Of what lies in `moved` and `valid`, which is quiet or not. Nothing where too little can be compared.
+  std::optional<Measured> measure(const Tone& tone, bool quiet);
 };
 
 // As a warp is between rasters of other sizes.

@@ -92,31 +92,51 @@ void Halve(const Plane& from, Plane& to) {
   }
 }
 
-// Positions are floats: within 0.0002 of a pixel for sides of 1024.
+// Where the pixels of a row lie in another raster: the whole parts and what is left. What lies far outside is held to
+// the edge's neighbourhood. Positions are floats: within 0.0002 of a pixel for sides of 1024.
+struct Places {
+  Eight u, v, across, down;
+};
+HWY_INLINE Places places_of(const Affine& warp, int y, const Eight& x, float width, float height) {
+  const Eight eight = Eight::all(8);
+  const Eight u =
+      held(Eight::all(static_cast<float>(warp.u(0, y))) + Eight::all(static_cast<float>(warp.m[0])) * x, -4, width + 4);
+  const Eight v = held(Eight::all(static_cast<float>(warp.v(0, y))) + Eight::all(static_cast<float>(warp.m[3])) * x, -4,
+                       height + 4);
+  const Eight iu = whole(u + eight) - eight, iv = whole(v + eight) - eight;
+  return {iu, iv, u - iu, v - iv};
+}
+HWY_INLINE Eight steps_from(int x) {
+  alignas(32) const float step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  return Eight::at(step) + Eight::all(static_cast<float>(x));
+}
+
 void WarpLinear(const Plane& from, const Affine& warp, Plane& to) {
   const auto w = static_cast<float>(from.width()), h = static_cast<float>(from.height());
-  const auto stride = static_cast<float>(from.stride());
-  alignas(32) const float step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-  const Eight steps = Eight::at(step), one = Eight::all(1), eight = Eight::all(8);
-  const Eight du = Eight::all(static_cast<float>(warp.m[0])), dv = Eight::all(static_cast<float>(warp.m[3]));
+  const Eight stride = Eight::all(static_cast<float>(from.stride())), one = Eight::all(1);
+  const float* const all = from.row(0);
   for (int y = 0; y < to.height(); ++y) {
-    const Eight u0 = Eight::all(static_cast<float>(warp.u(0, y))), v0 = Eight::all(static_cast<float>(warp.v(0, y)));
     float* const out = to.row(y);
     for (int x = 0; x < to.width(); x += 8) {
-      const Eight at = steps + Eight::all(static_cast<float>(x));
-      // What lies far outside is held to the edge's neighbourhood.
-      const Eight u = held(u0 + du * at, -4, w + 4), v = held(v0 + dv * at, -4, h + 4);
-      const Eight iu = whole(u + eight) - eight, iv = whole(v + eight) - eight;
-      const Eight across = u - iu, down = v - iv;
-      const Eight left = held(iu, 0, w - 1), right = held(iu + one, 0, w - 1);
-      const Eight upper = held(iv, 0, h - 1) * Eight::all(stride),
-                  lower = held(iv + one, 0, h - 1) * Eight::all(stride);
-      const float* const all = from.row(0);
+      const Places at = places_of(warp, y, steps_from(x), w, h);
+      const Eight left = held(at.u, 0, w - 1), right = held(at.u + one, 0, w - 1);
+      const Eight upper = held(at.v, 0, h - 1) * stride, lower = held(at.v + one, 0, h - 1) * stride;
       const Eight a = Eight::lookup(all, upper + left), b = Eight::lookup(all, upper + right);
       const Eight c = Eight::lookup(all, lower + left), d = Eight::lookup(all, lower + right);
-      const Eight above = a + across * (b - a), below = c + across * (d - c);
-      (above + down * (below - above)).put(out + x);
+      const Eight above = a + at.across * (b - a), below = c + at.across * (d - c);
+      (above + at.down * (below - above)).put(out + x);
     }
+  }
+}
+
+void SpotsOf(const Affine& warp, int y, int width, const Interleaved& in, Spots& out) {
+  const auto w = static_cast<float>(in.width), h = static_cast<float>(in.height);
+  const Eight stride = Eight::all(static_cast<float>(in.stride())), before = Eight::all(Interleaved::kPad - 1);
+  for (int x = 0; x < width; x += 8) {
+    const Places at = places_of(warp, y, steps_from(x), w, h);
+    ((at.v + before) * stride + (at.u + before)).put(out.first.data() + x);
+    at.across.put(out.across.data() + x);
+    at.down.put(out.down.data() + x);
   }
 }
 
@@ -133,6 +153,7 @@ HWY_EXPORT(TonedLumaOf);
 HWY_EXPORT(AddBytes);
 HWY_EXPORT(Halve);
 HWY_EXPORT(WarpLinear);
+HWY_EXPORT(SpotsOf);
 
 }  // namespace
 
@@ -161,6 +182,14 @@ void halve(const Plane& from, Plane& to) {
 }
 
 void warp_linear(const Plane& from, const Affine& warp, Plane& to) { HWY_DYNAMIC_DISPATCH(WarpLinear)(from, warp, to); }
+
+void spots_of(const Affine& warp, int y, int width, const Interleaved& in, Spots& out) {
+  const std::size_t size = static_cast<std::size_t>(width) + 8;
+  out.first.resize(size);
+  out.across.resize(size);
+  out.down.resize(size);
+  HWY_DYNAMIC_DISPATCH(SpotsOf)(warp, y, width, in, out);
+}
 
 }  // namespace millrace::closelook
 #endif

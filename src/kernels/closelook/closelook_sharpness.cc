@@ -180,6 +180,16 @@ void copy(const Plane& from, Plane& to) {
   for (int y = 0; y < from.height(); ++y) std::copy_n(from.row(y), from.width(), to.row(y));
 }
 
+// What the fit leaves.
+void subtract(const Plane& valid, Sharpness& out) {
+  out.residual.size(valid.width(), valid.height());
+  for (int y = 0; y < valid.height(); ++y) {
+    const float *a = out.fitted.row(y), *b = out.other.row(y), *in = valid.row(y);
+    float* const r = out.residual.row(y);
+    for (int x = 0; x < valid.width(); ++x) r[x] = in[x] * (b[x] - a[x]);
+  }
+}
+
 }  // namespace
 
 double Sharpness::deviation() const {
@@ -206,12 +216,15 @@ void fit_sharpness(const Plane& first, const Plane& second, const Plane& valid, 
     copy(first, out.fitted);
     copy(scratch.guess, out.other);
   }
-  out.residual.size(first.width(), first.height());
-  for (int y = 0; y < first.height(); ++y) {
-    const float *a = out.fitted.row(y), *b = out.other.row(y), *in = valid.row(y);
-    float* const r = out.residual.row(y);
-    for (int x = 0; x < first.width(); ++x) r[x] = in[x] * (b[x] - a[x]);
-  }
+  subtract(valid, out);
+}
+
+void take_as_sharp(const Plane& first, const Plane& second, const Plane& valid, Sharpness& out) {
+  out.weights = {1, 0, 0, 0, 0};
+  out.forwards = true;
+  copy(first, out.fitted);
+  copy(second, out.other);
+  subtract(valid, out);
 }
 
 }  // namespace millrace::closelook

@@ -37,10 +37,13 @@ class Plane {
 };
 using Colour = std::array<Plane, 3>;  // red, green, blue, 0..255
 
-// The three side by side, and a fourth that means nothing: a vector each pixel.
+// The three side by side, and a fourth that means nothing: a vector each pixel. Around it its edges go on.
 struct Interleaved {
+  static constexpr int kPad = 8;
   int width = 0, height = 0;
   std::vector<float> values;
+
+  std::size_t stride() const { return static_cast<std::size_t>(width + 2 * kPad); }  // pixels from row to row
 };
 void interleave(const Colour& from, Interleaved& to);
 
@@ -87,6 +90,13 @@ void blur_reference(const Plane& from, double sigma, Plane& to);
 
 // `from` at the warped positions of a raster of the size of `to`; beyond the edges their values go on.
 void warp_linear(const Plane& from, const Affine& warp, Plane& to);
+// Of the pixels of a row, where the first of the sixteen around each lies in the other raster, and how far behind the
+// second of them it is, across and down. What lies far outside is held to the edge's neighbourhood.
+struct Spots {
+  std::vector<std::int32_t> first;
+  std::vector<float> across, down;
+};
+void spots_of(const Affine& warp, int y, int width, const Interleaved& in, Spots& out);
 void warp_cubic(const Interleaved& from, const Affine& warp, Colour& to);
 
 // The pixels of a row that a warp takes into the other raster, `margin` beyond its outer middles.
@@ -155,5 +165,7 @@ struct SharpScratch {
   std::vector<std::uint32_t> histogram;
 };
 void fit_sharpness(const Plane& first, const Plane& second, const Plane& valid, SharpScratch& scratch, Sharpness& out);
+// Both as they are.
+void take_as_sharp(const Plane& first, const Plane& second, const Plane& valid, Sharpness& out);
 
 }  // namespace millrace::closelook

@@ -21,58 +21,6 @@ void crop(const Colour& from, const Box& box, Colour& to) {
   for (std::size_t c = 0; c < 3; ++c) crop(from[c], box, to[c]);
 }
 
-// Whether every window's residual is within what the steps of the look allow where they find no noise of the pair's
-// own: those steps would take some of it away and find nothing. Of lumas, softened.
-bool is_quiet(const Plane& target, const Plane& moved, const Affine& warp, const Plane& source) {
-  constexpr int kCell = 4;
-  enum { squares, first, first_squares, second, second_squares, counted, kSums };
-  const int w = target.width(), cells_x = w / kCell, cells_y = target.height() / kCell;
-  const auto wide = static_cast<std::size_t>(w);
-  std::vector<float> columns(kSums * wide), cells(2 * kSums * static_cast<std::size_t>(cells_x));
-  for (int cy = 0; cy < cells_y; ++cy) {
-    std::fill(columns.begin(), columns.end(), 0.0F);
-    for (int y = cy * kCell; y < (cy + 1) * kCell; ++y) {
-      const Span1 in = inside_row(warp, y, w, source.width(), source.height(), 0.5);
-      const float *a = target.row(y), *b = moved.row(y);
-      const auto add = [&](int sum, const auto& value) {
-        float* const to = columns.data() + static_cast<std::size_t>(sum) * wide;
-        for (int x = in.begin; x < in.end; ++x) to[x] += value(x);
-      };
-      add(squares, [&](int x) { return (a[x] - b[x]) * (a[x] - b[x]); });
-      add(first, [&](int x) { return a[x]; });
-      add(first_squares, [&](int x) { return a[x] * a[x]; });
-      add(second, [&](int x) { return b[x]; });
-      add(second_squares, [&](int x) { return b[x] * b[x]; });
-      add(counted, [&](int) { return 1.0F; });
-    }
-    const auto cell = [&](int row, int sum, int x) -> float& {
-      return cells[static_cast<std::size_t>(((row % 2) * kSums + sum) * cells_x + x)];
-    };
-    for (int sum = 0; sum < kSums; ++sum) {
-      const float* c = columns.data() + static_cast<std::size_t>(sum) * wide;
-      for (int x = 0; x < cells_x; ++x, c += kCell) cell(cy, sum, x) = (c[0] + c[1]) + (c[2] + c[3]);
-    }
-    for (int x = 0; cy > 0 && x + 1 < cells_x; ++x) {
-      const auto of = [&](int sum) {
-        return (cell(cy - 1, sum, x) + cell(cy - 1, sum, x + 1)) + (cell(cy, sum, x) + cell(cy, sum, x + 1));
-      };
-      const float n = of(counted);
-      if (n == 0) continue;
-      const auto variance = [&](int sum, int square) {
-        const float mean = of(sum) / n;
-        return std::max(0.0F, of(square) / n - mean * mean);
-      };
-      constexpr float kWhole = 4 * kCell * kCell, kNoise = 1.5F, kShare = 0.06F;
-      const float activity =
-          n < kWhole ? 0
-                     : saturated(std::sqrt(std::min(variance(first, first_squares), variance(second, second_squares))));
-      const float most = Figures::kSoft * Figures::kSoft * (kNoise * kNoise + kShare * kShare * activity * activity);
-      if (of(squares) / n > most) return false;
-    }
-  }
-  return true;
-}
-
 // What a warp takes a box to, and a little around it.
 Box box_under(const Affine& warp, const Box& box, const Plane& in) {
   constexpr double kAround = 12;
@@ -118,17 +66,13 @@ std::optional<Tile> look_at_tiles(Pair& pair, const Colour& target, const Colour
     Affine here = then(then(to_tile, warp), from_tile);
     crop(soft_target, box, pair.soft_a);
     crop(soft_source, other, pair.soft_b);
-    Plane& moved = pair.fitting.warped;
-    moved.size(pair.soft_a.width(), pair.soft_a.height());
-    warp_linear(pair.soft_b, here, moved);
-    if (is_quiet(pair.soft_a, moved, here, pair.soft_b)) continue;
+    if (pair.is_quiet(here)) continue;
     here = register_luma(pair.soft_a, pair.soft_b, here, 3, pair.fitting).warp;
-    warp_linear(pair.soft_b, here, moved);
-    if (is_quiet(pair.soft_a, moved, here, pair.soft_b)) continue;
+    if (pair.is_quiet(here)) continue;
     crop(target, box, pair.target);
     crop(source, other, pair.source);
     if (pair.move_source(here, Frames()) < kFewestPixels) continue;
-    auto measured = pair.measure(tone);
+    auto measured = pair.measure(tone, false);
     if (!measured || (worst && measured->excess <= worst->measured.excess)) continue;
     std::array<int, 4> place = place_of(measured->figures.excess);
     for (std::size_t i = 0; i < 4; ++i) place[i] += i % 2 == 0 ? box.left : box.top;

@@ -46,24 +46,6 @@ Span1 inside_row(const Affine& warp, int y, int width, int other_width, int othe
 
 namespace {
 
-int held(int at, int size) { return at < 0 ? 0 : (at >= size ? size - 1 : at); }
-
-// Where a pixel of a row lies in the other raster: the whole part and what is left. What lies far outside is held to
-// the edge's neighbourhood, so that it fits an int.
-struct Spot {
-  int x, y;
-  float across, down;
-};
-Spot spot_of(const Affine& warp, int x, int y, int width, int height) {
-  const double u = std::clamp(warp.u(x, y), -4.0, width + 4.0), v = std::clamp(warp.v(x, y), -4.0, height + 4.0);
-  const int iu = static_cast<int>(u + 8) - 8, iv = static_cast<int>(v + 8) - 8;
-  return {iu, iv, static_cast<float>(u - iu), static_cast<float>(v - iv)};
-}
-
-}  // namespace
-
-namespace {
-
 // Keys' kernel with a = -0.75, as is common for pictures: the four weights as polynomials of the way between the two
 // middle ones.
 Pixel cubic_weights(float t) {
@@ -76,43 +58,35 @@ Pixel cubic_weights(float t) {
 }  // namespace
 
 void interleave(const Colour& from, Interleaved& to) {
+  constexpr int kPad = Interleaved::kPad;
   to.width = from[0].width();
   to.height = from[0].height();
-  const std::size_t size = static_cast<std::size_t>(to.width) * static_cast<std::size_t>(to.height) * 4;
-  to.values.resize(std::max(to.values.size(), size));
-  float* out = to.values.data();
-  for (int y = 0; y < to.height; ++y) {
-    const float *r = from[0].row(y), *g = from[1].row(y), *b = from[2].row(y);
-    for (int x = 0; x < to.width; ++x, out += 4) {
-      put(Pixel{r[x], g[x], b[x], 0}, out);
+  to.values.resize(std::max(to.values.size(), 4 * to.stride() * static_cast<std::size_t>(to.height + 2 * kPad)));
+  for (int y = -kPad; y < to.height + kPad; ++y) {
+    const int row = std::clamp(y, 0, to.height - 1);
+    const float *r = from[0].row(row), *g = from[1].row(row), *b = from[2].row(row);
+    float* out = to.values.data() + 4 * to.stride() * static_cast<std::size_t>(y + kPad);
+    for (int x = -kPad; x < to.width + kPad; ++x, out += 4) {
+      const int at = std::clamp(x, 0, to.width - 1);
+      put(Pixel{r[at], g[at], b[at], 0}, out);
     }
   }
 }
 
 void warp_cubic(const Interleaved& from, const Affine& warp, Colour& to) {
-  const int w = from.width, h = from.height;
+  Spots spots;
+  const std::size_t stride = 4 * from.stride();
   for (int y = 0; y < to[0].height(); ++y) {
+    spots_of(warp, y, to[0].width(), from, spots);
     float *r = to[0].row(y), *g = to[1].row(y), *b = to[2].row(y);
     for (int x = 0; x < to[0].width(); ++x) {
-      const Spot s = spot_of(warp, x, y, w, h);
-      const Pixel across = cubic_weights(s.across), down = cubic_weights(s.down);
-      const int left = s.x - 1, top = s.y - 1;
-      const bool within = left >= 0 && left + 3 < w;
+      const auto i = static_cast<std::size_t>(x);
+      const Pixel across = cubic_weights(spots.across[i]), down = cubic_weights(spots.down[i]);
+      const float* at = from.values.data() + 4 * static_cast<std::size_t>(spots.first[i]);
       Pixel sum = {0, 0, 0, 0};
-      for (int j = 0; j < 4; ++j) {
-        const float* row =
-            from.values.data() + static_cast<std::size_t>(held(top + j, h)) * static_cast<std::size_t>(w) * 4;
-        Pixel line;
-        if (within) {
-          const float* const at = row + 4 * left;
-          line = (across[0] * pixel_at(at) + across[1] * pixel_at(at + 4)) +
-                 (across[2] * pixel_at(at + 8) + across[3] * pixel_at(at + 12));
-        } else {
-          line =
-              (across[0] * pixel_at(row + 4 * held(left, w)) + across[1] * pixel_at(row + 4 * held(left + 1, w))) +
-              (across[2] * pixel_at(row + 4 * held(left + 2, w)) + across[3] * pixel_at(row + 4 * held(left + 3, w)));
-        }
-        sum += down[j] * line;
+      for (int j = 0; j < 4; ++j, at += stride) {
+        sum += down[j] * ((across[0] * pixel_at(at) + across[1] * pixel_at(at + 4)) +
+                          (across[2] * pixel_at(at + 8) + across[3] * pixel_at(at + 12)));
       }
       r[x] = sum[0];
       g[x] = sum[1];
