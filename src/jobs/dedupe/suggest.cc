@@ -246,9 +246,9 @@ class Suggesting {
     set.pictures.push_back(work.leader);
     set.part_of_first = work.part_of_first;
     set.same_pixels = true;
-    // Copies of one picture are the same thing beside the leader: what one look calls altered and another of other
-    // colours need not be looked at against each other.
-    std::map<closelook::Kind, Work> rest;
+    // Copies of one picture are the same thing beside the leader: what is another picture, and what is this one altered,
+    // need not be looked at against each other.
+    std::map<bool, Work> rest;
     for (const std::uint32_t p : work.left) {
       if (p == work.leader) continue;
       switch (standing(work.leader, p)) {
@@ -278,10 +278,10 @@ class Suggesting {
       }
       if (standing(work.leader, p) == Standing::unseen) not_looked_.insert(p);
       if (work.fresh) out_.beside.push_back({work.leader, p, kind(work.leader, p)});
-      rest[look(p) == nullptr ? closelook::Kind::different : look(p)->kind].left.push_back(p);
+      rest[look(p) == nullptr || look(p)->kind == closelook::Kind::different].left.push_back(p);
     }
     out_.sets.push_back(std::move(set));
-    for (auto& [kind, part] : rest) {
+    for (auto& [another, part] : rest) {
       if (part.left.size() == 1) {
         alone(part.left, false);
         continue;
