@@ -31,7 +31,7 @@ struct Draft {
   std::optional<std::string> group, action, path, path_base64, mtime_text, hash, with;
   std::optional<std::uint64_t> size;
   std::optional<std::int64_t> mtime;
-  bool reference = false;
+  bool reference = false, chosen = false;
 };
 
 // Takes the text's parts as they come: nothing is built that a hostile text could make large or deep.
@@ -43,8 +43,8 @@ class Handler : public nlohmann::json_sax<Json> {
 
   bool null() override { return at_ == At::version ? refuse_version() : value_of_wrong_kind(); }
   bool boolean(bool value) override {
-    if (at_ == At::entry && key_ == "reference") {
-      draft_.reference = value;
+    if (at_ == At::entry && (key_ == "reference" || key_ == "chosen")) {
+      (key_ == "chosen" ? draft_.chosen : draft_.reference) = value;
       return true;
     }
     return at_ == At::version ? refuse_version() : value_of_wrong_kind();
@@ -206,7 +206,7 @@ class Handler : public nlohmann::json_sax<Json> {
       case At::reference:
         break;
     }
-    const bool known = text_field() != nullptr || (at_ == At::entry && (key_ == "size" || key_ == "reference"));
+    const bool known = text_field() != nullptr || (at_ == At::entry && (key_ == "size" || key_ == "reference" || key_ == "chosen"));
     return !known || (at_ == At::entry ? refuse(fmt::format("its {} is of the wrong kind", key_))
                                        : refuse_whole("a reference's path is not text"));
   }
@@ -270,6 +270,7 @@ class Handler : public nlohmann::json_sax<Json> {
       if (!out.with) return refuse("its \"with\" is not 32 hexadecimal digits");
     }
     out.reference = draft_.reference;
+    out.chosen = draft_.chosen;
     decisions.entries.push_back(std::move(out));
     ++number_;
     return true;

@@ -24,6 +24,7 @@ struct Decision {
   std::int64_t mtime_ns = 0;
   ContentHash hash{};
   std::optional<ContentHash> with;  // not_duplicates of this one content; without it, of the whole group
+  bool chosen = false;              // remove: a person marked this file itself, and accepted no suggestion
   bool reference = false;           // the file belongs to a reference folder: it stays whatever is said
 };
 
@@ -38,7 +39,7 @@ inline constexpr std::size_t kMostDecisionBytes = std::size_t{1} << 30;
 inline constexpr std::size_t kMostDecisions = 4'000'000;
 
 // {"millrace_decisions": 1, "decisions": [{"group", "action", "path", "path_base64"?, "size", "mtime_ns", "hash",
-// "with"?, "reference"?}, ...], "references"?: [folder | {"path", "path_base64"?}, ...]}; what else is there is passed
+// "with"?, "chosen"?, "reference"?}, ...], "references"?: [folder | {"path", "path_base64"?}, ...]}; what else is there is passed
 // over.
 Outcome<Decisions> parse_decisions(std::string_view text);
 

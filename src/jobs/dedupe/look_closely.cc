@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <optional>
 
 #include "src/io/image/fingerprint.h"
@@ -12,50 +11,6 @@
 #include "src/pipeline/pool.h"
 
 namespace millrace::dedupe {
-namespace {
-
-// Changes whenever closelook::compare() may judge the same pictures differently.
-constexpr std::uint32_t kVersion = 4;
-
-// What the catalogue keeps of a look.
-struct Kept {
-  std::uint8_t seen, same_pixels, kind, contained;
-  float scale;
-  std::array<float, 4> first_place, second_place;
-};
-static_assert(sizeof(Kept) == 40 && sizeof(Kept) <= CatalogLook::kMostBytes);
-
-std::optional<CloseLook> look_from(const CatalogLook& kept) {
-  if (kept.version != kVersion || kept.verdict.size() != sizeof(Kept)) return std::nullopt;
-  Kept k;
-  std::memcpy(&k, kept.verdict.data(), sizeof k);
-  if (k.kind > static_cast<std::uint8_t>(closelook::Kind::different) ||
-      k.contained > static_cast<std::uint8_t>(closelook::Contained::neither))
-    return std::nullopt;
-  return CloseLook{k.seen != 0,
-                   k.same_pixels != 0,
-                   static_cast<closelook::Kind>(k.kind),
-                   static_cast<closelook::Contained>(k.contained),
-                   k.scale,
-                   k.first_place,
-                   k.second_place};
-}
-
-std::vector<std::uint8_t> bytes_of(const CloseLook& look) {
-  const Kept k{look.seen,
-               look.same_pixels,
-               static_cast<std::uint8_t>(look.kind),
-               static_cast<std::uint8_t>(look.contained),
-               look.scale,
-               look.first_place,
-               look.second_place};
-  std::vector<std::uint8_t> out(sizeof k);
-  std::memcpy(out.data(), &k, sizeof k);
-  return out;
-}
-
-}  // namespace
-
 // Pairs with one picture in common, which is decoded once.
 struct CloseLooks::Task {
   struct Other {
@@ -174,7 +129,7 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     const auto& a = library_.pictures[key.first].data;
     const auto& b = library_.pictures[key.second].data;
     if (const auto kept = catalog_.closer_look(a.content, b.content)) {
-      if (const auto look = look_from(*kept)) {
+      if (const auto look = close_look_from(*kept)) {
         known_.emplace(key, *look);
         continue;
       }
@@ -238,8 +193,7 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
       // A picture that cannot be decoded now may be there again at the next run.
       if (!other.look.seen) continue;
       ++looked_at_;
-      catalog_.put(CatalogLook{library_.pictures[key.first].data.content, library_.pictures[key.second].data.content,
-                               kVersion, bytes_of(other.look)});
+      catalog_.put(kept_of(library_.pictures[key.first].data.content, library_.pictures[key.second].data.content, other.look));
     }
   }
   if (cancelled) catalog_.flush();

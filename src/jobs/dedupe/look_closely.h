@@ -8,22 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "src/jobs/dedupe/close_look.h"
 #include "src/jobs/dedupe/library.h"
 #include "src/kernels/closelook/closelook.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::dedupe {
-
-// Of two pictures, the one with the lower content first.
-struct CloseLook {
-  bool seen = false;         // both could be decoded; nothing else is said where not
-  bool same_pixels = false;  // decoded in full, every one of them
-  closelook::Kind kind = closelook::Kind::different;
-  closelook::Contained contained = closelook::Contained::neither;
-  float scale = 0;  // pixels of the second to one of the first, along a side
-  // Where they differ most, in shares of each one's sides: left, top, right, bottom.
-  std::array<float, 4> first_place{}, second_place{};
-};
 
 // Indexes into Library::pictures.
 using PicturePair = std::pair<std::uint32_t, std::uint32_t>;

@@ -148,6 +148,10 @@ void Origins::read(std::span<const std::uint32_t> files, const Library& library,
   catalog.flush_now_and_then();
 }
 
+Provenance told_by(const std::optional<CatalogOrigin>& kept) {
+  return (kept ? provenance_from(*kept) : std::nullopt).value_or(Provenance());
+}
+
 const Provenance& Origins::of(std::uint32_t file) const {
   static const Provenance kNothing;
   const auto at = known_.find(file);

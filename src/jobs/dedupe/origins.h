@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,9 @@ class Origins {
  private:
   std::map<std::uint32_t, Provenance> known_;
 };
+
+// What the catalogue keeps of an origin; one that says nothing for none, or for another version's.
+Provenance told_by(const std::optional<CatalogOrigin>& kept);
 
 // How near a file is to what a camera wrote, 0 to 4: a camera's own file as it was written is 4; one of a camera that
 // a program has saved or scaled again is 2; nothing known of a camera is 1; an edit by its name or by what it says is

@@ -6,32 +6,12 @@
 #include <set>
 #include <utility>
 
-#include "src/jobs/dedupe/companions.h"
+#include "src/jobs/dedupe/assets.h"
 
 namespace millrace::dedupe {
 namespace {
 
-// A part may go where the whole has about as many pixels for it.
-constexpr float kSameDetail = 0.97F;
 constexpr int kMostPromotions = 2;
-
-// What a close look says of a picture beside the one that would stay.
-enum class Standing : std::uint8_t { same, shows_more, has_more_detail, contains, one_shot, other, unseen };
-
-Standing standing_of(const CloseLook* look, std::uint32_t leader, std::uint32_t picture) {
-  if (look == nullptr || !look->seen) return Standing::unseen;
-  if (look->same_pixels) return Standing::same;
-  if (look->kind != closelook::Kind::same) return Standing::other;
-  if (look->contained == closelook::Contained::both) return Standing::same;
-  if (look->contained == closelook::Contained::neither) return Standing::other;
-  const bool first_is_part = look->contained == closelook::Contained::first;
-  // Pixels of the picture to one of the leader's.
-  const float scale = leader < picture ? look->scale : (look->scale > 0 ? 1 / look->scale : 0);
-  if (first_is_part == (picture < leader)) {  // the picture is a part of the leader
-    return scale <= 1 / kSameDetail ? Standing::same : Standing::has_more_detail;
-  }
-  return scale >= kSameDetail ? Standing::contains : Standing::shows_more;
-}
 
 GroupKind kind_of(const CloseLook* look) {
   if (look == nullptr || !look->seen) return GroupKind::related;
@@ -109,33 +89,30 @@ class Suggesting {
 
   const Provenance& origin_of(std::uint32_t picture) const { return origins_.of(library_.pictures[picture].files[0]); }
 
-  // What a camera or a phone wrote twice, as HEIC and as JPEG: one stem in one folder.
-  bool is_one_shot(std::uint32_t a, std::uint32_t b) const {
-    const auto is_heif = [&](std::uint32_t p) {
-      return library_.pictures[p].data.format == static_cast<int>(ImageFormat::heif);
-    };
-    const auto is_jpeg = [&](std::uint32_t p) {
-      return library_.pictures[p].data.format == static_cast<int>(ImageFormat::jpeg);
-    };
-    if (!(is_heif(a) && is_jpeg(b)) && !(is_heif(b) && is_jpeg(a))) return false;
-    if (library_.pictures[a].data.taken != library_.pictures[b].data.taken) return false;
+  bool are_one_shot(std::uint32_t a, std::uint32_t b) const {
     for (const std::uint32_t f : library_.pictures[a].files) {
       for (const std::uint32_t g : library_.pictures[b].files) {
-        if (stem_key(library_.files[f].entry.path) == stem_key(library_.files[g].entry.path)) return true;
+        if (is_one_shot({library_.files[f].entry.path, library_.pictures[a].data},
+                        {library_.files[g].entry.path, library_.pictures[b].data}))
+          return true;
       }
     }
     return false;
   }
 
   Standing standing(std::uint32_t leader, std::uint32_t picture) const {
-    const Standing by_look = standing_of(looks_.find(leader, picture), leader, picture);
     const CloseLook* const look = looks_.find(leader, picture);
+    if (look == nullptr) return Standing::unseen;
+    const Standing by_look = standing_of(*look, leader < picture);
     if (by_look == Standing::unseen) return by_look;
     // A program may have written another date; the pixels tell.
     if (!look->same_pixels && same_shutter(origin_of(leader), origin_of(picture)) == SameShutter::different)
       return Standing::other;
-    if (by_look != Standing::other && is_one_shot(leader, picture)) return Standing::one_shot;
     return by_look;
+  }
+  bool stays_as_one_shot(std::uint32_t leader, std::uint32_t picture) const {
+    const Standing found = standing(leader, picture);
+    return found != Standing::other && found != Standing::unseen && are_one_shot(leader, picture);
   }
 
   GroupKind kind(std::uint32_t leader, std::uint32_t picture) const {
@@ -234,7 +211,7 @@ class Suggesting {
     // A whole goes before its part: it is the one to stay, and everybody is looked at against it.
     if (work.promotions < kMostPromotions && !is_reference(work.leader)) {
       for (const std::uint32_t p : work.left) {
-        if (p == work.leader || standing(work.leader, p) != Standing::contains) continue;
+        if (p == work.leader || standing(work.leader, p) != Standing::contains || are_one_shot(work.leader, p)) continue;
         work.leader = p;
         ++work.promotions;
         work.part_of_first = true;
@@ -251,6 +228,12 @@ class Suggesting {
     std::map<bool, Work> rest;
     for (const std::uint32_t p : work.left) {
       if (p == work.leader) continue;
+      if (stays_as_one_shot(work.leader, p)) {
+        set.pictures.push_back(p);
+        set.also_kept.push_back({p, "one shot with"});
+        set.same_pixels = false;
+        continue;
+      }
       switch (standing(work.leader, p)) {
         case Standing::same:
           set.pictures.push_back(p);
@@ -265,11 +248,6 @@ class Suggesting {
         case Standing::has_more_detail:
           set.pictures.push_back(p);
           set.also_kept.push_back({p, "has more detail than"});
-          set.same_pixels = false;
-          continue;
-        case Standing::one_shot:
-          set.pictures.push_back(p);
-          set.also_kept.push_back({p, "one shot with"});
           set.same_pixels = false;
           continue;
         case Standing::other:

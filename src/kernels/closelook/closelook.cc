@@ -202,7 +202,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   // True copies drift by 0.12 at most, those that are not clean by 0.29; views from a hand's breadth apart by 0.2 and
   // more, and by 0.34 where that is taken for a filter.
   constexpr float kDrift = 0.16F, kDriftFiltered = 0.32F;
-  constexpr float kSpread = 0.25F, kAlike = 0.5F, kCorrelated = 0.93F, kAlone = 0.015F;
+  constexpr float kSpread = 0.25F, kAlike = 0.5F, kCorrelated = 0.93F, kAlone = 0.004F;
   constexpr double kGain = 1.14, kOnlyGain = 0.4, kTone = 33;
   const float moved = out.drift / (found->clean ? kDrift : kDriftFiltered);
   out.excess = std::max(found->excess, moved);

@@ -8,7 +8,10 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/relocate.h"
+#include "src/jobs/dedupe/assets.h"
+#include "src/jobs/dedupe/close_look.h"
 #include "src/jobs/dedupe/library.h"
+#include "src/jobs/dedupe/origins.h"
 
 namespace millrace::dedupe {
 
@@ -24,6 +27,19 @@ bool KnownFiles::knows(const std::string& path, const Decision& decision) const 
   const auto file = catalog_->file(path);
   return file && !file->failed && file->size == decision.size && file->mtime_ns == decision.mtime_ns &&
          file->content == decision.hash;
+}
+
+bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, const std::string& stays,
+                            const Decision& of_stays) const {
+  if (!catalog_) return false;
+  const ContentHash &goes = of_gone.hash, &keeps = of_stays.hash;
+  const auto kept = catalog_->closer_look(std::min(goes, keeps), std::max(goes, keeps));
+  const auto look = kept ? close_look_from(*kept) : std::nullopt;
+  if (!look || standing_of(*look, keeps < goes) != Standing::same) return false;
+  const auto picture = catalog_->picture(goes), other = catalog_->picture(keeps);
+  if (!picture || !other || is_one_shot({gone, *picture}, {stays, *other})) return false;
+  return look->same_pixels || same_shutter(told_by(catalog_->origin(goes)), told_by(catalog_->origin(keeps))) !=
+                                  SameShutter::different;
 }
 
 bool KnownFiles::is_within(const std::string& path) const {

@@ -23,6 +23,10 @@ class KnownFiles {
 
   // The catalogue has this path with the decision's size, time and hash.
   bool knows(const std::string& path, const Decision& decision) const;
+  // The search looked at both closely, and the one may go for the other: it shows nothing else, and it is not another
+  // press of the shutter.
+  bool may_go_for(const std::string& gone, const Decision& of_gone, const std::string& stays,
+                  const Decision& of_stays) const;
   bool is_within(const std::string& path) const;
   // Why a file that is not known is not touched.
   std::string reason() const;

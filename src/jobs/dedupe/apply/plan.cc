@@ -103,6 +103,12 @@ class Planner {
               (troubled == nullptr ? "" : fmt::format(": {}: {}", printable(troubled->path), troubled->trouble)));
     }
     const Subject* survivor = survivors[0];
+    if (!subject.chosen && !subjects_.may_go_for(subject, *survivor)) {
+      return leave(subject,
+                   fmt::format("no look found that it shows what {} shows and nothing else: search again, or mark it "
+                               "itself on the page (\"chosen\": true in its decision)",
+                               printable(file_name(survivor->path))));
+    }
     if (input_.action == Action::hardlink) {
       if (survivor->first().hash != subject.first().hash) {
         return leave(subject,

@@ -89,7 +89,7 @@ class Scene : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  // An entry about the file as it is now.
+  // An entry about the file as it is now; what shall go, a person chose.
   Json& decide(const std::string& group, const std::string& action, const std::string& name) {
     const std::string path = name.starts_with('/') ? name : photos_ + "/" + name;
     const auto state = state_of(path).or_throw();
@@ -98,6 +98,7 @@ class Scene : public testing::Test {
                {"path", utf8_for_display(path)},
                {"size", state.size},
                {"mtime_ns", std::to_string(state.mtime_ns)}};
+    if (action == "remove") entry["chosen"] = true;
     if (!is_utf8(path)) entry["path_base64"] = base64(path);
     const auto hash = hash_file(path);
     entry["hash"] = hash ? hex_of_bytes(*hash) : std::string(32, '0');

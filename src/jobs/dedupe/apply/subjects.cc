@@ -67,6 +67,7 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
     for (const Decision* d : subject.decisions) {
       subject.through_link |= d->path != path;
       subject.remove |= d->verdict == Verdict::remove;
+      subject.chosen |= d->verdict == Verdict::remove && d->chosen;
       subject.keep |= d->verdict == Verdict::keep;
       subject.reference |= d->reference;
       if (!agree(*d, subject.first())) subject.trouble = "the decisions contradict each other about it";
@@ -170,11 +171,17 @@ const Subject* Subjects::troubled_survivor_of(const Subject& gone) const {
   return nullptr;
 }
 
+bool Subjects::may_go_for(const Subject& gone, const Subject& stays) const {
+  return stays.first().hash == gone.first().hash ||
+         known_.may_go_for(gone.path, gone.first(), stays.path, stays.first());
+}
+
 std::vector<const Subject*> Subjects::survivors_of(const Subject& gone) const {
-  // 1: other bytes; 2: equal ones on another file system; 3: in a reference folder; 4: equal ones that may be linked
-  // to.
+  // 1: other bytes; 2: the same to a close look; 3: equal bytes on another file system; 4: in a reference folder; 5:
+  // equal ones that may be linked to.
   const auto rank = [&](const Subject* s) {
-    return s->first().hash != gone.first().hash ? 1 : s->state.device != gone.state.device ? 2 : s->reference ? 3 : 4;
+    if (s->first().hash != gone.first().hash) return may_go_for(gone, *s) ? 2 : 1;
+    return s->state.device != gone.state.device ? 3 : s->reference ? 4 : 5;
   };
   std::vector<const Subject*> survivors;
   const auto add = [&](const Subject* s) {

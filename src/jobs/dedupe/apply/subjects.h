@@ -19,7 +19,8 @@ struct Subject {
   bool through_link = false;               // as it is named, it lies behind a symbolic link
   std::vector<const Decision*> decisions;  // all that name it
   bool remove = false, keep = false, reference = false;
-  bool goes = false;  // remove, and neither keep nor reference
+  bool goes = false;    // remove, and neither keep nor reference
+  bool chosen = false;  // by a person, this very file
   bool missing = false;
   bool known = true;  // to the catalogue, as the decisions have it
   FileState state;
@@ -43,8 +44,11 @@ class Subjects {
   // Why `gone` may go: for every group in which it is removed a member that stays, on the disk with its recorded bytes
   // and not another name of `gone`. A file of the same bytes that stays, whatever group names it, stands in for a
   // member that is not there, and joins one of other bytes. The best first: equal bytes on the same file system and in
-  // no reference folder, equal bytes on the same file system, equal bytes, any. Empty when a group has none.
+  // no reference folder, equal bytes on the same file system, equal bytes, one that it may go for, any. Empty when a group
+  // has none.
   std::vector<const Subject*> survivors_of(const Subject& gone) const;
+  // Whether `gone` may go for this file without a person's own choice: it has the same bytes, or was looked at closely.
+  bool may_go_for(const Subject& gone, const Subject& stays) const;
   // Of the files that were to stay for `gone` the first, with what is wrong with it; null when there is none.
   const Subject* troubled_survivor_of(const Subject& gone) const;
   // A file that stays and is another name (a hard link) of this one; null when there is none.

@@ -1,0 +1,67 @@
+#include "src/jobs/dedupe/close_look.h"
+
+#include <cstring>
+
+namespace millrace::dedupe {
+namespace {
+
+// Changes whenever closelook::compare() may judge the same pictures differently.
+constexpr std::uint32_t kVersion = 4;
+
+// What the catalogue keeps of a look.
+struct Kept {
+  std::uint8_t seen, same_pixels, kind, contained;
+  float scale;
+  std::array<float, 4> first_place, second_place;
+};
+static_assert(sizeof(Kept) == 40 && sizeof(Kept) <= CatalogLook::kMostBytes);
+
+}  // namespace
+
+std::optional<CloseLook> close_look_from(const CatalogLook& kept) {
+  if (kept.version != kVersion || kept.verdict.size() != sizeof(Kept)) return std::nullopt;
+  Kept k;
+  std::memcpy(&k, kept.verdict.data(), sizeof k);
+  if (k.kind > static_cast<std::uint8_t>(closelook::Kind::different) ||
+      k.contained > static_cast<std::uint8_t>(closelook::Contained::neither))
+    return std::nullopt;
+  return CloseLook{k.seen != 0,
+                   k.same_pixels != 0,
+                   static_cast<closelook::Kind>(k.kind),
+                   static_cast<closelook::Contained>(k.contained),
+                   k.scale,
+                   k.first_place,
+                   k.second_place};
+}
+
+CatalogLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look) {
+  const Kept k{look.seen,
+               look.same_pixels,
+               static_cast<std::uint8_t>(look.kind),
+               static_cast<std::uint8_t>(look.contained),
+               look.scale,
+               look.first_place,
+               look.second_place};
+  CatalogLook out{first, second, kVersion, {}};
+  out.verdict.resize(sizeof k);
+  std::memcpy(out.verdict.data(), &k, sizeof k);
+  return out;
+}
+
+Standing standing_of(const CloseLook& look, bool first_stays) {
+  // A part may go where the whole has about as many pixels for it.
+  constexpr float kSameDetail = 0.97F;
+  if (!look.seen) return Standing::unseen;
+  if (look.same_pixels) return Standing::same;
+  if (look.kind != closelook::Kind::same) return Standing::other;
+  if (look.contained == closelook::Contained::both) return Standing::same;
+  if (look.contained == closelook::Contained::neither) return Standing::other;
+  // Pixels of the one that would go to one of the other's.
+  const float scale = first_stays ? look.scale : (look.scale > 0 ? 1 / look.scale : 0);
+  if ((look.contained == closelook::Contained::first) != first_stays) {  // it is a part of the one that stays
+    return scale <= 1 / kSameDetail ? Standing::same : Standing::has_more_detail;
+  }
+  return scale >= kSameDetail ? Standing::contains : Standing::shows_more;
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,35 @@
+// Enters: what a closer look at two pictures said, or what the catalogue keeps of it.
+// Leaves: the same in the other form; and whether one of the two may go for the other.
+// Never: looks at a picture.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "src/io/catalog/catalog.h"
+#include "src/kernels/closelook/closelook.h"
+
+namespace millrace::dedupe {
+
+// Of two pictures, the one with the lower content first.
+struct CloseLook {
+  bool seen = false;         // both could be decoded; nothing else is said where not
+  bool same_pixels = false;  // decoded in full, every one of them
+  closelook::Kind kind = closelook::Kind::different;
+  closelook::Contained contained = closelook::Contained::neither;
+  float scale = 0;  // pixels of the second to one of the first, along a side
+  // Where they differ most, in shares of each one's sides: left, top, right, bottom.
+  std::array<float, 4> first_place{}, second_place{};
+};
+
+// Nothing of one that another version of the look said.
+std::optional<CloseLook> close_look_from(const CatalogLook& kept);
+CatalogLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look);
+
+// What a close look says of a picture beside the one that would stay.
+enum class Standing : std::uint8_t { same, shows_more, has_more_detail, contains, other, unseen };
+// `first_stays`: the one that would stay is the first of the two.
+Standing standing_of(const CloseLook& look, bool first_stays);
+
+}  // namespace millrace::dedupe
