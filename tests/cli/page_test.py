@@ -215,7 +215,7 @@ def test_keyboard_marks(page, tmp_path):
             entry("gi", 1, "remove"),
             entry("gs", 0, "keep"),
             entry("gs", 1, "keep"),
-            entry("gs", 2, "remove"),
+            entry("gs", 2, "remove", chosen=True),
             entry("gh", 0, "not_duplicates"),
             entry("gh", 1, "not_duplicates"),
         ],
@@ -234,6 +234,23 @@ def test_mouse_marks(page, tmp_path):
     page.click(page.member(1, 1) + " .keep")
     actions = [(one["group"], one["action"]) for one in page.export(tmp_path / "out")["decisions"]]
     assert actions == [("gs", "keep")] * 3 + [("gb", "keep")] * 3
+
+
+def test_a_suggestion_goes_with_the_one_it_was_compared_with(page, tmp_path):
+    page.click(page.group(1) + " .accept")
+    assert page.removed() == [(1, 1), (1, 2)]
+    assert not any("chosen" in one for one in page.export(tmp_path / "one")["decisions"])
+    # Another one is to stay: what was not compared with it stays, too, until a person marks it.
+    page.click(page.member(1, 1) + " .keep")
+    page.click(page.member(1, 0) + " .remove")
+    assert page.removed() == [(1, 0)]
+    assert "not compared closely" in page.text("#toast")
+    page.click(page.member(1, 2) + " .remove")
+    wanted = [entry("gs", 0, "remove", chosen=True), entry("gs", 1, "keep"), entry("gs", 2, "remove", chosen=True)]
+    assert page.export(tmp_path / "two")["decisions"] == wanted
+    page.click("#undo")
+    page.click("#undo")
+    assert page.removed() == [(1, 2)], "one step back takes back all that it did"
 
 
 def test_refuses_to_remove_all(page):

@@ -206,7 +206,8 @@ class Handler : public nlohmann::json_sax<Json> {
       case At::reference:
         break;
     }
-    const bool known = text_field() != nullptr || (at_ == At::entry && (key_ == "size" || key_ == "reference" || key_ == "chosen"));
+    const bool known =
+        text_field() != nullptr || (at_ == At::entry && (key_ == "size" || key_ == "reference" || key_ == "chosen"));
     return !known || (at_ == At::entry ? refuse(fmt::format("its {} is of the wrong kind", key_))
                                        : refuse_whole("a reference's path is not text"));
   }

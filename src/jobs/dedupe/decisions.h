@@ -39,8 +39,8 @@ inline constexpr std::size_t kMostDecisionBytes = std::size_t{1} << 30;
 inline constexpr std::size_t kMostDecisions = 4'000'000;
 
 // {"millrace_decisions": 1, "decisions": [{"group", "action", "path", "path_base64"?, "size", "mtime_ns", "hash",
-// "with"?, "chosen"?, "reference"?}, ...], "references"?: [folder | {"path", "path_base64"?}, ...]}; what else is there is passed
-// over.
+// "with"?, "chosen"?, "reference"?}, ...], "references"?: [folder | {"path", "path_base64"?}, ...]}; what else is there
+// is passed over.
 Outcome<Decisions> parse_decisions(std::string_view text);
 
 }  // namespace millrace::dedupe

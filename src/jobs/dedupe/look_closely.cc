@@ -42,8 +42,8 @@ std::optional<closelook::Prepared> prepared(const Library& library, std::uint32_
   wanted.thumbnail_side = closelook::kRasterSide;
   // As much as the long side needs, along the short one.
   const int longer = std::max(p.data.width, p.data.height), shorter = std::min(p.data.width, p.data.height);
-  wanted.decode.shortest_side = std::max(
-      1, static_cast<int>(static_cast<std::int64_t>(shorter) * closelook::kRasterSide / std::max(1, longer)));
+  wanted.decode.shortest_side =
+      std::max(1, static_cast<int>(static_cast<std::int64_t>(shorter) * closelook::kRasterSide / std::max(1, longer)));
   wanted.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
   const std::function<bool()> cancelled = [&context] { return context.cancel.cancelled(); };
   for (const std::uint32_t f : p.files) {
@@ -193,7 +193,8 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
       // A picture that cannot be decoded now may be there again at the next run.
       if (!other.look.seen) continue;
       ++looked_at_;
-      catalog_.put(kept_of(library_.pictures[key.first].data.content, library_.pictures[key.second].data.content, other.look));
+      catalog_.put(
+          kept_of(library_.pictures[key.first].data.content, library_.pictures[key.second].data.content, other.look));
     }
   }
   if (cancelled) catalog_.flush();

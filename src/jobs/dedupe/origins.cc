@@ -138,7 +138,7 @@ void Origins::read(std::span<const std::uint32_t> files, const Library& library,
   });
   context.throw_if_cancelled();
   for (const Content& content : contents) {
-    if (content.fresh) catalog.put(CatalogOrigin{hash(content), kVersion, bytes_of(content.told)});
+    if (content.fresh) catalog.put(kept_of(hash(content), content.told));
   }
   for (const std::uint32_t f : wanted) {
     Provenance told = contents[of_picture.at(library.files[f].picture)].told;
@@ -150,6 +150,10 @@ void Origins::read(std::span<const std::uint32_t> files, const Library& library,
 
 Provenance told_by(const std::optional<CatalogOrigin>& kept) {
   return (kept ? provenance_from(*kept) : std::nullopt).value_or(Provenance());
+}
+
+CatalogOrigin kept_of(const ContentHash& content, const Provenance& told) {
+  return {content, kVersion, bytes_of(told)};
 }
 
 const Provenance& Origins::of(std::uint32_t file) const {

@@ -29,6 +29,7 @@ class Origins {
 
 // What the catalogue keeps of an origin; one that says nothing for none, or for another version's.
 Provenance told_by(const std::optional<CatalogOrigin>& kept);
+CatalogOrigin kept_of(const ContentHash& content, const Provenance& told);
 
 // How near a file is to what a camera wrote, 0 to 4: a camera's own file as it was written is 4; one of a camera that
 // a program has saved or scaled again is 2; nothing known of a camera is 1; an edit by its name or by what it says is

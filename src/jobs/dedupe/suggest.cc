@@ -211,7 +211,8 @@ class Suggesting {
     // A whole goes before its part: it is the one to stay, and everybody is looked at against it.
     if (work.promotions < kMostPromotions && !is_reference(work.leader)) {
       for (const std::uint32_t p : work.left) {
-        if (p == work.leader || standing(work.leader, p) != Standing::contains || are_one_shot(work.leader, p)) continue;
+        if (p == work.leader || standing(work.leader, p) != Standing::contains || are_one_shot(work.leader, p))
+          continue;
         work.leader = p;
         ++work.promotions;
         work.part_of_first = true;
@@ -223,8 +224,8 @@ class Suggesting {
     set.pictures.push_back(work.leader);
     set.part_of_first = work.part_of_first;
     set.same_pixels = true;
-    // Copies of one picture are the same thing beside the leader: what is another picture, and what is this one altered,
-    // need not be looked at against each other.
+    // Copies of one picture are the same thing beside the leader: what is another picture, and what is this one
+    // altered, need not be looked at against each other.
     std::map<bool, Work> rest;
     for (const std::uint32_t p : work.left) {
       if (p == work.leader) continue;

@@ -38,8 +38,8 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (!look || standing_of(*look, keeps < goes) != Standing::same) return false;
   const auto picture = catalog_->picture(goes), other = catalog_->picture(keeps);
   if (!picture || !other || is_one_shot({gone, *picture}, {stays, *other})) return false;
-  return look->same_pixels || same_shutter(told_by(catalog_->origin(goes)), told_by(catalog_->origin(keeps))) !=
-                                  SameShutter::different;
+  return look->same_pixels ||
+         same_shutter(told_by(catalog_->origin(goes)), told_by(catalog_->origin(keeps))) != SameShutter::different;
 }
 
 bool KnownFiles::is_within(const std::string& path) const {

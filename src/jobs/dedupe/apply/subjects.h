@@ -44,8 +44,8 @@ class Subjects {
   // Why `gone` may go: for every group in which it is removed a member that stays, on the disk with its recorded bytes
   // and not another name of `gone`. A file of the same bytes that stays, whatever group names it, stands in for a
   // member that is not there, and joins one of other bytes. The best first: equal bytes on the same file system and in
-  // no reference folder, equal bytes on the same file system, equal bytes, one that it may go for, any. Empty when a group
-  // has none.
+  // no reference folder, equal bytes on the same file system, equal bytes, one that it may go for, any. Empty when a
+  // group has none.
   std::vector<const Subject*> survivors_of(const Subject& gone) const;
   // Whether `gone` may go for this file without a person's own choice: it has the same bytes, or was looked at closely.
   bool may_go_for(const Subject& gone, const Subject& stays) const;

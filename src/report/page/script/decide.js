@@ -19,6 +19,27 @@ function standsAlone(group, member) {
       }));
 }
 
+// Whether a suggestion still holds: what a member was found to be the same as stays.
+function isSupported(group, member) {
+  return group.members.some((other) => other !== member && !other.file.removed &&
+      (other.hash === member.hash || (!member.byTwin && other.hash === group.members[0].hash)));
+}
+
+// What nobody chose goes only for what it was looked at against. When that is to go, it stays.
+function dropUnsupported() {
+  let dropped = 0;
+  for (const group of touched) {  // what is dropped touches more
+    for (const member of group.members) {
+      const {file} = member;
+      if (!file.removed || file.chosen) continue;
+      if (isSupported(file.by, file.by.members.find((one) => one.file === file))) continue;
+      setRemoved(file, false, null);
+      dropped += 1;
+    }
+  }
+  if (dropped) say(`${plural(dropped, 'picture')} not compared closely with the one that stays now: marked no more.`);
+}
+
 // What this group marked; what another one marked is not its to give back.
 function giveBack(group) {
   for (const {file} of group.members) {
@@ -69,7 +90,7 @@ function mark(group, member, remove) {
   }
   change(() => {
     setState(group, 'marked');
-    setRemoved(member.file, remove, group);
+    setRemoved(member.file, remove, group, remove);
   });
 }
 

@@ -21,7 +21,10 @@ function decisions() {
       // was told apart from all of those, it goes because of another group alone.
       for (const member of group.members) {
         if (!member.file.removed) entry(group, 'keep', member);
-        else if (!standsAlone(group, member)) entry(group, 'remove', member);
+        else if (!standsAlone(group, member)) {
+          const going = entry(group, 'remove', member);
+          if (member.file.chosen) going.chosen = true;
+        }
       }
     }
     for (const p of [...group.apart].sort((a, b) => a - b)) {

@@ -28,13 +28,18 @@ const groups = [];
       const key = (member.path_base64 ? 'b' + member.path_base64 : 'p' + member.path);
       let file = fileOf.get(key);
       if (file === undefined) {
-        file = {removed: false, by: null, reference: false, size: member.size, groups: []};
+        file = {removed: false, by: null, chosen: false, reference: false, size: member.size, groups: []};
         fileOf.set(key, file);
         files.push(file);
       }
       if (!file.groups.includes(group)) file.groups.push(group);
       if (member.reference) file.reference = true;
       member.file = file;
+    }
+    // What a suggestion rests on: another file of the same bytes that stays, or else the look at the first of the group.
+    for (const member of group.members) {
+      member.byTwin = group.members.some((other) => other !== member && other.hash === member.hash &&
+                                                    (other.keep || other.reference));
     }
     group.suggests = SUGGESTS.has(group.kind) &&
                      group.members.some((member) => member.keep || member.file.reference) &&
@@ -65,12 +70,18 @@ function remember(group) {
     step.groups.set(group, {state: group.state, apart: new Set(group.apart)});
   }
 }
-// `by` is the group that asked for it: when that group is cleared, the file is given back.
-function setRemoved(file, removed, by) {
-  if (file.removed === removed) return;
-  if (step && !step.files.has(file)) step.files.set(file, {removed: file.removed, by: file.by});
+// `by` is the group that asked for it: when that group is cleared, the file is given back. `chosen`: a person marked
+// this very file.
+function setRemoved(file, removed, by, chosen = false) {
+  if (file.removed === removed && (!removed || file.chosen || !chosen)) return;
+  if (step && !step.files.has(file)) {
+    step.files.set(file, {removed: file.removed, by: file.by, chosen: file.chosen});
+  }
+  const before = file.removed;
   file.removed = removed;
   file.by = removed ? by : null;
+  file.chosen = removed && chosen;
+  if (before === removed) return;
   sums.files += removed ? 1 : -1;
   sums.bytes += removed ? file.size : -file.size;
   for (const group of file.groups) touched.add(group);
@@ -97,6 +108,7 @@ function change(work) {
   step = {groups: new Map(), files: new Map()};
   try {
     work();
+    dropUnsupported();
   } finally {
     if (step.groups.size || step.files.size) {
       undoSteps.push(step);
@@ -114,7 +126,7 @@ function undo() {
     say('There is nothing to undo.');
     return;
   }
-  for (const [file, was] of last.files) setRemoved(file, was.removed, was.by);
+  for (const [file, was] of last.files) setRemoved(file, was.removed, was.by, was.chosen);
   for (const [group, was] of last.groups) {
     setState(group, was.state);
     setApart(group, was.apart);

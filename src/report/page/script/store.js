@@ -4,15 +4,16 @@ const STORE = 'millrace:decisions:' + pageId;
 
 function restore() {
   try {
-    for (const [index, state, removed, apart] of JSON.parse(localStorage.getItem(STORE)).groups) {
+    for (const [index, state, removed, apart, chosen = []] of JSON.parse(localStorage.getItem(STORE)).groups) {
       const group = groups[index];
       if (state === 'not' || (state === 'marked' && !nobodyStays(group))) setState(group, state);
       setApart(group, new Set(apart.filter((p) => p in group.pairs)));
       for (const m of removed) {
         const {file} = group.members[m];
-        if (!file.reference && mayRemove(file, group)) setRemoved(file, true, group);
+        if (!file.reference && mayRemove(file, group)) setRemoved(file, true, group, chosen.includes(m));
       }
     }
+    dropUnsupported();
   } catch (error) {
     // Nothing is kept here, or it is not ours: what could be read stands, the rest is undecided.
   }
@@ -26,12 +27,15 @@ function save() {
   for (const group of groups) {
     if (!decided(group)) continue;
     const removed = [];
+    const chosen = [];
     if (group.state === 'marked') {
       group.members.forEach((member, m) => {
-        if (member.file.by === group) removed.push(m);
+        if (member.file.by !== group) return;
+        removed.push(m);
+        if (member.file.chosen) chosen.push(m);
       });
     }
-    kept.push([group.index, group.state, removed, [...group.apart]]);
+    kept.push([group.index, group.state, removed, [...group.apart], chosen]);
   }
   let problem = '';
   try {
