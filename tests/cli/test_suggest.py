@@ -179,3 +179,18 @@ def test_what_people_gave_counts(tmp_path, folder):
     image.save(beside / "a.jpg", quality=90)
     (beside / "zz.xmp").write_bytes(words)
     assert removed(search(tmp_path, beside)) == ["a.jpg"], "its sidecar would have gone along"
+
+
+def test_detail_before_pixels(tmp_path, folder):
+    """An enlarged copy has more pixels and shows no more, and nothing in the files tells."""
+    for seed, (side, way) in enumerate([(2, Image.BICUBIC), (1.5, Image.LANCZOS), (1.4, Image.BILINEAR)]):
+        one = folder / str(seed)
+        one.mkdir()
+        image = scene(800, 600, 20 + seed)
+        image.save(one / "original.jpg", quality=90)
+        image.resize((int(800 * side), int(600 * side)), way).save(one / "enlarged.jpg", quality=95)
+        image.resize((400, 300), Image.LANCZOS).save(one / "small.jpg", quality=90)
+        result = search(tmp_path, one)
+        assert removed(result) == ["enlarged.jpg", "small.jpg"], result["groups"]
+        why = {name(m): m["why"] for g in result["groups"] for m in g["members"]}
+        assert why["enlarged.jpg"] == "an enlargement of original.jpg"

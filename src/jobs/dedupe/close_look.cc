@@ -6,15 +6,16 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever closelook::compare() may judge the same pictures differently.
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 
 // What the catalogue keeps of a look.
 struct Kept {
-  std::uint8_t seen, same_pixels, kind, contained;
+  std::uint8_t seen, same_pixels, kind, contained, enlarged;
+  std::uint8_t none[3];
   float scale;
   std::array<float, 4> first_place, second_place;
 };
-static_assert(sizeof(Kept) == 40 && sizeof(Kept) <= CatalogLook::kMostBytes);
+static_assert(sizeof(Kept) == 44 && sizeof(Kept) <= CatalogLook::kMostBytes);
 
 }  // namespace
 
@@ -30,6 +31,7 @@ std::optional<CloseLook> close_look_from(const CatalogLook& kept) {
                    static_cast<closelook::Kind>(k.kind),
                    static_cast<closelook::Contained>(k.contained),
                    k.scale,
+                   k.enlarged != 0,
                    k.first_place,
                    k.second_place};
 }
@@ -39,6 +41,8 @@ CatalogLook kept_of(const ContentHash& first, const ContentHash& second, const C
                look.same_pixels,
                static_cast<std::uint8_t>(look.kind),
                static_cast<std::uint8_t>(look.contained),
+               look.enlarged,
+               {},
                look.scale,
                look.first_place,
                look.second_place};

@@ -18,7 +18,8 @@ struct CloseLook {
   bool same_pixels = false;  // decoded in full, every one of them
   closelook::Kind kind = closelook::Kind::different;
   closelook::Contained contained = closelook::Contained::neither;
-  float scale = 0;  // pixels of the second to one of the first, along a side
+  float scale = 0;        // pixels of the second to one of the first, along a side
+  bool enlarged = false;  // the one with more pixels shows nothing finer than the other
   // Where they differ most, in shares of each one's sides: left, top, right, bottom.
   std::array<float, 4> first_place{}, second_place{};
 };

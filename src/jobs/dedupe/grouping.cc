@@ -266,12 +266,19 @@ class Grouping {
     const std::vector<Candidate> candidates = rank_candidates();
     if (!options_.verify || options_.look == "thumbnail") {
       // Nothing was looked at closely: of what only looks alike, nobody goes.
-      for (const Candidate& candidate : candidates) add_group({candidate, {}, false, false}, Bytewise::yes);
+      for (const Candidate& candidate : candidates) add_group({candidate, {}, Lead::by_rule, false}, Bytewise::yes);
       return;
     }
     const Suggested suggested = suggest(
         candidates, library_, origins_,
-        [&](std::uint32_t a, std::uint32_t b) { return likeness_score(unit_of_[a], unit_of_[b]); }, looks_);
+        [&](std::uint32_t a, std::uint32_t b) { return likeness_score(unit_of_[a], unit_of_[b]); },
+        [&](std::uint32_t a, std::uint32_t b) {
+          const auto best = [&](std::uint32_t picture) {
+            return rank_members(library_, origins_, library_.pictures[picture].files, criteria_)[0].file;
+          };
+          return preference(library_, origins_, best(a), best(b), criteria_) == std::pair(-1, std::string("pixels"));
+        },
+        looks_);
     for (const SameSet& set : suggested.sets) add_group(set, Bytewise::no);
     add_beside(suggested.beside);
     result_.not_looked = suggested.not_looked;
@@ -290,7 +297,7 @@ class Grouping {
     group.kind = set.pictures.size() == 1 ? GroupKind::identical
                  : set.same_pixels        ? GroupKind::same_pixels
                                           : GroupKind::similar;
-    group.members = rank_members(library_, origins_, files, criteria_, set.part_of_first ? set.pictures[0] : kNone);
+    group.members = rank_members(library_, origins_, files, criteria_, leader_of(set));
     for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
     if (bytewise == Bytewise::yes) keep_one_of_each(library_, group.members);
     add_pairs(group, units_of(set.pictures));
@@ -298,6 +305,18 @@ class Grouping {
       if (!m.keep) group.reclaimable += library_.files[m.file].entry.size;
     }
     result_.groups.push_back(std::move(group));
+  }
+
+  static Leader leader_of(const SameSet& set) {
+    switch (set.lead) {
+      case Lead::whole:
+        return {set.pictures[0], "shows all that the others show", "a part of"};
+      case Lead::detail:
+        return {set.pictures[0], "has all the detail; the larger one is enlarged", "an enlargement of"};
+      case Lead::by_rule:
+        break;
+    }
+    return {};
   }
 
   std::vector<std::uint32_t> units_of(const std::vector<std::uint32_t>& pictures) const {

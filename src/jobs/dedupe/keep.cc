@@ -86,16 +86,19 @@ std::string why_removed(const Library& library, const std::string& criterion, st
 
 }  // namespace
 
+std::pair<int, std::string> preference(const Library& library, const Origins& origins, std::uint32_t a, std::uint32_t b,
+                                       const std::vector<std::string>& criteria) {
+  for (const std::string& criterion : criteria) {
+    if (const int c = compare_by(library, origins, criterion, a, b); c != 0) return {c, criterion};
+  }
+  return {library.files[a].entry.path < library.files[b].entry.path ? -1 : 1, ""};
+}
+
 std::vector<Member> rank_members(const Library& library, const Origins& origins,
                                  const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,
-                                 std::uint32_t leader) {
-  const auto leads = [&](std::uint32_t file) { return library.files[file].picture == leader; };
-  const auto deciding = [&](std::uint32_t a, std::uint32_t b) -> std::pair<int, std::string> {
-    for (const std::string& criterion : criteria) {
-      if (const int c = compare_by(library, origins, criterion, a, b); c != 0) return {c, criterion};
-    }
-    return {library.files[a].entry.path < library.files[b].entry.path ? -1 : 1, ""};
-  };
+                                 const Leader& leader) {
+  const auto leads = [&](std::uint32_t file) { return library.files[file].picture == leader.picture; };
+  const auto deciding = [&](std::uint32_t a, std::uint32_t b) { return preference(library, origins, a, b, criteria); };
   std::vector<Member> members;
   for (const std::uint32_t file : files) members.push_back({file, false, ""});
   std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
@@ -104,8 +107,8 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
   });
   Member& best = members[0];
   best.keep = true;
-  if (leader != kNone) {
-    best.why = "shows all that the others show";
+  if (leader.picture != kNone) {
+    best.why = leader.why;
   } else if (members.size() > 1) {
     best.why = why_kept(library, deciding(best.file, members[1].file).second, best.file, members[1].file);
   }
@@ -128,8 +131,7 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
       m.keep = true;
       m.why = "whole; the one kept is damaged";
     } else if (const auto decided = deciding(best.file, m.file); decided.first > 0) {
-      // It would have stayed, had the leader not shown more.
-      m.why = fmt::format("a part of {}", printable(file_name(kept.entry.path)));
+      m.why = fmt::format("{} {}", leader.why_not, printable(file_name(kept.entry.path)));
     } else {
       m.why = why_removed(library, decided.second, best.file, m.file);
     }

@@ -25,10 +25,18 @@ struct Member {
 //   bytes      more of them                  exif      more EXIF fields
 //   oldest     earlier capture, else change  shortest  shorter path
 // The path's bytes decide what is left. The files of the picture `leader` come before all others, whatever the rule
-// says: the others are parts of it.
+// says; the words tell why.
+struct Leader {
+  std::uint32_t picture = kNone;
+  const char *why = "", *why_not = "";  // of its first file; of one that the rule prefers, before the leader's name
+};
 std::vector<Member> rank_members(const Library& library, const Origins& origins,
                                  const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,
-                                 std::uint32_t leader = kNone);
+                                 const Leader& leader = {});
+
+// By which criterion the rule prefers one of two files; empty: by their paths. Below zero: the first one.
+std::pair<int, std::string> preference(const Library& library, const Origins& origins, std::uint32_t a, std::uint32_t b,
+                                       const std::vector<std::string>& criteria);
 
 // One file of a picture stays beside the first; `why` comes before that one's name.
 void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<Member>& members);

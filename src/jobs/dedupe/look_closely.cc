@@ -112,6 +112,7 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     look.kind = verdict.kind;
     look.contained = verdict.contained;
     look.scale = verdict.scale;
+    look.enlarged = verdict.enlarged;
     look.first_place = verdict.first_place;
     look.second_place = verdict.second_place;
     // What was interrupted is looked at again.

@@ -32,7 +32,7 @@ struct Work {
   std::vector<std::uint32_t> left;  // in the order of the rule
   std::uint32_t leader = 0;
   int leaders = 0, promotions = 0;
-  bool part_of_first = false;
+  Lead lead = Lead::by_rule;
   bool fresh = true;  // nobody of it was beside another yet
 };
 
@@ -55,8 +55,9 @@ class Union {
 
 class Suggesting {
  public:
-  Suggesting(const Library& library, const Origins& origins, const Likeness64& alike, Looks& looks)
-      : library_(library), origins_(origins), alike_(alike), looks_(looks) {}
+  Suggesting(const Library& library, const Origins& origins, const Likeness64& alike, const MoreByPixels& by_pixels,
+             Looks& looks)
+      : library_(library), origins_(origins), alike_(alike), by_pixels_(by_pixels), looks_(looks) {}
 
   // Most candidates are copies of one picture: the best leads, and they are done. Where many are left after a few
   // leaders, each is looked at against those that are most like it, and what that brings together is led again.
@@ -115,6 +116,15 @@ class Suggesting {
     return found != Standing::other && found != Standing::unseen && are_one_shot(leader, picture);
   }
 
+  // Why a picture should lead in the place of the one that does; by_rule: it should not.
+  Lead better_lead(std::uint32_t leader, std::uint32_t picture) const {
+    const Standing found = standing(leader, picture);
+    if ((found != Standing::contains && found != Standing::same) || are_one_shot(leader, picture)) return Lead::by_rule;
+    if (found == Standing::contains) return Lead::whole;
+    const bool enlarged = looks_.find(leader, picture)->enlarged;
+    return enlarged && by_pixels_(leader, picture) ? Lead::detail : Lead::by_rule;
+  }
+
   GroupKind kind(std::uint32_t leader, std::uint32_t picture) const {
     const CloseLook* const look = looks_.find(leader, picture);
     const bool other_scene = look == nullptr || !look->seen || look->kind == closelook::Kind::different;
@@ -125,7 +135,7 @@ class Suggesting {
 
   void alone(const std::vector<std::uint32_t>& pictures, bool not_looked) {
     for (const std::uint32_t p : pictures) {
-      out_.sets.push_back({{p}, {}, false, false});
+      out_.sets.push_back({{p}, {}, Lead::by_rule, false});
       if (not_looked) not_looked_.insert(p);
     }
   }
@@ -208,21 +218,22 @@ class Suggesting {
   template <class GoOn>
   void settle(Work& work, std::vector<Work>& open, const GoOn& go_on) {
     const auto look = [&](std::uint32_t p) { return looks_.find(work.leader, p); };
-    // A whole goes before its part: it is the one to stay, and everybody is looked at against it.
+    // A whole goes before its part, and detail before pixels: it is the one to stay, and everybody is looked at against
+    // it.
     if (work.promotions < kMostPromotions && !is_reference(work.leader)) {
       for (const std::uint32_t p : work.left) {
-        if (p == work.leader || standing(work.leader, p) != Standing::contains || are_one_shot(work.leader, p))
-          continue;
+        const Lead lead = p == work.leader ? Lead::by_rule : better_lead(work.leader, p);
+        if (lead == Lead::by_rule) continue;
         work.leader = p;
         ++work.promotions;
-        work.part_of_first = true;
+        work.lead = lead;
         open.push_back(std::move(work));
         return;
       }
     }
     SameSet set;
     set.pictures.push_back(work.leader);
-    set.part_of_first = work.part_of_first;
+    set.lead = work.lead;
     set.same_pixels = true;
     // Copies of one picture are the same thing beside the leader: what is another picture, and what is this one
     // altered, need not be looked at against each other.
@@ -274,6 +285,7 @@ class Suggesting {
   const Library& library_;
   const Origins& origins_;
   const Likeness64& alike_;
+  const MoreByPixels& by_pixels_;
   Looks& looks_;
   Suggested out_;
   std::set<std::uint32_t> not_looked_;
@@ -282,8 +294,8 @@ class Suggesting {
 }  // namespace
 
 Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, const Origins& origins,
-                  const Likeness64& alike, Looks& looks) {
-  return Suggesting(library, origins, alike, looks).run(candidates);
+                  const Likeness64& alike, const MoreByPixels& by_pixels, Looks& looks) {
+  return Suggesting(library, origins, alike, by_pixels, looks).run(candidates);
 }
 
 }  // namespace millrace::dedupe

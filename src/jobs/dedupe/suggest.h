@@ -18,6 +18,10 @@ namespace millrace::dedupe {
 // Pictures of one candidate, in the order of the keep rule: the best first.
 using Candidate = std::vector<std::uint32_t>;
 
+// Why one leads its set: it is the best by the rule; or the best by the rule is a part of it, and it has all of that
+// one's detail; or an enlargement of it.
+enum class Lead : std::uint8_t { by_rule, whole, detail };
+
 struct SameSet {
   struct Kept {
     std::uint32_t picture;
@@ -25,7 +29,7 @@ struct SameSet {
   };
   std::vector<std::uint32_t> pictures;  // the one that stays first
   std::vector<Kept> also_kept;          // of `pictures`
-  bool part_of_first = false;           // the best by the rule is a part of the first, which has all its detail
+  Lead lead = Lead::by_rule;            // why the first is
   bool same_pixels = false;             // all of them
 };
 
@@ -51,7 +55,10 @@ inline constexpr std::size_t kNearest = 8, kMostBroughtTogether = 1000;
 // How much two pictures are alike at 64 x 64 pixels: more is more. The lower index first.
 using Likeness64 = std::function<float(std::uint32_t, std::uint32_t)>;
 
+// Whether of two pictures the rule prefers the first for its pixels alone.
+using MoreByPixels = std::function<bool(std::uint32_t, std::uint32_t)>;
+
 Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, const Origins& origins,
-                  const Likeness64& alike, Looks& looks);
+                  const Likeness64& alike, const MoreByPixels& by_pixels, Looks& looks);
 
 }  // namespace millrace::dedupe

@@ -70,7 +70,7 @@ class Suggest : public testing::Test {
     return out;
   }
   Suggested run(const std::vector<Candidate>& candidates) {
-    return suggest(candidates, library_, origins_, alike_, looks_);
+    return suggest(candidates, library_, origins_, alike_, by_pixels_, looks_);
   }
   using Sets = std::vector<std::vector<std::uint32_t>>;
 
@@ -78,6 +78,7 @@ class Suggest : public testing::Test {
   Origins origins_;
   // Neighbours are most alike.
   Likeness64 alike_ = [](std::uint32_t a, std::uint32_t b) { return -static_cast<float>(b - a); };
+  MoreByPixels by_pixels_ = [](std::uint32_t a, std::uint32_t b) { return a < b; };
   Scripted looks_;
 };
 
@@ -152,6 +153,22 @@ TEST_F(Suggest, APartGoesOnlyWhereTheWholeHasItsDetail) {
   EXPECT_EQ(out.sets[0].also_kept[0].picture, 1U);
 }
 
+TEST_F(Suggest, WhatWasEnlargedGoesForItsOriginal) {
+  pictures(3);
+  // The rule prefers 0 for its pixels, and 1 has as much detail; so 2 is looked at against 1.
+  looks_.say(0, 1, {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 0.5F, .enlarged = true});
+  looks_.same(0, 2);
+  looks_.same(1, 2);
+  Suggested out = run({all()});
+  ASSERT_EQ(out.sets.size(), 1U);
+  EXPECT_EQ(out.sets[0].pictures, (std::vector<std::uint32_t>{1, 0, 2}));
+  EXPECT_EQ(out.sets[0].lead, Lead::detail);
+  // Where the rule prefers it for more than its pixels, it stays.
+  by_pixels_ = [](std::uint32_t, std::uint32_t) { return false; };
+  out = run({all()});
+  EXPECT_EQ(out.sets[0].pictures[0], 0U);
+}
+
 TEST_F(Suggest, AWholeNeverGoesForItsPart) {
   pictures(3);
   // The rule prefers the part; the whole leads all the same, and 2 is looked at against it.
@@ -160,7 +177,7 @@ TEST_F(Suggest, AWholeNeverGoesForItsPart) {
   Suggested out = run({all()});
   ASSERT_EQ(out.sets.size(), 1U);
   EXPECT_EQ(out.sets[0].pictures, (std::vector<std::uint32_t>{1, 0, 2}));
-  EXPECT_TRUE(out.sets[0].part_of_first);
+  EXPECT_EQ(out.sets[0].lead, Lead::whole);
   // One with fewer pixels for it shows more, and stays beside it.
   looks_.part(0, 1, 0.5F);
   out = run({{0, 1}});

@@ -178,6 +178,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   const double alone_b =
       share_alone(warp.inverse(), p.source[0], p.target[0], [&](int x, int y) { return frames.plain_in_source(x, y); });
   luma_of(p.moved, p.scratch);
+  const Size fitted = size_of(p.target), fitted_source = size_of(p.source);  // what is looked at later uses them up
   const Exposure exposure = exposure_of(*tone, p.scratch, p.inner);
   const Figures& figures = found->figures;
   out.soft = figures.soft;
@@ -229,19 +230,26 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   // What is drawn may differ in strokes that are finer than this, and what nearly differs deserves more pixels.
   constexpr float kNearly = 0.8F;
   const bool finer = std::max(a->raster.width, a->raster.height) > kSide + kSide / 8;
-  if (out.kind != Kind::same || !finer || (!found->drawn && out.excess < kNearly)) return out;
-  Colour &whole_a = state_->whole_a, &pitched = state_->pitched;
-  planes_of(a->raster, whole_a);
-  const Affine to_source = between(warp, size_of(p.target), size_of(p.source), size_of(whole_a), size_of(b->raster));
-  shrink(b->raster, std::min(1.0, 1 / to_source.scale()), pitched);
-  const Affine at = between(to_source, size_of(whole_a), size_of(b->raster), size_of(whole_a), size_of(pitched));
-  const Box region = frames.any ? frames.shared(warp, p.target[0], whole_a[0]) : whole(whole_a[0]);
-  const auto tile = look_at_tiles(p, whole_a, pitched, at, *tone, region);
-  if (!tile || tile->measured.excess <= 1) return out;
-  out.kind = Kind::altered;
-  out.contained = Contained::neither;
-  out.excess = tile->measured.excess;
-  place(tile->place, at, whole_a[0], pitched[0]);
+  if (out.kind == Kind::same && finer && (found->drawn || out.excess >= kNearly)) {
+    Colour &whole_a = state_->whole_a, &pitched = state_->pitched;
+    planes_of(a->raster, whole_a);
+    const Affine to_source = between(warp, size_of(p.target), size_of(p.source), size_of(whole_a), size_of(b->raster));
+    shrink(b->raster, std::min(1.0, 1 / to_source.scale()), pitched);
+    const Affine at = between(to_source, size_of(whole_a), size_of(b->raster), size_of(whole_a), size_of(pitched));
+    const Box region = frames.any ? frames.shared(warp, p.target[0], whole_a[0]) : whole(whole_a[0]);
+    const auto tile = look_at_tiles(p, whole_a, pitched, at, *tone, region);
+    if (tile && tile->measured.excess > 1) {
+      out.kind = Kind::altered;
+      out.contained = Contained::neither;
+      out.excess = tile->measured.excess;
+      place(tile->place, at, whole_a[0], pitched[0]);
+    }
+  }
+  const bool all_of_a = a->raster.width == a->raster.full_width && a->raster.height == a->raster.full_height;
+  if (out.kind == Kind::same && out.contained == Contained::both && all_of_a) {
+    const Affine to_many = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
+    out.enlarged = p.is_enlarged(a->raster, b->raster, to_many.inverse());
+  }
   return out;
 }
 

@@ -84,6 +84,8 @@ struct Verdict {
   float tone = 0, gain = 0;
   float sharpness = 0;  // step 5: how far the filter is from doing nothing
   float scale = 0;      // pixels of the second picture to one of the first, along a side
+  // Only where the kind is `same`: the one with more pixels shows nothing finer than the other does.
+  bool enlarged = false;
   // How much of each lies outside the other, frames not counted, 0..1.
   float first_alone = 0, second_alone = 0;
   // Where they differ most: left, top, right, bottom in shares of each picture's sides. Only where `altered`.

@@ -50,6 +50,9 @@ struct Pair {
   // Of two lumas in soft_a and soft_b: whether every window's residual is within what measure() allows where it finds
   // no noise of the pair's own. Its filter would take some of that away, and it would find nothing.
   bool is_quiet(const Affine& warp);
+  // Whether the picture of many pixels is the other one enlarged: it shows nothing finer than that does when it is
+  // brought to its raster. False where that cannot be seen. Uses up what lies in here.
+  bool is_enlarged(const Raster& few, const Raster& many, const Affine& to_few);
   // Of what lies in `moved` and `valid`, which is quiet or not. Nothing where too little can be compared.
   std::optional<Measured> measure(const Tone& tone, bool quiet);
 };

@@ -95,6 +95,37 @@ TEST(CloseLook, ShowsWhichIsAPartAndWhichIsBeside) {
   EXPECT_NEAR(part.second_alone, 0.125F, 0.02F);
 }
 
+TEST(CloseLook, TellsWhatWasEnlargedFromWhatWasReduced) {
+  const Scene scene(12);
+  const Raster original = show(scene, {.width = 500, .height = 375});
+  // Straight lines between its pixels, twice as many.
+  Raster enlarged{1000, 750, std::vector<std::uint8_t>(1000 * 750 * 3), 1000, 750};
+  for (int y = 0; y < 750; ++y) {
+    for (int x = 0; x < 1000; ++x) {
+      const double u = std::clamp(0.5 * x - 0.25, 0.0, 499.0), v = std::clamp(0.5 * y - 0.25, 0.0, 374.0);
+      const int left = static_cast<int>(u), top = static_cast<int>(v);
+      for (int c = 0; c < 3; ++c) {
+        const auto at = [&](int i, int j) {
+          return static_cast<double>(
+              original.rgb[static_cast<std::size_t>((std::min(374, j) * 500 + std::min(499, i)) * 3 + c)]);
+        };
+        const double above = at(left, top) + (u - left) * (at(left + 1, top) - at(left, top));
+        const double below = at(left, top + 1) + (u - left) * (at(left + 1, top + 1) - at(left, top + 1));
+        enlarged.rgb[static_cast<std::size_t>((y * 1000 + x) * 3 + c)] =
+            static_cast<std::uint8_t>(above + (v - top) * (below - above) + 0.5);
+      }
+    }
+  }
+  const Raster fine = show(scene, {.width = 1000, .height = 750});
+  for (const bool swapped : {false, true}) {
+    const auto look = [&](const Raster& a, const Raster& b) { return swapped ? compare(b, a) : compare(a, b); };
+    EXPECT_EQ(look(original, enlarged).kind, Kind::same);
+    EXPECT_TRUE(look(original, enlarged).enlarged);
+    EXPECT_FALSE(look(original, fine).enlarged);
+    EXPECT_FALSE(look(original, original).enlarged);
+  }
+}
+
 TEST(CloseLook, ExposuresAndOtherScenesAreNotTheSame) {
   const Scene scene(9);
   const Raster original = show(scene, {.gain = 0.7F});
