@@ -166,6 +166,17 @@ def test_the_cameras_own_file_stays(tmp_path, folder):
         assert removed(result) == [other], (other, result["groups"])
 
 
+def test_a_warning_where_the_one_to_keep_is_worse(tmp_path, folder):
+    image = scene(1200, 800, 13)
+    sides = {"xA002": 600, "xA003": 400}
+    image.resize((600, 400)).save(folder / "camera.jpg", qtables=TABLES, exif=camera(**sides))
+    image.save(folder / "large.jpg", quality=95)
+    members = {name(m): m for g in search(tmp_path, folder)["groups"] for m in g["members"]}
+    assert members["camera.jpg"]["keep"] and not members["large.jpg"]["keep"]
+    assert members["camera.jpg"]["warning"] == "large.jpg has more pixels, 1200 x 800"
+    assert "warning" not in members["large.jpg"]
+
+
 def test_what_people_gave_counts(tmp_path, folder):
     image = scene(800, 600, 12)
     words = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">' \

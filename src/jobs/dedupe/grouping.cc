@@ -300,6 +300,7 @@ class Grouping {
     group.members = rank_members(library_, origins_, files, criteria_, leader_of(set));
     for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
     if (bytewise == Bytewise::yes) keep_one_of_each(library_, group.members);
+    warn_of_losses(library_, origins_, leader_of(set), group.members);
     add_pairs(group, units_of(set.pictures));
     for (const Member& m : group.members) {
       if (!m.keep) group.reclaimable += library_.files[m.file].entry.size;

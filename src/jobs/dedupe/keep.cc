@@ -139,6 +139,24 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
   return members;
 }
 
+void warn_of_losses(const Library& library, const Origins& origins, const Leader& leader,
+                    std::vector<Member>& members) {
+  std::string& out = members[0].warning;
+  for (const char* criterion : {"pixels", "given", "exif"}) {
+    // Of a whole's part and of an enlargement, pixels say nothing.
+    if (leader.picture != kNone && criterion == std::string_view("pixels")) continue;
+    for (const Member& m : members) {
+      if (m.keep || compare_by(library, origins, criterion, members[0].file, m.file) <= 0) continue;
+      const std::string value = value_of(library, criterion, m.file);
+      out += fmt::format("{}{} has {}", out.empty() ? "" : "; ", printable(file_name(library.files[m.file].entry.path)),
+                         criterion == std::string_view("pixels") ? fmt::format("more pixels, {}", value)
+                         : value.empty()                         ? "more stars, keywords, names or places"
+                                                                 : value);
+      break;
+    }
+  }
+}
+
 void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<Member>& members) {
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (library.files[members[i].file].picture != picture) continue;

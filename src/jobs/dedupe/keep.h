@@ -14,6 +14,7 @@ struct Member {
   std::uint32_t file = 0;
   bool keep = false;
   std::string why;
+  std::string warning{};  // of the one to keep: in what one that goes is better; empty: in nothing
   // Of an altered picture: what differs from the group's other one, in shares of its sides: left, top, right, bottom.
   std::array<float, 4> place{};
 };
@@ -40,6 +41,8 @@ std::pair<int, std::string> preference(const Library& library, const Origins& or
 
 // One file of a picture stays beside the first; `why` comes before that one's name.
 void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<Member>& members);
+// Fills the warning of the first: of pixels, of what people gave and of EXIF, the first file that goes and has more.
+void warn_of_losses(const Library& library, const Origins& origins, const Leader& leader, std::vector<Member>& members);
 // The first file of each picture stays.
 void keep_one_of_each(const Library& library, std::vector<Member>& members);
 

@@ -35,6 +35,7 @@ void write_member(const Result& result, const Member& m, JsonText& out) {
   out.key("damaged").value(!p.damage.empty());
   out.key("keep").value(m.keep);
   out.key("why").value(m.why);
+  if (!m.warning.empty()) out.key("warning").value(m.warning);
   if (m.place[2] > m.place[0]) {
     out.key("place").open_array();
     for (const float side : m.place) out.value(rounded(side));
@@ -204,6 +205,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
         member.reference = file.reference;
         member.keep = m.keep;
         member.why = m.why;
+        member.warning = m.warning;
         member.place = m.place;
         member.companions = file.companions;
         if (const auto jpeg = catalog.thumbnail(p.look)) member.thumb.assign(jpeg->begin(), jpeg->end());

@@ -61,6 +61,8 @@ struct PageMember {
   bool keep = false;
   // The reason of the suggestion: "largest, oldest date"; may be empty.
   std::string why;
+  // In what one that goes is better than this one, which stays; may be empty.
+  std::string warning;
   // Of an altered picture: where it differs from the group's other one, in shares of its sides: left, top, right,
   // bottom. Marked on its thumbnail unless empty.
   std::array<float, 4> place{};

@@ -34,6 +34,7 @@ Json json_of(const PageMember& member) {
   if (member.reference) json["reference"] = true;
   if (member.keep) json["keep"] = true;
   if (!member.why.empty()) json["why"] = utf8_for_display(member.why);
+  if (!member.warning.empty()) json["warning"] = utf8_for_display(member.warning);
   if (member.place[2] > member.place[0]) json["place"] = member.place;
   if (!member.companions.empty()) json["companions"] = texts(member.companions);
   return json;

@@ -85,6 +85,7 @@ PageGroup some_group(int number = 0) {
   group.members = {some_member(folder + "/a.jpg"), some_member(folder + "/b.jpg")};
   group.members[0].keep = true;
   group.members[0].why = "most pixels";
+  group.members[0].warning = "b.jpg has more stars";
   group.pairs = {{0, 1, 0.75, {{"phash", 4}, {"dhash", 3}}}};
   return group;
 }
@@ -138,6 +139,7 @@ TEST_F(PageTest, carries_every_field) {
   EXPECT_EQ(out["kind"], "similar");
   EXPECT_EQ(out["members"][0]["keep"], true);
   EXPECT_EQ(out["members"][0]["why"], "most pixels");
+  EXPECT_EQ(out["members"][0]["warning"], "b.jpg has more stars");
   EXPECT_FALSE(out["members"][0].contains("path_base64"));
   const json& second = out["members"][1];
   EXPECT_EQ(second["path"], "/photos/0/b.jpg");
@@ -170,6 +172,7 @@ TEST_F(PageTest, hostile_names_stay_text) {
   group.members[0].path = evil;
   group.members[0].camera = evil;
   group.members[0].why = evil;
+  group.members[0].warning = evil;
   group.members[0].companions = {evil};
   group.pairs[0].distances = {{evil, 1}};
   const std::string plain = write(at("plain.html"), {some_group()});

@@ -64,7 +64,9 @@ function memberView(group, member, m, thumb) {
           h('div', {class: 'more'}, date),
           member.companions ? h('div', {class: 'more', title: visible(member.companions.join('  '))},
             'with ' + member.companions.map((path) => nameAndFolder(path)[0]).join(', ')) : null,
-          member.why ? h('div', {class: member.keep ? 'why' : 'why other'}, visible(member.why)) : null),
+          member.why ? h('div', {class: member.keep ? 'why' : 'why other'}, visible(member.why)) : null,
+          member.warning ? h('div', {class: 'but', title: visible(member.warning)},
+            '⚠ but ' + visible(member.warning)) : null),
         h('div', {class: 'marks'}, keep, member.file.reference ? null : remove)));
   return {node, link, keep, remove, name};
 }
