@@ -1,18 +1,14 @@
 #include "src/jobs/dedupe/grouping.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "src/base/text.h"
 #include "src/jobs/dedupe/linkage.h"
 #include "src/jobs/dedupe/links.h"
-#include "src/jobs/dedupe/look_codes.h"
-#include "src/jobs/dedupe/suggest.h"
+#include "src/jobs/dedupe/shown_groups.h"
 #include "src/jobs/dedupe/units.h"
 #include "src/kernels/quality/quality.h"
 
@@ -29,7 +25,10 @@ class Grouping {
         looks_(looks),
         context_(context),
         judge_(catalog, context),
-        criteria_(keep_criteria(options.keep)) {
+        criteria_(keep_criteria(options.keep)),
+        shown_(result, units_, unit_of_, origins_, criteria_, looks,
+               {[this](std::uint32_t a, std::uint32_t b) { return score(a, b); },
+                [this](std::uint32_t a, std::uint32_t b) { return likeness_score(a, b); }}) {
     for (const auto& [a, b] : catalog.not_duplicates()) {
       const std::uint32_t x = place_of(library_.pictures, a), y = place_of(library_.pictures, b);
       if (x == kNone || y == kNone) continue;
@@ -73,9 +72,11 @@ class Grouping {
     for (const Link& link : links) {
       if (group_of[link.a] != group_of[link.b] || group_of[link.a] == kNone) add_related(link);
     }
-    for (const auto& colours : connected_groups(recoloured_)) add_recoloured(colours);
-    for (const Burst& burst : bursts_) add_burst(burst);
-    finish();
+    for (const auto& colours : connected_groups(recoloured_))
+      shown_.add_informing(pictures_of(colours), GroupKind::recoloured);
+    for (const Burst& burst : bursts_) shown_.add_burst(burst);
+    shown_.finish(context_);
+    result_.looked_at = judge_.looked_at();
   }
 
  private:
@@ -266,7 +267,8 @@ class Grouping {
     const std::vector<Candidate> candidates = rank_candidates();
     if (!options_.verify || options_.look == "thumbnail") {
       // Nothing was looked at closely: of what only looks alike, nobody goes.
-      for (const Candidate& candidate : candidates) add_group({candidate, {}, Lead::by_rule, false}, Bytewise::yes);
+      for (const Candidate& candidate : candidates)
+        shown_.add_set({candidate, {}, Lead::by_rule, false}, Told::by_bytes);
       return;
     }
     const Suggested suggested = suggest(
@@ -279,126 +281,17 @@ class Grouping {
           return preference(library_, origins_, best(a), best(b), criteria_) == std::pair(-1, std::string("pixels"));
         },
         looks_);
-    for (const SameSet& set : suggested.sets) add_group(set, Bytewise::no);
-    add_beside(suggested.beside);
+    for (const SameSet& set : suggested.sets) shown_.add_set(set, Told::closely);
+    shown_.add_beside(suggested.beside);
     result_.not_looked = suggested.not_looked;
     result_.looked_closely = looks_.looked_at();
   }
 
-  enum class Bytewise : std::uint8_t { no, yes };
-
-  void add_group(const SameSet& set, Bytewise bytewise) {
-    std::vector<std::uint32_t> files;
-    for (const std::uint32_t p : set.pictures)
-      files.insert(files.end(), library_.pictures[p].files.begin(), library_.pictures[p].files.end());
-    if (files.size() < 2) return;
-    if (std::all_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; })) return;
-    Group group;
-    group.kind = set.pictures.size() == 1 ? GroupKind::identical
-                 : set.same_pixels        ? GroupKind::same_pixels
-                                          : GroupKind::similar;
-    group.members = rank_members(library_, origins_, files, criteria_, leader_of(set));
-    for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
-    if (bytewise == Bytewise::yes) keep_one_of_each(library_, group.members);
-    warn_of_losses(library_, origins_, leader_of(set), group.members);
-    add_pairs(group, units_of(set.pictures));
-    for (const Member& m : group.members) {
-      if (!m.keep) group.reclaimable += library_.files[m.file].entry.size;
-    }
-    result_.groups.push_back(std::move(group));
-  }
-
-  static Leader leader_of(const SameSet& set) {
-    switch (set.lead) {
-      case Lead::whole:
-        return {set.pictures[0], "shows all that the others show", "a part of"};
-      case Lead::detail:
-        return {set.pictures[0], "has all the detail; the larger one is enlarged", "an enlargement of"};
-      case Lead::by_rule:
-        break;
-    }
-    return {};
-  }
-
-  std::vector<std::uint32_t> units_of(const std::vector<std::uint32_t>& pictures) const {
-    std::set<std::uint32_t> units;
-    for (const std::uint32_t p : pictures) units.insert(unit_of_[p]);
-    return {units.begin(), units.end()};
-  }
-
-  // What was looked at closely and is another picture: shown, each kind with the one that it was looked at against.
-  void add_beside(const std::vector<Beside>& all) {
-    std::map<std::pair<std::uint32_t, GroupKind>, std::vector<std::uint32_t>> informing;
-    for (const Beside& b : all) {
-      if (b.kind == GroupKind::related) {
-        add_informing(units_of({b.leader, b.picture}), {b.leader, b.picture}, b.kind);
-      } else {
-        auto& pictures = informing[{b.leader, b.kind}];
-        if (pictures.empty()) pictures.push_back(b.leader);
-        pictures.push_back(b.picture);
-      }
-    }
-    for (const auto& [key, pictures] : informing) {
-      add_informing(units_of(pictures), pictures, key.second);
-      if (result_.groups.empty() || result_.groups.back().kind != key.second) continue;
-      Group& group = result_.groups.back();
-      // The places of what was altered, each beside the one it was looked at against.
-      for (std::uint32_t m = 0; m < group.members.size(); ++m) {
-        const std::uint32_t picture = library_.files[group.members[m].file].picture;
-        const CloseLook* const look = picture == key.first ? nullptr : looks_.find(key.first, picture);
-        if (look == nullptr || look->kind != closelook::Kind::altered) continue;
-        group.members[m].place = picture < key.first ? look->first_place : look->second_place;
-      }
-    }
-  }
-
-  // The score of every two units, shown between the first members that stand for them.
-  void add_pairs(Group& group, const std::vector<std::uint32_t>& units) {
-    constexpr std::size_t kMostUnits = 64;  // of a larger group, only the pairs with its first unit
-    std::vector<std::uint32_t> at(units.size(), kNone);
-    for (std::uint32_t m = 0; m < group.members.size(); ++m) {
-      const std::uint32_t unit = unit_of_[library_.files[group.members[m].file].picture];
-      const auto place = std::lower_bound(units.begin(), units.end(), unit) - units.begin();
-      std::uint32_t& first = at[static_cast<std::size_t>(place)];
-      first = std::min(first, m);
-    }
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      if (i > 0 && units.size() > kMostUnits) break;
-      for (std::size_t j = i + 1; j < units.size(); ++j) {
-        if (at[i] == kNone || at[j] == kNone) continue;
-        const std::uint32_t a = std::min(units[i], units[j]), b = std::max(units[i], units[j]);
-        GroupPair pair{std::min(at[i], at[j]), std::max(at[i], at[j]), distances(data(a).codes, data(b).codes), 0};
-        if (group.kind == GroupKind::similar || group.kind == GroupKind::same_pixels)
-          pair.score = std::max(0.0F, score(a, b));
-        if (group.kind > GroupKind::similar && group.kind != GroupKind::recoloured)
-          pair.score = std::max(0.0F, likeness_score(a, b));
-        group.pairs.push_back(pair);
-      }
-    }
-    std::sort(group.pairs.begin(), group.pairs.end(),
-              [](const GroupPair& x, const GroupPair& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
-  }
-
-  // A group that suggests nothing: every member stays.
-  void add_informing(const std::vector<std::uint32_t>& units, const std::vector<std::uint32_t>& pictures,
-                     GroupKind kind) {
-    Group group;
-    group.kind = kind;
-    for (const std::uint32_t p : pictures) {
-      for (const std::uint32_t f : library_.pictures[p].files) group.members.push_back({f, true, ""});
-    }
-    std::sort(group.members.begin(), group.members.end(),
-              [](const Member& a, const Member& b) { return a.file < b.file; });
-    if (group.members.size() < 2) return;
-    add_pairs(group, units);
-    (kind == GroupKind::related ? result_.related : result_.groups).push_back(std::move(group));
-  }
-
-  void add_recoloured(const std::vector<std::uint32_t>& units) {
+  std::vector<std::uint32_t> pictures_of(const std::vector<std::uint32_t>& units) const {
     std::vector<std::uint32_t> pictures;
     for (const std::uint32_t u : units)
       pictures.insert(pictures.end(), units_[u].pictures.begin(), units_[u].pictures.end());
-    add_informing(units, pictures, GroupKind::recoloured);
+    return pictures;
   }
 
   // Of units that may not stand in one group as a whole, the first parts that may.
@@ -409,53 +302,7 @@ class Grouping {
     if (!may_join(a, b, apart_)) shown = first_that_may_join(a, b, apart_).value_or(shown);
     std::vector<std::uint32_t> pictures = *shown.a;
     pictures.insert(pictures.end(), shown.b->begin(), shown.b->end());
-    add_informing({link.a, link.b}, pictures, GroupKind::related);
-  }
-
-  void add_burst(const Burst& burst) {
-    Group group;
-    group.kind = GroupKind::burst;
-    for (std::size_t i = 0; i < burst.pictures.size(); ++i) {
-      for (const std::uint32_t f : library_.pictures[burst.pictures[i]].files) {
-        group.members.push_back({f, true, fmt::format("shot {}", burst.shots[i] + 1)});
-      }
-    }
-    result_.groups.push_back(std::move(group));
-  }
-
-  std::string id_of(const Group& group) const {
-    std::vector<std::string> names;
-    for (const Member& m : group.members) {
-      const File& file = library_.files[m.file];
-      names.push_back(hex_of_bytes(library_.pictures[file.picture].data.content) + file.entry.path);
-    }
-    std::sort(names.begin(), names.end());
-    std::string kind = name_of(group.kind);
-    std::replace(kind.begin(), kind.end(), ' ', '-');
-    std::string all = kind;
-    for (const std::string& name : names) all += '\0' + name;
-    const std::uint64_t hash = short_hash({reinterpret_cast<const std::uint8_t*>(all.data()), all.size()});
-    return fmt::format("{}-{:012x}", kind, hash >> 16);
-  }
-
-  void finish() {
-    const auto path_of = [&](const Group& g) -> const std::string& {
-      return library_.files[g.members[0].file].entry.path;
-    };
-    for (auto* list : {&result_.groups, &result_.related}) {
-      context_.executor.parallel_for(list->size(), 256, [&](std::size_t from, std::size_t to) {
-        for (std::size_t g = from; g < to; ++g) (*list)[g].id = id_of((*list)[g]);
-      });
-      context_.throw_if_cancelled();  // it skips what is left
-      std::sort(list->begin(), list->end(), [&](const Group& a, const Group& b) {
-        const auto order = [](const Group& g) { return std::max(g.kind, GroupKind::similar); };
-        if (order(a) != order(b)) return order(a) < order(b);
-        if (a.reclaimable != b.reclaimable) return a.reclaimable > b.reclaimable;
-        return std::pair(path_of(a), a.id) < std::pair(path_of(b), b.id);
-      });
-    }
-    for (const Group& group : result_.groups) result_.reclaimable += group.reclaimable;
-    result_.looked_at = judge_.looked_at();
+    shown_.add_informing(pictures, GroupKind::related);
   }
 
   const Options& options_;
@@ -479,6 +326,7 @@ class Grouping {
   std::vector<Link> recoloured_;
   std::optional<Meeting> meeting_;     // where the rule itself decides
   std::vector<std::uint32_t> row_of_;  // of each likeness in it, or kNone
+  ShownGroups shown_;
 };
 
 }  // namespace
