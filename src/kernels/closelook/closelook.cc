@@ -203,7 +203,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   // True copies drift by 0.12 at most, those that are not clean by 0.29; views from a hand's breadth apart by 0.2 and
   // more, and by 0.34 where that is taken for a filter.
   constexpr float kDrift = 0.16F, kDriftFiltered = 0.32F;
-  constexpr float kSpread = 0.25F, kAlike = 0.5F, kCorrelated = 0.93F, kAlone = 0.004F;
+  constexpr float kSpread = 0.25F, kAlike = 0.5F, kCorrelated = 0.93F, kAlone = 0.004F, kAloneFramed = 0.015F;
   constexpr double kGain = 1.14, kOnlyGain = 0.4, kTone = 33;
   const float moved = out.drift / (found->clean ? kDrift : kDriftFiltered);
   out.excess = std::max(found->excess, moved);
@@ -217,7 +217,12 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
     return out;
   }
   if (out.correlation < kCorrelated) return out;
-  const bool more_a = out.first_alone > kAlone, more_b = out.second_alone > kAlone;
+  // A frame's inner edge mixes it with the picture, and is no content.
+  const auto more = [&](double alone, bool framed) {
+    return alone > static_cast<double>(framed ? kAloneFramed : kAlone);
+  };
+  const bool more_target = more(alone_a, frames.drawn_target), more_source = more(alone_b, frames.drawn_source);
+  const bool more_a = swapped ? more_source : more_target, more_b = swapped ? more_target : more_source;
   if (more_a && more_b) {
     out.kind = Kind::framed;
   } else if (exposure.tone > kTone ||
