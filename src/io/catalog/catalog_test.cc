@@ -73,6 +73,28 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_EQ(catalog.not_duplicates()[0].first, content(1)) << "the smaller first";
 }
 
+TEST_F(CatalogTest, WhatIsSaidOfContentsComesBack) {
+  const std::vector<std::uint8_t> verdict(CatalogLook::kMostBytes, 0xFE), told = {0, 255, 1};
+  {
+    Catalog catalog(path(), kCatalogKey);
+    catalog.put(CatalogLook{content(1), content(2), 3, {7}});
+    catalog.put(CatalogLook{content(1), content(2), 4, verdict});  // the later one is kept
+    catalog.put(CatalogOrigin{content(1), 9, told});
+    catalog.flush();
+  }
+  Catalog catalog(path(), kCatalogKey);
+  const auto look = catalog.closer_look(content(1), content(2));
+  ASSERT_TRUE(look);
+  EXPECT_EQ(look->version, 4U);
+  EXPECT_EQ(look->verdict, verdict);
+  EXPECT_FALSE(catalog.closer_look(content(1), content(3)));
+  const auto origin = catalog.origin(content(1));
+  ASSERT_TRUE(origin);
+  EXPECT_EQ(origin->version, 9U);
+  EXPECT_EQ(origin->told, told);
+  EXPECT_FALSE(catalog.origin(content(2)));
+}
+
 TEST_F(CatalogTest, NotDuplicatesCanBeTakenBack) {
   {
     Catalog catalog(path(), kCatalogKey);
