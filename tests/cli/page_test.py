@@ -253,6 +253,20 @@ def test_a_suggestion_goes_with_the_one_it_was_compared_with(page, tmp_path):
     assert page.removed() == [(1, 2)], "one step back takes back all that it did"
 
 
+def test_taking_back_a_choice(page, tmp_path):
+    page.click(page.group(1) + " .accept")
+    page.click(page.member(1, 1) + " .remove")  # it goes anyway; now by choice
+    chosen = [one.get("chosen", False) for one in page.export(tmp_path / "one")["decisions"]]
+    assert chosen == [False, True, False]
+    page.click("#undo")
+    assert page.removed() == [(1, 1), (1, 2)]
+    assert not any("chosen" in one for one in page.export(tmp_path / "two")["decisions"])
+    page.click(page.member(1, 1) + " .remove")
+    page.reload()
+    chosen = [one.get("chosen", False) for one in page.export(tmp_path / "three")["decisions"]]
+    assert chosen == [False, True, False], "a page that was left comes back with its choices"
+
+
 def test_refuses_to_remove_all(page):
     page.keys("j", " ", Keys.ARROW_RIGHT, " ")
     assert page.removed() == [(0, 0)]

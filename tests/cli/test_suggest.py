@@ -14,6 +14,8 @@ pytest.importorskip("PIL")
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 from variants import scene  # noqa: E402
 
+STARS = (b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+         b'<rdf:Description xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:Rating="5"/></rdf:RDF></x:xmpmeta>')
 SUGGEST = ("identical", "same pixels", "similar")
 TABLES = [[min(255, 3 + k // 3) for k in range(64)], [min(255, 4 + k // 2) for k in range(64)]]  # not libjpeg's
 
@@ -168,19 +170,32 @@ def test_the_cameras_own_file_stays(tmp_path, folder):
 
 def test_a_warning_where_the_one_to_keep_is_worse(tmp_path, folder):
     image = scene(1200, 800, 13)
-    sides = {"xA002": 600, "xA003": 400}
-    image.resize((600, 400)).save(folder / "camera.jpg", qtables=TABLES, exif=camera(**sides))
-    image.save(folder / "large.jpg", quality=95)
+    sides = {"xA002": 1200, "xA003": 800}
+    image.save(folder / "camera.jpg", qtables=TABLES, exif=camera(**sides))
+    image.save(folder / "tagged.jpg", quality=90, xmp=STARS)
     members = {name(m): m for g in search(tmp_path, folder)["groups"] for m in g["members"]}
-    assert members["camera.jpg"]["keep"] and not members["large.jpg"]["keep"]
-    assert members["camera.jpg"]["warning"] == "large.jpg has more pixels, 1200 x 800"
-    assert "warning" not in members["large.jpg"]
+    assert members["camera.jpg"]["keep"] and not members["tagged.jpg"]["keep"]
+    assert members["camera.jpg"]["warning"] == "tagged.jpg has more stars, keywords, names or places"
+    assert "warning" not in members["tagged.jpg"]
+
+
+def test_more_detail_never_goes(tmp_path, folder):
+    """Whatever the rule prefers: the camera's own small file, a thumbnail in a reference folder."""
+    image = scene(1600, 1200, 14)
+    sides = {"xA002": 400, "xA003": 300}
+    image.resize((400, 300)).save(folder / "camera.jpg", qtables=TABLES, exif=camera(**sides))
+    image.save(folder / "large.jpg", quality=95)
+    assert removed(search(tmp_path, folder)) == []
+    (folder / "camera.jpg").unlink()
+    reference = tmp_path / "reference"
+    reference.mkdir()
+    image.resize((400, 300)).save(reference / "tiny.jpg", quality=60)
+    assert removed(search(tmp_path, folder, "--reference", reference)) == []
 
 
 def test_what_people_gave_counts(tmp_path, folder):
     image = scene(800, 600, 12)
-    words = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">' \
-            b'<rdf:Description xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:Rating="5"/></rdf:RDF></x:xmpmeta>'
+    words = STARS
     image.save(folder / "tagged.jpg", quality=90, xmp=words)
     image.save(folder / "aaa plain.jpg", quality=95)
     assert removed(search(tmp_path, folder)) == ["aaa plain.jpg"]
@@ -205,3 +220,31 @@ def test_detail_before_pixels(tmp_path, folder):
         assert removed(result) == ["enlarged.jpg", "small.jpg"], result["groups"]
         why = {name(m): m["why"] for g in result["groups"] for m in g["members"]}
         assert why["enlarged.jpg"] == "an enlargement of original.jpg"
+
+
+def test_what_nobody_looks_at_is_not_taken_for_the_same(tmp_path, folder):
+    """Alpha, further frames and pages."""
+    image, other, third = (scene(800, 600, seed) for seed in (30, 31, 32))
+    for number, words in enumerate(["the garden was green", "some other text about"]):
+        text = Image.new("L", (900, 700), 0)
+        font = ImageFont.load_default(60)
+        ImageDraw.Draw(text).text((60, 300), words, fill=255, font=font)
+        hidden = Image.new("RGBA", (900, 700), (0, 0, 0, 0))
+        hidden.putalpha(text)
+        hidden.save(folder / f"text {number}.png")
+        cut = image.convert("RGBA")
+        cut.putalpha(text.resize((800, 600)))
+        cut.save(folder / f"cut {number}.png")
+    image.save(folder / "whole.png")
+    image.save(folder / "pages 1.tif", save_all=True, append_images=[other])
+    image.save(folder / "pages 2.tif", save_all=True, append_images=[third, other])
+    image.save(folder / "frames 1.gif", save_all=True, append_images=[other], duration=100)
+    image.save(folder / "frames 2.gif", save_all=True, append_images=[third, other], duration=100)
+    image.save(folder / "frames 1.webp", save_all=True, append_images=[other], lossless=True, duration=100)
+    image.save(folder / "frames 2.webp", save_all=True, append_images=[third, other], lossless=True, duration=100)
+    image.save(folder / "frames 1.png", save_all=True, append_images=[other], duration=100)
+    assert removed(search(tmp_path, folder)) == []
+    # Alpha that is opaque everywhere hides nothing, and equal bytes are equal.
+    image.convert("RGBA").save(folder / "opaque.png")
+    (folder / "frames 3.gif").write_bytes((folder / "frames 1.gif").read_bytes())
+    assert len(removed(search(tmp_path, folder))) == 2

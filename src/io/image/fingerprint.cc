@@ -173,6 +173,7 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
     if (!decoded) return std::optional(decoded.error());
     out.info = std::move(decoded->info);
     out.damaged = decoded->damaged;
+    out.hides = decoded->hides;
     out.damage = std::move(decoded->damage);
     return std::optional<Error>();
   };

@@ -31,6 +31,7 @@ struct Fingerprint {
   PictureInfo info;  // width, height: as decoded, before turning; full_width, full_height: as stored
   bool damaged = false;
   std::string damage;
+  bool hides = false;  // as Decoded has it
   PictureHashes hashes;
   Thumbnail thumbnail;
   ContentHash content{};

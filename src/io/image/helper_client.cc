@@ -119,6 +119,7 @@ class Conversation {
         case Kind::end:
           if (!begun_ || delivered_ != result_.info.height) return nonsense();
           result_.damaged = m.damaged != 0;
+          result_.hides = m.hides != 0;
           result_.damage = utf8_for_display(text);
           reusable_ = true;
           return std::move(result_);

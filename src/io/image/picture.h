@@ -64,6 +64,8 @@ struct Decoded {
   PictureInfo info;
   bool damaged = false;  // it displays, but part of it is missing
   std::string damage;    // why, when damaged
+  // The file holds more than its rows show: transparency, further frames or pages.
+  bool hides = false;
 };
 
 // Decodes JPEG and PNG in this process, everything else in a helper process (src/io/image/helper_client.h).

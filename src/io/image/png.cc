@@ -16,7 +16,7 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 16;
-constexpr png_byte kExif[] = "eXIf";
+constexpr png_byte kExif[] = "eXIf", kAnimation[] = "acTL";
 
 struct Session {
   png_structp png = nullptr;
@@ -32,6 +32,8 @@ struct Session {
   std::vector<png_bytep> rows;
   std::size_t pitch = 0;
   bool wide_gray = false;
+  bool alpha = false;  // behind each pixel of the rows
+  bool hides = false;
   bool interlaced = false;
   bool any = false;  // a whole pass has arrived
 
@@ -69,6 +71,7 @@ void choose_chunks(png_structp png) {
   static constexpr png_byte kPassedOver[] = "tEXt\0zTXt\0iTXt\0iCCP\0sPLT\0hIST\0pCAL\0sCAL";
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kPassedOver, 8);
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, kExif, 1);
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, kAnimation, 1);
   png_set_chunk_malloc_max(png, 4U << 20);
   png_set_chunk_cache_max(png, 16);
 }
@@ -86,11 +89,14 @@ bool read_header(Session& s) {
   if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(s.png);
   if (color == PNG_COLOR_TYPE_GRAY && depth < 8) png_set_expand_gray_1_2_4_to_8(s.png);
   if (depth == 16 && !s.wide_gray) png_set_strip_16(s.png);
-  png_set_strip_alpha(s.png);
+  const bool keyed = png_get_valid(s.png, s.info, PNG_INFO_tRNS) != 0;
+  if (keyed && !s.wide_gray) png_set_tRNS_to_alpha(s.png);
+  s.hides = keyed && s.wide_gray;
   s.interlaced = png_set_interlace_handling(s.png) > 1;
   png_read_update_info(s.png, s.info);
   s.pitch = png_get_rowbytes(s.png, s.info);
   s.picture.channels = (color & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
+  s.alpha = png_get_channels(s.png, s.info) > s.picture.channels;
   return true;
 }
 
@@ -120,15 +126,26 @@ void read_exif(Session& s) {
   png_unknown_chunkp chunks = nullptr;
   const int count = png_get_unknown_chunks(s.png, s.info, &chunks);
   for (int i = 0; i < count; ++i) {
+    if (std::memcmp(chunks[i].name, kAnimation, 4) == 0) s.hides = true;
     if (std::memcmp(chunks[i].name, kExif, 4) != 0) continue;
     s.picture.exif = parse_exif({chunks[i].data, chunks[i].size});
-    return;
   }
 }
 
 // 16-bit gray in place to 8 bits: what is above 255 becomes 255.
 void clip_wide(std::uint8_t* row, int width) {
   for (int x = 0; x < width; ++x) row[x] = row[2 * x] != 0 ? 255 : row[2 * x + 1];
+}
+
+// Alpha goes, in place; true where it says that something is not opaque.
+bool drop_alpha(std::uint8_t* row, int width, int channels) {
+  int least = 255;
+  const std::uint8_t* from = row;
+  for (int x = 0; x < width; ++x) {
+    for (int c = 0; c < channels; ++c) *row++ = *from++;
+    least = std::min<int>(least, *from++);
+  }
+  return least < 255;
 }
 
 }  // namespace
@@ -165,8 +182,9 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
 
   Decoded result;
   const auto give = [&](std::size_t count) {
-    if (s.wide_gray) {
-      for (std::size_t r = 0; r < count; ++r) clip_wide(s.rows[r], s.picture.width);
+    for (std::size_t r = 0; r < count; ++r) {
+      if (s.wide_gray) clip_wide(s.rows[r], s.picture.width);
+      if (s.alpha && drop_alpha(s.rows[r], s.picture.width, s.picture.channels)) s.hides = true;
     }
     sink.rows(s.pixels.data(), static_cast<std::ptrdiff_t>(s.pitch), static_cast<int>(count));
   };
@@ -201,6 +219,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   }
   if (whole) read_exif(s);  // the block may also come after the pixels
   result.info = s.picture;
+  result.hides = s.hides;
   return result;
 }
 

@@ -6,7 +6,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever closelook::compare() may judge the same pictures differently.
-constexpr std::uint32_t kVersion = 6;
+constexpr std::uint32_t kVersion = 7;
 
 // What the catalogue keeps of a look.
 struct Kept {
@@ -58,10 +58,13 @@ Standing standing_of(const CloseLook& look, bool first_stays) {
   if (!look.seen) return Standing::unseen;
   if (look.same_pixels) return Standing::same;
   if (look.kind != closelook::Kind::same) return Standing::other;
-  if (look.contained == closelook::Contained::both) return Standing::same;
   if (look.contained == closelook::Contained::neither) return Standing::other;
   // Pixels of the one that would go to one of the other's.
   const float scale = first_stays ? look.scale : (look.scale > 0 ? 1 / look.scale : 0);
+  // More pixels are more detail, unless a look found that they are none.
+  constexpr float kLittleMore = 1.05F;
+  if (look.contained == closelook::Contained::both)
+    return scale <= kLittleMore || look.enlarged ? Standing::same : Standing::has_more_detail;
   if ((look.contained == closelook::Contained::first) != first_stays) {  // it is a part of the one that stays
     return scale <= 1 / kSameDetail ? Standing::same : Standing::has_more_detail;
   }

@@ -71,6 +71,12 @@ TEST(CloseLook, WhoMayGoForWhom) {
     pixels.same_pixels = true;
     EXPECT_EQ(standing_of(pixels, first_stays), Standing::same);
   }
+  // The second has more pixels for the same.
+  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::both, 3), true), Standing::has_more_detail);
+  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::both, 3), false), Standing::same);
+  CloseLook enlarged = look_of(Kind::same, Contained::both, 3);
+  enlarged.enlarged = true;
+  EXPECT_EQ(standing_of(enlarged, true), Standing::same);
   // The first is a part of the second, which has as many pixels for it, twice, or half as many.
   EXPECT_EQ(standing_of(look_of(Kind::same, Contained::first, 1), false), Standing::same);
   EXPECT_EQ(standing_of(look_of(Kind::same, Contained::first, 2), false), Standing::same);

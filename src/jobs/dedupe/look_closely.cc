@@ -33,9 +33,14 @@ const CloseLook* CloseLooks::find(std::uint32_t a, std::uint32_t b) const {
 
 namespace {
 
+struct Seen {
+  closelook::Prepared picture;
+  bool hides;  // the file holds more than that
+};
+
 // The picture, upright; nothing where it does not decode whole any more.
-std::optional<closelook::Prepared> prepared(const Library& library, std::uint32_t picture, const Options& options,
-                                            RunContext& context, Span& span) {
+std::optional<Seen> prepared(const Library& library, std::uint32_t picture, const Options& options, RunContext& context,
+                             Span& span) {
   const Picture& p = library.pictures[picture];
   FingerprintOptions wanted;
   wanted.upright = true;
@@ -59,7 +64,7 @@ std::optional<closelook::Prepared> prepared(const Library& library, std::uint32_
     out.rgb = std::move(print->thumbnail.rgb);
     out.full_width = p.data.width;
     out.full_height = p.data.height;
-    return closelook::Prepared(std::move(out));
+    return Seen{closelook::Prepared(std::move(out)), print->hides};
   }
   return std::nullopt;
 }
@@ -83,12 +88,15 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     const auto picture = prepared(library_, other.picture, options_, context_, span);
     if (!picture) continue;
     const bool leads = task.leader < other.picture;
-    const closelook::Prepared& first = leads ? *leader : *picture;
+    const closelook::Prepared& first = leads ? leader->picture : picture->picture;
     std::optional<closelook::Prepared> by_turning;
-    if (other.orientation != Orientation::upright) by_turning = turned(leads ? *picture : *leader, other.orientation);
-    const closelook::Prepared& second = by_turning ? *by_turning : leads ? *picture : *leader;
+    if (other.orientation != Orientation::upright)
+      by_turning = turned(leads ? picture->picture : leader->picture, other.orientation);
+    const closelook::Prepared& second = by_turning ? *by_turning : leads ? picture->picture : leader->picture;
     CloseLook& look = other.look;
     look.seen = true;
+    // Two pages, frames or cut-outs may differ in what nobody looks at.
+    if (leader->hides || picture->hides) continue;
     const closelook::Raster &one = first.raster(), &two = second.raster();
     if (other.orientation == Orientation::upright && one.full_width == two.full_width &&
         one.full_height == two.full_height && one.rgb == two.rgb) {

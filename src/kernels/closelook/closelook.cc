@@ -15,12 +15,12 @@ double side_scale(int width, int height, int side) {
 }
 
 // A box of the target, in shares of the sides of what a warp takes it to.
-std::array<float, 4> shares_of(const std::array<int, 4>& box, const Affine& warp, const Plane& of) {
+std::array<float, 4> shares_of(const std::array<int, 4>& box, const Affine& warp, const Size& of) {
   std::array<float, 4> out = {1, 1, 0, 0};
   for (const int x : {box[0], box[2]}) {
     for (const int y : {box[1], box[3]}) {
-      const auto u = static_cast<float>(std::clamp((warp.u(x - 0.5, y - 0.5) + 0.5) / of.width(), 0.0, 1.0));
-      const auto v = static_cast<float>(std::clamp((warp.v(x - 0.5, y - 0.5) + 0.5) / of.height(), 0.0, 1.0));
+      const auto u = static_cast<float>(std::clamp((warp.u(x - 0.5, y - 0.5) + 0.5) / of.width, 0.0, 1.0));
+      const auto v = static_cast<float>(std::clamp((warp.v(x - 0.5, y - 0.5) + 0.5) / of.height, 0.0, 1.0));
       out = {std::min(out[0], u), std::min(out[1], v), std::max(out[2], u), std::max(out[3], v)};
     }
   }
@@ -120,7 +120,6 @@ const Raster& Prepared::raster() const { return planes_->raster; }
 
 struct Looker::State {
   Pair pair;
-  Colour whole_a, pitched;
 };
 
 Looker::Looker() : state_(std::make_unique<State>()) {}
@@ -193,7 +192,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   out.sharpness = static_cast<float>(found->sharpness);
   out.first_alone = static_cast<float>(swapped ? alone_b : alone_a);
   out.second_alone = static_cast<float>(swapped ? alone_a : alone_b);
-  const auto place = [&](const std::array<int, 4>& box, const Affine& at, const Plane& target, const Plane& source) {
+  const auto place = [&](const std::array<int, 4>& box, const Affine& at, const Size& target, const Size& source) {
     const std::array<float, 4> in_target = shares_of(box, Affine(), target), in_source = shares_of(box, at, source);
     out.first_place = swapped ? in_source : in_target;
     out.second_place = swapped ? in_target : in_source;
@@ -213,7 +212,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   if (out.excess > 1) {
     if (out.spread >= kSpread || out.correlation <= kAlike) return out;
     out.kind = Kind::altered;
-    place(place_of(figures.excess), warp, p.target[0], p.source[0]);
+    place(place_of(figures.excess), warp, fitted, fitted_source);
     return out;
   }
   if (out.correlation < kCorrelated) return out;
@@ -232,22 +231,16 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
     out.kind = Kind::same;
     out.contained = more_a ? Contained::second : more_b ? Contained::first : Contained::both;
   }
-  // What is drawn may differ in strokes that are finer than this, and what nearly differs deserves more pixels.
-  constexpr float kNearly = 0.8F;
-  const bool finer = std::max(a->raster.width, a->raster.height) > kSide + kSide / 8;
-  if (out.kind == Kind::same && finer && (found->drawn || out.excess >= kNearly)) {
-    Colour &whole_a = state_->whole_a, &pitched = state_->pitched;
-    planes_of(a->raster, whole_a);
-    const Affine to_source = between(warp, size_of(p.target), size_of(p.source), size_of(whole_a), size_of(b->raster));
-    shrink(b->raster, std::min(1.0, 1 / to_source.scale()), pitched);
-    const Affine at = between(to_source, size_of(whole_a), size_of(b->raster), size_of(whole_a), size_of(pitched));
-    const Box region = frames.any ? frames.shared(warp, p.target[0], whole_a[0]) : whole(whole_a[0]);
-    const auto tile = look_at_tiles(p, whole_a, pitched, at, *tone, region);
+  // What is the same here may differ in strokes that are finer than this.
+  if (out.kind == Kind::same && std::max(a->raster.width, a->raster.height) > kSide + kSide / 8) {
+    const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
+    const Box region = frames.any ? frames.shared(warp, fitted, size_of(a->raster)) : whole(size_of(a->raster));
+    const auto tile = look_at_tiles(p, a->raster, b->raster, at, *tone, region);
     if (tile && tile->measured.excess > 1) {
       out.kind = Kind::altered;
       out.contained = Contained::neither;
       out.excess = tile->measured.excess;
-      place(tile->place, at, whole_a[0], pitched[0]);
+      place(tile->place, at, size_of(a->raster), size_of(b->raster));
     }
   }
   const bool all_of_a = a->raster.width == a->raster.full_width && a->raster.height == a->raster.full_height;

@@ -33,7 +33,7 @@ namespace millrace::closelook {
 
 // The long side at which pictures are compared, and that of the rasters that compare() takes: a crop of half a side has
 // detail for the former.
-inline constexpr int kSide = 512, kRasterSide = 1024;
+inline constexpr int kSide = 512, kRasterSide = 2048;
 
 // Rows from the top, pixels from the left, red, green, blue. The long side is min(kRasterSide, the picture's own).
 struct Raster {
@@ -98,7 +98,7 @@ struct Verdict {
 class Looker {
  public:
   // Bytes that a comparison takes, three pictures with it, at most.
-  static constexpr std::uint64_t kMemory = 112ULL << 20;
+  static constexpr std::uint64_t kMemory = 192ULL << 20;
 
   Looker();
   ~Looker();

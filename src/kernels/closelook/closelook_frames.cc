@@ -86,7 +86,7 @@ Frames::Frames(const Colour& t, const Colour& s, const Affine& warp)
       source(content_box(s)),
       drawn_target(is_drawn(t, target)),
       drawn_source(is_drawn(s, source)) {
-  const bool framed_t = !(target == whole(t[0])), framed_s = !(source == whole(s[0]));
+  const bool framed_t = !(target == whole(size_of(t))), framed_s = !(source == whole(size_of(s)));
   any = framed_t || framed_s;
   if (!any) return;
   constexpr double kNear = 4;
@@ -106,20 +106,20 @@ Frames::Frames(const Colour& t, const Colour& s, const Affine& warp)
   if (one) any = false;
 }
 // Of each by itself, whether the other has the same or not.
-Box Frames::shared(const Affine& warp, const Plane& of, const Plane& as) const {
+Box Frames::shared(const Affine& warp, const Size& of, const Size& as) const {
   const Affine back = warp.inverse();
   const auto at = [&](int x, int y) {
     return std::pair(back.u(x - 0.5, y - 0.5) + 0.5, back.v(x - 0.5, y - 0.5) + 0.5);
   };
   const auto first = at(source.left, source.top), last = at(source.right, source.bottom);
-  const double sx = static_cast<double>(as.width()) / of.width(), sy = static_cast<double>(as.height()) / of.height();
+  const double sx = static_cast<double>(as.width) / of.width, sy = static_cast<double>(as.height) / of.height;
   // Away from the edges, which mix frame and picture.
   constexpr double kEdge = 2;
   const auto side = [](double v, int size) { return static_cast<int>(std::clamp<double>(v, 0, size)); };
-  return {side((std::max<double>(target.left, first.first) + kEdge) * sx, as.width()),
-          side((std::max<double>(target.top, first.second) + kEdge) * sy, as.height()),
-          side((std::min<double>(target.right, last.first) - kEdge) * sx, as.width()),
-          side((std::min<double>(target.bottom, last.second) - kEdge) * sy, as.height())};
+  return {side((std::max<double>(target.left, first.first) + kEdge) * sx, as.width),
+          side((std::max<double>(target.top, first.second) + kEdge) * sy, as.height),
+          side((std::min<double>(target.right, last.first) - kEdge) * sx, as.width),
+          side((std::min<double>(target.bottom, last.second) - kEdge) * sy, as.height)};
 }
 
 std::int64_t mark_valid(const Affine& warp, const Frames& frames, const Plane& source, Plane& valid) {

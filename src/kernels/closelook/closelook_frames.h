@@ -9,7 +9,7 @@
 
 namespace millrace::closelook {
 
-inline Box whole(const Plane& plane) { return {0, 0, plane.width(), plane.height()}; }
+inline Box whole(const Size& size) { return {0, 0, size.width, size.height}; }
 
 // What is frame in each, where the frames are not one and the same.
 struct Frames {
@@ -32,7 +32,7 @@ struct Frames {
     return drawn_source && (x < source.left || x >= source.right || y < source.top || y >= source.bottom);
   }
   // What neither frame covers, of the target as a raster of another size: `of` is the one that these were made of.
-  Box shared(const Affine& warp, const Plane& of, const Plane& as) const;
+  Box shared(const Affine& warp, const Size& of, const Size& as) const;
   bool in_target(int x, int y) const {
     return any && (x < target.left || x >= target.right || y < target.top || y >= target.bottom);
   }

@@ -77,7 +77,8 @@ std::optional<Affine> Pair::register_coarsely(const Colour& a, const Colour& b,
                                               const std::optional<std::array<float, 6>>& start) {
   luma_of(a, luma_a);
   luma_of(b, luma_b);
-  const Box all_a = whole(luma_a), all_b = whole(luma_b), box_a = content_box(a), box_b = content_box(b);
+  const Box all_a = whole(size_of(luma_a)), all_b = whole(size_of(luma_b)), box_a = content_box(a),
+            box_b = content_box(b);
   std::vector<Affine> starts = {box_to_box(all_a, all_b)};
   if (!(box_a == all_a) || !(box_b == all_b)) {
     starts.push_back(box_to_box(box_a, box_b));
@@ -152,10 +153,7 @@ std::optional<Tone> Pair::find_tone(const Affine& warp, const Frames& frames) {
 }
 
 Affine Pair::register_toned(const Affine& warp, const Tone& tone) {
-  luma_of(target, luma_a);
-  toned_luma_of(tone, source, luma_b);
-  blur(luma_a, 0.8, soft_a);
-  blur(luma_b, 0.8, soft_b);
+  soften(tone);
   return register_luma(soft_a, soft_b, warp, 3, fitting).warp;
 }
 
@@ -186,15 +184,6 @@ std::optional<Measured> Pair::measure(const Tone& tone, bool quiet) {
   constexpr float kSoftFiltered = 3.8F, kShiftFiltered = 3.3F;
   out.excess = std::max({f.soft / (out.clean ? Figures::kSoft : kSoftFiltered), f.plain / Figures::kPlain,
                          f.chroma / Figures::kChroma, f.shift / (out.clean ? Figures::kShift : kShiftFiltered)});
-  // Much flat ground, and strokes on it.
-  constexpr float kFlat = 3, kStroke = 10;
-  std::size_t flat = 0, strokes = 0;
-  for (std::size_t i = 0; i < maps.activity.values.size(); ++i) {
-    if (f.excess.values.empty() || maps.count.values[i] < 32) continue;
-    flat += maps.activity.values[i] < kFlat ? 1 : 0;
-    strokes += maps.activity.values[i] > kStroke ? 1 : 0;
-  }
-  out.drawn = 3 * flat >= f.windows && 50 * strokes >= f.windows;
   return out;
 }
 

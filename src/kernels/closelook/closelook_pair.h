@@ -18,7 +18,6 @@ struct Measured {
   double correlation = 0;  // of the lumas, tone and sharpness made equal
   double sharpness = 0;    // how far the filter is from doing nothing, by its weights
   bool clean = true;       // the filter does little
-  bool drawn = false;      // fine strokes on flat ground
   float excess = 0;        // the worst of the figures over its threshold, but for the drift
 };
 
@@ -47,9 +46,13 @@ struct Pair {
   Affine register_toned(const Affine& warp, const Tone& tone);
   // The source on the target's raster in `moved`, and what of it counts in `valid`: how many pixels.
   std::int64_t move_source(const Affine& warp, const Frames& frames);
+  // The lumas of target and source, the latter toned, in luma_a and luma_b, and softened in soft_a and soft_b.
+  void soften(const Tone& tone);
   // Of two lumas in soft_a and soft_b: whether every window's residual is within what measure() allows where it finds
   // no noise of the pair's own. Its filter would take some of that away, and it would find nothing.
   bool is_quiet(const Affine& warp);
+  // The same of the colours of target and source, at their full pitch; luma_a and luma_b are their lumas.
+  bool is_quiet_in_colour(const Tone& tone, const Affine& warp);
   // Whether the picture of many pixels is the other one enlarged: it shows nothing finer than that does when it is
   // brought to its raster. False where that cannot be seen. Uses up what lies in here.
   bool is_enlarged(const Raster& few, const Raster& many, const Affine& to_few);
@@ -58,12 +61,6 @@ struct Pair {
 };
 
 // As a warp is between rasters of other sizes.
-struct Size {
-  int width = 0, height = 0;
-};
-inline Size size_of(const Plane& plane) { return {plane.width(), plane.height()}; }
-inline Size size_of(const Colour& colour) { return size_of(colour[0]); }
-inline Size size_of(const Raster& raster) { return {raster.width, raster.height}; }
 Affine between(const Affine& warp, const Size& from, const Size& to, const Size& new_from, const Size& new_to);
 
 // The same in tiles of the target's own pitch: what is finer than the first look resolves.
@@ -73,7 +70,8 @@ struct Tile {
 };
 // The first tile of a region of the target that differs, else the one that differs most; nothing where none deserves a
 // look. Uses up what lies in `pair`.
-std::optional<Tile> look_at_tiles(Pair& pair, const Colour& target, const Colour& source, const Affine& warp,
+// `warp` is that of the two rasters; a tile at a time is brought to the target's pitch.
+std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp,
                                   const Tone& tone, const Box& region);
 
 }  // namespace millrace::closelook

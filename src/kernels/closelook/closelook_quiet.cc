@@ -5,11 +5,16 @@
 
 namespace millrace::closelook {
 
-bool Pair::is_quiet(const Affine& warp) {
-  Plane& moved = fitting.warped;
-  moved.size(soft_a.width(), soft_a.height());
-  warp_linear(soft_b, warp, moved);
-  const Plane &target = soft_a, &source = soft_b;
+namespace {
+
+// What a window may leave: some noise, and a share of the detail that both show there.
+struct Allowed {
+  float times, noise, share;
+};
+
+// Of two planes, `moved` by the warp onto the target's raster.
+bool all_within(const Plane& target, const Plane& moved, const Affine& warp, const Plane& source,
+                const Allowed& allowed) {
   constexpr int kCell = 4;
   enum { squares, first, first_squares, second, second_squares, counted, kSums };
   const int w = target.width(), cells_x = w / kCell, cells_y = target.height() / kCell;
@@ -48,13 +53,55 @@ bool Pair::is_quiet(const Affine& warp) {
         const float mean = of(sum) / n;
         return std::max(0.0F, of(square) / n - mean * mean);
       };
-      constexpr float kWhole = 4 * kCell * kCell, kNoise = 1.5F, kShare = 0.06F;
+      constexpr float kWhole = 4 * kCell * kCell;
       const float activity =
           n < kWhole ? 0
                      : saturated(std::sqrt(std::min(variance(first, first_squares), variance(second, second_squares))));
-      const float most = Figures::kSoft * Figures::kSoft * (kNoise * kNoise + kShare * kShare * activity * activity);
+      const float detail = allowed.share * activity;
+      const float most = allowed.times * allowed.times * (allowed.noise * allowed.noise + detail * detail);
       if (of(squares) / n > most) return false;
     }
+  }
+  return true;
+}
+
+// What of a channel is not luma.
+void subtract(const Plane& channel, const Plane& luma, Plane& out) {
+  out.size(channel.width(), channel.height());
+  for (int y = 0; y < out.height(); ++y) {
+    const float *c = channel.row(y), *l = luma.row(y);
+    float* const to = out.row(y);
+    for (int x = 0; x < out.width(); ++x) to[x] = c[x] - l[x];
+  }
+}
+
+}  // namespace
+
+void Pair::soften(const Tone& tone) {
+  luma_of(target, luma_a);
+  toned_luma_of(tone, source, luma_b);
+  blur(luma_a, 0.8, soft_a);
+  blur(luma_b, 0.8, soft_b);
+}
+
+bool Pair::is_quiet(const Affine& warp) {
+  Plane& moved_luma = fitting.warped;
+  moved_luma.size(soft_a.width(), soft_a.height());
+  warp_linear(soft_b, warp, moved_luma);
+  return all_within(soft_a, moved_luma, warp, soft_b, {Figures::kSoft, 1.5F, 0.06F});
+}
+
+bool Pair::is_quiet_in_colour(const Tone& tone, const Affine& warp) {
+  apply_tone(tone, source, toned);
+  for (const std::size_t c : {0U, 2U}) {
+    subtract(target[c], luma_a, scratch);
+    blur(scratch, 0.8, soft_target[c]);
+    subtract(toned[c], luma_b, scratch);
+    blur(scratch, 0.8, soft_source[c]);
+    Plane& moved_chroma = fitting.warped;
+    moved_chroma.size(target[c].width(), target[c].height());
+    warp_linear(soft_source[c], warp, moved_chroma);
+    if (!all_within(soft_target[c], moved_chroma, warp, soft_source[c], {Figures::kChroma, 2.5F, 0.2F})) return false;
   }
   return true;
 }

@@ -105,4 +105,16 @@ void planes_of(const Raster& raster, Colour& to) {
   }
 }
 
+void crop(const Raster& from, const Box& box, Raster& to) {
+  to.width = box.right - box.left;
+  to.height = box.bottom - box.top;
+  const std::size_t row = static_cast<std::size_t>(to.width) * 3;
+  to.rgb.resize(row * static_cast<std::size_t>(to.height));
+  for (int y = box.top; y < box.bottom; ++y) {
+    const std::size_t at =
+        static_cast<std::size_t>(y) * static_cast<std::size_t>(from.width) + static_cast<std::size_t>(box.left);
+    std::copy_n(from.rgb.data() + at * 3, row, to.rgb.data() + row * static_cast<std::size_t>(y - box.top));
+  }
+}
+
 }  // namespace millrace::closelook

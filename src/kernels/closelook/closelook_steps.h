@@ -37,6 +37,14 @@ class Plane {
 };
 using Colour = std::array<Plane, 3>;  // red, green, blue, 0..255
 
+// Of a raster, in pixels.
+struct Size {
+  int width = 0, height = 0;
+};
+inline Size size_of(const Plane& plane) { return {plane.width(), plane.height()}; }
+inline Size size_of(const Colour& colour) { return size_of(colour[0]); }
+inline Size size_of(const Raster& raster) { return {raster.width, raster.height}; }
+
 // The three side by side, and a fourth that means nothing: a vector each pixel. Around it its edges go on.
 struct Interleaved {
   static constexpr int kPad = 8;
@@ -60,6 +68,7 @@ struct Affine {
   // The same between rasters that have from_x, from_y times as many pixels, and to_x, to_y times.
   Affine rescaled(double from_x, double from_y, double to_x, double to_y) const;
 };
+Affine shift(double x, double y);
 // First `first`, then `second`.
 Affine then(const Affine& first, const Affine& second);
 
@@ -68,6 +77,8 @@ struct Box {
   int left = 0, top = 0, right = 0, bottom = 0;
   bool operator==(const Box&) const = default;
 };
+// What a warp takes a box to, and a little around it.
+Box box_under(const Affine& warp, const Box& box, const Size& in);
 // The frame is outer rows and columns whose every pixel is within 10 of the outermost row's median, each channel.
 Box content_box(const Colour& picture);
 
@@ -82,6 +93,7 @@ void shrink(const Plane& from, double scale, Plane& to);
 // Means of two by two; what is odd is left out.
 void halve(const Plane& from, Plane& to);
 void planes_of(const Raster& raster, Colour& to);
+void crop(const Raster& from, const Box& box, Raster& to);
 void luma_of(const Colour& from, Plane& to);
 
 // A Gaussian of this deviation, edges mirrored.

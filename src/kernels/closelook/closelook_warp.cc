@@ -44,6 +44,29 @@ Span1 inside_row(const Affine& warp, int y, int width, int other_width, int othe
   return out;
 }
 
+Affine shift(double x, double y) {
+  Affine out;
+  out.m = {1, 0, x, 0, 1, y};
+  return out;
+}
+
+Box box_under(const Affine& warp, const Box& box, const Size& in) {
+  constexpr double kAround = 12;
+  double left = 1e9, top = 1e9, right = -1e9, bottom = -1e9;
+  for (const int x : {box.left, box.right}) {
+    for (const int y : {box.top, box.bottom}) {
+      left = std::min(left, warp.u(x, y));
+      right = std::max(right, warp.u(x, y));
+      top = std::min(top, warp.v(x, y));
+      bottom = std::max(bottom, warp.v(x, y));
+    }
+  }
+  return {static_cast<int>(std::clamp<double>(left - kAround, 0, in.width)),
+          static_cast<int>(std::clamp<double>(top - kAround, 0, in.height)),
+          static_cast<int>(std::clamp<double>(right + kAround, 0, in.width)),
+          static_cast<int>(std::clamp<double>(bottom + kAround, 0, in.height))};
+}
+
 namespace {
 
 // Keys' kernel with a = -0.75, as is common for pictures: the four weights as polynomials of the way between the two

@@ -58,7 +58,7 @@ void decode_bmp(const Job& job, Channel& channel) {
       const bool sent = send_plane(channel, gdk_pixbuf_read_pixels(picture),
                                    static_cast<std::size_t>(gdk_pixbuf_get_rowstride(picture)), about.width,
                                    about.height, 3, gdk_pixbuf_get_n_channels(picture));
-      channel.end(!sent, sent ? "" : "cancelled");
+      channel.end(!sent, sent ? "" : "cancelled", gdk_pixbuf_get_has_alpha(picture) != FALSE);
     }
   }
   g_clear_error(&error);

@@ -26,7 +26,8 @@ class Channel {
   int most_rows() const;
   // Hands over `count` rows of the strip; false when the rest is not wanted.
   bool rows(int count);
-  void end(bool damaged, const std::string& why);
+  // `hides`: the file holds more than these rows show.
+  void end(bool damaged, const std::string& why, bool hides = false);
   void fail(int error_code, const std::string& why);
 
  private:

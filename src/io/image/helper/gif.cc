@@ -32,7 +32,7 @@ Colors colors_of(const ColorMapObject* map) {
 }
 
 // Reads extensions up to the first frame; false at the end of the file. Sets the transparent index, if there is one.
-bool find_first_frame(GifFileType* gif, int& transparent) {
+bool find_frame(GifFileType* gif, int& transparent) {
   GifRecordType record{};
   while (DGifGetRecordType(gif, &record) == GIF_OK) {
     if (record == IMAGE_DESC_RECORD_TYPE) return DGifGetImageDesc(gif) == GIF_OK;
@@ -66,7 +66,7 @@ void decode_gif(const Job& job, Channel& channel) {
   };
   if (gif == nullptr) return bad("not a GIF");
   int transparent = NO_TRANSPARENT_COLOR;
-  if (!find_first_frame(gif, transparent)) return bad("the file has no frame");
+  if (!find_frame(gif, transparent)) return bad("the file has no frame");
   const GifImageDesc& frame = gif->Image;
   // Some writers leave the canvas smaller than its first frame.
   const int width = std::max(gif->SWidth, frame.Left + frame.Width);
@@ -112,10 +112,12 @@ void decode_gif(const Job& job, Channel& channel) {
       pixels[i * static_cast<std::size_t>(about.channels) + static_cast<std::size_t>(c)] = colors.rgb[canvas[i]][c];
     }
   }
+  // Another frame, or a colour that shows what lies below.
+  const bool hides = transparent != NO_TRANSPARENT_COLOR || find_frame(gif, transparent);
   DGifCloseFile(gif, nullptr);
   if (send_plane(channel, pixels.data(), static_cast<std::size_t>(width) * static_cast<std::size_t>(about.channels),
                  width, height, about.channels, about.channels)) {
-    channel.end(damaged, damaged ? "the file ends in the middle of its first frame" : "");
+    channel.end(damaged, damaged ? "the file ends in the middle of its first frame" : "", hides);
   } else {
     channel.end(true, "cancelled");
   }

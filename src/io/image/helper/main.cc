@@ -85,10 +85,11 @@ bool Channel::rows(int count) {
   return ask(message);
 }
 
-void Channel::end(bool damaged, const std::string& why) {
+void Channel::end(bool damaged, const std::string& why, bool hides) {
   Message message = about_;
   message.kind = Kind::end;
   message.damaged = damaged;
+  message.hides = hides;
   if (!send_message(message, why, {})) std::_Exit(0);
 }
 

@@ -98,6 +98,24 @@ VipsImage* load(const Job& job, VipsSource* source, bool header_only, double sca
 std::uint8_t clipped(double v) { return static_cast<std::uint8_t>(v <= 0 ? 0 : v >= 255 ? 255 : v); }
 
 // One row as libvips holds it to 8-bit gray or RGB, by Pillow's rules for the same mode.
+// Of a row with alpha as its last band.
+bool shows_what_lies_below(const VipsPel* row, const VipsImage* image) {
+  for (int x = 0; x < image->Xsize; ++x) {
+    const int at = (x + 1) * image->Bands - 1;
+    switch (image->BandFmt) {
+      case VIPS_FORMAT_UCHAR:
+        if (row[at] < 255) return true;
+        break;
+      case VIPS_FORMAT_USHORT:
+        if (reinterpret_cast<const std::uint16_t*>(row)[at] < 65535) return true;
+        break;
+      default:
+        return true;
+    }
+  }
+  return false;
+}
+
 void convert_row(const VipsPel* from, const VipsImage* image, int channels, std::uint8_t* to) {
   const int width = image->Xsize;
   const int bands = image->Bands;
@@ -194,11 +212,17 @@ void decode_with_vips(const Job& job, Channel& channel) {
   }
   const Ref<VipsSource> header_source = open_source(job.fd);
   int full_width = 0, full_height = 0;
+  bool has_more_pages = false;
   {
     const Ref<VipsImage> header(load(job, header_source.get(), true, 1.0, 0));
     if (!header) return bad();
     full_width = header->Xsize;
     full_height = header->Ysize;
+    // A JPEG 2000's pages are its resolutions.
+    int pages = 1;
+    if (job.format != static_cast<int>(ImageFormat::jp2) && vips_image_get_typeof(header.get(), VIPS_META_N_PAGES) != 0)
+      vips_image_get_int(header.get(), VIPS_META_N_PAGES, &pages);
+    has_more_pages = pages > 1;
   }
   double scale = 1.0;
   int page = 0;
@@ -266,7 +290,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
 
   const Ref<VipsRegion> region(vips_region_new(image.get()));
   const std::size_t pitch = static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels);
-  bool damaged = false;
+  bool damaged = false, hides = has_more_pages;
   std::string why;
   for (int y = 0; y < about.height;) {
     const int count = std::min(channel.most_rows(), about.height - y);
@@ -280,8 +304,9 @@ void decode_with_vips(const Job& job, Channel& channel) {
       std::memset(channel.strip(), 0, pitch * static_cast<std::size_t>(count));
     } else {
       for (int r = 0; r < count; ++r) {
-        convert_row(VIPS_REGION_ADDR(region.get(), 0, y + r), image.get(), about.channels,
-                    channel.strip() + static_cast<std::size_t>(r) * pitch);
+        const VipsPel* const row = VIPS_REGION_ADDR(region.get(), 0, y + r);
+        convert_row(row, image.get(), about.channels, channel.strip() + static_cast<std::size_t>(r) * pitch);
+        hides = hides || (vips_image_hasalpha(image.get()) != 0 && shows_what_lies_below(row, image.get()));
       }
     }
     if (!channel.rows(count)) {
@@ -290,7 +315,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
     }
     y += count;
   }
-  channel.end(damaged, why);
+  channel.end(damaged, why, hides);
 }
 
 }  // namespace millrace::helper

@@ -94,6 +94,29 @@ TEST_F(Chosen, APartGoesForItsWholeAndNotTheOtherWayRound) {
   EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
 }
 
+TEST_F(Chosen, MorePixelsAreLeft) {
+  look_.scale = hash_of(1) < hash_of(0) ? 0.1F : 10.0F;  // b has ten times as many along a side
+  search_has_seen(look_);
+  expect_left();
+  look_.scale = 1 / look_.scale;
+  search_has_seen(look_);
+  EXPECT_EQ(run_apply("delete").of("b.jpg"), "done");
+}
+
+TEST_F(Chosen, ToldApartInAnotherGroupOrByAnEarlierRunIsLeft) {
+  search_has_seen(look_);
+  decide("burst-1", "not_duplicates", "b.jpg")["with"] = entries_[0]["hash"];
+  EXPECT_EQ(run_apply("delete").of("b.jpg"), "left");
+  entries_.erase(entries_.size() - 1);
+  std::filesystem::remove(journal());
+  {
+    Catalog catalog(top_ + "/data/millrace/catalog.sqlite", catalog_key());
+    catalog.put_not_duplicates(hash_of(1), hash_of(0));
+    catalog.flush();
+  }
+  expect_left();
+}
+
 TEST_F(Chosen, AnotherPressOfTheShutterIsLeft) {
   Provenance a, b;
   a.make = b.make = "Canon";

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ class KnownFiles {
 
   // The catalogue has this path with the decision's size, time and hash.
   bool knows(const std::string& path, const Decision& decision) const;
-  // The search looked at both closely, and the one may go for the other: it shows nothing else, and it is not another
-  // press of the shutter.
+  // The search looked at both closely, and the one may go for the other: it shows nothing else, is not another press of
+  // the shutter, and whole only where the other is; and nobody told them apart.
   bool may_go_for(const std::string& gone, const Decision& of_gone, const std::string& stays,
                   const Decision& of_stays) const;
   bool is_within(const std::string& path) const;
@@ -35,6 +36,7 @@ class KnownFiles {
   std::string path_;
   std::vector<std::string> within_;
   std::unique_ptr<Catalog> catalog_;
+  std::set<std::pair<ContentHash, ContentHash>> apart_;  // the lower first
 };
 
 }  // namespace millrace::dedupe

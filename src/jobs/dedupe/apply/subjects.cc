@@ -84,7 +84,7 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
       if (!all_[i].goes && (members.empty() || members.back() != i)) members.push_back(i);
       if (d->verdict != Verdict::not_duplicates) continue;
       if (d->with) {
-        pairs_apart_[d->group].emplace_back(d->hash, *d->with);
+        pairs_apart_.emplace(std::min(d->hash, *d->with), std::max(d->hash, *d->with));
       } else {
         whole_apart_[d->group].push_back(i);
       }
@@ -139,18 +139,14 @@ const Subject* Subjects::find(const std::string& path) const {
   return at != all_.end() && at->path == path ? &*at : nullptr;
 }
 
-bool Subjects::apart(const Subject& a, const Subject& b, const std::string& group) const {
-  if (const auto whole = whole_apart_.find(group); whole != whole_apart_.end()) {
-    const auto named = [&](const Subject& s) {
-      return std::any_of(whole->second.begin(), whole->second.end(), [&](std::size_t i) { return &all_[i] == &s; });
-    };
-    if (named(a) && named(b)) return true;
-  }
-  const auto pairs = pairs_apart_.find(group);
-  if (pairs == pairs_apart_.end()) return false;
+bool Subjects::apart(const Subject& a, const Subject& b) const {
   const ContentHash &x = a.first().hash, &y = b.first().hash;
-  return std::any_of(pairs->second.begin(), pairs->second.end(),
-                     [&](const auto& p) { return (p.first == x && p.second == y) || (p.first == y && p.second == x); });
+  if (pairs_apart_.count({std::min(x, y), std::max(x, y)}) > 0) return true;
+  return std::any_of(a.decisions.begin(), a.decisions.end(), [&](const Decision* d) {
+    if (d->verdict != Verdict::not_duplicates || d->with) return false;
+    const auto& whole = whole_apart_.at(d->group);
+    return std::any_of(whole.begin(), whole.end(), [&](std::size_t i) { return &all_[i] == &b; });
+  });
 }
 
 const Subject* Subjects::other_name_of(const Subject& gone) const {
@@ -193,7 +189,7 @@ std::vector<const Subject*> Subjects::survivors_of(const Subject& gone) const {
       const Subject* best = nullptr;
       for (const std::size_t i : members) {
         const Subject& s = all_[i];
-        if (!s.good() || s.state.same_inode(gone.state) || apart(s, gone, d->group)) continue;
+        if (!s.good() || s.state.same_inode(gone.state) || apart(s, gone)) continue;
         if (best == nullptr || rank(&s) > rank(best)) best = &s;
       }
       return best;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,8 @@ class Subjects {
   const Subject* other_name_of(const Subject& gone) const;
 
  private:
-  bool apart(const Subject& a, const Subject& b, const std::string& group) const;
+  // A person told the two apart, in whichever group.
+  bool apart(const Subject& a, const Subject& b) const;
 
   void check_place(Subject& subject) const;
 
@@ -65,7 +67,7 @@ class Subjects {
   std::map<std::string, std::vector<std::size_t>> groups_;       // of each, those that stay
   std::map<ContentHash, std::vector<std::size_t>> by_content_;   // likewise
   std::map<std::string, std::vector<std::size_t>> whole_apart_;  // groups that are no duplicates as a whole
-  std::map<std::string, std::vector<std::pair<ContentHash, ContentHash>>> pairs_apart_;
+  std::set<std::pair<ContentHash, ContentHash>> pairs_apart_;    // the lower first
 };
 
 }  // namespace millrace::dedupe

@@ -8,20 +8,24 @@ function mayRemove(file, inHand) {
   });
 }
 
+function areApart(group, one, other) {
+  const a = group.members.indexOf(one);
+  const b = group.members.indexOf(other);
+  return [...group.apart].some((p) => {
+    const pair = group.pairs[p];
+    return (pair.a === a && pair.b === b) || (pair.b === a && pair.a === b);
+  });
+}
+
 // A member that was told apart from every member that stays has no duplicate left: it stays too.
 function standsAlone(group, member) {
-  if (group.apart.size === 0) return false;
-  const index = group.members.indexOf(member);
-  return group.members.every((other, o) => other === member || other.file.removed ||
-      [...group.apart].some((p) => {
-        const pair = group.pairs[p];
-        return (pair.a === index && pair.b === o) || (pair.b === index && pair.a === o);
-      }));
+  return group.apart.size > 0 && group.members.every((other) =>
+      other === member || other.file.removed || areApart(group, member, other));
 }
 
 // Whether a suggestion still holds: what a member was found to be the same as stays.
 function isSupported(group, member) {
-  return group.members.some((other) => other !== member && !other.file.removed &&
+  return group.members.some((other) => other !== member && !other.file.removed && !areApart(group, member, other) &&
       (other.hash === member.hash || (!member.byTwin && other.hash === group.members[0].hash)));
 }
 

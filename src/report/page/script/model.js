@@ -72,19 +72,21 @@ function remember(group) {
 }
 // `by` is the group that asked for it: when that group is cleared, the file is given back. `chosen`: a person marked
 // this very file.
-function setRemoved(file, removed, by, chosen = false) {
-  if (file.removed === removed && (!removed || file.chosen || !chosen)) return;
+function setFile(file, removed, by, chosen) {
+  if (file.removed === removed && file.by === by && file.chosen === chosen) return;
   if (step && !step.files.has(file)) {
     step.files.set(file, {removed: file.removed, by: file.by, chosen: file.chosen});
   }
-  const before = file.removed;
-  file.removed = removed;
-  file.by = removed ? by : null;
-  file.chosen = removed && chosen;
-  if (before === removed) return;
-  sums.files += removed ? 1 : -1;
-  sums.bytes += removed ? file.size : -file.size;
+  const changed = removed - file.removed;
+  Object.assign(file, {removed, by, chosen});
+  sums.files += changed;
+  sums.bytes += changed * file.size;
   for (const group of file.groups) touched.add(group);
+}
+// What a person chose stays chosen, whatever is accepted later.
+function setRemoved(file, removed, by, chosen = false) {
+  if (file.removed && removed && (file.chosen || !chosen)) return;
+  setFile(file, removed, removed ? by : null, removed && chosen);
 }
 function setState(group, state) {
   if (group.state === state) return;
@@ -126,7 +128,7 @@ function undo() {
     say('There is nothing to undo.');
     return;
   }
-  for (const [file, was] of last.files) setRemoved(file, was.removed, was.by, was.chosen);
+  for (const [file, was] of last.files) setFile(file, was.removed, was.by, was.chosen);
   for (const [group, was] of last.groups) {
     setState(group, was.state);
     setApart(group, was.apart);
