@@ -248,3 +248,30 @@ def test_what_nobody_looks_at_is_not_taken_for_the_same(tmp_path, folder):
     image.convert("RGBA").save(folder / "opaque.png")
     (folder / "frames 3.gif").write_bytes((folder / "frames 1.gif").read_bytes())
     assert len(removed(search(tmp_path, folder))) == 2
+
+
+def test_recordings_have_copies_or_stay(tmp_path, folder):
+    """A film of other bytes, a voice, a RAW that no program here can decode."""
+    raw = b"II*\0\x10\0\0\0CR\2\0" + bytes(200)
+    for seed, (kind, one, other) in enumerate([("mov", b"film", b"FILM"), ("wav", b"voice", b"VOICE"), ("cr2", raw, raw + b"1"),
+                                               ("cr2", None, raw), ("mov", b"film", b"film")]):
+        for side, (quality, data) in enumerate([(95, one), (70, other)]):
+            place = folder / f"{seed}{side}"
+            place.mkdir()
+            scene(800, 600, 40 + seed).save(place / "IMG_1.jpg", quality=quality)
+            if data is not None:
+                (place / f"IMG_1.{kind}").write_bytes(data)
+    result = search(tmp_path, folder)
+    gone = [os.path.basename(os.path.dirname(m["path"])) for g in result["groups"] for m in g["members"] if not m["keep"]]
+    assert sorted(gone) == ["30", "41"], "only what has no recording, or where each has a copy"
+    # A decision that says otherwise, and that nobody chose, moves none of them.
+    entries = [{"group": g["id"], "action": "keep" if at == 0 else "remove",
+                **{key: m[key] for key in ("path", "size", "mtime_ns", "hash")}}
+               for g in result["groups"] for at, m in enumerate(g["members"])]
+    decisions = tmp_path / "decisions.json"
+    decisions.write_text(json.dumps({"millrace_decisions": 1, "decisions": entries}))
+    done = millrace("dedupe", "apply", decisions, "--action", "delete", "--go", "--catalog", tmp_path / "catalog.sqlite",
+                    "--journal", tmp_path / "journal.jsonl", "--json", tmp_path / "done.json")
+    assert done.returncode == 3
+    assert sorted(p.parent.name for p in folder.rglob("IMG_1.*")) == sorted(
+        ["00", "00", "01", "01", "10", "10", "11", "11", "20", "20", "21", "21", "31", "31", "40", "40"])

@@ -1,6 +1,7 @@
 #include "src/jobs/dedupe/assets.h"
 
 #include <algorithm>
+#include <set>
 
 #include "src/jobs/dedupe/companions.h"
 
@@ -8,8 +9,16 @@ namespace millrace::dedupe {
 
 void find_assets(Library& library) {
   const auto raw = static_cast<int>(ImageFormat::raw);
-  const bool alone = library.others.empty() && std::none_of(library.pictures.begin(), library.pictures.end(),
-                                                            [&](const Picture& p) { return p.data.format == raw; });
+  // A RAW that nobody can decode goes along all the same.
+  std::vector<std::string> others = library.others;
+  std::set<std::string> unread;
+  for (const Unreadable& file : library.unreadable) {
+    if (is_recording(file.path)) unread.insert(file.path);
+  }
+  others.insert(others.end(), unread.begin(), unread.end());
+  std::sort(others.begin(), others.end());
+  const bool alone = others.empty() && std::none_of(library.pictures.begin(), library.pictures.end(),
+                                                    [&](const Picture& p) { return p.data.format == raw; });
   if (alone) return;  // nothing that could accompany a picture
   std::vector<Shot> shots;
   std::vector<std::uint32_t> file_of;
@@ -20,7 +29,7 @@ void find_assets(Library& library) {
     shots.push_back({file.entry.path, static_cast<ImageFormat>(picture.format), picture.taken});
     file_of.push_back(i);
   }
-  const Assets assets = assign_companions(shots, library.others);
+  const Assets assets = assign_companions(shots, others);
   std::vector<bool> companion(library.files.size(), false);
   for (std::size_t i = 0; i < shots.size(); ++i) {
     File& file = library.files[file_of[i]];
@@ -33,6 +42,7 @@ void find_assets(Library& library) {
     for (const std::string& other : assets.sidecars[i]) {
       file.companions.push_back(other);
       file.has_film |= is_film(other);
+      file.has_raw |= unread.count(other) > 0;
     }
     std::sort(file.companions.begin(), file.companions.end());
   }

@@ -11,6 +11,7 @@
 
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/relocate.h"
 #include "src/io/image/exif.h"
 
 namespace millrace::dedupe {
@@ -101,6 +102,25 @@ bool may_accompany(const std::string& path) {
 bool is_film(const std::string& path) {
   const std::string ext = extension(path);
   return ext == "mov" || ext == "mp4" || ext == "m4v" || ext == "avi";
+}
+
+bool is_recording(const std::string& path) {
+  return is_film(path) || extension(path) == "wav" || look_at(path).format == ImageFormat::raw;
+}
+
+std::string recording_without_copy(const std::vector<std::string>& gone, const std::vector<std::string>& stays) {
+  for (const std::string& one : gone) {
+    if (!is_recording(one)) continue;
+    const bool copied = std::any_of(stays.begin(), stays.end(), [&](const std::string& other) {
+      if (extension(one) != extension(other)) return false;
+      const auto a = state_of(one), b = state_of(other);
+      if (!a || !b || a->size != b->size) return false;
+      const auto x = hash_file(one, Links::refused), y = hash_file(other, Links::refused);
+      return x && y && *x == *y;
+    });
+    if (!copied) return one;
+  }
+  return "";
 }
 
 Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::string>& others) {

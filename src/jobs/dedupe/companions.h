@@ -20,6 +20,11 @@ std::string stem_key(std::string_view path);
 // Takeout's JSON behind a picture's full name.
 bool may_accompany(const std::string& path);
 bool is_film(const std::string& path);
+// What a camera took down beside a picture: a film, a voice, a RAW, which its first bytes tell. No sidecar of words.
+bool is_recording(const std::string& path);
+// Of the recordings among these companions, the first that has no equal among those of the picture that stays: of its
+// kind and bytes; empty: each has one.
+std::string recording_without_copy(const std::vector<std::string>& gone, const std::vector<std::string>& stays);
 
 // A picture as far as the rule asks.
 struct Shot {

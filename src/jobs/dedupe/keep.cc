@@ -6,6 +6,7 @@
 #include <map>
 
 #include "src/base/text.h"
+#include "src/jobs/dedupe/companions.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -126,6 +127,9 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
     } else if (file.has_film && !kept.has_film) {
       m.keep = true;
       m.why = "its film has no copy";
+    } else if (const std::string alone = recording_without_copy(file.companions, kept.companions); !alone.empty()) {
+      m.keep = true;
+      m.why = fmt::format("{} has no copy", printable(file_name(alone)));
     } else if (!kept_whole && picture_of(library, m.file).damage.empty()) {
       // Only when the criteria were changed, or the reference itself is damaged.
       m.keep = true;

@@ -109,6 +109,15 @@ class Planner {
                                "itself on the page (\"chosen\": true in its decision)",
                                printable(file_name(survivor->path))));
     }
+    if (!subject.chosen && input_.action != Action::hardlink) {
+      const std::vector<std::string> along = companions_.of(subject.path).files;
+      // Seldom: the folder of what stays is listed for it.
+      const bool any = std::any_of(along.begin(), along.end(), is_recording);
+      const std::string alone = any ? recording_without_copy(along, beside_.of(survivor->path).files) : "";
+      if (!alone.empty())
+        return leave(subject, fmt::format("{} would go along, and has no copy beside {}", printable(file_name(alone)),
+                                          printable(survivor->path)));
+    }
     if (input_.action == Action::hardlink) {
       if (survivor->first().hash != subject.first().hash) {
         return leave(subject,
@@ -251,7 +260,7 @@ class Planner {
   Applied& applied_;
   RunContext& context_;
   Subjects subjects_;
-  CompanionFinder companions_;
+  CompanionFinder companions_, beside_;  // of what goes, of what stays
   Plan plan_;
   std::string base_ = "/";
   std::set<std::string> taken_;
