@@ -27,16 +27,6 @@ std::array<float, 4> shares_of(const std::array<int, 4>& box, const Affine& warp
   return out;
 }
 
-// How far two warps take a corner of the target from each other, in pixels.
-double farthest_of(const Affine& one, const Affine& other, const Plane& target) {
-  double most = 0;
-  for (const int x : {0, target.width()}) {
-    for (const int y : {0, target.height()})
-      most = std::max({most, std::fabs(one.u(x, y) - other.u(x, y)), std::fabs(one.v(x, y) - other.v(x, y))});
-  }
-  return most;
-}
-
 // How far the curve moves the source's levels, rms; and whether it is little but a gain.
 struct Exposure {
   double tone = 0, gain = 1, rest = 0;
@@ -165,7 +155,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   const Affine nearer = p.register_toned(warp, *tone);
   // Found at half the size, a tone does not change with less than this.
   constexpr double kMoved = 0.25;
-  if (farthest_of(warp, nearer, p.target[0]) > kMoved) tone = p.find_tone(nearer, frames);
+  if (farthest(warp, nearer, p.target[0].width(), p.target[0].height()) > kMoved) tone = p.find_tone(nearer, frames);
   warp = nearer;
   const bool quiet = p.is_quiet(warp);
   if (!tone || p.move_source(warp, frames) < kFewestPixels) return out;

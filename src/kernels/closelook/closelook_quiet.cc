@@ -79,7 +79,11 @@ void subtract(const Plane& channel, const Plane& luma, Plane& out) {
 
 void Pair::soften(const Tone& tone) {
   luma_of(target, luma_a);
-  toned_luma_of(tone, source, luma_b);
+  if (tone.does_little()) {
+    luma_of(source, luma_b);
+  } else {
+    toned_luma_of(tone, source, luma_b);
+  }
   blur(luma_a, 0.8, soft_a);
   blur(luma_b, 0.8, soft_b);
 }
@@ -92,11 +96,13 @@ bool Pair::is_quiet(const Affine& warp) {
 }
 
 bool Pair::is_quiet_in_colour(const Tone& tone, const Affine& warp) {
-  apply_tone(tone, source, toned);
+  const bool little = tone.does_little();
+  if (!little) apply_tone(tone, source, toned);
+  const Colour& shown = little ? source : toned;
   for (const std::size_t c : {0U, 2U}) {
     subtract(target[c], luma_a, scratch);
     blur(scratch, 0.8, soft_target[c]);
-    subtract(toned[c], luma_b, scratch);
+    subtract(shown[c], luma_b, scratch);
     blur(scratch, 0.8, soft_source[c]);
     Plane& moved_chroma = fitting.warped;
     moved_chroma.size(target[c].width(), target[c].height());

@@ -181,7 +181,21 @@ void halve(const Plane& from, Plane& to) {
   HWY_DYNAMIC_DISPATCH(Halve)(from, to);
 }
 
-void warp_linear(const Plane& from, const Affine& warp, Plane& to) { HWY_DYNAMIC_DISPATCH(WarpLinear)(from, warp, to); }
+void warp_linear(const Plane& from, const Affine& warp, Plane& to) {
+  if (!warp.is_whole_shift()) return HWY_DYNAMIC_DISPATCH(WarpLinear)(from, warp, to);
+  // Nothing lies between pixels: rows are copied, their ends go on.
+  const int w = from.width(), h = from.height();
+  const int dx = static_cast<int>(std::clamp(warp.m[2], -1e6, 1e6)),
+            dy = static_cast<int>(std::clamp(warp.m[5], -1e6, 1e6));
+  for (int y = 0; y < to.height(); ++y) {
+    const float* const row = from.row(std::clamp(y + dy, 0, h - 1));
+    float* const out = to.row(y);
+    const int first = std::clamp(-dx, 0, to.width()), last = std::clamp(w - dx, first, to.width());
+    std::fill(out, out + first, row[0]);
+    std::copy(row + first + dx, row + last + dx, out + first);
+    std::fill(out + last, out + to.width(), row[w - 1]);
+  }
+}
 
 void spots_of(const Affine& warp, int y, int width, const Interleaved& in, Spots& out) {
   const std::size_t size = static_cast<std::size_t>(width) + 8;

@@ -70,6 +70,7 @@ void shrink(const Colour& from, double scale, Colour& to) {
 // Rows of bytes are added up as they lie; across, a pixel's three are one vector.
 void shrink(const Raster& from, double scale, Colour& to) {
   const int w = shrunk(from.width, scale), h = shrunk(from.height, scale);
+  if (w == from.width && h == from.height) return planes_of(from, to);
   for (Plane& plane : to) plane.size(w, h);
   const Cover across(from.width, w), down(from.height, h);
   const std::size_t size = static_cast<std::size_t>(from.width) * 3;

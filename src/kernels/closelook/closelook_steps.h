@@ -65,10 +65,16 @@ struct Affine {
   // Pixels of the second raster to one of the first, along a side.
   double scale() const;
   Affine inverse() const;
+  // The nearest one that moves by whole pixels and does nothing else, where that takes no corner of a raster farther
+  // than `most` pixels away from where this one does; else this one.
+  Affine snapped(double width, double height, double most) const;
+  bool is_whole_shift() const;
   // The same between rasters that have from_x, from_y times as many pixels, and to_x, to_y times.
   Affine rescaled(double from_x, double from_y, double to_x, double to_y) const;
 };
 Affine shift(double x, double y);
+// How far two take a corner of a raster of the first from each other, in pixels.
+double farthest(const Affine& one, const Affine& other, double width, double height);
 // First `first`, then `second`.
 Affine then(const Affine& first, const Affine& second);
 
@@ -151,6 +157,8 @@ struct Tone {
   std::array<float, kKnots> knots{};  // at 0, 255/16, ...
   float saturation = 1;
 
+  // No level changes by one.
+  bool does_little() const;
   float at(float level) const {
     const float place = (level < 0 ? 0 : (level > 255 ? 255 : level)) * (16.0F / 255.0F);
     const int j = place >= 15 ? 15 : static_cast<int>(place);

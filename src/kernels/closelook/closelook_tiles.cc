@@ -20,7 +20,9 @@ std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster
   const int w = region.right - region.left, h = region.bottom - region.top;
   constexpr int kNarrow = 32;
   if (w < kNarrow || h < kNarrow) return worst;
-  const double pitch = std::min(1.0, 1 / warp.scale());
+  // Of one pitch, as far as registration can tell.
+  constexpr double kOnePitch = 1.004;
+  const double pitch = warp.scale() < kOnePitch ? 1.0 : 1 / warp.scale();
   Raster part;
   const int across = tiles_of(w), down = tiles_of(h);
   for (int tile = 0; tile < across * down; ++tile) {
@@ -36,9 +38,12 @@ std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster
     const Affine to_part = then(then(shift(box.left, box.top), warp), shift(-other.left, -other.top));
     Affine here = between(to_part, size_of(pair.target), size_of(part), size_of(pair.target), size_of(pair.source));
     pair.soften(tone);
-    if (pair.is_quiet(here) && pair.is_quiet_in_colour(tone, here)) continue;
+    const auto quiet = [&](const Affine& at) { return pair.is_quiet(at) && pair.is_quiet_in_colour(tone, at); };
+    // Most copies have not moved: what registration says is a part of a pixel.
+    constexpr double kUnmoved = 0.25;
+    if (quiet(here.snapped(pair.target[0].width(), pair.target[0].height(), kUnmoved)) || quiet(here)) continue;
     here = register_luma(pair.soft_a, pair.soft_b, here, 3, pair.fitting).warp;
-    if (pair.is_quiet(here) && pair.is_quiet_in_colour(tone, here)) continue;
+    if (quiet(here)) continue;
     if (pair.move_source(here, Frames()) < kFewestPixels) continue;
     auto measured = pair.measure(tone, false);
     if (!measured || (worst && measured->excess <= worst->measured.excess)) continue;

@@ -214,4 +214,12 @@ Tone fit_tone(const Colour& source, const Colour& target, const Plane& valid) {
   return tone;
 }
 
+bool Tone::does_little() const {
+  if (saturation != 1) return false;
+  for (std::size_t k = 0; k < knots.size(); ++k) {
+    if (std::fabs(static_cast<double>(knots[k]) - static_cast<double>(k) * kStep) >= 1) return false;
+  }
+  return true;
+}
+
 }  // namespace millrace::closelook

@@ -17,6 +17,25 @@ Affine Affine::inverse() const {
   return out;
 }
 
+bool Affine::is_whole_shift() const {
+  return m[0] == 1 && m[1] == 0 && m[3] == 0 && m[4] == 1 && m[2] == std::floor(m[2]) && m[5] == std::floor(m[5]);
+}
+
+Affine Affine::snapped(double width, double height, double most) const {
+  const double x = 0.5 * width, y = 0.5 * height;  // the middle says how far
+  Affine out = shift(std::floor(u(x, y) - x + 0.5), std::floor(v(x, y) - y + 0.5));
+  return farthest(*this, out, width, height) <= most ? out : *this;
+}
+
+double farthest(const Affine& one, const Affine& other, double width, double height) {
+  double most = 0;
+  for (const double x : {0.0, width}) {
+    for (const double y : {0.0, height})
+      most = std::max({most, std::fabs(one.u(x, y) - other.u(x, y)), std::fabs(one.v(x, y) - other.v(x, y))});
+  }
+  return most;
+}
+
 Affine then(const Affine& first, const Affine& second) {
   const auto &a = second.m, &b = first.m;
   Affine out;
