@@ -205,7 +205,7 @@ def test_reference_folders_are_never_marked(tmp_path, folder):
     archive = tmp_path / "archive"
     archive.mkdir()
     image = scene(600, 400, 3)
-    image.resize((300, 200)).save(archive / "small.jpg")
+    image.save(archive / "small.jpg", quality=60)
     image.save(folder / "large.png")
     other = scene(300, 300, 4)
     other.save(archive / "a.png")
