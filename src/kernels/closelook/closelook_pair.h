@@ -51,8 +51,9 @@ struct Pair {
   // Of two lumas in soft_a and soft_b: whether every window's residual is within what measure() allows where it finds
   // no noise of the pair's own. Its filter would take some of that away, and it would find nothing.
   bool is_quiet(const Affine& warp);
-  // The same of the colours of target and source, at their full pitch; luma_a and luma_b are their lumas.
-  bool is_quiet_in_colour(const Tone& tone, const Affine& warp);
+  // The same of colours at their full pitch: those of target and source, after soften().
+  void soften_colour(const Tone& tone);
+  bool is_quiet_in_colour(const Affine& warp);
   // Whether the picture of many pixels is the other one enlarged: it shows nothing finer than that does when it is
   // brought to its raster. False where that cannot be seen. Uses up what lies in here.
   bool is_enlarged(const Raster& few, const Raster& many, const Affine& to_few);
@@ -63,14 +64,13 @@ struct Pair {
 // As a warp is between rasters of other sizes.
 Affine between(const Affine& warp, const Size& from, const Size& to, const Size& new_from, const Size& new_to);
 
-// The same in tiles of the target's own pitch: what is finer than the first look resolves.
+// The same in a tile of the target's own pitch: what is finer than the first look resolves.
 struct Tile {
   Measured measured;
   std::array<int, 4> place{};  // in the target
 };
-// The first tile of a region of the target that differs, else the one that differs most; nothing where none deserves a
-// look. Uses up what lies in `pair`.
-// `warp` is that of the two rasters; a tile at a time is brought to the target's pitch.
+// The first tile of a region of the target that differs beyond doubt, else the one that differs most; nothing where all
+// are quiet. `warp` is that of the two rasters. Uses up what lies in `pair`.
 std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp,
                                   const Tone& tone, const Box& region);
 

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "src/kernels/closelook/closelook_pair.h"
 
 namespace millrace::closelook {
-
 namespace {
+
+// Red and blue say what luma does not.
+constexpr std::array<std::size_t, 2> kColours = {0, 2};
 
 // What a window may leave: some noise, and a share of the detail that both show there.
 struct Allowed {
@@ -95,17 +98,21 @@ bool Pair::is_quiet(const Affine& warp) {
   return all_within(soft_a, moved_luma, warp, soft_b, {Figures::kSoft, 1.5F, 0.06F});
 }
 
-bool Pair::is_quiet_in_colour(const Tone& tone, const Affine& warp) {
+void Pair::soften_colour(const Tone& tone) {
   const bool little = tone.does_little();
   if (!little) apply_tone(tone, source, toned);
-  const Colour& shown = little ? source : toned;
-  for (const std::size_t c : {0U, 2U}) {
+  for (const std::size_t c : kColours) {
     subtract(target[c], luma_a, scratch);
     blur(scratch, 0.8, soft_target[c]);
-    subtract(shown[c], luma_b, scratch);
+    subtract((little ? source : toned)[c], luma_b, scratch);
     blur(scratch, 0.8, soft_source[c]);
+  }
+}
+
+bool Pair::is_quiet_in_colour(const Affine& warp) {
+  for (const std::size_t c : kColours) {
     Plane& moved_chroma = fitting.warped;
-    moved_chroma.size(target[c].width(), target[c].height());
+    moved_chroma.size(soft_target[c].width(), soft_target[c].height());
     warp_linear(soft_source[c], warp, moved_chroma);
     if (!all_within(soft_target[c], moved_chroma, warp, soft_source[c], {Figures::kChroma, 2.5F, 0.2F})) return false;
   }

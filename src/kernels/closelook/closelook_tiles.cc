@@ -38,10 +38,18 @@ std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster
     const Affine to_part = then(then(shift(box.left, box.top), warp), shift(-other.left, -other.top));
     Affine here = between(to_part, size_of(pair.target), size_of(part), size_of(pair.target), size_of(pair.source));
     pair.soften(tone);
-    const auto quiet = [&](const Affine& at) { return pair.is_quiet(at) && pair.is_quiet_in_colour(tone, at); };
+    bool coloured = false;
+    const auto quiet = [&](const Affine& at) {
+      if (!pair.is_quiet(at)) return false;
+      if (!coloured) pair.soften_colour(tone);
+      coloured = true;
+      return pair.is_quiet_in_colour(at);
+    };
     // Most copies have not moved: what registration says is a part of a pixel.
     constexpr double kUnmoved = 0.25;
-    if (quiet(here.snapped(pair.target[0].width(), pair.target[0].height(), kUnmoved)) || quiet(here)) continue;
+    const Affine unmoved = here.snapped(pair.target[0].width(), pair.target[0].height(), kUnmoved);
+    if (unmoved.is_whole_shift() && quiet(unmoved)) continue;
+    if (quiet(here)) continue;
     here = register_luma(pair.soft_a, pair.soft_b, here, 3, pair.fitting).warp;
     if (quiet(here)) continue;
     if (pair.move_source(here, Frames()) < kFewestPixels) continue;
