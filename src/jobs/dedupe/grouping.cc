@@ -255,8 +255,8 @@ class Grouping {
     for (const auto& files : candidate_files_) {
       Candidate& candidate = candidates.emplace_back();
       std::set<std::uint32_t> seen;
-      for (const Member& m : rank_members(library_, origins_, files, criteria_)) {
-        const std::uint32_t p = library_.files[m.file].picture;
+      for (const std::uint32_t file : in_keep_order(library_, origins_, files, criteria_)) {
+        const std::uint32_t p = library_.files[file].picture;
         if (seen.insert(p).second) candidate.push_back(p);
       }
     }
@@ -276,7 +276,7 @@ class Grouping {
         [&](std::uint32_t a, std::uint32_t b) { return likeness_score(unit_of_[a], unit_of_[b]); },
         [&](std::uint32_t a, std::uint32_t b) {
           const auto best = [&](std::uint32_t picture) {
-            return rank_members(library_, origins_, library_.pictures[picture].files, criteria_)[0].file;
+            return in_keep_order(library_, origins_, library_.pictures[picture].files, criteria_)[0];
           };
           return preference(library_, origins_, best(a), best(b), criteria_) == std::pair(-1, std::string("pixels"));
         },

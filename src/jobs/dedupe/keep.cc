@@ -70,8 +70,12 @@ std::string why_kept(const Library& library, const std::string& criterion, std::
   return "the first by name";
 }
 
+std::string name_of_file(const Library& library, std::uint32_t file) {
+  return printable(file_name(library.files[file].entry.path));
+}
+
 std::string why_removed(const Library& library, const std::string& criterion, std::uint32_t kept, std::uint32_t file) {
-  const std::string name = printable(file_name(library.files[kept].entry.path));
+  const std::string name = name_of_file(library, kept);
   if (criterion == "reference") return fmt::format("{} is in a reference folder", name);
   if (criterion == "whole") return fmt::format("damaged; {} is whole", name);
   if (criterion == "raw") return fmt::format("{} has its RAW file", name);
@@ -95,17 +99,23 @@ std::pair<int, std::string> preference(const Library& library, const Origins& or
   return {library.files[a].entry.path < library.files[b].entry.path ? -1 : 1, ""};
 }
 
+std::vector<std::uint32_t> in_keep_order(const Library& library, const Origins& origins,
+                                         std::vector<std::uint32_t> files, const std::vector<std::string>& criteria) {
+  std::sort(files.begin(), files.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return a != b && preference(library, origins, a, b, criteria).first < 0;
+  });
+  return files;
+}
+
 std::vector<Member> rank_members(const Library& library, const Origins& origins,
                                  const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,
                                  const Leader& leader) {
   const auto leads = [&](std::uint32_t file) { return library.files[file].picture == leader.picture; };
   const auto deciding = [&](std::uint32_t a, std::uint32_t b) { return preference(library, origins, a, b, criteria); };
   std::vector<Member> members;
-  for (const std::uint32_t file : files) members.push_back({file, false, ""});
-  std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
-    if (leads(a.file) != leads(b.file)) return leads(a.file);
-    return a.file != b.file && deciding(a.file, b.file).first < 0;
-  });
+  for (const std::uint32_t file : in_keep_order(library, origins, files, criteria))
+    members.push_back({file, false, ""});
+  std::stable_partition(members.begin(), members.end(), [&](const Member& m) { return leads(m.file); });
   Member& best = members[0];
   best.keep = true;
   if (leader.picture != kNone) {
@@ -135,7 +145,7 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
       m.keep = true;
       m.why = "whole; the one kept is damaged";
     } else if (const auto decided = deciding(best.file, m.file); decided.first > 0) {
-      m.why = fmt::format("{} {}", leader.why_not, printable(file_name(kept.entry.path)));
+      m.why = fmt::format("{} {}", leader.why_not, name_of_file(library, best.file));
     } else {
       m.why = why_removed(library, decided.second, best.file, m.file);
     }
@@ -152,7 +162,7 @@ void warn_of_losses(const Library& library, const Origins& origins, const Leader
     for (const Member& m : members) {
       if (m.keep || compare_by(library, origins, criterion, members[0].file, m.file) <= 0) continue;
       const std::string value = value_of(library, criterion, m.file);
-      out += fmt::format("{}{} has {}", out.empty() ? "" : "; ", printable(file_name(library.files[m.file].entry.path)),
+      out += fmt::format("{}{} has {}", out.empty() ? "" : "; ", name_of_file(library, m.file),
                          criterion == std::string_view("pixels") ? fmt::format("more pixels, {}", value)
                          : value.empty()                         ? "more stars, keywords, names or places"
                                                                  : value);
@@ -165,7 +175,7 @@ void keep_picture(const Library& library, std::uint32_t picture, const char* why
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (library.files[members[i].file].picture != picture) continue;
     members[i].keep = true;
-    members[i].why = fmt::format("{} {}", why, printable(file_name(library.files[members[0].file].entry.path)));
+    members[i].why = fmt::format("{} {}", why, name_of_file(library, members[0].file));
     break;
   }
 }
@@ -176,8 +186,7 @@ void keep_one_of_each(const Library& library, std::vector<Member>& members) {
     const auto [at, fresh] = first.try_emplace(library.files[m.file].picture, m.file);
     if (m.keep) continue;
     m.keep = fresh;
-    m.why = fresh ? "not looked at closely"
-                  : fmt::format("the same bytes as {}", printable(file_name(library.files[at->second].entry.path)));
+    m.why = fresh ? "not looked at closely" : fmt::format("the same bytes as {}", name_of_file(library, at->second));
   }
 }
 

@@ -19,25 +19,28 @@ struct Member {
   std::array<float, 4> place{};
 };
 
-// Members in the order of the keep rule, the one to keep first. `criteria` in the order in which they are asked:
+// Files in the order of the keep rule, the one to keep first. `criteria` in the order in which they are asked:
 //   reference  in a --reference folder       whole     not damaged        raw     its asset has a RAW file
 //   original   nearer to what a camera wrote pixels    more of them
 //   given      more of what people gave: stars, keywords, names, places, a sidecar
 //   bytes      more of them                  exif      more EXIF fields
 //   oldest     earlier capture, else change  shortest  shorter path
-// The path's bytes decide what is left. The files of the picture `leader` come before all others, whatever the rule
-// says; the words tell why.
+// The path's bytes decide what is left.
+std::vector<std::uint32_t> in_keep_order(const Library& library, const Origins& origins,
+                                         std::vector<std::uint32_t> files, const std::vector<std::string>& criteria);
+// By which criterion the rule prefers one of two files; empty: by their paths. Below zero: the first one.
+std::pair<int, std::string> preference(const Library& library, const Origins& origins, std::uint32_t a, std::uint32_t b,
+                                       const std::vector<std::string>& criteria);
+
+// A picture whose files come before all others, whatever the rule says, and the words that tell why.
 struct Leader {
   std::uint32_t picture = kNone;
   const char *why = "", *why_not = "";  // of its first file; of one that the rule prefers, before the leader's name
 };
+// The files as members in that order: the first stays, and what would be lost with another. Reads recordings.
 std::vector<Member> rank_members(const Library& library, const Origins& origins,
                                  const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,
                                  const Leader& leader = {});
-
-// By which criterion the rule prefers one of two files; empty: by their paths. Below zero: the first one.
-std::pair<int, std::string> preference(const Library& library, const Origins& origins, std::uint32_t a, std::uint32_t b,
-                                       const std::vector<std::string>& criteria);
 
 // One file of a picture stays beside the first; `why` comes before that one's name.
 void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<Member>& members);
