@@ -125,10 +125,13 @@ void read_end(Session& s) {
 void read_exif(Session& s) {
   png_unknown_chunkp chunks = nullptr;
   const int count = png_get_unknown_chunks(s.png, s.info, &chunks);
+  const auto is = [&](int i, const png_byte* name) { return std::memcmp(chunks[i].name, name, 4) == 0; };
+  bool found = false;  // the first one counts
   for (int i = 0; i < count; ++i) {
-    if (std::memcmp(chunks[i].name, kAnimation, 4) == 0) s.hides = true;
-    if (std::memcmp(chunks[i].name, kExif, 4) != 0) continue;
+    if (is(i, kAnimation)) s.hides = true;
+    if (found || !is(i, kExif)) continue;
     s.picture.exif = parse_exif({chunks[i].data, chunks[i].size});
+    found = true;
   }
 }
 
