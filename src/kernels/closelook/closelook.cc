@@ -159,8 +159,10 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   warp = nearer;
   const bool quiet = p.is_quiet(warp);
   if (!tone || p.move_source(warp, frames) < kFewestPixels) return out;
-  const auto found = p.measure(*tone, quiet);
+  auto found = p.measure(*tone, quiet);
   if (!found) return out;
+  // Nothing finer will be looked at.
+  if (std::max(a->raster.width, a->raster.height) <= kSide) found->doubt_strokes(pitch);
 
   const double alone_a =
       share_alone(warp, p.target[0], p.source[0], [&](int x, int y) { return frames.plain_in_target(x, y); });
@@ -222,7 +224,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
     out.contained = more_a ? Contained::second : more_b ? Contained::first : Contained::both;
   }
   // What is the same here may differ in strokes that are finer than this.
-  if (out.kind == Kind::same && std::max(a->raster.width, a->raster.height) > kSide + kSide / 8) {
+  if (out.kind == Kind::same && std::max(a->raster.width, a->raster.height) > kSide) {
     const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
     const Box region = frames.any ? frames.shared(warp, fitted, size_of(a->raster)) : whole(size_of(a->raster));
     const auto tile = look_at_tiles(p, a->raster, b->raster, at, *tone, region);

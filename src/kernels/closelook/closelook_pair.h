@@ -19,6 +19,12 @@ struct Measured {
   double sharpness = 0;    // how far the filter is from doing nothing, by its weights
   bool clean = true;       // the filter does little
   float excess = 0;        // the worst of the figures over its threshold, but for the drift
+
+  // A picture made smaller, its source at `pitch`, may have lost what tells strokes apart: that is no copy for sure.
+  void doubt_strokes(double pitch) {
+    constexpr double kSmaller = 0.77;
+    if (pitch < kSmaller) excess = std::max(excess, figures.unresolved);
+  }
 };
 
 // What comparing takes, kept from pair to pair.

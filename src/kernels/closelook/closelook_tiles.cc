@@ -54,6 +54,7 @@ std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster
     if (quiet(here)) continue;
     if (pair.move_source(here, Frames()) < kFewestPixels) continue;
     auto measured = pair.measure(tone, false);
+    if (measured) measured->doubt_strokes(pitch);
     if (!measured || (worst && measured->excess <= worst->measured.excess)) continue;
     std::array<int, 4> place = place_of(measured->figures.excess);
     for (std::size_t i = 0; i < 4; ++i) place[i] += i % 2 == 0 ? box.left : box.top;

@@ -247,6 +247,30 @@ float quantile(std::vector<float> values, double part) {
   return first + static_cast<float>(place - static_cast<double>(low)) * (second - first);
 }
 
+// Windows that stand out from a picture's others: a digit among digits. What copying leaves beside detail, it leaves
+// beside all of it; so these are not excused by a pair's own noise there. `values` are those that would not be excused,
+// and become 0 where they do not stand out.
+void keep_what_stands_out(const Grid& activity, const std::vector<std::uint8_t>& ok, double most, Grid& values) {
+  constexpr int kAround = 4;
+  constexpr float kDetail = 8, kTimes = 2;
+  constexpr std::size_t kEnough = 30;
+  const auto top =
+      static_cast<int>(std::max_element(values.values.begin(), values.values.end()) - values.values.begin());
+  const int at_x = top % values.columns, at_y = top / values.columns;
+  std::vector<float> detailed, all;
+  for (int y = 0; y < values.rows; ++y) {
+    for (int x = 0; x < values.columns; ++x) {
+      const auto i = static_cast<std::size_t>(y * values.columns + x);
+      if (ok[i] == 0 || (std::abs(x - at_x) <= kAround && std::abs(y - at_y) <= kAround)) continue;
+      all.push_back(values.values[i]);
+      if (activity.values[i] > kDetail) detailed.push_back(values.values[i]);
+    }
+  }
+  const std::vector<float>& others = detailed.size() > kEnough ? detailed : all;
+  const float usual = others.size() > kEnough ? kTimes * quantile(others, most) : values.values[top];
+  for (float& v : values.values) v = v > usual ? v : 0;
+}
+
 }  // namespace
 
 std::optional<Figures> figures_of(Maps& maps) {
@@ -276,15 +300,16 @@ std::optional<Figures> figures_of(Maps& maps) {
     if (maps.activity.values[i] > 8) beside.push_back(maps.soft.values[i] / maps.activity.values[i]);
   }
   const float noise = std::clamp(flat.size() > kEnough ? 3 * quantile(flat, 0.5) : 0.0F, 1.5F, 4.0F);
-  const float share = std::clamp(beside.size() > kEnough ? 5 * quantile(beside, 0.25) : 0.1F, 0.06F, 0.3F);
+  constexpr float kLeastShare = 0.06F;
+  const float share = std::clamp(beside.size() > kEnough ? 5 * quantile(beside, 0.25) : 0.1F, kLeastShare, 0.3F);
   const float noise_chroma =
       std::clamp(flat_chroma.size() > kEnough ? 3 * quantile(flat_chroma, 0.5) : 2.0F, 2.5F, 6.0F);
   for (float& a : around.values) a = saturated(a);
   const Grid around_chroma = dilated(maps.chroma_activity, 2);
 
   out.excess.size(maps.count.columns, maps.count.rows);
-  Grid chroma;
-  chroma.size(maps.count.columns, maps.count.rows);
+  Grid chroma, lone, lone_chroma;
+  for (Grid* grid : {&chroma, &lone, &lone_chroma}) grid->size(maps.count.columns, maps.count.rows);
   std::size_t many = 0;
   for (std::size_t i = 0; i < windows; ++i) {
     if (ok[i] == 0) continue;
@@ -294,12 +319,33 @@ std::optional<Figures> figures_of(Maps& maps) {
     const float a = 0.35F * around_chroma.values[i], b = 0.1F * around.values[i];
     const float c = maps.chroma.values[i] / std::sqrt(noise_chroma * noise_chroma + a * a + b * b);
     chroma.values[i] = c * c;
+    const float least = kLeastShare * around.values[i];
+    lone.values[i] = maps.soft.values[i] / std::sqrt(noise * noise + least * least);
+    const float least_a = 0.2F * around_chroma.values[i], least_b = 0.07F * around.values[i];
+    lone_chroma.values[i] = maps.chroma.values[i] / std::sqrt(12.0F + least_a * least_a + least_b * least_b);
     out.soft = std::max(out.soft, soft);
     out.plain = std::max(out.plain, plain);
     if (soft > 3) ++many;
     out.excess.values[i] = std::max(soft / Figures::kSoft, plain / Figures::kPlain);
   }
   out.spread = static_cast<float>(many) / static_cast<float>(out.windows);
+  constexpr float kUnresolved = 1.4F, kMuch = 0.25F;
+  std::vector<float> left;
+  for (std::size_t i = 0; i < windows; ++i) {
+    if (ok[i] != 0 && maps.activity.values[i] > 8) left.push_back(lone.values[i]);
+  }
+  if (share >= kMuch && left.size() > out.windows / 4) out.unresolved = quantile(std::move(left), 0.9) / kUnresolved;
+  // Where copying left much, a filter's work among it, it is the more telling.
+  const bool much = share > 0.15F;
+  const float most_lone = much ? 2.2F : Figures::kSoft;
+  const double others = much ? 0.99 : 1;
+  keep_what_stands_out(maps.activity, ok, others, lone);
+  keep_what_stands_out(maps.activity, ok, others, lone_chroma);
+  for (std::size_t i = 0; i < windows; ++i) {
+    const float stands_out = std::max(lone.values[i] / most_lone, lone_chroma.values[i] / Figures::kChroma);
+    out.lone = std::max(out.lone, stands_out);
+    out.excess.values[i] = std::max(out.excess.values[i], stands_out);
+  }
   chroma = averaged(chroma, 1);
   for (std::size_t i = 0; i < windows; ++i) {
     const float c = std::sqrt(chroma.values[i]);
