@@ -68,9 +68,16 @@ class Grouping {
     for (std::uint32_t u = 0; u < units_.size(); ++u) {
       if (group_of[u] == kNone && units_[u].files > 1) add_candidate({u});
     }
+    const auto in_one_candidate = [&](const Link& link) {
+      return group_of[link.a] == group_of[link.b] && group_of[link.a] != kNone;
+    };
+    for (const Link& link : links_) {
+      if (!in_one_candidate(link) && !has_copies_apart(picture(link.a)) && !has_copies_apart(picture(link.b)))
+        across_.push_back({picture(link.a), picture(link.b), link.score});
+    }
     add_groups();
     for (const Link& link : links) {
-      if (group_of[link.a] != group_of[link.b] || group_of[link.a] == kNone) add_related(link);
+      if (!in_one_candidate(link) && !in_one_set(link)) add_related(link);
     }
     for (const auto& colours : connected_groups(recoloured_))
       shown_.add_informing(pictures_of(colours), GroupKind::recoloured);
@@ -231,13 +238,21 @@ class Grouping {
     return may_join(units_[a], units_[b], apart_) ? likeness_score(a, b) : -1;
   }
 
+  // A copy that a person told apart from its like stays out.
+  bool has_copies_apart(std::uint32_t picture) const {
+    return library_.pictures[picture].files.size() > 1 && copies_apart_.count(picture) > 0;
+  }
+  bool in_one_set(const Link& link) const {
+    const auto a = set_of_.find(picture(link.a)), b = set_of_.find(picture(link.b));
+    return a != set_of_.end() && b != set_of_.end() && a->second == b->second;
+  }
+
   // The files that might stand in a group together.
   void add_candidate(const std::vector<std::uint32_t>& units) {
     std::vector<std::uint32_t> files;
     for (const std::uint32_t u : units) {
       for (const std::uint32_t p : units_[u].pictures) {
-        // A copy that a person told apart from its like stays out.
-        if (library_.pictures[p].files.size() > 1 && copies_apart_.count(p) > 0) continue;
+        if (has_copies_apart(p)) continue;
         files.insert(files.end(), library_.pictures[p].files.begin(), library_.pictures[p].files.end());
       }
     }
@@ -246,20 +261,33 @@ class Grouping {
     candidate_files_.push_back(std::move(files));
   }
 
-  // Their pictures, in the order of the keep rule.
+  // The pictures of files, in the order of the keep rule.
+  Candidate in_order_of_rule(const std::vector<std::uint32_t>& files) const {
+    Candidate out;
+    std::set<std::uint32_t> seen;
+    for (const std::uint32_t file : in_keep_order(library_, origins_, files, criteria_)) {
+      const std::uint32_t p = library_.files[file].picture;
+      if (seen.insert(p).second) out.push_back(p);
+    }
+    return out;
+  }
+  std::vector<std::uint32_t> files_of(const std::vector<std::uint32_t>& pictures) const {
+    std::vector<std::uint32_t> out;
+    for (const std::uint32_t p : pictures)
+      out.insert(out.end(), library_.pictures[p].files.begin(), library_.pictures[p].files.end());
+    return out;
+  }
+
   std::vector<Candidate> rank_candidates() {
     std::vector<std::uint32_t> all;
     for (const auto& files : candidate_files_) all.insert(all.end(), files.begin(), files.end());
+    for (const Across& pair : across_) {
+      const auto two = files_of({pair.a, pair.b});
+      all.insert(all.end(), two.begin(), two.end());
+    }
     origins_.read(all, library_, catalog_, context_);
     std::vector<Candidate> candidates;
-    for (const auto& files : candidate_files_) {
-      Candidate& candidate = candidates.emplace_back();
-      std::set<std::uint32_t> seen;
-      for (const std::uint32_t file : in_keep_order(library_, origins_, files, criteria_)) {
-        const std::uint32_t p = library_.files[file].picture;
-        if (seen.insert(p).second) candidate.push_back(p);
-      }
-    }
+    for (const auto& files : candidate_files_) candidates.push_back(in_order_of_rule(files));
     return candidates;
   }
 
@@ -271,17 +299,27 @@ class Grouping {
         shown_.add_set({candidate, {}, Lead::by_rule, false}, Told::by_bytes);
       return;
     }
+    Preferences preferences;
+    preferences.by_pixels = [&](std::uint32_t a, std::uint32_t b) {
+      const auto best = [&](std::uint32_t picture) {
+        return in_keep_order(library_, origins_, library_.pictures[picture].files, criteria_)[0];
+      };
+      return preference(library_, origins_, best(a), best(b), criteria_) == std::pair(-1, std::string("pixels"));
+    };
+    preferences.in_order = [&](const std::vector<std::uint32_t>& pictures) {
+      return in_order_of_rule(files_of(pictures));
+    };
+    preferences.may_stand_together = [&](std::uint32_t a, std::uint32_t b) {
+      return unit_of_[a] == unit_of_[b] || may_join(units_[unit_of_[a]], units_[unit_of_[b]], apart_);
+    };
     const Suggested suggested = suggest(
-        candidates, library_, origins_,
-        [&](std::uint32_t a, std::uint32_t b) { return likeness_score(unit_of_[a], unit_of_[b]); },
-        [&](std::uint32_t a, std::uint32_t b) {
-          const auto best = [&](std::uint32_t picture) {
-            return in_keep_order(library_, origins_, library_.pictures[picture].files, criteria_)[0];
-          };
-          return preference(library_, origins_, best(a), best(b), criteria_) == std::pair(-1, std::string("pixels"));
-        },
+        candidates, across_, library_, origins_,
+        [&](std::uint32_t a, std::uint32_t b) { return likeness_score(unit_of_[a], unit_of_[b]); }, preferences,
         looks_);
-    for (const SameSet& set : suggested.sets) shown_.add_set(set, Told::closely);
+    for (std::size_t s = 0; s < suggested.sets.size(); ++s) {
+      for (const std::uint32_t p : suggested.sets[s].pictures) set_of_.emplace(p, s);
+      shown_.add_set(suggested.sets[s], Told::closely);
+    }
     shown_.add_beside(suggested.beside);
     result_.not_looked = suggested.not_looked;
     result_.looked_closely = looks_.looked_at();
@@ -317,6 +355,8 @@ class Grouping {
   std::set<std::uint32_t> copies_apart_;  // pictures whose files a person told from each other
   std::vector<Burst> bursts_;
   std::vector<std::vector<std::uint32_t>> candidate_files_;
+  std::vector<Across> across_;
+  std::map<std::uint32_t, std::size_t> set_of_;  // of each picture that stands in one: looked at closely
   Origins origins_;
   std::vector<Unit> units_;
   std::vector<std::uint32_t> unit_of_;   // of each picture

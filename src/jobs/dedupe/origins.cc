@@ -167,7 +167,8 @@ int originality(const Provenance& origin, std::string_view path, const CatalogPi
   const std::size_t dot = name.find_last_of('.');
   const std::string stem = lower_ascii(name.substr(0, dot));
   if (stem.ends_with("-edited")) return 0;
-  if (origin.make.empty() && origin.model.empty()) return origin.edited_by_program ? 0 : 1;
+  // Of what no camera made, the program that is named in it may have made it: that says nothing against it.
+  if (origin.make.empty() && origin.model.empty()) return 1;
   // EXIF goes along when a program scales, and still says how large the picture was.
   const auto wide = static_cast<int>(origin.told_width), high = static_cast<int>(origin.told_height);
   const bool told = wide > 0 && high > 0;

@@ -55,13 +55,13 @@ class Union {
 
 class Suggesting {
  public:
-  Suggesting(const Library& library, const Origins& origins, const Likeness64& alike, const MoreByPixels& by_pixels,
+  Suggesting(const Library& library, const Origins& origins, const Likeness64& alike, const Preferences& preferences,
              Looks& looks)
-      : library_(library), origins_(origins), alike_(alike), by_pixels_(by_pixels), looks_(looks) {}
+      : library_(library), origins_(origins), alike_(alike), preferences_(preferences), looks_(looks) {}
 
   // Most candidates are copies of one picture: the best leads, and they are done. Where many are left after a few
   // leaders, each is looked at against those that are most like it, and what that brings together is led again.
-  Suggested run(const std::vector<Candidate>& candidates) {
+  Suggested run(const std::vector<Candidate>& candidates, const std::vector<Across>& across) {
     std::vector<Work> many;
     std::vector<Work> open;
     const auto few_leaders = [&](Work work) {
@@ -74,10 +74,13 @@ class Suggesting {
     }
     lead(open, few_leaders);
     for (Work& part : bring_together(many)) open.push_back(std::move(part));
-    lead(open, [&](Work work) {
+    const auto more_leaders = [&](Work work) {
       if (work.leaders < kMostLeaders) return open.push_back(std::move(work));
       alone(work.left, true);
-    });
+    };
+    lead(open, more_leaders);
+    open = joined_across(across);
+    lead(open, more_leaders);
     out_.not_looked = not_looked_.size();
     return std::move(out_);
   }
@@ -122,7 +125,7 @@ class Suggesting {
     if ((found != Standing::contains && found != Standing::same) || are_one_shot(leader, picture)) return Lead::by_rule;
     if (found == Standing::contains) return Lead::whole;
     const bool enlarged = looks_.find(leader, picture)->enlarged;
-    return enlarged && by_pixels_(leader, picture) ? Lead::detail : Lead::by_rule;
+    return enlarged && preferences_.by_pixels(leader, picture) ? Lead::detail : Lead::by_rule;
   }
 
   GroupKind kind(std::uint32_t leader, std::uint32_t picture) const {
@@ -196,6 +199,86 @@ class Suggesting {
       }
     }
     return parts;
+  }
+
+  bool may_stand_together(const std::vector<std::uint32_t>& some, const std::vector<std::uint32_t>& others) const {
+    return std::all_of(some.begin(), some.end(), [&](std::uint32_t a) {
+      return std::all_of(others.begin(), others.end(),
+                         [&](std::uint32_t b) { return preferences_.may_stand_together(a, b); });
+    });
+  }
+
+  // The pairs of sets that are most alike, each set's best ones, in order.
+  std::set<std::pair<std::size_t, std::size_t>> nearest_sets(const std::vector<Across>& across) {
+    std::map<std::uint32_t, std::size_t> set_of;
+    for (std::size_t s = 0; s < out_.sets.size(); ++s) {
+      for (const std::uint32_t p : out_.sets[s].pictures) set_of.emplace(p, s);
+    }
+    const auto set_with = [&](std::uint32_t p) {
+      const auto [at, fresh] = set_of.emplace(p, out_.sets.size());
+      if (fresh) alone({p}, false);
+      return at->second;
+    };
+    std::map<std::size_t, std::map<std::size_t, float>> scores;  // of each two sets that are alike, the best
+    for (const auto& [a, b, score] : across) {
+      const std::size_t x = set_with(a), y = set_with(b);
+      if (x == y) continue;
+      for (const auto& [one, other] : {std::pair(x, y), std::pair(y, x)}) {
+        const auto [at, fresh] = scores[one].emplace(other, score);
+        if (!fresh) at->second = std::max(at->second, score);
+      }
+    }
+    std::set<std::pair<std::size_t, std::size_t>> out;
+    std::vector<std::pair<float, std::size_t>> others;
+    for (const auto& [one, found] : scores) {
+      others.clear();
+      for (const auto& [other, score] : found) others.emplace_back(-score, other);
+      std::sort(others.begin(), others.end());
+      others.resize(std::min(others.size(), kNearestSets));
+      for (const auto& [score, other] : others) out.emplace(std::min(one, other), std::max(one, other));
+    }
+    return out;
+  }
+
+  // Sets whose leaders are the same, as works; they are no sets any more.
+  std::vector<Work> joined_across(const std::vector<Across>& across) {
+    const auto near = nearest_sets(across);
+    const auto leader_of = [&](std::size_t set) { return out_.sets[set].pictures[0]; };
+    std::vector<PicturePair> pairs;
+    for (const auto& [x, y] : near) pairs.emplace_back(leader_of(x), leader_of(y));
+    looks_.look(pairs);
+    std::vector<std::vector<std::uint32_t>> members;
+    for (const SameSet& set : out_.sets) members.push_back(set.pictures);
+    Union together(members.size());
+    for (const auto& [x, y] : near) {
+      const Candidate two = preferences_.in_order({leader_of(x), leader_of(y)});
+      const Standing found = standing(two[0], two[1]);
+      if (found == Standing::other || found == Standing::unseen) {
+        if (kind(two[0], two[1]) != GroupKind::related) out_.beside.push_back({two[0], two[1], kind(two[0], two[1])});
+        continue;
+      }
+      const std::size_t one = together.root(x), other = together.root(y);
+      if (one == other || !may_stand_together(members[one], members[other])) continue;
+      together.join(one, other);
+      auto& all = members[std::min(one, other)];
+      const auto& more = members[std::max(one, other)];
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    std::map<std::size_t, std::size_t> count;
+    for (std::size_t s = 0; s < members.size(); ++s) ++count[together.root(s)];
+    std::vector<Work> works;
+    std::vector<SameSet> stay;
+    for (std::size_t s = 0; s < members.size(); ++s) {
+      if (count.at(together.root(s)) == 1) {
+        stay.push_back(std::move(out_.sets[s]));
+      } else if (together.root(s) == s) {
+        Work& work = works.emplace_back();
+        work.left = preferences_.in_order(members[s]);
+        work.fresh = false;
+      }
+    }
+    out_.sets = std::move(stay);
+    return works;
   }
 
   // The pairs of each picture with those that are most like it, the lower index first, each once.
@@ -285,7 +368,7 @@ class Suggesting {
   const Library& library_;
   const Origins& origins_;
   const Likeness64& alike_;
-  const MoreByPixels& by_pixels_;
+  const Preferences& preferences_;
   Looks& looks_;
   Suggested out_;
   std::set<std::uint32_t> not_looked_;
@@ -293,9 +376,9 @@ class Suggesting {
 
 }  // namespace
 
-Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, const Origins& origins,
-                  const Likeness64& alike, const MoreByPixels& by_pixels, Looks& looks) {
-  return Suggesting(library, origins, alike, by_pixels, looks).run(candidates);
+Suggested suggest(const std::vector<Candidate>& candidates, const std::vector<Across>& across, const Library& library,
+                  const Origins& origins, const Likeness64& alike, const Preferences& preferences, Looks& looks) {
+  return Suggesting(library, origins, alike, preferences, looks).run(candidates, across);
 }
 
 }  // namespace millrace::dedupe

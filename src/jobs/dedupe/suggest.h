@@ -55,10 +55,25 @@ inline constexpr std::size_t kNearest = 8, kMostBroughtTogether = 1000;
 // How much two pictures are alike at 64 x 64 pixels: more is more. The lower index first.
 using Likeness64 = std::function<float(std::uint32_t, std::uint32_t)>;
 
-// Whether of two pictures the rule prefers the first for its pixels alone.
-using MoreByPixels = std::function<bool(std::uint32_t, std::uint32_t)>;
+// Two pictures that are alike and in no candidate together: in one, every two are alike. A version of a version is not
+// always like the first. Of each set, the one who stays is looked at against those of the two sets that are most like
+// it, and what is the same is one set; looks stay linear.
+inline constexpr std::size_t kNearestSets = 2;
+struct Across {
+  std::uint32_t a, b;
+  float score;  // more is more
+};
 
-Suggested suggest(const std::vector<Candidate>& candidates, const Library& library, const Origins& origins,
-                  const Likeness64& alike, const MoreByPixels& by_pixels, Looks& looks);
+// What of the keep rule and of what a person said is asked for.
+struct Preferences {
+  // Whether of two pictures the rule prefers the first for its pixels alone.
+  std::function<bool(std::uint32_t, std::uint32_t)> by_pixels;
+  std::function<Candidate(std::vector<std::uint32_t>)> in_order;
+  // Not two that a person told apart, or shots of one burst.
+  std::function<bool(std::uint32_t, std::uint32_t)> may_stand_together;
+};
+
+Suggested suggest(const std::vector<Candidate>& candidates, const std::vector<Across>& across, const Library& library,
+                  const Origins& origins, const Likeness64& alike, const Preferences& preferences, Looks& looks);
 
 }  // namespace millrace::dedupe

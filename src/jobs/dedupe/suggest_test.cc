@@ -70,7 +70,7 @@ class Suggest : public testing::Test {
     return out;
   }
   Suggested run(const std::vector<Candidate>& candidates) {
-    return suggest(candidates, library_, origins_, alike_, by_pixels_, looks_);
+    return suggest(candidates, across_, library_, origins_, alike_, preferences_, looks_);
   }
   using Sets = std::vector<std::vector<std::uint32_t>>;
 
@@ -78,7 +78,16 @@ class Suggest : public testing::Test {
   Origins origins_;
   // Neighbours are most alike.
   Likeness64 alike_ = [](std::uint32_t a, std::uint32_t b) { return -static_cast<float>(b - a); };
-  MoreByPixels by_pixels_ = [](std::uint32_t a, std::uint32_t b) { return a < b; };
+  std::vector<Across> across_;
+  std::set<PicturePair> apart_;
+  Preferences preferences_ = {[](std::uint32_t a, std::uint32_t b) { return a < b; },
+                              [](std::vector<std::uint32_t> pictures) {
+                                std::sort(pictures.begin(), pictures.end());
+                                return pictures;
+                              },
+                              [this](std::uint32_t a, std::uint32_t b) {
+                                return apart_.count({std::min(a, b), std::max(a, b)}) == 0;
+                              }};
   Scripted looks_;
 };
 
@@ -164,7 +173,7 @@ TEST_F(Suggest, WhatWasEnlargedGoesForItsOriginal) {
   EXPECT_EQ(out.sets[0].pictures, (std::vector<std::uint32_t>{1, 0, 2}));
   EXPECT_EQ(out.sets[0].lead, Lead::detail);
   // Where the rule prefers it for more than its pixels, it stays.
-  by_pixels_ = [](std::uint32_t, std::uint32_t) { return false; };
+  preferences_.by_pixels = [](std::uint32_t, std::uint32_t) { return false; };
   out = run({all()});
   EXPECT_EQ(out.sets[0].pictures[0], 0U);
 }
@@ -211,6 +220,56 @@ TEST_F(Suggest, SamePixelsAreToldFromSimilarOnes) {
   EXPECT_TRUE(run({{0, 1}}).sets[0].same_pixels);
   looks_.same(0, 2);
   EXPECT_FALSE(run({all()}).sets[0].same_pixels);
+}
+
+// A chain at 64 pixels: the last is a version of a version, and in no candidate with the first.
+TEST_F(Suggest, WhatIsAlikeAcrossCandidatesIsLookedAtOnce) {
+  pictures(5);
+  looks_.same(0, 1);
+  looks_.same(0, 2);
+  looks_.same(0, 3);
+  looks_.same(1, 3);
+  across_ = {{1, 2, 0.9F}, {2, 4, 0.8F}};
+  // 2 and 3 by themselves, 4 alone.
+  const auto sets = sets_of(run({{0, 1}}));
+  EXPECT_NE(std::find(sets.begin(), sets.end(), std::vector<std::uint32_t>{0, 1, 2}), sets.end());
+  EXPECT_EQ(looks_.find(0, 3), nullptr) << "nobody said that they are alike";
+  EXPECT_EQ(std::count_if(sets.begin(), sets.end(), [](const auto& set) { return set.size() > 1; }), 1);
+}
+
+TEST_F(Suggest, AcrossCandidatesEachIsLookedAtAgainstTheOneThatStays) {
+  pictures(4);
+  looks_.same(0, 1);
+  looks_.same(2, 3);
+  looks_.same(0, 2);  // the leaders; 0 and 3 are not the same
+  across_ = {{1, 3, 0.9F}};
+  const auto sets = sets_of(run({{0, 1}, {2, 3}}));
+  EXPECT_NE(std::find(sets.begin(), sets.end(), std::vector<std::uint32_t>{0, 1, 2}), sets.end());
+  EXPECT_NE(std::find(sets.begin(), sets.end(), std::vector<std::uint32_t>{3}), sets.end());
+}
+
+TEST_F(Suggest, AcrossCandidatesAnAlteredVersionIsShownAsOne) {
+  pictures(3);
+  looks_.same(0, 1);
+  looks_.say(0, 2, {.seen = true, .kind = Kind::altered, .contained = Contained::neither});
+  across_ = {{1, 2, 0.9F}};
+  const Suggested suggested = run({{0, 1}});
+  ASSERT_EQ(suggested.beside.size(), 1);
+  EXPECT_EQ(suggested.beside[0].kind, GroupKind::altered);
+  for (const auto& set : sets_of(suggested))
+    EXPECT_EQ(std::count(set.begin(), set.end(), 2U) > 0 && set.size() > 1, false);
+}
+
+TEST_F(Suggest, WhatAPersonToldApartIsNotBroughtTogetherByAThird) {
+  pictures(4);
+  looks_.same(0, 1);
+  looks_.same(2, 3);
+  looks_.same(0, 2);
+  looks_.same(0, 3);
+  apart_ = {{1, 3}};
+  across_ = {{0, 2, 0.9F}};
+  const auto sets = sets_of(run({{0, 1}, {2, 3}}));
+  EXPECT_EQ(sets, (std::vector<std::vector<std::uint32_t>>{{0, 1}, {2, 3}}));
 }
 
 }  // namespace

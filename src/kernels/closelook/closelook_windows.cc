@@ -321,8 +321,8 @@ std::optional<Figures> figures_of(Maps& maps) {
     chroma.values[i] = c * c;
     const float least = kLeastShare * around.values[i];
     lone.values[i] = maps.soft.values[i] / std::sqrt(noise * noise + least * least);
-    const float least_a = 0.2F * around_chroma.values[i], least_b = 0.07F * around.values[i];
-    lone_chroma.values[i] = maps.chroma.values[i] / std::sqrt(12.0F + least_a * least_a + least_b * least_b);
+    const float least_a = 0.23F * around_chroma.values[i], least_b = 0.08F * around.values[i];
+    lone_chroma.values[i] = maps.chroma.values[i] / std::sqrt(15.0F + least_a * least_a + least_b * least_b);
     out.soft = std::max(out.soft, soft);
     out.plain = std::max(out.plain, plain);
     if (soft > 3) ++many;
