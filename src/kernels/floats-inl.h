@@ -54,6 +54,14 @@ struct Floats {
     for (std::size_t i = 0; i < N; ++i) out[i] = from[i];
     return at(out.data());
   }
+  // Of bytes that lie in threes: the first of each, the second, the third.
+  static void threes_of_bytes(const std::uint8_t* from, Floats& first, Floats& second, Floats& third) {
+    std::array<std::array<float, N>, 3> out;
+    for (std::size_t i = 0; i < 3 * N; ++i) out[i % 3][i / 3] = from[i];
+    first = at(out[0].data());
+    second = at(out[1].data());
+    third = at(out[2].data());
+  }
   // Of a table, what each lane's index names: whole numbers below 2^24, at least 0.
   static Floats lookup(const float* table, const Floats& index) {
     Floats out;
@@ -186,6 +194,18 @@ struct Floats {
     for (std::size_t p = 0; p < kParts; ++p)
       out.part[p] = hn::ConvertTo(D(), hn::PromoteTo(integers, hn::LoadU(bytes, from + p * kEach)));
     return out;
+  }
+  // Of bytes that lie in threes: the first of each, the second, the third.
+  static HWY_INLINE void threes_of_bytes(const std::uint8_t* from, Floats& first, Floats& second, Floats& third) {
+    const hn::RebindToSigned<D> integers;
+    const hn::Rebind<std::uint8_t, D> bytes;
+    for (std::size_t p = 0; p < kParts; ++p) {
+      hn::Vec<decltype(bytes)> a, b, c;
+      hn::LoadInterleaved3(bytes, from + 3 * p * kEach, a, b, c);
+      first.part[p] = hn::ConvertTo(D(), hn::PromoteTo(integers, a));
+      second.part[p] = hn::ConvertTo(D(), hn::PromoteTo(integers, b));
+      third.part[p] = hn::ConvertTo(D(), hn::PromoteTo(integers, c));
+    }
   }
   // Of a table, what each lane's index names: whole numbers below 2^24, at least 0.
   static HWY_INLINE Floats lookup(const float* table, const Floats& index) {

@@ -33,11 +33,8 @@ bool Pair::is_enlarged(const Raster& few, const Raster& many, const Affine& to_f
   const int left = (many.width - w) / 2, top = (many.height - h) / 2;
   const Box box = {left, top, left + w, top + h}, other = box_under(to_few, box, size_of(few));
   if (other.right - other.left < 32 || other.bottom - other.top < 32) return false;
-  Raster part;
-  crop(many, box, part);
-  planes_of(part, target);
-  crop(few, other, part);
-  planes_of(part, source);
+  sample(many, areas_of(box), target);
+  sample(few, areas_of(other), source);
   const Affine warp = then(then(shift(box.left, box.top), to_few), shift(-other.left, -other.top));
   luma_of(source, luma_b);
   std::vector<Span1> rows(static_cast<std::size_t>(luma_b.height()), Span1{0, luma_b.width()});

@@ -131,8 +131,12 @@ Affine Pair::register_at_half(const Affine& warp) {
 
 std::int64_t Pair::move_source(const Affine& warp, const Frames& frames) {
   for (Plane& plane : moved) plane.size(target[0].width(), target[0].height());
-  interleave(source, interleaved);
-  warp_cubic(interleaved, warp, moved);
+  if (warp.is_whole_shift()) {
+    for (std::size_t c = 0; c < 3; ++c) warp_linear(source[c], warp, moved[c]);
+  } else {
+    interleave(source, interleaved);
+    warp_cubic(interleaved, warp, moved);
+  }
   valid.size(target[0].width(), target[0].height());
   return mark_valid(warp, frames, source[0], valid);
 }
@@ -158,16 +162,18 @@ Affine Pair::register_toned(const Affine& warp, const Tone& tone) {
 }
 
 std::optional<Measured> Pair::measure(const Tone& tone, bool quiet) {
-  apply_tone(tone, moved, toned);
+  const bool little = tone.does_little();
+  if (!little) apply_tone(tone, moved, toned);
+  const Colour& there = little ? moved : toned;
   luma_of(target, luma_a);
-  luma_of(toned, luma_b);
+  luma_of(there, luma_b);
   if (erode(valid, scratch, inner) < kFewestPixels) return std::nullopt;
   if (quiet) {
     take_as_sharp(luma_b, luma_a, inner, sharp);
   } else {
     fit_sharpness(luma_b, luma_a, inner, sharpening, sharp);
   }
-  measure_windows(sharp, toned, target, inner, windows, maps);
+  measure_windows(sharp, there, target, inner, windows, maps);
   auto figures = figures_of(maps);
   if (!figures) return std::nullopt;
   Measured out;

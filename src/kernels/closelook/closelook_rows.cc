@@ -79,6 +79,22 @@ void AddBytes(const std::uint8_t* from, float weight, std::size_t count, float* 
   for (; i < count; ++i) to[i] += weight * static_cast<float>(from[i]);
 }
 
+void SplitBytes(const std::uint8_t* from, int count, float* red, float* green, float* blue) {
+  int x = 0;
+  for (; x + 8 <= count; x += 8) {
+    Eight r, g, b;
+    Eight::threes_of_bytes(from + 3 * x, r, g, b);
+    r.put(red + x);
+    g.put(green + x);
+    b.put(blue + x);
+  }
+  for (; x < count; ++x) {
+    red[x] = from[3 * x];
+    green[x] = from[3 * x + 1];
+    blue[x] = from[3 * x + 2];
+  }
+}
+
 // Means of two by two.
 void Halve(const Plane& from, Plane& to) {
   const Eight quarter = Eight::all(0.25F);
@@ -151,6 +167,7 @@ HWY_EXPORT(LumaOf);
 HWY_EXPORT(ApplyTone);
 HWY_EXPORT(TonedLumaOf);
 HWY_EXPORT(AddBytes);
+HWY_EXPORT(SplitBytes);
 HWY_EXPORT(Halve);
 HWY_EXPORT(WarpLinear);
 HWY_EXPORT(SpotsOf);
@@ -174,6 +191,10 @@ void toned_luma_of(const Tone& tone, const Colour& from, Plane& to) {
 
 void add_bytes(const std::uint8_t* from, float weight, std::size_t count, float* to) {
   HWY_DYNAMIC_DISPATCH(AddBytes)(from, weight, count, to);
+}
+
+void split_bytes(const std::uint8_t* from, int count, float* red, float* green, float* blue) {
+  HWY_DYNAMIC_DISPATCH(SplitBytes)(from, count, red, green, blue);
 }
 
 void halve(const Plane& from, Plane& to) {

@@ -12,10 +12,10 @@ struct Cover {
   std::vector<int> first, count;
   std::vector<float> weight;  // each target pixel's, one after the other
 
-  Cover(int from, int to) {
-    const double each = static_cast<double>(from) / to;
+  Cover(int from, int to) : Cover(from, 0, static_cast<double>(from) / to, to) {}
+  Cover(int from, double left, double each, int to) {
     for (int i = 0; i < to; ++i) {
-      const double begin = i * each, end = std::min<double>(from, (i + 1) * each);
+      const double begin = std::max(0.0, left + i * each), end = std::min<double>(from, left + (i + 1) * each);
       const int low = std::min(from - 1, static_cast<int>(begin));
       int n = 0;
       for (int k = low; k < from && k < end; ++k, ++n) {
@@ -67,54 +67,56 @@ void shrink(const Colour& from, double scale, Colour& to) {
   for (std::size_t c = 0; c < 3; ++c) shrink(from[c], scale, to[c]);
 }
 
-// Rows of bytes are added up as they lie; across, a pixel's three are one vector.
+Areas areas_of(const Box& box, double scale) {
+  Areas out = areas_of(box);
+  const int w = shrunk(out.width, scale), h = shrunk(out.height, scale);
+  out.across = static_cast<double>(out.width) / w;
+  out.down = static_cast<double>(out.height) / h;
+  out.width = w;
+  out.height = h;
+  return out;
+}
+
 void shrink(const Raster& from, double scale, Colour& to) {
-  const int w = shrunk(from.width, scale), h = shrunk(from.height, scale);
-  if (w == from.width && h == from.height) return planes_of(from, to);
+  sample(from, areas_of(Box{0, 0, from.width, from.height}, scale), to);
+}
+
+// Rows of bytes are added up as they lie; across, a pixel's three are one vector.
+void sample(const Raster& from, const Areas& areas, Colour& to) {
+  const int w = areas.width, h = areas.height;
   for (Plane& plane : to) plane.size(w, h);
-  const Cover across(from.width, w), down(from.height, h);
   const std::size_t size = static_cast<std::size_t>(from.width) * 3;
-  std::vector<float> line(size + 1);
+  if (areas.across == 1 && areas.down == 1 && areas.left == std::floor(areas.left) &&
+      areas.top == std::floor(areas.top)) {
+    for (int y = 0; y < h; ++y) {
+      const auto row = static_cast<std::size_t>(y + static_cast<int>(areas.top));
+      split_bytes(from.rgb.data() + row * size + 3 * static_cast<std::size_t>(areas.left), w, to[0].row(y),
+                  to[1].row(y), to[2].row(y));
+    }
+    return;
+  }
+  const Cover across(from.width, areas.left, areas.across, w), down(from.height, areas.top, areas.down, h);
+  const auto first = static_cast<std::size_t>(across.first.front());
+  const std::size_t used = static_cast<std::size_t>(across.first.back() + across.count.back()) - first;
+  std::vector<float> line(3 * used + 1);
   const float* weight = down.weight.data();
   for (int y = 0; y < h; ++y) {
     const auto at = static_cast<std::size_t>(y);
     std::fill(line.begin(), line.end(), 0.0F);
     for (int k = 0; k < down.count[at]; ++k)
-      add_bytes(from.rgb.data() + static_cast<std::size_t>(down.first[at] + k) * size, *weight++, size, line.data());
+      add_bytes(from.rgb.data() + static_cast<std::size_t>(down.first[at] + k) * size + 3 * first, *weight++, 3 * used,
+                line.data());
     const float* share = across.weight.data();
     float *r = to[0].row(y), *g = to[1].row(y), *b = to[2].row(y);
     for (int x = 0; x < w; ++x) {
       const auto i = static_cast<std::size_t>(x);
-      const float* source = line.data() + 3 * across.first[i];
+      const float* source = line.data() + 3 * (static_cast<std::size_t>(across.first[i]) - first);
       Pixel sum = {0, 0, 0, 0};
       for (int k = 0; k < across.count[i]; ++k, source += 3) sum += *share++ * pixel_at(source);
       r[x] = sum[0];
       g[x] = sum[1];
       b[x] = sum[2];
     }
-  }
-}
-
-void planes_of(const Raster& raster, Colour& to) {
-  for (std::size_t c = 0; c < 3; ++c) {
-    to[c].size(raster.width, raster.height);
-    const std::uint8_t* in = raster.rgb.data() + c;
-    for (int y = 0; y < raster.height; ++y) {
-      float* const row = to[c].row(y);
-      for (int x = 0; x < raster.width; ++x, in += 3) row[x] = *in;
-    }
-  }
-}
-
-void crop(const Raster& from, const Box& box, Raster& to) {
-  to.width = box.right - box.left;
-  to.height = box.bottom - box.top;
-  const std::size_t row = static_cast<std::size_t>(to.width) * 3;
-  to.rgb.resize(row * static_cast<std::size_t>(to.height));
-  for (int y = box.top; y < box.bottom; ++y) {
-    const std::size_t at =
-        static_cast<std::size_t>(y) * static_cast<std::size_t>(from.width) + static_cast<std::size_t>(box.left);
-    std::copy_n(from.rgb.data() + at * 3, row, to.rgb.data() + row * static_cast<std::size_t>(y - box.top));
   }
 }
 

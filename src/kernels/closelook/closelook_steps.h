@@ -90,16 +90,28 @@ Box content_box(const Colour& picture);
 
 // A side at `scale`, which is at most 1: no less than 8 pixels.
 int shrunk(int side, double scale);
-// Means over areas.
-void shrink(const Raster& from, double scale, Colour& to);
+// Areas of one size, side by side, in another raster's pixels: those of a raster of other pixels, or a part of it.
+struct Areas {
+  double left = 0, top = 0, across = 1, down = 1;
+  int width = 0, height = 0;  // how many
+};
+inline Areas areas_of(const Box& box) {
+  return {static_cast<double>(box.left), static_cast<double>(box.top), 1, 1,
+          box.right - box.left,          box.bottom - box.top};
+}
+// A box at `scale`.
+Areas areas_of(const Box& box, double scale);
+// Means over areas, which lie inside.
+void sample(const Raster& from, const Areas& areas, Colour& to);
 // Adds weighted bytes.
 void add_bytes(const std::uint8_t* from, float weight, std::size_t count, float* to);
+// Of bytes that lie in threes.
+void split_bytes(const std::uint8_t* from, int count, float* red, float* green, float* blue);
+void shrink(const Raster& from, double scale, Colour& to);
 void shrink(const Colour& from, double scale, Colour& to);
 void shrink(const Plane& from, double scale, Plane& to);
 // Means of two by two; what is odd is left out.
 void halve(const Plane& from, Plane& to);
-void planes_of(const Raster& raster, Colour& to);
-void crop(const Raster& from, const Box& box, Raster& to);
 void luma_of(const Colour& from, Plane& to);
 
 // A Gaussian of this deviation, edges mirrored.
