@@ -47,6 +47,118 @@ TEST(CloseLook, AffinesTakePixelsWhereTheySay) {
   EXPECT_NEAR((fine.u(2 * 5 + 0.5, 2 * 7 + 0.5) - 0.5) / 2, a.u(5, 7), 1e-9);
 }
 
+TEST(CloseLook, SamplingIsTheMeanOverEachAreaAtEveryLevel) {
+  const int w = 61, h = 43;
+  const Raster from{w, h, random_bytes(static_cast<std::size_t>(w * h * 3), 4), w, h};
+  // How much of [begin, end) pixel k covers.
+  const auto part = [](double begin, double end, int k) {
+    return std::max(0.0, std::min(end, k + 1.0) - std::max(begin, 1.0 * k));
+  };
+  for (const Areas& areas : {Areas{0, 0, 1, 1, w, h},
+                             {3, 5, 1, 1, w - 3, h - 5},
+                             {2.25, 1.5, 1.7, 2.3, 30, 17},
+                             {-0.4, 0.5, 2.0, 2.0, 30, 21},
+                             areas_of(Box{10, 4, 61, 43}, 0.5)}) {
+    at_every_cpu_level([&] {
+      Colour to;
+      sample(from, areas, to);
+      for (int y = 0; y < areas.height; ++y) {
+        for (int x = 0; x < areas.width; ++x) {
+          const double left = std::max(0.0, areas.left + x * areas.across),
+                       top = std::max(0.0, areas.top + y * areas.down);
+          const double right = std::min<double>(w, areas.left + (x + 1) * areas.across),
+                       bottom = std::min<double>(h, areas.top + (y + 1) * areas.down);
+          for (std::size_t c = 0; c < 3; ++c) {
+            double sum = 0;
+            for (int j = 0; j < h; ++j) {
+              for (int i = 0; i < w && part(top, bottom, j) > 0; ++i)
+                sum +=
+                    part(left, right, i) * part(top, bottom, j) * from.rgb[static_cast<std::size_t>(j * w + i) * 3 + c];
+            }
+            ASSERT_NEAR(static_cast<double>(to[c].row(y)[x]), sum / ((right - left) * (bottom - top)), 0.001)
+                << x << " " << y;
+          }
+        }
+      }
+    });
+  }
+}
+
+// Rows of digits of seven segments, 12 pixels high; in every square of 8 x 8 that has ink, what compression leaves.
+struct Page {
+  int wrong = -1;  // which digit has another segment
+  float noise = 0;
+  unsigned seed = 1;
+};
+Raster page_of(const Page& page) {
+  constexpr int w = 840, h = 1120;
+  Raster out{w, h, std::vector<std::uint8_t>(static_cast<std::size_t>(w * h * 3), 250), w, h};
+  std::vector<float> ink(static_cast<std::size_t>(w * h), 0);
+  std::mt19937 digits(7), random(page.seed);
+  int count = 0;
+  for (int top = 60; top < h - 80; top += 20) {
+    for (int left = 60; left < w - 70; left += 12, ++count) {
+      // Segments of an eight, some digits without some; the wrong one with one more or less.
+      unsigned lit = digits() % 3 == 0 ? 0b1111111U : 0b0110111U;
+      if (count == page.wrong) lit ^= 0b0000010U;
+      constexpr int kSegments[7][4] = {{0, 0, 7, 2},  {5, 0, 7, 6}, {5, 6, 7, 12}, {0, 10, 7, 12},
+                                       {0, 6, 2, 12}, {0, 0, 2, 6}, {0, 5, 7, 7}};
+      constexpr unsigned kBit[7] = {6, 5, 4, 3, 2, 1, 0};
+      for (int s = 0; s < 7; ++s) {
+        if ((lit >> kBit[s] & 1U) == 0) continue;
+        for (int y = kSegments[s][1]; y < kSegments[s][3]; ++y) {
+          for (int x = kSegments[s][0]; x < kSegments[s][2]; ++x)
+            ink[static_cast<std::size_t>((top + y) * w + left + x)] = 210;
+        }
+      }
+    }
+  }
+  for (int top = 0; top < h; top += 8) {
+    for (int left = 0; left < w; left += 8) {
+      float most = 0;
+      for (int k = 0; k < 64; ++k)
+        most = std::max(most, ink[static_cast<std::size_t>((top + k / 8) * w + left + k % 8)]);
+      for (int k = 0; k < 64; ++k) {
+        const auto at = static_cast<std::size_t>((top + k / 8) * w + left + k % 8);
+        const float add = most == 0 ? 0 : page.noise * (static_cast<float>(random() >> 8) * (2.0F / 16777216.0F) - 1);
+        const auto level = static_cast<std::uint8_t>(std::clamp(250 - ink[at] + add, 0.0F, 255.0F));
+        for (std::size_t c = 0; c < 3; ++c) out.rgb[3 * at + c] = level;
+      }
+    }
+  }
+  return out;
+}
+Raster halved(const Raster& from) {
+  Colour planes;
+  shrink(from, 0.5, planes);
+  const int w = planes[0].width(), h = planes[0].height();
+  Raster out{w, h, {}, w, h};
+  for (int y = 0; y < h; ++y) {
+    for (int x = 0; x < w; ++x) {
+      for (const Plane& plane : planes) out.rgb.push_back(static_cast<std::uint8_t>(plane.row(y)[x] + 0.5F));
+    }
+  }
+  return out;
+}
+
+TEST(CloseLook, ADigitAmongDigitsIsFoundBesideWhatCompressionLeaves) {
+  const Raster original = page_of({});
+  const auto copy = [](float noise) { return page_of({.noise = noise, .seed = 2}); };
+  const auto other = [](float noise) { return page_of({.wrong = 1234, .noise = noise, .seed = 2}); };
+  EXPECT_EQ(compare(original, copy(70)).kind, Kind::same) << compare(original, copy(70)).excess;
+  EXPECT_EQ(compare(original, halved(copy(30))).kind, Kind::same) << compare(original, halved(copy(30))).excess;
+  for (const Raster& changed : {other(70), halved(other(30))}) {
+    const Verdict verdict = compare(original, changed);
+    EXPECT_EQ(verdict.kind, Kind::altered) << changed.width << " " << verdict.excess;
+    // The digit that is another one.
+    const double x = (60 + 1234 % 60 * 12 + 3) / 840.0, y = (60 + 1234 / 60 * 20 + 6) / 1120.0;
+    EXPECT_LT(static_cast<double>(verdict.first_place[0]), x);
+    EXPECT_GT(static_cast<double>(verdict.first_place[2]), x);
+    EXPECT_LT(static_cast<double>(verdict.first_place[1]), y);
+    EXPECT_GT(static_cast<double>(verdict.first_place[3]), y);
+  }
+}
+
 TEST(CloseLook, WhatCopyingDoesIsTheSame) {
   const Scene scene(5);
   const Raster original = show(scene, {});
