@@ -10,8 +10,8 @@ constexpr std::uint32_t kVersion = 8;
 
 // What the catalogue keeps of a look.
 struct Kept {
-  std::uint8_t seen, same_pixels, kind, contained, enlarged;
-  std::uint8_t none[3];
+  std::uint8_t seen, same_pixels, kind, contained, enlarged, first_framed, second_framed;
+  std::uint8_t none;
   float scale;
   std::array<float, 4> first_place, second_place;
 };
@@ -32,6 +32,8 @@ std::optional<CloseLook> close_look_from(const CatalogLook& kept) {
                    static_cast<closelook::Contained>(k.contained),
                    k.scale,
                    k.enlarged != 0,
+                   k.first_framed != 0,
+                   k.second_framed != 0,
                    k.first_place,
                    k.second_place};
 }
@@ -42,7 +44,9 @@ CatalogLook kept_of(const ContentHash& first, const ContentHash& second, const C
                static_cast<std::uint8_t>(look.kind),
                static_cast<std::uint8_t>(look.contained),
                look.enlarged,
-               {},
+               look.first_framed,
+               look.second_framed,
+               0,
                look.scale,
                look.first_place,
                look.second_place};

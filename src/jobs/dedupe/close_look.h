@@ -18,8 +18,9 @@ struct CloseLook {
   bool same_pixels = false;  // decoded in full, every one of them
   closelook::Kind kind = closelook::Kind::different;
   closelook::Contained contained = closelook::Contained::neither;
-  float scale = 0;        // pixels of the second to one of the first, along a side
-  bool enlarged = false;  // the one with more pixels shows nothing finer than the other
+  float scale = 0;                                   // pixels of the second to one of the first, along a side
+  bool enlarged = false;                             // the one with more pixels shows nothing finer than the other
+  bool first_framed = false, second_framed = false;  // a plain frame around what both show, of which only it has one
   // Where they differ most, in shares of each one's sides: left, top, right, bottom.
   std::array<float, 4> first_place{}, second_place{};
 };

@@ -145,7 +145,7 @@ std::vector<Member> rank_members(const Library& library, const Origins& origins,
       m.keep = true;
       m.why = "whole; the one kept is damaged";
     } else if (const auto decided = deciding(best.file, m.file); decided.first > 0) {
-      m.why = fmt::format("{} {}", leader.why_not, name_of_file(library, best.file));
+      m.why = fmt::format("{} {}", leader.why_not(file.picture), name_of_file(library, best.file));
     } else {
       m.why = why_removed(library, decided.second, best.file, m.file);
     }

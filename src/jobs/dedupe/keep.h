@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "src/jobs/dedupe/library.h"
 #include "src/jobs/dedupe/origins.h"
@@ -35,7 +36,9 @@ std::pair<int, std::string> preference(const Library& library, const Origins& or
 // A picture whose files come before all others, whatever the rule says, and the words that tell why.
 struct Leader {
   std::uint32_t picture = kNone;
-  const char *why = "", *why_not = "";  // of its first file; of one that the rule prefers, before the leader's name
+  const char* why = "";  // of its first file
+  // Of a picture that the rule prefers, before the leader's name.
+  std::function<const char*(std::uint32_t picture)> why_not;
 };
 // The files as members in that order: the first stays, and what would be lost with another. Reads recordings.
 std::vector<Member> rank_members(const Library& library, const Origins& origins,

@@ -121,6 +121,8 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     look.contained = verdict.contained;
     look.scale = verdict.scale;
     look.enlarged = verdict.enlarged;
+    look.first_framed = verdict.first_framed;
+    look.second_framed = verdict.second_framed;
     look.first_place = verdict.first_place;
     look.second_place = verdict.second_place;
     // What was interrupted is looked at again.

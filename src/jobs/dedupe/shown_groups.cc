@@ -12,16 +12,30 @@
 namespace millrace::dedupe {
 namespace {
 
-Leader leader_of(const SameSet& set) {
+Leader leader_of(const SameSet& set, const Looks& looks) {
+  Leader out;
   switch (set.lead) {
-    case Lead::whole:
-      return {set.pictures[0], "shows all that the others show", "a part of"};
-    case Lead::detail:
-      return {set.pictures[0], "has all the detail; the larger one is enlarged", "an enlargement of"};
     case Lead::by_rule:
+      return out;
+    case Lead::whole:
+      out.why = "shows all that the others show";
+      break;
+    case Lead::detail:
+      out.why = "has all the detail; the larger one is enlarged";
+      break;
+    case Lead::unframed:
+      out.why = "has no frame around it";
       break;
   }
-  return {};
+  out.picture = set.pictures[0];
+  out.why_not = [leader = out.picture, &looks](std::uint32_t picture) {
+    const CloseLook* const look = looks.find(leader, picture);
+    if (look != nullptr && (picture < leader ? look->first_framed : look->second_framed)) return "a framed copy of";
+    if (look != nullptr && look->enlarged) return "an enlargement of";
+    if (look != nullptr && look->contained != closelook::Contained::both) return "a part of";
+    return "a version of";
+  };
+  return out;
 }
 
 }  // namespace
@@ -36,10 +50,10 @@ void ShownGroups::add_set(const SameSet& set, Told told) {
   group.kind = set.pictures.size() == 1 ? GroupKind::identical
                : set.same_pixels        ? GroupKind::same_pixels
                                         : GroupKind::similar;
-  group.members = rank_members(library_, origins_, files, criteria_, leader_of(set));
+  group.members = rank_members(library_, origins_, files, criteria_, leader_of(set, looks_));
   for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
   if (told == Told::by_bytes) keep_one_of_each(library_, group.members);
-  warn_of_losses(library_, origins_, leader_of(set), group.members);
+  warn_of_losses(library_, origins_, leader_of(set, looks_), group.members);
   add_pairs(group, units_of(set.pictures));
   for (const Member& m : group.members) {
     if (!m.keep) group.reclaimable += library_.files[m.file].entry.size;

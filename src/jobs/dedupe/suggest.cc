@@ -124,8 +124,12 @@ class Suggesting {
     const Standing found = standing(leader, picture);
     if ((found != Standing::contains && found != Standing::same) || are_one_shot(leader, picture)) return Lead::by_rule;
     if (found == Standing::contains) return Lead::whole;
-    const bool enlarged = looks_.find(leader, picture)->enlarged;
-    return enlarged && preferences_.by_pixels(leader, picture) ? Lead::detail : Lead::by_rule;
+    const CloseLook& look = *looks_.find(leader, picture);
+    const bool framed = leader < picture ? look.first_framed : look.second_framed;
+    // What goes for its frame or its pixels has no more detail.
+    const bool as_good = standing_of(look, picture < leader) == Standing::same;
+    if (!as_good || !(look.enlarged || framed) || !preferences_.by_pixels(leader, picture)) return Lead::by_rule;
+    return framed ? Lead::unframed : Lead::detail;
   }
 
   GroupKind kind(std::uint32_t leader, std::uint32_t picture) const {

@@ -19,8 +19,8 @@ namespace millrace::dedupe {
 using Candidate = std::vector<std::uint32_t>;
 
 // Why one leads its set: it is the best by the rule; or the best by the rule is a part of it, and it has all of that
-// one's detail; or an enlargement of it.
-enum class Lead : std::uint8_t { by_rule, whole, detail };
+// one's detail; or an enlargement of it; or it with a frame around.
+enum class Lead : std::uint8_t { by_rule, whole, detail, unframed };
 
 struct SameSet {
   struct Kept {

@@ -178,6 +178,26 @@ TEST_F(Suggest, WhatWasEnlargedGoesForItsOriginal) {
   EXPECT_EQ(out.sets[0].pictures[0], 0U);
 }
 
+TEST_F(Suggest, AFramedCopyGoesForWhatItFrames) {
+  pictures(3);
+  looks_.say(0, 1, {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 1, .first_framed = true});
+  looks_.same(1, 2);
+  const Suggested out = run({all()});
+  EXPECT_EQ(sets_of(out), Sets({{1, 0, 2}}));
+  EXPECT_EQ(out.sets[0].lead, Lead::unframed);
+}
+
+TEST_F(Suggest, AFramedCopyWithMoreDetailStays) {
+  pictures(2);
+  looks_.say(0, 1,
+             {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 0.5F, .first_framed = true});
+  EXPECT_EQ(run({all()}).sets[0].lead, Lead::by_rule);
+  // And where the rule has another reason than pixels.
+  looks_.say(0, 1, {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 1, .first_framed = true});
+  preferences_.by_pixels = [](std::uint32_t, std::uint32_t) { return false; };
+  EXPECT_EQ(run({all()}).sets[0].lead, Lead::by_rule);
+}
+
 TEST_F(Suggest, AWholeNeverGoesForItsPart) {
   pictures(3);
   // The rule prefers the part; the whole leads all the same, and 2 is looked at against it.

@@ -235,6 +235,10 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
       place(tile->place, at, size_of(a->raster), size_of(b->raster));
     }
   }
+  if (out.kind == Kind::same && out.contained == Contained::both) {
+    out.first_framed = swapped ? frames.put_around_source : frames.put_around_target;
+    out.second_framed = swapped ? frames.put_around_target : frames.put_around_source;
+  }
   const bool all_of_a = a->raster.width == a->raster.full_width && a->raster.height == a->raster.full_height;
   if (out.kind == Kind::same && out.contained == Contained::both && all_of_a) {
     const Affine to_many = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));

@@ -49,6 +49,31 @@ bool is_drawn(const Colour& picture, const Box& box) {
   return 10 * near >= 9 * count;
 }
 
+// Whether what a box encloses ends where it does: six in ten pixels along every side with a frame are of another colour
+// than that. Of a dark room in black, of a page and its margins and of an eye's round image that cannot be said.
+bool has_straight_edge(const Colour& picture, const Box& box) {
+  const int w = picture[0].width(), h = picture[0].height();
+  constexpr int kInside = 2;  // the edge itself mixes both
+  constexpr float kOther = 10, kMost = 0.6F;
+  const std::array<float, 3> colour = colour_outside(picture, box);
+  const auto ends = [&](int from_x, int from_y, int to_x, int to_y) {
+    int count = 0, other = 0;
+    for (int y = from_y; y <= to_y; ++y) {
+      for (int x = from_x; x <= to_x; ++x, ++count) {
+        float most = 0;
+        for (std::size_t c = 0; c < 3; ++c) most = std::max(most, std::fabs(picture[c].row(y)[x] - colour[c]));
+        other += most > kOther ? 1 : 0;
+      }
+    }
+    return static_cast<float>(other) >= kMost * static_cast<float>(count);
+  };
+  const int left = box.left + kInside, top = box.top + kInside, right = box.right - 1 - kInside,
+            bottom = box.bottom - 1 - kInside;
+  if (left >= right || top >= bottom) return false;
+  return (box.top == 0 || ends(left, top, right, top)) && (box.bottom == h || ends(left, bottom, right, bottom)) &&
+         (box.left == 0 || ends(left, top, left, bottom)) && (box.right == w || ends(right, top, right, bottom));
+}
+
 }  // namespace
 
 Box content_box(const Colour& picture) {
@@ -89,6 +114,8 @@ Frames::Frames(const Colour& t, const Colour& s, const Affine& warp)
   const bool framed_t = !(target == whole(size_of(t))), framed_s = !(source == whole(size_of(s)));
   any = framed_t || framed_s;
   if (!any) return;
+  put_around_target = drawn_target && !drawn_source && has_straight_edge(t, target);
+  put_around_source = drawn_source && !drawn_target && has_straight_edge(s, source);
   constexpr double kNear = 4;
   const Affine back = warp.inverse();
   const auto far = [&](int x, int y, int left, int top) {

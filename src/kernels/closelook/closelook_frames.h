@@ -16,6 +16,8 @@ struct Frames {
   Box target, source;
   bool drawn_target = false, drawn_source = false;  // of one colour, as no camera makes it
   bool any = false;
+  // One that somebody put around a picture, and the other has not.
+  bool put_around_target = false, put_around_source = false;
 
   Frames() = default;  // none
   Frames(const Colour& t, const Colour& s, const Affine& warp);

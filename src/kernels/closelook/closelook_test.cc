@@ -177,6 +177,39 @@ TEST(CloseLook, WhatCopyingDoesIsTheSame) {
   }
 }
 
+TEST(CloseLook, TellsAFrameFromWhatIsNone) {
+  const Scene scene(5);
+  const Raster original = show(scene, {}), framed = show(scene, {.frame = 20});
+  for (const bool swapped : {false, true}) {
+    const Verdict verdict = swapped ? compare(framed, original) : compare(original, framed);
+    EXPECT_EQ(verdict.kind, Kind::same);
+    EXPECT_EQ(verdict.first_framed, swapped);
+    EXPECT_EQ(verdict.second_framed, !swapped);
+  }
+  EXPECT_FALSE(compare(framed, framed).first_framed);
+  EXPECT_FALSE(compare(original, show(scene, {.noise = 8})).second_framed);
+  // A page's margins are a part of it, and so is the black around a round image.
+  const Raster page = page_of({});
+  const auto part_of = [](const Raster& from, int left, int top, int right, int bottom) {
+    Raster out{right - left, bottom - top, {}, right - left, bottom - top};
+    for (int y = top; y < bottom; ++y) {
+      const auto row = from.rgb.begin() + static_cast<std::ptrdiff_t>(y * from.width) * 3;
+      out.rgb.insert(out.rgb.end(), row + static_cast<std::ptrdiff_t>(left) * 3,
+                     row + static_cast<std::ptrdiff_t>(right) * 3);
+    }
+    return out;
+  };
+  EXPECT_FALSE(compare(page, part_of(page, 30, 30, 810, 1090)).first_framed);
+  Raster round = show(scene, {.width = 600, .height = 600, .bottom = 1});
+  for (int y = 0; y < 600; ++y) {
+    for (int x = 0; x < 600; ++x) {
+      if (std::hypot(x - 300, y - 300) > 240)
+        std::fill_n(round.rgb.begin() + static_cast<std::ptrdiff_t>(y * 600 + x) * 3, 3, std::uint8_t{2});
+    }
+  }
+  EXPECT_FALSE(compare(round, part_of(round, 55, 55, 545, 545)).first_framed);
+}
+
 TEST(CloseLook, ASmallMarkIsFoundWhereItIs) {
   for (const unsigned seed : {5U, 6U, 7U}) {
     const Scene scene(seed);
