@@ -132,6 +132,14 @@ class Suggesting {
     return framed ? Lead::unframed : Lead::detail;
   }
 
+  // Either may go for the other; the second is no enlargement, and has no frame.
+  bool is_as_good(std::uint32_t leader, std::uint32_t picture) const {
+    if (standing(leader, picture) != Standing::same || are_one_shot(leader, picture)) return false;
+    const CloseLook& look = *looks_.find(leader, picture);
+    const bool framed = picture < leader ? look.first_framed : look.second_framed;
+    return standing_of(look, picture < leader) == Standing::same && !look.enlarged && !framed;
+  }
+
   GroupKind kind(std::uint32_t leader, std::uint32_t picture) const {
     const CloseLook* const look = looks_.find(leader, picture);
     const bool other_scene = look == nullptr || !look->seen || look->kind == closelook::Kind::different;
@@ -308,8 +316,11 @@ class Suggesting {
     // A whole goes before its part, and detail before pixels: it is the one to stay, and everybody is looked at against
     // it.
     if (work.promotions < kMostPromotions && !is_reference(work.leader)) {
+      bool before = work.promotions > 0;  // by the rule
       for (const std::uint32_t p : work.left) {
-        const Lead lead = p == work.leader ? Lead::by_rule : better_lead(work.leader, p);
+        if (p == work.leader) before = false;
+        Lead lead = p == work.leader ? Lead::by_rule : better_lead(work.leader, p);
+        if (lead == Lead::by_rule && before && is_as_good(work.leader, p)) lead = work.lead;
         if (lead == Lead::by_rule) continue;
         work.leader = p;
         ++work.promotions;

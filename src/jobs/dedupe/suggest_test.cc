@@ -187,6 +187,15 @@ TEST_F(Suggest, AFramedCopyGoesForWhatItFrames) {
   EXPECT_EQ(out.sets[0].lead, Lead::unframed);
 }
 
+// The first by the rule has a frame, and the second is the same as all others but that one.
+TEST_F(Suggest, OfWhatHasNoFrameTheBestByTheRuleLeads) {
+  pictures(3);
+  looks_.say(0, 1, {.seen = true, .kind = Kind::altered, .contained = Contained::neither});
+  looks_.say(0, 2, {.seen = true, .kind = Kind::same, .contained = Contained::both, .scale = 1, .first_framed = true});
+  looks_.same(1, 2);
+  EXPECT_EQ(sets_of(run({all()})), Sets({{0}, {1, 2}}));
+}
+
 TEST_F(Suggest, AFramedCopyWithMoreDetailStays) {
   pictures(2);
   looks_.say(0, 1,

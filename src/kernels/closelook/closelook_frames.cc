@@ -49,12 +49,12 @@ bool is_drawn(const Colour& picture, const Box& box) {
   return 10 * near >= 9 * count;
 }
 
-// Whether what a box encloses ends where it does: six in ten pixels along every side with a frame are of another colour
+// Whether what a box encloses ends where it does: a third of the pixels along every side with a frame are of another colour
 // than that. Of a dark room in black, of a page and its margins and of an eye's round image that cannot be said.
 bool has_straight_edge(const Colour& picture, const Box& box) {
   const int w = picture[0].width(), h = picture[0].height();
   constexpr int kInside = 2;  // the edge itself mixes both
-  constexpr float kOther = 10, kMost = 0.6F;
+  constexpr float kOther = 10, kMost = 0.35F;
   const std::array<float, 3> colour = colour_outside(picture, box);
   const auto ends = [&](int from_x, int from_y, int to_x, int to_y) {
     int count = 0, other = 0;
