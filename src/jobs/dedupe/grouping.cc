@@ -281,10 +281,10 @@ class Grouping {
   std::vector<Candidate> rank_candidates() {
     std::vector<std::uint32_t> all;
     for (const auto& files : candidate_files_) all.insert(all.end(), files.begin(), files.end());
-    for (const Across& pair : across_) {
-      const auto two = files_of({pair.a, pair.b});
-      all.insert(all.end(), two.begin(), two.end());
-    }
+    std::set<std::uint32_t> of_pairs;
+    for (const Across& pair : across_) of_pairs.insert({pair.a, pair.b});
+    const auto more = files_of({of_pairs.begin(), of_pairs.end()});
+    all.insert(all.end(), more.begin(), more.end());
     origins_.read(all, library_, catalog_, context_);
     std::vector<Candidate> candidates;
     for (const auto& files : candidate_files_) candidates.push_back(in_order_of_rule(files));
@@ -309,8 +309,20 @@ class Grouping {
     preferences.in_order = [&](const std::vector<std::uint32_t>& pictures) {
       return in_order_of_rule(files_of(pictures));
     };
-    preferences.may_stand_together = [&](std::uint32_t a, std::uint32_t b) {
-      return unit_of_[a] == unit_of_[b] || may_join(units_[unit_of_[a]], units_[unit_of_[b]], apart_);
+    preferences.may_stand_together = [&](const std::vector<std::uint32_t>& some,
+                                         const std::vector<std::uint32_t>& others) {
+      const auto units_of = [&](const std::vector<std::uint32_t>& pictures) {
+        std::set<std::uint32_t> units;
+        for (const std::uint32_t p : pictures) units.insert(unit_of_[p]);
+        return units;
+      };
+      const auto second = units_of(others);
+      for (const std::uint32_t a : units_of(some)) {
+        for (const std::uint32_t b : second) {
+          if (a != b && !may_join(units_[a], units_[b], apart_)) return false;
+        }
+      }
+      return true;
     };
     const Suggested suggested = suggest(
         candidates, across_, library_, origins_,

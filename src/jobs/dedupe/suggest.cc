@@ -74,13 +74,12 @@ class Suggesting {
     }
     lead(open, few_leaders);
     for (Work& part : bring_together(many)) open.push_back(std::move(part));
-    const auto more_leaders = [&](Work work) {
-      if (work.leaders < kMostLeaders) return open.push_back(std::move(work));
+    const auto more_leaders = [&](Work work, std::vector<Work>& to) {
+      if (work.leaders < kMostLeaders) return to.push_back(std::move(work));
       alone(work.left, true);
     };
-    lead(open, more_leaders);
-    open = joined_across(across);
-    lead(open, more_leaders);
+    lead(open, [&](Work work) { more_leaders(std::move(work), open); });
+    join_across(across, more_leaders);
     out_.not_looked = not_looked_.size();
     return std::move(out_);
   }
@@ -213,13 +212,6 @@ class Suggesting {
     return parts;
   }
 
-  bool may_stand_together(const std::vector<std::uint32_t>& some, const std::vector<std::uint32_t>& others) const {
-    return std::all_of(some.begin(), some.end(), [&](std::uint32_t a) {
-      return std::all_of(others.begin(), others.end(),
-                         [&](std::uint32_t b) { return preferences_.may_stand_together(a, b); });
-    });
-  }
-
   // The pairs of sets that are most alike, each set's best ones, in order.
   std::set<std::pair<std::size_t, std::size_t>> nearest_sets(const std::vector<Across>& across) {
     std::map<std::uint32_t, std::size_t> set_of;
@@ -252,45 +244,82 @@ class Suggesting {
     return out;
   }
 
-  // Sets whose leaders are the same, as works; they are no sets any more.
-  std::vector<Work> joined_across(const std::vector<Across>& across) {
-    const auto near = nearest_sets(across);
+  // How many may go.
+  static std::size_t going(std::span<const SameSet> sets) {
+    std::size_t count = 0;
+    for (const SameSet& set : sets) count += set.pictures.size() - 1 - set.also_kept.size();
+    return count;
+  }
+
+  // Sets whose leaders are the same become one where that takes nobody's copy away: a member that is the same as the
+  // one leader need not be the same as the other.
+  template <class GoOn>
+  void join_across(const std::vector<Across>& across, const GoOn& go_on) {
+    auto near = nearest_sets(across);
+    std::vector<std::vector<std::uint32_t>> members;
+    for (const SameSet& set : out_.sets) members.push_back(set.pictures);
+    const auto apart = [&](const auto& pair) {
+      return !preferences_.may_stand_together(members[pair.first], members[pair.second]);
+    };
+    std::erase_if(near, apart);
     const auto leader_of = [&](std::size_t set) { return out_.sets[set].pictures[0]; };
     std::vector<PicturePair> pairs;
     for (const auto& [x, y] : near) pairs.emplace_back(leader_of(x), leader_of(y));
     looks_.look(pairs);
-    std::vector<std::vector<std::uint32_t>> members;
-    for (const SameSet& set : out_.sets) members.push_back(set.pictures);
     Union together(members.size());
+    std::vector<std::pair<std::size_t, Beside>> beside;  // with the set of the one that is not the leader
+    std::map<std::uint32_t, std::size_t> set_of;         // of each leader
     for (const auto& [x, y] : near) {
       const Candidate two = preferences_.in_order({leader_of(x), leader_of(y)});
+      set_of.insert({{leader_of(x), x}, {leader_of(y), y}});
       const Standing found = standing(two[0], two[1]);
       if (found == Standing::other || found == Standing::unseen) {
-        if (kind(two[0], two[1]) != GroupKind::related) out_.beside.push_back({two[0], two[1], kind(two[0], two[1])});
+        if (kind(two[0], two[1]) != GroupKind::related)
+          beside.push_back({set_of.at(two[0]), {two[0], two[1], kind(two[0], two[1])}});
         continue;
       }
       const std::size_t one = together.root(x), other = together.root(y);
-      if (one == other || !may_stand_together(members[one], members[other])) continue;
+      if (one == other || !preferences_.may_stand_together(members[one], members[other])) continue;
       together.join(one, other);
       auto& all = members[std::min(one, other)];
       const auto& more = members[std::max(one, other)];
       all.insert(all.end(), more.begin(), more.end());
     }
-    std::map<std::size_t, std::size_t> count;
-    for (std::size_t s = 0; s < members.size(); ++s) ++count[together.root(s)];
-    std::vector<Work> works;
-    std::vector<SameSet> stay;
-    for (std::size_t s = 0; s < members.size(); ++s) {
-      if (count.at(together.root(s)) == 1) {
-        stay.push_back(std::move(out_.sets[s]));
-      } else if (together.root(s) == s) {
-        Work& work = works.emplace_back();
-        work.left = preferences_.in_order(members[s]);
-        work.fresh = false;
+    for (const auto& [set, b] : beside) {
+      if (together.root(set) != together.root(set_of.at(b.picture))) out_.beside.push_back(b);
+    }
+    lead_joined(members, together, go_on);
+  }
+
+  template <class GoOn>
+  void lead_joined(const std::vector<std::vector<std::uint32_t>>& members, Union& together, const GoOn& go_on) {
+    std::map<std::size_t, std::vector<SameSet>> before;  // of each root
+    for (std::size_t s = 0; s < members.size(); ++s) before[together.root(s)].push_back(std::move(out_.sets[s]));
+    out_.sets.clear();
+    std::map<std::size_t, Candidate> joined;
+    std::vector<PicturePair> pairs;
+    for (const auto& [root, sets] : before) {
+      if (sets.size() == 1) continue;
+      const Candidate& all = joined[root] = preferences_.in_order(members[root]);
+      for (const std::uint32_t p : all) {
+        if (p != all[0]) pairs.emplace_back(all[0], p);
       }
     }
-    out_.sets = std::move(stay);
-    return works;
+    looks_.look(pairs);  // of all at once: what follows asks for few more
+    for (auto& [root, sets] : before) {
+      const std::size_t first = out_.sets.size();
+      const std::set<std::uint32_t> not_looked = not_looked_;
+      if (sets.size() > 1) {
+        std::vector<Work> open(1);
+        open[0].left = joined.at(root);
+        open[0].fresh = false;
+        lead(open, [&](Work work) { go_on(std::move(work), open); });
+      }
+      if (sets.size() > 1 && going(std::span(out_.sets).subspan(first)) > going(sets)) continue;
+      not_looked_ = not_looked;
+      out_.sets.resize(first);
+      for (SameSet& set : sets) out_.sets.push_back(std::move(set));
+    }
   }
 
   // The pairs of each picture with those that are most like it, the lower index first, each once.

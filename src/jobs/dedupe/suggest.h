@@ -69,8 +69,8 @@ struct Preferences {
   // Whether of two pictures the rule prefers the first for its pixels alone.
   std::function<bool(std::uint32_t, std::uint32_t)> by_pixels;
   std::function<Candidate(std::vector<std::uint32_t>)> in_order;
-  // Not two that a person told apart, or shots of one burst.
-  std::function<bool(std::uint32_t, std::uint32_t)> may_stand_together;
+  // Not where two were told apart by a person, or are shots of one burst.
+  std::function<bool(const std::vector<std::uint32_t>&, const std::vector<std::uint32_t>&)> may_stand_together;
 };
 
 Suggested suggest(const std::vector<Candidate>& candidates, const std::vector<Across>& across, const Library& library,

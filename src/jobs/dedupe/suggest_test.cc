@@ -85,8 +85,13 @@ class Suggest : public testing::Test {
                                 std::sort(pictures.begin(), pictures.end());
                                 return pictures;
                               },
-                              [this](std::uint32_t a, std::uint32_t b) {
-                                return apart_.count({std::min(a, b), std::max(a, b)}) == 0;
+                              [this](const Candidate& some, const Candidate& others) {
+                                for (const std::uint32_t a : some) {
+                                  for (const std::uint32_t b : others) {
+                                    if (apart_.count({std::min(a, b), std::max(a, b)}) > 0) return false;
+                                  }
+                                }
+                                return true;
                               }};
   Scripted looks_;
 };
@@ -266,15 +271,15 @@ TEST_F(Suggest, WhatIsAlikeAcrossCandidatesIsLookedAtOnce) {
   EXPECT_EQ(std::count_if(sets.begin(), sets.end(), [](const auto& set) { return set.size() > 1; }), 1);
 }
 
-TEST_F(Suggest, AcrossCandidatesEachIsLookedAtAgainstTheOneThatStays) {
+TEST_F(Suggest, AcrossCandidatesSetsAreJoinedOnlyWhereNobodyIsLeftAlone) {
   pictures(4);
   looks_.same(0, 1);
   looks_.same(2, 3);
-  looks_.same(0, 2);  // the leaders; 0 and 3 are not the same
+  looks_.same(0, 2);  // the leaders; 0 and 3 are not the same, and 3 would have no copy any more
   across_ = {{1, 3, 0.9F}};
-  const auto sets = sets_of(run({{0, 1}, {2, 3}}));
-  EXPECT_NE(std::find(sets.begin(), sets.end(), std::vector<std::uint32_t>{0, 1, 2}), sets.end());
-  EXPECT_NE(std::find(sets.begin(), sets.end(), std::vector<std::uint32_t>{3}), sets.end());
+  EXPECT_EQ(sets_of(run({{0, 1}, {2, 3}})), Sets({{0, 1}, {2, 3}}));
+  looks_.same(0, 3);
+  EXPECT_EQ(sets_of(run({{0, 1}, {2, 3}})), Sets({{0, 1, 2, 3}}));
 }
 
 TEST_F(Suggest, AcrossCandidatesAnAlteredVersionIsShownAsOne) {
@@ -299,6 +304,22 @@ TEST_F(Suggest, WhatAPersonToldApartIsNotBroughtTogetherByAThird) {
   across_ = {{0, 2, 0.9F}};
   const auto sets = sets_of(run({{0, 1}, {2, 3}}));
   EXPECT_EQ(sets, (std::vector<std::vector<std::uint32_t>>{{0, 1}, {2, 3}}));
+  EXPECT_EQ(looks_.find(0, 2), nullptr) << "and not looked at";
+}
+
+TEST_F(Suggest, WhatStandsInOneSetAtLastIsNotShownBeside) {
+  pictures(3);
+  looks_.say(0, 1, {.seen = true, .kind = Kind::altered, .contained = Contained::neither});
+  looks_.same(0, 2);
+  looks_.same(1, 2);
+  across_ = {{0, 1, 0.9F}, {0, 2, 0.9F}, {1, 2, 0.9F}};
+  const Suggested out = run({});
+  for (const SameSet& set : out.sets) {
+    for (const Beside& b : out.beside) {
+      const auto in = [&](std::uint32_t p) { return std::count(set.pictures.begin(), set.pictures.end(), p) > 0; };
+      EXPECT_FALSE(in(b.leader) && in(b.picture));
+    }
+  }
 }
 
 }  // namespace

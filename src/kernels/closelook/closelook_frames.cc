@@ -49,8 +49,8 @@ bool is_drawn(const Colour& picture, const Box& box) {
   return 10 * near >= 9 * count;
 }
 
-// Whether what a box encloses ends where it does: a third of the pixels along every side with a frame are of another colour
-// than that. Of a dark room in black, of a page and its margins and of an eye's round image that cannot be said.
+// Whether what a box encloses ends where it does: a third of the pixels along every side with a frame are of another
+// colour than that. Of a dark room in black, of a page and its margins and of an eye's round image that cannot be said.
 bool has_straight_edge(const Colour& picture, const Box& box) {
   const int w = picture[0].width(), h = picture[0].height();
   constexpr int kInside = 2;  // the edge itself mixes both
@@ -114,16 +114,21 @@ Frames::Frames(const Colour& t, const Colour& s, const Affine& warp)
   const bool framed_t = !(target == whole(size_of(t))), framed_s = !(source == whole(size_of(s)));
   any = framed_t || framed_s;
   if (!any) return;
-  put_around_target = drawn_target && !drawn_source && has_straight_edge(t, target);
-  put_around_source = drawn_source && !drawn_target && has_straight_edge(s, source);
   constexpr double kNear = 4;
   const Affine back = warp.inverse();
   const auto far = [&](int x, int y, int left, int top) {
     const double u = back.u(x - 0.5, y - 0.5) + 0.5, v = back.v(x - 0.5, y - 0.5) + 0.5;
     return std::max(std::fabs(u - left), std::fabs(v - top));
   };
-  bool one = far(source.left, source.top, target.left, target.top) < kNear &&
-             far(source.right, source.bottom, target.right, target.bottom) < kNear;
+  // Around all that the other one shows.
+  const Box whole_t = whole(size_of(t)), whole_s = whole(size_of(s));
+  const auto meet = [&](const Box& in_source, const Box& in_target) {
+    return far(in_source.left, in_source.top, in_target.left, in_target.top) < kNear &&
+           far(in_source.right, in_source.bottom, in_target.right, in_target.bottom) < kNear;
+  };
+  put_around_target = drawn_target && meet(whole_s, target) && has_straight_edge(t, target);
+  put_around_source = drawn_source && meet(source, whole_t) && has_straight_edge(s, source);
+  bool one = meet(source, target);
   if (!one && framed_t && framed_s) {
     const auto a = colour_outside(t, target), b = colour_outside(s, source);
     float most = 0;

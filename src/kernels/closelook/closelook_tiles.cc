@@ -17,6 +17,7 @@ int begin_of(int tile, int tiles, int side) { return tiles == 1 ? 0 : tile * (si
 std::optional<Areas> areas_under(const Affine& warp, const Box& box, const Size& source) {
   const int w = box.right - box.left, h = box.bottom - box.top;
   constexpr double kTurned = 0.1;  // of the target's pixels, along a side
+  if (warp.m[0] < 1 || warp.m[4] < 1) return std::nullopt;
   if (std::fabs(warp.m[1]) * h > kTurned * warp.m[0] || std::fabs(warp.m[3]) * w > kTurned * warp.m[4])
     return std::nullopt;
   const double x = box.left + 0.5 * (w - 1), y = box.top + 0.5 * (h - 1);
@@ -44,9 +45,9 @@ std::optional<Measured> look_at_tile(Pair& pair, const Tone& tone, Affine here, 
   const Affine unmoved = here.snapped(pair.target[0].width(), pair.target[0].height(), kUnmoved);
   if (unmoved.is_whole_shift()) {
     if (quiet(unmoved)) return std::nullopt;
-    // What compression leaves is seen as such without a filter or a better place.
+    // What compression leaves is seen as such without a better place.
     if (pair.move_source(unmoved, Frames()) < kFewestPixels) return std::nullopt;
-    auto measured = pair.measure(tone, pitch == 1);
+    auto measured = pair.measure(tone, false);
     if (measured) measured->doubt_strokes(pitch);
     if (measured && measured->excess <= 1) return std::nullopt;
     pair.soften(tone);

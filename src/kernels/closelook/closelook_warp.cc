@@ -130,9 +130,10 @@ void warp_cubic(const Interleaved& from, const Affine& warp, Colour& to) {
         sum += down[j] * ((across[0] * pixel_at(at) + across[1] * pixel_at(at + 4)) +
                           (across[2] * pixel_at(at + 8) + across[3] * pixel_at(at + 12)));
       }
-      r[x] = sum[0];
-      g[x] = sum[1];
-      b[x] = sum[2];
+      // Beside an edge the kernel goes beyond black and white.
+      r[x] = std::clamp(sum[0], 0.0F, 255.0F);
+      g[x] = std::clamp(sum[1], 0.0F, 255.0F);
+      b[x] = std::clamp(sum[2], 0.0F, 255.0F);
     }
   }
 }

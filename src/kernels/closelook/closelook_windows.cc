@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "src/kernels/closelook/closelook_windows.h"
 
@@ -251,23 +252,35 @@ float quantile(std::vector<float> values, double part) {
 // beside all of it; so these are not excused by a pair's own noise there. `values` are those that would not be excused,
 // and become 0 where they do not stand out.
 void keep_what_stands_out(const Grid& activity, const std::vector<std::uint8_t>& ok, double most, Grid& values) {
-  constexpr int kAround = 4;
+  constexpr int kAround = 4, kPeaks = 3;
   constexpr float kDetail = 8, kTimes = 2;
   constexpr std::size_t kEnough = 30;
-  const auto top =
-      static_cast<int>(std::max_element(values.values.begin(), values.values.end()) - values.values.begin());
-  const int at_x = top % values.columns, at_y = top / values.columns;
-  std::vector<float> detailed, all;
-  for (int y = 0; y < values.rows; ++y) {
-    for (int x = 0; x < values.columns; ++x) {
-      const auto i = static_cast<std::size_t>(y * values.columns + x);
-      if (ok[i] == 0 || (std::abs(x - at_x) <= kAround && std::abs(y - at_y) <= kAround)) continue;
-      all.push_back(values.values[i]);
-      if (activity.values[i] > kDetail) detailed.push_back(values.values[i]);
+  // Several that were changed do not hide each other.
+  std::vector<std::uint8_t> counts = ok;
+  for (int peak = 0; peak < kPeaks; ++peak) {
+    float most = 0;
+    int top_x = 0, top_y = 0;
+    for (int y = 0; y < values.rows; ++y) {
+      for (int x = 0; x < values.columns; ++x) {
+        if (counts[static_cast<std::size_t>(y * values.columns + x)] == 0 || values.at(x, y) <= most) continue;
+        most = values.at(x, y);
+        top_x = x;
+        top_y = y;
+      }
+    }
+    for (int y = std::max(0, top_y - kAround); y <= std::min(values.rows - 1, top_y + kAround); ++y) {
+      for (int x = std::max(0, top_x - kAround); x <= std::min(values.columns - 1, top_x + kAround); ++x)
+        counts[static_cast<std::size_t>(y * values.columns + x)] = 0;
     }
   }
+  std::vector<float> detailed, all;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    all.push_back(values.values[i]);
+    if (activity.values[i] > kDetail) detailed.push_back(values.values[i]);
+  }
   const std::vector<float>& others = detailed.size() > kEnough ? detailed : all;
-  const float usual = others.size() > kEnough ? kTimes * quantile(others, most) : values.values[top];
+  const float usual = others.size() > kEnough ? kTimes * quantile(others, most) : std::numeric_limits<float>::max();
   for (float& v : values.values) v = v > usual ? v : 0;
 }
 
