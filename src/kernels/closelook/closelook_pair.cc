@@ -188,9 +188,9 @@ std::optional<Measured> Pair::measure(const Tone& tone, bool quiet) {
   }
   const Figures& f = out.figures;
   constexpr float kSoftFiltered = 3.8F, kShiftFiltered = 3.3F;
-  out.excess =
-      std::max({f.soft / (out.clean ? Figures::kSoft : kSoftFiltered), f.plain / Figures::kPlain,
-                f.chroma / Figures::kChroma, f.shift / (out.clean ? Figures::kShift : kShiftFiltered), f.lone});
+  out.excess = std::max({f.soft / (out.clean ? Figures::kSoft : kSoftFiltered), f.plain / Figures::kPlain,
+                         f.chroma / Figures::kChroma, f.shift / (out.clean ? Figures::kShift : kShiftFiltered), f.lone,
+                         f.lone_in_little * (out.clean ? 1 : Figures::kSoft / kSoftFiltered)});
   return out;
 }
 

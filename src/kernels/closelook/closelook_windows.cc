@@ -349,14 +349,15 @@ std::optional<Figures> figures_of(Maps& maps) {
   }
   if (share >= kMuch && left.size() > out.windows / 4) out.unresolved = quantile(std::move(left), 0.9) / kUnresolved;
   // Where copying left much, a filter's work among it, it is the more telling.
-  const bool much = share > 0.15F;
+  const bool much = share > 0.15F, little = !much && beside.size() > kEnough;
   const float most_lone = much ? 2.2F : Figures::kSoft;
   const double others = much ? 0.99 : 1;
   keep_what_stands_out(maps.activity, ok, others, lone);
   keep_what_stands_out(maps.activity, ok, others, lone_chroma);
   for (std::size_t i = 0; i < windows; ++i) {
     const float stands_out = std::max(lone.values[i] / most_lone, lone_chroma.values[i] / Figures::kChroma);
-    out.lone = std::max(out.lone, stands_out);
+    float& lone_one = little ? out.lone_in_little : out.lone;
+    lone_one = std::max(lone_one, stands_out);
     out.excess.values[i] = std::max(out.excess.values[i], stands_out);
   }
   chroma = averaged(chroma, 1);

@@ -50,7 +50,9 @@ struct Figures {
   // Thresholds of the facts that docs/performance.md gives: of clean pairs.
   static constexpr float kSoft = 2.8F, kPlain = 4.2F, kChroma = 2.1F, kShift = 2.0F;
   float soft = 0, plain = 0, chroma = 0, shift = 0;
-  float lone = 0;        // of a window that stands out from the others, over its threshold
+  // Of a window that stands out from the others, over its threshold; the second where detail shows little noise, so
+  // that a filter may have made it.
+  float lone = 0, lone_in_little = 0;
   float unresolved = 0;  // what is left beside detail everywhere, over its threshold: strokes cannot be told apart
   float drift = 0;       // how far local shifts go, in pixels: the 75th percentile where slopes tell
   float spread = 0;
