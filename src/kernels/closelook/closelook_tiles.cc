@@ -42,15 +42,15 @@ std::optional<Measured> look_at_tile(Pair& pair, const Tone& tone, Affine here, 
   };
   // Most copies have not moved: what registration says is a part of a pixel.
   constexpr double kUnmoved = 0.25;
-  constexpr float kSurely = 0.6F;  // no filter may hide a mark
   const Affine unmoved = here.snapped(pair.target[0].width(), pair.target[0].height(), kUnmoved);
   if (unmoved.is_whole_shift()) {
     if (quiet(unmoved)) return std::nullopt;
-    // What compression leaves is seen as such without a better place.
+    // What compression or sharpening leaves is seen as such without a filter or a better place. A mark of three pixels
+    // in a copy that was softened may be lost in it.
     if (pair.move_source(unmoved, Frames()) < kFewestPixels) return std::nullopt;
     auto measured = pair.measure(tone, pitch == 1);
     if (measured) measured->doubt_strokes(pitch);
-    if (measured && measured->excess <= kSurely) return std::nullopt;
+    if (measured && measured->excess <= 1) return std::nullopt;
     pair.soften(tone);
     coloured = false;
   }

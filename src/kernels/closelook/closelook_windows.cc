@@ -251,13 +251,14 @@ float quantile(std::vector<float> values, double part) {
 // Windows that stand out from a picture's others: a digit among digits. What copying leaves beside detail, it leaves
 // beside all of it; so these are not excused by a pair's own noise there. `values` are those that would not be excused,
 // and become 0 where they do not stand out.
-void keep_what_stands_out(const Grid& activity, const std::vector<std::uint8_t>& ok, double most, Grid& values) {
-  constexpr int kAround = 4, kPeaks = 3;
+void keep_what_stands_out(const Grid& activity, const std::vector<std::uint8_t>& ok, int peaks, double most,
+                          Grid& values) {
+  constexpr int kAround = 4;
   constexpr float kDetail = 8, kTimes = 2;
   constexpr std::size_t kEnough = 30;
   // Several that were changed do not hide each other.
   std::vector<std::uint8_t> counts = ok;
-  for (int peak = 0; peak < kPeaks; ++peak) {
+  for (int peak = 0; peak < peaks; ++peak) {
     float most = 0;
     int top_x = 0, top_y = 0;
     for (int y = 0; y < values.rows; ++y) {
@@ -352,8 +353,9 @@ std::optional<Figures> figures_of(Maps& maps) {
   const bool much = share > 0.15F, little = !much && beside.size() > kEnough;
   const float most_lone = much ? 2.2F : Figures::kSoft;
   const double others = much ? 0.99 : 1;
-  keep_what_stands_out(maps.activity, ok, others, lone);
-  keep_what_stands_out(maps.activity, ok, others, lone_chroma);
+  const int peaks = little ? 1 : 3;
+  keep_what_stands_out(maps.activity, ok, peaks, others, lone);
+  keep_what_stands_out(maps.activity, ok, peaks, others, lone_chroma);
   for (std::size_t i = 0; i < windows; ++i) {
     const float stands_out = std::max(lone.values[i] / most_lone, lone_chroma.values[i] / Figures::kChroma);
     float& lone_one = little ? out.lone_in_little : out.lone;
