@@ -267,6 +267,15 @@ TEST(CloseLook, TellsWhatWasEnlargedFromWhatWasReduced) {
     EXPECT_EQ(look(original, enlarged).kind, Kind::same);
     EXPECT_TRUE(look(original, enlarged).enlarged);
     EXPECT_FALSE(look(original, fine).enlarged);
+    // Fine strokes in a corner of what was enlarged are more than what it was made of shows.
+    Raster written = enlarged;
+    for (int y = 20; y < 50; ++y) {
+      for (int x = 20; x < 120; ++x) {
+        if (x % 4 < 2)
+          std::fill_n(written.rgb.begin() + static_cast<std::ptrdiff_t>(y * 1000 + x) * 3, 3, std::uint8_t{120});
+      }
+    }
+    EXPECT_FALSE(look(original, written).enlarged);
     EXPECT_FALSE(look(original, original).enlarged);
   }
 }
