@@ -1,5 +1,5 @@
 // Enters: pairs of pictures that a look at 64 x 64 pixels called the same.
-// Leaves: what a look at 512 pixels says of each, which the catalogue keeps.
+// Leaves: what a close look says of each, which the catalogue keeps.
 // Never: keeps pixels, or looks at a pair twice in the life of a catalogue.
 #pragma once
 

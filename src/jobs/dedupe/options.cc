@@ -74,7 +74,7 @@ void describe(Settings& settings, Options& options) {
   settings.add_switch("verify", "look at the pixels of every candidate; --no-verify links on the rule itself",
                       options.verify);
   settings.add_choice("look", {"close", "thumbnail"},
-                      "close: only what a look at 512 pixels calls the same is suggested; thumbnail: only equal files",
+                      "close: only what a close look calls the same is suggested; thumbnail: only equal files",
                       options.look);
   settings.add_choice("group", {"tight", "connected"},
                       "tight: everyone in a group matches everyone; connected: chains of matches too", options.group);

@@ -32,8 +32,7 @@ Provenance told_by(const std::optional<CatalogOrigin>& kept);
 CatalogOrigin kept_of(const ContentHash& content, const Provenance& told);
 
 // How near a file is to what a camera wrote, 0 to 4: a camera's own file as it was written is 4; one of a camera that
-// a program has saved or scaled again is 2; nothing known of a camera is 1; an edit by its name or by what it says is
-// 0.
+// a program has saved or scaled again is 2; nothing known of a camera is 1; an edit by its name is 0.
 int originality(const Provenance& origin, std::string_view path, const CatalogPicture& picture);
 // What people have given it: stars, keywords, names, title, description, place.
 int given(const Provenance& origin);

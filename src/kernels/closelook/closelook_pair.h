@@ -65,7 +65,7 @@ struct Pair {
   bool is_enlarged(const Raster& few, const Raster& many, const Affine& to_few);
   // The same of a part of the raster of many: all over it, or in each of its places.
   bool shows_nothing_finer(const Raster& few, const Raster& many, const Affine& to_few, const Box& box, bool all_over);
-  // Of what lies in `moved` and `valid`, which is quiet or not. Nothing where too little can be compared.
+  // Of what lies in `moved` and `valid`; `quiet`: without a filter. Nothing where too little can be compared.
   std::optional<Measured> measure(const Tone& tone, bool quiet);
 };
 

@@ -107,6 +107,7 @@ void sample(const Raster& from, const Areas& areas, Colour& to);
 void add_bytes(const std::uint8_t* from, float weight, std::size_t count, float* to);
 // Of bytes that lie in threes.
 void split_bytes(const std::uint8_t* from, int count, float* red, float* green, float* blue);
+// Means over areas that make a raster at `scale`.
 void shrink(const Raster& from, double scale, Colour& to);
 void shrink(const Colour& from, double scale, Colour& to);
 void shrink(const Plane& from, double scale, Plane& to);

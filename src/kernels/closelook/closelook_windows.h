@@ -57,7 +57,7 @@ struct Figures {
   float drift = 0;       // how far local shifts go, in pixels: the 75th percentile where slopes tell
   float spread = 0;
   std::size_t windows = 0;  // that are valid
-  Grid excess;              // the worst of the four over its threshold
+  Grid excess;              // the worst of them over its threshold
 };
 // Nothing where too little is valid. Empties the maps where they are not.
 std::optional<Figures> figures_of(Maps& maps);
