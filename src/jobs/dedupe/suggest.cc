@@ -308,15 +308,17 @@ class Suggesting {
     looks_.look(pairs);  // of all at once: what follows asks for few more
     for (auto& [root, sets] : before) {
       const std::size_t first = out_.sets.size();
-      const std::set<std::uint32_t> not_looked = not_looked_;
       if (sets.size() > 1) {
+        std::set<std::uint32_t> not_looked = std::exchange(not_looked_, {});
         std::vector<Work> open(1);
         open[0].left = joined.at(root);
         open[0].fresh = false;
         lead(open, [&](Work work) { go_on(std::move(work), open); });
+        const bool better = going(std::span(out_.sets).subspan(first)) > going(sets);
+        if (better) not_looked.merge(not_looked_);
+        not_looked_ = std::move(not_looked);
+        if (better) continue;
       }
-      if (sets.size() > 1 && going(std::span(out_.sets).subspan(first)) > going(sets)) continue;
-      not_looked_ = not_looked;
       out_.sets.resize(first);
       for (SameSet& set : sets) out_.sets.push_back(std::move(set));
     }
