@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <queue>
+
+#include <queue>
+#include "src/jobs/dedupe/union.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -45,15 +47,10 @@ std::vector<std::vector<std::uint32_t>> items_of(std::vector<std::vector<std::ui
 }
 
 std::vector<std::vector<std::uint32_t>> connect(std::uint32_t items, const std::vector<Link>& links) {
-  std::vector<std::uint32_t> parent(items);
-  std::iota(parent.begin(), parent.end(), 0U);
-  const auto root = [&](std::uint32_t i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-  };
-  for (const Link& link : links) parent[std::max(root(link.a), root(link.b))] = std::min(root(link.a), root(link.b));
+  Union chains(items);
+  for (const Link& link : links) chains.join(link.a, link.b);
   std::vector<std::vector<std::uint32_t>> groups(items);
-  for (std::uint32_t i = 0; i < items; ++i) groups[root(i)].push_back(i);
+  for (std::uint32_t i = 0; i < items; ++i) groups[chains.root(i)].push_back(i);
   return at_least_two(std::move(groups));
 }
 

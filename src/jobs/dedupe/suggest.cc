@@ -2,30 +2,15 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
-#include "src/jobs/dedupe/assets.h"
+#include "src/jobs/dedupe/union.h"
 
 namespace millrace::dedupe {
 namespace {
 
 constexpr int kMostPromotions = 2;
-
-GroupKind kind_of(const CloseLook* look) {
-  if (look == nullptr || !look->seen) return GroupKind::related;
-  switch (look->kind) {
-    case closelook::Kind::altered:
-      return GroupKind::altered;
-    case closelook::Kind::framed:
-      return GroupKind::framed;
-    case closelook::Kind::toned:
-      return GroupKind::recoloured;
-    default:
-      return GroupKind::related;
-  }
-}
 
 // A candidate on its way: who leads now, and who is left.
 struct Work {
@@ -36,28 +21,14 @@ struct Work {
   bool fresh = true;  // nobody of it was beside another yet
 };
 
-// Which stand together.
-class Union {
- public:
-  explicit Union(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
-  std::size_t root(std::size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void join(std::size_t a, std::size_t b) {
-    const std::size_t x = root(a), y = root(b);
-    parent_[std::max(x, y)] = std::min(x, y);
-  }
-
- private:
-  std::vector<std::size_t> parent_;
-};
-
 class Suggesting {
  public:
   Suggesting(const Library& library, const Origins& origins, const Likeness64& alike, const Preferences& preferences,
              Looks& looks)
-      : library_(library), origins_(origins), alike_(alike), preferences_(preferences), looks_(looks) {}
+      : standings_(library, origins, preferences.by_pixels, looks),
+        alike_(alike),
+        preferences_(preferences),
+        looks_(looks) {}
 
   // Most candidates are copies of one picture: the best leads, and they are done. Where many are left after a few
   // leaders, each is looked at against those that are most like it, and what that brings together is led again.
@@ -85,68 +56,6 @@ class Suggesting {
   }
 
  private:
-  bool is_reference(std::uint32_t picture) const {
-    const auto& files = library_.pictures[picture].files;
-    return std::any_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; });
-  }
-
-  const Provenance& origin_of(std::uint32_t picture) const { return origins_.of(library_.pictures[picture].files[0]); }
-
-  bool are_one_shot(std::uint32_t a, std::uint32_t b) const {
-    for (const std::uint32_t f : library_.pictures[a].files) {
-      for (const std::uint32_t g : library_.pictures[b].files) {
-        if (is_one_shot({library_.files[f].entry.path, library_.pictures[a].data},
-                        {library_.files[g].entry.path, library_.pictures[b].data}))
-          return true;
-      }
-    }
-    return false;
-  }
-
-  Standing standing(std::uint32_t leader, std::uint32_t picture) const {
-    const CloseLook* const look = looks_.find(leader, picture);
-    if (look == nullptr) return Standing::unseen;
-    const Standing by_look = standing_of(*look, leader < picture);
-    if (by_look == Standing::unseen) return by_look;
-    // A program may have written another date; the pixels tell.
-    if (!look->same_pixels && same_shutter(origin_of(leader), origin_of(picture)) == SameShutter::different)
-      return Standing::other;
-    return by_look;
-  }
-  bool stays_as_one_shot(std::uint32_t leader, std::uint32_t picture) const {
-    const Standing found = standing(leader, picture);
-    return found != Standing::other && found != Standing::unseen && are_one_shot(leader, picture);
-  }
-
-  // Why a picture should lead in the place of the one that does; by_rule: it should not.
-  Lead better_lead(std::uint32_t leader, std::uint32_t picture) const {
-    const Standing found = standing(leader, picture);
-    if ((found != Standing::contains && found != Standing::same) || are_one_shot(leader, picture)) return Lead::by_rule;
-    if (found == Standing::contains) return Lead::whole;
-    const CloseLook& look = *looks_.find(leader, picture);
-    const bool framed = leader < picture ? look.first_framed : look.second_framed;
-    // What goes for its frame or its pixels has no more detail.
-    const bool as_good = standing_of(look, picture < leader) == Standing::same;
-    if (!as_good || !(look.enlarged || framed) || !preferences_.by_pixels(leader, picture)) return Lead::by_rule;
-    return framed ? Lead::unframed : Lead::detail;
-  }
-
-  // Either may go for the other; the second is no enlargement, and has no frame.
-  bool is_as_good(std::uint32_t leader, std::uint32_t picture) const {
-    if (standing(leader, picture) != Standing::same || are_one_shot(leader, picture)) return false;
-    const CloseLook& look = *looks_.find(leader, picture);
-    const bool framed = picture < leader ? look.first_framed : look.second_framed;
-    return standing_of(look, picture < leader) == Standing::same && !look.enlarged && !framed;
-  }
-
-  GroupKind kind(std::uint32_t leader, std::uint32_t picture) const {
-    const CloseLook* const look = looks_.find(leader, picture);
-    const bool other_scene = look == nullptr || !look->seen || look->kind == closelook::Kind::different;
-    if (!other_scene && same_shutter(origin_of(leader), origin_of(picture)) == SameShutter::different)
-      return GroupKind::series;
-    return kind_of(look);
-  }
-
   void alone(const std::vector<std::uint32_t>& pictures, bool not_looked) {
     for (const std::uint32_t p : pictures) {
       out_.sets.push_back({{p}, {}, Lead::by_rule, false});
@@ -195,8 +104,7 @@ class Suggesting {
       for (std::size_t i = 0; i < work.left.size(); ++i) at.emplace(work.left[i], i);
       Union together(work.left.size());
       for (const auto& [a, b] : near[w]) {
-        const Standing found = standing(a, b);
-        if (found != Standing::other && found != Standing::unseen) together.join(at.at(a), at.at(b));
+        if (standings_.belong_together(a, b)) together.join(at.at(a), at.at(b));
       }
       std::map<std::size_t, Work> by_root;  // in the order of the rule, as the first of each is
       for (std::size_t i = 0; i < work.left.size(); ++i) by_root[together.root(i)].left.push_back(work.left[i]);
@@ -272,10 +180,9 @@ class Suggesting {
     for (const auto& [x, y] : near) {
       const Candidate two = preferences_.in_order({leader_of(x), leader_of(y)});
       set_of.insert({{leader_of(x), x}, {leader_of(y), y}});
-      const Standing found = standing(two[0], two[1]);
-      if (found == Standing::other || found == Standing::unseen) {
-        if (kind(two[0], two[1]) != GroupKind::related)
-          beside.push_back({set_of.at(two[0]), {two[0], two[1], kind(two[0], two[1])}});
+      if (!standings_.belong_together(two[0], two[1])) {
+        const GroupKind kind = standings_.kind(two[0], two[1]);
+        if (kind != GroupKind::related) beside.push_back({set_of.at(two[0]), {two[0], two[1], kind}});
         continue;
       }
       const std::size_t one = together.root(x), other = together.root(y);
@@ -346,12 +253,12 @@ class Suggesting {
     const auto look = [&](std::uint32_t p) { return looks_.find(work.leader, p); };
     // A whole goes before its part, and detail before pixels: it is the one to stay, and everybody is looked at against
     // it.
-    if (work.promotions < kMostPromotions && !is_reference(work.leader)) {
+    if (work.promotions < kMostPromotions && !standings_.is_reference(work.leader)) {
       bool before = work.promotions > 0;  // by the rule
       for (const std::uint32_t p : work.left) {
         if (p == work.leader) before = false;
-        Lead lead = p == work.leader ? Lead::by_rule : better_lead(work.leader, p);
-        if (lead == Lead::by_rule && before && is_as_good(work.leader, p)) lead = work.lead;
+        Lead lead = p == work.leader ? Lead::by_rule : standings_.better_lead(work.leader, p);
+        if (lead == Lead::by_rule && before && standings_.is_as_good(work.leader, p)) lead = work.lead;
         if (lead == Lead::by_rule) continue;
         work.leader = p;
         ++work.promotions;
@@ -369,13 +276,13 @@ class Suggesting {
     std::map<bool, Work> rest;
     for (const std::uint32_t p : work.left) {
       if (p == work.leader) continue;
-      if (stays_as_one_shot(work.leader, p)) {
+      if (standings_.stays_as_one_shot(work.leader, p)) {
         set.pictures.push_back(p);
         set.also_kept.push_back({p, "one shot with"});
         set.same_pixels = false;
         continue;
       }
-      switch (standing(work.leader, p)) {
+      switch (standings_.of(work.leader, p)) {
         case Standing::same:
           set.pictures.push_back(p);
           set.same_pixels = set.same_pixels && look(p)->same_pixels;
@@ -395,8 +302,8 @@ class Suggesting {
         case Standing::unseen:
           break;
       }
-      if (standing(work.leader, p) == Standing::unseen) not_looked_.insert(p);
-      if (work.fresh) out_.beside.push_back({work.leader, p, kind(work.leader, p)});
+      if (standings_.of(work.leader, p) == Standing::unseen) not_looked_.insert(p);
+      if (work.fresh) out_.beside.push_back({work.leader, p, standings_.kind(work.leader, p)});
       rest[look(p) == nullptr || look(p)->kind == closelook::Kind::different].left.push_back(p);
     }
     out_.sets.push_back(std::move(set));
@@ -411,8 +318,7 @@ class Suggesting {
     }
   }
 
-  const Library& library_;
-  const Origins& origins_;
+  const Standings standings_;
   const Likeness64& alike_;
   const Preferences& preferences_;
   Looks& looks_;

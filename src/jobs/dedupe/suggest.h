@@ -9,18 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "src/jobs/dedupe/look_closely.h"
-#include "src/jobs/dedupe/origins.h"
-#include "src/report/page/page.h"
+#include "src/jobs/dedupe/standings.h"
 
 namespace millrace::dedupe {
 
 // Pictures of one candidate, in the order of the keep rule: the best first.
 using Candidate = std::vector<std::uint32_t>;
-
-// Why one leads its set: it is the best by the rule; or the best by the rule is a part of it, and it has all of that
-// one's detail; or an enlargement of it; or it with a frame around.
-enum class Lead : std::uint8_t { by_rule, whole, detail, unframed };
 
 struct SameSet {
   struct Kept {
@@ -66,8 +60,7 @@ struct Across {
 
 // What of the keep rule and of what a person said is asked for.
 struct Preferences {
-  // Whether of two pictures the rule prefers the first for its pixels alone.
-  std::function<bool(std::uint32_t, std::uint32_t)> by_pixels;
+  ByPixels by_pixels;
   std::function<Candidate(std::vector<std::uint32_t>)> in_order;
   // Not where two were told apart by a person, or are shots of one burst.
   std::function<bool(const std::vector<std::uint32_t>&, const std::vector<std::uint32_t>&)> may_stand_together;

@@ -10,7 +10,8 @@
 
 namespace millrace::closelook {
 
-// Values of windows of 8 x 8 pixels, one every 4.
+// Values of windows of 8 x 8 pixels, one every 4: two by two cells.
+inline constexpr int kCell = 4;
 struct Grid {
   int columns = 0, rows = 0;
   std::vector<float> values;

@@ -1,0 +1,29 @@
+// Enters: items by number, and which two of them stand together.
+// Leaves: which stand together in chains; each set is named by its lowest item.
+// Never: knows what an item is.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+namespace millrace::dedupe {
+
+class Union {
+ public:
+  explicit Union(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
+  std::size_t root(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void join(std::size_t a, std::size_t b) {
+    const std::size_t x = root(a), y = root(b);
+    parent_[std::max(x, y)] = std::min(x, y);
+  }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+}  // namespace millrace::dedupe

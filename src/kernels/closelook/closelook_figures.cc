@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "src/kernels/closelook/closelook_windows.h"
+
+namespace millrace::closelook {
+namespace {
+
+// Over (2 reach + 1)^2 windows, across and then down; what lies outside is 0.
+template <class Join>
+Grid gathered(const Grid& from, int reach, const Join& join) {
+  Grid across, out;
+  across.size(from.columns, from.rows);
+  out.size(from.columns, from.rows);
+  for (int y = 0; y < from.rows; ++y) {
+    for (int x = 0; x < from.columns; ++x) {
+      float all = 0;
+      for (int i = std::max(0, x - reach); i <= std::min(from.columns - 1, x + reach); ++i)
+        all = join(all, from.at(i, y));
+      across.at(x, y) = all;
+    }
+  }
+  for (int y = 0; y < from.rows; ++y) {
+    for (int j = std::max(0, y - reach); j <= std::min(from.rows - 1, y + reach); ++j) {
+      for (int x = 0; x < from.columns; ++x) out.at(x, y) = join(out.at(x, y), across.at(x, j));
+    }
+  }
+  return out;
+}
+
+Grid dilated(const Grid& from, int reach) {
+  return gathered(from, reach, [](float a, float b) { return std::max(a, b); });
+}
+
+Grid averaged(const Grid& from, int reach) {
+  Grid out = gathered(from, reach, [](float a, float b) { return a + b; });
+  const float share = 1.0F / static_cast<float>((2 * reach + 1) * (2 * reach + 1));
+  for (float& v : out.values) v *= share;
+  return out;
+}
+
+float quantile(std::vector<float> values, double part) {
+  const double place = part * static_cast<double>(values.size() - 1);
+  const auto low = static_cast<std::size_t>(place);
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(low), values.end());
+  const float first = values[low];
+  if (low + 1 == values.size()) return first;
+  const float second = *std::min_element(values.begin() + static_cast<std::ptrdiff_t>(low) + 1, values.end());
+  return first + static_cast<float>(place - static_cast<double>(low)) * (second - first);
+}
+
+// Whether detail that a copy lost, or a change, may be seen: beyond this.
+constexpr float kDetail = 8;
+constexpr std::size_t kEnough = 30;
+
+// This pair's own noise: where nothing is, beside detail as a share of it, and in colour.
+struct Noise {
+  static constexpr float kLeastShare = 0.06F;
+  float flat = 1.5F, share = kLeastShare, chroma = 2.5F;
+  bool told_beside_detail = false;
+};
+Noise noise_of(const Maps& maps, const Grid& around, const std::vector<std::uint8_t>& ok) {
+  constexpr float kFlat = 6;
+  std::vector<float> flat, flat_chroma, beside;
+  for (std::size_t i = 0; i < ok.size(); ++i) {
+    if (ok[i] == 0) continue;
+    if (around.values[i] < kFlat) {
+      flat.push_back(maps.soft.values[i]);
+      flat_chroma.push_back(maps.chroma.values[i]);
+    }
+    if (maps.activity.values[i] > kDetail) beside.push_back(maps.soft.values[i] / maps.activity.values[i]);
+  }
+  Noise out;
+  out.told_beside_detail = beside.size() > kEnough;
+  out.flat = std::clamp(flat.size() > kEnough ? 3 * quantile(flat, 0.5) : 0.0F, 1.5F, 4.0F);
+  out.share = std::clamp(out.told_beside_detail ? 5 * quantile(beside, 0.25) : 0.1F, Noise::kLeastShare, 0.3F);
+  out.chroma = std::clamp(flat_chroma.size() > kEnough ? 3 * quantile(flat_chroma, 0.5) : 2.0F, 2.5F, 6.0F);
+  return out;
+}
+
+// The peak's neighbourhood, out of what counts.
+void leave_out_peak(const Grid& values, std::vector<std::uint8_t>& counts) {
+  constexpr int kAround = 4;
+  float peak = 0;
+  int peak_x = 0, peak_y = 0;
+  for (int y = 0; y < values.rows; ++y) {
+    for (int x = 0; x < values.columns; ++x) {
+      if (counts[static_cast<std::size_t>(y * values.columns + x)] == 0 || values.at(x, y) <= peak) continue;
+      peak = values.at(x, y);
+      peak_x = x;
+      peak_y = y;
+    }
+  }
+  for (int y = std::max(0, peak_y - kAround); y <= std::min(values.rows - 1, peak_y + kAround); ++y) {
+    for (int x = std::max(0, peak_x - kAround); x <= std::min(values.columns - 1, peak_x + kAround); ++x)
+      counts[static_cast<std::size_t>(y * values.columns + x)] = 0;
+  }
+}
+
+// Windows that stand out from a picture's others: a digit among digits. What copying leaves beside detail, it leaves
+// beside all of it; so these are not excused by a pair's own noise there. `values` are those that would not be excused,
+// and become 0 where they are not twice what all but a few others have: the part `most` of them. Several that were
+// changed do not hide each other: so many `peaks` do not count among the others.
+void keep_what_stands_out(const Grid& activity, const std::vector<std::uint8_t>& ok, int peaks, double most,
+                          Grid& values) {
+  constexpr float kTimes = 2;
+  std::vector<std::uint8_t> counts = ok;
+  for (int peak = 0; peak < peaks; ++peak) leave_out_peak(values, counts);
+  std::vector<float> detailed, all;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    all.push_back(values.values[i]);
+    if (activity.values[i] > kDetail) detailed.push_back(values.values[i]);
+  }
+  const std::vector<float>& others = detailed.size() > kEnough ? detailed : all;
+  const float usual = others.size() > kEnough ? kTimes * quantile(others, most) : std::numeric_limits<float>::max();
+  for (float& v : values.values) v = v > usual ? v : 0;
+}
+
+// What is left in luma and chroma beside the least noise that any pair has.
+struct Unexcused {
+  Grid luma, chroma;
+};
+
+void find_what_stands_out(const Maps& maps, const std::vector<std::uint8_t>& ok, const Noise& noise, Unexcused left,
+                          Figures& out) {
+  constexpr float kUnresolved = 1.4F, kMuch = 0.25F;
+  std::vector<float> beside;
+  for (std::size_t i = 0; i < ok.size(); ++i) {
+    if (ok[i] != 0 && maps.activity.values[i] > kDetail) beside.push_back(left.luma.values[i]);
+  }
+  if (noise.share >= kMuch && beside.size() > out.windows / 4)
+    out.unresolved = quantile(std::move(beside), 0.9) / kUnresolved;
+  // Where copying left much, a filter's work among it, it is the more telling.
+  const bool much = noise.share > 0.15F, little = !much && noise.told_beside_detail;
+  const float most_lone = much ? 2.2F : Figures::kSoft;
+  const double others = much ? 0.99 : 1;
+  const int peaks = little ? 1 : 3;
+  keep_what_stands_out(maps.activity, ok, peaks, others, left.luma);
+  keep_what_stands_out(maps.activity, ok, peaks, others, left.chroma);
+  float& lone = little ? out.lone_in_little : out.lone;
+  for (std::size_t i = 0; i < ok.size(); ++i) {
+    const float stands_out = std::max(left.luma.values[i] / most_lone, left.chroma.values[i] / Figures::kChroma);
+    lone = std::max(lone, stands_out);
+    out.excess.values[i] = std::max(out.excess.values[i], stands_out);
+  }
+}
+
+// Local shifts, over windows of 24 pixels (Lucas and Kanade 1981): the part of the residual that one explains.
+void find_shifts(const Maps& maps, const std::vector<std::uint8_t>& ok, const Noise& noise, Figures& out) {
+  Grid valid;
+  valid.size(maps.count.columns, maps.count.rows);
+  for (std::size_t i = 0; i < ok.size(); ++i) valid.values[i] = ok[i];
+  valid = averaged(valid, 2);
+  const Grid xx = averaged(maps.xx, 2), xy = averaged(maps.xy, 2), yy = averaged(maps.yy, 2), xr = averaged(maps.xr, 2),
+             yr = averaged(maps.yr, 2), near = dilated(averaged(maps.activity, 1), 1);
+  std::vector<float> drifts;
+  for (std::size_t i = 0; i < ok.size(); ++i) {
+    if (ok[i] == 0 || valid.values[i] <= 0.6F) continue;
+    const float n = 1 / valid.values[i];
+    const float a = xx.values[i] * n + 0.5F, b = xy.values[i] * n, c = yy.values[i] * n + 0.5F;
+    const float rx = xr.values[i] * n, ry = yr.values[i] * n;
+    const float share_of = 1 / (a * c - b * b);
+    const float explained = ((c * rx - b * ry) * rx + (a * ry - b * rx) * ry) * share_of;
+    // How far that shift is, where slopes both ways say it well.
+    const float trace = a + c, root = std::sqrt(std::max(0.0F, (a - c) * (a - c) + 4 * b * b));
+    if (0.5F * (trace - root) > 6) {
+      const float ux = (c * rx - b * ry) * share_of, uy = (a * ry - b * rx) * share_of;
+      drifts.push_back(std::sqrt(ux * ux + uy * uy));
+    }
+    const float detail = 0.5F * noise.share * saturated(near.values[i]);
+    const float z = std::sqrt(std::max(0.0F, explained)) / std::sqrt(0.36F * noise.flat * noise.flat + detail * detail);
+    out.shift = std::max(out.shift, z);
+    out.excess.values[i] = std::max(out.excess.values[i], z / Figures::kShift);
+  }
+  out.drift = drifts.size() > kEnough ? quantile(drifts, 0.75) : 0;
+}
+
+}  // namespace
+
+std::optional<Figures> figures_of(Maps& maps) {
+  constexpr float kValid = 0.6F * 64;
+  const std::size_t windows = maps.count.values.size();
+  std::vector<std::uint8_t> ok(windows);
+  Figures out;
+  for (std::size_t i = 0; i < windows; ++i) {
+    ok[i] = maps.count.values[i] >= kValid ? 1 : 0;
+    out.windows += ok[i];
+    if (ok[i] != 0) continue;
+    for (Grid* grid : {&maps.plain, &maps.soft, &maps.activity, &maps.chroma, &maps.chroma_activity, &maps.xx, &maps.xy,
+                       &maps.yy, &maps.xr, &maps.yr})
+      grid->values[i] = 0;
+  }
+  if (out.windows < 20) return std::nullopt;
+  Grid around = dilated(maps.activity, 2);
+  const Noise noise = noise_of(maps, around, ok);
+  for (float& a : around.values) a = saturated(a);
+  const Grid around_chroma = dilated(maps.chroma_activity, 2);
+
+  out.excess.size(maps.count.columns, maps.count.rows);
+  Grid chroma;
+  Unexcused left;
+  for (Grid* grid : {&chroma, &left.luma, &left.chroma}) grid->size(maps.count.columns, maps.count.rows);
+  std::size_t many = 0;
+  for (std::size_t i = 0; i < windows; ++i) {
+    if (ok[i] == 0) continue;
+    const float detail = noise.share * around.values[i], least = Noise::kLeastShare * around.values[i];
+    const float soft = maps.soft.values[i] / std::sqrt(noise.flat * noise.flat + detail * detail);
+    const float plain = maps.plain.values[i] / std::sqrt(4 * noise.flat * noise.flat + detail * detail);
+    left.luma.values[i] = maps.soft.values[i] / std::sqrt(noise.flat * noise.flat + least * least);
+    const float a = 0.35F * around_chroma.values[i], b = 0.1F * around.values[i];
+    const float c = maps.chroma.values[i] / std::sqrt(noise.chroma * noise.chroma + a * a + b * b);
+    chroma.values[i] = c * c;
+    const float least_a = 0.23F * around_chroma.values[i], least_b = 0.08F * around.values[i];
+    left.chroma.values[i] = maps.chroma.values[i] / std::sqrt(15.0F + least_a * least_a + least_b * least_b);
+    out.soft = std::max(out.soft, soft);
+    out.plain = std::max(out.plain, plain);
+    if (soft > 3) ++many;
+    out.excess.values[i] = std::max(soft / Figures::kSoft, plain / Figures::kPlain);
+  }
+  out.spread = static_cast<float>(many) / static_cast<float>(out.windows);
+  find_what_stands_out(maps, ok, noise, std::move(left), out);
+  chroma = averaged(chroma, 1);
+  for (std::size_t i = 0; i < windows; ++i) {
+    const float c = std::sqrt(chroma.values[i]);
+    out.chroma = std::max(out.chroma, c);
+    if (ok[i] != 0) out.excess.values[i] = std::max(out.excess.values[i], c / Figures::kChroma);
+  }
+  find_shifts(maps, ok, noise, out);
+  return out;
+}
+
+std::array<int, 4> place_of(const Grid& excess) {
+  const auto at =
+      static_cast<int>(std::max_element(excess.values.begin(), excess.values.end()) - excess.values.begin());
+  if (excess.columns == 0) return {0, 0, 0, 0};
+  // What is connected with the worst window, a gap of one window allowed.
+  constexpr float kPart = 0.6F;
+  std::vector<std::uint8_t> seen(excess.values.size(), 0);
+  std::vector<int> open = {at};
+  seen[static_cast<std::size_t>(at)] = 1;
+  std::array<int, 4> box = {excess.columns, excess.rows, 0, 0};
+  while (!open.empty()) {
+    const int i = open.back(), x = i % excess.columns, y = i / excess.columns;
+    open.pop_back();
+    box = {std::min(box[0], x), std::min(box[1], y), std::max(box[2], x), std::max(box[3], y)};
+    for (int v = std::max(0, y - 2); v <= std::min(excess.rows - 1, y + 2); ++v) {
+      for (int u = std::max(0, x - 2); u <= std::min(excess.columns - 1, x + 2); ++u) {
+        const int other = v * excess.columns + u;
+        if (seen[static_cast<std::size_t>(other)] != 0 || excess.values[static_cast<std::size_t>(other)] < kPart)
+          continue;
+        seen[static_cast<std::size_t>(other)] = 1;
+        open.push_back(other);
+      }
+    }
+  }
+  return {box[0] * kCell, box[1] * kCell, box[2] * kCell + 2 * kCell, box[3] * kCell + 2 * kCell};
+}
+
+}  // namespace millrace::closelook
