@@ -71,6 +71,8 @@ struct Floats {
     }
     return out;
   }
+  // The same of a table of sixteen.
+  static Floats of_sixteen(const float* table, const Floats& index) { return lookup(table, index); }
   // Lanes 0, 2, 4... of twice as many floats, and 1, 3, 5...
   static void pairs_at(const float* from, Floats& even, Floats& odd) {
     for (std::size_t p = 0; p < kParts; ++p) {
@@ -214,6 +216,25 @@ struct Floats {
     for (std::size_t p = 0; p < kParts; ++p)
       out.part[p] = hn::GatherIndex(D(), table, hn::ConvertTo(integers, index.part[p]));
     return out;
+  }
+  // The same of a table of sixteen, which vectors of eight hold in two.
+  static HWY_INLINE Floats of_sixteen(const float* table, const Floats& index) {
+    if constexpr (kEach == 8) {
+      Floats out;
+      const D d;
+      const hn::RebindToSigned<D> integers;
+      const auto low = hn::LoadU(d, table), high = hn::LoadU(d, table + 8);
+      const auto seven = hn::Set(integers, 7);
+      for (std::size_t p = 0; p < kParts; ++p) {
+        const auto at = hn::ConvertTo(integers, index.part[p]);
+        const auto lane = hn::IndicesFromVec(d, hn::And(at, seven));
+        out.part[p] = hn::IfThenElse(hn::RebindMask(d, hn::Gt(at, seven)), hn::TableLookupLanes(high, lane),
+                                     hn::TableLookupLanes(low, lane));
+      }
+      return out;
+    } else {
+      return lookup(table, index);
+    }
   }
   // Lanes 0, 2, 4... of twice as many floats, and 1, 3, 5...
   static HWY_INLINE void pairs_at(const float* from, Floats& even, Floats& odd) {

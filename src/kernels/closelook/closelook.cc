@@ -125,13 +125,13 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   auto coarse = p.register_coarsely(a->small, b->small, start);
   if (!coarse) return out;
 
-  // The target is the one with fewer pixels for the same content.
-  const Affine full = coarse->rescaled(static_cast<double>(a->raster.full_width) / a->small[0].width(),
-                                       static_cast<double>(a->raster.full_height) / a->small[0].height(),
-                                       static_cast<double>(b->raster.full_width) / b->small[0].width(),
-                                       static_cast<double>(b->raster.full_height) / b->small[0].height());
-  out.scale = static_cast<float>(full.scale());
-  const bool swapped = full.scale() < 1;
+  const auto scale_of = [&](int width_a, int height_a, int width_b, int height_b) {
+    return between(*coarse, size_of(a->small), size_of(b->small), {width_a, height_a}, {width_b, height_b}).scale();
+  };
+  out.scale = static_cast<float>(
+      scale_of(a->raster.full_width, a->raster.full_height, b->raster.full_width, b->raster.full_height));
+  // The target is the one whose raster has fewer pixels for the same content: nothing is looked for between pixels.
+  const bool swapped = scale_of(a->raster.width, a->raster.height, b->raster.width, b->raster.height) < 1;
   if (swapped) {
     std::swap(a, b);
     coarse = coarse->inverse();

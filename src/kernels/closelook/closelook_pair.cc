@@ -168,6 +168,21 @@ std::optional<Measured> Pair::measure(const Tone& tone, bool quiet) {
   luma_of(target, luma_a);
   luma_of(there, luma_b);
   if (erode(valid, scratch, inner) < kFewestPixels) return std::nullopt;
+  return measure_inner(there, quiet);
+}
+
+std::optional<Measured> Pair::measure_unmoved(const Tone& tone, bool quiet) {
+  const int w = target[0].width(), h = target[0].height();
+  inner.size(w, h);
+  for (int y = 0; y < h; ++y) {
+    std::fill_n(inner.row(y), w, y == 0 || y + 1 == h ? 0.0F : 1.0F);
+    inner.row(y)[0] = inner.row(y)[w - 1] = 0;
+  }
+  return measure_inner(brought(tone), quiet);
+}
+
+// Of the lumas in luma_a and luma_b, and the colours of the target and `there`.
+std::optional<Measured> Pair::measure_inner(const Colour& there, bool quiet) {
   if (quiet) {
     take_as_sharp(luma_b, luma_a, inner, sharp);
   } else {

@@ -54,10 +54,12 @@ struct Pair {
   std::int64_t move_source(const Affine& warp, const Frames& frames);
   // The lumas of target and source, the latter toned, in luma_a and luma_b, and softened in soft_a and soft_b.
   void soften(const Tone& tone);
+  // The source, toned: after soften().
+  const Colour& brought(const Tone& tone) const;
   // Of two lumas in soft_a and soft_b: whether every window's residual is within what measure() allows where it finds
   // no noise of the pair's own. Its filter would take some of that away, and it would find nothing.
   bool is_quiet(const Affine& warp);
-  // The same of colours at their full pitch: those of target and source, after soften().
+  // The same of colours, at half the size as measure() does: those of target and source, after soften().
   void soften_colour(const Tone& tone);
   bool is_quiet_in_colour(const Affine& warp);
   // Whether the picture of many pixels is the other one enlarged: it shows nothing finer than that does when it is
@@ -67,6 +69,12 @@ struct Pair {
   bool shows_nothing_finer(const Raster& few, const Raster& many, const Affine& to_few, const Box& box, bool all_over);
   // Of what lies in `moved` and `valid`; `quiet`: without a filter. Nothing where too little can be compared.
   std::optional<Measured> measure(const Tone& tone, bool quiet);
+  // The same of a source that lies on the target's raster, after soften().
+  std::optional<Measured> measure_unmoved(const Tone& tone, bool quiet);
+
+ private:
+  const Plane& moved_plane(const Plane& from, const Affine& warp, const Plane& onto);
+  std::optional<Measured> measure_inner(const Colour& there, bool quiet);
 };
 
 // As a warp is between rasters of other sizes.

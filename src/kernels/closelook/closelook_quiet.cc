@@ -15,10 +15,10 @@ struct Allowed {
   float times, noise, share;
 };
 
-// Of two planes, `moved` by the warp onto the target's raster.
+// Of two planes, `moved` by the warp onto the target's raster, in windows of two by two cells.
+template <int kCell>
 bool all_within(const Plane& target, const Plane& moved, const Affine& warp, const Plane& source,
                 const Allowed& allowed) {
-  constexpr int kCell = 4;
   enum { squares, first, first_squares, second, second_squares, counted, kSums };
   const int w = target.width(), cells_x = w / kCell, cells_y = target.height() / kCell;
   const auto wide = static_cast<std::size_t>(w);
@@ -27,24 +27,21 @@ bool all_within(const Plane& target, const Plane& moved, const Affine& warp, con
     std::fill(columns.begin(), columns.end(), 0.0F);
     for (int y = cy * kCell; y < (cy + 1) * kCell; ++y) {
       const Span1 in = inside_row(warp, y, w, source.width(), source.height(), 0.5);
-      const float *a = target.row(y), *b = moved.row(y);
-      const auto add = [&](int sum, const auto& value) {
-        float* const to = columns.data() + static_cast<std::size_t>(sum) * wide;
-        for (int x = in.begin; x < in.end; ++x) to[x] += value(x);
-      };
-      add(squares, [&](int x) { return (a[x] - b[x]) * (a[x] - b[x]); });
-      add(first, [&](int x) { return a[x]; });
-      add(first_squares, [&](int x) { return a[x] * a[x]; });
-      add(second, [&](int x) { return b[x]; });
-      add(second_squares, [&](int x) { return b[x] * b[x]; });
-      add(counted, [&](int) { return 1.0F; });
+      const auto of = [&](int sum) { return columns.data() + static_cast<std::size_t>(sum) * wide + in.begin; };
+      add_moments(target.row(y) + in.begin, moved.row(y) + in.begin, in.end - in.begin,
+                  {of(squares), of(first), of(first_squares), of(second), of(second_squares)});
+      float* const count = of(counted);
+      for (int x = 0; x < in.end - in.begin; ++x) count[x] += 1;
     }
     const auto cell = [&](int row, int sum, int x) -> float& {
       return cells[static_cast<std::size_t>(((row % 2) * kSums + sum) * cells_x + x)];
     };
     for (int sum = 0; sum < kSums; ++sum) {
       const float* c = columns.data() + static_cast<std::size_t>(sum) * wide;
-      for (int x = 0; x < cells_x; ++x, c += kCell) cell(cy, sum, x) = (c[0] + c[1]) + (c[2] + c[3]);
+      for (int x = 0; x < cells_x; ++x, c += kCell) {
+        cell(cy, sum, x) = c[0] + c[1];
+        if constexpr (kCell == 4) cell(cy, sum, x) += c[2] + c[3];
+      }
     }
     for (int x = 0; cy > 0 && x + 1 < cells_x; ++x) {
       const auto of = [&](int sum) {
@@ -80,43 +77,49 @@ void subtract(const Plane& channel, const Plane& luma, Plane& out) {
 
 }  // namespace
 
+const Colour& Pair::brought(const Tone& tone) const { return tone.does_little() ? source : toned; }
+
 void Pair::soften(const Tone& tone) {
   luma_of(target, luma_a);
-  if (tone.does_little()) {
-    luma_of(source, luma_b);
-  } else {
-    toned_luma_of(tone, source, luma_b);
-  }
+  if (!tone.does_little()) apply_tone(tone, source, toned);
+  luma_of(brought(tone), luma_b);
   blur(luma_a, 0.8, soft_a);
   blur(luma_b, 0.8, soft_b);
 }
 
 bool Pair::is_quiet(const Affine& warp) {
-  Plane& moved_luma = fitting.warped;
-  moved_luma.size(soft_a.width(), soft_a.height());
-  warp_linear(soft_b, warp, moved_luma);
-  return all_within(soft_a, moved_luma, warp, soft_b, {Figures::kSoft, 1.5F, 0.06F});
+  return all_within<4>(soft_a, moved_plane(soft_b, warp, soft_a), warp, soft_b, {Figures::kSoft, 1.5F, 0.06F});
 }
 
 void Pair::soften_colour(const Tone& tone) {
-  const bool little = tone.does_little();
-  if (!little) apply_tone(tone, source, toned);
-  for (const std::size_t c : kColours) {
-    subtract(target[c], luma_a, scratch);
-    blur(scratch, 0.8, soft_target[c]);
-    subtract((little ? source : toned)[c], luma_b, scratch);
-    blur(scratch, 0.8, soft_source[c]);
-  }
+  Plane &small_luma = small_target[0], &small_channel = small_target[1];
+  const auto soften_of = [&](const Colour& from, const Plane& luma, Colour& to) {
+    halve(luma, small_luma);
+    for (const std::size_t c : kColours) {
+      halve(from[c], small_channel);
+      subtract(small_channel, small_luma, scratch);
+      blur(scratch, 0.75, to[c]);
+    }
+  };
+  soften_of(target, luma_a, soft_target);
+  soften_of(brought(tone), luma_b, soft_source);
 }
 
 bool Pair::is_quiet_in_colour(const Affine& warp) {
-  for (const std::size_t c : kColours) {
-    Plane& moved_chroma = fitting.warped;
-    moved_chroma.size(soft_target[c].width(), soft_target[c].height());
-    warp_linear(soft_source[c], warp, moved_chroma);
-    if (!all_within(soft_target[c], moved_chroma, warp, soft_source[c], {Figures::kChroma, 2.5F, 0.2F})) return false;
-  }
-  return true;
+  const Affine half = warp.rescaled(0.5, 0.5, 0.5, 0.5);
+  return std::all_of(kColours.begin(), kColours.end(), [&](std::size_t c) {
+    return all_within<2>(soft_target[c], moved_plane(soft_source[c], half, soft_target[c]), half, soft_source[c],
+                         {Figures::kChroma, 2.5F, 0.2F});
+  });
+}
+
+// What has not moved is not copied.
+const Plane& Pair::moved_plane(const Plane& from, const Affine& warp, const Plane& onto) {
+  if (warp.m == Affine().m && from.width() == onto.width() && from.height() == onto.height()) return from;
+  Plane& moved_one = fitting.warped;
+  moved_one.size(onto.width(), onto.height());
+  warp_linear(from, warp, moved_one);
+  return moved_one;
 }
 
 }  // namespace millrace::closelook

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "src/kernels/closelook/closelook_steps.h"
 
@@ -25,22 +26,11 @@ HWY_INLINE Eight held(const Eight& v, float low, float high) {
   return lesser(greater(v, Eight::all(low)), Eight::all(high));
 }
 
-// As Tone::at().
-HWY_INLINE Eight toned(const Tone& tone, const Eight& level) {
+// As Tone::at(); `rise` is what each of its pieces adds.
+HWY_INLINE Eight toned(const float* knots, const float* rise, const Eight& level) {
   const Eight place = held(level, 0, 255) * Eight::all(16.0F / 255.0F);
   const Eight knot = lesser(whole(place), Eight::all(15));
-  const Eight below = Eight::lookup(tone.knots.data(), knot), above = Eight::lookup(tone.knots.data() + 1, knot);
-  return held(below + (place - knot) * (above - below), 0, 255);
-}
-
-struct Three {
-  Eight r, g, b;
-};
-HWY_INLINE Three toned_at(const Tone& tone, const Colour& from, int y, int x) {
-  const Eight r = Eight::at(from[0].row(y) + x), g = Eight::at(from[1].row(y) + x), b = Eight::at(from[2].row(y) + x);
-  const Eight s = luma(r, g, b), saturation = Eight::all(tone.saturation);
-  return {toned(tone, s + saturation * (r - s)), toned(tone, s + saturation * (g - s)),
-          toned(tone, s + saturation * (b - s))};
+  return held(Eight::of_sixteen(knots, knot) + (place - knot) * Eight::of_sixteen(rise, knot), 0, 255);
 }
 
 void LumaOf(const Colour& from, Plane& to) {
@@ -53,22 +43,38 @@ void LumaOf(const Colour& from, Plane& to) {
 }
 
 void ApplyTone(const Tone& tone, const Colour& from, Colour& to) {
+  std::array<float, Tone::kKnots - 1> rise;
+  for (std::size_t i = 0; i < rise.size(); ++i) rise[i] = tone.knots[i + 1] - tone.knots[i];
+  const Eight saturation = Eight::all(tone.saturation);
   for (int y = 0; y < from[0].height(); ++y) {
     for (int x = 0; x < from[0].width(); x += 8) {
-      const Three now = toned_at(tone, from, y, x);
-      now.r.put(to[0].row(y) + x);
-      now.g.put(to[1].row(y) + x);
-      now.b.put(to[2].row(y) + x);
+      const Eight r = Eight::at(from[0].row(y) + x), g = Eight::at(from[1].row(y) + x),
+                  b = Eight::at(from[2].row(y) + x);
+      const Eight s = luma(r, g, b);
+      toned(tone.knots.data(), rise.data(), s + saturation * (r - s)).put(to[0].row(y) + x);
+      toned(tone.knots.data(), rise.data(), s + saturation * (g - s)).put(to[1].row(y) + x);
+      toned(tone.knots.data(), rise.data(), s + saturation * (b - s)).put(to[2].row(y) + x);
     }
   }
 }
 
-void TonedLumaOf(const Tone& tone, const Colour& from, Plane& to) {
-  for (int y = 0; y < to.height(); ++y) {
-    for (int x = 0; x < to.width(); x += 8) {
-      const Three now = toned_at(tone, from, y, x);
-      luma(now.r, now.g, now.b).put(to.row(y) + x);
-    }
+void AddMoments(const float* a, const float* b, int count, const Moments& to) {
+  const auto add = [](const Eight& value, float* sum) { (Eight::at(sum) + value).put(sum); };
+  int x = 0;
+  for (; x + 8 <= count; x += 8) {
+    const Eight one = Eight::at(a + x), other = Eight::at(b + x), d = one - other;
+    add(d * d, to.squares + x);
+    add(one, to.first + x);
+    add(one * one, to.first_squares + x);
+    add(other, to.second + x);
+    add(other * other, to.second_squares + x);
+  }
+  for (; x < count; ++x) {
+    to.squares[x] += (a[x] - b[x]) * (a[x] - b[x]);
+    to.first[x] += a[x];
+    to.first_squares[x] += a[x] * a[x];
+    to.second[x] += b[x];
+    to.second_squares[x] += b[x] * b[x];
   }
 }
 
@@ -165,7 +171,7 @@ namespace {
 
 HWY_EXPORT(LumaOf);
 HWY_EXPORT(ApplyTone);
-HWY_EXPORT(TonedLumaOf);
+HWY_EXPORT(AddMoments);
 HWY_EXPORT(AddBytes);
 HWY_EXPORT(SplitBytes);
 HWY_EXPORT(Halve);
@@ -184,9 +190,8 @@ void apply_tone(const Tone& tone, const Colour& from, Colour& to) {
   HWY_DYNAMIC_DISPATCH(ApplyTone)(tone, from, to);
 }
 
-void toned_luma_of(const Tone& tone, const Colour& from, Plane& to) {
-  to.size(from[0].width(), from[0].height());
-  HWY_DYNAMIC_DISPATCH(TonedLumaOf)(tone, from, to);
+void add_moments(const float* a, const float* b, int count, const Moments& to) {
+  HWY_DYNAMIC_DISPATCH(AddMoments)(a, b, count, to);
 }
 
 void add_bytes(const std::uint8_t* from, float weight, std::size_t count, float* to) {

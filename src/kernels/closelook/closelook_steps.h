@@ -183,7 +183,12 @@ struct Tone {
 // Both blurred; `valid` is 1 where both are seen.
 Tone fit_tone(const Colour& source, const Colour& target, const Plane& valid);
 void apply_tone(const Tone& tone, const Colour& from, Colour& to);
-void toned_luma_of(const Tone& tone, const Colour& from, Plane& to);
+
+// Adds what two rows' values say of each column.
+struct Moments {
+  float *squares, *first, *first_squares, *second, *second_squares;  // of the difference; of each
+};
+void add_moments(const float* a, const float* b, int count, const Moments& to);
 
 // One picture's luma from blurred versions of the other's; the residual is that of the direction that fits better.
 struct Sharpness {

@@ -6,7 +6,9 @@
 namespace millrace::closelook {
 namespace {
 
-constexpr int kTile = 512, kOverlap = 64;
+constexpr int kTile = 512, kOverlap = 32;
+// Of a pixel of the target, how much may lie beyond the source's edge.
+constexpr double kBeyond = 0.5;
 
 // How many tiles along a side, and where each begins.
 int tiles_of(int side) { return side <= kTile ? 1 : (side - kOverlap + kTile - kOverlap - 1) / (kTile - kOverlap); }
@@ -23,57 +25,139 @@ std::optional<Areas> areas_under(const Affine& warp, const Box& box, const Size&
   const double x = box.left + 0.5 * (w - 1), y = box.top + 0.5 * (h - 1);
   const Areas out = {
       warp.u(x, y) + 0.5 - 0.5 * w * warp.m[0], warp.v(x, y) + 0.5 - 0.5 * h * warp.m[4], warp.m[0], warp.m[4], w, h};
-  constexpr double kBeyond = 0.5;
-  if (out.left < -kBeyond || out.top < -kBeyond || out.left + w * out.across > source.width + kBeyond ||
-      out.top + h * out.down > source.height + kBeyond)
+  const double beyond_x = kBeyond * out.across, beyond_y = kBeyond * out.down;
+  if (out.left < -beyond_x || out.top < -beyond_y || out.left + w * out.across > source.width + beyond_x ||
+      out.top + h * out.down > source.height + beyond_y)
     return std::nullopt;
   return out;
 }
 
-// What is left between target and source, tiles; nothing where that is little.
-std::optional<Measured> look_at_tile(Pair& pair, const Tone& tone, Affine here, double pitch) {
-  pair.soften(tone);
-  bool coloured = false;
-  const auto quiet = [&](const Affine& at) {
-    if (!pair.is_quiet(at)) return false;
-    if (!coloured) pair.soften_colour(tone);
-    coloured = true;
-    return pair.is_quiet_in_colour(at);
-  };
-  // Most copies have not moved: what registration says is a part of a pixel.
-  constexpr double kUnmoved = 0.25;
-  const Affine unmoved = here.snapped(pair.target[0].width(), pair.target[0].height(), kUnmoved);
-  if (unmoved.is_whole_shift()) {
-    if (quiet(unmoved)) return std::nullopt;
-    // What compression or sharpening leaves is seen as such without a filter or a better place. A mark of three pixels
-    // in a copy that was softened may be lost in it.
-    if (pair.move_source(unmoved, Frames()) < kFewestPixels) return std::nullopt;
-    auto measured = pair.measure(tone, pitch == 1);
-    if (measured) measured->doubt_strokes(pitch);
-    if (measured && measured->excess <= 1) return std::nullopt;
-    pair.soften(tone);
-    coloured = false;
+// What of a region the source covers, where it is turned a little more.
+Box covered(const Affine& warp, const Box& region, const Size& source) {
+  const Affine back = warp.inverse();
+  double left = 1e9, top = 1e9, right = -1e9, bottom = -1e9;
+  for (const int x : {0, source.width}) {
+    for (const int y : {0, source.height}) {
+      const double u = back.u(x - 0.5, y - 0.5) + 0.5, v = back.v(x - 0.5, y - 0.5) + 0.5;
+      left = std::min(left, u);
+      right = std::max(right, u);
+      top = std::min(top, v);
+      bottom = std::max(bottom, v);
+    }
   }
-  if (!here.is_whole_shift() && quiet(here)) return std::nullopt;
-  here = register_luma(pair.soft_a, pair.soft_b, here, 3, pair.fitting).warp;
-  if (quiet(here)) return std::nullopt;
-  if (pair.move_source(here, Frames()) < kFewestPixels) return std::nullopt;
-  auto measured = pair.measure(tone, false);
-  if (measured) measured->doubt_strokes(pitch);
-  return measured;
+  constexpr double kWithin = 0.9 * kBeyond;
+  const auto held = [](double v, int low, int high) { return static_cast<int>(std::clamp<double>(v, low, high)); };
+  return {held(std::ceil(left - kWithin), region.left, region.right),
+          held(std::ceil(top - kWithin), region.top, region.bottom),
+          held(std::floor(right + kWithin), region.left, region.right),
+          held(std::floor(bottom + kWithin), region.top, region.bottom)};
 }
+
+// The tiles of a pair, one after the other.
+class Tiles {
+ public:
+  Tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp, const Tone& tone)
+      : pair_(pair), target_(target), source_(source), warp_(warp), tone_(tone), pitch_(pitch_of(warp)) {
+    // Most copies show the whole of the other.
+    const Affine onto = between(Affine(), size_of(target), size_of(target), size_of(target), size_of(source));
+    if (pitch_ < 1 || onto.is_whole_shift()) take_for_exact(onto);
+  }
+
+  // What is left in a box of the target; nothing where that is little.
+  std::optional<Measured> look_at(const Box& box) {
+    sample(target_, areas_of(box), pair_.target);
+    const std::optional<Areas> under = lies_under(box);
+    if (under) {
+      sample(source_, *under, pair_.source);
+      pair_.soften(tone_);
+      if (is_settled()) return std::nullopt;
+    }
+    Affine here;
+    if (!under || pitch_ == 1) {
+      here = sample_around(box);
+      pair_.soften(tone_);
+      if (quiet(here)) return std::nullopt;
+    }
+    here = register_luma(pair_.soft_a, pair_.soft_b, here, 3, pair_.fitting).warp;
+    if (!exact_ && pitch_ == 1 && find_shift(box, here)) return look_at(box);
+    if (quiet(here)) return std::nullopt;
+    if (pair_.move_source(here, Frames()) < kFewestPixels) return std::nullopt;
+    auto measured = pair_.measure(tone_, false);
+    if (measured) measured->doubt_strokes(pitch_);
+    return measured;
+  }
+
+ private:
+  // Of one pitch, as far as registration can tell.
+  static double pitch_of(const Affine& warp) {
+    constexpr double kOnePitch = 1.004;
+    return warp.scale() < kOnePitch ? 1.0 : 1 / warp.scale();
+  }
+
+  // What registration at 512 pixels says is a part of a pixel there.
+  bool take_for_exact(const Affine& guess) {
+    constexpr double kNear = 0.4;
+    const double pixel = std::max(target_.width, target_.height) / static_cast<double>(kSide) * warp_.scale();
+    if (farthest(warp_, guess, target_.width, target_.height) > kNear * pixel) return false;
+    exact_ = guess;
+    return true;
+  }
+  // By where a tile lies.
+  bool find_shift(const Box& box, const Affine& here) {
+    constexpr double kUnmoved = 0.25;
+    const Affine moved = here.snapped(box.right - box.left, box.bottom - box.top, kUnmoved);
+    return moved.is_whole_shift() &&
+           take_for_exact(then(then(shift(-box.left, -box.top), moved), shift(around_.left, around_.top)));
+  }
+
+  // Where the source's pixels lie that are brought to the box's raster by means over areas.
+  std::optional<Areas> lies_under(const Box& box) const {
+    if (exact_) return areas_under(*exact_, box, size_of(source_));
+    return pitch_ < 1 ? areas_under(warp_, box, size_of(source_)) : std::nullopt;
+  }
+
+  // The source and a little around, at the target's pitch; where the target's pixels lie in it.
+  Affine sample_around(const Box& box) {
+    around_ = box_under(warp_, box, size_of(source_));
+    sample(source_, areas_of(around_, pitch_), pair_.source);
+    const Affine to_part = then(then(shift(box.left, box.top), warp_), shift(-around_.left, -around_.top));
+    return between(to_part, size_of(pair_.target), {around_.right - around_.left, around_.bottom - around_.top},
+                   size_of(pair_.target), size_of(pair_.source));
+  }
+
+  bool quiet(const Affine& at) {
+    if (!pair_.is_quiet(at)) return false;
+    pair_.soften_colour(tone_);
+    return pair_.is_quiet_in_colour(at);
+  }
+  // Whether little is left without a better place. What compression or sharpening leaves is seen as such without a
+  // filter, too. A mark of three pixels in a copy that was softened may be lost in it.
+  bool is_settled() {
+    if (quiet(Affine())) return true;
+    auto measured = pair_.measure_unmoved(tone_, pitch_ == 1);
+    if (measured) measured->doubt_strokes(pitch_);
+    return measured && measured->excess <= 1;
+  }
+
+  Pair& pair_;
+  const Raster &target_, &source_;
+  const Affine& warp_;
+  const Tone& tone_;
+  const double pitch_;
+  std::optional<Affine> exact_;  // where the pair is known to lie without a part of a pixel
+  Box around_;
+};
 
 }  // namespace
 
 std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp,
-                                  const Tone& tone, const Box& region) {
+                                  const Tone& tone, const Box& both) {
   std::optional<Tile> worst;
+  const Box region = covered(warp, both, size_of(source));
   const int w = region.right - region.left, h = region.bottom - region.top;
   constexpr int kNarrow = 32;
   if (w < kNarrow || h < kNarrow) return worst;
-  // Of one pitch, as far as registration can tell.
-  constexpr double kOnePitch = 1.004;
-  const double pitch = warp.scale() < kOnePitch ? 1.0 : 1 / warp.scale();
+  Tiles tiles(pair, target, source, warp, tone);
   const int across = tiles_of(w), down = tiles_of(h);
   for (int tile = 0; tile < across * down; ++tile) {
     const int left = region.left + begin_of(tile % across, across, w),
@@ -81,17 +165,7 @@ std::optional<Tile> look_at_tiles(Pair& pair, const Raster& target, const Raster
     const Box box = {left, top, std::min(region.right, left + kTile), std::min(region.bottom, top + kTile)};
     const Box other = box_under(warp, box, size_of(source));
     if (other.right - other.left < kNarrow || other.bottom - other.top < kNarrow) continue;
-    sample(target, areas_of(box), pair.target);
-    Affine here;
-    if (const auto under = pitch < 1 ? areas_under(warp, box, size_of(source)) : std::nullopt) {
-      sample(source, *under, pair.source);
-    } else {
-      sample(source, areas_of(other, pitch), pair.source);
-      const Affine to_part = then(then(shift(box.left, box.top), warp), shift(-other.left, -other.top));
-      here = between(to_part, size_of(pair.target), {other.right - other.left, other.bottom - other.top},
-                     size_of(pair.target), size_of(pair.source));
-    }
-    auto measured = look_at_tile(pair, tone, here, pitch);
+    auto measured = tiles.look_at(box);
     if (!measured || (worst && measured->excess <= worst->measured.excess)) continue;
     std::array<int, 4> place = place_of(measured->figures.excess);
     for (std::size_t i = 0; i < 4; ++i) place[i] += i % 2 == 0 ? box.left : box.top;
