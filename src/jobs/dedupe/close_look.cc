@@ -6,7 +6,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever closelook::compare() may judge the same pictures differently.
-constexpr std::uint32_t kVersion = 10;
+constexpr std::uint32_t kVersion = 11;
 
 // What the catalogue keeps of a look.
 struct Kept {

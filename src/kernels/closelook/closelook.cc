@@ -31,6 +31,15 @@ std::array<float, 4> shares_of(const std::array<int, 4>& box, const Affine& warp
 struct Exposure {
   double tone = 0, gain = 1, rest = 0;
 };
+// What is left of a pair where a warp brings it together.
+struct Fitted {
+  Affine warp;
+  Tone tone;
+  Measured measured;
+  Exposure exposure;
+
+  float excess() const { return std::max(measured.excess, measured.drifted()); }
+};
 Exposure exposure_of(const Tone& tone, const Plane& source_luma, const Plane& valid) {
   std::array<double, 256> histogram{};
   double count = 0;
@@ -150,38 +159,53 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   p.shrink_both();
   if (std::max(p.target[0].width(), p.target[0].height()) > 300) warp = p.register_at_half(warp);
   const Frames frames(p.target, p.source, warp);
-  auto tone = p.find_tone(warp, frames);
+  const auto tone = p.find_tone(warp, frames);
   if (!tone) return out;
-  const Affine nearer = p.register_toned(warp, *tone);
-  // Found at half the size, a tone does not change with less than this.
-  constexpr double kMoved = 0.25;
-  if (farthest(warp, nearer, p.target[0].width(), p.target[0].height()) > kMoved) tone = p.find_tone(nearer, frames);
-  warp = nearer;
-  const bool quiet = p.is_quiet(warp);
-  if (!tone || p.move_source(warp, frames) < kFewestPixels) return out;
-  auto found = p.measure(*tone, quiet);
+  const bool finest = std::max(a->raster.width, a->raster.height) <= kSide;  // nothing finer will be looked at
+  const auto fit_at = [&](const Affine& at) -> std::optional<Fitted> {
+    // Found at half the size, a tone does not change with less than this.
+    constexpr double kMoved = 0.25;
+    const bool elsewhere = farthest(warp, at, p.target[0].width(), p.target[0].height()) > kMoved;
+    const auto tone_there = elsewhere ? p.find_tone(at, frames) : tone;
+    const bool quiet = p.is_quiet(at);
+    if (!tone_there || p.move_source(at, frames) < kFewestPixels) return std::nullopt;
+    auto measured = p.measure(*tone_there, quiet);
+    if (!measured) return std::nullopt;
+    if (finest) measured->doubt_strokes(pitch);
+    luma_of(p.moved, p.scratch);
+    return Fitted{at, *tone_there, std::move(*measured), exposure_of(*tone_there, p.scratch, p.inner)};
+  };
+  auto found = fit_at(p.register_toned(warp, *tone));
   if (!found) return out;
-  // Nothing finer will be looked at.
-  if (std::max(a->raster.width, a->raster.height) <= kSide) found->doubt_strokes(pitch);
+  // Most copies show the whole of the other. Beside sharpened strokes that says it better than registration.
+  constexpr double kNear = 1.5;
+  constexpr float kHopeless = 4;
+  const Affine onto = onto_whole(size_of(p.target), size_of(p.source));
+  if (found->excess() > 1 && found->excess() <= kHopeless &&
+      farthest(found->warp, onto, p.target[0].width(), p.target[0].height()) <= kNear) {
+    auto again = fit_at(onto);
+    if (again && again->excess() <= 1) found = std::move(again);
+  }
+  warp = found->warp;
+  const Measured& measured = found->measured;
+  const Exposure& exposure = found->exposure;
 
   const double alone_a =
       share_alone(warp, p.target[0], p.source[0], [&](int x, int y) { return frames.plain_in_target(x, y); });
   const double alone_b =
       share_alone(warp.inverse(), p.source[0], p.target[0], [&](int x, int y) { return frames.plain_in_source(x, y); });
-  luma_of(p.moved, p.scratch);
   const Size fitted = size_of(p.target), fitted_source = size_of(p.source);  // what is looked at later uses them up
-  const Exposure exposure = exposure_of(*tone, p.scratch, p.inner);
-  const Figures& figures = found->figures;
+  const Figures& figures = measured.figures;
   out.soft = figures.soft;
   out.plain = figures.plain;
   out.chroma = figures.chroma;
   out.shift = figures.shift;
   out.drift = figures.drift;
   out.spread = figures.spread;
-  out.correlation = static_cast<float>(found->correlation);
+  out.correlation = static_cast<float>(measured.correlation);
   out.tone = static_cast<float>(exposure.tone);
   out.gain = static_cast<float>(exposure.gain);
-  out.sharpness = static_cast<float>(found->sharpness);
+  out.sharpness = static_cast<float>(measured.sharpness);
   out.first_alone = static_cast<float>(swapped ? alone_b : alone_a);
   out.second_alone = static_cast<float>(swapped ? alone_a : alone_b);
   const auto place = [&](const std::array<int, 4>& box, const Affine& at, const Size& target, const Size& source) {
@@ -191,16 +215,12 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   };
 
   constexpr std::size_t kFewestWindows = 150;
-  // True copies drift by 0.12 at most, those that are not clean by 0.29; views from a hand's breadth apart by 0.2 and
-  // more, and by 0.34 where that is taken for a filter.
-  constexpr float kDrift = 0.16F, kDriftFiltered = 0.32F;
   constexpr float kSpread = 0.25F, kAlike = 0.5F, kCorrelated = 0.93F, kAlone = 0.004F, kAloneFramed = 0.015F;
   constexpr double kGain = 1.14, kOnlyGain = 0.4, kTone = 33;
-  const float moved = out.drift / (found->clean ? kDrift : kDriftFiltered);
-  out.excess = std::max(found->excess, moved);
+  out.excess = found->excess();
   if (figures.windows < kFewestWindows) return out;
   // Another view of the scene: everything has moved a little, each by its distance.
-  if (moved > 1 && found->excess <= 1) return out;
+  if (out.excess > 1 && measured.excess <= 1) return out;
   if (out.excess > 1) {
     if (out.spread >= kSpread || out.correlation <= kAlike) return out;
     out.kind = Kind::altered;
@@ -227,7 +247,7 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   if (out.kind == Kind::same && std::max(a->raster.width, a->raster.height) > kSide) {
     const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
     const Box region = frames.any ? frames.shared(warp, fitted, size_of(a->raster)) : whole(size_of(a->raster));
-    const auto tile = look_at_tiles(p, a->raster, b->raster, at, *tone, region);
+    const auto tile = look_at_tiles(p, a->raster, b->raster, at, found->tone, region);
     if (tile && tile->measured.excess > 1) {
       out.kind = Kind::altered;
       out.contained = Contained::neither;

@@ -67,6 +67,8 @@ double effect_of(const Plane& before, const Plane& after, const Plane& soft, con
 
 }  // namespace
 
+Affine onto_whole(const Size& from, const Size& to) { return box_to_box(whole(from), whole(to)); }
+
 Affine between(const Affine& warp, const Size& from, const Size& to, const Size& new_from, const Size& new_to) {
   const auto times = [](int now, int before) { return static_cast<double>(now) / before; };
   return warp.rescaled(times(new_from.width, from.width), times(new_from.height, from.height),

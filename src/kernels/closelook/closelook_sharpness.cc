@@ -44,9 +44,9 @@ HWY_INLINE Eight filtered(const FilterRow& row, int x) {
          Eight::all(row.weights[4]);
 }
 
-// What the weights make of a row.
+// What the weights make of a row. Beside a stroke they go beyond black and white, where a picture ends.
 void Filter(const FilterRow& row, float* out) {
-  for (int x = 0; x < row.width; x += 8) filtered(row, x).put(out + x);
+  for (int x = 0; x < row.width; x += 8) lesser(greater(filtered(row, x), Eight::all(0)), Eight::all(255)).put(out + x);
 }
 
 // The sizes of what the weights leave, in sixteenths of a level: whole numbers up to `most`.

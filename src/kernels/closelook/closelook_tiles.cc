@@ -59,7 +59,7 @@ class Tiles {
   Tiles(Pair& pair, const Raster& target, const Raster& source, const Affine& warp, const Tone& tone)
       : pair_(pair), target_(target), source_(source), warp_(warp), tone_(tone), pitch_(pitch_of(warp)) {
     // Most copies show the whole of the other.
-    const Affine onto = between(Affine(), size_of(target), size_of(target), size_of(target), size_of(source));
+    const Affine onto = onto_whole(size_of(target), size_of(source));
     if (pitch_ < 1 || onto.is_whole_shift()) take_for_exact(onto);
   }
 
