@@ -181,7 +181,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
   for (const Unreadable& file : result.library.unreadable) header.unreadable.push_back({file.path, file.reason});
   header.rule = options.verify
                     ? fmt::format("Candidates by {}, each verified on its pixels{}. Kept: {}.", result.rule.text,
-                                  options.look == "close" ? "; what is suggested, at 512 of them" : "", options.keep)
+                                  options.look == "close" ? "; what is suggested, looked at closely" : "", options.keep)
                     : fmt::format("Linked by {} alone. Kept: {}.", result.rule.text, options.keep);
   DuplicatesPage page(output, header);
   for (const auto* list : {&result.groups, &result.related}) {

@@ -29,7 +29,7 @@ struct Result {
   std::vector<Group> related;  // verified pairs that fall between groups
   Rule rule;
   std::uint64_t looked_at = 0;       // pairs compared in this run, by their thumbnails
-  std::uint64_t looked_closely = 0;  // and at 512 pixels
+  std::uint64_t looked_closely = 0;  // pairs, by more of their pixels
   std::uint64_t not_looked = 0;      // pictures of which nothing is suggested since they could not be looked at
   std::uint64_t reclaimable = 0;
   double seconds = 0;
