@@ -34,6 +34,7 @@ else()
   pkg_check_modules(VIPS REQUIRED IMPORTED_TARGET vips)
   pkg_check_modules(RAW REQUIRED IMPORTED_TARGET libraw)
   pkg_check_modules(PIXBUF REQUIRED IMPORTED_TARGET gdk-pixbuf-2.0)
+  pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
   find_package(GIF REQUIRED)
 
   target_link_libraries(millrace_text_deps INTERFACE fmt::fmt spdlog::spdlog yaml-cpp nlohmann_json::nlohmann_json)

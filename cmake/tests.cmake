@@ -49,6 +49,14 @@ if(NOT MILLRACE_KERNELS_ONLY)
   set_target_properties(page_sample PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 endif()
 
+# What src/io/process/walls_test.cc starts as a helper.
+if(NOT MILLRACE_KERNELS_ONLY)
+  add_executable(walled ${CMAKE_SOURCE_DIR}/tests/support/walled.cc)
+  target_link_libraries(walled PRIVATE millrace_walls)
+  add_dependencies(io_tests walled)
+  target_compile_definitions(io_tests PRIVATE MILLRACE_WALLED="$<TARGET_FILE:walled>")
+endif()
+
 # What tools/tsan.sh must see caught.
 if(NOT MILLRACE_KERNELS_ONLY)
   add_executable(planted_race EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/support/planted_race.cc)

@@ -1,6 +1,7 @@
 #include "src/io/image/helper_client.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -208,8 +209,10 @@ void stop_helpers() {
 
 Outcome<Decoded> decode_in_helper(FileReader& file, ImageFormat format, const DecodeOptions& options, RowSink& sink) {
   const std::string subject = printable(file.path());
-  // The caller has looked at the file's head and hashes it at the end, so the helper gets a descriptor of its own.
-  const int fd = ::open(file.path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  // The caller has looked at the file's head and hashes it at the end, so the helper gets a descriptor of its own: of
+  // the very file that was opened, whatever its name stands for by now.
+  const int fd =
+      ::open(fmt::format("/proc/self/fd/{}", file.descriptor()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_error("cannot be opened", subject, errno);
   auto helper = helper_with({static_cast<std::uint32_t>(format), options.shortest_side, memory_limit.load()}, fd);
   ::close(fd);  // the helper has its own

@@ -47,7 +47,7 @@ bool read_all(int fd, std::string& text) {
 
 }  // namespace
 
-Outcome<std::vector<HelperLibrary>> helper_libraries(const std::string& program) {
+Outcome<HelperAnswer> ask_helper(const std::string& program) {
   const std::string subject = printable(program);
   if (::access(program.c_str(), X_OK) != 0) {
     return Error{ErrorCode::unavailable, "the decoding helper is not there", subject,
@@ -79,13 +79,17 @@ Outcome<std::vector<HelperLibrary>> helper_libraries(const std::string& program)
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
 
-  std::vector<HelperLibrary> libraries;
+  HelperAnswer answer;
   std::string complaint;
   for (const std::string& line : split(text, '\n')) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_object() && json.contains("library")) {
+    if (json.is_object()) {
       try {
-        libraries.push_back({json.at("library"), json.at("version"), json.at("reads")});
+        if (json.contains("wall")) {
+          answer.walls.push_back({json.at("wall"), json.at("stands"), json.at("how")});
+        } else {
+          answer.libraries.push_back({json.at("library"), json.at("version"), json.at("reads")});
+        }
       } catch (const nlohmann::json::exception&) {
         complaint = line;
       }
@@ -100,12 +104,12 @@ Outcome<std::vector<HelperLibrary>> helper_libraries(const std::string& program)
                  fmt::format("the decoding helper crashed ({}){}", strsignal(WTERMSIG(status)), said), subject,
                  kPackages};
   }
-  if (WEXITSTATUS(status) != 0 || libraries.empty()) {
+  if (WEXITSTATUS(status) != 0 || answer.libraries.empty()) {
     return Error{ErrorCode::crashed,
                  fmt::format("the decoding helper stopped with exit code {}{}", WEXITSTATUS(status), said), subject,
                  kPackages};
   }
-  return libraries;
+  return answer;
 }
 
 }  // namespace millrace

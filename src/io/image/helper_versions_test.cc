@@ -34,15 +34,21 @@ class FakeHelper {
 };
 
 TEST(HelperVersions, TheRealOneAnswers) {
-  const auto libraries = helper_libraries(helper_program());
+  const auto libraries = ask_helper(helper_program());
   ASSERT_TRUE(libraries.ok()) << libraries.error().message();
-  ASSERT_EQ(libraries.value().size(), 4U);
-  for (const HelperLibrary& library : libraries.value())
+  ASSERT_EQ(libraries.value().libraries.size(), 4U);
+  for (const HelperLibrary& library : libraries.value().libraries)
     EXPECT_THAT(library.version, testing::MatchesRegex("[0-9]+\\.[0-9.]+"));
+  std::vector<std::string> walls;
+  for (const HelperWall& wall : libraries.value().walls) {
+    walls.push_back(wall.name);
+    EXPECT_FALSE(wall.how.empty()) << wall.name;
+  }
+  EXPECT_THAT(walls, testing::ElementsAre("privileges", "memory", "limits", "files", "calls"));
 }
 
 TEST(HelperVersions, MissingIsUnavailableWithARemedy) {
-  const auto libraries = helper_libraries("/nowhere/millrace-decoder");
+  const auto libraries = ask_helper("/nowhere/millrace-decoder");
   ASSERT_FALSE(libraries.ok());
   EXPECT_EQ(libraries.error().code, ErrorCode::unavailable);
   EXPECT_THAT(libraries.error().message(), HasSubstr("/nowhere/millrace-decoder"));
@@ -51,7 +57,7 @@ TEST(HelperVersions, MissingIsUnavailableWithARemedy) {
 
 TEST(HelperVersions, DeathIsToldWithItsLastWords) {
   const FakeHelper killed("echo 'last words' >&2\nkill -SEGV $$\n");
-  const auto crashed = helper_libraries(killed.path());
+  const auto crashed = ask_helper(killed.path());
   ASSERT_FALSE(crashed.ok());
   EXPECT_EQ(crashed.error().code, ErrorCode::crashed);
   EXPECT_THAT(crashed.error().what, HasSubstr("Segmentation fault"));
@@ -60,24 +66,24 @@ TEST(HelperVersions, DeathIsToldWithItsLastWords) {
 
   // How a program ends whose library is missing.
   const FakeHelper unlinked("echo 'error while loading shared libraries: libvips.so.42' >&2\nexit 127\n");
-  const auto missing = helper_libraries(unlinked.path());
+  const auto missing = ask_helper(unlinked.path());
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().what, HasSubstr("exit code 127: error while loading shared libraries: libvips.so.42"));
 }
 
 TEST(HelperVersions, NonsenseIsNotBelieved) {
-  EXPECT_FALSE(helper_libraries(FakeHelper("echo '{\"library\": 3}'\n").path()).ok());
-  EXPECT_FALSE(helper_libraries(FakeHelper("echo '[]'\n").path()).ok());
-  EXPECT_FALSE(helper_libraries(FakeHelper("exit 0\n").path()).ok());
-  EXPECT_FALSE(helper_libraries(FakeHelper("yes\n").path()).ok());  // endless
+  EXPECT_FALSE(ask_helper(FakeHelper("echo '{\"library\": 3}'\n").path()).ok());
+  EXPECT_FALSE(ask_helper(FakeHelper("echo '[]'\n").path()).ok());
+  EXPECT_FALSE(ask_helper(FakeHelper("exit 0\n").path()).ok());
+  EXPECT_FALSE(ask_helper(FakeHelper("yes\n").path()).ok());  // endless
   // A warning between the lines does no harm.
   const FakeHelper chatty(
       "echo warning\necho '{\"library\":\"libvips\",\"version\":\"8\",\"reads\":[\"WebP\"]}'\necho "
       "warning >&2\n");
-  const auto libraries = helper_libraries(chatty.path());
+  const auto libraries = ask_helper(chatty.path());
   ASSERT_TRUE(libraries.ok());
-  ASSERT_EQ(libraries.value().size(), 1U);
-  EXPECT_THAT(libraries.value()[0].reads, testing::ElementsAre("WebP"));
+  ASSERT_EQ(libraries.value().libraries.size(), 1U);
+  EXPECT_THAT(libraries.value().libraries[0].reads, testing::ElementsAre("WebP"));
 }
 
 }  // namespace

@@ -8,9 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "src/io/process/socket_bytes.h"
@@ -18,6 +21,24 @@
 extern char** environ;
 
 namespace millrace {
+namespace {
+
+// Where libraries are found and how they are watched; what a person keeps in the environment is no helper's.
+std::vector<char*> helper_environment() {
+  constexpr std::array kPassed = {
+      "LD_LIBRARY_PATH=", "HDF5_PLUGIN_PATH=", "HDF5_USE_FILE_LOCKING=", "VIPSHOME=",    "GDK_PIXBUF_MODULE_FILE=",
+      "ASAN_OPTIONS=",    "UBSAN_OPTIONS=",    "TSAN_OPTIONS=",          "LSAN_OPTIONS="};
+  std::vector<char*> out;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view entry = *at;
+    if (std::any_of(kPassed.begin(), kPassed.end(), [&](const char* name) { return entry.starts_with(name); }))
+      out.push_back(*at);
+  }
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
 
 std::string beside_program(const std::string& name) {
   char self[4096];
@@ -37,13 +58,21 @@ std::unique_ptr<Child> Child::start(const std::string& program, std::span<const 
   ::close(pair[1]);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  // Nothing else of the program's is open in a helper, and it has no terminal.
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   for (std::size_t i = 0; i < high.size(); ++i) {
     posix_spawn_file_actions_adddup2(&actions, high[i], kHelperSocket + static_cast<int>(i));
   }
+  posix_spawn_file_actions_addclosefrom_np(&actions, kHelperSocket + static_cast<int>(high.size()));
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  std::vector<char*> environment = helper_environment();
   std::string path = program;
   char* arguments[] = {path.data(), nullptr};
   pid_t pid = -1;
-  if (::posix_spawn(&pid, path.c_str(), &actions, nullptr, arguments, environ) == 0) child->pid_ = pid;
+  if (::posix_spawn(&pid, path.c_str(), &actions, &attributes, arguments, environment.data()) == 0) child->pid_ = pid;
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   for (const int fd : high) {
     if (fd >= 0) ::close(fd);

@@ -27,7 +27,12 @@ inline void begin_helping() {
   if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
     ::dup2(nowhere, STDOUT_FILENO);
     ::dup2(nowhere, STDERR_FILENO);
+    ::close(nowhere);
   }
+}
+
+// What ends it with the program: the first thread of its own, so behind its walls.
+inline void end_with_program() {
   // A library may be at work for minutes when the program dies; its death closes the socket. (PR_SET_PDEATHSIG would
   // not do: it speaks of the thread that started the helper, not of the program.)
   std::thread([] {
@@ -39,14 +44,16 @@ inline void begin_helping() {
 }
 
 // Bounds what is written to, not address space: libraries and the stacks of threads take gigabytes of that. 0: no
-// limit. The program may allow more later.
-inline void limit_memory(std::uint64_t bytes) {
+// limit. `for_good`: the program will not allow more later.
+inline void limit_memory(std::uint64_t bytes, bool for_good) {
 #ifdef MILLRACE_SANITIZED
   (void)bytes;
+  (void)for_good;
 #else
   rlimit bound{};
   if (bytes == 0 || ::getrlimit(RLIMIT_DATA, &bound) != 0) return;
   bound.rlim_cur = std::min<rlim_t>(bytes, bound.rlim_max);
+  if (for_good) bound.rlim_max = bound.rlim_cur;
   ::setrlimit(RLIMIT_DATA, &bound);
 #endif
 }

@@ -87,7 +87,7 @@ bool Findings::passed() const {
   return std::all_of(self_test.begin(), self_test.end(), [](const SelfTestResult& r) { return r.passed(); });
 }
 
-std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>& helper) {
+std::vector<FormatSupport> formats_of(const Outcome<HelperAnswer>& helper) {
   std::vector<FormatSupport> formats = {
       {"JPEG", true, true, jpeg_library(), ""},
       {"PNG", true, true, png_library(), ""},
@@ -98,7 +98,7 @@ std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>&
       support.by = "the decoding helper does not work";
       support.remedy = helper.error().remedy;
     } else {
-      for (const HelperLibrary& library : helper.value()) {
+      for (const HelperLibrary& library : helper.value().libraries) {
         if (std::find(library.reads.begin(), library.reads.end(), support.name) == library.reads.end()) continue;
         support.reads = true;
         support.by = fmt::format("{} {}, in the helper", library.name, library.version);
@@ -130,10 +130,11 @@ Findings examine(const std::string& program_version, const std::string& helper, 
   findings.cuda = find_cuda_driver();
   findings.nvidia_on_bus = nvidia_on_bus(root);
   findings.libraries = own_libraries();
-  const auto answer = helper_libraries(helper);
+  const auto answer = ask_helper(helper);
   findings.formats = formats_of(answer);
   if (answer) {
-    for (const HelperLibrary& library : answer.value()) {
+    findings.walls = answer.value().walls;
+    for (const HelperLibrary& library : answer.value().libraries) {
       findings.libraries.push_back({library.name, library.version, "decodes in the helper"});
     }
   } else {

@@ -104,6 +104,9 @@ std::string text_of(const Findings& f) {
     page.line(format.name, fmt::format("{:<14} {}", what, format.by));
   }
   if (!f.helper.empty()) page.line("helper", f.helper);
+  if (!f.walls.empty()) page.heading("Walls around the decoding helper");
+  for (const HelperWall& wall : f.walls)
+    page.line(wall.name, fmt::format("{:<14} {}", wall.stands ? "stands" : "MISSING", wall.how));
   page.heading("Libraries");
   for (const Library& library : f.libraries)
     page.line(library.name, fmt::format("{:<14} {}", library.version, library.use));
@@ -139,6 +142,9 @@ nlohmann::ordered_json json_of(const Findings& f) {
                      {"expected", r.expected},
                      {"got", text(r.got)}});
   }
+  Json walls = Json::array();
+  for (const HelperWall& w : f.walls)
+    walls.push_back({{"name", text(w.name)}, {"stands", w.stands}, {"how", text(w.how)}});
   Json remedies = Json::array();
   for (const std::string& remedy : f.remedies) remedies.push_back(text(remedy));
   return Json{
@@ -162,7 +168,7 @@ nlohmann::ordered_json json_of(const Findings& f) {
         {"automatic", automatic_memory(f.machine).count}}},
       {"cuda", {{"version", f.cuda.version}, {"devices", devices}, {"reason", text(f.cuda.reason)}, {"used", false}}},
       {"opencl", {{"devices", Json::array()}, {"reason", kNoOpenCl}}},
-      {"helper", {{"works", f.helper.empty()}, {"reason", text(f.helper)}}},
+      {"helper", {{"works", f.helper.empty()}, {"reason", text(f.helper)}, {"walls", walls}}},
       {"formats", formats},
       {"libraries", libraries},
       {"self_test", {{"passed", f.passed()}, {"steps", tests}}},

@@ -41,6 +41,7 @@ struct Findings {
   std::vector<Library> libraries;
   std::vector<FormatSupport> formats;
   std::string helper;  // empty when the helper answered; else what is wrong with it
+  std::vector<HelperWall> walls;
   std::vector<SelfTestResult> self_test;
   std::vector<std::string> remedies;  // what a person can do, most useful first
 
@@ -51,7 +52,7 @@ struct Findings {
 Findings examine(const std::string& program_version, const std::string& helper, const std::string& root = "");
 
 // The formats, from what the helper said; apart so that it can be tested on invented answers.
-std::vector<FormatSupport> formats_of(const Outcome<std::vector<HelperLibrary>>& helper);
+std::vector<FormatSupport> formats_of(const Outcome<HelperAnswer>& helper);
 
 std::string text_of(const Findings& findings);
 nlohmann::ordered_json json_of(const Findings& findings);

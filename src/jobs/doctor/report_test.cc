@@ -22,7 +22,7 @@ const FormatSupport& find(const std::vector<FormatSupport>& formats, const std::
 
 TEST(Doctor, FormatsFollowTheHelper) {
   const auto formats =
-      formats_of(std::vector<HelperLibrary>{{"libvips", "8.14.1", {"WebP", "TIFF"}}, {"giflib", "5.2.1", {"GIF"}}});
+      formats_of(HelperAnswer{{{"libvips", "8.14.1", {"WebP", "TIFF"}}, {"giflib", "5.2.1", {"GIF"}}}, {}});
   EXPECT_TRUE(find(formats, "JPEG").reads);
   EXPECT_TRUE(find(formats, "JPEG").writes);
   EXPECT_TRUE(find(formats, "WebP").reads);
@@ -60,6 +60,7 @@ TEST(Doctor, ThisMachine) {
   EXPECT_EQ(json.at("cpu").at("level"), name_of(current_cpu_level()));
   EXPECT_EQ(json.at("self_test").at("passed"), true);
   EXPECT_EQ(json.at("helper").at("works"), true);
+  EXPECT_EQ(json.at("helper").at("walls").size(), 5U);
 }
 
 TEST(Doctor, AMissingHelperIsSaidWithItsRemedy) {
@@ -69,6 +70,14 @@ TEST(Doctor, AMissingHelperIsSaidWithItsRemedy) {
   EXPECT_THAT(text, HasSubstr("/nowhere/millrace-decoder: the decoding helper is not there"));
   EXPECT_THAT(text, HasSubstr("HEIF           NOT READ"));
   EXPECT_THAT(text, HasSubstr("- build the target millrace-decoder"));
+}
+
+TEST(Doctor, AWallThatAKernelLacksIsNamedAndNoFailure) {
+  Findings findings;
+  findings.walls = {{"files", false, "this kernel has no Landlock"}, {"calls", true, "seccomp"}};
+  EXPECT_TRUE(findings.passed());
+  EXPECT_THAT(text_of(findings), HasSubstr("files          MISSING        this kernel has no Landlock"));
+  EXPECT_EQ(json_of(findings).at("helper").at("walls").at(1).at("stands"), true);
 }
 
 TEST(Doctor, AWrongAnswerNamesLevelAndOperation) {

@@ -25,6 +25,14 @@ bool read_sides(int fd, std::int64_t& width, std::int64_t& height) {
 
 }  // namespace
 
+// gdk-pixbuf opens its loaders when they are asked for.
+void load_bmp() {
+  if (GdkPixbufLoader* loader = gdk_pixbuf_loader_new_with_type("bmp", nullptr)) {
+    gdk_pixbuf_loader_close(loader, nullptr);
+    g_object_unref(loader);
+  }
+}
+
 void decode_bmp(const Job& job, Channel& channel) {
   std::int64_t width = 0, height = 0;
   if (!read_sides(job.fd, width, height))

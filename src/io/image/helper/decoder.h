@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/io/image/helper/protocol.h"
+#include "src/io/process/helper/walls.h"
 
 namespace millrace::helper {
 
@@ -42,6 +43,11 @@ struct Job {
   int shortest_side;
 };
 
+// All that these would open files for later: behind its walls a helper opens none.
+void load_decoders();
+void load_vips();
+void load_bmp();
+
 void decode_with_vips(const Job& job, Channel& channel);
 void decode_gif(const Job& job, Channel& channel);
 void decode_bmp(const Job& job, Channel& channel);
@@ -49,6 +55,8 @@ void decode_raw(const Job& job, Channel& channel);
 
 // One line of JSON a library: its name, its version, and the formats that it reads here. For `--versions`.
 void print_versions();
+// One line of JSON a wall, likewise.
+void print_wall(const Wall& wall);
 
 // Gives a whole picture that lies in memory, strip by strip. False when the rest is not wanted.
 bool send_plane(Channel& channel, const std::uint8_t* pixels, std::size_t stride, int width, int height, int channels,

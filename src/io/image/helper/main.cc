@@ -11,6 +11,7 @@
 #include "src/base/error.h"
 #include "src/io/image/helper/decoder.h"
 #include "src/io/image/picture.h"
+#include "src/io/process/helper/walls.h"
 #include "src/io/process/helper_side.h"
 #include "src/io/process/socket_bytes.h"
 
@@ -119,13 +120,23 @@ bool send_plane(Channel& channel, const std::uint8_t* pixels, std::size_t stride
 
 }  // namespace millrace::helper
 
+void millrace::helper::load_decoders() {
+  load_vips();
+  load_bmp();
+}
+
 int main(int argc, char** argv) {
   using namespace millrace;
   if (argc == 2 && std::strcmp(argv[1], "--versions") == 0) {
     helper::print_versions();
+    helper::load_decoders();
+    for (const Wall& wall : put_up_walls(Needs::descriptors)) helper::print_wall(wall);
     return 0;
   }
   begin_helping();
+  helper::load_decoders();
+  put_up_walls(Needs::descriptors);
+  end_with_program();
   void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
   if (shared == MAP_FAILED) return 1;
   helper::Channel channel(static_cast<std::uint8_t*>(shared));
@@ -133,7 +144,7 @@ int main(int argc, char** argv) {
   int fd = -1;
   bool limited = false;
   while (helper::receive(request, fd)) {
-    if (!limited) limit_memory(request.memory_limit);
+    if (!limited) limit_memory(request.memory_limit, true);
     limited = true;
     const helper::Job job{fd, static_cast<int>(request.format), request.shortest_side};
     switch (static_cast<ImageFormat>(request.format)) {

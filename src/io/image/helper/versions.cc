@@ -58,4 +58,8 @@ void print_versions() {
   print_library("gdk-pixbuf", gdk_pixbuf_version, pixbuf_reads);
 }
 
+void print_wall(const Wall& wall) {
+  fmt::print("{{\"wall\":\"{}\",\"stands\":{},\"how\":\"{}\"}}\n", wall.name, wall.stands, wall.how);
+}
+
 }  // namespace millrace::helper

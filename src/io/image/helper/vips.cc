@@ -23,18 +23,6 @@ struct Unref {
 template <typename T>
 using Ref = std::unique_ptr<T, Unref>;
 
-void start_vips() {
-  static const bool started = [] {
-    if (VIPS_INIT("millrace-decoder") != 0) return false;
-    // ImageMagick's coders are too many to trust; what it alone can read is decoded by other libraries here.
-    vips_operation_block_set("VipsForeignLoadMagick", TRUE);
-    vips_concurrency_set(1);
-    vips_cache_set_max(0);
-    return true;
-  }();
-  if (!started) std::_Exit(1);
-}
-
 std::string take_error() {
   std::string text = vips_error_buffer();
   vips_error_clear();
@@ -201,7 +189,6 @@ std::uint64_t memory_of(const Job& job, std::uint64_t width, std::uint64_t heigh
 }  // namespace
 
 void decode_with_vips(const Job& job, Channel& channel) {
-  start_vips();
   const auto bad = [&] { fail_with(channel, take_error()); };
   if (static_cast<ImageFormat>(job.format) == ImageFormat::webp) {
     // Its loader makes room for the whole picture when it opens the file.
@@ -316,6 +303,14 @@ void decode_with_vips(const Job& job, Channel& channel) {
     y += count;
   }
   channel.end(damaged, why, hides);
+}
+
+void load_vips() {
+  if (VIPS_INIT("millrace-decoder") != 0) std::_Exit(1);
+  // ImageMagick's coders are too many to trust; what it alone can read is decoded by other libraries here.
+  vips_operation_block_set("VipsForeignLoadMagick", TRUE);
+  vips_concurrency_set(1);
+  vips_cache_set_max(0);
 }
 
 }  // namespace millrace::helper

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "src/io/process/helper/walls.h"
 #include "src/io/process/helper_side.h"
 #include "src/io/process/socket_bytes.h"
 #include "src/io/store/helper/dataset.h"
@@ -84,7 +85,7 @@ bool serve(Open& open, Said& said) {
   if (!receive_bytes(kHelperSocket, path.data(), path.size()) ||
       !receive_bytes(kHelperSocket, name.data(), name.size()))
     return false;
-  limit_memory(request.memory_limit);
+  limit_memory(request.memory_limit, false);
   const auto failed = [&](ErrorCode code, const std::string& what, const std::string& remedy) {
     said = {};
     said.answer.error_code = static_cast<std::uint32_t>(code);
@@ -115,6 +116,9 @@ int main() {
   millrace::begin_helping();
   // Some file systems have no locks; others' files are only read.
   ::setenv("HDF5_USE_FILE_LOCKING", "BEST_EFFORT", 0);
+  // Files are opened by name, and their filters may be plugins.
+  millrace::put_up_walls(millrace::Needs::files);
+  millrace::end_with_program();
   helper::Open open;
   helper::Said said;
   while (helper::serve(open, said)) {

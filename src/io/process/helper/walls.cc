@@ -1,0 +1,230 @@
+#include "src/io/process/helper/walls.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#ifndef MILLRACE_SANITIZED
+#include <seccomp.h>
+
+#include <memory>
+#endif
+
+namespace millrace {
+namespace {
+
+std::string reason() { return std::strerror(errno); }
+
+// Root is root by its number, too: its files are open to it. Where the number cannot be given up (a namespace of users
+// without nobody), the other walls stand. One that opens files for root goes on reading what root may.
+Wall drop_privileges(Needs needs) {
+  const bool root = ::geteuid() == 0, reads = root && needs == Needs::files;
+  Wall out{"privileges", true, reads ? "to read files, no new ones" : "no capabilities, no new ones"};
+  if (root && !reads) {
+    constexpr uid_t kNobody = 65534;
+    const bool nobody = ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+                        ::setresuid(kNobody, kNobody, kNobody) == 0;
+    out.how += nobody ? ", nobody's" : ", but root's number";
+  }
+  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
+    ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3] = {}, left[_LINUX_CAPABILITY_U32S_3] = {};
+  if (reads && ::syscall(SYS_capget, &header, had) == 0)
+    left[0].effective = left[0].permitted = had[0].permitted & (1U << CAP_DAC_READ_SEARCH);
+  if (::syscall(SYS_capset, &header, left) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    out.stands = false;
+    out.how = reason();
+  }
+  return out;
+}
+
+Wall forbid_looking_in() {
+  const bool stands = ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
+  return {"memory", stands, stands ? "no other process looks into it" : reason()};
+}
+
+// Shared memory is written through its mapping: nothing that has a size on disk.
+Wall set_limits() {
+  Wall out{"limits", true, "no core file, no file written, 64 descriptors"};
+  for (const auto& [what, most] : {std::pair(RLIMIT_CORE, 0), {RLIMIT_FSIZE, 0}, {RLIMIT_NOFILE, 64}}) {
+    const auto bound = static_cast<rlim_t>(most);
+    const rlimit hard{bound, bound};
+    if (::setrlimit(what, &hard) == 0) continue;
+    out.stands = false;
+    out.how = reason();
+  }
+  return out;
+}
+
+// As the kernel's Landlock has it; the headers of one release know less than the kernel of the next.
+struct Ruleset {
+  std::uint64_t files, network, scopes;
+};
+constexpr long kCreateRuleset = 444, kRestrictSelf = 446;  // the same on every architecture
+
+// A ruleset without rules: all that it handles is refused.
+Wall close_files(Needs needs) {
+  const long version = ::syscall(kCreateRuleset, nullptr, 0, 1);
+  if (version < 1) return {"files", false, "this kernel has no Landlock: " + reason()};
+  // 13 rights at first; then to link between folders, to truncate, to control devices.
+  const int rights = version >= 5 ? 16 : version >= 3 ? 15 : version >= 2 ? 14 : 13;
+  Ruleset all{(std::uint64_t{1} << rights) - 1, version >= 4 ? 3U : 0U, version >= 6 ? 3U : 0U};
+  constexpr std::uint64_t kExecute = 1, kReadFile = 4, kReadFolder = 8;
+  if (needs == Needs::files) all.files &= ~(kExecute | kReadFile | kReadFolder);
+  const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
+  const auto fd = static_cast<int>(::syscall(kCreateRuleset, &all, size, 0));
+  if (fd < 0) return {"files", false, reason()};
+  const bool stands = ::syscall(kRestrictSelf, fd, 0) == 0;
+  const std::string why = stands ? fmt::format("Landlock {}", version) : reason();
+  ::close(fd);
+  return {"files", stands, why};
+}
+
+#ifndef MILLRACE_SANITIZED
+
+// What decoding needs; everything else is answered as if the kernel did not have it, so that libraries do without.
+class Calls {
+ public:
+  Calls() : filter_(::seccomp_init(SCMP_ACT_ERRNO(ENOSYS)), ::seccomp_release) {}
+
+  void allow(int call) { add(call, {}); }
+  void allow(int call, const std::vector<scmp_arg_cmp>& where) { add(call, where); }
+
+  Wall close() {
+    if (filter_ == nullptr) return {"calls", false, "libseccomp cannot begin"};
+    ::seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1);
+    if (error_ == 0) error_ = ::seccomp_load(filter_.get());
+    if (error_ != 0) return {"calls", false, std::strerror(-error_)};
+    return {"calls", true, fmt::format("seccomp, {} of them left", count_)};
+  }
+
+ private:
+  void add(int call, const std::vector<scmp_arg_cmp>& where) {
+    if (call < 0 || filter_ == nullptr) return;  // not of this architecture
+    const int error = ::seccomp_rule_add_array(filter_.get(), SCMP_ACT_ALLOW, call, static_cast<unsigned>(where.size()),
+                                               where.data());
+    if (error != 0 && error_ == 0) error_ = error;
+    ++count_;
+  }
+
+  std::unique_ptr<void, void (*)(scmp_filter_ctx)> filter_;
+  int error_ = 0, count_ = 0;
+};
+
+scmp_arg_cmp equal(unsigned argument, std::uint64_t value) { return {argument, SCMP_CMP_EQ, value, 0}; }
+scmp_arg_cmp masked(unsigned argument, std::uint64_t mask, std::uint64_t value) {
+  return {argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+
+Wall close_calls(Needs needs) {
+  Calls calls;
+  for (const int call : {SCMP_SYS(read),
+                         SCMP_SYS(pread64),
+                         SCMP_SYS(readv),
+                         SCMP_SYS(preadv),
+                         SCMP_SYS(lseek),
+                         SCMP_SYS(_llseek),
+                         SCMP_SYS(close),
+                         SCMP_SYS(fstat),
+                         SCMP_SYS(dup),
+                         SCMP_SYS(recvmsg),
+                         SCMP_SYS(recvfrom),
+                         SCMP_SYS(recv),
+                         SCMP_SYS(sendto),
+                         SCMP_SYS(send),
+                         SCMP_SYS(poll),
+                         SCMP_SYS(ppoll),
+                         SCMP_SYS(futex),
+                         SCMP_SYS(munmap),
+                         SCMP_SYS(mremap),
+                         SCMP_SYS(brk),
+                         SCMP_SYS(madvise),
+                         SCMP_SYS(set_robust_list),
+                         SCMP_SYS(rseq),
+                         SCMP_SYS(rt_sigprocmask),
+                         SCMP_SYS(rt_sigaction),
+                         SCMP_SYS(rt_sigreturn),
+                         SCMP_SYS(sigaltstack),
+                         SCMP_SYS(exit),
+                         SCMP_SYS(exit_group),
+                         SCMP_SYS(sched_yield),
+                         SCMP_SYS(sched_getaffinity),
+                         SCMP_SYS(getrandom),
+                         SCMP_SYS(gettid),
+                         SCMP_SYS(getpid),
+                         SCMP_SYS(sysinfo),
+                         SCMP_SYS(clock_gettime),
+                         SCMP_SYS(clock_getres),
+                         SCMP_SYS(gettimeofday),
+                         SCMP_SYS(time),
+                         SCMP_SYS(nanosleep),
+                         SCMP_SYS(clock_nanosleep),
+                         SCMP_SYS(restart_syscall),
+                         SCMP_SYS(uname),
+                         SCMP_SYS(getcpu),
+                         SCMP_SYS(membarrier)})
+    calls.allow(call);
+  // Its standard streams lead nowhere.
+  calls.allow(SCMP_SYS(write), {equal(0, STDOUT_FILENO)});
+  calls.allow(SCMP_SYS(write), {equal(0, STDERR_FILENO)});
+  // A death of its own, told by its number.
+  calls.allow(SCMP_SYS(tgkill), {equal(0, static_cast<std::uint64_t>(::getpid()))});
+  // What fstat() is where there is no call of that name.
+  calls.allow(SCMP_SYS(newfstatat), {masked(3, AT_EMPTY_PATH, AT_EMPTY_PATH)});
+  // Threads, and no processes. clone3() has its flags in memory; without it the C library takes clone().
+  constexpr std::uint64_t kThread = CLONE_THREAD | CLONE_VM | CLONE_SIGHAND;
+  calls.allow(SCMP_SYS(clone), {masked(0, kThread, kThread)});
+  calls.allow(SCMP_SYS(prctl), {equal(0, PR_SET_NAME)});
+  // To ask, and what memory it may take: within a hard limit that it cannot raise.
+  calls.allow(SCMP_SYS(prlimit64), {equal(0, 0), equal(2, 0)});
+  calls.allow(SCMP_SYS(prlimit64), {equal(0, 0), equal(1, RLIMIT_DATA)});
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC})
+    calls.allow(SCMP_SYS(fcntl), {equal(1, static_cast<std::uint64_t>(command))});
+  if (needs == Needs::files) {
+    for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat),
+                           SCMP_SYS(statx), SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(readlink),
+                           SCMP_SYS(readlinkat), SCMP_SYS(getdents64), SCMP_SYS(flock), SCMP_SYS(getcwd)})
+      calls.allow(call);
+    constexpr std::uint64_t kHow = O_ACCMODE | O_CREAT | O_TRUNC;
+    calls.allow(SCMP_SYS(openat), {masked(2, kHow, O_RDONLY)});
+    calls.allow(SCMP_SYS(open), {masked(1, kHow, O_RDONLY)});
+    for (const int command : {F_SETLK, F_OFD_SETLK, F_GETLK})
+      calls.allow(SCMP_SYS(fcntl), {equal(1, static_cast<std::uint64_t>(command))});
+  } else {
+    // No code that was not there.
+    calls.allow(SCMP_SYS(mmap), {masked(2, PROT_EXEC, 0)});
+    calls.allow(SCMP_SYS(mmap2), {masked(2, PROT_EXEC, 0)});
+    calls.allow(SCMP_SYS(mprotect), {masked(2, PROT_EXEC, 0)});
+  }
+  return calls.close();
+}
+
+#else
+
+Wall close_calls(Needs) { return {"calls", false, "left out of a build with sanitizers"}; }
+
+#endif
+
+}  // namespace
+
+std::vector<Wall> put_up_walls(Needs needs) {
+  std::vector<Wall> out = {drop_privileges(needs), forbid_looking_in(), set_limits(), close_files(needs)};
+  out.push_back(close_calls(needs));
+  return out;
+}
+
+}  // namespace millrace

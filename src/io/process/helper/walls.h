@@ -1,0 +1,26 @@
+// Enters: a helper that has loaded all it needs: before its first byte from outside, before its second thread.
+// Leaves: a process that can compute, read what it was given and answer, and nothing else. A decoder that a hostile
+//   file has taken over has no file, no network, no other process and no privilege.
+// Never: fails: what a kernel lacks is said, and the other walls stand.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace millrace {
+
+struct Wall {
+  const char* name;  // "files"
+  bool stands;
+  std::string how;  // "Landlock 6"; or why it does not stand
+};
+
+// What a helper goes on needing.
+enum class Needs {
+  descriptors,  // those it is given
+  files,        // files that it opens by name to read: nothing is written, and code may be loaded
+};
+
+std::vector<Wall> put_up_walls(Needs needs);
+
+}  // namespace millrace

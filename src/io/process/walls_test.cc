@@ -1,0 +1,143 @@
+// What a helper can still do when a hostile file has taken it over: tests/support/walled.cc tries.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "src/io/image/helper_client.h"
+#include "src/io/process/child.h"
+#include "src/io/test_pictures.h"
+
+namespace millrace {
+namespace {
+
+std::map<std::string, std::string> status_of(const std::filesystem::path& task) {
+  std::ifstream in(task / "status");
+  std::map<std::string, std::string> out;
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::size_t value = line.find_first_not_of("\t ", colon + 1);
+    out[line.substr(0, colon)] = value == std::string::npos ? "" : line.substr(value);
+  }
+  return out;
+}
+
+// Of every thread: no capability, none to be had, and only what decoding calls for.
+void expect_walled(pid_t pid) {
+  int threads = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    ++threads;
+    const auto status = status_of(task.path());
+    for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"})
+      EXPECT_EQ(status.at(set), "0000000000000000") << set << " of " << task.path();
+    EXPECT_EQ(status.at("NoNewPrivs"), "1") << task.path();
+    if (!kSanitized) {
+      EXPECT_EQ(status.at("Seccomp"), "2") << task.path();
+    }
+  }
+  EXPECT_GT(threads, 0);
+}
+
+std::vector<pid_t> helpers() {
+  std::vector<pid_t> out;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::error_code error;
+    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto status = status_of(entry.path());
+    if (status.count("PPid") > 0 && status.at("PPid") == std::to_string(::getpid()) && status.at("State")[0] != 'Z')
+      out.push_back(std::stoi(entry.path().filename()));
+  }
+  return out;
+}
+
+class Walls : public testing::Test {
+ protected:
+  TestFolder folder_;
+};
+
+TEST_F(Walls, AHelperThatWasTakenOverCanComputeAndAnswer) {
+  // Anyone may write here, so that what refuses is no owner.
+  const std::string path = folder_.write("there", "old");
+  std::filesystem::permissions(path, std::filesystem::perms::all);
+  const auto child = Child::start(MILLRACE_WALLED);
+  ASSERT_NE(child, nullptr);
+  auto size = static_cast<std::uint32_t>(path.size());
+  ASSERT_TRUE(child->send(&size, sizeof size) && child->send(path.data(), path.size()));
+  ASSERT_TRUE(child->receive(&size, sizeof size)) << child->obituary({"it", "it crashed", "", ""}).what;
+  std::string said(size, '\0');
+  ASSERT_TRUE(child->receive(said.data(), said.size()));
+  const auto pids = helpers();
+  ASSERT_EQ(pids.size(), 1U);
+  expect_walled(pids[0]);
+  if (kSanitized) GTEST_SKIP() << "a build with sanitizers leaves out the list of calls: it did " << said;
+  EXPECT_EQ(said, "m") << "and nothing before it";
+  EXPECT_EQ(std::filesystem::file_size(path), 3U);
+}
+
+TEST_F(Walls, AHelperGetsWhatItIsGivenAndNothingElse) {
+  // As a careless caller leaves them open.
+  const int left_open = ::open("/etc/passwd", O_RDONLY);
+  ASSERT_GE(left_open, 0);
+  ::setenv("MILLRACE_SECRET", "token", 1);
+  const auto child = Child::start(MILLRACE_WALLED, std::array{left_open});
+  ::unsetenv("MILLRACE_SECRET");
+  ::close(left_open);
+  ASSERT_NE(child, nullptr);
+  std::uint32_t size = 0;
+  ASSERT_TRUE(child->send(&size, sizeof size) && child->receive(&size, sizeof size));
+  const auto pids = helpers();
+  ASSERT_EQ(pids.size(), 1U);
+  const std::string process = "/proc/" + std::to_string(pids[0]);
+  std::vector<std::string> open;
+  std::error_code hidden;  // from others than root
+  for (const auto& fd : std::filesystem::directory_iterator(process + "/fd", hidden))
+    open.push_back(fd.path().filename());
+  if (!hidden) {
+    EXPECT_THAT(open, testing::UnorderedElementsAre("0", "1", "2", "3", "4"));
+    EXPECT_EQ(std::filesystem::read_symlink(process + "/fd/0"), "/dev/null");
+    std::ifstream environment(process + "/environ");
+    EXPECT_THAT(std::string(std::istreambuf_iterator<char>(environment), {}),
+                testing::Not(testing::HasSubstr("MILLRACE_SECRET")));
+  }
+  std::ifstream stat(process + "/stat");
+  std::string field;
+  for (int i = 0; i < 7; ++i) stat >> field;
+  EXPECT_EQ(field, "0") << "no terminal";
+}
+
+TEST_F(Walls, TheDecoderStandsBehindThemWhileItDecodes) {
+  struct Looking : KeepingSink {
+    void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
+      KeepingSink::rows(data, stride, count);
+      for (const pid_t helper : helpers()) expect_walled(helper);
+    }
+  };
+  const TestPixels pixels = test_pixels(400, 300, 3);
+  const std::string path =
+      folder_.write("a.ppm", "P6\n400 300\n255\n" + std::string(pixels.data.begin(), pixels.data.end()));
+  auto file = FileReader::open(path);
+  Looking sink;
+  EXPECT_TRUE(decode_picture(**file, {}, sink));
+  EXPECT_EQ(sink.pixels, pixels.data);
+  stop_helpers();
+}
+
+// Whatever stands under the name by now: what was opened is what is decoded.
+TEST_F(Walls, ThePictureThatWasOpenedIsTheOneThatIsDecoded) {
+  const auto ppm = [](char value) { return "P6\n20 20\n255\n" + std::string(1200, value); };
+  const std::string path = folder_.write("a.ppm", ppm('a'));
+  auto file = FileReader::open(path);
+  std::filesystem::rename(folder_.write("b.ppm", ppm('b')), path);
+  KeepingSink sink;
+  ASSERT_TRUE(decode_picture(**file, {}, sink));
+  EXPECT_EQ(sink.pixels[0], 'a');
+  stop_helpers();
+}
+
+}  // namespace
+}  // namespace millrace

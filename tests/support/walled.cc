@@ -1,0 +1,89 @@
+// A helper that was taken over: behind its walls it tries what its captor would, and says what the system answered.
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <netinet/in.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "src/io/process/helper/walls.h"
+#include "src/io/process/helper_side.h"
+#include "src/io/process/socket_bytes.h"
+
+namespace {
+
+std::string said;
+
+// What an attempt came to: nothing is said of one that was refused.
+void attempt(const char* what, bool done) {
+  if (done) said += std::string(what) + "\n";
+}
+
+void try_everything(const char* writable) {
+  attempt("open a file", ::open("/etc/passwd", O_RDONLY) >= 0);
+  attempt("open its own memory", ::open("/proc/self/mem", O_RDWR) >= 0);
+  attempt("open the program's memory", ::open(("/proc/" + std::to_string(::getppid()) + "/mem").c_str(), O_RDWR) >= 0);
+  attempt("make a file", ::open(writable, O_CREAT | O_WRONLY, 0600) >= 0);
+  attempt("truncate a file", ::truncate(writable, 0) == 0);
+  attempt("make a folder", ::mkdir((std::string(writable) + "-folder").c_str(), 0700) == 0);
+  attempt("remove a file", ::unlink(writable) == 0);
+  attempt("rename a file", ::rename(writable, (std::string(writable) + "-2").c_str()) == 0);
+  attempt("link a file", ::link("/etc/passwd", (std::string(writable) + "-3").c_str()) == 0);
+  attempt("change a mode", ::chmod(writable, 0777) == 0);
+  const int network = ::socket(AF_INET, SOCK_STREAM, 0), local = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  attempt("make a socket", network >= 0 || local >= 0);
+  sockaddr_in there{};
+  there.sin_family = AF_INET;
+  there.sin_port = htons(80);
+  there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  attempt("connect",
+          ::connect(network, reinterpret_cast<sockaddr*>(&there), sizeof there) == 0 || errno == ECONNREFUSED);
+  if (const pid_t child = ::fork(); child == 0) {
+    ::_exit(0);
+  } else {
+    attempt("fork", child > 0);
+  }
+  attempt("trace the program", ::ptrace(PTRACE_SEIZE, ::getppid(), nullptr, nullptr) == 0);
+  attempt("signal the program", ::kill(::getppid(), 0) == 0);
+  attempt("map code", ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+  attempt("write to its input", ::write(STDIN_FILENO, "x", 1) == 1);
+  attempt("be root again", ::setuid(0) == 0 && ::geteuid() == 0);
+  const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
+  attempt("lift a limit", ::setrlimit(RLIMIT_FSIZE, &all) == 0);
+  char* arguments[] = {nullptr};
+  ::execve("/bin/true", arguments, arguments);  // does not come back where it may
+}
+
+}  // namespace
+
+int main() {
+  using namespace millrace;
+  begin_helping();
+  put_up_walls(Needs::descriptors);
+  end_with_program();
+  // Where it may write: a path of the program's choice.
+  std::uint32_t size = 0;
+  if (!receive_bytes(kHelperSocket, &size, sizeof size) || size > PATH_MAX) return 1;
+  std::string writable(size, '\0');
+  if (!receive_bytes(kHelperSocket, writable.data(), size)) return 1;
+  // What it may: compute, in threads, with memory, and answer.
+  std::thread([&] { try_everything(writable.c_str()); }).join();
+  std::string memory(std::size_t{8} << 20, 'm');
+  said += memory.substr(0, 1);
+  size = static_cast<std::uint32_t>(said.size());
+  send_bytes(kHelperSocket, &size, sizeof size);
+  send_bytes(kHelperSocket, said.data(), size);
+  receive_bytes(kHelperSocket, &size, sizeof size);  // until the program has looked at it
+  return 0;
+}
