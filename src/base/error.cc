@@ -33,6 +33,8 @@ const char* name_of(ErrorCode code) {
       return "cancelled";
     case ErrorCode::internal:
       return "internal";
+    case ErrorCode::timed_out:
+      return "timed_out";
   }
   return "internal";
 }

@@ -35,6 +35,7 @@ enum class ErrorCode {
   conflict,       // something on disk changed, or belongs to other options
   cancelled,
   internal,
+  timed_out,  // a helper took longer than any healthy item takes
 };
 
 const char* name_of(ErrorCode code);

@@ -21,9 +21,12 @@ using helper::Answer;
 using helper::Kind;
 using helper::Message;
 
-// A hostile file can make a decoder loop for ever. No healthy one takes longer than this to its first strip, where most
-// of them decode everything: a second a megapixel on top of a minute.
+// A hostile file can make a decoder loop for ever. No healthy one takes longer than this, most of it to its first
+// strip: a second a megapixel and a megabyte on top of a minute.
 constexpr int kPatienceSeconds = 60;
+int patience_for(std::uint64_t millions) {
+  return kPatienceSeconds + static_cast<int>(std::min<std::uint64_t>(millions, 100'000));
+}
 // A helper before it has opened anything: its libraries' own data.
 constexpr Bytes kIdleMemory = 24_MiB;
 
@@ -79,8 +82,8 @@ ErrorCode code_of(std::uint32_t code) {
 class Conversation {
  public:
   Conversation(HelperProcess& helper, ImageFormat format, const DecodeOptions& options, RowSink& sink,
-               std::string subject)
-      : helper_(helper), options_(options), sink_(sink), subject_(std::move(subject)) {
+               std::string subject, std::uint64_t bytes)
+      : helper_(helper), options_(options), sink_(sink), subject_(std::move(subject)), megabytes_(bytes / 1'000'000) {
     result_.info.format = format;
   }
 
@@ -89,7 +92,8 @@ class Conversation {
 
   Outcome<Decoded> run() {
     helper_.set_cancelled(options_.cancelled);
-    helper_.set_patience(kPatienceSeconds);
+    helper_.set_patience(patience_for(megabytes_));
+    helper_.begin_work(patience_for(megabytes_));
     while (true) {
       Message m{};
       if (!helper_.receive(&m, sizeof(m))) return died();
@@ -150,7 +154,8 @@ class Conversation {
   void wait_for(const Message& m) {
     const std::uint64_t megapixels =
         static_cast<std::uint64_t>(m.full_width) * static_cast<std::uint64_t>(m.full_height) / 1'000'000;
-    helper_.set_patience(kPatienceSeconds + static_cast<int>(std::min<std::uint64_t>(megapixels, 100'000)));
+    helper_.set_patience(patience_for(megapixels + megabytes_));
+    helper_.allow(patience_for(megapixels + megabytes_));
   }
 
   std::optional<Error> prepare(const Message& m) {
@@ -193,6 +198,7 @@ class Conversation {
   const DecodeOptions& options_;
   RowSink& sink_;
   const std::string subject_;
+  const std::uint64_t megabytes_;  // of the file
   Decoded result_;
   bool begun_ = false, reusable_ = false;
   int delivered_ = 0;
@@ -211,8 +217,7 @@ Outcome<Decoded> decode_in_helper(FileReader& file, ImageFormat format, const De
   const std::string subject = printable(file.path());
   // The caller has looked at the file's head and hashes it at the end, so the helper gets a descriptor of its own: of
   // the very file that was opened, whatever its name stands for by now.
-  const int fd =
-      ::open(fmt::format("/proc/self/fd/{}", file.descriptor()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = ::open(fmt::format("/proc/self/fd/{}", file.descriptor()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_error("cannot be opened", subject, errno);
   auto helper = helper_with({static_cast<std::uint32_t>(format), options.shortest_side, memory_limit.load()}, fd);
   ::close(fd);  // the helper has its own
@@ -220,7 +225,7 @@ Outcome<Decoded> decode_in_helper(FileReader& file, ImageFormat format, const De
     return Error{ErrorCode::unavailable, "the decoding helper millrace-decoder cannot be started", subject,
                  "check that it lies beside the millrace program"};
   }
-  Conversation conversation(*helper, format, options, sink, subject);
+  Conversation conversation(*helper, format, options, sink, subject, file.size());
   // A sink may throw; then the helper, in the middle of its file, is not given back but ended.
   auto result = conversation.run();
   if (conversation.reusable()) give_back(std::move(helper));

@@ -36,6 +36,8 @@ class HelperProcess {
   // As Child's.
   bool receive(void* data, std::size_t size) { return child_->receive(data, size); }
   void set_patience(int seconds) { child_->set_patience(seconds); }
+  void begin_work(int seconds) { child_->begin_work(seconds); }
+  void allow(int seconds) { child_->allow(seconds); }
   void set_cancelled(std::function<bool()> cancelled) { child_->set_cancelled(std::move(cancelled)); }
 
   // Why receive() or answer() gave false.

@@ -176,6 +176,29 @@ TEST_F(HelperTest, AsksForMemoryBeforeItTakesIt) {
   EXPECT_GE(sink.asked, Bytes{30'000ULL * 30'000 * 3});
 }
 
+// A picture in text that is not there: the loader takes minutes to find that out, and gives it.
+TEST_F(HelperTest, APnmIsNoPictureWithoutItsSamples) {
+  for (const char* short_one :
+       {"P1\n31000 31000\n0 0 0", "P2 30 30 255 1 2 3", "P3\n# a comment\n2 2\n255\n1 2 3\n4 5 6"}) {
+    const auto got = decode_file(folder_.write("a.ppm", short_one));
+    ASSERT_FALSE(got.outcome) << short_one;
+    EXPECT_THAT(got.outcome.error().what, HasSubstr("shorter than the samples"));
+  }
+  // Bits without spaces, and numbers of one figure.
+  for (const char* whole : {"P1\n4 2\n10101010", "P1 2 2 1 0 1 0\n", "P2\n2 2\n9\n1 2 3 4", "P3 1 1 9 1 2 3"}) {
+    const auto got = decode_file(folder_.write("b.ppm", whole));
+    EXPECT_TRUE(got.outcome) << whole << got.outcome.error().message();
+  }
+}
+
+TEST_F(HelperTest, ABmpOfNegativeWidthIsNoBmp) {
+  std::string bytes = bmp_bytes(test_pixels(4, 4, 3));
+  bytes.replace(18, 4, little(0xFFFFFFF0U, 4));
+  const auto got = decode_file(folder_.write("a.bmp", bytes));
+  ASSERT_FALSE(got.outcome);
+  EXPECT_EQ(got.outcome.error().code, ErrorCode::bad_data);
+}
+
 TEST_F(HelperTest, AMemoryLimitLeavesRoomForItsLibraries) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's helper has no limit";
   limit_helper_memory(64_MiB);

@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <string_view>
 #include <vector>
 
@@ -96,16 +98,38 @@ bool Child::alive() {
 
 bool Child::send(const void* data, std::size_t size) const { return send_bytes(socket_, data, size); }
 
-bool Child::wait_readable() {
+double Child::seconds_computed() const {
+  clockid_t clock{};
+  timespec now{};
+  if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &now) != 0) return 0;
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void Child::begin_work(int seconds) {
+  allowed_s_ = seconds;
+  computed_before_ = seconds_computed();
+  work_ms_ = 0;
+}
+
+bool Child::wait_readable(int& waited_ms) {
   // A cancel is a flag set by a signal handler, which cannot wake us; so look at it now and then.
-  constexpr int kSliceMs = 100;
-  for (int waited = 0; waited < patience_s_ * 1000; waited += kSliceMs) {
+  constexpr int kSliceMs = 100, kSleepTimes = 10;
+  while (waited_ms < patience_s_ * 1000) {
     pollfd waiting{socket_, POLLIN, 0};
+    const auto since = std::chrono::steady_clock::now();
     const int ready = ::poll(&waiting, 1, kSliceMs);
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - since);
+    waited_ms += static_cast<int>(took.count());
+    work_ms_ += took.count();
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return false;
     if (cancelled_ && cancelled_()) {
       stopped_ = true;
+      return false;
+    }
+    if (allowed_s_ > 0 && (seconds_computed() - computed_before_ > allowed_s_ ||
+                           work_ms_ > std::int64_t{1000} * kSleepTimes * allowed_s_)) {
+      late_ = true;
       return false;
     }
   }
@@ -115,8 +139,9 @@ bool Child::wait_readable() {
 
 bool Child::receive(void* data, std::size_t size) {
   char* at = static_cast<char*>(data);
+  int waited_ms = 0;
   while (size > 0) {
-    if (!wait_readable()) return false;
+    if (!wait_readable(waited_ms)) return false;
     const ssize_t n = ::recv(socket_, at, size, 0);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
@@ -128,9 +153,13 @@ bool Child::receive(void* data, std::size_t size) {
 
 Error Child::obituary(const Words& words) {
   if (stopped_) return {ErrorCode::cancelled, "cancelled", "", ""};
+  if (late_) {
+    return {ErrorCode::timed_out, fmt::format("{} worked for more than {} s and was stopped", words.who, allowed_s_),
+            "", words.remedy};
+  }
   if (silent_) {
-    return {ErrorCode::crashed, fmt::format("{} made no progress for {} s and was stopped", words.who, patience_s_), "",
-            words.remedy};
+    return {ErrorCode::timed_out, fmt::format("{} made no progress for {} s and was stopped", words.who, patience_s_),
+            "", words.remedy};
   }
   // The socket is closed before the process is gone; one that closed it and lives on is not waited for.
   int status = 0;
@@ -146,7 +175,8 @@ Error Child::obituary(const Words& words) {
   if (WIFSIGNALED(status)) {
     return {ErrorCode::crashed, fmt::format("{} ({})", words.crashed, ::strsignal(WTERMSIG(status))), "", words.remedy};
   }
-  return {ErrorCode::crashed, fmt::format("{} stopped with exit code {}", words.who, WEXITSTATUS(status)), "",
+  // It does not end of itself before its socket does, unless a library that it needs is not there, or memory is short.
+  return {ErrorCode::unavailable, fmt::format("{} stopped with exit code {}", words.who, WEXITSTATUS(status)), "",
           words.remedy};
 }
 

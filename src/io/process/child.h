@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -34,9 +35,14 @@ class Child {
   int socket() const { return socket_; }
 
   bool send(const void* data, std::size_t size) const;
-  // All `size` bytes, or false: after `patience` seconds of silence, when `cancelled` says so, or at its death.
+  // All `size` bytes, or false: when they have not come after `patience` seconds, when `cancelled` says so, when its
+  // work takes too long, or at its death.
   bool receive(void* data, std::size_t size);
   void set_patience(int seconds) { patience_s_ = seconds; }
+  // An item's work begins. All of it may take so many seconds of computing, as often as this is changed, and ten times
+  // that in waiting for it: a helper that was taken over may sleep.
+  void begin_work(int seconds);
+  void allow(int seconds) { allowed_s_ = seconds; }
   void set_cancelled(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
 
   struct Words {
@@ -50,13 +56,18 @@ class Child {
 
  private:
   Child() = default;
-  bool wait_readable();
+  bool wait_readable(int& waited_ms);
+  // What it has computed in all its life.
+  double seconds_computed() const;
 
   int socket_ = -1;
   pid_t pid_ = -1;
   int patience_s_ = 60;
+  int allowed_s_ = 0;  // 0: as long as it takes
+  double computed_before_ = 0;
+  std::int64_t work_ms_ = 0;  // waited for since the work began
   std::function<bool()> cancelled_;
-  bool silent_ = false, stopped_ = false;
+  bool silent_ = false, late_ = false, stopped_ = false;
 };
 
 }  // namespace millrace

@@ -30,7 +30,7 @@ namespace {
 // A failure that tells more of this run, its limits and its machine, than of the picture: the next run tries again.
 bool passing_failure(const CatalogPicture& picture) {
   return picture.failed && (picture.code == ErrorCode::too_large || picture.code == ErrorCode::out_of_memory ||
-                            picture.code == ErrorCode::unavailable);
+                            picture.code == ErrorCode::unavailable || picture.code == ErrorCode::timed_out);
 }
 
 class Scan {

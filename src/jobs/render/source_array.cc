@@ -94,7 +94,8 @@ hdf5::Series only_series(Opening& opening, const std::string& path) {
     opening.throw_if_cancelled();
     const auto series = reader.describe(path, name);
     const ErrorCode code = series ? ErrorCode::internal : series.error().code;
-    if (code == ErrorCode::cancelled || code == ErrorCode::crashed || code == ErrorCode::unavailable) {
+    if (code == ErrorCode::cancelled || code == ErrorCode::crashed || code == ErrorCode::timed_out ||
+        code == ErrorCode::unavailable) {
       throw Failure(series.error());
     }
     const bool fits = series && rows_of(series->shape);

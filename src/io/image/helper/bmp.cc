@@ -18,8 +18,8 @@ bool read_sides(int fd, std::int64_t& width, std::int64_t& height) {
   const auto word = [&](std::size_t at) { return static_cast<std::uint32_t>(head[at] | head[at + 1] << 8); };
   const auto number = [&](std::size_t at) { return static_cast<std::int32_t>(word(at) | word(at + 2) << 16); };
   const bool old = number(14) == 12;
-  width = old ? word(18) : number(18);
-  height = old ? word(20) : std::abs(static_cast<std::int64_t>(number(22)));
+  width = old ? static_cast<std::int64_t>(word(18)) : std::int64_t{number(18)};
+  height = old ? static_cast<std::int64_t>(word(20)) : std::abs(std::int64_t{number(22)});
   return width > 0 && height > 0 && height <= INT32_MAX;
 }
 

@@ -1,9 +1,12 @@
 #include "src/io/image/helper/geometry.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
+#include <string_view>
 
 namespace millrace::helper {
 namespace {
@@ -89,6 +92,31 @@ std::uint64_t tiff_rows_together(int fd) {
     (tag == kHeight ? height : rows) = value;
   }
   return std::min(rows, height);
+}
+
+bool may_hold_its_samples(int fd) {
+  // Numbers stand between white space, and comments go to the end of their lines.
+  constexpr std::size_t kHead = 4096;
+  char head[kHead] = {};
+  const ssize_t got = ::pread(fd, head, kHead, 0);
+  struct stat about {};
+  if (got < 3 || head[0] != 'P' || head[1] < '1' || head[1] > '3' || ::fstat(fd, &about) != 0) return true;
+  const std::string_view text(head, static_cast<std::size_t>(got));
+  std::size_t at = 2;
+  const auto number = [&] {
+    while (at < text.size() && (text[at] == '#' || std::isspace(static_cast<unsigned char>(text[at])) != 0)) {
+      at = text[at] == '#' ? std::min(text.find('\n', at), text.size()) : at + 1;
+    }
+    std::uint64_t value = 0;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && value < 1'000'000'000; ++at)
+      value = 10 * value + static_cast<std::uint64_t>(text[at] - '0');
+    return value;
+  };
+  const std::uint64_t width = number(), height = number();
+  // A bit needs no space before the next one.
+  const std::uint64_t samples = width * height * (head[1] == '3' ? 3 : 1);
+  const std::uint64_t left = static_cast<std::uint64_t>(about.st_size) - at;
+  return samples == 0 || left >= (head[1] == '1' ? samples : 2 * samples - 1);
 }
 
 }  // namespace millrace::helper

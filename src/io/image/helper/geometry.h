@@ -1,5 +1,5 @@
-// Enters: an open WebP or TIFF file.
-// Leaves: what its header says that decides how much memory libvips will take.
+// Enters: an open WebP, TIFF or PNM file.
+// Leaves: what its header says that decides how much memory or time libvips will take.
 // Never: fails: what cannot be read is zero.
 #pragma once
 
@@ -16,5 +16,9 @@ WebpGeometry webp_geometry(int fd);
 
 // Rows that a TIFF's first picture stores as one piece: of a strip or of a tile.
 std::uint64_t tiff_rows_together(int fd);
+
+// False for a PNM in text that is shorter than its samples: its loader takes seconds for each megapixel that is not
+// there, and gives a picture. True for every other file.
+bool may_hold_its_samples(int fd);
 
 }  // namespace millrace::helper

@@ -197,6 +197,8 @@ void decode_with_vips(const Job& job, Channel& channel) {
         memory_of(job, static_cast<std::uint64_t>(sides.width), static_cast<std::uint64_t>(sides.height), 4);
     if (sides.width > 0 && sides.height > 0 && !channel.prepare(sides.width, sides.height, memory)) return;
   }
+  if (static_cast<ImageFormat>(job.format) == ImageFormat::pnm && !may_hold_its_samples(job.fd))
+    return channel.fail(static_cast<int>(ErrorCode::bad_data), "the file is shorter than the samples of its picture");
   const Ref<VipsSource> header_source = open_source(job.fd);
   int full_width = 0, full_height = 0;
   bool has_more_pages = false;

@@ -1,0 +1,47 @@
+// Helpers that take too long: tests/support/walled.cc waits, or works for ever.
+#include "src/io/process/child.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Child::Words kWords = {"it", "it crashed", "", ""};
+
+TEST(Child, SilenceEndsWithItsPatience) {
+  const auto child = Child::start(MILLRACE_WALLED);
+  ASSERT_NE(child, nullptr);
+  child->set_patience(1);
+  char answer = 0;
+  ASSERT_FALSE(child->receive(&answer, 1));
+  const Error error = child->obituary(kWords);
+  EXPECT_EQ(error.code, ErrorCode::timed_out) << "of which the next run asks again";
+  EXPECT_THAT(error.what, HasSubstr("made no progress for 1 s"));
+}
+
+TEST(Child, WorkHasAnEndThoughPatienceHasNot) {
+  const auto child = Child::start(MILLRACE_WALLED);
+  ASSERT_NE(child, nullptr);
+  child->begin_work(1);
+  const std::uint32_t for_ever = 0xFFFFFFFF;
+  ASSERT_TRUE(child->send(&for_ever, sizeof for_ever));
+  char answer = 0;
+  ASSERT_FALSE(child->receive(&answer, 1));
+  const Error error = child->obituary(kWords);
+  EXPECT_EQ(error.code, ErrorCode::timed_out);
+  EXPECT_THAT(error.what, HasSubstr("worked for more than 1 s"));
+}
+
+TEST(Child, WhatEndsByItselfWasNotTheItemsFault) {
+  const auto child = Child::start("/bin/false");
+  ASSERT_NE(child, nullptr);
+  char answer = 0;
+  ASSERT_FALSE(child->receive(&answer, 1));
+  EXPECT_EQ(child->obituary(kWords).code, ErrorCode::unavailable);
+}
+
+}  // namespace
+}  // namespace millrace
