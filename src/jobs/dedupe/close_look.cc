@@ -6,7 +6,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Changes whenever closelook::compare() may judge the same pictures differently.
-constexpr std::uint32_t kVersion = 11;
+constexpr std::uint32_t kVersion = 12;
 
 // What the catalogue keeps of a look.
 struct Kept {

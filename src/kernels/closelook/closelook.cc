@@ -177,14 +177,15 @@ Verdict Looker::compare(const Prepared& first, const Prepared& second,
   };
   auto found = fit_at(p.register_toned(warp, *tone));
   if (!found) return out;
-  // Most copies show the whole of the other. Beside sharpened strokes that says it better than registration.
+  // Most copies show the whole of the other. Beside sharpened strokes that says it better than registration; a second
+  // try has to be plain.
   constexpr double kNear = 1.5;
-  constexpr float kHopeless = 4;
+  constexpr float kHopeless = 4, kPlainly = 0.9F;
   const Affine onto = onto_whole(size_of(p.target), size_of(p.source));
   if (found->excess() > 1 && found->excess() <= kHopeless &&
       farthest(found->warp, onto, p.target[0].width(), p.target[0].height()) <= kNear) {
     auto again = fit_at(onto);
-    if (again && again->excess() <= 1) found = std::move(again);
+    if (again && again->excess() <= kPlainly) found = std::move(again);
   }
   warp = found->warp;
   const Measured& measured = found->measured;
