@@ -141,6 +141,36 @@ Raster halved(const Raster& from) {
   return out;
 }
 
+Raster part_of(const Raster& from, const Box& box) {
+  Raster out{box.right - box.left, box.bottom - box.top, {}, box.right - box.left, box.bottom - box.top};
+  for (int y = box.top; y < box.bottom; ++y) {
+    const auto row = from.rgb.begin() + static_cast<std::ptrdiff_t>(y * from.width) * 3;
+    out.rgb.insert(out.rgb.end(), row + static_cast<std::ptrdiff_t>(box.left) * 3,
+                   row + static_cast<std::ptrdiff_t>(box.right) * 3);
+  }
+  return out;
+}
+
+// More of what the mean of nine takes away, within black and white.
+Raster sharpened(const Raster& from, float more) {
+  Raster out = from;
+  for (int y = 1; y + 1 < from.height; ++y) {
+    for (int x = 1; x + 1 < from.width; ++x) {
+      for (int c = 0; c < 3; ++c) {
+        const auto at = [&](int i, int j) {
+          return static_cast<float>(from.rgb[static_cast<std::size_t>(((y + j) * from.width + x + i) * 3 + c)]);
+        };
+        float sum = 0;
+        for (int j = -1; j <= 1; ++j) sum += at(-1, j) + at(0, j) + at(1, j);
+        const float value = at(0, 0) + more * (at(0, 0) - sum / 9);
+        out.rgb[static_cast<std::size_t>((y * from.width + x) * 3 + c)] =
+            static_cast<std::uint8_t>(std::clamp(value + 0.5F, 0.0F, 255.0F));
+      }
+    }
+  }
+  return out;
+}
+
 TEST(CloseLook, ADigitAmongDigitsIsFoundBesideWhatCompressionLeaves) {
   const Raster original = page_of({});
   const auto copy = [](float noise) { return page_of({.noise = noise, .seed = 2}); };
@@ -156,6 +186,41 @@ TEST(CloseLook, ADigitAmongDigitsIsFoundBesideWhatCompressionLeaves) {
     EXPECT_GT(static_cast<double>(verdict.first_place[2]), x);
     EXPECT_LT(static_cast<double>(verdict.first_place[1]), y);
     EXPECT_GT(static_cast<double>(verdict.first_place[3]), y);
+  }
+}
+
+// Black strokes do not become blacker, nor paper whiter.
+TEST(CloseLook, ASharpenedPageIsTheSameAndOneWithAnotherDigitIsNot) {
+  const Raster original = page_of({});
+  EXPECT_EQ(compare(original, sharpened(original, 1.2F)).kind, Kind::same);
+  EXPECT_EQ(compare(original, sharpened(page_of({.wrong = 1234}), 1.2F)).kind, Kind::altered);
+}
+
+// One that begins at any pixel.
+TEST(CloseLook, APartIsLookedAtPixelByPixel) {
+  const Scene scene(14);
+  const Raster original = show(scene, {.width = 1300, .height = 975});
+  const auto part = [&](float dot) {
+    return part_of(show(scene, {.width = 1300, .height = 975, .noise = 6, .dot_x = 0.6F, .dot_y = 0.31F, .dot = dot}),
+                   {37, 21, 1241, 950});
+  };
+  // Thumbnails tell about where they meet.
+  const std::array<float, 6> meeting = {0.01F, 1300.0F / 1204, 0, 0, 0, 975.0F / 929};
+  const Verdict same = compare(original, part(0), meeting);
+  EXPECT_EQ(same.kind, Kind::same) << same.excess;
+  EXPECT_EQ(same.contained, Contained::second);
+  EXPECT_EQ(compare(original, part(3.0F / 1300), meeting).kind, Kind::altered);
+}
+
+// Of six pixels, at the seams of the tiles and beside them.
+TEST(CloseLook, AMarkIsFoundWhereverTilesMeet) {
+  const Scene scene(14);
+  const Raster original = show(scene, {.width = 1300, .height = 975});
+  for (const int x : {380, 394, 405, 500, 512, 520, 780, 800, 905}) {
+    const float u = static_cast<float>(x) / 1300;
+    const Raster marked =
+        show(scene, {.width = 1300, .height = 975, .noise = 3, .dot_x = u, .dot_y = 0.8F * u, .dot = 3.0F / 1300});
+    EXPECT_EQ(compare(original, marked).kind, Kind::altered) << x;
   }
 }
 
@@ -190,16 +255,7 @@ TEST(CloseLook, TellsAFrameFromWhatIsNone) {
   EXPECT_FALSE(compare(original, show(scene, {.noise = 8})).second_framed);
   // A page's margins are a part of it, and so is the black around a round image.
   const Raster page = page_of({});
-  const auto part_of = [](const Raster& from, int left, int top, int right, int bottom) {
-    Raster out{right - left, bottom - top, {}, right - left, bottom - top};
-    for (int y = top; y < bottom; ++y) {
-      const auto row = from.rgb.begin() + static_cast<std::ptrdiff_t>(y * from.width) * 3;
-      out.rgb.insert(out.rgb.end(), row + static_cast<std::ptrdiff_t>(left) * 3,
-                     row + static_cast<std::ptrdiff_t>(right) * 3);
-    }
-    return out;
-  };
-  EXPECT_FALSE(compare(page, part_of(page, 30, 30, 810, 1090)).first_framed);
+  EXPECT_FALSE(compare(page, part_of(page, {30, 30, 810, 1090})).first_framed);
   Raster round = show(scene, {.width = 600, .height = 600, .bottom = 1});
   for (int y = 0; y < 600; ++y) {
     for (int x = 0; x < 600; ++x) {
@@ -207,7 +263,7 @@ TEST(CloseLook, TellsAFrameFromWhatIsNone) {
         std::fill_n(round.rgb.begin() + static_cast<std::ptrdiff_t>(y * 600 + x) * 3, 3, std::uint8_t{2});
     }
   }
-  EXPECT_FALSE(compare(round, part_of(round, 55, 55, 545, 545)).first_framed);
+  EXPECT_FALSE(compare(round, part_of(round, {55, 55, 545, 545})).first_framed);
 }
 
 TEST(CloseLook, ASmallMarkIsFoundWhereItIs) {
