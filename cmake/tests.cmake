@@ -53,8 +53,14 @@ endif()
 if(NOT MILLRACE_KERNELS_ONLY)
   add_executable(walled ${CMAKE_SOURCE_DIR}/tests/support/walled.cc)
   target_link_libraries(walled PRIVATE millrace_walls)
-  add_dependencies(io_tests walled)
-  target_compile_definitions(io_tests PRIVATE MILLRACE_WALLED="$<TARGET_FILE:walled>")
+  # The same without the list of calls, behind which the other walls would not be seen.
+  add_executable(walled_but_calls ${CMAKE_SOURCE_DIR}/tests/support/walled.cc
+                 ${CMAKE_SOURCE_DIR}/src/io/process/helper/walls.cc)
+  target_link_libraries(walled_but_calls PRIVATE millrace_base)
+  target_compile_definitions(walled_but_calls PRIVATE MILLRACE_SANITIZED=1)
+  add_dependencies(io_tests walled walled_but_calls)
+  target_compile_definitions(io_tests PRIVATE MILLRACE_WALLED="$<TARGET_FILE:walled>"
+                             MILLRACE_WALLED_BUT_CALLS="$<TARGET_FILE:walled_but_calls>")
 endif()
 
 # What tools/tsan.sh must see caught.

@@ -27,6 +27,8 @@ constexpr int kPatienceSeconds = 60;
 int patience_for(std::uint64_t millions) {
   return kPatienceSeconds + static_cast<int>(std::min<std::uint64_t>(millions, 100'000));
 }
+// For memory, of one picture.
+constexpr int kMostQuestions = 8;
 // A helper before it has opened anything: its libraries' own data.
 constexpr Bytes kIdleMemory = 24_MiB;
 
@@ -62,8 +64,9 @@ std::unique_ptr<HelperProcess> helper_with(const helper::Request& request, int f
 }
 
 bool sane(const Message& m) {
-  return m.width > 0 && m.height > 0 && (m.channels == 1 || m.channels == 3) && m.text_bytes <= helper::kMostText &&
-         m.exif_bytes <= helper::kMostExif;
+  constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 50;
+  return m.width > 0 && m.height > 0 && m.decoder_memory < kMostMemory && (m.channels == 1 || m.channels == 3) &&
+         m.text_bytes <= helper::kMostText && m.exif_bytes <= helper::kMostExif;
 }
 
 // What a helper may say about a picture; everything else is the program's to say.
@@ -111,7 +114,7 @@ class Conversation {
       std::optional<Error> refused;
       switch (m.kind) {
         case Kind::memory:
-          if (begun_) return nonsense();
+          if (begun_ || ++asked_ > kMostQuestions) return nonsense();
           refused = prepare(m);
           break;
         case Kind::begin:
@@ -201,7 +204,7 @@ class Conversation {
   const std::uint64_t megabytes_;  // of the file
   Decoded result_;
   bool begun_ = false, reusable_ = false;
-  int delivered_ = 0;
+  int delivered_ = 0, asked_ = 0;
 };
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <limits.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <string_view>
@@ -27,9 +30,11 @@ namespace {
 
 // Where libraries are found and how they are watched; what a person keeps in the environment is no helper's.
 std::vector<char*> helper_environment() {
-  constexpr std::array kPassed = {
-      "LD_LIBRARY_PATH=", "HDF5_PLUGIN_PATH=", "HDF5_USE_FILE_LOCKING=", "VIPSHOME=",    "GDK_PIXBUF_MODULE_FILE=",
-      "ASAN_OPTIONS=",    "UBSAN_OPTIONS=",    "TSAN_OPTIONS=",          "LSAN_OPTIONS="};
+  constexpr std::array kPassed = {"LD_LIBRARY_PATH=",  "LIBHEIF_PLUGIN_PATH=",
+                                  "HDF5_PLUGIN_PATH=", "HDF5_USE_FILE_LOCKING=",
+                                  "VIPSHOME=",         "GDK_PIXBUF_MODULE_FILE=",
+                                  "ASAN_OPTIONS=",     "UBSAN_OPTIONS=",
+                                  "TSAN_OPTIONS=",     "LSAN_OPTIONS="};
   std::vector<char*> out;
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view entry = *at;
@@ -43,10 +48,15 @@ std::vector<char*> helper_environment() {
 }  // namespace
 
 std::string beside_program(const std::string& name) {
-  char self[4096];
+  char self[PATH_MAX];
   const ssize_t n = ::readlink("/proc/self/exe", self, sizeof(self) - 1);
-  const std::string path(self, n > 0 ? static_cast<std::size_t>(n) : 0);
-  return path.substr(0, path.find_last_of('/') + 1) + name;
+  std::string path(self, n > 0 ? static_cast<std::size_t>(n) : 0);
+  // Without /proc: what was executed, as it was named. A name without a folder would be looked for in the current one.
+  if (path.empty()) {
+    const auto* executed = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    if (executed != nullptr && ::realpath(executed, self) != nullptr) path = self;
+  }
+  return path.starts_with('/') ? path.substr(0, path.find_last_of('/') + 1) + name : "/nowhere/" + name;
 }
 
 std::unique_ptr<Child> Child::start(const std::string& program, std::span<const int> given) {

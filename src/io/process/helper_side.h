@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 
 #include "src/io/process/child.h"
@@ -21,7 +22,7 @@ namespace millrace {
 
 // What a helper begins with.
 inline void begin_helping() {
-  // Ctrl-C reaches the whole foreground group; it is the program that decides when its helpers go.
+  // It is the program that decides when its helpers go.
   std::signal(SIGINT, SIG_IGN);
   // The program's output is data, and what libraries print to stderr is for their authors.
   if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
@@ -35,12 +36,17 @@ inline void begin_helping() {
 inline void end_with_program() {
   // A library may be at work for minutes when the program dies; its death closes the socket. (PR_SET_PDEATHSIG would
   // not do: it speaks of the thread that started the helper, not of the program.)
-  std::thread([] {
+  const auto watch = [] {
     pollfd gone{kHelperSocket, POLLRDHUP, 0};
     while (::poll(&gone, 1, -1) < 0 && errno == EINTR) {
     }
     std::_Exit(0);
-  }).detach();
+  };
+  try {
+    std::thread(watch).detach();
+  } catch (const std::system_error&) {
+    // No thread to be had: it ends with its next request, or when it is told to.
+  }
 }
 
 // Bounds what is written to, not address space: libraries and the stacks of threads take gigabytes of that. 0: no

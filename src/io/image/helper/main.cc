@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -130,15 +131,17 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--versions") == 0) {
     helper::print_versions();
     helper::load_decoders();
+    std::fflush(stdout);  // what comes now reaches no file
     for (const Wall& wall : put_up_walls(Needs::descriptors)) helper::print_wall(wall);
-    return 0;
+    std::fflush(stdout);
+    std::_Exit(0);
   }
   begin_helping();
+  void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
+  if (shared == MAP_FAILED) return 1;
   helper::load_decoders();
   put_up_walls(Needs::descriptors);
   end_with_program();
-  void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
-  if (shared == MAP_FAILED) return 1;
   helper::Channel channel(static_cast<std::uint8_t*>(shared));
   helper::Request request{};
   int fd = -1;
@@ -163,5 +166,6 @@ int main(int argc, char** argv) {
     }
     ::close(fd);
   }
-  return 0;
+  // Behind its walls a checker of leaks can look at nothing.
+  std::_Exit(0);
 }

@@ -189,6 +189,7 @@ std::uint64_t memory_of(const Job& job, std::uint64_t width, std::uint64_t heigh
 }  // namespace
 
 void decode_with_vips(const Job& job, Channel& channel) {
+  vips_error_clear();  // an earlier picture's words
   const auto bad = [&] { fail_with(channel, take_error()); };
   if (static_cast<ImageFormat>(job.format) == ImageFormat::webp) {
     // Its loader makes room for the whole picture when it opens the file.
@@ -313,6 +314,13 @@ void load_vips() {
   vips_operation_block_set("VipsForeignLoadMagick", TRUE);
   vips_concurrency_set(1);
   vips_cache_set_max(0);
+  // libheif looks for its plugins when it is first used: on a file that ends behind its first words.
+  static const char kHeif[] =
+      "\0\0\0\x18"
+      "ftypheic\0\0\0\0mif1heic";
+  VipsImage* none = nullptr;
+  if (vips_heifload_buffer(const_cast<char*>(kHeif), sizeof kHeif - 1, &none, nullptr) == 0) g_object_unref(none);
+  vips_error_clear();
 }
 
 }  // namespace millrace::helper

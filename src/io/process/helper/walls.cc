@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 
@@ -27,24 +28,37 @@ namespace {
 
 std::string reason() { return std::strerror(errno); }
 
-// Root is root by its number, too: its files are open to it. Where the number cannot be given up (a namespace of users
-// without nobody), the other walls stand. One that opens files for root goes on reading what root may.
+constexpr std::uint32_t bit(int capability) { return std::uint32_t{1} << capability; }
+
+// Root is root by its number, too: its files are open to it. Nobody's threads are counted, and those of other helpers
+// with them. A helper whose number its program may not signal could not be ended.
+bool become_nobody() {
+  constexpr uid_t kNobody = 65534;
+  const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_NPROC, &unlimited);
+  return ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
+         ::setresuid(kNobody, kNobody, kNobody) == 0;
+}
+
+// Where the number cannot be given up, the other walls stand. One that opens files goes on reading what it might.
 Wall drop_privileges(Needs needs) {
-  const bool root = ::geteuid() == 0, reads = root && needs == Needs::files;
-  Wall out{"privileges", true, reads ? "to read files, no new ones" : "no capabilities, no new ones"};
-  if (root && !reads) {
-    constexpr uid_t kNobody = 65534;
-    const bool nobody = ::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0 &&
-                        ::setresuid(kNobody, kNobody, kNobody) == 0;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3] = {}, left[_LINUX_CAPABILITY_U32S_3] = {};
+  ::syscall(SYS_capget, &header, had);
+  std::uint32_t reads = 0;
+  if (needs == Needs::files) {
+    const std::uint32_t search = had[0].permitted & bit(CAP_DAC_READ_SEARCH);
+    reads = search != 0 ? search : had[0].permitted & bit(CAP_DAC_OVERRIDE);
+  }
+  Wall out{"privileges", true, reads != 0 ? "to read files, no new ones" : "no capabilities, no new ones"};
+  if (::geteuid() == 0 && needs == Needs::descriptors) {
+    const bool nobody = (had[0].effective & bit(CAP_KILL)) != 0 && become_nobody();
     out.how += nobody ? ", nobody's" : ", but root's number";
   }
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
     ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3] = {}, left[_LINUX_CAPABILITY_U32S_3] = {};
-  if (reads && ::syscall(SYS_capget, &header, had) == 0)
-    left[0].effective = left[0].permitted = had[0].permitted & (1U << CAP_DAC_READ_SEARCH);
+  left[0].effective = left[0].permitted = reads;
   if (::syscall(SYS_capset, &header, left) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     out.stands = false;
     out.how = reason();
@@ -57,13 +71,16 @@ Wall forbid_looking_in() {
   return {"memory", stands, stands ? "no other process looks into it" : reason()};
 }
 
-// Shared memory is written through its mapping: nothing that has a size on disk.
+// Shared memory is written through its mapping: nothing that has a size on disk. A library that writes to a file is
+// refused, not killed.
 Wall set_limits() {
+  std::signal(SIGXFSZ, SIG_IGN);
   Wall out{"limits", true, "no core file, no file written, 64 descriptors"};
   for (const auto& [what, most] : {std::pair(RLIMIT_CORE, 0), {RLIMIT_FSIZE, 0}, {RLIMIT_NOFILE, 64}}) {
-    const auto bound = static_cast<rlim_t>(most);
-    const rlimit hard{bound, bound};
-    if (::setrlimit(what, &hard) == 0) continue;
+    rlimit bound{};
+    ::getrlimit(what, &bound);
+    bound.rlim_cur = bound.rlim_max = std::min(static_cast<rlim_t>(most), bound.rlim_max);
+    if (::setrlimit(what, &bound) == 0) continue;
     out.stands = false;
     out.how = reason();
   }
@@ -107,9 +124,10 @@ class Calls {
   Wall close() {
     if (filter_ == nullptr) return {"calls", false, "libseccomp cannot begin"};
     ::seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1);
+    ::seccomp_attr_set(filter_.get(), SCMP_FLTATR_API_SYSRAWRC, 1);  // the kernel's own reason
     if (error_ == 0) error_ = ::seccomp_load(filter_.get());
     if (error_ != 0) return {"calls", false, std::strerror(-error_)};
-    return {"calls", true, fmt::format("seccomp, {} of them left", count_)};
+    return {"calls", true, fmt::format("seccomp, {} rules", count_)};
   }
 
  private:
@@ -183,31 +201,35 @@ Wall close_calls(Needs needs) {
   calls.allow(SCMP_SYS(write), {equal(0, STDERR_FILENO)});
   // A death of its own, told by its number.
   calls.allow(SCMP_SYS(tgkill), {equal(0, static_cast<std::uint64_t>(::getpid()))});
-  // What fstat() is where there is no call of that name.
+  // What fstat() is to the C library. A filter does not see the path, which is to be empty: sizes and times of names
+  // can be asked for.
   calls.allow(SCMP_SYS(newfstatat), {masked(3, AT_EMPTY_PATH, AT_EMPTY_PATH)});
   // Threads, and no processes. clone3() has its flags in memory; without it the C library takes clone().
   constexpr std::uint64_t kThread = CLONE_THREAD | CLONE_VM | CLONE_SIGHAND;
   calls.allow(SCMP_SYS(clone), {masked(0, kThread, kThread)});
   calls.allow(SCMP_SYS(prctl), {equal(0, PR_SET_NAME)});
-  // To ask, and what memory it may take: within a hard limit that it cannot raise.
+  // To ask, and what memory it may take, within its hard limit.
   calls.allow(SCMP_SYS(prlimit64), {equal(0, 0), equal(2, 0)});
   calls.allow(SCMP_SYS(prlimit64), {equal(0, 0), equal(1, RLIMIT_DATA)});
   for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC})
     calls.allow(SCMP_SYS(fcntl), {equal(1, static_cast<std::uint64_t>(command))});
+  // What is shared, or grows down as a stack, is not counted as memory. Shared memory has been mapped.
+  const scmp_arg_cmp counted = masked(3, MAP_SHARED | MAP_GROWSDOWN, 0);
   if (needs == Needs::files) {
-    for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat),
-                           SCMP_SYS(statx), SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(readlink),
-                           SCMP_SYS(readlinkat), SCMP_SYS(getdents64), SCMP_SYS(flock), SCMP_SYS(getcwd)})
+    calls.allow(SCMP_SYS(mmap), {counted});
+    for (const int call : {SCMP_SYS(mprotect), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(statx),
+                           SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
+                           SCMP_SYS(getdents64), SCMP_SYS(flock), SCMP_SYS(getcwd)})
       calls.allow(call);
-    constexpr std::uint64_t kHow = O_ACCMODE | O_CREAT | O_TRUNC;
+    constexpr std::uint64_t kHow = O_ACCMODE | O_CREAT | O_TRUNC;  // to read
     calls.allow(SCMP_SYS(openat), {masked(2, kHow, O_RDONLY)});
     calls.allow(SCMP_SYS(open), {masked(1, kHow, O_RDONLY)});
     for (const int command : {F_SETLK, F_OFD_SETLK, F_GETLK})
       calls.allow(SCMP_SYS(fcntl), {equal(1, static_cast<std::uint64_t>(command))});
   } else {
     // No code that was not there.
-    calls.allow(SCMP_SYS(mmap), {masked(2, PROT_EXEC, 0)});
-    calls.allow(SCMP_SYS(mmap2), {masked(2, PROT_EXEC, 0)});
+    calls.allow(SCMP_SYS(mmap), {masked(2, PROT_EXEC, 0), counted});
+    calls.allow(SCMP_SYS(mmap2), {masked(2, PROT_EXEC, 0), counted});
     calls.allow(SCMP_SYS(mprotect), {masked(2, PROT_EXEC, 0)});
   }
   return calls.close();
