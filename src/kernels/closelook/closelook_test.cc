@@ -216,7 +216,7 @@ TEST(CloseLook, APartIsLookedAtPixelByPixel) {
 TEST(CloseLook, AMarkIsFoundWhereverTilesMeet) {
   const Scene scene(14);
   const Raster original = show(scene, {.width = 1300, .height = 975});
-  for (const int x : {380, 394, 405, 500, 512, 520, 780, 800, 905}) {
+  for (const int x : {394, 500, 512, 788, 905}) {
     const float u = static_cast<float>(x) / 1300;
     const Raster marked =
         show(scene, {.width = 1300, .height = 975, .noise = 3, .dot_x = u, .dot_y = 0.8F * u, .dot = 3.0F / 1300});
