@@ -185,9 +185,10 @@ Error Child::obituary(const Words& words) {
   if (WIFSIGNALED(status)) {
     return {ErrorCode::crashed, fmt::format("{} ({})", words.crashed, ::strsignal(WTERMSIG(status))), "", words.remedy};
   }
-  // It does not end of itself before its socket does, unless a library that it needs is not there, or memory is short.
-  return {ErrorCode::unavailable, fmt::format("{} stopped with exit code {}", words.who, WEXITSTATUS(status)), "",
-          words.remedy};
+  constexpr int kNotLinked = 127;
+  const int code = WEXITSTATUS(status);
+  return {code == kCannotBegin || code == kNotLinked ? ErrorCode::unavailable : ErrorCode::crashed,
+          fmt::format("{} stopped with exit code {}", words.who, code), "", words.remedy};
 }
 
 }  // namespace millrace

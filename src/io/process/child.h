@@ -19,6 +19,9 @@ namespace millrace {
 // The number of its socket inside a helper; what else it is given follows.
 inline constexpr int kHelperSocket = 3;
 
+// How a helper ends that cannot begin: this machine's fault, and no item's. (The dynamic linker says 127.)
+inline constexpr int kCannotBegin = 71;
+
 // Where the build and a package put a helper.
 std::string beside_program(const std::string& name);
 

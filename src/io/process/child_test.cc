@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "src/io/test_pictures.h"
+
 namespace millrace {
 namespace {
 
@@ -35,12 +40,19 @@ TEST(Child, WorkHasAnEndThoughPatienceHasNot) {
   EXPECT_THAT(error.what, HasSubstr("worked for more than 1 s"));
 }
 
-TEST(Child, WhatEndsByItselfWasNotTheItemsFault) {
-  const auto child = Child::start("/bin/false");
-  ASSERT_NE(child, nullptr);
-  char answer = 0;
-  ASSERT_FALSE(child->receive(&answer, 1));
-  EXPECT_EQ(child->obituary(kWords).code, ErrorCode::unavailable);
+TEST(Child, OneThatCannotBeginIsNoItemsFault) {
+  const TestFolder folder;
+  const std::string program = folder.at("helper");
+  for (const auto& [code, means] :
+       {std::pair(kCannotBegin, ErrorCode::unavailable), {127, ErrorCode::unavailable}, {1, ErrorCode::crashed}}) {
+    std::ofstream(program) << "#!/bin/sh\nexit " << code << "\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const auto child = Child::start(program);
+    ASSERT_NE(child, nullptr);
+    char answer = 0;
+    ASSERT_FALSE(child->receive(&answer, 1));
+    EXPECT_EQ(child->obituary(kWords).code, means) << code;
+  }
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
   }
   begin_helping();
   void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
-  if (shared == MAP_FAILED) return 1;
+  if (shared == MAP_FAILED) std::_Exit(kCannotBegin);
   helper::load_decoders();
   put_up_walls(Needs::descriptors);
   end_with_program();

@@ -13,6 +13,7 @@
 #include "src/io/image/helper/decoder.h"
 #include "src/io/image/helper/geometry.h"
 #include "src/io/image/picture.h"
+#include "src/io/process/child.h"
 
 namespace millrace::helper {
 namespace {
@@ -309,7 +310,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
 }
 
 void load_vips() {
-  if (VIPS_INIT("millrace-decoder") != 0) std::_Exit(1);
+  if (VIPS_INIT("millrace-decoder") != 0) std::_Exit(kCannotBegin);
   // ImageMagick's coders are too many to trust; what it alone can read is decoded by other libraries here.
   vips_operation_block_set("VipsForeignLoadMagick", TRUE);
   vips_concurrency_set(1);
