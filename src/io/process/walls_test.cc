@@ -157,7 +157,8 @@ TEST_F(Walls, AHelperGetsWhatItIsGivenAndNothingElse) {
     if (!kSanitized) {
       EXPECT_THAT(open, testing::UnorderedElementsAre("0", "1", "2", "3", "4"));
     }
-    for (const std::string& fd : open) EXPECT_NE(std::filesystem::read_symlink(process + "/fd/" + fd), secret) << fd;
+    for (const std::string& fd : open)
+      EXPECT_NE(std::filesystem::read_symlink(std::filesystem::path(process) / "fd" / fd), secret) << fd;
     EXPECT_EQ(std::filesystem::read_symlink(process + "/fd/0"), "/dev/null");
     std::ifstream environment(process + "/environ");
     EXPECT_THAT(std::string(std::istreambuf_iterator<char>(environment), {}),

@@ -181,7 +181,8 @@ TEST(CloseLook, ADigitAmongDigitsIsFoundBesideWhatCompressionLeaves) {
     const Verdict verdict = compare(original, changed);
     EXPECT_EQ(verdict.kind, Kind::altered) << changed.width << " " << verdict.excess;
     // The digit that is another one.
-    const double x = (60 + 1234 % 60 * 12 + 3) / 840.0, y = (60 + 1234 / 60 * 20 + 6) / 1120.0;
+    constexpr int kColumn = 1234 % 60, kRow = 1234 / 60;
+    const double x = (60 + kColumn * 12 + 3) / 840.0, y = (60 + kRow * 20 + 6) / 1120.0;
     EXPECT_LT(static_cast<double>(verdict.first_place[0]), x);
     EXPECT_GT(static_cast<double>(verdict.first_place[2]), x);
     EXPECT_LT(static_cast<double>(verdict.first_place[1]), y);
