@@ -6,27 +6,21 @@ MILLRACE_BUILD names.
 
 import base64
 import json
-import os
 import pathlib
-import shutil
-import subprocess
+import sys
 import time
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("MILLRACE_BUILD", ROOT / "build" / "release"))
-CHROMIUM = shutil.which("chromium")
-CHROMEDRIVER = shutil.which("chromedriver")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+pytest.importorskip("selenium", reason="selenium is not installed")
 
-selenium = pytest.importorskip("selenium", reason="selenium is not installed")
-if not CHROMIUM or not CHROMEDRIVER:
-    pytest.skip("chromium or chromedriver is not installed", allow_module_level=True)
-
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
+import report_page  # noqa: E402
+from report_page import Page, start_browser, write_page  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+if not report_page.available():
+    pytest.skip("chromium or chromedriver is not installed", allow_module_level=True)
 
 HOSTILE = "/p/evil/<img src=x onerror=\"window.broken=1\">\u202egpj</script>.jpg"
 LATIN1 = b"/p/similar/caf\xe9.jpg"
@@ -68,96 +62,11 @@ def model():
     return {"header": header, "groups": groups}
 
 
-def write_page(folder, *arguments):
-    program = BUILD / "page_sample"
-    assert program.exists(), f"{program} is not built; MILLRACE_BUILD names another build folder"
-    page = folder / "report.html"
-    subprocess.run([program, page, *arguments], check=True)
-    return page
-
-
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.add_argument("--window-size=1280,900")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(CHROMEDRIVER))
+def browser():
+    driver = start_browser()
     yield driver
     driver.quit()
-
-
-class Page:
-    def __init__(self, browser, path):
-        self.browser = browser
-        self.path = path
-        browser.get(path.as_uri())
-        self.drawn()
-
-    def reload(self):
-        self.browser.refresh()
-        self.drawn()
-
-    def drawn(self):
-        """Groups are filled when the browser has found out which of them are near: after a frame that it drew."""
-        self.browser.execute_async_script(
-            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
-        )
-
-    def keys(self, *keys):
-        for key in keys:
-            ActionChains(self.browser).send_keys(key).perform()
-
-    def one(self, selector):
-        return self.browser.find_element(By.CSS_SELECTOR, selector)
-
-    def all(self, selector):
-        return self.browser.find_elements(By.CSS_SELECTOR, selector)
-
-    def click(self, selector):
-        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", self.one(selector))
-        self.one(selector).click()
-
-    def group(self, index):
-        return f'.group[data-g="{index}"]'
-
-    def member(self, group, m):
-        return f'{self.group(group)} .member[data-m="{m}"]'
-
-    def removed(self):
-        """(group, member) of every picture that shows as marked for removal."""
-        script = """return [...document.querySelectorAll('.member.removed')].map(
-            (one) => [Number(one.closest('.group').dataset.g), Number(one.dataset.m)])"""
-        return sorted(tuple(pair) for pair in self.browser.execute_script(script))
-
-    def text(self, selector):
-        return self.browser.execute_script("return arguments[0].textContent", self.one(selector))
-
-    def shown(self):
-        script = "return [...document.querySelectorAll('.group')].map((one) => Number(one.dataset.g))"
-        return self.browser.execute_script(script)
-
-    def focus(self):
-        return self.browser.execute_script("return document.activeElement.getAttribute('aria-label')")
-
-    def export(self, folder):
-        folder.mkdir(exist_ok=True)
-        command = {"behavior": "allow", "downloadPath": str(folder)}
-        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", command)
-        self.click("#export")
-        target = folder / "decisions.json"
-        for _ in range(200):
-            if target.exists() and not list(folder.glob("*.crdownload")):
-                break
-            time.sleep(0.05)
-        text = target.read_text(encoding="utf-8")
-        target.unlink()
-        return json.loads(text)
-
-    def errors(self):
-        return [one for one in self.browser.get_log("browser") if one["level"] in ("SEVERE", "WARNING")]
 
 
 @pytest.fixture
