@@ -58,9 +58,14 @@ if(NOT MILLRACE_KERNELS_ONLY)
                  ${CMAKE_SOURCE_DIR}/src/io/process/helper/walls.cc)
   target_link_libraries(walled_but_calls PRIVATE millrace_base)
   target_compile_definitions(walled_but_calls PRIVATE MILLRACE_SANITIZED=1)
-  add_dependencies(io_tests walled walled_but_calls)
+  # As the reader of HDF5 stands.
+  add_executable(walled_with_files ${CMAKE_SOURCE_DIR}/tests/support/walled.cc)
+  target_link_libraries(walled_with_files PRIVATE millrace_walls)
+  target_compile_definitions(walled_with_files PRIVATE MILLRACE_OPENS_FILES=1)
+  add_dependencies(io_tests walled walled_but_calls walled_with_files)
   target_compile_definitions(io_tests PRIVATE MILLRACE_WALLED="$<TARGET_FILE:walled>"
-                             MILLRACE_WALLED_BUT_CALLS="$<TARGET_FILE:walled_but_calls>")
+                             MILLRACE_WALLED_BUT_CALLS="$<TARGET_FILE:walled_but_calls>"
+                             MILLRACE_WALLED_WITH_FILES="$<TARGET_FILE:walled_with_files>")
 endif()
 
 # What tools/tsan.sh must see caught.

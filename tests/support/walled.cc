@@ -34,6 +34,8 @@ void try_everything(const char* writable) {
   attempt("open a file", ::open("/etc/passwd", O_RDONLY) >= 0);
   attempt("open its own memory", ::open("/proc/self/mem", O_RDWR) >= 0);
   attempt("open the program's memory", ::open(("/proc/" + std::to_string(::getppid()) + "/mem").c_str(), O_RDWR) >= 0);
+  attempt("read the program's memory",
+          ::open(("/proc/" + std::to_string(::getppid()) + "/mem").c_str(), O_RDONLY) >= 0);
   attempt("make a file", ::open(writable, O_CREAT | O_WRONLY, 0600) >= 0);
   attempt("truncate a file", ::truncate(writable, 0) == 0);
   attempt("make a folder", ::mkdir((std::string(writable) + "-folder").c_str(), 0700) == 0);
@@ -71,7 +73,11 @@ void try_everything(const char* writable) {
 int main() {
   using namespace millrace;
   begin_helping();
+#ifdef MILLRACE_OPENS_FILES
+  put_up_walls(Needs::files);
+#else
   put_up_walls(Needs::descriptors);
+#endif
   end_with_program();
   // Where it may write: a path of the program's choice.
   std::uint32_t size = 0;
