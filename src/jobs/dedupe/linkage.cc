@@ -4,7 +4,6 @@
 #include <map>
 #include <queue>
 
-#include <queue>
 #include "src/jobs/dedupe/union.h"
 
 namespace millrace::dedupe {

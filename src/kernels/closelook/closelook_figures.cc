@@ -51,7 +51,7 @@ float quantile(std::vector<float> values, double part) {
   return first + static_cast<float>(place - static_cast<double>(low)) * (second - first);
 }
 
-// Whether detail that a copy lost, or a change, may be seen: beyond this.
+// A window with more activity than this shows detail; and how many of them tell of the others.
 constexpr float kDetail = 8;
 constexpr std::size_t kEnough = 30;
 

@@ -69,13 +69,13 @@ class Tiles {
     const std::optional<Areas> under = lies_under(box);
     if (under) {
       sample(source_, *under, pair_.source);
-      pair_.soften(tone_);
+      soften();
       if (is_settled()) return std::nullopt;
     }
     Affine here;
     if (!under || pitch_ == 1) {
       here = sample_around(box);
-      pair_.soften(tone_);
+      soften();
       if (quiet(here)) return std::nullopt;
     }
     here = register_luma(pair_.soft_a, pair_.soft_b, here, 3, pair_.fitting).warp;
@@ -125,9 +125,14 @@ class Tiles {
                    size_of(pair_.target), size_of(pair_.source));
   }
 
+  void soften() {
+    pair_.soften(tone_);
+    coloured_ = false;
+  }
   bool quiet(const Affine& at) {
     if (!pair_.is_quiet(at)) return false;
-    pair_.soften_colour(tone_);
+    if (!coloured_) pair_.soften_colour(tone_);
+    coloured_ = true;
     return pair_.is_quiet_in_colour(at);
   }
   // Whether little is left without a better place. What compression or sharpening leaves is seen as such without a
@@ -146,6 +151,7 @@ class Tiles {
   const double pitch_;
   std::optional<Affine> exact_;  // where the pair is known to lie without a part of a pixel
   Box around_;
+  bool coloured_ = false;  // the colours are softened, too
 };
 
 }  // namespace
