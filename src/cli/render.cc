@@ -61,6 +61,7 @@ class RenderCommand : public Command {
         say(fmt::format("{} charts were there from an earlier run", grouped(summary.charts - summary.drawn)));
       }
     }
+    say_of_series(summary);
     if (summary.gaps > 0) say(fmt::format("{} rows have no price: gaps", grouped(summary.gaps)));
     if (common().verbose) say(context.trace.verdict());
     if (!json()) return summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
@@ -72,6 +73,11 @@ class RenderCommand : public Command {
                                         {"charts", summary.charts},
                                         {"drawn", summary.drawn},
                                         {"gaps", summary.gaps},
+                                        {"series", summary.series.all},
+                                        {"series_undated", summary.series.undated},
+                                        {"series_sorted", summary.series.sorted},
+                                        {"series_short", summary.series.short_ones},
+                                        {"repeats_left_out", summary.repeats},
                                         {"bytes", summary.bytes},
                                         {"unusable", unusable}}
                      .dump(1) +
@@ -80,6 +86,23 @@ class RenderCommand : public Command {
   }
 
  private:
+  // What was done to the series, and what could not be known about them.
+  void say_of_series(const render::Summary& summary) {
+    const auto& series = summary.series;
+    if (series.undated > 0) {
+      say(fmt::format("no date was understood in {} of {} series: nothing tells whether their rows go from old to new",
+                      grouped(series.undated), grouped(series.all)));
+    }
+    if (series.sorted > 0)
+      say(fmt::format("{} of {} series were sorted by date", grouped(series.sorted), grouped(series.all)));
+    if (summary.repeats > 0)
+      say(fmt::format("{} rows were left out: others have the same time", grouped(summary.repeats)));
+    if (series.short_ones > 0) {
+      say(fmt::format("{} of {} series are shorter than a window: no chart is of them", grouped(series.short_ones),
+                      grouped(series.all)));
+    }
+  }
+
   render::Options options_;
   Output sheet_;
 };

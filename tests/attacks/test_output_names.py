@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 from attacks import copied, picture, state
-from outputs import Inputs, codes_text, prices_text
+from outputs import Inputs, codes_text
+from series import prices_text
 
 
 def untouched(scene, names, *arguments, **options):

@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 from attacks import ATTACKER, copied, needs_root, picture, state
-from outputs import Inputs, prices_text
+from outputs import Inputs
+from series import prices_text
 from program import PROGRAM
 
 STORES = ["hdf5", "virtual", "npy", "png", "jpeg", "webdataset", "zarr", "dat"]

@@ -9,6 +9,7 @@ import time
 import pytest
 from attacks import ATTACKER, ROOT, attacker, exchange, picture, state
 from forged import journal_naming, plain_database
+from series import prices_text
 
 
 def exchanged(scene, a, b, when=lambda: True):
@@ -23,8 +24,7 @@ def exchanged(scene, a, b, when=lambda: True):
 
 
 def series(scene, name="prices.csv", rows=120):
-    lines = ["date,close"] + [f"2020-01-{1 + k % 28:02},{100 + (k * 37) % 50}" for k in range(rows)]
-    return scene.file(scene.home / name, "\n".join(lines) + "\n")
+    return scene.file(scene.home / name, prices_text(rows))
 
 
 def test_an_output_that_is_exchanged_with_a_link(scene):

@@ -11,6 +11,7 @@ from PIL import Image
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from program import DATA, millrace  # noqa: E402
+from series import days  # noqa: E402
 
 
 def walk(length, seed=1):
@@ -18,7 +19,7 @@ def walk(length, seed=1):
 
 
 def write_csv(path, close, extra=""):
-    rows = [f"2020-{1 + i // 28 % 12:02d}-{1 + i % 28:02d},{c}" for i, c in enumerate(close)]
+    rows = [f"{day},{c}" for day, c in zip(days(len(close)), close)]
     path.write_text("Date,Close\n" + "\n".join(rows) + "\n" + extra)
     return path
 
@@ -42,7 +43,10 @@ def test_a_store_holds_charts_and_what_they_were_drawn_from(tmp_path):
         rows = store["index"]["row"]
         assert rows.tolist() == [3 * i for i in range(count)]
         assert store["index"]["file"].tolist() == [0] * count
-        assert store["index"]["date"][0] == b"2020-01-01" and store["index"]["date"][10] == b"2020-02-03"
+        assert store["index"]["date"][0] == b"2020-01-01" and store["index"]["date"][10] == b"2020-01-31"
+        assert store["index"]["end_date"][0] == b"2020-02-19" and store["index"]["end_date"][10] == b"2020-03-20"
+        assert store["index"]["end_time"].view("datetime64[ns]").astype("datetime64[D]").astype(str).tolist() == [
+            date.decode() for date in store["index"]["end_date"]]
         windows = np.lib.stride_tricks.sliding_window_view(close, 50)[::3]
         np.testing.assert_array_equal(store["sequences"][:], windows.astype(np.float32))
         for column, horizon in enumerate([5, 20]):

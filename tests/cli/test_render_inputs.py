@@ -72,9 +72,15 @@ def test_a_date_that_is_none(tmp_path):
     assert len(done.stderr) < 1000
     rows[7] = "x" * 64 + ",7"
     (tmp_path / "p.csv").write_text("Date,Close\n" + "\n".join(rows))
-    draw(tmp_path / "p.csv", tmp_path / "c.h5", "--window", "5")
+    refused(tmp_path / "p.csv", tmp_path, "line 9", "column Date", "no date like the others", "--columns date=NAME")
+    # Where none is a date, each is kept as it is, and the run says that nothing told the order.
+    rows = ["x" * (64 - i) + f",{i}" for i in range(20)]
+    (tmp_path / "p.csv").write_text("Date,Close\n" + "\n".join(rows))
+    done = draw(tmp_path / "p.csv", tmp_path / "c.h5", "--window", "5")
+    assert b"no date was understood in 1 of 1 series" in done.stderr
     with h5py.File(tmp_path / "c.h5") as store:
-        assert store["index"]["date"][7] == b"x" * 64 and store["index"]["date"][8] == b"2020-01-09"
+        assert store["index"]["date"][0] == b"x" * 64 and store["index"]["date"][8] == b"x" * 56
+        assert np.isnat(store["index"]["end_time"].view("datetime64[ns]")).all()
 
 
 def test_with_logarithms_what_is_not_above_zero_is_a_gap(tmp_path):

@@ -15,6 +15,7 @@ from PIL import Image
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from program import content_of, millrace  # noqa: E402
+from series import days  # noqa: E402
 
 CHARTS, WINDOW, WIDTH, HEIGHT, SHARD = 71, 30, 93, 40, 20
 STORES = ["hdf5", "zarr", "npy", "png", "jpeg", "webdataset", "dat"]
@@ -25,9 +26,10 @@ COLOURS = ["--ink", "#c00020", "--paper", "#fff0d0"]
 def source(tmp_path_factory):
     path = tmp_path_factory.mktemp("series") / "p.csv"
     close = 100 * np.exp(np.cumsum(np.random.default_rng(3).normal(0, 0.01, CHARTS + WINDOW - 1)))
-    dates = [f"2021-{1 + i // 28:02d}-{1 + i % 28:02d}, a \"day\"" for i in range(len(close))]
+    # A comma in every date, and a quote in the symbol.
+    dates = [f"{day:%B %d, %Y}" for day in days(len(close))]
     with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([["Date", "Close"], *zip(dates, close)])
+        csv.writer(file).writerows([["Date", "Close", "Symbol"], *zip(dates, close, ['BRK"B'] * len(close))])
     return path
 
 
@@ -44,7 +46,18 @@ def truth(source, tmp_path_factory):
     with h5py.File(draw(source, folder / "gray.h5")) as gray, h5py.File(draw(source, folder / "rgb.h5", *COLOURS)) as rgb:
         assert gray["images"].shape == (CHARTS, HEIGHT, WIDTH) and rgb["images"].shape == (CHARTS, HEIGHT, WIDTH, 3)
         return {"gray": gray["images"][:], "rgb": rgb["images"][:], "sequences": gray["sequences"][:],
-                "labels": gray["labels"][:], "dates": [d.decode() for d in gray["index"]["date"]]}
+                "labels": gray["labels"][:],
+                "index": [(int(r["file"]), int(r["row"]), *(r[name].decode() for name in ("symbol", "date", "end_date")),
+                           int(r["end_time"])) for r in gray["index"]]}
+
+
+def test_the_index_tells_where_and_when_a_window_is(truth):
+    all_days = days(CHARTS + WINDOW - 1)
+    for i, (file, row, symbol, date, end_date, end_time) in enumerate(truth["index"]):
+        first, last = all_days[i], all_days[i + WINDOW - 1]
+        assert (file, row, symbol) == (0, i, 'BRK"B')
+        assert (date, end_date) == (f"{first:%B %d, %Y}", f"{last:%B %d, %Y}")
+        assert np.datetime64(end_time, "ns") == np.datetime64(last)
 
 
 def pictures(folder, extension):
@@ -116,8 +129,8 @@ def test_tables_beside_the_charts(source, truth, tmp_path, store):
     np.testing.assert_array_equal(np.load(output / "labels.npy"), truth["labels"])
     with open(output / "index.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [(int(r["chart"]), int(r["file"]), int(r["row"]), r["date"]) for r in rows] == [
-        (i, 0, i, date) for i, date in enumerate(truth["dates"])]
+    assert [int(r["chart"]) for r in rows] == list(range(CHARTS))
+    assert [(int(r["file"]), int(r["row"]), r["symbol"], r["date"], r["end_date"], int(r["end_time"])) for r in rows] == truth["index"]
     for column, horizon in enumerate(["label_5", "label_20"]):
         labels = np.array([float(r[horizon] or "nan") for r in rows], np.float32)
         np.testing.assert_array_equal(labels, truth["labels"][:, column])
@@ -136,7 +149,8 @@ def test_zarr_holds_the_numbers_too(source, truth, tmp_path):
     np.testing.assert_array_equal(group["labels"][:], truth["labels"])
     assert group["labels"].attrs["horizons"] == [5, 20] and group.attrs["window"] == str(WINDOW)
     assert group["index/row"][:].tolist() == list(range(CHARTS)) and not group["index/file"][:].any()
-    assert list(group["index/date"][:]) == truth["dates"]
+    columns = [group[f"index/{name}"][:].tolist() for name in ("file", "row", "symbol", "date", "end_date", "end_time")]
+    assert list(zip(*columns)) == truth["index"]
 
 
 def test_webdataset_samples_are_whole(source, truth, tmp_path):
@@ -148,7 +162,8 @@ def test_webdataset_samples_are_whole(source, truth, tmp_path):
         assert [png, sequence, about] == [f"{i:09d}.{e}" for e in ("png", "sequence.npy", "json")]
         np.testing.assert_array_equal(np.load(io.BytesIO(values)), truth["sequences"][i])
         told = json.loads(text)
-        assert (told["chart"], told["file"], told["row"], told["date"]) == (i, 0, i, truth["dates"][i])
+        assert told["chart"] == i
+        assert tuple(told[name] for name in ("file", "row", "symbol", "date", "end_date", "end_time")) == truth["index"][i]
         labels = [told["labels"][h] for h in ("5", "20")]
         np.testing.assert_array_equal(np.array([np.nan if v is None else v for v in labels], np.float32), truth["labels"][i])
 
@@ -171,7 +186,7 @@ def test_any_threads_shards_and_level_give_the_same_store(source, tmp_path, stor
         assert samples(sharded) == samples(tmp_path / "whole")
     elif store == "zarr":
         one, other = zarr.open(sharded, mode="r"), zarr.open(tmp_path / "whole", mode="r")
-        for name in ("images", "sequences", "labels", "index/file", "index/row", "index/date"):
+        for name in ("images", "sequences", "labels", "index/file", "index/row", "index/symbol", "index/date", "index/end_date", "index/end_time"):
             np.testing.assert_array_equal(one[name][:], other[name][:])
     else:
         one, other = ({p.name: p.read_bytes() for p in folder.rglob("*") if p.name != "run.json" and p.is_file()}

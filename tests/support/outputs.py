@@ -4,6 +4,8 @@ import itertools
 import json
 import random
 
+from series import prices_text
+
 OUT = object()  # where the name of the output stands
 
 
@@ -11,11 +13,6 @@ def codes_text(count=200):
     rng = random.Random(1)
     head = f"{{'descr': '<u8', 'fortran_order': False, 'shape': ({count},), }}".ljust(117) + "\n"
     return b"\x93NUMPY\x01\x00v\x00" + head.encode() + rng.randbytes(8 * count)
-
-
-def prices_text(rows=120):
-    lines = [f"2020-{1 + k // 28:02}-{1 + k % 28:02},{100 + (k * 37) % 50}" for k in range(rows)]
-    return "\n".join(["date,close", *lines]) + "\n"
 
 
 class Inputs:

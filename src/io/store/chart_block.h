@@ -27,6 +27,7 @@ struct ChartLayout {
   bool floats = false;                    // 32 bits a value; else bytes
   std::uint32_t window = 0, columns = 1;  // of `sequences`
   std::vector<std::int64_t> horizons;     // of `labels`; none: no labels
+  std::uint32_t symbol_bytes = 0;         // of `index`: the longest symbol; 0: no symbols
   std::uint32_t date_bytes = 0;           // the longest date; 0: no dates
   Attributes attributes;
 
@@ -43,10 +44,13 @@ struct ChartLayout {
 
 // Consecutive charts.
 struct ChartBlock {
+  // Of a window: where it lies, and when.
   struct Place {
     std::uint32_t file;
-    std::uint64_t row;
-    std::string date;
+    std::uint64_t row;           // its first, of its series
+    std::string symbol;          // of its series
+    std::string date, end_date;  // of its first row and of its last, as they were written
+    std::int64_t end_time;       // of the last: nanoseconds since 1970-01-01 UTC, or the least number: not known
   };
   std::vector<std::uint8_t> images;        // as the store keeps them, one after the other
   std::vector<std::uint32_t> image_bytes;  // of each

@@ -35,14 +35,39 @@ Handle text_type(std::size_t bytes) {
   return type;
 }
 
-// Rows of `index` as they lie in the file: file, row, then the date.
-std::size_t index_bytes(const ChartLayout& layout) { return 12 + layout.date_bytes; }
+// Rows of `index` as they lie in the file: file, row, then the symbol, then the dates.
+std::size_t index_bytes(const ChartLayout& layout) {
+  return 12 + layout.symbol_bytes + (layout.date_bytes > 0 ? 2 * layout.date_bytes + 8 : 0);
+}
 Handle index_type(const ChartLayout& layout) {
   Handle type{H5Tcreate(H5T_COMPOUND, index_bytes(layout)), H5Tclose};
   H5Tinsert(type.get(), "file", 0, H5T_STD_U32LE);
   H5Tinsert(type.get(), "row", 4, H5T_STD_U64LE);
-  if (layout.date_bytes > 0) H5Tinsert(type.get(), "date", 12, text_type(layout.date_bytes).get());
+  std::size_t at = 12;
+  const auto add = [&](const char* name, hid_t field, std::size_t bytes) {
+    H5Tinsert(type.get(), name, at, field);
+    at += bytes;
+  };
+  if (layout.symbol_bytes > 0) add("symbol", text_type(layout.symbol_bytes).get(), layout.symbol_bytes);
+  if (layout.date_bytes > 0) {
+    add("date", text_type(layout.date_bytes).get(), layout.date_bytes);
+    add("end_date", text_type(layout.date_bytes).get(), layout.date_bytes);
+    add("end_time", H5T_STD_I64LE, 8);
+  }
   return type;
+}
+void put_index(const ChartLayout& layout, const ChartBlock::Place& place, std::uint8_t* row) {
+  const auto add = [&row](const void* bytes, std::size_t count, std::size_t room) {
+    if (count > 0) std::memcpy(row, bytes, std::min(count, room));
+    row += room;
+  };
+  add(&place.file, 4, 4);
+  add(&place.row, 8, 8);
+  add(place.symbol.data(), place.symbol.size(), layout.symbol_bytes);
+  if (layout.date_bytes == 0) return;
+  add(place.date.data(), place.date.size(), layout.date_bytes);
+  add(place.end_date.data(), place.end_date.size(), layout.date_bytes);
+  add(&place.end_time, 8, 8);
 }
 
 std::vector<hsize_t> hsizes(const std::vector<std::uint64_t>& sizes) { return {sizes.begin(), sizes.end()}; }
@@ -209,11 +234,7 @@ void ChartStore::append(const ChartBlock& block) {
   const std::size_t bytes = index_bytes(s.layout);
   s.rows.assign(count * bytes, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    std::uint8_t* row = s.rows.data() + i * bytes;
-    const ChartBlock::Place& place = block.places[i];
-    std::memcpy(row, &place.file, 4);
-    std::memcpy(row + 4, &place.row, 8);
-    std::copy_n(place.date.begin(), std::min<std::size_t>(place.date.size(), s.layout.date_bytes), row + 12);
+    put_index(s.layout, block.places[i], s.rows.data() + i * bytes);
   }
   const Handle type = index_type(s.layout);
   s.write(s.index, type.get(), count, {}, s.rows.data());

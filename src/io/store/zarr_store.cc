@@ -110,8 +110,14 @@ void write_zarr_metadata(const std::string& folder, const ChartLayout& layout, s
   const std::string index = folder + "/index";
   write_json(index + "/file", array_json({n}, {each}, "uint32", 0, floats));
   write_json(index + "/row", array_json({n}, {each}, "uint64", 0, floats));
+  const auto text = [&](const char* name) {
+    write_json(index + "/" + name, array_json({n}, {each}, "string", "", Json::array({{{"name", "vlen-utf8"}}})));
+  };
+  if (layout.symbol_bytes > 0) text("symbol");
   if (layout.date_bytes > 0) {
-    write_json(index + "/date", array_json({n}, {each}, "string", "", Json::array({{{"name", "vlen-utf8"}}})));
+    text("date");
+    text("end_date");
+    write_json(index + "/end_time", array_json({n}, {each}, "int64", 0, floats));
   }
   write_json(index, {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}});
   Json attributes = Json::object();
@@ -132,8 +138,15 @@ struct ZarrShard::State {
         file(chunk_file(folder + "/index/file", shard, 1)),
         row(chunk_file(folder + "/index/row", shard, 1)) {
     if (!layout.horizons.empty()) labels.emplace(folder + "/labels", shard, 2);
-    if (layout.date_bytes > 0) dates.emplace(folder + "/index/date", shard, 1);
-    if (dates) put(dates->file, static_cast<std::uint32_t>(each));
+    const auto text = [&](std::optional<Optional>& array, const char* name) {
+      array.emplace(folder + "/index/" + name, shard, 1);
+      put(array->file, static_cast<std::uint32_t>(each));
+    };
+    if (layout.symbol_bytes > 0) text(symbols, "symbol");
+    if (layout.date_bytes == 0) return;
+    text(dates, "date");
+    text(end_dates, "end_date");
+    end_times.emplace(folder + "/index/end_time", shard, 1);
   }
   struct Optional {
     Optional(const std::string& array, std::uint64_t shard, std::size_t dimensions)
@@ -141,10 +154,17 @@ struct ZarrShard::State {
     AtomicFile file;
   };
 
+  // As vlen-utf8 has it: its length, then itself.
+  static void put_text(std::optional<Optional>& array, const std::string& text) {
+    if (!array) return;
+    put(array->file, static_cast<std::uint32_t>(text.size()));
+    array->file.write(text);
+  }
+
   const ChartLayout layout;
   const std::uint64_t each;
   AtomicFile images, sequences, file, row;
-  std::optional<Optional> labels, dates;
+  std::optional<Optional> labels, symbols, dates, end_dates, end_times;
   std::vector<std::uint64_t> index;  // offset and length of each chart's stream
   std::uint64_t offset = 0;
 };
@@ -166,9 +186,10 @@ void ZarrShard::append(const ChartBlock& block) {
   for (const ChartBlock::Place& place : block.places) {
     put(s.file, place.file);
     put(s.row, place.row);
-    if (!s.dates) continue;
-    put(s.dates->file, static_cast<std::uint32_t>(place.date.size()));
-    s.dates->file.write(place.date);
+    State::put_text(s.symbols, place.symbol);
+    State::put_text(s.dates, place.date);
+    State::put_text(s.end_dates, place.end_date);
+    if (s.end_times) put(s.end_times->file, place.end_time);
   }
 }
 
@@ -188,7 +209,10 @@ void ZarrShard::finish() {
     }
     put(s.file, std::uint32_t{0});
     put(s.row, std::uint64_t{0});
-    if (s.dates) put(s.dates->file, std::uint32_t{0});
+    State::put_text(s.symbols, "");
+    State::put_text(s.dates, "");
+    State::put_text(s.end_dates, "");
+    if (s.end_times) put(s.end_times->file, std::int64_t{0});
   }
 }
 
@@ -198,7 +222,9 @@ void ZarrShard::commit() {
   if (s.labels) s.labels->file.commit();
   s.file.commit();
   s.row.commit();
-  if (s.dates) s.dates->file.commit();
+  for (auto* array : {&s.symbols, &s.dates, &s.end_dates, &s.end_times}) {
+    if (*array) (*array)->file.commit();
+  }
   // Last: whatever has the images has all.
   s.images.commit();
 }

@@ -39,39 +39,41 @@ void read_numbers(const std::byte* at, std::size_t step, npy::Type type, std::sp
 
 }  // namespace
 
-void Numbers::append(double value) {
-  if (size_ % kPart == 0) parts_.push_back(std::make_unique<double[]>(kPart));
-  parts_.back()[size_ % kPart] = value;
-  ++size_;
-}
-
-void Numbers::read(std::size_t begin, std::span<double> out) const {
-  while (!out.empty()) {
-    const std::size_t at = begin % kPart, count = std::min(out.size(), kPart - at);
-    std::copy_n(parts_[begin / kPart].get() + at, count, out.begin());
-    begin += count;
-    out = out.subspan(count);
+// Rows of another width, and room for as many as are wanted.
+void Texts::repack(Part& part, std::size_t rows, std::size_t room, std::size_t width) {
+  std::vector<char> bytes(width * room);
+  const std::size_t kept = std::min(width, part.width);
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::copy_n(part.bytes.data() + i * part.width, kept, bytes.data() + i * width);
   }
+  memory_ = memory_ - part.bytes.size() + bytes.size();
+  part.bytes = std::move(bytes);
+  part.width = width;
 }
 
 void Texts::append(std::string_view text) {
   const std::size_t at = size_ % kPart;
-  if (at == 0) parts_.emplace_back();
+  if (at == 0) {
+    complete();
+    parts_.emplace_back();
+  }
   Part& part = parts_.back();
-  if (text.size() > part.width) {
-    // In steps, so that texts of growing length are not moved at each.
-    const std::size_t width = (text.size() + 7) / 8 * 8;
-    std::vector<char> wider(width * kPart);
-    for (std::size_t i = 0; i < at; ++i) {
-      std::copy_n(part.bytes.data() + i * part.width, part.width, wider.data() + i * width);
-    }
-    memory_ += wider.size() - part.bytes.size();
-    part.bytes = std::move(wider);
-    part.width = width;
+  const std::size_t room = part.width == 0 ? 0 : part.bytes.size() / part.width;
+  if (text.size() > part.width || at == room) {
+    // In steps, so that neither texts of growing length nor their number move them each time.
+    const std::size_t width = std::max(part.width, std::max<std::size_t>(1, (text.size() + 7) / 8) * 8);
+    repack(part, at, at < room ? room : std::clamp<std::size_t>(2 * at, 64, kPart), width);
   }
   std::copy(text.begin(), text.end(), part.bytes.data() + at * part.width);
+  part.longest = std::max(part.longest, text.size());
   longest_ = std::max(longest_, text.size());
   ++size_;
+}
+
+void Texts::complete() {
+  if (parts_.empty()) return;
+  const std::size_t rows = size_ - (parts_.size() - 1) * kPart;
+  repack(parts_.back(), rows, rows, std::max<std::size_t>(1, parts_.back().longest));
 }
 
 std::string_view Texts::view(std::size_t row) const {
@@ -82,7 +84,7 @@ std::string_view Texts::view(std::size_t row) const {
 
 void Column::read(std::size_t begin, std::span<double> out) const {
   if (held_) {
-    held_->read(begin, out);
+    held_->read(first_ + begin, out);
   } else {
     std::span<double> rest = out;
     cache_->visit(*file_, begin, out.size(), [&](const std::byte* rows, std::size_t count) {

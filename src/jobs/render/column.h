@@ -1,8 +1,9 @@
 // Enters: numbers and texts, row by row; or rows of a file.
 // Leaves: any rows of them again.
-// Never: holds one long piece of memory that must be moved to grow.
+// Never: holds one long piece of memory that must be moved to grow, or more than its rows once it is complete.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -20,23 +21,46 @@ constexpr double kLargest = 1e300;
 // Rows in memory come in parts of this many.
 constexpr std::size_t kPart = 1 << 14;
 
-// Numbers in memory.
-class Numbers {
+// Values in memory.
+template <typename T>
+class Values {
  public:
-  void append(double value);
-  void read(std::size_t begin, std::span<double> out) const;
+  void append(T value) {
+    if (size_ % kPart == 0) parts_.emplace_back();
+    parts_.back().push_back(value);
+    ++size_;
+  }
+  // No more will come: room that was kept for them is given back.
+  void complete() {
+    if (!parts_.empty()) parts_.back().shrink_to_fit();
+  }
+  void read(std::size_t begin, std::span<T> out) const {
+    while (!out.empty()) {
+      const std::size_t at = begin % kPart, count = std::min(out.size(), kPart - at);
+      std::copy_n(parts_[begin / kPart].data() + at, count, out.begin());
+      begin += count;
+      out = out.subspan(count);
+    }
+  }
+  T operator[](std::size_t row) const { return parts_[row / kPart][row % kPart]; }
   std::size_t size() const { return size_; }
-  Bytes memory() const { return {parts_.size() * kPart * sizeof(double)}; }
+  Bytes memory() const {
+    if (parts_.empty()) return {};
+    return {((parts_.size() - 1) * kPart + parts_.back().capacity()) * sizeof(T)};
+  }
 
  private:
-  std::vector<std::unique_ptr<double[]>> parts_;
+  std::vector<std::vector<T>> parts_;
   std::size_t size_ = 0;
 };
+using Numbers = Values<double>;
 
 // Short texts in memory, in as many bytes each as the longest around it has. None holds a zero byte.
 class Texts {
  public:
   void append(std::string_view text);
+  // As of Values.
+  void complete();
   std::string operator[](std::size_t row) const { return std::string(view(row)); }
   std::string_view view(std::size_t row) const;
   std::size_t size() const { return size_; }
@@ -46,9 +70,10 @@ class Texts {
 
  private:
   struct Part {
-    std::size_t width = 0;
+    std::size_t width = 0, longest = 0;
     std::vector<char> bytes;
   };
+  void repack(Part& part, std::size_t rows, std::size_t room, std::size_t width);
   std::vector<Part> parts_;
   std::size_t size_ = 0, longest_ = 0, memory_ = 0;
 };
@@ -57,7 +82,8 @@ class Texts {
 class Column {
  public:
   Column() = default;
-  explicit Column(std::shared_ptr<const Numbers> held) : held_(std::move(held)) {}
+  // From row `first` of them.
+  explicit Column(std::shared_ptr<const Numbers> held, std::size_t first = 0) : held_(std::move(held)), first_(first) {}
   Column(std::shared_ptr<const RowFile> file, std::shared_ptr<RowCache> cache, npy::Type type, std::size_t offset)
       : file_(std::move(file)), cache_(std::move(cache)), type_(type), offset_(offset) {}
 
@@ -66,6 +92,7 @@ class Column {
 
  private:
   std::shared_ptr<const Numbers> held_;
+  std::size_t first_ = 0;
   std::shared_ptr<const RowFile> file_;
   std::shared_ptr<RowCache> cache_;
   npy::Type type_{'f', 8};

@@ -101,7 +101,14 @@ class SampleEncoder : public Encoder {
     sequence_.append(reinterpret_cast<const char*>(facts.sequence.data()), facts.sequence.size_bytes());
     append_tar_record(key + ".sequence.npy", sequence_, out);
     nlohmann::ordered_json about{{"chart", facts.chart}, {"file", facts.place->file}, {"row", facts.place->row}};
-    if (layout_.date_bytes > 0) about["date"] = utf8_for_display(facts.place->date);
+    if (layout_.symbol_bytes > 0) about["symbol"] = facts.place->symbol;
+    if (layout_.date_bytes > 0) {
+      about["date"] = facts.place->date;
+      about["end_date"] = facts.place->end_date;
+      // Not known: null, as what JSON has no number for.
+      about["end_time"] =
+          facts.place->end_time == kNoTime ? nlohmann::ordered_json() : nlohmann::ordered_json(facts.place->end_time);
+    }
     for (std::size_t h = 0; h < horizons_.size(); ++h) {
       // JSON has no NaN: a label without a future is null.
       const float label = facts.labels[h];

@@ -43,7 +43,7 @@ class FolderForm : public Form {
     AtomicFile labels(folder_.path("labels.npy"), AtomicFile::Temporary::part);
     labels.write(npy::header_text(floats, std::vector<std::uint64_t>{plan_.charts, layout.horizons.size()}));
     AtomicFile index(folder_.path("index.csv"), AtomicFile::Temporary::part);
-    index.write("chart,file,row,date");
+    index.write("chart,file,row,symbol,date,end_date,end_time");
     for (const std::int64_t horizon : layout.horizons) index.write(fmt::format(",label_{}", horizon));
     index.write("\n");
     Artist artist(plan_, options_);
@@ -57,7 +57,9 @@ class FolderForm : public Form {
       sequences.write(std::as_bytes(std::span(block.sequences)));
       labels.write(std::as_bytes(std::span(block.labels)));
       const ChartBlock::Place& place = block.places.front();
-      index.write(fmt::format("{},{},{},{}", chart, place.file, place.row, csv_field(place.date)));
+      const std::string time = place.end_time == kNoTime ? std::string() : std::to_string(place.end_time);
+      index.write(fmt::format("{},{},{},{},{},{},{}", chart, place.file, place.row, csv_field(place.symbol),
+                              csv_field(place.date), csv_field(place.end_date), time));
       for (const float label : block.labels) index.write(label == label ? fmt::format(",{}", label) : std::string(","));
       index.write("\n");
     }

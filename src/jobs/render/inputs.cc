@@ -24,6 +24,8 @@ nlohmann::json contents(const std::string& text) {
 std::string inputs_json(const std::vector<Source>& sources) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Source& source : sources) {
+    // One entry for all the series of a table.
+    if (source.input < list.size()) continue;
     nlohmann::ordered_json entry;
     add_path(entry, source.path);
     if (!source.dataset.empty()) entry["dataset"] = utf8_for_display(source.dataset);

@@ -60,7 +60,7 @@ void parse_line_width(const std::string& text, Options& options) {
 
 // "close=Adj Close,date=Day"; a name alone is the column that a line is drawn of.
 void parse_columns(const std::string& text, Options& options) {
-  static const std::set<std::string> kRoles = {"open", "high", "low", "close", "volume", "date"};
+  static const std::set<std::string> kRoles = {"open", "high", "low", "close", "volume", "date", "time"};
   options.columns.clear();
   if (trim(text).empty()) return;
   for (const std::string& part : split(text, ',')) {
@@ -69,7 +69,7 @@ void parse_columns(const std::string& text, Options& options) {
     const std::string name(trim(equals == std::string::npos ? part : part.substr(equals + 1)));
     if (kRoles.count(role) == 0 || name.empty()) {
       throw Failure(ErrorCode::usage, fmt::format("'{}' names no column", part), "",
-                    "use ROLE=NAME with ROLE open, high, low, close, volume or date, as close=Adj Close");
+                    "use ROLE=NAME with ROLE open, high, low, close, volume, date or time, as close=Adj Close");
     }
     options.columns[role] = name;
   }
@@ -132,6 +132,17 @@ void describe(Settings& settings, Options& options) {
   settings.add_parsed("columns", "ROLE=NAME,...",
                       "columns whose header is not their role's name: close=Adj Close,date=Day", "",
                       [&options](const std::string& text) { parse_columns(text, options); });
+  settings.add_text("by", "COLUMN",
+                    "the column that names the series, as symbol: windows never cross from one to another; none: the "
+                    "table is one series",
+                    options.by);
+  settings.add_choice("sort", {"none", "date"}, "date: puts rows in order that are not; none refuses them",
+                      options.sort);
+  settings.add_choice("duplicates", {"error", "first", "last", "keep"},
+                      "of rows of one series with the same time, refuses all, or takes the first, the last, or all",
+                      options.duplicates);
+  settings.add_choice("date-order", {"auto", "ymd", "dmy", "mdy"},
+                      "of dates like 01/02/03; auto decides by the whole column", options.date_order);
   settings.add_choice("scale", {"window", "global", "log"},
                       "from the lowest to the highest price of each window, of the whole series, or of each window's "
                       "logarithms",
@@ -259,6 +270,10 @@ std::vector<std::pair<std::string, std::string>> record(const Options& options) 
       {"ink", text_of(*options.ink)},
       {"paper", text_of(*options.paper)},
       {"channels", options.rgb ? "rgb" : "gray"},
+      {"by", options.by},
+      {"sort", options.sort},
+      {"duplicates", options.duplicates},
+      {"date-order", options.date_order},
       {"limit", std::to_string(options.limit)},
       {"store", options.store},
       {"dtype", options.dtype},

@@ -14,6 +14,9 @@
 
 namespace millrace::render {
 
+// For --by: a table is one series, whatever its columns say.
+constexpr const char* kOneSeries = "none";
+
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
@@ -26,6 +29,10 @@ struct Options {
   bool window_given = false;
   std::string scale = "window";
   std::map<std::string, std::string> columns;  // role -> header
+  std::string by;                              // the column that names the series; kOneSeries; empty: not told
+  std::string sort = "none";                   // or date
+  std::string duplicates = "error";            // rows of one time: first, last, keep
+  std::string date_order = "auto";             // ymd, dmy, mdy
   std::vector<std::int64_t> horizons;
   std::optional<ink::Colour> ink, paper;       // none: the style's own
   std::optional<ink::Colour> rising, falling;  // of bars and candles; none: the ink's

@@ -35,15 +35,39 @@ std::uint64_t Plan::gaps() const {
   return out;
 }
 
+std::uint64_t Plan::repeats() const {
+  std::uint64_t out = 0;
+  for (const Source& source : sources) out += source.repeats;
+  return out;
+}
+
+Plan::SeriesCounts Plan::series(const Options& options) const {
+  SeriesCounts out;
+  for (const Source& source : sources) {
+    // Of windows that are ready nobody knows more than their rows.
+    if (source.ready > 0) continue;
+    ++out.all;
+    out.undated += source.dates.understood() ? 0 : 1;
+    out.sorted += source.sorted ? 1 : 0;
+    out.short_ones += source.windows(options) == 0 ? 1 : 0;
+  }
+  return out;
+}
+
 Plan make_plan(const Options& options, RunContext& context) {
   if (options.inputs.empty()) {
     throw Failure(ErrorCode::usage, "an input is needed", "render", "name CSV, .npy or HDF5 files");
   }
   Plan plan;
   SourceOpener opener(options, context);
+  std::uint32_t usable = 0;
   for (const std::string& input : options.inputs) {
     try {
-      plan.sources.push_back(opener.open(input));
+      for (Source& source : opener.open(input)) {
+        source.input = usable;
+        plan.sources.push_back(std::move(source));
+      }
+      ++usable;
     } catch (const Failure& failure) {
       // What another machine could read is no reason to draw less.
       const ErrorCode code = failure.error().code;
@@ -53,7 +77,7 @@ Plan make_plan(const Options& options, RunContext& context) {
   }
   if (plan.sources.empty()) throw Failure(plan.unusable.front());
   plan.window = plan.sources.front().length(options);
-  std::size_t date_bytes = 0;
+  std::size_t date_bytes = 0, symbol_bytes = 0;
   for (const Source& source : plan.sources) {
     if ((options.style != "line" || options.window_given) &&
         source.length(options) != static_cast<std::size_t>(options.window)) {
@@ -70,6 +94,7 @@ Plan make_plan(const Options& options, RunContext& context) {
     plan.first.push_back(plan.charts);
     plan.charts += source.windows(options);
     date_bytes = std::max(date_bytes, source.dates.longest());
+    symbol_bytes = std::max(symbol_bytes, source.symbol.size());
   }
   plan.first.push_back(plan.charts);
   if (plan.charts == 0) no_charts(plan, options);
@@ -84,6 +109,7 @@ Plan make_plan(const Options& options, RunContext& context) {
   layout.columns = static_cast<std::uint32_t>(roles_of(options).size());
   layout.horizons = options.horizons;
   layout.date_bytes = static_cast<std::uint32_t>(date_bytes);
+  layout.symbol_bytes = static_cast<std::uint32_t>(symbol_bytes);
   Options drawn = options;
   drawn.window = static_cast<long long>(plan.window);
   layout.attributes = record(drawn);
@@ -125,9 +151,9 @@ void Artist::append_sequence(std::vector<float>& out) const {
 void append_facts(const Plan& plan, const Options& options, std::uint64_t chart, ChartBlock& block) {
   const Plan::Place place = plan.place(options, chart);
   const Source& source = plan.sources[place.source];
-  block.places.push_back({static_cast<std::uint32_t>(place.source), place.row,
-                          source.dates.empty() ? std::string() : source.dates[place.row]});
   const std::size_t last = place.row + plan.window - 1;
+  block.places.push_back({source.input, place.row, source.symbol, source.dates.text(place.row), source.dates.text(last),
+                          source.dates.time(last)});
   for (const std::int64_t horizon : options.horizons) {
     const std::size_t then = last + static_cast<std::size_t>(horizon);
     float label = std::numeric_limits<float>::quiet_NaN();

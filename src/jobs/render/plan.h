@@ -29,6 +29,13 @@ struct Plan {
   // Where a chart's window lies.
   Place place(const Options& options, std::uint64_t chart) const;
   std::uint64_t gaps() const;
+  // Of the inputs, rows that were left out because another has their time.
+  std::uint64_t repeats() const;
+  // Of the series: all; those of which no date was understood; that were put in order; that are shorter than a window.
+  struct SeriesCounts {
+    std::uint64_t all = 0, undated = 0, sorted = 0, short_ones = 0;
+  };
+  SeriesCounts series(const Options& options) const;
 };
 
 // Opens the inputs, for options that are settled. Failure when none can be used, or none holds a whole window.

@@ -97,13 +97,20 @@ class Drawing {
 
 }  // namespace
 
+Summary summary_of(const Plan& plan, const Options& options) {
+  Summary out;
+  out.charts = plan.charts;
+  out.gaps = plan.gaps();
+  out.repeats = plan.repeats();
+  out.series = plan.series(options);
+  out.unusable = plan.unusable;
+  return out;
+}
+
 Summary run(const Options& options, RunContext& context) {
   const auto begin = Clock::now();
   const Plan plan = make_plan(options, context);
-  Summary summary;
-  summary.charts = plan.charts;
-  summary.gaps = plan.gaps();
-  summary.unusable = plan.unusable;
+  Summary summary = summary_of(plan, options);
   Shards shards(plan, options);
   if (!shards.finished()) {
     Drawing drawing(plan, options, context);
@@ -117,7 +124,7 @@ Summary run(const Options& options, RunContext& context) {
       }
       shards.write(k, [&](ChartSink& sink) {
         drawing.fill(sink, range, progress);
-        for (const Source& source : plan.sources) source.throw_if_changed();
+        throw_if_changed(plan.sources);
       });
       summary.drawn += range.end - range.begin;
     }

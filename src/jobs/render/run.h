@@ -13,13 +13,18 @@
 namespace millrace::render {
 
 struct Summary {
-  std::uint64_t charts = 0;  // of the output
-  std::uint64_t drawn = 0;   // in this run: the others were found finished
-  std::uint64_t gaps = 0;    // rows without a price
-  std::uint64_t bytes = 0;   // of the output
+  std::uint64_t charts = 0;   // of the output
+  std::uint64_t drawn = 0;    // in this run: the others were found finished
+  std::uint64_t gaps = 0;     // rows without a price
+  std::uint64_t bytes = 0;    // of the output
+  std::uint64_t repeats = 0;  // rows left out because another has their time
+  Plan::SeriesCounts series;
   std::vector<Error> unusable;
   double seconds = 0, drawing_seconds = 0, joining_seconds = 0, syncing_seconds = 0;
 };
+
+// What there is to say of a plan's inputs.
+Summary summary_of(const Plan& plan, const Options& options);
 
 // A store. Nothing is done where it is there already, made of the same; Failure(conflict) where it was made of other
 // things, naming them. A killed run is gone on with at its next shard.

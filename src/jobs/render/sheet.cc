@@ -56,10 +56,8 @@ Summary draw_sheet(const Options& options, const Output& output, RunContext& con
     }
   }
   write_png(output, width, height, static_cast<int>(channels), sheet);
-  Summary summary;
+  Summary summary = summary_of(plan, options);
   summary.charts = summary.drawn = count;
-  summary.gaps = plan.gaps();
-  summary.unusable = plan.unusable;
   summary.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return summary;
 }

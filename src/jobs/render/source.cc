@@ -15,19 +15,6 @@
 namespace millrace::render {
 namespace {
 
-// Rows from new to old would be drawn backwards, with labels of the past. Only dates that sort as text can tell.
-void check_order(const Source& source) {
-  const Texts& dates = source.dates;
-  if (dates.size() < 2 || dates.view(0) == dates.view(dates.size() - 1)) return;
-  for (std::size_t i = 0; i < dates.size(); ++i) {
-    const std::string_view date = dates.view(i);
-    if (date.size() < 10 || date[4] != '-' || date[7] != '-') return;
-    if (i > 0 && dates.view(i - 1) < date) return;
-  }
-  throw Failure(ErrorCode::bad_data, "its rows go from new to old", source.name,
-                "sort them by date: else charts run backwards and labels tell the past");
-}
-
 void look_over(const Opening& opening, Source& out) {
   // On a scale of logarithms what is not above 0 has no place.
   const bool logarithms = opening.options.scale == "log";
@@ -116,8 +103,26 @@ void Source::throw_if_changed() const {
                 "put the old file back, or remove OUTPUT.shards if it is there; then run the same command again");
 }
 
+void throw_if_changed(const std::vector<Source>& sources) {
+  const Source* before = nullptr;
+  for (const Source& source : sources) {
+    if (before == nullptr || before->input != source.input) source.throw_if_changed();
+    before = &source;
+  }
+}
+
 void Opening::throw_if_cancelled() const {
   if (context.cancel.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted; nothing was drawn yet");
+}
+
+void Opening::refuse_table_options(const Source& source) const {
+  const auto refuse = [&](const char* option, const std::string& value) {
+    throw Failure(ErrorCode::usage,
+                  fmt::format("an array has no columns by name, and no dates, for {} {}", option, value), source.name,
+                  "leave the option out, or draw arrays in a run of their own");
+  };
+  if (!options.by.empty() && options.by != kOneSeries) refuse("--by", options.by);
+  if (options.sort == "date") refuse("--sort", options.sort);
 }
 
 std::shared_ptr<RowCache> Opening::rows() {
@@ -149,7 +154,7 @@ SourceOpener::SourceOpener(const Options& options, RunContext& context)
 }
 SourceOpener::~SourceOpener() = default;
 
-Source SourceOpener::open(const std::string& input) {
+std::vector<Source> SourceOpener::open(const std::string& input) {
   Opening& opening = *state_;
   Source out;
   out.name = input;
@@ -158,19 +163,23 @@ Source SourceOpener::open(const std::string& input) {
   auto file = FileReader::open(out.path).or_throw();
   out.bytes = file->size();
   out.mtime_ns = file->mtime_ns();
-  if (!out.dataset.empty() || is_hdf5(out.path, *file)) {
-    read_hdf5(opening, out);
-  } else if (extension(out.path) == "npy") {
-    read_npy(opening, out);
+  const bool hdf5 = !out.dataset.empty() || is_hdf5(out.path, *file);
+  std::vector<Source> series;
+  if (hdf5 || extension(out.path) == "npy") {
+    opening.refuse_table_options(out);
+    hdf5 ? read_hdf5(opening, out) : read_npy(opening, out);
+    series.push_back(std::move(out));
   } else {
-    read_csv(*file, opening, out);
+    series = read_csv(*file, opening, out);
   }
   while (!file->next().empty()) opening.throw_if_cancelled();
-  out.content = hex_of_bytes(file->finish_hash().or_throw());
-  check_order(out);
-  look_over(opening, out);
-  out.throw_if_changed();
-  return out;
+  const std::string content = hex_of_bytes(file->finish_hash().or_throw());
+  for (Source& one : series) {
+    one.content = content;
+    look_over(opening, one);
+  }
+  series.front().throw_if_changed();
+  return series;
 }
 
 }  // namespace millrace::render

@@ -1,16 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "src/base/text.h"
 #include "src/io/table/csv.h"
 #include "src/jobs/render/source_kinds.h"
+#include "src/jobs/render/table_rows.h"
 
 namespace millrace::render {
 namespace {
 
-// No date that a person reads is longer, and every row of an index has room for the longest.
-constexpr std::size_t kLongestDate = 64;
+// No date that a person reads is longer, and no symbol; every row of an index has room for the longest.
+constexpr std::size_t kLongestText = 64;
 constexpr const char* kPurpose = "inputs";
 
 // For a message: a cell may be megabytes long.
@@ -38,6 +40,14 @@ class TableHeader {
     return out + (size() > kMost ? fmt::format(" and {} more", size() - kMost) : "");
   }
 
+  // A column's name as others write it: MetaTrader's <DATE> is a date, and "open_time" is "Open time".
+  static std::string plain(const std::string& name) {
+    std::string out = lower_ascii(trim(name));
+    if (out.size() > 2 && out.front() == '<' && out.back() == '>') out = out.substr(1, out.size() - 2);
+    std::replace(out.begin(), out.end(), '_', ' ');
+    return out;
+  }
+
   // The column of this name, whatever its case; where several have it in some case, the one that has it in `exact`ly
   // this.
   std::optional<std::size_t> find(std::string_view wanted, bool exact) const {
@@ -45,7 +55,7 @@ class TableHeader {
     std::vector<std::size_t> same, any;
     for (std::size_t c = 0; c < size(); ++c) {
       if (names_[c] == trim(wanted)) same.push_back(c);
-      if (lower_ascii(names_[c]) == lower) any.push_back(c);
+      if (plain(names_[c]) == lower || lower_ascii(names_[c]) == lower) any.push_back(c);
     }
     if (any.empty()) return std::nullopt;
     if (any.size() == 1) return any[0];
@@ -62,46 +72,78 @@ class TableHeader {
 
 // Which columns are read.
 struct Chosen {
-  std::vector<std::size_t> roles;  // for each of roles_of()
-  std::optional<std::size_t> date;
-  bool nameless = false;  // the first row is data
+  std::vector<std::size_t> roles;         // for each of roles_of()
+  std::optional<std::size_t> date, time;  // time: of the day, beside a date
+  std::optional<std::size_t> by;          // names the series
+  std::optional<std::size_t> symbol;      // seems to, though nobody said so
+  bool nameless = false;                  // the first row is data
 };
 
-Chosen choose(const TableHeader& header, const Options& options, const std::string& path) {
-  const auto named = [&](const char* role, std::initializer_list<const char*> names) -> std::optional<std::size_t> {
-    if (const auto chosen = options.columns.find(role); chosen != options.columns.end()) {
-      if (const auto at = header.find(chosen->second, true)) return at;
-      throw Failure(ErrorCode::usage,
-                    fmt::format("it has no column '{}'; its columns are: {}", chosen->second, header.words()), path,
-                    "name one of them with --columns");
+class Chooser {
+ public:
+  Chooser(const TableHeader& header, const Options& options, const std::string& path)
+      : header_(header), options_(options), path_(path) {}
+
+  Chosen choose() const {
+    Chosen out;
+    const std::vector<Role> roles = roles_of(options_);
+    for (const Role role : roles) {
+      std::optional<std::size_t> at = named(name_of(role), {name_of(role)});
+      if (!at && roles.size() == 1 && header_.size() == 1) {
+        at = 0;
+        // A number names nothing: the column has no header.
+        out.nameless = header_.all_numbers();
+      }
+      if (!at) refuse(role);
+      out.roles.push_back(*at);
+    }
+    // What exchanges, brokers and libraries call it; `dtyyyymmdd` is Metastock's, the last ones are Polygon's and
+    // CRSP's.
+    out.date = named("date", {"date", "datetime", "date time", "timestamp", "open time", "dtyyyymmdd", "trade date",
+                              "trading date", "window start", "caldt", "datadate", "dlycaldt"});
+    out.time = named("time", {"time"});
+    if (!out.date) out.date = std::exchange(out.time, std::nullopt);
+    // pandas leaves an index without a name without a header too.
+    if (!out.date && header_.size() > 1 && header_.name(0).empty()) out.date = 0;
+    if (options_.by.empty() || options_.by == kOneSeries) {
+      if (options_.by.empty())
+        out.symbol = named("symbol", {"symbol", "ticker", "sym", "permno", "instrument", "name"});
+      if (options_.by == kOneSeries) out.by = header_.find(kOneSeries, true);
+    } else {
+      out.by = header_.find(options_.by, true);
+      if (!out.by) refuse_name(options_.by, "name one of them with --by");
+    }
+    return out;
+  }
+
+ private:
+  std::optional<std::size_t> named(const char* role, std::initializer_list<const char*> names) const {
+    if (const auto chosen = options_.columns.find(role); chosen != options_.columns.end()) {
+      if (const auto at = header_.find(chosen->second, true)) return at;
+      refuse_name(chosen->second, "name one of them with --columns");
     }
     for (const char* name : names) {
-      if (const auto at = header.find(name, false)) return at;
+      if (const auto at = header_.find(name, false)) return at;
     }
     return std::nullopt;
-  };
-  Chosen out;
-  const std::vector<Role> roles = roles_of(options);
-  for (const Role role : roles) {
-    std::optional<std::size_t> at = named(name_of(role), {name_of(role)});
-    if (!at && roles.size() == 1 && header.size() == 1) {
-      at = 0;
-      // A number names nothing: the column has no header.
-      out.nameless = header.all_numbers();
-    }
-    if (!at) {
-      std::string remedy = fmt::format("name it with --columns {}=NAME", name_of(role));
-      if (role == kVolume) remedy = "name it with --columns volume=NAME, or draw without: --no-volume";
-      if (header.all_numbers()) remedy = "its first line holds numbers: write the names of the columns above them";
-      throw Failure(ErrorCode::bad_data,
-                    fmt::format("it has no column '{}'; its columns are: {}", name_of(role), header.words()), path,
-                    remedy);
-    }
-    out.roles.push_back(*at);
   }
-  out.date = named("date", {"date", "time", "datetime", "timestamp"});
-  return out;
-}
+  [[noreturn]] void refuse_name(const std::string& name, const char* remedy) const {
+    throw Failure(ErrorCode::usage, fmt::format("it has no column '{}'; its columns are: {}", name, header_.words()),
+                  path_, remedy);
+  }
+  [[noreturn]] void refuse(Role role) const {
+    std::string remedy = fmt::format("name it with --columns {}=NAME", name_of(role));
+    if (role == kVolume) remedy = "name it with --columns volume=NAME, or draw without: --no-volume";
+    if (header_.all_numbers()) remedy = "its first line holds numbers: write the names of the columns above them";
+    throw Failure(ErrorCode::bad_data,
+                  fmt::format("it has no column '{}'; its columns are: {}", name_of(role), header_.words()), path_,
+                  remedy);
+  }
+
+  const TableHeader& header_;
+  const Options& options_;
+  const std::string& path_;
+};
 
 // Memory that grows while a file is read, paid for before it is used.
 class GrowingMemory {
@@ -143,54 +185,154 @@ class GrowingMemory {
   Bytes paid_;
 };
 
-}  // namespace
-
-void read_csv(FileReader& file, Opening& opening, Source& out) {
-  CsvReader table(
-      [&] {
+// The rows of a file.
+CsvReader rows_of(FileReader& file, const Opening& opening, const std::string& path) {
+  return CsvReader(
+      [&file, &opening] {
         opening.throw_if_cancelled();
         const auto bytes = file.next();
         if (file.failed()) throw Failure(file.error());
         return bytes;
       },
-      out.path);
-  if (!table.next()) throw Failure(ErrorCode::bad_data, "it is empty", out.path, "a header is needed");
-  const TableHeader header(table.cells(), out.path);
-  const Chosen chosen = choose(header, opening.options, out.path);
-  std::vector<std::shared_ptr<Numbers>> numbers(chosen.roles.size());
-  for (auto& column : numbers) column = std::make_shared<Numbers>();
-  GrowingMemory memory(file, opening.context.budget);
-  const auto held = [&] {
-    Bytes sum = out.dates.memory();
-    for (const auto& column : numbers) sum += column->memory();
-    return sum;
-  };
-  for (bool row = chosen.nameless || table.next(); row; row = table.next()) {
-    if (out.rows % kPart == 0) memory.hold(held());
-    for (std::size_t c = 0; c < numbers.size(); ++c) {
-      const std::string_view cell = table.cells()[chosen.roles[c]];
+      path);
+}
+
+// Where a row begins, from 1: found by reading again, for a message alone.
+std::size_t line_of_row(const Opening& opening, const std::string& path, std::size_t row, bool nameless) {
+  auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
+  CsvReader table = rows_of(*file, opening, path);
+  for (std::size_t i = 0; i <= row + (nameless ? 0 : 1); ++i) {
+    if (!table.next()) break;
+  }
+  return table.line();
+}
+
+// Puts a table's cells where they belong, row after row.
+class Collector {
+ public:
+  Collector(const TableHeader& header, const Chosen& chosen, TableRows& out)
+      : header_(header), chosen_(chosen), out_(out) {
+    out.numbers.resize(chosen.roles.size());
+    for (auto& column : out.numbers) column = std::make_shared<Numbers>();
+    if (!chosen.date) return;
+    out.dates = std::make_shared<Texts>();
+    out.date_column = header.name(*chosen.date);
+  }
+
+  void add(const CsvReader& table) {
+    for (std::size_t c = 0; c < out_.numbers.size(); ++c) {
+      const std::string_view cell = table.cells()[chosen_.roles[c]];
       const std::optional<double> value = csv_number(cell);
       if (!value) {
         throw table.wrong(fmt::format("column {}: '{}' is not a number",
-                                      chosen.nameless ? "1" : shown(header.name(chosen.roles[c])), shown(cell)));
+                                      chosen_.nameless ? "1" : shown(header_.name(chosen_.roles[c])), shown(cell)));
       }
-      numbers[c]->append(*value);
+      out_.numbers[c]->append(*value);
     }
-    if (chosen.date) {
-      const std::string_view date = table.cells()[*chosen.date];
-      if (date.size() > kLongestDate) {
-        throw table.wrong(
-            fmt::format("column {}: '{}' is too long for a date", shown(header.name(*chosen.date)), shown(date)),
-            fmt::format("dates have at most {} bytes; name another column with --columns date=NAME", kLongestDate));
-      }
-      // What a store says is UTF-8.
-      out.dates.append(utf8_for_display(std::string(date)));
-    }
-    ++out.rows;
+    if (chosen_.date) add_date(table);
+    if (chosen_.by) add_symbol(table);
+    if (chosen_.symbol) look_at_symbol(table);
+    ++out_.rows;
   }
+  // Of what --by names.
+  Bytes memory() const { return {symbol_bytes_}; }
+
+ private:
+  // No text that a row of the index has room for is longer. What a store says is UTF-8.
+  std::string text(const CsvReader& table, std::size_t column, const char* what, const char* remedy) const {
+    const std::string_view cell = table.cells()[column];
+    if (cell.size() > kLongestText) {
+      throw table.wrong(
+          fmt::format("column {}: '{}' is too long for a {}", shown(header_.name(column)), shown(cell), what),
+          fmt::format("a {} has at most {} bytes; name another column with {}", what, kLongestText, remedy));
+    }
+    return utf8_for_display(std::string(cell));
+  }
+
+  void add_date(const CsvReader& table) {
+    std::string date = text(table, *chosen_.date, "date", "--columns date=NAME");
+    if (chosen_.time) {
+      // A column of that name may hold something else, and the date the time already: the first row tells.
+      const std::string time = text(table, *chosen_.time, "time", "--columns time=NAME");
+      if (out_.rows == 0) with_time_ = is_time_of_day(time) && date.find(':') == std::string::npos;
+      if (with_time_) date += " " + time;
+    }
+    out_.dates->append(date);
+  }
+
+  void add_symbol(const CsvReader& table) {
+    std::string symbol(trim(text(table, *chosen_.by, "symbol", "--by NAME")));
+    if (symbol.empty()) {
+      throw table.wrong(fmt::format("column {} is empty", shown(header_.name(*chosen_.by))),
+                        "every row needs the name of its series");
+    }
+    const auto [at, fresh] = places_.try_emplace(symbol, static_cast<std::uint32_t>(out_.symbols.size()));
+    if (fresh) {
+      out_.symbols.push_back(std::move(symbol));
+      symbol_bytes_ += kSymbolBytes;
+    }
+    out_.series.append(at->second);
+  }
+
+  void look_at_symbol(const CsvReader& table) {
+    const std::string_view cell = trim(table.cells()[*chosen_.symbol]);
+    if (out_.rows == 0) {
+      first_symbol_ = cell;
+      if (cell.size() <= kLongestText) out_.symbols = {utf8_for_display(first_symbol_)};
+    } else if (cell != first_symbol_) {
+      const std::string& name = header_.name(*chosen_.symbol);
+      throw table.wrong(fmt::format("column {} says '{}' after '{}': it holds several series", shown(name), shown(cell),
+                                    shown(first_symbol_)),
+                        fmt::format("use --by {} for windows of one series each, or --by none", shown(name)));
+    }
+  }
+
+  // A symbol's text, its place among the others, and its series in the plan: 600 were measured at most.
+  static constexpr std::uint64_t kSymbolBytes = 768;
+
+  const TableHeader& header_;
+  const Chosen& chosen_;
+  TableRows& out_;
+  std::string first_symbol_;
+  std::unordered_map<std::string, std::uint32_t> places_;
+  std::uint64_t symbol_bytes_ = 0;
+  bool with_time_ = false;
+};
+
+}  // namespace
+
+std::vector<Source> read_csv(FileReader& reader, Opening& opening, const Source& file) {
+  CsvReader table = rows_of(reader, opening, file.path);
+  if (!table.next()) throw Failure(ErrorCode::bad_data, "it is empty", file.path, "a header is needed");
+  const TableHeader header(table.cells(), file.path);
+  const Chosen chosen = Chooser(header, opening.options, file.path).choose();
+  TableRows rows;
+  rows.path = file.path;
+  rows.line_of = [&](std::size_t row) { return line_of_row(opening, file.path, row, chosen.nameless); };
+  Collector collector(header, chosen, rows);
+  GrowingMemory memory(reader, opening.context.budget);
+  for (bool row = chosen.nameless || table.next(); row; row = table.next()) {
+    // Symbols may be met at every row.
+    if (rows.rows % kPart == 0 || (rows.rows % 1024 == 0 && chosen.by)) memory.hold(rows.memory() + collector.memory());
+    collector.add(table);
+  }
+  rows.complete();
+  const Arranged arranged = arrange(rows, opening.options, opening.context);
+  const auto paid = std::make_shared<Reservation>(memory.settle(rows.memory() + collector.memory()));
   const std::vector<Role> roles = roles_of(opening.options);
-  for (std::size_t c = 0; c < roles.size(); ++c) out.columns[roles[c]] = Column(numbers[c]);
-  out.paid = memory.settle(held());
+  std::vector<Source> out;
+  out.reserve(arranged.series.size());
+  for (const Series& series : arranged.series) {
+    Source& source = out.emplace_back(file);
+    source.rows = series.rows;
+    source.symbol = series.symbol;
+    source.sorted = arranged.sorted;
+    source.repeats = out.size() == 1 ? arranged.repeats : 0;
+    source.dates = Dates(rows.dates, series.begin, arranged.notation);
+    source.paid = paid;
+    for (std::size_t c = 0; c < roles.size(); ++c) source.columns[roles[c]] = Column(rows.numbers[c], series.begin);
+  }
+  return out;
 }
 
 }  // namespace millrace::render

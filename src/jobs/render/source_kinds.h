@@ -30,14 +30,17 @@ struct Opening {
   std::shared_ptr<Hdf5Helper> helper;
 
   void throw_if_cancelled() const;
+  // Failure(usage) where an option asks for what only a table has.
+  void refuse_table_options(const Source& source) const;
   std::shared_ptr<RowCache> rows();
   std::shared_ptr<Hdf5Helper> hdf5();
 };
 
 const char* name_of(Role role);
 
-// Reads all of the file, so that its hash is known at once. What it holds is paid for from the budget.
-void read_csv(FileReader& file, Opening& opening, Source& out);
+// Reads all of the file, so that its hash is known at once. What it holds is paid for from the budget. `file` says what
+// is known of the input so far.
+std::vector<Source> read_csv(FileReader& reader, Opening& opening, const Source& file);
 // Looks at the header alone.
 void read_npy(Opening& opening, Source& out);
 // Looks at what it is alone. Where `out` names no dataset, the one that can be drawn is taken and named.

@@ -1,0 +1,59 @@
+// Enters: a column of dates or times, as people and exchanges write them.
+// Leaves: in which notation all of them can be read, and each as nanoseconds since 1970-01-01 UTC.
+// Never: decides between two notations that both read the whole column; that is the caller's, who may know the order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace millrace {
+
+// One way to write a moment. A day may be followed by a time of day (09:30, 09:30:15.250, 9:30 PM, 093000), and that by
+// Z, UTC, GMT or an offset; a moment without an offset is taken for UTC. Years from 1678 to 2261, which is what 64 bits
+// of nanoseconds hold.
+class DateNotation {
+ public:
+  enum class Form {
+    year_first,        // 2016-12-01, 2016/12/1, 2016.12.01, 2016-12 (its first day)
+    compact,           // 20161201, 201612010930, 20161201093000
+    named_month,       // 01-Dec-2016, 1 December 2016, Dec 1, 2016, 01DEC16, Thu Dec 1 2016
+    day_first,         // 31/12/2016, 31.12.16
+    month_first,       // 12/31/2016, 12-31-16
+    short_year_first,  // 16/12/31
+    year_and_month,    // 201612
+    year,              // 2016
+    epoch,             // seconds, milli-, micro- or nanoseconds since 1970
+  };
+  explicit DateNotation(Form form, int epoch_digits = 0) : form_(form), epoch_digits_(epoch_digits) {}
+
+  // Nothing where it is not written like this, or no such day exists.
+  std::optional<std::int64_t> parse(std::string_view text) const;
+  Form form() const { return form_; }
+  // For a person: "day/month/year".
+  const char* name() const;
+
+ private:
+  std::int64_t unit() const;
+
+  Form form_;
+  int epoch_digits_;  // of the decimal power of nanoseconds that 1 is: 9 for seconds, 0 for nanoseconds
+};
+
+// Whether a text alone can be a time of day: 09:30, 093000.
+bool is_time_of_day(std::string_view text);
+
+// What of day, month and short year stands first, where it was told.
+enum class DateOrder { unknown, year_first, day_first, month_first };
+
+struct DateReading {
+  std::vector<DateNotation> possible;  // each reads all texts, and at least two differ in what they read if several do
+  // Where none does, though one reads at least half of them: the first text that this one cannot read.
+  std::optional<std::size_t> unread;
+};
+using TextAt = std::function<std::string_view(std::size_t)>;
+DateReading read_dates(std::size_t count, const TextAt& text, DateOrder order);
+
+}  // namespace millrace

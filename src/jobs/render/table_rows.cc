@@ -1,0 +1,233 @@
+#include "src/jobs/render/table_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "src/base/text.h"
+
+namespace millrace::render {
+namespace {
+
+constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+
+DateOrder order_of(const Options& options) {
+  if (options.date_order == "ymd") return DateOrder::year_first;
+  if (options.date_order == "dmy") return DateOrder::day_first;
+  if (options.date_order == "mdy") return DateOrder::month_first;
+  return DateOrder::unknown;
+}
+
+// Two rows of one series, of which the second is not later than the first.
+struct Step {
+  std::size_t before, row;
+};
+struct Steps {
+  std::optional<Step> back, repeat;  // the first of each
+};
+
+class Arranger {
+ public:
+  Arranger(TableRows& table, const Options& options, RunContext& context)
+      : table_(table), options_(options), context_(context) {}
+
+  Arranged arrange() {
+    if (table_.dates) out_.notation = notation();
+    if (!out_.notation && options_.sort == "date") {
+      throw Failure(ErrorCode::bad_data, "it has no dates that can be read, so that it cannot be sorted", table_.path,
+                    "name the column with --columns date=NAME, or leave out --sort date");
+    }
+    Steps steps;
+    if (out_.notation) steps = steps_of(*out_.notation);
+    if (steps.back && options_.sort != "date") refuse_back(*steps.back);
+    out_.sorted = steps.back.has_value();
+    if (steps.repeat && !out_.sorted && options_.duplicates == "error") refuse_repeat(*steps.repeat);
+    const bool thinned = (steps.repeat || out_.sorted) && options_.duplicates != "keep";
+    if (table_.symbols.size() > 1 || out_.sorted || thinned) reorder(thinned);
+    if (out_.series.empty()) {
+      out_.series.push_back({0, table_.rows, table_.symbols.empty() ? std::string() : table_.symbols.front()});
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t series(std::size_t row) const { return table_.series.size() == 0 ? 0 : table_.series[row]; }
+  std::int64_t time(const DateNotation& notation, std::size_t row) const {
+    return notation.parse(table_.dates->view(row)).value_or(kNone);
+  }
+  std::string date(std::size_t row) const { return printable(table_.dates->view(row)); }
+  std::size_t line(std::size_t row) const { return table_.line_of(row); }
+
+  // In the order of the file.
+  Steps steps_of(const DateNotation& notation) const {
+    struct Last {
+      std::int64_t time = kNone;
+      std::size_t row = 0;
+    };
+    std::vector<Last> last(std::max<std::size_t>(1, table_.symbols.size()));
+    Steps out;
+    for (std::size_t row = 0; row < table_.rows; ++row) {
+      if (row % kPart == 0) context_.throw_if_cancelled();
+      Last& before = last[series(row)];
+      const std::int64_t now = time(notation, row);
+      if (now < before.time && !out.back) out.back = Step{before.row, row};
+      if (now == before.time && !out.repeat) out.repeat = Step{before.row, row};
+      before = {now, row};
+    }
+    return out;
+  }
+
+  std::optional<DateNotation> notation() const {
+    DateReading reading = read_dates(
+        table_.rows,
+        [&](std::size_t row) {
+          if (row % kPart == 0) context_.throw_if_cancelled();
+          return table_.dates->view(row);
+        },
+        order_of(options_));
+    if (reading.unread) {
+      throw Failure(ErrorCode::bad_data,
+                    fmt::format("line {}: column {}: '{}' is no date like the others", line(*reading.unread),
+                                printable(table_.date_column), date(*reading.unread)),
+                    table_.path, "mend that line, or name another column with --columns date=NAME");
+    }
+    std::vector<DateNotation>& possible = reading.possible;
+    if (possible.size() > 1) {
+      // Of day/month and month/day, the one in which the rows do not go back.
+      const auto forward = [&](const DateNotation& notation) { return !steps_of(notation).back.has_value(); };
+      std::vector<DateNotation> likely;
+      std::copy_if(possible.begin(), possible.end(), std::back_inserter(likely), forward);
+      if (!likely.empty()) possible = std::move(likely);
+    }
+    if (possible.empty()) return std::nullopt;
+    for (std::size_t row = 0; row < table_.rows && possible.size() > 1; ++row) {
+      if (time(possible[0], row) == time(possible[1], row)) continue;
+      throw Failure(ErrorCode::bad_data,
+                    fmt::format("line {}: column {}: '{}' can be {} or {}, and so can all its dates", line(row),
+                                printable(table_.date_column), date(row), possible[0].name(), possible[1].name()),
+                    table_.path, "say which with --date-order dmy, mdy or ymd");
+    }
+    return possible.front();
+  }
+
+  [[noreturn]] void refuse_back(const Step& step) const {
+    // All of them in the wrong direction is a common way to export prices, and has a plainer name.
+    const bool newest_first = time(*out_.notation, 0) > time(*out_.notation, table_.rows - 1);
+    throw Failure(ErrorCode::bad_data,
+                  fmt::format("line {}: {}: {} comes after {}", line(step.row),
+                              newest_first ? "its rows go from new to old" : "its rows go back in time", date(step.row),
+                              date(step.before)),
+                  table_.path,
+                  "charts would run backwards and labels tell the past: use --sort date; where a column names the "
+                  "series, --by COLUMN");
+  }
+
+  [[noreturn]] void refuse_repeat(const Step& step) const {
+    throw Failure(
+        ErrorCode::bad_data,
+        fmt::format("lines {} and {} have the same time, {}", line(step.before), line(step.row), date(step.row)),
+        table_.path,
+        "use --duplicates first, last or keep; where a column names the series, --by COLUMN; where another "
+        "has the time of day, --columns time=NAME");
+  }
+
+  // Rows by series, by time where they are sorted, and else as they were; without repeats where these are not wanted.
+  void reorder(bool thinned) {
+    const Reservation paid = context_.budget.reserve(Bytes{table_.rows * (sizeof(std::size_t) + sizeof(std::int64_t))},
+                                                     "putting rows in order");
+    std::vector<std::int64_t> times(out_.notation ? table_.rows : 0);
+    for (std::size_t row = 0; row < times.size(); ++row) times[row] = time(*out_.notation, row);
+    const std::vector<std::size_t> ranks = ranks_of_symbols();
+    std::vector<std::size_t> order(table_.rows);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    context_.throw_if_cancelled();
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const std::size_t one = ranks[series(a)], other = ranks[series(b)];
+      if (one != other) return one < other;
+      if (out_.sorted && times[a] != times[b]) return times[a] < times[b];
+      return a < b;
+    });
+    context_.throw_if_cancelled();
+    if (thinned) leave_out_repeats(order, times);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i == 0 || series(order[i]) != series(order[i - 1])) {
+        out_.series.push_back({i, 0, table_.symbols.empty() ? std::string() : table_.symbols[series(order[i])]});
+      }
+      ++out_.series.back().rows;
+    }
+    take(order);
+  }
+
+  std::vector<std::size_t> ranks_of_symbols() const {
+    std::vector<std::size_t> by_name(std::max<std::size_t>(1, table_.symbols.size())), ranks(by_name.size());
+    std::iota(by_name.begin(), by_name.end(), std::size_t{0});
+    if (!table_.symbols.empty()) {
+      std::sort(by_name.begin(), by_name.end(),
+                [&](std::size_t a, std::size_t b) { return table_.symbols[a] < table_.symbols[b]; });
+    }
+    for (std::size_t i = 0; i < by_name.size(); ++i) ranks[by_name[i]] = i;
+    return ranks;
+  }
+
+  void leave_out_repeats(std::vector<std::size_t>& order, const std::vector<std::int64_t>& times) {
+    std::size_t kept = 0;
+    for (const std::size_t row : order) {
+      const bool repeat = kept > 0 && series(order[kept - 1]) == series(row) && times[order[kept - 1]] == times[row];
+      if (!repeat) {
+        order[kept++] = row;
+        continue;
+      }
+      if (options_.duplicates == "error") refuse_repeat({order[kept - 1], row});
+      if (options_.duplicates == "last") order[kept - 1] = row;
+      ++out_.repeats;
+    }
+    order.resize(kept);
+  }
+
+  // The rows of this order, in it.
+  void take(const std::vector<std::size_t>& order) {
+    const std::size_t widest = std::max<std::size_t>(sizeof(double), table_.dates ? table_.dates->longest() : 0);
+    const Reservation paid = context_.budget.reserve(Bytes{order.size() * widest}, "putting rows in order");
+    for (std::shared_ptr<Numbers>& column : table_.numbers) {
+      auto ordered = std::make_shared<Numbers>();
+      for (const std::size_t row : order) ordered->append((*column)[row]);
+      column = std::move(ordered);
+    }
+    if (table_.dates) {
+      auto ordered = std::make_shared<Texts>();
+      for (const std::size_t row : order) ordered->append(table_.dates->view(row));
+      table_.dates = std::move(ordered);
+    }
+    table_.series = {};
+    table_.rows = order.size();
+    table_.complete();
+  }
+
+  TableRows& table_;
+  const Options& options_;
+  RunContext& context_;
+  Arranged out_;
+};
+
+}  // namespace
+
+Bytes TableRows::memory() const {
+  Bytes out = series.memory();
+  for (const auto& column : numbers) out += column->memory();
+  if (dates) out += dates->memory();
+  return out;
+}
+
+void TableRows::complete() {
+  for (const auto& column : numbers) column->complete();
+  if (dates) dates->complete();
+  series.complete();
+}
+
+Arranged arrange(TableRows& table, const Options& options, RunContext& context) {
+  return Arranger(table, options, context).arrange();
+}
+
+}  // namespace millrace::render
