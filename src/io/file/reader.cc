@@ -13,6 +13,9 @@
 #include "src/base/text.h"
 
 namespace millrace {
+namespace {
+constexpr std::size_t kSmallest = 4096;
+}  // namespace
 
 std::optional<ContentHash> content_hash_from_hex(std::string_view text) {
   ContentHash hash{};
@@ -52,6 +55,9 @@ Outcome<std::unique_ptr<FileReader>> FileReader::of(Descriptor file, const std::
   std::unique_ptr<FileReader> reader(new FileReader(path, std::move(file), hashing));
   reader->size_ = state->size;
   reader->mtime_ns_ = state->mtime_ns;
+  // A small file has a small chunk, with a byte more than its own to see that it ends: of thousands of them, each of
+  // which leaves something in memory, large chunks in between would leave holes that nothing fills.
+  reader->chunk_.resize(std::clamp<std::uint64_t>(state->size + 1, kSmallest, kChunk));
   posix_fadvise(reader->descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
   return reader;
 }
@@ -59,7 +65,6 @@ Outcome<std::unique_ptr<FileReader>> FileReader::of(Descriptor file, const std::
 FileReader::FileReader(std::string path, Descriptor file, Hashing hashing)
     : path_(std::move(path)),
       fd_(std::move(file)),
-      chunk_(kChunk),
       hash_(hashing == Hashing::on ? std::make_unique<HashState>() : nullptr) {}
 
 FileReader::~FileReader() = default;
@@ -68,8 +73,8 @@ Error FileReader::error() const { return system_error("cannot be read", printabl
 
 std::size_t FileReader::fill() {
   std::size_t got = 0;
-  while (got < kChunk) {
-    const ssize_t n = ::read(fd_.get(), chunk_.data() + got, kChunk - got);
+  while (got < chunk_.size()) {
+    const ssize_t n = ::read(fd_.get(), chunk_.data() + got, chunk_.size() - got);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) error_number_ = errno;
     if (n <= 0) break;

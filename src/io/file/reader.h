@@ -28,7 +28,7 @@ enum class Links : std::uint8_t { followed, refused };
 
 class FileReader {
  public:
-  // Bytes handed out at once.
+  // Bytes handed out at once, at most.
   static constexpr std::size_t kChunk = 256 * 1024;
 
   // The bytes are hashed as they pass, unless finish_hash() will not be called.

@@ -56,6 +56,8 @@ void Texts::append(std::string_view text) {
   if (at == 0) {
     complete();
     parts_.emplace_back();
+    // The first grows, as of Values; those behind it begin with what the one before came to.
+    if (size_ > 0) repack(parts_.back(), 0, kPart, parts_[parts_.size() - 2].width);
   }
   Part& part = parts_.back();
   const std::size_t room = part.width == 0 ? 0 : part.bytes.size() / part.width;

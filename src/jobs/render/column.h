@@ -26,7 +26,11 @@ template <typename T>
 class Values {
  public:
   void append(T value) {
-    if (size_ % kPart == 0) parts_.emplace_back();
+    if (size_ % kPart == 0) {
+      parts_.emplace_back();
+      // The first grows: there may be thousands of short columns.
+      if (size_ > 0) parts_.back().reserve(kPart);
+    }
     parts_.back().push_back(value);
     ++size_;
   }
