@@ -18,10 +18,7 @@ class JoinCommand : public Command {
   }
 
  protected:
-  std::string plan(RunContext& context) override {
-    return fmt::format("codes:   {}\nradius:  {}\nthreads: {}\nmemory:  {} at most\n", printable(options_.codes),
-                       options_.radius, context.executor.threads(), to_text(context.budget.limit()));
-  }
+  std::string plan(RunContext& context) override { return join::describe_plan(options_, {pairs_, nodes_}, context); }
 
   void look_at(Outputs& outputs) override {
     outputs.input(options_.codes);
@@ -36,15 +33,14 @@ class JoinCommand : public Command {
   }
 
   ExitCode run(RunContext& context) override {
-    if (options_.radius < 0)
-      throw Failure(ErrorCode::usage, "a radius is needed", "--radius", "for example --radius 5");
-    const join::Result result = join::run(options_, {pairs_, nodes_}, context.executor, context.budget);
+    const join::Result result = join::run(options_, {pairs_, nodes_}, context);
     fmt::print("{}\n", result.pairs);
     say(fmt::format("{} pairs within {} bits among {} codes of {} bits ({} different)", grouped(result.pairs),
                     options_.radius, grouped(result.rows), result.bits, grouped(result.nodes)));
     say(fmt::format("{}: {}", result.algorithm, result.why));
     say(fmt::format("joined in {:.3f} s, {} codes/s; {:.3f} s with reading and writing", result.join_seconds,
                     rate_text(result.rows_per_second), result.seconds));
+    if (common().verbose) say(context.trace.verdict());
     if (json()) {
       json().write(nlohmann::ordered_json{{kJsonMark, "join"},
                                           {"codes", result.rows},

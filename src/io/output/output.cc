@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <utility>
 
 #include "src/base/text.h"
@@ -49,6 +50,18 @@ Output Output::in_place_of_anything(const std::string& path) {
   Output output;
   output.path_ = path;
   return output;
+}
+
+void Output::throw_if_no_room(Bytes bytes) const {
+  if (stream_ || path_.empty()) return;
+  const auto slash = path_.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path_.substr(0, slash);
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  if (error || space.available >= bytes.count) return;
+  throw Failure(ErrorCode::io,
+                fmt::format("it would take {}, and {} are free there", to_text(bytes), to_text(Bytes{space.available})),
+                path_, "make room, or write it elsewhere");
 }
 
 void Output::write(std::string_view text) const {

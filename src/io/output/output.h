@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/sizes.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
 
@@ -40,6 +41,9 @@ class Output {
   Readers readers() const { return readers_; }
   // Something has the name, and may be replaced.
   bool replaces() const { return replaces_.anything || replaces_.looked_at; }
+  // Failure(io) where its file system has less room than this: before hours of work, not behind them. Of a stream
+  // nobody knows.
+  void throw_if_no_room(Bytes bytes) const;
 
   void write(std::string_view text) const;
   void write(std::span<const std::string> pieces) const;

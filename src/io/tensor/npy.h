@@ -1,6 +1,7 @@
 // Enters: a .npy file (format 1, 2 or 3), or rows of plain values.
-// Leaves: its shape, type and bytes, mapped; or a .npy file that appears whole or not at all.
-// Never: believes a header: every number in it is checked against the file before it is used.
+// Leaves: its shape, type and bytes, in memory; or a .npy file that appears whole or not at all.
+// Never: believes a header: every number in it is checked against the file before it is used. Never maps a file: one
+// that is cut short by someone else is an error, not a crash.
 //
 // Read and written: little-endian or one-byte numbers, C order, plain or structured types. Refused
 // with a reason: Fortran order of more than one dimension, big-endian, Python objects, strings,
@@ -9,12 +10,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
 #include "src/io/output/output.h"
+#include "src/memory/budget.h"
+#include "src/memory/buffer.h"
 
 namespace millrace::npy {
 
@@ -52,22 +56,20 @@ Outcome<Header> parse(std::span<const std::byte> bytes, const std::string& subje
 // The header of a file, and the same promise about the file.
 Outcome<Header> read_header(const std::string& path);
 
-// A file mapped for reading. The caller must not use the bytes while someone truncates the file.
-class Mapped {
+// A file that was read whole. Its bytes are aligned for every type.
+class Array {
  public:
-  static Outcome<Mapped> open(const std::string& path);
-  Mapped(Mapped&& other) noexcept;
-  Mapped& operator=(Mapped&& other) noexcept;
-  ~Mapped();
+  // Failure (bad_data, not_found, conflict where it is cut short meanwhile, cancelled); OutOfMemory.
+  static Array read(const std::string& path, Budget& budget, const std::function<bool()>& cancelled);
 
   const Header& header() const { return header_; }
-  std::span<const std::byte> data() const;
+  std::span<const std::byte> data() const { return bytes_.span(); }
 
  private:
-  Mapped() = default;
-  void* base_ = nullptr;
-  std::size_t length_ = 0;
+  Array() = default;
   Header header_;
+  Reservation memory_;
+  Buffer<std::byte> bytes_;
 };
 
 // The bytes of a header of format 1, padded so that data begins at a multiple of 64.

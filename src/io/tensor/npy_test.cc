@@ -31,7 +31,20 @@ class Npy : public testing::Test {
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
 
+  Array read(const std::string& path) {
+    return Array::read(path, budget_, [] { return false; });
+  }
+  ErrorCode why_not(const std::string& path) {
+    try {
+      read(path);
+    } catch (const Failure& failure) {
+      return failure.error().code;
+    }
+    return ErrorCode::internal;
+  }
+
   std::string folder_;
+  Budget budget_{64_MiB};
 };
 
 std::string file_of(const std::string& dictionary, const std::string& data, char major = 1) {
@@ -56,14 +69,14 @@ TEST_F(Npy, WritesWhatItReads) {
     writer.finish();
   }
   EXPECT_EQ(files(), 1u);
-  const Mapped mapped = Mapped::open(path("pairs.npy")).or_throw();
-  EXPECT_EQ(mapped.header().fields, fields);
-  EXPECT_EQ(mapped.header().shape, std::vector<std::uint64_t>{2});
-  EXPECT_EQ(mapped.header().item_bytes(), 9u);
-  EXPECT_EQ(mapped.header().data_offset % 64, 0u);
-  ASSERT_EQ(mapped.data().size(), rows.size());
-  EXPECT_EQ(std::memcmp(mapped.data().data(), rows.data(), rows.size()), 0);
-  EXPECT_EQ(mapped.header().words(), "(i uint32, j uint32, distance uint8) [2]");
+  const Array array = read(path("pairs.npy"));
+  EXPECT_EQ(array.header().fields, fields);
+  EXPECT_EQ(array.header().shape, std::vector<std::uint64_t>{2});
+  EXPECT_EQ(array.header().item_bytes(), 9u);
+  EXPECT_EQ(array.header().data_offset % 64, 0u);
+  ASSERT_EQ(array.data().size(), rows.size());
+  EXPECT_EQ(std::memcmp(array.data().data(), rows.data(), rows.size()), 0);
+  EXPECT_EQ(array.header().words(), "(i uint32, j uint32, distance uint8) [2]");
 }
 
 TEST_F(Npy, LargeFilesGoThroughTheBuffer) {
@@ -75,9 +88,9 @@ TEST_F(Npy, LargeFilesGoThroughTheBuffer) {
   writer.append(bytes.first(13));
   writer.append(bytes.subspan(13));
   writer.finish();
-  const Mapped mapped = Mapped::open(path("v.npy")).or_throw();
-  ASSERT_EQ(mapped.data().size(), bytes.size());
-  EXPECT_EQ(std::memcmp(mapped.data().data(), bytes.data(), bytes.size()), 0);
+  const Array array = read(path("v.npy"));
+  ASSERT_EQ(array.data().size(), bytes.size());
+  EXPECT_EQ(std::memcmp(array.data().data(), bytes.data(), bytes.size()), 0);
 }
 
 TEST_F(Npy, NothingIsLeftOfAnUnfinishedFile) {
@@ -122,7 +135,7 @@ TEST_F(Npy, AKilledRunLeavesTheOldFile) {
   EXPECT_EQ(std::filesystem::file_size(path("a.npy")), 3u);
   Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 1}}}, {0});
   writer.finish();
-  EXPECT_EQ(Mapped::open(path("a.npy")).or_throw().header().items(), 0u);
+  EXPECT_EQ(read(path("a.npy")).header().items(), 0u);
 }
 
 TEST_F(Npy, NewFilesHaveUsualPermissions) {
@@ -195,12 +208,25 @@ TEST_F(Npy, EveryTruncationAndManyMutationsAreAnswered) {
 }
 
 TEST_F(Npy, RefusesWhatIsNotAFile) {
-  EXPECT_EQ(Mapped::open(path("none.npy")).error().code, ErrorCode::not_found);
-  EXPECT_EQ(Mapped::open(folder_).error().code, ErrorCode::bad_data);
+  EXPECT_EQ(why_not(path("none.npy")), ErrorCode::not_found);
+  EXPECT_EQ(why_not(folder_), ErrorCode::unsupported);
   std::ofstream(path("empty.npy")).close();
-  EXPECT_EQ(Mapped::open(path("empty.npy")).error().code, ErrorCode::bad_data);
+  EXPECT_EQ(why_not(path("empty.npy")), ErrorCode::bad_data);
   std::ofstream(path("text.npy")) << "this is not an array";
-  EXPECT_EQ(Mapped::open(path("text.npy")).error().code, ErrorCode::bad_data);
+  EXPECT_EQ(why_not(path("text.npy")), ErrorCode::bad_data);
+}
+
+TEST_F(Npy, AnArrayIsPaidForAndCanBeCancelled) {
+  std::ofstream(path("a.npy"), std::ios::binary)
+      << file_of("{'descr': '<u8', 'fortran_order': False, 'shape': (1000,)}\n", std::string(8000, 'x'));
+  {
+    const Array array = read(path("a.npy"));
+    EXPECT_GE(budget_.used().count, 8000U);
+  }
+  EXPECT_EQ(budget_.used().count, 0U);
+  Budget small(Bytes{4000});
+  EXPECT_THROW(Array::read(path("a.npy"), small, [] { return false; }), OutOfMemory);
+  EXPECT_THROW(Array::read(path("a.npy"), budget_, [] { return true; }), Failure);
 }
 
 TEST_F(Npy, AHeaderIsReadWithoutItsData) {

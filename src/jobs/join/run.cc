@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstring>
-#include <memory>
+#include <mutex>
+#include <optional>
 #include <vector>
 
+#include "src/base/text.h"
 #include "src/io/tensor/npy.h"
 #include "src/kernels/hamming/hamming.h"
 
@@ -38,29 +41,30 @@ int bits_of(const npy::Header& header, const std::string& path) {
                 "save codes as uint64 [n], uint8 [n, 8] or uint8 [n, 32]");
 }
 
-// The file's bytes as codes: in place where they are aligned, which they are in all files that
-// NumPy has written since 2014, else copied.
-template <typename Code>
-class Codes {
- public:
-  Codes(std::span<const std::byte> bytes, Budget& budget) {
-    const std::size_t count = bytes.size() / sizeof(Code);
-    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(Code) == 0) {
-      codes_ = {reinterpret_cast<const Code*>(bytes.data()), count};
-      return;
-    }
-    memory_ = budget.reserve({bytes.size()}, "codes");
-    copy_.resize(count);
-    std::memcpy(copy_.data(), bytes.data(), bytes.size());
-    codes_ = copy_.span();
+npy::Array read_codes(const Options& options, RunContext& context) {
+  if (options.radius < 0) {
+    throw Failure(ErrorCode::usage, "it must be given, 0 or more", "--radius", "for example --radius 5");
   }
-  std::span<const Code> span() const { return codes_; }
+  // A distance is one byte in the file.
+  if (options.radius > 255) throw Failure(ErrorCode::usage, "it is at most 255", "--radius");
+  const Span span(context.trace.stage("read"));
+  return npy::Array::read(options.codes, context.budget, [&] { return context.cancel.cancelled(); });
+}
 
- private:
-  Reservation memory_;
-  Buffer<Code> copy_;
-  std::span<const Code> codes_;
-};
+template <typename Code>
+std::span<const Code> codes_of(const npy::Array& file) {
+  return {reinterpret_cast<const Code*>(file.data().data()), file.data().size() / sizeof(Code)};
+}
+
+// Calls body with the file's codes, of 64 or 256 bits.
+template <typename Body>
+void with_codes(const npy::Array& file, int bits, const Body& body) {
+  if (bits == 64) {
+    body(codes_of<std::uint64_t>(file));
+  } else {
+    body(codes_of<hamming::Code256>(file));
+  }
+}
 
 constexpr std::size_t kPairBytes = 9;
 
@@ -94,15 +98,22 @@ class PairFile {
   std::vector<std::byte> rows_;
 };
 
-void write_collapsed(const hamming::Joined& joined, const Files& files, const Executor& executor, Result& result) {
+// What an array of so many rows takes on the disk, about.
+Bytes file_bytes(std::uint64_t rows, std::size_t row_bytes) { return {rows * row_bytes + 256}; }
+
+void write_collapsed(const hamming::Joined& joined, const Files& files, RunContext& context, Result& result) {
   const std::span<const std::uint32_t> nodes = joined.nodes.of_row.span();
+  files.pairs.throw_if_no_room(file_bytes(joined.collapsed, kPairBytes) + file_bytes(nodes.size(), 4));
   npy::Writer node_file(files.nodes, {{"", {'u', 4}}}, {nodes.size()});
   node_file.append(std::as_bytes(nodes));
   PairFile pairs(files.pairs, joined.pairs.list.size());
+  Progress progress(context.progress, "writing pairs", joined.collapsed);
   const std::span<const hamming::Pair> all = joined.pairs.list.span();
   for (std::size_t at = 0; at < all.size(); at += hamming::kBlock) {
-    if (executor.cancelled()) throw Failure(ErrorCode::cancelled, "the join was cancelled");
-    pairs.append(all.subspan(at, std::min(hamming::kBlock, all.size() - at)));
+    context.throw_if_cancelled();
+    const auto block = all.subspan(at, std::min(hamming::kBlock, all.size() - at));
+    pairs.append(block);
+    progress.add(block.size(), block.size() * kPairBytes);
   }
   // Both are on disk before either has its name.
   node_file.sync();
@@ -112,18 +123,66 @@ void write_collapsed(const hamming::Joined& joined, const Files& files, const Ex
   result.nodes_file = files.nodes.path();
 }
 
+void write_rows(const hamming::Joined& joined, const Files& files, RunContext& context) {
+  files.pairs.throw_if_no_room(file_bytes(joined.expanded, kPairBytes));
+  PairFile pairs(files.pairs, joined.expanded);
+  Progress progress(context.progress, "writing pairs", joined.expanded);
+  hamming::expand(joined, context.executor, context.budget, [&](std::span<const hamming::Pair> block) {
+    pairs.append(block);
+    progress.add(block.size(), block.size() * kPairBytes);
+  });
+  pairs.writer().finish();
+}
+
+hamming::Options options_of(const Options& options) {
+  return {static_cast<int>(options.radius), algorithm_of(options.algorithm), {}};
+}
+
+std::string about(double count) {
+  return count < 0.5 ? "hardly any" : "about " + grouped(static_cast<std::uint64_t>(std::llround(count)));
+}
+
+// Pairs that do not fit say how many they are: the place where memory ended says little.
 template <typename Code>
-void join_codes(const npy::Mapped& file, const Options& options, const Files& files, const Executor& executor,
-                Budget& budget, Result& result) {
-  const Codes<Code> codes(file.data(), budget);
+hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wanted, RunContext& context) {
+  try {
+    return hamming::self_join(codes, wanted, context.executor, context.budget);
+  } catch (const OutOfMemory&) {
+    const hamming::Estimate estimate = hamming::estimate(codes, wanted, context.executor, context.budget);
+    // It was not the pairs.
+    if (estimate.memory < Bytes{context.budget.limit().count / 4}) throw;
+    throw OutOfMemory(
+        ErrorCode::out_of_memory,
+        fmt::format("{} pairs of different codes would be found, which take {} while they are sorted, of {} allowed",
+                    about(estimate.collapsed), to_text(estimate.memory), to_text(context.budget.limit())),
+        {}, "use a smaller --radius or more --memory; without an output they are counted, which takes none");
+  }
+}
+
+template <typename Code>
+void join_codes(std::span<const Code> codes, const Options& options, const Files& files, RunContext& context,
+                Result& result) {
   const auto begin = Clock::now();
-  const hamming::Joined joined = hamming::self_join(
-      codes.span(), {static_cast<int>(options.radius), algorithm_of(options.algorithm)}, executor, budget);
+  hamming::Options wanted = options_of(options);
+  hamming::Joined joined;
+  {
+    // How much there is to compare is known once it begins.
+    std::mutex mutex;
+    std::optional<Progress> progress;
+    wanted.progress = [&](std::uint64_t more, std::uint64_t all) {
+      const std::lock_guard lock(mutex);
+      if (!progress) progress.emplace(context.progress, "comparing codes", all);
+      progress->add(more);
+    };
+    const Span span(context.trace.stage("join", 1, "a smaller --radius, or more threads"));
+    joined =
+        files.pairs ? collect(codes, wanted, context) : hamming::count(codes, wanted, context.executor, context.budget);
+  }
   result.join_seconds = since(begin);
-  result.rows = codes.span().size();
+  result.rows = codes.size();
   result.nodes = joined.nodes.count;
   result.pairs = joined.expanded;
-  result.collapsed_pairs = joined.pairs.list.size();
+  result.collapsed_pairs = joined.collapsed;
   result.algorithm = hamming::name_of(joined.used);
   result.why = joined.why;
   const double rows = static_cast<double>(result.rows);
@@ -132,12 +191,11 @@ void join_codes(const npy::Mapped& file, const Options& options, const Files& fi
     result.pairs_per_second = rows * (rows - 1) / 2 / result.join_seconds;
   }
   if (!files.pairs) return;
+  const Span span(context.trace.stage("write", 1, "--collapsed, or a faster disk"));
   if (options.collapsed) {
-    write_collapsed(joined, files, executor, result);
+    write_collapsed(joined, files, context, result);
   } else {
-    PairFile pairs(files.pairs, joined.expanded);
-    hamming::expand(joined, executor, budget, [&](std::span<const hamming::Pair> block) { pairs.append(block); });
-    pairs.writer().finish();
+    write_rows(joined, files, context);
   }
   result.pairs_file = files.pairs.path();
 }
@@ -151,21 +209,43 @@ std::string nodes_path(const std::string& pairs_path) {
   return stem + ".nodes.npy";
 }
 
-Result run(const Options& options, const Files& files, const Executor& executor, Budget& budget) {
+Result run(const Options& options, const Files& files, RunContext& context) {
   const auto begin = Clock::now();
-  if (options.radius < 0) throw Failure(ErrorCode::usage, "it must be given, 0 or more", "--radius", "try --radius 5");
-  // A distance is one byte in the file.
-  if (options.radius > 255) throw Failure(ErrorCode::usage, "it is at most 255", "--radius");
-  const npy::Mapped file = npy::Mapped::open(options.codes).or_throw();
+  const npy::Array file = read_codes(options, context);
   Result result;
   result.bits = bits_of(file.header(), options.codes);
-  if (result.bits == 64) {
-    join_codes<std::uint64_t>(file, options, files, executor, budget, result);
-  } else {
-    join_codes<hamming::Code256>(file, options, files, executor, budget, result);
-  }
+  with_codes(file, result.bits, [&](const auto& codes) { join_codes(codes, options, files, context, result); });
   result.seconds = since(begin);
   return result;
+}
+
+std::string describe_plan(const Options& options, const Files& files, RunContext& context) {
+  const npy::Array file = read_codes(options, context);
+  const int bits = bits_of(file.header(), options.codes);
+  hamming::Estimate estimate;
+  with_codes(file, bits, [&](const auto& codes) {
+    estimate = hamming::estimate(codes, options_of(options), context.executor, context.budget);
+  });
+  const Bytes codes{context.budget.peak().count};
+  // Measured on a disk of the kind that people have.
+  constexpr double kWrittenASecond = 500e6;
+  const bool kept = static_cast<bool>(files.pairs);
+  const double rows = options.collapsed ? estimate.collapsed : estimate.expanded;
+  std::string out = fmt::format(
+      "codes:   {} of {} bits ({} different)\n"
+      "pairs:   {} within {} bits, {} of different codes\n"
+      "time:    about {} with {} threads, {}\n"
+      "memory:  about {} of {} allowed\n",
+      grouped(file.data().size() * 8 / static_cast<std::size_t>(bits)), bits, grouped(estimate.nodes),
+      about(estimate.expanded), options.radius, about(estimate.collapsed),
+      duration_text(estimate.seconds + (kept ? rows * static_cast<double>(kPairBytes) / kWrittenASecond : 0)),
+      context.executor.threads(), estimate.why, to_text(codes + (kept ? estimate.memory : Bytes{})),
+      to_text(context.budget.limit()));
+  if (kept) {
+    out += fmt::format("output:  about {}\n",
+                       to_text(file_bytes(static_cast<std::uint64_t>(std::max(0.0, rows)), kPairBytes)));
+  }
+  return out;
 }
 
 }  // namespace millrace::join

@@ -6,10 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "src/device/cpu/executor.h"
 #include "src/io/output/output.h"
 #include "src/jobs/join/options.h"
-#include "src/memory/budget.h"
+#include "src/pipeline/chain.h"
 
 namespace millrace::join {
 
@@ -33,7 +32,12 @@ struct Files {
   Output pairs, nodes;
 };
 
-Result run(const Options& options, const Files& files, const Executor& executor, Budget& budget);
+// Without an output pairs are counted and held nowhere. Failure(io) before anything is written where there is no room
+// for it; OutOfMemory says how many pairs there are, about, and what they take.
+Result run(const Options& options, const Files& files, RunContext& context);
+
+// `--plan`: how many pairs there will be, about, and what they take, from a sample of the codes.
+std::string describe_plan(const Options& options, const Files& files, RunContext& context);
 
 // "out.nodes.npy" for "out.npy".
 std::string nodes_path(const std::string& pairs_path);

@@ -45,8 +45,11 @@ class JoinRun : public testing::Test {
     writer.finish();
   }
 
-  static std::vector<hamming::Pair> read_pairs(const std::string& path) {
-    const npy::Mapped file = npy::Mapped::open(path).or_throw();
+  npy::Array read(const std::string& path) {
+    return npy::Array::read(path, budget_, [] { return false; });
+  }
+  std::vector<hamming::Pair> read_pairs(const std::string& path) {
+    const npy::Array file = read(path);
     EXPECT_EQ(file.header().words(),
               "(i uint32, j uint32, distance uint8) [" + std::to_string(file.data().size() / 9) + "]");
     std::vector<hamming::Pair> pairs;
@@ -65,7 +68,10 @@ class JoinRun : public testing::Test {
       files.pairs = Output::in_place_of_anything(options_.output);
       files.nodes = Output::in_place_of_anything(nodes_path(options_.output));
     }
-    return run(options_, files, executor_, budget_);
+    Trace trace;
+    const CancelToken never;
+    RunContext context{executor_, never, trace, budget_};
+    return run(options_, files, context);
   }
 
   std::string folder_;
@@ -93,7 +99,7 @@ TEST_F(JoinRun, CollapsedGivesNodesFromWhichRowsFollow) {
   options_.collapsed = true;
   const Result result = join();
   EXPECT_EQ(result.nodes_file, path("pairs.nodes.npy"));
-  const npy::Mapped file = npy::Mapped::open(result.nodes_file).or_throw();
+  const npy::Array file = read(result.nodes_file);
   EXPECT_EQ(file.header().words(), "uint32 [500]");
   std::vector<std::uint32_t> nodes(500);
   std::memcpy(nodes.data(), file.data().data(), 2000);

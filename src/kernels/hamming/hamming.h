@@ -14,8 +14,8 @@
 // Memory. Besides the caller's codes, for codes of 64 bits: about 41 bytes a code in the roomy
 // layout, 28 in the lean one, which is taken when the budget does not hold the first; for codes of
 // 256 bits at most 112 and 76. A pair found takes 24 bytes while pairs are sorted (and 3 MiB a
-// thread), then 12. Everything is reserved from the budget before it is allocated; OutOfMemory
-// names what did not fit.
+// thread), then 12; counting them takes none. Everything is reserved from the budget before it is allocated;
+// OutOfMemory names what did not fit.
 //
 // Errors. Failure(usage) for a radius below 0, Failure(too_large) from 2^32 - 1 rows on,
 // Failure(cancelled) when the executor was cancelled, OutOfMemory.
@@ -53,6 +53,8 @@ const char* name_of(Algorithm algorithm);
 struct Options {
   int radius = 0;
   Algorithm algorithm = Algorithm::automatic;
+  // Told, from any thread, how many codes more were compared with others, of how many that will be.
+  std::function<void(std::uint64_t more, std::uint64_t all)> progress = nullptr;
 };
 
 // Rows grouped by equal codes.
@@ -70,8 +72,9 @@ struct Pairs {
 
 struct Joined {
   Nodes nodes;
-  Pairs pairs;                 // of nodes, i < j
-  std::uint64_t expanded = 0;  // pairs of rows within range, those inside nodes included
+  Pairs pairs;                  // of nodes, i < j; none where they were only counted
+  std::uint64_t collapsed = 0;  // how many pairs of nodes there are
+  std::uint64_t expanded = 0;   // pairs of rows within range, those inside nodes included
   Algorithm used = Algorithm::brute;
   std::string why;  // in words, with the numbers that decided
 };
@@ -79,6 +82,23 @@ struct Joined {
 Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor,
                  Budget& budget);
 Joined self_join(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget);
+
+// The same, but for the pairs, which are only counted.
+Joined count(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor, Budget& budget);
+Joined count(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget);
+
+// What self_join would find and take, told from a sample of the nodes that is compared with all of them: in a second or
+// less. Numbers of pairs are about right where the sample met some.
+struct Estimate {
+  std::uint64_t nodes = 0;
+  double collapsed = 0, expanded = 0;  // pairs of nodes, of rows
+  double seconds = 0;
+  Bytes memory;     // of the pairs while they are sorted; what comes to it is said above
+  std::string why;  // as Joined::why
+};
+Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor,
+                  Budget& budget);
+Estimate estimate(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget);
 
 // Called with blocks of at most kBlock pairs of rows, i < j, sorted by (i, j) within and across
 // blocks, on the calling thread. An exception from it ends the expansion.

@@ -50,6 +50,17 @@ class PartSorter {
 
 }  // namespace
 
+void PairCounter::take(std::vector<Pair>& pairs) {
+  std::uint64_t rows = pairs.size();
+  if (!rows_of_i_.empty()) {
+    rows = 0;
+    for (const Pair& pair : pairs) rows += std::uint64_t{rows_of_i_[pair.i]} * rows_of_j_[pair.j];
+  }
+  pairs_ += pairs.size();
+  rows_ += rows;
+  pairs.clear();
+}
+
 void PairCollector::take(std::vector<Pair>& pairs) {
   if (pairs.empty()) return;
   Reservation memory = budget_.reserve({pairs.size() * sizeof(Pair)}, "pairs found");

@@ -1,22 +1,54 @@
 // Enters: pairs found by tasks, in any order.
-// Leaves: one sorted list, the same whatever the order was.
+// Leaves: one sorted list, the same whatever the order was; or how many they are.
 // Never: holds a pair that the budget did not pay for.
 #pragma once
 
+#include <atomic>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "src/kernels/hamming/hamming.h"
 
 namespace millrace::hamming {
 
-class PairCollector {
+// Where tasks bring the pairs that they find.
+class PairTaker {
+ public:
+  PairTaker() = default;
+  virtual ~PairTaker() = default;
+  PairTaker(const PairTaker&) = delete;
+  PairTaker& operator=(const PairTaker&) = delete;
+
+  // Thread-safe; leaves `pairs` empty.
+  virtual void take(std::vector<Pair>& pairs) = 0;
+  // As if none had been taken.
+  virtual void clear() = 0;
+};
+
+// Holds none.
+class PairCounter : public PairTaker {
+ public:
+  // How many rows each i and each j stands for; none: one each.
+  PairCounter(std::span<const std::uint32_t> rows_of_i, std::span<const std::uint32_t> rows_of_j)
+      : rows_of_i_(rows_of_i), rows_of_j_(rows_of_j) {}
+
+  void take(std::vector<Pair>& pairs) override;
+  void clear() override { pairs_ = rows_ = 0; }
+  std::uint64_t pairs() const { return pairs_; }
+  std::uint64_t pairs_of_rows() const { return rows_; }
+
+ private:
+  const std::span<const std::uint32_t> rows_of_i_, rows_of_j_;
+  std::atomic<std::uint64_t> pairs_{0}, rows_{0};
+};
+
+class PairCollector : public PairTaker {
  public:
   explicit PairCollector(Budget& budget) : budget_(budget) {}
 
-  // Thread-safe; leaves `pairs` empty.
-  void take(std::vector<Pair>& pairs);
-  void clear();
+  void take(std::vector<Pair>& pairs) override;
+  void clear() override;
   // Pairs with i < `limit` and j < `second_limit`, sorted. The collector is empty afterwards.
   Pairs sorted(std::uint64_t limit, std::uint64_t second_limit, const Executor& executor);
 

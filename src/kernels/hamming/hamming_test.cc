@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 
 #include "src/device/cpu/level.h"
@@ -114,6 +115,13 @@ void expect_reference(const Case<Code>& example, int radius) {
         ASSERT_TRUE(std::equal(nodes.begin(), nodes.end(), joined.nodes.of_row.span().begin()));
         ASSERT_EQ(list_of(joined.pairs), pairs);
         ASSERT_EQ(joined.expanded, rows.size());
+        ASSERT_EQ(joined.collapsed, pairs.size());
+        if (threads == 2) {
+          const Joined counted = count(codes, {radius, algorithm}, executor, budget);
+          ASSERT_EQ(counted.expanded, rows.size());
+          ASSERT_EQ(counted.collapsed, pairs.size());
+          ASSERT_EQ(counted.pairs.list.size(), 0U);
+        }
         ASSERT_FALSE(joined.why.empty());
         if (algorithm == Algorithm::index) {
           ASSERT_EQ(expanded(joined, executor, budget), rows);
@@ -213,6 +221,57 @@ void expect_large(std::size_t n, int radius) {
     streamed += block.size();
   });
   EXPECT_EQ(streamed, truth.expanded);
+}
+
+// Groups of codes a few bits apart, some of them equal: a sample meets enough of them to be near the truth.
+TEST(Hamming, ASampleTellsHowManyPairsThereWillBe) {
+  std::mt19937_64 random(5);
+  std::vector<std::uint64_t> codes;
+  for (int group = 0; group < 2000; ++group) {
+    const std::uint64_t middle = random();
+    for (int i = 0; i < 40; ++i) codes.push_back(middle ^ (std::uint64_t{1} << (random() % 64)));
+  }
+  const Executor executor(2);
+  Budget budget(1_GiB);
+  const Joined truth = count(std::span<const std::uint64_t>(codes), {2}, executor, budget);
+  const Estimate estimate = hamming::estimate(std::span<const std::uint64_t>(codes), {2}, executor, budget);
+  EXPECT_EQ(estimate.nodes, truth.nodes.count);
+  EXPECT_NEAR(estimate.collapsed / static_cast<double>(truth.collapsed), 1, 0.1);
+  EXPECT_NEAR(estimate.expanded / static_cast<double>(truth.expanded), 1, 0.1);
+  // All in the sample: exact.
+  const std::span<const std::uint64_t> few = std::span<const std::uint64_t>(codes).first(200);
+  EXPECT_EQ(hamming::estimate(few, {2}, executor, budget).expanded,
+            static_cast<double>(count(few, {2}, executor, budget).expanded));
+  EXPECT_EQ(hamming::estimate(few.first(0), {2}, executor, budget).expanded, 0);
+}
+
+// A billion pairs in less memory than a hundred thousandth of them would take.
+TEST(Hamming, CountedPairsAreHeldNowhere) {
+  std::vector<std::uint64_t> codes(50'000);
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = i;
+  const Executor executor(2);
+  Budget budget(8_MiB);
+  const Joined counted = count(std::span<const std::uint64_t>(codes), {64, Algorithm::brute}, executor, budget);
+  EXPECT_EQ(counted.expanded, codes.size() * (codes.size() - 1) / 2);
+  EXPECT_THROW(self_join(std::span<const std::uint64_t>(codes), {64, Algorithm::brute}, executor, budget), OutOfMemory);
+}
+
+TEST(Hamming, ProgressComesToItsEnd) {
+  std::vector<std::uint64_t> codes(20'000);
+  std::mt19937_64 random(6);
+  for (std::uint64_t& code : codes) code = random();
+  for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
+    std::atomic<std::uint64_t> done{0}, whole{0};
+    Options options{4, algorithm};
+    options.progress = [&](std::uint64_t more, std::uint64_t all) {
+      done += more;
+      whole = all;
+    };
+    Budget budget(64_MiB);
+    count(std::span<const std::uint64_t>(codes), options, Executor(2), budget);
+    EXPECT_EQ(done, whole);
+    EXPECT_GE(done, codes.size());
+  }
 }
 
 TEST(Hamming, LargeCollectionsAgreeWithBruteForce) {

@@ -1,0 +1,42 @@
+// Enters: codes on two sides, or the same codes on both, and where the pairs go.
+// Leaves: every pair within range, brought there once, in any order.
+// Never: holds a pair longer than a task does.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "src/kernels/hamming/hamming_cost.h"
+#include "src/kernels/hamming/hamming_pairs.h"
+
+namespace millrace::hamming {
+
+template <typename Code>
+struct Sides {
+  std::span<const Code> a, b;
+  bool self = true;
+  const Also* also = nullptr;  // null: every pair will do
+};
+
+struct Answer {
+  Algorithm used;
+  std::string why;
+};
+
+// What the cost model is asked.
+template <typename Code>
+Problem problem_of(const Sides<Code>& sides, const Options& options, const Executor& executor);
+
+// Brings every pair within range to `taker`. `own` is where the codes may be permuted in place; null when they are the
+// caller's.
+template <typename Code>
+Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const Executor& executor, Budget& budget,
+                  PairTaker& taker);
+
+extern template Problem problem_of(const Sides<std::uint64_t>&, const Options&, const Executor&);
+extern template Problem problem_of(const Sides<Code256>&, const Options&, const Executor&);
+extern template Answer find_pairs(Sides<std::uint64_t>, std::uint64_t*, const Options&, const Executor&, Budget&,
+                                  PairTaker&);
+extern template Answer find_pairs(Sides<Code256>, Code256*, const Options&, const Executor&, Budget&, PairTaker&);
+
+}  // namespace millrace::hamming
