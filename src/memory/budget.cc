@@ -12,7 +12,7 @@
 namespace millrace {
 
 void Reservation::release() {
-  if (budget_ != nullptr) budget_->give_back(size_, purpose_);
+  if (budget_ != nullptr) budget_->give_back(size_, purpose_, stands_);
   budget_ = nullptr;
   size_ = {};
 }
@@ -24,52 +24,44 @@ void Budget::refuse(Bytes size, const std::string& purpose, Bytes available) con
       {}, fmt::format("allow at least {} more with --memory", to_text(size - available)));
 }
 
-Reservation Budget::grant(Bytes size, const std::string& purpose) {
+Reservation Budget::grant(Bytes size, const std::string& purpose, bool stands) {
   used_ += size;
+  if (stands) standing_ += size;
   peak_ = std::max(peak_, used_);
   purposes_[purpose] += size;
-  return {this, size, purpose};
+  return {this, size, purpose, stands};
 }
 
 Reservation Budget::reserve(Bytes size, const std::string& purpose) {
   const std::lock_guard lock(mutex_);
-  if (limit_ < used_ || limit_ - used_ < size) {
-    refuse(size, purpose, limit_ < used_ ? Bytes{} : limit_ - used_);
-  }
-  return grant(size, purpose);
-}
-
-Reservation Budget::reserve_permanent(Bytes size, const std::string& purpose) {
-  Reservation reservation = reserve(size, purpose);
-  const std::lock_guard lock(mutex_);
-  permanent_ += size;
-  return reservation;
+  if (!fits(size)) refuse(size, purpose, limit_ < used_ ? Bytes{} : limit_ - used_);
+  return grant(size, purpose, true);
 }
 
 std::optional<Reservation> Budget::try_reserve(Bytes size, const std::string& purpose) {
   const std::lock_guard lock(mutex_);
-  if (limit_ < used_ || limit_ - used_ < size) return std::nullopt;
-  return grant(size, purpose);
+  if (!fits(size)) return std::nullopt;
+  return grant(size, purpose, false);
 }
 
 std::optional<Reservation> Budget::wait_for(Bytes size, const std::string& purpose,
                                             const std::function<bool()>& cancelled) {
   std::unique_lock lock(mutex_);
-  const auto fits = [&] { return limit_ >= used_ && limit_ - used_ >= size; };
-  while (!fits()) {
-    const Bytes reachable = limit_ < permanent_ ? Bytes{} : limit_ - permanent_;
+  while (!fits(size)) {
+    const Bytes reachable = limit_ < standing_ ? Bytes{} : limit_ - standing_;
     if (size > reachable) refuse(size, purpose, reachable);
     if (cancelled()) return std::nullopt;
     // A cancel is a flag set by a signal handler, which cannot notify; so look at it now and then.
     returned_.wait_for(lock, std::chrono::milliseconds(50));
   }
-  return grant(size, purpose);
+  return grant(size, purpose, false);
 }
 
-void Budget::give_back(Bytes size, const std::string& purpose) {
+void Budget::give_back(Bytes size, const std::string& purpose, bool stands) {
   {
     const std::lock_guard lock(mutex_);
     used_ = used_ - size;
+    if (stands) standing_ = standing_ - size;
     Bytes& of_purpose = purposes_[purpose];
     of_purpose = of_purpose - size;
   }
@@ -88,7 +80,7 @@ Bytes Budget::peak() const {
 
 Bytes Budget::largest_grant() const {
   const std::lock_guard lock(mutex_);
-  return limit_ < permanent_ ? Bytes{} : limit_ - permanent_;
+  return limit_ < standing_ ? Bytes{} : limit_ - standing_;
 }
 
 std::map<std::string, Bytes> Budget::by_purpose() const {

@@ -1,6 +1,10 @@
 // Enters: how much memory a job may use, and requests for parts of it.
 // Leaves: reservations that give their part back when they end, and a peak for the report.
-// Never: allocates; src/memory/buffer.h does, against a reservation.
+// Never: allocates; src/memory/buffer.h does. Never lets a request wait for what will not come.
+//
+// A reservation stands or passes. What stands is held for a job, or a step of one: tables, helper processes, the items
+// that a chain has in flight. What passes is held for one item and comes back when that is through, whatever else
+// happens: whoever holds it must not wait for more. So a request can wait for what passes, never for what stands.
 #pragma once
 
 #include <condition_variable>
@@ -40,17 +44,19 @@ class Reservation {
 
  private:
   friend class Budget;
-  Reservation(Budget* budget, Bytes size, std::string purpose)
-      : budget_(budget), size_(size), purpose_(std::move(purpose)) {}
+  Reservation(Budget* budget, Bytes size, std::string purpose, bool stands)
+      : budget_(budget), size_(size), purpose_(std::move(purpose)), stands_(stands) {}
   void swap(Reservation& other) noexcept {
     std::swap(budget_, other.budget_);
     std::swap(size_, other.size_);
     std::swap(purpose_, other.purpose_);
+    std::swap(stands_, other.stands_);
   }
 
   Budget* budget_ = nullptr;
   Bytes size_;
   std::string purpose_;
+  bool stands_ = false;
 };
 
 // One job's memory. Thread-safe.
@@ -60,34 +66,33 @@ class Budget {
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // At once, or OutOfMemory naming the purpose, the size asked for and what is free.
+  // What stands: at once, or OutOfMemory naming the purpose, the size asked for and what is free.
   Reservation reserve(Bytes size, const std::string& purpose);
-  // At once, or nothing.
+  // What passes: at once, or nothing.
   std::optional<Reservation> try_reserve(Bytes size, const std::string& purpose);
-  // Waits until others give back enough. OutOfMemory at once when `size` exceeds what waiting can ever bring:
-  // the limit less the reservations marked permanent. Returns nothing when `cancelled` becomes true.
+  // What passes: waits until others give back enough. OutOfMemory when `size` exceeds what waiting can bring: the limit
+  // less what stands. Returns nothing when `cancelled` becomes true.
   std::optional<Reservation> wait_for(Bytes size, const std::string& purpose, const std::function<bool()>& cancelled);
-  // Like reserve, for what lives as long as the job (tables, helper processes).
-  Reservation reserve_permanent(Bytes size, const std::string& purpose);
 
   Bytes limit() const { return limit_; }
   Bytes used() const;
   Bytes peak() const;
   // The most that a single waiting request can be granted.
   Bytes largest_grant() const;
-  // Bytes in use by purpose, for --plan and messages.
+  // Bytes in use by purpose, for messages.
   std::map<std::string, Bytes> by_purpose() const;
 
  private:
   friend class Reservation;
-  void give_back(Bytes size, const std::string& purpose);
-  Reservation grant(Bytes size, const std::string& purpose);
+  void give_back(Bytes size, const std::string& purpose, bool stands);
+  Reservation grant(Bytes size, const std::string& purpose, bool stands);
+  bool fits(Bytes size) const { return limit_ >= used_ && limit_ - used_ >= size; }
   [[noreturn]] void refuse(Bytes size, const std::string& purpose, Bytes available) const;
 
   const Bytes limit_;
   mutable std::mutex mutex_;
   std::condition_variable returned_;
-  Bytes used_, peak_, permanent_;
+  Bytes used_, peak_, standing_;
   std::map<std::string, Bytes> purposes_;
 };
 

@@ -66,7 +66,7 @@ TEST(Budget, OutOfMemoryNamesPurposeAndSizes) {
 
 TEST(Budget, AWaitIsWoken) {
   Budget budget(10_MiB);
-  Reservation held = budget.reserve(8_MiB, "held");
+  Reservation held = budget.try_reserve(8_MiB, "held").value();
   std::promise<void> waiting;
   std::atomic<bool> told{false};
   std::thread waiter([&] {
@@ -88,7 +88,7 @@ TEST(Budget, AWaitIsWoken) {
 
 TEST(Budget, AWaitEndsWhenCancelled) {
   Budget budget(10_MiB);
-  const Reservation held = budget.reserve(8_MiB, "held");
+  const Reservation held = budget.try_reserve(8_MiB, "held").value();
   int asked = 0;
   EXPECT_FALSE(budget.wait_for(5_MiB, "waiter", [&] { return ++asked == 2; }));
   EXPECT_EQ(asked, 2);
@@ -97,8 +97,8 @@ TEST(Budget, AWaitEndsWhenCancelled) {
 
 TEST(Budget, WaitingForTheImpossibleFailsAtOnce) {
   Budget budget(10_MiB);
-  const Reservation table = budget.reserve_permanent(6_MiB, "the table");
-  const Reservation other = budget.reserve(1_MiB, "other");
+  const Reservation table = budget.reserve(6_MiB, "the table");
+  const Reservation other = budget.try_reserve(1_MiB, "other").value();
   EXPECT_EQ(budget.largest_grant(), 4_MiB);
   EXPECT_THROW(budget.wait_for(5_MiB, "too much", kNever), OutOfMemory);
   // What fits once `other` is back is waited for, not refused.
@@ -106,10 +106,40 @@ TEST(Budget, WaitingForTheImpossibleFailsAtOnce) {
   EXPECT_TRUE(budget.wait_for(3_MiB, "now", kNever));
 }
 
+TEST(Budget, WhatStandsIsGivenBackToo) {
+  Budget budget(10_MiB);
+  {
+    const Reservation table = budget.reserve(6_MiB, "the table");
+    EXPECT_EQ(budget.largest_grant(), 4_MiB);
+  }
+  EXPECT_EQ(budget.largest_grant(), 10_MiB);
+  EXPECT_TRUE(budget.wait_for(10_MiB, "all", kNever));
+}
+
+TEST(Budget, AWaitThatBecomesImpossibleEnds) {
+  Budget budget(10_MiB);
+  Reservation passing = budget.try_reserve(8_MiB, "an item").value();
+  Reservation table;
+  std::promise<void> waiting;
+  std::atomic<bool> told{false};
+  std::thread other([&] {
+    waiting.get_future().wait();
+    table = budget.reserve(2_MiB, "the table");
+    passing.release();
+    // What was free for the waiter by then, it has; else it was told.
+  });
+  const auto ask = [&] {
+    if (!told.exchange(true)) waiting.set_value();
+    return false;
+  };
+  EXPECT_THROW(budget.wait_for(9_MiB, "waiter", ask), OutOfMemory);
+  other.join();
+}
+
 TEST(Budget, ManyThreadsStayInside) {
   constexpr Bytes kLimit = 1_MiB;
   Budget budget(kLimit);
-  const Reservation table = budget.reserve_permanent(100_KiB, "the table");
+  const Reservation table = budget.reserve(100_KiB, "the table");
   // Counted apart from the budget's own books.
   std::atomic<std::uint64_t> held{table.size().count}, most{0}, granted{0};
   std::vector<std::thread> threads;

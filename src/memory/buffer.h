@@ -1,13 +1,12 @@
 // Enters: a number of elements.
 // Leaves: memory aligned for every vector level, reused when it is asked for again.
-// Never: shrinks, throws away its contents' place, or runs constructors.
+// Never: shrinks, throws away its contents' place, or runs constructors. Where the system has none left: OutOfMemory.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -16,6 +15,9 @@ namespace millrace {
 
 // The widest vector of any level, and a cache line.
 inline constexpr std::size_t kAlignment = 64;
+
+// OutOfMemory: what a budget allowed is not always there to be had.
+[[noreturn]] void throw_no_memory(std::size_t bytes);
 
 // Uninitialised memory for plain values. resize() keeps the allocation when it is large enough, so that a stage
 // that holds its buffers between items allocates only while it meets larger items than before.
@@ -38,7 +40,7 @@ class Buffer {
     if (count > capacity_) {
       const std::size_t bytes = (count * sizeof(T) + 2 * kAlignment - 1) / kAlignment * kAlignment;
       void* fresh = std::aligned_alloc(kAlignment, bytes);
-      if (fresh == nullptr) throw std::bad_alloc();
+      if (fresh == nullptr) throw_no_memory(bytes);
       std::free(data_);
       data_ = static_cast<T*>(fresh);
       capacity_ = count;

@@ -108,9 +108,41 @@ TEST(Chain, AnExceptionArrivesAndReturnsTheTokens) {
       } catch (const Failure& failure) {
         EXPECT_EQ(failure.error().what, "the " + at + " broke");
       }
-      EXPECT_LE(kept, 99);
+      // The sink takes items in their order: all before the one that failed in it, none behind.
+      EXPECT_LE(kept, 50);
+      if (at == "sink") {
+        EXPECT_EQ(kept, 50);
+      }
       EXPECT_EQ(run.budget.used(), Bytes{});
     }
+  }
+}
+
+// An item that needs more than the budget has beside the chain's own items is refused. It used to be waited for, for
+// ever.
+TEST(Chain, AnItemThatCanNeverHaveItsMemoryIsRefused) {
+  for (const int threads : {1, 2, 7}) {
+    JobSetup run(threads);
+    const Bytes beyond = run.budget.limit() - 1_MiB + Bytes{1};
+    std::atomic<int> refused{0}, granted{0};
+    auto stages = numbers(20) |
+                  chain::parallel<int, int>("work",
+                                            [&](int i, Span&) {
+                                              try {
+                                                const auto never = [] { return false; };
+                                                const Bytes wanted = i % 2 == 0 ? beyond : 1_MiB;
+                                                if (run.budget.wait_for(wanted, "an item", never)) {
+                                                  ++granted;
+                                                }
+                                              } catch (const OutOfMemory&) {
+                                                ++refused;
+                                              }
+                                              return i;
+                                            }) |
+                  chain::sink<int>("sink", [](int, Span&) {});
+    chain::run(stages, run.context, 1_MiB);
+    EXPECT_EQ(refused, 10);
+    EXPECT_EQ(granted, 10);
   }
 }
 

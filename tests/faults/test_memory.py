@@ -12,7 +12,7 @@ from PIL import Image
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from processes import run_and_watch  # noqa: E402
-from program import PROGRAM, lines_of  # noqa: E402
+from program import PROGRAM, lines_of, millrace  # noqa: E402
 
 SIDE = 10_000
 LIMIT = 256 << 20
@@ -136,3 +136,16 @@ def test_tables_are_paid_for(tmp_path):
     assert b".csv: its columns need about" in done.stderr and b"allow more with --memory" in done.stderr
     done, peak = run_and_watch([PROGRAM, "render", *tables, "--plan", "--duplicates", "keep", "--memory", "512M", "--style", "candle"])
     assert done.returncode == 0 and peak < 512 << 20, (done.stderr, peak)
+
+
+def test_a_picture_that_needs_a_little_too_much_is_refused_and_not_waited_for(tmp_path):
+    # Whatever the limit: what a picture may have is less than the limit by what the run itself holds.
+    rng = numpy.random.default_rng(1)
+    Image.fromarray(rng.integers(0, 255, (3000, 4000, 3), numpy.uint8)).save(tmp_path / "p.jpg", progressive=True, quality=60)
+    Image.new("RGB", (64, 64), "red").save(tmp_path / "small.png")
+    said = set()
+    for limit in (*range(30, 60, 2), 60, 80, 120):
+        done = millrace("hash", tmp_path, "--memory", f"{limit}M", "--threads", "2", check=False, timeout=60)
+        assert done.returncode in (0, 3) and b"small.png" in done.stdout, done.stderr
+        said.add(done.returncode)
+    assert said == {0, 3}

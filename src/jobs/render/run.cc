@@ -32,7 +32,7 @@ class Drawing {
         together_(std::clamp<std::uint64_t>(kTogetherBytes / encoding_.most_bytes(), 1, kTogether)),
         desks_([this] { return std::make_unique<Desk>(plan_, options_, encoding_.make()); }),
         blocks_([] { return std::make_unique<ChartBlock>(); }),
-        paid_(context.budget.reserve_permanent(
+        paid_(context.budget.reserve(
             Bytes{pen_memory(options)} * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
 
   // Draws the charts of a range into a shard.

@@ -132,7 +132,7 @@ std::shared_ptr<RowCache> Opening::rows() {
   };
   if (!cache) {
     const auto shared = std::make_shared<Paid>();
-    shared->paid = context.budget.reserve_permanent(RowCache::memory(), "inputs");
+    shared->paid = context.budget.reserve(RowCache::memory(), "inputs");
     cache = std::shared_ptr<RowCache>(shared, &shared->rows);
   }
   return cache;
@@ -150,7 +150,7 @@ SourceOpener::SourceOpener(const Options& options, RunContext& context)
   // The program with its libraries, before it reads anything: 17 MB were measured.
   Budget& budget = context.budget;
   const Bytes own{std::min((24_MiB).count, budget.limit().count / 4)};
-  state_->program = std::make_shared<Reservation>(budget.reserve_permanent(own, "the program itself"));
+  state_->program = std::make_shared<Reservation>(budget.reserve(own, "the program itself"));
 }
 SourceOpener::~SourceOpener() = default;
 

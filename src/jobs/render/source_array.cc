@@ -130,7 +130,7 @@ void read_hdf5(Opening& opening, Source& out) {
   for (const Reservation& part : helper->paid) paid += part.size();
   if (paid < series.memory) {
     try {
-      helper->paid.push_back(opening.context.budget.reserve_permanent(series.memory - paid, "reading HDF5 by chunks"));
+      helper->paid.push_back(opening.context.budget.reserve(series.memory - paid, "reading HDF5 by chunks"));
     } catch (const OutOfMemory& refused) {
       Error error = refused.error();
       error.subject = out.name;

@@ -162,7 +162,7 @@ class GrowingMemory {
   // What is held in the end, for as long as the job lives.
   Reservation settle(Bytes held) {
     parts_.clear();
-    return budget_.reserve_permanent(held, kPurpose);
+    return budget_.reserve(held, kPurpose);
   }
 
  private:
