@@ -57,6 +57,7 @@ def model():
         "folders": ["/p"],
         "totals": {"files": 20, "pictures": 19, "groups": len(groups), "reclaimable": 5411},
         "unreadable": [{"path": "/p/<i>broken</i>.jpg", "reason": "the file is empty"}],
+        "damaged": [{"path": "/p/<i>cut</i>.jpg", "reason": "Premature end of JPEG file"}],
         "rule": "A rule.",
     }
     return {"header": header, "groups": groups}

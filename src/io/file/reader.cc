@@ -69,9 +69,16 @@ FileReader::FileReader(std::string path, Descriptor file, Hashing hashing)
 
 FileReader::~FileReader() = default;
 
-Error FileReader::error() const { return system_error("cannot be read", printable(path_), error_number_); }
+Error FileReader::error() const {
+  if (error_number_ == ECANCELED) return {ErrorCode::cancelled, "interrupted while it was read", printable(path_), ""};
+  return system_error("cannot be read", printable(path_), error_number_);
+}
 
 std::size_t FileReader::fill() {
+  if (cancelled_ && cancelled_()) {
+    error_number_ = ECANCELED;
+    return 0;
+  }
   std::size_t got = 0;
   while (got < chunk_.size()) {
     const ssize_t n = ::read(fd_.get(), chunk_.data() + got, chunk_.size() - got);
@@ -114,9 +121,10 @@ Outcome<ContentHash> FileReader::finish_hash() {
 
 std::uint64_t short_hash(std::span<const std::uint8_t> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-Outcome<ContentHash> hash_file(const std::string& path, Links links) {
+Outcome<ContentHash> hash_file(const std::string& path, Links links, const std::function<bool()>& cancelled) {
   auto reader = FileReader::open(path, FileReader::Hashing::on, links);
   if (!reader) return reader.error();
+  (*reader)->stop_when(cancelled);
   return (*reader)->finish_hash();
 }
 
@@ -147,11 +155,13 @@ Outcome<bool> same_contents(FileReader& first, FileReader& second) {
   }
 }
 
-Outcome<bool> same_contents(const std::string& a, const std::string& b, Links links) {
+Outcome<bool> same_contents(const std::string& a, const std::string& b, Links links,
+                            const std::function<bool()>& cancelled) {
   auto first = FileReader::open(a, FileReader::Hashing::off, links);
   if (!first) return first.error();
   auto second = FileReader::open(b, FileReader::Hashing::off, links);
   if (!second) return second.error();
+  (*first)->stop_when(cancelled);
   return same_contents(**first, **second);
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -42,6 +43,10 @@ class FileReader {
   FileReader& operator=(const FileReader&) = delete;
   ~FileReader();
 
+  // Asked before every chunk: once it says yes, reading fails as cancelled. A file may have no end to speak of: 15
+  // terabytes of nothing take no room on a disk.
+  void stop_when(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
+
   // The next bytes, empty at the end or after a failed read (failed() tells which). The span lives until the next call.
   std::span<const std::uint8_t> next();
   // The first bytes, without taking them: they come again from next(). At most kChunk.
@@ -64,6 +69,7 @@ class FileReader {
 
   std::string path_;
   Descriptor fd_;
+  std::function<bool()> cancelled_;
   int error_number_ = 0;
   std::uint64_t size_ = 0, read_ = 0;
   std::int64_t mtime_ns_ = 0;
@@ -78,7 +84,8 @@ class FileReader {
 std::uint64_t short_hash(std::span<const std::uint8_t> bytes);
 
 // The hash of a file's contents, read from front to back.
-Outcome<ContentHash> hash_file(const std::string& path, Links links = Links::followed);
+Outcome<ContentHash> hash_file(const std::string& path, Links links = Links::followed,
+                               const std::function<bool()>& cancelled = {});
 
 // A file's contents as one text; no more than about `most` bytes of it, so that the caller can refuse what is too long.
 Outcome<std::string> read_text(const std::string& path, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
@@ -87,7 +94,8 @@ Outcome<std::string> read_text(const std::string& path, std::uint64_t most = std
 Outcome<std::string> read_text(FileReader& file, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 // True when both files hold the same bytes.
-Outcome<bool> same_contents(const std::string& a, const std::string& b, Links links = Links::followed);
+Outcome<bool> same_contents(const std::string& a, const std::string& b, Links links = Links::followed,
+                            const std::function<bool()>& cancelled = {});
 Outcome<bool> same_contents(FileReader& a, FileReader& b);
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -166,6 +167,11 @@ class Walker {
 };
 
 }  // namespace
+
+std::optional<std::string> too_large_to_read(const FileEntry& file, Bytes most) {
+  if (file.size <= most.count) return std::nullopt;
+  return fmt::format("it has {}, more than --max-size {} allows", to_text(Bytes{file.size}), to_text(most));
+}
 
 WalkResult walk(std::vector<std::string> roots, const WalkOptions& options) {
   WalkResult result;

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
+#include "src/base/sizes.h"
 
 namespace millrace {
 
@@ -19,6 +21,11 @@ struct FileEntry {
   std::uint64_t device = 0, inode = 0;  // tell hard links of one file; they change between mounts
   std::uint64_t links = 1;
 };
+
+// No picture is larger; a file that says so is one of nothing, or grows without end.
+inline constexpr Bytes kMostFileBytes = 64_GiB;
+// Why a file is not read at all; nothing where it is.
+std::optional<std::string> too_large_to_read(const FileEntry& file, Bytes most);
 
 struct WalkOptions {
   bool hidden = false;  // also names that begin with a dot

@@ -84,7 +84,13 @@ Library walk_library(const Options& options, const RunContext& context) {
       if (may_accompany(entry.path)) library.others.push_back(std::move(entry.path));
       continue;
     }
-    if (entry.size < options.min_size.count) continue;
+    // A picture without a byte is a sign of loss, whatever size is asked for.
+    if (entry.size == 0) library.unreadable.push_back({entry.path, "the file is empty"});
+    if (entry.size == 0 || entry.size < options.min_size.count) continue;
+    if (auto reason = too_large_to_read(entry, options.max_size)) {
+      library.unreadable.push_back({entry.path, std::move(*reason)});
+      continue;
+    }
     if (entry.links > 1) {
       const auto [at, first] = linked.try_emplace({entry.device, entry.inode}, library.files.size());
       if (!first) {

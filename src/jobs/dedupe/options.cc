@@ -98,7 +98,9 @@ void describe(Settings& settings, Options& options) {
   settings.add_switch("follow-symlinks", "also what symbolic links inside a folder point to", options.follow_symlinks);
   settings.add_switch("cross-file-systems", "follow symbolic links to other file systems than those of the folders too",
                       options.cross_file_systems);
+  settings.add_switch("retry", "try again what an earlier run could not read", options.retry);
   settings.add_bytes("min-size", "leave out smaller files", options.min_size);
+  settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);
   settings.heading("Results");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/base/settings.h"
+#include "src/io/file/walk.h"
 #include "src/kernels/hash/hash.h"
 
 namespace millrace::dedupe {
@@ -52,8 +53,10 @@ struct Options {
   bool follow_symlinks = false;
   bool cross_file_systems = false;
   Bytes min_size{1};
+  Bytes max_size = kMostFileBytes;
   long long max_pixels = 1'000'000'000;
   std::string report, csv;
+  bool retry = false;        // what could not be read before is tried again
   bool trust_files = false;  // see src/io/file/own.h
 };
 

@@ -47,7 +47,7 @@ std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
   out->file = index;
   const std::string& path = files_[index].entry.path;
   if (twins) {
-    auto content = hash_file(path);
+    auto content = hash_file(path, Links::followed, cancelled_);
     if (!content) {
       out->error = content.error();
       return out;
@@ -61,6 +61,7 @@ std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
     out->error = file.error();
     return out;
   }
+  (*file)->stop_when(cancelled_);
   Outcome<Fingerprint> print = fingerprint(**file, wanted_, context_.budget, cancelled_, span);
   span.stage().add_bytes((*file)->bytes_read());
   if (!print && (print.error().code == ErrorCode::cancelled || (*file)->failed())) {
@@ -104,11 +105,12 @@ bool Reader::claim(const ContentHash& content) {
     if (!claimed_.insert(content).second) return false;
   }
   const auto known = catalog_.picture(content);
-  return !known || over_limit(*known, options_);
+  return !known || is_read_again(*known, options_);
 }
 
-bool over_limit(const CatalogPicture& picture, const Options& options) {
-  return !picture.failed && static_cast<long long>(picture.width) * picture.height > options.max_pixels;
+bool is_read_again(const CatalogPicture& picture, const Options& options) {
+  if (picture.failed) return options.retry;
+  return static_cast<long long>(picture.width) * picture.height > options.max_pixels;
 }
 
 }  // namespace millrace::dedupe

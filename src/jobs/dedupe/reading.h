@@ -30,9 +30,9 @@ struct Read {
 // What the rule and the judge see of a picture, as one number: its thumbnail as JPEG and its codes.
 std::uint64_t look_of(std::vector<std::uint8_t> thumbnail, const LookCodes& codes);
 
-// True when a picture that an earlier run decoded is over this run's limit: it is read again, so that what is said of
-// it is what a run that knows nothing says.
-bool over_limit(const CatalogPicture& picture, const Options& options);
+// True when what an earlier run says of a picture is not taken: one that was decoded is over this run's limit, so that
+// what is said of it is what a run that knows nothing says; one that could not be is tried again with --retry.
+bool is_read_again(const CatalogPicture& picture, const Options& options);
 
 class Reader {
  public:

@@ -101,6 +101,29 @@ void append_groups(const Result& result, const std::vector<Group>& groups, const
   if (executor.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted while the result was written");
 }
 
+// Pictures that can be decoded in part.
+std::vector<Unreadable> damaged_files(const Library& library) {
+  std::vector<Unreadable> out;
+  for (const File& file : library.files) {
+    if (file.picture == kNone) continue;
+    const std::string& damage = library.pictures[file.picture].data.damage;
+    if (!damage.empty()) out.push_back({file.entry.path, damage});
+  }
+  return out;
+}
+
+// The first of them, for the summary.
+std::string named(const char* what, const std::vector<Unreadable>& files) {
+  if (files.empty()) return "";
+  constexpr std::size_t kShown = 10;
+  std::string out = fmt::format("{} {} {}:\n", grouped(files.size()), files.size() == 1 ? "file" : "files", what);
+  for (std::size_t i = 0; i < std::min(kShown, files.size()); ++i) {
+    out += fmt::format("  {}: {}\n", printable(files[i].path), printable(files[i].reason));
+  }
+  if (files.size() > kShown) out += "  ... --json lists them all\n";
+  return out;
+}
+
 std::size_t count_of(const Result& result, GroupKind kind) {
   return static_cast<std::size_t>(
       std::count_if(result.groups.begin(), result.groups.end(), [&](const Group& g) { return g.kind == kind; }));
@@ -114,12 +137,16 @@ std::vector<std::string> json_of(const Result& result, const Executor& executor)
   ends[kJsonMark] = "dedupe";
   ends["groups"] = Json::array();
   ends["related"] = Json::array();
-  ends["unreadable"] = Json::array();
-  for (const Unreadable& file : result.library.unreadable) {
-    Json entry;
-    add_path(entry, file.path);
-    entry["reason"] = file.reason;
-    ends["unreadable"].push_back(std::move(entry));
+  const std::vector<Unreadable> damaged = damaged_files(result.library);
+  for (const auto& [name, files] :
+       {std::pair{"unreadable", &result.library.unreadable}, std::pair{"damaged", &damaged}}) {
+    ends[name] = Json::array();
+    for (const Unreadable& file : *files) {
+      Json entry;
+      add_path(entry, file.path);
+      entry["reason"] = file.reason;
+      ends[name].push_back(std::move(entry));
+    }
   }
   Json& totals = ends["totals"];
   totals["files"] = result.library.files.size();
@@ -131,6 +158,7 @@ std::vector<std::string> json_of(const Result& result, const Executor& executor)
   }
   totals["related"] = result.related.size();
   totals["unreadable"] = result.library.unreadable.size();
+  totals["damaged"] = damaged.size();
   totals["not_looked_at"] = result.not_looked;
   totals["reclaimable_bytes"] = result.reclaimable;
 
@@ -179,6 +207,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
   header.groups = result.groups.size() + result.related.size();
   header.reclaimable = result.reclaimable;
   for (const Unreadable& file : result.library.unreadable) header.unreadable.push_back({file.path, file.reason});
+  for (const Unreadable& file : damaged_files(result.library)) header.damaged.push_back({file.path, file.reason});
   header.rule = options.verify
                     ? fmt::format("Candidates by {}, each verified on its pixels{}. Kept: {}.", result.rule.text,
                                   options.look == "close" ? "; what is suggested, looked at closely" : "", options.keep)
@@ -246,15 +275,8 @@ std::string summary_of(const Result& result) {
     out += fmt::format("{} pictures were not looked at closely, so nothing of them is suggested\n",
                        grouped(result.not_looked));
   }
-  if (!library.unreadable.empty()) {
-    out += fmt::format("{} {} could not be used:\n", grouped(library.unreadable.size()),
-                       library.unreadable.size() == 1 ? "file" : "files");
-    constexpr std::size_t kShown = 10;
-    for (std::size_t i = 0; i < std::min(kShown, library.unreadable.size()); ++i) {
-      out += fmt::format("  {}: {}\n", printable(library.unreadable[i].path), printable(library.unreadable[i].reason));
-    }
-    if (library.unreadable.size() > kShown) out += "  ... --json lists them all\n";
-  }
+  out += named("damaged, and shown as far as they go", damaged_files(library));
+  out += named("could not be used", library.unreadable);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "src/io/image/picture.h"
 #include "src/jobs/dedupe/assets.h"
 #include "src/jobs/dedupe/grouping.h"
+#include "src/jobs/dedupe/reading.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -23,7 +24,9 @@ void confirm_copies(Library& library, const RunContext& context) {
     std::erase_if(picture.files, [&](std::uint32_t f) {
       const File& file = library.files[f];
       if (f == picture.files[0] || (!file.fresh && !library.files[picture.files[0]].fresh)) return false;
-      const auto same = same_contents(first, file.entry.path);
+      const auto same =
+          same_contents(first, file.entry.path, Links::followed, [&] { return context.cancel.cancelled(); });
+      context.throw_if_cancelled();
       if (same && *same) return false;
       library.unreadable.push_back(
           {file.entry.path,
@@ -52,33 +55,37 @@ Result run(const Options& options, Catalog& catalog, RunContext& context) {
 }
 
 std::string plan(const Options& options, Catalog& catalog, RunContext& context) {
-  const std::vector<std::string> roots = roots_of(options);
-  WalkOptions walking;
-  walking.exclude = options.exclude;
-  walking.hidden = options.hidden;
-  walking.follow_symlinks = options.follow_symlinks;
-  walking.cross_file_systems = options.cross_file_systems;
-  const WalkResult found = walk(roots, walking);
+  const Library library = walk_library(options, context);
+  std::set<ContentHash> pictures;
+  catalog.each_picture(std::nullopt, [&](CatalogPicture& picture) {
+    if (!is_read_again(picture, options)) pictures.insert(picture.content);
+  });
   std::set<std::tuple<std::string, std::uint64_t, std::int64_t>> known;
-  for (const std::string& root : roots) {
-    each_known_file(catalog, root, "", "",
-                    [&](const CatalogFile& file) { known.emplace(file.path, file.size, file.mtime_ns); });
+  for (const std::string& root : roots_of(options)) {
+    each_known_file(catalog, root, "", "", [&](const CatalogFile& file) {
+      const bool there = file.failed ? !options.retry : pictures.count(file.content) > 0;
+      if (there) known.emplace(file.path, file.size, file.mtime_ns);
+    });
   }
-  std::uint64_t pictures = 0, fresh = 0, bytes = 0;
-  for (const FileEntry& file : found.files) {
-    if (!has_picture_extension(file.path) || file.size < options.min_size.count) continue;
-    ++pictures;
-    if (known.count({file.path, file.size, file.mtime_ns}) > 0) continue;
+  std::uint64_t fresh = 0, bytes = 0;
+  for (const File& file : library.files) {
+    if (known.count({file.entry.path, file.entry.size, file.entry.mtime_ns}) > 0) continue;
     ++fresh;
-    bytes += file.size;
+    bytes += file.entry.size;
   }
+  // What a million known pictures took, and what a picture takes that is decoded at a reduced size
+  // (docs/performance.md).
+  const Bytes each = Bytes{1100};
+  const auto threads = static_cast<std::uint64_t>(context.executor.threads());
+  const Bytes need = 40_MiB + each * library.files.size() + Bytes{24 << 20} * std::min(fresh, threads);
   // 70 pictures a second and thread is what reduced decoding of camera JPEGs reaches (docs/performance.md).
   return fmt::format(
       "pictures:  {}, of which {} ({}) are new or changed and will be decoded\nrule:      {}\nthreads:   {}\n"
-      "memory:    {} at most\ntime:      about {} for the decoding\n",
-      grouped(pictures), grouped(fresh), to_text(Bytes{bytes}), parse_rule(options.match, options.verify).text,
-      context.executor.threads(), to_text(context.budget.limit()),
-      duration_text(static_cast<double>(fresh) / (70.0 * context.executor.threads())));
+      "memory:    about {}, and more for close looks where it is there; {} are allowed\ntime:      about {} for the "
+      "decoding\n",
+      grouped(library.files.size()), grouped(fresh), to_text(Bytes{bytes}),
+      parse_rule(options.match, options.verify).text, context.executor.threads(), to_text(need),
+      to_text(context.budget.limit()), duration_text(static_cast<double>(fresh) / (70.0 * context.executor.threads())));
 }
 
 }  // namespace millrace::dedupe

@@ -92,7 +92,9 @@ class Scan {
           const FileEntry& entry = files[at].entry;
           if (entry.path != record.path || entry.size != record.size || entry.mtime_ns != record.mtime_ns) return;
           known_[at] = 1;
-          if (record.failed) {
+          if (record.failed && options_.retry) {
+            known_[at] = 0;
+          } else if (record.failed) {
             const std::lock_guard lock(failures);
             failure_of_[static_cast<FileIndex>(at)] = record.reason;
           } else {
@@ -129,7 +131,7 @@ class Scan {
       std::size_t at = begin;
       catalog_.each_picture(std::span(wanted).subspan(begin, end - begin), [&](CatalogPicture& known) {
         while (wanted[at] != known.content) ++at;
-        if (!over_limit(known, options_)) pictures[at].data = std::move(known);
+        if (!is_read_again(known, options_)) pictures[at].data = std::move(known);
       });
     });
     std::size_t at = 0;

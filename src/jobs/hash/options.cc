@@ -39,6 +39,7 @@ void describe(Settings& settings, Options& options) {
                       options.cross_file_systems);
   settings.add_switch("all-files", "also files whose name has no picture's extension", options.all_files);
   settings.add_list("exclude", "GLOB", "leave out files and folders that match", options.exclude);
+  settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/base/settings.h"
+#include "src/io/file/walk.h"
 #include "src/kernels/hash/hash.h"
 
 namespace millrace::hash {
@@ -22,6 +23,7 @@ struct Options {
   bool cross_file_systems = false;
   bool all_files = false;
   std::vector<std::string> exclude;
+  Bytes max_size = kMostFileBytes;
   long long max_pixels = 1'000'000'000;
 };
 

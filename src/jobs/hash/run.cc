@@ -163,7 +163,12 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
             auto item = std::make_shared<Hashed>();
             item->path = file.path;
             item->bytes = file.size;
+            if (auto reason = too_large_to_read(file, options.max_size)) {
+              item->outcome = Error{ErrorCode::too_large, std::move(*reason), "", ""};
+              return item;
+            }
             auto reader = FileReader::open(file.path, FileReader::Hashing::off);
+            if (reader) (*reader)->stop_when(cancelled);
             item->outcome = reader ? fingerprint(**reader, wanted, context.budget, cancelled, span) : reader.error();
             if (reader) span.stage().add_bytes((*reader)->bytes_read());
             return item;

@@ -94,13 +94,13 @@ struct PageUnreadable {
 
 // What the head of the page says. The numbers are shown as they are given, not counted again.
 struct PageHeader {
-  std::string title;                 // of the page and of its window
-  std::vector<std::string> folders;  // that were searched
-  std::uint64_t files = 0;           // seen
-  std::uint64_t pictures = 0;        // read
-  std::uint64_t groups = 0;          // found
-  std::uint64_t reclaimable = 0;     // bytes to free when every suggestion is accepted
-  std::vector<PageUnreadable> unreadable;
+  std::string title;                                // of the page and of its window
+  std::vector<std::string> folders;                 // that were searched
+  std::uint64_t files = 0;                          // seen
+  std::uint64_t pictures = 0;                       // read
+  std::uint64_t groups = 0;                         // found
+  std::uint64_t reclaimable = 0;                    // bytes to free when every suggestion is accepted
+  std::vector<PageUnreadable> unreadable, damaged;  // damaged: decoded in part
   std::string rule;  // one or two sentences: what counts as the same picture, what is kept
 };
 

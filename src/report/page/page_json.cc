@@ -73,9 +73,12 @@ Json json_of(const PageHeader& header, const std::string& thumbs_url) {
                     {"pictures", header.pictures},
                     {"groups", header.groups},
                     {"reclaimable", header.reclaimable}};
-  json["unreadable"] = Json::array();
-  for (const PageUnreadable& one : header.unreadable) {
-    json["unreadable"].push_back({{"path", utf8_for_display(one.path)}, {"reason", utf8_for_display(one.reason)}});
+  for (const auto& [name, files] :
+       {std::pair{"unreadable", &header.unreadable}, std::pair{"damaged", &header.damaged}}) {
+    json[name] = Json::array();
+    for (const PageUnreadable& one : *files) {
+      json[name].push_back({{"path", utf8_for_display(one.path)}, {"reason", utf8_for_display(one.reason)}});
+    }
   }
   json["rule"] = utf8_for_display(header.rule);
   json["thumbs"] = thumbs_url;

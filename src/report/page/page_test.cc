@@ -61,6 +61,7 @@ PageHeader some_header() {
   header.groups = 1;
   header.reclaimable = 1000;
   header.unreadable = {{"/photos/broken.jpg", "the file is empty"}};
+  header.damaged = {{"/photos/cut.jpg", "the file ends in the middle"}};
   header.rule = "The same picture.";
   return header;
 }
@@ -131,6 +132,7 @@ TEST_F(PageTest, carries_every_field) {
   EXPECT_EQ(header["folders"], json({"/photos"}));
   EXPECT_EQ(header["totals"], json({{"files", 12}, {"pictures", 11}, {"groups", 1}, {"reclaimable", 1000}}));
   EXPECT_EQ(header["unreadable"][0]["reason"], "the file is empty");
+  EXPECT_EQ(header["damaged"][0]["path"], "/photos/cut.jpg");
   EXPECT_EQ(header["rule"], "The same picture.");
   EXPECT_EQ(header["thumbs"], "r.html.thumbs/");
 

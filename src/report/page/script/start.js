@@ -1,5 +1,16 @@
 // The page's head, its first drawing, and what listens to whom.
 
+// A line that opens to a list of files, each with what is wrong with it.
+function noteFiles(files, words) {
+  if (!files.length) return;
+  const items = h('ul', {});
+  const fillItems = () => items.append(...files.map((one) =>
+      h('li', {}, h('b', {}, h('bdi', {}, visible(one.path))), ' ', visible(one.reason))));
+  const details = h('details', {}, h('summary', {}, `${plural(files.length, 'file')} ${words}`), items);
+  details.addEventListener('toggle', fillItems, {once: true});  // there may be very many
+  $('notes').append(details);
+}
+
 function fillHead() {
   $('title').textContent = visible(header.title);
   $('folders').textContent = header.folders.map(visible).join('  ·  ');
@@ -11,15 +22,8 @@ function fillHead() {
       total(number(totals.groups), 'groups'),
       total(bytesText(totals.reclaimable), 'can be freed'));
   if (header.rule) $('notes').append(h('p', {}, visible(header.rule)));
-  if (header.unreadable.length) {
-    const items = h('ul', {});
-    const fillItems = () => items.append(...header.unreadable.map((one) =>
-        h('li', {}, h('b', {}, h('bdi', {}, visible(one.path))), ' ', visible(one.reason))));
-    const details = h('details', {},
-        h('summary', {}, `${plural(header.unreadable.length, 'file')} could not be read`), items);
-    details.addEventListener('toggle', fillItems, {once: true});  // there may be very many
-    $('notes').append(details);
-  }
+  noteFiles(header.unreadable, 'could not be read');
+  noteFiles(header.damaged, 'damaged, and shown as far as they go');
   $('rule').textContent = visible(header.rule);
   for (const kind of KINDS) {
     const count = groups.filter((group) => group.kind === kind).length;
