@@ -38,15 +38,15 @@ def test_pictures_that_are_empty_or_cut_are_named(tmp_path, folder):
     whole.save(folder / "whole.jpg", quality=90)
     data = (folder / "whole.jpg").read_bytes()
     (folder / "third.jpg").write_bytes(data[: len(data) // 3])
-    whole.save(folder / "whole.png")
-    data = (folder / "whole.png").read_bytes()
-    (folder / "cut.png").write_bytes(data[: len(data) * 9 // 10])
+    whole.save(folder / "whole.bmp")
+    data = (folder / "whole.bmp").read_bytes()
+    (folder / "cut.bmp").write_bytes(data[: len(data) // 2])
     (folder / "empty.jpg").touch()
     for again in range(2):  # from the catalogue too
         result, done = run(tmp_path, folder, "--report", tmp_path / "page.html", "--overwrite")
         assert done.returncode == 3
         assert reasons(result["unreadable"]) == {"empty.jpg": "the file is empty"}
-        assert set(reasons(result["damaged"])) == {"cut.png", "third.jpg"}, again
+        assert set(reasons(result["damaged"])) == {"cut.bmp", "third.jpg"}, again
         assert result["totals"]["damaged"] == 2
         said = done.stderr.decode()
         assert "2 files damaged, and shown as far as they go" in said and "third.jpg: " in said and "empty.jpg: " in said

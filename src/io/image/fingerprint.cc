@@ -74,7 +74,7 @@ class FingerprintSink : public RowSink {
   std::optional<Error> begin(const PictureInfo& info) override {
     info_ = info;
     if (known_) info_.exif.orientation = *known_;
-    turn_ = options_.upright && info_.exif.orientation != Orientation::upright;
+    turn_ = (options_.upright || info_.turns_when_opened()) && info_.exif.orientation != Orientation::upright;
     const bool swapped = turn_ && swaps_sides(info_.exif.orientation);
     const int width = swapped ? info.height : info.width;
     const int height = swapped ? info.width : info.height;
@@ -103,6 +103,7 @@ class FingerprintSink : public RowSink {
   }
 
   Orientation assumed() const { return info_.exif.orientation; }
+  bool turned() const { return turn_; }
 
   void finish(Fingerprint& out) {
     if (turn_) {
@@ -179,7 +180,7 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
   };
   sink.emplace(options, budget, cancelled, span, printable(file.path()));
   if (auto error = decode(file)) return *error;
-  if (options.upright && out.info.exif.orientation != sink->assumed()) {
+  if ((options.upright || out.info.turns_when_opened()) && out.info.exif.orientation != sink->assumed()) {
     // A PNG may say after its pixels how it is to be turned. That is rare, and then it is read twice.
     auto again = FileReader::open(file.path());
     if (!again) return again.error();
@@ -188,6 +189,7 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
     if (auto error = decode(**again)) return *error;
   }
   sink->finish(out);
+  out.turned = sink->turned();
   if (options.content_hash) {
     auto content = file.finish_hash();
     if (!content) return content.error();

@@ -17,7 +17,7 @@ namespace millrace {
 struct FingerprintOptions {
   HashRequest hashes;
   DecodeOptions decode;
-  bool upright = false;       // turn by the EXIF orientation before hashing
+  bool upright = false;       // turn by the EXIF orientation before hashing; TIFF is turned whenever it is opened
   int thumbnail_side = 0;     // pixels on the longer side of an RGB thumbnail; 0 makes none
   bool content_hash = false;  // also hash the file's bytes while they pass by
 };
@@ -31,7 +31,8 @@ struct Fingerprint {
   PictureInfo info;  // width, height: as decoded, before turning; full_width, full_height: as stored
   bool damaged = false;
   std::string damage;
-  bool hides = false;  // as Decoded has it
+  bool hides = false;   // as Decoded has it
+  bool turned = false;  // by its orientation, before it was hashed
   PictureHashes hashes;
   Thumbnail thumbnail;
   ContentHash content{};

@@ -22,7 +22,7 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(20);
 constexpr std::size_t kMostOutput = 64 << 10;
-constexpr const char* kPackages = "install libvips42, libraw20, libgif7 and libgdk-pixbuf-2.0-0";
+constexpr const char* kPackages = "install libvips42, libraw20 and libgif7";
 
 // Everything the program writes, to stdout or stderr; false when it neither ends nor stops writing
 // in time.

@@ -34,6 +34,9 @@ struct PictureInfo {
   bool exact = true;
   Bytes decoder_memory;  // what the decoder itself will hold on to
   Exif exif;             // what EXIF says, its orientation not applied to the rows
+
+  // Who opens it sees it turned: of TIFF the orientation is a part of the format, which says where its rows lie.
+  bool turns_when_opened() const { return format == ImageFormat::tiff; }
 };
 
 // Takes the rows. begin() is called once, before them; an Error from it stops the decoding and becomes the outcome.

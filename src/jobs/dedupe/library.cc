@@ -17,11 +17,14 @@ namespace {
 
 // Changes whenever alike::compare() may judge the same thumbnails differently.
 constexpr int kJudgeVersion = 3;
+// Changes whenever a file may be decoded to other pixels than before.
+constexpr int kDecoderVersion = 2;
 
 }  // namespace
 
 CatalogKey catalog_key() {
-  return {fmt::format("hashes {} upright, reduced to {}, thumbnails {}", kHashVersion, kShortestSide, kThumbnailSide),
+  return {fmt::format("hashes {} upright, decoders {}, reduced to {}, thumbnails {}", kHashVersion, kDecoderVersion,
+                      kShortestSide, kThumbnailSide),
           fmt::format("alike {}", kJudgeVersion)};
 }
 

@@ -21,8 +21,6 @@ struct HelperFormat {
 };
 constexpr std::array kHelperFormats = {
     HelperFormat{ImageFormat::gif, "install libgif7"},
-    HelperFormat{ImageFormat::bmp, "install libgdk-pixbuf-2.0-0"},
-    HelperFormat{ImageFormat::pnm, "install libvips42"},
     HelperFormat{ImageFormat::tiff, "install libvips42 and libtiff6"},
     HelperFormat{ImageFormat::webp, "install libvips42 and libwebpdemux2"},
     HelperFormat{ImageFormat::heif, "install libvips42 and libheif1 (Ubuntu 24.04: also libheif-plugin-libde265)"},

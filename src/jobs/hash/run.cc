@@ -50,6 +50,13 @@ FingerprintOptions fingerprint_options(const Options& options) {
   return wanted;
 }
 
+// Of the picture as it was hashed.
+std::pair<int, int> sides_of(const Fingerprint& print) {
+  const bool swapped = print.turned && swaps_sides(print.info.exif.orientation);
+  return swapped ? std::pair(print.info.full_height, print.info.full_width)
+                 : std::pair(print.info.full_width, print.info.full_height);
+}
+
 std::string jsonl_line(const Options& options, const Hashed& hashed) {
   nlohmann::ordered_json line;
   add_path(line, hashed.path);
@@ -59,8 +66,9 @@ std::string jsonl_line(const Options& options, const Hashed& hashed) {
     return line.dump() + "\n";
   }
   const Fingerprint& print = *hashed.outcome;
-  line["width"] = print.info.full_width;
-  line["height"] = print.info.full_height;
+  const auto [width, height] = sides_of(print);
+  line["width"] = width;
+  line["height"] = height;
   line["bytes"] = hashed.bytes;
   line["quality"] = print.hashes.quality;
   line["exact"] = print.info.exact && options.orientation == "stored";
@@ -85,8 +93,9 @@ std::string csv_line(const Options& options, const Hashed& hashed) {
            csv_field(hashed.outcome.error().what) + "\n";
   }
   const Fingerprint& print = *hashed.outcome;
-  line += fmt::format(",{},{},{},{},{}", print.info.full_width, print.info.full_height, hashed.bytes,
-                      print.hashes.quality, print.info.exact && options.orientation == "stored");
+  const auto [width, height] = sides_of(print);
+  line += fmt::format(",{},{},{},{},{}", width, height, hashed.bytes, print.hashes.quality,
+                      print.info.exact && options.orientation == "stored");
   for (const HashBits& bits : print.hashes.bits) line += "," + hex_of_bits(bits);
   return line + ",\n";
 }

@@ -46,11 +46,11 @@ struct Job {
 // All that these would open files for later: behind its walls a helper opens none.
 void load_decoders();
 void load_vips();
-void load_bmp();
 
 void decode_with_vips(const Job& job, Channel& channel);
 void decode_gif(const Job& job, Channel& channel);
 void decode_bmp(const Job& job, Channel& channel);
+void decode_pnm(const Job& job, Channel& channel);
 void decode_raw(const Job& job, Channel& channel);
 
 // One line of JSON a library: its name, its version, and the formats that it reads here. For `--versions`.

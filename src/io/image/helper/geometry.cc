@@ -1,12 +1,9 @@
 #include "src/io/image/helper/geometry.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
-#include <string_view>
 
 namespace millrace::helper {
 namespace {
@@ -73,50 +70,89 @@ WebpGeometry webp_geometry(int fd) {
   return out;
 }
 
-std::uint64_t tiff_rows_together(int fd) {
-  constexpr std::uint64_t kHeight = 257, kRowsPerStrip = 278, kTileLength = 323;
+TiffGeometry tiff_geometry(int fd) {
+  TiffGeometry out;
   std::uint8_t head[4] = {};
-  if (!read_at(fd, head, sizeof(head), 0)) return 0;
+  if (!read_at(fd, head, sizeof(head), 0)) return out;
   TiffNumbers numbers(fd, head[0] == 'M');
   const bool big = numbers.at(2, 2) == 43;
   const std::uint64_t directory = big ? numbers.at(8, 8) : numbers.at(4, 4);
   const std::uint64_t count = std::min<std::uint64_t>(numbers.at(directory, big ? 8 : 2), 4096);
   const std::uint64_t entry_bytes = big ? 20 : 12;
-  std::uint64_t height = 0, rows = UINT64_MAX;
   for (std::uint64_t i = 0; i < count && !numbers.failed; ++i) {
     const std::uint64_t entry = directory + (big ? 8 : 2) + i * entry_bytes;
-    const std::uint64_t tag = numbers.at(entry, 2);
-    if (tag != kHeight && tag != kRowsPerStrip && tag != kTileLength) continue;
-    const std::uint64_t type = numbers.at(entry + 2, 2);
-    const std::uint64_t value = numbers.at(entry + (big ? 12 : 8), type == 3 ? 2 : type == 16 ? 8 : 4);
-    (tag == kHeight ? height : rows) = value;
+    std::uint64_t* wanted = nullptr;
+    switch (numbers.at(entry, 2)) {
+      case 256:
+        wanted = &out.width;
+        break;
+      case 257:
+        wanted = &out.height;
+        break;
+      case 258:
+        wanted = &out.bits;
+        break;
+      case 259:
+        wanted = &out.compression;
+        break;
+      case 262:
+        wanted = &out.photometric;
+        break;
+      case 273:
+        wanted = &out.strips;
+        break;
+      case 274:
+        wanted = &out.orientation;
+        out.says_orientation = true;
+        break;
+      case 277:
+        wanted = &out.samples;
+        break;
+      case 278:
+        wanted = &out.rows_per_strip;
+        break;
+      case 284:
+        wanted = &out.planar;
+        break;
+      case 323:
+        wanted = &out.tile_rows;
+        break;
+      case 338:
+        wanted = &out.extra_samples;
+        break;
+      case 700:
+        out.has_xmp = true;
+        continue;
+      default:
+        continue;
+    }
+    const std::uint64_t type = numbers.at(entry + 2, 2), values = numbers.at(entry + 4, big ? 8 : 4);
+    if (wanted == &out.strips) {
+      out.strips = values;
+      continue;
+    }
+    // The first of several; they lie elsewhere where they do not fit beside the tag.
+    const std::size_t bytes = type == 3 ? 2 : type == 16 ? 8 : 4;
+    const std::uint64_t here = entry + (big ? 12 : 8), room = big ? 8 : 4;
+    *wanted = numbers.at(values * bytes > room ? numbers.at(here, big ? 8 : 4) : here, bytes);
   }
+  return out;
+}
+
+std::uint64_t TiffGeometry::rows_together() const {
+  const std::uint64_t rows = tile_rows > 0 ? tile_rows : rows_per_strip > 0 ? rows_per_strip : height;
   return std::min(rows, height);
 }
 
-bool may_hold_its_samples(int fd) {
-  // Numbers stand between white space, and comments go to the end of their lines.
-  constexpr std::size_t kHead = 4096;
-  char head[kHead] = {};
-  const ssize_t got = ::pread(fd, head, kHead, 0);
-  struct stat about {};
-  if (got < 3 || head[0] != 'P' || head[1] < '1' || head[1] > '3' || ::fstat(fd, &about) != 0) return true;
-  const std::string_view text(head, static_cast<std::size_t>(got));
-  std::size_t at = 2;
-  const auto number = [&] {
-    while (at < text.size() && (text[at] == '#' || std::isspace(static_cast<unsigned char>(text[at])) != 0)) {
-      at = text[at] == '#' ? std::min(text.find('\n', at), text.size()) : at + 1;
-    }
-    std::uint64_t value = 0;
-    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && value < 1'000'000'000; ++at)
-      value = 10 * value + static_cast<std::uint64_t>(text[at] - '0');
-    return value;
-  };
-  const std::uint64_t width = number(), height = number();
-  // A bit needs no space before the next one.
-  const std::uint64_t samples = width * height * (head[1] == '3' ? 3 : 1);
-  const std::uint64_t left = static_cast<std::uint64_t>(about.st_size) - at;
-  return samples == 0 || left >= (head[1] == '1' ? samples : 2 * samples - 1);
+bool TiffGeometry::read_alike() const {
+  constexpr std::uint64_t kUncompressed = 1, kWhiteIsZero = 0, kRgb = 2, kMultipliedAlpha = 1;
+  const bool planes = planar == 2 && samples > 1;
+  if (has_xmp && !says_orientation) return false;
+  if (samples > 1 && extra_samples == kMultipliedAlpha) return false;
+  if (bits == 16 && samples == 1 && photometric == kWhiteIsZero) return false;
+  if (planes && bits == 16 && compression == kUncompressed) return false;
+  if (planes && photometric == kRgb && samples == 4 && extra_samples == 0) return false;
+  return !(orientation >= 5 && samples == 1 && compression == kUncompressed && strips == 1 && tile_rows == 0);
 }
 
 }  // namespace millrace::helper

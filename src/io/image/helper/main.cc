@@ -121,10 +121,7 @@ bool send_plane(Channel& channel, const std::uint8_t* pixels, std::size_t stride
 
 }  // namespace millrace::helper
 
-void millrace::helper::load_decoders() {
-  load_vips();
-  load_bmp();
-}
+void millrace::helper::load_decoders() { load_vips(); }
 
 int main(int argc, char** argv) {
   using namespace millrace;
@@ -156,6 +153,9 @@ int main(int argc, char** argv) {
         break;
       case ImageFormat::bmp:
         decode_bmp(job, channel);
+        break;
+      case ImageFormat::pnm:
+        decode_pnm(job, channel);
         break;
       case ImageFormat::raw:
         decode_raw(job, channel);

@@ -1,6 +1,5 @@
 // What this helper decodes with, for `millrace doctor`.
 #include <fmt/format.h>
-#include <gdk-pixbuf/gdk-pixbuf.h>
 #include <gif_lib.h>
 #include <libraw/libraw.h>
 #include <vips/vips.h>
@@ -18,18 +17,6 @@ void print_library(const char* name, const std::string& version, const std::vect
   fmt::print("{{\"library\":\"{}\",\"version\":\"{}\",\"reads\":[{}]}}\n", name, version, formats);
 }
 
-bool pixbuf_reads_bmp() {
-  bool found = false;
-  GSList* formats = gdk_pixbuf_get_formats();
-  for (const GSList* at = formats; at != nullptr; at = at->next) {
-    gchar* name = gdk_pixbuf_format_get_name(static_cast<GdkPixbufFormat*>(at->data));
-    found |= g_strcmp0(name, "bmp") == 0;
-    g_free(name);
-  }
-  g_slist_free(formats);
-  return found;
-}
-
 }  // namespace
 
 void print_versions() {
@@ -44,7 +31,7 @@ void print_versions() {
     for (const auto& [operation, format] :
          {Loader{"webpload_source", ImageFormat::webp}, Loader{"tiffload_source", ImageFormat::tiff},
           Loader{"heifload_source", ImageFormat::heif}, Loader{"jxlload_source", ImageFormat::jxl},
-          Loader{"jp2kload_source", ImageFormat::jp2}, Loader{"ppmload_source", ImageFormat::pnm}}) {
+          Loader{"jp2kload_source", ImageFormat::jp2}}) {
       if (vips_type_find("VipsOperation", operation) != 0) vips_reads.push_back(format);
     }
   }
@@ -53,9 +40,6 @@ void print_versions() {
   const std::string raw_version = LibRaw::version();
   print_library("LibRaw", raw_version.substr(0, raw_version.find('-')), {ImageFormat::raw});
   print_library("giflib", fmt::format("{}.{}.{}", GIFLIB_MAJOR, GIFLIB_MINOR, GIFLIB_RELEASE), {ImageFormat::gif});
-  std::vector<ImageFormat> pixbuf_reads;
-  if (pixbuf_reads_bmp()) pixbuf_reads.push_back(ImageFormat::bmp);
-  print_library("gdk-pixbuf", gdk_pixbuf_version, pixbuf_reads);
 }
 
 void print_wall(const Wall& wall) {

@@ -74,9 +74,6 @@ VipsImage* load(const Job& job, VipsSource* source, bool header_only, double sca
     case ImageFormat::jp2:
       status = vips_jp2kload_source(source, &image, "access", access, "page", page, nullptr);
       break;
-    case ImageFormat::pnm:
-      status = vips_ppmload_source(source, &image, "access", access, nullptr);
-      break;
     default:
       vips_error("millrace", "no loader");
       break;
@@ -173,9 +170,7 @@ std::uint64_t memory_of(const Job& job, std::uint64_t width, std::uint64_t heigh
   constexpr std::uint64_t kTables = 16U << 20;
   switch (static_cast<ImageFormat>(job.format)) {
     case ImageFormat::tiff:
-      return width * pel * std::max<std::uint64_t>(1024, 4 * tiff_rows_together(job.fd)) + kTables;
-    case ImageFormat::pnm:
-      return width * pel * 1024 + kTables;
+      return width * pel * std::max<std::uint64_t>(1024, 4 * tiff_geometry(job.fd).rows_together()) + kTables;
     case ImageFormat::jp2:
       return width * height * pel * 5 + kTables;  // OpenJPEG works in 32-bit samples
     case ImageFormat::jxl:
@@ -199,8 +194,9 @@ void decode_with_vips(const Job& job, Channel& channel) {
         memory_of(job, static_cast<std::uint64_t>(sides.width), static_cast<std::uint64_t>(sides.height), 4);
     if (sides.width > 0 && sides.height > 0 && !channel.prepare(sides.width, sides.height, memory)) return;
   }
-  if (static_cast<ImageFormat>(job.format) == ImageFormat::pnm && !may_hold_its_samples(job.fd))
-    return channel.fail(static_cast<int>(ErrorCode::bad_data), "the file is shorter than the samples of its picture");
+  if (static_cast<ImageFormat>(job.format) == ImageFormat::tiff && tiff_geometry(job.fd).mixes_planes()) {
+    return channel.fail(static_cast<int>(ErrorCode::unsupported), "planes of gray and alpha, which libvips mixes up");
+  }
   const Ref<VipsSource> header_source = open_source(job.fd);
   int full_width = 0, full_height = 0;
   bool has_more_pages = false;
@@ -239,7 +235,7 @@ void decode_with_vips(const Job& job, Channel& channel) {
   about.exact = scale == 1.0 && page == 0;
   switch (static_cast<ImageFormat>(job.format)) {
     case ImageFormat::tiff:
-    case ImageFormat::pnm:
+      about.exact = tiff_geometry(job.fd).read_alike() ? 1 : 0;
       break;
     case ImageFormat::webp:
       about.exact = about.exact != 0 && webp_geometry(job.fd).lossless;

@@ -1,0 +1,173 @@
+// PBM, PGM and PPM, in text and in bytes, with the rules of Pillow's PpmImagePlugin: samples are scaled from their
+// maximum to 255, grays of more than a byte to 65535 and then clipped.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/io/image/helper/decoder.h"
+#include "src/io/image/helper/file_bytes.h"
+
+namespace millrace::helper {
+
+namespace {
+
+bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_digit(std::uint8_t c) { return c >= '0' && c <= '9'; }
+
+// Text of numbers between white space, with comments from # to the end of their line.
+class Words {
+ public:
+  explicit Words(ByteStream& stream) : stream_(stream) {}
+
+  // The next byte that is neither space nor comment.
+  std::optional<std::uint8_t> next_mark() {
+    auto c = stream_.next();
+    while (c && (is_space(*c) || *c == '#')) {
+      if (*c == '#') {
+        while (c && *c != '\n' && *c != '\r') c = stream_.next();
+      } else {
+        c = stream_.next();
+      }
+    }
+    return c;
+  }
+  // Takes the byte behind it too, which in a header is the one space before the samples.
+  std::optional<std::uint32_t> number() {
+    auto c = next_mark();
+    if (!c || !is_digit(*c)) return std::nullopt;
+    std::uint64_t value = 0;
+    for (; c && is_digit(*c); c = stream_.next()) value = std::min<std::uint64_t>(10 * value + (*c - '0'), UINT32_MAX);
+    // A comment may follow at once.
+    if (c && *c == '#') {
+      while (c && *c != '\n' && *c != '\r') c = stream_.next();
+    }
+    return static_cast<std::uint32_t>(value);
+  }
+
+ private:
+  ByteStream& stream_;
+};
+
+struct Header {
+  int kind = 0;  // the digit behind P
+  std::uint32_t width = 0, height = 0, most = 1;
+  bool bits() const { return kind == 1 || kind == 4; }
+  bool text() const { return kind <= 3; }
+  std::uint64_t channels() const { return kind == 3 || kind == 6 ? 3 : 1; }
+  std::uint64_t row_samples() const { return width * channels(); }
+  // Of what lies in bytes.
+  std::uint64_t row_bytes() const {
+    return bits() ? (std::uint64_t{width} + 7) / 8 : row_samples() * (most > 255 ? 2 : 1);
+  }
+};
+
+bool read_header(ByteStream& stream, Header& out) {
+  if (stream.next() != 'P') return false;
+  const auto kind = stream.next();
+  if (!kind || *kind < '1' || *kind > '6') return false;
+  out.kind = *kind - '0';
+  Words words(stream);
+  const auto width = words.number(), height = words.number();
+  if (!width || !height || *width == 0 || *height == 0 || *width > INT32_MAX || *height > INT32_MAX) return false;
+  out.width = *width;
+  out.height = *height;
+  if (out.bits()) return true;
+  const auto most = words.number();
+  if (!most || *most == 0 || *most > 65535) return false;
+  out.most = *most;
+  return true;
+}
+
+// Samples as they are shown, looked up.
+std::vector<std::uint8_t> levels(const Header& header) {
+  std::vector<std::uint8_t> out(header.most + std::size_t{1});
+  const double to = header.channels() == 1 && header.most > 255 ? 65535 : 255;
+  for (std::size_t v = 0; v < out.size(); ++v) {
+    const double level = std::nearbyint(static_cast<double>(v) / static_cast<double>(header.most) * to);
+    // Of a bit, 1 is black.
+    out[v] =
+        header.bits() ? static_cast<std::uint8_t>(v == 0 ? 255 : 0) : static_cast<std::uint8_t>(std::min(level, 255.0));
+  }
+  return out;
+}
+
+// A picture's rows, from the top.
+class Samples {
+ public:
+  Samples(const FileBytes& bytes, ByteStream& stream, const Header& header)
+      : bytes_(bytes), stream_(stream), header_(header), at_(stream.at()), levels_(levels(header)) {
+    if (!header.text()) raw_.resize(header.row_bytes());
+  }
+
+  void row(std::uint8_t* out) {
+    const std::uint64_t samples = header_.row_samples();
+    if (!header_.text()) {
+      missing_ |= bytes_.read(at_, raw_.data(), raw_.size()) < raw_.size();
+      at_ += raw_.size();
+    }
+    Words words(stream_);
+    for (std::uint64_t i = 0; i < samples; ++i) out[i] = levels_[std::min(sample(words, i), header_.most)];
+  }
+  bool missing() const { return missing_; }
+
+ private:
+  std::uint32_t sample(Words& words, std::uint64_t i) {
+    if (header_.kind == 4) return raw_[i / 8] >> (7 - i % 8) & 1;
+    if (!header_.text() && header_.most > 255) return raw_[2 * i] * 256U + raw_[2 * i + 1];
+    if (!header_.text()) return raw_[i];
+    if (missing_) return 0;
+    if (header_.kind == 1) {
+      // Bits need no space between them.
+      const auto mark = words.next_mark();
+      missing_ = !mark || (*mark != '0' && *mark != '1');
+      return missing_ ? 0 : *mark - '0';
+    }
+    const auto number = words.number();
+    missing_ = !number;
+    return number.value_or(0);
+  }
+
+  const FileBytes& bytes_;
+  ByteStream& stream_;
+  const Header& header_;
+  std::uint64_t at_;
+  const std::vector<std::uint8_t> levels_;
+  std::vector<std::uint8_t> raw_;
+  bool missing_ = false;
+};
+
+}  // namespace
+
+void decode_pnm(const Job& job, Channel& channel) {
+  const FileBytes bytes(job.fd);
+  ByteStream stream(bytes, 0);
+  Header header;
+  const auto bad = [&](const char* why) { channel.fail(static_cast<int>(ErrorCode::bad_data), why); };
+  if (!read_header(stream, header)) return bad("not a PBM, PGM or PPM");
+  const std::uint64_t left = bytes.size() - std::min(bytes.size(), stream.at());
+  // Text takes a byte a bit at least, and two a number but for the last.
+  const std::uint64_t samples = header.row_samples() * header.height;
+  if (header.text() && (header.kind == 1 ? left : left / 2 + 1) < samples) {
+    return bad("the file is shorter than the samples of its picture");
+  }
+  if (left < header.row_bytes() && !header.text()) return bad("the file ends before its picture begins");
+  Message about{};
+  about.width = about.full_width = static_cast<int>(header.width);
+  about.height = about.full_height = static_cast<int>(header.height);
+  about.channels = static_cast<int>(header.channels());
+  about.exact = 1;
+  about.decoder_memory = header.row_bytes() + (1U << 20);
+  if (!channel.begin(about)) return;
+  Samples rows(bytes, stream, header);
+  const auto height = static_cast<int>(header.height);
+  for (int y = 0; y < height;) {
+    const int count = std::min(channel.most_rows(), height - y);
+    for (int r = 0; r < count; ++r) rows.row(channel.strip() + static_cast<std::uint64_t>(r) * header.row_samples());
+    if (!channel.rows(count)) return channel.end(true, "cancelled");
+    y += count;
+  }
+  channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "");
+}
+
+}  // namespace millrace::helper
