@@ -1,6 +1,10 @@
 // Enters: what the program wants a person to know while it works.
 // Leaves: lines on stderr, never on stdout, which belongs to data.
-// Never: decides an exit code.
+// Never: decides an exit code, or says what the summary says: that is the job's.
+//
+//   spdlog::info   what a run is made of: the machine, limits, catalogue, shards as they are finished, what limited it
+//   spdlog::debug  what happens to single items and helpers
+// Names that a person gave go through printable() first.
 #pragma once
 
 #include <spdlog/spdlog.h>

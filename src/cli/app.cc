@@ -165,7 +165,7 @@ ExitCode Command::execute() {
     fmt::print("{}", settings_.print());
     return ExitCode::done;
   }
-  start_logging(common_.verbose && common_.log_level == "warn" ? "info" : common_.log_level);
+  start_logging(common_.log_level);
   use_cpu_level_from_environment();
   check_device(common_.device);
   Outputs outputs({common_.overwrite, !common_.plan});
@@ -180,11 +180,19 @@ ExitCode Command::execute() {
   Trace trace(!common_.trace.empty());
   const Executor executor(static_cast<int>(common_.threads), &interrupt());
   RunContext context{executor, interrupt(), trace, budget, style_of(common_)};
+  spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", MILLRACE_VERSION, app_.get_name(),
+               executor.threads(), name_of(current_cpu_level()), to_text(limit),
+               common_.memory.count > 0 ? "--memory" : "60 % of what is available");
+  for (const Settings::Entry& entry : settings_.entries()) {
+    if (entry.origin == Origin::default_value) continue;
+    spdlog::debug("--{} is {}, by {}", entry.name, printable(entry.text()), name_of(entry.origin));
+  }
   if (common_.plan) {
     fmt::print("{}", printable_lines(plan(context)));
     return ExitCode::done;
   }
   const ExitCode code = run(context);
+  spdlog::info("{:.2f} s; {}", trace.elapsed_s(), trace.verdict());
   if (trace_) trace_.write(trace.chrome_json());
   if (common_.verbose) {
     const ResidentMemory resident = resident_memory();

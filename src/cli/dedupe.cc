@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/cli/app.h"
 #include "src/jobs/dedupe/report.h"
@@ -40,6 +41,7 @@ class DedupeCommand : public Command {
   ExitCode run(RunContext& context) override {
     check_folders();
     Catalog catalog(dedupe::catalog_file(options_.catalog), dedupe::catalog_key(), access(context));
+    spdlog::info("catalogue {}", printable(dedupe::catalog_file(options_.catalog)));
     // Never given back: the process ends next, and piece by piece a million files take a quarter of a second.
     static const dedupe::Result& result = *new dedupe::Result(dedupe::run(options_, catalog, context));
     if (json()) {

@@ -91,7 +91,8 @@ TEST_F(FingerprintTest, NamesTheMemoryThatAPictureNeeds) {
 }
 
 TEST_F(FingerprintTest, ACancelledWaitIsNoFailureOfThePicture) {
-  const Reservation others = budget_.reserve(256_MiB, "others");
+  const auto others = budget_.try_reserve(256_MiB, "other pictures");
+  ASSERT_TRUE(others);
   cancelled_ = true;
   const auto got = print_of("a.png", png_bytes(test_pixels(100, 90, 3)));
   ASSERT_FALSE(got);

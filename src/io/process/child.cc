@@ -21,6 +21,9 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/log.h"
+#include "src/base/text.h"
+
 #include "src/io/process/socket_bytes.h"
 
 extern char** environ;
@@ -82,6 +85,7 @@ std::unique_ptr<Child> Child::start(const std::string& program, std::span<const 
   char* arguments[] = {path.data(), nullptr};
   pid_t pid = -1;
   if (::posix_spawn(&pid, path.c_str(), &actions, &attributes, arguments, environment.data()) == 0) child->pid_ = pid;
+  spdlog::debug("helper {}: process {}", printable(path), pid);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   for (const int fd : high) {

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "src/base/log.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/relocate.h"
@@ -212,12 +213,15 @@ class Scan {
       record.code = item.error->code;
       record.reason = item.error->what;
       failure_of_[static_cast<FileIndex>(item.file)] = item.error->what;
+      spdlog::debug("{}: {}", printable(library_.files[item.file].entry.path), item.error->what);
     }
     known_[item.file] = 1;
     library_.files[item.file].fresh = true;
     content_of_[item.file] = item.content;
     if (item.has_picture) {
       ++library_.decoded;
+      spdlog::debug("{}: {}", printable(library_.files[item.file].entry.path),
+                    item.picture.failed ? item.picture.reason : "decoded");
       made_.push_back({item.picture, {}});
       if (!passing_failure(item.picture)) catalog_.put(std::move(item.picture), std::move(item.thumbnail));
     }

@@ -21,6 +21,8 @@ struct HelperFormat {
 };
 constexpr std::array kHelperFormats = {
     HelperFormat{ImageFormat::gif, "install libgif7"},
+    HelperFormat{ImageFormat::bmp, "use the millrace-decoder of this program's build"},
+    HelperFormat{ImageFormat::pnm, "use the millrace-decoder of this program's build"},
     HelperFormat{ImageFormat::tiff, "install libvips42 and libtiff6"},
     HelperFormat{ImageFormat::webp, "install libvips42 and libwebpdemux2"},
     HelperFormat{ImageFormat::heif, "install libvips42 and libheif1 (Ubuntu 24.04: also libheif-plugin-libde265)"},

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/io/file/walk.h"
 #include "src/io/image/fingerprint.h"
@@ -130,11 +131,15 @@ std::string plan(const Options& options, RunContext& context) {
   std::uint64_t bytes = 0;
   for (const FileEntry& file : found.files) bytes += file.size;
   const Bytes each{PictureHasher::memory_needed(options.request, 6000, 4000) + FileReader::kChunk};
+  const std::size_t tokens = chain::tokens_for(context, {FileReader::kChunk});
+  const auto threads = static_cast<std::uint64_t>(context.executor.threads());
+  // A picture of 24 megapixels on every thread, what is in flight, and the program itself.
+  const Bytes need = 20_MiB + each * threads + Bytes{FileReader::kChunk} * tokens;
   return fmt::format(
-      "files:    {} ({})\nthreads:  {}\nmemory:   {} at most; a picture of 24 megapixels takes {}\nin flight: {} "
-      "pictures\n",
-      grouped(found.files.size()), to_text(Bytes{bytes}), context.executor.threads(), to_text(context.budget.limit()),
-      to_text(each), chain::tokens_for(context, {FileReader::kChunk}));
+      "files:    {} ({})\nthreads:  {}\nmemory:   about {} of {} allowed; a picture of 24 megapixels takes {}\n"
+      "in flight: {} pictures\n",
+      grouped(found.files.size()), to_text(Bytes{bytes}), context.executor.threads(), to_text(need),
+      to_text(context.budget.limit()), to_text(each), tokens);
 }
 
 Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write) {
@@ -185,6 +190,7 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
           options.decode == "exact" ? "--decode fast, if hashes may differ by a bit or two" : "more threads") |
       chain::sink<Item>("write", [&](const Item& item, Span&) {
         if (!item->outcome && item->outcome.error().code == ErrorCode::cancelled) return;
+        spdlog::debug("{}: {}", printable(item->path), item->outcome ? "hashed" : item->outcome.error().what);
         ++(item->outcome ? summary.pictures : summary.unreadable);
         if (item->outcome && item->outcome->damaged) ++summary.damaged;
         summary.bytes += item->bytes;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/jobs/render/encode.h"
 #include "src/jobs/render/shards.h"
@@ -15,6 +16,13 @@ namespace {
 // Charts that go through the pipeline together: enough to make its own cost small, few enough to share work evenly; and
 // no more than this of their pixels.
 constexpr std::uint64_t kTogether = 32, kTogetherBytes = 8 << 20;
+
+// And all that are in flight.
+constexpr Bytes kMostInFlight = 256_MiB;
+
+std::uint64_t together(const Encoding& encoding) {
+  return std::clamp<std::uint64_t>(kTogetherBytes / encoding.most_bytes(), 1, kTogether);
+}
 
 struct Range {
   std::uint64_t begin, end;
@@ -29,7 +37,7 @@ class Drawing {
         options_(options),
         context_(context),
         encoding_(plan, options),
-        together_(std::clamp<std::uint64_t>(kTogetherBytes / encoding_.most_bytes(), 1, kTogether)),
+        together_(together(encoding_)),
         desks_([this] { return std::make_unique<Desk>(plan_, options_, encoding_.make()); }),
         blocks_([] { return std::make_unique<ChartBlock>(); }),
         paid_(context.budget.reserve(
@@ -54,7 +62,7 @@ class Drawing {
           progress.add(block->count(), block->images.size());
         });
     // More in flight would be no faster, and large pictures would fill whatever the budget allows.
-    chain::run(stages, context_, Bytes{together_ * encoding_.most_bytes()}, 256_MiB);
+    chain::run(stages, context_, Bytes{together_ * encoding_.most_bytes()}, kMostInFlight);
     context_.throw_if_cancelled();
   }
 
@@ -126,6 +134,7 @@ Summary run(const Options& options, RunContext& context) {
         drawing.fill(sink, range, progress);
         throw_if_changed(plan.sources);
       });
+      spdlog::info("shard {} of {}: charts {} to {}", k + 1, cut.count(), range.begin, range.end - 1);
       summary.drawn += range.end - range.begin;
     }
     shards.settle();
@@ -163,17 +172,22 @@ std::string describe_plan(const Options& options, RunContext& context) {
   const double seconds = since(begin) / static_cast<double>(count);
   const auto charts = static_cast<double>(plan.charts);
   const Cut cut{plan.charts, static_cast<std::uint64_t>(options.shard)};
+  const Bytes item{together(encoding) * encoding.most_bytes()};
+  // What the inputs hold, what drawing takes, and what is in flight.
+  const Bytes need = context.budget.peak() +
+                     Bytes{pen_memory(options)} * static_cast<std::uint64_t>(context.executor.threads()) +
+                     item * chain::tokens_for(context, item, kMostInFlight);
   return fmt::format(
       "charts:  {} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)\n"
       "shards:  {} of {} charts\n"
       "output:  about {} ({} a chart)\n"
       "time:    about {} for drawing, with {} threads\n"
-      "memory:  {} at most\n",
+      "memory:  about {} of {} allowed\n",
       grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(), grouped(plan.gaps()),
       grouped(cut.count()), grouped(cut.each),
       to_text(Bytes{static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count))}),
       to_text(Bytes{bytes / count}), duration_text(charts * seconds / context.executor.threads()),
-      context.executor.threads(), to_text(context.budget.limit()));
+      context.executor.threads(), to_text(need), to_text(context.budget.limit()));
 }
 
 }  // namespace millrace::render
