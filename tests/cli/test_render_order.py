@@ -134,6 +134,10 @@ def test_a_date_and_a_time_in_columns_of_their_own(tmp_path):
         _, kept = draw(table(tmp_path / "p.csv", header, rows), *options)
         assert kept["index"]["end_date"][70] == b"2020.01.02 10:19"
         assert kept["index"]["end_time"].view("datetime64[ns]")[70] == np.datetime64("2020-01-02T10:19")
+    # Seconds since 1970 beside a time of day: they say it themselves.
+    rows = [(1_577_872_800 + 60 * k, f"10:{k:02}", k) for k in range(60)]
+    _, kept = draw(table(tmp_path / "p.csv", "timestamp,time,close", rows))
+    assert kept["index"]["end_time"].view("datetime64[ns]")[0] == np.datetime64("2020-01-01T10:09")
     # A column named time that says something else beside a date that has it all.
     rows = [(f"2020-01-01 10:{k:02}", "late", k) for k in range(60)]
     _, kept = draw(table(tmp_path / "p.csv", "date,time,close", rows))

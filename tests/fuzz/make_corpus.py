@@ -86,6 +86,9 @@ SETTINGS = [
 ]
 
 # The first byte, which main() adds, is the size of the pieces that they are read in.
+DATES = [b"2016-12-01\n2016-12-02 09:30:00.5+01:00", b"01/12/2016\n31/12/16", b"Thu, Dec 1, 2016 9:30 PM\n01DEC2016:09:30:00",
+         b"1480550400000.5\n1480550401000", b"20161201 093000\n201612010930", b"201612\n2016", b"16/12/01 24:00"]
+
 TABLES = [
     b"Date,Open,High,Low,Close,Volume\n2020-01-02,1,2,0.5,1.5,100\n2020-01-03,,nan,null,-,1e5\n",
     b"\xef\xbb\xbfclose;n\r\n\"1,5\";2\r\n\r\n+3;4",
@@ -206,7 +209,7 @@ def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
     for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS,
                          "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
-                         "npy": arrays(), "journal": JOURNALS, "provenance": provenances()}.items():
+                         "dates": DATES, "npy": arrays(), "journal": JOURNALS, "provenance": provenances()}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

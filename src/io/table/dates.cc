@@ -412,6 +412,14 @@ bool is_time_of_day(std::string_view text) {
   return c.digits_ahead() > 0 && clock(c).has_value();
 }
 
+bool is_day(std::string_view text) {
+  const std::vector<DateNotation> days = candidates(DateOrder::unknown);
+  return text.find(':') == std::string_view::npos &&
+         std::any_of(days.begin(), days.end(), [&](const DateNotation& one) {
+           return one.form() != DateNotation::Form::year && one.parse(text).has_value();
+         });
+}
+
 DateReading read_dates(std::size_t count, const TextAt& text, DateOrder order) {
   DateReading out;
   if (count == 0) return out;

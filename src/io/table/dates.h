@@ -42,8 +42,9 @@ class DateNotation {
   int epoch_digits_;  // of the decimal power of nanoseconds that 1 is: 9 for seconds, 0 for nanoseconds
 };
 
-// Whether a text alone can be a time of day: 09:30, 093000.
+// Whether a text alone can be a time of day: 09:30, 093000; or a day, without one.
 bool is_time_of_day(std::string_view text);
+bool is_day(std::string_view text);
 
 // What of day, month and short year stands first, where it was told.
 enum class DateOrder { unknown, year_first, day_first, month_first };

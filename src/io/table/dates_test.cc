@@ -138,6 +138,12 @@ TEST(Dates, OneAmongManyThatCannotBeReadIsNamed) {
   EXPECT_FALSE(read({"here", "are", "words", "2016-12-01"}).unread) << "most are no dates at all";
 }
 
+TEST(Dates, Days) {
+  for (const char* text : {"2016-12-01", "20161201", "01/12/2016", "Dec 1, 2016"}) EXPECT_TRUE(is_day(text)) << text;
+  for (const char* text : {"", "2016-12-01 09:30", "1480550400", "2016", "09:30", "noon"})
+    EXPECT_FALSE(is_day(text)) << text;
+}
+
 TEST(Dates, TimesOfDay) {
   for (const char* text : {"09:30", "9:30", "093000", "0930", "09:30:15.25", "9:30 PM"})
     EXPECT_TRUE(is_time_of_day(text)) << text;

@@ -254,7 +254,7 @@ class Collector {
     if (chosen_.time) {
       // A column of that name may hold something else, and the date the time already: the first row tells.
       const std::string time = text(table, *chosen_.time, "time", "--columns time=NAME");
-      if (out_.rows == 0) with_time_ = is_time_of_day(time) && date.find(':') == std::string::npos;
+      if (out_.rows == 0) with_time_ = is_time_of_day(time) && is_day(date);
       if (with_time_) date += " " + time;
     }
     out_.dates->append(date);
