@@ -40,8 +40,7 @@ Summary draw_sheet(const Options& options, const Output& output, RunContext& con
              sheet_row = static_cast<std::size_t>(width) * channels;
   const ink::Pixels pixels = ink::pixels(palette_of(options), static_cast<int>(channels), ink::Depth::bytes);
   // The sheet, and the PNG that is made of it.
-  const Reservation paid =
-      context.budget.reserve(Bytes{2 * sheet_row * static_cast<std::size_t>(height)}, "the sheet");
+  const Reservation paid = context.budget.reserve(Bytes{2 * sheet_row * static_cast<std::size_t>(height)}, "the sheet");
   std::vector<std::uint8_t> sheet(sheet_row * static_cast<std::size_t>(height), kTable);
   std::vector<std::uint8_t> chart(row * static_cast<std::size_t>(options.height));
   Artist artist(plan, options);
