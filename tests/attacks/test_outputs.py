@@ -43,6 +43,13 @@ def test_an_output_that_this_program_wrote_is_replaced(scene):
             subprocess.run(["rm", "-r", path], check=True)
 
 
+# What these wrote before they wrote more, the mark apart.
+EARLIER_KEYS = {
+    "dedupe --json": ["millrace", "groups", "related", "unreadable", "totals"],
+    "render --json": ["millrace", "charts", "drawn", "gaps", "bytes", "unusable"],
+}
+
+
 def test_results_of_earlier_versions_are_replaced(scene):
     inputs = Inputs(scene)
     for name, words in every_output(inputs).items():
@@ -54,7 +61,10 @@ def test_results_of_earlier_versions_are_replaced(scene):
         scene.run(*run).fine(0, 3)
         text = out.read_text()
         # What the earlier ones did not write.
-        old = re.sub(r'\s*"millrace": ?"\w+",', "", text, count=1) if text.startswith("{") else text
+        old = text
+        if name in EARLIER_KEYS:
+            old = json.dumps({key: value for key, value in json.loads(text).items() if key in EARLIER_KEYS[name]})
+        old = re.sub(r'\s*"millrace": ?"\w+",', "", old, count=1) if text.startswith("{") else text
         old = old.replace('<meta name="generator" content="Millrace dedupe">\n', "")
         assert old != text or name == "dedupe --csv"
         out.write_text(old)

@@ -252,3 +252,41 @@ def test_several_files_keep_their_places(tmp_path):
         assert [pathlib.Path(entry["path"]).name for entry in inputs] == ["a.csv", "b.csv"]
         index = store["index"][:]
     assert sorted({(int(row["file"]), row["symbol"]) for row in index}) == [(0, b"AAPL"), (0, b"GOOG"), (0, b"MSFT"), (1, b"ZZZ")]
+
+
+def test_rows_that_are_right_as_they_are(tmp_path):
+    # The clocks are put back: an hour comes twice, and no zone says so.
+    rows = [(f"2020-10-25 {hour:02}:{minute:02}", k) for k, (hour, minute) in enumerate(
+        [(h, m) for h in (0, 1, 2) for m in (0, 30)] + [(h, m) for h in (2, 3, 4, 5) for m in (0, 30)])]
+    source = table(tmp_path / "p.csv", "Time,Close", rows)
+    error, _ = draw(source, check=False)
+    assert "--columns date=none" in error
+    said, kept = draw(source, "--columns", "date=none")
+    np.testing.assert_array_equal(kept["sequences"][0], np.arange(10))
+    assert "no date was understood in 1 of 1 series" in said and "date" not in kept["index"].dtype.names
+
+
+def test_a_first_row_that_is_data_is_not_lost(tmp_path):
+    rows = [(f"2020.01.01,{10 + k // 60}:{k % 60:02}", 1 + k) for k in range(30)]
+    source = table(tmp_path / "p.csv", f"2020.01.01,09:59,{0.5}", rows)
+    for options in ((), ("--columns", "close=0.5,date=2020.01.01,time=09:59")):
+        error, _ = draw(source, *options, check=False)
+        assert "its first line holds numbers: write the names of the columns above them" in error
+    # What pandas writes of a series without a name: names that are numbers, and one that is nothing.
+    source = table(tmp_path / "q.csv", ",0", list(zip(dates_as("{:%Y-%m-%d}"), range(120))))
+    _, kept = draw(source, "--columns", "close=0")
+    assert kept["index"]["end_date"][0] == b"2020-01-10"
+
+
+def test_what_the_order_cannot_decide(tmp_path):
+    # Newest first, and nothing but the order tells day from month: asked, also by whoever sorts.
+    rows = [("05/03/2020", 1), ("06/02/2020", 2), ("07/01/2020", 3)] * 1
+    error, _ = draw(table(tmp_path / "p.csv", "date,close", rows), "--sort", "date", "--window", "3", check=False)
+    assert "--date-order" in error
+    # Repeats cannot be found without dates.
+    error, _ = draw(table(tmp_path / "q.csv", "date,close", [(f"t{k}", k) for k in range(30)]), "--duplicates", "first", check=False)
+    assert "no dates that can be read" in error
+    # Two columns of a name that nobody asked for are no reason to refuse.
+    rows = [(d, "a", "b", k) for k, d in enumerate(dates_as("{:%Y-%m-%d}"))]
+    _, kept = draw(table(tmp_path / "r.csv", "date,Name,name,close", rows))
+    assert len(kept["sequences"]) == 111

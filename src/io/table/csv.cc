@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_gap(std::string_view cell) {
-  static constexpr std::array<std::string_view, 6> kGaps = {"nan", "null", "none", "na", "n/a", "-"};
+  static constexpr std::array<std::string_view, 7> kGaps = {"nan", "null", "none", "na", "n/a", "-", "."};
   if (cell.empty()) return true;
   if (cell.size() > 4) return false;
   const std::string lower = lower_ascii(cell);

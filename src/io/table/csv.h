@@ -60,8 +60,8 @@ class CsvReader {
   std::vector<std::string_view> cells_;
 };
 
-// The number in a cell: NaN where it is empty or says nan, null, none, na, n/a or -, in any case. Nothing where it is
-// no number.
+// The number in a cell: NaN where it is empty or says nan, null, none, na, n/a, - or ., in any case. Nothing where it
+// is no number.
 std::optional<double> csv_number(std::string_view cell);
 
 }  // namespace millrace

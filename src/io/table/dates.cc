@@ -54,12 +54,22 @@ class Cursor {
     rest_.remove_prefix(count);
     return value;
   }
+  // "AM" or "PM" comes next, behind spaces or a dash.
+  bool before_half_day() const {
+    Cursor copy(rest_);
+    copy.skip(" -");
+    return copy.take_word("am") || copy.take_word("pm");
+  }
   std::string_view letters() {
     std::size_t count = 0;
     while (count < rest_.size() && is_letter(rest_[count])) ++count;
     const std::string_view word = rest_.substr(0, count);
     rest_.remove_prefix(count);
     return word;
+  }
+  // What stands in brackets at the end.
+  void drop_brackets() {
+    if (rest_.ends_with(']')) rest_ = rest_.substr(0, std::min(rest_.find('['), rest_.size()));
   }
   // "UTC" and the like, in any case.
   bool take_word(std::string_view lower) {
@@ -82,8 +92,9 @@ std::optional<std::int64_t> day(int year, int month, int day_of_month) {
   return c::sys_days(date).time_since_epoch().count() * 86400 * kSecond;
 }
 
-// POSIX's strptime: 69 to 99 are of the last century.
-int full_year(int two_digits) { return two_digits + (two_digits < 69 ? 2000 : 1900); }
+// From 50 on they are of the last century: prices are of the past, and POSIX's 69 would take those of 1950 to 1968 for
+// the future.
+int full_year(int two_digits) { return two_digits + (two_digits < 50 ? 2000 : 1900); }
 
 // Of exactly two or four digits.
 std::optional<int> year_of(Cursor& c) {
@@ -133,6 +144,8 @@ std::int64_t fraction(Cursor& c, int digits) {
 // Nanoseconds east of Greenwich; nothing where it is no zone.
 std::optional<std::int64_t> zone(Cursor& c) {
   c.skip(" ");
+  // Java names the place too: "+05:30[Asia/Kolkata]".
+  c.drop_brackets();
   if (c.at_end() || c.take('Z') || c.take('z')) return c.at_end() ? std::optional<std::int64_t>(0) : std::nullopt;
   if ((c.take_word("utc") || c.take_word("gmt")) && c.at_end()) return 0;
   const bool west = c.peek() == '-';
@@ -150,6 +163,9 @@ std::optional<std::int64_t> zone(Cursor& c) {
       minutes = c.take_number(2);
     }
   }
+  // As Go and pandas print it: "+0000 UTC".
+  c.skip(" ");
+  if (c.peek() == 'U') c.take_word("utc");
   if (!c.at_end() || hours > 15 || minutes > 59) return std::nullopt;
   return (west ? -1 : 1) * (hours * 60LL + minutes) * 60 * kSecond;
 }
@@ -166,18 +182,22 @@ std::optional<std::int64_t> clock(Cursor& c) {
   } else {
     if (digits < 1 || digits > 2) return std::nullopt;
     hour = c.take_number(digits);
-    if (!c.take(':') || c.digits_ahead() != 2) return std::nullopt;
-    minute = c.take_number(2);
     if (c.take(':')) {
       if (c.digits_ahead() != 2) return std::nullopt;
-      second = c.take_number(2);
+      minute = c.take_number(2);
+      if (c.take(':')) {
+        if (c.digits_ahead() != 2) return std::nullopt;
+        second = c.take_number(2);
+      }
+    } else if (!c.before_half_day()) {
+      return std::nullopt;  // "11 AM" is an hour, "11" might be anything
     }
   }
   if (c.take_any(".,")) {
     if (c.digits_ahead() == 0) return std::nullopt;
     nanos = fraction(c, 9);
   }
-  c.skip(" ");
+  if (c.before_half_day()) c.skip(" -");
   const bool after_noon = c.take_word("pm");
   if (after_noon || c.take_word("am")) {
     if (hour < 1 || hour > 12) return std::nullopt;
@@ -194,7 +214,7 @@ std::optional<std::int64_t> with_clock(std::optional<std::int64_t> day_ns, Curso
   if (!day_ns) return std::nullopt;
   if (c.at_end()) return day_ns;
   // "2016-12-01T09:30", "20161201 093000", "01DEC2016:09:30:00", "2016.12.01,09:30"; a zone may follow a day at once.
-  if (c.peek() != '+' && c.peek() != 'Z' && !c.take_any("Tt ,:_")) return std::nullopt;
+  if (c.peek() != '+' && c.peek() != 'Z' && !c.take_any("Tt ,:_;-D")) return std::nullopt;
   c.skip(" ");
   const std::optional<std::int64_t> rest = c.digits_ahead() > 0 ? clock(c) : [&]() -> std::optional<std::int64_t> {
     const auto east = zone(c);
@@ -267,10 +287,16 @@ std::optional<std::int64_t> named_month(std::string_view text) {
 std::optional<std::int64_t> compact(std::string_view text) {
   Cursor c(text);
   const std::size_t digits = c.digits_ahead();
-  if (digits != 8 && digits != 12 && digits != 14) return std::nullopt;
+  if (digits != 8 && digits != 10 && digits != 12 && digits != 14) return std::nullopt;
   const int year = c.take_number(4), month = c.take_number(2), day_of_month = c.take_number(2);
   const auto day_ns = day(year, month, day_of_month);
   if (digits == 8 || !day_ns) return with_clock(day_ns, c);
+  if (digits == 10) {
+    // Of ten digits seconds since 1970 have as many: until 2030 none of those look like an hour of these years.
+    const int hour = c.take_number(2);
+    if (year < 1900 || year > 2100 || hour > 23 || !c.at_end()) return std::nullopt;
+    return *day_ns + hour * 3600 * kSecond;
+  }
   const auto rest = clock(c);
   return rest ? std::optional(*day_ns + *rest) : std::nullopt;
 }
@@ -307,29 +333,48 @@ std::optional<Decimal> decimal(std::string_view text) {
   return out;
 }
 
-std::optional<std::int64_t> epoch(std::string_view text, std::int64_t unit, int digits) {
+// Seconds have less than 12 digits until the year 5138, milliseconds more than 11 since 1973, and so on: the decimal
+// power of nanoseconds that 1 is.
+int epoch_digits(std::int64_t value) {
+  if (value < 100'000'000'000) return 9;
+  return value < 100'000'000'000'000 ? 6 : value < 100'000'000'000'000'000 ? 3 : 0;
+}
+
+std::optional<std::int64_t> epoch(std::string_view text, int digits) {
   const auto value = decimal(text);
-  std::int64_t ns = 0;
-  if (!value || __builtin_mul_overflow(value->whole, unit, &ns)) return std::nullopt;
+  if (!value) return std::nullopt;
+  if (digits == DateNotation::kOwnUnits) digits = epoch_digits(value->whole);
+  std::int64_t unit = 1, ns = 0;
+  for (int i = 0; i < digits; ++i) unit *= 10;
+  if (__builtin_mul_overflow(value->whole, unit, &ns)) return std::nullopt;
   Cursor c(value->fraction);
   if (__builtin_add_overflow(ns, fraction(c, digits), &ns)) return std::nullopt;
   return value->negative ? -ns : ns;
 }
 
-// By the largest number of a column: seconds have less than 12 digits until the year 5138, milliseconds more than 11
-// since 1973, and so on. A number below 10^8 counts rows, or days since 1900, but hardly seconds.
+// By the largest number of a column: its first ones may be few seconds after 1970. A number below 10^8 counts rows, or
+// days since 1900, but hardly seconds. Where neighbours differ by a factor that no time between them explains, an
+// exchange has changed its unit, and each number says its own.
 std::optional<DateNotation> epoch_notation(std::size_t count, const TextAt& text) {
-  std::int64_t largest = 0;
+  constexpr std::int64_t kTelling = 1'000'000'000, kOtherUnit = 100;
+  std::int64_t largest = 0, before = 0;
+  bool mixed = false;
   for (std::size_t i = 0; i < count; ++i) {
     const auto value = decimal(trim(text(i)));
-    if (value) largest = std::max(largest, value->whole);
+    if (!value) continue;
+    const std::int64_t low = std::min(before, value->whole), high = std::max(before, value->whole);
+    mixed |= low >= kTelling && high / low >= kOtherUnit;
+    before = value->whole;
+    largest = std::max(largest, value->whole);
   }
   if (largest < 100'000'000) return std::nullopt;
-  const int digits = largest < 100'000'000'000           ? 9
-                     : largest < 100'000'000'000'000     ? 6
-                     : largest < 100'000'000'000'000'000 ? 3
-                                                         : 0;
-  return DateNotation(DateNotation::Form::epoch, digits);
+  if (mixed) return DateNotation(DateNotation::Form::epoch, DateNotation::kOwnUnits);
+  return DateNotation(DateNotation::Form::epoch, epoch_digits(largest));
+}
+
+bool is_plain_number(DateNotation::Form form) {
+  using Form = DateNotation::Form;
+  return form == Form::compact || form == Form::year_and_month || form == Form::year || form == Form::epoch;
 }
 
 // Where the same texts can be read in two ways that are no matter of order, the first of these is meant.
@@ -348,12 +393,6 @@ std::vector<DateNotation> candidates(DateOrder order) {
 }
 
 }  // namespace
-
-std::int64_t DateNotation::unit() const {
-  std::int64_t out = 1;
-  for (int i = 0; i < epoch_digits_; ++i) out *= 10;
-  return out;
-}
 
 std::optional<std::int64_t> DateNotation::parse(std::string_view text) const {
   text = trim(text);
@@ -375,7 +414,7 @@ std::optional<std::int64_t> DateNotation::parse(std::string_view text) const {
     case Form::year:
       return whole_number(text, 4);
     case Form::epoch:
-      return millrace::epoch(text, unit(), epoch_digits_);
+      return millrace::epoch(text, epoch_digits_);
   }
   return std::nullopt;
 }
@@ -399,6 +438,7 @@ const char* DateNotation::name() const {
     case Form::year:
       return "years";
     case Form::epoch:
+      if (epoch_digits_ == kOwnUnits) return "units of their own since 1970";
       return epoch_digits_ == 9   ? "seconds since 1970"
              : epoch_digits_ == 6 ? "milliseconds since 1970"
              : epoch_digits_ == 3 ? "microseconds since 1970"
@@ -425,6 +465,7 @@ DateReading read_dates(std::size_t count, const TextAt& text, DateOrder order) {
   if (count == 0) return out;
   std::size_t most = 0;
   std::optional<std::size_t> unread;
+  bool written_as_day = false;
   const auto weigh = [&](const DateNotation& notation) {
     std::size_t read = 0;
     std::optional<std::size_t> first_unread;
@@ -440,9 +481,11 @@ DateReading read_dates(std::size_t count, const TextAt& text, DateOrder order) {
       most = read;
       unread = first_unread;
     }
+    written_as_day |= read > 0 && !is_plain_number(notation.form());
   };
-  // A notation in which none of these three can be read is not the column's.
-  const std::array<std::size_t, 3> samples = {0, count / 2, count - 1};
+  // A notation in which none of these can be read is not the column's.
+  std::vector<std::size_t> samples = {0, count - 1};
+  for (std::size_t i = 0; i < 64; ++i) samples.push_back(i * count / 64);
   for (const DateNotation& notation : candidates(order)) {
     if (std::any_of(samples.begin(), samples.end(),
                     [&](std::size_t i) { return notation.parse(text(i)).has_value(); })) {
@@ -452,7 +495,8 @@ DateReading read_dates(std::size_t count, const TextAt& text, DateOrder order) {
   if (out.possible.empty()) {
     if (const auto notation = epoch_notation(count, text)) weigh(*notation);
   }
-  if (out.possible.empty() && most * 2 >= count && most > 0) out.unread = unread;
+  // Plain numbers may be dates by chance; a day that is written as one is none.
+  if (out.possible.empty() && most > 0 && (most * 2 >= count || written_as_day)) out.unread = unread;
   return out;
 }
 

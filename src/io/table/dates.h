@@ -12,13 +12,14 @@
 namespace millrace {
 
 // One way to write a moment. A day may be followed by a time of day (09:30, 09:30:15.250, 9:30 PM, 093000), and that by
-// Z, UTC, GMT or an offset; a moment without an offset is taken for UTC. Years from 1678 to 2261, which is what 64 bits
+// Z, UTC, GMT or an offset; a moment without an offset is taken for UTC. Years of two digits are those from 1950 to
+// 2049. Years from 1678 to 2261, which is what 64 bits
 // of nanoseconds hold.
 class DateNotation {
  public:
   enum class Form {
     year_first,        // 2016-12-01, 2016/12/1, 2016.12.01, 2016-12 (its first day)
-    compact,           // 20161201, 201612010930, 20161201093000
+    compact,           // 20161201, 2016120109, 201612010930, 20161201093000
     named_month,       // 01-Dec-2016, 1 December 2016, Dec 1, 2016, 01DEC16, Thu Dec 1 2016
     day_first,         // 31/12/2016, 31.12.16
     month_first,       // 12/31/2016, 12-31-16
@@ -27,6 +28,8 @@ class DateNotation {
     year,              // 2016
     epoch,             // seconds, milli-, micro- or nanoseconds since 1970
   };
+  // For `epoch_digits`: each number is of the unit that its size says.
+  static constexpr int kOwnUnits = -1;
   explicit DateNotation(Form form, int epoch_digits = 0) : form_(form), epoch_digits_(epoch_digits) {}
 
   // Nothing where it is not written like this, or no such day exists.
@@ -36,8 +39,6 @@ class DateNotation {
   const char* name() const;
 
  private:
-  std::int64_t unit() const;
-
   Form form_;
   int epoch_digits_;  // of the decimal power of nanoseconds that 1 is: 9 for seconds, 0 for nanoseconds
 };

@@ -54,6 +54,13 @@ TEST(Dates, EveryNotationSaysTheSameDay) {
       {" 2016-12-01 ", Form::year_first},
       {"2016-12-01Z", Form::year_first},
       {"20161201", Form::compact},
+      {"2016-12-01 9-AM", Form::year_first, 9 * 3600 * kSecond},
+      {"2016-12-01 9 PM", Form::year_first, 21 * 3600 * kSecond},
+      {"20161201-09:30:00", Form::compact, kHalfPastNine},
+      {"2016.12.01D09:30:00.000", Form::year_first, kHalfPastNine},
+      {"2016-12-01 09:30:00 +0000 UTC", Form::year_first, kHalfPastNine},
+      {"2016-12-01T15:00:00+05:30[Asia/Kolkata]", Form::year_first, kHalfPastNine},
+      {"2016120109", Form::compact, 9 * 3600 * kSecond},
       {"20161201 093000", Form::compact, kHalfPastNine},
       {"20161201 0930", Form::compact, kHalfPastNine},
       {"201612010930", Form::compact, kHalfPastNine},
@@ -102,8 +109,8 @@ TEST(Dates, DayAndMonthAreToldByTheWholeColumn) {
 TEST(Dates, YearsOfTwoDigits) {
   const DateNotation notation(Form::day_first);
   EXPECT_EQ(notation.parse("01/12/16"), kDecember);
-  EXPECT_LT(notation.parse("01/12/69").value(), 0);
-  EXPECT_GT(notation.parse("01/12/68").value(), kDecember);
+  EXPECT_LT(notation.parse("01/12/50").value(), 0);
+  EXPECT_GT(notation.parse("01/12/49").value(), kDecember);
 }
 
 TEST(Dates, TheUnitOfAnEpochIsTheColumns) {
@@ -113,6 +120,13 @@ TEST(Dates, TheUnitOfAnEpochIsTheColumns) {
   EXPECT_EQ(reading.possible[0].parse("86400000"), kDay);
   EXPECT_STREQ(reading.possible[0].name(), "milliseconds since 1970");
   EXPECT_EQ(reading.possible[0].parse("99999999999999999"), std::nullopt) << "more than 64 bits of nanoseconds hold";
+}
+
+TEST(Dates, AnExchangeThatChangedItsUnit) {
+  const DateReading reading = read({"1735603200000", "1735606800000", "1735689600000000", "1735693200000000"});
+  ASSERT_EQ(reading.possible.size(), 1U);
+  EXPECT_EQ(reading.possible[0].parse("1735603200000"), 1735603200 * kSecond);
+  EXPECT_EQ(reading.possible[0].parse("1735689600000000"), 1735689600 * kSecond);
 }
 
 TEST(Dates, WhatIsNone) {
@@ -135,7 +149,10 @@ TEST(Dates, OneAmongManyThatCannotBeReadIsNamed) {
   const DateReading reading = read(dates);
   EXPECT_THAT(reading.possible, IsEmpty());
   EXPECT_EQ(reading.unread, 57U);
-  EXPECT_FALSE(read({"here", "are", "words", "2016-12-01"}).unread) << "most are no dates at all";
+  EXPECT_EQ(read({"here", "are", "words", "2016-12-01"}).unread, 0U);
+  EXPECT_EQ(read({"x", "2016-12-01", "2016-12-02", "y", "2016-12-03", "z"}).unread, 0U);
+  EXPECT_EQ(read({"2016-12-01", "12/13/2016", "1 Dec 2016"}).unread, 1U) << "three notations in one column";
+  EXPECT_FALSE(read({"here", "are", "words", "20161201"}).unread) << "a number may be one by chance";
 }
 
 TEST(Dates, Days) {

@@ -148,7 +148,7 @@ hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wan
   try {
     return hamming::self_join(codes, wanted, context.executor, context.budget);
   } catch (const OutOfMemory&) {
-    const hamming::Estimate estimate = hamming::estimate(codes, wanted, context.executor, context.budget);
+    const hamming::Estimate estimate = hamming::estimate(codes, wanted, true, context.executor, context.budget);
     // It was not the pairs.
     if (estimate.memory < Bytes{context.budget.limit().count / 4}) throw;
     throw OutOfMemory(
@@ -224,7 +224,8 @@ std::string describe_plan(const Options& options, const Files& files, RunContext
   const int bits = bits_of(file.header(), options.codes);
   hamming::Estimate estimate;
   with_codes(file, bits, [&](const auto& codes) {
-    estimate = hamming::estimate(codes, options_of(options), context.executor, context.budget);
+    estimate =
+        hamming::estimate(codes, options_of(options), static_cast<bool>(files.pairs), context.executor, context.budget);
   });
   const Bytes codes{context.budget.peak().count};
   // Measured on a disk of the kind that people have.

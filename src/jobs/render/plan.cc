@@ -63,7 +63,9 @@ Plan make_plan(const Options& options, RunContext& context) {
   std::uint32_t usable = 0;
   for (const std::string& input : options.inputs) {
     try {
-      for (Source& source : opener.open(input)) {
+      std::vector<Source> opened = opener.open(input);
+      if (opened.size() > 1) plan.sources.reserve(plan.sources.size() + opened.size());
+      for (Source& source : opened) {
         source.input = usable;
         plan.sources.push_back(std::move(source));
       }

@@ -39,6 +39,10 @@ class Arranger {
       throw Failure(ErrorCode::bad_data, "it has no dates that can be read, so that it cannot be sorted", table_.path,
                     "name the column with --columns date=NAME, or leave out --sort date");
     }
+    if (!out_.notation && (options_.duplicates == "first" || options_.duplicates == "last")) {
+      throw Failure(ErrorCode::bad_data, "it has no dates that can be read, so that none can be found twice",
+                    table_.path, "name the column with --columns date=NAME, or leave out --duplicates");
+    }
     Steps steps;
     if (out_.notation) steps = steps_of(*out_.notation);
     if (steps.back && options_.sort != "date") refuse_back(*steps.back);
@@ -94,7 +98,8 @@ class Arranger {
                     table_.path, "mend that line, or name another column with --columns date=NAME");
     }
     std::vector<DateNotation>& possible = reading.possible;
-    if (possible.size() > 1) {
+    // Who has the rows sorted says that their order tells nothing.
+    if (possible.size() > 1 && options_.sort != "date") {
       // Of day/month and month/day, the one in which the rows do not go back.
       const auto forward = [&](const DateNotation& notation) { return !steps_of(notation).back.has_value(); };
       std::vector<DateNotation> likely;
@@ -121,7 +126,7 @@ class Arranger {
                               date(step.before)),
                   table_.path,
                   "charts would run backwards and labels tell the past: use --sort date; where a column names the "
-                  "series, --by COLUMN");
+                  "series, --by COLUMN; where the rows are right as they are, --columns date=none");
   }
 
   [[noreturn]] void refuse_repeat(const Step& step) const {
@@ -130,7 +135,7 @@ class Arranger {
         fmt::format("lines {} and {} have the same time, {}", line(step.before), line(step.row), date(step.row)),
         table_.path,
         "use --duplicates first, last or keep; where a column names the series, --by COLUMN; where another "
-        "has the time of day, --columns time=NAME");
+        "has the time, --columns date=NAME or time=NAME");
   }
 
   // Rows by series, by time where they are sorted, and else as they were; without repeats where these are not wanted.

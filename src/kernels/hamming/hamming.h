@@ -87,8 +87,9 @@ Joined self_join(std::span<const Code256> codes, const Options& options, const E
 Joined count(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor, Budget& budget);
 Joined count(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget);
 
-// What self_join would find and take, told from a sample of the nodes that is compared with all of them: in a second or
-// less. Numbers of pairs are about right where the sample met some.
+// What self_join would find and take, or, where it `collects` none, count(); told from a sample of the nodes that is
+// compared with all of them: in a second or less for a million codes. Numbers of pairs are about right where the sample
+// met some.
 struct Estimate {
   std::uint64_t nodes = 0;
   double collapsed = 0, expanded = 0;  // pairs of nodes, of rows
@@ -96,9 +97,10 @@ struct Estimate {
   Bytes memory;     // of the pairs while they are sorted; what comes to it is said above
   std::string why;  // as Joined::why
 };
-Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor,
+Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects, const Executor& executor,
                   Budget& budget);
-Estimate estimate(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget);
+Estimate estimate(std::span<const Code256> codes, const Options& options, bool collects, const Executor& executor,
+                  Budget& budget);
 
 // Called with blocks of at most kBlock pairs of rows, i < j, sorted by (i, j) within and across
 // blocks, on the calling thread. An exception from it ends the expansion.

@@ -68,15 +68,16 @@ Joined count_codes(std::span<const Code> codes, const Options& options, const Ex
   return joined;
 }
 
-// A pair that is found costs this beside the comparisons, on one thread: bringing it in, sorting it. Measured with 51.5
-// million pairs of 200,000 codes.
-constexpr double kFoundSeconds = 60e-9;
+// What a pair that is found costs beside the comparisons, on one thread: bringing it in, and sorting it where it is
+// kept. Measured with 51.5 million pairs of 200,000 codes, and with 5 thousand million of 100,000.
+constexpr double kCountedSeconds = 15e-9, kCollectedSeconds = 60e-9;
 
 template <typename Code>
-Estimate estimate_codes(std::span<const Code> codes, const Options& options, const Executor& executor, Budget& budget) {
+Estimate estimate_codes(std::span<const Code> codes, const Options& options, bool collects, const Executor& executor,
+                        Budget& budget) {
   // Comparisons enough for a fraction of a second, and nodes enough that some of them have neighbours.
-  constexpr double kComparisons = 2e9;
-  constexpr std::size_t kLeast = 256, kMost = 1 << 16;
+  constexpr double kComparisons = 2e9, kFound = 2e7, kMost = 65536;
+  constexpr std::size_t kLeast = 64;
   const Collapsed<Code> collapsed = collapse(codes, executor, budget);
   const std::span<const Code> nodes(collapsed.codes.data(), collapsed.nodes.count);
   const NodeSizes sizes(collapsed.nodes, budget);
@@ -86,29 +87,36 @@ Estimate estimate_codes(std::span<const Code> codes, const Options& options, con
   out.seconds = plan.seconds;
   out.why = plan.why;
   if (nodes.empty()) return out;
-  const std::size_t sampled =
-      std::min(nodes.size(),
-               std::clamp(static_cast<std::size_t>(kComparisons / static_cast<double>(nodes.size())), kLeast, kMost));
-  std::vector<Code> sample(sampled);
-  std::vector<std::uint32_t> rows(sizes.rows.size() == 0 ? 0 : sampled);
-  std::uint64_t own_rows = sampled;  // pairs of rows that are a sampled node with itself
-  for (std::size_t k = 0; k < sampled; ++k) {
-    const std::size_t node = k * nodes.size() / sampled;
-    sample[k] = nodes[node];
-    if (rows.empty()) continue;
-    rows[k] = sizes.rows[node];
-    own_rows += std::uint64_t{rows[k]} * rows[k] - 1;
-  }
-  PairCounter counter(rows, sizes.rows.span());
   Options brute;
   brute.radius = options.radius;
   brute.algorithm = Algorithm::brute;
-  find_pairs<Code>({sample, nodes, false, nullptr}, nullptr, brute, executor, budget, counter);
-  // Every node meets itself, and every pair is met from both of its ends.
-  const double share = static_cast<double>(nodes.size()) / static_cast<double>(sampled) / 2;
-  out.collapsed = static_cast<double>(counter.pairs() - sampled) * share;
-  out.expanded = static_cast<double>(sizes.inside) + static_cast<double>(counter.pairs_of_rows() - own_rows) * share;
-  out.seconds += out.collapsed * kFoundSeconds / executor.threads();
+  // What lies near `sampled` nodes that are spread evenly; how many pairs each of them has.
+  const auto look = [&](std::size_t sampled) {
+    std::vector<Code> sample(sampled);
+    std::vector<std::uint32_t> rows(sizes.rows.size() == 0 ? 0 : sampled);
+    std::uint64_t own_rows = sampled;  // pairs of rows that are a sampled node with itself
+    for (std::size_t k = 0; k < sampled; ++k) {
+      const std::size_t node = k * nodes.size() / sampled;
+      sample[k] = nodes[node];
+      if (rows.empty()) continue;
+      rows[k] = sizes.rows[node];
+      own_rows += std::uint64_t{rows[k]} * rows[k] - 1;
+    }
+    PairCounter counter(rows, sizes.rows.span());
+    find_pairs<Code>({sample, nodes, false, nullptr}, nullptr, brute, executor, budget, counter);
+    // Every node meets itself, and every pair is met from both of its ends.
+    const double share = static_cast<double>(nodes.size()) / static_cast<double>(sampled) / 2;
+    out.collapsed = static_cast<double>(counter.pairs() - sampled) * share;
+    out.expanded = static_cast<double>(sizes.inside) + static_cast<double>(counter.pairs_of_rows() - own_rows) * share;
+    return static_cast<double>(counter.pairs()) / static_cast<double>(sampled);
+  };
+  const std::size_t few = std::min(nodes.size(), kLeast);
+  const double met = look(few);
+  const double enough =
+      std::clamp(std::min(kComparisons / static_cast<double>(nodes.size()), kFound / met), 1.0, kMost);
+  const std::size_t more = std::min(nodes.size(), static_cast<std::size_t>(enough));
+  if (more > few) look(more);
+  out.seconds += out.collapsed * (collects ? kCollectedSeconds : kCountedSeconds) / executor.threads();
   out.memory = {static_cast<std::uint64_t>(out.collapsed * 2 * sizeof(Pair))};
   return out;
 }
@@ -153,12 +161,13 @@ Joined count(std::span<const std::uint64_t> codes, const Options& options, const
 Joined count(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget) {
   return count_codes(codes, options, executor, budget);
 }
-Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor,
+Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects, const Executor& executor,
                   Budget& budget) {
-  return estimate_codes(codes, options, executor, budget);
+  return estimate_codes(codes, options, collects, executor, budget);
 }
-Estimate estimate(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget) {
-  return estimate_codes(codes, options, executor, budget);
+Estimate estimate(std::span<const Code256> codes, const Options& options, bool collects, const Executor& executor,
+                  Budget& budget) {
+  return estimate_codes(codes, options, collects, executor, budget);
 }
 Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, const Options& options,
              const Executor& executor, Budget& budget, const Also& also) {

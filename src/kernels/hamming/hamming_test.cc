@@ -234,15 +234,15 @@ TEST(Hamming, ASampleTellsHowManyPairsThereWillBe) {
   const Executor executor(2);
   Budget budget(1_GiB);
   const Joined truth = count(std::span<const std::uint64_t>(codes), {2}, executor, budget);
-  const Estimate estimate = hamming::estimate(std::span<const std::uint64_t>(codes), {2}, executor, budget);
+  const Estimate estimate = hamming::estimate(std::span<const std::uint64_t>(codes), {2}, true, executor, budget);
   EXPECT_EQ(estimate.nodes, truth.nodes.count);
   EXPECT_NEAR(estimate.collapsed / static_cast<double>(truth.collapsed), 1, 0.1);
   EXPECT_NEAR(estimate.expanded / static_cast<double>(truth.expanded), 1, 0.1);
   // All in the sample: exact.
   const std::span<const std::uint64_t> few = std::span<const std::uint64_t>(codes).first(200);
-  EXPECT_EQ(hamming::estimate(few, {2}, executor, budget).expanded,
+  EXPECT_EQ(hamming::estimate(few, {2}, true, executor, budget).expanded,
             static_cast<double>(count(few, {2}, executor, budget).expanded));
-  EXPECT_EQ(hamming::estimate(few.first(0), {2}, executor, budget).expanded, 0);
+  EXPECT_EQ(hamming::estimate(few.first(0), {2}, true, executor, budget).expanded, 0);
 }
 
 // A billion pairs in less memory than a hundred thousandth of them would take.

@@ -38,6 +38,7 @@ class Words {
     if (!c || !is_digit(*c)) return std::nullopt;
     std::uint64_t value = 0;
     for (; c && is_digit(*c); c = stream_.next()) value = std::min<std::uint64_t>(10 * value + (*c - '0'), UINT32_MAX);
+    if (c && !is_space(*c) && *c != '#') return std::nullopt;
     // A comment may follow at once.
     if (c && *c == '#') {
       while (c && *c != '\n' && *c != '\r') c = stream_.next();
@@ -124,8 +125,8 @@ class Samples {
       return missing_ ? 0 : *mark - '0';
     }
     const auto number = words.number();
-    missing_ = !number;
-    return number.value_or(0);
+    missing_ = !number || *number > header_.most;
+    return missing_ ? 0 : *number;
   }
 
   const FileBytes& bytes_;
