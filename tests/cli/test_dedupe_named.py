@@ -59,12 +59,10 @@ def test_a_file_beyond_the_limit_is_named_and_not_read(tmp_path, folder):
     scene(1, 300, 200).save(folder / "a.jpg")
     with open(folder / "huge.jpg", "wb") as file:
         file.truncate(1 << 43)  # takes no room; hashing it would take half an hour
-    begin = time.monotonic()
     result, done = run(tmp_path, folder)
     assert "more than --max-size 64 GiB allows" in reasons(result["unreadable"])["huge.jpg"]
     lines = [json.loads(line) for line in millrace("hash", folder, "--format", "jsonl").stdout.splitlines()]
     assert [("error" in line) for line in lines] == [False, True] and "--max-size" in lines[1]["error"]
-    assert time.monotonic() - begin < 60
     # Whoever says so has it read; and can stop it.
     for command in (["hash", folder], ["dedupe", folder, "--catalog", tmp_path / "c.sqlite"]):
         running = subprocess.Popen([PROGRAM, *map(str, command), "--max-size", "16000G"], stdout=subprocess.PIPE,
