@@ -7,6 +7,7 @@
 
 #include "src/base/paths.h"
 #include "src/io/catalog/catalog_state.h"
+#include "src/io/catalog/packed_scores.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/output/output.h"
 
@@ -29,6 +30,7 @@ CREATE TABLE IF NOT EXISTS pictures (
 CREATE TABLE IF NOT EXISTS thumbnails (look INTEGER PRIMARY KEY, jpeg BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS scores (a INTEGER NOT NULL, b INTEGER NOT NULL, orientation INTEGER NOT NULL,
   kind INTEGER NOT NULL, score REAL NOT NULL, PRIMARY KEY (a, b, orientation)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS packed_scores (id INTEGER PRIMARY KEY, scores BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS joined (rule INTEGER NOT NULL, part INTEGER NOT NULL, looks BLOB NOT NULL,
   PRIMARY KEY (rule, part));
 CREATE TABLE IF NOT EXISTS links (rule INTEGER NOT NULL, a INTEGER NOT NULL, b INTEGER NOT NULL,
@@ -118,7 +120,7 @@ void use_key(Catalog::State& s, const CatalogKey& key) {
   const bool same_pictures = s.meta("key") == key.pictures;
   if (same_pictures && s.meta("verdicts") == key.verdicts) return;
   if (!same_pictures) s.run("DELETE FROM pictures; DELETE FROM thumbnails");
-  s.run("DELETE FROM scores; DELETE FROM joined; DELETE FROM links");
+  s.run("DELETE FROM scores; DELETE FROM packed_scores; DELETE FROM joined; DELETE FROM links");
   s.set_meta("key", key.pictures);
   s.set_meta("verdicts", key.verdicts);
 }
@@ -177,7 +179,9 @@ void Catalog::put(CatalogFile file) { state_->files.push_back(std::move(file)); 
 void Catalog::put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail) {
   state_->pictures.emplace_back(std::move(picture), std::move(thumbnail));
 }
-void Catalog::put(const CatalogScore& score) { state_->scores.push_back(score); }
+void Catalog::put(std::span<const CatalogScore> scores) {
+  state_->scores.insert(state_->scores.end(), scores.begin(), scores.end());
+}
 void Catalog::put(CatalogLook look) { state_->closer_looks.push_back(std::move(look)); }
 void Catalog::put(CatalogOrigin origin) { state_->origins.push_back(std::move(origin)); }
 void Catalog::put_not_duplicates(const ContentHash& a, const ContentHash& b) {
@@ -199,11 +203,11 @@ void Catalog::flush() {
     return;
   s.begin_writing();
   {
-    Statement picture, thumbnail, file, score, closer, origin, apart, not_apart;
+    Statement picture, thumbnail, file, scores, closer, origin, apart, not_apart;
     s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
     s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)");
-    s.prepare(score, "INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)");
+    s.prepare(scores, "INSERT INTO packed_scores (scores) VALUES (?)");
     s.prepare(closer, "INSERT OR REPLACE INTO closer_looks VALUES (?,?,?,?)");
     s.prepare(origin, "INSERT OR REPLACE INTO origins VALUES (?,?,?)");
     s.prepare(apart, "INSERT OR REPLACE INTO not_duplicates VALUES (?,?)");
@@ -241,13 +245,10 @@ void Catalog::flush() {
       }
       s.write(file);
     }
-    for (const CatalogScore& v : s.scores) {
-      score.look(1, v.a);
-      score.look(2, v.b);
-      score.integer(3, v.orientation);
-      score.integer(4, v.kind);
-      sqlite3_bind_double(score.handle, 5, static_cast<double>(v.score));
-      s.write(score);
+    if (!s.scores.empty()) {
+      const std::vector<std::uint8_t> packed = pack(s.scores);
+      scores.blob(1, packed.data(), packed.size());
+      s.write(scores);
     }
     for (const CatalogLook& v : s.closer_looks) {
       closer.bind_content(1, v.a);

@@ -136,7 +136,7 @@ class Catalog {
   // Written at the next flush(), in one transaction. Not thread-safe: one thread writes.
   void put(CatalogFile file);
   void put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail);
-  void put(const CatalogScore& score);
+  void put(std::span<const CatalogScore> scores);
   void put(CatalogLook look);
   void put(CatalogOrigin origin);
   void put_not_duplicates(const ContentHash& a, const ContentHash& b);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "src/io/catalog/catalog_state.h"
+#include "src/io/catalog/packed_scores.h"
 #include "src/io/image/picture.h"
 
 namespace millrace {
@@ -157,7 +158,7 @@ std::optional<std::vector<std::uint8_t>> Catalog::thumbnail(std::uint64_t look) 
 
 std::vector<CatalogScore> Catalog::scores() {
   State& s = *state_;
-  Statement row;
+  Statement row;  // as earlier programs kept them
   s.prepare(row, "SELECT a, b, orientation, kind, score FROM scores");
   std::vector<CatalogScore> out;
   while (s.step(row)) {
@@ -166,6 +167,13 @@ std::vector<CatalogScore> Catalog::scores() {
     score.b = row.look(1);
     if (!row.number(2, 0, 255, score.orientation) || !row.number(3, 0, 255, score.kind)) continue;
     if (score.a < score.b && read_score(row, 4, score.score)) out.push_back(score);
+  }
+  Statement packed;
+  s.prepare(packed, "SELECT scores FROM packed_scores");
+  while (s.step(packed)) {
+    const std::string_view bytes = packed.text(0);
+    unpack({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
+           [&](const CatalogScore& score) { out.push_back(score); });
   }
   return out;
 }

@@ -25,7 +25,7 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
     catalog.put(failed, {});
     catalog.put(CatalogFile{"/a/\xFF\nb", 1ULL << 40, -5, false, {}, "", content(1)});
     catalog.put(CatalogFile{"/b", 0, 7, true, ErrorCode::io, "cannot be read", {}});
-    catalog.put(CatalogScore{3, 0x9000000000000001, 5, 2, 0.625F});
+    catalog.put(std::array{CatalogScore{3, 0x9000000000000001, 5, 2, 0.625F}});
     catalog.put_not_duplicates(content(2), content(1));
     catalog.flush();
     catalog.flush();
@@ -234,6 +234,11 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
     EXPECT_EQ(pictures_of(catalog).size(), 1U) << values;
   }
   edit("INSERT INTO scores VALUES (1, 2, 300, 1, 0.5), (3, 3, 0, 1, 0.5), (1, 2, 1, 1, 9e999), ('x', x'00', 1, 1, 1)");
+  // A group of more than there are, a look with itself, a score that is no number, a piece, and no blob.
+  for (const char* packed : {"x'01000000000000000100000000'", "x'0100000000000000FFFFFFFF02000000'",
+                             "x'0100000000000000010000000100000000000000100000003F'",
+                             "x'010000000000000001000000020000000000000010000080FF'", "x'01'", "''", "77"})
+    edit(std::string("INSERT INTO packed_scores (scores) VALUES (") + packed + ")");
   edit("INSERT INTO links VALUES (7, 1, 2, 300, 0.5), (7, 4, 3, 0, 0.5), (7, 1, 3, 1, 9e999)");
   edit("INSERT INTO joined VALUES (7, 0, 'no blob')");
   edit("INSERT INTO not_duplicates VALUES ('a', 'b')");

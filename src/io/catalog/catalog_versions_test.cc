@@ -13,7 +13,7 @@ void fill(const std::string& path, const CatalogKey& key) {
   Catalog catalog(path, key);
   catalog.put(picture(1), {1});
   catalog.put(CatalogFile{"/a", 1, 1, false, {}, "", content(1)});
-  catalog.put(CatalogScore{1, 2, 0, 1, 1});
+  catalog.put(std::array{CatalogScore{1, 2, 0, 1, 1}});
   EXPECT_TRUE(catalog.put_joined(7, 0, std::vector<std::uint8_t>{1}, std::vector<CatalogLink>{{1, 2, 0, 1}}));
   catalog.put_not_duplicates(content(1), content(2));
   catalog.flush();

@@ -1,63 +1,30 @@
 #include "src/jobs/dedupe/candidates.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
-#include "src/kernels/hamming/hamming.h"
 #include "src/kernels/orient/orient.h"
 
 namespace millrace::dedupe {
-namespace {
 
-std::size_t slot_in(bool middle, HashKind kind) { return middle ? middle_slot_of(kind) : slot_of(kind); }
-
-// The definition of what meet() finds, for one pair as it is.
-bool holds(const Rule& rule, const LookCodes& a, const LookCodes& b) {
-  const auto in = [&](bool a_middle, bool b_middle) {
-    return std::any_of(rule.alternatives.begin(), rule.alternatives.end(), [&](const auto& terms) {
-      return std::all_of(terms.begin(), terms.end(), [&](const RuleTerm& term) {
-        return std::popcount(a[slot_in(a_middle, term.kind)] ^ b[slot_in(b_middle, term.kind)]) <= term.radius;
-      });
-    });
-  };
-  return in(false, false) || (rule.middle && (in(false, true) || in(true, false)));
-}
-
-}  // namespace
-
-std::array<int, 4> distances(const LookCodes& a, const LookCodes& b) {
-  std::array<int, 4> out{};
-  for (std::size_t c = 0; c < out.size(); ++c) out[c] = std::popcount(a[c] ^ b[c]);
-  return out;
-}
-
-Meeting::Meeting(const Rule& rule, bool orientations, RunContext& context)
-    : rule_(rule), context_(context), views_(orientations ? kOrientations.size() : 1) {}
+Meeting::Meeting(const Rule& rule, bool orientations, RunContext& context, const Crowds* crowds)
+    : rule_(rule),
+      context_(context),
+      views_(orientations ? kOrientations.size() : 1),
+      crowds_(crowds != nullptr && !crowds->empty() ? crowds : nullptr) {}
 
 void Meeting::add(std::uint64_t look, std::span<const LookCodes> views) {
   looks_.push_back(look);
-  for (std::size_t v = 0; v < views_.size(); ++v) {
-    for (std::size_t c = 0; c < views_[v].size(); ++c) views_[v][c].push_back(views[v][c]);
-  }
+  if (crowds_ != nullptr) levels_.push_back(crowds_->levels_of(look));
+  for (std::size_t v = 0; v < views_.size(); ++v) views_[v].add(views[v]);
 }
 
 void Meeting::reserve(std::size_t count) {
   looks_.reserve(looks_.size() + count);
-  for (Columns& columns : views_) {
-    for (auto& column : columns) column.reserve(column.size() + count);
-  }
+  for (CodeColumns& view : views_) view.reserve(count);
 }
 
-LookCodes Meeting::codes(std::uint32_t row, std::size_t view) const {
-  LookCodes out;
-  for (std::size_t c = 0; c < out.size(); ++c) out[c] = views_[view][c][row];
-  return out;
-}
-
-const std::vector<std::uint64_t>& Meeting::column(const Sight& sight, HashKind kind) const {
-  return (*sight.columns)[slot_in(sight.middle, kind)];
-}
+LookCodes Meeting::codes(std::uint32_t row, std::size_t view) const { return views_[view].at(row); }
 
 std::optional<std::array<int, 4>> Meeting::nearest(std::uint32_t a, std::uint32_t b) const {
   if (looks_[a] < looks_[b]) std::swap(a, b);  // the greater look is turned
@@ -73,31 +40,28 @@ std::optional<std::array<int, 4>> Meeting::nearest(std::uint32_t a, std::uint32_
   return best;
 }
 
-template <typename Fits>
-void Meeting::search(const Sight& queries, const Sight& base, std::uint32_t begin, std::uint32_t end,
-                     std::uint8_t orientation, const Fits& fits, MetPairs& out) const {
-  for (const auto& terms : rule_.alternatives) {
-    struct Test {
-      const std::uint64_t *query, *base;
-      int radius;
-    };
-    std::vector<Test> tests;
-    tests.reserve(terms.size());
-    for (const RuleTerm& term : terms)
-      tests.push_back({column(queries, term.kind).data() + begin, column(base, term.kind).data(), term.radius});
-    const auto also = [&](std::uint32_t i, std::uint32_t j) {
-      if (j >= begin + i || !fits(looks_[begin + i], looks_[j])) return false;
-      for (std::size_t t = 1; t < tests.size(); ++t) {
-        if (std::popcount(tests[t].query[i] ^ tests[t].base[j]) > tests[t].radius) return false;
-      }
-      return true;
-    };
-    const hamming::Found found = hamming::search({tests[0].query, end - begin}, {tests[0].base, end}, {tests[0].radius},
-                                                 context_.executor, context_.budget, also);
-    out.memory.push_back(context_.budget.reserve({found.pairs.list.size() * sizeof(RowPair)}, "candidates"));
-    out.pairs.reserve(out.pairs.size() + found.pairs.list.size());
-    for (const hamming::Pair& pair : found.pairs.list.span())
-      out.pairs.push_back({pair.j, begin + pair.i, static_cast<std::uint8_t>(1 << orientation)});
+bool Meeting::are_compared(std::uint32_t i, std::uint32_t j) const {
+  if (crowds_ == nullptr) return true;
+  // Of a crowd's pairs nearly none.
+  const int level_i = Crowds::level_of(looks_[i]), level_j = Crowds::level_of(looks_[j]);
+  if (level_i < levels_[j].front() && level_j < levels_[i].front()) return false;
+  return Crowds::compared(looks_[i], levels_[i], codes(i, 0), looks_[j], levels_[j], codes(j, 0));
+}
+
+void Meeting::search_views(const CodeColumns& queries, const CodeColumns& base, std::uint32_t begin, std::uint32_t end,
+                           std::uint8_t orientation, const Fits& fits, MetPairs& out) const {
+  for (const Sights& sights : sights_of(rule_)) {
+    for (const auto& terms : rule_.alternatives) {
+      const auto also = [&](std::uint32_t i, std::uint32_t j) {
+        return j < begin + i && (!fits || fits(looks_[begin + i], looks_[j])) && are_compared(begin + i, j);
+      };
+      const hamming::Found found =
+          search(terms, {&queries, begin, end, &base, end}, sights, context_.executor, context_.budget, also);
+      out.memory.push_back(context_.budget.reserve({found.pairs.list.size() * sizeof(RowPair)}, "candidates"));
+      out.pairs.reserve(out.pairs.size() + found.pairs.list.size());
+      for (const hamming::Pair& pair : found.pairs.list.span())
+        out.pairs.push_back({pair.j, begin + pair.i, static_cast<std::uint8_t>(1 << orientation)});
+    }
   }
 }
 
@@ -105,20 +69,11 @@ MetPairs Meeting::meet(std::uint32_t begin, std::uint32_t end) const {
   Trace::Stage& stage = context_.trace.stage("find candidates", 1, "a smaller radius in --match");
   const Span span(stage);
   MetPairs met;
-  for (std::size_t o = 0; o < views_.size(); ++o) {
-    const auto sights = [&](const Columns& queries, const Columns& base, const auto& fits) {
-      const auto orientation = static_cast<std::uint8_t>(o);
-      search({&queries, false}, {&base, false}, begin, end, orientation, fits, met);
-      if (!rule_.middle) return;
-      search({&queries, false}, {&base, true}, begin, end, orientation, fits, met);
-      search({&queries, true}, {&base, false}, begin, end, orientation, fits, met);
-    };
-    if (o == 0) {
-      sights(views_[0], views_[0], [](std::uint64_t, std::uint64_t) { return true; });
-      continue;
-    }
-    sights(views_[o], views_[0], [](std::uint64_t query, std::uint64_t base) { return query > base; });
-    sights(views_[0], views_[o], [](std::uint64_t query, std::uint64_t base) { return query < base; });
+  search_views(views_[0], views_[0], begin, end, 0, nullptr, met);
+  for (std::size_t o = 1; o < views_.size(); ++o) {
+    const auto orientation = static_cast<std::uint8_t>(o);
+    search_views(views_[o], views_[0], begin, end, orientation, std::greater<>(), met);
+    search_views(views_[0], views_[o], begin, end, orientation, std::less<>(), met);
   }
   std::vector<RowPair>& out = met.pairs;
   std::sort(out.begin(), out.end(),

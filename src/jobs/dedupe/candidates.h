@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "src/io/catalog/catalog.h"
-#include "src/jobs/dedupe/codes.h"
+#include "src/jobs/dedupe/crowds.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::dedupe {
@@ -30,12 +30,10 @@ struct MetPairs {
   std::vector<Reservation> memory;
 };
 
-// In each of the rule's alternatives the first term is served by the range search, the others filter its pairs as they
-// are found. With Rule::middle the whole of one meets the middle of the other; middles do not meet, since what they
-// have in common the wholes have too.
 class Meeting {
  public:
-  Meeting(const Rule& rule, bool orientations, RunContext& context);
+  // Of crowds (kept by reference), only those who are compared meet.
+  Meeting(const Rule& rule, bool orientations, RunContext& context, const Crowds* crowds = nullptr);
 
   // The next row; no look comes twice. One view, or with orientations eight, by index_of().
   void add(std::uint64_t look, std::span<const LookCodes> views);
@@ -55,24 +53,17 @@ class Meeting {
                  const std::function<void(std::uint32_t, std::uint32_t, const MetPairs&)>& visit) const;
 
  private:
-  // Hashes by kind, a column each, so that a search reads only what it compares.
-  using Columns = std::array<std::vector<std::uint64_t>, std::tuple_size_v<LookCodes>>;
-  struct Sight {
-    const Columns* columns;
-    bool middle;
-  };
-  const std::vector<std::uint64_t>& column(const Sight& sight, HashKind kind) const;
-  template <typename Fits>
-  void search(const Sight& queries, const Sight& base, std::uint32_t begin, std::uint32_t end, std::uint8_t orientation,
-              const Fits& fits, MetPairs& out) const;
+  using Fits = std::function<bool(std::uint64_t query, std::uint64_t base)>;
+  bool are_compared(std::uint32_t i, std::uint32_t j) const;
+  void search_views(const CodeColumns& queries, const CodeColumns& base, std::uint32_t begin, std::uint32_t end,
+                    std::uint8_t orientation, const Fits& fits, MetPairs& out) const;
 
   const Rule& rule_;
   RunContext& context_;
   std::vector<std::uint64_t> looks_;
-  std::vector<Columns> views_;
+  std::vector<CodeColumns> views_;
+  const Crowds* crowds_;
+  std::vector<Crowds::Levels> levels_;  // of each row, where there are crowds
 };
-
-// Bits in which two pictures differ, by kCatalogCodes.
-std::array<int, 4> distances(const LookCodes& a, const LookCodes& b);
 
 }  // namespace millrace::dedupe

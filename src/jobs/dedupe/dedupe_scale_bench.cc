@@ -82,11 +82,11 @@ std::vector<LookCodes> unrelated(const std::string& path, RunContext& context) {
   looks.reserve(codes_of.size());
   for (const auto& look : codes_of) looks.push_back(look.first);
   Judge judge(catalog, context);
-  const std::vector<CatalogLink> found = find_links(
+  const FoundLinks found = find_links(
       looks, [&](std::size_t i) { return codes_of.at(looks[i]); }, parse_rule("auto", true), false, catalog, judge,
       context);
   std::set<std::uint64_t> versions;
-  for (const CatalogLink& link : found) versions.insert(link.b);
+  for (const CatalogLink& link : found.links) versions.insert(link.b);
   std::vector<LookCodes> codes;
   for (const std::uint64_t look : looks) {
     if (versions.count(look) == 0) codes.push_back(codes_of.at(look));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -27,8 +28,8 @@ class Grouping {
         judge_(catalog, context),
         criteria_(keep_criteria(options.keep)),
         shown_(result, units_, unit_of_, origins_, criteria_, looks,
-               {[this](std::uint32_t a, std::uint32_t b) { return score(a, b); },
-                [this](std::uint32_t a, std::uint32_t b) { return likeness_score(a, b); }}) {
+               {[this](std::span<const ItemPair> pairs) { return scores(pairs, Crowded::all); },
+                [this](std::span<const ItemPair> pairs) { return likeness_scores(pairs); }}) {
     for (const auto& [a, b] : catalog.not_duplicates()) {
       const std::uint32_t x = place_of(library_.pictures, a), y = place_of(library_.pictures, b);
       if (x == kNone || y == kNone) continue;
@@ -43,7 +44,10 @@ class Grouping {
 
   void run() {
     bursts_ = find_bursts(library_, [&](std::uint32_t a, std::uint32_t b) {
-      return by_looks(library_.pictures[a].data.look, library_.pictures[b].data.look, 1).kind == alike::Kind::same;
+      const std::uint64_t x = library_.pictures[a].data.look, y = library_.pictures[b].data.look;
+      if (x == y) return true;
+      const LookPair pair{std::min(x, y), std::max(x, y), 1};
+      return judge_.judgements({&pair, 1})[0].kind == alike::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == "keep-apart",
                         options_.verify ? Likeness::looks : Likeness::hashes, apart_);
@@ -58,7 +62,9 @@ class Grouping {
     const auto grouped_units =
         options_.group == "connected"
             ? connected_groups(links)
-            : tight_groups(links_, [&](std::uint32_t a, std::uint32_t b) { return score(a, b); });
+            : tight_groups(
+                  links_, [&](std::span<const ItemPair> pairs) { return scores(pairs, Crowded::if_compared); },
+                  [&](std::uint32_t unit) { return Crowds::level_of(data(unit).look); });
     std::vector<std::uint32_t> group_of(units_.size(), kNone);
     for (std::uint32_t g = 0; g < grouped_units.size(); ++g) {
       for (const std::uint32_t u : grouped_units[g]) group_of[u] = g;
@@ -89,11 +95,6 @@ class Grouping {
  private:
   std::uint32_t picture(std::uint32_t unit) const { return units_[unit].pictures[0]; }
   const CatalogPicture& data(std::uint32_t unit) const { return library_.pictures[picture(unit)].data; }
-
-  Judgement by_looks(std::uint64_t a, std::uint64_t b, std::uint8_t orientations) {
-    if (a == b) return {alike::Kind::same, 1};  // the same pixels
-    return judge_.judgement({std::min(a, b), std::max(a, b), orientations});
-  }
 
   void number_units() {
     unit_of_.assign(library_.pictures.size(), kNone);
@@ -165,13 +166,14 @@ class Grouping {
       looks.push_back(units_[first_of_[i]].look);
       link_within(i);
     }
-    const std::vector<CatalogLink> found = find_links(
+    FoundLinks found = find_links(
         looks, [&](std::size_t i) { return data(first_of_[i]).codes; }, result_.rule, options_.orientations, catalog_,
         judge_, context_);
     const auto likeness = [&](std::uint64_t look) {
       return static_cast<std::uint32_t>(std::lower_bound(looks.begin(), looks.end(), look) - looks.begin());
     };
-    for (const CatalogLink& link : found) {
+    crowds_ = std::move(found.crowds);
+    for (const CatalogLink& link : found.links) {
       const auto kind = static_cast<alike::Kind>(link.kind);
       if (!options_.orientations) judge_.know(link.a, link.b, {kind, link.score});
       const std::uint32_t a = likeness(link.a), b = likeness(link.b);
@@ -187,7 +189,6 @@ class Grouping {
 
   // The meeting's rows are the sets of hashes that say enough.
   void apply_rule() {
-    Meeting& meeting = meeting_.emplace(result_.rule, options_.orientations, context_);
     std::vector<std::uint32_t> likeness;  // of each row
     std::vector<std::uint64_t> looks;
     row_of_.assign(likenesses(), kNone);
@@ -199,6 +200,10 @@ class Grouping {
       link_within(i);
     }
     const auto codes = [&](std::size_t row) { return data(first_of_[likeness[row]]).codes; };
+    CodeColumns columns;
+    for (std::size_t row = 0; row < looks.size(); ++row) columns.add(codes(row));
+    crowds_ = find_crowds(looks, columns, result_.rule, context_);
+    Meeting& meeting = meeting_.emplace(result_.rule, options_.orientations, context_, &crowds_);
     const auto enter = [&](std::size_t row, std::span<const LookCodes> views) { meeting.add(looks[row], views); };
     if (options_.orientations) {
       each_turned_look(looks, codes, catalog_, context_, enter);
@@ -226,16 +231,55 @@ class Grouping {
     return 1.0F - static_cast<float>((*bits)[0] + (*bits)[1] + (*bits)[2] + (*bits)[3]) / 256.0F;
   }
 
-  // Of two units that may stand in one group.
-  float likeness_score(std::uint32_t a, std::uint32_t b) {
-    if (!options_.verify) return rule_score(units_[a].likeness, units_[b].likeness);
-    const auto all = static_cast<std::uint8_t>(options_.orientations ? 255 : 1);
-    const Judgement judgement = by_looks(data(a).look, data(b).look, all);
-    return judgement.kind == alike::Kind::same ? judgement.score : -1;
+  // Of units that may stand in one group.
+  std::vector<float> likeness_scores(std::span<const ItemPair> units) {
+    std::vector<float> out(units.size(), 1);  // of the same pixels
+    std::vector<LookPair> pairs;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      const auto& [a, b] = units[i];
+      if (!options_.verify) {
+        out[i] = rule_score(units_[a].likeness, units_[b].likeness);
+      } else if (data(a).look != data(b).look) {
+        const auto [x, y] = std::minmax(data(a).look, data(b).look);
+        pairs.push_back({x, y, static_cast<std::uint8_t>(options_.orientations ? 255 : 1)});
+        places.push_back(i);
+      }
+    }
+    const std::vector<Judgement> judged = judge_.judgements(pairs);
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      out[places[i]] = judged[i].kind == alike::Kind::same ? judged[i].score : -1;
+    return out;
   }
 
-  float score(std::uint32_t a, std::uint32_t b) {
-    return may_join(units_[a], units_[b], apart_) ? likeness_score(a, b) : -1;
+  // What in a crowd was not compared speaks against no group.
+  enum class Crowded { all, if_compared };
+  static constexpr float kNotAgainst = 2;
+
+  bool passed_over(std::uint32_t a, std::uint32_t b) const {
+    if (crowds_.empty() || !options_.verify) return false;
+    const std::uint64_t x = data(a).look, y = data(b).look;
+    return crowds_.holds(x) && crowds_.holds(y) &&
+           !Crowds::compared(x, crowds_.levels_of(x), data(a).codes, y, crowds_.levels_of(y), data(b).codes);
+  }
+
+  std::vector<float> scores(std::span<const ItemPair> units, Crowded crowded) {
+    std::vector<ItemPair> pairs;
+    std::vector<std::size_t> places;
+    std::vector<float> out(units.size(), -1);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      const auto& [a, b] = units[i];
+      if (!may_join(units_[a], units_[b], apart_)) continue;
+      if (crowded == Crowded::if_compared && passed_over(a, b)) {
+        out[i] = kNotAgainst;
+        continue;
+      }
+      pairs.push_back(units[i]);
+      places.push_back(i);
+    }
+    const std::vector<float> known = likeness_scores(pairs);
+    for (std::size_t i = 0; i < pairs.size(); ++i) out[places[i]] = known[i];
+    return out;
   }
 
   // A copy that a person told apart from its like stays out.
@@ -324,10 +368,18 @@ class Grouping {
       }
       return true;
     };
-    const Suggested suggested = suggest(
-        candidates, across_, library_, origins_,
-        [&](std::uint32_t a, std::uint32_t b) { return likeness_score(unit_of_[a], unit_of_[b]); }, preferences,
-        looks_);
+    const Suggested suggested =
+        suggest(candidates, across_, library_, origins_,
+                {[&](PicturePairs pairs) {
+                   std::vector<ItemPair> units;
+                   for (const auto& [a, b] : pairs) units.emplace_back(unit_of_[a], unit_of_[b]);
+                   return likeness_scores(units);
+                 },
+                 [&](std::uint32_t a, std::uint32_t b) {
+                   const auto bits = distances(library_.pictures[a].data.codes, library_.pictures[b].data.codes);
+                   return std::accumulate(bits.begin(), bits.end(), 0);
+                 }},
+                preferences, looks_);
     for (std::size_t s = 0; s < suggested.sets.size(); ++s) {
       for (const std::uint32_t p : suggested.sets[s].pictures) set_of_.emplace(p, s);
       shown_.add_set(suggested.sets[s], Told::closely);
@@ -376,6 +428,7 @@ class Grouping {
   std::vector<Link> links_;              // of units that may stand in one group
   std::vector<Link> partial_;            // of units of which parts may
   std::vector<Link> recoloured_;
+  Crowds crowds_;
   std::optional<Meeting> meeting_;     // where the rule itself decides
   std::vector<std::uint32_t> row_of_;  // of each likeness in it, or kNone
   ShownGroups shown_;

@@ -34,34 +34,54 @@ Judge::Judge(Catalog& catalog, RunContext& context) : catalog_(catalog), context
   }
 }
 
-std::vector<Judgement> Judge::compare(std::span<const LookPair> pairs) {
+std::vector<Judgement> Judge::judge(std::span<const LookPair> pairs, bool keep_them) {
   std::vector<Judgement> out(pairs.size());
   Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing", pairs.size());
   // A batch holds the features of at most two pictures a look.
   const std::uint64_t each = 2 * (sizeof(alike::Features) + sizeof(alike::Thumbnail));
   const std::uint64_t free = context_.budget.largest_grant().count / 4;
   const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));
-  const Reservation paid = context_.budget.reserve({each * std::min(batch, 8 * pairs.size())}, "comparing pictures");
+  Reservation paid;
   std::vector<Look> looks;
   Bench bench;
-  for (std::size_t begin = 0; begin < pairs.size();) {
+  for (std::size_t begin = 0, end = 0; begin < pairs.size(); begin = end) {
     looks.clear();
-    std::size_t end = begin;
-    for (; end < pairs.size() && (looks.empty() || looks.size() + 8 <= batch); ++end) {
+    for (; end < pairs.size() && (looks.empty() || looks.size() + kOrientations.size() <= batch); ++end) {
       for (const Orientation o : kOrientations) {
-        if (pairs[end].in(o)) looks.push_back({pairs[end].a, pairs[end].b, o, {}});
+        if (!pairs[end].in(o)) continue;
+        const auto known = known_.find({pairs[end].a, pairs[end].b, o});
+        if (known == known_.end()) {
+          looks.push_back({pairs[end].a, pairs[end].b, o, end, {}});
+        } else if (better(known->second, out[end])) {
+          out[end] = known->second;
+        }
       }
     }
-    look_at(looks, bench);
-    for (std::size_t i = begin, at = 0; i < end; ++i) {
-      for (; at < looks.size() && looks[at].a == pairs[i].a && looks[at].b == pairs[i].b; ++at) {
-        if (better(looks[at].result, out[i])) out[i] = looks[at].result;
-      }
+    if (!looks.empty()) {
+      if (paid.size().count == 0)
+        paid = context_.budget.reserve({each * std::min(batch, kOrientations.size() * pairs.size())},
+                                       "comparing pictures");
+      look_at(looks, bench);
+      if (keep_them) keep(looks);
+    }
+    for (const Look& look : looks) {
+      if (better(look.result, out[look.pair])) out[look.pair] = look.result;
     }
     progress.add(end - begin);
-    begin = end;
   }
   return out;
+}
+
+void Judge::keep(std::span<const Look> looks) {
+  std::vector<CatalogScore> scores;
+  scores.reserve(looks.size());
+  for (const Look& look : looks) {
+    known_.try_emplace({look.a, look.b, look.orientation}, look.result);
+    scores.push_back({look.a, look.b, static_cast<std::uint8_t>(look.orientation),
+                      static_cast<std::uint8_t>(look.result.kind), look.result.score});
+  }
+  catalog_.put(scores);
+  catalog_.flush_now_and_then();
 }
 
 void Judge::look_at(std::span<Look> looks, Bench& bench) {
@@ -107,30 +127,6 @@ void Judge::look_at(std::span<Look> looks, Bench& bench) {
   if (context_.cancel.cancelled()) catalog_.flush();
   context_.throw_if_cancelled();
   looked_at_ += looks.size();
-}
-
-Judgement Judge::judgement(const LookPair& pair) {
-  std::vector<Look> looks;
-  for (const Orientation o : kOrientations) {
-    if (pair.in(o) && known_.count({pair.a, pair.b, o}) == 0) looks.push_back({pair.a, pair.b, o, {}});
-  }
-  if (!looks.empty()) {
-    Bench bench;
-    look_at(looks, bench);
-  }
-  for (const Look& look : looks) {
-    known_.try_emplace({look.a, look.b, look.orientation}, look.result);
-    catalog_.put(CatalogScore{look.a, look.b, static_cast<std::uint8_t>(look.orientation),
-                              static_cast<std::uint8_t>(look.result.kind), look.result.score});
-  }
-  if (!looks.empty()) catalog_.flush_now_and_then();
-  Judgement best;
-  for (const Orientation o : kOrientations) {
-    if (!pair.in(o)) continue;
-    const Judgement& known = known_.at({pair.a, pair.b, o});
-    if (better(known, best)) best = known;
-  }
-  return best;
 }
 
 }  // namespace millrace::dedupe

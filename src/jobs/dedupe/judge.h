@@ -31,9 +31,9 @@ class Judge {
   Judge(Catalog& catalog, RunContext& context);
 
   // The best verdict over each pair's orientations: in parallel, in batches that fit the budget. Nothing is kept.
-  std::vector<Judgement> compare(std::span<const LookPair> pairs);
-  // The same for one pair, kept in the catalogue: whoever groups the same pictures again asks for it again.
-  Judgement judgement(const LookPair& pair);
+  std::vector<Judgement> compare(std::span<const LookPair> pairs) { return judge(pairs, false); }
+  // The same, kept in the catalogue: whoever groups the same pictures again asks for it again.
+  std::vector<Judgement> judgements(std::span<const LookPair> pairs) { return judge(pairs, true); }
   // What is known of a pair as it is need not be looked at.
   void know(std::uint64_t a, std::uint64_t b, const Judgement& judgement) {
     known_.try_emplace({a, b, Orientation::upright}, judgement);
@@ -45,6 +45,7 @@ class Judge {
   struct Look {
     std::uint64_t a, b;
     Orientation orientation;
+    std::size_t pair;
     Judgement result;
   };
   struct Key {
@@ -62,7 +63,9 @@ class Judge {
     std::vector<alike::Features> features;
     std::vector<std::uint8_t> usable;
   };
+  std::vector<Judgement> judge(std::span<const LookPair> pairs, bool keep);
   void look_at(std::span<Look> looks, Bench& bench);
+  void keep(std::span<const Look> looks);
 
   Catalog& catalog_;
   RunContext& context_;

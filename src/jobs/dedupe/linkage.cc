@@ -53,71 +53,104 @@ std::vector<std::vector<std::uint32_t>> connect(std::uint32_t items, const std::
   return at_least_two(std::move(groups));
 }
 
-std::vector<std::vector<std::uint32_t>> tighten(std::uint32_t items, const std::vector<Link>& links,
-                                                const LinkScore& score) {
+class Tightening {
+ public:
+  Tightening(std::uint32_t items, const LinkScores& scores, std::vector<int> ranks)
+      : scores_(scores), ranks_(std::move(ranks)), members_(items), speakers_(items), near_(items) {
+    for (std::uint32_t i = 0; i < items; ++i) members_[i] = speakers_[i] = {i};
+  }
+
+  std::vector<std::vector<std::uint32_t>> run(const std::vector<Link>& links) {
+    for (const Link& link : links) {
+      near_[link.a][link.b] = near_[link.b][link.a] = link.score;
+      offers_.push({link.score, link.a, link.b, 1, 1});
+    }
+    while (!offers_.empty()) {
+      const Offer offer = offers_.top();
+      offers_.pop();
+      const auto bound = near_[offer.a].find(offer.b);
+      if (bound == near_[offer.a].end() || bound->second != offer.bound) continue;  // it is known to be worse, or gone
+      const bool as_it_was = size(offer.a) == offer.size_a && size(offer.b) == offer.size_b;
+      if (as_it_was) {
+        join(offer.a, offer.b);
+        continue;
+      }
+      near_[offer.b].erase(offer.a);
+      near_[offer.a].erase(bound);
+      if (const float worst = worst_of(offer.a, offer.b, offer.bound); worst >= 0) offer_again(offer.a, offer.b, worst);
+    }
+    return at_least_two(std::move(members_));
+  }
+
+ private:
   // A cluster is named by its lowest item. `bound` is the worst score known between two clusters that share a link;
-  // joining only ever lowers it, so the best bound is looked into first, and is final once all its pairs are scored.
+  // joining only ever lowers it, so the best bound is looked into first. It is final for clusters of these sizes.
   struct Offer {
     float bound;
     std::uint32_t a, b;
-    std::uint32_t size_a, size_b;  // what the clusters were when the offer was made
-    bool final;
+    std::uint32_t size_a, size_b;
     bool operator<(const Offer& other) const {
       if (bound != other.bound) return bound < other.bound;
       if (a != other.a) return a > other.a;
-      if (b != other.b) return b > other.b;
-      return final < other.final;
+      return b > other.b;
     }
   };
-  std::vector<std::vector<std::uint32_t>> members(items);
-  std::vector<std::map<std::uint32_t, float>> near(items);
-  std::priority_queue<Offer> offers;
-  for (std::uint32_t i = 0; i < items; ++i) members[i] = {i};
-  for (const Link& link : links) {
-    near[link.a][link.b] = link.score;
-    near[link.b][link.a] = link.score;
-    offers.push({link.score, link.a, link.b, 1, 1, true});
+
+  std::uint32_t size(std::uint32_t c) const { return static_cast<std::uint32_t>(members_[c].size()); }
+
+  void offer_again(std::uint32_t a, std::uint32_t b, float bound) {
+    near_[a][b] = near_[b][a] = bound;
+    offers_.push({bound, a, b, size(a), size(b)});
   }
-  const auto size = [&](std::uint32_t c) { return static_cast<std::uint32_t>(members[c].size()); };
-  while (!offers.empty()) {
-    const Offer offer = offers.top();
-    offers.pop();
-    if (size(offer.a) != offer.size_a || size(offer.b) != offer.size_b) continue;  // one of them has joined since
-    if (!offer.final) {
-      float worst = offer.bound;
-      for (const std::uint32_t x : members[offer.a]) {
-        for (const std::uint32_t y : members[offer.b]) {
-          if (worst >= 0) worst = std::min(worst, score(std::min(x, y), std::max(x, y)));
-        }
-      }
-      near[offer.a].erase(offer.b);
-      near[offer.b].erase(offer.a);
-      if (worst < 0) continue;
-      near[offer.a][offer.b] = near[offer.b][offer.a] = worst;
-      offers.push({worst, offer.a, offer.b, offer.size_a, offer.size_b, true});
-      continue;
+
+  // The worst score between two clusters, or one below zero.
+  float worst_of(std::uint32_t a, std::uint32_t b, float worst) const {
+    std::vector<ItemPair> pairs;
+    for (const std::uint32_t x : speakers_[a]) {
+      for (const std::uint32_t y : speakers_[b]) pairs.emplace_back(std::minmax(x, y));
     }
-    // b goes into a; both their neighbours become a's, to be looked into when their turn comes.
-    members[offer.a].insert(members[offer.a].end(), members[offer.b].begin(), members[offer.b].end());
-    members[offer.b].clear();
-    std::map<std::uint32_t, float> joined;
-    for (const std::uint32_t side : {offer.a, offer.b}) {
-      for (const auto& [other, bound] : near[side]) {
-        if (other == offer.a || other == offer.b) continue;
-        const auto [at, fresh] = joined.try_emplace(other, bound);
-        if (!fresh) at->second = std::min(at->second, bound);
-        near[other].erase(side);
-      }
-      near[side].clear();
+    // A few at first: one that does not match is the end of it.
+    for (std::size_t begin = 0, count = 1; begin < pairs.size() && worst >= 0; begin += count, count *= 2) {
+      count = std::min(count, pairs.size() - begin);
+      for (const float score : scores_(std::span(pairs).subspan(begin, count))) worst = std::min(worst, score);
     }
-    for (const auto& [other, bound] : joined) {
-      near[offer.a][other] = near[other][offer.a] = bound;
-      const std::uint32_t low = std::min(offer.a, other), high = std::max(offer.a, other);
-      offers.push({bound, low, high, size(low), size(high), false});
-    }
+    return worst;
   }
-  return at_least_two(std::move(members));
-}
+
+  void join_speakers(std::uint32_t a, std::uint32_t b) {
+    auto& all = speakers_[a];
+    all.insert(all.end(), speakers_[b].begin(), speakers_[b].end());
+    speakers_[b].clear();
+    if (members_[a].size() <= kAllSpeak) return;
+    std::sort(all.begin(), all.end(),
+              [&](std::uint32_t x, std::uint32_t y) { return std::pair(-ranks_[x], x) < std::pair(-ranks_[y], y); });
+    all.resize(kSpeakers);
+  }
+
+  // b goes into a, and its neighbours become a's. What was offered to a stands, and is looked into when its turn comes.
+  void join(std::uint32_t a, std::uint32_t b) {
+    members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
+    members_[b].clear();
+    join_speakers(a, b);
+    near_[a].erase(b);
+    for (const auto& [other, bound] : near_[b]) {
+      if (other == a) continue;
+      near_[other].erase(b);
+      const auto [at, fresh] = near_[a].try_emplace(other, bound);
+      if (!fresh && at->second <= bound) continue;
+      at->second = near_[other][a] = bound;
+      // Of no size that clusters have: it is not final.
+      offers_.push({bound, std::min(a, other), std::max(a, other), 0, 0});
+    }
+    near_[b].clear();
+  }
+
+  const LinkScores& scores_;
+  const std::vector<int> ranks_;
+  std::vector<std::vector<std::uint32_t>> members_, speakers_;
+  std::vector<std::map<std::uint32_t, float>> near_;
+  std::priority_queue<Offer> offers_;
+};
 
 }  // namespace
 
@@ -126,11 +159,20 @@ std::vector<std::vector<std::uint32_t>> connected_groups(const std::vector<Link>
   return items_of(connect(static_cast<std::uint32_t>(items.size()), positions(links, items)), items);
 }
 
-std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScore& score) {
+std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScores& scores,
+                                                     const Rank& rank) {
   const std::vector<std::uint32_t> items = linked(links);
-  return items_of(tighten(static_cast<std::uint32_t>(items.size()), positions(links, items),
-                          [&](std::uint32_t a, std::uint32_t b) { return score(items[a], items[b]); }),
-                  items);
+  std::vector<int> ranks;
+  ranks.reserve(items.size());
+  for (const std::uint32_t item : items) ranks.push_back(rank(item));
+  const LinkScores of_positions = [&](std::span<const ItemPair> pairs) {
+    std::vector<ItemPair> of_items;
+    of_items.reserve(pairs.size());
+    for (const auto& [x, y] : pairs) of_items.emplace_back(items[x], items[y]);
+    return scores(of_items);
+  };
+  Tightening tightening(static_cast<std::uint32_t>(items.size()), of_positions, std::move(ranks));
+  return items_of(tightening.run(positions(links, items)), items);
 }
 
 }  // namespace millrace::dedupe

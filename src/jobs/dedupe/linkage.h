@@ -4,11 +4,15 @@
 //
 // Tight: complete linkage. Two clusters may join when every item of one matches every item of the other; of all that
 // may, the two whose worst pair is best join first, ties going to the lower items (which callers order by content). A
-// pair that no candidate rule proposed is scored when a join depends on it. Connected: chains of matches.
+// pair that no candidate rule proposed is scored when a join depends on it. A cluster of more than kAllSpeak items is
+// spoken for by those kSpeakers that callers rank highest, so that twenty thousand alike take as many scores a head as
+// a hundred. Connected: chains of matches.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace millrace::dedupe {
@@ -18,11 +22,18 @@ struct Link {
   float score = 0;
 };
 
-// The score of two items, a < b, that matches; below zero when they do not.
-using LinkScore = std::function<float(std::uint32_t a, std::uint32_t b)>;
+// Two items, the lower first.
+using ItemPair = std::pair<std::uint32_t, std::uint32_t>;
+// The score of each pair that matches; below zero where it does not.
+using LinkScores = std::function<std::vector<float>(std::span<const ItemPair>)>;
+// Higher speaks first.
+using Rank = std::function<int(std::uint32_t)>;
+
+inline constexpr std::size_t kAllSpeak = 64, kSpeakers = 16;
 
 // Groups of at least two items, each sorted, in the order of their first items. `links` are the pairs known to match.
-std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScore& score);
+std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScores& scores,
+                                                     const Rank& rank);
 std::vector<std::vector<std::uint32_t>> connected_groups(const std::vector<Link>& links);
 
 }  // namespace millrace::dedupe

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/jobs/dedupe/crowds.h"
 #include "src/jobs/dedupe/joined_looks.h"
 #include "src/jobs/dedupe/look_codes.h"
 
@@ -37,6 +38,7 @@ class Linking {
           Catalog& catalog, Judge& judge, RunContext& context)
       : looks_(looks),
         codes_of_(codes_of),
+        rule_(rule),
         number_(rule_number(rule, orientations)),
         packing_{orientations ? kOrientations.size() : 1},
         catalog_(catalog),
@@ -54,8 +56,9 @@ class Linking {
     }
   }
 
-  std::vector<CatalogLink> run() {
-    const std::vector<std::uint32_t> fresh = missing(looks_, join_, packing_);
+  FoundLinks run() {
+    find_crowds_here();
+    std::vector<std::uint32_t> fresh = missing(looks_, join_, packing_);
     std::uint64_t bytes = fresh.size() * packing_.bytes();
     for (const auto& part : join_.parts) bytes += part.size();
     Reservation paid;
@@ -67,47 +70,112 @@ class Linking {
         part = {};
       }
     }
+    const std::vector<std::uint32_t> apart = take_crowded(fresh);
     for (std::size_t begin = 0; begin < fresh.size(); begin += kEnteredAtOnce) {
       const std::uint32_t first = meeting_.rows();
-      enter(std::span(fresh).subspan(begin, std::min<std::size_t>(kEnteredAtOnce, fresh.size() - begin)));
+      enter(std::span(fresh).subspan(begin, std::min<std::size_t>(kEnteredAtOnce, fresh.size() - begin)), meeting_);
       meeting_.each_part(
           first, [&](std::uint32_t from, std::uint32_t to, const MetPairs& met) { join_part(from, to, met.pairs); });
     }
-    return links_here();
+    join_crowded(apart);
+    std::vector<CatalogLink> links = links_here();
+    return {std::move(links), std::move(crowds_)};
   }
 
  private:
-  void enter(std::span<const std::uint32_t> fresh) {
+  void find_crowds_here() {
+    const Reservation paid = context_.budget.reserve({looks_.size() * sizeof(LookCodes)}, "hashes of all pictures");
+    CodeColumns codes;
+    codes.reserve(looks_.size());
+    for (std::size_t i = 0; i < looks_.size(); ++i) codes.add(codes_of_(i));
+    crowds_ = find_crowds(looks_, codes, rule_, context_);
+  }
+
+  // Those who stand in a crowd are not joined for good: whom they are compared with, the library decides.
+  std::vector<std::uint32_t> take_crowded(std::vector<std::uint32_t>& fresh) const {
+    std::vector<std::uint32_t> apart;
+    const auto crowded = [&](std::uint32_t i) { return crowds_.holds(looks_[i]); };
+    std::copy_if(fresh.begin(), fresh.end(), std::back_inserter(apart), crowded);
+    std::erase_if(fresh, crowded);
+    return apart;
+  }
+
+  void enter(std::span<const std::uint32_t> places, Meeting& meeting) {
     if (packing_.views == 1) {
-      for (const std::uint32_t i : fresh) {
+      for (const std::uint32_t i : places) {
         const LookCodes codes = codes_of_(i);
-        meeting_.add(looks_[i], {&codes, 1});
+        meeting.add(looks_[i], {&codes, 1});
       }
       return;
     }
     std::vector<std::uint64_t> looks;
-    for (const std::uint32_t i : fresh) looks.push_back(looks_[i]);
+    for (const std::uint32_t i : places) looks.push_back(looks_[i]);
     each_turned_look(
-        looks, [&](std::size_t at) { return codes_of_(fresh[at]); }, catalog_, context_,
-        [&](std::size_t at, const TurnedCodes& codes) { meeting_.add(looks[at], codes); });
+        looks, [&](std::size_t at) { return codes_of_(places[at]); }, catalog_, context_,
+        [&](std::size_t at, const TurnedCodes& codes) { meeting.add(looks[at], codes); });
   }
 
-  // Looks at what a part brought together, and keeps what comes of it.
-  void join_part(std::uint32_t begin, std::uint32_t end, const std::vector<RowPair>& rows) {
-    const Reservation paid =
-        context_.budget.reserve({rows.size() * (sizeof(LookPair) + sizeof(Judgement))}, "candidates");
+  // Of a crowd, and of it and the others, what is to be compared. The catalogue keeps each judgement, whatever it says.
+  void join_crowded(std::span<const std::uint32_t> apart) {
+    if (apart.empty()) return;
+    const Reservation paid = context_.budget.reserve({looks_.size() * (packing_.bytes() + sizeof(Crowds::Levels))},
+                                                     "hashes of all pictures");
+    std::vector<std::uint32_t> others;
+    for (std::uint32_t i = 0, next = 0; i < looks_.size(); ++i) {
+      if (next < apart.size() && apart[next] == i) {
+        ++next;
+      } else {
+        others.push_back(i);
+      }
+    }
+    Meeting meeting(rule_, packing_.views > 1, context_, &crowds_);
+    meeting.reserve(looks_.size());
+    enter(others, meeting);
+    enter(apart, meeting);
+    meeting.each_part(
+        static_cast<std::uint32_t>(others.size()), [&](std::uint32_t, std::uint32_t, const MetPairs& met) {
+          const Reservation pairs_paid = pay(met.pairs);
+          std::vector<LookPair> pairs = pairs_of(meeting, met.pairs);
+          // Whom many are compared with comes again and again: pairs of one neighbourhood share their pictures.
+          std::sort(pairs.begin(), pairs.end(), [](const LookPair& x, const LookPair& y) {
+            const auto order = [](const LookPair& p) {
+              return Crowds::level_of(p.a) < Crowds::level_of(p.b) ? std::pair(p.a, p.b) : std::pair(p.b, p.a);
+            };
+            return order(x) < order(y);
+          });
+          const std::vector<CatalogLink> links = links_of(pairs, judge_.judgements(pairs));
+          join_.links.insert(join_.links.end(), links.begin(), links.end());
+        });
+  }
+
+  Reservation pay(const std::vector<RowPair>& rows) const {
+    return context_.budget.reserve({rows.size() * (sizeof(LookPair) + sizeof(Judgement))}, "candidates");
+  }
+
+  static std::vector<LookPair> pairs_of(const Meeting& meeting, const std::vector<RowPair>& rows) {
     std::vector<LookPair> pairs;
     pairs.reserve(rows.size());
     for (const RowPair& row : rows) {
-      const std::uint64_t a = meeting_.look(row.a), b = meeting_.look(row.b);
+      const std::uint64_t a = meeting.look(row.a), b = meeting.look(row.b);
       pairs.push_back({std::min(a, b), std::max(a, b), row.orientations});
     }
-    const std::vector<Judgement> judged = judge_.compare(pairs);
+    return pairs;
+  }
+
+  static std::vector<CatalogLink> links_of(const std::vector<LookPair>& pairs, const std::vector<Judgement>& judged) {
     std::vector<CatalogLink> links;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       if (judged[i].kind == alike::Kind::different) continue;
       links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
     }
+    return links;
+  }
+
+  // Looks at what a part brought together, and keeps what comes of it.
+  void join_part(std::uint32_t begin, std::uint32_t end, const std::vector<RowPair>& rows) {
+    const Reservation paid = pay(rows);
+    const std::vector<LookPair> pairs = pairs_of(meeting_, rows);
+    const std::vector<CatalogLink> links = links_of(pairs, judge_.compare(pairs));
     if (keeps_) {
       std::vector<std::uint8_t> part;
       for (std::uint32_t row = begin; row < end; ++row)
@@ -118,11 +186,19 @@ class Linking {
     join_.links.insert(join_.links.end(), links.begin(), links.end());
   }
 
-  // The catalogue's links may lead to looks that this library has not.
+  // The catalogue's links may lead to looks that this library has not, and to some that are not compared in it.
   std::vector<CatalogLink> links_here() {
-    const auto here = [&](std::uint64_t look) { return std::binary_search(looks_.begin(), looks_.end(), look); };
+    const auto place = [&](std::uint64_t look) {
+      return static_cast<std::size_t>(std::lower_bound(looks_.begin(), looks_.end(), look) - looks_.begin());
+    };
+    const auto here = [&](const CatalogLink& link) {
+      const std::size_t a = place(link.a), b = place(link.b);
+      if (a == looks_.size() || b == looks_.size() || looks_[a] != link.a || looks_[b] != link.b) return false;
+      return crowds_.empty() || Crowds::compared(link.a, crowds_.levels_of(link.a), codes_of_(a), link.b,
+                                                 crowds_.levels_of(link.b), codes_of_(b));
+    };
     std::vector<CatalogLink> links = std::move(join_.links);
-    std::erase_if(links, [&](const CatalogLink& link) { return !here(link.a) || !here(link.b); });
+    std::erase_if(links, [&](const CatalogLink& link) { return !here(link); });
     std::sort(links.begin(), links.end(),
               [](const CatalogLink& x, const CatalogLink& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
     const auto twice = std::unique(links.begin(), links.end(),
@@ -133,12 +209,14 @@ class Linking {
 
   const std::span<const std::uint64_t> looks_;
   const CodesOf& codes_of_;
+  const Rule& rule_;
   const std::uint64_t number_;
   const Packing packing_;
   Catalog& catalog_;
   Judge& judge_;
   RunContext& context_;
   Meeting meeting_;
+  Crowds crowds_;
   CatalogJoin join_;
   std::size_t parts_;  // in the catalogue
   bool keeps_ = true;  // no other run came between
@@ -146,8 +224,8 @@ class Linking {
 
 }  // namespace
 
-std::vector<CatalogLink> find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
-                                    bool orientations, Catalog& catalog, Judge& judge, RunContext& context) {
+FoundLinks find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
+                      bool orientations, Catalog& catalog, Judge& judge, RunContext& context) {
   return Linking(looks, codes_of, rule, orientations, catalog, judge, context).run();
 }
 

@@ -9,10 +9,15 @@
 
 namespace millrace::dedupe {
 
-// Links between these looks, sorted; kinds `same` and `recoloured`. `looks` sorted, each once. Looks that are new to
-// the catalogue meet one another and all that it knows under this rule, a part at a time; what came of a part is kept
-// before the next begins, so that a killed run goes on there.
-std::vector<CatalogLink> find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
-                                    bool orientations, Catalog& catalog, Judge& judge, RunContext& context);
+struct FoundLinks {
+  std::vector<CatalogLink> links;  // sorted; kinds `same` and `recoloured`
+  Crowds crowds;                   // in which not every two were compared
+};
+
+// Links between these looks. `looks` sorted, each once. Looks that are new to the catalogue meet one another and all
+// that it knows under this rule, a part at a time; what came of a part is kept before the next begins, so that a killed
+// run goes on there. Of those who stand in crowds each judgement is kept.
+FoundLinks find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
+                      bool orientations, Catalog& catalog, Judge& judge, RunContext& context);
 
 }  // namespace millrace::dedupe

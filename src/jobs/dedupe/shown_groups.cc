@@ -104,18 +104,19 @@ void ShownGroups::add_pairs(Group& group, const std::vector<std::uint32_t>& unit
     std::uint32_t& first = at[static_cast<std::size_t>(place)];
     first = std::min(first, m);
   }
+  std::vector<ItemPair> shown;
   for (std::size_t i = 0; i < units.size(); ++i) {
     if (i > 0 && units.size() > kMostUnits) break;
     for (std::size_t j = i + 1; j < units.size(); ++j) {
       if (at[i] == kNone || at[j] == kNone) continue;
-      const std::uint32_t a = std::min(units[i], units[j]), b = std::max(units[i], units[j]);
-      GroupPair pair{std::min(at[i], at[j]), std::max(at[i], at[j]), distances(codes(a), codes(b)), 0};
-      if (group.kind == GroupKind::similar || group.kind == GroupKind::same_pixels)
-        pair.score = std::max(0.0F, scores_.in_one_group(a, b));
-      if (group.kind > GroupKind::similar && group.kind != GroupKind::recoloured)
-        pair.score = std::max(0.0F, scores_.alone(a, b));
-      group.pairs.push_back(pair);
+      const auto& [a, b] = shown.emplace_back(std::minmax(units[i], units[j]));
+      group.pairs.push_back({std::min(at[i], at[j]), std::max(at[i], at[j]), distances(codes(a), codes(b)), 0});
     }
+  }
+  const bool in_one = group.kind == GroupKind::similar || group.kind == GroupKind::same_pixels;
+  if (in_one || (group.kind > GroupKind::similar && group.kind != GroupKind::recoloured)) {
+    const std::vector<float> scores = in_one ? scores_.in_one_group(shown) : scores_.alone(shown);
+    for (std::size_t i = 0; i < shown.size(); ++i) group.pairs[i].score = std::max(0.0F, scores[i]);
   }
   std::sort(group.pairs.begin(), group.pairs.end(),
             [](const GroupPair& x, const GroupPair& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });

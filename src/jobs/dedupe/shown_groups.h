@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/jobs/dedupe/linkage.h"
 #include "src/jobs/dedupe/origins.h"
 #include "src/jobs/dedupe/run.h"
 #include "src/jobs/dedupe/suggest.h"
@@ -14,10 +15,10 @@
 
 namespace millrace::dedupe {
 
-// How much two units are alike, more is more; below zero: not at all.
+// How much the units of each pair are alike, more is more; below zero: not at all.
 struct UnitScores {
-  std::function<float(std::uint32_t, std::uint32_t)> in_one_group;  // where they may stand in one
-  std::function<float(std::uint32_t, std::uint32_t)> alone;         // whether they may or not
+  std::function<std::vector<float>(std::span<const ItemPair>)> in_one_group;  // where they may stand in one
+  std::function<std::vector<float>(std::span<const ItemPair>)> alone;         // whether they may or not
 };
 
 // By what members are told from each other: a close look, or their bytes alone.

@@ -231,19 +231,37 @@ class Suggesting {
     }
   }
 
-  // The pairs of each picture with those that are most like it, the lower index first, each once.
-  std::vector<PicturePair> nearest(const std::vector<std::uint32_t>& pictures) const {
+  // Every two, or of many each with those whose hashes differ least.
+  std::vector<PicturePair> worth_asking(const std::vector<std::uint32_t>& pictures) const {
     std::set<PicturePair> out;
-    std::vector<std::pair<float, std::uint32_t>> others;
+    const bool every_two = pictures.size() <= kEveryTwo;
+    std::vector<std::pair<int, std::uint32_t>> others;
     for (const std::uint32_t p : pictures) {
       others.clear();
       for (const std::uint32_t q : pictures) {
-        if (q != p) others.emplace_back(-alike_(std::min(p, q), std::max(p, q)), q);
+        if (q != p) others.emplace_back(every_two ? 0 : alike_.bits(p, q), q);
       }
-      const auto end = others.begin() + static_cast<std::ptrdiff_t>(std::min(kNearest, others.size()));
-      std::partial_sort(others.begin(), end, others.end());
-      for (auto other = others.begin(); other != end; ++other)
-        out.emplace(std::min(p, other->second), std::max(p, other->second));
+      const std::size_t count = every_two ? others.size() : std::min(kFewestBits, others.size());
+      std::partial_sort(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(count), others.end());
+      for (std::size_t i = 0; i < count; ++i) out.insert(std::minmax(p, others[i].second));
+    }
+    return {out.begin(), out.end()};
+  }
+
+  // The pairs of each picture with those that are most like it, the lower index first, each once.
+  std::vector<PicturePair> nearest(const std::vector<std::uint32_t>& pictures) const {
+    const std::vector<PicturePair> pairs = worth_asking(pictures);
+    const std::vector<float> scores = alike_.of(pairs);
+    std::map<std::uint32_t, std::vector<std::pair<float, std::uint32_t>>> others;  // of each
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      others[pairs[i].first].emplace_back(-scores[i], pairs[i].second);
+      others[pairs[i].second].emplace_back(-scores[i], pairs[i].first);
+    }
+    std::set<PicturePair> out;
+    for (auto& [p, list] : others) {
+      std::sort(list.begin(), list.end());
+      list.resize(std::min(kNearest, list.size()));
+      for (const auto& other : list) out.insert(std::minmax(p, other.second));
     }
     return {out.begin(), out.end()};
   }

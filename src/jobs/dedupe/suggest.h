@@ -46,8 +46,15 @@ struct Suggested {
 inline constexpr int kFirstLeaders = 3, kMostLeaders = 8;
 inline constexpr std::size_t kNearest = 8, kMostBroughtTogether = 1000;
 
-// How much two pictures are alike at 64 x 64 pixels: more is more. The lower index first.
-using Likeness64 = std::function<float(std::uint32_t, std::uint32_t)>;
+// How much the pictures of each pair are alike at 64 x 64 pixels: more is more. The lower index first.
+using PicturePairs = std::span<const PicturePair>;
+struct Likeness64 {
+  std::function<std::vector<float>(PicturePairs)> of;
+  // Bits in which two pictures' hashes differ: of more than kEveryTwo, who is most like one is chosen from the
+  // kFewestBits that differ least from it.
+  std::function<int(std::uint32_t, std::uint32_t)> bits;
+};
+inline constexpr std::size_t kEveryTwo = 64, kFewestBits = 16;
 
 // Two pictures that are alike and in no candidate together: in one, every two are alike. A version of a version is not
 // always like the first. Of each set, the one who stays is looked at against those of the two sets that are most like

@@ -70,14 +70,24 @@ class Suggest : public testing::Test {
     return out;
   }
   Suggested run(const std::vector<Candidate>& candidates) {
-    return suggest(candidates, across_, library_, origins_, alike_, preferences_, looks_);
+    return suggest(candidates, across_, library_, origins_, likeness_, preferences_, looks_);
   }
   using Sets = std::vector<std::vector<std::uint32_t>>;
 
   Library library_;
   Origins origins_;
   // Neighbours are most alike.
-  Likeness64 alike_ = [](std::uint32_t a, std::uint32_t b) { return -static_cast<float>(b - a); };
+  std::function<float(std::uint32_t, std::uint32_t)> alike_ = [](std::uint32_t a, std::uint32_t b) {
+    return -static_cast<float>(b - a);
+  };
+  const Likeness64 likeness_ = {[this](PicturePairs pairs) {
+                                  std::vector<float> scores;
+                                  for (const auto& [a, b] : pairs) scores.push_back(alike_(a, b));
+                                  return scores;
+                                },
+                                [this](std::uint32_t a, std::uint32_t b) {
+                                  return static_cast<int>(-1000 * alike_(std::min(a, b), std::max(a, b)));
+                                }};
   std::vector<Across> across_;
   std::set<PicturePair> apart_;
   Preferences preferences_ = {[](std::uint32_t a, std::uint32_t b) { return a < b; },

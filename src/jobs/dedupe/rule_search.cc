@@ -1,0 +1,98 @@
+#include "src/jobs/dedupe/rule_search.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace millrace::dedupe {
+namespace {
+
+constexpr std::array<Sights, 3> kSights = {Sights{false, false}, Sights{false, true}, Sights{true, false}};
+
+std::size_t slot_in(bool middle, HashKind kind) { return middle ? middle_slot_of(kind) : slot_of(kind); }
+
+bool holds_in(const std::vector<RuleTerm>& terms, Sights sights, const LookCodes& a, const LookCodes& b) {
+  return std::all_of(terms.begin(), terms.end(), [&](const RuleTerm& term) {
+    return std::popcount(a[slot_in(sights.query_middle, term.kind)] ^ b[slot_in(sights.base_middle, term.kind)]) <=
+           term.radius;
+  });
+}
+
+}  // namespace
+
+void CodeColumns::add(const LookCodes& codes) {
+  for (std::size_t c = 0; c < codes.size(); ++c) of_slot_[c].push_back(codes[c]);
+}
+
+void CodeColumns::reserve(std::size_t more) {
+  for (auto& column : of_slot_) column.reserve(column.size() + more);
+}
+
+LookCodes CodeColumns::at(std::size_t row) const {
+  LookCodes out;
+  for (std::size_t c = 0; c < out.size(); ++c) out[c] = of_slot_[c][row];
+  return out;
+}
+
+const std::vector<std::uint64_t>& CodeColumns::of(bool middle, HashKind kind) const {
+  return of_slot_[slot_in(middle, kind)];
+}
+
+std::span<const Sights> sights_of(const Rule& rule) { return {kSights.data(), rule.middle ? kSights.size() : 1}; }
+
+bool holds(const Rule& rule, const LookCodes& a, const LookCodes& b) {
+  const auto sights = sights_of(rule);
+  return std::any_of(sights.begin(), sights.end(), [&](Sights s) {
+    return std::any_of(rule.alternatives.begin(), rule.alternatives.end(),
+                       [&](const auto& terms) { return holds_in(terms, s, a, b); });
+  });
+}
+
+std::array<int, 4> distances(const LookCodes& a, const LookCodes& b) {
+  std::array<int, 4> out{};
+  for (std::size_t c = 0; c < out.size(); ++c) out[c] = std::popcount(a[c] ^ b[c]);
+  return out;
+}
+
+hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, Sights sights, const Executor& executor,
+                      Budget& budget, const hamming::Also& also) {
+  struct Test {
+    const std::uint64_t *query, *base;
+    int radius;
+  };
+  std::vector<Test> tests;
+  tests.reserve(terms.size());
+  for (const RuleTerm& term : terms)
+    tests.push_back({rows.queries->of(sights.query_middle, term.kind).data() + rows.begin,
+                     rows.base->of(sights.base_middle, term.kind).data(), term.radius});
+  const auto all_terms = [&](std::uint32_t i, std::uint32_t j) {
+    for (std::size_t t = 1; t < tests.size(); ++t) {
+      if (std::popcount(tests[t].query[i] ^ tests[t].base[j]) > tests[t].radius) return false;
+    }
+    return also(i, j);
+  };
+  return hamming::search({tests[0].query, rows.end - rows.begin}, {tests[0].base, rows.base_end}, {tests[0].radius},
+                         executor, budget, all_terms);
+}
+
+void each_pair(const Rule& rule, const Rows& rows, const Executor& executor, Budget& budget,
+               const std::function<void(std::uint32_t, std::uint32_t)>& visit) {
+  for (const Sights& sights : sights_of(rule)) {
+    for (const auto& terms : rule.alternatives) {
+      const auto found_before = [&](const LookCodes& a, const LookCodes& b) {
+        for (const Sights& s : sights_of(rule)) {
+          for (const auto& earlier : rule.alternatives) {
+            if (&s == &sights && &earlier == &terms) return false;
+            if (holds_in(earlier, s, a, b)) return true;
+          }
+        }
+        return false;
+      };
+      search(terms, rows, sights, executor, budget, [&](std::uint32_t i, std::uint32_t j) {
+        if (!found_before(rows.queries->at(rows.begin + i), rows.base->at(j))) visit(i, j);
+        return false;
+      });
+    }
+  }
+}
+
+}  // namespace millrace::dedupe
