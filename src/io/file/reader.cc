@@ -1,6 +1,7 @@
 #include "src/io/file/reader.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -15,6 +16,8 @@
 namespace millrace {
 namespace {
 constexpr std::size_t kSmallest = 4096;
+// O_NONBLOCK: a named pipe in a folder of photographs must not hang the run.
+constexpr int kHow = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 }  // namespace
 
 std::optional<ContentHash> content_hash_from_hex(std::string_view text) {
@@ -42,8 +45,7 @@ Outcome<std::unique_ptr<FileReader>> FileReader::open(const std::string& path, H
     if (!file) return file.error();
     return of(std::move(file).value(), path, hashing);
   }
-  // O_NONBLOCK: a named pipe in a folder of photographs must not hang the run.
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  Descriptor file(::open(path.c_str(), kHow));
   if (!file) return system_error("cannot be opened", printable(path), errno);
   return of(std::move(file), path, hashing);
 }
@@ -68,6 +70,18 @@ FileReader::FileReader(std::string path, Descriptor file, Hashing hashing)
       hash_(hashing == Hashing::on ? std::make_unique<HashState>() : nullptr) {}
 
 FileReader::~FileReader() = default;
+
+Outcome<Descriptor> FileReader::open_again() const {
+  Descriptor out(::open(fmt::format("/proc/self/fd/{}", descriptor()).c_str(), kHow));
+  if (out) return out;
+  const int reason = errno;
+  // Without /proc by its name, where that still is the file.
+  const auto mine = state_of_descriptor(descriptor());
+  out = Descriptor(::open(path_.c_str(), kHow));
+  const auto found = out ? state_of_descriptor(out.get()) : std::nullopt;
+  if (mine && found && found->same(*mine)) return out;
+  return system_error("cannot be opened", printable(path_), reason);
+}
 
 Error FileReader::error() const {
   if (error_number_ == ECANCELED) return {ErrorCode::cancelled, "interrupted while it was read", printable(path_), ""};

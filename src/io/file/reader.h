@@ -61,6 +61,9 @@ class FileReader {
   bool failed() const { return error_number_ != 0; }
   Error error() const;
   int descriptor() const { return fd_.get(); }
+  // Another descriptor, with a place in the file of its own, for a helper: of the very file that is open, whatever its
+  // name stands for by now.
+  Outcome<Descriptor> open_again() const;
   const std::string& path() const { return path_; }
 
  private:

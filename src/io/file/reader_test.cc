@@ -45,6 +45,17 @@ TEST(FileReader, GivesEveryByteOnceAndTheSameHashHoweverItIsRead) {
   }
 }
 
+TEST(FileReader, AnotherDescriptorIsOfTheSameFileWithAPlaceOfItsOwn) {
+  TestFolder folder;
+  const std::string path = folder.write("a", "first");
+  auto file = FileReader::open(path);
+  std::filesystem::rename(folder.write("b", "other"), path);
+  const auto own = (*file)->open_again();
+  ASSERT_TRUE(own);
+  ASSERT_EQ(::lseek(own->get(), 0, SEEK_END), 5);
+  EXPECT_EQ(all_of(**file), "first");
+}
+
 TEST(FileReader, KnownHashes) {
   TestFolder folder;
   // XXH3-128 of nothing, by its authors' test values.

@@ -1,12 +1,9 @@
 #include "src/io/image/helper_client.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -218,12 +215,12 @@ void stop_helpers() {
 
 Outcome<Decoded> decode_in_helper(FileReader& file, ImageFormat format, const DecodeOptions& options, RowSink& sink) {
   const std::string subject = printable(file.path());
-  // The caller has looked at the file's head and hashes it at the end, so the helper gets a descriptor of its own: of
-  // the very file that was opened, whatever its name stands for by now.
-  const int fd = ::open(fmt::format("/proc/self/fd/{}", file.descriptor()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return system_error("cannot be opened", subject, errno);
-  auto helper = helper_with({static_cast<std::uint32_t>(format), options.shortest_side, memory_limit.load()}, fd);
-  ::close(fd);  // the helper has its own
+  // The caller has looked at the file's head and hashes it at the end, so the helper gets a descriptor of its own.
+  auto own = file.open_again();
+  if (!own) return own.error();
+  auto helper =
+      helper_with({static_cast<std::uint32_t>(format), options.shortest_side, memory_limit.load()}, own->get());
+  *own = Descriptor();  // the helper has it
   if (!helper) {
     return Error{ErrorCode::unavailable, "the decoding helper millrace-decoder cannot be started", subject,
                  "check that it lies beside the millrace program"};

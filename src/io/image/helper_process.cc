@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstring>
+
+#include "src/io/process/socket_bytes.h"
 
 namespace millrace {
 
@@ -34,19 +34,7 @@ HelperProcess::~HelperProcess() {
 }
 
 bool HelperProcess::request(const helper::Request& request, int fd) {
-  iovec part{const_cast<helper::Request*>(&request), sizeof(request)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-  return ::sendmsg(child_->socket(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(request));
+  return send_with_descriptor(child_->socket(), &request, sizeof(request), fd);
 }
 
 Error HelperProcess::obituary() {

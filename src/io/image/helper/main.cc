@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -28,22 +27,7 @@ bool send_message(Message message, const std::string& text, const std::vector<st
 
 // The request and the file that comes with it; false when the program has closed the socket.
 bool receive(Request& request, int& fd) {
-  iovec part{&request, sizeof(request)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  ssize_t n = 0;
-  do {
-    n = ::recvmsg(kSocket, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-  } while (n < 0 && errno == EINTR);
-  if (n != static_cast<ssize_t>(sizeof(request))) return false;
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return false;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-  return true;
+  return receive_with_descriptor(kSocket, &request, sizeof(request), fd) && fd >= 0;
 }
 
 }  // namespace
