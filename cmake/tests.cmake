@@ -58,14 +58,18 @@ if(NOT MILLRACE_KERNELS_ONLY)
                  ${CMAKE_SOURCE_DIR}/src/io/process/helper/walls.cc)
   target_link_libraries(walled_but_calls PRIVATE millrace_base)
   target_compile_definitions(walled_but_calls PRIVATE MILLRACE_SANITIZED=1)
-  # As the reader of HDF5 stands.
-  add_executable(walled_with_files ${CMAKE_SOURCE_DIR}/tests/support/walled.cc)
-  target_link_libraries(walled_with_files PRIVATE millrace_walls)
-  target_compile_definitions(walled_with_files PRIVATE MILLRACE_OPENS_FILES=1)
-  add_dependencies(io_tests walled walled_but_calls walled_with_files)
+  add_dependencies(io_tests walled walled_but_calls)
   target_compile_definitions(io_tests PRIVATE MILLRACE_WALLED="$<TARGET_FILE:walled>"
-                             MILLRACE_WALLED_BUT_CALLS="$<TARGET_FILE:walled_but_calls>"
-                             MILLRACE_WALLED_WITH_FILES="$<TARGET_FILE:walled_with_files>")
+                             MILLRACE_WALLED_BUT_CALLS="$<TARGET_FILE:walled_but_calls>")
+endif()
+
+# What src/io/store/hdf5_reader_test.cc reads with.
+if(NOT MILLRACE_KERNELS_ONLY)
+  add_library(hdf5_plugin MODULE ${CMAKE_SOURCE_DIR}/tests/support/hdf5_plugin.cc)
+  target_link_libraries(hdf5_plugin PRIVATE PkgConfig::HDF5)
+  set_target_properties(hdf5_plugin PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/hdf5_plugins)
+  add_dependencies(io_tests hdf5_plugin)
+  target_compile_definitions(io_tests PRIVATE MILLRACE_HDF5_PLUGIN="$<TARGET_FILE:hdf5_plugin>")
 endif()
 
 # What tools/tsan.sh must see caught.

@@ -1,6 +1,7 @@
 """render: HDF5 as an input, of any layout that h5py writes."""
 
 import json
+import os
 import pathlib
 import sys
 
@@ -152,21 +153,42 @@ def test_what_cannot_be_drawn_says_why(tmp_path):
         part = file.create_dataset("partly", (1000,), "f8", chunks=(100,))
         part[:250] = 1
         file["elsewhere"] = h5py.ExternalLink("q.h5", "/x")
+        file["through"] = h5py.ExternalLink("q.h5", "/")
+        file["soft_elsewhere"] = h5py.SoftLink("/elsewhere")
+        file["itself"] = h5py.ExternalLink("p.h5", "/cube")
         file["soft"] = h5py.SoftLink("/partly")
         file["dangling"] = h5py.SoftLink("/gone")
         file.create_dataset("raw", (30,), "f8", external=[(str(tmp_path / "raw.bin"), 0, 240)])[:] = np.arange(30.0)
         layout = h5py.VirtualLayout((30,), "f8")
         layout[:] = h5py.VirtualSource(str(tmp_path / "q.h5"), "x", (30,))
         file.create_virtual_dataset("virtual", layout)
+        # Its length is that of the other file's.
+        layout = h5py.VirtualLayout((1,), "f8", maxshape=(None,))
+        there = h5py.VirtualSource("q.h5", "grows", (1,), maxshape=(None,))
+        layout[: h5py.h5s.UNLIMITED] = there[: h5py.h5s.UNLIMITED]
+        file.create_virtual_dataset("grows", layout)
+        layout = h5py.VirtualLayout((2, 15), "f8")
+        layout[0], layout[1] = h5py.VirtualSource("q.h5", "half", (15,)), h5py.VirtualSource("r.h5", "half", (15,))
+        file.create_virtual_dataset("halves", layout)
+        layout = h5py.VirtualLayout((5, 4, 3), "f8")
+        layout[:] = h5py.VirtualSource(".", "cube", (5, 4, 3))
+        file.create_virtual_dataset("own", layout)
     with h5py.File(tmp_path / "q.h5", "w") as file:
         file["x"] = np.arange(30.0)
+        file.create_dataset("grows", data=np.arange(40.0), maxshape=(None,), chunks=(10,))
     for name, words in [
         ("text", "it holds text"), ("words", "it holds"), ("table", "it holds compounds"), ("flags", "an enumeration"),
         ("complex", "it holds compounds"), ("one", "a single number"), ("nothing", "it holds nothing"),
         ("four", "4 dimensions"), ("none", "it is empty: float64 [0]"), ("cube", "it holds float64 [5, 4, 3]"),
         ("unwritten", "never written"), ("partly", "7 of its 10 chunks were never written"), ("soft", "never written"),
-        ("elsewhere", "p.h5:/elsewhere: it cannot be opened"), ("dangling", "it cannot be opened"), ("gone", "it cannot be opened"),
-        ("raw", "its numbers lie in other files"), ("virtual", "its numbers lie in other files"),
+        ("elsewhere", "p.h5:/elsewhere: it is a link into another file, q.h5:/x; give that file"),
+        ("through/x", "it is a link into another file, q.h5:/"), ("soft_elsewhere", "it is a link into another file, q.h5:/x"),
+        ("itself", "it is a link into another file, p.h5:/cube"),
+        ("dangling", "it cannot be opened"), ("gone", "it cannot be opened"),
+        ("raw", f"its numbers lie in other files: {tmp_path}/raw.bin"),
+        ("virtual", f"its numbers lie in other files: {tmp_path}/q.h5; give those files"),
+        ("grows", "its numbers lie in other files: q.h5"),
+        ("halves", "its numbers lie in other files: q.h5, the first of 2 parts"), ("own", "its numbers lie in other datasets"),
     ]:
         refused(f"{path}:/{name}", tmp_path, "p.h5:/" + name, words)
     refused(path, tmp_path, "no datasets that can be drawn", "/cube, float64 [5, 4, 3], which is no series")
@@ -205,7 +227,32 @@ def test_a_file_that_is_being_written(tmp_path):
         file["x"] = np.arange(40.0)
         file.flush()
         refused(tmp_path / "p.h5", tmp_path, "p.h5: another program has it open for writing")
+        draw(tmp_path / "p.h5", tmp_path / "b.h5", "--window", "20", env={"HDF5_USE_FILE_LOCKING": "FALSE"})
     draw(tmp_path / "p.h5", tmp_path / "c.h5", "--window", "20")
+    np.testing.assert_array_equal(sequences(tmp_path / "b.h5"), sequences(tmp_path / "c.h5"))
+    # One whose file says so itself, wherever it is read.
+    with h5py.File(tmp_path / "q.h5", "w", libver="latest", locking=False) as file:
+        file["x"] = np.arange(40.0)
+        file.flush()
+        refused(tmp_path / "q.h5", tmp_path, "q.h5: it cannot be opened: file is already open for write")
+
+
+def test_links_to_a_file_are_as_links_to_a_table(tmp_path):
+    (tmp_path / "p.csv").write_text("close\n" + "".join(f"{i}\n" for i in range(40)))
+    with h5py.File(tmp_path / "p.h5", "w") as file:
+        file["x"] = np.arange(40.0)
+    (tmp_path / "folder").mkdir()
+    for name in ("p.csv", "p.h5"):
+        (tmp_path / "folder" / name).symlink_to(f"../{name}")
+        draw(tmp_path / "folder" / name, tmp_path / f"from_{name}.h5", "--window", "20")
+        (tmp_path / f"dangling_{name}").symlink_to("gone")
+        refused(tmp_path / f"dangling_{name}", tmp_path, f"dangling_{name}: cannot be opened: No such file or directory")
+    np.testing.assert_array_equal(sequences(tmp_path / "from_p.csv.h5"), sequences(tmp_path / "from_p.h5.h5"))
+    os.mkfifo(tmp_path / "pipe.h5")
+    refused(tmp_path / "pipe.h5", tmp_path, "pipe.h5: not a regular file")
+    refused("/dev/zero:/x", tmp_path, "/dev/zero")
+    (tmp_path / "dir.h5").mkdir()
+    refused(f"{tmp_path}/dir.h5:/x", tmp_path, "dir.h5: not a regular file")
 
 
 def test_chunks_that_do_not_fit_say_so(tmp_path):

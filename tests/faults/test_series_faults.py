@@ -172,3 +172,19 @@ def test_an_hdf5_file_that_is_cut_short_while_it_is_drawn(packed, tmp_path):
     _, err = running.communicate(timeout=120)
     assert running.returncode == 1 and b"p.h5" in err, (running.returncode, err)
     assert not (tmp_path / "c.h5").exists()
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_an_hdf5_file_that_is_replaced_while_it_is_drawn(packed, tmp_path, inputs):
+    """Whether the helper has it open or must be given it again: no number of the new one is taken for one of the old."""
+    with h5py.File(tmp_path / "new.h5", "w") as file:
+        file["x"] = np.zeros(300_000)
+    sources = [packed, tmp_path / "q.h5"][:inputs]
+    (tmp_path / "q.h5").write_bytes(packed.read_bytes())
+    running = start(*sources, "-o", tmp_path / "c.h5", "--size", "100x60", "--stride", "20", "--shard", "1000")
+    while running.poll() is None and not drawing(tmp_path):
+        time.sleep(0.001)
+    (tmp_path / "new.h5").rename(sources[-1])
+    _, err = running.communicate(timeout=120)
+    assert running.returncode == 1 and sources[-1].name.encode() + b": it changed while it was read" in err, (running.returncode, err)
+    assert not (tmp_path / "c.h5").exists()

@@ -73,11 +73,7 @@ void try_everything(const char* writable) {
 int main() {
   using namespace millrace;
   begin_helping();
-#ifdef MILLRACE_OPENS_FILES
-  put_up_walls(Needs::files);
-#else
-  put_up_walls(Needs::descriptors);
-#endif
+  put_up_walls();
   end_with_program();
   // Where it may write: a path of the program's choice.
   std::uint32_t size = 0;

@@ -1,5 +1,4 @@
 // The helper process as a user meets it: killed, missing, bounded; and what every format gives through it.
-#include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,6 +7,7 @@
 
 #include "src/io/image/helper_client.h"
 #include "src/io/image/helper_process.h"
+#include "src/io/process/helpers_for_test.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -45,20 +45,6 @@ std::string ppm_bytes(const TestPixels& p) {
          std::string(p.data.begin(), p.data.end());
 }
 
-// Children of this process, which are its helpers.
-std::vector<pid_t> children() {
-  std::vector<pid_t> out;
-  DIR* proc = ::opendir("/proc");
-  while (const dirent* entry = ::readdir(proc)) {
-    std::ifstream in(std::string("/proc/") + entry->d_name + "/stat");
-    std::string pid, name, state;
-    int parent = 0;
-    if (in >> pid >> name >> state >> parent && parent == ::getpid() && state != "Z") out.push_back(std::stoi(pid));
-  }
-  ::closedir(proc);
-  return out;
-}
-
 class HelperTest : public testing::Test {
  protected:
   ~HelperTest() override {
@@ -76,14 +62,14 @@ TEST_F(HelperTest, GivesTheStoredPixels) {
     EXPECT_EQ(got.sink.pixels, pixels.data);
     EXPECT_TRUE(got.sink.info.exact);
   }
-  EXPECT_EQ(children().size(), 1U) << "one helper serves one file after the other";
+  EXPECT_EQ(helpers().size(), 1U) << "one helper serves one file after the other";
 }
 
 TEST_F(HelperTest, OneKilledWhileIdleHarmsNoFile) {
   const std::string path = folder_.write("a.ppm", ppm_bytes(test_pixels(40, 30, 3)));
   ASSERT_TRUE(decode_file(path).outcome);
   for (int i = 0; i < 5; ++i) {
-    for (const pid_t helper : children()) {
+    for (const pid_t helper : helpers()) {
       ASSERT_EQ(::kill(helper, SIGKILL), 0);
       siginfo_t gone{};
       ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(helper), &gone, WEXITED | WNOWAIT), 0);
@@ -99,7 +85,7 @@ class KillingSink : public KeepingSink {
   explicit KillingSink(int signal) : signal_(signal) {}
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
     KeepingSink::rows(data, stride, count);
-    for (const pid_t helper : children()) ::kill(helper, signal_);
+    for (const pid_t helper : helpers()) ::kill(helper, signal_);
   }
 
  private:
@@ -130,7 +116,7 @@ TEST_F(HelperTest, AStoppedHelperIsLeftWhenTheRunIsCancelled) {
   const auto outcome = decode_picture(**file, options, sink);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, ErrorCode::cancelled);
-  EXPECT_TRUE(children().empty()) << "it was ended";
+  EXPECT_TRUE(helpers().empty()) << "it was ended";
 }
 
 TEST_F(HelperTest, ASinkThatThrowsEndsItsHelper) {
@@ -141,20 +127,20 @@ TEST_F(HelperTest, ASinkThatThrowsEndsItsHelper) {
   auto file = FileReader::open(path);
   Throwing sink;
   EXPECT_THROW((void)decode_picture(**file, {}, sink), std::bad_alloc);
-  EXPECT_TRUE(children().empty());
+  EXPECT_TRUE(helpers().empty());
   EXPECT_TRUE(decode_file(path).outcome);
 }
 
 TEST_F(HelperTest, RefusedPicturesCostNoHelper) {
   const std::string path = folder_.write("a.bmp", bmp_bytes(test_pixels(40, 30, 3)));
   ASSERT_TRUE(decode_file(path).outcome);
-  const auto before = children();
+  const auto before = helpers();
   const auto got = decode_file(path, {.most_pixels = 1000});
   ASSERT_FALSE(got.outcome);
   EXPECT_EQ(got.outcome.error().code, ErrorCode::too_large);
   EXPECT_EQ(got.sink.begun, 0);
   EXPECT_TRUE(decode_file(path).outcome);
-  EXPECT_EQ(children(), before);
+  EXPECT_EQ(helpers(), before);
 }
 
 TEST_F(HelperTest, AsksForMemoryBeforeItTakesIt) {
@@ -227,7 +213,7 @@ TEST_F(HelperTest, NoDescriptorAndNoProcessIsLeftBehind) {
     stop_helpers();
   }
   EXPECT_EQ(open_files(), before);
-  EXPECT_TRUE(children().empty());
+  EXPECT_TRUE(helpers().empty());
 }
 
 }  // namespace

@@ -33,9 +33,8 @@ namespace {
 
 // Where libraries are found and how they are watched; what a person keeps in the environment is no helper's.
 std::vector<char*> helper_environment() {
-  constexpr std::array kPassed = {
-      "LD_LIBRARY_PATH=", "LIBHEIF_PLUGIN_PATH=", "HDF5_PLUGIN_PATH=", "HDF5_USE_FILE_LOCKING=", "VIPSHOME=",
-      "ASAN_OPTIONS=",    "UBSAN_OPTIONS=",       "TSAN_OPTIONS=",     "LSAN_OPTIONS="};
+  constexpr std::array kPassed = {"LD_LIBRARY_PATH=", "LIBHEIF_PLUGIN_PATH=", "HDF5_PLUGIN_PATH=", "VIPSHOME=",
+                                  "ASAN_OPTIONS=",    "UBSAN_OPTIONS=",       "TSAN_OPTIONS=",     "LSAN_OPTIONS="};
   std::vector<char*> out;
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view entry = *at;

@@ -15,6 +15,20 @@ void be_quiet() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
+bool failed_with(hid_t kind) {
+  struct Search {
+    hid_t kind;
+    bool found;
+  } search{kind, false};
+  const auto look = [](unsigned, const H5E_error2_t* error, void* to) -> herr_t {
+    auto& search = *static_cast<Search*>(to);
+    search.found = search.found || error->min_num == search.kind;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, look, &search);
+  return search.found;
+}
+
 void fail(const std::string& what, const std::string& subject) {
   std::string reason;
   const auto keep_deepest = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {

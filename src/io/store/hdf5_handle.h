@@ -14,6 +14,8 @@ namespace millrace::hdf5 {
 
 // The innermost reason of the last failed call, as Failure(io) about `subject`.
 [[noreturn]] void fail(const std::string& what, const std::string& subject);
+// Whether its reasons have one of this kind, as H5E_NOTHDF5.
+bool failed_with(hid_t kind);
 // From now on the library prints nothing. Called by every function that begins to use it.
 void be_quiet();
 

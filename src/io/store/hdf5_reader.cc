@@ -1,8 +1,15 @@
 #include "src/io/store/hdf5_reader.h"
 
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "src/base/text.h"
+#include "src/io/process/socket_bytes.h"
 
 namespace millrace::hdf5 {
 namespace {
@@ -11,6 +18,42 @@ namespace {
 constexpr int kPatienceSeconds = 60;
 // Before the helper says how much a dataset takes.
 constexpr Bytes kLookingMemory = 256_MiB;
+
+// Programs that write with the HDF5 library hold a lock meanwhile, and those that read hold one against them: for as
+// long as the descriptor is open anywhere. As the library does it, and where it would; many file systems have no locks.
+std::optional<Error> lock(int fd, const std::string& path) {
+  const char* const said = std::getenv("HDF5_USE_FILE_LOCKING");
+  const std::string_view wish = said == nullptr ? "" : said;
+  if (wish == "FALSE" || wish == "0" || ::flock(fd, LOCK_SH | LOCK_NB) == 0) return std::nullopt;
+  if (errno == EWOULDBLOCK) {
+    return Error{ErrorCode::unsupported, "another program has it open for writing", printable(path),
+                 "close it there, or give a copy of it"};
+  }
+  if (wish != "TRUE" && wish != "1") return std::nullopt;
+  return system_error("cannot be locked, as HDF5_USE_FILE_LOCKING asks for", printable(path), errno);
+}
+
+// For the helper alone. What is open is what is given; else it is opened again, if it still is what it was.
+Outcome<Descriptor> open_for_helper(const Opened& file, const FileReader* open) {
+  if (open == nullptr) {
+    const auto now = FileReader::open(file.path, FileReader::Hashing::off);
+    if (!now) return now.error();
+    const auto state = state_of_descriptor((*now)->descriptor());
+    if (state && state->same(file.state)) return open_for_helper(file, now->get());
+    return Error{ErrorCode::conflict, "it changed while it was read", printable(file.path),
+                 "run the same command again"};
+  }
+  auto own = open->open_again();
+  if (!own) return own.error();
+  if (auto refused = lock(own->get(), file.path)) return *refused;
+  return own;
+}
+
+Outcome<Opened> opened(const FileReader& file) {
+  const auto state = state_of_descriptor(file.descriptor());
+  if (!state) return system_error("cannot be examined", printable(file.path()), errno);
+  return Opened{file.path(), *state};
+}
 
 }  // namespace
 
@@ -25,12 +68,30 @@ Error Reader::obituary(const std::string& path) {
   return out;
 }
 
-Outcome<Reader::Reply> Reader::ask(helper::Request request, const std::string& path, const std::string& name,
-                                   double* values) {
+std::optional<Error> Reader::send(const helper::Request& request, const Opened& file, const FileReader* open,
+                                  const std::string& name) {
+  Descriptor fd;
+  if (!given_ || given_->path != file.path || !given_->state.same(file.state)) {
+    auto found = open_for_helper(file, open);
+    if (!found) return found.error();
+    fd = std::move(found).value();
+    given_ = file;
+  }
+  if (send_with_descriptor(helper_->socket(), &request, sizeof request, fd.get()) &&
+      helper_->send(name.data(), name.size())) {
+    return std::nullopt;
+  }
+  return obituary(file.path);
+}
+
+Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, const FileReader* open,
+                                   const std::string& name, double* values) {
+  const std::string& path = file.path;
   const std::lock_guard lock(mutex_);
   // One that died while it was idle is no fault of this file's.
   if (helper_ && !helper_->alive()) helper_.reset();
   if (!helper_) {
+    given_.reset();
     helper_ = Child::start(beside_program("millrace-hdf5"));
     if (helper_) helper_->set_patience(kPatienceSeconds);
     if (helper_) helper_->set_cancelled(cancelled_);
@@ -39,13 +100,11 @@ Outcome<Reader::Reply> Reader::ask(helper::Request request, const std::string& p
     return Error{ErrorCode::unavailable, "the helper millrace-hdf5 cannot be started", path,
                  "check that it lies beside the millrace program"};
   }
-  request.path_bytes = static_cast<std::uint32_t>(path.size());
   request.dataset_bytes = static_cast<std::uint32_t>(name.size());
+  request.memory_most = most_.count == 0 ? 0 : (most_ + kLookingMemory).count;
+  if (auto unsent = send(request, file, open, name)) return *unsent;
   Reply out;
-  if (!helper_->send(&request, sizeof request) || !helper_->send(path.data(), path.size()) ||
-      !helper_->send(name.data(), name.size()) || !helper_->receive(&out.about, sizeof out.about)) {
-    return obituary(path);
-  }
+  if (!helper_->receive(&out.about, sizeof out.about)) return obituary(path);
   const std::uint64_t wanted =
       request.kind == helper::Kind::read && out.about.error_code == helper::kDone ? request.count * request.columns : 0;
   if (out.about.text_bytes > 2 * helper::kMostText || out.about.values != wanted) {
@@ -64,41 +123,47 @@ Outcome<Reader::Reply> Reader::ask(helper::Request request, const std::string& p
                name.empty() ? path : path + ":" + name, printable(remedy)};
 }
 
-Outcome<std::vector<std::string>> Reader::datasets(const std::string& path) {
+Outcome<std::vector<std::string>> Reader::datasets(const FileReader& file) {
+  const auto which = opened(file);
+  if (!which) return which.error();
   helper::Request request{};
   request.kind = helper::Kind::list;
   request.memory_limit = kLookingMemory.count;
-  const auto reply = ask(request, path, "", nullptr);
+  const auto reply = ask(request, *which, &file, "", nullptr);
   if (!reply) return reply.error();
   std::vector<std::string> out = split(reply->text, '\0');
   if (!out.empty()) out.pop_back();
   return out;
 }
 
-Outcome<Series> Reader::describe(const std::string& path, const std::string& name) {
+Outcome<Series> Reader::describe(const FileReader& file, const std::string& name) {
+  const auto which = opened(file);
+  if (!which) return which.error();
   helper::Request request{};
   request.kind = helper::Kind::describe;
   request.memory_limit = kLookingMemory.count;
-  const auto reply = ask(request, path, name, nullptr);
+  const auto reply = ask(request, *which, &file, name, nullptr);
   if (!reply) return reply.error();
   const helper::Answer& about = reply->about;
   if (about.dimensions < 1 || about.dimensions > 3 || about.chunk_bytes > std::uint64_t{1} << 48) {
-    return Error{ErrorCode::crashed, "its reader sent nonsense", path, ""};
+    return Error{ErrorCode::crashed, "its reader sent nonsense", file.path(), ""};
   }
   // A row of chunks stays; one chunk is also there as it lies in the file, and once more between two filters.
-  return Series{
-      name, {about.shape, about.shape + about.dimensions}, reply->text, kIdleMemory + Bytes{3 * about.chunk_bytes}};
+  return Series{*which,
+                name,
+                {about.shape, about.shape + about.dimensions},
+                reply->text,
+                kIdleMemory + Bytes{3 * about.chunk_bytes}};
 }
 
-void Reader::read(const std::string& path, const Series& series, std::size_t columns, std::uint64_t first,
-                  std::size_t count, double* out) {
+void Reader::read(const Series& series, std::size_t columns, std::uint64_t first, std::size_t count, double* out) {
   helper::Request request{};
   request.kind = helper::Kind::read;
   request.columns = static_cast<std::uint32_t>(columns);
   request.first = first;
   request.count = count;
   request.memory_limit = (series.memory + kLookingMemory).count;
-  const auto reply = ask(request, path, series.name, out);
+  const auto reply = ask(request, series.file, nullptr, series.name, out);
   if (!reply) throw Failure(reply.error());
 }
 

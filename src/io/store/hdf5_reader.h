@@ -1,25 +1,36 @@
-// Enters: HDF5 files of someone else's.
+// Enters: HDF5 files of someone else's, open.
 // Leaves: which datasets they have, what those are, and their numbers.
 // Never: lets the HDF5 library look at such a file in this process: it crashes on some damaged ones, and it keeps state
-// that a store being written in another thread would share. A helper, millrace-hdf5, reads them; its death is an error.
+// that a store being written in another thread would share. A helper, millrace-hdf5, is given their descriptors and
+// reads them; its death is an error.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/base/error.h"
 #include "src/base/sizes.h"
+#include "src/io/file/place.h"
+#include "src/io/file/reader.h"
 #include "src/io/process/child.h"
 #include "src/io/store/helper/protocol.h"
 
 namespace millrace::hdf5 {
 
+// Which file: its name, and how it looked when it was opened.
+struct Opened {
+  std::string path;
+  FileState state;
+};
+
 // What a dataset is.
 struct Series {
+  Opened file;
   std::string name;
   std::vector<std::uint64_t> shape;  // one to three dimensions, none of them 0
   std::string words;                 // "float32 [300, 4]"
@@ -32,29 +43,37 @@ class Reader {
   // What a helper takes before it has read anything.
   static constexpr Bytes kIdleMemory = 16_MiB;
 
-  // `cancelled` is looked at while the helper works.
-  explicit Reader(std::function<bool()> cancelled = {}) : cancelled_(std::move(cancelled)) {}
+  // `cancelled` is looked at while the helper works. No series takes more than `most`; 0: it may be any.
+  explicit Reader(std::function<bool()> cancelled = {}, Bytes most = {})
+      : cancelled_(std::move(cancelled)), most_(most) {}
 
   // The names of all datasets; of no more than helper::kMostListed and one.
-  Outcome<std::vector<std::string>> datasets(const std::string& path);
+  Outcome<std::vector<std::string>> datasets(const FileReader& file);
   // Of whole or floating numbers, all of them in this file. The reason where it is something else.
-  Outcome<Series> describe(const std::string& path, const std::string& name);
-  // Rows of `columns` values as doubles, in the order of the values. Throws Failure.
-  void read(const std::string& path, const Series& series, std::size_t columns, std::uint64_t first, std::size_t count,
-            double* out);
+  Outcome<Series> describe(const FileReader& file, const std::string& name);
+  // Rows of `columns` values as doubles, in the order of the values. Throws Failure. The file need not be open any
+  // more, as inputs may be more than descriptors; where it must be opened again, it is the one that was described, or
+  // refused.
+  void read(const Series& series, std::size_t columns, std::uint64_t first, std::size_t count, double* out);
 
  private:
   struct Reply {
     helper::Answer about{};
     std::string text;
   };
-  Outcome<Reply> ask(helper::Request request, const std::string& path, const std::string& name, double* values);
+  Outcome<Reply> ask(helper::Request request, const Opened& file, const FileReader* open, const std::string& name,
+                     double* values);
+  // Sends the request, and the file where the helper does not have it.
+  std::optional<Error> send(const helper::Request& request, const Opened& file, const FileReader* open,
+                            const std::string& name);
   // Why there was no answer. The helper is gone afterwards.
   Error obituary(const std::string& path);
 
   const std::function<bool()> cancelled_;
+  const Bytes most_;
   std::mutex mutex_;
   std::unique_ptr<Child> helper_;
+  std::optional<Opened> given_;  // what this helper has
 };
 
 }  // namespace millrace::hdf5

@@ -2,15 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 
+#include "src/io/process/helpers_for_test.h"
 #include "src/io/store/hdf5_handle.h"
+#include "src/io/test_pictures.h"
 
 namespace millrace::hdf5 {
 namespace {
@@ -21,32 +25,46 @@ using ::testing::HasSubstr;
 class Hdf5Reader : public testing::Test {
  protected:
   void SetUp() override {
-    path_ = testing::TempDir() + "reader_" + std::to_string(getpid()) + "_" +
-            testing::UnitTest::GetInstance()->current_test_info()->name() + ".h5";
     be_quiet();
-    const Handle file{H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose};
+    write(path_, -20);
+  }
+  void TearDown() override { ::unsetenv("HDF5_USE_FILE_LOCKING"); }
+
+  // Two datasets of 7 x 5 x 4 numbers, from `begin` on.
+  static void write(const std::string& path, int begin, H5Z_filter_t filter = H5Z_FILTER_DEFLATE) {
+    const Handle file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose};
     const std::array<hsize_t, 3> shape = {7, 5, 4}, chunk = {2, 3, 4};
     const Handle space{H5Screate_simple(3, shape.data(), nullptr), H5Sclose};
     const Handle how{H5Pcreate(H5P_DATASET_CREATE), H5Pclose};
     H5Pset_chunk(how.get(), 3, chunk.data());
-    H5Pset_deflate(how.get(), 1);
+    const unsigned level = 1;
+    ASSERT_GE(H5Pset_filter(how.get(), filter, H5Z_FLAG_MANDATORY, 1, &level), 0);
     std::vector<std::int16_t> values(140);
-    std::iota(values.begin(), values.end(), -20);
+    std::iota(values.begin(), values.end(), static_cast<std::int16_t>(begin));
     for (const char* name : {"bars", "more"}) {
       const Handle set{H5Dcreate2(file.get(), name, H5T_STD_I16BE, space.get(), H5P_DEFAULT, how.get(), H5P_DEFAULT),
                        H5Dclose};
       ASSERT_GE(H5Dwrite(set.get(), H5T_NATIVE_INT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
     }
   }
-  void TearDown() override { std::filesystem::remove(path_); }
+  static std::unique_ptr<FileReader> open(const std::string& path) {
+    return FileReader::open(path, FileReader::Hashing::off).or_throw();
+  }
+  double first_value(const Series& series) {
+    std::vector<double> row(4);
+    reader_.read(series, 4, 0, 1, row.data());
+    return row[0];
+  }
 
-  std::string path_;
+  const TestFolder folder_;
+  const std::string path_ = folder_.at("a.h5");
   Reader reader_;
 };
 
 TEST_F(Hdf5Reader, RowsFromAnywhereToAnywhere) {
-  EXPECT_THAT(reader_.datasets(path_).or_throw(), ElementsAre("/bars", "/more"));
-  const Series series = reader_.describe(path_, "/bars").or_throw();
+  const auto file = open(path_);
+  EXPECT_THAT(reader_.datasets(*file).or_throw(), ElementsAre("/bars", "/more"));
+  const Series series = reader_.describe(*file, "/bars").or_throw();
   EXPECT_THAT(series.shape, ElementsAre(7, 5, 4));
   EXPECT_EQ(series.words, "int16 [7, 5, 4]");
   // A row of chunks is two of 2 x 3 x 4.
@@ -54,37 +72,118 @@ TEST_F(Hdf5Reader, RowsFromAnywhereToAnywhere) {
   for (std::size_t first = 0; first < 35; ++first) {
     for (std::size_t count = 1; first + count <= 35; ++count) {
       std::vector<double> rows(4 * count), expected(4 * count);
-      reader_.read(path_, series, 4, first, count, rows.data());
+      reader_.read(series, 4, first, count, rows.data());
       std::iota(expected.begin(), expected.end(), 4.0 * static_cast<double>(first) - 20);
       ASSERT_EQ(rows, expected) << first << " " << count;
     }
   }
   std::vector<double> rows(400);
-  EXPECT_THROW(reader_.read(path_, series, 4, 30, 6, rows.data()), Failure) << "past the end";
-  EXPECT_THROW(reader_.read(path_, series, 3, 0, 1, rows.data()), Failure) << "rows of another length";
+  EXPECT_THROW(reader_.read(series, 4, 30, 6, rows.data()), Failure) << "past the end";
+  EXPECT_THROW(reader_.read(series, 3, 0, 1, rows.data()), Failure) << "rows of another length";
 }
 
 TEST_F(Hdf5Reader, WhatCannotBeReadIsAnErrorAndTheNextOneIsRead) {
-  EXPECT_THAT(reader_.describe(path_, "/none").error().message(), HasSubstr(".h5:/none: it cannot be opened"));
-  EXPECT_THAT(reader_.datasets(path_ + ".none").error().message(), HasSubstr("no HDF5 file"));
-  std::ofstream(path_ + ".txt") << "words";
-  EXPECT_EQ(reader_.datasets(path_ + ".txt").error().code, ErrorCode::bad_data);
-  std::filesystem::remove(path_ + ".txt");
-  EXPECT_TRUE(reader_.describe(path_, "/bars").ok());
+  EXPECT_THAT(reader_.describe(*open(path_), "/none").error().message(), HasSubstr(".h5:/none: it cannot be opened"));
+  for (const char* bytes : {"words", "", "\x89HDF\r\n\x1a\n"}) {
+    const Error error = reader_.datasets(*open(folder_.write("a.txt", bytes))).error();
+    EXPECT_EQ(error.code, ErrorCode::bad_data);
+    EXPECT_THAT(error.message(), HasSubstr("a.txt: ")) << bytes;
+  }
+  EXPECT_TRUE(reader_.describe(*open(path_), "/bars").ok());
 }
 
 TEST_F(Hdf5Reader, StopsWhenItIsCancelled) {
-  // What never answers: a pipe that nobody writes to.
-  const std::string pipe = path_ + ".pipe";
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   bool cancelled = false;
   Reader reader([&] { return cancelled; });
-  EXPECT_TRUE(reader.datasets(path_).ok());
+  const auto file = open(path_);
+  EXPECT_TRUE(reader.datasets(*file).ok());
+  // One that never answers.
+  for (const pid_t helper : helpers()) ASSERT_EQ(::kill(helper, SIGSTOP), 0);
   cancelled = true;
-  EXPECT_EQ(reader.datasets(pipe).error().code, ErrorCode::cancelled);
+  EXPECT_EQ(reader.datasets(*file).error().code, ErrorCode::cancelled);
   cancelled = false;
-  EXPECT_TRUE(reader.datasets(path_).ok()) << "by a new helper";
-  std::filesystem::remove(pipe);
+  EXPECT_TRUE(reader.datasets(*file).ok()) << "by a new helper";
+}
+
+TEST_F(Hdf5Reader, TheHelperHasTheFileThatWasOpenedAndNoOther) {
+  auto file = open(path_);
+  // Another one under its name.
+  write(folder_.at("b.h5"), 500);
+  std::filesystem::rename(folder_.at("b.h5"), path_);
+  const Series series = reader_.describe(*file, "/bars").or_throw();
+  EXPECT_EQ(first_value(series), -20);
+  file.reset();
+  EXPECT_EQ(first_value(series), -20) << "the helper has it still";
+  const Series now = reader_.describe(*open(path_), "/bars").or_throw();
+  EXPECT_EQ(first_value(now), 500);
+  // What is gone cannot be opened again, and nothing is read in its place.
+  try {
+    first_value(series);
+    FAIL();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.error().code, ErrorCode::conflict);
+    EXPECT_THAT(failure.what(), HasSubstr("a.h5: it changed while it was read"));
+  }
+  EXPECT_EQ(first_value(now), 500);
+}
+
+TEST_F(Hdf5Reader, AFileThatTheHelperHasNoMoreIsOpenedAgain) {
+  write(folder_.at("b.h5"), 500);
+  const Series one = reader_.describe(*open(path_), "/bars").or_throw();
+  const Series other = reader_.describe(*open(folder_.at("b.h5")), "/more").or_throw();
+  for (int times = 0; times < 100; ++times) {  // more than it may have open
+    EXPECT_EQ(first_value(one), -20);
+    EXPECT_EQ(first_value(other), 500);
+  }
+}
+
+TEST_F(Hdf5Reader, OneThatIsWrittenIsRefused) {
+  const int writer = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(writer, LOCK_EX), 0);
+  EXPECT_THAT(reader_.datasets(*open(path_)).error().message(),
+              HasSubstr("a.h5: another program has it open for writing; close it there"));
+  for (const char* without : {"FALSE", "0"}) {
+    ::setenv("HDF5_USE_FILE_LOCKING", without, 1);
+    EXPECT_TRUE(Reader().datasets(*open(path_)).ok());
+  }
+  ::setenv("HDF5_USE_FILE_LOCKING", "TRUE", 1);
+  EXPECT_FALSE(Reader().datasets(*open(path_)).ok());
+  ASSERT_EQ(::flock(writer, LOCK_UN), 0);
+  EXPECT_TRUE(reader_.datasets(*open(path_)).ok());
+  // And while it is read it is not written.
+  EXPECT_NE(::flock(writer, LOCK_EX | LOCK_NB), 0);
+  ::close(writer);
+}
+
+TEST_F(Hdf5Reader, AFilterOfAPlugin) {
+  constexpr H5Z_filter_t kTurned = 300;
+  const std::string plugins = std::filesystem::path(MILLRACE_HDF5_PLUGIN).parent_path();
+  ASSERT_GE(H5PLprepend(plugins.c_str()), 0);
+  write(path_, 7, kTurned);
+  EXPECT_THAT(reader_.describe(*open(path_), "/bars").error().message(),
+              HasSubstr("compressed with the filter 300 (turned), which is not here"));
+  // What is no library there stops nothing.
+  folder_.write("libnone.so", "words");
+  ::setenv("HDF5_PLUGIN_PATH", (folder_.path() + ":" + plugins).c_str(), 1);
+  Reader with;
+  const Series series = with.describe(*open(path_), "/bars").or_throw();
+  ::unsetenv("HDF5_PLUGIN_PATH");
+  std::vector<double> rows(140), expected(140);
+  std::iota(expected.begin(), expected.end(), 7);
+  with.read(series, 4, 0, 35, rows.data());
+  EXPECT_EQ(rows, expected);
+}
+
+// walls_test.cc has what is refused behind them.
+TEST_F(Hdf5Reader, TheHelperStandsBehindTheWallsOfADecoder) {
+  Reader reader({}, 64_MiB);
+  ASSERT_TRUE(reader.describe(*open(path_), "/bars").ok());
+  const auto pids = helpers();
+  ASSERT_EQ(pids.size(), 1U);
+  expect_walled(pids[0], !kSanitized);
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's helper has no limit";
+  // What it may ask for at most, whatever is allowed for a file.
+  EXPECT_THAT(limit_of(pids[0], "Max data size"), testing::ContainsRegex(" 268435456 +335544320 "));
 }
 
 }  // namespace

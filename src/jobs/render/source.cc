@@ -167,7 +167,7 @@ std::vector<Source> SourceOpener::open(const std::string& input) {
   std::vector<Source> series;
   if (hdf5 || extension(out.path) == "npy") {
     opening.refuse_table_options(out);
-    hdf5 ? read_hdf5(opening, out) : read_npy(opening, out);
+    hdf5 ? read_hdf5(*file, opening, out) : read_npy(opening, out);
     series.push_back(std::move(out));
   } else {
     series = read_csv(*file, opening, out);

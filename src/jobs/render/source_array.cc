@@ -64,26 +64,25 @@ void take_columns(Opening& opening, const std::shared_ptr<const RowFile>& file, 
 // Rows of a dataset, as doubles.
 class Hdf5Rows : public RowFile {
  public:
-  Hdf5Rows(std::shared_ptr<Hdf5Helper> helper, std::string path, hdf5::Series series, const Rows& shape)
+  Hdf5Rows(std::shared_ptr<Hdf5Helper> helper, hdf5::Series series, const Rows& shape)
       : RowFile(shape.rows, static_cast<std::size_t>(shape.columns) * sizeof(double)),
         helper_(std::move(helper)),
-        path_(std::move(path)),
         series_(std::move(series)) {}
   void read(std::uint64_t first, std::size_t count, std::byte* out) const override {
-    helper_->reader.read(path_, series_, row_bytes() / sizeof(double), first, count, reinterpret_cast<double*>(out));
+    helper_->reader.read(series_, row_bytes() / sizeof(double), first, count, reinterpret_cast<double*>(out));
   }
 
  private:
   const std::shared_ptr<Hdf5Helper> helper_;
-  const std::string path_;
   const hdf5::Series series_;
 };
 
 // The one dataset of a file that can be drawn.
-hdf5::Series only_series(Opening& opening, const std::string& path) {
+hdf5::Series only_series(Opening& opening, const FileReader& file) {
   constexpr std::size_t kMostTold = 12;
+  const std::string& path = file.path();
   hdf5::Reader& reader = opening.hdf5()->reader;
-  const std::vector<std::string> names = reader.datasets(path).or_throw();
+  const std::vector<std::string> names = reader.datasets(file).or_throw();
   if (names.size() > hdf5::helper::kMostListed) {
     throw Failure(ErrorCode::bad_data, fmt::format("it holds over {} datasets", hdf5::helper::kMostListed), path,
                   fmt::format("name one, as {}:/prices", path));
@@ -92,7 +91,7 @@ hdf5::Series only_series(Opening& opening, const std::string& path) {
   std::vector<std::string> told;
   for (const std::string& name : names) {
     opening.throw_if_cancelled();
-    const auto series = reader.describe(path, name);
+    const auto series = reader.describe(file, name);
     const ErrorCode code = series ? ErrorCode::internal : series.error().code;
     if (code == ErrorCode::cancelled || code == ErrorCode::crashed || code == ErrorCode::timed_out ||
         code == ErrorCode::unavailable) {
@@ -119,10 +118,10 @@ hdf5::Series only_series(Opening& opening, const std::string& path) {
 
 }  // namespace
 
-void read_hdf5(Opening& opening, Source& out) {
+void read_hdf5(const FileReader& file, Opening& opening, Source& out) {
   const std::shared_ptr<Hdf5Helper> helper = opening.hdf5();
   const hdf5::Series series =
-      out.dataset.empty() ? only_series(opening, out.path) : helper->reader.describe(out.path, out.dataset).or_throw();
+      out.dataset.empty() ? only_series(opening, file) : helper->reader.describe(file, out.dataset).or_throw();
   out.dataset = series.name;
   const auto shape = rows_of(series.shape);
   if (!shape) throw refuse(series.words, out.name);
@@ -137,8 +136,8 @@ void read_hdf5(Opening& opening, Source& out) {
       throw OutOfMemory(error);
     }
   }
-  const auto file = std::make_shared<Hdf5Rows>(helper, out.path, series, *shape);
-  take_columns(opening, file, {'f', 8}, *shape, series.words, out);
+  const auto rows = std::make_shared<Hdf5Rows>(helper, series, *shape);
+  take_columns(opening, rows, {'f', 8}, *shape, series.words, out);
 }
 
 void read_npy(Opening& opening, Source& out) {

@@ -15,7 +15,8 @@ namespace millrace::render {
 
 // The reader of HDF5 inputs, and what its memory was paid with.
 struct Hdf5Helper {
-  explicit Hdf5Helper(RunContext& context) : reader([&context] { return context.cancel.cancelled(); }) {}
+  explicit Hdf5Helper(RunContext& context)
+      : reader([&context] { return context.cancel.cancelled(); }, context.budget.limit()) {}
   hdf5::Reader reader;
   std::vector<Reservation> paid;
 };
@@ -44,6 +45,6 @@ std::vector<Source> read_csv(FileReader& reader, Opening& opening, const Source&
 // Looks at the header alone.
 void read_npy(Opening& opening, Source& out);
 // Looks at what it is alone. Where `out` names no dataset, the one that can be drawn is taken and named.
-void read_hdf5(Opening& opening, Source& out);
+void read_hdf5(const FileReader& file, Opening& opening, Source& out);
 
 }  // namespace millrace::render

@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     helper::print_versions();
     helper::load_decoders();
     std::fflush(stdout);  // what comes now reaches no file
-    for (const Wall& wall : put_up_walls(Needs::descriptors)) helper::print_wall(wall);
+    for (const Wall& wall : put_up_walls()) helper::print_wall(wall);
     std::fflush(stdout);
     std::_Exit(0);
   }
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   void* shared = mmap(nullptr, helper::kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper::kSharedMemory, 0);
   if (shared == MAP_FAILED) std::_Exit(kCannotBegin);
   helper::load_decoders();
-  put_up_walls(Needs::descriptors);
+  put_up_walls();
   end_with_program();
   helper::Channel channel(static_cast<std::uint8_t*>(shared));
   helper::Request request{};

@@ -40,25 +40,19 @@ bool become_nobody() {
          ::setresuid(kNobody, kNobody, kNobody) == 0;
 }
 
-// Where the number cannot be given up, the other walls stand. One that opens files goes on reading what it might.
-Wall drop_privileges(Needs needs) {
+// Where the number cannot be given up, the other walls stand.
+Wall drop_privileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3] = {}, left[_LINUX_CAPABILITY_U32S_3] = {};
   ::syscall(SYS_capget, &header, had);
-  std::uint32_t reads = 0;
-  if (needs == Needs::files) {
-    const std::uint32_t search = had[0].permitted & bit(CAP_DAC_READ_SEARCH);
-    reads = search != 0 ? search : had[0].permitted & bit(CAP_DAC_OVERRIDE);
-  }
-  Wall out{"privileges", true, reads != 0 ? "to read files, no new ones" : "no capabilities, no new ones"};
-  if (::geteuid() == 0 && needs == Needs::descriptors) {
+  Wall out{"privileges", true, "no capabilities, no new ones"};
+  if (::geteuid() == 0) {
     const bool nobody = (had[0].effective & bit(CAP_KILL)) != 0 && become_nobody();
     out.how += nobody ? ", nobody's" : ", but root's number";
   }
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
     ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  left[0].effective = left[0].permitted = reads;
   if (::syscall(SYS_capset, &header, left) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     out.stands = false;
     out.how = reason();
@@ -94,14 +88,12 @@ struct Ruleset {
 constexpr long kCreateRuleset = 444, kRestrictSelf = 446;  // the same on every architecture
 
 // A ruleset without rules: all that it handles is refused.
-Wall close_files(Needs needs) {
+Wall close_files() {
   const long version = ::syscall(kCreateRuleset, nullptr, 0, 1);
   if (version < 1) return {"files", false, "this kernel has no Landlock: " + reason()};
   // 13 rights at first; then to link between folders, to truncate, to control devices.
   const int rights = version >= 5 ? 16 : version >= 3 ? 15 : version >= 2 ? 14 : 13;
-  Ruleset all{(std::uint64_t{1} << rights) - 1, version >= 4 ? 3U : 0U, version >= 6 ? 3U : 0U};
-  constexpr std::uint64_t kExecute = 1, kReadFile = 4, kReadFolder = 8;
-  if (needs == Needs::files) all.files &= ~(kExecute | kReadFile | kReadFolder);
+  const Ruleset all{(std::uint64_t{1} << rights) - 1, version >= 4 ? 3U : 0U, version >= 6 ? 3U : 0U};
   const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
   const auto fd = static_cast<int>(::syscall(kCreateRuleset, &all, size, 0));
   if (fd < 0) return {"files", false, reason()};
@@ -148,7 +140,7 @@ scmp_arg_cmp masked(unsigned argument, std::uint64_t mask, std::uint64_t value) 
   return {argument, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
-Wall close_calls(Needs needs) {
+Wall close_calls() {
   Calls calls;
   for (const int call : {SCMP_SYS(read),
                          SCMP_SYS(pread64),
@@ -215,38 +207,23 @@ Wall close_calls(Needs needs) {
     calls.allow(SCMP_SYS(fcntl), {equal(1, static_cast<std::uint64_t>(command))});
   // What is shared, or grows down as a stack, is not counted as memory. Shared memory has been mapped.
   const scmp_arg_cmp counted = masked(3, MAP_SHARED | MAP_GROWSDOWN, 0);
-  if (needs == Needs::files) {
-    calls.allow(SCMP_SYS(mmap), {counted});
-    for (const int call : {SCMP_SYS(mprotect), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(statx),
-                           SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
-                           SCMP_SYS(getdents64), SCMP_SYS(flock), SCMP_SYS(getcwd)})
-      calls.allow(call);
-    constexpr std::uint64_t kHow = O_ACCMODE | O_CREAT | O_TRUNC;  // to read
-    calls.allow(SCMP_SYS(openat), {masked(2, kHow, O_RDONLY)});
-    calls.allow(SCMP_SYS(open), {masked(1, kHow, O_RDONLY)});
-    for (const int command : {F_SETLK, F_OFD_SETLK, F_GETLK})
-      calls.allow(SCMP_SYS(fcntl), {equal(1, static_cast<std::uint64_t>(command))});
-  } else {
-    // No code that was not there.
-    calls.allow(SCMP_SYS(mmap), {masked(2, PROT_EXEC, 0), counted});
-    calls.allow(SCMP_SYS(mmap2), {masked(2, PROT_EXEC, 0), counted});
-    calls.allow(SCMP_SYS(mprotect), {masked(2, PROT_EXEC, 0)});
-  }
+  // No code that was not there.
+  calls.allow(SCMP_SYS(mmap), {masked(2, PROT_EXEC, 0), counted});
+  calls.allow(SCMP_SYS(mmap2), {masked(2, PROT_EXEC, 0), counted});
+  calls.allow(SCMP_SYS(mprotect), {masked(2, PROT_EXEC, 0)});
   return calls.close();
 }
 
 #else
 
-Wall close_calls(Needs) { return {"calls", false, "left out of a build with sanitizers"}; }
+Wall close_calls() { return {"calls", false, "left out of a build with sanitizers"}; }
 
 #endif
 
 }  // namespace
 
-std::vector<Wall> put_up_walls(Needs needs) {
-  std::vector<Wall> out = {drop_privileges(needs), forbid_looking_in(), set_limits(), close_files(needs)};
-  out.push_back(close_calls(needs));
-  return out;
+std::vector<Wall> put_up_walls() {
+  return {drop_privileges(), forbid_looking_in(), set_limits(), close_files(), close_calls()};  // in this order
 }
 
 }  // namespace millrace

@@ -15,12 +15,6 @@ struct Wall {
   std::string how;  // "Landlock 6"; or why it does not stand
 };
 
-// What a helper goes on needing.
-enum class Needs {
-  descriptors,  // those it is given
-  files,        // files that it opens by name to read: nothing is written, and code may be loaded
-};
-
-std::vector<Wall> put_up_walls(Needs needs);
+std::vector<Wall> put_up_walls();
 
 }  // namespace millrace

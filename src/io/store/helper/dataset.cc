@@ -4,10 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <numeric>
 
+#include "src/io/store/helper/descriptor_driver.h"
 #include "src/io/store/helper/protocol.h"
 
 namespace millrace::hdf5::helper {
@@ -38,16 +37,32 @@ const char* class_name(H5T_class_t kind) {
 }
 
 // A link that leads out of the file is not followed.
-herr_t no_other_file(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) { return -1; }
+herr_t no_other_file(const char*, const char*, const char* file, const char* object, unsigned*, hid_t, void* to) {
+  *static_cast<std::string*>(to) = fmt::format("{}:{}", file, object);
+  return -1;
+}
 
-[[noreturn]] void not_opened(bool is_hdf5) {
-  try {
-    fail(is_hdf5 ? "it cannot be opened" : "it is no HDF5 file, or a damaged one", "");
-  } catch (const Failure& failure) {
-    // What the system says of a lock that another holds.
-    if (failure.error().what.find(std::strerror(EAGAIN)) == std::string::npos) throw;
-    throw refused("another program has it open for writing", "close it there, or give a copy of it");
+// A dataset whose numbers lie elsewhere.
+void refuse_other_files(const Handle& how) {
+  constexpr std::size_t kMostName = 1024;
+  std::string first(kMostName, '\0');
+  std::size_t parts = 0;
+  if (const int external = H5Pget_external_count(how.get()); external > 0) {
+    parts = static_cast<std::size_t>(external);
+    H5Pget_external(how.get(), 0, kMostName - 1, first.data(), nullptr, nullptr);
+  } else if (H5Pget_layout(how.get()) == H5D_VIRTUAL) {
+    H5Pget_virtual_count(how.get(), &parts);
+    if (parts > 0) H5Pget_virtual_filename(how.get(), 0, first.data(), kMostName - 1);
+  } else {
+    return;
   }
+  first.resize(first.find('\0'));
+  // By its own name.
+  if (first.empty() || first == ".")
+    throw refused("its numbers lie in other datasets", "name those, or copy it with h5repack");
+  throw refused(fmt::format("its numbers lie in other files: {}{}", first,
+                            parts > 1 ? fmt::format(", the first of {} parts", parts) : ""),
+                "give those files, or copy it with h5repack");
 }
 
 // A dataset whose filter is not here would fail at its first number, with less to say.
@@ -69,11 +84,11 @@ void check_filters(const Handle& how) {
 
 }  // namespace
 
-File::File(const std::string& path) {
+File::File(int fd) {
   be_quiet();
-  const bool is_hdf5 = H5Fis_hdf5(path.c_str()) > 0;
-  file_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
-  if (!file_) not_opened(is_hdf5);
+  const Handle access = access_by_descriptor(fd);  // kept: to close it would forget why the next call failed
+  file_ = {H5Fopen(kGivenFile, H5F_ACC_RDONLY, access.get()), H5Fclose};
+  if (!file_) fail(failed_with(H5E_NOTHDF5) ? "it is no HDF5 file, or a damaged one" : "it cannot be opened", "");
   hsize_t bytes = 0;
   if (H5Fget_filesize(file_.get(), &bytes) < 0) fail("its size cannot be had", "");
   bytes_ = bytes;
@@ -94,10 +109,11 @@ std::vector<std::string> File::datasets() const {
 }
 
 Dataset::Dataset(const File& file, const std::string& name) : name_(name) {
-  const Handle access{H5Pcreate(H5P_DATASET_ACCESS), H5Pclose};
-  H5Pset_elink_cb(access.get(), no_other_file, nullptr);
-  set_ = {H5Dopen2(file.id(), name.c_str(), access.get()), H5Dclose};
-  if (!set_) fail("it cannot be opened", "");
+  open(file);
+  const Handle how{H5Dget_create_plist(set_.get()), H5Pclose};
+  if (!how) fail("its layout cannot be read", "");
+  // Before its shape is asked for: that of a virtual dataset would be looked for in those files.
+  refuse_other_files(how);
   type_ = {H5Dget_type(set_.get()), H5Tclose};
   const H5T_class_t kind = H5Tget_class(type_.get());
   if (kind != H5T_INTEGER && kind != H5T_FLOAT) throw refused(fmt::format("it holds {}", class_name(kind)));
@@ -115,18 +131,28 @@ Dataset::Dataset(const File& file, const std::string& name) : name_(name) {
     if (side > (std::uint64_t{1} << 48) / values) throw refused(fmt::format("it is too large: {}", words()));
     values *= side;
   }
-  check_storage(file);
+  check_storage(file, how);
 }
 
-// Everything that is promised was written, and into this file.
-void Dataset::check_storage(const File& file) {
-  const Handle how{H5Dget_create_plist(set_.get()), H5Pclose};
-  if (!how) fail("its layout cannot be read", "");
+void Dataset::open(const File& file, std::uint64_t room, double chunks) {
+  const Handle access{H5Pcreate(H5P_DATASET_ACCESS), H5Pclose};
+  std::string elsewhere;
+  H5Pset_elink_cb(access.get(), no_other_file, &elsewhere);
+  if (room > 0) {
+    H5Pset_chunk_cache(access.get(), static_cast<std::size_t>(std::min(100 * chunks + 521, 1e6)),
+                       std::max<std::size_t>(1 << 20, room), 0.75);
+  }
+  set_.close();
+  set_ = {H5Dopen2(file.id(), name_.c_str(), access.get()), H5Dclose};
+  if (set_) return;
+  if (elsewhere.empty()) fail("it cannot be opened", "");
+  throw refused(fmt::format("it is a link into another file, {}", elsewhere), "give that file");
+}
+
+// Everything that is promised was written.
+void Dataset::check_storage(const File& file, const Handle& how) {
   check_filters(how);
   const H5D_layout_t layout = H5Pget_layout(how.get());
-  if (layout == H5D_VIRTUAL || H5Pget_external_count(how.get()) > 0) {
-    throw refused("its numbers lie in other files", "give those files, or copy it with h5repack");
-  }
   const std::uint64_t each = H5Tget_size(type_.get());
   if (each == 0 || each > 32) throw refused(fmt::format("its numbers have {} bytes", each));
   if (layout == H5D_CONTIGUOUS && H5Dget_offset(set_.get()) == HADDR_UNDEF) throw refused("it was never written");
@@ -156,14 +182,8 @@ void Dataset::check_storage(const File& file) {
         "they would be prices of 0: give a file that is whole");
   }
   chunk_bytes_ = static_cast<std::uint64_t>(bytes * across);
-  // Open it again with room for a row of chunks: each is then uncompressed once.
-  const Handle access{H5Dget_access_plist(set_.get()), H5Pclose};
-  H5Pset_elink_cb(access.get(), no_other_file, nullptr);
-  H5Pset_chunk_cache(access.get(), static_cast<std::size_t>(std::min(100 * across + 521, 1e6)),
-                     std::max<std::size_t>(1 << 20, chunk_bytes_), 0.75);
-  set_.close();
-  set_ = {H5Dopen2(file.id(), name_.c_str(), access.get()), H5Dclose};
-  if (!set_) fail("it cannot be opened", "");
+  // Again, with room for a row of chunks: each is then uncompressed once.
+  open(file, chunk_bytes_, across);
 }
 
 std::string Dataset::words() const {

@@ -1,4 +1,4 @@
-// Enters: an HDF5 file of someone else's.
+// Enters: an HDF5 file of someone else's, open.
 // Leaves: the names of its datasets, what one of them is, and its numbers as doubles.
 // Never: follows a link into another file: what decides an output must be in the file that was hashed.
 #pragma once
@@ -13,8 +13,8 @@ namespace millrace::hdf5::helper {
 
 class File {
  public:
-  // Throws Failure, as all of these do.
-  explicit File(const std::string& path);
+  // Throws Failure, as all of these do. The descriptor stays the caller's.
+  explicit File(int fd);
   // No more than kMostListed and one.
   std::vector<std::string> datasets() const;
   hid_t id() const { return file_.get(); }
@@ -39,7 +39,9 @@ class Dataset {
   void read(std::uint64_t columns, std::uint64_t first, std::uint64_t count, std::vector<double>& out) const;
 
  private:
-  void check_storage(const File& file);
+  // Opens it, with room for so many bytes of its chunks. A link into another file is not followed but named.
+  void open(const File& file, std::uint64_t room = 0, double chunks = 0);
+  void check_storage(const File& file, const Handle& how);
   void read_part(const std::vector<hsize_t>& start, const std::vector<hsize_t>& count, double* out) const;
 
   std::string name_;

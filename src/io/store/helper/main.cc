@@ -1,32 +1,37 @@
 // The reader of HDF5: one request at a time until its socket closes. It is allowed to crash: the library does on some
 // damaged files.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "src/io/process/helper/walls.h"
 #include "src/io/process/helper_side.h"
 #include "src/io/process/socket_bytes.h"
 #include "src/io/store/helper/dataset.h"
+#include "src/io/store/helper/plugins.h"
 #include "src/io/store/helper/protocol.h"
 
 namespace millrace::hdf5::helper {
 namespace {
 
-// The file and the dataset that were asked for last stay open.
+// The file that was given last, and the dataset that was asked for last, stay open.
 class Open {
  public:
-  const File& file(const std::string& path) {
-    if (!file_ || path != path_) {
-      forget();
-      file_ = std::make_unique<File>(path);
-      path_ = path;
-    }
+  void give(int fd) {
+    forget();
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = fd;
+  }
+  const File& file() {
+    if (!file_) file_ = std::make_unique<File>(fd_);
     return *file_;
   }
-  const Dataset& dataset(const std::string& path, const std::string& name) {
-    const File& where = file(path);
+  const Dataset& dataset(const std::string& name) {
+    const File& where = file();
     if (!dataset_ || name != name_) {
       dataset_.reset();
       dataset_ = std::make_unique<Dataset>(where, name);
@@ -40,7 +45,8 @@ class Open {
   }
 
  private:
-  std::string path_, name_;
+  int fd_ = -1;
+  std::string name_;
   std::unique_ptr<File> file_;
   std::unique_ptr<Dataset> dataset_;
 };
@@ -51,21 +57,21 @@ struct Said {
   std::vector<double> values;
 };
 
-void answer(const Request& request, const std::string& path, const std::string& name, Open& open, Said& out) {
+void answer(const Request& request, const std::string& name, Open& open, Said& out) {
   out.answer = {};
   out.answer.error_code = kDone;
   out.text.clear();
   out.values.clear();
   if (request.kind == Kind::list) {
     open.forget();
-    for (const std::string& dataset : open.file(path).datasets()) {
+    for (const std::string& dataset : open.file().datasets()) {
       if (out.text.size() + dataset.size() < kMostText) out.text += dataset + '\0';
     }
     return;
   }
   // What is described may have changed since.
   if (request.kind == Kind::describe) open.forget();
-  const Dataset& dataset = open.dataset(path, name);
+  const Dataset& dataset = open.dataset(name);
   if (request.kind == Kind::describe) {
     out.text = dataset.words();
     out.answer.dimensions = static_cast<std::uint32_t>(dataset.shape().size());
@@ -77,14 +83,15 @@ void answer(const Request& request, const std::string& path, const std::string& 
 }
 
 // False when the program is gone.
-bool serve(Open& open, Said& said) {
+bool serve(Open& open, Said& said, bool& limited) {
   Request request{};
-  if (!receive_bytes(kHelperSocket, &request, sizeof request)) return false;
-  if (request.path_bytes > kMostText || request.dataset_bytes > kMostText) return false;
-  std::string path(request.path_bytes, '\0'), name(request.dataset_bytes, '\0');
-  if (!receive_bytes(kHelperSocket, path.data(), path.size()) ||
-      !receive_bytes(kHelperSocket, name.data(), name.size()))
-    return false;
+  int fd = -1;
+  if (!receive_with_descriptor(kHelperSocket, &request, sizeof request, fd)) return false;
+  if (fd >= 0) open.give(fd);
+  if (request.dataset_bytes > kMostText) return false;
+  std::string name(request.dataset_bytes, '\0');
+  if (!receive_bytes(kHelperSocket, name.data(), name.size())) return false;
+  if (!std::exchange(limited, true)) limit_memory(request.memory_most, true);
   limit_memory(request.memory_limit, false);
   const auto failed = [&](ErrorCode code, const std::string& what, const std::string& remedy) {
     said = {};
@@ -93,7 +100,7 @@ bool serve(Open& open, Said& said) {
     open.forget();
   };
   try {
-    answer(request, path, name, open, said);
+    answer(request, name, open, said);
   } catch (const Failure& failure) {
     // What the library cannot read is the file's fault; the system's refusals were met when it was hashed.
     const Error& error = failure.error();
@@ -114,14 +121,14 @@ bool serve(Open& open, Said& said) {
 int main() {
   using namespace millrace::hdf5;
   millrace::begin_helping();
-  // Some file systems have no locks; others' files are only read.
-  ::setenv("HDF5_USE_FILE_LOCKING", "BEST_EFFORT", 0);
-  // Files are opened by name, and their filters may be plugins.
-  millrace::put_up_walls(millrace::Needs::files);
+  be_quiet();
+  helper::load_plugins();
+  millrace::put_up_walls();
   millrace::end_with_program();
   helper::Open open;
   helper::Said said;
-  while (helper::serve(open, said)) {
+  bool limited = false;
+  while (helper::serve(open, said, limited)) {
   }
   std::_Exit(0);
 }

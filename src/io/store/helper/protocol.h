@@ -1,7 +1,7 @@
 // What the program and its reader of HDF5 say to each other over a socket: a request, an answer, and so on.
 //
-// Every request names its file and dataset, so that a helper that was started anew needs no history. Both sides are
-// built from the same source, so the structures are sent as they lie in memory.
+// A file comes as a descriptor, with the first request that is about it; the helper has no name of it. Every request
+// names its dataset. Both sides are built from the same source, so the structures are sent as they lie in memory.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,14 @@ inline constexpr std::size_t kMostListed = 256;
 
 enum class Kind : std::uint32_t { list, describe, read };
 
-// Followed by `path_bytes` of a path and `dataset_bytes` of a dataset's name.
+// Followed by `dataset_bytes` of a dataset's name.
 struct Request {
   Kind kind;
-  std::uint32_t path_bytes, dataset_bytes;
+  std::uint32_t dataset_bytes;
   std::uint32_t columns;       // read: values in a row
   std::uint64_t first, count;  // read: rows
-  std::uint64_t memory_limit;  // what the helper may allocate; 0: no limit
+  std::uint64_t memory_limit;  // what the helper may allocate for it; 0: no limit
+  std::uint64_t memory_most;   // what it may ever allocate; that of its first request stays; 0: no limit
 };
 
 // Followed by `text_bytes` of text and `values` doubles.
