@@ -45,5 +45,6 @@ else()
   add_library(millrace_cli_deps INTERFACE)
   target_link_libraries(millrace_cli_deps INTERFACE CLI11::CLI11)
   add_library(millrace_helper_deps INTERFACE)
-  target_link_libraries(millrace_helper_deps INTERFACE PkgConfig::VIPS PkgConfig::RAW GIF::GIF)
+  target_link_libraries(millrace_helper_deps INTERFACE PkgConfig::VIPS PkgConfig::RAW GIF::GIF JPEG::JPEG PNG::PNG
+                        PkgConfig::EXIF PkgConfig::XXHASH)
 endif()

@@ -3,6 +3,7 @@
 #include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/cli/app.h"
+#include "src/io/image/helper_client.h"
 #include "src/jobs/dedupe/report.h"
 
 namespace millrace::cli {
@@ -63,6 +64,7 @@ class DedupeCommand : public Command {
     }
     summary.pop_back();
     say(summary);
+    if (options_.sandbox == "all") say(cost_of_sandbox());
     if (common().verbose) say(context.trace.verdict());
     return result.library.unreadable.empty() ? ExitCode::done : ExitCode::partial;
   }

@@ -5,6 +5,7 @@
 
 #include "src/cli/app.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/image/helper_client.h"
 #include "src/jobs/hash/run.h"
 
 namespace millrace::cli {
@@ -37,6 +38,7 @@ class HashCommand : public Command {
                     rate_text(static_cast<double>(summary.pictures) / std::max(summary.seconds, 1e-9)),
                     summary.unreadable > 0 ? fmt::format("; {} could not be used", grouped(summary.unreadable)) : "",
                     summary.damaged > 0 ? fmt::format("; {} damaged", grouped(summary.damaged)) : ""));
+    if (options_.sandbox == "all") say(cost_of_sandbox());
     if (common().verbose) say(context.trace.verdict());
     if (json()) {
       json().write(nlohmann::ordered_json{{kJsonMark, "hash"},

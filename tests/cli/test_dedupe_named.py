@@ -34,7 +34,7 @@ def reasons(files):
 
 
 def test_pictures_that_are_empty_or_cut_are_named(tmp_path, folder):
-    whole = scene(1, 900, 600)
+    whole = scene(900, 600, 1)
     whole.save(folder / "whole.jpg", quality=90)
     data = (folder / "whole.jpg").read_bytes()
     (folder / "third.jpg").write_bytes(data[: len(data) // 3])
@@ -56,7 +56,7 @@ def test_pictures_that_are_empty_or_cut_are_named(tmp_path, folder):
 
 
 def test_a_file_beyond_the_limit_is_named_and_not_read(tmp_path, folder):
-    scene(1, 300, 200).save(folder / "a.jpg")
+    scene(300, 200, 1).save(folder / "a.jpg")
     with open(folder / "huge.jpg", "wb") as file:
         file.truncate(1 << 43)  # takes no room; hashing it would take half an hour
     result, done = run(tmp_path, folder)
@@ -74,8 +74,8 @@ def test_a_file_beyond_the_limit_is_named_and_not_read(tmp_path, folder):
 
 
 def test_what_failed_is_tried_again_when_it_is_asked_for(tmp_path, folder):
-    scene(1, 300, 200).save(folder / "a.jpg")
-    picture = scene(2, 300, 200)
+    scene(300, 200, 1).save(folder / "a.jpg")
+    picture = scene(300, 200, 2)
     picture.save(folder / "b.jpg")
     whole = (folder / "b.jpg").read_bytes()
     times = (1_600_000_000, 1_600_000_000)
@@ -97,10 +97,10 @@ def test_what_failed_is_tried_again_when_it_is_asked_for(tmp_path, folder):
 
 
 def test_a_plan_counts_what_a_run_reads(tmp_path, folder):
-    scene(1, 300, 200).save(folder / "a.jpg")
+    scene(300, 200, 1).save(folder / "a.jpg")
     os.link(folder / "a.jpg", folder / "same.jpg")
     (folder / ".millrace-removed").mkdir()
-    scene(2, 300, 200).save(folder / ".millrace-removed" / "b.jpg")
+    scene(300, 200, 2).save(folder / ".millrace-removed" / "b.jpg")
     said = millrace("dedupe", folder, "--catalog", tmp_path / "c.sqlite", "--hidden", "--plan").stdout.decode()
     result, _ = run(tmp_path, folder, "--hidden")
     assert result["totals"]["files"] == 1

@@ -1,6 +1,7 @@
 #include "src/io/image/helper_client.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -72,6 +73,7 @@ ErrorCode code_of(std::uint32_t code) {
     case ErrorCode::unsupported:
     case ErrorCode::too_large:
     case ErrorCode::out_of_memory:
+    case ErrorCode::io:
       return known;
     default:
       return ErrorCode::bad_data;
@@ -125,6 +127,7 @@ class Conversation {
           if (!begun_ || delivered_ != result_.info.height) return nonsense();
           result_.damaged = m.damaged != 0;
           result_.hides = m.hides != 0;
+          if (!exif.empty()) result_.info.exif = parse_exif(exif);
           result_.damage = utf8_for_display(text);
           reusable_ = true;
           return std::move(result_);
@@ -213,13 +216,24 @@ void stop_helpers() {
   idle_helpers().clear();
 }
 
+std::string cost_of_sandbox() {
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return fmt::format("the sandbox decoded all pictures: {:.2f} s of CPU time in its processes",
+                     seconds(used.ru_utime) + seconds(used.ru_stime));
+}
+
 Outcome<Decoded> decode_in_helper(FileReader& file, ImageFormat format, const DecodeOptions& options, RowSink& sink) {
   const std::string subject = printable(file.path());
   // The caller has looked at the file's head and hashes it at the end, so the helper gets a descriptor of its own.
   auto own = file.open_again();
   if (!own) return own.error();
-  auto helper =
-      helper_with({static_cast<std::uint32_t>(format), options.shortest_side, memory_limit.load()}, own->get());
+  auto helper = helper_with(
+      {static_cast<std::uint32_t>(format), options.shortest_side, options.gray, options.luma, memory_limit.load()},
+      own->get());
   *own = Descriptor();  // the helper has it
   if (!helper) {
     return Error{ErrorCode::unavailable, "the decoding helper millrace-decoder cannot be started", subject,

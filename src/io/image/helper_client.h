@@ -17,4 +17,7 @@ void limit_helper_memory(Bytes limit);
 // Ends the idle helpers. Called at the end of a job; helpers also end by themselves when this process does.
 void stop_helpers();
 
+// In words: CPU time, user and system, of all helpers that have ended.
+std::string cost_of_sandbox();
+
 }  // namespace millrace

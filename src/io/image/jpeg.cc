@@ -284,6 +284,7 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   s.picture.exact = eighths == 8 && (!options.gray || s.info.num_components == 1);
   s.picture.decoder_memory = decoder_memory(s.info);
   s.picture.exif = parse_exif(s.exif);
+  if (options.exif_found && !s.exif.empty()) options.exif_found(s.exif);
   if (auto error = sink.begin(s.picture)) return *error;
   if (!start(s)) return broken();
 

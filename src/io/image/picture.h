@@ -61,6 +61,9 @@ struct DecodeOptions {
   bool luma = false;                          // of RGB only its exact luma is looked at: a decoder may give that alone
   std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
   std::function<bool()> cancelled{};          // asked while a helper is silent; may be empty
+  bool all_in_helpers = false;                // JPEG and PNG too, which this process else decodes itself
+  // Given each EXIF block of a JPEG or PNG as it lies in the file; may be empty.
+  std::function<void(std::span<const std::uint8_t>)> exif_found{};
 };
 
 struct Decoded {
@@ -70,6 +73,11 @@ struct Decoded {
   // The file holds more than its rows show: transparency, further frames or pages.
   bool hides = false;
 };
+
+// What `--sandbox` says, in every command that has it.
+inline constexpr const char* kSandboxHelp =
+    "decode rare formats in a process that can open nothing and reach nobody, or all: JPEG and PNG too, which is "
+    "slower";
 
 // Decodes JPEG and PNG in this process, everything else in a helper process (src/io/image/helper_client.h).
 Outcome<Decoded> decode_picture(FileReader& file, const DecodeOptions& options, RowSink& sink);

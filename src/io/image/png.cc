@@ -122,7 +122,7 @@ void read_end(Session& s) {
   png_read_end(s.png, s.info);
 }
 
-void read_exif(Session& s) {
+void read_exif(Session& s, const DecodeOptions& options) {
   png_unknown_chunkp chunks = nullptr;
   const int count = png_get_unknown_chunks(s.png, s.info, &chunks);
   const auto is = [&](int i, const png_byte* name) { return std::memcmp(chunks[i].name, name, 4) == 0; };
@@ -131,6 +131,7 @@ void read_exif(Session& s) {
     if (is(i, kAnimation)) s.hides = true;
     if (found || !is(i, kExif)) continue;
     s.picture.exif = parse_exif({chunks[i].data, chunks[i].size});
+    if (options.exif_found) options.exif_found({chunks[i].data, chunks[i].size});
     found = true;
   }
 }
@@ -178,7 +179,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   // An interlaced picture is only whole at its end, so all of it is held.
   const std::size_t held = s.interlaced ? static_cast<std::size_t>(height) : kRowsAtOnce;
   s.picture.decoder_memory = {s.pitch * (held + 4) + (1U << 19)};
-  read_exif(s);
+  read_exif(s, options);
   if (auto error = sink.begin(s.picture)) return *error;
   s.pixels.assign(s.pitch * held, 0);
   for (std::size_t r = 0; r < held; ++r) s.rows.push_back(s.pixels.data() + r * s.pitch);
@@ -220,7 +221,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
     result.damaged = true;
     result.damage = s.message;
   }
-  if (whole) read_exif(s);  // the block may also come after the pixels
+  if (whole) read_exif(s, options);  // the block may also come after the pixels
   result.info = s.picture;
   result.hides = s.hides;
   return result;

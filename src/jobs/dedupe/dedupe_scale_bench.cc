@@ -1,6 +1,7 @@
 // `dedupe` over collections that nobody can ship: made-up pictures (pictures_for_bench.h), as many as asked for.
 //   distances CATALOG N     how hashes of unrelated pictures differ, in a real folder's catalogue and made up
 //   candidates N            finding the pairs that `auto` proposes among N pictures' codes
+//   crowds N                who stands in a crowd, and which versions of originals are not compared for it
 //   recall N ROWS           what `auto` loses against comparing the pixels of ROWS of N pictures with all of them
 //   catalog FILE FOLDER N   a catalogue as a finished run leaves it, and the files that it names, without contents
 // The floor of `candidates`: each code is read once, and each pair written once; what is above it is the search.
@@ -13,9 +14,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/crowds.h"
 #include "src/jobs/dedupe/joined_looks.h"
 #include "src/jobs/dedupe/links.h"
 #include "src/jobs/dedupe/pictures_for_bench.h"
@@ -138,6 +141,28 @@ void candidates(std::size_t count, RunContext& context) {
              2.0 * static_cast<double>(pairs) / static_cast<double>(count), to_text(resident_memory().peak));
 }
 
+void crowds(std::size_t count, RunContext& context) {
+  const auto codes = codes_of(count, true, context.executor);
+  std::vector<std::uint64_t> looks(count);
+  std::iota(looks.begin(), looks.end(), 0);
+  CodeColumns columns;
+  for (const LookCodes& c : codes) columns.add(c);
+  const Rule rule = parse_rule("auto", true);
+  const auto start = Clock::now();
+  const Crowds found = find_crowds(looks, columns, rule, context);
+  fmt::print("{} pictures: {:.2f} s, {} in crowds\n", count, since(start), found.members().size());
+  std::uint64_t proposed = 0, left_out = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto original = made_up::original_of(i);
+    if (!original || !holds(rule, codes[i], codes[*original])) continue;
+    ++proposed;
+    const bool compared =
+        Crowds::compared(i, found.levels_of(i), codes[i], *original, found.levels_of(*original), codes[*original]);
+    left_out += compared ? 0 : 1;
+  }
+  fmt::print("versions that are proposed with their originals: {}; not compared for a crowd: {}\n", proposed, left_out);
+}
+
 // One in twenty files is a copy of the one before; cameras and times as photographers have them, some in bursts.
 void write_catalog(const std::string& file, const std::string& folder, std::size_t count, RunContext& context) {
   Catalog catalog(file, catalog_key());
@@ -254,6 +279,8 @@ int main(int argc, char** argv) {
     distances(arguments[1], number(2), context);
   } else if (arguments.size() == 2 && arguments[0] == "candidates") {
     candidates(number(1), context);
+  } else if (arguments.size() == 2 && arguments[0] == "crowds") {
+    crowds(number(1), context);
   } else if (arguments.size() == 3 && arguments[0] == "recall") {
     recall::report(number(1), number(2), context);
   } else if (arguments.size() == 4 && arguments[0] == "catalog") {

@@ -50,6 +50,7 @@ std::optional<Seen> prepared(const Library& library, std::uint32_t picture, cons
   wanted.decode.shortest_side =
       std::max(1, static_cast<int>(static_cast<std::int64_t>(shorter) * closelook::kRasterSide / std::max(1, longer)));
   wanted.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
+  wanted.decode.all_in_helpers = options.sandbox == "all";
   const std::function<bool()> cancelled = [&context] { return context.cancel.cancelled(); };
   for (const std::uint32_t f : p.files) {
     auto file = FileReader::open(library.files[f].entry.path, FileReader::Hashing::off);
@@ -102,6 +103,7 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
         one.full_height == two.full_height && one.rgb == two.rgb) {
       DecodeOptions decoding;
       decoding.most_pixels = static_cast<std::uint64_t>(options_.max_pixels);
+      decoding.all_in_helpers = options_.sandbox == "all";
       decoding.cancelled = [this] { return context_.cancel.cancelled(); };
       const auto path = [&](std::uint32_t picture) {
         return library_.files[library_.pictures[picture].files[0]].entry.path;

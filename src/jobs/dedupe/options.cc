@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "src/base/text.h"
+#include "src/io/image/picture.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -103,6 +104,7 @@ void describe(Settings& settings, Options& options) {
   settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);
+  settings.add_choice("sandbox", {"rare", "all"}, kSandboxHelp, options.sandbox);
   settings.heading("Results");
   settings.add_text("report", "FILE.html", "write a page to look through and decide", options.report);
   settings.add_text("csv", "FILE", "write a line a file; - is stdout", options.csv);

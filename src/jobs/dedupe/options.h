@@ -54,6 +54,7 @@ struct Options {
   bool cross_file_systems = false;
   Bytes min_size{1};
   Bytes max_size = kMostFileBytes;
+  std::string sandbox = "rare";  // rare, all
   long long max_pixels = 1'000'000'000;
   std::string report, csv;
   bool retry = false;        // what could not be read before is tried again

@@ -39,6 +39,7 @@ Reader::Reader(const Options& options, Catalog& catalog, RunContext& context, co
   wanted_.content_hash = true;
   wanted_.decode.shortest_side = kShortestSide;
   wanted_.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
+  wanted_.decode.all_in_helpers = options.sandbox == "all";
   cancelled_ = [&context] { return context.cancel.cancelled(); };
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text.h"
+#include "src/io/image/picture.h"
 
 namespace millrace::hash {
 
@@ -42,6 +43,7 @@ void describe(Settings& settings, Options& options) {
   settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);
+  settings.add_choice("sandbox", {"rare", "all"}, kSandboxHelp, options.sandbox);
 }
 
 }  // namespace millrace::hash

@@ -24,6 +24,7 @@ struct Options {
   bool all_files = false;
   std::vector<std::string> exclude;
   Bytes max_size = kMostFileBytes;
+  std::string sandbox = "rare";  // rare, all
   long long max_pixels = 1'000'000'000;
 };
 

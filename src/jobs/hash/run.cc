@@ -43,6 +43,7 @@ FingerprintOptions fingerprint_options(const Options& options) {
   wanted.hashes = options.request;
   wanted.upright = options.orientation == "exif";
   wanted.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
+  wanted.decode.all_in_helpers = options.sandbox == "all";
   if (options.decode == "fast") {
     wanted.decode.shortest_side = fast_shortest_side(options.request);
     const auto& kinds = options.request.kinds;

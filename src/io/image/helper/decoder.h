@@ -28,7 +28,8 @@ class Channel {
   // Hands over `count` rows of the strip; false when the rest is not wanted.
   bool rows(int count);
   // `hides`: the file holds more than these rows show.
-  void end(bool damaged, const std::string& why, bool hides = false);
+  // An EXIF block that came after the rows.
+  void end(bool damaged, const std::string& why, bool hides = false, const std::vector<std::uint8_t>& exif = {});
   void fail(int error_code, const std::string& why);
 
  private:
@@ -41,6 +42,7 @@ struct Job {
   int fd;  // positioned at 0
   int format;
   int shortest_side;
+  bool gray, luma;  // as DecodeOptions has them
 };
 
 // All that these would open files for later: behind its walls a helper opens none.
@@ -52,6 +54,7 @@ void decode_gif(const Job& job, Channel& channel);
 void decode_bmp(const Job& job, Channel& channel);
 void decode_pnm(const Job& job, Channel& channel);
 void decode_raw(const Job& job, Channel& channel);
+void decode_jpeg_or_png(const Job& job, Channel& channel);
 
 // One line of JSON a library: its name, its version, and the formats that it reads here. For `--versions`.
 void print_versions();

@@ -71,12 +71,12 @@ bool Channel::rows(int count) {
   return ask(message);
 }
 
-void Channel::end(bool damaged, const std::string& why, bool hides) {
+void Channel::end(bool damaged, const std::string& why, bool hides, const std::vector<std::uint8_t>& exif) {
   Message message = about_;
   message.kind = Kind::end;
   message.damaged = damaged;
   message.hides = hides;
-  if (!send_message(message, why, {})) std::_Exit(0);
+  if (!send_message(message, why, exif)) std::_Exit(0);
 }
 
 void Channel::fail(int error_code, const std::string& why) {
@@ -130,8 +130,13 @@ int main(int argc, char** argv) {
   while (helper::receive(request, fd)) {
     if (!limited) limit_memory(request.memory_limit, true);
     limited = true;
-    const helper::Job job{fd, static_cast<int>(request.format), request.shortest_side};
+    const helper::Job job{fd, static_cast<int>(request.format), request.shortest_side, request.gray != 0,
+                          request.luma != 0};
     switch (static_cast<ImageFormat>(request.format)) {
+      case ImageFormat::jpeg:
+      case ImageFormat::png:
+        decode_jpeg_or_png(job, channel);
+        break;
       case ImageFormat::gif:
         decode_gif(job, channel);
         break;

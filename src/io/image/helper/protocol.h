@@ -20,12 +20,14 @@ inline constexpr std::uint32_t kMostExif = 1 << 20;
 struct Request {
   std::uint32_t format;        // ImageFormat
   std::int32_t shortest_side;  // 0: in full
+  std::uint32_t gray, luma;    // as DecodeOptions has them; for JPEG
   std::uint64_t memory_limit;  // what the helper may allocate, 0: no limit; that of its first request stays
 };
 
 enum class Kind : std::uint32_t { memory, begin, rows, end, failed };
 
-// Followed by `text_bytes` of text (a reason, of `end` and `failed`) and `exif_bytes` of an EXIF block (of `begin`).
+// Followed by `text_bytes` of text (a reason, of `end` and `failed`) and `exif_bytes` of an EXIF block (of `begin`, or
+// of `end` where it came after the rows).
 struct Message {
   Kind kind;
   std::uint32_t error_code;  // ErrorCode, of `failed`
