@@ -88,7 +88,7 @@ class Tallying {
     each_pair(rule_, {&queries, 0, rows.size(), &codes_of_fine_, fine_.size()}, context_.executor, context_.budget,
               [&](std::uint32_t i, std::uint32_t j) { count(i, rows[i], fine_[j], Crowds::kDistances); });
     std::vector<std::uint32_t> left, left_rows;
-    std::size_t reach = 0;
+    std::size_t reach = 1;
     for (std::uint32_t i = 0; i < rows.size(); ++i) {
       const std::size_t unknown = distances_with_few(tallies_[i]);
       if (unknown == 0) continue;
