@@ -12,7 +12,9 @@ namespace {
 constexpr int kMostLevel = 31;
 constexpr const char* kWhat = "pictures that many are near";
 
-constexpr std::size_t kClose = 4;  // as distance_of() counts
+// As distance_of() counts, and in one hash.
+constexpr std::size_t kClose = 4;
+constexpr int kCloseBits = 6;
 
 std::size_t distance_of(const LookCodes& a, const LookCodes& b) {
   const auto bits = distances(a, b);
@@ -194,7 +196,7 @@ Crowds find_crowds(std::span<const std::uint64_t> looks, const CodeColumns& code
     const auto is_close = [&](std::uint32_t i, std::uint32_t j) {
       return distance_of(codes.at(i), codes.at(j)) <= kClose;
     };
-    const Rule close{{{{HashKind::dhash, 3}}}, false, ""};
+    const Rule close{{{{HashKind::dhash, kCloseBits}}}, false, ""};
     Sample(looks, codes, kCloseSample).mark(close, kManyClose, is_close, crowd, context);
     const auto any = [](std::uint32_t, std::uint32_t) { return true; };
     Sample(looks, codes, kNearSample).mark(rule, kManyNear, any, crowd, context);

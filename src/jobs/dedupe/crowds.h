@@ -50,7 +50,7 @@ class Crowds {
 };
 
 // A crowd: so many of a sixty-fourth of all looks differ from one in less than 16 bits of the four hashes, and in at
-// most 3 of its dhash; or so many of a 1,024th are brought together with it by the rule. A few hundred others that
+// most 6 of its dhash; or so many of a 1,024th are brought together with it by the rule. A few hundred others that
 // share a horizon are none.
 inline constexpr int kCloseSample = 6, kNearSample = 10;
 inline constexpr std::uint32_t kManyClose = 7, kManyNear = 7;

@@ -110,7 +110,7 @@ TEST_F(CrowdsTest, InACrowdEachIsComparedWithAFewThatAllHaveInCommon) {
 TEST_F(CrowdsTest, WhoIsNearerThanTheCrowdIsComparedWithAll) {
   Pictures pictures;
   const LookCodes wall = random_codes(random_);
-  pictures.add(random_, wall, 12, 3000);
+  pictures.add(random_, wall, 6, 3000);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> twins;
   for (std::size_t i = 0; i < 200; ++i) {
     const LookCodes of = pictures.codes[i];
