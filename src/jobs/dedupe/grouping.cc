@@ -63,7 +63,7 @@ class Grouping {
                   [&](std::span<const ItemPair> pairs) {
                     return unit_links_.scores_in_one_group(pairs, UnitLinks::Crowded::if_compared);
                   },
-                  [&](std::uint32_t unit) { return Crowds::level_of(data(unit).look); });
+                  [&](std::uint32_t unit) { return unit_links_.rank(unit); });
     std::vector<std::uint32_t> group_of(units_.size(), kNone);
     for (std::uint32_t g = 0; g < grouped_units.size(); ++g) {
       for (const std::uint32_t u : grouped_units[g]) group_of[u] = g;

@@ -122,9 +122,13 @@ class Tightening {
     all.insert(all.end(), speakers_[b].begin(), speakers_[b].end());
     speakers_[b].clear();
     if (members_[a].size() <= kAllSpeak) return;
-    std::sort(all.begin(), all.end(),
-              [&](std::uint32_t x, std::uint32_t y) { return std::pair(-ranks_[x], x) < std::pair(-ranks_[y], y); });
-    all.resize(kSpeakers);
+    const auto crowd = std::partition(all.begin(), all.end(), [&](std::uint32_t x) { return ranks_[x] < 0; });
+    if (all.end() - crowd <= static_cast<std::ptrdiff_t>(kSpeakers)) return;
+    const auto end = crowd + static_cast<std::ptrdiff_t>(kSpeakers);
+    std::partial_sort(crowd, end, all.end(), [&](std::uint32_t x, std::uint32_t y) {
+      return std::pair(-ranks_[x], x) < std::pair(-ranks_[y], y);
+    });
+    all.erase(end, all.end());
   }
 
   // b goes into a, and its neighbours become a's. What was offered to a stands, and is looked into when its turn comes.

@@ -4,9 +4,9 @@
 //
 // Tight: complete linkage. Two clusters may join when every item of one matches every item of the other; of all that
 // may, the two whose worst pair is best join first, ties going to the lower items (which callers order by content). A
-// pair that no candidate rule proposed is scored when a join depends on it. A cluster of more than kAllSpeak items is
-// spoken for by those kSpeakers that callers rank highest, so that twenty thousand alike take as many scores a head as
-// a hundred. Connected: chains of matches.
+// pair that no candidate rule proposed is scored when a join depends on it. Items may be one
+// of a crowd: of more than kAllSpeak items, those of a crowd are spoken for by the kSpeakers of them that callers rank
+// highest, so that twenty thousand alike take as many scores a head as a hundred. Connected: chains of matches.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Link {
 using ItemPair = std::pair<std::uint32_t, std::uint32_t>;
 // The score of each pair that matches; below zero where it does not.
 using LinkScores = std::function<std::vector<float>(std::span<const ItemPair>)>;
-// Higher speaks first.
+// Of an item of a crowd: higher speaks first. Below zero for one that is in none, which always speaks.
 using Rank = std::function<int(std::uint32_t)>;
 
 inline constexpr std::size_t kAllSpeak = 64, kSpeakers = 16;

@@ -81,7 +81,7 @@ TEST(LinkageTest, TightGroupsAreThoseOfTheDefinition) {
       for (const ItemPair& pair : pairs) out.push_back(picture.scores.at(pair));
       return out;
     };
-    EXPECT_EQ(tight_groups(picture.links, scores, [](std::uint32_t) { return 0; }), reference(picture)) << seed;
+    EXPECT_EQ(tight_groups(picture.links, scores, [](std::uint32_t) { return -1; }), reference(picture)) << seed;
   }
 }
 
@@ -91,7 +91,7 @@ TEST(LinkageTest, ALargeClusterIsSpokenForByAFew) {
   std::vector<Link> links;
   for (std::uint32_t i = 0; i + 1 < kItems; ++i) links.push_back({i, i + 1, 0.9F});
   links.push_back({7, kStranger, 0.6F});
-  const auto rank = [](std::uint32_t item) { return item % 100 == 50 ? 5 : 0; };
+  const auto rank = [](std::uint32_t item) { return item == kStranger ? -1 : item % 100 == 50 ? 5 : 0; };
   std::set<ItemPair> asked;
   const auto scores = [&](std::span<const ItemPair> pairs) {
     std::vector<float> out;

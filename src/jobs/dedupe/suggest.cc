@@ -85,14 +85,10 @@ class Suggesting {
   }
 
   // Each against those that are most like it at 64 pixels; what is the same in chains stands together.
-  std::vector<Work> bring_together(std::vector<Work>& many) {
+  std::vector<Work> bring_together(const std::vector<Work>& many) {
     std::vector<std::vector<PicturePair>> near;  // of each
     std::vector<PicturePair> pairs;
-    for (Work& work : many) {
-      if (work.left.size() > kMostBroughtTogether) {
-        alone({work.left.begin() + kMostBroughtTogether, work.left.end()}, true);
-        work.left.resize(kMostBroughtTogether);
-      }
+    for (const Work& work : many) {
       near.push_back(nearest(work.left));
       pairs.insert(pairs.end(), near.back().begin(), near.back().end());
     }

@@ -42,9 +42,9 @@ struct Suggested {
 
 // Looks stay linear in the members: a thousand invoices on one form are a thousand pictures, and not half a million
 // looks. After three leaders, each of what is left is looked at against the eight that are most like it at 64 pixels,
-// and what this brings together is led by up to eight more. Of more than a thousand, the first by the rule are.
+// and what this brings together is led by up to eight more.
 inline constexpr int kFirstLeaders = 3, kMostLeaders = 8;
-inline constexpr std::size_t kNearest = 8, kMostBroughtTogether = 1000;
+inline constexpr std::size_t kNearest = 8;
 
 // How much the pictures of each pair are alike at 64 x 64 pixels: more is more. The lower index first.
 using PicturePairs = std::span<const PicturePair>;
@@ -54,7 +54,7 @@ struct Likeness64 {
   // kFewestBits that differ least from it.
   std::function<int(std::uint32_t, std::uint32_t)> bits;
 };
-inline constexpr std::size_t kEveryTwo = 64, kFewestBits = 16;
+inline constexpr std::size_t kEveryTwo = 1000, kFewestBits = 32;
 
 // Two pictures that are alike and in no candidate together: in one, every two are alike. A version of a version is not
 // always like the first. Of each set, the one who stays is looked at against those of the two sets that are most like
