@@ -28,6 +28,7 @@ class Suggesting {
       : standings_(library, origins, preferences.by_pixels, looks),
         alike_(alike),
         preferences_(preferences),
+        library_(library),
         looks_(looks) {}
 
   // Most candidates are copies of one picture: the best leads, and they are done. Where many are left after a few
@@ -227,6 +228,26 @@ class Suggesting {
     }
   }
 
+  // Frames of one film have one size, a copy of one of them most often another.
+  bool of_one_size(std::uint32_t a, std::uint32_t b) const {
+    const CatalogPicture &x = library_.pictures[a].data, &y = library_.pictures[b].data;
+    return std::minmax(x.width, x.height) == std::minmax(y.width, y.height);
+  }
+
+  // The first of these pictures, each with how much it is unlike `of`, and the first of those of another size.
+  template <class Unlike>
+  void take_nearest(std::uint32_t of, std::vector<std::pair<Unlike, std::uint32_t>>& others, std::size_t most,
+                    std::size_t most_of_other_size, std::set<PicturePair>& out) const {
+    std::sort(others.begin(), others.end());
+    std::size_t taken = 0, taken_of_other_size = 0;
+    for (const auto& other : others) {
+      const bool other_size = taken >= most && !of_one_size(of, other.second);
+      if (taken >= most && !(other_size && taken_of_other_size < most_of_other_size)) continue;
+      (other_size ? taken_of_other_size : taken) += 1;
+      out.insert(std::minmax(of, other.second));
+    }
+  }
+
   // Every two, or of many each with those whose hashes differ least.
   std::vector<PicturePair> worth_asking(const std::vector<std::uint32_t>& pictures) const {
     std::set<PicturePair> out;
@@ -237,9 +258,7 @@ class Suggesting {
       for (const std::uint32_t q : pictures) {
         if (q != p) others.emplace_back(every_two ? 0 : alike_.bits(p, q), q);
       }
-      const std::size_t count = every_two ? others.size() : std::min(kFewestBits, others.size());
-      std::partial_sort(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(count), others.end());
-      for (std::size_t i = 0; i < count; ++i) out.insert(std::minmax(p, others[i].second));
+      take_nearest(p, others, every_two ? others.size() : kFewestBits, kFewestBits, out);
     }
     return {out.begin(), out.end()};
   }
@@ -254,11 +273,7 @@ class Suggesting {
       others[pairs[i].second].emplace_back(-scores[i], pairs[i].first);
     }
     std::set<PicturePair> out;
-    for (auto& [p, list] : others) {
-      std::sort(list.begin(), list.end());
-      list.resize(std::min(kNearest, list.size()));
-      for (const auto& other : list) out.insert(std::minmax(p, other.second));
-    }
+    for (auto& [p, list] : others) take_nearest(p, list, kNearest, kNearestOfOtherSize, out);
     return {out.begin(), out.end()};
   }
 
@@ -335,6 +350,7 @@ class Suggesting {
   const Standings standings_;
   const Likeness64& alike_;
   const Preferences& preferences_;
+  const Library& library_;
   Looks& looks_;
   Suggested out_;
   std::set<std::uint32_t> not_looked_;

@@ -41,10 +41,10 @@ struct Suggested {
 };
 
 // Looks stay linear in the members: a thousand invoices on one form are a thousand pictures, and not half a million
-// looks. After three leaders, each of what is left is looked at against the eight that are most like it at 64 pixels,
-// and what this brings together is led by up to eight more.
+// looks. After three leaders, each of what is left is looked at against the eight that are most like it at 64 pixels
+// (and four more of another size), and what this brings together is led by up to eight more.
 inline constexpr int kFirstLeaders = 3, kMostLeaders = 8;
-inline constexpr std::size_t kNearest = 8;
+inline constexpr std::size_t kNearest = 8, kNearestOfOtherSize = 4;
 
 // How much the pictures of each pair are alike at 64 x 64 pixels: more is more. The lower index first.
 using PicturePairs = std::span<const PicturePair>;
