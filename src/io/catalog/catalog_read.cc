@@ -1,5 +1,4 @@
 #include <climits>
-#include <cmath>
 
 #include "src/io/catalog/catalog_state.h"
 #include "src/io/catalog/packed_scores.h"
@@ -49,7 +48,7 @@ bool read_file(const Statement& row, CatalogFile& file) {
 
 bool read_score(const Statement& row, int i, float& score) {
   score = static_cast<float>(sqlite3_column_double(row.handle, i));
-  return std::isfinite(score);
+  return score >= 0 && score <= 1;
 }
 
 }  // namespace

@@ -233,13 +233,16 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
     Catalog catalog(path(), kCatalogKey);
     EXPECT_EQ(pictures_of(catalog).size(), 1U) << values;
   }
-  edit("INSERT INTO scores VALUES (1, 2, 300, 1, 0.5), (3, 3, 0, 1, 0.5), (1, 2, 1, 1, 9e999), ('x', x'00', 1, 1, 1)");
-  // A group of more than there are, a look with itself, a score that is no number, a piece, and no blob.
+  edit(
+      "INSERT INTO scores VALUES (1, 2, 300, 1, 0.5), (3, 3, 0, 1, 0.5), (1, 2, 1, 1, 9e999), ('x', x'00', 1, 1, 1), "
+      "(1, 4, 1, 1, 7.0), (1, 5, 1, 1, -5.0)");
+  // A group of more than there are, a look with itself, scores that are none, a piece, and no blob.
   for (const char* packed : {"x'01000000000000000100000000'", "x'0100000000000000FFFFFFFF02000000'",
                              "x'0100000000000000010000000100000000000000100000003F'",
-                             "x'010000000000000001000000020000000000000010000080FF'", "x'01'", "''", "77"})
+                             "x'010000000000000001000000020000000000000010000080FF'",
+                             "x'0100000000000000010000000200000000000000100000E040'", "x'01'", "''", "77"})
     edit(std::string("INSERT INTO packed_scores (scores) VALUES (") + packed + ")");
-  edit("INSERT INTO links VALUES (7, 1, 2, 300, 0.5), (7, 4, 3, 0, 0.5), (7, 1, 3, 1, 9e999)");
+  edit("INSERT INTO links VALUES (7, 1, 2, 300, 0.5), (7, 4, 3, 0, 0.5), (7, 1, 3, 1, 9e999), (7, 1, 4, 1, 7.0)");
   edit("INSERT INTO joined VALUES (7, 0, 'no blob')");
   edit("INSERT INTO not_duplicates VALUES ('a', 'b')");
   edit("INSERT OR REPLACE INTO thumbnails VALUES (" + std::to_string(static_cast<std::int64_t>(picture(1).look)) +

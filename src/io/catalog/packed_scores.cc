@@ -1,7 +1,6 @@
 #include "src/io/catalog/packed_scores.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <tuple>
 
@@ -54,7 +53,7 @@ void unpack(std::span<const std::uint8_t> packed, const std::function<void(const
       if (!take(packed, score.b) || !take(packed, both) || !take(packed, score.score)) return;
       score.orientation = both / kKinds;
       score.kind = both % kKinds;
-      if (score.a < score.b && std::isfinite(score.score)) visit(score);
+      if (score.a < score.b && score.score >= 0 && score.score <= 1) visit(score);
     }
   }
 }
