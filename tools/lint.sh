@@ -6,6 +6,7 @@ failed=0
 mapfile -t sources < <(git ls-files '*.cc' '*.h')
 clang-format-14 --dry-run --Werror "${sources[@]}" || { echo "lint: run clang-format-14 -i on the files above"; failed=1; }
 tools/check_floors.sh || failed=1
+tools/check_folders.sh || failed=1
 # A path of one machine, or a word for work that is missing, has no place in the tree.
 if git grep -nwE '(TODO|FIXME|XXX)' -- '*.cc' '*.h' '*.py' '*.sh' ':!tools/lint.sh'; then failed=1; fi
 [ -f build/release/build.ninja ] || cmake --preset release >/dev/null
@@ -18,7 +19,7 @@ fi
 if [ ${#checked[@]} -gt 0 ]; then
   # Generated sources must exist before their users are parsed.
   ninja -C build/release -t targets all 2>/dev/null | grep -q page_html && ninja -C build/release generated/page_html.cc >/dev/null 2>&1 || true
-  printf '%s\n' "${checked[@]}" | while read -r f; do grep -q "\"$PWD/$f\"" build/release/compile_commands.json && echo "$f"; done |
+  printf '%s\n' "${checked[@]}" | while read -r f; do if grep -q "\"$PWD/$f\"" build/release/compile_commands.json; then echo "$f"; fi; done |
     xargs -r -P "$(nproc)" -n 4 clang-tidy-14 -p build/release --quiet 2>/dev/null || failed=1
 fi
 [ $failed -eq 0 ] && echo "lint: ${#sources[@]} files formatted, floors in order, ${#checked[@]} files through clang-tidy"

@@ -100,4 +100,24 @@ class [[nodiscard]] Outcome {
   std::variant<T, Error> state_;
 };
 
+// Of what leaves nothing behind but that it is done.
+template <>
+class [[nodiscard]] Outcome<void> {
+ public:
+  Outcome() = default;
+  Outcome(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+
+  bool ok() const { return !error_; }
+
+  Error& error() { return *error_; }
+  const Error& error() const { return *error_; }
+
+  void or_throw() && {
+    if (!ok()) throw Failure(error());
+  }
+
+ private:
+  std::optional<Error> error_;
+};
+
 }  // namespace millrace

@@ -9,11 +9,25 @@
 
 #include <spdlog/spdlog.h>
 
-#include <string>
+#include <array>
+#include <cstdint>
+
+#include "src/base/choice.h"
 
 namespace millrace {
 
 // Sets spdlog's default logger to stderr at this level (trace, debug, info, warn, error, off).
-void start_logging(const std::string& level);
+// How much is logged; each level with those behind it.
+enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
+constexpr std::array<Choice<LogLevel>, 6> choices_of(LogLevel) {
+  return {{{"trace", LogLevel::trace},
+           {"debug", LogLevel::debug},
+           {"info", LogLevel::info},
+           {"warn", LogLevel::warn},
+           {"error", LogLevel::error},
+           {"off", LogLevel::off}}};
+}
+
+void start_logging(LogLevel level);
 
 }  // namespace millrace

@@ -155,15 +155,14 @@ void Settings::add_bytes(std::string name, std::string help, Bytes& value) {
              [&value](const std::string& text) { value = text == "auto" ? Bytes{} : parse_bytes(text).or_throw(); });
 }
 
-void Settings::add_choice(std::string name, std::vector<std::string> choices, std::string help, std::string& value) {
+void Settings::add_choice_of(std::string name, std::vector<std::string> choices, std::string help, std::string initial,
+                             std::function<void(std::size_t)> set) {
   std::string shown = joined(choices, "|");
-  std::string initial = value;
   add_parsed(std::move(name), std::move(shown), std::move(help), std::move(initial),
-             [&value, choices = std::move(choices)](const std::string& text) {
-               if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-                 refuse(fmt::format("'{}' is not one of {}", text, joined(choices, ", ")));
-               }
-               value = text;
+             [set = std::move(set), choices = std::move(choices)](const std::string& text) {
+               const auto at = std::find(choices.begin(), choices.end(), text);
+               if (at == choices.end()) refuse(fmt::format("'{}' is not one of {}", text, joined(choices, ", ")));
+               set(static_cast<std::size_t>(at - choices.begin()));
              });
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/choice.h"
 #include "src/base/error.h"
 #include "src/base/sizes.h"
 
@@ -53,7 +54,12 @@ class Settings {
   void add_integer(std::string name, std::string value_name, std::string help, long long& value, long long lowest,
                    long long highest);
   void add_bytes(std::string name, std::string help, Bytes& value);
-  void add_choice(std::string name, std::vector<std::string> choices, std::string help, std::string& value);
+  // One of the values that choices_of() lists (src/base/choice.h).
+  template <typename E>
+  void add_choice(const std::string& name, const std::string& help, E& value) {
+    add_choice_of(name, choice_names<E>(), help, choice_name(value),
+                  [&value](std::size_t i) { value = choices_of(E{})[i].value; });
+  }
   // An option whose text `set` interprets; `initial` is the default as text.
   void add_parsed(std::string name, std::string value_name, std::string help, std::string initial,
                   std::function<void(const std::string&)> set);
@@ -74,6 +80,8 @@ class Settings {
   std::string markdown() const;
 
  private:
+  void add_choice_of(std::string name, std::vector<std::string> choices, std::string help, std::string initial,
+                     std::function<void(std::size_t)> set);
   Entry& find(std::string_view name, const std::string& subject);
   void add(Entry entry);
   void assign(Entry& entry, std::vector<std::string> values, Origin origin, const std::string& subject);

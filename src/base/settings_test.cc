@@ -15,13 +15,16 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // One option of each kind.
+enum class Format { csv, json };
+constexpr std::array<Choice<Format>, 2> choices_of(Format) { return {{{"csv", Format::csv}, {"json", Format::json}}}; }
+
 struct Options {
   bool recurse = false;
   std::string output = "out.csv";
   std::vector<std::string> exclude = {"*.tmp"};
   long long radius = 5;
   Bytes memory;
-  std::string format = "csv";
+  Format format = Format::csv;
   std::string kinds = "phash";
 
   void describe(Settings& settings) {
@@ -32,7 +35,7 @@ struct Options {
     settings.heading("Second");
     settings.add_integer("radius", "BITS", "how many bits may differ", radius, 0, 64);
     settings.add_bytes("memory", "the most memory", memory);
-    settings.add_choice("format", {"csv", "json"}, "how to write", format);
+    settings.add_choice("format", "how to write", format);
     settings.add_parsed("max-kinds", "KINDS", "hash kinds", kinds, [this](const std::string& text) {
       if (text == "none") throw Failure(ErrorCode::usage, "'none' is not a hash kind", "", "name one");
       kinds = text;

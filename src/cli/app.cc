@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -12,7 +13,6 @@
 #include "src/base/text.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
-#include "src/device/cuda/driver.h"
 
 namespace millrace::cli {
 namespace {
@@ -22,29 +22,7 @@ void on_interrupt(int) {
   interrupt().cancel();
 }
 
-ProgressStyle style_of(const CommonOptions& common) {
-  if (common.quiet || common.progress == "none") return ProgressStyle::none;
-  if (common.progress == "bar") return ProgressStyle::bar;
-  if (common.progress == "lines") return ProgressStyle::lines;
-  if (common.progress == "json") return ProgressStyle::json;
-  return ProgressStyle::automatic;
-}
-
-void check_device(const std::string& device) {
-  if (device == "auto" || device == "cpu") return;
-  if (device == "cuda" || device.starts_with("cuda:")) {
-    const CudaDriver driver = find_cuda_driver();
-    const std::string reason = driver.devices.empty() ? driver.reason : "this job has no GPU version yet";
-    throw Failure(ErrorCode::unavailable, reason, "--device " + device,
-                  "use --device auto; millrace doctor shows what is here");
-  }
-  if (device == "opencl" || device.starts_with("opencl:")) {
-    throw Failure(ErrorCode::unavailable, "this build has no OpenCL version of any operation", "--device " + device,
-                  "use --device auto");
-  }
-  throw Failure(ErrorCode::usage, fmt::format("'{}' is not a device", device), "--device",
-                "use auto, cpu, cuda or cuda:N");
-}
+ProgressStyle style_of(const CommonOptions& common) { return common.quiet ? ProgressStyle::none : common.progress; }
 
 OutputKind trace_kind() {
   const auto ours = [](FileReader& file) {
@@ -97,8 +75,15 @@ CancelToken& interrupt() {
   return token;
 }
 
-Command::Command(CLI::App& parent, const std::string& name, const std::string& about)
-    : app_(*parent.add_subcommand(name, about)) {}
+Command::Command(CLI::App& parent, const std::string& name, const std::string& about, std::unique_ptr<Job> job)
+    : app_(*parent.add_subcommand(name, about)), job_(std::move(job)) {
+  const Job::Arguments arguments = job_->arguments();
+  CLI::Option* const option = app_.add_option(arguments.name, *arguments.values, arguments.help);
+  option->required(arguments.required);
+  if (!arguments.many) option->expected(1);
+  job_->describe(settings_);
+  add_flags();
+}
 
 void Command::add_flags() {
   settings_.heading("Running");
@@ -107,12 +92,10 @@ void Command::add_flags() {
   settings_.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
                       common_.memory);
   settings_.add_switch("plan", "print what would be done and what it takes, and stop", common_.plan);
-  settings_.add_choice("progress", {"auto", "bar", "lines", "json", "none"}, "how progress is shown on stderr",
-                       common_.progress);
+  settings_.add_choice("progress", "how progress is shown on stderr", common_.progress);
   settings_.add_text("json", "FILE", "write the result as JSON; - is stdout", common_.json);
   settings_.add_text("trace", "FILE", "write a Chrome trace, which ui.perfetto.dev opens", common_.trace);
-  settings_.add_choice("log-level", {"trace", "debug", "info", "warn", "error", "off"}, "how much is logged on stderr",
-                       common_.log_level);
+  settings_.add_choice("log-level", "how much is logged on stderr", common_.log_level);
   settings_.add_switch("quiet", "no progress and no summary", common_.quiet);
   settings_.add_switch("verbose", "say more", common_.verbose);
   settings_.add_consent("overwrite",
@@ -148,11 +131,7 @@ void Command::add_flags() {
   }
 }
 
-ExitCode Command::execute() {
-  if (print_options_) {
-    fmt::print("{}", settings_.markdown());
-    return ExitCode::done;
-  }
+void Command::resolve_options() {
   if (!config_.empty()) settings_.apply_file(config_);
   settings_.apply_environment([](const char* name) { return std::getenv(name); });
   for (const auto& [name, values] : given_) {
@@ -161,17 +140,25 @@ ExitCode Command::execute() {
   for (const auto& [name, values] : switches_) {
     if (!values->empty()) settings_.apply_flag(name, {values->back() ? "true" : "false"});
   }
+}
+
+ExitCode Command::execute() {
+  if (print_options_) {
+    fmt::print("{}", settings_.markdown());
+    return ExitCode::done;
+  }
+  resolve_options();
   if (print_config_) {
     fmt::print("{}", settings_.print());
     return ExitCode::done;
   }
   start_logging(common_.log_level);
   use_cpu_level_from_environment();
-  check_device(common_.device);
+  std::vector<Device> devices = choose_devices(common_.device, job_->devices());
   Outputs outputs({common_.overwrite, !common_.plan});
   if (!config_.empty()) outputs.input(config_);
-  look_at(outputs);
-  json_ = outputs.add("--json", common_.json, json_kind());
+  job_->look_at(outputs);
+  json_ = outputs.add("--json", common_.json, job_->json_kind());
   trace_ = outputs.add("--trace", common_.trace, trace_kind());
 
   const Machine machine = describe_machine();
@@ -179,7 +166,7 @@ ExitCode Command::execute() {
   Budget budget(limit);
   Trace trace(!common_.trace.empty());
   const Executor executor(static_cast<int>(common_.threads), &interrupt());
-  RunContext context{executor, interrupt(), trace, budget, style_of(common_)};
+  RunContext context{executor, interrupt(), trace, budget, style_of(common_), std::move(devices)};
   spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", MILLRACE_VERSION, app_.get_name(),
                executor.threads(), name_of(current_cpu_level()), to_text(limit),
                common_.memory.count > 0 ? "--memory" : "60 % of what is available");
@@ -188,17 +175,39 @@ ExitCode Command::execute() {
     spdlog::debug("--{} is {}, by {}", entry.name, printable(entry.text()), name_of(entry.origin));
   }
   if (common_.plan) {
-    fmt::print("{}", printable_lines(plan(context)));
+    show(job_->plan(context));
     return ExitCode::done;
   }
-  const ExitCode code = run(context);
-  spdlog::info("{:.2f} s; {}", trace.elapsed_s(), trace.verdict());
-  if (trace_) trace_.write(trace.chrome_json());
+  return run(context);
+}
+
+void Command::show(const Plan& plan) const {
+  if (common_.json != "-") fmt::print("{}", printable_lines(text_of(plan)));
+  if (json_) json_.write(json_of(plan, app_.get_name()));
+}
+
+ExitCode Command::run(RunContext& context) {
+  const Result result = job_->run(context, [this](std::string_view text) { print(text); });
+  if (!common_.quiet) print(result.listing);
+  if (json_) {
+    const Span span(context.trace.stage("write JSON", 1));
+    json_.write(result.json());
+  }
+  for (const std::string& line : result.summary) say(line);
+  if (!json_ && !result.unless_json.empty()) say(result.unless_json);
+  const std::string verdict = context.trace.verdict();
+  if (common_.verbose) say(verdict);
+  spdlog::info("{:.2f} s; {}", context.trace.elapsed_s(), verdict);
+  if (trace_) trace_.write(context.trace.chrome_json());
   if (common_.verbose) {
     const ResidentMemory resident = resident_memory();
-    say(fmt::format("memory: {} at its peak, of {} allowed", to_text(resident.peak), to_text(limit)));
+    say(fmt::format("memory: {} at its peak, of {} allowed", to_text(resident.peak), to_text(context.budget.limit())));
   }
-  return code;
+  return result.exit_code;
+}
+
+void Command::print(std::string_view text) const {
+  if (common_.json != "-") write_all(STDOUT_FILENO, text, "standard output");
 }
 
 void Command::say(const std::string& line) const {
@@ -213,14 +222,14 @@ int run_program(int argc, char** argv) {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);  // what schedulers send
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error of the write, like a full disk
   try {
-    std::vector<std::unique_ptr<Command>> commands;
-    commands.push_back(make_hash_command(app));
-    commands.push_back(make_join_command(app));
-    add_dedupe_commands(app, commands);
-    commands.push_back(make_render_command(app));
+    // Never given back: the program ends with them, and piece by piece what a job holds of a million files takes a
+    // quarter of a second.
+    static Commands& commands = *new Commands;
+    add_jobs(app, commands);
     std::function<ExitCode()> chosen;
     add_doctor_command(app, chosen);
     refuse_options_as_values(app, argc, argv);
@@ -231,9 +240,10 @@ int run_program(int argc, char** argv) {
       return app.exit(e) == 0 ? 0 : static_cast<int>(ExitCode::usage);
     }
     if (chosen) return static_cast<int>(chosen());
-    for (const auto& command : commands) {
-      if (command->app().parsed()) return static_cast<int>(command->execute());
-    }
+    // Where one stands below another, both are given: the last is meant.
+    const auto given =
+        std::find_if(commands.rbegin(), commands.rend(), [](const auto& command) { return command->app().parsed(); });
+    if (given != commands.rend()) return static_cast<int>((*given)->execute());
     return static_cast<int>(ExitCode::usage);
   } catch (const Failure& failure) {
     fmt::print(stderr, "millrace: {}\n", failure.what());

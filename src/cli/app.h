@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "src/base/log.h"
 #include "src/base/settings.h"
 #include "src/io/output/output.h"
-#include "src/pipeline/chain.h"
+#include "src/jobs/job.h"
 
 namespace millrace::cli {
 
@@ -21,52 +22,44 @@ struct CommonOptions {
   long long threads = 0;
   Bytes memory;
   bool plan = false;
-  std::string progress = "auto";
+  ProgressStyle progress = ProgressStyle::automatic;
   std::string json;
   std::string trace;
-  std::string log_level = "warn";
+  LogLevel log_level = LogLevel::warn;
   bool quiet = false;
   bool verbose = false;
   bool overwrite = false;
 };
 
-// Set by SIGINT; a second SIGINT ends the program at once.
+// Set by SIGINT or SIGTERM; a second one ends the program at once.
 CancelToken& interrupt();
 
-// One subcommand: its options, and what it does once they are known.
+// A job as a subcommand: a flag for each of its options, and what every job does once they are known.
 class Command {
  public:
-  Command(CLI::App& parent, const std::string& name, const std::string& about);
-  virtual ~Command() = default;
+  Command(CLI::App& parent, const std::string& name, const std::string& about, std::unique_ptr<Job> job);
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
   CLI::App& app() { return app_; }
-  Settings& settings() { return settings_; }
-  const CommonOptions& common() const { return common_; }
 
-  // Resolves the options, then plans or runs. Failure goes up to main.
+  // Resolves the options, then plans or runs, and shows what came of it. Failure goes up to main.
   ExitCode execute();
 
- protected:
-  // Call at the end of the constructor: makes a flag of every described option.
+ private:
   void add_flags();
-  // Says what the job reads and what it writes, but for --json and --trace: before the work, with --plan too.
-  virtual void look_at(Outputs& outputs) = 0;
-  // What --json writes.
-  virtual OutputKind json_kind() const = 0;
-  virtual ExitCode run(RunContext& context) = 0;
-  virtual std::string plan(RunContext& context) = 0;
-
+  // By file, environment and flags, in this order.
+  void resolve_options();
+  void show(const Plan& plan) const;
+  ExitCode run(RunContext& context);
+  // Data for stdout, unless JSON takes its place.
+  void print(std::string_view text) const;
   // A line for a person at the end of a job, on stderr unless --quiet.
   void say(const std::string& line) const;
-  // Where the summary object of --json goes; none where it was not asked for.
-  const Output& json() const { return json_; }
 
-  CommonOptions common_;
-
- private:
   CLI::App& app_;
+  const std::unique_ptr<Job> job_;
+  CommonOptions common_;
   Settings settings_;
   Output json_, trace_;
   std::string config_;
@@ -76,12 +69,9 @@ class Command {
   std::vector<std::pair<std::string, std::shared_ptr<std::vector<bool>>>> switches_;
 };
 
-std::unique_ptr<Command> make_hash_command(CLI::App& parent);
-std::unique_ptr<Command> make_join_command(CLI::App& parent);
-std::unique_ptr<Command> make_render_command(CLI::App& parent);
-void add_dedupe_commands(CLI::App& parent, std::vector<std::unique_ptr<Command>>& commands);
-// apply, undo and purge, below `dedupe`.
-void add_dedupe_apply_commands(CLI::App& dedupe, std::vector<std::unique_ptr<Command>>& commands);
+// Every job, in the order of the help; what stands below another comes behind it.
+using Commands = std::vector<std::unique_ptr<Command>>;
+void add_jobs(CLI::App& parent, Commands& commands);
 // Options with a value take one, wherever they stand: the words behind it are not theirs.
 CLI::Option* one_value(CLI::Option* option);
 

@@ -187,7 +187,7 @@ inline std::string png_bytes(const TestPixels& pixels, PngKind kind = {}) {
 // Keeps what a decoder hands out.
 class KeepingSink : public RowSink {
  public:
-  std::optional<Error> begin(const PictureInfo& given) override {
+  Outcome<void> begin(const PictureInfo& given) override {
     info = given;
     ++begun;
     return refusal;
@@ -201,7 +201,7 @@ class KeepingSink : public RowSink {
   PictureInfo info;
   int begun = 0;
   std::vector<std::uint8_t> pixels;
-  std::optional<Error> refusal;
+  Outcome<void> refusal;
 };
 
 struct TestDecoding {

@@ -12,27 +12,9 @@
 #include <string>
 #include <utility>
 
-#include "src/device/cpu/executor.h"
-#include "src/memory/budget.h"
-#include "src/pipeline/progress.h"
-#include "src/trace/trace.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace {
-
-// What every job runs with.
-struct RunContext {
-  const Executor& executor;
-  const CancelToken& cancel;
-  Trace& trace;
-  Budget& budget;
-  ProgressStyle progress = ProgressStyle::none;
-
-  // Failure(cancelled) when the job was told to stop.
-  void throw_if_cancelled() const {
-    if (cancel.cancelled())
-      throw Failure(ErrorCode::cancelled, "interrupted; the same command goes on where this one stopped");
-  }
-};
 
 namespace chain {
 

@@ -3,6 +3,7 @@
 // Never: writes to stdout.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -11,9 +12,18 @@
 #include <string>
 #include <thread>
 
+#include "src/base/choice.h"
+
 namespace millrace {
 
 enum class ProgressStyle { automatic, bar, lines, json, none };
+constexpr std::array<Choice<ProgressStyle>, 5> choices_of(ProgressStyle) {
+  return {{{"auto", ProgressStyle::automatic},
+           {"bar", ProgressStyle::bar},
+           {"lines", ProgressStyle::lines},
+           {"json", ProgressStyle::json},
+           {"none", ProgressStyle::none}}};
+}
 
 class Progress {
  public:

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "src/base/sizes.h"
 
 namespace millrace {
 namespace {
 
-std::atomic<std::uint64_t> next_trace_id{1};
+std::atomic<std::uint64_t> next_trace_id{1}, next_thread{1};
 
 std::int64_t nanoseconds(Clock::duration d) { return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count(); }
 
@@ -19,6 +18,7 @@ std::int64_t nanoseconds(Clock::duration d) { return std::chrono::duration_cast<
 
 struct Trace::Lane {
   int thread = 0;
+  std::uint64_t owner = 0;
   std::vector<Event> events;
 };
 
@@ -55,16 +55,25 @@ std::string Trace::verdict() const { return verdict_of(totals(), elapsed_s()); }
 
 void Trace::record(const Stage& stage, Clock::time_point begin, Clock::time_point end, bool wait) {
   if (!keep_spans_) return;
-  // Each thread appends to a lane of its own, so that a span never waits for another thread's.
-  thread_local std::unordered_map<std::uint64_t, std::shared_ptr<Lane>> mine;
-  std::shared_ptr<Lane>& lane = mine[id_];
-  if (!lane) {
-    lane = std::make_shared<Lane>();
-    const std::lock_guard lock(mutex_);
-    lane->thread = static_cast<int>(lanes_.size());
-    lanes_.push_back(lane);
+  lane().events.push_back({&stage, nanoseconds(begin - start_), nanoseconds(end - start_), wait});
+}
+
+// Each thread appends to a lane of its own, so that a span never waits for another thread's. Which it is, is remembered
+// from span to span: only a thread that works for several runs in turns has to look.
+Trace::Lane& Trace::lane() {
+  thread_local std::uint64_t trace = 0;
+  thread_local Lane* mine = nullptr;
+  thread_local const std::uint64_t me = next_thread.fetch_add(1);  // the system's numbers come again
+  if (mine != nullptr && trace == id_) return *mine;
+  const std::lock_guard lock(mutex_);
+  auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->owner == me; });
+  if (found == lanes_.end()) {
+    lanes_.push_back(std::make_unique<Lane>(Lane{static_cast<int>(lanes_.size()), me, {}}));
+    found = lanes_.end() - 1;
   }
-  lane->events.push_back({&stage, nanoseconds(begin - start_), nanoseconds(end - start_), wait});
+  trace = id_;
+  mine = found->get();
+  return *mine;
 }
 
 std::string Trace::chrome_json() const {

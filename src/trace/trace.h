@@ -47,7 +47,7 @@ class Trace {
     std::atomic<std::int64_t> busy_ns_{0}, waited_ns_{0};
   };
 
-  // With `keep_spans` every span is kept for write_chrome_json; without, only totals are.
+  // With `keep_spans` every span is kept for chrome_json; without, only totals are.
   explicit Trace(bool keep_spans = false);
   ~Trace();
   Trace(const Trace&) = delete;
@@ -76,13 +76,15 @@ class Trace {
   struct Lane;  // one thread's events
 
   void record(const Stage& stage, Clock::time_point begin, Clock::time_point end, bool wait);
+  // The calling thread's.
+  Lane& lane();
 
   const bool keep_spans_;
   const Clock::time_point start_;
   const std::uint64_t id_;
   mutable std::mutex mutex_;
   std::deque<Stage> stages_;
-  std::vector<std::shared_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
 // Time inside a stage, from construction to destruction. Counts one item.

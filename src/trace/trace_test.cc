@@ -100,6 +100,24 @@ TEST(Trace, ChromeJsonHasTheSpansOfEveryThread) {
   EXPECT_TRUE(counted);
 }
 
+TEST(Trace, OneThreadWorksForTwoRunsInTurns) {
+  Trace first(true), second(true);
+  for (int i = 0; i < 3; ++i) {
+    { const Span span(first.stage("of the first")); }
+    { const Span span(second.stage("of the second")); }
+  }
+  for (const auto& [trace, own, other] :
+       {std::tuple{&first, "of the first", "of the second"}, std::tuple{&second, "of the second", "of the first"}}) {
+    const auto events = nlohmann::json::parse(trace->chrome_json())["traceEvents"];
+    const auto count = [&](const char* name) {
+      return std::count_if(events.begin(), events.end(),
+                           [&](const auto& e) { return e["ph"] == "X" && e["name"] == name; });
+    };
+    EXPECT_EQ(count(own), 3);
+    EXPECT_EQ(count(other), 0);
+  }
+}
+
 TEST(Trace, SpansAreKeptOnlyWhenAsked) {
   Trace trace;
   { const Span span(trace.stage("read")); }

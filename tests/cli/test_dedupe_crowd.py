@@ -30,6 +30,10 @@ def frames(tmp_path_factory):
         noisy = numpy.clip(base + random.normal(0, 6, base.shape), 0, 255).astype(numpy.uint8)
         Image.fromarray(noisy).save(folder / f"{i:04}.jpg", quality=85)
     Image.open(folder / "0123.jpg").save(folder / "0123-again.png")
+    for i in range(0, 60, 5):
+        base = numpy.asarray(Image.open(folder / f"{i:04}.jpg")).copy()
+        base[40:56, 30 + i // 5:54 + i // 5] = [250, 40, 30]
+        Image.fromarray(base).save(folder / f"{i:04}-marked.png")
     other = scene(640, 480, 77)
     other.save(folder / "other.jpg", quality=90)
     other.resize((320, 240)).save(folder / "other-small.jpg", quality=90)
@@ -54,6 +58,20 @@ def test_a_crowd_is_grouped_and_nothing_else_with_it(tmp_path, frames):
     together = [group for group in names if "0123.jpg" in group]
     assert together and "0123-again.png" in together[0]
     assert COUNT < compared < 60 * COUNT, "of 405,000 pairs"
+
+
+def test_a_mark_in_a_crowd_is_never_given_up_nor_kept_for_all(tmp_path, frames):
+    groups, _, _ = run(frames, tmp_path / "c.sqlite", tmp_path / "out.json")
+    seen = 0
+    for group in groups:
+        for i, (name, keep) in enumerate(group):
+            if keep:
+                stays = name
+            elif "marked" in name or "marked" in stays:
+                seen += 1
+                assert "marked" in name and "marked" in stays, (name, stays)
+    whole = sum(name.endswith(".jpg") and not keep for group in groups for name, keep in group)
+    assert whole > COUNT // 2, "and the rest is still suggested"
 
 
 def test_the_pictures_alone_decide(tmp_path, frames):

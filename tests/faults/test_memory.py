@@ -1,5 +1,6 @@
 """--memory holds for the program and its helpers together, and what cannot fit says how much it needs."""
 
+import json
 import pathlib
 import shutil
 import subprocess
@@ -149,3 +150,41 @@ def test_a_picture_that_needs_a_little_too_much_is_refused_and_not_waited_for(tm
         assert done.returncode in (0, 3) and b"small.png" in done.stdout, done.stderr
         said.add(done.returncode)
     assert said == {0, 3}
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Something to do for every job."""
+    folder = tmp_path_factory.mktemp("inputs")
+    rng = numpy.random.default_rng(2)
+    (folder / "pictures").mkdir()
+    for i in range(8):
+        coarse = Image.fromarray(rng.integers(0, 255, (30, 40, 3), numpy.uint8))
+        coarse.resize((4000, 3000), Image.BICUBIC).save(folder / "pictures" / f"{i}.jpg", quality=85)
+    codes = rng.integers(0, 2**64, 200_000, dtype=numpy.uint64)
+    codes[100_000:] = codes[:100_000] ^ (numpy.uint64(1) << rng.integers(0, 64, 100_000, dtype=numpy.uint64))
+    numpy.save(folder / "codes.npy", codes)
+    numpy.save(folder / "series.npy", numpy.cumsum(rng.normal(0, 1, 4000)) + 500)
+    return folder
+
+
+JOBS = {
+    "hash": lambda i, o: [i / "pictures", "--kinds", "dhash,phash,pdq"],
+    "join": lambda i, o: [i / "codes.npy", "--radius", "4", "-o", o / "pairs.npy"],
+    "dedupe": lambda i, o: [i / "pictures", "--catalog", o / "c.sqlite"],
+    "render": lambda i, o: [i / "series.npy", "--size", "400x250", "-o", o / "c.h5"],
+}
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_job_takes_what_its_plan_says(inputs, tmp_path, job, threads):
+    tmp_path.chmod(0o700)
+    command = [job, *JOBS[job](inputs, tmp_path), "--threads", str(threads)]
+    plan = json.loads(millrace(*command, "--plan", "--json", "-").stdout)["plan"]
+    needed = plan["memory"]["needed"]
+    assert needed == sum(plan["memory"]["purposes"].values()) <= plan["memory"]["allowed"]
+    done, peak = run_and_watch([PROGRAM, *command, "--memory", str(needed), "--progress", "none"])
+    assert done.returncode == 0, done.stderr
+    # What the system counts has the program's code and the C library's reserves in it.
+    assert needed / 4 < peak < needed * 1.1 + (8 << 20), f"{peak >> 20} MiB of {needed >> 20}: {plan['memory']}"

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from processes import end_held, hold_when  # noqa: E402
 from program import PROGRAM, content_of, millrace  # noqa: E402
 
 KILLS = 50
@@ -121,19 +122,17 @@ def test_a_full_disk_in_every_store(series, tmp_path, store):
         assert content_of(folder) == expected
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT], ids=lambda s: s.name)
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda s: s.name)
 def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path, end):
     expected, _ = undisturbed
     output = tmp_path / "c.h5"
     running = start(series, output)
     shards = pathlib.Path(f"{output}.shards")
-    while running.poll() is None and len(list(shards.glob("*.charts"))) < 2:
-        time.sleep(0.001)
-    running.send_signal(end)
+    assert hold_when(running, lambda: len(list(shards.glob("*.charts"))) >= 2)
+    end_held(running, end)
     running.communicate()
     done = len(list(shards.glob("*.charts")))
-    if running.returncode == 0:
-        pytest.skip("the run ended before it could be stopped")
+    assert running.returncode == (-signal.SIGKILL if end == signal.SIGKILL else 130)
     said = millrace(*command(series, output)).stderr.decode()
     assert f"{200 * done} charts were there from an earlier run" in said.replace(",", "") and output.read_bytes() == expected
 
@@ -144,13 +143,10 @@ def test_a_damaged_or_foreign_shard_is_drawn_again(series, undisturbed, tmp_path
         output = tmp_path / f"{damage}.h5"
         shards = pathlib.Path(f"{output}.shards")
         running = start(series, output)
-        while running.poll() is None and len(list(shards.glob("*.charts"))) < 2:
-            time.sleep(0.001)
-        running.send_signal(signal.SIGKILL)
+        assert hold_when(running, lambda: len(list(shards.glob("*.charts"))) >= 2)
+        end_held(running, signal.SIGKILL)
         running.wait()
         running.stderr.close()
-        if running.returncode == 0:
-            pytest.skip("the run ended before it could be killed")
         first, second = shards / "0.charts", shards / "1.charts"
         if damage == "temporary":  # killed while run.json was written
             for file in shards.iterdir():

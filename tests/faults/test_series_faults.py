@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from processes import helpers_of, kill_helpers  # noqa: E402
+from processes import end_held, helpers_of, hold_when, kill_helpers  # noqa: E402
 from program import PROGRAM, millrace  # noqa: E402
 
 
@@ -131,14 +131,10 @@ def packed(tmp_path):
 def test_a_helper_that_is_killed_while_charts_are_drawn(packed, tmp_path):
     args = [packed, "-o", tmp_path / "c.h5", "--size", "100x60", "--stride", "50", "--shard", "500"]
     running = start(*args)
-    killed = 0
-    while running.poll() is None:
-        if drawing(tmp_path) and not killed:
-            killed = kill_helpers(running.pid)
-        time.sleep(0.001)
+    assert hold_when(running, lambda: drawing(tmp_path) and helpers_of(running.pid))
+    assert kill_helpers(running.pid) == 1
+    end_held(running, signal.SIGCONT)
     _, err = running.communicate()
-    if not killed:
-        pytest.skip("the run ended before its helper could be killed")
     # A new one goes on where it was, unless it was in the middle of an answer.
     assert running.returncode == 0 or (running.returncode == 1 and b"p.h5: its reader was killed" in err), err
     millrace("render", *args)

@@ -13,13 +13,13 @@ namespace millrace::fuzz {
 // Reads every pixel, so that the sanitizer sees one that is not there.
 class CheckingSink : public RowSink {
  public:
-  std::optional<Error> begin(const PictureInfo& info) override {
+  Outcome<void> begin(const PictureInfo& info) override {
     if (begun_ || info.width <= 0 || info.height <= 0 || (info.channels != 1 && info.channels != 3)) std::abort();
     begun_ = true;
     info_ = info;
     // A coefficient buffer of gigabytes is refused by the budget in a job.
     if (info.decoder_memory > 64_MiB) return Error{ErrorCode::out_of_memory, "too large to fuzz", "", ""};
-    return std::nullopt;
+    return {};
   }
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
     if (!begun_ || count <= 0 || count > info_.height - delivered_) std::abort();

@@ -50,3 +50,23 @@ def kill_helpers(pid):
         except ProcessLookupError:
             pass
     return len(helpers)
+
+
+def hold_when(process, reached, slice_s=0.0005):
+    """Lets a process run in slices, between which it stands still, until `reached()` holds: true then, and it stands. False where
+    it ended before; nothing else can happen between the look and whatever is done next, however fast the machine is."""
+    while True:
+        process.send_signal(signal.SIGSTOP)
+        how = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code
+        if how != os.CLD_STOPPED:
+            return False
+        if reached():
+            return True
+        process.send_signal(signal.SIGCONT)
+        time.sleep(slice_s)
+
+
+def end_held(process, with_signal):
+    """Sends a signal to a process that stands, and lets it go on to its end."""
+    process.send_signal(with_signal)
+    process.send_signal(signal.SIGCONT)

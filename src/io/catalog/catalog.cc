@@ -98,7 +98,7 @@ void refuse_journal_of_others(const std::string& path, Trust trust) {
 void believe(const std::string& path, Trust trust) {
   use_own_folder_of(path, trust);
   for (const std::string& file : catalog_files(path)) {
-    if (auto error = check_own_file(file, trust)) throw Failure(std::move(*error));
+    check_own_file(file, trust).or_throw();
   }
   refuse_journal_of_others(path, trust);
   open_own_file(path, trust, true, true);

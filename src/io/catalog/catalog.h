@@ -51,6 +51,9 @@ struct CatalogPicture {
   std::uint64_t look = 0;  // hash of the thumbnail's bytes and the codes: equal looks cannot be told apart by them
 };
 
+// What a score can be; NaN is none.
+constexpr bool is_score(float score) { return score >= 0 && score <= 1; }
+
 // The judgement of two looks by their pixels, the second turned by `orientation`. `a` < `b`.
 struct CatalogScore {
   std::uint64_t a = 0, b = 0;

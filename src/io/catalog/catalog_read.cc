@@ -48,7 +48,7 @@ bool read_file(const Statement& row, CatalogFile& file) {
 
 bool read_score(const Statement& row, int i, float& score) {
   score = static_cast<float>(sqlite3_column_double(row.handle, i));
-  return score >= 0 && score <= 1;
+  return is_score(score);
 }
 
 }  // namespace

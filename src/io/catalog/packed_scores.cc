@@ -53,7 +53,7 @@ void unpack(std::span<const std::uint8_t> packed, const std::function<void(const
       if (!take(packed, score.b) || !take(packed, both) || !take(packed, score.score)) return;
       score.orientation = both / kKinds;
       score.kind = both % kKinds;
-      if (score.a < score.b && score.score >= 0 && score.score <= 1) visit(score);
+      if (score.a < score.b && is_score(score.score)) visit(score);
     }
   }
 }

@@ -182,14 +182,14 @@ bool is_own_folder(const std::string& path) {
   return state && state->owner == ::geteuid() && !others_may_write(folder->get(), *state);
 }
 
-std::optional<Error> make_own_folder(const std::string& path) {
+Outcome<void> make_own_folder(const std::string& path) {
   const auto place = Place::of(path);
   if (!place) return place.error();
   if (::mkdirat(place->folder(), place->name(), 0700) != 0 && errno != EEXIST) {
     return system_error("the folder cannot be made", printable(path), errno);
   }
   place->sync_folder();
-  if (is_own_folder(path)) return std::nullopt;
+  if (is_own_folder(path)) return {};
   return Error{ErrorCode::conflict, "somebody else has made this folder", printable(path),
                "run the same command again"};
 }
@@ -222,13 +222,13 @@ Descriptor open_own_file(const std::string& path, Trust trust, bool write, bool 
   return fd;
 }
 
-std::optional<Error> check_own_file(const std::string& path, Trust trust) {
+Outcome<void> check_own_file(const std::string& path, Trust trust) {
   try {
     open_own_file(path, trust, false, false);
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::not_found) return failure.error();
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace millrace

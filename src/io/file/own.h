@@ -36,13 +36,13 @@ void use_own_folder_of(const std::string& file, Trust trust);
 
 // Makes a folder that is the user's alone (0700); one of that name that is the user's alone already is taken.
 // Error(conflict) when it is somebody else's, or others may write to it.
-std::optional<Error> make_own_folder(const std::string& path);
+Outcome<void> make_own_folder(const std::string& path);
 // An existing folder that is the user's, and that nobody else may write to.
 bool is_own_folder(const std::string& path);
 
 // Nothing when the file may be believed or is not there; in the user's data folder, one that is too open is closed to
 // others first. Else Error(conflict) that says whose it is, and what to do.
-std::optional<Error> check_own_file(const std::string& path, Trust trust);
+Outcome<void> check_own_file(const std::string& path, Trust trust);
 
 // Opens a file that may be believed; with `create` makes it, with mode 0600, where it is missing. Failure(conflict)
 // when it is not believed, (not_found) when it is not there.

@@ -35,8 +35,8 @@ class OwnTest : public testing::Test {
     home_.empty() ? ::unsetenv("HOME") : ::setenv("HOME", home_.c_str(), 1);
   }
   static std::string doubt(const std::string& path, Trust trust = Trust::checked) {
-    const auto error = check_own_file(path, trust);
-    return error ? error->message() : "";
+    const auto checked = check_own_file(path, trust);
+    return checked.ok() ? "" : checked.error().message();
   }
   static unsigned mode_of(const std::string& path) {
     struct stat info {};

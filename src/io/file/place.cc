@@ -148,7 +148,7 @@ int Place::unlink() const { return ::unlinkat(folder(), name(), 0) == 0 ? 0 : er
 
 void Place::sync_folder() const { ::fsync(folder()); }
 
-std::optional<Error> make_folders_in_place(const std::string& folder, unsigned mode) {
+Outcome<void> make_folders_in_place(const std::string& folder, unsigned mode) {
   for (std::size_t at = 1; at < folder.size();) {
     at = std::min(folder.find('/', at), folder.size());
     const std::string part = folder.substr(0, at++);
@@ -163,7 +163,7 @@ std::optional<Error> make_folders_in_place(const std::string& folder, unsigned m
     }
     place->sync_folder();
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace millrace

@@ -80,6 +80,6 @@ class Place {
 Outcome<Descriptor> open_folder(const std::string& path);
 
 // Makes what is missing of a folder's path, each with this mode, and follows no link.
-std::optional<Error> make_folders_in_place(const std::string& folder, unsigned mode = 0777);
+Outcome<void> make_folders_in_place(const std::string& folder, unsigned mode = 0777);
 
 }  // namespace millrace

@@ -54,13 +54,13 @@ timespec time_of(std::int64_t ns) {
   return {static_cast<time_t>(seconds), static_cast<long>(rest)};
 }
 
-std::optional<Error> write_copy(int in, int out, const std::string& from, const std::string& to) {
+Outcome<void> write_copy(int in, int out, const std::string& from, const std::string& to) {
   std::array<char, 1 << 16> chunk;
   while (true) {
     const ssize_t got = ::read(in, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failed("cannot be read", from, errno);
-    if (got == 0) return std::nullopt;
+    if (got == 0) return {};
     for (ssize_t at = 0; at < got;) {
       const ssize_t n = ::write(out, chunk.data() + at, static_cast<std::size_t>(got - at));
       if (n < 0 && errno == EINTR) continue;
@@ -94,8 +94,7 @@ void copy_attributes(int in, int out) {
 }
 
 // The copy under its temporary name, finished but for its final name; removed again on any failure.
-std::optional<Error> make_copy(Descriptor original, const std::string& from, const Place& temporary,
-                               std::int64_t mtime_ns) {
+Outcome<void> make_copy(Descriptor original, const std::string& from, const Place& temporary, std::int64_t mtime_ns) {
   step("remove an old temporary copy");
   if (const int reason = temporary.unlink(); reason != 0 && reason != ENOENT) {
     return failed("cannot be removed", temporary.path(), reason);
@@ -107,50 +106,50 @@ std::optional<Error> make_copy(Descriptor original, const std::string& from, con
       ::openat(temporary.folder(), temporary.name(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!out) return failed("the copy cannot be created", temporary.path(), errno);
   step("write the copy");
-  auto error = write_copy(original.get(), out.get(), from, temporary.path());
-  if (!error) {
+  auto done = write_copy(original.get(), out.get(), from, temporary.path());
+  if (done.ok()) {
     copy_attributes(original.get(), out.get());
     // The owner first: changing it clears some permission bits. Only root may give files away; others keep what they
     // get.
     if (::fchown(out.get(), lies_there->owner, lies_there->group) != 0 && errno != EPERM)
-      error = failed("the copy's owner cannot be set", temporary.path(), errno);
+      done = failed("the copy's owner cannot be set", temporary.path(), errno);
     const timespec times[2] = {time_of(mtime_ns), time_of(mtime_ns)};
-    if (!error && ::fchmod(out.get(), lies_there->mode & 0777) != 0 && errno != EPERM)
-      error = failed("the copy's permissions cannot be set", temporary.path(), errno);
-    if (!error && ::futimens(out.get(), times) != 0)
-      error = failed("the copy's time cannot be set", temporary.path(), errno);
+    if (done.ok() && ::fchmod(out.get(), lies_there->mode & 0777) != 0 && errno != EPERM)
+      done = failed("the copy's permissions cannot be set", temporary.path(), errno);
+    if (done.ok() && ::futimens(out.get(), times) != 0)
+      done = failed("the copy's time cannot be set", temporary.path(), errno);
     step("sync the copy");
-    if (!error && ::fsync(out.get()) != 0) error = failed("the copy cannot be synced", temporary.path(), errno);
+    if (done.ok() && ::fsync(out.get()) != 0) done = failed("the copy cannot be synced", temporary.path(), errno);
   }
-  if (!error) {
+  if (done.ok()) {
     step("compare the copy");
     if (::lseek(original.get(), 0, SEEK_SET) != 0 || ::lseek(out.get(), 0, SEEK_SET) != 0) {
-      error = failed("the copy cannot be compared", temporary.path(), errno);
+      done = failed("the copy cannot be compared", temporary.path(), errno);
     } else {
       const auto same = same_bytes(std::move(original), from, Descriptor(::dup(out.get())), temporary.path());
-      if (!same) error = same.error();
+      if (!same) done = same.error();
       if (same && !*same) {
-        error = Error{ErrorCode::io, "the copy does not hold the same bytes", printable(temporary.path()),
-                      "check the drive"};
+        done = Error{ErrorCode::io, "the copy does not hold the same bytes", printable(temporary.path()),
+                     "check the drive"};
       }
     }
   }
-  if (error) temporary.unlink();
-  return error;
+  if (!done.ok()) temporary.unlink();
+  return done;
 }
 
 // Both names' places; nothing, and the error, where one has none.
 struct Two {
   std::optional<Place> from, to;
-  std::optional<Error> error;
+  Outcome<void> found;
   Two(const std::string& a, const std::string& b) {
     for (const auto& [path, place] : {std::pair{&a, &from}, std::pair{&b, &to}}) {
-      auto found = Place::of(*path);
-      if (!found) {
-        error = found.error();
+      auto one = Place::of(*path);
+      if (!one) {
+        found = one.error();
         return;
       }
-      *place = std::move(found).value();
+      *place = std::move(one).value();
     }
   }
 };
@@ -171,14 +170,14 @@ bool same_access(int a, int b) {
 
 // renameat2 where the file system can refuse to replace; some network and FUSE file systems cannot. A hard link can,
 // and where there are none either, nothing is left but to look first.
-std::optional<Error> rename_places(const Place& from, const Place& to) {
-  if (::renameat2(from.folder(), from.name(), to.folder(), to.name(), RENAME_NOREPLACE) == 0) return std::nullopt;
+Outcome<void> rename_places(const Place& from, const Place& to) {
+  if (::renameat2(from.folder(), from.name(), to.folder(), to.name(), RENAME_NOREPLACE) == 0) return {};
   if (errno != EINVAL && errno != ENOSYS)
     return failed("cannot be renamed", errno == EEXIST ? to.path() : from.path(), errno);
   if (::linkat(from.folder(), from.name(), to.folder(), to.name(), 0) == 0) {
     step("remove the old name");
     const int reason = from.unlink();
-    if (reason == 0) return std::nullopt;
+    if (reason == 0) return {};
     to.unlink();
     return failed("cannot be renamed", from.path(), reason);
   }
@@ -187,7 +186,7 @@ std::optional<Error> rename_places(const Place& from, const Place& to) {
   if (to.taken()) return failed("cannot be renamed", to.path(), EEXIST);
   if (::renameat(from.folder(), from.name(), to.folder(), to.name()) != 0)
     return failed("cannot be renamed", from.path(), errno);
-  return std::nullopt;
+  return {};
 }
 
 // A second name for what is open, whatever its first name means by now.
@@ -218,105 +217,107 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-std::optional<Error> set_time(const std::string& path, std::int64_t mtime_ns) {
+Outcome<void> set_time(const std::string& path, std::int64_t mtime_ns) {
   const auto place = Place::of(path);
   if (!place) return place.error();
   const timespec times[2] = {time_of(mtime_ns), time_of(mtime_ns)};
   if (::utimensat(place->folder(), place->name(), times, AT_SYMLINK_NOFOLLOW) != 0) {
     return failed("its time cannot be set", path, errno);
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Error> remove_name(const std::string& path, const std::optional<FileState>& expected) {
+Outcome<void> remove_name(const std::string& path, const std::optional<FileState>& expected) {
   const auto place = Place::of(path);
-  if (!place) return place.error().code == ErrorCode::not_found ? std::nullopt : std::optional(place.error());
+  if (!place && place.error().code == ErrorCode::not_found) return {};
+  if (!place) return place.error();
   if (expected && place->taken() && !is_still(*place, *expected)) return changed(path, "a moment ago");
   const int reason = place->unlink();
   if (reason != 0 && reason != ENOENT) return failed("cannot be removed", path, reason);
-  return std::nullopt;
+  return {};
 }
+
+void remove_left_over(const std::string& path) { static_cast<void>(remove_name(path)); }
 
 void remove_empty_folder(const std::string& path) {
   const auto place = Place::of(path);
   if (place && ::unlinkat(place->folder(), place->name(), AT_REMOVEDIR) == 0) place->sync_folder();
 }
 
-std::optional<Error> rename_over(const std::string& from, const std::string& to) {
+Outcome<void> rename_over(const std::string& from, const std::string& to) {
   const Two two(from, to);
-  if (two.error) return two.error;
+  if (!two.found.ok()) return two.found;
   if (::renameat(two.from->folder(), two.from->name(), two.to->folder(), two.to->name()) != 0)
     return failed("cannot be renamed", from, errno);
   sync_both(*two.from, *two.to);
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Error> rename_new(const std::string& from, const std::string& to,
-                                const std::optional<FileState>& expected) {
+Outcome<void> rename_new(const std::string& from, const std::string& to, const std::optional<FileState>& expected) {
   const Two two(from, to);
-  if (two.error) return two.error;
+  if (!two.found.ok()) return two.found;
   step("rename");
-  if (auto error = rename_places(*two.from, *two.to)) return error;
+  if (auto done = rename_places(*two.from, *two.to); !done.ok()) return done;
   // Someone may have put another file under the name in the last moment: that one goes back.
   if (expected && !is_still(*two.to, *expected)) {
     step("put back what was renamed");
-    if (auto error = rename_places(*two.to, *two.from)) return error;
+    if (auto done = rename_places(*two.to, *two.from); !done.ok()) return done;
     return changed(from, "a moment ago");
   }
   step("sync the folders");
   sync_both(*two.from, *two.to);
-  return std::nullopt;
+  return {};
 }
 
 namespace {
 
-std::optional<Error> copy(const std::string& from, const std::string& to, const std::string& temporary,
-                          std::int64_t mtime_ns, const std::optional<FileState>& expected, bool over) {
+Outcome<void> copy(const std::string& from, const std::string& to, const std::string& temporary, std::int64_t mtime_ns,
+                   const std::optional<FileState>& expected, bool over) {
   const Two made(from, temporary);
-  if (made.error) return made.error;
+  if (!made.found.ok()) return made.found;
   auto original = made.from->open();
   if (!original) return original.error();
   if (expected) {
     const auto state = state_of_descriptor(original->get());
     if (!state || !state->same(*expected)) return changed(from, "a moment ago");
   }
-  if (auto error = make_copy(std::move(original).value(), from, *made.to, mtime_ns)) return error;
+  if (auto done = make_copy(std::move(original).value(), from, *made.to, mtime_ns); !done.ok()) return done;
   const auto target = Place::of(to);
-  std::optional<Error> error;
+  Outcome<void> done;
   if (!target) {
-    error = target.error();
+    done = target.error();
   } else if (over) {
     step("put the copy in place");
     if (::renameat(made.to->folder(), made.to->name(), target->folder(), target->name()) != 0)
-      error = failed("cannot be replaced", to, errno);
+      done = failed("cannot be replaced", to, errno);
   } else {
     step("rename");
-    error = rename_places(*made.to, *target);
+    done = rename_places(*made.to, *target);
   }
-  if (error) {
+  if (!done.ok()) {
     made.to->unlink();
-    return error;
+    return done;
   }
   step("sync the folder");
   sync_both(*made.to, *target);
-  return std::nullopt;
+  return {};
 }
 
 // What was copied, and nothing that has taken its name since: it is looked at again under a name that nobody else uses.
-std::optional<Error> remove_original(const Place& original, const FileState& before, const std::string& leaving) {
+Outcome<void> remove_original(const Place& original, const FileState& before, const std::string& leaving) {
   const auto aside = Place::of(leaving);
   if (!aside) return aside.error();
   step("set the original aside");
-  if (auto error = rename_places(original, *aside)) return error;
+  if (auto done = rename_places(original, *aside); !done.ok()) return done;
   if (!is_still(*aside, before)) {
     step("put back what was set aside");
-    if (auto error = rename_places(*aside, original)) return error;
+    if (auto done = rename_places(*aside, original); !done.ok()) return done;
     return changed(original.path(), "while it was copied");
   }
   step("remove the original");
   const int reason = aside->unlink();
-  if (reason == 0) return std::nullopt;
-  rename_places(*aside, original);
+  if (reason == 0) return {};
+  static_cast<void>(rename_places(*aside, original));  // what matters is said already
   return failed("cannot be removed", original.path(), reason);
 }
 
@@ -326,39 +327,41 @@ std::string leaving_name(const std::string& from, const std::string& temporary) 
   return path_in(folder_of(from), file_name(temporary));
 }
 
-std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
-                              std::int64_t mtime_ns) {
+Outcome<void> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
+                       std::int64_t mtime_ns) {
   return copy(from, to, temporary, mtime_ns, std::nullopt, false);
 }
 
-std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
-                               std::int64_t mtime_ns) {
+Outcome<void> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
+                        std::int64_t mtime_ns) {
   return copy(from, to, temporary, mtime_ns, std::nullopt, true);
 }
 
-std::optional<Error> move_new(const std::string& from, const std::string& to, const std::string& temporary,
-                              const std::optional<FileState>& expected) {
-  auto error = rename_new(from, to, expected);
-  if (!error || error->code != ErrorCode::unsupported) return error;
+Outcome<void> move_new(const std::string& from, const std::string& to, const std::string& temporary,
+                       const std::optional<FileState>& expected) {
+  auto done = rename_new(from, to, expected);
+  if (done.ok() || done.error().code != ErrorCode::unsupported) return done;
   const auto original = Place::of(from);
   if (!original) return original.error();
   const auto before = original->state();
   if (!before) return before.error();
-  if ((error = copy(from, to, temporary, before->mtime_ns, expected ? *expected : *before, false))) return error;
+  done = copy(from, to, temporary, before->mtime_ns, expected ? *expected : *before, false);
+  if (!done.ok()) return done;
   const auto copied = state_of(to);
-  if ((error = remove_original(*original, *before, leaving_name(from, temporary)))) {
-    if (copied) remove_name(to, *copied);
-    return error;
+  done = remove_original(*original, *before, leaving_name(from, temporary));
+  if (!done.ok()) {
+    if (copied) static_cast<void>(remove_name(to, *copied));  // a copy too many is no loss
+    return done;
   }
   step("sync the old folder");
   original->sync_folder();
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Error> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
-                                     const Linking& linking) {
+Outcome<void> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
+                              const Linking& linking) {
   const Two two(path, target);
-  if (two.error) return two.error;
+  if (!two.found.ok()) return two.found;
   const Place &old = *two.from, &partner = *two.to;
   const auto made = Place::of(temporary);
   if (!made) return made.error();
@@ -424,12 +427,12 @@ std::optional<Error> replace_by_link(const std::string& path, const std::string&
   }
   step("sync the folder");
   old.sync_folder();
-  return std::nullopt;
+  return {};
 }
 
 Outcome<bool> same_access(const std::string& a, const std::string& b) {
   const Two two(a, b);
-  if (two.error) return *two.error;
+  if (!two.found.ok()) return two.found.error();
   const auto first = two.from->open(), second = two.to->open();
   if (!first) return first.error();
   if (!second) return second.error();

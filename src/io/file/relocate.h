@@ -25,25 +25,25 @@ bool exists(const std::string& path);
 
 // Renames within one file system; the error has the code conflict when the new name is taken or the file is not the one
 // that was expected, unsupported when the new name lies on another file system. Both folders are synced.
-std::optional<Error> rename_new(const std::string& from, const std::string& to,
-                                const std::optional<FileState>& expected = std::nullopt);
+Outcome<void> rename_new(const std::string& from, const std::string& to,
+                         const std::optional<FileState>& expected = std::nullopt);
 
 // Renames over whatever file has the name.
-std::optional<Error> rename_over(const std::string& from, const std::string& to);
+Outcome<void> rename_over(const std::string& from, const std::string& to);
 
 // A copy under a new name, synced, with the time given, and the permissions and, where allowed, the owner that the
 // original has now; set-user-id and set-group-id are not carried over. Compared byte by byte with the original before
 // it gets its name. It is made under `temporary` first, which is replaced.
-std::optional<Error> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
-                              std::int64_t mtime_ns);
+Outcome<void> copy_new(const std::string& from, const std::string& to, const std::string& temporary,
+                       std::int64_t mtime_ns);
 // The same in place of whatever file is called `to`.
-std::optional<Error> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
-                               std::int64_t mtime_ns);
+Outcome<void> copy_over(const std::string& from, const std::string& to, const std::string& temporary,
+                        std::int64_t mtime_ns);
 
 // Renames; across file systems copies, compares and removes the original, which has leaving_name() for a moment: what
 // has taken its name since is not removed.
-std::optional<Error> move_new(const std::string& from, const std::string& to, const std::string& temporary,
-                              const std::optional<FileState>& expected = std::nullopt);
+Outcome<void> move_new(const std::string& from, const std::string& to, const std::string& temporary,
+                       const std::optional<FileState>& expected = std::nullopt);
 
 // Beside `from`, with the last name of `temporary`.
 std::string leaving_name(const std::string& from, const std::string& temporary);
@@ -56,14 +56,16 @@ struct Linking {
   bool any_access = false;
   std::optional<FileState> path{}, target{};  // as they are expected to be
 };
-std::optional<Error> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
-                                     const Linking& linking = {});
+Outcome<void> replace_by_link(const std::string& path, const std::string& target, const std::string& temporary,
+                              const Linking& linking = {});
 
 // Gives a file this time of last change.
-std::optional<Error> set_time(const std::string& path, std::int64_t mtime_ns);
+Outcome<void> set_time(const std::string& path, std::int64_t mtime_ns);
 
 // Removes a name; no error when there is none. Where a state is expected, another file stays: Error(conflict).
-std::optional<Error> remove_name(const std::string& path, const std::optional<FileState>& expected = std::nullopt);
+Outcome<void> remove_name(const std::string& path, const std::optional<FileState>& expected = std::nullopt);
+// What nobody needs any more: where it cannot go, it stays, and nothing is said.
+void remove_left_over(const std::string& path);
 
 // Removes a folder that is empty; no error for one that is not, or is not there.
 void remove_empty_folder(const std::string& path);

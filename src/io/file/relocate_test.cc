@@ -49,11 +49,11 @@ class Relocate : public testing::Test {
 
 TEST_F(Relocate, RenameNeverReplaces) {
   const std::string a = put("a", "one"), b = put("b", "two");
-  EXPECT_EQ(rename_new(a, b)->code, ErrorCode::conflict);
+  EXPECT_EQ(rename_new(a, b).error().code, ErrorCode::conflict);
   EXPECT_EQ(text(b), "two");
-  EXPECT_FALSE(rename_new(a, top_ + "c"));
+  EXPECT_TRUE(rename_new(a, top_ + "c").ok());
   EXPECT_EQ(text(top_ + "c"), "one");
-  EXPECT_EQ(rename_new(a, top_ + "d")->code, ErrorCode::not_found);
+  EXPECT_EQ(rename_new(a, top_ + "d").error().code, ErrorCode::not_found);
 }
 
 TEST_F(Relocate, ACopyIsLikeTheOriginalAndReplacesNothing) {
@@ -61,19 +61,19 @@ TEST_F(Relocate, ACopyIsLikeTheOriginalAndReplacesNothing) {
   constexpr std::int64_t kTime = -1'500'000'000;  // before 1970, with a fraction
   ASSERT_EQ(::chmod(a.c_str(), 0604), 0);
   put("t", "left by a run that was cut off");
-  ASSERT_FALSE(copy_new(a, top_ + "b", top_ + "t", kTime));
+  ASSERT_TRUE(copy_new(a, top_ + "b", top_ + "t", kTime).ok());
   const FileState copy = state_of(top_ + "b").or_throw();
   EXPECT_EQ(copy.mode, 0604U);
   EXPECT_EQ(copy.mtime_ns, kTime);
   EXPECT_EQ(text(top_ + "b"), text(a));
-  EXPECT_EQ(copy_new(a, top_ + "b", top_ + "t", kTime)->code, ErrorCode::conflict);
+  EXPECT_EQ(copy_new(a, top_ + "b", top_ + "t", kTime).error().code, ErrorCode::conflict);
   EXPECT_EQ(files(), 2U) << "no temporary copy stays";
 }
 
 TEST_F(Relocate, ACopyGivesNobodyAnothersRights) {
   const std::string a = put("a", "a program");
   ASSERT_EQ(::chmod(a.c_str(), 06755), 0);
-  ASSERT_FALSE(copy_new(a, top_ + "b", top_ + "t", 0));
+  ASSERT_TRUE(copy_new(a, top_ + "b", top_ + "t", 0).ok());
   EXPECT_EQ(state_of(top_ + "b").or_throw().mode, 0755U);
 }
 
@@ -84,19 +84,19 @@ TEST_F(Relocate, NoLinkIsFollowed) {
   const std::string inside = put("real/a", "theirs"), through = top_ + "link/a", b = put("b", "theirs");
   const std::string linked = top_ + "points";
   std::filesystem::create_symlink(b, linked);
-  for (const auto& error :
+  for (const auto& tried :
        {rename_new(through, top_ + "c"), rename_new(b, top_ + "link/c"), copy_new(through, top_ + "c", top_ + "t", 0),
         move_new(through, top_ + "c", top_ + "t"), replace_by_link(through, b, top_ + "t"),
         replace_by_link(b, through, top_ + "t"), remove_name(through), set_time(through, 0),
         replace_by_link(linked, inside, top_ + "t"), copy_new(linked, top_ + "c", top_ + "t", 0)}) {
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code, ErrorCode::conflict) << error->message();
+    ASSERT_FALSE(tried.ok());
+    EXPECT_EQ(tried.error().code, ErrorCode::conflict) << tried.error().message();
   }
   EXPECT_FALSE(state_of(through).ok());
   EXPECT_FALSE(same_contents(through, b, Links::refused).ok());
   EXPECT_EQ(text(inside), "theirs");
   EXPECT_FALSE(std::filesystem::exists(top_ + "c"));
-  EXPECT_EQ(rename_new(top_ + "real/../b", top_ + "c")->code, ErrorCode::conflict) << "'..' leads elsewhere";
+  EXPECT_EQ(rename_new(top_ + "real/../b", top_ + "c").error().code, ErrorCode::conflict) << "'..' leads elsewhere";
 }
 
 // Where a container's list of calls has no openat2.
@@ -115,9 +115,9 @@ TEST_F(Relocate, NoLinkIsFollowedStepByStep) {
       _exit(77);
     }
     const auto refused = rename_new(top_ + "link/deep/a", top_ + "b");
-    const bool right = refused && refused->code == ErrorCode::conflict &&
-                       !rename_new(top_ + "real/deep/a", top_ + "b") &&
-                       rename_new(top_ + "none/a", top_ + "c")->code == ErrorCode::not_found;
+    const bool right = !refused.ok() && refused.error().code == ErrorCode::conflict &&
+                       rename_new(top_ + "real/deep/a", top_ + "b").ok() &&
+                       rename_new(top_ + "none/a", top_ + "c").error().code == ErrorCode::not_found;
     _exit(right ? 0 : 1);
   }
   int status = 0;
@@ -132,10 +132,10 @@ TEST_F(Relocate, AnotherFileThanTheExpectedGoesBack) {
   const FileState expected = state_of(a).or_throw();
   put("b", "another");
   std::filesystem::rename(top_ + "b", a);
-  for (const auto& error :
+  for (const auto& tried :
        {rename_new(a, top_ + "c", expected), move_new(a, top_ + "c", top_ + "t", expected), remove_name(a, expected)}) {
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code, ErrorCode::conflict);
+    ASSERT_FALSE(tried.ok());
+    EXPECT_EQ(tried.error().code, ErrorCode::conflict);
     EXPECT_EQ(text(a), "another");
     EXPECT_EQ(files(), 1U);
   }
@@ -151,7 +151,7 @@ TEST_F(Relocate, ATargetThatIsExchangedAfterTheComparisonIsNotLinked) {
   set_step_hook([](const char* next) {
     if (std::string(next) == "link under a temporary name") std::filesystem::rename(swapped_in, swapped_out);
   });
-  replace_by_link(b, a, top_ + "t");
+  EXPECT_FALSE(replace_by_link(b, a, top_ + "t").ok());
   EXPECT_EQ(text(b), "same");
   EXPECT_EQ(text(a), "evil");
 }
@@ -171,12 +171,12 @@ TEST_F(Relocate, WhatTakesTheNameOfACopiedFileStays) {
     if (std::string(next) == "set the original aside" && exists(swapped_in))
       std::filesystem::rename(swapped_in, swapped_out);
   });
-  const auto error = move_new(a, other + "/a", other + "/t", state_of(a).or_throw());
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code, ErrorCode::conflict);
+  const auto moved = move_new(a, other + "/a", other + "/t", state_of(a).or_throw());
+  ASSERT_FALSE(moved.ok());
+  EXPECT_EQ(moved.error().code, ErrorCode::conflict);
   EXPECT_EQ(text(a), "somebody's new work");
   EXPECT_TRUE(std::filesystem::is_empty(other));
-  EXPECT_FALSE(move_new(b, other + "/b", other + "/t", state_of(b).or_throw()));
+  EXPECT_TRUE(move_new(b, other + "/b", other + "/t", state_of(b).or_throw()).ok());
   EXPECT_EQ(text(other + "/b"), "copied");
   EXPECT_EQ(files(), 1U);
   std::filesystem::remove_all(other);
@@ -187,7 +187,7 @@ TEST_F(Relocate, AccessIsOwnerGroupModeAndList) {
   EXPECT_TRUE(same_access(a, b).or_throw());
   ASSERT_EQ(::chmod(b.c_str(), 0600), 0);
   EXPECT_FALSE(same_access(a, b).or_throw());
-  EXPECT_EQ(replace_by_link(b, a, top_ + "t")->code, ErrorCode::conflict);
+  EXPECT_EQ(replace_by_link(b, a, top_ + "t").error().code, ErrorCode::conflict);
   EXPECT_FALSE(std::filesystem::equivalent(a, b));
   ASSERT_EQ(::chmod(a.c_str(), 0640), 0);
   ASSERT_EQ(::chmod(b.c_str(), 0640), 0);
@@ -203,8 +203,8 @@ TEST_F(Relocate, AccessIsOwnerGroupModeAndList) {
 
 TEST_F(Relocate, OnlyEqualBytesBecomeOneFile) {
   const std::string a = put("a", "same"), b = put("b", "same"), c = put("c", "else");
-  EXPECT_EQ(replace_by_link(c, a, top_ + "t")->code, ErrorCode::conflict);
-  EXPECT_FALSE(replace_by_link(b, a, top_ + "t"));
+  EXPECT_EQ(replace_by_link(c, a, top_ + "t").error().code, ErrorCode::conflict);
+  EXPECT_TRUE(replace_by_link(b, a, top_ + "t").ok());
   EXPECT_TRUE(std::filesystem::equivalent(a, b));
   EXPECT_EQ(text(c), "else");
   EXPECT_EQ(files(), 3U);
@@ -218,7 +218,7 @@ TEST_F(Relocate, AFileThatIsWrittenToMeanwhileComesBack) {
   set_step_hook([](const char* next) {
     if (std::string(next) == "exchange") std::ofstream(written_to) << "someone's new work";
   });
-  EXPECT_EQ(replace_by_link(b, a, top_ + "t")->code, ErrorCode::conflict);
+  EXPECT_EQ(replace_by_link(b, a, top_ + "t").error().code, ErrorCode::conflict);
   EXPECT_EQ(text(b), "someone's new work");
   EXPECT_EQ(text(a), "same");
   EXPECT_EQ(files(), 2U);

@@ -97,7 +97,7 @@ std::string home_trash() {
 std::optional<std::uint64_t> device_of(std::string path) {
   struct stat info {};
   while (::stat(path.c_str(), &info) != 0) {
-    if (path == "/" || path.empty()) return std::nullopt;
+    if (path == "/" || path.empty()) return {};
     path = folder_of(path);
   }
   return info.st_dev;
@@ -128,18 +128,18 @@ bool shared_trash(const std::string& top) {
 }
 
 // A trash with its two folders, made where they are missing; the reason where it cannot be used.
-std::optional<Error> prepare(const std::string& trash) {
+Outcome<void> prepare(const std::string& trash) {
   for (const char* part : {"", "/files", "/info"}) {
-    if (auto error = make_folders_in_place(trash + part, 0700)) {
-      error->what = fmt::format("the trash {} cannot be made: {}", printable(trash), error->what);
-      return error;
+    if (auto made = make_folders_in_place(trash + part, 0700); !made.ok()) {
+      made.error().what = fmt::format("the trash {} cannot be made: {}", printable(trash), made.error().what);
+      return made;
     }
     if (whose_folder(trash + part) == Whose::others) {
       return Error{ErrorCode::conflict, fmt::format("the trash {} belongs to somebody else", printable(trash + part)),
                    printable(trash), ""};
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 // "a.jpg", "a.2.jpg", "a.3.jpg"; shorter where the note's name would be too long.
@@ -159,9 +159,9 @@ std::string numbered(std::string_view name, int number) {
 }
 
 // Error(unsupported) where the trash turns out to lie on another file system.
-std::optional<Error> put_in(const std::string& trash, const std::string& noted_path, const std::string& path,
-                            const FileState& expected) {
-  if (auto error = prepare(trash)) return error;
+Outcome<void> put_in(const std::string& trash, const std::string& noted_path, const std::string& path,
+                     const FileState& expected) {
+  if (auto ready = prepare(trash); !ready.ok()) return ready;
   const std::time_t now = std::time(nullptr);
   const std::string text = fmt::format("[Trash Info]\nPath={}\nDeletionDate={:%Y-%m-%dT%H:%M:%S}\n",
                                        percent_encoded(noted_path), fmt::localtime(now));
@@ -185,41 +185,40 @@ std::optional<Error> put_in(const std::string& trash, const std::string& noted_p
       return error;
     }
     note->sync_folder();
-    auto error = rename_new(path, file, expected);
+    auto done = rename_new(path, file, expected);
     // Whoever owns the drive's top may have put a trash of his own in the place of ours meanwhile.
-    if (!error && whose_folder(trash + "/files") == Whose::others) {
-      error = rename_new(file, path, expected);
-      if (!error) error = Error{ErrorCode::conflict, "the trash was exchanged a moment ago", printable(trash), ""};
+    if (done.ok() && whose_folder(trash + "/files") == Whose::others) {
+      done = rename_new(file, path, expected);
+      if (done.ok()) done = Error{ErrorCode::conflict, "the trash was exchanged a moment ago", printable(trash), ""};
       note->unlink();
-      return error;
+      return done;
     }
-    if (!error) return std::nullopt;
+    if (done.ok()) return done;
     // Where the file went in and could not come back, its note says where it belongs.
-    if (exists(file) && !exists(path)) return error;
+    if (exists(file) && !exists(path)) return done;
     note->unlink();
-    if (error->code != ErrorCode::conflict || !exists(file)) return error;
+    if (done.error().code != ErrorCode::conflict || !exists(file)) return done;
   }
 }
 
 }  // namespace
 
-std::optional<Error> move_to_trash(const std::string& path, const FileState& expected) {
+Outcome<void> move_to_trash(const std::string& path, const FileState& expected) {
   const std::string home = home_trash();
-  std::optional<Error> error;
   if (!home.empty() && device_of(home) == expected.device) {
-    error = put_in(home, path, path, expected);
-    if (!error || error->code != ErrorCode::unsupported) return error;
+    auto done = put_in(home, path, path, expected);
+    if (done.ok() || done.error().code != ErrorCode::unsupported) return done;
   }
   const std::string top = top_of(path), user = std::to_string(::geteuid());
   const std::string noted = path.substr(top == "/" ? 1 : top.size() + 1);
   if (shared_trash(top)) {
-    error = put_in(path_in(top, ".Trash/" + user), noted, path, expected);
-    if (!error || error->code == ErrorCode::conflict) return error;
+    auto done = put_in(path_in(top, ".Trash/" + user), noted, path, expected);
+    if (done.ok() || done.error().code == ErrorCode::conflict) return done;
   }
-  error = put_in(path_in(top, ".Trash-" + user), noted, path, expected);
-  if (error && error->code != ErrorCode::conflict && error->code != ErrorCode::not_found)
-    error->remedy = "where there is no trash, use --action move=DIR or delete";
-  return error;
+  auto done = put_in(path_in(top, ".Trash-" + user), noted, path, expected);
+  if (!done.ok() && done.error().code != ErrorCode::conflict && done.error().code != ErrorCode::not_found)
+    done.error().remedy = "where there is no trash, use --action move=DIR or delete";
+  return done;
 }
 
 const std::vector<TrashSearch::Trashed>& TrashSearch::listing(const std::string& trash, const std::string& top) {
@@ -280,6 +279,6 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
   return by_inode ? by_inode : by_note;
 }
 
-void TrashSearch::forget(const std::string& trashed) { remove_name(note_of(trashed)); }
+void TrashSearch::forget(const std::string& trashed) { remove_left_over(note_of(trashed)); }
 
 }  // namespace millrace

@@ -17,7 +17,7 @@
 namespace millrace {
 
 // The path as Place takes it; a file that is not the expected one stays.
-std::optional<Error> move_to_trash(const std::string& path, const FileState& expected);
+Outcome<void> move_to_trash(const std::string& path, const FileState& expected);
 
 // Looks for trashed files in the home trash and in the trashes of the drive that they were on. What it has seen of a
 // trash it remembers, so make a new one after anything went in.

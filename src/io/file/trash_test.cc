@@ -66,8 +66,8 @@ TEST_F(Trash, WhatGoesInIsFoundAndCanComeBack) {
     const std::string path = top_ + "/photos/a b%.jpg";
     write(path, text);
     const FileState before = state_of(path).or_throw();
-    const auto error = move_to_trash(path, before);
-    ASSERT_FALSE(error) << error->message();
+    const auto moved = move_to_trash(path, before);
+    ASSERT_TRUE(moved.ok()) << moved.error().message();
     const auto there = TrashSearch().find(path, before);
     ASSERT_TRUE(there);
     EXPECT_TRUE(state_of(*there).or_throw().same(before));
@@ -87,14 +87,14 @@ TEST_F(Trash, WhatGoesInIsFoundAndCanComeBack) {
   write(longest, "long");
   const FileState long_state = state_of(longest).or_throw();
   const auto too_long = move_to_trash(longest, long_state);
-  ASSERT_FALSE(too_long) << too_long->message();
+  ASSERT_TRUE(too_long.ok()) << too_long.error().message();
   EXPECT_TRUE(TrashSearch().find(longest, long_state)->ends_with("n.jpg"));
   // Another file than was meant stays where it is, and leaves no note.
   const std::string path = top_ + "/photos/other.jpg";
   write(path, "one");
   FileState meant = state_of(path).or_throw();
   meant.inode += 1;
-  EXPECT_EQ(move_to_trash(path, meant)->code, ErrorCode::conflict);
+  EXPECT_EQ(move_to_trash(path, meant).error().code, ErrorCode::conflict);
   EXPECT_TRUE(std::filesystem::exists(path));
   EXPECT_FALSE(std::filesystem::exists(top_ + "/data/Trash/info/other.jpg.trashinfo"));
   data.empty() ? ::unsetenv("XDG_DATA_HOME") : ::setenv("XDG_DATA_HOME", data.c_str(), 1);

@@ -1,5 +1,5 @@
 #include "src/base/text.h"
-#include "src/io/image/helper_client.h"
+#include "src/io/image/helper_pool.h"
 #include "src/io/image/picture.h"
 
 namespace millrace {
@@ -14,7 +14,8 @@ Outcome<Decoded> decode_picture(FileReader& file, const DecodeOptions& options, 
     return Error{ErrorCode::unsupported, "not a picture in a format that this program reads", subject, ""};
   if (format == ImageFormat::jpeg && !options.all_in_helpers) return decode_jpeg(file, options, sink);
   if (format == ImageFormat::png && !options.all_in_helpers) return decode_png(file, options, sink);
-  return decode_in_helper(file, format, options, sink);
+  if (options.helpers != nullptr) return options.helpers->decode(file, format, options, sink);
+  return HelperPool().decode(file, format, options, sink);
 }
 
 }  // namespace millrace

@@ -66,12 +66,12 @@ class FingerprintSink : public RowSink {
   // The orientation, when it is known from an earlier reading.
   void know(Orientation orientation) { known_ = orientation; }
 
-  std::optional<Error> prepare(Bytes decoder_memory) override {
+  Outcome<void> prepare(Bytes decoder_memory) override {
     reservation_.release();
     return reserve(decoder_memory);
   }
 
-  std::optional<Error> begin(const PictureInfo& info) override {
+  Outcome<void> begin(const PictureInfo& info) override {
     info_ = info;
     if (known_) info_.exif.orientation = *known_;
     turn_ = (options_.upright || info_.turns_when_opened()) && info_.exif.orientation != Orientation::upright;
@@ -88,12 +88,12 @@ class FingerprintSink : public RowSink {
       rest_ = std::move(*rest);
     } else {
       reservation_.release();
-      if (auto error = reserve(needed)) return error;
+      if (auto done = reserve(needed); !done.ok()) return done;
     }
     hasher_.emplace(options_.hashes, width, height);
     if (options_.thumbnail_side > 0) thumbnail_.emplace(width, height, options_.thumbnail_side);
     if (turn_) whole_.reserve(pixels_of(info));
-    return std::nullopt;
+    return {};
   }
 
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
@@ -120,13 +120,13 @@ class FingerprintSink : public RowSink {
  private:
   static constexpr const char* kPurpose = "decoding a picture";
 
-  std::optional<Error> reserve(Bytes bytes) {
+  Outcome<void> reserve(Bytes bytes) {
     try {
       Wait wait(span_);
       auto granted = budget_.wait_for(bytes, kPurpose, cancelled_);
       if (!granted) return Error{ErrorCode::cancelled, "cancelled", subject_, ""};
       reservation_ = std::move(*granted);
-      return std::nullopt;
+      return {};
     } catch (const OutOfMemory& e) {
       Error error = e.error();
       error.subject = subject_;
@@ -171,22 +171,22 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
     decoding.cancelled = cancelled;
     decoding.luma = options.thumbnail_side == 0 && !PictureHasher::looks_at_colour(options.hashes);
     auto decoded = decode_picture(from, decoding, *sink);
-    if (!decoded) return std::optional(decoded.error());
+    if (!decoded) return Outcome<void>(decoded.error());
     out.info = std::move(decoded->info);
     out.damaged = decoded->damaged;
     out.hides = decoded->hides;
     out.damage = std::move(decoded->damage);
-    return std::optional<Error>();
+    return Outcome<void>();
   };
   sink.emplace(options, budget, cancelled, span, printable(file.path()));
-  if (auto error = decode(file)) return *error;
+  if (auto done = decode(file); !done.ok()) return done.error();
   if ((options.upright || out.info.turns_when_opened()) && out.info.exif.orientation != sink->assumed()) {
     // A PNG may say after its pixels how it is to be turned. That is rare, and then it is read twice.
     auto again = FileReader::open(file.path());
     if (!again) return again.error();
     sink.emplace(options, budget, cancelled, span, printable(file.path()));
     sink->know(out.info.exif.orientation);
-    if (auto error = decode(**again)) return *error;
+    if (auto done = decode(**again); !done.ok()) return done.error();
   }
   sink->finish(out);
   out.turned = sink->turned();

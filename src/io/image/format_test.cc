@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/io/image/helper_client.h"
+#include "src/io/image/helper_pool.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -58,6 +58,7 @@ TEST(Format, IsToldByTheFirstBytes) {
 
 TEST(Format, RandomBytesAfterEveryMagicAreAnOutcome) {
   TestFolder folder;
+  HelperPool helpers;
   std::uint32_t state = 7;
   for (const Magic& magic : kMagics) {
     for (const std::size_t length : {std::size_t{0}, std::size_t{30}, std::size_t{3000}}) {
@@ -67,7 +68,7 @@ TEST(Format, RandomBytesAfterEveryMagicAreAnOutcome) {
         bytes += static_cast<char>(state >> 24);
       }
       const std::string name = magic.format == ImageFormat::raw ? "noise.raf" : "noise";
-      const auto got = decode_file(folder.write(name, bytes), {.most_pixels = 1 << 22});
+      const auto got = decode_file(folder.write(name, bytes), {.most_pixels = 1 << 22, .helpers = &helpers});
       if (got.outcome) {
         EXPECT_EQ(got.sink.rows_kept(), got.sink.info.height) << name_of(magic.format);
       } else {
@@ -76,7 +77,6 @@ TEST(Format, RandomBytesAfterEveryMagicAreAnOutcome) {
       }
     }
   }
-  stop_helpers();
 }
 
 TEST(Format, EmptyAndForeignFilesSaySo) {

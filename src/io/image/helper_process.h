@@ -38,6 +38,7 @@ class HelperProcess {
   void set_patience(int seconds) { child_->set_patience(seconds); }
   void begin_work(int seconds) { child_->begin_work(seconds); }
   void allow(int seconds) { child_->allow(seconds); }
+  double seconds_computed() const { return child_->seconds_computed(); }
   void set_cancelled(std::function<bool()> cancelled) { child_->set_cancelled(std::move(cancelled)); }
 
   // Why receive() or answer() gave false.

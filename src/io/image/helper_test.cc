@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/io/image/helper_client.h"
+#include "src/io/image/helper_pool.h"
 #include "src/io/image/helper_process.h"
 #include "src/io/process/helpers_for_test.h"
 #include "src/io/test_pictures.h"
@@ -47,17 +47,19 @@ std::string ppm_bytes(const TestPixels& p) {
 
 class HelperTest : public testing::Test {
  protected:
-  ~HelperTest() override {
-    stop_helpers();
-    limit_helper_memory({});
+  TestDecoding decode(const std::string& path, DecodeOptions options = {}) {
+    options.helpers = &pool_;
+    return decode_file(path, options);
   }
+
   TestFolder folder_;
+  HelperPool pool_;
 };
 
 TEST_F(HelperTest, GivesTheStoredPixels) {
   const TestPixels pixels = test_pixels(61, 43, 3);
   for (const auto& bytes : {bmp_bytes(pixels), ppm_bytes(pixels)}) {
-    const auto got = decode_file(folder_.write("a", bytes));
+    const auto got = decode(folder_.write("a", bytes));
     ASSERT_TRUE(got.outcome) << got.outcome.error().message();
     EXPECT_EQ(got.sink.pixels, pixels.data);
     EXPECT_TRUE(got.sink.info.exact);
@@ -67,14 +69,14 @@ TEST_F(HelperTest, GivesTheStoredPixels) {
 
 TEST_F(HelperTest, OneKilledWhileIdleHarmsNoFile) {
   const std::string path = folder_.write("a.ppm", ppm_bytes(test_pixels(40, 30, 3)));
-  ASSERT_TRUE(decode_file(path).outcome);
+  ASSERT_TRUE(decode(path).outcome);
   for (int i = 0; i < 5; ++i) {
     for (const pid_t helper : helpers()) {
       ASSERT_EQ(::kill(helper, SIGKILL), 0);
       siginfo_t gone{};
       ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(helper), &gone, WEXITED | WNOWAIT), 0);
     }
-    const auto got = decode_file(path);
+    const auto got = decode(path);
     EXPECT_TRUE(got.outcome) << got.outcome.error().message();
   }
 }
@@ -97,13 +99,13 @@ TEST_F(HelperTest, OneKilledAtItsFileIsThatFilesOutcomeAlone) {
   for (const int signal : {SIGKILL, SIGALRM}) {
     auto file = FileReader::open(path);
     KillingSink sink(signal);
-    const auto outcome = decode_picture(**file, {}, sink);
+    const auto outcome = decode_picture(**file, {.helpers = &pool_}, sink);
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, signal == SIGKILL ? ErrorCode::out_of_memory : ErrorCode::crashed);
     EXPECT_THAT(outcome.error().what, HasSubstr(signal == SIGKILL ? "killed" : "crashed"));
     EXPECT_THAT(outcome.error().remedy, HasSubstr("other files are not affected"));
     EXPECT_THAT(outcome.error().subject, HasSubstr("a.ppm"));
-    EXPECT_TRUE(decode_file(path).outcome) << "the next file gets a new one";
+    EXPECT_TRUE(decode(path).outcome) << "the next file gets a new one";
   }
 }
 
@@ -128,24 +130,24 @@ TEST_F(HelperTest, ASinkThatThrowsEndsItsHelper) {
   Throwing sink;
   EXPECT_THROW((void)decode_picture(**file, {}, sink), std::bad_alloc);
   EXPECT_TRUE(helpers().empty());
-  EXPECT_TRUE(decode_file(path).outcome);
+  EXPECT_TRUE(decode(path).outcome);
 }
 
 TEST_F(HelperTest, RefusedPicturesCostNoHelper) {
   const std::string path = folder_.write("a.bmp", bmp_bytes(test_pixels(40, 30, 3)));
-  ASSERT_TRUE(decode_file(path).outcome);
+  ASSERT_TRUE(decode(path).outcome);
   const auto before = helpers();
-  const auto got = decode_file(path, {.most_pixels = 1000});
+  const auto got = decode(path, {.most_pixels = 1000});
   ASSERT_FALSE(got.outcome);
   EXPECT_EQ(got.outcome.error().code, ErrorCode::too_large);
   EXPECT_EQ(got.sink.begun, 0);
-  EXPECT_TRUE(decode_file(path).outcome);
+  EXPECT_TRUE(decode(path).outcome);
   EXPECT_EQ(helpers(), before);
 }
 
 TEST_F(HelperTest, AsksForMemoryBeforeItTakesIt) {
   struct Poor : KeepingSink {
-    std::optional<Error> prepare(Bytes memory) override {
+    Outcome<void> prepare(Bytes memory) override {
       asked = memory;
       return Error{ErrorCode::out_of_memory, "no", "", ""};
     }
@@ -166,13 +168,13 @@ TEST_F(HelperTest, AsksForMemoryBeforeItTakesIt) {
 TEST_F(HelperTest, APnmIsNoPictureWithoutItsSamples) {
   for (const char* short_one :
        {"P1\n31000 31000\n0 0 0", "P2 30 30 255 1 2 3", "P3\n# a comment\n2 2\n255\n1 2 3\n4 5 6"}) {
-    const auto got = decode_file(folder_.write("a.ppm", short_one));
+    const auto got = decode(folder_.write("a.ppm", short_one));
     ASSERT_FALSE(got.outcome) << short_one;
     EXPECT_THAT(got.outcome.error().what, HasSubstr("shorter than the samples"));
   }
   // Bits without spaces, and numbers of one figure.
   for (const char* whole : {"P1\n4 2\n10101010", "P1 2 2 1 0 1 0\n", "P2\n2 2\n9\n1 2 3 4", "P3 1 1 9 1 2 3"}) {
-    const auto got = decode_file(folder_.write("b.ppm", whole));
+    const auto got = decode(folder_.write("b.ppm", whole));
     EXPECT_TRUE(got.outcome) << whole << got.outcome.error().message();
   }
 }
@@ -180,23 +182,24 @@ TEST_F(HelperTest, APnmIsNoPictureWithoutItsSamples) {
 TEST_F(HelperTest, ABmpOfNegativeWidthIsNoBmp) {
   std::string bytes = bmp_bytes(test_pixels(4, 4, 3));
   bytes.replace(18, 4, little(0xFFFFFFF0U, 4));
-  const auto got = decode_file(folder_.write("a.bmp", bytes));
+  const auto got = decode(folder_.write("a.bmp", bytes));
   ASSERT_FALSE(got.outcome);
   EXPECT_EQ(got.outcome.error().code, ErrorCode::bad_data);
 }
 
 TEST_F(HelperTest, AMemoryLimitLeavesRoomForItsLibraries) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's helper has no limit";
-  limit_helper_memory(64_MiB);
-  const auto small = decode_file(folder_.write("a.bmp", bmp_bytes(test_pixels(100, 80, 3))));
+  HelperPool tight(64_MiB);
+  const auto decode = [&](const std::string& path) { return decode_file(path, {.helpers = &tight}); };
+  const auto small = decode(folder_.write("a.bmp", bmp_bytes(test_pixels(100, 80, 3))));
   EXPECT_TRUE(small.outcome) << small.outcome.error().message();
-  const auto streamed = decode_file(folder_.write("b.ppm", ppm_bytes(test_pixels(3000, 2000, 3))));
+  const auto streamed = decode(folder_.write("b.ppm", ppm_bytes(test_pixels(3000, 2000, 3))));
   EXPECT_TRUE(streamed.outcome) << streamed.outcome.error().message();
   // 108 MB at once: the sink lets it try, the system does not let it have them.
   std::string bytes = bmp_bytes(test_pixels(4, 4, 3));
   bytes.replace(18, 8, little(6'000, 4) + little(6'000, 4));
-  EXPECT_FALSE(decode_file(folder_.write("c.bmp", bytes)).outcome);
-  EXPECT_TRUE(decode_file(folder_.at("a.bmp")).outcome);
+  EXPECT_FALSE(decode(folder_.write("c.bmp", bytes)).outcome);
+  EXPECT_TRUE(decode(folder_.at("a.bmp")).outcome);
 }
 
 TEST_F(HelperTest, NoDescriptorAndNoProcessIsLeftBehind) {
@@ -204,13 +207,13 @@ TEST_F(HelperTest, NoDescriptorAndNoProcessIsLeftBehind) {
   const auto open_files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   };
-  ASSERT_TRUE(decode_file(path).outcome);
-  stop_helpers();
+  ASSERT_TRUE(decode(path).outcome);
+  pool_.end_idle();
   const auto before = open_files();
   for (int i = 0; i < 20; ++i) {
-    ASSERT_TRUE(decode_file(path).outcome);
-    ASSERT_FALSE(decode_file(folder_.write("b.ppm", "P6\n9 9\n255\n")).outcome);
-    stop_helpers();
+    ASSERT_TRUE(decode(path).outcome);
+    ASSERT_FALSE(decode(folder_.write("b.ppm", "P6\n9 9\n255\n")).outcome);
+    pool_.end_idle();
   }
   EXPECT_EQ(open_files(), before);
   EXPECT_TRUE(helpers().empty());

@@ -258,7 +258,8 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   if (s.source.base.bytes_in_buffer == 0) on_fill(&s.info);
   if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
   s.wants_exif = false;
-  if (auto error = check_sides(s.info.image_width, s.info.image_height, options, subject)) return *error;
+  if (auto done = check_sides(s.info.image_width, s.info.image_height, options, subject); !done.ok())
+    return done.error();
 
   const bool cmyk = s.info.num_components == 4;
   if (s.info.num_components == 2 || s.info.num_components > 4) {
@@ -285,7 +286,7 @@ Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, Row
   s.picture.decoder_memory = decoder_memory(s.info);
   s.picture.exif = parse_exif(s.exif);
   if (options.exif_found && !s.exif.empty()) options.exif_found(s.exif);
-  if (auto error = sink.begin(s.picture)) return *error;
+  if (auto done = sink.begin(s.picture); !done.ok()) return done.error();
   if (!start(s)) return broken();
 
   const auto width = static_cast<std::size_t>(s.info.output_width);

@@ -3,6 +3,7 @@
 // Never: turns a picture (EXIF orientation is reported, not applied), converts colour profiles, or keeps the pixels.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/base/choice.h"
 #include "src/base/error.h"
 #include "src/base/sizes.h"
 #include "src/io/file/reader.h"
@@ -45,13 +47,15 @@ class RowSink {
   virtual ~RowSink() = default;
   // Called before begin() by a decoder that has to do its work before it knows its picture: an Error stops it. A second
   // call replaces the first.
-  virtual std::optional<Error> prepare(Bytes decoder_memory) {
+  virtual Outcome<void> prepare(Bytes decoder_memory) {
     (void)decoder_memory;
-    return std::nullopt;
+    return {};
   }
-  virtual std::optional<Error> begin(const PictureInfo& info) = 0;
+  virtual Outcome<void> begin(const PictureInfo& info) = 0;
   virtual void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) = 0;
 };
+
+class HelperPool;
 
 struct DecodeOptions {
   // 0 decodes in full. Otherwise the decoder may reduce by whatever factor it has (JPEG's 1/2, 1/4, 1/8) as long as
@@ -62,6 +66,7 @@ struct DecodeOptions {
   std::uint64_t most_pixels = 1'000'000'000;  // a larger picture is refused, against decompression bombs
   std::function<bool()> cancelled{};          // asked while a helper is silent; may be empty
   bool all_in_helpers = false;                // JPEG and PNG too, which this process else decodes itself
+  HelperPool* helpers = nullptr;              // who decodes what this process does not; null: a helper for this picture
   // Given each EXIF block of a JPEG or PNG as it lies in the file; may be empty.
   std::function<void(std::span<const std::uint8_t>)> exif_found{};
 };
@@ -74,12 +79,18 @@ struct Decoded {
   bool hides = false;
 };
 
+// What is decoded in helper processes: rare formats, or JPEG and PNG too.
+enum class Sandbox : std::uint8_t { rare, all };
+constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
+  return {{{"rare", Sandbox::rare}, {"all", Sandbox::all}}};
+}
+
 // What `--sandbox` says, in every command that has it.
 inline constexpr const char* kSandboxHelp =
     "decode rare formats in a process that can open nothing and reach nobody, or all: JPEG and PNG too, which is "
     "slower";
 
-// Decodes JPEG and PNG in this process, everything else in a helper process (src/io/image/helper_client.h).
+// Decodes JPEG and PNG in this process, everything else in a helper process (src/io/image/helper_pool.h).
 Outcome<Decoded> decode_picture(FileReader& file, const DecodeOptions& options, RowSink& sink);
 
 Outcome<Decoded> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink);
@@ -89,7 +100,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
 inline constexpr int kLongestSide = 1'000'000;
 
 // Error(too_large) when a picture of these sides is over the limit or has none.
-std::optional<Error> check_sides(std::uint64_t width, std::uint64_t height, const DecodeOptions& options,
-                                 const std::string& path);
+Outcome<void> check_sides(std::uint64_t width, std::uint64_t height, const DecodeOptions& options,
+                          const std::string& path);
 
 }  // namespace millrace

@@ -18,18 +18,18 @@ class HashSink : public RowSink {
         subject_(std::move(subject)),
         state_(XXH3_createState(), XXH3_freeState) {}
 
-  std::optional<Error> prepare(Bytes decoder_memory) override { return reserve(decoder_memory); }
+  Outcome<void> prepare(Bytes decoder_memory) override { return reserve(decoder_memory); }
 
-  std::optional<Error> begin(const PictureInfo& info) override {
+  Outcome<void> begin(const PictureInfo& info) override {
     if (info.decoder_memory.count > reservation_.size().count) {
-      if (auto error = reserve(info.decoder_memory)) return error;
+      if (auto done = reserve(info.decoder_memory); !done.ok()) return done;
     }
     row_bytes_ = static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.channels);
     XXH3_128bits_reset(state_.get());
     const std::array<std::int64_t, 4> shape = {info.width, info.height, info.channels,
                                                static_cast<int>(info.exif.orientation)};
     XXH3_128bits_update(state_.get(), shape.data(), sizeof shape);
-    return std::nullopt;
+    return {};
   }
 
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
@@ -46,13 +46,13 @@ class HashSink : public RowSink {
   }
 
  private:
-  std::optional<Error> reserve(Bytes bytes) {
+  Outcome<void> reserve(Bytes bytes) {
     reservation_.release();
     try {
       auto granted = budget_.wait_for(bytes, "decoding a picture", cancelled_);
       if (!granted) return Error{ErrorCode::cancelled, "cancelled", subject_, ""};
       reservation_ = std::move(*granted);
-      return std::nullopt;
+      return {};
     } catch (const OutOfMemory& e) {
       return Error{e.error().code, e.error().what, subject_, e.error().remedy};
     }

@@ -171,7 +171,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   if (!read_header(s)) return broken();
   const std::uint64_t width = png_get_image_width(s.png, s.info);
   const std::uint64_t height = png_get_image_height(s.png, s.info);
-  if (auto error = check_sides(width, height, options, subject)) return *error;
+  if (auto done = check_sides(width, height, options, subject); !done.ok()) return done.error();
 
   s.picture.format = ImageFormat::png;
   s.picture.width = s.picture.full_width = static_cast<int>(width);
@@ -180,7 +180,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   const std::size_t held = s.interlaced ? static_cast<std::size_t>(height) : kRowsAtOnce;
   s.picture.decoder_memory = {s.pitch * (held + 4) + (1U << 19)};
   read_exif(s, options);
-  if (auto error = sink.begin(s.picture)) return *error;
+  if (auto done = sink.begin(s.picture); !done.ok()) return done.error();
   s.pixels.assign(s.pitch * held, 0);
   for (std::size_t r = 0; r < held; ++r) s.rows.push_back(s.pixels.data() + r * s.pitch);
 

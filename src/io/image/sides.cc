@@ -5,8 +5,8 @@
 
 namespace millrace {
 
-std::optional<Error> check_sides(std::uint64_t width, std::uint64_t height, const DecodeOptions& options,
-                                 const std::string& path) {
+Outcome<void> check_sides(std::uint64_t width, std::uint64_t height, const DecodeOptions& options,
+                          const std::string& path) {
   if (width == 0 || height == 0) return Error{ErrorCode::bad_data, "the picture has no pixels", path, ""};
   if (width > kLongestSide || height > kLongestSide) {
     return Error{ErrorCode::too_large,
@@ -18,7 +18,7 @@ std::optional<Error> check_sides(std::uint64_t width, std::uint64_t height, cons
                  fmt::format("{} x {} pixels are over the limit of {}", width, height, grouped(options.most_pixels)),
                  path, "raise --max-pixels if the file is meant to be that large"};
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace millrace

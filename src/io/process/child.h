@@ -47,6 +47,8 @@ class Child {
   void begin_work(int seconds);
   void allow(int seconds) { allowed_s_ = seconds; }
   void set_cancelled(std::function<bool()> cancelled) { cancelled_ = std::move(cancelled); }
+  // CPU time in all its life; 0 once it is gone.
+  double seconds_computed() const;
 
   struct Words {
     const char* who;      // "its decoder"
@@ -60,8 +62,6 @@ class Child {
  private:
   Child() = default;
   bool wait_readable(int& waited_ms);
-  // What it has computed in all its life.
-  double seconds_computed() const;
 
   int socket_ = -1;
   pid_t pid_ = -1;

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "src/io/image/helper_client.h"
+#include "src/io/image/helper_pool.h"
 #include "src/io/process/child.h"
 #include "src/io/process/helpers_for_test.h"
 #include "src/io/test_pictures.h"
@@ -118,7 +118,6 @@ TEST_F(Walls, TheDecoderStandsBehindThemWhileItDecodes) {
   EXPECT_TRUE(decode_picture(**file, {}, sink));
   EXPECT_EQ(sink.pixels, pixels.data);
   EXPECT_GT(sink.seen, 0U);
-  stop_helpers();
 }
 
 // Whatever stands under the name by now: what was opened is what is decoded.
@@ -130,7 +129,6 @@ TEST_F(Walls, ThePictureThatWasOpenedIsTheOneThatIsDecoded) {
   KeepingSink sink;
   ASSERT_TRUE(decode_picture(**file, {}, sink));
   EXPECT_EQ(sink.pixels[0], 'a');
-  stop_helpers();
 }
 
 }  // namespace

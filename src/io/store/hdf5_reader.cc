@@ -21,15 +21,15 @@ constexpr Bytes kLookingMemory = 256_MiB;
 
 // Programs that write with the HDF5 library hold a lock meanwhile, and those that read hold one against them: for as
 // long as the descriptor is open anywhere. As the library does it, and where it would; many file systems have no locks.
-std::optional<Error> lock(int fd, const std::string& path) {
+Outcome<void> lock(int fd, const std::string& path) {
   const char* const said = std::getenv("HDF5_USE_FILE_LOCKING");
   const std::string_view wish = said == nullptr ? "" : said;
-  if (wish == "FALSE" || wish == "0" || ::flock(fd, LOCK_SH | LOCK_NB) == 0) return std::nullopt;
+  if (wish == "FALSE" || wish == "0" || ::flock(fd, LOCK_SH | LOCK_NB) == 0) return {};
   if (errno == EWOULDBLOCK) {
     return Error{ErrorCode::unsupported, "another program has it open for writing", printable(path),
                  "close it there, or give a copy of it"};
   }
-  if (wish != "TRUE" && wish != "1") return std::nullopt;
+  if (wish != "TRUE" && wish != "1") return {};
   return system_error("cannot be locked, as HDF5_USE_FILE_LOCKING asks for", printable(path), errno);
 }
 
@@ -45,7 +45,7 @@ Outcome<Descriptor> open_for_helper(const Opened& file, const FileReader* open) 
   }
   auto own = open->open_again();
   if (!own) return own.error();
-  if (auto refused = lock(own->get(), file.path)) return *refused;
+  if (auto locked = lock(own->get(), file.path); !locked.ok()) return locked.error();
   return own;
 }
 
@@ -68,8 +68,8 @@ Error Reader::obituary(const std::string& path) {
   return out;
 }
 
-std::optional<Error> Reader::send(const helper::Request& request, const Opened& file, const FileReader* open,
-                                  const std::string& name) {
+Outcome<void> Reader::send(const helper::Request& request, const Opened& file, const FileReader* open,
+                           const std::string& name) {
   Descriptor fd;
   if (!given_ || given_->path != file.path || !given_->state.same(file.state)) {
     auto found = open_for_helper(file, open);
@@ -79,7 +79,7 @@ std::optional<Error> Reader::send(const helper::Request& request, const Opened& 
   }
   if (send_with_descriptor(helper_->socket(), &request, sizeof request, fd.get()) &&
       helper_->send(name.data(), name.size())) {
-    return std::nullopt;
+    return {};
   }
   return obituary(file.path);
 }
@@ -102,7 +102,7 @@ Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, 
   }
   request.dataset_bytes = static_cast<std::uint32_t>(name.size());
   request.memory_most = most_.count == 0 ? 0 : (most_ + kLookingMemory).count;
-  if (auto unsent = send(request, file, open, name)) return *unsent;
+  if (auto sent = send(request, file, open, name); !sent.ok()) return sent.error();
   Reply out;
   if (!helper_->receive(&out.about, sizeof out.about)) return obituary(path);
   const std::uint64_t wanted =

@@ -64,8 +64,8 @@ class Reader {
   Outcome<Reply> ask(helper::Request request, const Opened& file, const FileReader* open, const std::string& name,
                      double* values);
   // Sends the request, and the file where the helper does not have it.
-  std::optional<Error> send(const helper::Request& request, const Opened& file, const FileReader* open,
-                            const std::string& name);
+  Outcome<void> send(const helper::Request& request, const Opened& file, const FileReader* open,
+                     const std::string& name);
   // Why there was no answer. The helper is gone afterwards.
   Error obituary(const std::string& path);
 

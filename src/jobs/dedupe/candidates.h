@@ -13,7 +13,7 @@
 
 #include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/crowds.h"
-#include "src/pipeline/chain.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "src/jobs/dedupe/rule_search.h"
-#include "src/pipeline/chain.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
 

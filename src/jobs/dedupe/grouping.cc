@@ -49,14 +49,14 @@ class Grouping {
       const LookPair pair{std::min(x, y), std::max(x, y), 1};
       return judge_.judgements({&pair, 1})[0].kind == alike::Kind::same;
     });
-    units_ = make_units(library_, bursts_, options_.bursts == "keep-apart",
+    units_ = make_units(library_, bursts_, options_.bursts == BurstMode::keep_apart,
                         options_.verify ? Likeness::looks : Likeness::hashes, apart_);
     number_units();
     unit_links_.find();
     std::vector<Link> links = unit_links_.links();
     links.insert(links.end(), unit_links_.partial().begin(), unit_links_.partial().end());
     const auto grouped_units =
-        options_.group == "connected"
+        options_.group == GroupMode::connected
             ? connected_groups(links)
             : tight_groups(
                   unit_links_.links(),
@@ -150,17 +150,21 @@ class Grouping {
     const auto more = files_of({of_pairs.begin(), of_pairs.end()});
     all.insert(all.end(), more.begin(), more.end());
     origins_.read(all, library_, catalog_, context_);
-    std::vector<Candidate> candidates;
-    for (const auto& files : candidate_files_) candidates.push_back(in_order_of_rule(files));
+    std::vector<Candidate> candidates(candidate_files_.size());
+    context_.executor.parallel_for(candidates.size(), 256, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) candidates[i] = in_order_of_rule(candidate_files_[i]);
+    });
+    context_.throw_if_cancelled();  // it skips what is left
     return candidates;
   }
 
   void add_groups() {
     const std::vector<Candidate> candidates = rank_candidates();
-    if (!options_.verify || options_.look == "thumbnail") {
+    if (!options_.verify || options_.look == LookMode::thumbnail) {
       // Nothing was looked at closely: of what only looks alike, nobody goes.
-      for (const Candidate& candidate : candidates)
-        shown_.add_set({candidate, {}, Lead::by_rule, false}, Told::by_bytes);
+      std::vector<SameSet> sets;
+      for (const Candidate& candidate : candidates) sets.push_back({candidate, {}, Lead::by_rule, false});
+      shown_.add_sets(sets, Told::by_bytes, context_);
       return;
     }
     Preferences preferences;
@@ -202,8 +206,8 @@ class Grouping {
                 preferences, looks_);
     for (std::size_t s = 0; s < suggested.sets.size(); ++s) {
       for (const std::uint32_t p : suggested.sets[s].pictures) set_of_.emplace(p, s);
-      shown_.add_set(suggested.sets[s], Told::closely);
     }
+    shown_.add_sets(suggested.sets, Told::closely, context_);
     shown_.add_beside(suggested.beside);
     result_.not_looked = suggested.not_looked;
     result_.looked_closely = looks_.looked_at();

@@ -121,7 +121,7 @@ TEST_F(GroupingTest, ShotsOfOneLookAreGroupedWithWhatIsNotOfTheirBurst) {
   // What could as well have stood with the first group, though not all of it: 6 among them, which has none.
   EXPECT_EQ(related(), (Names{{0, 4}, {0, 5}, {0, 6}}));
   EXPECT_EQ(bursts(), (std::vector<std::size_t>{3, 4}));
-  options_.group = "connected";
+  options_.group = GroupMode::connected;
   result_ = {};
   run();
   EXPECT_EQ(similar(), (Names{{0, 1, 2, 3, 4, 5, 6, 7}}));

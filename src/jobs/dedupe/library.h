@@ -11,7 +11,7 @@
 #include "src/io/catalog/catalog.h"
 #include "src/io/file/walk.h"
 #include "src/jobs/dedupe/options.h"
-#include "src/pipeline/chain.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
 

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "src/io/image/fingerprint.h"
-#include "src/io/image/helper_client.h"
 #include "src/io/image/pixels_hash.h"
 #include "src/jobs/dedupe/look_codes.h"
 #include "src/pipeline/pool.h"
@@ -50,7 +49,8 @@ std::optional<Seen> prepared(const Library& library, std::uint32_t picture, cons
   wanted.decode.shortest_side =
       std::max(1, static_cast<int>(static_cast<std::int64_t>(shorter) * closelook::kRasterSide / std::max(1, longer)));
   wanted.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
-  wanted.decode.all_in_helpers = options.sandbox == "all";
+  wanted.decode.all_in_helpers = options.sandbox == Sandbox::all;
+  wanted.decode.helpers = &context.helpers;
   const std::function<bool()> cancelled = [&context] { return context.cancel.cancelled(); };
   for (const std::uint32_t f : p.files) {
     auto file = FileReader::open(library.files[f].entry.path, FileReader::Hashing::off);
@@ -103,7 +103,8 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
         one.full_height == two.full_height && one.rgb == two.rgb) {
       DecodeOptions decoding;
       decoding.most_pixels = static_cast<std::uint64_t>(options_.max_pixels);
-      decoding.all_in_helpers = options_.sandbox == "all";
+      decoding.all_in_helpers = options_.sandbox == Sandbox::all;
+      decoding.helpers = &context_.helpers;
       decoding.cancelled = [this] { return context_.cancel.cancelled(); };
       const auto path = [&](std::uint32_t picture) {
         return library_.files[library_.pictures[picture].files[0]].entry.path;
@@ -175,7 +176,6 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
   if (tasks.empty()) return;
   Trace::Stage& stage = context_.trace.stage("look closely", context_.executor.threads(), "--look thumbnail");
   Progress progress(fresh > 20 ? context_.progress : ProgressStyle::none, "looking closely", fresh);
-  limit_helper_memory(context_.budget.limit());
   {
     Pool<closelook::Looker> lookers([] { return std::make_unique<closelook::Looker>(); });
     // What a comparison takes is paid for as many as there are room for, so that decoding has the rest.
@@ -197,7 +197,7 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
       }
     });
   }
-  stop_helpers();
+  context_.helpers.end_idle();
   const bool cancelled = context_.cancel.cancelled();
   for (const Task& task : tasks) {
     for (const Task::Other& other : task.others) {

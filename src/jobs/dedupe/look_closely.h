@@ -11,7 +11,7 @@
 #include "src/jobs/dedupe/close_look.h"
 #include "src/jobs/dedupe/library.h"
 #include "src/kernels/closelook/closelook.h"
-#include "src/pipeline/chain.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
 

@@ -10,7 +10,7 @@
 #include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/codes.h"
 #include "src/kernels/alike/alike.h"
-#include "src/pipeline/chain.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
 

@@ -74,14 +74,13 @@ void describe(Settings& settings, Options& options) {
                       });
   settings.add_switch("verify", "look at the pixels of every candidate; --no-verify links on the rule itself",
                       options.verify);
-  settings.add_choice("look", {"close", "thumbnail"},
-                      "close: only what a close look calls the same is suggested; thumbnail: only equal files",
+  settings.add_choice("look", "close: only what a close look calls the same is suggested; thumbnail: only equal files",
                       options.look);
-  settings.add_choice("group", {"tight", "connected"},
-                      "tight: everyone in a group matches everyone; connected: chains of matches too", options.group);
+  settings.add_choice("group", "tight: everyone in a group matches everyone; connected: chains of matches too",
+                      options.group);
   settings.add_switch("orientations", "also find turned and mirrored copies", options.orientations);
-  settings.add_choice("bursts", {"keep-apart", "join"},
-                      "never group different shots of a burst, or treat them like any pictures", options.bursts);
+  settings.add_choice("bursts", "never group different shots of a burst, or treat them like any pictures",
+                      options.bursts);
   settings.heading("Keeping");
   settings.add_list("reference", "DIR", "also scan this folder; nothing in it is ever suggested for removal",
                     options.reference);
@@ -104,7 +103,7 @@ void describe(Settings& settings, Options& options) {
   settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);
-  settings.add_choice("sandbox", {"rare", "all"}, kSandboxHelp, options.sandbox);
+  settings.add_choice("sandbox", kSandboxHelp, options.sandbox);
   settings.heading("Results");
   settings.add_text("report", "FILE.html", "write a page to look through and decide", options.report);
   settings.add_text("csv", "FILE", "write a line a file; - is stdout", options.csv);

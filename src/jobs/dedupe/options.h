@@ -3,11 +3,14 @@
 // Never: touches a file.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "src/base/settings.h"
 #include "src/io/file/walk.h"
+#include "src/io/image/picture.h"
 #include "src/kernels/hash/hash.h"
 
 namespace millrace::dedupe {
@@ -37,15 +40,31 @@ inline constexpr std::array<HashKind, 4> kCatalogCodes = {HashKind::dhash, HashK
 // The keep rule's criteria, in the order in which they are asked.
 inline constexpr const char* kKeepOrder = "reference,whole,raw,original,pixels,given,bytes,exif,oldest,shortest";
 
+// Only what a close look calls the same is suggested; or only equal files.
+enum class LookMode : std::uint8_t { close, thumbnail };
+constexpr std::array<Choice<LookMode>, 2> choices_of(LookMode) {
+  return {{{"close", LookMode::close}, {"thumbnail", LookMode::thumbnail}}};
+}
+// Everyone in a group matches everyone; or chains of matches too.
+enum class GroupMode : std::uint8_t { tight, connected };
+constexpr std::array<Choice<GroupMode>, 2> choices_of(GroupMode) {
+  return {{{"tight", GroupMode::tight}, {"connected", GroupMode::connected}}};
+}
+// Shots of a burst are never grouped; or are like any pictures.
+enum class BurstMode : std::uint8_t { keep_apart, join };
+constexpr std::array<Choice<BurstMode>, 2> choices_of(BurstMode) {
+  return {{{"keep-apart", BurstMode::keep_apart}, {"join", BurstMode::join}}};
+}
+
 struct Options {
   std::vector<std::string> folders;
   std::string catalog;  // empty: the default place
   std::string match = "auto";
   bool verify = true;
-  std::string look = "close";   // close, thumbnail
-  std::string group = "tight";  // tight, connected
+  LookMode look = LookMode::close;
+  GroupMode group = GroupMode::tight;
   bool orientations = false;
-  std::string bursts = "keep-apart";  // keep-apart, join
+  BurstMode bursts = BurstMode::keep_apart;
   std::vector<std::string> reference;
   std::string keep = kKeepOrder;
   std::vector<std::string> exclude;
@@ -54,7 +73,7 @@ struct Options {
   bool cross_file_systems = false;
   Bytes min_size{1};
   Bytes max_size = kMostFileBytes;
-  std::string sandbox = "rare";  // rare, all
+  Sandbox sandbox = Sandbox::rare;
   long long max_pixels = 1'000'000'000;
   std::string report, csv;
   bool retry = false;        // what could not be read before is tried again

@@ -114,13 +114,18 @@ void Origins::read(std::span<const std::uint32_t> files, const Library& library,
     bool fresh = false;
   };
   std::vector<Content> contents;
-  std::map<std::uint32_t, std::size_t> of_picture;
   const auto hash = [&](const Content& c) -> const ContentHash& {
     return library.pictures[library.files[c.file].picture].data.content;
   };
+  std::unordered_map<std::uint32_t, std::size_t> of_picture;
   for (const std::uint32_t f : wanted) {
-    if (!of_picture.try_emplace(library.files[f].picture, contents.size()).second) continue;
-    Content& content = contents.emplace_back(Content{f, {}, false});
+    if (of_picture.try_emplace(library.files[f].picture, 0).second) contents.push_back({f, {}, false});
+  }
+  // In the catalogue's own order, in which neighbours share pages.
+  std::sort(contents.begin(), contents.end(), [&](const Content& a, const Content& b) { return hash(a) < hash(b); });
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    Content& content = contents[i];
+    of_picture[library.files[content.file].picture] = i;
     const auto kept = catalog.origin(hash(content));
     auto known = kept ? provenance_from(*kept) : std::nullopt;
     content.fresh = !known;

@@ -3,10 +3,10 @@
 // Never: reads a file that stands in no group, or one twice in the life of a catalogue; sidecars are read in every run.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "src/io/image/provenance.h"
@@ -24,7 +24,7 @@ class Origins {
   const Provenance& of(std::uint32_t file) const;
 
  private:
-  std::map<std::uint32_t, Provenance> known_;
+  std::unordered_map<std::uint32_t, Provenance> known_;
 };
 
 // What the catalogue keeps of an origin; one that says nothing for none, or for another version's.

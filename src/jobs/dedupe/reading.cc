@@ -39,7 +39,8 @@ Reader::Reader(const Options& options, Catalog& catalog, RunContext& context, co
   wanted_.content_hash = true;
   wanted_.decode.shortest_side = kShortestSide;
   wanted_.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
-  wanted_.decode.all_in_helpers = options.sandbox == "all";
+  wanted_.decode.all_in_helpers = options.sandbox == Sandbox::all;
+  wanted_.decode.helpers = &context.helpers;
   cancelled_ = [&context] { return context.cancel.cancelled(); };
 }
 

@@ -208,10 +208,11 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
   header.reclaimable = result.reclaimable;
   for (const Unreadable& file : result.library.unreadable) header.unreadable.push_back({file.path, file.reason});
   for (const Unreadable& file : damaged_files(result.library)) header.damaged.push_back({file.path, file.reason});
-  header.rule = options.verify
-                    ? fmt::format("Candidates by {}, each verified on its pixels{}. Kept: {}.", result.rule.text,
-                                  options.look == "close" ? "; what is suggested, looked at closely" : "", options.keep)
-                    : fmt::format("Linked by {} alone. Kept: {}.", result.rule.text, options.keep);
+  header.rule =
+      options.verify
+          ? fmt::format("Candidates by {}, each verified on its pixels{}. Kept: {}.", result.rule.text,
+                        options.look == LookMode::close ? "; what is suggested, looked at closely" : "", options.keep)
+          : fmt::format("Linked by {} alone. Kept: {}.", result.rule.text, options.keep);
   DuplicatesPage page(output, header);
   for (const auto* list : {&result.groups, &result.related}) {
     for (const Group& group : *list) {

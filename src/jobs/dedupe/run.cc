@@ -54,7 +54,7 @@ Result run(const Options& options, Catalog& catalog, RunContext& context) {
   return result;
 }
 
-std::string plan(const Options& options, Catalog& catalog, RunContext& context) {
+Plan plan(const Options& options, Catalog& catalog, RunContext& context) {
   const Library library = walk_library(options, context);
   std::set<ContentHash> pictures;
   catalog.each_picture(std::nullopt, [&](CatalogPicture& picture) {
@@ -77,15 +77,21 @@ std::string plan(const Options& options, Catalog& catalog, RunContext& context) 
   // (docs/performance.md).
   const Bytes each = Bytes{1100};
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
-  const Bytes need = 40_MiB + each * library.files.size() + Bytes{24 << 20} * std::min(fresh, threads);
+  Plan out;
+  out.lines = {{"pictures", fmt::format("{}, of which {} ({}) are new or changed and will be decoded",
+                                        grouped(library.files.size()), grouped(fresh), to_text(Bytes{bytes}))},
+               {"rule", parse_rule(options.match, options.verify).text}};
+  out.figures = {{"pictures", library.files.size()}, {"fresh", fresh}, {"fresh_bytes", bytes}, {"rule", options.match}};
+  out.threads = context.executor.threads();
+  out.memory = {{"the program itself", 16_MiB},
+                {"what is known of the pictures", each * library.files.size()},
+                {"decoding", Bytes{24 << 20} * std::min(fresh, threads)}};
+  out.more_memory = "and more for close looks where it is there";
+  out.allowed = context.budget.limit();
   // 70 pictures a second and thread is what reduced decoding of camera JPEGs reaches (docs/performance.md).
-  return fmt::format(
-      "pictures:  {}, of which {} ({}) are new or changed and will be decoded\nrule:      {}\nthreads:   {}\n"
-      "memory:    about {}, and more for close looks where it is there; {} are allowed\ntime:      about {} for the "
-      "decoding\n",
-      grouped(library.files.size()), grouped(fresh), to_text(Bytes{bytes}),
-      parse_rule(options.match, options.verify).text, context.executor.threads(), to_text(need),
-      to_text(context.budget.limit()), duration_text(static_cast<double>(fresh) / (70.0 * context.executor.threads())));
+  out.seconds = static_cast<double>(fresh) / (70.0 * context.executor.threads());
+  out.seconds_of = "the decoding";
+  return out;
 }
 
 }  // namespace millrace::dedupe

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/jobs/dedupe/keep.h"
+#include "src/jobs/job.h"
 #include "src/report/page/page.h"
 
 namespace millrace::dedupe {
@@ -37,7 +38,6 @@ struct Result {
 
 Result run(const Options& options, Catalog& catalog, RunContext& context);
 
-// What --plan prints.
-std::string plan(const Options& options, Catalog& catalog, RunContext& context);
+Plan plan(const Options& options, Catalog& catalog, RunContext& context);
 
 }  // namespace millrace::dedupe

@@ -8,9 +8,9 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/relocate.h"
-#include "src/io/image/helper_client.h"
 #include "src/jobs/dedupe/library.h"
 #include "src/jobs/dedupe/reading.h"
+#include "src/pipeline/chain.h"
 
 namespace millrace::dedupe {
 
@@ -177,7 +177,6 @@ class Scan {
       if (const auto at = of_size.find(size); at != of_size.end()) ++at->second;
     });
     Reader reader(options_, catalog_, context_, files);
-    limit_helper_memory(context_.budget.limit());
     {
       Progress progress(context_.progress, "reading", fresh.size());
       std::size_t next = 0;
@@ -200,7 +199,7 @@ class Scan {
           });
       chain::run(stages, context_, {FileReader::kChunk});
     }
-    stop_helpers();
+    context_.helpers.end_idle();
     catalog_.flush();
     context_.throw_if_cancelled();
   }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <tuple>
 
 #include "src/base/text.h"
 #include "src/jobs/dedupe/candidates.h"
@@ -40,13 +42,27 @@ Leader leader_of(const SameSet& set, const Looks& looks) {
 
 }  // namespace
 
-void ShownGroups::add_set(const SameSet& set, Told told) {
+void ShownGroups::add_sets(std::span<const SameSet> sets, Told told, RunContext& context) {
+  std::vector<Group> groups(sets.size());
+  context.executor.parallel_for(sets.size(), 64, [&](std::size_t from, std::size_t to) {
+    for (std::size_t s = from; s < to; ++s) groups[s] = group_of(sets[s], told);
+  });
+  context.throw_if_cancelled();  // it skips what is left
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    if (groups[s].members.empty()) continue;
+    add_pairs(groups[s], units_of(sets[s].pictures));
+    result_.groups.push_back(std::move(groups[s]));
+  }
+}
+
+Group ShownGroups::group_of(const SameSet& set, Told told) const {
+  Group group;
   std::vector<std::uint32_t> files;
   for (const std::uint32_t p : set.pictures)
     files.insert(files.end(), library_.pictures[p].files.begin(), library_.pictures[p].files.end());
-  if (files.size() < 2) return;
-  if (std::all_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; })) return;
-  Group group;
+  if (files.size() < 2) return group;
+  if (std::all_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; }))
+    return group;
   group.kind = set.pictures.size() == 1 ? GroupKind::identical
                : set.same_pixels        ? GroupKind::same_pixels
                                         : GroupKind::similar;
@@ -54,11 +70,10 @@ void ShownGroups::add_set(const SameSet& set, Told told) {
   for (const SameSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
   if (told == Told::by_bytes) keep_one_of_each(library_, group.members);
   warn_of_losses(library_, origins_, leader_of(set, looks_), group.members);
-  add_pairs(group, units_of(set.pictures));
   for (const Member& m : group.members) {
     if (!m.keep) group.reclaimable += library_.files[m.file].entry.size;
   }
-  result_.groups.push_back(std::move(group));
+  return group;
 }
 
 std::vector<std::uint32_t> ShownGroups::units_of(const std::vector<std::uint32_t>& pictures) const {
@@ -96,6 +111,7 @@ void ShownGroups::add_beside(const std::vector<Beside>& all) {
 // The score of every two units, shown between the first members that stand for them.
 void ShownGroups::add_pairs(Group& group, const std::vector<std::uint32_t>& units) {
   constexpr std::size_t kMostUnits = 64;  // of a larger group, only the pairs with its first unit
+  if (units.size() < 2) return;
   const auto codes = [&](std::uint32_t unit) { return library_.pictures[units_[unit].pictures[0]].data.codes; };
   std::vector<std::uint32_t> at(units.size(), kNone);
   for (std::uint32_t m = 0; m < group.members.size(); ++m) {
@@ -170,12 +186,19 @@ void ShownGroups::finish(RunContext& context) {
       for (std::size_t g = from; g < to; ++g) (*list)[g].id = id_of((*list)[g]);
     });
     context.throw_if_cancelled();  // it skips what is left
-    std::sort(list->begin(), list->end(), [&](const Group& a, const Group& b) {
-      const auto order = [](const Group& g) { return std::max(g.kind, GroupKind::similar); };
-      if (order(a) != order(b)) return order(a) < order(b);
+    std::vector<std::uint32_t> order(list->size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
+      const Group &a = (*list)[x], &b = (*list)[y];
+      const auto kinds = [](const Group& g) { return std::max(g.kind, GroupKind::similar); };
+      if (kinds(a) != kinds(b)) return kinds(a) < kinds(b);
       if (a.reclaimable != b.reclaimable) return a.reclaimable > b.reclaimable;
-      return std::pair(path_of(a), a.id) < std::pair(path_of(b), b.id);
+      return std::tie(path_of(a), a.id) < std::tie(path_of(b), b.id);
     });
+    std::vector<Group> sorted;
+    sorted.reserve(order.size());
+    for (const std::uint32_t g : order) sorted.push_back(std::move((*list)[g]));
+    list->swap(sorted);
   }
   for (const Group& group : result_.groups) result_.reclaimable += group.reclaimable;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,8 @@ class ShownGroups {
         looks_(looks),
         scores_(std::move(scores)) {}
 
-  // One stays, and the others are suggested, but for those that the rule or the set keeps.
-  void add_set(const SameSet& set, Told told);
+  // Of each set one stays, and the others are suggested, but for those that the rule or the set keeps.
+  void add_sets(std::span<const SameSet> sets, Told told, RunContext& context);
   // Each kind with the one that it was looked at against; nothing is suggested.
   void add_beside(const std::vector<Beside>& all);
   // A group that suggests nothing: every member stays.
@@ -49,6 +50,8 @@ class ShownGroups {
   void finish(RunContext& context);
 
  private:
+  // Without its pairs; one without members where nobody can go.
+  Group group_of(const SameSet& set, Told told) const;
   std::vector<std::uint32_t> units_of(const std::vector<std::uint32_t>& pictures) const;
   void add_pairs(Group& group, const std::vector<std::uint32_t>& units);
   std::string id_of(const Group& group) const;

@@ -28,11 +28,10 @@ void describe(Settings& settings, Options& options) {
     }
     options.request.size = static_cast<int>(parsed->count);
   });
-  settings.add_choice("decode", {"exact", "fast"},
-                      "decode every pixel, or JPEGs at a reduced scale whose drift is measured", options.decode);
-  settings.add_choice("orientation", {"stored", "exif"}, "hash the pixels as stored, or turned upright by EXIF",
-                      options.orientation);
-  settings.add_choice("format", {"table", "jsonl", "csv"}, "how the hashes are printed", options.format);
+  settings.add_choice("decode", "decode every pixel, or JPEGs at a reduced scale whose drift is measured",
+                      options.decode);
+  settings.add_choice("orientation", "hash the pixels as stored, or turned upright by EXIF", options.orientation);
+  settings.add_choice("format", "how the hashes are printed", options.format);
   settings.heading("Files");
   settings.add_switch("hidden", "also files and folders whose name begins with a dot", options.hidden);
   settings.add_switch("follow-symlinks", "also what symbolic links inside a folder point to", options.follow_symlinks);
@@ -43,7 +42,7 @@ void describe(Settings& settings, Options& options) {
   settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);
-  settings.add_choice("sandbox", {"rare", "all"}, kSandboxHelp, options.sandbox);
+  settings.add_choice("sandbox", kSandboxHelp, options.sandbox);
 }
 
 }  // namespace millrace::hash

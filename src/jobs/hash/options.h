@@ -3,28 +3,46 @@
 // Never: touches a file.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "src/base/settings.h"
 #include "src/io/file/walk.h"
+#include "src/io/image/picture.h"
 #include "src/kernels/hash/hash.h"
 
 namespace millrace::hash {
 
+// Every pixel, or JPEGs at a reduced scale.
+enum class Decoding : std::uint8_t { exact, fast };
+constexpr std::array<Choice<Decoding>, 2> choices_of(Decoding) {
+  return {{{"exact", Decoding::exact}, {"fast", Decoding::fast}}};
+}
+// As the file holds them, or turned upright by EXIF.
+enum class Pixels : std::uint8_t { stored, exif };
+constexpr std::array<Choice<Pixels>, 2> choices_of(Pixels) {
+  return {{{"stored", Pixels::stored}, {"exif", Pixels::exif}}};
+}
+enum class Lines : std::uint8_t { table, jsonl, csv };
+constexpr std::array<Choice<Lines>, 3> choices_of(Lines) {
+  return {{{"table", Lines::table}, {"jsonl", Lines::jsonl}, {"csv", Lines::csv}}};
+}
+
 struct Options {
   std::vector<std::string> inputs;
   HashRequest request{{HashKind::dhash}, 8};
-  std::string decode = "exact";        // exact, fast
-  std::string orientation = "stored";  // stored, exif
-  std::string format = "table";        // table, jsonl, csv
+  Decoding decode = Decoding::exact;
+  Pixels orientation = Pixels::stored;
+  Lines format = Lines::table;
   bool hidden = false;
   bool follow_symlinks = false;
   bool cross_file_systems = false;
   bool all_files = false;
   std::vector<std::string> exclude;
   Bytes max_size = kMostFileBytes;
-  std::string sandbox = "rare";  // rare, all
+  Sandbox sandbox = Sandbox::rare;
   long long max_pixels = 1'000'000'000;
 };
 

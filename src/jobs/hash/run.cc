@@ -10,7 +10,7 @@
 #include "src/base/text.h"
 #include "src/io/file/walk.h"
 #include "src/io/image/fingerprint.h"
-#include "src/io/image/helper_client.h"
+#include "src/pipeline/chain.h"
 #include "src/report/json_path.h"
 
 namespace millrace::hash {
@@ -38,13 +38,14 @@ WalkResult find_files(const Options& options, const RunContext& context) {
   return found;
 }
 
-FingerprintOptions fingerprint_options(const Options& options) {
+FingerprintOptions fingerprint_options(const Options& options, RunContext& context) {
   FingerprintOptions wanted;
   wanted.hashes = options.request;
-  wanted.upright = options.orientation == "exif";
+  wanted.upright = options.orientation == Pixels::exif;
   wanted.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
-  wanted.decode.all_in_helpers = options.sandbox == "all";
-  if (options.decode == "fast") {
+  wanted.decode.all_in_helpers = options.sandbox == Sandbox::all;
+  wanted.decode.helpers = &context.helpers;
+  if (options.decode == Decoding::fast) {
     wanted.decode.shortest_side = fast_shortest_side(options.request);
     const auto& kinds = options.request.kinds;
     wanted.decode.gray = std::find(kinds.begin(), kinds.end(), HashKind::colorhash) == kinds.end();
@@ -73,8 +74,8 @@ std::string jsonl_line(const Options& options, const Hashed& hashed) {
   line["height"] = height;
   line["bytes"] = hashed.bytes;
   line["quality"] = print.hashes.quality;
-  line["exact"] = print.info.exact && options.orientation == "stored";
-  if (options.decode != "exact") line["decode"] = options.decode;
+  line["exact"] = print.info.exact && options.orientation == Pixels::stored;
+  if (options.decode != Decoding::exact) line["decode"] = choice_name(options.decode);
   if (print.damaged) line["damaged"] = print.damage;
   for (std::size_t i = 0; i < options.request.kinds.size(); ++i) {
     line[name_of(options.request.kinds[i])] = hex_of_bits(print.hashes.bits[i]);
@@ -97,7 +98,7 @@ std::string csv_line(const Options& options, const Hashed& hashed) {
   const Fingerprint& print = *hashed.outcome;
   const auto [width, height] = sides_of(print);
   line += fmt::format(",{},{},{},{},{}", width, height, hashed.bytes, print.hashes.quality,
-                      print.info.exact && options.orientation == "stored");
+                      print.info.exact && options.orientation == Pixels::stored);
   for (const HashBits& bits : print.hashes.bits) line += "," + hex_of_bits(bits);
   return line + ",\n";
 }
@@ -127,32 +128,36 @@ int fast_shortest_side(const HashRequest& request) {
   return 8 * target;
 }
 
-std::string plan(const Options& options, RunContext& context) {
+Plan plan(const Options& options, RunContext& context) {
   const WalkResult found = find_files(options, context);
   std::uint64_t bytes = 0;
   for (const FileEntry& file : found.files) bytes += file.size;
   const Bytes each{PictureHasher::memory_needed(options.request, 6000, 4000) + FileReader::kChunk};
   const std::size_t tokens = chain::tokens_for(context, {FileReader::kChunk});
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
-  // A picture of 24 megapixels on every thread, what is in flight, and the program itself.
-  const Bytes need = 20_MiB + each * threads + Bytes{FileReader::kChunk} * tokens;
-  return fmt::format(
-      "files:    {} ({})\nthreads:  {}\nmemory:   about {} of {} allowed; a picture of 24 megapixels takes {}\n"
-      "in flight: {} pictures\n",
-      grouped(found.files.size()), to_text(Bytes{bytes}), context.executor.threads(), to_text(need),
-      to_text(context.budget.limit()), to_text(each), tokens);
+  Plan out;
+  out.lines = {{"files", fmt::format("{} ({})", grouped(found.files.size()), to_text(Bytes{bytes}))}};
+  out.figures = {{"files", found.files.size()}, {"bytes", bytes}};
+  out.threads = context.executor.threads();
+  out.in_flight = tokens;
+  out.memory = {{"the program itself", 20_MiB},
+                {"pictures of 24 megapixels on every thread", each * threads},
+                {"files in flight", Bytes{FileReader::kChunk} * tokens}};
+  out.allowed = context.budget.limit();
+  return out;
 }
 
 Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write) {
   check(options.request);
   const auto start = Clock::now();
   const WalkResult found = find_files(options, context);
-  const FingerprintOptions wanted = fingerprint_options(options);
-  limit_helper_memory(context.budget.limit());
+  const FingerprintOptions wanted = fingerprint_options(options, context);
 
   Summary summary;
-  const auto line_of = options.format == "jsonl" ? jsonl_line : options.format == "csv" ? csv_line : table_line;
-  if (options.format == "csv") write(csv_header(options));
+  const auto line_of = options.format == Lines::jsonl ? jsonl_line
+                       : options.format == Lines::csv ? csv_line
+                                                      : table_line;
+  if (options.format == Lines::csv) write(csv_header(options));
   for (const Error& error : found.unreadable) {
     ++summary.unreadable;
     Hashed folder;
@@ -188,7 +193,7 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
             if (reader) span.stage().add_bytes((*reader)->bytes_read());
             return item;
           },
-          options.decode == "exact" ? "--decode fast, if hashes may differ by a bit or two" : "more threads") |
+          options.decode == Decoding::exact ? "--decode fast, if hashes may differ by a bit or two" : "more threads") |
       chain::sink<Item>("write", [&](const Item& item, Span&) {
         if (!item->outcome && item->outcome.error().code == ErrorCode::cancelled) return;
         spdlog::debug("{}: {}", printable(item->path), item->outcome ? "hashed" : item->outcome.error().what);
@@ -199,7 +204,7 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
         progress.add(1, item->bytes);
       });
   chain::run(stages, context, {FileReader::kChunk});
-  stop_helpers();
+  context.helpers.end_idle();
   if (context.cancel.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted; what was printed is right");
   summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return summary;

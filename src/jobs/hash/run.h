@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/jobs/hash/options.h"
-#include "src/pipeline/chain.h"
+#include "src/jobs/job.h"
 
 namespace millrace::hash {
 
@@ -28,8 +28,7 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
 // True for a file that a run would read if it lay in a folder that was named.
 bool is_input(const Options& options, const std::string& path);
 
-// What --plan prints: how many files and bytes, and how much memory a picture in flight takes.
-std::string plan(const Options& options, RunContext& context);
+Plan plan(const Options& options, RunContext& context);
 
 // The shortest side that a reduced decoding keeps in `fast`, from the drift curve in docs/performance.md.
 int fast_shortest_side(const HashRequest& request);

@@ -3,9 +3,19 @@
 // Never: checks files.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "src/base/settings.h"
+#include "src/kernels/hamming/hamming.h"
+
+namespace millrace::hamming {
+
+constexpr std::array<Choice<Algorithm>, 3> choices_of(Algorithm) {
+  return {{{"auto", Algorithm::automatic}, {"brute", Algorithm::brute}, {"index", Algorithm::index}}};
+}
+
+}  // namespace millrace::hamming
 
 namespace millrace::join {
 
@@ -14,7 +24,7 @@ struct Options {
   std::string output;     // the pairs, a .npy file; empty to only count
   long long radius = -1;  // must be given
   bool collapsed = false;
-  std::string algorithm = "auto";
+  hamming::Algorithm algorithm = hamming::Algorithm::automatic;
 };
 
 // The options of `millrace join` except the input, which has no flag.
@@ -27,7 +37,7 @@ inline void describe(Settings& settings, Options& options) {
   settings.add_switch("collapsed",
                       "write pairs of nodes, a node being all equal codes, and each row's node to PAIRS.nodes.npy",
                       options.collapsed);
-  settings.add_choice("algorithm", {"auto", "brute", "index"},
+  settings.add_choice("algorithm",
                       "compare all pairs, or those that agree in some part; auto takes the faster, "
                       "the pairs are the same",
                       options.algorithm);

@@ -20,14 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-hamming::Algorithm algorithm_of(const std::string& name) {
-  for (const auto algorithm : {hamming::Algorithm::automatic, hamming::Algorithm::brute, hamming::Algorithm::index}) {
-    if (name == hamming::name_of(algorithm)) return algorithm;
-  }
-  throw Failure(ErrorCode::usage, fmt::format("'{}' is not an algorithm", name), "algorithm",
-                "use auto, brute or index");
-}
-
 // Bits of a code in this file; Failure when it holds no codes.
 int bits_of(const npy::Header& header, const std::string& path) {
   if (header.plain()) {
@@ -101,7 +93,7 @@ class PairFile {
 // What an array of so many rows takes on the disk, about.
 Bytes file_bytes(std::uint64_t rows, std::size_t row_bytes) { return {rows * row_bytes + 256}; }
 
-void write_collapsed(const hamming::Joined& joined, const Files& files, RunContext& context, Result& result) {
+void write_collapsed(const hamming::Joined& joined, const Files& files, RunContext& context, Summary& result) {
   const std::span<const std::uint32_t> nodes = joined.nodes.of_row.span();
   files.pairs.throw_if_no_room(file_bytes(joined.collapsed, kPairBytes) + file_bytes(nodes.size(), 4));
   npy::Writer node_file(files.nodes, {{"", {'u', 4}}}, {nodes.size()});
@@ -135,12 +127,12 @@ void write_rows(const hamming::Joined& joined, const Files& files, RunContext& c
 }
 
 hamming::Options options_of(const Options& options) {
-  return {static_cast<int>(options.radius), algorithm_of(options.algorithm), {}};
+  return {static_cast<int>(options.radius), options.algorithm, {}};
 }
 
-std::string about(double count) {
-  return count < 0.5 ? "hardly any" : "about " + grouped(static_cast<std::uint64_t>(std::llround(count)));
-}
+std::uint64_t whole(double count) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, count))); }
+
+std::string about(double count) { return count < 0.5 ? "hardly any" : "about " + grouped(whole(count)); }
 
 // Pairs that do not fit say how many they are: the place where memory ended says little.
 template <typename Code>
@@ -161,7 +153,7 @@ hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wan
 
 template <typename Code>
 void join_codes(std::span<const Code> codes, const Options& options, const Files& files, RunContext& context,
-                Result& result) {
+                Summary& result) {
   const auto begin = Clock::now();
   hamming::Options wanted = options_of(options);
   hamming::Joined joined;
@@ -209,17 +201,17 @@ std::string nodes_path(const std::string& pairs_path) {
   return stem + ".nodes.npy";
 }
 
-Result run(const Options& options, const Files& files, RunContext& context) {
+Summary run(const Options& options, const Files& files, RunContext& context) {
   const auto begin = Clock::now();
   const npy::Array file = read_codes(options, context);
-  Result result;
+  Summary result;
   result.bits = bits_of(file.header(), options.codes);
   with_codes(file, result.bits, [&](const auto& codes) { join_codes(codes, options, files, context, result); });
   result.seconds = since(begin);
   return result;
 }
 
-std::string describe_plan(const Options& options, const Files& files, RunContext& context) {
+Plan plan(const Options& options, const Files& files, RunContext& context) {
   const npy::Array file = read_codes(options, context);
   const int bits = bits_of(file.header(), options.codes);
   hamming::Estimate estimate;
@@ -227,25 +219,33 @@ std::string describe_plan(const Options& options, const Files& files, RunContext
     estimate =
         hamming::estimate(codes, options_of(options), static_cast<bool>(files.pairs), context.executor, context.budget);
   });
-  const Bytes codes{context.budget.peak().count};
   // Measured on a disk of the kind that people have.
   constexpr double kWrittenASecond = 500e6;
   const bool kept = static_cast<bool>(files.pairs);
-  const double rows = options.collapsed ? estimate.collapsed : estimate.expanded;
-  std::string out = fmt::format(
-      "codes:   {} of {} bits ({} different)\n"
-      "pairs:   {} within {} bits, {} of different codes\n"
-      "time:    about {} with {} threads, {}\n"
-      "memory:  about {} of {} allowed\n",
-      grouped(file.data().size() * 8 / static_cast<std::size_t>(bits)), bits, grouped(estimate.nodes),
-      about(estimate.expanded), options.radius, about(estimate.collapsed),
-      duration_text(estimate.seconds + (kept ? rows * static_cast<double>(kPairBytes) / kWrittenASecond : 0)),
-      context.executor.threads(), estimate.why, to_text(codes + (kept ? estimate.memory : Bytes{})),
-      to_text(context.budget.limit()));
+  const std::uint64_t rows = file.data().size() * 8 / static_cast<std::size_t>(bits);
+  const double pairs = options.collapsed ? estimate.collapsed : estimate.expanded;
+  Plan out;
+  out.lines = {{"codes", fmt::format("{} of {} bits ({} different)", grouped(rows), bits, grouped(estimate.nodes))},
+               {"pairs", fmt::format("{} within {} bits, {} of different codes", about(estimate.expanded),
+                                     options.radius, about(estimate.collapsed))},
+               {"way", estimate.why}};
+  out.figures = {{"codes", rows},
+                 {"bits", bits},
+                 {"nodes", estimate.nodes},
+                 {"pairs", whole(estimate.expanded)},
+                 {"collapsed_pairs", whole(estimate.collapsed)},
+                 {"why", estimate.why}};
   if (kept) {
-    out += fmt::format("output:  about {}\n",
-                       to_text(file_bytes(static_cast<std::uint64_t>(std::max(0.0, rows)), kPairBytes)));
+    const Bytes written = file_bytes(whole(pairs), kPairBytes);
+    out.lines.push_back({"output", "about " + to_text(written)});
+    out.figures["output_bytes"] = written.count;
   }
+  out.threads = context.executor.threads();
+  out.memory = {{"the program itself", 16_MiB},
+                {"codes", Bytes{context.budget.peak().count}},
+                {"pairs", kept ? estimate.memory : Bytes{}}};
+  out.allowed = context.budget.limit();
+  out.seconds = estimate.seconds + (kept ? pairs * static_cast<double>(kPairBytes) / kWrittenASecond : 0);
   return out;
 }
 

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "src/io/output/output.h"
+#include "src/jobs/job.h"
 #include "src/jobs/join/options.h"
-#include "src/pipeline/chain.h"
 
 namespace millrace::join {
 
-struct Result {
+struct Summary {
   std::uint64_t rows = 0;
   std::uint64_t nodes = 0;            // different codes
   std::uint64_t pairs = 0;            // pairs of rows within the radius, those of equal codes included
@@ -34,10 +34,10 @@ struct Files {
 
 // Without an output pairs are counted and held nowhere. Failure(io) before anything is written where there is no room
 // for it; OutOfMemory says how many pairs there are, about, and what they take.
-Result run(const Options& options, const Files& files, RunContext& context);
+Summary run(const Options& options, const Files& files, RunContext& context);
 
-// `--plan`: how many pairs there will be, about, and what they take, from a sample of the codes.
-std::string describe_plan(const Options& options, const Files& files, RunContext& context);
+// How many pairs there will be, about, and what they take, from a sample of the codes.
+Plan plan(const Options& options, const Files& files, RunContext& context);
 
 // "out.nodes.npy" for "out.npy".
 std::string nodes_path(const std::string& pairs_path);

@@ -28,7 +28,7 @@ double logarithm(double v) {
 }  // namespace
 
 Scale::Scale(const Options& options, const Window& window, std::initializer_list<Role> roles)
-    : logarithms_(options.scale == "log"),
+    : logarithms_(options.scale == Scaling::log),
       fixed_(window.lowest < window.highest),
       lowest_(window.lowest),
       highest_(window.highest) {
@@ -51,16 +51,16 @@ double Scale::value(double price) const {
 }
 
 std::unique_ptr<ChartPen> make_pen(const Options& options) {
-  if (options.style == "ohlc") return make_bar_pen(options);
-  if (options.style == "candle") return make_candle_pen(options);
-  if (options.style == "jkx") return make_trend_pen(options);
+  if (options.style == Style::ohlc) return make_bar_pen(options);
+  if (options.style == Style::candle) return make_candle_pen(options);
+  if (options.style == Style::jkx) return make_trend_pen(options);
   return make_line_pen(options);
 }
 
 std::size_t pen_memory(const Options& options) {
   const std::size_t rows = static_cast<std::size_t>(options.window) * 256;
   const std::size_t canvas = ink::Canvas::memory_needed(options.width, options.height);
-  if (options.style != "line") return rows + canvas;
+  if (options.style != Style::line) return rows + canvas;
   // A moving average has a pen of its own, volume a canvas.
   const std::size_t pen = stroke::Pen::memory_needed(options.width, options.height);
   return rows + pen * (options.average > 0 ? 2 : 1) + (options.draws_volume() ? canvas / 5 : 0);

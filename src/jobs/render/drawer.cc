@@ -15,39 +15,41 @@
 namespace millrace::render {
 namespace {
 
+// By the table that the command line goes by; messages name the member that was set.
 Options options_of(const ChartOptions& given) {
   Options out;
-  out.style = given.style;
-  const auto one_of = [](const char* name, const std::string& value, const std::vector<std::string>& known) {
-    if (std::find(known.begin(), known.end(), value) != known.end()) return;
-    throw Failure(ErrorCode::usage, fmt::format("'{}' is none of {}", value, fmt::join(known, ", ")), name);
+  Settings settings;
+  describe(settings, out);
+  const auto set = [&](const char* member, const char* option, const std::string& value) {
+    try {
+      settings.apply_flag(option, {value});
+    } catch (const Failure& failure) {
+      throw Failure(failure.error().code, failure.error().what, member, failure.error().remedy);
+    }
   };
-  one_of("style", given.style, {"line", "ohlc", "candle", "jkx"});
-  one_of("scale", given.scale, {"window", "log"});
-  one_of("channels", given.channels, {"auto", "gray", "rgb"});
-  one_of("dtype", given.dtype, {"u8", "f32", "bit"});
-  const auto in = [](const char* name, double value, double lowest, double highest) {
-    if (value >= lowest && value <= highest) return;
-    throw Failure(ErrorCode::usage, "it is out of its range", name);
+  set("style", "style", given.style);
+  set("rows", "window", std::to_string(given.rows));
+  set("line_width", "line-width", fmt::format("{}px", given.line_width));
+  set("scale", "scale", given.scale);
+  set("ink", "ink", given.ink);
+  set("paper", "paper", given.paper);
+  set("rising", "rising", given.rising);
+  set("falling", "falling", given.falling);
+  set("channels", "channels", given.channels);
+  set("dtype", "dtype", given.dtype);
+  set("average", "ma", std::to_string(given.average));
+  if (out.scale == Scaling::global) {
+    throw Failure(ErrorCode::usage, "'global' needs the whole series, and a drawer is given windows", "scale",
+                  "use window or log");
+  }
+  const auto side = [](const char* name, int value) {
+    if (value >= 0 && value <= ink::kLongestSide) return value;
+    throw Failure(ErrorCode::usage, fmt::format("{} is outside 0 to {}", value, ink::kLongestSide), name);
   };
-  in("rows", given.rows, 0, 1 << 20);
-  in("width", given.width, 0, ink::kLongestSide);
-  in("height", given.height, 0, ink::kLongestSide);
-  in("line_width", given.line_width, 0.1, 256);
-  in("average", given.average, -1, 1 << 20);
-  out.window = given.rows;
-  out.width = given.width;
-  out.height = given.height;
-  out.line_width = given.line_width;
-  out.scale = given.scale;
-  out.ink = parse_colour(given.ink);
-  out.paper = parse_colour(given.paper);
-  out.rising = parse_colour(given.rising);
-  out.falling = parse_colour(given.falling);
-  out.channels = given.channels;
-  out.dtype = given.dtype;
+  // One of them may be left to the style, which --size does not say.
+  out.width = side("width", given.width);
+  out.height = side("height", given.height);
   out.volume = given.volume;
-  out.average = given.average;
   out.settle();
   return out;
 }

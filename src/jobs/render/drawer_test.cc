@@ -100,11 +100,12 @@ TEST(ChartDrawer, WhatDoesNotFitIsRefusedWithWords) {
     return std::string();
   };
   EXPECT_EQ(why([](ChartOptions&) {}), "");
-  EXPECT_NE(why([](ChartOptions& o) { o.style = "pie"; }).find("'pie' is none of line"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.style = "pie"; }).find("'pie' is not one of line"), std::string::npos);
   EXPECT_NE(why([](ChartOptions& o) { o.width = -4; }).find("width"), std::string::npos);
   EXPECT_NE(why([](ChartOptions& o) { o.line_width = std::nan(""); }).find("line_width"), std::string::npos);
-  EXPECT_NE(why([](ChartOptions& o) { o.scale = "global"; }).find("'global' is none of window"), std::string::npos);
-  EXPECT_NE(why([](ChartOptions& o) { o.dtype = "u16"; }).find("'u16' is none of u8"), std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.scale = "global"; }).find("'global' needs the whole series"),
+            std::string::npos);
+  EXPECT_NE(why([](ChartOptions& o) { o.dtype = "u16"; }).find("'u16' is not one of u8"), std::string::npos);
   EXPECT_NE(why([](ChartOptions& o) { o.ink = "blue"; }).find("'blue' is not a"), std::string::npos);
   EXPECT_NE(why([](ChartOptions& o) { o.dtype = "bit", o.ink = "#ff0000"; }).find("no colours"), std::string::npos);
   EXPECT_NE(why([](ChartOptions& o) { o.style = "jkx", o.width = 9; }).find("--window"), std::string::npos);

@@ -127,14 +127,14 @@ class SampleEncoder : public Encoder {
   std::vector<std::uint8_t> picture_;
 };
 
-bool has_code(const std::string& store) { return store != "npy" && store != "dat" && store != "jpeg"; }
+bool has_code(Store store) { return store != Store::npy && store != Store::dat && store != Store::jpeg; }
 
 }  // namespace
 
 Encoding::Encoding(const Plan& plan, const Options& options) : plan_(plan), options_(options), format_(options) {
   layout_.pixels = format_.pixels;
-  layout_.row_prefix = options.store == "png" || options.store == "webdataset";
-  layout_.wrapper = options.store == "zarr" ? deflate::Wrapper::gzip : deflate::Wrapper::zlib;
+  layout_.row_prefix = options.store == Store::png || options.store == Store::webdataset;
+  layout_.wrapper = options.store == Store::zarr ? deflate::Wrapper::gzip : deflate::Wrapper::zlib;
   if (has_code(options.store)) code_ = std::make_unique<const deflate::Code>(make_code());
 }
 
@@ -150,12 +150,12 @@ deflate::Code Encoding::make_code() const {
 }
 
 std::unique_ptr<Encoder> Encoding::make() const {
-  const std::string& store = options_.store;
-  if (store == "hdf5" || store == "zarr") return std::make_unique<StreamEncoder>(format_, *code_);
-  if (store == "npy" || store == "dat") return std::make_unique<PixelEncoder>(format_);
-  if (store == "jpeg") return std::make_unique<JpegEncoder>(format_, static_cast<int>(options_.quality));
+  const Store store = options_.store;
+  if (store == Store::hdf5 || store == Store::zarr) return std::make_unique<StreamEncoder>(format_, *code_);
+  if (store == Store::npy || store == Store::dat) return std::make_unique<PixelEncoder>(format_);
+  if (store == Store::jpeg) return std::make_unique<JpegEncoder>(format_, static_cast<int>(options_.quality));
   auto png = std::make_unique<PngEncoder>(format_, *code_);
-  if (store == "png") return png;
+  if (store == Store::png) return png;
   return std::make_unique<SampleEncoder>(plan_, options_, std::move(png));
 }
 

@@ -13,7 +13,7 @@ ink::Tones tones_of(const ink::Palette& palette) {
 
 ink::Palette palette_of(const Options& options) {
   ink::Palette out = ink::palette(*options.paper, *options.ink);
-  if (options.style == "ohlc" || options.style == "candle") {
+  if (options.style == Style::ohlc || options.style == Style::candle) {
     out[kRising] = *options.rising;
     out[kFalling] = *options.falling;
   }
@@ -22,8 +22,8 @@ ink::Palette palette_of(const Options& options) {
 
 Format::Format(const Options& options)
     : palette(palette_of(options)),
-      bits(options.dtype == "bit"),
-      floats(options.dtype == "f32"),
+      bits(options.dtype == PixelType::bit),
+      floats(options.dtype == PixelType::f32),
       channels(options.rgb ? 3 : 1) {
   const auto width = static_cast<std::uint64_t>(options.width), height = static_cast<std::uint64_t>(options.height);
   pixels = bits ? ink::BitPacker(tones_of(palette)).pixels()

@@ -251,7 +251,7 @@ Outcome<Attributes> attributes_in_json(const std::string& path, const char* memb
 }
 
 std::unique_ptr<Form> make_form(const Plan& plan, const Options& options, ShardFolder& folder) {
-  if (options.store != "hdf5") return make_folder_form(plan, options, folder);
+  if (options.store != Store::hdf5) return make_folder_form(plan, options, folder);
   if (options.virtual_set) return std::make_unique<VirtualForm>(plan, options, folder);
   return std::make_unique<OneFileForm>(plan, options, folder);
 }

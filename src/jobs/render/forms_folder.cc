@@ -79,7 +79,7 @@ class PictureForm : public FolderForm {
  public:
   using FolderForm::FolderForm;
   std::unique_ptr<ChartSink> open(std::uint64_t k) override {
-    return std::make_unique<ChartFolder>(path(k), cut_.begin(k), options_.store == "jpeg" ? "jpg" : "png");
+    return std::make_unique<ChartFolder>(path(k), cut_.begin(k), options_.store == Store::jpeg ? "jpg" : "png");
   }
 
  protected:
@@ -103,7 +103,7 @@ class ArchiveForm : public FolderForm {
 class RowsForm : public FolderForm {
  public:
   RowsForm(const Plan& plan, const Options& options, ShardFolder& folder) : FolderForm(plan, options, folder) {
-    if (options.store != "npy") return;
+    if (options.store != Store::npy) return;
     const npy::Type type = plan.layout.floats ? npy::Type{'f', 4} : npy::Type{'u', 1};
     header_ = npy::header_text({{"", type}}, with_count(plan.charts, plan.layout.image));
   }
@@ -124,7 +124,7 @@ class RowsForm : public FolderForm {
 
  protected:
   std::string path(std::uint64_t) const override {
-    return folder_.path(options_.store == "npy" ? "images.npy" : "images.dat");
+    return folder_.path(options_.store == Store::npy ? "images.npy" : "images.dat");
   }
 
  private:
@@ -160,9 +160,10 @@ class ZarrForm : public FolderForm {
 }  // namespace
 
 std::unique_ptr<Form> make_folder_form(const Plan& plan, const Options& options, ShardFolder& folder) {
-  if (options.store == "zarr") return std::make_unique<ZarrForm>(plan, options, folder);
-  if (options.store == "webdataset") return std::make_unique<ArchiveForm>(plan, options, folder);
-  if (options.store == "npy" || options.store == "dat") return std::make_unique<RowsForm>(plan, options, folder);
+  if (options.store == Store::zarr) return std::make_unique<ZarrForm>(plan, options, folder);
+  if (options.store == Store::webdataset) return std::make_unique<ArchiveForm>(plan, options, folder);
+  if (options.store == Store::npy || options.store == Store::dat)
+    return std::make_unique<RowsForm>(plan, options, folder);
   return std::make_unique<PictureForm>(plan, options, folder);
 }
 

@@ -95,7 +95,7 @@ std::optional<ink::Colour> parse_colour(const std::string& text) {
 
 void describe(Settings& settings, Options& options) {
   settings.heading("Drawing");
-  settings.add_choice("style", {"line", "ohlc", "candle", "jkx"},
+  settings.add_choice("style",
                       "a line of the close; bars or candles of open, high, low and close; or the images of "
                       "\"Re-imag(in)ing Price Trends\"",
                       options.style);
@@ -118,8 +118,7 @@ void describe(Settings& settings, Options& options) {
              "body 0.8 of it",
              options.rising);
   add_colour("falling", "of the others; auto is the ink's", options.falling);
-  settings.add_choice("channels", {"auto", "gray", "rgb"}, "auto is rgb where one of the colours is not gray",
-                      options.channels);
+  settings.add_choice("channels", "auto is rgb where one of the colours is not gray", options.channels);
   settings.add_switch("volume", "the volume, below the prices, a fifth of the height; auto is for jkx alone",
                       options.volume);
   settings.add_integer("ma", "N",
@@ -136,14 +135,12 @@ void describe(Settings& settings, Options& options) {
                     "the column that names the series, as symbol: windows never cross from one to another; none: the "
                     "table is one series",
                     options.by);
-  settings.add_choice("sort", {"none", "date"}, "date: puts rows in order that are not; none refuses them",
-                      options.sort);
-  settings.add_choice("duplicates", {"error", "first", "last", "keep"},
+  settings.add_choice("sort", "date: puts rows in order that are not; none refuses them", options.sort);
+  settings.add_choice("duplicates",
                       "of rows of one series with the same time, refuses all, or takes the first, the last, or all",
                       options.duplicates);
-  settings.add_choice("date-order", {"auto", "ymd", "dmy", "mdy"},
-                      "of dates like 01/02/03; auto decides by the whole column", options.date_order);
-  settings.add_choice("scale", {"window", "global", "log"},
+  settings.add_choice("date-order", "of dates like 01/02/03; auto decides by the whole column", options.date_order);
+  settings.add_choice("scale",
                       "from the lowest to the highest price of each window, of the whole series, or of each window's "
                       "logarithms",
                       options.scale);
@@ -158,9 +155,8 @@ void describe(Settings& settings, Options& options) {
   settings.add_integer("limit", "N", "only the first N charts; 0 is all", options.limit, 0, 1LL << 48);
   settings.heading("Output");
   settings.add_text("output", "OUTPUT", "the store, or the contact sheet with --sample", options.output);
-  settings.add_choice("store", {"hdf5", "zarr", "npy", "png", "jpeg", "webdataset", "dat"},
-                      "what is written: one file for hdf5, else a folder", options.store);
-  settings.add_choice("dtype", {"u8", "f32", "bit"},
+  settings.add_choice("store", "what is written: one file for hdf5, else a folder", options.store);
+  settings.add_choice("dtype",
                       "of a pixel: a byte; byte / 255; or a bit, 1 where the byte is 128 or more, eight in a byte",
                       options.dtype);
   settings.add_integer("quality", "N", "of JPEG pictures, as libjpeg counts", options.quality, 1, 100);
@@ -182,7 +178,7 @@ void Options::settle() {
                   fmt::format("a line of {:.0f} pixels is wider than {:.0f}", line_pixels(), stroke::Pen::kWidest),
                   "--line-width");
   }
-  if (style == "jkx") {
+  if (style == Style::jkx) {
     if (window == 0) window = 20;
     if (width > 0 || height > 0) {
       throw Failure(ErrorCode::usage, "the style jkx has sizes of its own: 15x32, 60x64 and 180x96", "--size",
@@ -192,7 +188,7 @@ void Options::settle() {
       throw Failure(ErrorCode::usage, fmt::format("the style jkx has windows of 5, 20 and 60 days, not {}", window),
                     "--window");
     }
-    if (scale != "window") throw Failure(ErrorCode::usage, "the style jkx scales by window", "--scale");
+    if (scale != Scaling::window) throw Failure(ErrorCode::usage, "the style jkx scales by window", "--scale");
     width = static_cast<int>(3 * window);
     height = kTrendHeights.at(window);
     if (average < 0) average = window;
@@ -205,7 +201,7 @@ void Options::settle() {
     throw Failure(ErrorCode::usage, fmt::format("a chart {} pixels high has no row for the volume", height), "--size",
                   "use at least 5, or --no-volume");
   }
-  if (style == "ohlc") {
+  if (style == Style::ohlc) {
     if (width > 0) {
       throw Failure(ErrorCode::usage, fmt::format("the style ohlc is {} pixels wide: 4 a bar", 4 * window), "--size",
                     fmt::format("give the height alone, as x{}", height));
@@ -219,39 +215,40 @@ void Options::settle() {
     width = 800;
   }
   settle_colours();
-  if (virtual_set && store != "hdf5") {
-    throw Failure(ErrorCode::usage, fmt::format("the store {} has no virtual datasets", store), "--virtual",
-                  "leave it out, or use --store hdf5");
+  if (virtual_set && store != Store::hdf5) {
+    throw Failure(ErrorCode::usage, fmt::format("the store {} has no virtual datasets", choice_name(store)),
+                  "--virtual", "leave it out, or use --store hdf5");
   }
   const auto refuse_dtype = [&](const char* why, const char* remedy) {
-    throw Failure(ErrorCode::usage, fmt::format("{}, and not {}", why, dtype), "--dtype", remedy);
+    throw Failure(ErrorCode::usage, fmt::format("{}, and not {}", why, choice_name(dtype)), "--dtype", remedy);
   };
-  if (store == "jpeg" && dtype != "u8") refuse_dtype("JPEG holds u8", "leave it out, or use another --store");
-  if ((store == "png" || store == "webdataset") && dtype == "f32") {
+  if (store == Store::jpeg && dtype != PixelType::u8)
+    refuse_dtype("JPEG holds u8", "leave it out, or use another --store");
+  if ((store == Store::png || store == Store::webdataset) && dtype == PixelType::f32) {
     refuse_dtype("PNG holds u8 and bit", "leave it out, or use another --store");
   }
-  if (rgb && dtype == "bit") {
+  if (rgb && dtype == PixelType::bit) {
     throw Failure(ErrorCode::usage, "bits have no colours", "--dtype", "use --channels gray, or --dtype u8");
   }
 }
 
 void Options::settle_colours() {
   const auto all = [](std::uint8_t gray) { return ink::Colour{gray, gray, gray}; };
-  const bool bars = style == "ohlc" || style == "candle";
+  const bool bars = style == Style::ohlc || style == Style::candle;
   if (!bars && (rising || falling)) {
-    throw Failure(ErrorCode::usage, fmt::format("the style {} has one colour", style),
+    throw Failure(ErrorCode::usage, fmt::format("the style {} has one colour", choice_name(style)),
                   rising ? "--rising" : "--falling", "use --ink, or --style ohlc or candle");
   }
-  if (!ink) ink = all(style == "jkx" ? 255 : 0);
-  if (!paper) paper = all(style == "jkx" ? 0 : 255);
+  if (!ink) ink = all(style == Style::jkx ? 255 : 0);
+  if (!paper) paper = all(style == Style::jkx ? 0 : 255);
   if (!falling) falling = ink;
   // What a candle's rising body is in gray.
-  if (!rising) rising = style == "candle" ? ink::palette(*paper, *ink)[kRising] : *ink;
+  if (!rising) rising = style == Style::candle ? ink::palette(*paper, *ink)[kRising] : *ink;
   const bool coloured = !ink->gray() || !paper->gray() || !rising->gray() || !falling->gray();
-  if (channels == "gray" && coloured) {
+  if (channels == Channels::gray && coloured) {
     throw Failure(ErrorCode::usage, "a colour is given", "--channels", "leave it out, or give grays from 0 to 255");
   }
-  rgb = channels == "rgb" || coloured;
+  rgb = channels == Channels::rgb || coloured;
 }
 
 std::vector<std::pair<std::string, std::string>> record(const Options& options) {
@@ -260,34 +257,34 @@ std::vector<std::pair<std::string, std::string>> record(const Options& options) 
   std::vector<std::string> columns;
   for (const auto& [role, name] : options.columns) columns.push_back(fmt::format("{}={}", role, name));
   std::vector<std::pair<std::string, std::string>> out = {
-      {"style", options.style},
+      {"style", choice_name(options.style)},
       {"size", fmt::format("{}x{}", options.width, options.height)},
       {"window", std::to_string(options.window)},
       {"stride", std::to_string(options.stride)},
-      {"scale", options.scale},
+      {"scale", choice_name(options.scale)},
       {"columns", fmt::format("{}", fmt::join(columns, ","))},
       {"labels", fmt::format("{}", fmt::join(options.horizons, ","))},
       {"ink", text_of(*options.ink)},
       {"paper", text_of(*options.paper)},
       {"channels", options.rgb ? "rgb" : "gray"},
       {"by", options.by},
-      {"sort", options.sort},
-      {"duplicates", options.duplicates},
-      {"date-order", options.date_order},
+      {"sort", choice_name(options.sort)},
+      {"duplicates", choice_name(options.duplicates)},
+      {"date-order", choice_name(options.date_order)},
       {"limit", std::to_string(options.limit)},
-      {"store", options.store},
-      {"dtype", options.dtype},
+      {"store", choice_name(options.store)},
+      {"dtype", choice_name(options.dtype)},
       {"drawing", std::to_string(kDrawing)},
   };
-  if (options.style == "line") out.emplace_back("line-width", fmt::format("{}px", options.line_pixels()));
-  if (options.style == "ohlc" || options.style == "candle") {
+  if (options.style == Style::line) out.emplace_back("line-width", fmt::format("{}px", options.line_pixels()));
+  if (options.style == Style::ohlc || options.style == Style::candle) {
     out.emplace_back("rising", text_of(*options.rising));
     out.emplace_back("falling", text_of(*options.falling));
   }
-  if (options.store == "jpeg") out.emplace_back("quality", std::to_string(options.quality));
+  if (options.store == Store::jpeg) out.emplace_back("quality", std::to_string(options.quality));
   // Where shards are part of what is there in the end.
   if (options.virtual_set || options.sharded()) out.emplace_back("shard", std::to_string(options.shard));
-  if (options.store == "hdf5") out.emplace_back("virtual", options.virtual_set ? "true" : "false");
+  if (options.store == Store::hdf5) out.emplace_back("virtual", options.virtual_set ? "true" : "false");
   out.emplace_back("volume", options.draws_volume() ? "true" : "false");
   out.emplace_back("ma", std::to_string(options.average));
   return out;

@@ -81,7 +81,7 @@ Plan make_plan(const Options& options, RunContext& context) {
   plan.window = plan.sources.front().length(options);
   std::size_t date_bytes = 0, symbol_bytes = 0;
   for (const Source& source : plan.sources) {
-    if ((options.style != "line" || options.window_given) &&
+    if ((options.style != Style::line || options.window_given) &&
         source.length(options) != static_cast<std::size_t>(options.window)) {
       throw Failure(ErrorCode::usage,
                     fmt::format("its windows have {} rows, not {}", source.length(options), options.window),
@@ -132,7 +132,7 @@ void Artist::read(std::uint64_t chart) {
   const std::size_t before = source.ready > 0 ? 0 : std::min(history_of(options_), place.row);
   window_.before.resize(before);
   if (before > 0) source.columns[kClose].read(place.row - before, window_.before);
-  if (options_.scale == "global") {
+  if (options_.scale == Scaling::global) {
     window_.lowest = source.lowest;
     window_.highest = source.highest;
   }

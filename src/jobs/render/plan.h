@@ -11,7 +11,7 @@
 #include "src/io/store/chart_block.h"
 #include "src/jobs/render/chart.h"
 #include "src/jobs/render/source.h"
-#include "src/pipeline/chain.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace::render {
 

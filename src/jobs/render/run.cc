@@ -8,6 +8,7 @@
 #include "src/base/text.h"
 #include "src/jobs/render/encode.h"
 #include "src/jobs/render/shards.h"
+#include "src/pipeline/chain.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::render {
@@ -151,7 +152,7 @@ Summary run(const Options& options, RunContext& context) {
   return summary;
 }
 
-std::string describe_plan(const Options& options, RunContext& context) {
+millrace::Plan what_it_takes(const Options& options, RunContext& context) {
   const Plan plan = make_plan(options, context);
   const Encoding encoding(plan, options);
   const std::unique_ptr<Encoder> encoder = encoding.make();
@@ -173,21 +174,30 @@ std::string describe_plan(const Options& options, RunContext& context) {
   const auto charts = static_cast<double>(plan.charts);
   const Cut cut{plan.charts, static_cast<std::uint64_t>(options.shard)};
   const Bytes item{together(encoding) * encoding.most_bytes()};
-  // What the inputs hold, what drawing takes, and what is in flight.
-  const Bytes need = context.budget.peak() +
-                     Bytes{pen_memory(options)} * static_cast<std::uint64_t>(context.executor.threads()) +
-                     item * chain::tokens_for(context, item, kMostInFlight);
-  return fmt::format(
-      "charts:  {} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)\n"
-      "shards:  {} of {} charts\n"
-      "output:  about {} ({} a chart)\n"
-      "time:    about {} for drawing, with {} threads\n"
-      "memory:  about {} of {} allowed\n",
-      grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(), grouped(plan.gaps()),
-      grouped(cut.count()), grouped(cut.each),
-      to_text(Bytes{static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count))}),
-      to_text(Bytes{bytes / count}), duration_text(charts * seconds / context.executor.threads()),
-      context.executor.threads(), to_text(need), to_text(context.budget.limit()));
+  const auto all_bytes = static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count));
+  const std::uint64_t tokens = chain::tokens_for(context, item, kMostInFlight);
+  millrace::Plan out;
+  out.lines = {
+      {"charts", fmt::format("{} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)",
+                             grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(),
+                             grouped(plan.gaps()))},
+      {"shards", fmt::format("{} of {} charts", grouped(cut.count()), grouped(cut.each))},
+      {"output", fmt::format("about {} ({} a chart)", to_text(Bytes{all_bytes}), to_text(Bytes{bytes / count}))}};
+  out.figures = {{"charts", plan.charts},         {"width", options.width},
+                 {"height", options.height},      {"window", plan.window},
+                 {"series", plan.sources.size()}, {"gaps", plan.gaps()},
+                 {"shards", cut.count()},         {"shard", cut.each},
+                 {"output_bytes", all_bytes},     {"batch", together(encoding)}};
+  out.threads = context.executor.threads();
+  out.in_flight = tokens;
+  out.memory = {{"the program itself", 16_MiB},
+                {"inputs", context.budget.peak()},
+                {"drawing", Bytes{pen_memory(options)} * static_cast<std::uint64_t>(context.executor.threads())},
+                {"charts in flight", item * tokens}};
+  out.allowed = context.budget.limit();
+  out.seconds = charts * seconds / context.executor.threads();
+  out.seconds_of = "drawing";
+  return out;
 }
 
 }  // namespace millrace::render

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/io/output/output.h"
+#include "src/jobs/job.h"
 #include "src/jobs/render/plan.h"
 
 namespace millrace::render {
@@ -30,8 +31,8 @@ Summary summary_of(const Plan& plan, const Options& options);
 // things, naming them. A killed run is gone on with at its next shard.
 Summary run(const Options& options, RunContext& context);
 
-// `--plan`: what would be done, and what it takes.
-std::string describe_plan(const Options& options, RunContext& context);
+// From some charts that are drawn for it.
+millrace::Plan what_it_takes(const Options& options, RunContext& context);
 
 // `--sample`: charts evenly spaced among all, on one sheet.
 Summary draw_sheet(const Options& options, const Output& output, RunContext& context);

@@ -43,7 +43,7 @@ class RenderRun : public testing::Test {
   std::vector<std::uint8_t> stored(Options options) {
     options.inputs = {path("series.npy")};
     options.output = path("out");
-    options.store = "dat";
+    options.store = Store::dat;
     options.settle();
     std::filesystem::remove_all(options.output);
     const CancelToken cancel;
@@ -62,14 +62,14 @@ class RenderRun : public testing::Test {
 
 // What is stored is what is drawn into memory, for every style and type of pixel.
 TEST_F(RenderRun, AStoreHoldsWhatADrawerDraws) {
-  for (const std::string style : {"line", "ohlc", "candle", "jkx"}) {
-    for (const std::string dtype : {"u8", "f32", "bit"}) {
+  for (const auto& [style, of_style] : choices_of(Style{})) {
+    for (const auto& [dtype, of_dtype] : choices_of(PixelType{})) {
       for (const bool coloured : {false, true}) {
-        if (coloured && dtype == "bit") continue;
+        if (coloured && of_dtype == PixelType::bit) continue;
         Options options;
-        options.style = style;
+        options.style = of_style;
         options.window = kWindow;
-        options.dtype = dtype;
+        options.dtype = of_dtype;
         options.volume = true;
         options.average = 3;
         ChartOptions same;
@@ -78,9 +78,9 @@ TEST_F(RenderRun, AStoreHoldsWhatADrawerDraws) {
         same.dtype = dtype;
         same.volume = true;
         same.average = 3;
-        if (style != "jkx") {
+        if (of_style != Style::jkx) {
           options.height = same.height = 61;
-          if (style != "ohlc") options.width = same.width = 93;
+          if (of_style != Style::ohlc) options.width = same.width = 93;
         }
         if (coloured) {
           same.ink = "#c00020";

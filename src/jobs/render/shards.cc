@@ -37,7 +37,7 @@ Shards::Shards(const Plan& plan, const Options& options)
     throw Failure(ErrorCode::usage, "a store is a file or a folder, and cannot go to stdout", "-o -",
                   "name one, as charts.h5");
   }
-  if (options.store == "hdf5" && options.output.ends_with("/")) {
+  if (options.store == Store::hdf5 && options.output.ends_with("/")) {
     throw Failure(ErrorCode::usage, "it names a folder", options.output, "name a file, as charts.h5");
   }
   check_output();

@@ -17,7 +17,7 @@ namespace {
 
 void look_over(const Opening& opening, Source& out) {
   // On a scale of logarithms what is not above 0 has no place.
-  const bool logarithms = opening.options.scale == "log";
+  const bool logarithms = opening.options.scale == Scaling::log;
   std::vector<double> values;
   std::vector<std::uint8_t> missing;
   bool any = false;
@@ -72,7 +72,7 @@ std::string input_file(const std::string& input) { return file_and_dataset(input
 
 std::vector<Role> roles_of(const Options& options) {
   std::vector<Role> out = {kClose};
-  if (options.style != "line") out = {kOpen, kHigh, kLow, kClose};
+  if (options.style != Style::line) out = {kOpen, kHigh, kLow, kClose};
   if (options.draws_volume()) out.push_back(kVolume);
   return out;
 }
@@ -122,7 +122,7 @@ void Opening::refuse_table_options(const Source& source) const {
                   "leave the option out, or draw arrays in a run of their own");
   };
   if (!options.by.empty() && options.by != kOneSeries) refuse("--by", options.by);
-  if (options.sort == "date") refuse("--sort", options.sort);
+  if (options.sort == Sort::date) refuse("--sort", choice_name(options.sort));
 }
 
 std::shared_ptr<RowCache> Opening::rows() {

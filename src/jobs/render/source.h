@@ -14,7 +14,7 @@
 #include "src/io/table/dates.h"
 #include "src/jobs/render/column.h"
 #include "src/jobs/render/options.h"
-#include "src/pipeline/chain.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace::render {
 

@@ -47,8 +47,9 @@ void take_columns(Opening& opening, const std::shared_ptr<const RowFile>& file, 
   const Options& options = opening.options;
   for (const Role role : roles_of(options)) {
     if (shape.columns == 1 && role != kClose && role != kVolume) {
-      throw Failure(ErrorCode::bad_data, fmt::format("it holds {}, and no {}", words, name_of(role)), out.name,
-                    fmt::format("--style {} needs open, high, low and close; --style line does not", options.style));
+      throw Failure(
+          ErrorCode::bad_data, fmt::format("it holds {}, and no {}", words, name_of(role)), out.name,
+          fmt::format("--style {} needs open, high, low and close; --style line does not", choice_name(options.style)));
     }
     if (role == kVolume && role >= shape.columns) {
       throw Failure(ErrorCode::bad_data, fmt::format("it holds {}, and no volume", words), out.name,

@@ -13,13 +13,6 @@ namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
-DateOrder order_of(const Options& options) {
-  if (options.date_order == "ymd") return DateOrder::year_first;
-  if (options.date_order == "dmy") return DateOrder::day_first;
-  if (options.date_order == "mdy") return DateOrder::month_first;
-  return DateOrder::unknown;
-}
-
 // Two rows of one series, of which the second is not later than the first.
 struct Step {
   std::size_t before, row;
@@ -35,20 +28,20 @@ class Arranger {
 
   Arranged arrange() {
     if (table_.dates) out_.notation = notation();
-    if (!out_.notation && options_.sort == "date") {
+    if (!out_.notation && options_.sort == Sort::date) {
       throw Failure(ErrorCode::bad_data, "it has no dates that can be read, so that it cannot be sorted", table_.path,
                     "name the column with --columns date=NAME, or leave out --sort date");
     }
-    if (!out_.notation && (options_.duplicates == "first" || options_.duplicates == "last")) {
+    if (!out_.notation && (options_.duplicates == Duplicates::first || options_.duplicates == Duplicates::last)) {
       throw Failure(ErrorCode::bad_data, "it has no dates that can be read, so that none can be found twice",
                     table_.path, "name the column with --columns date=NAME, or leave out --duplicates");
     }
     Steps steps;
     if (out_.notation) steps = steps_of(*out_.notation);
-    if (steps.back && options_.sort != "date") refuse_back(*steps.back);
+    if (steps.back && options_.sort != Sort::date) refuse_back(*steps.back);
     out_.sorted = steps.back.has_value();
-    if (steps.repeat && !out_.sorted && options_.duplicates == "error") refuse_repeat(*steps.repeat);
-    const bool thinned = (steps.repeat || out_.sorted) && options_.duplicates != "keep";
+    if (steps.repeat && !out_.sorted && options_.duplicates == Duplicates::error) refuse_repeat(*steps.repeat);
+    const bool thinned = (steps.repeat || out_.sorted) && options_.duplicates != Duplicates::keep;
     if (table_.symbols.size() > 1 || out_.sorted || thinned) reorder(thinned);
     if (out_.series.empty()) {
       out_.series.push_back({0, table_.rows, table_.symbols.empty() ? std::string() : table_.symbols.front()});
@@ -90,7 +83,7 @@ class Arranger {
           if (row % kPart == 0) context_.throw_if_cancelled();
           return table_.dates->view(row);
         },
-        order_of(options_));
+        options_.date_order);
     if (reading.unread) {
       throw Failure(ErrorCode::bad_data,
                     fmt::format("line {}: column {}: '{}' is no date like the others", line(*reading.unread),
@@ -99,7 +92,7 @@ class Arranger {
     }
     std::vector<DateNotation>& possible = reading.possible;
     // Who has the rows sorted says that their order tells nothing.
-    if (possible.size() > 1 && options_.sort != "date") {
+    if (possible.size() > 1 && options_.sort != Sort::date) {
       // Of day/month and month/day, the one in which the rows do not go back.
       const auto forward = [&](const DateNotation& notation) { return !steps_of(notation).back.has_value(); };
       std::vector<DateNotation> likely;
@@ -184,8 +177,8 @@ class Arranger {
         order[kept++] = row;
         continue;
       }
-      if (options_.duplicates == "error") refuse_repeat({order[kept - 1], row});
-      if (options_.duplicates == "last") order[kept - 1] = row;
+      if (options_.duplicates == Duplicates::error) refuse_repeat({order[kept - 1], row});
+      if (options_.duplicates == Duplicates::last) order[kept - 1] = row;
       ++out_.repeats;
     }
     order.resize(kept);

@@ -21,7 +21,7 @@ class ToChannel : public RowSink {
   // Nobody waits for the rest.
   bool ended() const { return ended_; }
 
-  std::optional<Error> begin(const PictureInfo& info) override {
+  Outcome<void> begin(const PictureInfo& info) override {
     Message about{};
     about.width = info.width;
     about.height = info.height;
@@ -34,7 +34,7 @@ class ToChannel : public RowSink {
     ended_ = !channel_.begin(about, exif_);
     fresh_exif_ = false;
     if (ended_) return Error{ErrorCode::cancelled, "it is not wanted", "", ""};
-    return std::nullopt;
+    return {};
   }
 
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {

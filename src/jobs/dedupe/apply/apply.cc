@@ -147,17 +147,17 @@ class Runner {
       const Deed& deed = asset.deeds[i];
       Item& item = applied_.items[deed.item];
       try {
-        std::optional<Error> error = make_folder_for(deed.record.to);
-        if (!error) {
+        Outcome<void> done = make_folder_for(deed.record.to);
+        if (done.ok()) {
           writer_.intent(deed.record, journal_.action);
-          error = act(deed.record, asset.survivors.empty() ? FileState{} : asset.survivors[0].state);
-          if (error) writer_.failed(deed.record.number, error->what);
+          done = act(deed.record, asset.survivors.empty() ? FileState{} : asset.survivors[0].state);
+          if (!done.ok()) writer_.failed(deed.record.number, done.error().what);
         }
-        if (error) {
-          const std::string what = error->what;
+        if (!done.ok()) {
+          const std::string what = done.error().what;
           take_back(asset, i, printable(file_name(deed.record.path)) + " " + what);
           item.state = State::failed;
-          item.reason = what + (error->remedy.empty() ? "" : "; " + error->remedy);
+          item.reason = what + (done.error().remedy.empty() ? "" : "; " + done.error().remedy);
           return;
         }
         item.state = State::done;
@@ -193,7 +193,7 @@ class Runner {
     }
   }
 
-  std::optional<Error> act(const Record& record, const FileState& survivor) {
+  Outcome<void> act(const Record& record, const FileState& survivor) {
     switch (journal_.action) {
       case Action::trash:
         return move_to_trash(record.path, record.before);
@@ -204,12 +204,12 @@ class Runner {
       case Action::move:
         return move_new(record.path, record.to, record.temporary, record.before);
     }
-    return std::nullopt;
+    return {};
   }
 
   // The folders above a new name, each told to the journal before it is made, so that undo can remove them.
-  std::optional<Error> make_folder_for(const std::string& to) {
-    if (to.empty() || journal_.action == Action::hardlink) return std::nullopt;
+  Outcome<void> make_folder_for(const std::string& to) {
+    if (to.empty() || journal_.action == Action::hardlink) return {};
     if (journal_.action == Action::remove && exists(folder_of(to)) && !is_own_folder(folder_of(to))) {
       return Error{ErrorCode::conflict, "somebody else has made the folder for it a moment ago",
                    printable(folder_of(to)), "run the same command again"};
@@ -221,13 +221,13 @@ class Runner {
       journal_.folders.push_back(*folder);
       step("make a folder");
       // What is set aside is its owner's alone: nobody else can exchange it.
-      const auto made = journal_.action == Action::remove ? make_own_folder(*folder) : make_folders_in_place(*folder);
-      if (auto error = made) {
-        error->what = fmt::format("the folder for it cannot be made: {} ({})", error->what, printable(*folder));
-        return error;
-      }
+      auto made = journal_.action == Action::remove ? make_own_folder(*folder) : make_folders_in_place(*folder);
+      if (made.ok()) continue;
+      made.error().what =
+          fmt::format("the folder for it cannot be made: {} ({})", made.error().what, printable(*folder));
+      return made;
     }
-    return std::nullopt;
+    return {};
   }
 
   Journal& journal_;

@@ -11,7 +11,7 @@
 
 #include "src/base/settings.h"
 #include "src/jobs/dedupe/apply/journal.h"
-#include "src/pipeline/chain.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
 

@@ -40,7 +40,7 @@ Restored as(State state, std::string where, std::string reason = "") {
   return {state, std::move(where), std::move(reason), false};
 }
 Restored nothing() { return {State::before, "", "", true}; }
-Restored refused(const std::optional<Error>& error) { return as(State::failed, "", error->what); }
+Restored refused(const Outcome<void>& tried) { return as(State::failed, "", tried.error().what); }
 
 // Where a run that was cut off has left the original: under the name that it has for a moment.
 std::optional<std::string> left_aside(const std::string& path, const std::string& temporary, const FileState& before) {
@@ -52,7 +52,7 @@ std::optional<std::string> left_aside(const std::string& path, const std::string
 
 // It gets its own name again.
 void take_up(const std::string& path, const std::string& temporary, const FileState& before) {
-  if (const auto left = left_aside(path, temporary, before)) rename_new(*left, path);
+  if (const auto left = left_aside(path, temporary, before)) static_cast<void>(rename_new(*left, path));
 }
 
 constexpr const char* kTaken = "its old name is taken by another file";
@@ -73,10 +73,10 @@ class Restorer {
   Restored put_back() {
     const bool trash = journal_.action == Action::trash;
     std::optional<std::string> found = trash ? trash_.find(r_.path, r_.before) : in_its_place();
-    if (found && go_ && journal_.action == Action::move) remove_name(r_.temporary);
+    if (found && go_ && journal_.action == Action::move) remove_left_over(r_.temporary);
     if (!found) {
       if (path_ && path_->same(r_.before)) {
-        if (go_ && journal_.action == Action::move) remove_name(r_.temporary);
+        if (go_ && journal_.action == Action::move) remove_left_over(r_.temporary);
         return nothing();
       }
       if (r_.failed || r_.open()) {
@@ -93,7 +93,7 @@ class Restorer {
     const auto there = now(*found);
     if (one_file(path_, there)) {  // a rename that was cut off half way: two names of one file
       if (go_) {
-        if (auto error = remove_name(*found)) return refused(error);
+        if (auto done = remove_name(*found); !done.ok()) return refused(done);
       }
       return as(State::done, r_.path);
     }
@@ -104,15 +104,17 @@ class Restorer {
       if (same && *same) {
         if (go_) {
           step("remove the copy");
-          if (auto error = remove_name(*found)) return refused(error);
+          if (auto done = remove_name(*found); !done.ok()) return refused(done);
         }
         return as(State::done, r_.path);
       }
     }
     const std::string target = path_ ? beside(r_.path) : r_.path;
     if (go_) {
-      if (auto error = make_folders_in_place(folder_of(target))) return as(State::failed, *found, error->what);
-      if (auto error = move_new(*found, target, temporary_, there)) return as(State::failed, *found, error->what);
+      if (auto done = make_folders_in_place(folder_of(target)); !done.ok())
+        return as(State::failed, *found, done.error().what);
+      if (auto done = move_new(*found, target, temporary_, there); !done.ok())
+        return as(State::failed, *found, done.error().what);
       if (trash) TrashSearch::forget(*found);
     }
     return as(State::done, target, path_ ? kTaken : "");
@@ -122,7 +124,7 @@ class Restorer {
     const auto partner = now(r_.to);
     if (const auto temporary = now(r_.temporary)) {
       if (temporary->same(r_.before)) return put_original_back(partner);
-      if (one_file(temporary, partner) && go_) remove_name(r_.temporary);
+      if (one_file(temporary, partner) && go_) remove_left_over(r_.temporary);
     }
     if (path_ && path_->same(r_.before)) return nothing();
     if (one_file(path_, partner)) {
@@ -131,7 +133,7 @@ class Restorer {
                   fmt::format("it is one file with {}, whose bytes changed since", printable(r_.to)));
       }
       if (go_) {
-        if (auto error = copy_over(r_.to, r_.path, temporary_, r_.before.mtime_ns)) return refused(error);
+        if (auto done = copy_over(r_.to, r_.path, temporary_, r_.before.mtime_ns); !done.ok()) return refused(done);
       }
       return as(State::done, r_.path, "a file of its own again");
     }
@@ -139,7 +141,7 @@ class Restorer {
     if (path_ && path_->same_look(r_.before)) return as(State::before, r_.path, "it is a file of its own already");
     if (path_ && path_->regular && holds(r_.path, r_.hash)) {
       if (go_) {
-        if (auto error = set_time(r_.path, r_.before.mtime_ns)) return refused(error);
+        if (auto done = set_time(r_.path, r_.before.mtime_ns); !done.ok()) return refused(done);
       }
       return as(State::done, r_.path, "a file of its own again");
     }
@@ -149,7 +151,7 @@ class Restorer {
     }
     const std::string target = path_ ? beside(r_.path) : r_.path;
     if (go_) {
-      if (auto error = copy_new(r_.to, target, temporary_, r_.before.mtime_ns)) return refused(error);
+      if (auto done = copy_new(r_.to, target, temporary_, r_.before.mtime_ns); !done.ok()) return refused(done);
     }
     return as(State::done, target, path_ ? kTaken : "");
   }
@@ -170,11 +172,13 @@ class Restorer {
     if (!go_) return as(State::done, r_.path);
     step("put the original back");
     if (one_file(path_, partner)) {
-      if (auto error = rename_over(r_.temporary, r_.path)) return as(State::failed, r_.temporary, error->what);
+      if (auto done = rename_over(r_.temporary, r_.path); !done.ok())
+        return as(State::failed, r_.temporary, done.error().what);
       return as(State::done, r_.path);
     }
     const std::string target = path_ ? beside(r_.path) : r_.path;
-    if (auto error = rename_new(r_.temporary, target)) return as(State::failed, r_.temporary, error->what);
+    if (auto done = rename_new(r_.temporary, target); !done.ok())
+      return as(State::failed, r_.temporary, done.error().what);
     return as(State::done, target, path_ ? kTaken : "");
   }
 
@@ -190,7 +194,7 @@ bool settle_link(const Record& r, std::string& reason) {
   const auto path = now(r.path), partner = now(r.to), temporary = now(r.temporary);
   if (!temporary) return one_file(path, partner);
   if (one_file(temporary, partner)) {
-    remove_name(r.temporary);
+    remove_left_over(r.temporary);
     return one_file(path, partner);
   }
   // What was replaced has the temporary name. It goes when its bytes are those of the link, else it comes back.
@@ -202,10 +206,10 @@ bool settle_link(const Record& r, std::string& reason) {
   const auto same = same_contents(r.temporary, r.path, Links::refused);
   if (same && *same) {
     step("remove what was replaced");
-    if (auto error = remove_name(r.temporary)) reason = error->what;
+    if (auto done = remove_name(r.temporary); !done.ok()) reason = done.error().what;
     return !exists(r.temporary);
   }
-  if (auto error = rename_over(r.temporary, r.path)) reason = "cannot be put back: " + error->what;
+  if (auto done = rename_over(r.temporary, r.path); !done.ok()) reason = "cannot be put back: " + done.error().what;
   return false;
 }
 
@@ -224,11 +228,11 @@ bool settle(const Record& r, Action action, std::string& reason) {
   if (action == Action::trash) return !here && TrashSearch().find(r.path, r.before).has_value();
   const auto there = now(r.to);
   const bool moved = there && there->regular && (there->same_inode(r.before) || there->same_look(r.before));
-  if ((here || moved) && !r.temporary.empty()) remove_name(r.temporary);
+  if ((here || moved) && !r.temporary.empty()) remove_left_over(r.temporary);
   if (!moved) return false;
   if (one_file(path, there)) {
     step("remove the old name");
-    remove_name(r.path);
+    remove_left_over(r.path);
     return !exists(r.path);
   }
   if (!here) return true;
@@ -239,7 +243,7 @@ bool settle(const Record& r, Action action, std::string& reason) {
     return false;
   }
   step("remove the original");
-  if (auto error = remove_name(r.path)) reason = error->what;
+  if (auto done = remove_name(r.path); !done.ok()) reason = done.error().what;
   return !exists(r.path);
 }
 

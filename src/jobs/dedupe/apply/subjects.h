@@ -11,7 +11,7 @@
 #include "src/io/file/relocate.h"
 #include "src/jobs/dedupe/apply/known.h"
 #include "src/jobs/dedupe/decisions.h"
-#include "src/pipeline/chain.h"
+#include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
 

@@ -174,10 +174,10 @@ Applied purge(const std::string& named, bool go, Trust trust, RunContext& contex
     } else if (go) {
       writer->purging(record.number);
       step("destroy");
-      const auto error = remove_name(record.to, record.before);
-      item.state = error ? State::failed : State::done;
-      if (error) item.reason = error->what;
-      if (!error) writer->purged(record.number);
+      const auto done = remove_name(record.to, record.before);
+      item.state = done.ok() ? State::done : State::failed;
+      if (!done.ok()) item.reason = done.error().what;
+      if (done.ok()) writer->purged(record.number);
     }
     applied.items.push_back(std::move(item));
   }

@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "src/base/text.h"
+#include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/job.h"
+#include "src/jobs/dedupe/library.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// What apply, undo and purge have in common: a list of files as the result.
+class ApplyingJob : public Job {
+ public:
+  Plan plan(RunContext& context) override {
+    const Applied applied = carry_out(false, context);
+    Plan out;
+    out.items = table_of(applied);
+    out.lines.push_back({"", summary_of(applied)});
+    out.figures = nlohmann::ordered_json::parse(json_of(applied));
+    return out;
+  }
+
+  millrace::Result run(RunContext& context, const Print&) override {
+    const Applied applied = carry_out(go_, context);
+    millrace::Result out;
+    out.listing = table_of(applied);
+    out.summary.push_back(summary_of(applied));
+    out.json = [text = json_of(applied)] { return std::vector<std::string>{text}; };
+    out.exit_code = applied.exit_code();
+    return out;
+  }
+
+  OutputKind json_kind() const override {
+    return {"the result of millrace dedupe apply, undo or purge", Readers::owner,
+            json_result("apply", {"command", "action", "go", "id", "journal?", "journal_base64?", "interrupted",
+                                  "items", "totals", "notes"})};
+  }
+
+ protected:
+  virtual Applied carry_out(bool go, RunContext& context) = 0;
+
+  void add_go(Settings& settings) {
+    settings.heading("Deciding");
+    settings.add_consent("go", "do it; without it nothing is changed", go_);
+  }
+  // What such a run acts on is no output of it: what is named, and whatever is a picture or goes with one. What is
+  // named is read when the first output is looked at, if there is one.
+  static void protect(Outputs& outputs, std::function<std::set<std::string>()> named) {
+    outputs.input_folder("/", [named = std::move(named),
+                               paths = std::optional<std::set<std::string>>()](const std::string& path) mutable {
+      if (!paths) paths = named();
+      return paths->count(path) > 0 || is_input(path);
+    });
+  }
+
+  std::vector<std::string> inputs_;
+
+ private:
+  bool go_ = false;
+};
+
+class ApplyJob : public ApplyingJob {
+ public:
+  Arguments arguments() override {
+    return {"DECISIONS", "decisions.json, as the page saves it", &inputs_, true, false};
+  }
+  void describe(Settings& settings) override {
+    add_go(settings);
+    dedupe::describe(settings, options_);
+    settings.add_consent("trust-files", kTrustFilesHelp, options_.trust_files);
+  }
+  void look_at(Outputs& outputs) override {
+    options_.decisions = inputs_.at(0);
+    for (const std::string& file : catalog_files(catalog_file(options_.catalog))) outputs.input(file);
+    outputs.input(options_.decisions);
+    if (!options_.journal.empty()) outputs.input(options_.journal);
+    protect(outputs, [this] { return paths_in_decisions(options_.decisions); });
+  }
+
+ protected:
+  Applied carry_out(bool go, RunContext& context) override {
+    options_.go = go;
+    return dedupe::apply(options_, context);
+  }
+
+ private:
+  ApplyOptions options_;
+};
+
+// What goes by a journal.
+class JournalJob : public ApplyingJob {
+ public:
+  using Act = Applied (*)(const std::string& journal, bool go, Trust trust, RunContext& context);
+  explicit JournalJob(Act act) : act_(act) {}
+
+  Arguments arguments() override {
+    return {"JOURNAL", "the journal that apply named, or its id", &inputs_, true, false};
+  }
+  void describe(Settings& settings) override {
+    add_go(settings);
+    settings.add_consent("trust-files", kTrustFilesHelp, trust_files_);
+  }
+  void look_at(Outputs& outputs) override {
+    outputs.input(journal_file(inputs_.at(0)));
+    protect(outputs, [this] { return paths_in_journal(inputs_.at(0), trust()); });
+  }
+
+ protected:
+  Applied carry_out(bool go, RunContext& context) override { return act_(inputs_.at(0), go, trust(), context); }
+
+ private:
+  Trust trust() const { return trust_files_ ? Trust::files : Trust::checked; }
+
+  const Act act_;
+  bool trust_files_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_apply_job() { return std::make_unique<ApplyJob>(); }
+std::unique_ptr<Job> make_undo_job() { return std::make_unique<JournalJob>(undo); }
+std::unique_ptr<Job> make_purge_job() { return std::make_unique<JournalJob>(purge); }
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,61 @@
+#include "src/jobs/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/base/text.h"
+
+namespace millrace {
+
+Bytes Plan::needed() const {
+  Bytes sum;
+  for (const Need& need : memory) sum = sum + need.size;
+  return sum;
+}
+
+std::string text_of(const Plan& plan) {
+  std::vector<Plan::Line> lines = plan.lines;
+  if (plan.threads > 0) lines.push_back({"threads", fmt::format("{}", plan.threads)});
+  if (plan.in_flight > 0) lines.push_back({"in flight", fmt::format("{} at once", grouped(plan.in_flight))});
+  if (!plan.memory.empty()) {
+    std::vector<std::string> purposes;
+    for (const Plan::Need& need : plan.memory) {
+      if (need.size.count > 0) purposes.push_back(fmt::format("{} {}", to_text(need.size), need.purpose));
+    }
+    lines.push_back(
+        {"memory", fmt::format("about {} of {} allowed: {}{}", to_text(plan.needed()), to_text(plan.allowed),
+                               fmt::join(purposes, ", "), plan.more_memory.empty() ? "" : "; " + plan.more_memory)});
+  }
+  if (plan.seconds) {
+    lines.push_back({"time", fmt::format("about {}{}", duration_text(*plan.seconds),
+                                         plan.seconds_of.empty() ? "" : " for " + plan.seconds_of)});
+  }
+  std::size_t width = 0;
+  for (const Plan::Line& line : lines) width = std::max(width, line.name.size() + 1);
+  std::string out = plan.items;
+  for (const Plan::Line& line : lines) {
+    out += line.name.empty() ? line.words + "\n" : fmt::format("{:{}}  {}\n", line.name + ":", width, line.words);
+  }
+  return out;
+}
+
+std::string json_of(const Plan& plan, std::string_view job) {
+  nlohmann::ordered_json out = plan.figures;
+  if (plan.threads > 0) {
+    out["device"] = plan.device;
+    out["threads"] = plan.threads;
+  }
+  if (plan.in_flight > 0) out["in_flight"] = plan.in_flight;
+  if (!plan.memory.empty()) {
+    nlohmann::ordered_json purposes = nlohmann::ordered_json::object();
+    for (const Plan::Need& need : plan.memory) purposes[need.purpose] = need.size.count;
+    out["memory"] = {{"needed", plan.needed().count}, {"allowed", plan.allowed.count}, {"purposes", purposes}};
+  }
+  if (plan.seconds) out["seconds"] = *plan.seconds;
+  return nlohmann::ordered_json{{kJsonMark, job}, {"plan", out}}.dump(1) + "\n";
+}
+
+std::vector<std::string> json_pieces(const nlohmann::ordered_json& object) { return {object.dump(1) + "\n"}; }
+
+}  // namespace millrace

@@ -1,0 +1,119 @@
+#include "src/jobs/render/job.h"
+
+#include <fmt/format.h>
+
+#include "src/base/text.h"
+#include "src/jobs/render/run.h"
+
+namespace millrace::render {
+namespace {
+
+// What was done to the series, and what could not be known about them.
+void tell_of_series(const Summary& summary, std::vector<std::string>& out) {
+  const auto& series = summary.series;
+  if (series.undated > 0) {
+    out.push_back(
+        fmt::format("no date was understood in {} of {} series: nothing tells whether their rows go from old to new",
+                    grouped(series.undated), grouped(series.all)));
+  }
+  if (series.sorted > 0)
+    out.push_back(fmt::format("{} of {} series were sorted by date", grouped(series.sorted), grouped(series.all)));
+  if (summary.repeats > 0)
+    out.push_back(fmt::format("{} rows were left out: others have the same time", grouped(summary.repeats)));
+  if (series.short_ones > 0) {
+    out.push_back(fmt::format("{} of {} series are shorter than a window: no chart is of them",
+                              grouped(series.short_ones), grouped(series.all)));
+  }
+}
+
+nlohmann::ordered_json json_of(const Summary& summary) {
+  nlohmann::ordered_json unusable = nlohmann::ordered_json::array();
+  for (const Error& error : summary.unusable) {
+    unusable.push_back({{"path", utf8_for_display(error.subject)}, {"reason", error.what}});
+  }
+  return {{kJsonMark, "render"},
+          {"charts", summary.charts},
+          {"drawn", summary.drawn},
+          {"gaps", summary.gaps},
+          {"series", summary.series.all},
+          {"series_undated", summary.series.undated},
+          {"series_sorted", summary.series.sorted},
+          {"series_short", summary.series.short_ones},
+          {"repeats_left_out", summary.repeats},
+          {"bytes", summary.bytes},
+          {"unusable", unusable}};
+}
+
+class RenderJob : public Job {
+ public:
+  Arguments arguments() override {
+    return {"INPUT", "series: CSV with a header, .npy, or FILE.h5:/DATASET", &options_.inputs, false};
+  }
+  void describe(Settings& settings) override { render::describe(settings, options_); }
+
+  void look_at(Outputs& outputs) override {
+    for (const std::string& input : options_.inputs) outputs.input(input_file(input));
+    if (options_.sample > 0) {
+      sheet_ = outputs.add("--output", options_.output, sheet_kind());
+    } else {
+      // A store is replaced only by what is made of the same: src/jobs/render/shards.h.
+      outputs.take_name("--output", options_.output);
+    }
+  }
+  OutputKind json_kind() const override {
+    return {"the result of millrace render", Readers::everyone,
+            json_result("render", {"charts", "drawn", "gaps", "bytes", "unusable"})};
+  }
+
+  millrace::Plan plan(RunContext& context) override {
+    options_.settle();
+    return what_it_takes(options_, context);
+  }
+
+  Result run(RunContext& context, const Print&) override {
+    options_.settle();
+    if (options_.output.empty()) {
+      throw Failure(ErrorCode::usage, "an output is needed", "-o",
+                    options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");
+    }
+    const Summary summary =
+        options_.sample > 0 ? draw_sheet(options_, sheet_, context) : render::run(options_, context);
+    Result out;
+    for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
+    tell_of_charts(summary, out.summary);
+    tell_of_series(summary, out.summary);
+    if (summary.gaps > 0) out.summary.push_back(fmt::format("{} rows have no price: gaps", grouped(summary.gaps)));
+    out.json = [summary] { return json_pieces(json_of(summary)); };
+    out.exit_code = summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
+    return out;
+  }
+
+ private:
+  void tell_of_charts(const Summary& summary, std::vector<std::string>& out) const {
+    if (options_.sample > 0) {
+      out.push_back(fmt::format("{} charts on {}", grouped(summary.charts), options_.output));
+    } else if (summary.drawn == 0 && summary.drawing_seconds == 0) {
+      out.push_back(fmt::format("{} is finished: {} charts, made of the same; nothing to do", options_.output,
+                                grouped(summary.charts)));
+    } else {
+      out.push_back(fmt::format("{} charts in {}, {}/s, {}: {}", grouped(summary.charts),
+                                duration_text(summary.seconds),
+                                rate_text(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
+                                to_text(Bytes{summary.bytes}), options_.output));
+      out.push_back(fmt::format("drawn in {:.2f} s, put together in {:.2f} s, last sync {:.2f} s",
+                                summary.drawing_seconds, summary.joining_seconds, summary.syncing_seconds));
+      if (summary.drawn < summary.charts) {
+        out.push_back(fmt::format("{} charts were there from an earlier run", grouped(summary.charts - summary.drawn)));
+      }
+    }
+  }
+
+  Options options_;
+  Output sheet_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_job() { return std::make_unique<RenderJob>(); }
+
+}  // namespace millrace::render

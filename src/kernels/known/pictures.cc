@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/base/text.h"
+#include "src/kernels/dct/dct.h"
+#include "src/kernels/haar/haar.h"
+#include "src/kernels/hash/hash.h"
+#include "src/kernels/known/known.h"
+#include "src/kernels/luma/luma.h"
+#include "src/kernels/orient/orient.h"
+#include "src/kernels/pdq/pdq.h"
+#include "src/kernels/quality/quality.h"
+#include "src/kernels/resize/resize.h"
+#include "src/kernels/ycc/ycc.h"
+
+namespace millrace::known {
+namespace {
+
+constexpr int kWidth = Inputs::kWidth, kHeight = Inputs::kHeight;
+
+std::string luma_answer(const Inputs& inputs) {
+  std::vector<std::uint8_t> luma(Inputs::kPixels);
+  luma_from_rgb(inputs.rgb.data(), luma.data(), Inputs::kPixels);
+  Digest digest;
+  digest.add(luma);
+  return digest.text();
+}
+
+template <int width, int height>
+std::string resize_answer(const Inputs& inputs) {
+  Resizer resizer(kWidth, kHeight, width, height);
+  // In uneven portions, as a decoder gives them.
+  for (int y = 0; y < kHeight; y += 37) {
+    resizer.push(inputs.luma.data() + static_cast<std::size_t>(y) * kWidth, kWidth, std::min(37, kHeight - y));
+  }
+  Digest digest;
+  digest.add({resizer.result(), static_cast<std::size_t>(width) * static_cast<std::size_t>(height)});
+  return digest.text();
+}
+
+template <HashKind kind>
+std::string hash_answer(const Inputs& inputs) {
+  PictureHasher hasher({{kind}, 8}, kWidth, kHeight);
+  hasher.push(inputs.rgb.data(), std::ptrdiff_t{3} * kWidth, kHeight, 3);
+  const PictureHashes hashes = hasher.finish();
+  return fmt::format("{} {}", hex_of_bits(hashes.bits.at(0)), hashes.quality);
+}
+
+std::string pdq_answer(const Inputs& inputs) {
+  PdqHasher hasher(kWidth, kHeight);
+  hasher.push(inputs.rgb.data(), std::ptrdiff_t{3} * kWidth, kHeight, 3);
+  const PdqHash hash = hasher.finish();
+  return fmt::format("{} {}", hex_of_bytes(hash.bytes), hash.quality);
+}
+
+std::string dct_answer(const Inputs& inputs) {
+  Digest digest;
+  for (const double value : dct_low(inputs.luma.data(), 32, 8)) digest.add(value);
+  return digest.text();
+}
+
+std::string haar_answer(const Inputs& inputs) {
+  Digest digest;
+  digest.add(haar_bits(inputs.luma.data(), 256, 8));
+  return digest.text();
+}
+
+std::string quality_answer(const Inputs& inputs) { return fmt::format("{}", gradient_quality(inputs.luma.data())); }
+
+std::string orient_answer(const Inputs& inputs) {
+  Digest digest;
+  for (const Orientation orientation : kOrientations)
+    digest.add(oriented(inputs.rgb.data(), kWidth, kHeight, 3, orientation));
+  return digest.text();
+}
+
+// Every Y against every chroma of a picture's bytes: what clips and what does not.
+std::string ycc_answer(const Inputs& inputs) {
+  constexpr std::size_t kSamples = (kWidth + 1) / 2, kBefore = 1;
+  Digest digest;
+  for (std::size_t row = 0; row < 8; ++row) {
+    const auto chroma = [&](std::size_t offset) {
+      std::vector<std::uint8_t> out(kBefore + kSamples + kYccBeyond);
+      for (std::size_t i = 0; i < kSamples; ++i) out[kBefore + i] = inputs.rgb[(row * 977 + i * 5 + offset) * 3];
+      out[0] = out[kBefore];
+      out[kBefore + kSamples] = out[kBefore + kSamples - 1];
+      return out;
+    };
+    const auto cb = chroma(0), cr = chroma(31), far_cb = chroma(7), far_cr = chroma(53);
+    std::vector<std::uint8_t> reach(cb.size()), far_reach(cb.size());
+    chroma_reach(cb.data() + kBefore, cr.data() + kBefore, reach.data(), static_cast<int>(kSamples));
+    chroma_reach(far_cb.data() + kBefore, far_cr.data() + kBefore, far_reach.data(), static_cast<int>(kSamples));
+    std::vector<std::uint8_t> y(kWidth + kYccBeyond);
+    std::copy_n(inputs.luma.begin() + static_cast<std::ptrdiff_t>(row * kWidth * 40), kWidth, y.begin());
+    luma_from_ycc420(y.data(), {cb.data() + kBefore, cr.data() + kBefore, reach.data()},
+                     {far_cb.data() + kBefore, far_cr.data() + kBefore, far_reach.data()}, kWidth);
+    digest.add(std::span(y).first(kWidth));
+  }
+  return digest.text();
+}
+
+// Luma, hashes and pdq are what Pillow 13.0.0, imagehash 4.3.2 and pdqhash 0.2.8 give for the same picture; the others
+// are the reference versions', or those of the portable level.
+constexpr Answer kAnswers[] = {
+    {"luma", "luma", "f2a5462ebf72a11f", luma_answer},
+    {"ycc", "luma from YCbCr 4:2:0", "2ea25d9a02643012", ycc_answer},
+    {"resize", "resize to 97 x 64", "f587141a019ff64b", resize_answer<97, 64>},
+    {"resize", "resize to 9 x 8", "e8113e07fd49c9ee", resize_answer<9, 8>},
+    {"resize", "resize to 700 x 8", "19cd91df3efe083b", resize_answer<700, 8>},
+    {"orient", "all eight orientations", "5621addc30c2ee3d", orient_answer},
+    {"dct", "dct", "86b4b0ffbcb2fd89", dct_answer},
+    {"haar", "haar", "e60fc715ee61c445", haar_answer},
+    {"quality", "gradient quality", "57", quality_answer},
+    {"hash", "ahash", "000707077c7ebf9f 100", hash_answer<HashKind::ahash>},
+    {"hash", "dhash", "fd8d8dbde0dc7e7e 100", hash_answer<HashKind::dhash>},
+    {"hash", "dhash_vertical", "efc7f8f8ac879f8f 100", hash_answer<HashKind::dhash_vertical>},
+    {"hash", "phash", "96223f4b4d2c734d 100", hash_answer<HashKind::phash>},
+    {"hash", "whash", "000707077c7e3f9f 100", hash_answer<HashKind::whash>},
+    {"hash", "colorhash", "01048000201 100", hash_answer<HashKind::colorhash>},
+    {"pdq", "pdq", "f97db0240f669b22d8b549720bc6561cf8cb47d994c6721a345936c9157eeba2 100", pdq_answer},
+};
+
+}  // namespace
+
+std::span<const Answer> picture_answers() { return kAnswers; }
+
+}  // namespace millrace::known

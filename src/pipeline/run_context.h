@@ -1,0 +1,35 @@
+// Enters: threads, memory, devices, and a person's wish to stop.
+// Leaves: all that a run works with, in one hand.
+// Never: shares any of it with another run: two of them live in one process and do not see each other.
+#pragma once
+
+#include <vector>
+
+#include "src/device/cpu/executor.h"
+#include "src/device/device.h"
+#include "src/io/image/helper_pool.h"
+#include "src/memory/budget.h"
+#include "src/pipeline/progress.h"
+#include "src/trace/trace.h"
+
+namespace millrace {
+
+struct RunContext {
+  const Executor& executor;
+  const CancelToken& cancel;
+  Trace& trace;
+  Budget& budget;
+  ProgressStyle progress = ProgressStyle::none;
+  // Where work may go, what is preferred first; the CPU is always there.
+  std::vector<Device> devices = {Device{}};
+  // Who decodes what is not decoded in this process.
+  HelperPool helpers{budget.limit()};
+
+  // Failure(cancelled) when the job was told to stop.
+  void throw_if_cancelled() const {
+    if (cancel.cancelled())
+      throw Failure(ErrorCode::cancelled, "interrupted; the same command goes on where this one stopped");
+  }
+};
+
+}  // namespace millrace
