@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sqlite3
+import struct
 import tarfile
 
 import h5py
@@ -72,6 +73,16 @@ def of_tar(data):
                 for m in tar.getmembers()}
 
 
+def of_scores(packed):
+    """What a blob of judgements holds: the two looks, orientation and kind, the score."""
+    told = []
+    while packed:
+        first, others = struct.unpack_from("=QI", packed)
+        told += [[first, *other] for other in struct.iter_unpack("=QBf", packed[12 : 12 + 13 * others])]
+        packed = packed[12 + 13 * others :]
+    return told
+
+
 def of_catalog(path):
     """Rows of all tables, ordered by what they are; thumbnails by digest."""
     connection = sqlite3.connect(path)
@@ -85,6 +96,9 @@ def of_catalog(path):
     told = {}
     for table in tables:
         rows = connection.execute(f"SELECT * FROM {table}")
+        if table == "packed_scores":  # how many lie in a row hangs on when they were saved
+            told[table] = sorted(score for _, packed in rows for score in of_scores(packed))
+            continue
         names = [column[0] for column in rows.description]
         told[table] = sorted(([cell(n, v) for n, v in zip(names, row)] for row in rows), key=str)
     return told
