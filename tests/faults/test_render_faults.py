@@ -128,10 +128,10 @@ def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path, end)
     output = tmp_path / "c.h5"
     running = start(series, output)
     shards = pathlib.Path(f"{output}.shards")
-    assert hold_when(running, lambda: len(list(shards.glob("*.charts"))) >= 2)
+    assert hold_when(running, lambda: len(list(shards.glob("*.log"))) >= 2)
     end_held(running, end)
     running.communicate()
-    done = len(list(shards.glob("*.charts")))
+    done = len(list(shards.glob("*.log")))
     assert running.returncode == (-signal.SIGKILL if end == signal.SIGKILL else 130)
     said = millrace(*command(series, output)).stderr.decode()
     assert f"{200 * done} charts were there from an earlier run" in said.replace(",", "") and output.read_bytes() == expected
@@ -143,11 +143,11 @@ def test_a_damaged_or_foreign_shard_is_drawn_again(series, undisturbed, tmp_path
         output = tmp_path / f"{damage}.h5"
         shards = pathlib.Path(f"{output}.shards")
         running = start(series, output)
-        assert hold_when(running, lambda: len(list(shards.glob("*.charts"))) >= 2)
+        assert hold_when(running, lambda: len(list(shards.glob("*.log"))) >= 2)
         end_held(running, signal.SIGKILL)
         running.wait()
         running.stderr.close()
-        first, second = shards / "0.charts", shards / "1.charts"
+        first, second = shards / "0.log", shards / "1.log"
         if damage == "temporary":  # killed while run.json was written
             for file in shards.iterdir():
                 file.unlink()
@@ -162,7 +162,7 @@ def test_a_series_that_changes_while_it_is_drawn(tmp_path):
     series = tmp_path / "p.npy"
     np.save(series, np.cumsum(np.random.default_rng(1).normal(0, 1, 12000)))
     running = start(series, tmp_path / "c.h5")
-    while running.poll() is None and not (tmp_path / "c.h5.shards/0.charts").exists():
+    while running.poll() is None and not (tmp_path / "c.h5.shards/0.log").exists():
         time.sleep(0.001)
     with open(series, "r+b") as file:
         file.seek(-8, 2)
@@ -211,13 +211,13 @@ def test_what_appears_meanwhile_is_not_replaced(tmp_path, store):
     np.save(tmp_path / "p.npy", np.cumsum(np.random.default_rng(1).normal(0, 1, 9000)))
     output = tmp_path / "c"
     running = start(tmp_path / "p.npy", output, "--store", store)
-    shard = pathlib.Path(f"{output}.shards") / {"hdf5": "0.charts", "npy": "images.npy.done"}[store]
+    shard = pathlib.Path(f"{output}.shards") / {"hdf5": "0.log", "npy": "00000.done"}[store]
     while running.poll() is None and not shard.exists():
         time.sleep(0.001)
     assert running.poll() is None
     output.write_text("dear all")
     _, err = running.communicate(timeout=60)
-    assert running.returncode == 1 and b"it has appeared while this run was drawing" in err, err
+    assert running.returncode == 1 and b"it has appeared while this run was at work" in err, err
     assert output.read_text() == "dear all"
     output.unlink()
     millrace(*command(tmp_path / "p.npy", output), "--store", store)
@@ -232,5 +232,5 @@ def test_two_runs_at_once(series, undisturbed, tmp_path):
     for process in both:
         _, err = process.communicate(timeout=120)
         codes.append(process.returncode)
-        assert process.returncode == 0 or b"another run is drawing the same output" in err, err
+        assert process.returncode == 0 or b"another run is making the same output" in err, err
     assert 0 in codes and output.read_bytes() == expected

@@ -17,24 +17,16 @@
 
 #include "src/base/error.h"
 #include "src/io/output/output.h"
+#include "src/memory/array.h"
 #include "src/memory/budget.h"
 #include "src/memory/buffer.h"
 
 namespace millrace::npy {
 
-// One number: kind is 'u', 'i', 'f' or 'b' (a bool), as in "<u4".
-struct Type {
-  char kind = 'u';
-  int bytes = 1;
-  friend bool operator==(const Type&, const Type&) = default;
-};
-
-std::string text_of(Type type);
-
 // A field of a structured type; a plain type is one field without a name.
 struct Field {
   std::string name;
-  Type type;
+  ElementType type;
   friend bool operator==(const Field&, const Field&) = default;
 };
 
@@ -72,7 +64,8 @@ class Array {
   Buffer<std::byte> bytes_;
 };
 
-// The bytes of a header of format 1, padded so that data begins at a multiple of 64.
+// The bytes of a header of format 1, padded so that data begins at a multiple of 64. Failure(usage) for bfloat16, which
+// the format has no name for.
 std::string header_text(const std::vector<Field>& fields, std::span<const std::uint64_t> shape);
 
 // An output whose size is known before. Throws Failure.

@@ -126,7 +126,7 @@ class Parser {
     return numbers;
   }
 
-  static Type type_of(const std::string& text) {
+  static ElementType type_of(const std::string& text) {
     if (text.size() < 3 || text.size() > 4) unsupported(fmt::format("its type '{}' is not a number", printable(text)));
     int bytes = 0;
     for (const char digit : text.substr(2)) {
@@ -142,7 +142,11 @@ class Parser {
     if (order != '<' && order != '=' && !(order == '|' && bytes == 1)) {
       bad(fmt::format("its type '{}' has no byte order", printable(text)));
     }
-    return {kind, bytes};
+    const TypeCode code = kind == 'f'   ? TypeCode::floating
+                          : kind == 'i' ? TypeCode::integer
+                          : kind == 'u' ? TypeCode::unsigned_integer
+                                        : TypeCode::boolean;
+    return {code, static_cast<std::uint8_t>(8 * bytes)};
   }
 
   std::vector<Field> description() {
@@ -155,7 +159,7 @@ class Parser {
       expect(',');
       skip_space();
       if (at_ < text_.size() && text_[at_] == '[') unsupported("it has nested fields");
-      const Type type = type_of(string());
+      const ElementType type = type_of(string());
       if (name.empty()) unsupported("a field has no name (padding?)");
       fields.push_back({std::move(name), type});
       if (!accept(')')) {
@@ -207,26 +211,24 @@ Header parse_or_complain(std::span<const std::byte> bytes, std::uint64_t file_by
   return header;
 }
 
-const char* kind_name(char kind) {
-  switch (kind) {
-    case 'u':
-      return "uint";
-    case 'i':
-      return "int";
-    case 'f':
-      return "float";
-    default:
-      return "bool";
+// As "<u4".
+std::string text_of(ElementType type) {
+  const char kind = type.code == TypeCode::floating           ? 'f'
+                    : type.code == TypeCode::integer          ? 'i'
+                    : type.code == TypeCode::unsigned_integer ? 'u'
+                                                              : 'b';
+  if (type.code == TypeCode::bfloat) {
+    throw Failure(ErrorCode::usage, fmt::format("the format .npy has no {}", name_of(type)), "",
+                  "use float16 or float32, or another format");
   }
+  return fmt::format("{}{}{}", type.bytes() == 1 ? '|' : '<', kind, type.bytes());
 }
 
 }  // namespace
 
-std::string text_of(Type type) { return fmt::format("{}{}{}", type.bytes == 1 ? '|' : '<', type.kind, type.bytes); }
-
 std::uint64_t Header::item_bytes() const {
   std::uint64_t sum = 0;
-  for (const Field& field : fields) sum += static_cast<std::uint64_t>(field.type.bytes);
+  for (const Field& field : fields) sum += field.type.bytes();
   return sum;
 }
 
@@ -242,8 +244,7 @@ std::uint64_t Header::items() const {
 std::string Header::words() const {
   std::string text;
   for (const Field& field : fields) {
-    const Type type = field.type;
-    const std::string name = type.kind == 'b' ? "bool" : fmt::format("{}{}", kind_name(type.kind), 8 * type.bytes);
+    const std::string name = name_of(field.type);
     text += (text.empty() ? "" : ", ") + (field.name.empty() ? name : printable(field.name) + " " + name);
   }
   if (!plain()) text = "(" + text + ")";

@@ -60,7 +60,7 @@ std::string file_of(const std::string& dictionary, const std::string& data, char
 Outcome<Header> parsed(const std::string& file) { return parse(std::as_bytes(std::span(file)), "x.npy"); }
 
 TEST_F(Npy, WritesWhatItReads) {
-  const std::vector<Field> fields = {{"i", {'u', 4}}, {"j", {'u', 4}}, {"distance", {'u', 1}}};
+  const std::vector<Field> fields = {{"i", kUint32}, {"j", kUint32}, {"distance", kUint8}};
   const std::string rows = "aaaabbbbcddddeeeef";
   {
     Writer writer(Output::in_place_of_anything(path("pairs.npy")), fields, {2});
@@ -83,7 +83,7 @@ TEST_F(Npy, LargeFilesGoThroughTheBuffer) {
   std::vector<std::uint64_t> values(400001);
   std::mt19937_64 random(1);
   for (auto& value : values) value = random();
-  Writer writer(Output::in_place_of_anything(path("v.npy")), {{"", {'u', 8}}}, {values.size()});
+  Writer writer(Output::in_place_of_anything(path("v.npy")), {{"", kUint64}}, {values.size()});
   const auto bytes = std::as_bytes(std::span(values));
   writer.append(bytes.first(13));
   writer.append(bytes.subspan(13));
@@ -95,12 +95,12 @@ TEST_F(Npy, LargeFilesGoThroughTheBuffer) {
 
 TEST_F(Npy, NothingIsLeftOfAnUnfinishedFile) {
   {
-    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 8}}}, {2});
+    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint64}}, {2});
     writer.append(std::as_bytes(std::span("12345678", 8)));
     EXPECT_THROW(writer.finish(), Failure);
   }
   EXPECT_EQ(files(), 0u);
-  EXPECT_THROW(Writer(Output::in_place_of_anything(path("no/such/a.npy")), {{"", {'u', 8}}}, {2}), Failure);
+  EXPECT_THROW(Writer(Output::in_place_of_anything(path("no/such/a.npy")), {{"", kUint64}}, {2}), Failure);
 }
 
 TEST_F(Npy, AFullDiskLeavesTheOldFile) {
@@ -108,7 +108,7 @@ TEST_F(Npy, AFullDiskLeavesTheOldFile) {
   const std::vector<std::uint64_t> values(400'000);
   {
     const FullDisk full(1'000'000);
-    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 8}}}, {values.size()});
+    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint64}}, {values.size()});
     const auto write = [&] {
       writer.append(std::as_bytes(std::span(values)));
       writer.finish();
@@ -124,7 +124,7 @@ TEST_F(Npy, AKilledRunLeavesTheOldFile) {
   std::ofstream(path("a.npy")) << "old";
   const pid_t child = ::fork();
   if (child == 0) {
-    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 1}}}, {1});
+    Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint8}}, {1});
     writer.append(std::as_bytes(std::span("x", 1)));
     writer.sync();
     ::kill(::getpid(), SIGKILL);
@@ -133,14 +133,14 @@ TEST_F(Npy, AKilledRunLeavesTheOldFile) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(std::filesystem::file_size(path("a.npy")), 3u);
-  Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 1}}}, {0});
+  Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint8}}, {0});
   writer.finish();
   EXPECT_EQ(read(path("a.npy")).header().items(), 0u);
 }
 
 TEST_F(Npy, NewFilesHaveUsualPermissions) {
   const mode_t mask = umask(022);
-  Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", {'u', 1}}}, {0});
+  Writer writer(Output::in_place_of_anything(path("a.npy")), {{"", kUint8}}, {0});
   writer.finish();
   umask(mask);
   struct stat info {};

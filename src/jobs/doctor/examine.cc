@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "src/io/image/picture.h"
-#include "src/io/store/chart_store.h"
+#include "src/io/store/hdf5_writer.h"
 #include "src/jobs/doctor/libraries.h"
 #include "src/jobs/doctor/report.h"
 

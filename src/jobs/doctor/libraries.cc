@@ -12,7 +12,7 @@
 #include <xxhash.h>
 #include <zlib.h>
 
-#include "src/io/store/chart_store.h"
+#include "src/io/store/hdf5_writer.h"
 #include "src/jobs/doctor/report.h"
 
 // libexif and libjpeg-turbo do not tell their version at run time; the build knows that of their

@@ -23,11 +23,11 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 // Bits of a code in this file; Failure when it holds no codes.
 int bits_of(const npy::Header& header, const std::string& path) {
   if (header.plain()) {
-    const npy::Type type = header.fields[0].type;
+    const ElementType type = header.fields[0].type;
     const auto& shape = header.shape;
-    if (type == npy::Type{'u', 8} && shape.size() == 1) return 64;
-    if (type == npy::Type{'u', 1} && shape.size() == 2 && shape[1] == 8) return 64;
-    if (type == npy::Type{'u', 1} && shape.size() == 2 && shape[1] == 32) return 256;
+    if (type == kUint64 && shape.size() == 1) return 64;
+    if (type == kUint8 && shape.size() == 2 && shape[1] == 8) return 64;
+    if (type == kUint8 && shape.size() == 2 && shape[1] == 32) return 256;
   }
   throw Failure(ErrorCode::unsupported, fmt::format("it holds {}, which are not codes", header.words()), path,
                 "save codes as uint64 [n], uint8 [n, 8] or uint8 [n, 32]");
@@ -61,7 +61,7 @@ void with_codes(const npy::Array& file, int bits, const Body& body) {
 constexpr std::size_t kPairBytes = 9;
 
 const std::vector<npy::Field>& pair_fields() {
-  static const std::vector<npy::Field> fields = {{"i", {'u', 4}}, {"j", {'u', 4}}, {"distance", {'u', 1}}};
+  static const std::vector<npy::Field> fields = {{"i", kUint32}, {"j", kUint32}, {"distance", kUint8}};
   return fields;
 }
 
@@ -96,7 +96,7 @@ Bytes file_bytes(std::uint64_t rows, std::size_t row_bytes) { return {rows * row
 void write_collapsed(const hamming::Joined& joined, const Files& files, RunContext& context, Summary& result) {
   const std::span<const std::uint32_t> nodes = joined.nodes.of_row.span();
   files.pairs.throw_if_no_room(file_bytes(joined.collapsed, kPairBytes) + file_bytes(nodes.size(), 4));
-  npy::Writer node_file(files.nodes, {{"", {'u', 4}}}, {nodes.size()});
+  npy::Writer node_file(files.nodes, {{"", kUint32}}, {nodes.size()});
   node_file.append(std::as_bytes(nodes));
   PairFile pairs(files.pairs, joined.pairs.list.size());
   Progress progress(context.progress, "writing pairs", joined.collapsed);

@@ -32,7 +32,7 @@ class JoinRun : public testing::Test {
     options_.codes = path("codes.npy");
     options_.output = path("pairs.npy");
     options_.radius = 5;
-    write(options_.codes, {{"", {'u', 8}}}, {codes_.size()}, std::as_bytes(std::span(codes_)));
+    write(options_.codes, {{"", kUint64}}, {codes_.size()}, std::as_bytes(std::span(codes_)));
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -123,10 +123,10 @@ TEST_F(JoinRun, ReadsRowsOfBytes) {
   const auto bytes = std::as_bytes(std::span(codes_));
   join();
   const std::vector<hamming::Pair> truth = read_pairs(options_.output);
-  write(options_.codes, {{"", {'u', 1}}}, {500, 8}, bytes);
+  write(options_.codes, {{"", kUint8}}, {500, 8}, bytes);
   join();
   EXPECT_EQ(read_pairs(options_.output), truth);
-  write(options_.codes, {{"", {'u', 1}}}, {125, 32}, bytes);
+  write(options_.codes, {{"", kUint8}}, {125, 32}, bytes);
   options_.radius = 100;
   EXPECT_EQ(join().bits, 256);
   std::vector<hamming::Code256> wide(125);
@@ -151,7 +151,7 @@ TEST_F(JoinRun, CountsWithoutOutputAndTakesNoRows) {
   options_.output.clear();
   EXPECT_GT(join().pairs, 0u);
   options_.output = path("pairs.npy");
-  write(options_.codes, {{"", {'u', 8}}}, {0}, {});
+  write(options_.codes, {{"", kUint64}}, {0}, {});
   EXPECT_EQ(join().pairs, 0u);
   EXPECT_TRUE(read_pairs(options_.output).empty());
 }
@@ -170,7 +170,7 @@ TEST_F(JoinRun, RefusesWhatItCannotUse) {
   options_.radius = 256;
   EXPECT_EQ(code(), ErrorCode::usage);
   options_.radius = 5;
-  write(options_.codes, {{"", {'i', 8}}}, {500}, std::as_bytes(std::span(codes_)));
+  write(options_.codes, {{"", kInt64}}, {500}, std::as_bytes(std::span(codes_)));
   EXPECT_EQ(code(), ErrorCode::unsupported);
   options_.codes = path("none.npy");
   EXPECT_EQ(code(), ErrorCode::not_found);

@@ -18,21 +18,21 @@ void read_as(const std::byte* at, std::size_t step, std::span<double> out) {
   }
 }
 
-void read_numbers(const std::byte* at, std::size_t step, npy::Type type, std::span<double> out) {
-  switch (type.kind) {
-    case 'f':
-      type.bytes == 4 ? read_as<float>(at, step, out) : read_as<double>(at, step, out);
+void read_numbers(const std::byte* at, std::size_t step, ElementType type, std::span<double> out) {
+  switch (type.code) {
+    case TypeCode::floating:
+      type.bits == 32 ? read_as<float>(at, step, out) : read_as<double>(at, step, out);
       break;
-    case 'i':
-      type.bytes == 1   ? read_as<std::int8_t>(at, step, out)
-      : type.bytes == 2 ? read_as<std::int16_t>(at, step, out)
-      : type.bytes == 4 ? read_as<std::int32_t>(at, step, out)
+    case TypeCode::integer:
+      type.bits == 8    ? read_as<std::int8_t>(at, step, out)
+      : type.bits == 16 ? read_as<std::int16_t>(at, step, out)
+      : type.bits == 32 ? read_as<std::int32_t>(at, step, out)
                         : read_as<std::int64_t>(at, step, out);
       break;
     default:
-      type.bytes == 1   ? read_as<std::uint8_t>(at, step, out)
-      : type.bytes == 2 ? read_as<std::uint16_t>(at, step, out)
-      : type.bytes == 4 ? read_as<std::uint32_t>(at, step, out)
+      type.bits == 8    ? read_as<std::uint8_t>(at, step, out)
+      : type.bits == 16 ? read_as<std::uint16_t>(at, step, out)
+      : type.bits == 32 ? read_as<std::uint32_t>(at, step, out)
                         : read_as<std::uint64_t>(at, step, out);
   }
 }

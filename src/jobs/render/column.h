@@ -88,7 +88,7 @@ class Column {
   Column() = default;
   // From row `first` of them.
   explicit Column(std::shared_ptr<const Numbers> held, std::size_t first = 0) : held_(std::move(held)), first_(first) {}
-  Column(std::shared_ptr<const RowFile> file, std::shared_ptr<RowCache> cache, npy::Type type, std::size_t offset)
+  Column(std::shared_ptr<const RowFile> file, std::shared_ptr<RowCache> cache, ElementType type, std::size_t offset)
       : file_(std::move(file)), cache_(std::move(cache)), type_(type), offset_(offset) {}
 
   // Rows [begin, begin + out.size()); what is not finite is NaN. Failure where the file cannot be read any more.
@@ -99,7 +99,7 @@ class Column {
   std::size_t first_ = 0;
   std::shared_ptr<const RowFile> file_;
   std::shared_ptr<RowCache> cache_;
-  npy::Type type_{'f', 8};
+  ElementType type_ = kFloat64;
   std::size_t offset_ = 0;  // in a row of the file
 };
 

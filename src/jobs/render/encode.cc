@@ -90,7 +90,7 @@ class SampleEncoder : public Encoder {
       : layout_(plan.layout),
         horizons_(options.horizons),
         pictures_(std::move(pictures)),
-        header_(npy::header_text({{"", {'f', 4}}}, plan.layout.sequence())) {}
+        header_(npy::header_text({{"", kFloat32}}, plan.layout.sequence())) {}
 
   void append(const ink::Picture& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
     const std::string key = fmt::format("{:09}", facts.chart);
@@ -98,16 +98,16 @@ class SampleEncoder : public Encoder {
     pictures_->append(picture, facts, picture_);
     append_tar_record(key + ".png", {reinterpret_cast<const char*>(picture_.data()), picture_.size()}, out);
     sequence_ = header_;
-    sequence_.append(reinterpret_cast<const char*>(facts.sequence.data()), facts.sequence.size_bytes());
+    const auto sequence = std::as_bytes(std::span(facts.sequence));
+    sequence_.append(reinterpret_cast<const char*>(sequence.data()), sequence.size());
     append_tar_record(key + ".sequence.npy", sequence_, out);
-    nlohmann::ordered_json about{{"chart", facts.chart}, {"file", facts.place->file}, {"row", facts.place->row}};
-    if (layout_.symbol_bytes > 0) about["symbol"] = facts.place->symbol;
+    nlohmann::ordered_json about{{"chart", facts.chart}, {"file", facts.file}, {"row", facts.row}};
+    if (layout_.symbol_bytes > 0) about["symbol"] = facts.symbol;
     if (layout_.date_bytes > 0) {
-      about["date"] = facts.place->date;
-      about["end_date"] = facts.place->end_date;
+      about["date"] = facts.date;
+      about["end_date"] = facts.end_date;
       // Not known: null, as what JSON has no number for.
-      about["end_time"] =
-          facts.place->end_time == kNoTime ? nlohmann::ordered_json() : nlohmann::ordered_json(facts.place->end_time);
+      about["end_time"] = facts.end_time == kNoTime ? nlohmann::ordered_json() : nlohmann::ordered_json(facts.end_time);
     }
     for (std::size_t h = 0; h < horizons_.size(); ++h) {
       // JSON has no NaN: a label without a future is null.

@@ -7,19 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "src/io/store/chart_block.h"
 #include "src/jobs/render/format.h"
 #include "src/jobs/render/plan.h"
 #include "src/kernels/deflate/deflate.h"
 
 namespace millrace::render {
-
-// What is said about a chart beside its picture.
-struct ChartFacts {
-  std::uint64_t chart = 0;
-  std::span<const float> sequence, labels;
-  const ChartBlock::Place* place = nullptr;
-};
 
 // One thread's. Holds what it needs from one chart to the next.
 class Encoder {

@@ -5,22 +5,6 @@
 #include "src/report/json_path.h"
 
 namespace millrace::render {
-namespace {
-
-// The same without names; null where it is not what inputs_json makes.
-nlohmann::json contents(const std::string& text) {
-  auto list = nlohmann::json::parse(text, nullptr, false);
-  if (!list.is_array()) return nullptr;
-  for (auto& entry : list) {
-    if (!entry.is_object()) return nullptr;
-    entry.erase("path");
-    entry.erase("path_base64");
-  }
-  return list;
-}
-
-}  // namespace
-
 std::string inputs_json(const std::vector<Source>& sources) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Source& source : sources) {
@@ -34,11 +18,6 @@ std::string inputs_json(const std::vector<Source>& sources) {
     list.push_back(std::move(entry));
   }
   return list.dump();
-}
-
-bool same_inputs(const std::string& a, const std::string& b) {
-  const auto one = contents(a), other = contents(b);
-  return !one.is_null() && one == other;
 }
 
 }  // namespace millrace::render

@@ -56,7 +56,7 @@ class RenderJob : public Job {
     if (options_.sample > 0) {
       sheet_ = outputs.add("--output", options_.output, sheet_kind());
     } else {
-      // A store is replaced only by what is made of the same: src/jobs/render/shards.h.
+      // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
       outputs.take_name("--output", options_.output);
     }
   }
@@ -83,15 +83,36 @@ class RenderJob : public Job {
     tell_of_charts(summary, out.summary);
     tell_of_series(summary, out.summary);
     if (summary.gaps > 0) out.summary.push_back(fmt::format("{} rows have no price: gaps", grouped(summary.gaps)));
-    out.json = [summary] { return json_pieces(json_of(summary)); };
+    out.json = [summary, part = static_cast<bool>(options_.share)] {
+      nlohmann::ordered_json json = json_of(summary);
+      if (part) json["published"] = summary.published;
+      return json_pieces(json);
+    };
     out.exit_code = summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
     return out;
   }
 
  private:
+  // It is not the last of the runs that make the output.
+  void tell_of_part(const Summary& summary, std::vector<std::string>& out) const {
+    out.push_back(fmt::format("{} charts in {}, {}/s: part {} of {} of {}", grouped(summary.drawn),
+                              duration_text(summary.seconds),
+                              rate_text(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
+                              options_.share.index + 1, options_.share.of, options_.output));
+    if (summary.missing.empty()) {
+      out.push_back("another run is at it: the last one puts it together");
+    } else {
+      out.push_back(
+          fmt::format("{} of {} shards are missing: the run that makes the last of them puts it together, or "
+                      "millrace finish {}",
+                      grouped(summary.missing.size()), grouped(summary.parts), options_.output));
+    }
+  }
   void tell_of_charts(const Summary& summary, std::vector<std::string>& out) const {
     if (options_.sample > 0) {
       out.push_back(fmt::format("{} charts on {}", grouped(summary.charts), options_.output));
+    } else if (!summary.published) {
+      tell_of_part(summary, out);
     } else if (summary.drawn == 0 && summary.drawing_seconds == 0) {
       out.push_back(fmt::format("{} is finished: {} charts, made of the same; nothing to do", options_.output,
                                 grouped(summary.charts)));

@@ -167,6 +167,7 @@ void describe(Settings& settings, Options& options) {
       "charts after which a killed run can go on; of a file of zarr and webdataset, of a folder of png "
       "and jpeg",
       options.shard, 1, 1LL << 40);
+  describe(settings, options.share);
   settings.add_integer("sample", "K", "draw K charts, evenly spaced, onto one PNG sheet, and stop", options.sample, 0,
                        10000);
 }

@@ -13,6 +13,7 @@
 #include "src/base/settings.h"
 #include "src/io/table/dates.h"
 #include "src/kernels/ink/pixels.h"
+#include "src/pipeline/checkpoint/share.h"
 
 namespace millrace {
 
@@ -97,6 +98,7 @@ struct Options {
   long long shard = 10000;
   long long limit = 0;   // 0: all windows
   long long sample = 0;  // charts on a contact sheet; 0: a store
+  Share share;           // of the shards, among several runs
 
   // Puts the style's own values where none were given. Failure(usage) where one was that the style does not allow.
   void settle();
@@ -120,6 +122,9 @@ std::optional<ink::Colour> parse_colour(const std::string& text);
 
 // The options of `millrace render` except the inputs, which have no flag.
 void describe(Settings& settings, Options& options);
+
+// What every store of charts says of itself: a name in record().
+inline constexpr const char* kMark = "drawing";
 
 // What decides the output's content, as (name, value), once the options are settled: the same record and the same
 // inputs give the same content.

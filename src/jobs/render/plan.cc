@@ -144,18 +144,25 @@ const ink::Picture& Artist::draw(std::uint64_t chart) {
   return picture_;
 }
 
-void Artist::append_sequence(std::vector<float>& out) const {
+void Artist::sequence(std::vector<float>& out) const {
+  out.clear();
   for (std::size_t i = 0; i < plan_.window; ++i) {
     for (const Role role : roles_) out.push_back(static_cast<float>(window_.rows[role][i]));
   }
 }
 
-void append_facts(const Plan& plan, const Options& options, std::uint64_t chart, ChartBlock& block) {
+void tell_of(const Plan& plan, const Options& options, std::uint64_t chart, ChartFacts& facts) {
   const Plan::Place place = plan.place(options, chart);
   const Source& source = plan.sources[place.source];
   const std::size_t last = place.row + plan.window - 1;
-  block.places.push_back({source.input, place.row, source.symbol, source.dates.text(place.row), source.dates.text(last),
-                          source.dates.time(last)});
+  facts.chart = chart;
+  facts.file = source.input;
+  facts.row = place.row;
+  facts.symbol = source.symbol;
+  facts.date = source.dates.text(place.row);
+  facts.end_date = source.dates.text(last);
+  facts.end_time = source.dates.time(last);
+  facts.labels.clear();
   for (const std::int64_t horizon : options.horizons) {
     const std::size_t then = last + static_cast<std::size_t>(horizon);
     float label = std::numeric_limits<float>::quiet_NaN();
@@ -167,7 +174,7 @@ void append_facts(const Plan& plan, const Options& options, std::uint64_t chart,
       // A return on nothing, or on less, is none.
       if (now[0] > 0) label = static_cast<float>(later[0] / now[0] - 1);
     }
-    block.labels.push_back(label);
+    facts.labels.push_back(label);
   }
 }
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/io/store/chart_block.h"
 #include "src/jobs/render/chart.h"
+#include "src/jobs/render/dataset.h"
 #include "src/jobs/render/source.h"
 #include "src/pipeline/run_context.h"
 
@@ -48,12 +48,12 @@ class Artist {
       : plan_(plan), options_(options), roles_(roles_of(options)), pen_(make_pen(options)) {}
   // The picture is the artist's own and lives until the next call.
   const ink::Picture& draw(std::uint64_t chart);
-  // Its prices alone.
-  void read(std::uint64_t chart);
-  // What the chart that was drawn or read last is made of, as read: row after row, column after column.
-  void append_sequence(std::vector<float>& out) const;
+  // What the chart that was drawn last is made of, as read: row after row, column after column.
+  void sequence(std::vector<float>& out) const;
 
  private:
+  void read(std::uint64_t chart);
+
   const Plan& plan_;
   const Options& options_;
   const std::vector<Role> roles_;
@@ -62,7 +62,7 @@ class Artist {
   Window window_;
 };
 
-// What came after a window: close[t + h] / close[t] - 1 for each horizon; and where it lies. Appends both.
-void append_facts(const Plan& plan, const Options& options, std::uint64_t chart, ChartBlock& block);
+// What came after a window: close[t + h] / close[t] - 1 for each horizon; and where it lies. All but the sequence.
+void tell_of(const Plan& plan, const Options& options, std::uint64_t chart, ChartFacts& facts);
 
 }  // namespace millrace::render

@@ -7,8 +7,8 @@
 #include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/jobs/render/encode.h"
-#include "src/jobs/render/shards.h"
 #include "src/pipeline/chain.h"
+#include "src/pipeline/checkpoint/checkpoint.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::render {
@@ -25,84 +25,145 @@ std::uint64_t together(const Encoding& encoding) {
   return std::clamp<std::uint64_t>(kTogetherBytes / encoding.most_bytes(), 1, kTogether);
 }
 
-struct Range {
-  std::uint64_t begin, end;
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// One thread's: what drawing takes.
+class Desk {
+ public:
+  Desk(const Plan& plan, const Options& options, const Encoding& encoding)
+      : plan_(plan),
+        options_(options),
+        artist_(plan, options),
+        encoder_(encoding.make()),
+        rows_(plan.layout, options.store) {}
+
+  // Appends a row of the dataset.
+  void draw(std::uint64_t chart, RowBlock& block) {
+    const ink::Picture& picture = artist_.draw(chart);
+    artist_.sequence(facts_.sequence);
+    tell_of(plan_, options_, chart, facts_);
+    std::vector<std::uint8_t>& images = block.arrays.front().bytes;
+    const std::size_t before = images.size();
+    encoder_->append(picture, facts_, images);
+    rows_.append(images.size() - before, facts_, block);
+  }
+
+ private:
+  const Plan& plan_;
+  const Options& options_;
+  Artist artist_;
+  std::unique_ptr<Encoder> encoder_;
+  RowWriter rows_;
+  ChartFacts facts_;
 };
 
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+// Consecutive charts of one part; or a part that an earlier run has made.
+struct Charts {
+  Checkpoint::Task task;
+  std::uint64_t begin = 0, end = 0;
+  bool last = false;  // of the part
+  std::shared_ptr<RowBlock> block;
+};
 
 class Drawing {
  public:
-  Drawing(const Plan& plan, const Options& options, RunContext& context)
+  Drawing(const Plan& plan, const Options& options, RunContext& context, Checkpoint& checkpoint)
       : plan_(plan),
         options_(options),
         context_(context),
+        checkpoint_(checkpoint),
+        arrays_(dataset_of(plan.layout, options.store).arrays.size()),
         encoding_(plan, options),
         together_(together(encoding_)),
-        desks_([this] { return std::make_unique<Desk>(plan_, options_, encoding_.make()); }),
-        blocks_([] { return std::make_unique<ChartBlock>(); }),
+        desks_([this] { return std::make_unique<Desk>(plan_, options_, encoding_); }),
+        blocks_([] { return std::make_unique<RowBlock>(); }),
         paid_(context.budget.reserve(
             Bytes{pen_memory(options)} * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
 
-  // Draws the charts of a range into a shard.
-  void fill(ChartSink& sink, Range range, Progress& progress) {
-    std::uint64_t next = range.begin;
+  // All that is missing. Returns how many charts were drawn.
+  std::uint64_t run(Progress& progress) {
+    std::uint64_t drawn = 0;
     auto stages =
-        chain::source<Range>("windows",
-                             [&]() -> std::optional<Range> {
-                               if (next == range.end) return std::nullopt;
-                               const std::uint64_t begin = next;
-                               next = std::min(range.end, begin + together_);
-                               return Range{begin, next};
-                             }) |
-        chain::parallel<Range, std::shared_ptr<ChartBlock>>(
-            "draw and encode", [&](Range part, Span&) { return draw(part); }, "more threads") |
-        chain::sink<std::shared_ptr<ChartBlock>>("write", [&](const std::shared_ptr<ChartBlock>& block, Span& span) {
-          sink.append(*block);
-          span.stage().add_bytes(block->images.size());
-          progress.add(block->count(), block->images.size());
+        chain::source<Charts>("windows", [this] { return next(); }) |
+        chain::parallel<Charts, Charts>(
+            "draw and encode", [this](Charts charts, Span&) { return draw(std::move(charts)); }, "more threads") |
+        chain::sink<Charts>("write", [&](const Charts& charts, Span& span) {
+          const std::uint64_t bytes = charts.block ? charts.block->arrays.front().bytes.size() : 0;
+          drawn += write(charts);
+          span.stage().add_bytes(bytes);
+          progress.add(charts.end - charts.begin, bytes);
         });
     // More in flight would be no faster, and large pictures would fill whatever the budget allows.
     chain::run(stages, context_, Bytes{together_ * encoding_.most_bytes()}, kMostInFlight);
     context_.throw_if_cancelled();
+    return drawn;
   }
 
  private:
-  // What drawing takes, for one thread.
-  struct Desk {
-    Desk(const Plan& plan, const Options& options, std::unique_ptr<Encoder> encodes)
-        : artist(plan, options), encoder(std::move(encodes)) {}
-    Artist artist;
-    std::unique_ptr<Encoder> encoder;
-  };
-
-  std::shared_ptr<ChartBlock> draw(Range part) {
-    const std::shared_ptr<Desk> desk = desks_.take();
-    std::shared_ptr<ChartBlock> block = blocks_.take();
-    block->clear();
-    const std::size_t values = plan_.window * plan_.layout.columns, horizons = options_.horizons.size();
-    for (std::uint64_t chart = part.begin; chart < part.end; ++chart) {
-      const ink::Picture& picture = desk->artist.draw(chart);
-      desk->artist.append_sequence(block->sequences);
-      append_facts(plan_, options_, chart, *block);
-      const std::size_t before = block->images.size();
-      const ChartFacts facts{chart, std::span(block->sequences).last(values), std::span(block->labels).last(horizons),
-                             &block->places.back()};
-      desk->encoder->append(picture, facts, block->images);
-      block->image_bytes.push_back(static_cast<std::uint32_t>(block->images.size() - before));
+  std::optional<Charts> next() {
+    if (at_.begin == at_.end) {
+      const auto task = checkpoint_.next();
+      if (!task) return std::nullopt;
+      at_.task = *task;
+      at_.begin = checkpoint_.parts().begin(task->part);
+      at_.end = checkpoint_.parts().end(task->part);
     }
-    return block;
+    Charts out = at_;
+    if (!out.task.taken) out.end = std::min(at_.end, at_.begin + together_);
+    out.last = out.end == at_.end;
+    at_.begin = out.end;
+    return out;
+  }
+
+  Charts draw(Charts charts) {
+    if (charts.task.taken) return charts;
+    const std::shared_ptr<Desk> desk = desks_.take();
+    charts.block = blocks_.take();
+    charts.block->clear(arrays_);
+    for (std::uint64_t chart = charts.begin; chart < charts.end; ++chart) desk->draw(chart, *charts.block);
+    return charts;
+  }
+
+  // How many of them were drawn.
+  std::uint64_t write(const Charts& charts) {
+    const std::uint64_t k = charts.task.part;
+    if (charts.task.taken) {
+      checkpoint_.take(k);
+      return 0;
+    }
+    checkpoint_.append(k, *charts.block);
+    if (charts.last) {
+      throw_if_changed(plan_.sources);
+      checkpoint_.end(k);
+      spdlog::info("shard {} of {}: charts {} to {}", k + 1, checkpoint_.parts().count(), checkpoint_.parts().begin(k),
+                   charts.end - 1);
+    }
+    return charts.block->rows;
   }
 
   const Plan& plan_;
   const Options& options_;
   RunContext& context_;
+  Checkpoint& checkpoint_;
+  const std::size_t arrays_;
   const Encoding encoding_;
   const std::uint64_t together_;
   Pool<Desk> desks_;
-  Pool<ChartBlock> blocks_;
+  Pool<RowBlock> blocks_;
   Reservation paid_;
+  Charts at_;  // what is left of the part that is drawn
 };
+
+CheckpointSpec checkpoint_of(const Plan& plan, const Options& options) {
+  CheckpointSpec out;
+  out.output = options.output;
+  out.store = kind_of(options);
+  out.dataset = dataset_of(plan.layout, options.store);
+  out.each = static_cast<std::uint64_t>(options.shard);
+  out.mark = kMark;
+  out.share = options.share;
+  return out;
+}
 
 }  // namespace
 
@@ -120,34 +181,19 @@ Summary run(const Options& options, RunContext& context) {
   const auto begin = Clock::now();
   const Plan plan = make_plan(options, context);
   Summary summary = summary_of(plan, options);
-  Shards shards(plan, options);
-  if (!shards.finished()) {
-    Drawing drawing(plan, options, context);
+  Checkpoint checkpoint(checkpoint_of(plan, options));
+  if (!checkpoint.finished()) {
     Progress progress(context.progress, "drawing", plan.charts);
-    const Cut& cut = shards.cut();
-    for (std::uint64_t k = 0; k < cut.count(); ++k) {
-      const Range range{cut.begin(k), cut.end(k)};
-      if (shards.take(k)) {
-        progress.add(range.end - range.begin, 0);
-        continue;
-      }
-      shards.write(k, [&](ChartSink& sink) {
-        drawing.fill(sink, range, progress);
-        throw_if_changed(plan.sources);
-      });
-      spdlog::info("shard {} of {}: charts {} to {}", k + 1, cut.count(), range.begin, range.end - 1);
-      summary.drawn += range.end - range.begin;
-    }
-    shards.settle();
+    summary.drawn = Drawing(plan, options, context, checkpoint).run(progress);
+    checkpoint.wait();
     summary.drawing_seconds = since(begin);
-    const auto joining = Clock::now();
-    shards.assemble(context.cancel);
-    summary.joining_seconds = since(joining);
-    const auto syncing = Clock::now();
-    shards.finish();
-    summary.syncing_seconds = since(syncing);
+    summary.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
+    summary.parts = checkpoint.parts().count();
+    summary.missing = checkpoint.missing();
+    summary.joining_seconds = checkpoint.joining_seconds();
+    summary.syncing_seconds = checkpoint.syncing_seconds();
   }
-  summary.bytes = shards.output_bytes();
+  summary.bytes = checkpoint.output_bytes();
   summary.seconds = since(begin);
   return summary;
 }
@@ -155,24 +201,20 @@ Summary run(const Options& options, RunContext& context) {
 millrace::Plan what_it_takes(const Options& options, RunContext& context) {
   const Plan plan = make_plan(options, context);
   const Encoding encoding(plan, options);
-  const std::unique_ptr<Encoder> encoder = encoding.make();
-  Artist artist(plan, options);
+  Desk desk(plan, options, encoding);
   const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
   std::uint64_t bytes = 0;
-  ChartBlock block;
+  RowBlock block;
+  const std::size_t arrays = dataset_of(plan.layout, options.store).arrays.size();
   const auto begin = Clock::now();
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t chart = i * plan.charts / count;
-    block.clear();
-    const ink::Picture& picture = artist.draw(chart);
-    artist.append_sequence(block.sequences);
-    append_facts(plan, options, chart, block);
-    encoder->append(picture, {chart, block.sequences, block.labels, &block.places.back()}, block.images);
-    bytes += block.images.size();
+    block.clear(arrays);
+    desk.draw(i * plan.charts / count, block);
+    bytes += block.arrays.front().bytes.size();
   }
   const double seconds = since(begin) / static_cast<double>(count);
   const auto charts = static_cast<double>(plan.charts);
-  const Cut cut{plan.charts, static_cast<std::uint64_t>(options.shard)};
+  const Parts parts{plan.charts, static_cast<std::uint64_t>(options.shard)};
   const Bytes item{together(encoding) * encoding.most_bytes()};
   const auto all_bytes = static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count));
   const std::uint64_t tokens = chain::tokens_for(context, item, kMostInFlight);
@@ -181,13 +223,12 @@ millrace::Plan what_it_takes(const Options& options, RunContext& context) {
       {"charts", fmt::format("{} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)",
                              grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(),
                              grouped(plan.gaps()))},
-      {"shards", fmt::format("{} of {} charts", grouped(cut.count()), grouped(cut.each))},
+      {"shards", fmt::format("{} of {} charts", grouped(parts.count()), grouped(parts.each))},
       {"output", fmt::format("about {} ({} a chart)", to_text(Bytes{all_bytes}), to_text(Bytes{bytes / count}))}};
-  out.figures = {{"charts", plan.charts},         {"width", options.width},
-                 {"height", options.height},      {"window", plan.window},
-                 {"series", plan.sources.size()}, {"gaps", plan.gaps()},
-                 {"shards", cut.count()},         {"shard", cut.each},
-                 {"output_bytes", all_bytes},     {"batch", together(encoding)}};
+  out.figures = {{"charts", plan.charts},      {"width", options.width},        {"height", options.height},
+                 {"window", plan.window},      {"series", plan.sources.size()}, {"gaps", plan.gaps()},
+                 {"shards", parts.count()},    {"shard", parts.each},           {"output_bytes", all_bytes},
+                 {"batch", together(encoding)}};
   out.threads = context.executor.threads();
   out.in_flight = tokens;
   out.memory = {{"the program itself", 16_MiB},

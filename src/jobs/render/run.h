@@ -21,6 +21,9 @@ struct Summary {
   std::uint64_t repeats = 0;  // rows left out because another has their time
   Plan::SeriesCounts series;
   std::vector<Error> unusable;
+  bool published = true;               // the output has its name; else other runs' parts are missing
+  std::uint64_t parts = 0;             // of the output
+  std::vector<std::uint64_t> missing;  // where it was not published: parts that are not there
   double seconds = 0, drawing_seconds = 0, joining_seconds = 0, syncing_seconds = 0;
 };
 

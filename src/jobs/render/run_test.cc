@@ -31,7 +31,7 @@ class RenderRun : public testing::Test {
       const double high = std::max(open, close) + 0.5, low = std::min(open, close) - 0.5;
       series_.insert(series_.end(), {open, high, low, close, 1000 + 100 * step(random)});
     }
-    npy::Writer writer(Output::in_place_of_anything(path("series.npy")), {{"", {'f', 8}}}, {kRows, 5});
+    npy::Writer writer(Output::in_place_of_anything(path("series.npy")), {{"", kFloat64}}, {kRows, 5});
     writer.append(std::as_bytes(std::span(series_)));
     writer.finish();
   }

@@ -9,8 +9,9 @@
 namespace millrace::render {
 namespace {
 
-bool readable(npy::Type type) {
-  return (type.kind == 'f' && (type.bytes == 4 || type.bytes == 8)) || type.kind == 'i' || type.kind == 'u';
+bool readable(ElementType type) {
+  return type == kFloat32 || type == kFloat64 || type.code == TypeCode::integer ||
+         type.code == TypeCode::unsigned_integer;
 }
 
 // How an array is read: its rows, each of so many columns.
@@ -42,7 +43,7 @@ Failure refuse(const std::string& words, const std::string& name) {
 }
 
 // The columns that the style needs, of rows of numbers of one type.
-void take_columns(Opening& opening, const std::shared_ptr<const RowFile>& file, npy::Type type, const Rows& shape,
+void take_columns(Opening& opening, const std::shared_ptr<const RowFile>& file, ElementType type, const Rows& shape,
                   const std::string& words, Source& out) {
   const Options& options = opening.options;
   for (const Role role : roles_of(options)) {
@@ -56,7 +57,7 @@ void take_columns(Opening& opening, const std::shared_ptr<const RowFile>& file, 
                     "draw without: --no-volume");
     }
     const std::size_t at = shape.columns == 1 ? 0 : static_cast<std::size_t>(role);
-    out.columns[role] = Column(file, opening.rows(), type, at * static_cast<std::size_t>(type.bytes));
+    out.columns[role] = Column(file, opening.rows(), type, at * type.bytes());
   }
   out.rows = static_cast<std::size_t>(shape.rows);
   out.ready = static_cast<std::size_t>(shape.ready);
@@ -138,16 +139,16 @@ void read_hdf5(const FileReader& file, Opening& opening, Source& out) {
     }
   }
   const auto rows = std::make_shared<Hdf5Rows>(helper, series, *shape);
-  take_columns(opening, rows, {'f', 8}, *shape, series.words, out);
+  take_columns(opening, rows, kFloat64, *shape, series.words, out);
 }
 
 void read_npy(Opening& opening, Source& out) {
   const npy::Header header = npy::read_header(out.path).or_throw();
   const auto shape = rows_of(header.shape);
   if (!header.plain() || !readable(header.fields[0].type) || !shape) throw refuse(header.words(), out.name);
-  const npy::Type type = header.fields[0].type;
-  const auto file = std::make_shared<PlainRows>(out.path, header.data_offset, shape->rows,
-                                                shape->columns * static_cast<std::size_t>(type.bytes));
+  const ElementType type = header.fields[0].type;
+  const auto file =
+      std::make_shared<PlainRows>(out.path, header.data_offset, shape->rows, shape->columns * type.bytes());
   take_columns(opening, file, type, *shape, header.words(), out);
 }
 

@@ -1,11 +1,10 @@
-#include "src/jobs/render/shard_folder.h"
+#include "src/pipeline/checkpoint/run_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/fs.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +18,7 @@
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 
-namespace millrace::render {
+namespace millrace {
 namespace {
 
 constexpr unsigned kOthersWrite = 022;
@@ -61,26 +60,35 @@ void refuse_what_no_run_makes(int folder, const std::string& name, const std::st
     if (::fstatat(folder, entry.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (S_ISDIR(info.st_mode)) {
       const Descriptor inner(::openat(folder, entry.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      // Another run that shares the folder has just finished it.
+      if (!inner && errno == ENOENT) continue;
       if (!inner) throw Failure(system_error("it cannot be opened", printable(path), errno));
       refuse_what_no_run_makes(inner.get(), path, whole);
     } else if (!S_ISREG(info.st_mode)) {
       throw Failure(ErrorCode::conflict, "no run makes what is not a file or a folder", printable(path),
-                    "give another OUTPUT, or remove the folder of shards");
+                    "give another OUTPUT, or remove the folder of parts");
     } else if (info.st_nlink > 1) {
       throw Failure(ErrorCode::conflict, "it has a second name elsewhere, which no run makes", printable(path),
-                    "give another OUTPUT, or remove the folder of shards");
+                    "give another OUTPUT, or remove the folder of parts");
     }
   }
 }
 
 }  // namespace
 
-ShardFolder::ShardFolder(const std::string& output)
+RunFolder::RunFolder(const std::string& output)
     : output_(without_slash(output)), name_(output_ + ".shards"), at_(name_) {}
 
-std::string ShardFolder::path(std::string_view file) const { return path_in(at_, file); }
+RunFolder RunFolder::of_parts(const std::string& folder) {
+  constexpr std::string_view kEnd = ".shards";
+  const std::string name = without_slash(folder);
+  return RunFolder(name.ends_with(kEnd) && name.size() > kEnd.size() ? name.substr(0, name.size() - kEnd.size())
+                                                                     : name);
+}
 
-Error ShardFolder::in_words(Error error) const {
+std::string RunFolder::path(std::string_view file) const { return path_in(at_, file); }
+
+Error RunFolder::in_words(Error error) const {
   if (at_ == name_) return error;
   for (std::string* const text : {&error.what, &error.subject, &error.remedy}) {
     for (std::size_t at = 0; (at = text->find(at_ + "/", at)) != std::string::npos; at += name_.size()) {
@@ -90,13 +98,13 @@ Error ShardFolder::in_words(Error error) const {
   return error;
 }
 
-bool ShardFolder::open_parent() {
+bool RunFolder::open_parent() {
   // Links on the way to it are the user's matter: what they lead to now is where the store will lie.
   if (!parent_) parent_ = Descriptor(::open(folder_of(output_).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   return static_cast<bool>(parent_);
 }
 
-bool ShardFolder::open_folder() {
+bool RunFolder::open_folder() {
   folder_ =
       Descriptor(::openat(parent_.get(), last_name(name_).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder_) return false;
@@ -106,42 +114,84 @@ bool ShardFolder::open_folder() {
   return true;
 }
 
-void ShardFolder::let_go() {
+void RunFolder::let_go() {
+  lock_ = Descriptor();
   folder_ = Descriptor();
   at_ = name_;
 }
 
-// Given back by the system when the run ends, however it ends.
-bool ShardFolder::lock() const { return ::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0; }
+bool RunFolder::open_lock() {
+  constexpr int kHow = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+  lock_ = Descriptor(::openat(folder_.get(), kLock, kHow | O_EXCL, 0644));
+  made_lock_ = static_cast<bool>(lock_);
+  if (!lock_ && errno == EEXIST) lock_ = Descriptor(::openat(folder_.get(), kLock, kHow, 0644));
+  return static_cast<bool>(lock_);
+}
 
-void ShardFolder::hold() {
+void RunFolder::abandon() {
+  if (made_lock_) remove_lock();
+  remove_if_empty();
+  let_go();
+}
+
+// A run that removes the folder removes its lock last: who has opened that before holds nothing.
+bool RunFolder::lock_is_named() const {
+  struct stat held {
+  }, named{};
+  return ::fstat(lock_.get(), &held) == 0 && ::fstatat(folder_.get(), kLock, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+// Of the open file, not of the process: two runs in one process keep each other out too.
+bool RunFolder::lock(short kind, std::uint64_t byte) const {
+  struct flock range {};
+  range.l_type = kind;
+  range.l_whence = SEEK_SET;
+  range.l_start = static_cast<off_t>(byte);
+  range.l_len = 1;
+  return ::fcntl(lock_.get(), F_OFD_SETLK, &range) == 0;
+}
+
+void RunFolder::hold(Hold how, Missing missing) {
   if (!open_parent() && errno == ENOENT) {
     throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
   }
-  if (!parent_ || (::mkdirat(parent_.get(), last_name(name_).c_str(), 0755) != 0 && errno != EEXIST)) {
+  if (!parent_ ||
+      (missing == Missing::make && ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755) != 0 && errno != EEXIST)) {
     throw Failure(system_error("it cannot be created", name_, errno));
   }
-  if (!open_folder()) throw Failure(system_error("it cannot be opened", name_, errno));
+  if (!open_folder() && errno == ENOENT) {
+    throw Failure(ErrorCode::not_found, "no run has left parts of it", name_, "run the job with --part first");
+  }
+  if (!folder_) throw Failure(system_error("it cannot be opened", name_, errno));
   const auto state = state_of_descriptor(folder_.get());
   if (!state || state->owner != ::geteuid()) {
-    throw Failure(ErrorCode::conflict, "the folder for its shards belongs to another user", name_,
+    throw Failure(ErrorCode::conflict, "the folder for its parts belongs to another user", name_,
                   "give another OUTPUT");
   }
-  if (!lock()) {
-    throw Failure(ErrorCode::conflict, "another run is drawing the same output", name_, "wait for it to end");
-  }
   refuse_what_no_run_makes(folder_.get(), name_, name_);
+  if (!open_lock()) throw Failure(system_error("it cannot be locked", name_, errno));
+  const bool locked = lock(how == Hold::alone ? F_WRLCK : F_RDLCK, 0);
+  const int number = locked ? EAGAIN : errno;
+  if (locked && lock_is_named()) return;
+  if (number != EAGAIN && number != EACCES) throw Failure(system_error("it cannot be locked", name_, number));
+  throw Failure(ErrorCode::conflict, "another run is making the same output", name_, "wait for it to end");
 }
 
-bool ShardFolder::hold_left() {
+void RunFolder::let_others_in() { lock(F_UNLCK, 0); }
+bool RunFolder::hold_alone() { return lock(F_WRLCK, 0) && lock_is_named() && has_its_name(); }
+bool RunFolder::claim(std::uint64_t k) { return lock(F_WRLCK, k + 1); }
+void RunFolder::unclaim(std::uint64_t k) { lock(F_UNLCK, k + 1); }
+
+bool RunFolder::hold_left() {
   if (!open_parent() || !open_folder()) return false;
   const auto state = state_of_descriptor(folder_.get());
-  if (state && state->owner == ::geteuid() && lock()) return true;
+  if (state && state->owner == ::geteuid() && open_lock() && lock(F_WRLCK, 0)) return true;
   let_go();
   return false;
 }
 
-bool ShardFolder::has_its_name() const {
+bool RunFolder::has_its_name() const {
   struct stat held {
   }, named{};
   return ::fstat(folder_.get(), &held) == 0 &&
@@ -149,12 +199,12 @@ bool ShardFolder::has_its_name() const {
          held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
-void ShardFolder::remove() {
+void RunFolder::remove() {
   constexpr const char* kRun = "run.json";
   const std::vector<std::string> names = names_in(folder_.get());
   if (std::find(names.begin(), names.end(), kRun) != names.end()) {
     for (const std::string& name : names) {
-      if (name != kRun) ::unlinkat(folder_.get(), name.c_str(), 0);
+      if (name != kRun && name != kLock) ::unlinkat(folder_.get(), name.c_str(), 0);
     }
     ::unlinkat(folder_.get(), kRun, 0);
   }
@@ -162,23 +212,36 @@ void ShardFolder::remove() {
   let_go();
 }
 
-void ShardFolder::remove_if_empty() const { ::unlinkat(parent_.get(), last_name(name_).c_str(), AT_REMOVEDIR); }
+bool RunFolder::empty() const {
+  const std::vector<std::string> names = names_in(folder_.get());
+  return std::all_of(names.begin(), names.end(), [](const std::string& name) { return name == kLock; });
+}
 
-void ShardFolder::publish(std::string_view file, bool over) { put_in_place(folder_.get(), std::string(file), over); }
+void RunFolder::remove_lock() const { ::unlinkat(folder_.get(), kLock, 0); }
 
-void ShardFolder::publish() {
+void RunFolder::remove_if_empty() {
+  if (!empty()) return;
+  remove_lock();
+  if (has_its_name()) ::unlinkat(parent_.get(), last_name(name_).c_str(), AT_REMOVEDIR);
+}
+
+void RunFolder::publish(std::string_view file, bool over) { put_in_place(folder_.get(), std::string(file), over); }
+
+void RunFolder::publish() {
   ::fsync(folder_.get());
   if (!has_its_name()) {
-    throw Failure(ErrorCode::conflict, "another folder has taken its name while this run was drawing", name_,
+    throw Failure(ErrorCode::conflict, "another folder has taken its name while this run was at work", name_,
                   "give another OUTPUT, in a folder where nobody else may do that");
   }
   put_in_place(parent_.get(), last_name(name_), false);
+  // Not before: who finds the folder without its lock would think that nobody is in it.
+  remove_lock();
 }
 
-void ShardFolder::put_in_place(int from, const std::string& name, bool over) {
+void RunFolder::put_in_place(int from, const std::string& name, bool over) {
   const std::string to = last_name(output_);
   const auto taken = [&] {
-    return Failure(ErrorCode::conflict, "it has appeared while this run was drawing", output_,
+    return Failure(ErrorCode::conflict, "it has appeared while this run was at work", output_,
                    "move it away, or give another OUTPUT, and run the same command again");
   };
   int failed = over ? ::renameat(from, name.c_str(), parent_.get(), to.c_str())
@@ -199,9 +262,9 @@ void ShardFolder::put_in_place(int from, const std::string& name, bool over) {
   sync_parent();
 }
 
-void ShardFolder::sync_parent() const {
+void RunFolder::sync_parent() const {
   const Descriptor synced(::openat(parent_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (synced) ::fsync(synced.get());
 }
 
-}  // namespace millrace::render
+}  // namespace millrace

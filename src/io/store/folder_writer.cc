@@ -1,0 +1,242 @@
+#include "src/io/store/folder_writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/at_offset.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/file/reader.h"
+#include "src/io/store/import_part.h"
+#include "src/io/store/tar.h"
+#include "src/io/tensor/npy.h"
+
+namespace millrace {
+
+// One array of a part.
+class FolderPart::Array {
+ public:
+  Array() = default;
+  virtual ~Array() = default;
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  virtual void append(const ArrayRows& rows) = 0;
+  virtual void finish() {}
+  virtual void commit() = 0;
+};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const char* what, const std::string& path) {
+  throw Failure(system_error(what, printable(path), errno));
+}
+
+bool is_rows(const ArraySpec& array) { return array.extension == "npy" || array.extension == "dat"; }
+bool is_lines(const ArraySpec& array) { return array.extension == "csv"; }
+
+std::string file_of(const std::string& folder, const ArraySpec& array) {
+  return path_in(folder, array.name + "." + array.extension);
+}
+std::string lines_of(const std::string& folder, const ArraySpec& array, std::uint64_t part) {
+  return path_in(folder, fmt::format("{:05}.{}.csv", part, array.name));
+}
+
+// A place in a file that all parts share.
+class SharedRows : public FolderPart::Array {
+ public:
+  SharedRows(std::string path, const ArraySpec& array, const DatasetSpec& spec, std::uint64_t first)
+      : path_(std::move(path)) {
+    std::string header;
+    if (array.extension == "npy") header = npy::header_text({{"", array.type}}, with_count(spec.rows, array.shape));
+    at_ = header.size() + first * array.row_bytes();
+    file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (!file_ || !write_at(file_.get(), 0, std::as_bytes(std::span(header)))) fail("it cannot be written", path_);
+  }
+  void append(const ArrayRows& rows) override {
+    pending_.insert(pending_.end(), rows.bytes.begin(), rows.bytes.end());
+    if (pending_.size() >= kTogether) write();
+  }
+  void finish() override { write(); }
+  // The same rows of another such file.
+  void import(const std::string& path, std::uint64_t bytes) {
+    const Descriptor from(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (!from) fail("it cannot be read", path);
+    for (std::uint64_t done = 0; done < bytes;) {
+      pending_.resize(std::min<std::uint64_t>(bytes - done, kTogether));
+      if (read_at(from.get(), at_, std::as_writable_bytes(std::span(pending_))) != pending_.size()) {
+        throw Failure(ErrorCode::bad_data, "it is shorter than its rows", path);
+      }
+      done += pending_.size();
+      write();
+    }
+  }
+  void commit() override {
+    if (::fdatasync(file_.get()) != 0) fail("it cannot be written to the disk", path_);
+  }
+
+ private:
+  static constexpr std::size_t kTogether = 1 << 16;
+  void write() {
+    if (!write_at(file_.get(), at_, std::as_bytes(std::span(pending_)))) fail("it cannot be written", path_);
+    at_ += pending_.size();
+    pending_.clear();
+  }
+  const std::string path_;
+  std::uint64_t at_ = 0;
+  Descriptor file_;
+  std::vector<std::uint8_t> pending_;
+};
+
+// What follows on each other in a file of the part's own.
+class OwnFile : public FolderPart::Array {
+ public:
+  OwnFile(std::string path, std::string end)
+      : file_(std::move(path), AtomicFile::Temporary::part), end_(std::move(end)) {}
+  void append(const ArrayRows& rows) override { file_.write(std::as_bytes(std::span(rows.bytes))); }
+  void finish() override { file_.write(end_); }
+  void commit() override { file_.commit(); }
+
+ private:
+  AtomicFile file_;
+  const std::string end_;
+};
+
+class Files : public FolderPart::Array {
+ public:
+  Files(std::string folder, std::string extension, std::uint64_t first)
+      : folder_(std::move(folder)), part_(folder_ + ".part"), extension_(std::move(extension)), at_(first) {
+    std::error_code error;
+    fs::remove_all(part_, error);
+    fs::create_directory(part_, error);
+    if (error) throw Failure(system_error("it cannot be created", part_, error.value()));
+  }
+  void append(const ArrayRows& rows) override {
+    rows.each([&](std::size_t, std::span<const std::uint8_t> bytes) {
+      const std::string path = fmt::format("{}/{:08}.{}", part_, at_++, extension_);
+      Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+      if (!file) fail("it cannot be created", path);
+      const bool written = write_at(file.get(), 0, std::as_bytes(bytes));
+      const int number = errno;
+      if (::close(file.release()) != 0 || !written) {
+        errno = written ? errno : number;
+        fail("it cannot be written", path);
+      }
+    });
+  }
+  void commit() override {
+    // Thousands of files: one sync of the file system instead of one of each.
+    const Descriptor folder(::open(part_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder || ::syncfs(folder.get()) != 0) fail("it cannot be written to the disk", part_);
+    rename_file(part_, folder_);
+    sync_folder(folder_of(folder_));
+  }
+
+ private:
+  const std::string folder_, part_, extension_;
+  std::uint64_t at_;
+};
+
+std::unique_ptr<FolderPart::Array> open(const std::string& folder, const ArraySpec& array, const DatasetSpec& spec,
+                                        Parts parts, std::uint64_t part) {
+  if (is_rows(array)) {
+    return std::make_unique<SharedRows>(file_of(folder, array), array, spec, parts.begin(part));
+  }
+  if (is_lines(array)) return std::make_unique<OwnFile>(lines_of(folder, array, part), "");
+  const std::string own = path_in(folder, fmt::format("{:05}", part));
+  if (array.extension == "tar") return std::make_unique<OwnFile>(own + ".tar", tar_end());
+  return std::make_unique<Files>(own, array.extension, parts.begin(part));
+}
+
+// The folder or file of a part where it has one; else a file of no bytes.
+bool marks_itself(const ArraySpec& array) { return !is_rows(array) && !is_lines(array); }
+
+}  // namespace
+
+std::string FolderPart::mark(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {
+  const ArraySpec& first = spec.arrays.front();
+  const char* end = !marks_itself(first) ? ".done" : first.extension == "tar" ? ".tar" : "";
+  return path_in(folder, fmt::format("{:05}{}", part, end));
+}
+
+FolderPart::FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part)
+    : mark_(marks_itself(spec.arrays.front()) ? "" : mark(folder, spec, part)) {
+  for (const ArraySpec& array : spec.arrays) arrays_.push_back(open(folder, array, spec, parts, part));
+}
+FolderPart::~FolderPart() = default;
+
+void FolderPart::append(const RowBlock& block) {
+  for (std::size_t i = 0; i < arrays_.size(); ++i) arrays_[i]->append(block.arrays[i]);
+}
+
+void FolderPart::finish() {
+  for (const auto& array : arrays_) array->finish();
+}
+
+void FolderPart::commit() {
+  // The first one last: where it is, all are.
+  for (std::size_t i = arrays_.size(); i-- > 0;) arrays_[i]->commit();
+  if (!mark_.empty()) AtomicFile(mark_, AtomicFile::Temporary::part).commit();
+}
+
+bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
+                        std::uint64_t part) {
+  if (::access(FolderPart::mark(from, spec, part).c_str(), F_OK) != 0) return false;
+  bool all = true;
+  // As commit() does, the first one last.
+  for (std::size_t i = spec.arrays.size(); i-- > 0 && all;) {
+    const ArraySpec& array = spec.arrays[i];
+    if (is_rows(array)) {
+      SharedRows rows(file_of(to, array), array, spec, parts.begin(part));
+      rows.import(file_of(from, array), (parts.end(part) - parts.begin(part)) * array.row_bytes());
+      rows.commit();
+    } else if (is_lines(array)) {
+      all = import_file(from, fmt::format("{:05}.{}.csv", part, array.name), to);
+    } else if (array.extension == "tar") {
+      all = import_file(from, fmt::format("{:05}.tar", part), to);
+    } else {
+      all = import_folder(from, fmt::format("{:05}", part), to);
+    }
+  }
+  if (all && !marks_itself(spec.arrays.front())) {
+    AtomicFile(FolderPart::mark(to, spec, part), AtomicFile::Temporary::part).commit();
+  }
+  return all;
+}
+
+void join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
+                       const std::function<void()>& go_on) {
+  for (const ArraySpec& array : spec.arrays) {
+    if (!is_lines(array)) continue;
+    AtomicFile whole(file_of(folder, array), AtomicFile::Temporary::part);
+    whole.write(array.header + "\n");
+    for (std::uint64_t k = 0; k < parts.count(); ++k) {
+      auto lines = FileReader::open(lines_of(folder, array, k), FileReader::Hashing::off).or_throw();
+      for (auto bytes = lines->next(); !bytes.empty(); bytes = lines->next()) {
+        go_on();
+        whole.write(std::as_bytes(bytes));
+      }
+      if (lines->failed()) throw Failure(lines->error());
+    }
+    whole.commit();
+  }
+}
+
+void tidy_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts) {
+  for (std::uint64_t k = 0; k < parts.count(); ++k) {
+    for (const ArraySpec& array : spec.arrays) {
+      if (is_lines(array)) ::unlink(lines_of(folder, array, k).c_str());
+    }
+    if (!marks_itself(spec.arrays.front())) ::unlink(FolderPart::mark(folder, spec, k).c_str());
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,49 @@
+// Enters: rows of a dataset whose arrays lie in a folder: as .npy files, as files a row, as archives, as lines.
+// Leaves: a part of each under its name.
+// Never: encodes: what a row is stored as was made before.
+//
+// For array NAME, by its extension: npy, dat: NAME.npy, one file for all parts, each of which has its place in it; csv:
+// NAME.csv, whose lines lie in 00012.NAME.csv until all parts are there; tar: an archive a part, 00012.tar; another: a
+// file a row, 00012/00000012.png, in a folder that is one part and is synced once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/io/store/dataset.h"
+
+namespace millrace {
+
+class FolderPart : public PartWriter {
+ public:
+  FolderPart(const std::string& folder, const DatasetSpec& spec, Parts parts, std::uint64_t part);
+  ~FolderPart() override;
+  // What commit() leaves last: the part is there.
+  static std::string mark(const std::string& folder, const DatasetSpec& spec, std::uint64_t part);
+
+  void append(const RowBlock& block) override;
+  void finish() override;
+  void commit() override;
+
+  class Array;
+
+ private:
+  std::vector<std::unique_ptr<Array>> arrays_;
+  const std::string mark_;
+};
+
+// A part as it lies in another folder of the same dataset; false where it is not there.
+bool import_folder_part(const std::string& from, const std::string& to, const DatasetSpec& spec, Parts parts,
+                        std::uint64_t part);
+// All parts are there: what lies in parts and is one file in the end is put together. `go_on` is asked now and then,
+// and may throw.
+void join_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts,
+                       const std::function<void()>& go_on);
+// They were: what only says which parts are there, or was put together, goes.
+void tidy_folder_parts(const std::string& folder, const DatasetSpec& spec, Parts parts);
+
+}  // namespace millrace

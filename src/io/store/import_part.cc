@@ -1,0 +1,55 @@
+#include "src/io/store/import_part.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "src/base/paths.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/file/reader.h"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Failure(system_error("it cannot be created", folder, error.value()));
+}
+
+}  // namespace
+
+bool import_file(const std::string& from, const std::string& name, const std::string& to) {
+  // The last name alone: what `from` is reached by may be a link of our own.
+  Descriptor opened(::open(path_in(from, name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!opened && errno == ENOENT) return false;
+  if (!opened) throw Failure(system_error("it cannot be read", path_in(from, name), errno));
+  auto file = FileReader::of(std::move(opened), path_in(from, name), FileReader::Hashing::off);
+  if (!file) throw Failure(file.error());
+  const std::string path = path_in(to, name);
+  make_folder(folder_of(path));
+  AtomicFile out(path, AtomicFile::Temporary::part);
+  for (auto bytes = (*file)->next(); !bytes.empty(); bytes = (*file)->next()) out.write(std::as_bytes(bytes));
+  if ((*file)->failed()) throw Failure((*file)->error());
+  out.commit();
+  return true;
+}
+
+bool import_folder(const std::string& from, const std::string& name, const std::string& to) {
+  std::error_code error;
+  if (fs::symlink_status(path_in(from, name), error).type() != fs::file_type::directory) return false;
+  const std::string part = path_in(to, name) + ".part";
+  fs::remove_all(part, error);
+  make_folder(part);
+  for (const auto& entry : fs::directory_iterator(path_in(from, name))) {
+    import_file(path_in(from, name), entry.path().filename(), part);
+  }
+  rename_file(part, path_in(to, name));
+  sync_folder(to);
+  return true;
+}
+
+}  // namespace millrace

@@ -1,0 +1,223 @@
+#include "src/io/store/zarr_writer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "src/io/file/atomic_file.h"
+#include "src/io/store/import_part.h"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using Sizes = std::vector<std::uint64_t>;
+
+static_assert(std::endian::native == std::endian::little);
+
+// The file of chunk `first` of an array of so many dimensions.
+std::string chunk_path(const std::string& array, std::uint64_t first, std::size_t dimensions) {
+  std::string out = fmt::format("{}/c/{}", array, first);
+  for (std::size_t i = 1; i < dimensions; ++i) out += "/0";
+  return out;
+}
+
+// CRC-32C (Castagnoli), as the codec crc32c wants it.
+std::uint32_t crc32c(std::span<const std::byte> bytes) {
+  static const auto kTable = [] {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t v = 0; v < 256; ++v) {
+      std::uint32_t crc = v;
+      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0x82F63B78 & (0 - (crc & 1)));
+      table[v] = crc;
+    }
+    return table;
+  }();
+  std::uint32_t crc = ~std::uint32_t{0};
+  for (const std::byte b : bytes) crc = kTable[(crc ^ std::to_integer<std::uint8_t>(b)) & 255] ^ crc >> 8;
+  return ~crc;
+}
+
+Json regular(const Sizes& shape) { return {{"name", "regular"}, {"configuration", {{"chunk_shape", shape}}}}; }
+Json little() { return {{"name", "bytes"}, {"configuration", {{"endian", "little"}}}}; }
+
+Json array_json(const Sizes& shape, const Sizes& chunk, const std::string& type, Json fill, Json codecs) {
+  return {{"zarr_format", 3},
+          {"node_type", "array"},
+          {"shape", shape},
+          {"data_type", type},
+          {"chunk_grid", regular(chunk)},
+          {"chunk_key_encoding", {{"name", "default"}, {"configuration", {{"separator", "/"}}}}},
+          {"fill_value", std::move(fill)},
+          {"codecs", std::move(codecs)},
+          {"attributes", Json::object()}};
+}
+
+void write_json(const std::string& folder, const Json& json) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Failure(system_error("it cannot be created", folder, error.value()));
+  AtomicFile file(folder + "/zarr.json", AtomicFile::Temporary::part);
+  file.write(json.dump(1) + "\n");
+  file.commit();
+}
+
+bool is_float(ElementType type) { return type.code == TypeCode::floating || type.code == TypeCode::bfloat; }
+
+// What a number is where none was written: in compressed arrays, which are whole, 0; else that there is none.
+Json fill_of(const ArraySpec& array) {
+  if (array.rows == ArraySpec::Rows::texts) return "";
+  if (array.type.code == TypeCode::boolean) return false;
+  if (!is_float(array.type)) return 0;
+  return array.rows == ArraySpec::Rows::compressed ? Json(0.0) : Json("NaN");
+}
+
+Json codecs_of(const ArraySpec& array) {
+  if (array.rows == ArraySpec::Rows::texts) return Json::array({{{"name", "vlen-utf8"}}});
+  const Json bytes = array.type.bytes() > 1 ? little() : Json{{"name", "bytes"}};
+  if (array.rows != ArraySpec::Rows::compressed) return Json::array({bytes});
+  return Json::array({{{"name", "sharding_indexed"},
+                       {"configuration",
+                        {{"chunk_shape", with_count(1, array.shape)},
+                         {"codecs", Json::array({bytes, {{"name", "gzip"}, {"configuration", {{"level", 4}}}}})},
+                         {"index_codecs", Json::array({little(), {{"name", "crc32c"}}})},
+                         {"index_location", "end"}}}}});
+}
+
+Json group_json() { return {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}; }
+
+// One element that stands for none, as it lies in a chunk: NaN, 0, or no text.
+std::vector<std::uint8_t> none_of(const ArraySpec& array) {
+  if (array.rows == ArraySpec::Rows::texts) return {0, 0, 0, 0};
+  std::vector<std::uint8_t> out(array.type.bytes(), 0);
+  const auto put = [&out](auto value) { std::memcpy(out.data(), &value, sizeof value); };
+  if (array.type == kFloat64) put(std::uint64_t{0x7FF8000000000000});
+  if (array.type == kFloat32) put(std::uint32_t{0x7FC00000});
+  if (array.type == kFloat16) put(std::uint16_t{0x7E00});
+  if (array.type == kBfloat16) put(std::uint16_t{0x7FC0});
+  return out;
+}
+
+std::string part_path(const std::string& folder, const ArraySpec& array, std::uint64_t part) {
+  return chunk_path(path_in(folder, array.name), part, array.shape.size() + 1);
+}
+
+}  // namespace
+
+void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std::uint64_t each) {
+  std::string group;
+  for (const ArraySpec& array : spec.arrays) {
+    Json json = array_json(with_count(spec.rows, array.shape), with_count(each, array.shape),
+                           array.rows == ArraySpec::Rows::texts ? "string" : name_of(array.type), fill_of(array),
+                           codecs_of(array));
+    for (const auto& [name, numbers] : array.attributes) json["attributes"][name] = numbers;
+    write_json(path_in(folder, array.name), json);
+    if (!array.table().empty() && array.table() != group) {
+      group = array.table();
+      write_json(path_in(folder, group), group_json());
+    }
+  }
+  Json root = group_json();
+  for (const auto& [name, value] : spec.attributes) root["attributes"][name] = value;
+  write_json(folder, root);
+}
+
+std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {
+  return part_path(folder, spec.arrays.front(), part);
+}
+
+bool import_zarr_part(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t part) {
+  // As commit() does, the first one last.
+  for (std::size_t i = spec.arrays.size(); i-- > 0;) {
+    const ArraySpec& array = spec.arrays[i];
+    if (!import_file(from, chunk_path(array.name, part, array.shape.size() + 1), to)) return false;
+  }
+  return true;
+}
+
+// Of one array.
+class ZarrPart::Chunk {
+ public:
+  Chunk(const std::string& folder, const ArraySpec& array, std::uint64_t each, std::uint64_t part)
+      : array_(array), each_(each), file_(open(part_path(folder, array, part))) {
+    if (array.rows == ArraySpec::Rows::texts) put(static_cast<std::uint32_t>(each));
+  }
+
+  void append(const ArrayRows& rows) {
+    if (array_.rows == ArraySpec::Rows::texts) {
+      // As vlen-utf8 has it: its length, then itself.
+      rows.each([&](std::size_t i, std::span<const std::uint8_t> text) {
+        put(rows.lengths[i]);
+        file_.write(std::as_bytes(text));
+      });
+      return;
+    }
+    file_.write(std::as_bytes(std::span(rows.bytes)));
+    for (const std::uint32_t bytes : rows.lengths) {
+      index_.push_back(offset_);
+      index_.push_back(bytes);
+      offset_ += bytes;
+    }
+  }
+  // Chunks at the end of an array are as large as the others.
+  void finish(std::uint64_t missing) {
+    if (array_.rows == ArraySpec::Rows::compressed) {
+      index_.resize(2 * each_, std::numeric_limits<std::uint64_t>::max());
+      const auto index = std::as_bytes(std::span(index_));
+      file_.write(index);
+      return put(crc32c(index));
+    }
+    const std::vector<std::uint8_t> none = none_of(array_);
+    std::uint64_t elements = missing;
+    if (array_.rows == ArraySpec::Rows::numbers) elements *= array_.row_bytes() / array_.type.bytes();
+    for (std::uint64_t i = 0; i < elements; ++i) file_.write(std::as_bytes(std::span(none)));
+  }
+  void commit() { file_.commit(); }
+
+ private:
+  static AtomicFile open(const std::string& path) {
+    std::error_code error;
+    fs::create_directories(folder_of(path), error);
+    if (error) throw Failure(system_error("it cannot be created", folder_of(path), error.value()));
+    return AtomicFile(path, AtomicFile::Temporary::part);
+  }
+  template <typename T>
+  void put(const T& value) {
+    file_.write(std::as_bytes(std::span(&value, 1)));
+  }
+
+  const ArraySpec& array_;
+  const std::uint64_t each_;
+  AtomicFile file_;
+  std::vector<std::uint64_t> index_;  // offset and length of each stream
+  std::uint64_t offset_ = 0;
+};
+
+ZarrPart::ZarrPart(const std::string& folder, const DatasetSpec& spec, std::uint64_t each, std::uint64_t part)
+    : each_(each) {
+  for (const ArraySpec& array : spec.arrays) chunks_.push_back(std::make_unique<Chunk>(folder, array, each, part));
+}
+ZarrPart::~ZarrPart() = default;
+
+void ZarrPart::append(const RowBlock& block) {
+  for (std::size_t i = 0; i < chunks_.size(); ++i) chunks_[i]->append(block.arrays[i]);
+  rows_ += block.rows;
+}
+
+void ZarrPart::finish() {
+  for (const auto& chunk : chunks_) chunk->finish(each_ - rows_);
+}
+
+void ZarrPart::commit() {
+  // The first one last: whatever has it has all.
+  for (std::size_t i = chunks_.size(); i-- > 0;) chunks_[i]->commit();
+}
+
+}  // namespace millrace

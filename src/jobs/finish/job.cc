@@ -1,0 +1,59 @@
+#include "src/jobs/finish/job.h"
+
+#include <fmt/format.h>
+
+#include "src/base/text.h"
+#include "src/pipeline/checkpoint/finish.h"
+
+namespace millrace::finish_parts {
+namespace {
+
+class FinishJob : public Job {
+ public:
+  Arguments arguments() override {
+    return {"OUTPUT", "what runs with --part were given as their output", &outputs_, true, false};
+  }
+  void describe(Settings& settings) override {
+    settings.add_list("from", "FOLDER",
+                      "a folder OUTPUT.shards that a run on another disk has left; once for each of them", from_);
+  }
+  void look_at(Outputs& outputs) override {
+    for (const std::string& folder : from_) outputs.input(folder);
+    // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+    outputs.take_name("OUTPUT", outputs_.at(0));
+  }
+  OutputKind json_kind() const override {
+    return {"the result of millrace finish", Readers::everyone,
+            json_result("finish", {"rows", "shards", "imported", "bytes"})};
+  }
+  millrace::Plan plan(RunContext&) override {
+    throw Failure(ErrorCode::usage, "there is nothing to plan: it copies what is there", "--plan", "leave it out");
+  }
+
+  Result run(RunContext& context, const Print&) override {
+    const std::string& output = outputs_.at(0);
+    const Finished done = finish(output, from_, [&] { context.throw_if_cancelled(); });
+    Result out;
+    out.summary.push_back(done.before ? fmt::format("{} is finished: nothing to do", output)
+                                      : fmt::format("{}: {} {} of {} shards, {}", output, grouped(done.rows), done.unit,
+                                                    grouped(done.parts), to_text(Bytes{done.bytes})));
+    if (done.imported > 0) out.summary.push_back(fmt::format("{} shards were brought here", grouped(done.imported)));
+    out.json = [done] {
+      return json_pieces({{kJsonMark, "finish"},
+                          {"rows", done.rows},
+                          {"shards", done.parts},
+                          {"imported", done.imported},
+                          {"bytes", done.bytes}});
+    };
+    return out;
+  }
+
+ private:
+  std::vector<std::string> outputs_, from_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_job() { return std::make_unique<FinishJob>(); }
+
+}  // namespace millrace::finish_parts

@@ -1,0 +1,110 @@
+#include "src/jobs/render/dataset.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "src/base/text.h"
+
+namespace millrace::render {
+namespace {
+
+using Rows = ArraySpec::Rows;
+
+// Stores whose index is an array a column; in folders it is a text.
+bool has_columns(Store store) { return store == Store::hdf5 || store == Store::zarr; }
+
+ArraySpec images_of(const ChartLayout& layout, Store store) {
+  ArraySpec out{.name = "images", .type = layout.floats ? kFloat32 : kUint8, .shape = layout.image};
+  out.extension = store == Store::jpeg ? "jpg" : store == Store::webdataset ? "tar" : choice_name(store);
+  if (has_columns(store)) {
+    out.rows = Rows::compressed;
+  } else if (store != Store::npy && store != Store::dat) {
+    out.rows = Rows::files;
+    out.type = kUint8;
+    out.shape.clear();
+  }
+  return out;
+}
+
+void add_index_columns(const ChartLayout& layout, std::vector<ArraySpec>& out) {
+  const auto add = [&out](const char* name, ElementType type) { out.push_back({.name = name, .type = type}); };
+  const auto add_text = [&out](const char* name, std::uint32_t bytes) {
+    out.push_back({.name = name, .rows = Rows::texts, .text_bytes = bytes});
+  };
+  add("index/file", kUint32);
+  add("index/row", kUint64);
+  if (layout.symbol_bytes > 0) add_text("index/symbol", layout.symbol_bytes);
+  if (layout.date_bytes == 0) return;
+  add_text("index/date", layout.date_bytes);
+  add_text("index/end_date", layout.date_bytes);
+  add("index/end_time", kInt64);
+}
+
+}  // namespace
+
+StoreKind kind_of(const Options& options) {
+  if (options.store == Store::hdf5) return options.virtual_set ? StoreKind::hdf5_virtual : StoreKind::hdf5;
+  return options.store == Store::zarr ? StoreKind::zarr : StoreKind::folder;
+}
+
+DatasetSpec dataset_of(const ChartLayout& layout, Store store) {
+  DatasetSpec out;
+  out.unit = "charts";
+  out.rows = layout.charts;
+  out.attributes = layout.attributes;
+  out.arrays.push_back(images_of(layout, store));
+  if (store == Store::webdataset) return out;
+  out.arrays.push_back({.name = "sequences", .type = kFloat32, .shape = layout.sequence(), .extension = "npy"});
+  if (!layout.horizons.empty()) {
+    ArraySpec labels{.name = "labels", .type = kFloat32, .shape = {layout.horizons.size()}, .extension = "npy"};
+    if (has_columns(store)) labels.attributes.emplace_back("horizons", layout.horizons);
+    out.arrays.push_back(std::move(labels));
+  }
+  if (has_columns(store)) {
+    add_index_columns(layout, out.arrays);
+    return out;
+  }
+  ArraySpec index{.name = "index", .rows = Rows::texts, .extension = "csv"};
+  index.header = "chart,file,row,symbol,date,end_date,end_time";
+  for (const std::int64_t horizon : layout.horizons) index.header += fmt::format(",label_{}", horizon);
+  out.arrays.push_back(std::move(index));
+  return out;
+}
+
+void RowWriter::append(std::size_t image_bytes, const ChartFacts& facts, RowBlock& block) const {
+  std::size_t array = 0;
+  ++block.rows;
+  if (store_ != Store::npy && store_ != Store::dat) {
+    block.arrays[array].lengths.push_back(static_cast<std::uint32_t>(image_bytes));
+  }
+  if (store_ == Store::webdataset) return;
+  block.arrays[++array].append(std::span(facts.sequence));
+  if (!layout_.horizons.empty()) block.arrays[++array].append(std::span(facts.labels));
+  ++array;
+  if (has_columns(store_)) {
+    append_index(facts, array, block);
+  } else {
+    block.arrays[array].append_text(line(facts));
+  }
+}
+
+void RowWriter::append_index(const ChartFacts& facts, std::size_t array, RowBlock& block) const {
+  block.arrays[array++].append(facts.file);
+  block.arrays[array++].append(facts.row);
+  if (layout_.symbol_bytes > 0) block.arrays[array++].append_text(facts.symbol);
+  if (layout_.date_bytes == 0) return;
+  block.arrays[array++].append_text(facts.date);
+  block.arrays[array++].append_text(facts.end_date);
+  block.arrays[array].append(facts.end_time);
+}
+
+std::string RowWriter::line(const ChartFacts& facts) const {
+  const std::string time = facts.end_time == kNoTime ? std::string() : std::to_string(facts.end_time);
+  std::string out = fmt::format("{},{},{},{},{},{},{}", facts.chart, facts.file, facts.row, csv_field(facts.symbol),
+                                csv_field(facts.date), csv_field(facts.end_date), time);
+  for (const float label : facts.labels) out += label == label ? fmt::format(",{}", label) : std::string(",");
+  return out + "\n";
+}
+
+}  // namespace millrace::render

@@ -1,0 +1,55 @@
+// Enters: an address, and what lies there.
+// Leaves: a view of an array that every room reads alike, one to one with DLPack's DLTensor.
+// Never: owns memory, allocates it, or looks at it.
+//
+// Source: DLPack 1.0 (dlpack.h): the numbers of TypeCode and of MemoryKind are DLDataTypeCode's and DLDeviceType's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace {
+
+enum class TypeCode : std::uint8_t { integer = 0, unsigned_integer = 1, floating = 2, bfloat = 4, boolean = 6 };
+
+// What one element is. Two bfloats of 16 bits have the range of float32 and 8 bits of precision.
+struct ElementType {
+  TypeCode code = TypeCode::unsigned_integer;
+  std::uint8_t bits = 8;
+
+  std::size_t bytes() const { return bits / 8U; }
+  friend bool operator==(const ElementType&, const ElementType&) = default;
+};
+
+inline constexpr ElementType kUint8{TypeCode::unsigned_integer, 8}, kUint16{TypeCode::unsigned_integer, 16},
+    kUint32{TypeCode::unsigned_integer, 32}, kUint64{TypeCode::unsigned_integer, 64}, kInt8{TypeCode::integer, 8},
+    kInt16{TypeCode::integer, 16}, kInt32{TypeCode::integer, 32}, kInt64{TypeCode::integer, 64},
+    kFloat16{TypeCode::floating, 16}, kFloat32{TypeCode::floating, 32}, kFloat64{TypeCode::floating, 64},
+    kBfloat16{TypeCode::bfloat, 16}, kBool{TypeCode::boolean, 8};
+
+// As NumPy and ml_dtypes name it: "uint8", "float16", "bfloat16", "bool".
+std::string name_of(ElementType type);
+// The other way; nothing for a name of none of the above.
+std::optional<ElementType> element_type(std::string_view name);
+
+// Where memory lies: the program's own; the program's own, locked for copies to a device; a device's.
+enum class MemoryKind : std::uint8_t { host = 1, device = 2, pinned = 3 };
+
+struct ArrayView {
+  void* data = nullptr;
+  ElementType type;
+  std::vector<std::int64_t> shape;    // elements; without any it is one number
+  std::vector<std::int64_t> strides;  // in elements, one a dimension; none: row after row without gaps
+  MemoryKind memory = MemoryKind::host;
+  std::int32_t device = 0;  // which one of its kind
+
+  std::int64_t elements() const;
+  // Row after row without gaps.
+  bool contiguous() const;
+};
+
+}  // namespace millrace

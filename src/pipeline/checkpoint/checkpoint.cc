@@ -1,0 +1,281 @@
+#include "src/pipeline/checkpoint/checkpoint.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What fails in the folder is told with the folder's name, not by what it is reached.
+template <typename Work>
+auto in_words_of(const RunFolder& folder, Work&& work) {
+  try {
+    return work();
+  } catch (const Failure& failure) {
+    throw Failure(folder.in_words(failure.error()));
+  }
+}
+
+bool has_attribute(const Attributes& attributes, const std::string& name) {
+  return std::any_of(attributes.begin(), attributes.end(), [&](const auto& entry) { return entry.first == name; });
+}
+
+template <typename Work>
+double seconds_of(Work&& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(CheckpointSpec spec)
+    : spec_(std::move(spec)),
+      folder_(spec_.output),
+      parts_{spec_.dataset.rows, spec_.each},
+      store_(make_part_store(spec_.store, spec_.dataset, parts_, folder_)) {
+  if (spec_.output == "-") {
+    throw Failure(ErrorCode::usage, "a store is a file or a folder, and cannot go to stdout", "-o -",
+                  "name one, as data.h5");
+  }
+  const bool file = spec_.store == StoreKind::hdf5 || spec_.store == StoreKind::hdf5_virtual;
+  if (file && spec_.output.ends_with("/")) {
+    throw Failure(ErrorCode::usage, "it names a folder", spec_.output, "name a file, as data.h5");
+  }
+  check_output();
+  if (!finished_) in_words_of(folder_, [&] { check_folder(); });
+}
+
+Checkpoint::~Checkpoint() {
+  if (committing_.valid()) committing_.wait();
+}
+
+void Checkpoint::check_output() {
+  const std::string& output = folder_.output();
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(output, error);
+  if (status.type() == fs::file_type::not_found) return;
+  const std::string remedy = "give another OUTPUT, or move this one away";
+  if (!fs::exists(output, error)) throw Failure(ErrorCode::conflict, "it is a link to nothing", output, remedy);
+  // A pipe would be waited for.
+  if (!fs::is_regular_file(output, error) && !fs::is_directory(output, error)) {
+    throw Failure(ErrorCode::conflict, "it is neither a file nor a folder, and a store is one of them", output, remedy);
+  }
+  if (::access(output.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output, errno));
+  const auto there = store_->made_of(output);
+  if (!there || !has_attribute(*there, spec_.mark)) {
+    throw Failure(ErrorCode::conflict, "it is there and is not a store of " + spec_.dataset.unit, output, remedy);
+  }
+  const std::string other = differences(*there, spec_.dataset.attributes);
+  if (!other.empty()) throw Failure(ErrorCode::conflict, "it was made of other things: " + other, output, remedy);
+  ours_ = true;
+  finished_ = store_->whole_output();
+  if (!finished_) return;
+  store_->tidy();
+  if (!store_->keeps_folder()) remove_left_folder();
+}
+
+// A run that was killed in its last moment has left its parts. Others' stay.
+void Checkpoint::remove_left_folder() {
+  if (!folder_.hold_left()) return;
+  const auto there = attributes_in_json(folder_.path("run.json"));
+  if (there && differences(*there, spec_.dataset.attributes).empty()) return folder_.remove();
+  folder_.abandon();
+}
+
+void Checkpoint::check_folder() {
+  folder_.hold(hold());
+  try {
+    // Between the look at the output and the lock, another run may have finished. Then the folder is empty, or not
+    // ours.
+    check_output();
+    if (finished_) return folder_.abandon();
+    if (!folder_.has_its_name()) {
+      throw Failure(ErrorCode::conflict, "another run has just finished it", folder_.output(),
+                    "run the same command again");
+    }
+    check_run_file();
+  } catch (const Failure& failure) {
+    const Error error = folder_.in_words(failure.error());
+    folder_.abandon();
+    throw Failure(error);
+  }
+  store_->begin(hold());
+  there_.resize(parts_.count());
+  for (std::uint64_t k = 0; k < parts_.count(); ++k) there_[k] = spec_.share.has(k) && store_->has(k);
+}
+
+void Checkpoint::check_run_file() {
+  std::error_code error;
+  const std::string run = folder_.path("run.json");
+  Attributes now = spec_.dataset.attributes;
+  if (!has_attribute(now, "shard")) now.emplace_back("shard", std::to_string(parts_.each));
+  if (!fs::exists(run, error)) {
+    // What a run that was killed while it wrote run.json has left; or, where runs share the folder, what one that
+    // begins at the same time writes, which says the same. Parts without run.json are not ours.
+    bool ours = true;
+    for (const auto& entry : fs::directory_iterator(folder_.path(), error)) {
+      const std::string name = entry.path().filename();
+      const bool partial = name.starts_with(AtomicFile::kTemporaryPrefix);
+      if (partial && !spec_.share) fs::remove(entry.path(), error);
+      ours = ours && (partial || name == RunFolder::kLock || name == kPartsFile);
+    }
+    if (ours) return write_run_file(run, now);
+    if (!fs::exists(run, error)) {
+      throw Failure(ErrorCode::conflict, "it holds files that no run knows", folder_.name(),
+                    "give another OUTPUT, or move this folder away");
+    }
+  }
+  const auto there = attributes_in_json(run);
+  const std::string other = there ? differences(*there, now) : there.error().what;
+  if (!other.empty()) {
+    throw Failure(ErrorCode::conflict, "an unfinished run made it of other things: " + other, folder_.name(),
+                  "go on with what it was made of, give another OUTPUT, or remove this folder");
+  }
+  if (!fs::exists(folder_.path(kPartsFile), error)) write_parts_file();
+}
+
+void Checkpoint::write_run_file(const std::string& run, const Attributes& now) const {
+  write_file(run, json_of(now));
+  write_parts_file();
+}
+
+void Checkpoint::write_parts_file() const {
+  write_file(folder_.path(kPartsFile), json_of(PartsFile{choice_name(spec_.store), spec_.mark, parts_, spec_.dataset}));
+}
+
+std::optional<Checkpoint::Task> Checkpoint::next() {
+  for (; next_ < parts_.count(); ++next_) {
+    const std::uint64_t k = next_;
+    if (!spec_.share.has(k)) continue;
+    if (there_[k]) {
+      ++next_;
+      return Task{k, true};
+    }
+    if (spec_.share && (!folder_.claim(k) || store_->named(k))) continue;
+    ++next_;
+    return Task{k, false};
+  }
+  return std::nullopt;
+}
+
+void Checkpoint::take(std::uint64_t k) {
+  if (!spec_.share) in_words_of(folder_, [&] { store_->take(k); });
+}
+
+void Checkpoint::append(std::uint64_t k, const RowBlock& block) {
+  in_words_of(folder_, [&] {
+    if (opened_ != k) {
+      writer_ = store_->open(k);
+      opened_ = k;
+    }
+    writer_->append(block);
+  });
+}
+
+void Checkpoint::end(std::uint64_t k) {
+  in_words_of(folder_, [&] {
+    writer_->finish();
+    wait();
+    written_ = std::move(writer_);
+    opened_.reset();
+  });
+  committing_ = std::async(std::launch::async, [this, k] {
+    written_->commit();
+    if (spec_.share) folder_.unclaim(k);
+  });
+}
+
+void Checkpoint::import(const std::string& folder) {
+  RunFolder other = RunFolder::of_parts(folder);
+  in_words_of(other, [&] {
+    other.hold(RunFolder::Hold::alone, RunFolder::Missing::refuse);
+    const auto theirs = attributes_in_json(other.path("run.json"));
+    const auto ours = attributes_in_json(folder_.path("run.json")).or_throw();
+    const std::string differs = theirs ? differences(*theirs, ours) : theirs.error().what;
+    if (!differs.empty()) {
+      throw Failure(ErrorCode::conflict, "it was made of other things: " + differs, other.name(),
+                    "name folders of runs of one command");
+    }
+    in_words_of(folder_, [&] {
+      for (std::uint64_t k = 0; k < parts_.count(); ++k) {
+        if (!there_[k] && store_->import(k, other.path())) there_[k] = store_->has(k);
+      }
+    });
+  });
+}
+
+std::vector<std::uint64_t> Checkpoint::not_made() const {
+  std::vector<std::uint64_t> out;
+  for (std::uint64_t k = 0; k < there_.size(); ++k) {
+    if (!there_[k]) out.push_back(k);
+  }
+  return out;
+}
+
+void Checkpoint::wait() {
+  in_words_of(folder_, [&] {
+    if (committing_.valid()) committing_.get();
+  });
+  written_.reset();
+}
+
+void Checkpoint::find_missing(const std::function<bool(std::uint64_t)>& is_there) {
+  missing_.clear();
+  for (std::uint64_t k = 0; k < parts_.count(); ++k) {
+    if (!is_there(k)) missing_.push_back(k);
+  }
+}
+
+bool Checkpoint::publish(const std::function<void()>& go_on) {
+  wait();
+  return in_words_of(folder_, [&] {
+    if (spec_.share) {
+      // In this order: of two that end at once, the later one to let go sees all parts, and is alone.
+      folder_.let_others_in();
+      find_missing([&](std::uint64_t k) { return store_->named(k); });
+      if (!missing_.empty() || !folder_.hold_alone()) return false;
+      // From here on this is the only run, and it takes what all have made.
+      store_->begin(RunFolder::Hold::alone);
+      find_missing([&](std::uint64_t k) { return store_->has(k); });
+      if (!missing_.empty()) return false;
+      for (std::uint64_t k = 0; k < parts_.count(); ++k) {
+        go_on();
+        store_->take(k);
+      }
+    }
+    joining_seconds_ = seconds_of([&] { store_->assemble(go_on); });
+    syncing_seconds_ = seconds_of([&] {
+      store_->publish(ours_);
+      if (!store_->keeps_folder()) folder_.remove();
+    });
+    return true;
+  });
+}
+
+std::uint64_t Checkpoint::output_bytes() const {
+  const std::string& output = folder_.output();
+  std::error_code error;
+  if (!fs::is_directory(output, error)) {
+    const auto bytes = fs::file_size(output, error);
+    return error ? 0 : bytes;
+  }
+  std::uint64_t sum = 0;
+  for (auto entry = fs::recursive_directory_iterator(output, error); entry != fs::end(entry); entry.increment(error)) {
+    if (error) break;
+    const auto bytes = entry->is_regular_file(error) ? entry->file_size(error) : 0;
+    if (!error) sum += bytes;
+  }
+  return sum;
+}
+
+}  // namespace millrace

@@ -1,0 +1,87 @@
+#include "src/pipeline/checkpoint/finish.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "src/base/text.h"
+#include "src/pipeline/checkpoint/checkpoint.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kNamed = 20;
+
+// What a run has said of the output; nothing where the folder is not there.
+std::optional<PartsFile> read_parts(const std::string& folder) {
+  RunFolder held = RunFolder::of_parts(folder);
+  try {
+    held.hold(RunFolder::Hold::alone, RunFolder::Missing::refuse);
+    auto out = parts_in_json(held.path(kPartsFile));
+    if (!out) throw Failure(out.error());
+    return *out;
+  } catch (const Failure& failure) {
+    const Error error = held.in_words(failure.error());
+    if (error.code == ErrorCode::not_found) return std::nullopt;
+    throw Failure(error);
+  }
+}
+
+CheckpointSpec spec_of(const std::string& output, const PartsFile& file) {
+  CheckpointSpec out;
+  out.output = output;
+  out.mark = file.mark;
+  out.dataset = file.spec;
+  out.each = file.parts.each;
+  for (const auto& choice : choices_of(StoreKind{})) {
+    if (file.store == choice.name) out.store = choice.value;
+  }
+  return out;
+}
+
+std::string names_of(const std::vector<std::uint64_t>& parts) {
+  std::string out;
+  for (std::size_t i = 0; i < parts.size() && i < kNamed; ++i) out += fmt::format("{}{}", i == 0 ? "" : ", ", parts[i]);
+  return parts.size() > kNamed ? out + " ..." : out;
+}
+
+}  // namespace
+
+Finished finish(const std::string& output, const std::vector<std::string>& from, const std::function<void()>& go_on) {
+  std::optional<PartsFile> file = read_parts(output);
+  for (std::size_t i = 0; i < from.size() && !file; ++i) file = read_parts(from[i]);
+  if (!file) {
+    throw Failure(ErrorCode::not_found, "no run has left parts of it", output,
+                  "name the OUTPUT that runs with --part were given");
+  }
+  Checkpoint checkpoint(spec_of(RunFolder::of_parts(output).output(), *file));
+  Finished out;
+  out.unit = file->spec.unit;
+  out.rows = file->parts.rows;
+  out.parts = file->parts.count();
+  out.before = checkpoint.finished();
+  if (!out.before) {
+    const std::size_t missing = checkpoint.not_made().size();
+    for (const std::string& folder : from) {
+      go_on();
+      checkpoint.import(folder);
+    }
+    const std::vector<std::uint64_t> left = checkpoint.not_made();
+    out.imported = missing - left.size();
+    if (!left.empty()) {
+      throw Failure(ErrorCode::conflict,
+                    fmt::format("{} of {} shards are missing: {} (counted from 0)", grouped(left.size()),
+                                grouped(out.parts), names_of(left)),
+                    output, "run what makes it, with --part or without, or name the folders they are in with --from");
+    }
+    while (const auto task = checkpoint.next()) {
+      go_on();
+      checkpoint.take(task->part);
+    }
+    checkpoint.publish(go_on);
+  }
+  out.bytes = checkpoint.output_bytes();
+  return out;
+}
+
+}  // namespace millrace

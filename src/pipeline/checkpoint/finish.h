@@ -1,0 +1,24 @@
+// Enters: an output whose parts were made by several runs, here or on other disks.
+// Leaves: the output, put together and under its name.
+// Never: makes a part, or knows what job made them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace millrace {
+
+struct Finished {
+  std::string unit;  // what its rows are
+  std::uint64_t rows = 0, parts = 0, imported = 0, bytes = 0;
+  bool before = false;  // it was whole already
+};
+
+// `from` are folders of parts: OUTPUT.shards of runs on other disks. Throws Failure: (not_found) where no run has left
+// parts; (conflict) where parts are missing, naming them, where a folder's were made of other things, or a run is at
+// it. `go_on` is asked now and then, and may throw. What was done until then is kept.
+Finished finish(const std::string& output, const std::vector<std::string>& from, const std::function<void()>& go_on);
+
+}  // namespace millrace

@@ -1,0 +1,239 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "src/io/file/atomic_file.h"
+#include "src/io/store/hdf5_writer.h"
+#include "src/io/store/import_part.h"
+#include "src/io/store/part_log.h"
+#include "src/pipeline/checkpoint/part_store.h"
+
+namespace millrace {
+namespace {
+
+// What both stores of HDF5 share: the output is written from the first row on, and gets its name in the end.
+class Hdf5Store : public PartStore {
+ public:
+  Hdf5Store(const DatasetSpec& spec, Parts parts, RunFolder& folder) : folder_(folder), spec_(spec), parts_(parts) {}
+
+  Outcome<Attributes> made_of(const std::string& output) const override { return hdf5_attributes(output); }
+  void publish(bool over) override {
+    store_->commit();
+    folder_.publish(kWhole, over);
+    ::unlink(folder_.path(kPartsFile).c_str());
+    folder_.remove_lock();
+  }
+
+ protected:
+  static constexpr const char* kWhole = "whole.h5";
+  std::string whole() const { return folder_.path(kWhole); }
+  std::string said_of(std::uint64_t k) const { return fmt::format("{} to {}", parts_.begin(k), parts_.end(k)); }
+
+  RunFolder& folder_;
+  const DatasetSpec& spec_;
+  const Parts parts_;
+  std::unique_ptr<Hdf5Writer> store_;
+};
+
+// One file. An HDF5 file is worth nothing before it is closed, but the rows in it are there: logs tell a later run
+// which, part by part but for the last one, after which nothing is made. That run writes the file anew and takes
+// compressed rows from the old one. Where several runs make parts, each leaves its rows in a log of their own.
+class OneFileStore : public Hdf5Store {
+ public:
+  using Hdf5Store::Hdf5Store;
+
+  bool keeps_folder() const override { return false; }
+  void begin(RunFolder::Hold hold) override {
+    hold_ = hold;
+    if (hold == RunFolder::Hold::shared) return;
+    // A run that was killed while it took rows over has left more than one.
+    std::size_t n = 0;
+    for (; ::access(earlier(n).c_str(), F_OK) == 0; ++n) earlier_.push_back(earlier(n));
+    for (const std::string& left : {whole(), whole() + ".part"}) {
+      if (::access(left.c_str(), F_OK) != 0) continue;
+      rename_file(left, earlier(n));
+      earlier_.push_back(earlier(n++));
+    }
+    for (const std::string& file : earlier_) finders_.push_back(std::make_unique<ChunkFinder>(file));
+  }
+  bool named(std::uint64_t k) const override { return ::access(rows(k).c_str(), F_OK) == 0; }
+  // One that is damaged, or another's, is made again.
+  bool has(std::uint64_t k) override {
+    if (open_log(k, PartLog::Chunks::whole)) return true;
+    const auto log = open_log(k, PartLog::Chunks::told);
+    if (!log || log->chunks().size() != log->rows()) return false;
+    for (const auto& finder : finders_) {
+      if (auto found = finder->find(log->front(), log->chunks())) {
+        found_[k] = {std::move(*found), finder.get()};
+        return true;
+      }
+    }
+    return false;
+  }
+  void take(std::uint64_t k) override {
+    auto log = open_log(k, PartLog::Chunks::whole);
+    const auto found = found_.find(k);
+    if (!log && found != found_.end()) log = open_log(k, PartLog::Chunks::told);
+    RowBlock block;
+    std::uint64_t row = 0;
+    while (log && log->next(block)) {
+      if (found != found_.end() && !log->chunks().empty() && !fill(block, *log, found->second, row)) break;
+      whole_file().append(block);
+      row += block.rows;
+    }
+    if (row != parts_.end(k) - parts_.begin(k)) {
+      throw Failure(ErrorCode::conflict, "what an earlier run left in it has changed meanwhile", folder_.name(),
+                    "remove it, and run the same command again");
+    }
+    found_.erase(k);
+    if (found_.empty()) forget_earlier();
+  }
+  std::unique_ptr<PartWriter> open(std::uint64_t k) override {
+    if (hold_ == RunFolder::Hold::shared) {
+      return std::make_unique<PartLog>(rows(k), said_of(k), spec_, PartLog::Chunks::whole);
+    }
+    if (found_.empty()) forget_earlier();
+    auto log = k + 1 == parts_.count() ? nullptr
+                                       : std::make_unique<PartLog>(told(k), said_of(k), spec_, PartLog::Chunks::told);
+    return std::make_unique<Writer>(whole_file(), whole() + ".part", std::move(log));
+  }
+  bool import(std::uint64_t k, const std::string& from) override {
+    return import_file(from, fmt::format("{}.rows", k), folder_.path());
+  }
+  void assemble(const std::function<void()>&) override { whole_file().finish(); }
+
+ private:
+  // Where the chunks of a part lie, and in which file.
+  struct Found {
+    std::vector<std::uint64_t> at;
+    const ChunkFinder* finder = nullptr;
+  };
+
+  class Writer : public PartWriter {
+   public:
+    Writer(Hdf5Writer& store, std::string file, std::unique_ptr<PartLog> log)
+        : store_(store), file_(std::move(file)), log_(std::move(log)) {}
+    void append(const RowBlock& block) override {
+      store_.append(block);
+      if (log_) log_->append(block);
+    }
+    void finish() override {
+      if (log_) log_->finish();
+    }
+    // The rows first: a log must not tell of what a power cut has taken.
+    void commit() override {
+      if (!log_) return;
+      sync_file(file_);
+      log_->commit();
+    }
+
+   private:
+    Hdf5Writer& store_;
+    const std::string file_;
+    std::unique_ptr<PartLog> log_;
+  };
+
+  Hdf5Writer& whole_file() {
+    if (!store_) {
+      store_ = std::make_unique<Hdf5Writer>(whole(), spec_);
+      // However this run ends, the next one takes rows from it.
+      store_->keep_unfinished();
+    }
+    return *store_;
+  }
+  std::optional<LoggedPart> open_log(std::uint64_t k, PartLog::Chunks chunks) const {
+    auto log = LoggedPart::open(chunks == PartLog::Chunks::whole ? rows(k) : told(k), said_of(k), spec_, chunks);
+    if (log && log->rows() != parts_.end(k) - parts_.begin(k)) return std::nullopt;
+    return log;
+  }
+  // The compressed rows of a block, from the file where they are.
+  bool fill(RowBlock& block, const LoggedPart& log, const Found& found, std::uint64_t row) const {
+    for (std::size_t i = 0; i < spec_.arrays.size(); ++i) {
+      if (spec_.arrays[i].rows != ArraySpec::Rows::compressed) continue;
+      ArrayRows& chunks = block.arrays[i];
+      if (block.rows > found.at.size() - row) return false;
+      for (std::uint64_t at = row; at < row + block.rows; ++at) {
+        const std::size_t begin = chunks.bytes.size();
+        chunks.bytes.resize(begin + log.chunks()[at].bytes);
+        if (!found.finder->read(found.at[at], std::span(chunks.bytes).subspan(begin))) return false;
+        chunks.lengths.push_back(static_cast<std::uint32_t>(log.chunks()[at].bytes));
+      }
+    }
+    return true;
+  }
+  // All that they hold was taken.
+  void forget_earlier() {
+    if (earlier_.empty()) return;
+    sync_file(whole() + ".part");
+    finders_.clear();
+    for (const std::string& file : earlier_) ::unlink(file.c_str());
+    earlier_.clear();
+  }
+
+  std::string told(std::uint64_t k) const { return folder_.path(fmt::format("{}.log", k)); }
+  std::string rows(std::uint64_t k) const { return folder_.path(fmt::format("{}.rows", k)); }
+  std::string earlier(std::size_t n) const { return folder_.path(fmt::format("earlier{}.h5.part", n)); }
+
+  RunFolder::Hold hold_ = RunFolder::Hold::alone;
+  std::vector<std::string> earlier_;
+  std::vector<std::unique_ptr<ChunkFinder>> finders_;
+  std::map<std::uint64_t, Found> found_;
+};
+
+// Parts that stay where they are, and a file that maps them.
+class VirtualStore : public Hdf5Store {
+ public:
+  using Hdf5Store::Hdf5Store;
+
+  bool keeps_folder() const override { return true; }
+  bool whole_output() const override {
+    for (std::uint64_t k = 0; k < parts_.count(); ++k) {
+      if (!is_there(k)) return false;
+    }
+    return true;
+  }
+  void begin(RunFolder::Hold) override {}
+  bool named(std::uint64_t k) const override { return ::access(path(k).c_str(), F_OK) == 0; }
+  bool has(std::uint64_t k) override { return is_there(k); }
+  std::unique_ptr<PartWriter> open(std::uint64_t k) override {
+    return std::make_unique<Hdf5Writer>(path(k), spec_of(k), Hdf5Writer::Part{parts_.each});
+  }
+  bool import(std::uint64_t k, const std::string& from) override {
+    return import_file(from, fmt::format("{}.h5", k), folder_.path());
+  }
+  void assemble(const std::function<void()>& go_on) override {
+    const std::string name = folder_.name().substr(folder_.name().find_last_of('/') + 1);
+    store_ = std::make_unique<Hdf5Writer>(whole(), spec_, Hdf5Writer::Mapped{name, parts_.each});
+    for (std::uint64_t k = 0; k < parts_.count(); ++k) {
+      go_on();
+      store_->append_rest(path(k));
+    }
+    store_->finish();
+  }
+
+ private:
+  std::string path(std::uint64_t k) const { return folder_.path(fmt::format("{}.h5", k)); }
+  bool is_there(std::uint64_t k) const {
+    if (!named(k)) return false;
+    const auto there = hdf5_attributes(path(k));
+    return there && differences(*there, spec_of(k).attributes).empty();
+  }
+  // What each part says of itself.
+  DatasetSpec spec_of(std::uint64_t k) const {
+    DatasetSpec spec = spec_;
+    spec.rows = parts_.end(k) - parts_.begin(k);
+    spec.attributes.emplace_back(spec_.unit, said_of(k));
+    return spec;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<PartStore> make_part_store(StoreKind kind, const DatasetSpec& spec, Parts parts, RunFolder& folder) {
+  if (kind == StoreKind::hdf5) return std::make_unique<OneFileStore>(spec, parts, folder);
+  if (kind == StoreKind::hdf5_virtual) return std::make_unique<VirtualStore>(spec, parts, folder);
+  return make_folder_store(kind, spec, parts, folder);
+}
+
+}  // namespace millrace

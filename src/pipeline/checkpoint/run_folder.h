@@ -1,0 +1,89 @@
+// Enters: an output's name.
+// Leaves: the folder beside it where its parts are made, held by a descriptor, as is the folder that both lie in; and
+//   which run works in it, and at which part.
+// Never: works in a folder of somebody else's, or in what has the folder's name by now.
+//
+// The names in it are known to everybody: it is worked in only where nobody else can put a link under one of them, and
+// reached by its descriptor, so that whoever may exchange folders beside the output cannot lead a run elsewhere.
+//
+// Who works in it is told by locks on bytes of a file in it, which the system gives back when a process ends, however
+// it ends, and which hold across machines where the file system's do: byte 0 is held by all runs that share the folder,
+// or by one alone; byte 1 + k by who makes part k.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "src/io/file/place.h"
+
+namespace millrace {
+
+class RunFolder {
+ public:
+  // Of OUTPUT, which may end with a slash. Opens nothing.
+  explicit RunFolder(const std::string& output);
+
+  // OUTPUT.shards itself is named, with or without that end.
+  static RunFolder of_parts(const std::string& folder);
+
+  // Both as a person wrote them, for messages. The folder's is OUTPUT.shards.
+  const std::string& output() const { return output_; }
+  const std::string& name() const { return name_; }
+  // It, and what is in it, for opening: through the descriptor once that is held, by name until then.
+  const std::string& path() const { return at_; }
+  std::string path(std::string_view file) const;
+  // A failure, with names in it that a person knows.
+  Error in_words(Error error) const;
+
+  static constexpr const char* kLock = "run.lock";
+  // Keeps all other runs out; or those that keep others out.
+  enum class Hold : std::uint8_t { alone, shared };
+  // Makes it where it is missing, opens it, and holds it until this object goes. Failure(conflict) when it is another
+  // user's, holds links, or another run is in it; (not_found) when the folder of the output, or what is not to be made,
+  // is not there.
+  enum class Missing : std::uint8_t { make, refuse };
+  void hold(Hold how, Missing missing = Missing::make);
+  // It is held no more.
+  void let_others_in();
+  // Then alone; false where another run has it.
+  bool hold_alone();
+  // Part k is this run's until it is let go; false where it is another's.
+  bool claim(std::uint64_t k);
+  void unclaim(std::uint64_t k);
+  // The same of what an earlier run may have left: false, without a word, where there is none or it cannot be held.
+  bool hold_left();
+  // The name is still that of what is held.
+  bool has_its_name() const;
+  // Nobody needs it any more.
+  void remove_lock() const;
+  // It is not for this run: lets it go as it was found.
+  void abandon();
+  // What is in it, and itself. run.json goes last: what it stands beside is ours.
+  void remove();
+  // Only where there is nothing in it but its lock.
+  bool empty() const;
+  void remove_if_empty();
+
+  // Gives a file in it, or it itself, the output's name, which nothing else has; a file replaces what has it where
+  // `over` is set. Failure(conflict) when the name is taken.
+  void publish(std::string_view file, bool over);
+  void publish();
+
+ private:
+  bool open_parent();
+  bool open_folder();
+  bool open_lock();
+  bool lock_is_named() const;
+  bool lock(short kind, std::uint64_t byte) const;
+  void let_go();
+  void sync_parent() const;
+  void put_in_place(int from, const std::string& name, bool over);
+
+  const std::string output_, name_;
+  std::string at_;
+  Descriptor parent_, folder_, lock_;
+  bool made_lock_ = false;
+};
+
+}  // namespace millrace

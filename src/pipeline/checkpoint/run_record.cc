@@ -1,0 +1,178 @@
+#include "src/pipeline/checkpoint/run_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "src/base/choice.h"
+#include "src/io/file/reader.h"
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostText = 64 << 20;
+
+// The same without names; null where it is not a list of inputs.
+Json contents(const std::string& text) {
+  auto list = Json::parse(text, nullptr, false);
+  if (!list.is_array()) return nullptr;
+  for (auto& entry : list) {
+    if (!entry.is_object()) return nullptr;
+    entry.erase("path");
+    entry.erase("path_base64");
+  }
+  return list;
+}
+
+Error not_ours(const std::string& path) { return Error{ErrorCode::bad_data, "it is not what a run writes", path, ""}; }
+
+// A name that stays in the folder, and in the files that it is written into.
+bool is_name(const std::string& name) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '/' || c == '-';
+  };
+  return !name.empty() && std::all_of(name.begin(), name.end(), plain) && name.front() != '/' && name.back() != '/' &&
+         std::count(name.begin(), name.end(), '/') <= 1;
+}
+
+Outcome<ArraySpec> array_in(const Json& json, const std::string& path) {
+  ArraySpec out;
+  out.name = json.at("name").get<std::string>();
+  const auto type = element_type(json.at("type").get<std::string>());
+  const auto rows = json.at("rows").get<std::string>();
+  bool known = false;
+  for (const auto& choice : choices_of(ArraySpec::Rows{})) {
+    if (rows != choice.name) continue;
+    out.rows = choice.value;
+    known = true;
+  }
+  out.shape = json.at("shape").get<std::vector<std::uint64_t>>();
+  out.text_bytes = json.at("text_bytes").get<std::uint32_t>();
+  out.extension = json.at("extension").get<std::string>();
+  out.header = json.at("header").get<std::string>();
+  for (const auto& [name, numbers] : json.at("attributes").items()) {
+    out.attributes.emplace_back(name, numbers.get<std::vector<std::int64_t>>());
+  }
+  if (!type || !known || !is_name(out.name) || (!out.extension.empty() && !is_name(out.extension))) {
+    return not_ours(path);
+  }
+  out.type = *type;
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+  std::uint64_t bytes = out.type.bytes();
+  for (const std::uint64_t side : out.shape) {
+    if (side == 0 || bytes > kMostBytes / side) return not_ours(path);
+    bytes *= side;
+  }
+  return out;
+}
+
+bool same_inputs(const std::string& a, const std::string& b) {
+  const auto one = contents(a), other = contents(b);
+  return !one.is_null() && one == other;
+}
+
+}  // namespace
+
+std::string differences(const Attributes& then, const Attributes& now) {
+  std::string out;
+  for (const auto& [name, value] : now) {
+    const auto same = [&name = name](const auto& entry) { return entry.first == name; };
+    const auto was = std::find_if(then.begin(), then.end(), same);
+    if (was != then.end() && (was->second == value || (name == "inputs" && same_inputs(was->second, value)))) continue;
+    if (!out.empty()) out += "; ";
+    if (name == "inputs") {
+      out += "the inputs have changed or are others";
+    } else if (was == then.end()) {
+      out += fmt::format("--{} is '{}' and was not there", name, value);
+    } else {
+      out += fmt::format("--{} was '{}', is '{}'", name, was->second, value);
+    }
+  }
+  // A part's size is said where it does not matter, too.
+  for (const auto& [name, value] : then) {
+    const auto same = [&name = name](const auto& entry) { return entry.first == name; };
+    if (name == "shard" || std::any_of(now.begin(), now.end(), same)) continue;
+    if (!out.empty()) out += "; ";
+    out += fmt::format("--{} was '{}'", name, value);
+  }
+  return out;
+}
+
+std::string json_of(const Attributes& attributes) {
+  Json json;
+  for (const auto& [name, value] : attributes) json[name] = value;
+  return json.dump(1) + "\n";
+}
+
+Outcome<Attributes> attributes_in_json(const std::string& path, const char* member) {
+  const auto text = read_text(path, kMostText);
+  if (!text) return text.error();
+  Attributes out;
+  auto json = Json::parse(*text, nullptr, false);
+  if (member != nullptr && json.is_object()) json = json.value(member, Json());
+  if (json.is_object()) {
+    for (const auto& [name, value] : json.items()) {
+      if (value.is_string()) out.emplace_back(name, value.get<std::string>());
+    }
+  }
+  if (out.empty()) return not_ours(path);
+  return out;
+}
+
+std::string json_of(const PartsFile& file) {
+  Json arrays = Json::array();
+  for (const ArraySpec& array : file.spec.arrays) {
+    Json attributes = Json::object();
+    for (const auto& [name, numbers] : array.attributes) attributes[name] = numbers;
+    arrays.push_back({{"name", array.name},
+                      {"rows", choice_name(array.rows)},
+                      {"type", name_of(array.type)},
+                      {"shape", array.shape},
+                      {"text_bytes", array.text_bytes},
+                      {"extension", array.extension},
+                      {"header", array.header},
+                      {"attributes", attributes}});
+  }
+  Json attributes = Json::object();
+  for (const auto& [name, value] : file.spec.attributes) attributes[name] = value;
+  return Json{{"store", file.store},     {"mark", file.mark}, {"unit", file.spec.unit},  {"rows", file.parts.rows},
+              {"each", file.parts.each}, {"arrays", arrays},  {"attributes", attributes}}
+             .dump(1) +
+         "\n";
+}
+
+Outcome<PartsFile> parts_in_json(const std::string& path) {
+  const auto text = read_text(path, kMostText);
+  if (!text) return text.error();
+  try {
+    const Json json = Json::parse(*text);
+    PartsFile out;
+    out.store = json.at("store").get<std::string>();
+    out.mark = json.at("mark").get<std::string>();
+    out.parts = {json.at("rows").get<std::uint64_t>(), json.at("each").get<std::uint64_t>()};
+    out.spec.rows = out.parts.rows;
+    out.spec.unit = json.at("unit").get<std::string>();
+    for (const Json& array : json.at("arrays")) {
+      auto spec = array_in(array, path);
+      if (!spec) return spec.error();
+      out.spec.arrays.push_back(std::move(*spec));
+    }
+    for (const auto& [name, value] : json.at("attributes").items()) {
+      out.spec.attributes.emplace_back(name, value.get<std::string>());
+    }
+    constexpr std::uint64_t kMostRows = std::uint64_t{1} << 40;
+    if (out.spec.arrays.empty() || out.parts.rows == 0 || out.parts.rows > kMostRows || out.parts.each == 0 ||
+        out.parts.each > kMostRows) {
+      return not_ours(path);
+    }
+    return out;
+  } catch (const Json::exception&) {
+    return not_ours(path);
+  }
+}
+
+}  // namespace millrace

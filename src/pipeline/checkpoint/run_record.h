@@ -1,0 +1,35 @@
+// Enters: what an output is made of, as names and texts.
+// Leaves: the same in a file; and in words, how two outputs differ in it.
+// Never: knows what a name means.
+#pragma once
+
+#include <string>
+
+#include "src/base/error.h"
+#include "src/io/store/dataset.h"
+
+namespace millrace {
+
+// What run.json holds.
+std::string json_of(const Attributes& attributes);
+// The texts in a JSON file, or in one member of it; an error where there are none.
+Outcome<Attributes> attributes_in_json(const std::string& path, const char* member = nullptr);
+
+// "--size was 400x300, is 800x500", for all that differ; empty where nothing does. The text of "inputs" is a JSON list
+// of objects, whose path and path_base64 are for people: a file has many names.
+std::string differences(const Attributes& then, const Attributes& now);
+
+// What a dataset is and how many rows a part of it has, so that its parts can be put together by a run that knows
+// nothing else of it.
+inline constexpr const char* kPartsFile = "parts.json";
+struct PartsFile {
+  std::string store;  // a name of StoreKind
+  std::string mark;   // an attribute that every output of the job has
+  Parts parts;
+  DatasetSpec spec;
+};
+std::string json_of(const PartsFile& file);
+// Error(bad_data) where it is not what a run writes, or says what cannot be.
+Outcome<PartsFile> parts_in_json(const std::string& path);
+
+}  // namespace millrace

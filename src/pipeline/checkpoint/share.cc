@@ -1,0 +1,39 @@
+#include "src/pipeline/checkpoint/share.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kMostRuns = 1'000'000;
+
+// All of the text, or nothing of it.
+bool take_number(std::string_view text, std::uint64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+Share parse_share(const std::string& text) {
+  if (text.empty()) return {};
+  const std::size_t slash = text.find('/');
+  std::uint64_t k = 0, n = 0;
+  if (slash == std::string::npos || !take_number(std::string_view(text).substr(0, slash), k) ||
+      !take_number(std::string_view(text).substr(slash + 1), n) || k < 1 || k > n || n > kMostRuns) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is no part of a whole", text), "--part",
+                  "say K/N, for example 1/4 in the first of four runs and 4/4 in the last");
+  }
+  return {k - 1, n};
+}
+
+void describe(Settings& settings, Share& share) {
+  settings.add_parsed("part", "K/N",
+                      "make only every Nth shard, from the Kth on: N runs into one OUTPUT, at once or one by one; the "
+                      "last of them puts it together, or millrace finish does",
+                      "", [&share](const std::string& text) { share = parse_share(text); });
+}
+
+}  // namespace millrace
