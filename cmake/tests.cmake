@@ -33,9 +33,13 @@ else()
   endforeach()
 endif()
 
-# What the streams of src/kernels/deflate are inflated with.
+# What the streams of src/kernels/deflate are inflated with, and rows of test datasets compressed.
 find_package(ZLIB REQUIRED)
 target_link_libraries(kernels_tests PRIVATE ZLIB::ZLIB)
+if(NOT MILLRACE_KERNELS_ONLY)
+  target_link_libraries(io_tests PRIVATE ZLIB::ZLIB)
+  target_link_libraries(pipeline_tests PRIVATE ZLIB::ZLIB)
+endif()
 
 # What driver_test.cc opens instead of NVIDIA's driver.
 add_library(fake_cuda MODULE ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda.cc)

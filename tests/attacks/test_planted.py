@@ -139,6 +139,34 @@ def test_a_folder_for_shards_of_somebody_else_is_refused(scene, kind):
     scene.run(*render(scene, "hdf5", scene.home / "fresh.h5")).fine()
 
 
+@pytest.mark.parametrize("kind", ["a link in it", "a link to it", "somebody else's", "names that lead out"])
+@pytest.mark.parametrize("store", ["hdf5", "npy", "png", "zarr"])
+def test_parts_from_elsewhere_are_looked_at_first(scene, store, kind):
+    """millrace finish --from: a folder that an enemy has made, or has put something into."""
+    scene.file(scene.home / "prices.csv", prices_text())
+    for disk, part in (("one", "1/2"), ("two", "2/2")):
+        scene.folder(scene.home / disk)
+        scene.run(*render(scene, store, scene.home / disk / "charts", "--part", part)).fine()
+    shards = scene.home / "two/charts.shards"
+    if kind == "a link in it":
+        (shards / "1.rows").unlink(missing_ok=True)
+        (shards / "1.rows").symlink_to(scene.precious)
+    elif kind == "a link to it":
+        shards.rename(scene.home / "away")
+        shards.symlink_to(scene.home / "away")
+    elif kind == "somebody else's":
+        needs_root("be given what somebody else has made")
+        scene.theirs(shards)
+    else:
+        for folder in (shards, scene.home / "one/charts.shards"):
+            text = (folder / "parts.json").read_text()
+            (folder / "parts.json").write_text(text.replace('"images"', '"../../images"').replace('"index', '"../index'))
+    before = state(scene.precious), sorted(scene.home.iterdir())
+    done = scene.run("finish", scene.home / "one/charts", "--from", shards)
+    assert done.code == 1 and (state(scene.precious), sorted(scene.home.iterdir())) == before, done.words
+    assert not (scene.home / "one/charts").exists()
+
+
 @pytest.mark.parametrize("kind", ["precious.txt", "private", "nothing"])
 def test_a_store_that_is_a_link_is_not_replaced(scene, kind):
     scene.file(scene.home / "prices.csv", prices_text())

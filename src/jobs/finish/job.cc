@@ -27,7 +27,14 @@ class FinishJob : public Job {
             json_result("finish", {"rows", "shards", "imported", "bytes"})};
   }
   millrace::Plan plan(RunContext&) override {
-    throw Failure(ErrorCode::usage, "there is nothing to plan: it copies what is there", "--plan", "leave it out");
+    const Findings found = look_for_parts(outputs_.at(0), from_);
+    millrace::Plan out;
+    out.lines = {
+        {found.unit, grouped(found.rows)},
+        {"shards", fmt::format("{}, of which {} are missing", grouped(found.parts), grouped(found.missing.size()))}};
+    out.figures = {{"rows", found.rows}, {"shards", found.parts}, {"missing", found.missing}};
+    out.memory = {{"the program itself", 16_MiB}};
+    return out;
   }
 
   Result run(RunContext& context, const Print&) override {

@@ -19,6 +19,7 @@ std::optional<PartsFile> read_parts(const std::string& folder) {
     held.hold(RunFolder::Hold::alone, RunFolder::Missing::refuse);
     auto out = parts_in_json(held.path(kPartsFile));
     if (!out) throw Failure(out.error());
+    held.abandon();
     return *out;
   } catch (const Failure& failure) {
     const Error error = held.in_words(failure.error());
@@ -45,20 +46,45 @@ std::string names_of(const std::vector<std::uint64_t>& parts) {
   return parts.size() > kNamed ? out + " ..." : out;
 }
 
-}  // namespace
-
-Finished finish(const std::string& output, const std::vector<std::string>& from, const std::function<void()>& go_on) {
+// Of the output, or of the first folder that has it.
+PartsFile parts_of(const std::string& output, const std::vector<std::string>& from) {
   std::optional<PartsFile> file = read_parts(output);
   for (std::size_t i = 0; i < from.size() && !file; ++i) file = read_parts(from[i]);
-  if (!file) {
-    throw Failure(ErrorCode::not_found, "no run has left parts of it", output,
-                  "name the OUTPUT that runs with --part were given");
+  if (file) return *std::move(file);
+  throw Failure(ErrorCode::not_found, "no run has left parts of it", output,
+                "name the OUTPUT that runs with --part were given");
+}
+
+}  // namespace
+
+Findings look_for_parts(const std::string& output, const std::vector<std::string>& from) {
+  const PartsFile file = parts_of(output, from);
+  const CheckpointSpec spec = spec_of(output, file);
+  std::vector<bool> there(file.parts.count());
+  std::vector<std::string> folders = from;
+  folders.push_back(output);
+  for (const std::string& folder : folders) {
+    if (!read_parts(folder)) continue;
+    RunFolder held = RunFolder::of_parts(folder);
+    held.hold(RunFolder::Hold::alone, RunFolder::Missing::refuse);
+    const auto store = make_part_store(spec.store, spec.dataset, file.parts, held);
+    for (std::uint64_t k = 0; k < there.size(); ++k) there[k] = there[k] || store->named(k);
+    held.abandon();
   }
-  Checkpoint checkpoint(spec_of(RunFolder::of_parts(output).output(), *file));
+  Findings out{file.spec.unit, file.parts.rows, file.parts.count(), {}};
+  for (std::uint64_t k = 0; k < there.size(); ++k) {
+    if (!there[k]) out.missing.push_back(k);
+  }
+  return out;
+}
+
+Finished finish(const std::string& output, const std::vector<std::string>& from, const std::function<void()>& go_on) {
+  const PartsFile file = parts_of(output, from);
+  Checkpoint checkpoint(spec_of(RunFolder::of_parts(output).output(), file));
   Finished out;
-  out.unit = file->spec.unit;
-  out.rows = file->parts.rows;
-  out.parts = file->parts.count();
+  out.unit = file.spec.unit;
+  out.rows = file.parts.rows;
+  out.parts = file.parts.count();
   out.before = checkpoint.finished();
   if (!out.before) {
     const std::size_t missing = checkpoint.not_made().size();

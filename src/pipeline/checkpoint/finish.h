@@ -21,4 +21,12 @@ struct Finished {
 // it. `go_on` is asked now and then, and may throw. What was done until then is kept.
 Finished finish(const std::string& output, const std::vector<std::string>& from, const std::function<void()>& go_on);
 
+// What finish() would find; changes nothing.
+struct Findings {
+  std::string unit;
+  std::uint64_t rows = 0, parts = 0;
+  std::vector<std::uint64_t> missing;
+};
+Findings look_for_parts(const std::string& output, const std::vector<std::string>& from);
+
 }  // namespace millrace

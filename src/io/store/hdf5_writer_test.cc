@@ -1,0 +1,123 @@
+#include "src/io/store/hdf5_writer.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "src/io/store/dataset_for_test.h"
+#include "src/io/store/hdf5_handle.h"
+
+namespace millrace {
+namespace {
+
+using namespace for_test;
+using hdf5::Handle;
+
+template <typename T>
+std::vector<T> read(const std::string& path, const char* name, hid_t type, std::size_t values) {
+  const Handle file{H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+  const Handle set{H5Dopen2(file.get(), name, H5P_DEFAULT), H5Dclose};
+  std::vector<T> out(values);
+  EXPECT_GE(H5Dread(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()), 0) << name;
+  return out;
+}
+
+std::string written(const TemporaryFolder& folder, std::uint64_t rows, std::uint64_t together) {
+  const std::string path = folder / ("of" + std::to_string(together) + ".h5");
+  const DatasetSpec spec = arrays_of(rows);
+  Hdf5Writer writer(path, spec);
+  fill(writer, spec, 0, rows, together, kZlib);
+  writer.finish();
+  writer.commit();
+  return path;
+}
+
+TEST(Hdf5Writer, EveryTypeIsReadAsWhatItWas) {
+  const TemporaryFolder folder("hdf5_writer");
+  const std::string path = written(folder, 10, 4);
+  const auto pixels = read<std::uint8_t>(path, "images", H5T_NATIVE_UINT8, 60);
+  // The library converts: what it makes of two bytes tells whether it knows what they are.
+  const auto half = read<float>(path, "half", H5T_NATIVE_FLOAT, 20);
+  const auto brain = read<float>(path, "brain", H5T_NATIVE_FLOAT, 10);
+  const auto wide = read<double>(path, "wide", H5T_NATIVE_DOUBLE, 10);
+  struct Row {
+    std::uint32_t number;
+    char name[7];
+    std::int64_t time;
+  } __attribute__((packed));
+  const Handle type{H5Tcreate(H5T_COMPOUND, sizeof(Row)), H5Tclose};
+  const Handle text{H5Tcopy(H5T_C_S1), H5Tclose};
+  H5Tset_size(text.get(), 7);
+  H5Tset_strpad(text.get(), H5T_STR_NULLPAD);
+  H5Tset_cset(text.get(), H5T_CSET_UTF8);
+  H5Tinsert(type.get(), "number", 0, H5T_NATIVE_UINT32);
+  H5Tinsert(type.get(), "name", 4, text.get());
+  H5Tinsert(type.get(), "time", 11, H5T_NATIVE_INT64);
+  const auto index = read<Row>(path, "index", type.get(), 10);
+  for (std::size_t row = 0; row < 10; ++row) {
+    const auto expected = pixels_of(row);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), pixels.begin() + static_cast<std::ptrdiff_t>(6 * row)));
+    EXPECT_EQ(half[2 * row], 1);
+    EXPECT_EQ(half[2 * row + 1], -static_cast<float>(2 << row % 4));
+    EXPECT_EQ(brain[row], static_cast<float>(1 << row % 3));
+    EXPECT_EQ(wide[row], static_cast<double>(row) / 3);
+    EXPECT_EQ(index[row].number, row);
+    EXPECT_EQ(std::string(index[row].name, strnlen(index[row].name, 7)), name_of_row(row));
+    EXPECT_EQ(index[row].time, static_cast<std::int64_t>(row) - 5);
+  }
+  const Attributes said = hdf5_attributes(path).or_throw();
+  EXPECT_EQ(said, (Attributes{{"empty", ""}, {"made", "by hand"}}));
+}
+
+TEST(Hdf5Writer, BytesDoNotDependOnTheBlocks) {
+  const TemporaryFolder folder("hdf5_blocks");
+  const std::string one = text_in(written(folder, 50, 1));
+  EXPECT_EQ(text_in(written(folder, 50, 7)), one);
+  EXPECT_EQ(text_in(written(folder, 50, 50)), one);
+}
+
+TEST(Hdf5Writer, NothingHasTheNameBeforeTheEnd) {
+  const TemporaryFolder folder("hdf5_end");
+  const std::string path = folder / "a.h5";
+  const DatasetSpec spec = arrays_of(5);
+  {
+    Hdf5Writer writer(path, spec);
+    fill(writer, spec, 0, 4, 2, kZlib);
+    EXPECT_THROW(writer.finish(), Failure);
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  EXPECT_TRUE(files_in(folder / "").empty());
+  EXPECT_FALSE(hdf5_attributes(path));
+}
+
+TEST(Hdf5Writer, PartsAreMappedRowByRow) {
+  const TemporaryFolder folder("hdf5_parts");
+  std::filesystem::create_directory(folder / "a.parts");
+  const DatasetSpec spec = arrays_of(7);
+  const Parts parts{7, 3};
+  for (std::uint64_t k = 0; k < parts.count(); ++k) {
+    DatasetSpec part = spec;
+    part.rows = parts.end(k) - parts.begin(k);
+    Hdf5Writer writer(folder / ("a.parts/" + std::to_string(k) + ".h5"), part, Hdf5Writer::Part{parts.each});
+    fill(writer, part, parts.begin(k), parts.end(k), 2, kZlib);
+    writer.finish();
+    writer.commit();
+  }
+  const std::string path = folder / "a.h5";
+  {
+    Hdf5Writer writer(path, spec, Hdf5Writer::Mapped{"a.parts", parts.each});
+    for (std::uint64_t k = 0; k < parts.count(); ++k)
+      writer.append_rest(folder / ("a.parts/" + std::to_string(k) + ".h5"));
+    EXPECT_THROW(writer.append_rest(folder / "a.parts/0.h5"), Failure) << "there is no room for more rows";
+    writer.finish();
+    writer.commit();
+  }
+  const auto pixels = read<std::uint8_t>(path, "images", H5T_NATIVE_UINT8, 42);
+  const auto wide = read<double>(path, "wide", H5T_NATIVE_DOUBLE, 7);
+  for (std::size_t row = 0; row < 7; ++row) {
+    EXPECT_EQ(pixels[6 * row], pixels_of(row)[0]);
+    EXPECT_EQ(wide[row], static_cast<double>(row) / 3);
+  }
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,257 @@
+#include "src/pipeline/checkpoint/checkpoint.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "src/io/store/dataset_for_test.h"
+#include "src/pipeline/checkpoint/finish.h"
+
+namespace millrace {
+namespace {
+
+using namespace for_test;
+
+constexpr std::uint64_t kRows = 23, kEach = 4;
+
+// What a job would ask for: numbers, nothing that a chart has.
+CheckpointSpec spec_of(const std::string& output, StoreKind store, Share share = {}) {
+  CheckpointSpec out;
+  out.output = output;
+  out.store = store;
+  out.each = kEach;
+  out.mark = "counting";
+  out.share = share;
+  out.dataset = arrays_of(kRows);
+  out.dataset.unit = "numbers";
+  out.dataset.attributes = {{"counting", "1"}, {"inputs", R"([{"path":"a","bytes":3}])"}};
+  if (store == StoreKind::folder) {
+    out.dataset.arrays = {{.name = "numbers", .type = kUint32, .extension = "npy"},
+                          {.name = "names", .rows = Rows::texts, .extension = "csv", .header = "name"}};
+  }
+  return out;
+}
+
+RowBlock block_of(const CheckpointSpec& spec, std::uint64_t begin, std::uint64_t end) {
+  if (spec.store != StoreKind::folder) {
+    return rows_of(spec.dataset, begin, end, spec.store == StoreKind::zarr ? kGzip : kZlib);
+  }
+  RowBlock out;
+  out.clear(2);
+  for (; begin < end; ++begin, ++out.rows) {
+    out.arrays[0].append(static_cast<std::uint32_t>(begin));
+    out.arrays[1].append_text(name_of_row(begin) + "\n");
+  }
+  return out;
+}
+
+// Makes what is missing, or `most` parts of it. True where the output has its name then.
+bool make(const CheckpointSpec& spec, std::uint64_t* made = nullptr, std::uint64_t most = ~std::uint64_t{0}) {
+  Checkpoint checkpoint(spec);
+  std::uint64_t count = 0;
+  while (const auto task = checkpoint.next()) {
+    const std::uint64_t k = task->part;
+    if (task->taken) {
+      checkpoint.take(k);
+      continue;
+    }
+    if (count == most) return false;
+    const std::uint64_t begin = checkpoint.parts().begin(k), end = checkpoint.parts().end(k);
+    for (std::uint64_t row = begin; row < end; row += 3) {
+      checkpoint.append(k, block_of(spec, row, std::min(end, row + 3)));
+    }
+    checkpoint.end(k);
+    ++count;
+    if (made != nullptr) *made = count;
+  }
+  return checkpoint.publish([] {});
+}
+
+std::string bytes_of(const std::string& output) {
+  if (!std::filesystem::is_directory(output)) return text_in(output);
+  std::string out;
+  for (const auto& [name, text] : files_in(output)) out += name + "\n" + text;
+  return out;
+}
+
+class CheckpointTest : public ::testing::TestWithParam<StoreKind> {
+ protected:
+  TemporaryFolder folder_{"checkpoint"};
+  std::string whole() {
+    EXPECT_TRUE(make(spec_of(folder_ / "whole", GetParam())));
+    return bytes_of(folder_ / "whole");
+  }
+  // Parts beside it stay.
+  bool keeps_parts() const { return GetParam() == StoreKind::hdf5_virtual; }
+};
+
+TEST_P(CheckpointTest, ARunThatWasCutOffIsGoneOnWith) {
+  const std::string expected = whole();
+  for (std::uint64_t most = 0; most < 6; ++most) {
+    const CheckpointSpec spec = spec_of(folder_ / ("cut" + std::to_string(most)), GetParam());
+    EXPECT_FALSE(make(spec, nullptr, most));
+    EXPECT_FALSE(std::filesystem::exists(spec.output));
+    std::uint64_t made = 0;
+    EXPECT_TRUE(make(spec, &made));
+    EXPECT_LE(made, 6 - most) << "what was there is not made again";
+    if (!keeps_parts()) {
+      EXPECT_EQ(bytes_of(spec.output), expected);
+    }
+    EXPECT_TRUE(Checkpoint(spec).finished());
+  }
+}
+
+TEST_P(CheckpointTest, SharesInAnyOrderAreTheSameOutput) {
+  const std::string expected = whole();
+  for (const auto& order : std::vector<std::vector<std::uint64_t>>{{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
+    const std::string output = folder_ / ("shared" + std::to_string(order[0]));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      std::uint64_t made = 0;
+      EXPECT_EQ(make(spec_of(output, GetParam(), {order[i], 3}), &made), i == 2) << "the last one puts it together";
+      EXPECT_EQ(made, 2);
+    }
+    if (!keeps_parts()) {
+      EXPECT_EQ(bytes_of(output), expected);
+      EXPECT_FALSE(std::filesystem::exists(output + ".shards"));
+    }
+    EXPECT_TRUE(Checkpoint(spec_of(output, GetParam())).finished());
+  }
+}
+
+TEST_P(CheckpointTest, APartIsMadeByOneOfTwoRuns) {
+  const std::string expected = whole();
+  const CheckpointSpec spec = spec_of(folder_ / "two", GetParam(), {0, 1});
+  Checkpoint one(spec), other(spec);
+  std::vector<std::uint64_t> made;
+  for (Checkpoint* run : {&one, &other, &other, &one, &one, &other, &one}) {
+    const auto task = run->next();
+    if (!task) continue;
+    made.push_back(task->part);
+    run->append(task->part, block_of(spec, run->parts().begin(task->part), run->parts().end(task->part)));
+    run->end(task->part);
+    run->wait();
+  }
+  EXPECT_EQ(made, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_FALSE(one.publish([] {})) << "the other is still there";
+  EXPECT_TRUE(other.publish([] {}));
+  if (!keeps_parts()) {
+    EXPECT_EQ(bytes_of(spec.output), expected);
+  }
+}
+
+TEST_P(CheckpointTest, ARunAloneAndOneThatSharesKeepEachOtherOut) {
+  const CheckpointSpec alone = spec_of(folder_ / "a", GetParam()), shared = spec_of(folder_ / "a", GetParam(), {0, 2});
+  {
+    const Checkpoint run(alone);
+    EXPECT_THROW(Checkpoint{shared}, Failure);
+    EXPECT_THROW(Checkpoint{alone}, Failure);
+  }
+  {
+    const Checkpoint run(shared), another(spec_of(folder_ / "a", GetParam(), {1, 2}));
+    EXPECT_THROW(Checkpoint{alone}, Failure);
+  }
+  EXPECT_TRUE(make(alone));
+}
+
+TEST_P(CheckpointTest, WhatIsMissingIsNamed) {
+  const std::string output = folder_ / "late";
+  EXPECT_FALSE(make(spec_of(output, GetParam(), {1, 3})));
+  EXPECT_FALSE(make(spec_of(output, GetParam(), {0, 3}), nullptr, 1)) << "it was killed";
+  EXPECT_FALSE(make(spec_of(output, GetParam(), {2, 3})));
+  try {
+    finish(output, {}, [] {});
+    FAIL() << "part 3 was never made";
+  } catch (const Failure& failure) {
+    EXPECT_NE(failure.error().what.find("1 of 6 shards are missing: 3 "), std::string::npos) << failure.error().what;
+  }
+  EXPECT_FALSE(std::filesystem::exists(output));
+  std::uint64_t made = 0;
+  EXPECT_TRUE(make(spec_of(output, GetParam(), {0, 3}), &made));
+  EXPECT_EQ(made, 1);
+}
+
+TEST_P(CheckpointTest, FoldersOfOtherDisksAreBroughtTogether) {
+  const std::string expected = whole();
+  for (const char* disk : {"one", "two", "three"}) std::filesystem::create_directory(folder_ / disk);
+  EXPECT_FALSE(make(spec_of(folder_ / "one/a", GetParam(), {0, 3})));
+  EXPECT_FALSE(make(spec_of(folder_ / "two/a", GetParam(), {1, 3})));
+  EXPECT_FALSE(make(spec_of(folder_ / "three/a", GetParam(), {2, 3})));
+  const std::string two = folder_ / "two/a.shards", three = folder_ / "three/a.shards";
+  EXPECT_THROW(finish(folder_ / "one/a", {two}, [] {}), Failure);
+  const Finished done = finish(folder_ / "one/a", {two, three}, [] {});
+  EXPECT_EQ(done.rows, kRows);
+  EXPECT_EQ(done.parts, 6);
+  if (!keeps_parts()) {
+    EXPECT_EQ(bytes_of(folder_ / "one/a"), expected);
+  }
+  EXPECT_TRUE(Checkpoint(spec_of(folder_ / "one/a", GetParam())).finished());
+}
+
+TEST_P(CheckpointTest, OthersPartsAreNotTaken) {
+  for (const char* disk : {"one", "two"}) std::filesystem::create_directory(folder_ / disk);
+  CheckpointSpec other = spec_of(folder_ / "two/a", GetParam(), {1, 2});
+  other.dataset.attributes.front().second = "2";
+  EXPECT_FALSE(make(other));
+  EXPECT_FALSE(make(spec_of(folder_ / "one/a", GetParam(), {0, 2})));
+  const std::string two = folder_ / "two/a.shards";
+  try {
+    finish(folder_ / "one/a", {two}, [] {});
+    FAIL() << "parts of something else were taken";
+  } catch (const Failure& failure) {
+    EXPECT_NE(failure.error().what.find("--counting was '2', is '1'"), std::string::npos) << failure.error().what;
+  }
+  CheckpointSpec renamed = spec_of(folder_ / "one/a", GetParam(), {1, 2});
+  renamed.dataset.attributes.back().second = R"([{"path":"elsewhere/a","bytes":3}])";
+  EXPECT_TRUE(make(renamed)) << "an input is what it holds, not its name";
+}
+
+TEST_P(CheckpointTest, APartIsTheRunsThatHoldsIt) {
+  const CheckpointSpec spec = spec_of(folder_ / "held", GetParam(), {0, 1});
+  Checkpoint one(spec);
+  ASSERT_EQ(one.next()->part, 0);
+  Checkpoint other(spec);
+  EXPECT_EQ(other.next()->part, 1) << "0 is being made";
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, CheckpointTest,
+                         ::testing::Values(StoreKind::hdf5, StoreKind::hdf5_virtual, StoreKind::zarr,
+                                           StoreKind::folder),
+                         [](const auto& info) { return std::string(choice_name(info.param)); });
+
+TEST(PartsFile, IsReadBackAndNotBelieved) {
+  const TemporaryFolder folder("parts_file");
+  const std::string path = folder / "parts.json";
+  PartsFile file{"hdf5", "counting", {kRows, kEach}, arrays_of(kRows)};
+  std::ofstream(path) << json_of(file);
+  const PartsFile read = parts_in_json(path).or_throw();
+  EXPECT_EQ(json_of(read), json_of(file));
+  const std::string text = json_of(file);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string out = text;
+    const std::size_t at = out.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return out.replace(at, from.size(), to);
+  };
+  for (const std::string& bad :
+       {std::string(), std::string("[]"), with("\"images\"", "\"../images\""), with("\"images\"", "\"/images\""),
+        with("\"images\"", "\"a/b/c\""), with("\"uint8\"", "\"uint9\""), with("\"compressed\"", "\"packed\""),
+        with("\"rows\": 23", "\"rows\": 0"), with("\"rows\": 23", "\"rows\": 18446744073709551615"),
+        with("\"each\": 4", "\"each\": 0"), with("\"each\": 4", "\"each\": -4"), with("\"shape\": [", "\"shape\": [0,"),
+        with("\"shape\": [", "\"shape\": [1099511627776, 1099511627776,"),
+        with("\"shape\": [", "\"shape\": [\"a\",")}) {
+    std::ofstream(path) << bad;
+    EXPECT_FALSE(parts_in_json(path)) << bad.substr(0, 200);
+  }
+}
+
+TEST(Share, IsReadAsPeopleSayIt) {
+  EXPECT_FALSE(parse_share(""));
+  EXPECT_EQ(parse_share("1/1").of, 1);
+  EXPECT_EQ(parse_share("3/8").index, 2);
+  for (const char* bad :
+       {"0/4", "5/4", "1", "/", "1/", "/4", "1/0", "-1/4", "1/4x", "a/b", " 1/4", "1/9999999999", "1.0/4"}) {
+    EXPECT_THROW(parse_share(bad), Failure) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace millrace

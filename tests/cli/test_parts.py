@@ -1,0 +1,163 @@
+"""render --part K/N and finish: several runs, one output, the same bytes as one run."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from processes import end_held, hold_when  # noqa: E402
+from program import PROGRAM, content_of, millrace  # noqa: E402
+
+STORES = ["hdf5", "virtual", "zarr", "npy", "png", "jpeg", "webdataset", "dat"]
+
+
+@pytest.fixture(scope="module")
+def prices(tmp_path_factory):
+    path = tmp_path_factory.mktemp("prices") / "p.csv"
+    rows = (f"2020-01-{1 + i // 1440:02}T{i // 60 % 24:02}:{i % 60:02},{100 + i * 7919 % 97 / 10},{i}\n" for i in range(1500))
+    path.write_text("date,close,volume\n" + "".join(rows))
+    return path
+
+
+def command(prices, store, output, *more):
+    form = ["--virtual"] if store == "virtual" else ["--store", store]
+    return ["render", prices, "-o", output, "--window", "20", "--size", "60x40", "--labels", "1,5", "--shard", "130",
+            "--progress", "none", *form, *more]
+
+
+def start(*args):
+    return subprocess.Popen([os.fspath(PROGRAM), *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def names_in(folder):
+    return [os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names]
+
+
+def everything(output):
+    """Of a virtual store its shards are part."""
+    shards = pathlib.Path(f"{output}.shards")
+    whole = {".": output.read_bytes()} if output.is_file() else content_of(output)
+    return whole, content_of(shards) if shards.exists() else None
+
+
+@pytest.fixture(scope="module")
+def one_run(prices, tmp_path_factory):
+    made = {}
+
+    def of(store):
+        if store not in made:
+            output = tmp_path_factory.mktemp(store) / "c.out"
+            millrace(*command(prices, store, output))
+            made[store] = everything(output)
+        return made[store]
+
+    return of
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_runs_at_once_make_what_one_makes(prices, one_run, tmp_path, store):
+    output = tmp_path / "c.out"
+    for round_ in range(3):
+        running = [start(*command(prices, store, output, "--part", f"{k}/4")) for k in (3, 1, 4, 2)]
+        said = [process.communicate(timeout=120)[1] for process in running]
+        assert [process.returncode for process in running] == [0] * 4, said
+        assert everything(output) == one_run(store)
+        assert sum(b"part " not in words for words in said) == 1, "one of them put it together"
+        shutil.rmtree(output) if output.is_dir() else output.unlink()
+        shutil.rmtree(f"{output}.shards", ignore_errors=True)
+
+
+@pytest.mark.parametrize("store", ["hdf5", "zarr", "png", "npy"])
+def test_one_is_killed(prices, one_run, tmp_path, store):
+    output = tmp_path / "c.out"
+    millrace(*command(prices, store, output, "--part", "1/3"))
+    running = start(*command(prices, store, output, "--part", "2/3"))
+    before = len(names_in(tmp_path / "c.out.shards"))
+    assert hold_when(running, lambda: len(names_in(tmp_path / "c.out.shards")) > before)
+    end_held(running, signal.SIGKILL)
+    running.communicate()
+    said = millrace(*command(prices, store, output, "--part", "3/3")).stderr
+    assert not output.exists() and b"shards are missing" in said
+    refused = millrace("finish", output, check=False)
+    assert refused.returncode == 1 and b"shards are missing" in refused.stderr and not output.exists()
+    millrace(*command(prices, store, output, "--part", "2/3"))
+    assert everything(output) == one_run(store)
+
+
+def test_a_run_without_parts_makes_what_is_missing(prices, one_run, tmp_path):
+    output = tmp_path / "c.h5"
+    millrace(*command(prices, "hdf5", output, "--part", "2/3"))
+    said = millrace(*command(prices, "hdf5", output)).stderr
+    assert b"520 charts were there from an earlier run" in said
+    assert everything(output) == one_run("hdf5")
+
+
+def test_the_same_part_twice(prices, one_run, tmp_path):
+    output = tmp_path / "c.h5"
+    running = [start(*command(prices, "hdf5", output, "--part", "1/1")) for _ in range(3)]
+    for process in running:
+        _, said = process.communicate(timeout=120)
+        # One that comes when all is drawn may meet the one that puts it together.
+        assert process.returncode == 0 or b"another run" in said, said
+    if not output.exists():
+        millrace("finish", output)
+    assert everything(output) == one_run("hdf5")
+    said = millrace(*command(prices, "hdf5", output, "--part", "1/1")).stderr
+    assert b"nothing to do" in said
+
+
+def test_finish_takes_folders_of_other_disks(prices, one_run, tmp_path):
+    for store in STORES:
+        disks = [tmp_path / store / str(k) for k in (1, 2, 3)]
+        for k, disk in enumerate(disks, 1):
+            disk.mkdir(parents=True)
+            millrace(*command(prices, store, disk / "c.out", "--part", f"{k}/3"))
+        goal = tmp_path / store / "c.out"
+        before = content_of(tmp_path / store)
+        planned = millrace("finish", goal, "--from", disks[1] / "c.out.shards", "--plan", "--json", "-")
+        plan = json.loads(planned.stdout)["plan"]
+        assert plan["shards"] == 12 and plan["missing"] == [k for k in range(12) if k % 3 != 1]
+        assert content_of(tmp_path / store) == before
+        shards = [disk / "c.out.shards" for disk in disks]
+        millrace("finish", goal, *(part for folder in shards for part in ("--from", folder)))
+        whole, kept = one_run(store)
+        if store == "virtual":  # which names its folder
+            assert everything(goal)[1].keys() == kept.keys()
+        else:
+            assert everything(goal) == (whole, kept)
+        assert all(folder.exists() for folder in shards), "what was brought stays where it was"
+
+
+def test_finish_refuses_what_it_should(prices, tmp_path):
+    refused = millrace("finish", tmp_path / "c.h5", check=False)
+    assert refused.returncode == 1 and b"no run has left parts of it" in refused.stderr
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    millrace(*command(prices, "hdf5", tmp_path / "a/c.h5", "--part", "1/2"))
+    millrace(*command(prices, "hdf5", tmp_path / "b/c.h5", "--part", "2/2", "--stride", "2"))
+    before = content_of(tmp_path)
+    refused = millrace("finish", tmp_path / "a/c.h5", "--from", tmp_path / "b/c.h5.shards", check=False)
+    assert refused.returncode == 1 and b"--stride was '2', is '1'" in refused.stderr
+    refused = millrace(*command(prices, "hdf5", tmp_path / "a/c.h5", "--part", "2/2", "--size", "70x40"), check=False)
+    assert refused.returncode == 1 and b"--size was '60x40', is '70x40'" in refused.stderr
+    assert content_of(tmp_path) == before
+    for bad in ("0/2", "3/2", "2", "a/b"):
+        refused = millrace(*command(prices, "hdf5", tmp_path / "x.h5", "--part", bad), check=False)
+        assert refused.returncode == 2 and b"K/N" in refused.stderr
+
+
+def test_finish_says_so_as_json(prices, tmp_path):
+    output = tmp_path / "c.h5"
+    first = millrace(*command(prices, "hdf5", output, "--part", "1/2", "--json", "-"))
+    assert json.loads(first.stdout)["published"] is False
+    (tmp_path / "away").mkdir()
+    millrace(*command(prices, "hdf5", tmp_path / "away/c.h5", "--part", "2/2"))
+    done = millrace("finish", output, "--from", tmp_path / "away/c.h5.shards", "--json", "-")
+    assert json.loads(done.stdout) | {"bytes": 0} == {"millrace": "finish", "rows": 1481, "shards": 12, "imported": 6, "bytes": 0}
