@@ -62,10 +62,19 @@ class SharedRows : public FolderPart::Array {
     if (!file_ || !write_at(file_.get(), 0, std::as_bytes(std::span(header)))) fail("it cannot be written", path_);
   }
   void append(const ArrayRows& rows) override {
-    pending_.insert(pending_.end(), rows.bytes.begin(), rows.bytes.end());
-    if (pending_.size() >= kTogether) write();
+    // Small ones together; large ones as they are.
+    if (pending_.size() + rows.bytes.size() < kTogether) {
+      pending_.insert(pending_.end(), rows.bytes.begin(), rows.bytes.end());
+      return;
+    }
+    write(pending_);
+    pending_.clear();
+    write(rows.bytes);
   }
-  void finish() override { write(); }
+  void finish() override {
+    write(pending_);
+    pending_.clear();
+  }
   // The same rows of another such file.
   void import(const std::string& path, std::uint64_t bytes) {
     const Descriptor from(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
@@ -76,8 +85,9 @@ class SharedRows : public FolderPart::Array {
         throw Failure(ErrorCode::bad_data, "it is shorter than its rows", path);
       }
       done += pending_.size();
-      write();
+      write(pending_);
     }
+    pending_.clear();
   }
   void commit() override {
     if (::fdatasync(file_.get()) != 0) fail("it cannot be written to the disk", path_);
@@ -85,10 +95,9 @@ class SharedRows : public FolderPart::Array {
 
  private:
   static constexpr std::size_t kTogether = 1 << 16;
-  void write() {
-    if (!write_at(file_.get(), at_, std::as_bytes(std::span(pending_)))) fail("it cannot be written", path_);
-    at_ += pending_.size();
-    pending_.clear();
+  void write(const std::vector<std::uint8_t>& bytes) {
+    if (!write_at(file_.get(), at_, std::as_bytes(std::span(bytes)))) fail("it cannot be written", path_);
+    at_ += bytes.size();
   }
   const std::string path_;
   std::uint64_t at_ = 0;
