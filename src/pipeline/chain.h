@@ -8,6 +8,7 @@
 #include <oneapi/tbb/parallel_pipeline.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,16 +33,19 @@ struct Chain {
   Build build;  // (RunContext&) -> tbb::filter<In, Out>
 };
 
-// Items until `next` gives none.
+// Items until `next` gives none. `next` may keep what it knows from one item to the next: every run begins with a copy
+// of it.
 template <typename Out, typename Body>
 auto source(std::string name, Body next) {
   auto build = [name = std::move(name), next = std::move(next)](RunContext& context) {
     Trace::Stage& stage = context.trace.stage(name, 1);
+    // Stages are called through what cannot change.
+    auto body = std::make_shared<Body>(next);
     return oneapi::tbb::make_filter<void, Out>(oneapi::tbb::filter_mode::serial_in_order,
-                                               [&stage, &context, next](oneapi::tbb::flow_control& flow) -> Out {
+                                               [&stage, &context, body](oneapi::tbb::flow_control& flow) -> Out {
                                                  if (!context.cancel.cancelled()) {
                                                    const Span span(stage);
-                                                   if (std::optional<Out> item = next()) return std::move(*item);
+                                                   if (std::optional<Out> item = (*body)()) return std::move(*item);
                                                  }
                                                  flow.stop();
                                                  return Out{};

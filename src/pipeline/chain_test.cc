@@ -19,10 +19,10 @@ struct JobSetup {
 };
 
 auto numbers(int count, std::atomic<int>* given = nullptr) {
-  return chain::source<int>("numbers", [count, given, next = std::make_shared<int>(0)]() -> std::optional<int> {
-    if (*next == count) return std::nullopt;
+  return chain::source<int>("numbers", [count, given, next = 0]() mutable -> std::optional<int> {
+    if (next == count) return std::nullopt;
     if (given != nullptr) ++*given;
-    return (*next)++;
+    return next++;
   });
 }
 
@@ -54,13 +54,13 @@ TEST(Chain, TokensBoundWhatIsInFlight) {
     JobSetup run(threads, 3_MiB);
     std::atomic<int> inside{0}, most{0};
     auto stages = chain::source<int>("numbers",
-                                     [&, next = std::make_shared<int>(0)]() -> std::optional<int> {
-                                       if (*next == 200) return std::nullopt;
+                                     [&, next = 0]() mutable -> std::optional<int> {
+                                       if (next == 200) return std::nullopt;
                                        const int now = ++inside;
                                        int before = most.load();
                                        while (before < now && !most.compare_exchange_weak(before, now)) {
                                        }
-                                       return (*next)++;
+                                       return next++;
                                      }) |
                   chain::parallel<int, int>("work", [](int i, Span&) { return busy(i); }) |
                   chain::sink<int>("done", [&](int, Span&) { --inside; });
@@ -87,10 +87,10 @@ TEST(Chain, AnExceptionArrivesAndReturnsTheTokens) {
       const std::string at = where;
       int kept = 0;
       auto stages = chain::source<int>("numbers",
-                                       [&, next = std::make_shared<int>(0)]() -> std::optional<int> {
-                                         if (at == "source" && *next == 50)
+                                       [&, next = 0]() mutable -> std::optional<int> {
+                                         if (at == "source" && next == 50)
                                            throw Failure(ErrorCode::io, "the source broke");
-                                         return *next < 100 ? std::optional((*next)++) : std::nullopt;
+                                         return next < 100 ? std::optional(next++) : std::nullopt;
                                        }) |
                     chain::parallel<int, int>("work",
                                               [&](int i, Span&) {

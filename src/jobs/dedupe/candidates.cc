@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "src/kernels/orient/orient.h"
+#include "src/pipeline/backing_off.h"
 
 namespace millrace::dedupe {
 
@@ -96,21 +97,12 @@ void Meeting::each_part(std::uint32_t first,
   // parts of 131,072 and 65,536, take 18 s.
   constexpr std::uint32_t kMostAtOnce = 1 << 17, kFewestAtOnce = 256;
   constexpr std::size_t kManyPairs = 1 << 21;
-  std::uint32_t at_once = kMostAtOnce;
-  for (std::uint32_t begin = first; begin < rows();) {
-    const std::uint32_t end = begin + std::min(at_once, rows() - begin);
-    std::size_t pairs = 0;
-    try {
-      const MetPairs met = meet(begin, end);
-      visit(begin, end, met);
-      pairs = met.pairs.size();
-      begin = end;
-    } catch (const OutOfMemory&) {
-      if (at_once <= kFewestAtOnce) throw;
-      pairs = kManyPairs;
-    }
-    if (pairs >= kManyPairs && at_once > kFewestAtOnce) at_once /= 2;
-  }
+  backing_off(first, rows(), {kMostAtOnce, kFewestAtOnce}, [&](std::uint64_t from, std::uint64_t to) {
+    const auto begin = static_cast<std::uint32_t>(from), end = static_cast<std::uint32_t>(to);
+    const MetPairs met = meet(begin, end);
+    visit(begin, end, met);
+    return met.pairs.size() >= kManyPairs ? Fit::tight : Fit::easy;
+  });
 }
 
 }  // namespace millrace::dedupe
