@@ -35,7 +35,7 @@ class Hdf5Writer : public PartWriter {
   };
   using Kind = std::variant<std::monostate, Part, Mapped>;
   // No more than one array is compressed where it is a part, or maps parts.
-  Hdf5Writer(std::string path, const DatasetSpec& spec, Kind kind = {});
+  Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& kind = {});
   // What has not got its name is removed, unless it was to be kept.
   ~Hdf5Writer() override;
   void keep_unfinished();

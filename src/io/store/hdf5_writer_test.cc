@@ -22,7 +22,7 @@ std::vector<T> read(const std::string& path, const char* name, hid_t type, std::
 }
 
 std::string written(const TemporaryFolder& folder, std::uint64_t rows, std::uint64_t together) {
-  const std::string path = folder / ("of" + std::to_string(together) + ".h5");
+  std::string path = folder / ("of" + std::to_string(together) + ".h5");
   const DatasetSpec spec = arrays_of(rows);
   Hdf5Writer writer(path, spec);
   fill(writer, spec, 0, rows, together, kZlib);

@@ -12,7 +12,7 @@ using namespace for_test;
 using Chunks = PartLog::Chunks;
 
 std::string written(const TemporaryFolder& folder, const DatasetSpec& spec, Chunks chunks) {
-  const std::string path = folder / "0.log";
+  std::string path = folder / "0.log";
   PartLog log(path, "rows 0 to 9", spec, chunks);
   fill(log, spec, 0, 9, 4, kZlib);
   log.finish();

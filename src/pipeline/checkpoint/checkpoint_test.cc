@@ -69,7 +69,7 @@ bool make(const CheckpointSpec& spec, std::uint64_t* made = nullptr, std::uint64
 std::string bytes_of(const std::string& output) {
   if (!std::filesystem::is_directory(output)) return text_in(output);
   std::string out;
-  for (const auto& [name, text] : files_in(output)) out += name + "\n" + text;
+  for (const auto& [name, text] : files_in(output)) out.append(name).append("\n").append(text);
   return out;
 }
 
