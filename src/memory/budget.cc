@@ -12,75 +12,112 @@
 namespace millrace {
 
 void Reservation::release() {
-  if (budget_ != nullptr) budget_->give_back(size_, purpose_, stands_);
+  if (budget_ != nullptr) budget_->give_back(size_, purpose_, kind_, stands_);
   budget_ = nullptr;
   size_ = {};
 }
 
-void Budget::refuse(Bytes size, const std::string& purpose, Bytes available) const {
-  throw OutOfMemory(
-      ErrorCode::out_of_memory,
-      fmt::format("{} needs {}, and {} of {} can be had", purpose, to_text(size), to_text(available), to_text(limit_)),
-      {}, fmt::format("allow at least {} more with --memory", to_text(size - available)));
+void Budget::Pool::add(Bytes size, bool stands) {
+  used += size;
+  if (stands) standing += size;
+  peak = std::max(peak, used);
 }
 
-Reservation Budget::grant(Bytes size, const std::string& purpose, bool stands) {
-  used_ += size;
-  if (stands) standing_ += size;
-  peak_ = std::max(peak_, used_);
+void Budget::Pool::take_off(Bytes size, bool stands) {
+  used = used - size;
+  if (stands) standing = standing - size;
+}
+
+Budget::Budget(const Workspace& limits) {
+  for (const MemoryKind kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::device}) {
+    pool(kind).limit = limits.of(kind);
+  }
+}
+
+void Budget::refuse(Bytes size, const std::string& purpose, MemoryKind kind, Bytes available) const {
+  const bool device = kind == MemoryKind::device;
+  throw OutOfMemory(ErrorCode::out_of_memory,
+                    fmt::format("{} needs {}{}, and {} of {} can be had", purpose, to_text(size),
+                                device ? " of the device's memory" : "", to_text(available), to_text(limit(kind))),
+                    {},
+                    device ? "run it on a device with more memory, or on the CPU with --device cpu"
+                           : fmt::format("allow at least {} more with --memory", to_text(size - available)));
+}
+
+bool Budget::fits(Bytes size, MemoryKind kind) const {
+  return pool(kind).fits(size) && (kind != MemoryKind::pinned || pool(MemoryKind::host).fits(size));
+}
+
+Reservation Budget::grant(Bytes size, const std::string& purpose, MemoryKind kind, bool stands) {
+  pool(kind).add(size, stands);
+  if (kind == MemoryKind::pinned) pool(MemoryKind::host).add(size, stands);
   purposes_[purpose] += size;
-  return {this, size, purpose, stands};
+  return {this, size, purpose, kind, stands};
 }
 
-Reservation Budget::reserve(Bytes size, const std::string& purpose) {
+Reservation Budget::reserve(Bytes size, const std::string& purpose, MemoryKind kind) {
   const std::lock_guard lock(mutex_);
-  if (!fits(size)) refuse(size, purpose, limit_ < used_ ? Bytes{} : limit_ - used_);
-  return grant(size, purpose, true);
+  if (!fits(size, kind)) {
+    const Bytes host = pool(MemoryKind::host).left(), own = pool(kind).left();
+    refuse(size, purpose, kind, kind == MemoryKind::pinned ? std::min(host, own) : own);
+  }
+  return grant(size, purpose, kind, true);
+}
+
+ReservedWorkspace Budget::reserve_all(const Workspace& size, const std::string& purpose) {
+  ReservedWorkspace out;
+  // What was had before one that is refused goes back with it.
+  out.host = reserve(size.host, purpose);
+  if (size.pinned.count > 0) out.pinned = reserve(size.pinned, purpose, MemoryKind::pinned);
+  if (size.device.count > 0) out.device = reserve(size.device, purpose, MemoryKind::device);
+  return out;
 }
 
 std::optional<Reservation> Budget::try_reserve(Bytes size, const std::string& purpose) {
   const std::lock_guard lock(mutex_);
-  if (!fits(size)) return std::nullopt;
-  return grant(size, purpose, false);
+  if (!fits(size, MemoryKind::host)) return std::nullopt;
+  return grant(size, purpose, MemoryKind::host, false);
 }
 
 std::optional<Reservation> Budget::wait_for(Bytes size, const std::string& purpose,
                                             const std::function<bool()>& cancelled) {
   std::unique_lock lock(mutex_);
-  while (!fits(size)) {
-    const Bytes reachable = limit_ < standing_ ? Bytes{} : limit_ - standing_;
-    if (size > reachable) refuse(size, purpose, reachable);
+  const Pool& host = pool(MemoryKind::host);
+  while (!host.fits(size)) {
+    const Bytes reachable = host.limit < host.standing ? Bytes{} : host.limit - host.standing;
+    if (size > reachable) refuse(size, purpose, MemoryKind::host, reachable);
     if (cancelled()) return std::nullopt;
     // A cancel is a flag set by a signal handler, which cannot notify; so look at it now and then.
     returned_.wait_for(lock, std::chrono::milliseconds(50));
   }
-  return grant(size, purpose, false);
+  return grant(size, purpose, MemoryKind::host, false);
 }
 
-void Budget::give_back(Bytes size, const std::string& purpose, bool stands) {
+void Budget::give_back(Bytes size, const std::string& purpose, MemoryKind kind, bool stands) {
   {
     const std::lock_guard lock(mutex_);
-    used_ = used_ - size;
-    if (stands) standing_ = standing_ - size;
+    pool(kind).take_off(size, stands);
+    if (kind == MemoryKind::pinned) pool(MemoryKind::host).take_off(size, stands);
     Bytes& of_purpose = purposes_[purpose];
     of_purpose = of_purpose - size;
   }
   returned_.notify_all();
 }
 
-Bytes Budget::used() const {
+Bytes Budget::used(MemoryKind kind) const {
   const std::lock_guard lock(mutex_);
-  return used_;
+  return pool(kind).used;
 }
 
-Bytes Budget::peak() const {
+Bytes Budget::peak(MemoryKind kind) const {
   const std::lock_guard lock(mutex_);
-  return peak_;
+  return pool(kind).peak;
 }
 
 Bytes Budget::largest_grant() const {
   const std::lock_guard lock(mutex_);
-  return limit_ < standing_ ? Bytes{} : limit_ - standing_;
+  const Pool& host = pool(MemoryKind::host);
+  return host.limit < host.standing ? Bytes{} : host.limit - host.standing;
 }
 
 std::map<std::string, Bytes> Budget::by_purpose() const {

@@ -5,8 +5,11 @@
 // A reservation stands or passes. What stands is held for a job, or a step of one: tables, helper processes, the items
 // that a chain has in flight. What passes is held for one item and comes back when that is through, whatever else
 // happens: whoever holds it must not wait for more. So a request can wait for what passes, never for what stands.
+//
+// Each kind of memory has a limit of its own. What is pinned is the host's: it has to fit within both limits.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -17,6 +20,7 @@
 
 #include "src/base/error.h"
 #include "src/base/sizes.h"
+#include "src/memory/workspace.h"
 
 namespace millrace {
 
@@ -40,43 +44,55 @@ class Reservation {
   ~Reservation() { release(); }
 
   Bytes size() const { return size_; }
+  MemoryKind kind() const { return kind_; }
   void release();
 
  private:
   friend class Budget;
-  Reservation(Budget* budget, Bytes size, std::string purpose, bool stands)
-      : budget_(budget), size_(size), purpose_(std::move(purpose)), stands_(stands) {}
+  Reservation(Budget* budget, Bytes size, std::string purpose, MemoryKind kind, bool stands)
+      : budget_(budget), size_(size), purpose_(std::move(purpose)), kind_(kind), stands_(stands) {}
   void swap(Reservation& other) noexcept {
     std::swap(budget_, other.budget_);
     std::swap(size_, other.size_);
     std::swap(purpose_, other.purpose_);
+    std::swap(kind_, other.kind_);
     std::swap(stands_, other.stands_);
   }
 
   Budget* budget_ = nullptr;
   Bytes size_;
   std::string purpose_;
+  MemoryKind kind_ = MemoryKind::host;
   bool stands_ = false;
+};
+
+// What was reserved of a Workspace, all of it together.
+struct ReservedWorkspace {
+  Reservation host, pinned, device;
 };
 
 // One job's memory. Thread-safe.
 class Budget {
  public:
-  explicit Budget(Bytes limit) : limit_(limit) {}
+  // None but the host's; pinned memory as much as that.
+  explicit Budget(Bytes limit) : Budget(Workspace{limit, limit, {}}) {}
+  explicit Budget(const Workspace& limits);
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
   // What stands: at once, or OutOfMemory naming the purpose, the size asked for and what is free.
-  Reservation reserve(Bytes size, const std::string& purpose);
+  Reservation reserve(Bytes size, const std::string& purpose, MemoryKind kind = MemoryKind::host);
+  // All of it, or OutOfMemory and nothing.
+  ReservedWorkspace reserve_all(const Workspace& size, const std::string& purpose);
   // What passes: at once, or nothing.
   std::optional<Reservation> try_reserve(Bytes size, const std::string& purpose);
   // What passes: waits until others give back enough. OutOfMemory when `size` exceeds what waiting can bring: the limit
   // less what stands. Returns nothing when `cancelled` becomes true.
   std::optional<Reservation> wait_for(Bytes size, const std::string& purpose, const std::function<bool()>& cancelled);
 
-  Bytes limit() const { return limit_; }
-  Bytes used() const;
-  Bytes peak() const;
+  Bytes limit(MemoryKind kind = MemoryKind::host) const { return pool(kind).limit; }
+  Bytes used(MemoryKind kind = MemoryKind::host) const;
+  Bytes peak(MemoryKind kind = MemoryKind::host) const;
   // The most that a single waiting request can be granted.
   Bytes largest_grant() const;
   // Bytes in use by purpose, for messages.
@@ -84,15 +100,23 @@ class Budget {
 
  private:
   friend class Reservation;
-  void give_back(Bytes size, const std::string& purpose, bool stands);
-  Reservation grant(Bytes size, const std::string& purpose, bool stands);
-  bool fits(Bytes size) const { return limit_ >= used_ && limit_ - used_ >= size; }
-  [[noreturn]] void refuse(Bytes size, const std::string& purpose, Bytes available) const;
+  struct Pool {
+    Bytes limit, used, peak, standing;
+    bool fits(Bytes size) const { return limit >= used && limit - used >= size; }
+    Bytes left() const { return limit < used ? Bytes{} : limit - used; }
+    void add(Bytes size, bool stands);
+    void take_off(Bytes size, bool stands);
+  };
+  Pool& pool(MemoryKind kind) { return pools_[static_cast<std::size_t>(kind) - 1]; }
+  const Pool& pool(MemoryKind kind) const { return pools_[static_cast<std::size_t>(kind) - 1]; }
+  void give_back(Bytes size, const std::string& purpose, MemoryKind kind, bool stands);
+  Reservation grant(Bytes size, const std::string& purpose, MemoryKind kind, bool stands);
+  bool fits(Bytes size, MemoryKind kind) const;
+  [[noreturn]] void refuse(Bytes size, const std::string& purpose, MemoryKind kind, Bytes available) const;
 
-  const Bytes limit_;
   mutable std::mutex mutex_;
   std::condition_variable returned_;
-  Bytes used_, peak_, standing_;
+  std::array<Pool, 3> pools_;  // by MemoryKind, which begins with 1
   std::map<std::string, Bytes> purposes_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/memory/buffer.h"
+#include "src/memory/paid_buffer.h"
 
 namespace millrace {
 namespace {
@@ -193,6 +194,60 @@ TEST(Buffer, IsAlignedAndKeepsItsMemory) {
   EXPECT_EQ(moved.data(), first);
   EXPECT_EQ(buffer.size(), 0U);  // NOLINT(bugprone-use-after-move,clang-analyzer-cplusplus.Move): empty after a move
   EXPECT_EQ(moved.span().size(), 1000U);
+}
+
+TEST(Budget, EveryKindHasALimitOfItsOwn) {
+  Budget budget(Workspace{10_MiB, 4_MiB, 6_MiB});
+  const Reservation host = budget.reserve(7_MiB, "tables");
+  const Reservation device = budget.reserve(6_MiB, "weights", MemoryKind::device);
+  EXPECT_THROW(budget.reserve(1_MiB, "more weights", MemoryKind::device), OutOfMemory);
+  EXPECT_EQ(budget.used(MemoryKind::device), 6_MiB);
+  {
+    // What is pinned is the host's too.
+    const Reservation pinned = budget.reserve(2_MiB, "copies", MemoryKind::pinned);
+    EXPECT_EQ(budget.used(MemoryKind::pinned), 2_MiB);
+    EXPECT_EQ(budget.used(), 9_MiB);
+    EXPECT_THROW(budget.reserve(2_MiB, "more copies", MemoryKind::pinned), OutOfMemory) << "the host has none left";
+  }
+  EXPECT_EQ(budget.used(), 7_MiB);
+  EXPECT_EQ(budget.used(MemoryKind::pinned), Bytes{});
+  EXPECT_EQ(budget.peak(), 9_MiB);
+}
+
+TEST(Budget, AWorkspaceIsHadWholeOrNotAtAll) {
+  Budget budget(Workspace{10_MiB, 10_MiB, 2_MiB});
+  EXPECT_THROW(budget.reserve_all(Workspace{3_MiB, 1_MiB, 3_MiB}, "a model"), OutOfMemory);
+  EXPECT_EQ(budget.used(), Bytes{});
+  EXPECT_EQ(budget.used(MemoryKind::pinned), Bytes{});
+  {
+    const ReservedWorkspace held = budget.reserve_all(Workspace{3_MiB, 1_MiB, 2_MiB}, "a model");
+    EXPECT_EQ(budget.used(), 4_MiB);
+    EXPECT_EQ(budget.used(MemoryKind::device), 2_MiB);
+  }
+  EXPECT_EQ(budget.used(), Bytes{});
+  EXPECT_EQ(budget.used(MemoryKind::device), Bytes{});
+  try {
+    (void)budget.reserve(3_MiB, "weights", MemoryKind::device);
+    FAIL();
+  } catch (const OutOfMemory& refused) {
+    EXPECT_NE(refused.error().what.find("of the device's memory"), std::string::npos);
+    EXPECT_NE(refused.error().remedy.find("--device cpu"), std::string::npos);
+  }
+}
+
+TEST(PaidBuffer, GivesBackWhatItWasPaidWith) {
+  Budget budget(1_MiB);
+  {
+    PaidBuffer<float> buffer(budget, 1000, "numbers");
+    EXPECT_EQ(budget.used(), Bytes{4000});
+    EXPECT_EQ(buffer.size(), 1000);
+    buffer.span()[999] = 1;
+    const PaidBuffer<float> moved = std::move(buffer);
+    EXPECT_EQ(budget.used(), Bytes{4000});
+  }
+  EXPECT_EQ(budget.used(), Bytes{});
+  EXPECT_THROW(PaidBuffer<double>(budget, 1 << 20, "too many"), OutOfMemory);
+  EXPECT_EQ(budget.used(), Bytes{});
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ class ThumbnailMaker {
     return std::move(out_);
   }
 
-  static std::size_t memory_needed(int width, int height, int side) {
-    return 3 * Resizer::memory_needed(width, height, side, side);
+  static Workspace workspace(int width, int height, int side) {
+    return Resizer::workspace(width, height, side, side) * 3;
   }
 
  private:
@@ -79,8 +79,8 @@ class FingerprintSink : public RowSink {
     const int width = swapped ? info.height : info.width;
     const int height = swapped ? info.width : info.height;
     Bytes needed = info.decoder_memory;
-    needed += {PictureHasher::memory_needed(options_.hashes, width, height)};
-    if (options_.thumbnail_side > 0) needed += {ThumbnailMaker::memory_needed(width, height, options_.thumbnail_side)};
+    needed += PictureHasher::workspace(options_.hashes, width, height).host;
+    if (options_.thumbnail_side > 0) needed += ThumbnailMaker::workspace(width, height, options_.thumbnail_side).host;
     if (turn_) needed += {2 * pixels_of(info)};
     // What the decoder took already is given back only to be asked for again with the rest: nobody waits while holding.
     const Bytes held = std::min(reservation_.size(), needed);

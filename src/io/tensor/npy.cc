@@ -14,14 +14,21 @@ Array Array::read(const std::string& path, Budget& budget, const std::function<b
   Array out;
   out.header_ = read_header(path).or_throw();
   const std::uint64_t bytes = out.header_.items() * out.header_.item_bytes();
-  out.memory_ = budget.reserve({bytes}, "the array");
-  out.bytes_.resize(bytes);
+  out.bytes_ = PaidBuffer<std::byte>(budget, bytes, "the array");
   const PlainRows file(path, out.header_.data_offset, bytes, 1);
   constexpr std::uint64_t kAtOnce = 16 << 20;
   for (std::uint64_t at = 0; at < bytes; at += kAtOnce) {
     if (cancelled()) throw Failure(ErrorCode::cancelled, "interrupted while it was read", path);
     file.read(at, std::min(kAtOnce, bytes - at), out.bytes_.data() + at);
   }
+  return out;
+}
+
+ArrayView Array::view() const {
+  ArrayView out;
+  out.data = const_cast<std::byte*>(bytes_.data());
+  out.type = header_.fields.front().type;
+  out.shape.assign(header_.shape.begin(), header_.shape.end());
   return out;
 }
 

@@ -18,8 +18,7 @@
 #include "src/base/error.h"
 #include "src/io/output/output.h"
 #include "src/memory/array.h"
-#include "src/memory/budget.h"
-#include "src/memory/buffer.h"
+#include "src/memory/paid_buffer.h"
 
 namespace millrace::npy {
 
@@ -56,12 +55,13 @@ class Array {
 
   const Header& header() const { return header_; }
   std::span<const std::byte> data() const { return bytes_.span(); }
+  // Of a plain type; read only.
+  ArrayView view() const;
 
  private:
   Array() = default;
   Header header_;
-  Reservation memory_;
-  Buffer<std::byte> bytes_;
+  PaidBuffer<std::byte> bytes_;
 };
 
 // The bytes of a header of format 1, padded so that data begins at a multiple of 64. Failure(usage) for bfloat16, which

@@ -132,7 +132,7 @@ Plan plan(const Options& options, RunContext& context) {
   const WalkResult found = find_files(options, context);
   std::uint64_t bytes = 0;
   for (const FileEntry& file : found.files) bytes += file.size;
-  const Bytes each{PictureHasher::memory_needed(options.request, 6000, 4000) + FileReader::kChunk};
+  const Bytes each = PictureHasher::workspace(options.request, 6000, 4000).host + Bytes{FileReader::kChunk};
   const std::size_t tokens = chain::tokens_for(context, {FileReader::kChunk});
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
   Plan out;

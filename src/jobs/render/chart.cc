@@ -57,13 +57,14 @@ std::unique_ptr<ChartPen> make_pen(const Options& options) {
   return make_line_pen(options);
 }
 
-std::size_t pen_memory(const Options& options) {
-  const std::size_t rows = static_cast<std::size_t>(options.window) * 256;
-  const std::size_t canvas = ink::Canvas::memory_needed(options.width, options.height);
-  if (options.style != Style::line) return rows + canvas;
+Workspace pen_workspace(const Options& options) {
+  Workspace out{.host = {static_cast<std::uint64_t>(options.window) * 256}};
+  const Workspace canvas = ink::Canvas::workspace(options.width, options.height);
+  if (options.style != Style::line) return out + canvas;
   // A moving average has a pen of its own, volume a canvas.
-  const std::size_t pen = stroke::Pen::memory_needed(options.width, options.height);
-  return rows + pen * (options.average > 0 ? 2 : 1) + (options.draws_volume() ? canvas / 5 : 0);
+  out += stroke::Pen::workspace(options.width, options.height) * (options.average > 0 ? 2 : 1);
+  if (options.draws_volume()) out.host += {canvas.host.count / 5};
+  return out;
 }
 
 std::size_t history_of(const Options& options) {

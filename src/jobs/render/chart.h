@@ -30,7 +30,7 @@ class ChartPen {
 
 // `options` settled.
 std::unique_ptr<ChartPen> make_pen(const Options& options);
-std::size_t pen_memory(const Options& options);
+Workspace pen_workspace(const Options& options);
 // Closes before a window that its chart depends on.
 std::size_t history_of(const Options& options);
 

@@ -77,8 +77,8 @@ class Drawing {
         together_(together(encoding_)),
         desks_([this] { return std::make_unique<Desk>(plan_, options_, encoding_); }),
         blocks_([] { return std::make_unique<RowBlock>(); }),
-        paid_(context.budget.reserve(
-            Bytes{pen_memory(options)} * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
+        paid_(context.budget.reserve_all(
+            pen_workspace(options) * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
 
   // All that is missing. Returns how many charts were drawn.
   std::uint64_t run(Progress& progress) {
@@ -150,7 +150,7 @@ class Drawing {
   const std::uint64_t together_;
   Pool<Desk> desks_;
   Pool<RowBlock> blocks_;
-  Reservation paid_;
+  ReservedWorkspace paid_;
   Charts at_;  // what is left of the part that is drawn
 };
 
@@ -233,7 +233,7 @@ millrace::Plan what_it_takes(const Options& options, RunContext& context) {
   out.in_flight = tokens;
   out.memory = {{"the program itself", 16_MiB},
                 {"inputs", context.budget.peak()},
-                {"drawing", Bytes{pen_memory(options)} * static_cast<std::uint64_t>(context.executor.threads())},
+                {"drawing", (pen_workspace(options) * static_cast<std::uint64_t>(context.executor.threads())).host},
                 {"charts in flight", item * tokens}};
   out.allowed = context.budget.limit();
   out.seconds = charts * seconds / context.executor.threads();

@@ -287,11 +287,11 @@ TEST(Hamming, LeanLayoutAndOutOfMemory) {
   Budget roomy(1_GiB);
   const Joined truth = self_join(codes, {5, Algorithm::index}, executor, roomy);
   EXPECT_LE(roomy.peak().count, 64 * codes.size());
-  Budget lean({roomy.peak().count - 1});
+  Budget lean(Bytes{roomy.peak().count - 1});
   const Joined joined = self_join(codes, {5, Algorithm::index}, executor, lean);
   EXPECT_NE(joined.why.find("lean"), std::string::npos) << joined.why;
   EXPECT_EQ(list_of(joined.pairs), list_of(truth.pairs));
-  Budget small({codes.size() * 16});
+  Budget small(Bytes{codes.size() * 16});
   EXPECT_THROW(self_join(codes, {5, Algorithm::index}, executor, small), OutOfMemory);
   EXPECT_EQ(small.used().count, 0u);
 }

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/memory/workspace.h"
+
 namespace millrace {
 
 // ahash: brighter than the mean. dhash: brighter than the left neighbour. dhash_vertical: than the upper one. phash:
@@ -65,7 +67,7 @@ class PictureHasher {
 
   // False when the hashes of a picture are those of its luma.
   static bool looks_at_colour(const HashRequest& request);
-  static std::size_t memory_needed(const HashRequest& request, int width, int height);
+  static Workspace workspace(const HashRequest& request, int width, int height);
 
  private:
   struct State;

@@ -239,20 +239,20 @@ bool PictureHasher::looks_at_colour(const HashRequest& request) {
                      [](HashKind kind) { return kind == HashKind::colorhash || kind == HashKind::pdq; });
 }
 
-std::size_t PictureHasher::memory_needed(const HashRequest& request, int width, int height) {
-  std::size_t bytes =
-      16 * static_cast<std::size_t>(width) + Resizer::memory_needed(width, height, kQualitySide, kQualitySide);
+Workspace PictureHasher::workspace(const HashRequest& request, int width, int height) {
+  Workspace out{.host = {16 * static_cast<std::uint64_t>(width)}};
+  out += Resizer::workspace(width, height, kQualitySide, kQualitySide);
   for (const HashKind kind : request.kinds) {
     if (const auto target = target_of(kind, request.size, width, height)) {
-      bytes += Resizer::memory_needed(width, height, target->width, target->height);
+      out += Resizer::workspace(width, height, target->width, target->height);
     }
     if (kind == HashKind::whash) {
       const auto block = static_cast<std::size_t>(whash_side(width, height, request.size) / request.size);
-      bytes += 4 * block * block * sizeof(double);  // only when sums tie
+      out.host += {4 * block * block * sizeof(double)};  // only when sums tie
     }
-    if (kind == HashKind::pdq) bytes += PdqHasher::memory_needed(width, height);
+    if (kind == HashKind::pdq) out += PdqHasher::workspace(width, height);
   }
-  return bytes;
+  return out;
 }
 
 }  // namespace millrace

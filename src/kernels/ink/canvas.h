@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "src/kernels/ink/ink.h"
+#include "src/memory/workspace.h"
 
 namespace millrace::ink {
 
@@ -13,8 +14,8 @@ namespace millrace::ink {
 class Canvas {
  public:
   Canvas(int width, int height);
-  static std::size_t memory_needed(int width, int height) {
-    return static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 5 / 4;
+  static Workspace workspace(int width, int height) {
+    return {.host = {static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) * 5 / 4}};
   }
 
   // What lies outside is left out.

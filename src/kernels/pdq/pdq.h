@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "src/memory/workspace.h"
+
 namespace millrace {
 
 struct PdqHash {
@@ -33,7 +35,7 @@ class PdqHasher {
   void push(const std::uint8_t* data, std::ptrdiff_t stride, int rows, int channels);
   PdqHash finish();
 
-  static std::size_t memory_needed(int width, int height);
+  static Workspace workspace(int width, int height);
 
  private:
   struct State;

@@ -136,9 +136,9 @@ void PdqHasher::push(const std::uint8_t* data, std::ptrdiff_t stride, int rows, 
 
 PdqHash PdqHasher::finish() { return state_ ? pdq::hash_of(state_->samples) : PdqHash{}; }
 
-std::size_t PdqHasher::memory_needed(int width, int height) {
+Workspace PdqHasher::workspace(int width, int height) {
   const std::size_t rows = size_of(pdq::window_for(height)) + 5;
-  return rows * (size_of(width) + pdq::kSamples) * sizeof(float) + 32768;
+  return {.host = {rows * (size_of(width) + pdq::kSamples) * sizeof(float) + 32768}};
 }
 
 }  // namespace millrace

@@ -243,7 +243,7 @@ const std::uint8_t* Resizer::finish() {
   return vertical_->out.data();
 }
 
-std::size_t Resizer::memory_needed(int width, int height, int out_width, int out_height) {
+Workspace Resizer::workspace(int width, int height, int out_width, int out_height) {
   const auto weights = [](int in, int out) {
     const double support = 3.0 * std::max(1.0, static_cast<double>(in) / out);
     return static_cast<std::size_t>(2 * support + 72) * static_cast<std::size_t>(out) * 8;
@@ -258,7 +258,8 @@ std::size_t Resizer::memory_needed(int width, int height, int out_width, int out
     bytes += area(out_width, out_height == height ? height : std::min(height, taps + kStripRows + 1));
   }
   const auto strip = static_cast<std::size_t>(kStripRows);
-  return bytes + strip * (static_cast<std::size_t>(width) * 3 + static_cast<std::size_t>(out_width)) + 8192;
+  bytes += strip * (static_cast<std::size_t>(width) * 3 + static_cast<std::size_t>(out_width)) + 8192;
+  return {.host = {bytes}};
 }
 
 }  // namespace millrace

@@ -17,6 +17,8 @@
 #include <memory>
 #include <vector>
 
+#include "src/memory/workspace.h"
+
 namespace millrace {
 
 // One axis of a resize: which inputs each output takes, and how much of each.
@@ -53,7 +55,7 @@ class Resizer {
   const std::uint8_t* result();
 
   // Bytes that a Resizer of these sizes allocates, its weights included.
-  static std::size_t memory_needed(int width, int height, int out_width, int out_height);
+  static Workspace workspace(int width, int height, int out_width, int out_height);
 
  private:
   struct Pass;

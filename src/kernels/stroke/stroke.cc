@@ -44,7 +44,7 @@ struct Pen::State {
 Pen::Pen(int width, int height, double line_width) : state_(std::make_unique<State>(width, height, line_width)) {}
 Pen::~Pen() = default;
 
-std::size_t Pen::memory_needed(int width, int height) { return Cells::memory_needed(width, height); }
+Workspace Pen::workspace(int width, int height) { return {.host = {Cells::memory_needed(width, height)}}; }
 
 void Pen::State::add_chain(std::span<const Point> points, bool leftwards) {
   if (used == chains.size()) chains.emplace_back();

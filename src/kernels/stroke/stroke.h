@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "src/kernels/ink/ink.h"
+#include "src/memory/workspace.h"
 
 namespace millrace::stroke {
 
@@ -52,8 +53,8 @@ class Pen {
   // The picture of all lines since the last one.
   void finish(ink::Picture& out);
 
-  // Bytes that a pen of this size holds.
-  static std::size_t memory_needed(int width, int height);
+  // What a pen of this size holds.
+  static Workspace workspace(int width, int height);
 
  private:
   struct State;

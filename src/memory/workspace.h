@@ -1,0 +1,29 @@
+// Enters: what an operation or a job needs of memory.
+// Leaves: the same by kind, so that it can be had before the work begins.
+// Never: allocates.
+#pragma once
+
+#include "src/base/sizes.h"
+#include "src/memory/array.h"
+
+namespace millrace {
+
+// Bytes of each kind, held at once. Pinned memory is the host's too, and is counted once: as pinned.
+struct Workspace {
+  Bytes host{}, pinned{}, device{};
+
+  Bytes of(MemoryKind kind) const {
+    return kind == MemoryKind::device ? device : kind == MemoryKind::pinned ? pinned : host;
+  }
+  Workspace& operator+=(const Workspace& other) {
+    host += other.host;
+    pinned += other.pinned;
+    device += other.device;
+    return *this;
+  }
+  friend Workspace operator+(Workspace a, const Workspace& b) { return a += b; }
+  friend Workspace operator*(const Workspace& a, std::uint64_t n) { return {a.host * n, a.pinned * n, a.device * n}; }
+  friend bool operator==(const Workspace&, const Workspace&) = default;
+};
+
+}  // namespace millrace
