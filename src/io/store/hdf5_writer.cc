@@ -164,7 +164,8 @@ void Hdf5Writer::State::write_attributes() const {
   }
 }
 
-Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& kind) : state_(std::make_unique<State>()) {
+Hdf5Writer::Hdf5Writer(std::string path, const DatasetSpec& spec, const Kind& kind)
+    : state_(std::make_unique<State>()) {
   hdf5::be_quiet();
   State& s = *state_;
   s.path = path + ".part";
