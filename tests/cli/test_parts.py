@@ -153,6 +153,15 @@ def test_finish_refuses_what_it_should(prices, tmp_path):
         assert refused.returncode == 2 and b"K/N" in refused.stderr
 
 
+def test_a_plan_says_what_a_part_is(prices, tmp_path):
+    planned = millrace(*command(prices, "hdf5", tmp_path / "c.h5", "--part", "2/5", "--plan", "--json", "-"))
+    plan = json.loads(planned.stdout)["plan"]
+    assert plan["shards"] == 12 and plan["part_shards"] == 3 and plan["part_charts"] == 3 * 130 - 79
+    refused = millrace("render", prices, "--part", "1/2", "--sample", "3", "-o", tmp_path / "s.png", check=False)
+    assert refused.returncode == 2 and b"a sheet is not made in parts" in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_finish_says_so_as_json(prices, tmp_path):
     output = tmp_path / "c.h5"
     first = millrace(*command(prices, "hdf5", output, "--part", "1/2", "--json", "-"))

@@ -125,6 +125,9 @@ struct RowBlock {
   }
 };
 
+// Whether the rows are as the array's are: as many bytes as they have elements, or a length for each.
+bool fits(const ArrayRows& rows, const ArraySpec& spec, std::size_t count);
+
 // Consecutive rows of a dataset, written at once. Throws Failure; what is left behind then is not under the part's
 // name.
 class PartWriter {

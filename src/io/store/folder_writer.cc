@@ -43,11 +43,17 @@ namespace fs = std::filesystem;
 bool is_rows(const ArraySpec& array) { return array.extension == "npy" || array.extension == "dat"; }
 bool is_lines(const ArraySpec& array) { return array.extension == "csv"; }
 
+// "index/row" lies beside the others: "index.row".
+std::string name_in_folder(const ArraySpec& array) {
+  std::string out = array.name;
+  std::replace(out.begin(), out.end(), '/', '.');
+  return out;
+}
 std::string file_of(const std::string& folder, const ArraySpec& array) {
-  return path_in(folder, array.name + "." + array.extension);
+  return path_in(folder, name_in_folder(array) + "." + array.extension);
 }
 std::string lines_of(const std::string& folder, const ArraySpec& array, std::uint64_t part) {
-  return path_in(folder, fmt::format("{:05}.{}.csv", part, array.name));
+  return path_in(folder, fmt::format("{:05}.{}.csv", part, name_in_folder(array)));
 }
 
 // A place in a file that all parts share.
@@ -208,7 +214,7 @@ bool import_folder_part(const std::string& from, const std::string& to, const Da
       rows.import(file_of(from, array), (parts.end(part) - parts.begin(part)) * array.row_bytes());
       rows.commit();
     } else if (is_lines(array)) {
-      all = import_file(from, fmt::format("{:05}.{}.csv", part, array.name), to);
+      all = import_file(from, fmt::format("{:05}.{}.csv", part, name_in_folder(array)), to);
     } else if (array.extension == "tar") {
       all = import_file(from, fmt::format("{:05}.tar", part), to);
     } else {

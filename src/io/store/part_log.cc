@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include "src/io/file/at_offset.h"
 
@@ -96,7 +97,7 @@ std::optional<LoggedPart> LoggedPart::open(const std::string& path, const std::s
   LoggedPart out;
   out.path_ = path;
   out.told_ = told_array(spec, chunks);
-  out.arrays_ = spec.arrays.size();
+  out.arrays_ = spec.arrays;
   out.file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   const auto state = state_of_descriptor(out.file_.get());
   Tail tail{};
@@ -144,7 +145,11 @@ void LoggedPart::read(std::vector<std::uint8_t>& out, std::uint64_t bytes) {
       return;
     }
   }
-  throw Failure(ErrorCode::conflict, "what an earlier run left has changed meanwhile", path_,
+  refuse();
+}
+
+void LoggedPart::refuse() const {
+  throw Failure(ErrorCode::conflict, "what an earlier run left has changed meanwhile, or is no run's", path_,
                 "remove it, and run the same command again");
 }
 
@@ -156,27 +161,34 @@ std::uint64_t LoggedPart::number() {
 }
 
 bool LoggedPart::next(RowBlock& block) {
-  block.clear(arrays_);
+  block.clear(arrays_.size());
   if (at_ == end_) return false;
   block.rows = number();
-  for (std::size_t i = 0; i < arrays_; ++i) {
+  // Blocks of none would never come to an end.
+  if (block.rows == 0 || block.rows > rows_) refuse();
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
     if (told_ == i) continue;
     const std::uint64_t lengths = number(), bytes = number();
     read(scratch_, std::min(lengths, end_) * sizeof(std::uint32_t));
     block.arrays[i].lengths.resize(lengths);
     if (lengths > 0) std::memcpy(block.arrays[i].lengths.data(), scratch_.data(), scratch_.size());
     read(block.arrays[i].bytes, bytes);
+    if (!fits(block.arrays[i], arrays_[i], block.rows)) refuse();
   }
   return true;
 }
 
-ChunkFinder::ChunkFinder(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+ChunkFinder::ChunkFinder(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (const auto state = state_of_descriptor(file_.get())) size_ = state->size;
+}
 
 bool ChunkFinder::read(std::uint64_t offset, std::span<std::uint8_t> out) const {
   return read_at(file_.get(), offset, std::as_writable_bytes(out)) == out.size();
 }
 
 bool ChunkFinder::is_at(std::uint64_t offset, const LoggedChunk& chunk) {
+  // A log may say anything of how large it is.
+  if (chunk.bytes > size_ || chunk.bytes > std::numeric_limits<std::uint32_t>::max()) return false;
   bytes_.resize(chunk.bytes);
   return read(offset, bytes_) && XXH3_64bits(bytes_.data(), bytes_.size()) == chunk.hash;
 }

@@ -63,18 +63,19 @@ class LoggedPart {
   ChunkFront front() const { return front_; }
   const std::vector<LoggedChunk>& chunks() const { return chunks_; }
   // The next rows; compressed rows that are not in it stay empty. False behind the last. Failure where the log has
-  // changed since it was opened.
+  // changed since it was opened, or its rows are not those of such arrays.
   bool next(RowBlock& block);
 
  private:
   LoggedPart() = default;
   void read(std::vector<std::uint8_t>& out, std::uint64_t bytes);
+  [[noreturn]] void refuse() const;
   std::uint64_t number();
 
   std::string path_;
   Descriptor file_;
   std::uint64_t at_ = 0, end_ = 0, rows_ = 0;
-  std::size_t arrays_ = 0;
+  std::vector<ArraySpec> arrays_;
   std::optional<std::size_t> told_;
   ChunkFront front_ = 0;
   std::vector<LoggedChunk> chunks_;
@@ -100,6 +101,7 @@ class ChunkFinder {
                                                       std::span<const LoggedChunk> chunks);
 
   Descriptor file_;
+  std::uint64_t size_ = 0;
   std::uint64_t end_ = 0;  // of what was found last
   std::vector<std::uint8_t> bytes_;
 };

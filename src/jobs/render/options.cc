@@ -173,6 +173,9 @@ void describe(Settings& settings, Options& options) {
 }
 
 void Options::settle() {
+  if (share && sample > 0) {
+    throw Failure(ErrorCode::usage, "a sheet is not made in parts", "--part", "leave out --part or --sample");
+  }
   window_given = window > 0;
   if (line_pixels() > stroke::Pen::kWidest) {
     throw Failure(ErrorCode::usage,

@@ -215,6 +215,12 @@ millrace::Plan what_it_takes(const Options& options, RunContext& context) {
   const double seconds = since(begin) / static_cast<double>(count);
   const auto charts = static_cast<double>(plan.charts);
   const Parts parts{plan.charts, static_cast<std::uint64_t>(options.shard)};
+  std::uint64_t drawn = 0, drawn_parts = 0;
+  for (std::uint64_t k = 0; k < parts.count(); ++k) {
+    if (!options.share.has(k)) continue;
+    drawn += parts.end(k) - parts.begin(k);
+    ++drawn_parts;
+  }
   const Bytes item{together(encoding) * encoding.most_bytes()};
   const auto all_bytes = static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count));
   const std::uint64_t tokens = chain::tokens_for(context, item, kMostInFlight);
@@ -229,6 +235,12 @@ millrace::Plan what_it_takes(const Options& options, RunContext& context) {
                  {"window", plan.window},      {"series", plan.sources.size()}, {"gaps", plan.gaps()},
                  {"shards", parts.count()},    {"shard", parts.each},           {"output_bytes", all_bytes},
                  {"batch", together(encoding)}};
+  if (options.share) {
+    out.lines.push_back({"part", fmt::format("{} of {}: {} charts in {} shards", options.share.index + 1,
+                                             options.share.of, grouped(drawn), grouped(drawn_parts))});
+    out.figures["part_charts"] = drawn;
+    out.figures["part_shards"] = drawn_parts;
+  }
   out.threads = context.executor.threads();
   out.in_flight = tokens;
   out.memory = {{"the program itself", 16_MiB},
@@ -236,7 +248,7 @@ millrace::Plan what_it_takes(const Options& options, RunContext& context) {
                 {"drawing", (pen_workspace(options) * static_cast<std::uint64_t>(context.executor.threads())).host},
                 {"charts in flight", item * tokens}};
   out.allowed = context.budget.limit();
-  out.seconds = charts * seconds / context.executor.threads();
+  out.seconds = static_cast<double>(drawn) * seconds / context.executor.threads();
   out.seconds_of = "drawing";
   return out;
 }

@@ -111,7 +111,12 @@ void Checkpoint::check_folder() {
   }
   store_->begin(hold());
   there_.resize(parts_.count());
-  for (std::uint64_t k = 0; k < parts_.count(); ++k) there_[k] = spec_.share.has(k) && store_->has(k);
+  damaged_.resize(parts_.count());
+  for (std::uint64_t k = 0; k < parts_.count(); ++k) {
+    if (!spec_.share.has(k)) continue;
+    there_[k] = store_->has(k);
+    damaged_[k] = !there_[k] && store_->named(k);
+  }
 }
 
 void Checkpoint::check_run_file() {
@@ -161,7 +166,8 @@ std::optional<Checkpoint::Task> Checkpoint::next() {
       ++next_;
       return Task{k, true};
     }
-    if (spec_.share && (!folder_.claim(k) || store_->named(k))) continue;
+    // One that another run has made since is not made again.
+    if (spec_.share && (!folder_.claim(k) || (!damaged_[k] && store_->named(k)))) continue;
     ++next_;
     return Task{k, false};
   }
@@ -197,6 +203,8 @@ void Checkpoint::end(std::uint64_t k) {
 
 void Checkpoint::import(const std::string& folder) {
   RunFolder other = RunFolder::of_parts(folder);
+  std::error_code error;
+  if (fs::equivalent(other.name(), folder_.name(), error)) return;
   in_words_of(other, [&] {
     other.hold(RunFolder::Hold::alone, RunFolder::Missing::refuse);
     const auto theirs = attributes_in_json(other.path("run.json"));

@@ -86,7 +86,7 @@ class Checkpoint {
   const Parts parts_;
   const std::unique_ptr<PartStore> store_;
   bool ours_ = false, finished_ = false;  // the output: made of the same, and whole
-  std::vector<bool> there_;               // parts of earlier runs
+  std::vector<bool> there_, damaged_;     // parts of earlier runs: whole; under their names and not whole
   std::uint64_t next_ = 0;
   std::vector<std::uint64_t> missing_;
   std::optional<std::uint64_t> opened_;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "src/io/store/dataset_for_test.h"
+#include "src/io/store/part_log.h"
 #include "src/pipeline/checkpoint/finish.h"
 
 namespace millrace {
@@ -210,6 +211,43 @@ TEST_P(CheckpointTest, APartIsTheRunsThatHoldsIt) {
   ASSERT_EQ(one.next()->part, 0);
   Checkpoint other(spec);
   EXPECT_EQ(other.next()->part, 1) << "0 is being made";
+}
+
+TEST(PartRows, ADamagedOneIsMadeAgainByTheRunWhoseItIs) {
+  const TemporaryFolder folder("part_rows");
+  const std::string expected = folder / "whole";
+  EXPECT_TRUE(make(spec_of(expected, StoreKind::hdf5)));
+  const std::string output = folder / "a", rows = output + ".shards/3.rows";
+  EXPECT_FALSE(make(spec_of(output, StoreKind::hdf5, {1, 2})));
+  const std::string text = text_in(rows);
+  std::ofstream(rows, std::ios::binary) << text.substr(0, text.size() / 2);
+  std::uint64_t made = 0;
+  EXPECT_FALSE(make(spec_of(output, StoreKind::hdf5, {1, 2}), &made));
+  EXPECT_EQ(made, 1);
+  EXPECT_TRUE(make(spec_of(output, StoreKind::hdf5, {0, 2})));
+  EXPECT_EQ(text_in(output), text_in(expected));
+}
+
+TEST(PartRows, RowsThatAreNoneOfTheDatasetsAreRefused) {
+  const TemporaryFolder folder("part_rows_forged");
+  const std::string output = folder / "a", rows = output + ".shards/0.rows";
+  EXPECT_FALSE(make(spec_of(output, StoreKind::hdf5, {0, 2})));
+  EXPECT_FALSE(make(spec_of(output, StoreKind::hdf5, {1, 2}), nullptr, 0));
+  // Whole and with the right owner; but its rows are shorter than they say.
+  DatasetSpec thin = arrays_of(kRows);
+  for (ArraySpec& array : thin.arrays) array.shape.clear();
+  RowBlock block;
+  block.clear(thin.arrays.size());
+  block.rows = kEach;
+  for (std::size_t i : {0U, 5U}) block.arrays[i].lengths.assign(kEach, 0);
+  {
+    PartLog log(rows, "0 to 4", thin, PartLog::Chunks::whole);
+    log.append(block);
+    log.finish();
+    log.commit();
+  }
+  EXPECT_THROW(make(spec_of(output, StoreKind::hdf5)), Failure);
+  EXPECT_FALSE(std::filesystem::exists(output));
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, CheckpointTest,

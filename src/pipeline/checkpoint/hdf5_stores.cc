@@ -162,10 +162,10 @@ class OneFileStore : public Hdf5Store {
     }
     return true;
   }
-  // All that they hold was taken.
+  // All that they hold, if they hold anything of use, was taken.
   void forget_earlier() {
     if (earlier_.empty()) return;
-    sync_file(whole() + ".part");
+    if (store_) sync_file(whole() + ".part");
     finders_.clear();
     for (const std::string& file : earlier_) ::unlink(file.c_str());
     earlier_.clear();
@@ -192,6 +192,10 @@ class VirtualStore : public Hdf5Store {
       if (!is_there(k)) return false;
     }
     return true;
+  }
+  void tidy() override {
+    ::unlink(folder_.path(kPartsFile).c_str());
+    ::unlink(folder_.path(RunFolder::kLock).c_str());
   }
   void begin(RunFolder::Hold) override {}
   bool named(std::uint64_t k) const override { return ::access(path(k).c_str(), F_OK) == 0; }

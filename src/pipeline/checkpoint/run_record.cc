@@ -57,7 +57,9 @@ Outcome<ArraySpec> array_in(const Json& json, const std::string& path) {
   for (const auto& [name, numbers] : json.at("attributes").items()) {
     out.attributes.emplace_back(name, numbers.get<std::vector<std::int64_t>>());
   }
-  if (!type || !known || !is_name(out.name) || (!out.extension.empty() && !is_name(out.extension))) {
+  constexpr std::uint32_t kMostTextBytes = 1 << 20;
+  if (!type || !known || out.text_bytes > kMostTextBytes || !is_name(out.name) ||
+      (!out.extension.empty() && !is_name(out.extension))) {
     return not_ours(path);
   }
   out.type = *type;
@@ -165,8 +167,9 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
       out.spec.attributes.emplace_back(name, value.get<std::string>());
     }
     constexpr std::uint64_t kMostRows = std::uint64_t{1} << 40;
-    if (out.spec.arrays.empty() || out.parts.rows == 0 || out.parts.rows > kMostRows || out.parts.each == 0 ||
-        out.parts.each > kMostRows) {
+    constexpr std::uint64_t kMostParts = std::uint64_t{1} << 24;
+    if (out.spec.arrays.empty() || !is_name(out.spec.unit) || out.parts.rows == 0 || out.parts.rows > kMostRows ||
+        out.parts.each == 0 || out.parts.each > kMostRows || out.parts.count() > kMostParts) {
       return not_ours(path);
     }
     return out;
