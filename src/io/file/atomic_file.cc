@@ -49,6 +49,7 @@ void sync_file(const std::string& path) {
 
 void rename_file(const std::string& from, const std::string& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) throw Failure(system_error("it cannot be renamed", from, errno));
+  sync_folder(folder_of(to));
 }
 
 AtomicFile::AtomicFile(std::string path, Temporary temporary) : path_(std::move(path)) {

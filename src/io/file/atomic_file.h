@@ -77,7 +77,7 @@ void write_all(int fd, std::string_view bytes, const std::string& path);
 
 // All of a file on the disk. Throws Failure.
 void sync_file(const std::string& path);
-// Throws Failure.
+// The new name survives a power cut, as what has it does if that was synced before. Throws Failure.
 void rename_file(const std::string& from, const std::string& to);
 // Syncs a folder, so that names in it survive a power cut.
 void sync_folder(const std::string& folder);

@@ -152,7 +152,6 @@ class Files : public FolderPart::Array {
     const Descriptor folder(::open(part_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder || ::syncfs(folder.get()) != 0) fail("it cannot be written to the disk", part_);
     rename_file(part_, folder_);
-    sync_folder(folder_of(folder_));
   }
 
  private:

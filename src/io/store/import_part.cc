@@ -47,8 +47,8 @@ bool import_folder(const std::string& from, const std::string& name, const std::
   for (const auto& entry : fs::directory_iterator(path_in(from, name))) {
     import_file(path_in(from, name), entry.path().filename(), part);
   }
+  sync_folder(part);
   rename_file(part, path_in(to, name));
-  sync_folder(to);
   return true;
 }
 
