@@ -17,6 +17,7 @@ COMMANDS = {
     "dedupe undo": ["WORD"],
     "dedupe purge": ["WORD"],
     "render": ["WORD"],
+    "finish": ["WORD"],
 }
 # What an option takes where its description is not enough to make one up.
 VALUES = {
@@ -33,6 +34,7 @@ VALUES = {
     "rising": "#00ff00",
     "falling": "#ff0000",
     "action": "trash",
+    "part": "2/3",
 }
 
 
