@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 
+import h5py
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -151,6 +153,65 @@ def test_finish_refuses_what_it_should(prices, tmp_path):
     for bad in ("0/2", "3/2", "2", "a/b"):
         refused = millrace(*command(prices, "hdf5", tmp_path / "x.h5", "--part", bad), check=False)
         assert refused.returncode == 2 and b"K/N" in refused.stderr
+
+
+@pytest.mark.parametrize("store", ["hdf5", "npy", "zarr"])
+def test_finish_of_what_is_finished(prices, one_run, tmp_path, store):
+    output = tmp_path / "c.out"
+    millrace(*command(prices, store, output))
+    if output.is_dir():  # as a run that was killed in its last moment leaves it
+        for name in ("parts.json", "parts.joined", "run.lock"):
+            (output / name).write_text("")
+    said = millrace("finish", output).stderr
+    assert b"nothing to do" in said and everything(output) == one_run(store)
+    (tmp_path / "mine.txt").write_text("notes")
+    refused = millrace("finish", tmp_path / "mine.txt", check=False)
+    assert refused.returncode == 1 and (tmp_path / "mine.txt").read_text() == "notes"
+
+
+def test_other_files_are_no_output(prices, tmp_path):
+    """What HDF5 files of others have at their root, and JSON that is nested as deep as it is long."""
+    with h5py.File(tmp_path / "weights.h5", "w") as file:
+        file.attrs["layer_names"] = np.array([b"one", b"two", b"a long one"] * 40)
+        file.attrs["long"] = np.bytes_(b"x" * 60000)
+    refused = millrace(*command(prices, "hdf5", tmp_path / "weights.h5"), check=False)
+    assert refused.returncode == 1 and b"not a store of charts" in refused.stderr
+    group = tmp_path / "group"
+    group.mkdir()
+    deep = "[" * 300_000 + "]" * 300_000
+    (group / "zarr.json").write_text('{"attributes":{"drawing":"2","x":' + deep + "}}")
+    refused = millrace(*command(prices, "zarr", group), check=False)
+    assert refused.returncode == 1 and b"not a store of charts" in refused.stderr
+
+
+@pytest.mark.parametrize("kind", ["outside", "link", "virtual"])
+def test_a_shard_does_not_lead_elsewhere(prices, tmp_path, kind):
+    for part in ("1/2", "2/2"):
+        millrace(*command(prices, "virtual", tmp_path / "c.h5", "--part", part, "--shard", "800"))
+        if part == "1/2":
+            secret = tmp_path / "secret"
+            secret.write_bytes(b"s" * (800 * 20 * 8))
+            with h5py.File(tmp_path / "other.h5", "w") as other:
+                other["sequences"] = np.full((800, 20), 7, "f4")
+            with h5py.File(tmp_path / "c.h5.shards/0.h5", "r+") as file:
+                shape = file["sequences"].shape
+                del file["sequences"]
+                if kind == "outside":
+                    file.create_dataset("sequences", shape, "f4", external=[(str(secret), 0, h5py.h5f.UNLIMITED)])
+                elif kind == "link":
+                    file["sequences"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "sequences")
+                else:
+                    layout = h5py.VirtualLayout(shape, "f4")
+                    layout[...] = h5py.VirtualSource(str(tmp_path / "other.h5"), "sequences", shape)
+                    file.create_virtual_dataset("sequences", layout)
+            break
+    refused = millrace(*command(prices, "virtual", tmp_path / "c.h5", "--part", "2/2", "--shard", "800"), check=False)
+    assert refused.returncode == 1 and b"'sequences'" in refused.stderr and not (tmp_path / "c.h5").exists()
+
+
+def test_a_part_that_is_not_said(prices, tmp_path):
+    refused = millrace(*command(prices, "hdf5", tmp_path / "c.h5", "--part", ""), check=False)
+    assert refused.returncode == 2 and b"K/N" in refused.stderr and not list(tmp_path.iterdir())
 
 
 def test_a_plan_says_what_a_part_is(prices, tmp_path):

@@ -15,6 +15,8 @@ using hdf5::Handle;
 using hdf5::Set;
 
 constexpr const char* kWhole = "whole";
+// Bytes of a text that is read from a file: run.json's inputs are the longest.
+constexpr std::size_t kMostAttribute = 64 << 20;
 // Bytes that go from a part to a file that maps it at once.
 constexpr std::size_t kCopied = 4 << 20;
 
@@ -54,6 +56,21 @@ void map_parts(const Handle& how, std::uint64_t rows, const Set& set, const Hdf5
   };
   if (rest > 0) map(0, rest, set.name.c_str());
   if (rows >= mapped.each) map(rest, mapped.each - rest, kWhole);
+}
+
+// A dataset of this very file: a part may be somebody else's, and must not lead to what lies elsewhere.
+Handle open_own(const Handle& file, const std::string& name, const std::string& path) {
+  H5L_info_t link{};
+  if (H5Lget_info(file.get(), name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
+    hdf5::fail(fmt::format("'{}' is not in it", name), path);
+  }
+  Handle set{H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), H5Dclose};
+  if (!set) hdf5::fail(fmt::format("'{}' is not in it", name), path);
+  const Handle how{H5Dget_create_plist(set.get()), H5Pclose};
+  if (H5Pget_layout(how.get()) != H5D_CONTIGUOUS || H5Pget_external_count(how.get()) != 0) {
+    throw Failure(ErrorCode::bad_data, fmt::format("'{}' does not lie in it as a run writes it", name), path);
+  }
+  return set;
 }
 
 // Rows [first, first + count) of a dataset that stands open.
@@ -216,8 +233,7 @@ void Hdf5Writer::append(const RowBlock& block) {
 
 void Hdf5Writer::State::copy(const Handle& from_file, const std::string& from_path, const OpenSet& open,
                              hsize_t count) {
-  const Handle from{H5Dopen2(from_file.get(), open.what.name.c_str(), H5P_DEFAULT), H5Dclose};
-  if (!from) hdf5::fail(fmt::format("'{}' is not in it", open.what.name), from_path);
+  const Handle from = open_own(from_file, open.what.name, from_path);
   const hsize_t at_once = std::max<hsize_t>(1, kCopied / std::max<std::size_t>(1, open.what.row_bytes)), first = at;
   for (hsize_t row = 0; row < count; row += at_once) {
     const hsize_t together = std::min(at_once, count - row);
@@ -241,8 +257,7 @@ void Hdf5Writer::append_rest(const std::string& path) {
   std::vector<hsize_t> shape;
   for (const OpenSet& open : s.sets) {
     if (open.what.compressed) continue;
-    const Handle set{H5Dopen2(file.get(), open.what.name.c_str(), H5P_DEFAULT), H5Dclose};
-    if (!set) hdf5::fail(fmt::format("'{}' is not in it", open.what.name), path);
+    const Handle set = open_own(file, open.what.name, path);
     const Handle space{H5Dget_space(set.get()), H5Sclose};
     const int dimensions = H5Sget_simple_extent_ndims(space.get());
     std::vector<hsize_t> there(static_cast<std::size_t>(std::max(0, dimensions)));
@@ -279,7 +294,10 @@ Outcome<Attributes> hdf5_attributes(const std::string& path) {
   const auto read = [](hid_t object, const char* name, const H5A_info_t*, void* list) -> herr_t {
     const Handle attribute{H5Aopen(object, name, H5P_DEFAULT), H5Aclose};
     const Handle type{H5Aget_type(attribute.get()), H5Tclose};
+    const Handle space{H5Aget_space(attribute.get()), H5Sclose};
     if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0) return 0;
+    // Others have lists of texts, and texts of any length.
+    if (H5Sget_simple_extent_type(space.get()) != H5S_SCALAR || H5Tget_size(type.get()) > kMostAttribute) return 0;
     std::string value(H5Tget_size(type.get()), '\0');
     if (H5Aread(attribute.get(), type.get(), value.data()) < 0) return 0;
     value.resize(std::min(value.size(), value.find('\0')));  // an empty text is stored as one zero

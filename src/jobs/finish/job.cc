@@ -26,7 +26,7 @@ class FinishJob : public Job {
     return {"the result of millrace finish", Readers::everyone,
             json_result("finish", {"rows", "shards", "imported", "bytes"})};
   }
-  millrace::Plan plan(RunContext&) override {
+  millrace::Plan plan(RunContext& context) override {
     const Findings found = look_for_parts(outputs_.at(0), from_);
     millrace::Plan out;
     out.lines = {
@@ -34,6 +34,7 @@ class FinishJob : public Job {
         {"shards", fmt::format("{}, of which {} are missing", grouped(found.parts), grouped(found.missing.size()))}};
     out.figures = {{"rows", found.rows}, {"shards", found.parts}, {"missing", found.missing}};
     out.memory = {{"the program itself", 16_MiB}};
+    out.allowed = context.budget.limit();
     return out;
   }
 

@@ -1,5 +1,6 @@
 #include "src/pipeline/checkpoint/checkpoint.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +51,11 @@ Checkpoint::Checkpoint(CheckpointSpec spec)
   const bool file = spec_.store == StoreKind::hdf5 || spec_.store == StoreKind::hdf5_virtual;
   if (file && spec_.output.ends_with("/")) {
     throw Failure(ErrorCode::usage, "it names a folder", spec_.output, "name a file, as data.h5");
+  }
+  if (parts_.count() > kMostParts) {
+    throw Failure(ErrorCode::usage,
+                  fmt::format("{} shards are more than {}", grouped(parts_.count()), grouped(kMostParts)), "--shard",
+                  "make them larger");
   }
   check_output();
   if (!finished_) in_words_of(folder_, [&] { check_folder(); });
@@ -134,7 +140,7 @@ void Checkpoint::check_run_file() {
       if (partial && !spec_.share) fs::remove(entry.path(), error);
       ours = ours && (partial || name == RunFolder::kLock || name == kPartsFile);
     }
-    if (ours) return write_run_file(run, now);
+    if (ours) write_run_file(run, now);
     if (!fs::exists(run, error)) {
       throw Failure(ErrorCode::conflict, "it holds files that no run knows", folder_.name(),
                     "give another OUTPUT, or move this folder away");
@@ -150,8 +156,14 @@ void Checkpoint::check_run_file() {
 }
 
 void Checkpoint::write_run_file(const std::string& run, const Attributes& now) const {
-  write_file(run, json_of(now));
-  write_parts_file();
+  // Of two that begin at once one writes it, and both go by what is there then.
+  try {
+    AtomicFile file(run, Replaceable{.anything = false}, Readers::everyone);
+    file.write(json_of(now));
+    file.commit();
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::conflict) throw;
+  }
 }
 
 void Checkpoint::write_parts_file() const {
@@ -201,7 +213,7 @@ void Checkpoint::end(std::uint64_t k) {
   });
 }
 
-void Checkpoint::import(const std::string& folder) {
+void Checkpoint::import(const std::string& folder, const std::function<void()>& go_on) {
   RunFolder other = RunFolder::of_parts(folder);
   std::error_code error;
   if (fs::equivalent(other.name(), folder_.name(), error)) return;
@@ -216,6 +228,7 @@ void Checkpoint::import(const std::string& folder) {
     }
     in_words_of(folder_, [&] {
       for (std::uint64_t k = 0; k < parts_.count(); ++k) {
+        go_on();
         if (!there_[k] && store_->import(k, other.path())) there_[k] = store_->has(k);
       }
     });

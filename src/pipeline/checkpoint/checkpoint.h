@@ -55,7 +55,7 @@ class Checkpoint {
   void end(std::uint64_t k);
   // What is missing, from the folder of parts of a run on another disk. Failure(conflict) where that made something
   // else, or is still at it.
-  void import(const std::string& folder);
+  void import(const std::string& folder, const std::function<void()>& go_on);
   // Parts that no run has made, when this one began or since import().
   std::vector<std::uint64_t> not_made() const;
   // All parts that were ended have their names.

@@ -282,11 +282,11 @@ TEST(PartsFile, IsReadBackAndNotBelieved) {
 }
 
 TEST(Share, IsReadAsPeopleSayIt) {
-  EXPECT_FALSE(parse_share(""));
+  EXPECT_FALSE(parse_share("all"));
   EXPECT_EQ(parse_share("1/1").of, 1);
   EXPECT_EQ(parse_share("3/8").index, 2);
   for (const char* bad :
-       {"0/4", "5/4", "1", "/", "1/", "/4", "1/0", "-1/4", "1/4x", "a/b", " 1/4", "1/9999999999", "1.0/4"}) {
+       {"", "0/4", "5/4", "1", "/", "1/", "/4", "1/0", "-1/4", "1/4x", "a/b", " 1/4", "1/9999999999", "1.0/4"}) {
     EXPECT_THROW(parse_share(bad), Failure) << bad;
   }
 }

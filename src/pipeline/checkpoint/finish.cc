@@ -1,10 +1,14 @@
 #include "src/pipeline/checkpoint/finish.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "src/base/text.h"
+#include "src/io/store/hdf5_writer.h"
 #include "src/pipeline/checkpoint/checkpoint.h"
 
 namespace millrace {
@@ -46,6 +50,23 @@ std::string names_of(const std::vector<std::uint64_t>& parts) {
   return parts.size() > kNamed ? out + " ..." : out;
 }
 
+// An output that is under its name, with nothing beside it that a run would go on with. What a run that was killed in
+// its last moment has left in it goes.
+bool is_whole(const std::string& output) {
+  std::error_code error;
+  if (!std::filesystem::exists(output, error) || read_parts(output)) return false;
+  const auto is_output = [](const Outcome<Attributes>& said) {
+    const auto inputs = [](const auto& entry) { return entry.first == "inputs"; };
+    return said && std::any_of(said->begin(), said->end(), inputs);
+  };
+  if (!std::filesystem::is_directory(output, error)) return is_output(hdf5_attributes(output));
+  const bool zarr = is_output(attributes_in_json(output + "/zarr.json", "attributes"));
+  if (!zarr && !is_output(attributes_in_json(output + "/run.json"))) return false;
+  for (const char* name : {"parts.joined", kPartsFile, RunFolder::kLock}) ::unlink((output + "/" + name).c_str());
+  if (zarr) ::unlink((output + "/run.json").c_str());
+  return true;
+}
+
 // Of the output, or of the first folder that has it.
 PartsFile parts_of(const std::string& output, const std::vector<std::string>& from) {
   std::optional<PartsFile> file = read_parts(output);
@@ -79,6 +100,11 @@ Findings look_for_parts(const std::string& output, const std::vector<std::string
 }
 
 Finished finish(const std::string& output, const std::vector<std::string>& from, const std::function<void()>& go_on) {
+  if (from.empty() && is_whole(output)) {
+    Finished out;
+    out.before = true;
+    return out;
+  }
   const PartsFile file = parts_of(output, from);
   Checkpoint checkpoint(spec_of(RunFolder::of_parts(output).output(), file));
   Finished out;
@@ -90,7 +116,7 @@ Finished finish(const std::string& output, const std::vector<std::string>& from,
     const std::size_t missing = checkpoint.not_made().size();
     for (const std::string& folder : from) {
       go_on();
-      checkpoint.import(folder);
+      checkpoint.import(folder, go_on);
     }
     const std::vector<std::uint64_t> left = checkpoint.not_made();
     out.imported = missing - left.size();

@@ -21,6 +21,8 @@ class Hdf5Store : public PartStore {
   void publish(bool over) override {
     store_->commit();
     folder_.publish(kWhole, over);
+    // The folder goes, all of it; or stays, without what only says how it was made.
+    if (!keeps_folder()) return;
     ::unlink(folder_.path(kPartsFile).c_str());
     folder_.remove_lock();
   }

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "src/base/paths.h"
@@ -160,7 +162,11 @@ void RunFolder::hold(Hold how, Missing missing) {
       (missing == Missing::make && ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755) != 0 && errno != EEXIST)) {
     throw Failure(system_error("it cannot be created", name_, errno));
   }
-  if (!open_folder() && errno == ENOENT) {
+  // Another run may have put the output in place, and with it the folder, since it was found there.
+  for (int i = 0; i < 3 && !open_folder() && errno == ENOENT && missing == Missing::make; ++i) {
+    ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755);
+  }
+  if (!folder_ && !open_folder() && errno == ENOENT) {
     throw Failure(ErrorCode::not_found, "no run has left parts of it", name_, "run the job with --part first");
   }
   if (!folder_) throw Failure(system_error("it cannot be opened", name_, errno));
@@ -179,8 +185,23 @@ void RunFolder::hold(Hold how, Missing missing) {
 }
 
 void RunFolder::let_others_in() { lock(F_UNLCK, 0); }
-bool RunFolder::hold_alone() { return lock(F_WRLCK, 0) && lock_is_named() && has_its_name(); }
-bool RunFolder::claim(std::uint64_t k) { return lock(F_WRLCK, k + 1); }
+// Another may hold it for a moment only, to look: what is there, or whether it is its own.
+bool RunFolder::hold_alone() {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    if (try_lock(0)) return lock_is_named() && has_its_name();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+bool RunFolder::claim(std::uint64_t k) { return try_lock(k + 1); }
+
+// False where another has it. Where nobody can tell, nobody may go on.
+bool RunFolder::try_lock(std::uint64_t byte) const {
+  if (lock(F_WRLCK, byte)) return true;
+  if (errno == EAGAIN || errno == EACCES) return false;
+  throw Failure(system_error("it cannot be locked", name_, errno));
+}
 void RunFolder::unclaim(std::uint64_t k) { lock(F_UNLCK, k + 1); }
 
 bool RunFolder::hold_left() {

@@ -75,6 +75,7 @@ class RunFolder {
   bool open_folder();
   bool open_lock();
   bool lock_is_named() const;
+  bool try_lock(std::uint64_t byte) const;
   bool lock(short kind, std::uint64_t byte) const;
   void let_go();
   void sync_parent() const;

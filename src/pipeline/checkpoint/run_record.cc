@@ -16,9 +16,21 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostText = 64 << 20;
 
+// Nothing that a run writes is nested deeper; what is nested as deep as its text is long takes all of the stack.
+Json parsed(const std::string& text) {
+  constexpr int kDeepest = 64;
+  bool deep = false;
+  const auto look = [&deep](int depth, Json::parse_event_t, Json&) {
+    deep = deep || depth > kDeepest;
+    return !deep;
+  };
+  Json out = Json::parse(text, look, false);
+  return deep ? Json(Json::value_t::discarded) : out;
+}
+
 // The same without names; null where it is not a list of inputs.
 Json contents(const std::string& text) {
-  auto list = Json::parse(text, nullptr, false);
+  auto list = parsed(text);
   if (!list.is_array()) return nullptr;
   for (auto& entry : list) {
     if (!entry.is_object()) return nullptr;
@@ -63,7 +75,13 @@ Outcome<ArraySpec> array_in(const Json& json, const std::string& path) {
     return not_ours(path);
   }
   out.type = *type;
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
+  constexpr std::size_t kMostDimensions = 31;
+  // A column of a table is a number or a text a row.
+  const bool plain = out.rows == ArraySpec::Rows::numbers || out.rows == ArraySpec::Rows::texts;
+  if (out.shape.size() > kMostDimensions || (!out.table().empty() && (!plain || !out.shape.empty()))) {
+    return not_ours(path);
+  }
   std::uint64_t bytes = out.type.bytes();
   for (const std::uint64_t side : out.shape) {
     if (side == 0 || bytes > kMostBytes / side) return not_ours(path);
@@ -114,7 +132,7 @@ Outcome<Attributes> attributes_in_json(const std::string& path, const char* memb
   const auto text = read_text(path, kMostText);
   if (!text) return text.error();
   Attributes out;
-  auto json = Json::parse(*text, nullptr, false);
+  auto json = parsed(*text);
   if (member != nullptr && json.is_object()) json = json.value(member, Json());
   if (json.is_object()) {
     for (const auto& [name, value] : json.items()) {
@@ -151,23 +169,28 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
   const auto text = read_text(path, kMostText);
   if (!text) return text.error();
   try {
-    const Json json = Json::parse(*text);
+    const Json json = parsed(*text);
     PartsFile out;
     out.store = json.at("store").get<std::string>();
     out.mark = json.at("mark").get<std::string>();
     out.parts = {json.at("rows").get<std::uint64_t>(), json.at("each").get<std::uint64_t>()};
     out.spec.rows = out.parts.rows;
     out.spec.unit = json.at("unit").get<std::string>();
+    int compressed = 0;
+    bool files = false;
     for (const Json& array : json.at("arrays")) {
       auto spec = array_in(array, path);
       if (!spec) return spec.error();
+      compressed += spec->rows == ArraySpec::Rows::compressed ? 1 : 0;
+      files = files || spec->rows == ArraySpec::Rows::files;
       out.spec.arrays.push_back(std::move(*spec));
     }
+    if (compressed > 1 || (files && out.store != "folder")) return not_ours(path);
     for (const auto& [name, value] : json.at("attributes").items()) {
       out.spec.attributes.emplace_back(name, value.get<std::string>());
     }
-    constexpr std::uint64_t kMostRows = std::uint64_t{1} << 40;
-    constexpr std::uint64_t kMostParts = std::uint64_t{1} << 24;
+    // With kMostBytes a row, below what 64 bits hold.
+    constexpr std::uint64_t kMostRows = std::uint64_t{1} << 32;
     if (out.spec.arrays.empty() || !is_name(out.spec.unit) || out.parts.rows == 0 || out.parts.rows > kMostRows ||
         out.parts.each == 0 || out.parts.each > kMostRows || out.parts.count() > kMostParts) {
       return not_ours(path);

@@ -22,6 +22,8 @@ std::string differences(const Attributes& then, const Attributes& now);
 // What a dataset is and how many rows a part of it has, so that its parts can be put together by a run that knows
 // nothing else of it.
 inline constexpr const char* kPartsFile = "parts.json";
+// Of one output.
+inline constexpr std::uint64_t kMostParts = std::uint64_t{1} << 20;
 struct PartsFile {
   std::string store;  // a name of StoreKind
   std::string mark;   // an attribute that every output of the job has

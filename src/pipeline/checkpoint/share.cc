@@ -18,7 +18,7 @@ bool take_number(std::string_view text, std::uint64_t& out) {
 }  // namespace
 
 Share parse_share(const std::string& text) {
-  if (text.empty()) return {};
+  if (text == "all") return {};
   const std::size_t slash = text.find('/');
   std::uint64_t k = 0, n = 0;
   if (slash == std::string::npos || !take_number(std::string_view(text).substr(0, slash), k) ||
@@ -33,7 +33,7 @@ void describe(Settings& settings, Share& share) {
   settings.add_parsed("part", "K/N",
                       "make only every Nth shard, from the Kth on: N runs into one OUTPUT, at once or one by one; the "
                       "last of them puts it together, or millrace finish does",
-                      "", [&share](const std::string& text) { share = parse_share(text); });
+                      "all", [&share](const std::string& text) { share = parse_share(text); });
 }
 
 }  // namespace millrace

@@ -18,7 +18,7 @@ struct Share {
   bool has(std::uint64_t part) const { return of == 0 || part % of == index; }
 };
 
-// "K/N", K from 1 to N; nothing for the empty text. Failure(usage) for anything else.
+// "K/N", K from 1 to N; or "all". Failure(usage) for anything else: an empty text is a variable that was not set.
 Share parse_share(const std::string& text);
 // The option --part.
 void describe(Settings& settings, Share& share);
