@@ -17,7 +17,6 @@ FILES = [
     "1.log",
     "0.rows",
     "parts.json",
-    "parts.joined",
     "run.lock",
     "earlier0.h5",
     "images.npy",
@@ -34,7 +33,7 @@ FILES = [
     "zarr.json",
     ".zgroup",
 ]
-FOLDERS = ["00000", "00001", "images", "index", "sequences", "labels"]
+FOLDERS = ["whole", "00000", "00001", "images", "index", "sequences", "labels"]
 
 
 def render(scene, store, out, *more):
@@ -75,10 +74,13 @@ def test_links_under_the_names_of_shards_are_not_written_through(scene, store, p
     scene.file(private / "zarr.json", "mine")
     before = state(private), state(scene.precious)
     shards = cut_off(scene, store, scene.home / "charts")
-    for name in [*FILES, *FOLDERS]:
-        path = shards / (name + part)
+    inner = shards / "whole.part"
+    for path in [folder / (name + part) for folder in (shards, inner) if folder.is_dir() for name in [*FILES, *FOLDERS]]:
+        name = path.name.removesuffix(".part")
         if path.is_dir():
             shutil.rmtree(path)
+        if not path.parent.is_dir() or path.parent.is_symlink():
+            continue
         path.unlink(missing_ok=True)
         path.symlink_to(private if name in FOLDERS else scene.precious)
     scene.mine(shards)

@@ -159,14 +159,30 @@ def test_finish_refuses_what_it_should(prices, tmp_path):
 def test_finish_of_what_is_finished(prices, one_run, tmp_path, store):
     output = tmp_path / "c.out"
     millrace(*command(prices, store, output))
-    if output.is_dir():  # as a run that was killed in its last moment leaves it
-        for name in ("parts.json", "parts.joined", "run.lock"):
-            (output / name).write_text("")
     said = millrace("finish", output).stderr
     assert b"nothing to do" in said and everything(output) == one_run(store)
     (tmp_path / "mine.txt").write_text("notes")
     refused = millrace("finish", tmp_path / "mine.txt", check=False)
     assert refused.returncode == 1 and (tmp_path / "mine.txt").read_text() == "notes"
+
+
+@pytest.mark.parametrize("store", ["npy", "png", "zarr"])
+def test_a_run_that_was_killed_in_its_last_moments(prices, one_run, tmp_path, store):
+    """All is put together and has not got its name; or has, and what was beside it is still there."""
+    output, shards = tmp_path / "c.out", tmp_path / "c.out.shards"
+    millrace(*command(prices, store, output, "--part", "1/2"))
+    said = {name: (shards / name).read_bytes() for name in ("run.json", "parts.json")}
+    millrace(*command(prices, store, output, "--part", "2/2"))
+    for named, again in ((False, command(prices, store, output)), (False, ["finish", output]),
+                         (True, command(prices, store, output)), (True, ["finish", output])):
+        shards.mkdir()
+        for name, text in said.items():
+            (shards / name).write_bytes(text)
+        if not named:
+            output.rename(shards / "whole")
+        words = millrace(*again).stderr
+        assert everything(output) == one_run(store) and not shards.exists()
+        assert (b"nothing to do" in words) == named
 
 
 def test_other_files_are_no_output(prices, tmp_path):

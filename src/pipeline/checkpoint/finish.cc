@@ -50,8 +50,7 @@ std::string names_of(const std::vector<std::uint64_t>& parts) {
   return parts.size() > kNamed ? out + " ..." : out;
 }
 
-// An output that is under its name, with nothing beside it that a run would go on with. What a run that was killed in
-// its last moment has left in it goes.
+// An output that is under its name, with nothing beside it that a run would go on with.
 bool is_whole(const std::string& output) {
   std::error_code error;
   if (!std::filesystem::exists(output, error) || read_parts(output)) return false;
@@ -60,11 +59,8 @@ bool is_whole(const std::string& output) {
     return said && std::any_of(said->begin(), said->end(), inputs);
   };
   if (!std::filesystem::is_directory(output, error)) return is_output(hdf5_attributes(output));
-  const bool zarr = is_output(attributes_in_json(output + "/zarr.json", "attributes"));
-  if (!zarr && !is_output(attributes_in_json(output + "/run.json"))) return false;
-  for (const char* name : {"parts.joined", kPartsFile, RunFolder::kLock}) ::unlink((output + "/" + name).c_str());
-  if (zarr) ::unlink((output + "/run.json").c_str());
-  return true;
+  return is_output(attributes_in_json(output + "/zarr.json", "attributes")) ||
+         is_output(attributes_in_json(output + "/run.json"));
 }
 
 // Of the output, or of the first folder that has it.

@@ -1,14 +1,19 @@
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "src/io/file/atomic_file.h"
 #include "src/io/store/folder_writer.h"
+#include "src/io/store/import_part.h"
 #include "src/io/store/zarr_writer.h"
 #include "src/pipeline/checkpoint/part_store.h"
 
 namespace millrace {
 namespace {
 
-// A folder that becomes the output.
+// A folder that becomes the output. Its parts are made in one of their own, in which nothing else lies: whole.part
+// until all are there, then whole.
 class FolderStore : public PartStore {
  public:
   FolderStore(const DatasetSpec& spec, Parts parts, RunFolder& folder) : spec_(spec), parts_(parts), folder_(folder) {}
@@ -16,42 +21,51 @@ class FolderStore : public PartStore {
   Outcome<Attributes> made_of(const std::string& output) const override {
     return attributes_in_json(output + "/run.json");
   }
-  void tidy() override {
-    for (const char* name : kOnlyBefore) leave_out(name);
+  bool keeps_folder() const override { return false; }
+  void begin(RunFolder::Hold) override {
+    if (!is_whole() && ::mkdir(rows().c_str(), 0755) != 0 && errno != EEXIST) {
+      throw Failure(system_error("it cannot be created", rows(), errno));
+    }
   }
-  bool keeps_folder() const override { return true; }
-  void begin(RunFolder::Hold) override {}
   bool has(std::uint64_t k) override { return named(k); }
   bool named(std::uint64_t k) const override {
-    return ::access(FolderPart::mark(folder_.path(), spec_, k).c_str(), F_OK) == 0 ||
-           ::access(folder_.path(kJoined).c_str(), F_OK) == 0;
+    return is_whole() || ::access(FolderPart::mark(rows(), spec_, k).c_str(), F_OK) == 0;
   }
   std::unique_ptr<PartWriter> open(std::uint64_t k) override {
-    return std::make_unique<FolderPart>(folder_.path(), spec_, parts_, k);
+    return std::make_unique<FolderPart>(rows(), spec_, parts_, k);
   }
   bool import(std::uint64_t k, const std::string& from) override {
-    return import_folder_part(from, folder_.path(), spec_, parts_, k);
+    return import_folder_part(path_in(from, kRows), rows(), spec_, parts_, k);
   }
   void assemble(const std::function<void()>& go_on) override {
-    if (::access(folder_.path(kJoined).c_str(), F_OK) != 0) {
-      join_folder_parts(folder_.path(), spec_, parts_, go_on);
-      write_file(folder_.path(kJoined), "");
+    if (!is_whole()) {
+      join(go_on);
+      sync_folder(rows());
+      rename_file(rows(), whole());
     }
-    tidy_folder_parts(folder_.path(), spec_, parts_);
+    // Not before: a run that ends between them would find parts without what tells of them.
+    tidy();
+    sync_folder(whole());
   }
-  void publish(bool) override {
-    folder_.publish();
-    for (const char* name : kOnlyBefore) ::unlink(folder_.path(name).c_str());
-  }
+  void publish(bool over) override { folder_.publish(kWhole, over); }
 
  protected:
-  // All parts were put together: what told of each is gone.
-  static constexpr const char* kJoined = "parts.joined";
-  static constexpr std::array<const char*, 3> kOnlyBefore = {kJoined, kPartsFile, RunFolder::kLock};
-  void leave_out(const char* name) const { ::unlink((folder_.output() + "/" + name).c_str()); }
+  virtual void join(const std::function<void()>& go_on) {
+    import_file(folder_.path(), "run.json", rows());
+    join_folder_parts(rows(), spec_, parts_, go_on);
+  }
+  virtual void tidy() { tidy_folder_parts(whole(), spec_, parts_); }
+  static constexpr const char* kRows = "whole.part";
+  std::string rows() const { return folder_.path(kRows); }
+  bool is_whole() const { return ::access(whole().c_str(), F_OK) == 0; }
 
   const DatasetSpec& spec_;
   const Parts parts_;
+
+ private:
+  static constexpr const char* kWhole = "whole";
+  std::string whole() const { return folder_.path(kWhole); }
+
   RunFolder& folder_;
 };
 
@@ -62,27 +76,19 @@ class ZarrStore : public FolderStore {
   Outcome<Attributes> made_of(const std::string& output) const override {
     return attributes_in_json(output + "/zarr.json", "attributes");
   }
-  void tidy() override {
-    FolderStore::tidy();
-    leave_out("run.json");
-  }
-  void begin(RunFolder::Hold hold) override {
-    if (hold == RunFolder::Hold::alone) write_zarr_metadata(folder_.path(), spec_, each());
-  }
   bool named(std::uint64_t k) const override {
-    return ::access(zarr_part_path(folder_.path(), spec_, k).c_str(), F_OK) == 0;
+    return is_whole() || ::access(zarr_part_path(rows(), spec_, k).c_str(), F_OK) == 0;
   }
   std::unique_ptr<PartWriter> open(std::uint64_t k) override {
-    return std::make_unique<ZarrPart>(folder_.path(), spec_, each(), k);
+    return std::make_unique<ZarrPart>(rows(), spec_, each(), k);
   }
   bool import(std::uint64_t k, const std::string& from) override {
-    return import_zarr_part(from, folder_.path(), spec_, k);
+    return import_zarr_part(path_in(from, kRows), rows(), spec_, k);
   }
-  void assemble(const std::function<void()>&) override {}
-  void publish(bool over) override {
-    FolderStore::publish(over);
-    ::unlink(folder_.path("run.json").c_str());
-  }
+
+ protected:
+  void join(const std::function<void()>&) override { write_zarr_metadata(rows(), spec_, each()); }
+  void tidy() override {}
 
  private:
   // A part has room for no more rows than there are.

@@ -4,7 +4,7 @@
 //
 // hdf5: the folder holds the file that is being written, and logs of what went into it, for a run that goes on; or,
 // where several runs make parts, the parts' rows. hdf5_virtual: 0.h5 and so on, each a finished file of its own, which
-// stay, and the output maps them. All others: the folder itself becomes the output.
+// stay, and the output maps them. All others: a folder in it that becomes the output.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class PartStore {
   virtual Outcome<Attributes> made_of(const std::string& output) const = 0;
   // Nothing is missing of an output that is under its name.
   virtual bool whole_output() const { return true; }
-  // An output that was made of the same has its name: what a killed run has left in it goes.
+  // An output that was made of the same has its name: what a killed run has left beside it goes.
   virtual void tidy() {}
   // The folder stays, or is gone, once the output has its name.
   virtual bool keeps_folder() const = 0;

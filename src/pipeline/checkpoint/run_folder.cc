@@ -246,20 +246,8 @@ void RunFolder::remove_if_empty() {
   if (has_its_name()) ::unlinkat(parent_.get(), last_name(name_).c_str(), AT_REMOVEDIR);
 }
 
-void RunFolder::publish(std::string_view file, bool over) { put_in_place(folder_.get(), std::string(file), over); }
-
-void RunFolder::publish() {
-  ::fsync(folder_.get());
-  if (!has_its_name()) {
-    throw Failure(ErrorCode::conflict, "another folder has taken its name while this run was at work", name_,
-                  "give another OUTPUT, in a folder where nobody else may do that");
-  }
-  put_in_place(parent_.get(), last_name(name_), false);
-  // Not before: who finds the folder without its lock would think that nobody is in it.
-  remove_lock();
-}
-
-void RunFolder::put_in_place(int from, const std::string& name, bool over) {
+void RunFolder::publish(const std::string& name, bool over) {
+  const int from = folder_.get();
   const std::string to = last_name(output_);
   const auto taken = [&] {
     return Failure(ErrorCode::conflict, "it has appeared while this run was at work", output_,

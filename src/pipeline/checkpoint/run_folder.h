@@ -65,10 +65,9 @@ class RunFolder {
   bool empty() const;
   void remove_if_empty();
 
-  // Gives a file in it, or it itself, the output's name, which nothing else has; a file replaces what has it where
-  // `over` is set. Failure(conflict) when the name is taken.
-  void publish(std::string_view file, bool over);
-  void publish();
+  // Gives a file or a folder in it the output's name, which nothing else has; a file replaces what has it where `over`
+  // is set. Failure(conflict) when the name is taken.
+  void publish(const std::string& name, bool over);
 
  private:
   bool open_parent();
@@ -79,7 +78,6 @@ class RunFolder {
   bool lock(short kind, std::uint64_t byte) const;
   void let_go();
   void sync_parent() const;
-  void put_in_place(int from, const std::string& name, bool over);
 
   const std::string output_, name_;
   std::string at_;
