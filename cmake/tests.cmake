@@ -43,6 +43,7 @@ endif()
 
 # What driver_test.cc opens instead of NVIDIA's driver.
 add_library(fake_cuda MODULE ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda.cc)
+set_target_properties(fake_cuda PROPERTIES CXX_VISIBILITY_PRESET default)
 add_dependencies(device_tests fake_cuda)
 target_compile_definitions(device_tests PRIVATE MILLRACE_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
 
@@ -71,7 +72,7 @@ endif()
 if(NOT MILLRACE_KERNELS_ONLY)
   add_library(hdf5_plugin MODULE ${CMAKE_SOURCE_DIR}/tests/support/hdf5_plugin.cc)
   target_link_libraries(hdf5_plugin PRIVATE PkgConfig::HDF5)
-  set_target_properties(hdf5_plugin PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/hdf5_plugins)
+  set_target_properties(hdf5_plugin PROPERTIES CXX_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/hdf5_plugins)
   add_dependencies(io_tests hdf5_plugin)
   target_compile_definitions(io_tests PRIVATE MILLRACE_HDF5_PLUGIN="$<TARGET_FILE:hdf5_plugin>")
 endif()

@@ -10,8 +10,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-namespace millrace::render {
+#include "millrace/array.h"
+#include "millrace/export.h"
+
+namespace millrace {
 
 struct ChartOptions {
   std::string style = "line";    // line, ohlc, candle or jkx
@@ -29,7 +33,7 @@ struct ChartOptions {
 };
 
 // Thread-safe: calls may overlap, and share the threads.
-class ChartDrawer {
+class MILLRACE_API ChartDrawer {
  public:
   // Throws std::exception with a message that says what to change where options do not fit each other.
   explicit ChartDrawer(const ChartOptions& options);
@@ -43,18 +47,21 @@ class ChartDrawer {
   int width() const;
   int height() const;
   int channels() const;  // 1 or 3
-  std::size_t image_bytes()
-      const;  // of one image: height x width x channels bytes or floats; bits: height x (width + 7) / 8
+  // Of one image: [height, width], with three channels [height, width, 3], for bits [height, (width + 7) / 8]; of
+  // uint8, or of float32 for f32.
+  std::vector<std::int64_t> image_shape() const;
+  ElementType image_type() const;
+  std::size_t image_bytes() const;
 
-  // `series` is [count, history + rows, columns], each price finite or NaN, which is a gap; `history` of them lie
-  // before the chart: at most history(), 0 where there are none. `images` is [count, height, width], with three
-  // channels [count, height, width, 3], for bits [count, height, (width + 7) / 8]; it must not overlap `series`.
-  void draw(const double* series, std::size_t count, int history, void* images) const;
-  void draw(const float* series, std::size_t count, int history, void* images) const;
+  // `series` is [count, rows, columns], or [count, rows] where there is one column: float64 or float32, each price
+  // finite or NaN, which is a gap. Rows above rows() come first and lie before the chart: at most history() of them.
+  // `images` is [count, ...image_shape()]. Both lie in this process, row after row, and do not overlap. Throws
+  // std::exception with a message that says which of them is not so.
+  void draw(const ArrayView& series, const ArrayView& images) const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-}  // namespace millrace::render
+}  // namespace millrace

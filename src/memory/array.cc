@@ -1,4 +1,4 @@
-#include "src/memory/array.h"
+#include "include/millrace/array.h"
 
 #include <array>
 
@@ -47,6 +47,7 @@ std::int64_t ArrayView::elements() const {
 
 bool ArrayView::contiguous() const {
   if (strides.empty()) return true;
+  if (strides.size() != shape.size()) return false;
   std::int64_t step = 1;
   for (std::size_t i = shape.size(); i-- > 0; step *= shape[i]) {
     // Of one element nobody takes a step.

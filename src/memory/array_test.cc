@@ -1,4 +1,4 @@
-#include "src/memory/array.h"
+#include "include/millrace/array.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 // Never: allocates.
 #pragma once
 
+#include "include/millrace/array.h"
 #include "src/base/sizes.h"
-#include "src/memory/array.h"
 
 namespace millrace {
 

@@ -6,13 +6,14 @@
 
 #include <array>
 
+#include "src/io/process/helper_place.h"
 #include "src/io/process/socket_bytes.h"
 
 namespace millrace {
 
 static_assert(helper::kSocket == kHelperSocket && helper::kSharedMemory == kHelperSocket + 1);
 
-std::string helper_program() { return beside_program("millrace-decoder"); }
+std::string helper_program() { return find_helper("millrace-decoder"); }
 
 std::unique_ptr<HelperProcess> HelperProcess::start() {
   const int memory = ::memfd_create("millrace-pixels", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -79,17 +79,6 @@ struct Decoded {
   bool hides = false;
 };
 
-// What is decoded in helper processes: rare formats, or JPEG and PNG too.
-enum class Sandbox : std::uint8_t { rare, all };
-constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
-  return {{{"rare", Sandbox::rare}, {"all", Sandbox::all}}};
-}
-
-// What `--sandbox` says, in every command that has it.
-inline constexpr const char* kSandboxHelp =
-    "decode rare formats in a process that can open nothing and reach nobody, or all: JPEG and PNG too, which is "
-    "slower";
-
 // Decodes JPEG and PNG in this process, everything else in a helper process (src/io/image/helper_pool.h).
 Outcome<Decoded> decode_picture(FileReader& file, const DecodeOptions& options, RowSink& sink);
 

@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <limits.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +13,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <string_view>
@@ -46,18 +43,6 @@ std::vector<char*> helper_environment() {
 }
 
 }  // namespace
-
-std::string beside_program(const std::string& name) {
-  char self[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", self, sizeof(self) - 1);
-  std::string path(self, n > 0 ? static_cast<std::size_t>(n) : 0);
-  // Without /proc: what was executed, as it was named. A name without a folder would be looked for in the current one.
-  if (path.empty()) {
-    const auto* executed = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-    if (executed != nullptr && ::realpath(executed, self) != nullptr) path = self;
-  }
-  return path.starts_with('/') ? path.substr(0, path.find_last_of('/') + 1) + name : "/nowhere/" + name;
-}
 
 std::unique_ptr<Child> Child::start(const std::string& program, std::span<const int> given) {
   int pair[2];

@@ -1,4 +1,4 @@
-// Enters: the name of a helper that lies beside the program, and what it is told.
+// Enters: a helper program, and what it is told.
 // Leaves: what it answers, or what became of it.
 // Never: waits longer than it was told to, or leaves a process behind.
 #pragma once
@@ -21,9 +21,6 @@ inline constexpr int kHelperSocket = 3;
 
 // How a helper ends that cannot begin: this machine's fault, and no item's. (The dynamic linker says 127.)
 inline constexpr int kCannotBegin = 71;
-
-// Where the build and a package put a helper.
-std::string beside_program(const std::string& name);
 
 class Child {
  public:

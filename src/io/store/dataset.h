@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "include/millrace/array.h"
 #include "src/base/choice.h"
-#include "src/memory/array.h"
 
 namespace millrace {
 

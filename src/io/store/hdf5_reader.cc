@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/io/process/helper_place.h"
 #include "src/io/process/socket_bytes.h"
 
 namespace millrace::hdf5 {
@@ -92,7 +93,7 @@ Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, 
   if (helper_ && !helper_->alive()) helper_.reset();
   if (!helper_) {
     given_.reset();
-    helper_ = Child::start(beside_program("millrace-hdf5"));
+    helper_ = Child::start(find_helper("millrace-hdf5"));
     if (helper_) helper_->set_patience(kPatienceSeconds);
     if (helper_) helper_->set_cancelled(cancelled_);
   }

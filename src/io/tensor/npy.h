@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "include/millrace/array.h"
 #include "src/base/error.h"
 #include "src/io/output/output.h"
-#include "src/memory/array.h"
 #include "src/memory/paid_buffer.h"
 
 namespace millrace::npy {

@@ -56,7 +56,7 @@ class DedupeJob : public Job {
     }
     if (!page_ && !csv_ && !found_.groups.empty())
       out.unless_json = "to see them: --report FILE, --csv FILE or --json FILE";
-    if (options_.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [this, &context] { return json_of(found_, context.executor); };
     out.exit_code = found_.library.unreadable.empty() ? ExitCode::done : ExitCode::partial;
     return out;

@@ -69,15 +69,8 @@ bool is_input(const std::string& path) {
 }
 
 Library walk_library(const Options& options, const RunContext& context) {
-  WalkOptions walking;
-  walking.exclude = options.exclude;
-  walking.exclude.emplace_back(".millrace-*");  // what `dedupe apply` set aside
-  walking.hidden = options.hidden;
-  walking.follow_symlinks = options.follow_symlinks;
-  walking.cross_file_systems = options.cross_file_systems;
-  walking.cancelled = [&] { return context.cancel.cancelled(); };
   const std::vector<std::string> references = absolute_folders(options.reference);
-  WalkResult found = walk(roots_of(options), walking);
+  WalkResult found = find_files(roots_of(options), options.files, context);
 
   Library library;
   for (const Error& error : found.unreadable) library.unreadable.push_back({error.subject, error.what});
@@ -90,7 +83,7 @@ Library walk_library(const Options& options, const RunContext& context) {
     // A picture without a byte is a sign of loss, whatever size is asked for.
     if (entry.size == 0) library.unreadable.push_back({entry.path, "the file is empty"});
     if (entry.size == 0 || entry.size < options.min_size.count) continue;
-    if (auto reason = too_large_to_read(entry, options.max_size)) {
+    if (auto reason = too_large_to_read(entry, options.files.max_size)) {
       library.unreadable.push_back({entry.path, std::move(*reason)});
       continue;
     }

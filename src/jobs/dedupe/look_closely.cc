@@ -44,13 +44,11 @@ std::optional<Seen> prepared(const Library& library, std::uint32_t picture, cons
   FingerprintOptions wanted;
   wanted.upright = true;
   wanted.thumbnail_side = closelook::kRasterSide;
+  wanted.decode = decode_options(options.files, context);
   // As much as the long side needs, along the short one.
   const int longer = std::max(p.data.width, p.data.height), shorter = std::min(p.data.width, p.data.height);
   wanted.decode.shortest_side =
       std::max(1, static_cast<int>(static_cast<std::int64_t>(shorter) * closelook::kRasterSide / std::max(1, longer)));
-  wanted.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
-  wanted.decode.all_in_helpers = options.sandbox == Sandbox::all;
-  wanted.decode.helpers = &context.helpers;
   const std::function<bool()> cancelled = [&context] { return context.cancel.cancelled(); };
   for (const std::uint32_t f : p.files) {
     auto file = FileReader::open(library.files[f].entry.path, FileReader::Hashing::off);
@@ -101,11 +99,7 @@ void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) cons
     const closelook::Raster &one = first.raster(), &two = second.raster();
     if (other.orientation == Orientation::upright && one.full_width == two.full_width &&
         one.full_height == two.full_height && one.rgb == two.rgb) {
-      DecodeOptions decoding;
-      decoding.most_pixels = static_cast<std::uint64_t>(options_.max_pixels);
-      decoding.all_in_helpers = options_.sandbox == Sandbox::all;
-      decoding.helpers = &context_.helpers;
-      decoding.cancelled = [this] { return context_.cancel.cancelled(); };
+      const DecodeOptions decoding = decode_options(options_.files, context_);
       const auto path = [&](std::uint32_t picture) {
         return library_.files[library_.pictures[picture].files[0]].entry.path;
       };

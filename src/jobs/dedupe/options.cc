@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "src/base/text.h"
-#include "src/io/image/picture.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -93,17 +92,9 @@ void describe(Settings& settings, Options& options) {
   settings.add_text("catalog", "FILE", "where results are kept between runs; by default in your data folder",
                     options.catalog);
   settings.add_consent("trust-files", kTrustFilesHelp, options.trust_files);
-  settings.add_list("exclude", "GLOB", "leave out files and folders that match", options.exclude);
-  settings.add_switch("hidden", "also files and folders whose name begins with a dot", options.hidden);
-  settings.add_switch("follow-symlinks", "also what symbolic links inside a folder point to", options.follow_symlinks);
-  settings.add_switch("cross-file-systems", "follow symbolic links to other file systems than those of the folders too",
-                      options.cross_file_systems);
   settings.add_switch("retry", "try again what an earlier run could not read", options.retry);
   settings.add_bytes("min-size", "leave out smaller files", options.min_size);
-  settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
-  settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
-                       100'000'000'000);
-  settings.add_choice("sandbox", kSandboxHelp, options.sandbox);
+  describe(settings, options.files);
   settings.heading("Results");
   settings.add_text("report", "FILE.html", "write a page to look through and decide", options.report);
   settings.add_text("csv", "FILE", "write a line a file; - is stdout", options.csv);

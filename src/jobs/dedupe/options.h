@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "src/base/settings.h"
-#include "src/io/file/walk.h"
-#include "src/io/image/picture.h"
+#include "src/jobs/picture_files.h"
 #include "src/kernels/hash/hash.h"
 
 namespace millrace::dedupe {
@@ -67,14 +66,8 @@ struct Options {
   BurstMode bursts = BurstMode::keep_apart;
   std::vector<std::string> reference;
   std::string keep = kKeepOrder;
-  std::vector<std::string> exclude;
-  bool hidden = false;
-  bool follow_symlinks = false;
-  bool cross_file_systems = false;
+  PictureFileOptions files;
   Bytes min_size{1};
-  Bytes max_size = kMostFileBytes;
-  Sandbox sandbox = Sandbox::rare;
-  long long max_pixels = 1'000'000'000;
   std::string report, csv;
   bool retry = false;        // what could not be read before is tried again
   bool trust_files = false;  // see src/io/file/own.h

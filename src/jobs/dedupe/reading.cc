@@ -37,10 +37,8 @@ Reader::Reader(const Options& options, Catalog& catalog, RunContext& context, co
   wanted_.upright = true;
   wanted_.thumbnail_side = kThumbnailSide;
   wanted_.content_hash = true;
+  wanted_.decode = decode_options(options.files, context);
   wanted_.decode.shortest_side = kShortestSide;
-  wanted_.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
-  wanted_.decode.all_in_helpers = options.sandbox == Sandbox::all;
-  wanted_.decode.helpers = &context.helpers;
   cancelled_ = [&context] { return context.cancel.cancelled(); };
 }
 
@@ -112,7 +110,7 @@ bool Reader::claim(const ContentHash& content) {
 
 bool is_read_again(const CatalogPicture& picture, const Options& options) {
   if (picture.failed) return options.retry;
-  return static_cast<long long>(picture.width) * picture.height > options.max_pixels;
+  return static_cast<long long>(picture.width) * picture.height > options.files.max_pixels;
 }
 
 }  // namespace millrace::dedupe

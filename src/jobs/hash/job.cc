@@ -32,7 +32,7 @@ class HashJob : public Job {
                     rate_text(static_cast<double>(summary.pictures) / std::max(summary.seconds, 1e-9)),
                     summary.unreadable > 0 ? fmt::format("; {} could not be used", grouped(summary.unreadable)) : "",
                     summary.damaged > 0 ? fmt::format("; {} damaged", grouped(summary.damaged)) : ""));
-    if (options_.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
+    if (options_.files.sandbox == Sandbox::all) out.summary.push_back(context.helpers.cost());
     out.json = [summary] {
       return json_pieces({{kJsonMark, "hash"},
                           {"pictures", summary.pictures},

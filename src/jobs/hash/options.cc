@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "src/base/text.h"
-#include "src/io/image/picture.h"
 
 namespace millrace::hash {
 
@@ -33,16 +32,8 @@ void describe(Settings& settings, Options& options) {
   settings.add_choice("orientation", "hash the pixels as stored, or turned upright by EXIF", options.orientation);
   settings.add_choice("format", "how the hashes are printed", options.format);
   settings.heading("Files");
-  settings.add_switch("hidden", "also files and folders whose name begins with a dot", options.hidden);
-  settings.add_switch("follow-symlinks", "also what symbolic links inside a folder point to", options.follow_symlinks);
-  settings.add_switch("cross-file-systems", "follow symbolic links to other file systems than those of the folders too",
-                      options.cross_file_systems);
   settings.add_switch("all-files", "also files whose name has no picture's extension", options.all_files);
-  settings.add_list("exclude", "GLOB", "leave out files and folders that match", options.exclude);
-  settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
-  settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
-                       100'000'000'000);
-  settings.add_choice("sandbox", kSandboxHelp, options.sandbox);
+  describe(settings, options.files);
 }
 
 }  // namespace millrace::hash

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "src/base/settings.h"
-#include "src/io/file/walk.h"
-#include "src/io/image/picture.h"
+#include "src/jobs/picture_files.h"
 #include "src/kernels/hash/hash.h"
 
 namespace millrace::hash {
@@ -36,14 +35,8 @@ struct Options {
   Decoding decode = Decoding::exact;
   Pixels orientation = Pixels::stored;
   Lines format = Lines::table;
-  bool hidden = false;
-  bool follow_symlinks = false;
-  bool cross_file_systems = false;
   bool all_files = false;
-  std::vector<std::string> exclude;
-  Bytes max_size = kMostFileBytes;
-  Sandbox sandbox = Sandbox::rare;
-  long long max_pixels = 1'000'000'000;
+  PictureFileOptions files;
 };
 
 void describe(Settings& settings, Options& options);

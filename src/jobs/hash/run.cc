@@ -22,14 +22,8 @@ struct Hashed {
   Outcome<Fingerprint> outcome = Error{};
 };
 
-WalkResult find_files(const Options& options, const RunContext& context) {
-  WalkOptions walking;
-  walking.hidden = options.hidden;
-  walking.follow_symlinks = options.follow_symlinks;
-  walking.cross_file_systems = options.cross_file_systems;
-  walking.exclude = options.exclude;
-  walking.cancelled = [&] { return context.cancel.cancelled(); };
-  WalkResult found = walk(options.inputs, walking);
+WalkResult find_inputs(const Options& options, const RunContext& context) {
+  WalkResult found = find_files(options.inputs, options.files, context);
   // A file that was named itself is always tried; folders hold much that is not a picture.
   std::erase_if(found.files, [&](const FileEntry& file) {
     return !is_input(options, file.path) &&
@@ -42,9 +36,7 @@ FingerprintOptions fingerprint_options(const Options& options, RunContext& conte
   FingerprintOptions wanted;
   wanted.hashes = options.request;
   wanted.upright = options.orientation == Pixels::exif;
-  wanted.decode.most_pixels = static_cast<std::uint64_t>(options.max_pixels);
-  wanted.decode.all_in_helpers = options.sandbox == Sandbox::all;
-  wanted.decode.helpers = &context.helpers;
+  wanted.decode = decode_options(options.files, context);
   if (options.decode == Decoding::fast) {
     wanted.decode.shortest_side = fast_shortest_side(options.request);
     const auto& kinds = options.request.kinds;
@@ -129,7 +121,7 @@ int fast_shortest_side(const HashRequest& request) {
 }
 
 Plan plan(const Options& options, RunContext& context) {
-  const WalkResult found = find_files(options, context);
+  const WalkResult found = find_inputs(options, context);
   std::uint64_t bytes = 0;
   for (const FileEntry& file : found.files) bytes += file.size;
   const Bytes each = PictureHasher::workspace(options.request, 6000, 4000).host + Bytes{FileReader::kChunk};
@@ -150,7 +142,7 @@ Plan plan(const Options& options, RunContext& context) {
 Summary run(const Options& options, RunContext& context, const std::function<void(std::string_view)>& write) {
   check(options.request);
   const auto start = Clock::now();
-  const WalkResult found = find_files(options, context);
+  const WalkResult found = find_inputs(options, context);
   const FingerprintOptions wanted = fingerprint_options(options, context);
 
   Summary summary;
@@ -183,7 +175,7 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
             auto item = std::make_shared<Hashed>();
             item->path = file.path;
             item->bytes = file.size;
-            if (auto reason = too_large_to_read(file, options.max_size)) {
+            if (auto reason = too_large_to_read(file, options.files.max_size)) {
               item->outcome = Error{ErrorCode::too_large, std::move(*reason), "", ""};
               return item;
             }

@@ -12,7 +12,10 @@
 #include "src/jobs/render/format.h"
 #include "src/pipeline/pool.h"
 
-namespace millrace::render {
+namespace millrace {
+
+using namespace render;
+
 namespace {
 
 // By the table that the command line goes by; messages name the member that was set.
@@ -54,6 +57,27 @@ Options options_of(const ChartOptions& given) {
   return out;
 }
 
+std::string text_of(ElementType type, const std::vector<std::int64_t>& shape) {
+  return fmt::format("{} [{}]", name_of(type), fmt::join(shape, ", "));
+}
+
+void require(const ArrayView& array, const char* name, ElementType type, const std::vector<std::int64_t>& shape) {
+  if (!array.shape.empty() && array.shape[0] < 0) {
+    throw Failure(ErrorCode::usage, fmt::format("{} charts are fewer than none", array.shape[0]), name);
+  }
+  if (array.type != type || array.shape != shape) {
+    throw Failure(ErrorCode::usage,
+                  fmt::format("it is {}, and {} is needed", text_of(array.type, array.shape), text_of(type, shape)),
+                  name);
+  }
+  if (array.memory != MemoryKind::host && array.memory != MemoryKind::pinned) {
+    throw Failure(ErrorCode::usage, "it lies on a device, and charts are drawn by the CPU", name,
+                  "copy it to the host");
+  }
+  if (!array.contiguous()) throw Failure(ErrorCode::usage, "there are gaps between its rows", name, "copy it");
+  if (array.data == nullptr && array.elements() > 0) throw Failure(ErrorCode::usage, "it lies nowhere", name);
+}
+
 }  // namespace
 
 struct ChartDrawer::State {
@@ -73,11 +97,8 @@ struct ChartDrawer::State {
   };
 
   template <typename Number>
-  void draw(const Number* series, std::size_t count, int history, void* images) {
-    if (history < 0 || static_cast<std::size_t>(history) > history_of(options)) {
-      throw Failure(ErrorCode::usage, "it is out of its range", "history");
-    }
-    const auto before = static_cast<std::size_t>(history), rows = static_cast<std::size_t>(options.window);
+  void draw(const Number* series, std::size_t count, std::size_t before, void* images) {
+    const auto rows = static_cast<std::size_t>(options.window);
     const std::size_t each = (before + rows) * roles.size();
     const std::size_t image = format.image_bytes();
     auto* out = static_cast<std::uint8_t*>(images);
@@ -134,11 +155,28 @@ int ChartDrawer::height() const { return state_->options.height; }
 int ChartDrawer::channels() const { return state_->format.channels; }
 std::size_t ChartDrawer::image_bytes() const { return state_->format.image_bytes(); }
 
-void ChartDrawer::draw(const double* series, std::size_t count, int history, void* images) const {
-  state_->draw(series, count, history, images);
+std::vector<std::int64_t> ChartDrawer::image_shape() const {
+  const bool bits = state_->options.dtype == PixelType::bit;
+  std::vector<std::int64_t> out = {height(), bits ? (width() + 7) / 8 : width()};
+  if (channels() > 1) out.push_back(channels());
+  return out;
 }
-void ChartDrawer::draw(const float* series, std::size_t count, int history, void* images) const {
-  state_->draw(series, count, history, images);
+ElementType ChartDrawer::image_type() const { return state_->options.dtype == PixelType::f32 ? kFloat32 : kUint8; }
+
+void ChartDrawer::draw(const ArrayView& series, const ArrayView& images) const {
+  const std::size_t dimensions = columns() == 1 && series.shape.size() == 2 ? 2 : 3;
+  const std::int64_t given = series.shape.size() == dimensions ? series.shape[1] : rows();
+  const std::int64_t most = std::int64_t{rows()} + history();
+  std::vector<std::int64_t> shape = {series.shape.empty() ? 0 : series.shape[0],
+                                     std::clamp(given, std::int64_t{rows()}, most)};
+  if (dimensions == 3) shape.push_back(columns());
+  require(series, "series", series.type == kFloat32 ? kFloat32 : kFloat64, shape);
+  shape = image_shape();
+  shape.insert(shape.begin(), series.shape[0]);
+  require(images, "images", image_type(), shape);
+  const auto count = static_cast<std::size_t>(series.shape[0]), before = static_cast<std::size_t>(given - rows());
+  series.type == kFloat32 ? state_->draw(static_cast<const float*>(series.data), count, before, images.data)
+                          : state_->draw(static_cast<const double*>(series.data), count, before, images.data);
 }
 
-}  // namespace millrace::render
+}  // namespace millrace

@@ -18,9 +18,9 @@ int main() {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   constexpr std::size_t kCharts = 512, kRows = 100, kBatches = 8;
-  millrace::render::ChartOptions options;
+  millrace::ChartOptions options;
   options.threads = 2;
-  const millrace::render::ChartDrawer drawer(options);
+  const millrace::ChartDrawer drawer(options);
   const auto pixels = static_cast<std::size_t>(drawer.width()) * static_cast<std::size_t>(drawer.height());
   std::mt19937 random(1);
   std::normal_distribution<double> step(0, 0.012);
@@ -35,7 +35,8 @@ int main() {
   std::vector<double> drawing, filling;
   for (std::size_t batch = 0; batch < kBatches; ++batch) {
     auto begin = Clock::now();
-    drawer.draw(series.data() + batch * kCharts * kRows, kCharts, 0, images.data());
+    drawer.draw(millrace::view_of(series.data() + batch * kCharts * kRows, {kCharts, kRows}),
+                millrace::view_of(images.data(), {kCharts, drawer.height(), drawer.width()}));
     drawing.push_back(since(begin));
     begin = Clock::now();
     executor.parallel_for(kCharts, 4, [&](std::size_t from, std::size_t to) {

@@ -8,7 +8,7 @@
 
 #include "include/millrace/render.h"
 
-namespace millrace::render {
+namespace millrace {
 namespace {
 
 std::vector<double> bars(std::size_t rows, unsigned seed) {
@@ -27,11 +27,19 @@ std::vector<double> bars(std::size_t rows, unsigned seed) {
   return out;
 }
 
+ArrayView images_of(const ChartDrawer& drawer, std::size_t count, std::vector<std::uint8_t>& bytes) {
+  ArrayView out = view_of(bytes.data(), drawer.image_shape());
+  out.shape.insert(out.shape.begin(), static_cast<std::int64_t>(count));
+  out.type = drawer.image_type();
+  return out;
+}
+
 std::vector<std::uint8_t> drawn(const ChartDrawer& drawer, const std::vector<double>& series, int history = 0) {
   const auto each = static_cast<std::size_t>((drawer.rows() + history) * drawer.columns());
   const std::size_t count = series.size() / each;
   std::vector<std::uint8_t> out(count * drawer.image_bytes());
-  drawer.draw(series.data(), count, history, out.data());
+  drawer.draw(view_of(series.data(), {static_cast<std::int64_t>(count), drawer.rows() + history, drawer.columns()}),
+              images_of(drawer, count, out));
   return out;
 }
 
@@ -64,7 +72,7 @@ TEST(ChartDrawer, ABatchIsItsChartsOneByOneForAnyThreads) {
     for (double& v : series) v = std::isfinite(v) ? std::round(v) : 0;
     const std::vector<float> floats(series.begin(), series.end());
     std::vector<std::uint8_t> out(all.size());
-    many.draw(floats.data(), charts, 0, out.data());
+    many.draw(view_of(floats.data(), {33, 20, one.columns()}), images_of(many, charts, out));
     EXPECT_EQ(out, drawn(one, series)) << style;
   }
 }
@@ -86,6 +94,54 @@ TEST(ChartDrawer, HistoryIsWhatTheMovingAverageLooksBackAt) {
   const ChartDrawer plain(options);
   EXPECT_EQ(plain.history(), 0);
   EXPECT_THROW(drawn(plain, series, 19), std::exception);
+}
+
+TEST(ChartDrawer, ArraysThatAreSomethingElseAreRefusedWithWords) {
+  ChartOptions options;
+  options.rows = 20;
+  options.width = 40;
+  options.height = 30;
+  const ChartDrawer drawer(options);
+  const std::vector<double> series = bars(8, 1);  // 40 numbers
+  std::vector<std::uint8_t> bytes(2 * drawer.image_bytes());
+  const ArrayView good = view_of(series.data(), {2, 20}), images = images_of(drawer, 2, bytes);
+  const auto why = [&](const ArrayView& from, const ArrayView& to) {
+    try {
+      drawer.draw(from, to);
+    } catch (const std::exception& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why(good, images), "");
+  EXPECT_EQ(why(view_of(series.data(), {2, 20, 1}), images), "");
+  const std::string wrong = why(view_of(series.data(), {4, 10}), images);
+  EXPECT_NE(wrong.find("series: it is float64 [4, 10], and float64 [4, 20] is needed"), std::string::npos) << wrong;
+  EXPECT_NE(why(view_of(series.data(), {40}), images), "");
+  EXPECT_NE(why(view_of(series.data(), {}), images), "");
+  EXPECT_NE(why(view_of(series.data(), {-2, 20}), images), "");
+  const std::vector<std::int32_t> whole(40);
+  EXPECT_NE(why(view_of(whole.data(), {2, 20}), images).find("series: it is int32"), std::string::npos);
+  EXPECT_NE(why(good, view_of(bytes.data(), {2, 30, 39})).find("images: it is uint8 [2, 30, 39]"), std::string::npos);
+  ArrayView apart = good;
+  apart.strides = {40, 2};
+  EXPECT_NE(why(apart, images).find("gaps"), std::string::npos);
+  ArrayView elsewhere = images;
+  elsewhere.memory = MemoryKind::device;
+  EXPECT_NE(why(good, elsewhere).find("device"), std::string::npos);
+}
+
+TEST(ChartDrawer, AnImageIsWhatItsShapeSays) {
+  for (const char* dtype : {"u8", "f32", "bit"}) {
+    ChartOptions options;
+    options.dtype = dtype;
+    options.width = 45;
+    options.height = 30;
+    const ChartDrawer drawer(options);
+    ArrayView image;
+    image.shape = drawer.image_shape();
+    EXPECT_EQ(static_cast<std::size_t>(image.elements()) * drawer.image_type().bytes(), drawer.image_bytes()) << dtype;
+  }
 }
 
 TEST(ChartDrawer, WhatDoesNotFitIsRefusedWithWords) {
@@ -112,4 +168,4 @@ TEST(ChartDrawer, WhatDoesNotFitIsRefusedWithWords) {
 }
 
 }  // namespace
-}  // namespace millrace::render
+}  // namespace millrace

@@ -104,7 +104,10 @@ TEST_F(RenderRun, AStoreHoldsWhatADrawerDraws) {
             }
           }
           std::vector<std::uint8_t> drawn(image);
-          drawer.draw(rows.data(), 1, static_cast<int>(before), drawn.data());
+          ArrayView images = view_of(drawn.data(), drawer.image_shape());
+          images.shape.insert(images.shape.begin(), 1);
+          images.type = drawer.image_type();
+          drawer.draw(view_of(rows.data(), {1, static_cast<std::int64_t>(before + kWindow), drawer.columns()}), images);
           ASSERT_TRUE(std::equal(drawn.begin(), drawn.end(), there.begin() + static_cast<std::ptrdiff_t>(i * image)))
               << style << ' ' << dtype << ' ' << coloured << " chart " << i;
         }

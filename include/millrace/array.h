@@ -10,7 +10,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
+
+#include "millrace/export.h"
 
 namespace millrace {
 
@@ -32,14 +36,14 @@ inline constexpr ElementType kUint8{TypeCode::unsigned_integer, 8}, kUint16{Type
     kBfloat16{TypeCode::bfloat, 16}, kBool{TypeCode::boolean, 8};
 
 // As NumPy and ml_dtypes name it: "uint8", "float16", "bfloat16", "bool".
-std::string name_of(ElementType type);
+MILLRACE_API std::string name_of(ElementType type);
 // The other way; nothing for a name of none of the above.
-std::optional<ElementType> element_type(std::string_view name);
+MILLRACE_API std::optional<ElementType> element_type(std::string_view name);
 
 // Where memory lies: the program's own; the program's own, locked for copies to a device; a device's.
 enum class MemoryKind : std::uint8_t { host = 1, device = 2, pinned = 3 };
 
-struct ArrayView {
+struct MILLRACE_API ArrayView {
   void* data = nullptr;
   ElementType type;
   std::vector<std::int64_t> shape;    // elements; without any it is one number
@@ -51,5 +55,23 @@ struct ArrayView {
   // Row after row without gaps.
   bool contiguous() const;
 };
+
+// Of what C++ calls these numbers.
+template <typename Number>
+constexpr ElementType element_type_of() {
+  static_assert(std::is_arithmetic_v<Number> && sizeof(Number) <= 8, "elements are numbers of at most 64 bits");
+  if (std::is_same_v<Number, bool>) return kBool;
+  const TypeCode code = std::is_floating_point_v<Number> ? TypeCode::floating
+                        : std::is_signed_v<Number>       ? TypeCode::integer
+                                                         : TypeCode::unsigned_integer;
+  return {code, static_cast<std::uint8_t>(8 * sizeof(Number))};
+}
+
+// Numbers of this process, row after row. What is only read may be const.
+template <typename Number>
+ArrayView view_of(Number* data, std::vector<std::int64_t> shape) {
+  using Plain = std::remove_const_t<Number>;
+  return {const_cast<Plain*>(data), element_type_of<Plain>(), std::move(shape), {}, MemoryKind::host, 0};
+}
 
 }  // namespace millrace

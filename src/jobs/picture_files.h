@@ -1,0 +1,42 @@
+// Enters: folders and files, and what a person says of the pictures in them.
+// Leaves: the options for it, the same in every job; the files; how each of them is decoded.
+// Never: opens a file.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "src/base/settings.h"
+#include "src/io/file/walk.h"
+#include "src/io/image/picture.h"
+#include "src/pipeline/run_context.h"
+
+namespace millrace {
+
+// What is decoded in helper processes: rare formats, or JPEG and PNG too.
+enum class Sandbox : std::uint8_t { rare, all };
+constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
+  return {{{"rare", Sandbox::rare}, {"all", Sandbox::all}}};
+}
+
+struct PictureFileOptions {
+  std::vector<std::string> exclude;
+  bool hidden = false;
+  bool follow_symlinks = false;
+  bool cross_file_systems = false;
+  Bytes max_size = kMostFileBytes;
+  long long max_pixels = 1'000'000'000;
+  Sandbox sandbox = Sandbox::rare;
+};
+
+void describe(Settings& settings, PictureFileOptions& options);
+
+// Every file below the roots, pictures or not, but for those that `dedupe apply` set aside.
+WalkResult find_files(const std::vector<std::string>& roots, const PictureFileOptions& options,
+                      const RunContext& context);
+
+// As the options say, in the helpers of the run, until it is told to stop.
+DecodeOptions decode_options(const PictureFileOptions& options, RunContext& context);
+
+}  // namespace millrace

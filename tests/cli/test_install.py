@@ -1,0 +1,115 @@
+"""The package as `cmake --install` lays it down: a project outside finds it, and the program finds its helpers."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from program import BUILD, PROGRAM, millrace  # noqa: E402
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.24)
+project(outside LANGUAGES CXX)
+find_package(millrace 0.1 REQUIRED)
+add_executable(charts charts.cc)
+target_link_libraries(charts PRIVATE millrace::millrace)
+"""
+CHARTS = """
+#include <millrace/render.h>
+#include <cstdio>
+int main() {
+  std::vector<double> prices = {1, 3, 2, 5, 4, 4, 6, 5, 7, 8};
+  millrace::ChartDrawer drawer({.rows = 5, .width = 40, .height = 30});
+  std::vector<std::uint8_t> images(2 * drawer.image_bytes());
+  drawer.draw(millrace::view_of(prices.data(), {2, 5}), millrace::view_of(images.data(), {2, 30, 40}));
+  std::fwrite(images.data(), 1, images.size(), stdout);
+}
+"""
+
+
+def run(*command, **options):
+    done = subprocess.run([*map(str, command)], capture_output=True, **options)
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """Installed, and then moved: nothing in it knows where it was."""
+    there = tmp_path_factory.mktemp("installed") / "there"
+    run("cmake", "--install", BUILD, "--prefix", there)
+    return there.rename(there.with_name("elsewhere"))
+
+
+def is_sanitized():
+    return b"MILLRACE_SANITIZE:STRING=\n" not in (BUILD / "CMakeCache.txt").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def library(prefix):
+    return next(prefix.glob("lib/**/libmillrace.so"))
+
+
+def test_a_project_outside_draws_charts(prefix, tmp_path):
+    if is_sanitized():
+        pytest.skip("a sanitized library is for programs that are built the same")
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    (tmp_path / "charts.cc").write_text(CHARTS)
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build")
+    drawn = np.frombuffer(run(tmp_path / "build/charts"), np.uint8).reshape(2, 30, 40)
+    np.save(tmp_path / "prices.npy", np.array([1, 3, 2, 5, 4, 4, 6, 5, 7, 8.0]))
+    millrace("render", tmp_path / "prices.npy", "--window", "5", "--stride", "5", "--size", "40x30", "--store", "npy",
+             "-o", tmp_path / "charts")
+    assert np.array_equal(drawn, np.load(tmp_path / "charts/images.npy"))
+
+
+def test_the_library_shows_what_the_headers_declare_and_nothing_else(library):
+    names = [line.split(maxsplit=2)[2] for line in run("nm", "-DC", "--defined-only", library).decode().splitlines()]
+    ours = [name for name in names if "millrace" in name]
+    for name in ours:
+        plain = name.removeprefix("typeinfo for ").removeprefix("typeinfo name for ").removeprefix("vtable for ")
+        assert plain.startswith(("millrace::ChartDrawer::", "millrace::ArrayView::", "millrace::name_of(millrace::ElementType",
+                                 "millrace::element_type(")), name
+    assert any("ChartDrawer::draw" in name for name in ours)
+    others = [name for name in names if name not in ours and not name.startswith(("std::", "operator", "typeinfo", "vtable",
+                                                                                 "guard variable", "void std::"))]
+    assert not [name for name in others if name.startswith(("fmt::", "H5", "sqlite3", "spdlog", "YAML"))], others
+
+
+def test_the_installed_program_finds_its_helpers(prefix, pictures_for_helpers, tmp_path):
+    program = prefix / "bin/millrace"
+    picture = pictures_for_helpers
+    expected = millrace("hash", picture).stdout
+    env = {**os.environ, "PATH": "/usr/bin:/bin"}
+    env.pop("MILLRACE_HELPERS", None)
+    assert run(program, "hash", picture, env=env) == expected
+    # Called by a link, as /usr/local/bin often has one.
+    (tmp_path / "millrace").symlink_to(program)
+    assert run(tmp_path / "millrace", "hash", picture, env=env) == expected
+    # Alone: nothing is looked for in a folder that is nobody's.
+    (tmp_path / "libexec/millrace").mkdir(parents=True)
+    (tmp_path / "work").mkdir()
+    shutil.copy(prefix / "libexec/millrace/millrace-decoder", tmp_path / "libexec/millrace")
+    alone = shutil.copy(program, tmp_path / "work/millrace")
+    done = subprocess.run([alone, "hash", picture], capture_output=True, env=env)
+    assert done.returncode != 0 and b"millrace-decoder" in done.stdout + done.stderr
+    env["MILLRACE_HELPERS"] = str(prefix / "libexec/millrace")
+    assert run(alone, "hash", picture, env=env) == expected
+    env["MILLRACE_HELPERS"] = str(tmp_path / "nowhere")
+    done = subprocess.run([PROGRAM, "hash", picture], capture_output=True, env=env)
+    assert done.returncode != 0, "what was set is meant"
+
+
+@pytest.fixture
+def pictures_for_helpers(tmp_path):
+    from PIL import Image
+
+    path = tmp_path / "rare.gif"
+    Image.fromarray((np.add.outer(np.arange(60), 2 * np.arange(80)) % 256).astype(np.uint8)).save(path)
+    return path
