@@ -1,110 +1,178 @@
 // Enters: a source of items, stages that work on them, a sink.
 // Leaves: every item gone through every stage, in the source's order where a stage is ordered.
-// Never: holds more items than it has tokens; lets an item's failure stop the others (items carry Outcomes).
+// Never: holds more items than it has tokens, or more memory than the budget grants for them; lets an item's failure
+//   stop the others (items carry Outcomes).
 //
-//   run(source<Path>("walk", next) | parallel<Picture>("decode", decode) | sink("write", write), context);
+//   run(source<Path>("walk", next) | batch<Path>(8) | parallel<Batch<Path>, Picture>("decode", decode)
+//         | sink<Picture>("write", write), context, price);
 #pragma once
 
-#include <oneapi/tbb/parallel_pipeline.h>
-
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/pipeline/run_context.h"
 
-namespace millrace {
+namespace millrace::chain {
 
-namespace chain {
+// What no item's price exceeds together.
+inline constexpr Bytes kNoLimit{std::numeric_limits<std::uint64_t>::max()};
 
-// A stage that turns an In into an Out, described but not yet built.
-template <typename In, typename Out, typename Body>
-struct Stage {
+// An item on its way, whatever it is at the stage that it has come to.
+using Carried = std::shared_ptr<void>;
+
+// A chain as the scheduler sees it. Users write source<>() | ... | sink<>().
+struct Source {
   std::string name;
-  oneapi::tbb::filter_mode mode;
-  Body body;
-  std::string remedy;
+  // The next item, and what it takes while it is in flight; an empty one at the end. Called on one thread at a time.
+  std::function<Carried(Bytes& price)> next;
+};
+struct Stage {
+  std::string name, remedy;
+  bool ordered = false;  // one item at a time, in the source's order; else any, on any thread
+  std::function<Carried(Carried item, Span& span)> body;
 };
 
-template <typename In, typename Out, typename Build>
+// How many items are in flight: enough that a slow one at the head does not idle the others, and no more than the
+// budget can pay for at `each`, nor than `most` together.
+std::size_t tokens_for(const RunContext& context, Bytes each, Bytes most = kNoLimit);
+
+// How items in flight are paid for.
+struct Price {
+  // Every item the same, reserved for all tokens as long as the chain runs: stages may wait for more. OutOfMemory
+  // before the first item where the budget cannot pay for one.
+  static Price fixed(Bytes each, Bytes most = kNoLimit) { return {each, most, false}; }
+  // What the source says of each, reserved before it goes on its way and given back behind the last stage. Where the
+  // budget or `most` has no room the source waits, and no thread with it; an item for which there can be none throws
+  // OutOfMemory. Stages must not wait for more: two items that do would wait for each other.
+  static Price by_item(Bytes most = kNoLimit) { return {{}, most, true}; }
+
+  Bytes each, most;
+  bool by_item_ = false;
+};
+
+void run(const Source& source, const std::vector<Stage>& stages, RunContext& context, const Price& price);
+
+// What has been put together of a chain: it gives Out, or ends in a sink.
+template <typename Out>
 struct Chain {
-  Build build;  // (RunContext&) -> tbb::filter<In, Out>
+  Source source;
+  std::vector<Stage> stages;
+};
+// Nothing but a source as yet: what follows may still change what an item is.
+template <typename Out>
+struct Begun {
+  std::string name;
+  std::function<std::optional<Out>()> next;
+  std::function<Bytes(const Out&)> price;
+};
+template <typename In, typename Out>
+struct Step {
+  Stage stage;
 };
 
 // Items until `next` gives none. `next` may keep what it knows from one item to the next: every run begins with a copy
-// of it.
-template <typename Out, typename Body>
-auto source(std::string name, Body next) {
-  auto build = [name = std::move(name), next = std::move(next)](RunContext& context) {
-    Trace::Stage& stage = context.trace.stage(name, 1);
-    // Stages are called through what cannot change.
-    auto body = std::make_shared<Body>(next);
-    return oneapi::tbb::make_filter<void, Out>(oneapi::tbb::filter_mode::serial_in_order,
-                                               [&stage, &context, body](oneapi::tbb::flow_control& flow) -> Out {
-                                                 if (!context.cancel.cancelled()) {
-                                                   const Span span(stage);
-                                                   if (std::optional<Out> item = (*body)()) return std::move(*item);
-                                                 }
-                                                 flow.stop();
-                                                 return Out{};
-                                               });
+// of it. `price` is asked where the chain runs by_item.
+template <typename Out>
+Begun<Out> source(std::string name, std::function<std::optional<Out>()> next,
+                  std::function<Bytes(const Out&)> price = {}) {
+  return {std::move(name), std::move(next), std::move(price)};
+}
+
+template <typename Item>
+using Batch = std::vector<Item>;
+
+// `most` consecutive items as one, which costs what they cost; fewer at the end, or before one that does not go
+// `together` with the first.
+template <typename Item>
+struct Batching {
+  std::size_t most;
+  std::function<bool(const Item& first, const Item& next)> together;
+};
+template <typename Item>
+Batching<Item> batch(std::size_t most, std::function<bool(const Item&, const Item&)> together = {}) {
+  return {std::max<std::size_t>(most, 1), std::move(together)};
+}
+
+template <typename Item>
+Begun<Batch<Item>> operator|(Begun<Item> before, Batching<Item> batching) {
+  // What came after a batch's end, for the next one.
+  auto next = [next = std::move(before.next), batching, left = std::optional<Item>()]() mutable {
+    std::optional<Batch<Item>> out;
+    while (!out || out->size() < batching.most) {
+      std::optional<Item> item = left ? std::exchange(left, std::nullopt) : next();
+      if (!item) break;
+      if (out && batching.together && !batching.together(out->front(), *item)) {
+        left = std::move(item);
+        break;
+      }
+      if (!out) out.emplace();
+      out->push_back(*std::move(item));
+    }
+    return out;
   };
-  return Chain<void, Out, decltype(build)>{build};
+  std::function<Bytes(const Batch<Item>&)> price;
+  if (before.price) {
+    price = [price = before.price](const Batch<Item>& items) {
+      Bytes out;
+      for (const Item& item : items) out.count += price(item).count;
+      return out;
+    };
+  }
+  return {std::move(before.name), std::move(next), std::move(price)};
 }
 
 // Every item by itself, on any thread.
 template <typename In, typename Out, typename Body>
-auto parallel(std::string name, Body body, std::string remedy = {}) {
-  return Stage<In, Out, Body>{std::move(name), oneapi::tbb::filter_mode::parallel, std::move(body), std::move(remedy)};
+Step<In, Out> parallel(std::string name, Body body, std::string remedy = {}) {
+  return {
+      Stage{std::move(name), std::move(remedy), false, [body = std::move(body)](Carried item, Span& span) -> Carried {
+              return std::make_shared<Out>(body(std::move(*static_cast<In*>(item.get())), span));
+            }}};
 }
 
 // One item at a time, in the source's order.
 template <typename In, typename Out, typename Body>
-auto ordered(std::string name, Body body, std::string remedy = {}) {
-  return Stage<In, Out, Body>{std::move(name), oneapi::tbb::filter_mode::serial_in_order, std::move(body),
-                              std::move(remedy)};
+Step<In, Out> ordered(std::string name, Body body, std::string remedy = {}) {
+  Step<In, Out> out = parallel<In, Out>(std::move(name), std::move(body), std::move(remedy));
+  out.stage.ordered = true;
+  return out;
 }
 
 template <typename In, typename Body>
-auto sink(std::string name, Body body, std::string remedy = {}) {
-  return ordered<In, void>(std::move(name), std::move(body), std::move(remedy));
+Step<In, void> sink(std::string name, Body body, std::string remedy = {}) {
+  return {
+      Stage{std::move(name), std::move(remedy), true, [body = std::move(body)](Carried item, Span& span) -> Carried {
+              body(std::move(*static_cast<In*>(item.get())), span);
+              return nullptr;
+            }}};
 }
 
-template <typename Mid, typename Build, typename Out, typename Body>
-auto operator|(Chain<void, Mid, Build> before, Stage<Mid, Out, Body> after) {
-  auto build = [before, after](RunContext& context) {
-    const bool wide = after.mode == oneapi::tbb::filter_mode::parallel;
-    Trace::Stage& stage = context.trace.stage(after.name, wide ? context.executor.threads() : 1, after.remedy);
-    return before.build(context) &
-           oneapi::tbb::make_filter<Mid, Out>(after.mode, [&stage, body = after.body](Mid item) -> Out {
-             Span span(stage);
-             return body(std::move(item), span);
-           });
+template <typename In, typename Out>
+Chain<Out> operator|(Begun<In> before, Step<In, Out> after) {
+  auto next = [next = std::move(before.next), price = std::move(before.price)](Bytes& costs) mutable -> Carried {
+    std::optional<In> item = next();
+    if (!item) return nullptr;
+    if (price) costs = price(*item);
+    return std::make_shared<In>(*std::move(item));
   };
-  return Chain<void, Out, decltype(build)>{build};
+  return {Source{std::move(before.name), std::move(next)}, {std::move(after.stage)}};
 }
-
-// How many items are in flight: enough that a slow one at the head does not idle the others, and no more than the
-// budget can pay for at `bytes_each`, nor than `most` together.
-inline std::size_t tokens_for(const RunContext& context, Bytes bytes_each, Bytes most = {~std::uint64_t{0}}) {
-  const auto wanted = static_cast<std::uint64_t>(context.executor.threads()) * 4;
-  const std::uint64_t payable = std::min(most.count, context.budget.largest_grant().count);
-  const std::uint64_t paid = bytes_each.count == 0 ? wanted : payable / bytes_each.count;
-  return static_cast<std::size_t>(std::clamp<std::uint64_t>(std::min(wanted, paid), 1, 1024));
+template <typename In, typename Out>
+Chain<Out> operator|(Chain<In> before, Step<In, Out> after) {
+  before.stages.push_back(std::move(after.stage));
+  return {std::move(before.source), std::move(before.stages)};
 }
 
 // Runs the chain; returns when every item is through, the run was cancelled, or a stage threw (thrown again here).
-// `bytes_each` is reserved for every token as long as the chain runs; all of them together take no more than `most`,
-// but for a single one that does.
-template <typename Build>
-void run(const Chain<void, void, Build>& chain, RunContext& context, Bytes bytes_each,
-         Bytes most = {~std::uint64_t{0}}) {
-  const std::size_t tokens = tokens_for(context, bytes_each, most);
-  const Reservation paid = context.budget.reserve(bytes_each * tokens, "items in flight");
-  context.executor.run([&] { oneapi::tbb::parallel_pipeline(tokens, chain.build(context)); });
+inline void run(const Chain<void>& chain, RunContext& context, const Price& price) {
+  run(chain.source, chain.stages, context, price);
 }
 
-}  // namespace chain
-}  // namespace millrace
+}  // namespace millrace::chain

@@ -39,7 +39,7 @@ TEST(Chain, SameOrderForEveryNumberOfThreads) {
     auto stages = numbers(500) | chain::parallel<int, int>("work", [](int i, Span&) { return busy(i); }) |
                   chain::ordered<int, int>("order", [&](int i, Span&) { return seen.push_back(i), i + 1; }) |
                   chain::sink<int>("keep", [&](int i, Span&) { got.push_back(i); });
-    chain::run(stages, run.context, {});
+    chain::run(stages, run.context, chain::Price::fixed({}));
     ASSERT_EQ(got.size(), 500U);
     for (int i = 0; i < 500; ++i) {
       EXPECT_EQ(seen[static_cast<std::size_t>(i)], 3 * i);
@@ -65,7 +65,7 @@ TEST(Chain, TokensBoundWhatIsInFlight) {
                   chain::parallel<int, int>("work", [](int i, Span&) { return busy(i); }) |
                   chain::sink<int>("done", [&](int, Span&) { --inside; });
     EXPECT_EQ(chain::tokens_for(run.context, 1_MiB), static_cast<std::size_t>(std::min(3, 4 * threads)));
-    chain::run(stages, run.context, 1_MiB);
+    chain::run(stages, run.context, chain::Price::fixed(1_MiB));
     EXPECT_LE(most.load(), 3);
     EXPECT_EQ(run.budget.used(), Bytes{});
     EXPECT_EQ(run.budget.peak(), 3_MiB);
@@ -76,7 +76,7 @@ TEST(Chain, AnItemLargerThanTheBudgetIsRefusedBeforeItStarts) {
   JobSetup run(2, 1_MiB);
   std::atomic<int> given{0};
   auto stages = numbers(10, &given) | chain::sink<int>("none", [](int, Span&) {});
-  EXPECT_THROW(chain::run(stages, run.context, 2_MiB), OutOfMemory);
+  EXPECT_THROW(chain::run(stages, run.context, chain::Price::fixed(2_MiB)), OutOfMemory);
   EXPECT_EQ(given.load(), 0);
 }
 
@@ -103,7 +103,7 @@ TEST(Chain, AnExceptionArrivesAndReturnsTheTokens) {
                       ++kept;
                     });
       try {
-        chain::run(stages, run.context, 1_MiB);
+        chain::run(stages, run.context, chain::Price::fixed(1_MiB));
         ADD_FAILURE() << where;
       } catch (const Failure& failure) {
         EXPECT_EQ(failure.error().what, "the " + at + " broke");
@@ -140,7 +140,7 @@ TEST(Chain, AnItemThatCanNeverHaveItsMemoryIsRefused) {
                                               return i;
                                             }) |
                   chain::sink<int>("sink", [](int, Span&) {});
-    chain::run(stages, run.context, 1_MiB);
+    chain::run(stages, run.context, chain::Price::fixed(1_MiB));
     EXPECT_EQ(refused, 10);
     EXPECT_EQ(granted, 10);
   }
@@ -156,7 +156,7 @@ TEST(Chain, CancellingStopsTheSourceAndFinishesWhatIsInFlight) {
                     got.push_back(i);
                     if (i == 20) run.cancel.cancel();
                   });
-    chain::run(stages, run.context, {});
+    chain::run(stages, run.context, chain::Price::fixed({}));
     EXPECT_GE(got.size(), 21U);
     EXPECT_EQ(got.size(), static_cast<std::size_t>(given.load())) << "nothing that was begun is dropped";
     EXPECT_LE(got.size(), 21U + chain::tokens_for(run.context, {}));
@@ -164,11 +164,138 @@ TEST(Chain, CancellingStopsTheSourceAndFinishesWhatIsInFlight) {
   }
 }
 
+TEST(Chain, ItemsWaitForTheMemoryThatEachOfThemTakes) {
+  for (const int threads : {1, 2, 7}) {
+    for (const Bytes most : {chain::kNoLimit, 5_MiB}) {
+      JobSetup run(threads, 8_MiB);
+      std::atomic<std::uint64_t> held{0}, peak{0};
+      std::vector<int> got;
+      const auto price = [](const int& i) { return Bytes{static_cast<std::uint64_t>(i % 8 + 1) << 20}; };
+      auto stages =
+          chain::source<int>(
+              "numbers",
+              [next = 0]() mutable -> std::optional<int> { return next < 300 ? std::optional(next++) : std::nullopt; },
+              price) |
+          chain::parallel<int, int>("take",
+                                    [&](int i, Span&) {
+                                      const std::uint64_t now = held += price(i).count;
+                                      std::uint64_t before = peak;
+                                      while (before < now && !peak.compare_exchange_weak(before, now)) {
+                                      }
+                                      busy(i);
+                                      return i;
+                                    }) |
+          chain::sink<int>("give back", [&](int i, Span&) {
+            got.push_back(i);
+            held -= price(i).count;
+          });
+      chain::run(stages, run.context, chain::Price::by_item(most));
+      ASSERT_EQ(got.size(), 300U);
+      for (int i = 0; i < 300; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i);
+      // One that is larger than `most` goes alone.
+      EXPECT_LE(peak.load(), (8_MiB).count);
+      EXPECT_LE(run.budget.peak(), 8_MiB);
+      EXPECT_EQ(run.budget.used(), Bytes{});
+    }
+  }
+}
+
+TEST(Chain, TheMostThatIsInFlightIsKeptTo) {
+  JobSetup run(7);
+  std::atomic<int> inside{0}, most{0};
+  auto stages =
+      chain::source<int>(
+          "numbers",
+          [&, next = 0]() mutable -> std::optional<int> { return next < 300 ? std::optional(next++) : std::nullopt; },
+          [](const int&) { return 1_MiB; }) |
+      chain::parallel<int, int>("work",
+                                [&](int i, Span&) {
+                                  const int now = ++inside;
+                                  int before = most;
+                                  while (before < now && !most.compare_exchange_weak(before, now)) {
+                                  }
+                                  busy(i);
+                                  --inside;
+                                  return i;
+                                }) |
+      chain::sink<int>("end", [](int, Span&) {});
+  chain::run(stages, run.context, chain::Price::by_item(2_MiB));
+  EXPECT_LE(most.load(), 2);
+  EXPECT_LE(run.budget.peak(), 2_MiB);
+}
+
+TEST(Chain, AnItemForWhichThereCanBeNoMemoryEndsTheRun) {
+  for (const int threads : {1, 2, 7}) {
+    JobSetup run(threads, 4_MiB);
+    std::vector<int> got;
+    auto stages =
+        chain::source<int>(
+            "numbers",
+            [next = 0]() mutable -> std::optional<int> { return next < 100 ? std::optional(next++) : std::nullopt; },
+            [](const int& i) { return i == 50 ? 5_MiB : 1_MiB; }) |
+        chain::parallel<int, int>("work", [](int i, Span&) { return busy(i) / 3; }) |
+        chain::sink<int>("sink", [&](int i, Span&) { got.push_back(i); });
+    EXPECT_THROW(chain::run(stages, run.context, chain::Price::by_item()), OutOfMemory);
+    ASSERT_EQ(got.size(), 50U) << "all before it are through";
+    EXPECT_EQ(run.budget.used(), Bytes{});
+  }
+}
+
+TEST(Chain, BatchesAreConsecutiveItemsThatGoTogether) {
+  for (const int threads : {1, 2, 7}) {
+    JobSetup run(threads, 16_MiB);
+    std::vector<std::vector<int>> got;
+    auto stages =
+        chain::source<int>(
+            "numbers",
+            [next = 0]() mutable -> std::optional<int> { return next < 23 ? std::optional(next++) : std::nullopt; },
+            [](const int&) { return 1_MiB; }) |
+        chain::batch<int>(4, [](const int& first, const int& next) { return first / 10 == next / 10; }) |
+        chain::parallel<std::vector<int>, std::vector<int>>("work",
+                                                            [&](std::vector<int> items, Span&) {
+                                                              EXPECT_GE(run.budget.used(), Bytes{items.size() << 20});
+                                                              return items;
+                                                            }) |
+        chain::sink<std::vector<int>>("sink", [&](std::vector<int> items, Span&) { got.push_back(std::move(items)); });
+    for (int round = 0; round < 2; ++round) {
+      got.clear();
+      chain::run(stages, run.context, chain::Price::by_item());
+      const std::vector<std::vector<int>> expected = {{0, 1, 2, 3},     {4, 5, 6, 7}, {8, 9},      {10, 11, 12, 13},
+                                                      {14, 15, 16, 17}, {18, 19},     {20, 21, 22}};
+      EXPECT_EQ(got, expected) << "every run begins anew";
+    }
+  }
+}
+
+// A slow end must not keep the others from beginning.
+TEST(Chain, AThreadThatEndsItemsDoesNotKeepOthersFromTheSource) {
+  JobSetup run(4);
+  std::atomic<int> working{0};
+  bool seen = false;
+  auto stages = numbers(400) |
+                chain::parallel<int, int>("work",
+                                          [&](int i, Span&) {
+                                            ++working;
+                                            busy(i);
+                                            --working;
+                                            return i;
+                                          }) |
+                chain::sink<int>("slow", [&](int i, Span&) {
+                  // Until somebody is seen at work while this goes on, which the sink's own thread is not.
+                  for (int t = 0; !seen && i > 20 && t < 200'000; ++t) {
+                    seen = working > 0;
+                    std::this_thread::yield();
+                  }
+                });
+  chain::run(stages, run.context, chain::Price::fixed({}));
+  EXPECT_TRUE(seen);
+}
+
 TEST(Chain, NothingInNothingOut) {
   JobSetup run(3);
   int got = 0;
   auto stages = numbers(0) | chain::sink<int>("sink", [&](int, Span&) { ++got; });
-  chain::run(stages, run.context, 1_MiB);
+  chain::run(stages, run.context, chain::Price::fixed(1_MiB));
   EXPECT_EQ(got, 0);
 }
 

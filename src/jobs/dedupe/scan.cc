@@ -197,7 +197,7 @@ class Scan {
             take(*item);
             progress.add(1, files[item->file].entry.size);
           });
-      chain::run(stages, context_, {FileReader::kChunk});
+      chain::run(stages, context_, chain::Price::fixed({FileReader::kChunk}));
     }
     context_.helpers.end_idle();
     catalog_.flush();

@@ -195,7 +195,7 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
         write(line_of(options, *item));
         progress.add(1, item->bytes);
       });
-  chain::run(stages, context, {FileReader::kChunk});
+  chain::run(stages, context, chain::Price::fixed({FileReader::kChunk}));
   context.helpers.end_idle();
   if (context.cancel.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted; what was printed is right");
   summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -57,11 +57,15 @@ class Desk {
   ChartFacts facts_;
 };
 
-// Consecutive charts of one part; or a part that an earlier run has made.
-struct Charts {
+// A chart of a part; or all of a part that an earlier run has made.
+struct Chart {
   Checkpoint::Task task;
-  std::uint64_t begin = 0, end = 0;
-  bool last = false;  // of the part
+  std::uint64_t row = 0;
+};
+// Consecutive charts of one part, once they are drawn.
+struct Drawn {
+  Checkpoint::Task task;
+  std::uint64_t end = 0;  // behind the last of them
   std::shared_ptr<RowBlock> block;
 };
 
@@ -83,56 +87,63 @@ class Drawing {
   // All that is missing. Returns how many charts were drawn.
   std::uint64_t run(Progress& progress) {
     std::uint64_t drawn = 0;
-    auto stages =
-        chain::source<Charts>("windows", [this] { return next(); }) |
-        chain::parallel<Charts, Charts>(
-            "draw and encode", [this](Charts charts, Span&) { return draw(std::move(charts)); }, "more threads") |
-        chain::sink<Charts>("write", [&](const Charts& charts, Span& span) {
+    const auto price = [this](const Chart& chart) { return Bytes{chart.task.taken ? 0 : encoding_.most_bytes()}; };
+    const auto of_one_part = [](const Chart& first, const Chart& next) { return first.task.part == next.task.part; };
+    using Charts = chain::Batch<Chart>;
+    const auto stages =
+        chain::source<Chart>(
+            "windows", [this] { return next(); }, price) |
+        chain::batch<Chart>(together_, of_one_part) |
+        chain::parallel<Charts, Drawn>(
+            "draw and encode", [this](const Charts& charts, Span&) { return draw(charts); }, "more threads") |
+        chain::sink<Drawn>("write", [&](const Drawn& charts, Span& span) {
           const std::uint64_t bytes = charts.block ? charts.block->arrays.front().bytes.size() : 0;
-          drawn += write(charts);
+          const std::uint64_t rows = write(charts);
+          drawn += rows;
           span.stage().add_bytes(bytes);
-          progress.add(charts.end - charts.begin, bytes);
+          progress.add(charts.task.taken ? rows_of(charts.task.part) : rows, bytes);
         });
     // More in flight would be no faster, and large pictures would fill whatever the budget allows.
-    chain::run(stages, context_, Bytes{together_ * encoding_.most_bytes()}, kMostInFlight);
+    chain::run(stages, context_, chain::Price::by_item(kMostInFlight));
     context_.throw_if_cancelled();
     return drawn;
   }
 
  private:
-  std::optional<Charts> next() {
-    if (at_.begin == at_.end) {
+  std::uint64_t rows_of(std::uint64_t part) const {
+    return checkpoint_.parts().end(part) - checkpoint_.parts().begin(part);
+  }
+
+  std::optional<Chart> next() {
+    if (at_.row == end_) {
       const auto task = checkpoint_.next();
       if (!task) return std::nullopt;
-      at_.task = *task;
-      at_.begin = checkpoint_.parts().begin(task->part);
-      at_.end = checkpoint_.parts().end(task->part);
+      end_ = checkpoint_.parts().end(task->part);
+      at_ = {*task, task->taken ? end_ : checkpoint_.parts().begin(task->part)};
+      if (task->taken) return at_;
     }
-    Charts out = at_;
-    if (!out.task.taken) out.end = std::min(at_.end, at_.begin + together_);
-    out.last = out.end == at_.end;
-    at_.begin = out.end;
+    return Chart{at_.task, at_.row++};
+  }
+
+  Drawn draw(const chain::Batch<Chart>& charts) {
+    Drawn out{charts.front().task, charts.back().row + 1, nullptr};
+    if (out.task.taken) return out;
+    const std::shared_ptr<Desk> desk = desks_.take();
+    out.block = blocks_.take();
+    out.block->clear(arrays_);
+    for (const Chart& chart : charts) desk->draw(chart.row, *out.block);
     return out;
   }
 
-  Charts draw(Charts charts) {
-    if (charts.task.taken) return charts;
-    const std::shared_ptr<Desk> desk = desks_.take();
-    charts.block = blocks_.take();
-    charts.block->clear(arrays_);
-    for (std::uint64_t chart = charts.begin; chart < charts.end; ++chart) desk->draw(chart, *charts.block);
-    return charts;
-  }
-
   // How many of them were drawn.
-  std::uint64_t write(const Charts& charts) {
+  std::uint64_t write(const Drawn& charts) {
     const std::uint64_t k = charts.task.part;
     if (charts.task.taken) {
       checkpoint_.take(k);
       return 0;
     }
     checkpoint_.append(k, *charts.block);
-    if (charts.last) {
+    if (charts.end == checkpoint_.parts().end(k)) {
       throw_if_changed(plan_.sources);
       checkpoint_.end(k);
       spdlog::info("shard {} of {}: charts {} to {}", k + 1, checkpoint_.parts().count(), checkpoint_.parts().begin(k),
@@ -151,7 +162,8 @@ class Drawing {
   Pool<Desk> desks_;
   Pool<RowBlock> blocks_;
   ReservedWorkspace paid_;
-  Charts at_;  // what is left of the part that is drawn
+  Chart at_;               // the next one
+  std::uint64_t end_ = 0;  // of its part
 };
 
 CheckpointSpec checkpoint_of(const Plan& plan, const Options& options) {
