@@ -47,6 +47,10 @@ std::string Error::message() const {
   return printable(text);
 }
 
+Error interrupted(const std::string& standing, std::string subject) {
+  return {ErrorCode::cancelled, "interrupted; " + standing, std::move(subject), ""};
+}
+
 ExitCode exit_code_for(ErrorCode code) {
   switch (code) {
     case ErrorCode::usage:

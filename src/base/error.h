@@ -70,6 +70,10 @@ ExitCode exit_code_for(ErrorCode code);
 // The error of the last system call, from errno: "No space left on device".
 Error system_error(const std::string& what, std::string subject, int error_number);
 
+// A person's wish to stop was followed. `standing` says what is now, as "what was printed is right".
+Error interrupted(const std::string& standing = "the same command goes on where this one stopped",
+                  std::string subject = {});
+
 // One item's success or the reason why there is none. Items fail without stopping a job.
 template <typename T>
 class [[nodiscard]] Outcome {

@@ -37,9 +37,7 @@ class Run {
 
   void run() {
     const Reservation paid = context_.budget.reserve(price_.each * tokens_, "items in flight");
-    context_.executor.run([this] {
-      tasks_.run_and_wait([this] { feed(); });
-    });
+    context_.executor.run([this] { tasks_.run_and_wait([this] { feed(); }); });
   }
 
  private:
@@ -119,9 +117,9 @@ class Run {
         return false;
       }
     }
-    auto granted = alone ? context_.budget.wait_for(token.price, "items in flight",
-                                                    [this] { return context_.cancel.cancelled(); })
-                         : context_.budget.try_reserve(token.price, "items in flight");
+    auto granted =
+        alone ? context_.budget.wait_for(token.price, "items in flight", [this] { return context_.cancel.cancelled(); })
+              : context_.budget.try_reserve(token.price, "items in flight");
     if (granted) token.paid = *std::move(granted);
     // Cancelled: what has been taken is done.
     return granted || alone;

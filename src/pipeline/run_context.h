@@ -27,8 +27,7 @@ struct RunContext {
 
   // Failure(cancelled) when the job was told to stop.
   void throw_if_cancelled() const {
-    if (cancel.cancelled())
-      throw Failure(ErrorCode::cancelled, "interrupted; the same command goes on where this one stopped");
+    if (cancel.cancelled()) throw Failure(interrupted());
   }
 };
 

@@ -120,7 +120,7 @@ struct Connection {
 
   [[noreturn]] void fail(const char* what) {
     const int code = sqlite3_errcode(db);
-    if (code == SQLITE_INTERRUPT) throw Failure(ErrorCode::cancelled, "interrupted; the catalogue is as it was");
+    if (code == SQLITE_INTERRUPT) throw Failure(interrupted("the catalogue is as it was"));
     const char* remedy = code == SQLITE_FULL   ? "free some space and run the same command again"
                          : code == SQLITE_BUSY ? "another run holds the catalogue; wait for it"
                          : code == SQLITE_NOTADB || code == SQLITE_CORRUPT

@@ -144,10 +144,12 @@ void AtomicFile::put_in_place() {
                    "move that one away, or name another output, and run the same command again");
   };
   if (!replaces_.looked_at) {
-    if (rename(RENAME_NOREPLACE) == 0) return;
+    errno = rename_new(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
     if (errno == EEXIST) throw taken();
-    if (errno != EINVAL && errno != ENOSYS) fail("cannot be put in place", path_);
-  } else if (rename(RENAME_EXCHANGE) == 0) {
+    if (errno != 0) fail("cannot be put in place", path_);
+    return;
+  }
+  if (rename(RENAME_EXCHANGE) == 0) {
     // What was replaced has the temporary name now; another one than was looked at goes back.
     if (is_looked_at(temporary_)) {
       ::unlinkat(folder_.get(), temporary_.c_str(), 0);
@@ -164,18 +166,16 @@ void AtomicFile::put_in_place() {
   } else if (errno != EINVAL && errno != ENOSYS) {
     fail("cannot be put in place", path_);
   }
-  // A file system that can neither exchange nor refuse to replace: nothing is left but to look first.
+  // A file system that cannot exchange: nothing is left but to look first.
   if (!is_looked_at(name())) throw taken();
   if (rename(0) != 0) fail("cannot be put in place", path_);
 }
 
-// A name has what was looked at, or, where that was nothing, has nothing.
+// A name has what was looked at.
 bool AtomicFile::is_looked_at(const std::string& name) const {
   struct stat info {};
-  if (::fstatat(folder_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
-    return errno == ENOENT && !replaces_.looked_at;
-  return replaces_.looked_at && replaces_.looked_at->device == info.st_dev &&
-         replaces_.looked_at->inode == info.st_ino &&
+  if (::fstatat(folder_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  return replaces_.looked_at->device == info.st_dev && replaces_.looked_at->inode == info.st_ino &&
          replaces_.looked_at->size == static_cast<std::uint64_t>(info.st_size) &&
          replaces_.looked_at->mtime_ns == info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
 }

@@ -1,7 +1,9 @@
 #include "src/io/file/place.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -147,6 +149,24 @@ Outcome<Descriptor> Place::open() const {
 int Place::unlink() const { return ::unlinkat(folder(), name(), 0) == 0 ? 0 : errno; }
 
 void Place::sync_folder() const { ::fsync(folder()); }
+
+int rename_new(int from_folder, const char* from, int to_folder, const char* to, const std::function<void()>& between) {
+  if (::renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  if (::linkat(from_folder, from, to_folder, to, 0) == 0) {
+    if (between) between();
+    if (::unlinkat(from_folder, from, 0) == 0) return 0;
+    const int reason = errno;
+    ::unlinkat(to_folder, to, 0);
+    return reason;
+  }
+  // EPERM is also what a folder gives.
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+  struct stat info {};
+  if (::fstatat(to_folder, to, &info, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
+  if (errno != ENOENT) return errno;
+  return ::renameat(from_folder, from, to_folder, to) == 0 ? 0 : errno;
+}
 
 Outcome<void> make_folders_in_place(const std::string& folder, unsigned mode) {
   for (std::size_t at = 1; at < folder.size();) {

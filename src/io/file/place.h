@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -75,6 +76,12 @@ class Place {
   std::size_t name_;  // where it begins
   Descriptor folder_;
 };
+
+// A name of one folder moves to another's, which has nothing under it: 0, or errno, EEXIST where it is taken. Some
+// network and FUSE file systems cannot refuse to replace; there a file gets a second name and loses the first
+// (`between` is called between the two), and for what can have none nothing is left but to look first.
+int rename_new(int from_folder, const char* from, int to_folder, const char* to,
+               const std::function<void()>& between = {});
 
 // The folder itself, found without following a link. Error as of Place::of().
 Outcome<Descriptor> open_folder(const std::string& path);

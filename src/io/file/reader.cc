@@ -84,7 +84,7 @@ Outcome<Descriptor> FileReader::open_again() const {
 }
 
 Error FileReader::error() const {
-  if (error_number_ == ECANCELED) return {ErrorCode::cancelled, "interrupted while it was read", printable(path_), ""};
+  if (error_number_ == ECANCELED) return interrupted("it was not read to its end", printable(path_));
   return system_error("cannot be read", printable(path_), error_number_);
 }
 

@@ -168,25 +168,11 @@ bool same_access(int a, int b) {
   return x && y && x->owner == y->owner && x->group == y->group && x->mode == y->mode && list_a && list_a == list_b;
 }
 
-// renameat2 where the file system can refuse to replace; some network and FUSE file systems cannot. A hard link can,
-// and where there are none either, nothing is left but to look first.
 Outcome<void> rename_places(const Place& from, const Place& to) {
-  if (::renameat2(from.folder(), from.name(), to.folder(), to.name(), RENAME_NOREPLACE) == 0) return {};
-  if (errno != EINVAL && errno != ENOSYS)
-    return failed("cannot be renamed", errno == EEXIST ? to.path() : from.path(), errno);
-  if (::linkat(from.folder(), from.name(), to.folder(), to.name(), 0) == 0) {
-    step("remove the old name");
-    const int reason = from.unlink();
-    if (reason == 0) return {};
-    to.unlink();
-    return failed("cannot be renamed", from.path(), reason);
-  }
-  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
-    return failed("cannot be renamed", errno == EEXIST ? to.path() : from.path(), errno);
-  if (to.taken()) return failed("cannot be renamed", to.path(), EEXIST);
-  if (::renameat(from.folder(), from.name(), to.folder(), to.name()) != 0)
-    return failed("cannot be renamed", from.path(), errno);
-  return {};
+  const int reason =
+      rename_new(from.folder(), from.name(), to.folder(), to.name(), [] { step("remove the old name"); });
+  if (reason == 0) return {};
+  return failed("cannot be renamed", reason == EEXIST ? to.path() : from.path(), reason);
 }
 
 // A second name for what is open, whatever its first name means by now.

@@ -124,7 +124,7 @@ class FingerprintSink : public RowSink {
     try {
       Wait wait(span_);
       auto granted = budget_.wait_for(bytes, kPurpose, cancelled_);
-      if (!granted) return Error{ErrorCode::cancelled, "cancelled", subject_, ""};
+      if (!granted) return interrupted("it was not decoded", subject_);
       reservation_ = std::move(*granted);
       return {};
     } catch (const OutOfMemory& e) {

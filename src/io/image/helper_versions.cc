@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,8 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/text.h"
-
-extern char** environ;
+#include "src/io/file/place.h"
+#include "src/io/process/spawn.h"
 
 namespace millrace {
 namespace {
@@ -56,25 +56,22 @@ Outcome<HelperAnswer> ask_helper(const std::string& program) {
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("no pipe", subject, errno);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  std::string path = program, option = "--versions";
-  char* arguments[] = {path.data(), option.data(), nullptr};
+  const Descriptor ours(ends[0]);
   pid_t pid = -1;
-  const int failed = ::posix_spawn(&pid, path.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
+  int failed = 0;
+  {
+    const Descriptor theirs(ends[1]);
+    const std::array<std::string, 1> option = {"--versions"};
+    const std::array<std::pair<int, int>, 2> given = {{{ends[1], STDOUT_FILENO}, {ends[1], STDERR_FILENO}}};
+    failed = spawn(program, option, given, pid);
+  }
   if (failed != 0) {
-    ::close(ends[0]);
     Error error = system_error("the decoding helper cannot be started", subject, failed);
     error.code = ErrorCode::unavailable;
     return error;
   }
   std::string text;
-  const bool ended = read_all(ends[0], text);
-  ::close(ends[0]);
+  const bool ended = read_all(ours.get(), text);
   if (!ended) ::kill(pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -50,7 +50,7 @@ class HashSink : public RowSink {
     reservation_.release();
     try {
       auto granted = budget_.wait_for(bytes, "decoding a picture", cancelled_);
-      if (!granted) return Error{ErrorCode::cancelled, "cancelled", subject_, ""};
+      if (!granted) return interrupted("it was not decoded", subject_);
       reservation_ = std::move(*granted);
       return {};
     } catch (const OutOfMemory& e) {

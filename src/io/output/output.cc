@@ -89,7 +89,7 @@ void OutputFile::write(std::string_view bytes) {
     stream_ = Descriptor(output_.descriptor_ >= 0 ? ::dup(output_.descriptor_)
                                                   : ::open(looked_at.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (!stream_ && errno == EINTR) {
-      throw Failure(ErrorCode::cancelled, "interrupted: nobody reads from it", printable(output_.path()));
+      throw Failure(interrupted("nobody reads from it", printable(output_.path())));
     }
     if (!stream_) throw Failure(system_error("cannot be opened", printable(output_.path()), errno));
   }

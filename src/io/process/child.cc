@@ -1,9 +1,7 @@
 #include "src/io/process/child.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,62 +18,22 @@
 
 #include "src/base/log.h"
 #include "src/base/text.h"
-
+#include "src/io/file/place.h"
 #include "src/io/process/socket_bytes.h"
-
-extern char** environ;
+#include "src/io/process/spawn.h"
 
 namespace millrace {
-namespace {
-
-// Where libraries are found and how they are watched; what a person keeps in the environment is no helper's.
-std::vector<char*> helper_environment() {
-  constexpr std::array kPassed = {"LD_LIBRARY_PATH=", "LIBHEIF_PLUGIN_PATH=", "HDF5_PLUGIN_PATH=", "VIPSHOME=",
-                                  "ASAN_OPTIONS=",    "UBSAN_OPTIONS=",       "TSAN_OPTIONS=",     "LSAN_OPTIONS="};
-  std::vector<char*> out;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string_view entry = *at;
-    if (std::any_of(kPassed.begin(), kPassed.end(), [&](const char* name) { return entry.starts_with(name); }))
-      out.push_back(*at);
-  }
-  out.push_back(nullptr);
-  return out;
-}
-
-}  // namespace
-
 std::unique_ptr<Child> Child::start(const std::string& program, std::span<const int> given) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return nullptr;
   auto child = std::unique_ptr<Child>(new Child);
   child->socket_ = pair[0];
-  // Descriptors are moved out of the way first: one of them may already be the number that the helper expects.
-  std::vector<int> high = {::fcntl(pair[1], F_DUPFD_CLOEXEC, 16)};
-  for (const int fd : given) high.push_back(::fcntl(fd, F_DUPFD_CLOEXEC, 16));
-  ::close(pair[1]);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  // Nothing else of the program's is open in a helper, and it has no terminal.
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  for (std::size_t i = 0; i < high.size(); ++i) {
-    posix_spawn_file_actions_adddup2(&actions, high[i], kHelperSocket + static_cast<int>(i));
-  }
-  posix_spawn_file_actions_addclosefrom_np(&actions, kHelperSocket + static_cast<int>(high.size()));
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  std::vector<char*> environment = helper_environment();
-  std::string path = program;
-  char* arguments[] = {path.data(), nullptr};
-  pid_t pid = -1;
-  if (::posix_spawn(&pid, path.c_str(), &actions, &attributes, arguments, environment.data()) == 0) child->pid_ = pid;
-  spdlog::debug("helper {}: process {}", printable(path), pid);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  for (const int fd : high) {
-    if (fd >= 0) ::close(fd);
-  }
-  return child->pid_ > 0 ? std::move(child) : nullptr;
+  const Descriptor theirs(pair[1]);
+  std::vector<std::pair<int, int>> descriptors = {{theirs.get(), kHelperSocket}};
+  for (const int fd : given) descriptors.emplace_back(fd, kHelperSocket + static_cast<int>(descriptors.size()));
+  const int failed = spawn(program, {}, descriptors, child->pid_);
+  spdlog::debug("helper {}: process {}", printable(program), child->pid_);
+  return failed == 0 ? std::move(child) : nullptr;
 }
 
 Child::~Child() {
@@ -148,7 +106,7 @@ bool Child::receive(void* data, std::size_t size) {
 }
 
 Error Child::obituary(const Words& words) {
-  if (stopped_) return {ErrorCode::cancelled, "cancelled", "", ""};
+  if (stopped_) return interrupted();
   if (late_) {
     return {ErrorCode::timed_out, fmt::format("{} worked for more than {} s and was stopped", words.who, allowed_s_),
             "", words.remedy};

@@ -62,9 +62,7 @@ Error Reader::obituary(const std::string& path) {
   constexpr const char* kRemedy = "the file is damaged; h5dump may say where";
   Error out = helper_->obituary({"its reader", "the HDF5 library crashed on it", kRemedy, "allow less with --memory"});
   helper_.reset();
-  if (out.code == ErrorCode::cancelled) {
-    return {out.code, "interrupted; the same command goes on where this one stopped", "", ""};
-  }
+  if (out.code == ErrorCode::cancelled) return out;
   out.subject = path;
   return out;
 }

@@ -18,7 +18,7 @@ Array Array::read(const std::string& path, Budget& budget, const std::function<b
   const PlainRows file(path, out.header_.data_offset, bytes, 1);
   constexpr std::uint64_t kAtOnce = 16 << 20;
   for (std::uint64_t at = 0; at < bytes; at += kAtOnce) {
-    if (cancelled()) throw Failure(ErrorCode::cancelled, "interrupted while it was read", path);
+    if (cancelled()) throw Failure(interrupted("it was not read to its end", path));
     file.read(at, std::min(kAtOnce, bytes - at), out.bytes_.data() + at);
   }
   return out;

@@ -98,7 +98,7 @@ void append_groups(const Result& result, const std::vector<Group>& groups, const
       }
     }
   });
-  if (executor.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted while the result was written");
+  if (executor.cancelled()) throw Failure(interrupted("the result was not written"));
 }
 
 // Pictures that can be decoded in part.

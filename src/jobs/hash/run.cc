@@ -197,7 +197,7 @@ Summary run(const Options& options, RunContext& context, const std::function<voi
       });
   chain::run(stages, context, chain::Price::fixed({FileReader::kChunk}));
   context.helpers.end_idle();
-  if (context.cancel.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted; what was printed is right");
+  if (context.cancel.cancelled()) throw Failure(interrupted("what was printed is right"));
   summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return summary;
 }

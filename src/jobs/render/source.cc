@@ -112,7 +112,7 @@ void throw_if_changed(const std::vector<Source>& sources) {
 }
 
 void Opening::throw_if_cancelled() const {
-  if (context.cancel.cancelled()) throw Failure(ErrorCode::cancelled, "interrupted; nothing was drawn yet");
+  if (context.cancel.cancelled()) throw Failure(interrupted("nothing was drawn yet"));
 }
 
 void Opening::refuse_table_options(const Source& source) const {

@@ -78,7 +78,7 @@ void advise_huge_pages(void* data, std::size_t bytes) {
 }
 
 void throw_if_cancelled(const Executor& executor) {
-  if (executor.cancelled()) throw Failure(ErrorCode::cancelled, "the join was cancelled");
+  if (executor.cancelled()) throw Failure(interrupted("the join was not ended"));
 }
 
 template <typename Code>

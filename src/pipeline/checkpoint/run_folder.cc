@@ -3,8 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/fs.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -247,27 +245,18 @@ void RunFolder::remove_if_empty() {
 }
 
 void RunFolder::publish(const std::string& name, bool over) {
-  const int from = folder_.get();
   const std::string to = last_name(output_);
-  const auto taken = [&] {
-    return Failure(ErrorCode::conflict, "it has appeared while this run was at work", output_,
-                   "move it away, or give another OUTPUT, and run the same command again");
-  };
-  int failed = over ? ::renameat(from, name.c_str(), parent_.get(), to.c_str())
-                    : ::renameat2(from, name.c_str(), parent_.get(), to.c_str(), RENAME_NOREPLACE);
-  if (failed != 0 && !over && (errno == EINVAL || errno == ENOSYS)) {
-    if (::linkat(from, name.c_str(), parent_.get(), to.c_str(), 0) == 0) {
-      ::unlinkat(from, name.c_str(), 0);
-      return sync_parent();
-    }
-    if (errno == EEXIST) throw taken();
-    // A folder, or a file system that cannot refuse to replace: nothing is left but to look first.
-    struct stat info {};
-    if (::fstatat(parent_.get(), to.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) throw taken();
-    failed = ::renameat(from, name.c_str(), parent_.get(), to.c_str());
+  int reason = 0;
+  if (!over) {
+    reason = rename_new(folder_.get(), name.c_str(), parent_.get(), to.c_str());
+  } else if (::renameat(folder_.get(), name.c_str(), parent_.get(), to.c_str()) != 0) {
+    reason = errno;
   }
-  if (failed != 0 && (errno == EEXIST || errno == ENOTEMPTY) && !over) throw taken();
-  if (failed != 0) throw Failure(system_error("it cannot be given its name", output_, errno));
+  if (!over && (reason == EEXIST || reason == ENOTEMPTY)) {
+    throw Failure(ErrorCode::conflict, "it has appeared while this run was at work", output_,
+                  "move it away, or give another OUTPUT, and run the same command again");
+  }
+  if (reason != 0) throw Failure(system_error("it cannot be given its name", output_, reason));
   sync_parent();
 }
 

@@ -1,0 +1,65 @@
+#include "src/io/process/spawn.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "src/io/file/place.h"
+
+extern char** environ;
+
+namespace millrace {
+namespace {
+
+// Where libraries are found and how they are watched; what a person keeps in the environment is no helper's.
+std::vector<char*> helper_environment() {
+  constexpr std::array kPassed = {"LD_LIBRARY_PATH=", "LIBHEIF_PLUGIN_PATH=", "HDF5_PLUGIN_PATH=", "VIPSHOME=",
+                                  "ASAN_OPTIONS=",    "UBSAN_OPTIONS=",       "TSAN_OPTIONS=",     "LSAN_OPTIONS="};
+  std::vector<char*> out;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view entry = *at;
+    if (std::any_of(kPassed.begin(), kPassed.end(), [&](const char* name) { return entry.starts_with(name); }))
+      out.push_back(*at);
+  }
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+int spawn(const std::string& program, std::span<const std::string> arguments,
+          std::span<const std::pair<int, int>> given, pid_t& pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  // Descriptors are moved out of the way first: one of them may already be a number that the helper expects.
+  std::vector<Descriptor> high;
+  int last = STDERR_FILENO;
+  for (const auto& [here, there] : given) {
+    high.emplace_back(::fcntl(here, F_DUPFD_CLOEXEC, 16));
+    posix_spawn_file_actions_adddup2(&actions, high.back().get(), there);
+    last = std::max(last, there);
+  }
+  posix_spawn_file_actions_addclosefrom_np(&actions, last + 1);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  std::vector<char*> environment = helper_environment();
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const int failed = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, pointers.data(), environment.data());
+  if (failed != 0) pid = -1;
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed;
+}
+
+}  // namespace millrace
