@@ -58,14 +58,14 @@ constexpr bool is_score(float score) { return score >= 0 && score <= 1; }
 struct CatalogScore {
   std::uint64_t a = 0, b = 0;
   std::uint8_t orientation = 1;  // EXIF's number, 1 is as it is
-  std::uint8_t kind = 0;         // as src/kernels/alike numbers them
+  std::uint8_t kind = 0;         // as src/kernels/similarity numbers them
   float score = 0;
 };
 
 // Two looks that a rule brought together and whose pixels agreed. `a` < `b`.
 struct CatalogLink {
   std::uint64_t a = 0, b = 0;
-  std::uint8_t kind = 0;  // as src/kernels/alike numbers them
+  std::uint8_t kind = 0;  // as src/kernels/similarity numbers them
   float score = 0;
 };
 

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <vector>
 
-#include "src/kernels/alike/alike.h"
 #include "src/kernels/luma/luma.h"
 #include "src/kernels/resize/resize.h"
+#include "src/kernels/similarity/similarity.h"
 
 namespace millrace::dedupe {
 namespace {
 
 constexpr int kMargin = 3;
 
-using Luma = std::array<std::uint8_t, alike::kSide * alike::kSide>;
+using Luma = std::array<std::uint8_t, similarity::kSide * similarity::kSide>;
 
 Luma luma_of(const std::uint8_t* rgb64) {
   Luma luma;
@@ -22,9 +22,9 @@ Luma luma_of(const std::uint8_t* rgb64) {
 
 // The part without `margin` pixels at each side, resized.
 std::vector<std::uint8_t> reduced(const Luma& luma, int margin, int width, int height) {
-  const int side = alike::kSide - 2 * margin;
+  const int side = similarity::kSide - 2 * margin;
   Resizer resizer(side, side, width, height);
-  resizer.push(luma.data() + margin * alike::kSide + margin, alike::kSide, side);
+  resizer.push(luma.data() + margin * similarity::kSide + margin, similarity::kSide, side);
   const std::uint8_t* out = resizer.result();
   return {out, out + static_cast<std::ptrdiff_t>(width) * height};
 }

@@ -174,7 +174,7 @@ void write_catalog(const std::string& file, const std::string& folder, std::size
     context.executor.parallel_for(size, 16, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
         const std::uint64_t number = begin + i;
-        const alike::Thumbnail pixels = made_up::pixels_of(made_up::picture(number));
+        const similarity::Thumbnail pixels = made_up::pixels_of(made_up::picture(number));
         CatalogPicture p;
         p.content = content_of(number);
         p.format = static_cast<int>(ImageFormat::jpeg);
@@ -249,7 +249,7 @@ void write_joined(const std::string& file, std::size_t count, RunContext& contex
   const std::vector<Judgement> judged = judge.compare(pairs);
   std::vector<CatalogLink> links;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (judged[i].kind != alike::Kind::different)
+    if (judged[i].kind != similarity::Kind::different)
       links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
   }
   const std::uint64_t rule = rule_number(parse_rule("auto", true), false);

@@ -47,7 +47,7 @@ class Grouping {
       const std::uint64_t x = library_.pictures[a].data.look, y = library_.pictures[b].data.look;
       if (x == y) return true;
       const LookPair pair{std::min(x, y), std::max(x, y), 1};
-      return judge_.judgements({&pair, 1})[0].kind == alike::Kind::same;
+      return judge_.judgements({&pair, 1})[0].kind == similarity::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == BurstMode::keep_apart,
                         options_.verify ? Likeness::looks : Likeness::hashes, apart_);

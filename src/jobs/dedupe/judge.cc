@@ -19,7 +19,7 @@ struct View {
 
 bool better(const Judgement& x, const Judgement& y) {
   const auto rank = [](const Judgement& j) {
-    return j.kind == alike::Kind::same ? 2 : j.kind == alike::Kind::recoloured ? 1 : 0;
+    return j.kind == similarity::Kind::same ? 2 : j.kind == similarity::Kind::recoloured ? 1 : 0;
   };
   return rank(x) > rank(y) || (rank(x) == rank(y) && x.score > y.score);
 }
@@ -30,7 +30,7 @@ Judge::Judge(Catalog& catalog, RunContext& context) : catalog_(catalog), context
   for (const CatalogScore& score : catalog.scores()) {
     if (score.orientation < 1 || score.orientation > kOrientations.size() || score.kind > 2) continue;
     known_.try_emplace({score.a, score.b, static_cast<Orientation>(score.orientation)},
-                       Judgement{static_cast<alike::Kind>(score.kind), score.score});
+                       Judgement{static_cast<similarity::Kind>(score.kind), score.score});
   }
 }
 
@@ -38,7 +38,7 @@ std::vector<Judgement> Judge::judge(std::span<const LookPair> pairs, bool keep_t
   std::vector<Judgement> out(pairs.size());
   Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing", pairs.size());
   // A batch holds the features of at most two pictures a look.
-  const std::uint64_t each = 2 * (sizeof(alike::Features) + sizeof(alike::Thumbnail));
+  const std::uint64_t each = 2 * (sizeof(similarity::Features) + sizeof(similarity::Thumbnail));
   const std::uint64_t free = context_.budget.largest_grant().count / 4;
   const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));
   Reservation paid;
@@ -108,7 +108,7 @@ void Judge::look_at(std::span<Look> looks, Bench& bench) {
     for (std::size_t i = from; i < to; ++i) {
       const auto pixels = look_pixels(jpegs[i]);
       if (!pixels) continue;
-      features[i] = alike::features_of(alike::oriented(*pixels, views[i].orientation));
+      features[i] = similarity::features_of(similarity::oriented(*pixels, views[i].orientation));
       usable[i] = 1;
     }
   });
@@ -120,7 +120,7 @@ void Judge::look_at(std::span<Look> looks, Bench& bench) {
     for (std::size_t i = from; i < to; ++i) {
       const std::size_t a = at({looks[i].a, Orientation::upright}), b = at({looks[i].b, looks[i].orientation});
       if (usable[a] == 0 || usable[b] == 0) continue;
-      const alike::Verdict verdict = alike::compare(features[a], features[b]);
+      const similarity::Verdict verdict = similarity::compare(features[a], features[b]);
       looks[i].result = {verdict.kind, verdict.score};
     }
   });

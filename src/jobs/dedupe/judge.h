@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/io/catalog/catalog.h"
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/similarity/similarity.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
@@ -22,7 +22,7 @@ struct LookPair {
 };
 
 struct Judgement {
-  alike::Kind kind = alike::Kind::different;
+  similarity::Kind kind = similarity::Kind::different;
   float score = 0;
 };
 
@@ -60,7 +60,7 @@ class Judge {
   // What a batch needs, kept from one to the next.
   struct Bench {
     std::vector<std::vector<std::uint8_t>> jpegs;
-    std::vector<alike::Features> features;
+    std::vector<similarity::Features> features;
     std::vector<std::uint8_t> usable;
   };
   std::vector<Judgement> judge(std::span<const LookPair> pairs, bool keep);

@@ -15,7 +15,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// Changes whenever alike::compare() may judge the same thumbnails differently.
+// Changes whenever similarity::compare() may judge the same thumbnails differently.
 constexpr int kJudgeVersion = 3;
 // Changes whenever a file may be decoded to other pixels than before.
 constexpr int kDecoderVersion = 2;

@@ -165,7 +165,7 @@ class Linking {
   static std::vector<CatalogLink> links_of(const std::vector<LookPair>& pairs, const std::vector<Judgement>& judged) {
     std::vector<CatalogLink> links;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-      if (judged[i].kind == alike::Kind::different) continue;
+      if (judged[i].kind == similarity::Kind::different) continue;
       links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
     }
     return links;

@@ -149,17 +149,17 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     const auto pixels_a = jpeg_a ? look_pixels(*jpeg_a) : std::nullopt;
     const auto pixels_b = jpeg_b ? look_pixels(*jpeg_b) : std::nullopt;
     if (pixels_a && pixels_b) {
-      const alike::Features first = alike::features_of(*pixels_a);
+      const similarity::Features first = similarity::features_of(*pixels_a);
       float best = -1;
       for (const Orientation o : kOrientations) {
         if (o != Orientation::upright && !options_.orientations) continue;
-        const alike::Features second = alike::features_of(alike::oriented(*pixels_b, o));
-        const alike::Verdict verdict = alike::compare(first, second);
-        const float score = verdict.score + (verdict.kind == alike::Kind::same ? 1.0F : 0.0F);
+        const similarity::Features second = similarity::features_of(similarity::oriented(*pixels_b, o));
+        const similarity::Verdict verdict = similarity::compare(first, second);
+        const float score = verdict.score + (verdict.kind == similarity::Kind::same ? 1.0F : 0.0F);
         if (score <= best) continue;
         best = score;
         next.orientation = o;
-        next.meeting = alike::meeting_of(first, second);
+        next.meeting = similarity::meeting_of(first, second);
       }
     }
     if (tasks.empty() || tasks.back().leader != leader || tasks.back().others.size() == kOthers)

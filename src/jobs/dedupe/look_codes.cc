@@ -6,11 +6,11 @@
 
 namespace millrace::dedupe {
 
-std::optional<alike::Thumbnail> look_pixels(std::span<const std::uint8_t> jpeg) {
+std::optional<similarity::Thumbnail> look_pixels(std::span<const std::uint8_t> jpeg) {
   const auto thumbnail = decode_thumbnail(jpeg);
   if (!thumbnail) return std::nullopt;
-  const auto small = squeezed(*thumbnail, alike::kSide);
-  std::optional<alike::Thumbnail> pixels(std::in_place);
+  const auto small = squeezed(*thumbnail, similarity::kSide);
+  std::optional<similarity::Thumbnail> pixels(std::in_place);
   std::copy(small.begin(), small.end(), pixels->begin());
   return pixels;
 }
@@ -31,7 +31,7 @@ void each_turned_look(std::span<const std::uint64_t> looks, const CodesOf& codes
         const auto pixels = look_pixels(jpegs[i]);
         codes[i].fill(codes_of(begin + i));
         for (std::size_t o = 1; pixels && o < codes[i].size(); ++o)
-          codes[i][o] = look_codes(alike::oriented(*pixels, kOrientations[o]).data());
+          codes[i][o] = look_codes(similarity::oriented(*pixels, kOrientations[o]).data());
       }
     });
     context.throw_if_cancelled();

@@ -9,13 +9,13 @@
 
 #include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/codes.h"
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/similarity/similarity.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {
 
 // A thumbnail as it is hashed and compared: the whole picture squeezed to a square. Nothing where it does not decode.
-std::optional<alike::Thumbnail> look_pixels(std::span<const std::uint8_t> jpeg);
+std::optional<similarity::Thumbnail> look_pixels(std::span<const std::uint8_t> jpeg);
 
 // The codes of a look, by its place in a list: part of the look, so any picture's that has it.
 using CodesOf = std::function<LookCodes(std::size_t)>;

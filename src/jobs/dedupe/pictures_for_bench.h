@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/similarity/similarity.h"
 
 namespace millrace::dedupe::made_up {
 
@@ -38,7 +38,7 @@ class Random {
   std::uint64_t state_;
 };
 
-inline constexpr int kSide = alike::kSide;
+inline constexpr int kSide = similarity::kSide;
 using Plane = std::array<float, std::size_t{kSide} * kSide>;
 
 struct Picture {
@@ -158,8 +158,8 @@ inline Picture draw(std::uint64_t number, const Fit& fit = {}) {
   return picture;
 }
 
-inline alike::Thumbnail pixels_of(const Picture& picture) {
-  alike::Thumbnail out;
+inline similarity::Thumbnail pixels_of(const Picture& picture) {
+  similarity::Thumbnail out;
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t i = 0; i < picture.rgb[c].size(); ++i)
       out[i * 3 + c] = static_cast<std::uint8_t>(std::lrint(std::clamp(picture.rgb[c][i], 0.0F, 255.0F)));

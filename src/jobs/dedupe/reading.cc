@@ -2,7 +2,7 @@
 
 #include "src/io/image/thumbnail_jpeg.h"
 #include "src/jobs/dedupe/codes.h"
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/similarity/similarity.h"
 
 namespace millrace::dedupe {
 namespace {
@@ -19,7 +19,7 @@ CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) 
   p.quality = print.hashes.quality;
   p.damage = print.damaged ? (print.damage.empty() ? "part of it is missing" : print.damage) : "";
   for (std::size_t c = 0; c < kCatalogCodes.size(); ++c) p.codes[c] = packed64(print.hashes.bits[c]);
-  const LookCodes small = look_codes(squeezed(print.thumbnail, alike::kSide).data());
+  const LookCodes small = look_codes(squeezed(print.thumbnail, similarity::kSide).data());
   p.codes[4] = small[4];
   p.codes[5] = small[5];
   p.taken = print.info.exif.taken;

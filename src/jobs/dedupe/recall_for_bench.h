@@ -23,14 +23,14 @@
 namespace millrace::dedupe::recall {
 
 struct Collection {
-  std::vector<alike::Features> features;
+  std::vector<similarity::Features> features;
   std::vector<LookCodes> codes;
 
   Collection(std::size_t count, const Executor& executor) : features(count), codes(count) {
     executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
-        const alike::Thumbnail pixels = made_up::pixels_of(made_up::picture(i));
-        features[i] = alike::features_of(pixels);
+        const similarity::Thumbnail pixels = made_up::pixels_of(made_up::picture(i));
+        features[i] = similarity::features_of(pixels);
         codes[i] = look_codes(pixels.data());
       }
     });
@@ -54,7 +54,8 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
   const auto place_of = [&](std::size_t row) { return row * count / rows; };
   std::vector<bool> picked(count, false);
   for (std::size_t r = 0; r < rows; ++r) picked[place_of(r)] = true;
-  // alike::same() leaves out what cannot change its answer; of every so many pairs all is measured, to see it agree.
+  // similarity::same() leaves out what cannot change its answer; of every so many pairs all is measured, to see it
+  // agree.
   constexpr std::size_t kInFull = 1009;
   Compared out;
   std::atomic<std::uint64_t> pairs = 0, in_full = 0;
@@ -68,14 +69,14 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
         const std::size_t row = place_of(r);
         for (std::size_t i = 16 * lot; i < std::min(count, 16 * lot + 16); ++i) {
           if (i == row || (picked[i] && i < row)) continue;
-          const alike::Features &a = all.features[i], &b = all.features[row];
-          const bool alike = alike::same(a, b);
+          const similarity::Features &a = all.features[i], &b = all.features[row];
+          const bool alike = similarity::same(a, b);
           if (alike)
             same.push_back(
                 {static_cast<std::uint32_t>(std::min(i, row)), static_cast<std::uint32_t>(std::max(i, row))});
           if ((i * count + row) % kInFull == 0) {
             ++checked;
-            if (alike != (alike::compare(a, b).kind == alike::Kind::same)) {
+            if (alike != (similarity::compare(a, b).kind == similarity::Kind::same)) {
               fmt::print(stderr, "same() and compare() disagree on {} and {}\n", row, i);
               std::exit(1);
             }

@@ -93,11 +93,11 @@ void UnitLinks::verify() {
   };
   crowds_ = std::move(found.crowds);
   for (const CatalogLink& link : found.links) {
-    const auto kind = static_cast<alike::Kind>(link.kind);
+    const auto kind = static_cast<similarity::Kind>(link.kind);
     if (!options_.orientations) judge_.know(link.a, link.b, {kind, link.score});
     const std::uint32_t a = likeness(link.a), b = likeness(link.b);
-    if (kind == alike::Kind::same) link_between(a, b, link.score);
-    if (kind != alike::Kind::recoloured) continue;
+    if (kind == similarity::Kind::same) link_between(a, b, link.score);
+    if (kind != similarity::Kind::recoloured) continue;
     // They are shown in chains, for which each unit needs but one.
     for (std::uint32_t u = first_of_[a]; u < first_of_[a + 1]; ++u)
       recoloured_.push_back({u, first_of_[b], link.score});
@@ -166,7 +166,7 @@ std::vector<float> UnitLinks::scores(std::span<const ItemPair> units) {
   }
   const std::vector<Judgement> judged = judge_.judgements(pairs);
   for (std::size_t i = 0; i < pairs.size(); ++i)
-    out[places[i]] = judged[i].kind == alike::Kind::same ? judged[i].score : -1;
+    out[places[i]] = judged[i].kind == similarity::Kind::same ? judged[i].score : -1;
   return out;
 }
 

@@ -2,29 +2,29 @@
 
 #include <algorithm>
 
-#include "src/kernels/alike/alike.h"
 #include "src/kernels/closelook/closelook.h"
 #include "src/kernels/known/known.h"
+#include "src/kernels/similarity/similarity.h"
 
 namespace millrace::known {
 namespace {
 
-std::string alike_answer(const Inputs&) {
-  const std::vector<std::uint8_t> original = make_picture(alike::kSide, alike::kSide, 4);
+std::string similarity_answer(const Inputs&) {
+  const std::vector<std::uint8_t> original = make_picture(similarity::kSide, similarity::kSide, 4);
   std::vector<std::uint8_t> brighter = original, turned = original;
   for (std::size_t i = 0; i < brighter.size(); ++i) {
     brighter[i] = static_cast<std::uint8_t>(std::min(255, original[i] * 9 / 8 + 6));
     turned[i] = original[i / 3 * 3 + (i + 1) % 3];
   }
   const auto features = [](const std::vector<std::uint8_t>& pixels) {
-    return alike::features_of(std::span<const std::uint8_t, alike::kThumbnailBytes>(pixels));
+    return similarity::features_of(std::span<const std::uint8_t, similarity::kThumbnailBytes>(pixels));
   };
-  const alike::Features first = features(original);
+  const similarity::Features first = features(original);
   Digest digest;
   std::string kinds;
-  for (const auto& other : {brighter, turned, make_picture(alike::kSide, alike::kSide, 5)}) {
-    const alike::Verdict v = alike::compare(first, features(other));
-    kinds += fmt::format("{} ", alike::name_of(v.kind));
+  for (const auto& other : {brighter, turned, make_picture(similarity::kSide, similarity::kSide, 5)}) {
+    const similarity::Verdict v = similarity::compare(first, features(other));
+    kinds += fmt::format("{} ", similarity::name_of(v.kind));
     for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation, v.movement, v.moved_share,
                           v.chroma, v.tone, v.contrast}) {
       digest.add(f);
@@ -61,7 +61,7 @@ std::string closelook_answer(const Inputs&) {
 }
 
 constexpr Answer kAnswers[] = {
-    {"alike", "alike", "same recoloured different ef307f5b7fb67d22", alike_answer},
+    {"similarity", "alike", "same recoloured different ef307f5b7fb67d22", similarity_answer},
     {"closelook", "close look", "same altered different 21bc1bfdd5acec78", closelook_answer},
 };
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/kernels/alike/alike_steps.h"
 #include "src/kernels/kernel_test.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 // Where [0, 1] of the thumbnail lies in the scene, a plain frame around it, and what its levels become.
@@ -51,7 +51,7 @@ std::vector<Features> pictures() {
   return out;
 }
 
-TEST(AlikeCoarse, AsItIsDefined) {
+TEST(SimilarityCoarse, AsItIsDefined) {
   const std::vector<Features> all = pictures();
   for (const Features& a : all) {
     for (const Features& b : all) {
@@ -68,7 +68,7 @@ TEST(AlikeCoarse, AsItIsDefined) {
   }
 }
 
-TEST(AlikeCoarse, FindsWhatWasMoved) {
+TEST(SimilarityCoarse, FindsWhatWasMoved) {
   const Features whole = features_of(shown(7, {}));
   const Features part = features_of(shown(7, {.left = 0.06F, .right = 0.98F}));
   const Coarse found = search_coarsely(whole, part);
@@ -80,4 +80,4 @@ TEST(AlikeCoarse, FindsWhatWasMoved) {
 }
 
 }  // namespace
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/similarity/similarity.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 constexpr int kFine = 4;  // each way, samples of a pixel
@@ -68,7 +68,7 @@ void put_mark(Thumbnail& pixels) {
   }
 }
 
-TEST(AlikeDesigns, SmallThingsOnAPlainGroundAreToldApart) {
+TEST(SimilarityDesigns, SmallThingsOnAPlainGroundAreToldApart) {
   // A disc, a bar and a corner in the place of a single tile: all other tiles are flat and say nothing.
   const Thumbnail disc = draw([](float u, float v) {
     const float dx = u - 0.5F, dy = v - 0.5F;
@@ -86,7 +86,7 @@ TEST(AlikeDesigns, SmallThingsOnAPlainGroundAreToldApart) {
   EXPECT_NE(compare_pixels(bar, corner).kind, Kind::same);
 }
 
-TEST(AlikeDesigns, AMarkOnADarkPictureIsSeenPast) {
+TEST(SimilarityDesigns, AMarkOnADarkPictureIsSeenPast) {
   Thumbnail marked = draw(dark_lights);
   put_mark(marked);
   const Verdict v = compare_pixels(draw(dark_lights), marked);
@@ -95,7 +95,7 @@ TEST(AlikeDesigns, AMarkOnADarkPictureIsSeenPast) {
   EXPECT_EQ(cropped.kind, Kind::same) << cropped.structure << " " << cropped.correlation;
 }
 
-TEST(AlikeDesigns, OneMarkOnTwoDarkPicturesDoesNotMakeThemOne) {
+TEST(SimilarityDesigns, OneMarkOnTwoDarkPicturesDoesNotMakeThemOne) {
   Thumbnail first = draw(dark_lights);
   Thumbnail second = draw([](float u, float v) { return dark_lights(1 - u, 1 - 0.7F * v); });
   put_mark(first);
@@ -104,7 +104,7 @@ TEST(AlikeDesigns, OneMarkOnTwoDarkPicturesDoesNotMakeThemOne) {
   EXPECT_NE(compare_pixels(first, second).kind, Kind::same);
 }
 
-TEST(AlikeDesigns, FineColouredTextureIsNoOtherColour) {
+TEST(SimilarityDesigns, FineColouredTextureIsNoOtherColour) {
   // A weave of coloured blocks of about a pixel and a half: a crop brings other blocks onto a sample.
   const auto weave = [](float u, float v) {
     const auto x = static_cast<unsigned>(u * 43), y = static_cast<unsigned>(v * 43);
@@ -118,4 +118,4 @@ TEST(AlikeDesigns, FineColouredTextureIsNoOtherColour) {
 }
 
 }  // namespace
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

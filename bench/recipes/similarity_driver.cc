@@ -2,7 +2,7 @@
 // Leaves: one Verdict a pair, raw, in their order, and the processor time a pair took on stderr.
 // Never: used by the product.
 //
-//   alike_driver THUMBS PAIRS OUT    THUMBS: 12288 bytes each; PAIRS: int32 first, second, orientation
+//   similarity_driver THUMBS PAIRS OUT    THUMBS: 12288 bytes each; PAIRS: int32 first, second, orientation
 //                                    of the second (EXIF's number); OUT: twelve float32 a pair (kind first)
 #include <time.h>
 
@@ -13,9 +13,9 @@
 #include <map>
 #include <vector>
 
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/similarity/similarity.h"
 
-using namespace millrace::alike;
+using namespace millrace::similarity;
 
 // Of this thread: other work on the machine does not count.
 static double cpu_seconds() {

@@ -1,9 +1,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 void blur(const std::array<float, 1024>& from, std::array<float, 1024>& to) {
@@ -129,4 +129,4 @@ const char* name_of(Kind kind) {
   return "different";
 }
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

@@ -2,21 +2,21 @@
 #include <array>
 #include <cmath>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
 // clang-format off
 #include "src/kernels/simd.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/kernels/alike/alike_tone.cc"
+#define HWY_TARGET_INCLUDE "src/kernels/similarity/similarity_tone.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "src/kernels/alike/alike_levels.h"
 #include "src/kernels/floats-inl.h"
+#include "src/kernels/similarity/similarity_levels.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace millrace::alike::HWY_NAMESPACE {
+namespace millrace::similarity::HWY_NAMESPACE {
 using floats::HWY_NAMESPACE::Floats;
 namespace {
 
@@ -98,11 +98,11 @@ Use MeasureUse(const Levels& source, const Places& inside, const Tone& tone) {
           to2.total()};
 }
 
-}  // namespace millrace::alike::HWY_NAMESPACE
+}  // namespace millrace::similarity::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 HWY_EXPORT(CountClipped);
@@ -202,5 +202,5 @@ Tone fit_tone(const Colours& colours) {
   return tone;
 }
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity
 #endif

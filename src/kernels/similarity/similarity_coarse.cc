@@ -1,20 +1,20 @@
 #include <cmath>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
 // clang-format off
 #include "src/kernels/simd.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/kernels/alike/alike_coarse.cc"
+#define HWY_TARGET_INCLUDE "src/kernels/similarity/similarity_coarse.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "src/kernels/alike/alike_coarse_maps.h"
 #include "src/kernels/floats-inl.h"
+#include "src/kernels/similarity/similarity_coarse_maps.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace millrace::alike::HWY_NAMESPACE {
+namespace millrace::similarity::HWY_NAMESPACE {
 using floats::HWY_NAMESPACE::Floats;
 namespace {
 
@@ -249,15 +249,15 @@ Coarse SearchCoarsely(const Features& a, const Features& b) {
   return finish();
 }
 
-}  // namespace millrace::alike::HWY_NAMESPACE
+}  // namespace millrace::similarity::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace millrace::alike {
+namespace millrace::similarity {
 
 HWY_EXPORT(SearchCoarsely);
 
 Coarse search_coarsely(const Features& a, const Features& b) { return HWY_DYNAMIC_DISPATCH(SearchCoarsely)(a, b); }
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity
 #endif

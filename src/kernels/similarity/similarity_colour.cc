@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 Colours colours_at(const Features& a, const Features& b, const Warp& warp) {
   Colours out;
   std::array<Plane<32>, 3> moved;
@@ -80,4 +80,4 @@ float chroma_difference(const Colours& colours, const Tone& tone) {
   return used > 0 ? sum / (scale + 20.0F * used) : 1.0F;
 }
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

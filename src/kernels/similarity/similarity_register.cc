@@ -1,22 +1,22 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 #include "src/kernels/solve.h"
 
 // clang-format off
 #include "src/kernels/simd.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/kernels/alike/alike_register.cc"
+#define HWY_TARGET_INCLUDE "src/kernels/similarity/similarity_register.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "src/kernels/alike/alike_equations.h"
 #include "src/kernels/floats-inl.h"
+#include "src/kernels/similarity/similarity_equations.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace millrace::alike::HWY_NAMESPACE {
+namespace millrace::similarity::HWY_NAMESPACE {
 using floats::HWY_NAMESPACE::Floats;
 namespace {
 
@@ -181,11 +181,11 @@ bool SetUp64(const float* a, const float* moved, const float* inside, const Trie
   return set_up<64>(a, moved, inside, tried, out);
 }
 
-}  // namespace millrace::alike::HWY_NAMESPACE
+}  // namespace millrace::similarity::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 HWY_EXPORT(SetUp32);
@@ -254,5 +254,5 @@ Registered register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& fra
 template Registered register_luma<32>(const Plane<32>&, const Plane<32>&, const Frames&, const Warp&, bool, int, float);
 template Registered register_luma<64>(const Plane<64>&, const Plane<64>&, const Frames&, const Warp&, bool, int, float);
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity
 #endif

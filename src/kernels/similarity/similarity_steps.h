@@ -1,14 +1,14 @@
 // Enters: features of two thumbnails, ordered.
-// Leaves: the steps of the comparison, for alike_compare.cc and tests alone.
+// Leaves: the steps of the comparison, for similarity_compare.cc and tests alone.
 // Never: used from outside this folder.
 #pragma once
 
 #include <array>
 #include <cstddef>
 
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/similarity/similarity.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 
 // Positions are relative: a picture spans [-0.5, 0.5] each way, whatever its raster. A point (x, y)
 // of the first picture lies at (m0 + m1 x + m2 y, m3 + m4 x + m5 y) of the second.
@@ -133,4 +133,4 @@ struct Lanes {
   }
 };
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

@@ -35,7 +35,7 @@
 
 #include "src/kernels/orient/orient.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 
 inline constexpr int kSide = 64;
 inline constexpr std::size_t kThumbnailBytes = std::size_t{kSide} * kSide * 3;
@@ -110,4 +110,4 @@ std::array<float, 6> meeting_of(const Features& a, const Features& b);
 // further.
 bool same(const Features& a, const Features& b);
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

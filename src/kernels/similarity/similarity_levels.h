@@ -3,9 +3,9 @@
 // Never: used from outside this folder.
 #pragma once
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 
 inline constexpr float kBlack = 4, kWhite = 251;  // beyond these a level may have been clipped
 
@@ -18,4 +18,4 @@ struct Use {
   float low, high, count, moved2, from, from2, to, to2;
 };
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

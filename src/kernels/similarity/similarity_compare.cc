@@ -2,12 +2,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
-// Thresholds, read from the distributions that bench/recipes/alike_quality.py prints.
+// Thresholds, read from the distributions that bench/recipes/similarity_quality.py prints.
 struct Limit {
   float bad, threshold, good;  // where a test's margin is 0, 0.5 and 1
 };
@@ -317,4 +317,4 @@ std::array<float, 6> meeting_of(const Features& a, const Features& b) {
 
 bool same(const Features& a, const Features& b) { return compare(a, b, Asked::same).kind == Kind::same; }
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

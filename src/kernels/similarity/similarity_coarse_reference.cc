@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "src/kernels/alike/alike_coarse_maps.h"
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_coarse_maps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 // Of the part of a that lies in the window and that b, mapped, covers.
@@ -76,4 +76,4 @@ Coarse search_coarsely_reference(const Features& a, const Features& b) {
   return finish();
 }
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

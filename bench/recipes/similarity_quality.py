@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How well pictures are verified (src/kernels/alike), and what each candidate rule would bring it.
+"""How well pictures are verified (src/kernels/similarity), and what each candidate rule would bring it.
 
   versions.py SET && alike_quality.py SET [--windows] [--czkawka] [--distributions] [--no-candidates]
 
-Compiles alike_driver.cc, runs it over pairs of SET and prints
+Compiles similarity_driver.cc, runs it over pairs of SET and prints
   1. recall of verification over every true pair of the ten versions, turned ones in their orientation, and
      every pair of different bases that it calls the same: among what a permissive rule proposes, and among
      all originals in all orientations; photographs and designs also apart;
@@ -24,7 +24,7 @@ import numpy as np
 from PIL import Image
 from scipy.fft import dct
 
-from alike_features import LANCZOS, ORIENTATIONS, Collection, distances, oriented, stored_thumbnail
+from similarity_features import LANCZOS, ORIENTATIONS, Collection, distances, oriented, stored_thumbnail
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIELDS = ("kind score coarse overlap structure correlation movement moved_share chroma tone fit contrast").split()
@@ -33,12 +33,12 @@ SAME, RECOLOURED = 0, 1
 
 class Driver:
     def __init__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="alike-"))
-        sources = [str(p) for p in (ROOT / "src/kernels/alike").glob("alike_*.cc")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="similarity-"))
+        sources = [str(p) for p in (ROOT / "src/kernels/similarity").glob("similarity_*.cc")
                    if not p.stem.endswith(("_test", "_bench"))]
         sources.append(str(ROOT / "src/kernels/orient/orient_cpu.cc"))
         subprocess.run(["c++", "-std=c++20", "-O3", "-ffp-contract=off", f"-I{ROOT}",
-                        str(ROOT / "bench/recipes/alike_driver.cc"), *sources, "-o", str(self.folder / "driver")],
+                        str(ROOT / "bench/recipes/similarity_driver.cc"), *sources, "-o", str(self.folder / "driver")],
                        check=True)
 
     def __call__(self, thumbs, pairs):

@@ -1,4 +1,4 @@
-#include "src/kernels/alike/alike.h"
+#include "src/kernels/similarity/similarity.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "src/kernels/kernel_test.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 // Numbers that are the same everywhere.
@@ -149,7 +149,7 @@ View contrast_curve() {
 
 constexpr std::uint32_t kScenes = 24;
 
-TEST(Alike, EditsOfOnePictureAreTheSame) {
+TEST(Similarity, EditsOfOnePictureAreTheSame) {
   View cropped, one_sided;
   cropped.left = cropped.top = 0.05F;
   cropped.right = cropped.bottom = 0.95F;
@@ -167,7 +167,7 @@ TEST(Alike, EditsOfOnePictureAreTheSame) {
   }
 }
 
-TEST(Alike, AnOverlaySpoilsOnlyItsTiles) {
+TEST(Similarity, AnOverlaySpoilsOnlyItsTiles) {
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
     const Scene scene(seed);
     Thumbnail marked = render(scene);
@@ -183,7 +183,7 @@ TEST(Alike, AnOverlaySpoilsOnlyItsTiles) {
   }
 }
 
-TEST(Alike, DifferentPicturesAreDifferent) {
+TEST(Similarity, DifferentPicturesAreDifferent) {
   std::vector<Features> all;
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) all.push_back(features_of(render(Scene(seed))));
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -193,7 +193,7 @@ TEST(Alike, DifferentPicturesAreDifferent) {
   }
 }
 
-TEST(Alike, OtherColoursAreRecoloured) {
+TEST(Similarity, OtherColoursAreRecoloured) {
   int recoloured = 0;
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
     const Scene scene(seed);
@@ -208,7 +208,7 @@ TEST(Alike, OtherColoursAreRecoloured) {
   EXPECT_GE(recoloured, static_cast<int>(kScenes));
 }
 
-TEST(Alike, AnotherViewIsDifferent) {
+TEST(Similarity, AnotherViewIsDifferent) {
   int told_apart = 0;
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
     const Scene scene(seed);
@@ -219,7 +219,7 @@ TEST(Alike, AnotherViewIsDifferent) {
   EXPECT_GE(told_apart, static_cast<int>(kScenes) - 2);
 }
 
-TEST(Alike, SolidPicturesCompareByColour) {
+TEST(Similarity, SolidPicturesCompareByColour) {
   EXPECT_EQ(compare_pixels(solid(200, 30, 30), solid(203, 29, 28)).kind, Kind::same);
   EXPECT_EQ(compare_pixels(solid(200, 30, 30), solid(30, 200, 30)).kind, Kind::different);
   EXPECT_EQ(compare_pixels(solid(0, 0, 0), solid(255, 255, 255)).kind, Kind::different);
@@ -228,7 +228,7 @@ TEST(Alike, SolidPicturesCompareByColour) {
   EXPECT_FALSE(features_of(render(Scene(1))).solid);
 }
 
-TEST(Alike, FeaturesAreMeansAndDeviations) {
+TEST(Similarity, FeaturesAreMeansAndDeviations) {
   Thumbnail half = solid(10, 20, 30);
   for (std::size_t i = 0; i < kThumbnailBytes / 2; ++i) half[i] = static_cast<std::uint8_t>(half[i] + 100);
   const Features f = features_of(half);
@@ -236,7 +236,7 @@ TEST(Alike, FeaturesAreMeansAndDeviations) {
   EXPECT_EQ(f.deviation, (std::array<float, 3>{50, 50, 50}));
 }
 
-TEST(Alike, AFrameIsSeenPast) {
+TEST(Similarity, AFrameIsSeenPast) {
   int same = 0;
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
     View shrunk;
@@ -255,7 +255,7 @@ TEST(Alike, AFrameIsSeenPast) {
   EXPECT_GE(same, static_cast<int>(kScenes) - 1);
 }
 
-TEST(Alike, SoftSlopesAreToldApart) {
+TEST(Similarity, SoftSlopesAreToldApart) {
   // Skies: colours that change slowly, one way here, another way there.
   std::vector<Features> skies;
   for (std::uint32_t seed = 0; seed < kScenes; ++seed) {
@@ -283,7 +283,7 @@ TEST(Alike, SoftSlopesAreToldApart) {
 }
 
 // And same() says the same.
-TEST(Alike, SymmetricAndReflexiveInEveryBit) {
+TEST(Similarity, SymmetricAndReflexiveInEveryBit) {
   std::vector<Features> all;
   for (std::uint32_t seed = 0; seed < 8; ++seed) {
     const Scene scene(seed);
@@ -307,7 +307,7 @@ TEST(Alike, SymmetricAndReflexiveInEveryBit) {
   }
 }
 
-TEST(Alike, FlatHalvesAndExtremesGiveFiniteFigures) {
+TEST(Similarity, FlatHalvesAndExtremesGiveFiniteFigures) {
   Thumbnail edge = solid(0, 0, 0), dot = solid(255, 255, 255);
   for (std::size_t i = 0; i < kThumbnailBytes / 2; ++i) edge[i] = 255;
   dot[3 * (32 * 64 + 32)] = 0;
@@ -323,7 +323,7 @@ TEST(Alike, FlatHalvesAndExtremesGiveFiniteFigures) {
   }
 }
 
-TEST(Alike, AThumbnailIsTurnedAsItsPictureIs) {
+TEST(Similarity, AThumbnailIsTurnedAsItsPictureIs) {
   Thumbnail numbered;
   for (std::size_t i = 0; i < kThumbnailBytes; ++i) {
     numbered[i] = static_cast<std::uint8_t>((i * 2654435761U) >> 13);
@@ -371,9 +371,9 @@ std::uint64_t bits_of_verdicts() {
   return hash;
 }
 
-TEST(Alike, TheSameBitsEverywhere) {
+TEST(Similarity, TheSameBitsEverywhere) {
   at_every_cpu_level([] { EXPECT_EQ(bits_of_verdicts(), 2976830018014670248ULL); });
 }
 
 }  // namespace
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

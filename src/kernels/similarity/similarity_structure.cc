@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 constexpr int kTile = 9, kTiles = 7;
@@ -249,4 +249,4 @@ Movement find_movement(const std::array<float, 4096>& a, const std::array<float,
   return {std::sqrt(2.0F * (moved + far_moved) / (slope + kFloorSlope)), elsewhere / (slope + kFloorSlope)};
 }
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

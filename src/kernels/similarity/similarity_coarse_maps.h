@@ -7,9 +7,9 @@
 #include <array>
 #include <cstddef>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 
 // One axis of a hypothesis: its two ends move by these shares of the side.
 struct Ends {
@@ -174,4 +174,4 @@ inline Warp warp_of(Ends x, Ends y) {
   return w;
 }
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 // Discs on a slope of colour, moved and brightened as asked.
@@ -81,6 +81,6 @@ BENCHMARK_CAPTURE(pair, shifted, draw(1, 0, 1), draw(1, 2.5F, 1));
 BENCHMARK_CAPTURE(pair, unlike, draw(1, 0, 1), draw(2, 0, 1));
 
 }  // namespace
-}  // namespace millrace::alike
+}  // namespace millrace::similarity
 
 BENCHMARK_MAIN();

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-namespace millrace::alike {
+namespace millrace::similarity {
 
 inline constexpr std::size_t kUnknowns = 8;  // six of position, gain, bias
 // Of each unknown: its products with those up to it, and with the residual.
@@ -24,4 +24,4 @@ struct Equations {
   float misfit;  // mean square residual, outliers weighted down
 };
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity

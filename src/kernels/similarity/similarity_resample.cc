@@ -2,12 +2,12 @@
 #include <cstring>
 #include <span>
 
-#include "src/kernels/alike/alike_steps.h"
+#include "src/kernels/similarity/similarity_steps.h"
 
 // clang-format off
 #include "src/kernels/simd.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/kernels/alike/alike_resample.cc"
+#define HWY_TARGET_INCLUDE "src/kernels/similarity/similarity_resample.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
@@ -15,7 +15,7 @@
 #include "src/kernels/floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace millrace::alike::HWY_NAMESPACE {
+namespace millrace::similarity::HWY_NAMESPACE {
 using floats::HWY_NAMESPACE::Floats;
 namespace {
 
@@ -75,11 +75,11 @@ void Resample64(std::span<const float* const> images, const Warp& warp, std::spa
   resample_at<64>(images, warp, values, inside);
 }
 
-}  // namespace millrace::alike::HWY_NAMESPACE
+}  // namespace millrace::similarity::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace millrace::alike {
+namespace millrace::similarity {
 namespace {
 
 HWY_EXPORT(Resample32);
@@ -140,5 +140,5 @@ void resample_channels(const std::array<Plane<32>, 3>& images, const Warp& warp,
   HWY_DYNAMIC_DISPATCH(Resample32)(from, warp, to, inside.data());
 }
 
-}  // namespace millrace::alike
+}  // namespace millrace::similarity
 #endif
