@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/kernels/ink/canvas.h"
+#include "src/kernels/rle/canvas.h"
 #include "src/kernels/stroke/stroke.h"
 
 namespace millrace::render {
@@ -59,7 +59,7 @@ std::unique_ptr<ChartPen> make_pen(const Options& options) {
 
 Workspace pen_workspace(const Options& options) {
   Workspace out{.host = {static_cast<std::uint64_t>(options.window) * 256}};
-  const Workspace canvas = ink::Canvas::workspace(options.width, options.height);
+  const Workspace canvas = rle::Canvas::workspace(options.width, options.height);
   if (options.style != Style::line) return out + canvas;
   // A moving average has a pen of its own, volume a canvas.
   out += stroke::Pen::workspace(options.width, options.height) * (options.average > 0 ? 2 : 1);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/jobs/render/source.h"
-#include "src/kernels/ink/ink.h"
+#include "src/kernels/rle/rle.h"
 
 namespace millrace::render {
 
@@ -25,7 +25,7 @@ struct Window {
 class ChartPen {
  public:
   virtual ~ChartPen() = default;
-  virtual void draw(const Window& window, ink::Picture& out) = 0;
+  virtual void draw(const Window& window, rle::Image& out) = 0;
 };
 
 // `options` settled.

@@ -18,7 +18,7 @@ class BarPen : public ChartPen {
  public:
   explicit BarPen(const Options& options) : options_(options), rows_(options), canvas_(options.width, options.height) {}
 
-  void draw(const Window& window, ink::Picture& out) override {
+  void draw(const Window& window, rle::Image& out) override {
     moving_average(options_, window, averages_);
     Scale scale(options_, window, {kOpen, kHigh, kLow, kClose});
     for (const double v : averages_) scale.include(v);
@@ -50,7 +50,7 @@ class BarPen : public ChartPen {
 
   const Options& options_;
   const Rows rows_;
-  ink::Canvas canvas_;
+  rle::Canvas canvas_;
 
  private:
   // The average from one row's column to the next one's.
@@ -59,11 +59,11 @@ class BarPen : public ChartPen {
     const double now = scale.value(averages_[i]);
     if (std::isnan(now)) return;
     const int x = middle(i, n);
-    canvas_.dot(x, row(now), ink::kFull);
+    canvas_.dot(x, row(now), rle::kFull);
     const double next = i + 1 < averages_.size() ? scale.value(averages_[i + 1]) : now;
     if (i + 1 == averages_.size() || std::isnan(next)) return;
     const int columns = middle(i + 1, n) - x;
-    for (int k = 1; k < columns; ++k) canvas_.dot(x + k, row((next - now) / columns * k + now), ink::kFull);
+    for (int k = 1; k < columns; ++k) canvas_.dot(x + k, row((next - now) / columns * k + now), rle::kFull);
   }
 
   std::vector<double> averages_;
@@ -96,7 +96,7 @@ class CandlePen : public BarPen {
   void put(std::size_t i, std::size_t n, const Bar& bar) override {
     const int wick = middle(i, n);
     const Columns columns = body(i, n);
-    canvas_.block(wick, wick, bar.high, bar.low, ink::kFull);
+    canvas_.block(wick, wick, bar.high, bar.low, rle::kFull);
     canvas_.block(columns.first, columns.last, bar.open, bar.close, bar.rises ? kRising : kFalling);
   }
   Columns body(std::size_t i, std::size_t n) const override {

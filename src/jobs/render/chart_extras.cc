@@ -28,7 +28,7 @@ void moving_average(const Options& options, const Window& window, std::vector<do
 }
 
 void draw_volume(const Window& window, const Rows& rows, int height, std::uint8_t level,
-                 const std::function<Columns(std::size_t)>& columns, ink::Canvas& canvas) {
+                 const std::function<Columns(std::size_t)>& columns, rle::Canvas& canvas) {
   const std::vector<double>& volume = window.rows[kVolume];
   double most = 0;
   for (const double v : volume) most = std::isnan(v) ? most : std::max(most, v);

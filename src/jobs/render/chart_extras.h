@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/jobs/render/chart.h"
-#include "src/kernels/ink/canvas.h"
+#include "src/kernels/rle/canvas.h"
 
 namespace millrace::render {
 
@@ -28,7 +28,7 @@ struct Columns {
   int first, last;
 };
 void draw_volume(const Window& window, const Rows& rows, int height, std::uint8_t level,
-                 const std::function<Columns(std::size_t)>& columns, ink::Canvas& canvas);
+                 const std::function<Columns(std::size_t)>& columns, rle::Canvas& canvas);
 
 // Half to even, whatever the processor's rounding mode is.
 double round_even(double v);

@@ -4,7 +4,7 @@
 
 #include "src/jobs/render/chart_extras.h"
 #include "src/jobs/render/format.h"
-#include "src/kernels/ink/layers.h"
+#include "src/kernels/rle/layers.h"
 #include "src/kernels/stroke/stroke.h"
 
 namespace millrace::render {
@@ -18,7 +18,7 @@ class LinePen : public ChartPen {
     if (rows_.volume > 0) canvas_.emplace(options.width, rows_.volume + 1);
   }
 
-  void draw(const Window& window, ink::Picture& out) override {
+  void draw(const Window& window, rle::Image& out) override {
     moving_average(options_, window, averages_);
     Scale scale(options_, window, {kClose});
     for (const double v : averages_) scale.include(v);
@@ -31,7 +31,7 @@ class LinePen : public ChartPen {
       thin_->finish(average_);
       overlay_.append(prices_, average_, out);
     } else {
-      ink::append_rows(prices_, out);
+      rle::append_rows(prices_, out);
     }
     if (canvas_) {
       const std::size_t n = window.rows[kClose].size();
@@ -43,7 +43,7 @@ class LinePen : public ChartPen {
       };
       draw_volume(window, rows_, rows_.volume + 1, kVolumeLevel, columns, *canvas_);
       canvas_->finish(volume_);
-      ink::append_rows(volume_, out);
+      rle::append_rows(volume_, out);
     }
     out.finish();
   }
@@ -74,9 +74,9 @@ class LinePen : public ChartPen {
   const Rows rows_;
   stroke::Pen pen_;
   std::optional<stroke::Pen> thin_;    // the moving average's
-  std::optional<ink::Canvas> canvas_;  // the volume's, with the free row above
-  ink::Picture prices_, average_, volume_;
-  ink::Overlay overlay_;
+  std::optional<rle::Canvas> canvas_;  // the volume's, with the free row above
+  rle::Image prices_, average_, volume_;
+  rle::Overlay overlay_;
   std::vector<stroke::Point> points_;
   std::vector<double> averages_;
 };

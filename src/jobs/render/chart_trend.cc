@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "src/jobs/render/chart_extras.h"
-#include "src/kernels/ink/canvas.h"
+#include "src/kernels/rle/canvas.h"
 
 namespace millrace::render {
 namespace {
@@ -13,7 +13,7 @@ class TrendPen : public ChartPen {
   explicit TrendPen(const Options& options)
       : options_(options), rows_(options), canvas_(options.width, options.height) {}
 
-  void draw(const Window& window, ink::Picture& out) override {
+  void draw(const Window& window, rle::Image& out) override {
     moving_average(options_, window, averages_);
     lowest_ = std::numeric_limits<double>::infinity();
     highest_ = -lowest_;
@@ -28,15 +28,15 @@ class TrendPen : public ChartPen {
                    close = window.rows[kClose][i];
       if (std::isnan(open) || std::isnan(high) || std::isnan(low) || std::isnan(close)) continue;
       const int x = static_cast<int>(3 * i);
-      canvas_.dot(x, row(open), ink::kFull);
-      canvas_.block(x + 1, x + 1, row(high), row(low), ink::kFull);
-      canvas_.dot(x + 2, row(close), ink::kFull);
+      canvas_.dot(x, row(open), rle::kFull);
+      canvas_.block(x + 1, x + 1, row(high), row(low), rle::kFull);
+      canvas_.dot(x + 2, row(close), rle::kFull);
     }
     const auto middle = [](std::size_t day) {
       const int x = static_cast<int>(3 * day) + 1;
       return Columns{x, x};
     };
-    if (rows_.volume > 0) draw_volume(window, rows_, options_.height, ink::kFull, middle, canvas_);
+    if (rows_.volume > 0) draw_volume(window, rows_, options_.height, rle::kFull, middle, canvas_);
     canvas_.finish(out);
   }
 
@@ -58,16 +58,16 @@ class TrendPen : public ChartPen {
       const double now = averages_[day];
       if (std::isnan(now)) continue;
       const int x = static_cast<int>(3 * day) + 1;
-      canvas_.dot(x, row(now), ink::kFull);
+      canvas_.dot(x, row(now), rle::kFull);
       if (day + 1 == averages_.size() || std::isnan(averages_[day + 1])) continue;
       const double slope = (averages_[day + 1] - now) / 3;
-      for (int k = 1; k < 3; ++k) canvas_.dot(x + k, row(slope * k + now), ink::kFull);
+      for (int k = 1; k < 3; ++k) canvas_.dot(x + k, row(slope * k + now), rle::kFull);
     }
   }
 
   const Options& options_;
   const Rows rows_;
-  ink::Canvas canvas_;
+  rle::Canvas canvas_;
   double lowest_ = 0, highest_ = 0;
   std::vector<double> averages_;
 };

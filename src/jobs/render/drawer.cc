@@ -46,8 +46,8 @@ Options options_of(const ChartOptions& given) {
                   "use window or log");
   }
   const auto side = [](const char* name, int value) {
-    if (value >= 0 && value <= ink::kLongestSide) return value;
-    throw Failure(ErrorCode::usage, fmt::format("{} is outside 0 to {}", value, ink::kLongestSide), name);
+    if (value >= 0 && value <= rle::kLongestSide) return value;
+    throw Failure(ErrorCode::usage, fmt::format("{} is outside 0 to {}", value, rle::kLongestSide), name);
   };
   // One of them may be left to the style, which --size does not say.
   out.width = side("width", given.width);
@@ -92,7 +92,7 @@ struct ChartDrawer::State {
     std::unique_ptr<ChartPen> pen;
     Packing packing;
     Window window;
-    ink::Picture picture;
+    rle::Image picture;
     Buffer<std::uint8_t> memory;
   };
 
@@ -110,11 +110,11 @@ struct ChartDrawer::State {
       for (std::size_t i = from; i < to; ++i) {
         take(series + i * each, before, rows, desk->window);
         desk->pen->draw(desk->window, desk->picture);
-        const ink::Picture& picture = desk->packing.pack(desk->picture);
-        large ? ink::paint_past_caches(picture, format.pixels, desk->memory, out + i * image)
-              : ink::paint(picture, format.pixels, out + i * image);
+        const rle::Image& picture = desk->packing.pack(desk->picture);
+        large ? rle::paint_past_caches(picture, format.pixels, desk->memory, out + i * image)
+              : rle::paint(picture, format.pixels, out + i * image);
       }
-      if (large) ink::paint_end();
+      if (large) rle::paint_end();
     });
   }
 

@@ -23,7 +23,7 @@ void append_to(std::vector<std::uint8_t>& out, std::span<const std::uint8_t> byt
 class StreamEncoder : public Encoder {
  public:
   StreamEncoder(const Format& format, const deflate::Code& code) : packing_(format), code_(code) {}
-  void append(const ink::Picture& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
     append_to(out, code_.compress(packing_.pack(picture), stream_));
   }
 
@@ -37,7 +37,7 @@ class PngEncoder : public Encoder {
  public:
   PngEncoder(const Format& format, const deflate::Code& code)
       : packing_(format), code_(code), channels_(format.channels), bits_(format.bits ? 1 : 8) {}
-  void append(const ink::Picture& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
     const PngShape shape{static_cast<std::uint32_t>(picture.width()), static_cast<std::uint32_t>(picture.height()),
                          channels_, bits_};
     append_png(shape, code_.compress(packing_.pack(picture), stream_), out);
@@ -54,23 +54,23 @@ class PngEncoder : public Encoder {
 class PixelEncoder : public Encoder {
  public:
   explicit PixelEncoder(const Format& format) : packing_(format), pixels_(format.pixels) {}
-  void append(const ink::Picture& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
-    const ink::Picture& packed = packing_.pack(picture);
+  void append(const rle::Image& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
+    const rle::Image& packed = packing_.pack(picture);
     const std::size_t begin = out.size();
     out.resize(begin +
                static_cast<std::size_t>(packed.width()) * static_cast<std::size_t>(packed.height()) * pixels_.bytes);
-    ink::paint(packed, pixels_, out.data() + begin);
+    rle::paint(packed, pixels_, out.data() + begin);
   }
 
  private:
   Packing packing_;
-  const ink::Pixels& pixels_;
+  const rle::EncodedLevels& pixels_;
 };
 
 class JpegEncoder : public Encoder {
  public:
   JpegEncoder(const Format& format, int quality) : format_(format), pixels_(format), quality_(quality) {}
-  void append(const ink::Picture& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
     painted_.clear();
     pixels_.append(picture, facts, painted_);
     append_jpeg(picture.width(), picture.height(), format_.channels, quality_, painted_, out);
@@ -92,7 +92,7 @@ class SampleEncoder : public Encoder {
         pictures_(std::move(pictures)),
         header_(npy::header_text({{"", kFloat32}}, plan.layout.sequence())) {}
 
-  void append(const ink::Picture& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
     const std::string key = fmt::format("{:09}", facts.chart);
     picture_.clear();
     pictures_->append(picture, facts, picture_);

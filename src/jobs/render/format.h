@@ -7,21 +7,21 @@
 #include <vector>
 
 #include "src/jobs/render/options.h"
-#include "src/kernels/ink/pixels.h"
+#include "src/kernels/rle/pixels.h"
 
 namespace millrace::render {
 
 // Levels that stand for a colour of their own in bars and candles; and what volume is drawn in beside prices.
 inline constexpr std::uint8_t kRising = 204, kFalling = 205, kVolumeLevel = 128;
 
-ink::Palette palette_of(const Options& options);
+rle::ColourTable palette_of(const Options& options);
 
 // What a picture becomes.
 struct Format {
   explicit Format(const Options& options);
 
-  ink::Palette palette;
-  ink::Pixels pixels;  // of the picture; where bits is set, of the packed one
+  rle::ColourTable palette;
+  rle::EncodedLevels pixels;  // of the picture; where bits is set, of the packed one
   bool bits, floats;
   int channels;
   std::vector<std::uint64_t> image;  // [H, W], [H, W, 3] or [H, (W + 7) / 8]
@@ -32,12 +32,12 @@ struct Format {
 class Packing {
  public:
   explicit Packing(const Format& format);
-  const ink::Picture& pack(const ink::Picture& picture);
+  const rle::Image& pack(const rle::Image& picture);
 
  private:
   bool bits_;
-  ink::BitPacker packer_;
-  ink::Picture packed_;
+  rle::BitPacker packer_;
+  rle::Image packed_;
 };
 
 }  // namespace millrace::render

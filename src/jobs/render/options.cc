@@ -8,7 +8,7 @@
 
 #include "src/base/text.h"
 #include "src/jobs/render/format.h"
-#include "src/kernels/ink/ink.h"
+#include "src/kernels/rle/rle.h"
 #include "src/kernels/stroke/stroke.h"
 
 namespace millrace::render {
@@ -40,11 +40,11 @@ void parse_size(const std::string& text, Options& options) {
   if (parts.size() != 2) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not a size", text), "", "use WIDTHxHEIGHT, as 800x500");
   }
-  if (!parts[0].empty()) options.width = static_cast<int>(whole(parts[0], 1, ink::kLongestSide));
-  options.height = static_cast<int>(whole(parts[1], 1, ink::kLongestSide));
+  if (!parts[0].empty()) options.width = static_cast<int>(whole(parts[0], 1, rle::kLongestSide));
+  options.height = static_cast<int>(whole(parts[1], 1, rle::kLongestSide));
 }
 
-std::string text_of(ink::Colour c) {
+std::string text_of(rle::Colour c) {
   return c.gray() ? std::to_string(c.red) : fmt::format("#{:02x}{:02x}{:02x}", c.red, c.green, c.blue);
 }
 
@@ -77,11 +77,11 @@ void parse_columns(const std::string& text, Options& options) {
 
 }  // namespace
 
-std::optional<ink::Colour> parse_colour(const std::string& text) {
+std::optional<rle::Colour> parse_colour(const std::string& text) {
   if (text == "auto") return std::nullopt;
   if (!text.starts_with("#")) {
     const auto gray = static_cast<std::uint8_t>(whole(text, 0, 255));
-    return ink::Colour{gray, gray, gray};
+    return rle::Colour{gray, gray, gray};
   }
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value, 16);
@@ -89,7 +89,7 @@ std::optional<ink::Colour> parse_colour(const std::string& text) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not a colour", text), "",
                   "use a gray from 0 to 255, or #RRGGBB, as #c00020");
   }
-  return ink::Colour{static_cast<std::uint8_t>(value >> 16), static_cast<std::uint8_t>(value >> 8),
+  return rle::Colour{static_cast<std::uint8_t>(value >> 16), static_cast<std::uint8_t>(value >> 8),
                      static_cast<std::uint8_t>(value)};
 }
 
@@ -107,7 +107,7 @@ void describe(Settings& settings, Options& options) {
   settings.add_parsed("line-width", "WIDTH", "of the line: 3px, or 3pt at --dpi", "3px",
                       [&options](const std::string& text) { parse_line_width(text, options); });
   settings.add_integer("dpi", "N", "dots an inch, where a width is in points", options.dpi, 1, 10000);
-  const auto add_colour = [&settings](const char* name, const char* help, std::optional<ink::Colour>& value) {
+  const auto add_colour = [&settings](const char* name, const char* help, std::optional<rle::Colour>& value) {
     settings.add_parsed(name, "COLOUR", help, "auto",
                         [&value](const std::string& text) { value = parse_colour(text); });
   };
@@ -210,8 +210,8 @@ void Options::settle() {
       throw Failure(ErrorCode::usage, fmt::format("the style ohlc is {} pixels wide: 4 a bar", 4 * window), "--size",
                     fmt::format("give the height alone, as x{}", height));
     }
-    if (4 * window > ink::kLongestSide) {
-      throw Failure(ErrorCode::usage, fmt::format("{} bars are wider than {} pixels", window, ink::kLongestSide),
+    if (4 * window > rle::kLongestSide) {
+      throw Failure(ErrorCode::usage, fmt::format("{} bars are wider than {} pixels", window, rle::kLongestSide),
                     "--window");
     }
     width = static_cast<int>(4 * window);
@@ -237,7 +237,7 @@ void Options::settle() {
 }
 
 void Options::settle_colours() {
-  const auto all = [](std::uint8_t gray) { return ink::Colour{gray, gray, gray}; };
+  const auto all = [](std::uint8_t gray) { return rle::Colour{gray, gray, gray}; };
   const bool bars = style == Style::ohlc || style == Style::candle;
   if (!bars && (rising || falling)) {
     throw Failure(ErrorCode::usage, fmt::format("the style {} has one colour", choice_name(style)),
@@ -247,7 +247,7 @@ void Options::settle_colours() {
   if (!paper) paper = all(style == Style::jkx ? 0 : 255);
   if (!falling) falling = ink;
   // What a candle's rising body is in gray.
-  if (!rising) rising = style == Style::candle ? ink::palette(*paper, *ink)[kRising] : *ink;
+  if (!rising) rising = style == Style::candle ? rle::colour_table(*paper, *ink)[kRising] : *ink;
   const bool coloured = !ink->gray() || !paper->gray() || !rising->gray() || !falling->gray();
   if (channels == Channels::gray && coloured) {
     throw Failure(ErrorCode::usage, "a colour is given", "--channels", "leave it out, or give grays from 0 to 255");
@@ -268,7 +268,7 @@ std::vector<std::pair<std::string, std::string>> record(const Options& options) 
       {"scale", choice_name(options.scale)},
       {"columns", fmt::format("{}", fmt::join(columns, ","))},
       {"labels", fmt::format("{}", fmt::join(options.horizons, ","))},
-      {"ink", text_of(*options.ink)},
+      {"rle", text_of(*options.ink)},
       {"paper", text_of(*options.paper)},
       {"channels", options.rgb ? "rgb" : "gray"},
       {"by", options.by},

@@ -12,7 +12,7 @@
 
 #include "src/base/settings.h"
 #include "src/io/table/dates.h"
-#include "src/kernels/ink/pixels.h"
+#include "src/kernels/rle/pixels.h"
 #include "src/pipeline/checkpoint/share.h"
 
 namespace millrace {
@@ -89,8 +89,8 @@ struct Options {
   std::map<std::string, std::string> columns;  // role -> header
   std::string by;                              // the column that names the series; kOneSeries; empty: not told
   std::vector<std::int64_t> horizons;
-  std::optional<ink::Colour> ink, paper;       // none: the style's own
-  std::optional<ink::Colour> rising, falling;  // of bars and candles; none: the ink's
+  std::optional<rle::Colour> ink, paper;       // none: the style's own
+  std::optional<rle::Colour> rising, falling;  // of bars and candles; none: the ink's
   std::optional<bool> volume;                  // none: in jkx alone
   bool window_given = false;
   long long average = -1;  // closes in a moving average; 0: none, -1: jkx as many as a window has rows, others none
@@ -118,7 +118,7 @@ struct Options {
 };
 
 // "128" or "#c00020"; nothing for "auto". Failure(usage) for anything else.
-std::optional<ink::Colour> parse_colour(const std::string& text);
+std::optional<rle::Colour> parse_colour(const std::string& text);
 
 // The options of `millrace render` except the inputs, which have no flag.
 void describe(Settings& settings, Options& options);

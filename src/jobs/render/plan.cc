@@ -138,7 +138,7 @@ void Artist::read(std::uint64_t chart) {
   }
 }
 
-const ink::Picture& Artist::draw(std::uint64_t chart) {
+const rle::Image& Artist::draw(std::uint64_t chart) {
   read(chart);
   pen_->draw(window_, picture_);
   return picture_;

@@ -47,7 +47,7 @@ class Artist {
   Artist(const Plan& plan, const Options& options)
       : plan_(plan), options_(options), roles_(roles_of(options)), pen_(make_pen(options)) {}
   // The picture is the artist's own and lives until the next call.
-  const ink::Picture& draw(std::uint64_t chart);
+  const rle::Image& draw(std::uint64_t chart);
   // What the chart that was drawn last is made of, as read: row after row, column after column.
   void sequence(std::vector<float>& out) const;
 
@@ -58,7 +58,7 @@ class Artist {
   const Options& options_;
   const std::vector<Role> roles_;
   std::unique_ptr<ChartPen> pen_;
-  ink::Picture picture_;
+  rle::Image picture_;
   Window window_;
 };
 

@@ -39,7 +39,7 @@ class Desk {
 
   // Appends a row of the dataset.
   void draw(std::uint64_t chart, RowBlock& block) {
-    const ink::Picture& picture = artist_.draw(chart);
+    const rle::Image& picture = artist_.draw(chart);
     artist_.sequence(facts_.sequence);
     tell_of(plan_, options_, chart, facts_);
     std::vector<std::uint8_t>& images = block.arrays.front().bytes;

@@ -104,7 +104,7 @@ struct BitWord {
 
 // What a picture is put as: paper, literals, runs, one after the other.
 template <typename Sink>
-[[gnu::always_inline]] inline void walk(const ink::Picture& picture, const Layout& layout, Sink& sink) {
+[[gnu::always_inline]] inline void walk(const rle::Image& picture, const Layout& layout, Sink& sink) {
   const auto width = static_cast<std::uint32_t>(picture.width());
   std::uint32_t paper = 0;
   for (int y = 0; y < picture.height(); ++y) {
@@ -115,7 +115,7 @@ template <typename Sink>
     }
     const std::uint8_t* levels = picture.levels(y);
     std::uint32_t end = 0;
-    for (const ink::Span& span : picture.row(y)) {
+    for (const rle::Run& span : picture.row(y)) {
       paper += span.x - end;
       if (paper > 0) sink.paper(paper);
       sink.literals(levels, span.literals);
@@ -144,7 +144,7 @@ void split_run(std::span<const std::uint8_t> pixel, std::uint64_t count, const B
 
 struct Counter {
   std::array<std::uint32_t, 286>& symbols;
-  const ink::Pixels& pixels;
+  const rle::EncodedLevels& pixels;
 
   void zero() { ++symbols[0]; }
   void paper(std::uint32_t count) { run(0, count); }
@@ -162,7 +162,7 @@ struct Counter {
 
 }  // namespace
 
-void Histogram::count(const ink::Picture& picture, const Layout& layout) {
+void Histogram::count(const rle::Image& picture, const Layout& layout) {
   Counter counter{symbols_, layout.pixels};
   walk(picture, layout, counter);
   ++symbols_[kEndOfBlock];
@@ -392,7 +392,7 @@ class Encoder {
   Check check_;
 };
 
-std::span<const std::uint8_t> Code::compress(const ink::Picture& picture, Buffer<std::uint8_t>& memory) const {
+std::span<const std::uint8_t> Code::compress(const rle::Image& picture, Buffer<std::uint8_t>& memory) const {
   const auto with = [&](auto check) {
     Encoder encoder(*this, check, memory);
     walk(picture, layout_, encoder);

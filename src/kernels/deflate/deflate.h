@@ -6,7 +6,7 @@
 // for many pictures: literals, and runs as matches at the distance of a pixel, up to 258 bytes long. The code is part
 // of every stream, so each can be read alone. Checksums are made a run at a time (deflate_checks.h).
 //
-// Exactness: inflating gives what ink::paint paints. The bytes depend on the picture, the layout and the code alone.
+// Exactness: inflating gives what rle::paint paints. The bytes depend on the picture, the layout and the code alone.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "src/kernels/deflate/deflate_checks.h"
-#include "src/kernels/ink/pixels.h"
+#include "src/kernels/rle/pixels.h"
 
 namespace millrace::deflate {
 
@@ -24,7 +24,7 @@ enum class Wrapper { zlib, gzip };
 
 // How a picture becomes bytes.
 struct Layout {
-  ink::Pixels pixels = ink::pixels(ink::tones(255, 0));
+  rle::EncodedLevels pixels = rle::encoded_levels(rle::gray_table(255, 0));
   bool row_prefix = false;  // a 0 before every row: PNG's filter byte
   Wrapper wrapper = Wrapper::zlib;
 };
@@ -32,7 +32,7 @@ struct Layout {
 // How often each symbol occurs in pictures of a kind.
 class Histogram {
  public:
-  void count(const ink::Picture& picture, const Layout& layout);
+  void count(const rle::Image& picture, const Layout& layout);
   const std::array<std::uint32_t, 286>& symbols() const { return symbols_; }
 
  private:
@@ -49,7 +49,7 @@ class Code {
   Code(Code&&) noexcept;
 
   // A stream of the picture, at the front of `memory`.
-  std::span<const std::uint8_t> compress(const ink::Picture& picture, Buffer<std::uint8_t>& memory) const;
+  std::span<const std::uint8_t> compress(const rle::Image& picture, Buffer<std::uint8_t>& memory) const;
 
   struct Bits {
     std::uint64_t bits = 0;
@@ -69,7 +69,7 @@ class Code {
   // By level: the literal's bits, from bit 16 their number, from bit 24 the byte itself.
   std::array<std::uint32_t, 256> levels_{};
   // By level: the literals of a pixel's bytes, four together.
-  std::array<std::array<Bits, ink::Pixels::kMostBytes / 4>, 256> pixels_{};
+  std::array<std::array<Bits, rle::EncodedLevels::kMostBytes / 4>, 256> pixels_{};
   // Of so much paper: bits, and from bit 58 their number; 0 where they are too many. Half as large as Bits: all of it
   // should stay in a core's first cache.
   std::vector<std::uint64_t> paper_;

@@ -15,12 +15,12 @@ constexpr int kWidth = 800, kHeight = 500;
 constexpr std::size_t kPoints = 100, kPictures = 64;
 
 // Windows of a random walk, as charts of 800 x 500 draw them.
-std::vector<ink::Picture> charts() {
+std::vector<rle::Image> charts() {
   std::mt19937 random(1);
   std::normal_distribution<double> step;
   stroke::Pen pen(kWidth, kHeight, 3);
-  std::vector<ink::Picture> out(kPictures);
-  for (ink::Picture& picture : out) {
+  std::vector<rle::Image> out(kPictures);
+  for (rle::Image& picture : out) {
     std::vector<double> values(kPoints);
     double level = 0;
     for (double& v : values) v = level += step(random);
@@ -38,9 +38,9 @@ std::vector<ink::Picture> charts() {
 }
 
 void compress(benchmark::State& state, const Layout& layout) {
-  const std::vector<ink::Picture> all = charts();
+  const std::vector<rle::Image> all = charts();
   Histogram histogram;
-  for (const ink::Picture& picture : all) histogram.count(picture, layout);
+  for (const rle::Image& picture : all) histogram.count(picture, layout);
   const Code code(histogram, layout);
   Buffer<std::uint8_t> memory;
   std::size_t at = 0, bytes = 0;
@@ -51,7 +51,8 @@ BENCHMARK_CAPTURE(compress, zlib, Layout{})->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(compress, png, Layout{.row_prefix = true})->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(compress, gzip, Layout{.wrapper = Wrapper::gzip})->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(compress, floats,
-                  Layout{.pixels = ink::pixels(ink::palette({255, 255, 255}, {0, 0, 0}), 1, ink::Depth::floats)})
+                  Layout{.pixels = rle::encoded_levels(rle::colour_table({255, 255, 255}, {0, 0, 0}), 1,
+                                                       rle::Depth::floats)})
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace

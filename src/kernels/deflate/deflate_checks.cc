@@ -10,7 +10,7 @@ constexpr std::size_t kUsualPaper = 2048;
 
 }  // namespace
 
-CrcTables::CrcTables(const ink::Pixels& given) : pixels(given), paper(kUsualPaper) {
+CrcTables::CrcTables(const rle::EncodedLevels& given) : pixels(given), paper(kUsualPaper) {
   for (std::uint32_t v = 0; v < 256; ++v) {
     std::uint32_t crc = v;
     for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xEDB88320 & (0 - (crc & 1)));  // RFC 1952, 8

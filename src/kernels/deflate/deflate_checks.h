@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/kernels/ink/pixels.h"
+#include "src/kernels/rle/pixels.h"
 
 namespace millrace::deflate {
 
@@ -22,7 +22,7 @@ inline constexpr std::size_t kTogether = 6;
 using Entries = std::array<std::uint32_t, kTogether>;
 
 struct AdlerSums {
-  explicit AdlerSums(const ink::Pixels& pixels) : bytes(pixels.bytes) {
+  explicit AdlerSums(const rle::EncodedLevels& pixels) : bytes(pixels.bytes) {
     for (std::size_t k = 0; k < 256; ++k) {
       for (std::size_t i = 0; i < bytes; ++i) {
         level[k].sum += pixels.level[k][i];
@@ -87,7 +87,7 @@ class Adler {
 };
 
 struct CrcTables {
-  explicit CrcTables(const ink::Pixels& pixels);
+  explicit CrcTables(const rle::EncodedLevels& pixels);
 
   // The register after `count` zero bytes.
   std::uint32_t advance(std::uint32_t crc, std::uint64_t count) const;
@@ -97,7 +97,7 @@ struct CrcTables {
   }
   std::uint32_t byte(std::uint32_t crc, std::uint8_t value) const { return bytes[(crc ^ value) & 255] ^ crc >> 8; }
 
-  ink::Pixels pixels;
+  rle::EncodedLevels pixels;
   std::array<std::uint32_t, 256> bytes{};
   // A byte that n others follow, at kTogether + n; below, nothing.
   std::array<std::array<std::uint32_t, 256>, 2 * kTogether> after{};

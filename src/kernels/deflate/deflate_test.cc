@@ -10,10 +10,10 @@ namespace millrace::deflate {
 namespace {
 
 // Pieces of ink on paper; the denser, the more.
-ink::Picture scribble(int width, int height, unsigned seed, double density) {
+rle::Image scribble(int width, int height, unsigned seed, double density) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> share(0, 1);
-  ink::Picture picture;
+  rle::Image picture;
   picture.begin(width, height);
   for (int y = 0; y < height; ++y) {
     picture.begin_row();
@@ -35,11 +35,11 @@ ink::Picture scribble(int width, int height, unsigned seed, double density) {
   return picture;
 }
 
-std::vector<std::uint8_t> pixels_of(const ink::Picture& picture, const Layout& layout) {
+std::vector<std::uint8_t> pixels_of(const rle::Image& picture, const Layout& layout) {
   const std::size_t row = static_cast<std::size_t>(picture.width()) * layout.pixels.bytes;
   const auto height = static_cast<std::size_t>(picture.height());
   std::vector<std::uint8_t> pixels(row * height), out;
-  ink::paint(picture, layout.pixels, pixels.data());
+  rle::paint(picture, layout.pixels, pixels.data());
   for (std::size_t y = 0; y < height; ++y) {
     if (layout.row_prefix) out.push_back(0);
     out.insert(out.end(), pixels.begin() + static_cast<std::ptrdiff_t>(y * row),
@@ -48,7 +48,7 @@ std::vector<std::uint8_t> pixels_of(const ink::Picture& picture, const Layout& l
   return out;
 }
 
-void expect_inflates(const Code& code, const ink::Picture& picture, const Layout& layout) {
+void expect_inflates(const Code& code, const rle::Image& picture, const Layout& layout) {
   Buffer<std::uint8_t> memory;
   const auto stream = code.compress(picture, memory);
   const std::vector<std::uint8_t> expected = pixels_of(picture, layout);
@@ -69,11 +69,11 @@ void expect_inflates(const Code& code, const ink::Picture& picture, const Layout
 }
 
 // Of 1, 3, 4 and 12 bytes.
-std::vector<ink::Pixels> all_pixels() {
-  const ink::Palette gray = ink::palette({255, 255, 255}, {0, 0, 0}),
-                     coloured = ink::palette({250, 240, 3}, {9, 0, 130});
-  return {ink::pixels(gray, 1, ink::Depth::bytes), ink::pixels(coloured, 3, ink::Depth::bytes),
-          ink::pixels(gray, 1, ink::Depth::floats), ink::pixels(coloured, 3, ink::Depth::floats)};
+std::vector<rle::EncodedLevels> all_pixels() {
+  const rle::ColourTable gray = rle::colour_table({255, 255, 255}, {0, 0, 0}),
+                         coloured = rle::colour_table({250, 240, 3}, {9, 0, 130});
+  return {rle::encoded_levels(gray, 1, rle::Depth::bytes), rle::encoded_levels(coloured, 3, rle::Depth::bytes),
+          rle::encoded_levels(gray, 1, rle::Depth::floats), rle::encoded_levels(coloured, 3, rle::Depth::floats)};
 }
 
 TEST(Deflate, ZlibInflatesWhatIsPainted) {
@@ -82,9 +82,9 @@ TEST(Deflate, ZlibInflatesWhatIsPainted) {
     for (const auto& [width, height] : {std::pair(1, 1), std::pair(3, 2), std::pair(259, 7), std::pair(800, 50)}) {
       for (const bool row_prefix : {false, true}) {
         for (const Wrapper wrapper : {Wrapper::zlib, Wrapper::gzip}) {
-          for (const ink::Pixels& pixels : all_pixels()) {
+          for (const rle::EncodedLevels& pixels : all_pixels()) {
             const Layout layout{pixels, row_prefix, wrapper};
-            const ink::Picture picture = scribble(width, height, ++seed, density);
+            const rle::Image picture = scribble(width, height, ++seed, density);
             Histogram histogram;
             histogram.count(picture, layout);
             expect_inflates(Code(histogram, layout), picture, layout);
@@ -103,7 +103,7 @@ TEST(Deflate, ACodeFitsPicturesThatItWasNotMadeFor) {
   const Code empty(Histogram(), {});
   expect_inflates(empty, scribble(300, 200, 5, 0.5), {});
   Layout dark;
-  dark.pixels = ink::pixels(ink::tones(0, 255));
+  dark.pixels = rle::encoded_levels(rle::gray_table(0, 255));
   expect_inflates(Code(Histogram(), dark), scribble(300, 200, 6, 0.5), dark);
 }
 
@@ -112,15 +112,15 @@ TEST(Deflate, LargePictures) {
   for (const auto& [level, wrapper] :
        {std::pair(std::uint8_t{255}, Wrapper::zlib), std::pair(std::uint8_t{0}, Wrapper::zlib),
         std::pair(std::uint8_t{0}, Wrapper::gzip)}) {
-    ink::Picture picture;
+    rle::Image picture;
     picture.begin(16384, 4000);
     for (int y = 0; y < 4000; ++y) {
       picture.begin_row();
       if (level > 0) picture.add_run(0, 16384, level);
     }
     picture.finish();
-    const Layout layout{ink::pixels(ink::palette({255, 255, 255}, {254, 254, 254}), 3, ink::Depth::bytes), false,
-                        wrapper};
+    const Layout layout{rle::encoded_levels(rle::colour_table({255, 255, 255}, {254, 254, 254}), 3, rle::Depth::bytes),
+                        false, wrapper};
     Histogram histogram;
     histogram.count(picture, layout);
     expect_inflates(Code(histogram, layout), picture, layout);

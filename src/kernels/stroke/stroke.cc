@@ -27,7 +27,7 @@ struct Pen::State {
   void add(std::span<const Point> points);
   void add_chain(std::span<const Point> points, bool leftwards);
   bool apart() const;
-  void lay_over(ink::Picture& out);
+  void lay_over(rle::Image& out);
   double measured(int x, int y) const;
 
   const int width, height;
@@ -95,7 +95,7 @@ void Pen::line(std::span<const Point> points) {
   state_->add(points);
 }
 
-void Pen::finish(ink::Picture& out) {
+void Pen::finish(rle::Image& out) {
   State& s = *state_;
   if (s.apart()) {
     // Parts must come from left to right, where they share rows.
@@ -113,7 +113,7 @@ void Pen::finish(ink::Picture& out) {
 }
 
 // Every stroke by itself on the levels so far: a pixel that two have an edge in is measured in the end.
-void Pen::State::lay_over(ink::Picture& out) {
+void Pen::State::lay_over(rle::Image& out) {
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   levels.assign(pixels, 0);
   marks.assign(pixels, 0);
@@ -127,10 +127,10 @@ void Pen::State::lay_over(ink::Picture& out) {
       const auto lay = [&](int x, std::uint8_t level) {
         const std::size_t at =
             static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
-        if (level != ink::kFull) marks[at] = marks[at] == 0 ? kEdge : kContested;
+        if (level != rle::kFull) marks[at] = marks[at] == 0 ? kEdge : kContested;
         levels[at] = std::max(levels[at], level);
       };
-      for (const ink::Span& span : out.row(y)) {
+      for (const rle::Run& span : out.row(y)) {
         for (int k = 0; k < span.literals; ++k) lay(span.x + k, *literal++);
         for (int k = 0; k < span.run; ++k) lay(span.x + span.literals + k, span.level);
       }
@@ -143,7 +143,7 @@ void Pen::State::lay_over(ink::Picture& out) {
       const std::size_t at =
           static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
       std::uint8_t level = levels[at];
-      if (marks[at] == kContested && level != ink::kFull) {
+      if (marks[at] == kContested && level != rle::kFull) {
         level = static_cast<std::uint8_t>(measured(x, y) * 255 + 0.5);
       }
       if (level > 0) out.add_literal(x, level);

@@ -27,7 +27,7 @@
 #include <span>
 #include <vector>
 
-#include "src/kernels/ink/ink.h"
+#include "src/kernels/rle/rle.h"
 #include "src/memory/workspace.h"
 
 namespace millrace::stroke {
@@ -39,7 +39,7 @@ struct Point {
 // Draws strokes of one picture size; holds what it needs from one picture to the next. One thread at a time.
 class Pen {
  public:
-  // Sides of 1 to ink::kLongestSide; width above 0, at most kWidest pixels.
+  // Sides of 1 to rle::kLongestSide; width above 0, at most kWidest pixels.
   Pen(int width, int height, double line_width);
   ~Pen();
   Pen(const Pen&) = delete;
@@ -51,7 +51,7 @@ class Pen {
   // kLowest to kHighest.
   void line(std::span<const Point> points);
   // The picture of all lines since the last one.
-  void finish(ink::Picture& out);
+  void finish(rle::Image& out);
 
   // What a pen of this size holds.
   static Workspace workspace(int width, int height);

@@ -19,7 +19,7 @@ std::uint8_t level_of(std::int32_t area) {
 // Pixels that are looked at together.
 constexpr int kBlock = 8;
 constexpr std::uint64_t kBlockBits = 255;
-static_assert(kBlock <= static_cast<int>(ink::Picture::kBeyond) && std::endian::native == std::endian::little);
+static_assert(kBlock <= static_cast<int>(rle::Image::kBeyond) && std::endian::native == std::endian::little);
 
 // A cell of each pixel, three more, which an edge at the right border touches, and a block that may begin there.
 std::size_t cells_of(int width) { return static_cast<std::size_t>(width) + 3 + kBlock; }
@@ -37,7 +37,7 @@ void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::in
 // Puts spans of one row.
 class RowWriter {
  public:
-  explicit RowWriter(const ink::Picture::Room& room) : room_(room), span_(room.spans), levels_(room.levels) {}
+  explicit RowWriter(const rle::Image::Room& room) : room_(room), span_(room.spans), levels_(room.levels) {}
   // Up to kBlock literals, the first one lowest; the last one that is not 0 is the last.
   void put(int x, std::uint64_t block) {
     std::memcpy(levels_, &block, sizeof block);
@@ -48,7 +48,7 @@ class RowWriter {
   void put(const Parts::Pixels& pixels) {
     // Few have more than half of what there may be.
     constexpr int kFew = kTileWidth / 2;
-    static_assert(kTileWidth <= ink::Picture::kBeyond);
+    static_assert(kTileWidth <= rle::Image::kBeyond);
     std::memcpy(levels_, pixels.levels, kFew);
     if (pixels.count > kFew) std::memcpy(levels_ + kFew, pixels.levels + kFew, kFew);
     *span_ = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
@@ -60,20 +60,20 @@ class RowWriter {
     (span_ - 1)->run = static_cast<std::uint16_t>(count);
     (span_ - 1)->level = level;
   }
-  void finish(ink::Picture& out) const {
+  void finish(rle::Image& out) const {
     out.end_whole_row(static_cast<std::size_t>(span_ - room_.spans), static_cast<std::size_t>(levels_ - room_.levels));
   }
 
  private:
-  const ink::Picture::Room room_;
-  ink::Span* span_;
+  const rle::Image::Room room_;
+  rle::Run* span_;
   std::uint8_t* levels_;
 };
 
 // So many pixels of a block, fewer than all.
 std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::uint64_t{1} << (8 * pixels)) - 1); }
 
-void put_parts(std::span<const Parts::Pixels> parts, ink::Picture& out) {
+void put_parts(std::span<const Parts::Pixels> parts, rle::Image& out) {
   RowWriter writer(out.begin_whole_row());
   for (const Parts::Pixels& part : parts) writer.put(part);
   writer.finish(out);
@@ -112,7 +112,7 @@ void Cells::edge_beyond(std::int32_t x0, std::int32_t y0, std::int32_t x1, std::
   edge(border, y, x1, y1);
 }
 
-void Cells::sweep(ink::Picture& out) {
+void Cells::sweep(rle::Image& out) {
   parts_.start(height_);
   out.begin(width_, height_);
   for (int top = 0, band = 0; top < height_; top += kBand, ++band) {
@@ -210,7 +210,7 @@ void Cells::put_rows(const Edge& edge, double slope, int begin, int end, int top
   }
 }
 
-void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, ink::Picture& out) {
+void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image& out) {
   std::int32_t* sums = sums_.data() + static_cast<std::size_t>(row) * stride_;
   std::uint64_t* bits = bits_.data() + static_cast<std::size_t>(row) * words_;
   RowWriter writer(out.begin_whole_row());

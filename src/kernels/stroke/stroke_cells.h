@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/kernels/ink/ink.h"
+#include "src/kernels/rle/rle.h"
 #include "src/kernels/stroke/stroke_fixed.h"
 #include "src/kernels/stroke/stroke_parts.h"
 #include "src/memory/buffer.h"
@@ -48,7 +48,7 @@ class Cells {
   Parts& parts() { return parts_; }
 
   // The picture of all edges and parts, which are gone afterwards.
-  void sweep(ink::Picture& out);
+  void sweep(rle::Image& out);
 
  private:
   // Of rows that are computed together: 32 of 800 pixels take 104 KiB.
@@ -76,7 +76,7 @@ class Cells {
   void put_piece(int row, std::int32_t xa, std::int32_t xb, std::int32_t dy, std::int32_t direction);
   // Rows [begin, end) of the band, whose first row is `top`, that an edge crosses whole.
   void put_rows(const Edge& edge, double slope, int begin, int end, int top);
-  void sweep_row(int row, std::span<const Parts::Pixels> parts, ink::Picture& out);
+  void sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image& out);
 
   int width_, height_;
   std::size_t stride_, words_;

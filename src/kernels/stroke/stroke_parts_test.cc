@@ -34,17 +34,17 @@ Line irregular(double width, double height, std::mt19937& random) {
   return out;
 }
 
-ink::Picture drawn(const Line& line, double line_width, int width, int height) {
+rle::Image drawn(const Line& line, double line_width, int width, int height) {
   Pen pen(width, height, line_width);
   pen.line(line);
-  ink::Picture picture;
+  rle::Image picture;
   pen.finish(picture);
   return picture;
 }
 
-std::vector<std::uint8_t> painted(const ink::Picture& picture) {
+std::vector<std::uint8_t> painted(const rle::Image& picture) {
   std::vector<std::uint8_t> out(static_cast<std::size_t>(picture.width()) * static_cast<std::size_t>(picture.height()));
-  ink::paint(picture, ink::tones(0, 255), out.data());
+  rle::paint(picture, rle::gray_table(0, 255), out.data());
   return out;
 }
 
@@ -54,11 +54,11 @@ TEST(StrokeParts, SpansGoFromLeftToRightAndDoNotOverlap) {
     for (int i = 0; i < 40; ++i) {
       const int width = 30 + static_cast<int>(random() % 300), height = 20 + static_cast<int>(random() % 300);
       const Line line = i % 2 == 0 ? irregular(width, height, random) : noise(2 + random() % 60, width, height, random);
-      const ink::Picture picture = drawn(line, line_width, width, height);
+      const rle::Image picture = drawn(line, line_width, width, height);
       for (int y = 0; y < height; ++y) {
         int end = 0;
         std::size_t literals = 0;
-        for (const ink::Span& span : picture.row(y)) {
+        for (const rle::Run& span : picture.row(y)) {
           ASSERT_GE(span.x, end) << "row " << y;
           ASSERT_GT(span.literals + span.run, 0) << "row " << y;
           end = span.x + span.literals + span.run;
@@ -112,7 +112,7 @@ TEST(StrokeParts, LinesMayComeInAnyOrder) {
   }
   Pen pen(kWidth, kHeight, 3);
   for (const Line& line : lines) pen.line(line);
-  ink::Picture picture;
+  rle::Image picture;
   pen.finish(picture);
   const auto levels = painted(picture);
   const auto truth = coverage_reference(lines, 3, kWidth, kHeight, kSamples);

@@ -12,10 +12,10 @@ using Lines = std::vector<std::vector<Point>>;
 
 std::vector<std::uint8_t> drawn(Pen& pen, const Lines& lines, int width, int height) {
   for (const auto& line : lines) pen.line(line);
-  ink::Picture picture;
+  rle::Image picture;
   pen.finish(picture);
   std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  ink::paint(picture, ink::tones(0, 255), out.data());
+  rle::paint(picture, rle::gray_table(0, 255), out.data());
   return out;
 }
 

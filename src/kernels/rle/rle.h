@@ -10,7 +10,7 @@
 
 #include "src/memory/buffer.h"
 
-namespace millrace::ink {
+namespace millrace::rle {
 
 // Levels of ink: 0 is paper, 255 all ink.
 inline constexpr std::uint8_t kFull = 255;
@@ -18,7 +18,7 @@ inline constexpr std::uint8_t kFull = 255;
 inline constexpr int kLongestSide = 16384;
 
 // Neighbouring pixels of one row: `literals` with a level of their own each, then `run` of one level. A level may be 0.
-struct Span {
+struct Run {
   std::uint16_t x = 0;
   std::uint16_t literals = 0;
   std::uint16_t run = 0;
@@ -27,7 +27,7 @@ struct Span {
 };
 
 // A picture of width x height pixels. Spans of a row go from left to right and do not overlap.
-class Picture {
+class Image {
  public:
   static constexpr std::size_t kBeyond = 32;
 
@@ -48,7 +48,7 @@ class Picture {
   // A whole row at once, for whoever makes many: room for a span and a level a pixel and kBeyond more, filled from the
   // front.
   struct Room {
-    Span* spans;
+    Run* spans;
     std::uint8_t* levels;
   };
   Room begin_whole_row() {
@@ -64,7 +64,7 @@ class Picture {
 
   int width() const { return width_; }
   int height() const { return height_; }
-  std::span<const Span> row(int y) const {
+  std::span<const Run> row(int y) const {
     const auto k = static_cast<std::size_t>(y);
     return {spans_.data() + rows_[k], rows_[k + 1] - rows_[k]};
   }
@@ -76,19 +76,19 @@ class Picture {
   std::size_t span_count_ = 0, level_count_ = 0;
   int end_ = 0;  // where the newest span ends
   bool open_ = false;
-  Buffer<Span> spans_;
+  Buffer<Run> spans_;
   Buffer<std::uint8_t> levels_;
   Buffer<std::uint32_t> rows_, level_rows_;
 };
 
 // What each level of ink looks like.
-using Tones = std::array<std::uint8_t, 256>;
+using GrayTable = std::array<std::uint8_t, 256>;
 // Between paper (level 0) and ink (255), rounded to nearest.
-Tones tones(std::uint8_t paper, std::uint8_t ink);
+GrayTable tones(std::uint8_t paper, std::uint8_t ink);
 
-// Pixels of one byte, row by row.
-void paint(const Picture& picture, const Tones& tones, std::uint8_t* out);
+// EncodedLevels of one byte, row by row.
+void paint(const Image& picture, const GrayTable& tones, std::uint8_t* out);
 // Rows [begin, end) alone.
-void paint_rows(const Picture& picture, const Tones& tones, int begin, int end, std::uint8_t* out);
+void paint_rows(const Image& picture, const GrayTable& tones, int begin, int end, std::uint8_t* out);
 
-}  // namespace millrace::ink
+}  // namespace millrace::rle

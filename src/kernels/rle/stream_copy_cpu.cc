@@ -1,9 +1,9 @@
-#include "src/kernels/ink/stream_copy.h"
+#include "src/kernels/rle/stream_copy.h"
 
 // clang-format off
 #include "src/kernels/simd.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/kernels/ink/stream_copy_cpu.cc"
+#define HWY_TARGET_INCLUDE "src/kernels/rle/stream_copy_cpu.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 
 HWY_BEFORE_NAMESPACE();
-namespace millrace::ink::HWY_NAMESPACE {
+namespace millrace::rle::HWY_NAMESPACE {
 
 void StreamCopy(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
 #if MILLRACE_PORTABLE_TARGET
@@ -31,11 +31,11 @@ void StreamCopy(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
 #endif
 }
 
-}  // namespace millrace::ink::HWY_NAMESPACE
+}  // namespace millrace::rle::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace millrace::ink {
+namespace millrace::rle {
 
 HWY_EXPORT(StreamCopy);
 
@@ -44,5 +44,5 @@ void stream_copy(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) 
 }
 void stream_end() { hwy::FlushStream(); }
 
-}  // namespace millrace::ink
+}  // namespace millrace::rle
 #endif

@@ -1,12 +1,12 @@
-#include "src/kernels/ink/pixels.h"
+#include "src/kernels/rle/pixels.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "src/kernels/ink/stream_copy.h"
+#include "src/kernels/rle/stream_copy.h"
 
-namespace millrace::ink {
+namespace millrace::rle {
 namespace {
 
 void fill(std::uint8_t* out, std::size_t pixels, std::span<const std::uint8_t> pixel) {
@@ -41,16 +41,16 @@ void set_bits(std::uint64_t* row, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-Palette palette(Colour paper, Colour ink) {
-  const Tones red = tones(paper.red, ink.red), green = tones(paper.green, ink.green),
-              blue = tones(paper.blue, ink.blue);
-  Palette out;
+ColourTable colour_table(Colour paper, Colour ink) {
+  const GrayTable red = tones(paper.red, ink.red), green = tones(paper.green, ink.green),
+                  blue = tones(paper.blue, ink.blue);
+  ColourTable out;
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = {red[k], green[k], blue[k]};
   return out;
 }
 
-Pixels pixels(const Palette& palette, int channels, Depth depth) {
-  Pixels out;
+EncodedLevels encoded_levels(const ColourTable& palette, int channels, Depth depth) {
+  EncodedLevels out;
   const auto count = static_cast<std::size_t>(channels), each = depth == Depth::floats ? sizeof(float) : 1;
   out.bytes = count * each;
   for (std::size_t k = 0; k < palette.size(); ++k) {
@@ -68,27 +68,27 @@ Pixels pixels(const Palette& palette, int channels, Depth depth) {
   return out;
 }
 
-Pixels pixels(const Tones& tones) {
-  Pixels out;
+EncodedLevels encoded_levels(const GrayTable& tones) {
+  EncodedLevels out;
   for (std::size_t k = 0; k < tones.size(); ++k) out.level[k][0] = tones[k];
   return out;
 }
 
 namespace {
 
-Tones tones_of(const Pixels& pixels) {
-  Tones out;
+GrayTable tones_of(const EncodedLevels& pixels) {
+  GrayTable out;
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = pixels.level[k][0];
   return out;
 }
 
-// Pixels of several bytes.
-void paint_rows(const Picture& picture, const Pixels& pixels, int begin, int end, std::uint8_t* out) {
+// EncodedLevels of several bytes.
+void paint_rows(const Image& picture, const EncodedLevels& pixels, int begin, int end, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(picture.width());
   for (int y = begin; y < end; ++y, out += width * pixels.bytes) {
     fill(out, width, pixels.of(0));
     const std::uint8_t* level = picture.levels(y);
-    for (const Span& span : picture.row(y)) {
+    for (const Run& span : picture.row(y)) {
       std::uint8_t* at = out + span.x * pixels.bytes;
       for (std::size_t i = 0; i < span.literals; ++i, at += pixels.bytes) {
         std::memcpy(at, pixels.level[level[i]].data(), pixels.bytes);
@@ -101,18 +101,19 @@ void paint_rows(const Picture& picture, const Pixels& pixels, int begin, int end
 
 }  // namespace
 
-void paint(const Picture& picture, const Pixels& pixels, std::uint8_t* out) {
+void paint(const Image& picture, const EncodedLevels& pixels, std::uint8_t* out) {
   if (pixels.bytes == 1) return paint(picture, tones_of(pixels), out);
   paint_rows(picture, pixels, 0, picture.height(), out);
 }
 
-void paint_past_caches(const Picture& picture, const Pixels& pixels, Buffer<std::uint8_t>& memory, std::uint8_t* out) {
+void paint_past_caches(const Image& picture, const EncodedLevels& pixels, Buffer<std::uint8_t>& memory,
+                       std::uint8_t* out) {
   // A few rows at a time, which stay in a core's own cache until they are copied.
   constexpr std::size_t kTogether = 16 << 10;
   const std::size_t row = static_cast<std::size_t>(picture.width()) * pixels.bytes;
   const int rows = static_cast<int>(std::max<std::size_t>(1, kTogether / row));
   memory.resize(static_cast<std::size_t>(rows) * row);
-  const Tones tones = tones_of(pixels);
+  const GrayTable tones = tones_of(pixels);
   for (int y = 0; y < picture.height(); y += rows) {
     const int end = std::min(picture.height(), y + rows);
     if (pixels.bytes == 1) {
@@ -128,7 +129,7 @@ void paint_past_caches(const Picture& picture, const Pixels& pixels, Buffer<std:
 
 void paint_end() { stream_end(); }
 
-BitPacker::BitPacker(const Tones& tones) : paper_(tones[0] >= 128 ? 255 : 0) {
+BitPacker::BitPacker(const GrayTable& tones) : paper_(tones[0] >= 128 ? 255 : 0) {
   for (std::size_t k = 0; k < 256; ++k) {
     differs_[k] = (tones[k] >= 128) != (tones[0] >= 128) ? 1 : 0;
     // A level of the packed picture is what differs from paper.
@@ -136,7 +137,7 @@ BitPacker::BitPacker(const Tones& tones) : paper_(tones[0] >= 128 ? 255 : 0) {
   }
 }
 
-void BitPacker::pack(const Picture& picture, Picture& out) {
+void BitPacker::pack(const Image& picture, Image& out) {
   const auto width = static_cast<std::size_t>(picture.width()), bytes = (width + 7) / 8, words = (bytes + 7) / 8;
   if (row_.size() < words) {
     row_.resize(words);
@@ -146,7 +147,7 @@ void BitPacker::pack(const Picture& picture, Picture& out) {
   out.begin(static_cast<int>(bytes), picture.height());
   for (int y = 0; y < picture.height(); ++y) {
     const std::uint8_t* level = picture.levels(y);
-    for (const Span& span : picture.row(y)) {
+    for (const Run& span : picture.row(y)) {
       std::size_t x = span.x;
       for (std::size_t left = span.literals; left > 0;) {
         const std::size_t count = std::min<std::size_t>(left, 64);
@@ -173,4 +174,4 @@ void BitPacker::pack(const Picture& picture, Picture& out) {
   out.finish();
 }
 
-}  // namespace millrace::ink
+}  // namespace millrace::rle

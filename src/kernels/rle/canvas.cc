@@ -1,11 +1,11 @@
-#include "src/kernels/ink/canvas.h"
+#include "src/kernels/rle/canvas.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
 
-namespace millrace::ink {
+namespace millrace::rle {
 
 Canvas::Canvas(int width, int height)
     : width_(width),
@@ -23,7 +23,7 @@ void Canvas::block(int x0, int x1, int y0, int y1, std::uint8_t level) {
   }
 }
 
-void Canvas::finish(Picture& out) {
+void Canvas::finish(Image& out) {
   out.begin(width_, height_);
   for (int y = 0; y < height_; ++y) {
     const std::uint8_t* levels = levels_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width_);
@@ -39,4 +39,4 @@ void Canvas::finish(Picture& out) {
   out.finish();
 }
 
-}  // namespace millrace::ink
+}  // namespace millrace::rle

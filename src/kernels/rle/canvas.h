@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "src/kernels/ink/ink.h"
+#include "src/kernels/rle/rle.h"
 #include "src/memory/workspace.h"
 
-namespace millrace::ink {
+namespace millrace::rle {
 
 // Holds what it needs from one picture to the next. One thread at a time.
 class Canvas {
@@ -29,7 +29,7 @@ class Canvas {
   void block(int x0, int x1, int y0, int y1, std::uint8_t level);
 
   // The picture of all pieces, which are gone afterwards.
-  void finish(Picture& out);
+  void finish(Image& out);
 
  private:
   int width_, height_;
@@ -38,4 +38,4 @@ class Canvas {
   Buffer<std::uint64_t> bits_;
 };
 
-}  // namespace millrace::ink
+}  // namespace millrace::rle

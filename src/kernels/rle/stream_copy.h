@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace millrace::ink {
+namespace millrace::rle {
 
 // For copies of kilobytes. What was copied is seen by other threads after stream_end().
 void stream_copy(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to);
 void stream_end();
 
-}  // namespace millrace::ink
+}  // namespace millrace::rle

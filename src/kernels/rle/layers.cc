@@ -1,29 +1,29 @@
-#include "src/kernels/ink/layers.h"
+#include "src/kernels/rle/layers.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace millrace::ink {
+namespace millrace::rle {
 
-void append_rows(const Picture& from, Picture& to) {
+void append_rows(const Image& from, Image& to) {
   for (int y = 0; y < from.height(); ++y) {
     to.begin_row();
     const std::uint8_t* level = from.levels(y);
-    for (const Span& span : from.row(y)) {
+    for (const Run& span : from.row(y)) {
       for (int i = 0; i < span.literals; ++i) to.add_literal(span.x + i, *level++);
       if (span.run > 0) to.add_run(span.x + span.literals, span.run, span.level);
     }
   }
 }
 
-void Overlay::append(const Picture& a, const Picture& b, Picture& to) {
+void Overlay::append(const Image& a, const Image& b, Image& to) {
   row_.assign(static_cast<std::size_t>(a.width()), 0);
   for (int y = 0; y < a.height(); ++y) {
     to.begin_row();
     int begin = a.width(), end = 0;  // of the ink
-    for (const Picture* picture : {&a, &b}) {
+    for (const Image* picture : {&a, &b}) {
       const std::uint8_t* level = picture->levels(y);
-      for (const Span& span : picture->row(y)) {
+      for (const Run& span : picture->row(y)) {
         std::uint8_t* at = row_.data() + span.x;
         for (int i = 0; i < span.literals; ++i) at[i] = std::max(at[i], *level++);
         at += span.literals;
@@ -39,4 +39,4 @@ void Overlay::append(const Picture& a, const Picture& b, Picture& to) {
   }
 }
 
-}  // namespace millrace::ink
+}  // namespace millrace::rle

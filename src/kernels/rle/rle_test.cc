@@ -1,26 +1,26 @@
-#include "src/kernels/ink/ink.h"
+#include "src/kernels/rle/rle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "src/kernels/ink/canvas.h"
-#include "src/kernels/ink/pixels.h"
+#include "src/kernels/rle/canvas.h"
+#include "src/kernels/rle/pixels.h"
 
-namespace millrace::ink {
+namespace millrace::rle {
 namespace {
 
 using ::testing::ElementsAre;
 
-std::vector<std::uint8_t> painted(const Picture& picture, const Tones& tones) {
+std::vector<std::uint8_t> painted(const Image& picture, const GrayTable& tones) {
   std::vector<std::uint8_t> out(static_cast<std::size_t>(picture.width()) * static_cast<std::size_t>(picture.height()));
   paint(picture, tones, out.data());
   return out;
 }
 
-TEST(Ink, LiteralsAndRunsAreWhatIsPainted) {
-  Picture picture;
+TEST(Rle, LiteralsAndRunsAreWhatIsPainted) {
+  Image picture;
   picture.begin(6, 3);
   picture.begin_row();
   picture.add_literal(0, 10);
@@ -36,20 +36,20 @@ TEST(Ink, LiteralsAndRunsAreWhatIsPainted) {
   EXPECT_TRUE(picture.row(2).empty());
 }
 
-TEST(Ink, TonesGoFromPaperToInk) {
-  const Tones dark = tones(255, 0);
+TEST(Rle, TonesGoFromPaperToInk) {
+  const GrayTable dark = tones(255, 0);
   EXPECT_EQ(dark[0], 255);
   EXPECT_EQ(dark[255], 0);
   EXPECT_EQ(dark[100], 155);
-  const Tones faint = tones(200, 100);
+  const GrayTable faint = tones(200, 100);
   EXPECT_EQ(faint[0], 200);
   EXPECT_EQ(faint[255], 100);
   EXPECT_EQ(faint[128], 150);
 }
 
-Picture scattered(int width, int height, unsigned seed) {
+Image scattered(int width, int height, unsigned seed) {
   std::mt19937 random(seed);
-  Picture picture;
+  Image picture;
   picture.begin(width, height);
   for (int y = 0; y < height; ++y) {
     picture.begin_row();
@@ -66,22 +66,22 @@ Picture scattered(int width, int height, unsigned seed) {
   return picture;
 }
 
-TEST(Pixels, EveryTypeIsTheSamePicture) {
-  const Picture picture = scattered(131, 40, 3);
+TEST(EncodedLevels, EveryTypeIsTheSamePicture) {
+  const Image picture = scattered(131, 40, 3);
   const Colour paper{250, 128, 3}, ink{5, 200, 90};
-  const Palette colours = palette(paper, ink);
+  const ColourTable colours = colour_table(paper, ink);
   const std::vector<std::uint8_t> levels = painted(picture, tones(0, 255));
   for (const int channels : {1, 3}) {
     const auto count = static_cast<std::size_t>(channels);
     std::vector<std::uint8_t> bytes(levels.size() * count);
     std::vector<float> floats(bytes.size());
-    paint(picture, pixels(colours, channels, Depth::bytes), bytes.data());
-    paint(picture, pixels(colours, channels, Depth::floats), reinterpret_cast<std::uint8_t*>(floats.data()));
+    paint(picture, encoded_levels(colours, channels, Depth::bytes), bytes.data());
+    paint(picture, encoded_levels(colours, channels, Depth::floats), reinterpret_cast<std::uint8_t*>(floats.data()));
     // Past the caches, at any place in memory.
     Buffer<std::uint8_t> memory;
     for (std::size_t off = 0; off < 70; off += 23) {
       std::vector<std::uint8_t> past(bytes.size() + 100, 77);
-      paint_past_caches(picture, pixels(colours, channels, Depth::bytes), memory, past.data() + off);
+      paint_past_caches(picture, encoded_levels(colours, channels, Depth::bytes), memory, past.data() + off);
       paint_end();
       ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), past.begin() + static_cast<std::ptrdiff_t>(off)));
       ASSERT_EQ(past[off + bytes.size()], 77);
@@ -99,13 +99,13 @@ TEST(Pixels, EveryTypeIsTheSamePicture) {
   }
 }
 
-TEST(Pixels, BitsArePackedAlongRows) {
+TEST(EncodedLevels, BitsArePackedAlongRows) {
   for (const int width : {1, 7, 8, 9, 64, 131}) {
     for (const auto& [paper, ink] : {std::pair(255, 0), std::pair(0, 255), std::pair(100, 160), std::pair(200, 150)}) {
-      const Tones look = tones(static_cast<std::uint8_t>(paper), static_cast<std::uint8_t>(ink));
-      const Picture picture = scattered(width, 30, static_cast<unsigned>(width));
+      const GrayTable look = tones(static_cast<std::uint8_t>(paper), static_cast<std::uint8_t>(ink));
+      const Image picture = scattered(width, 30, static_cast<unsigned>(width));
       BitPacker packer(look);
-      Picture packed;
+      Image packed;
       for (int twice = 0; twice < 2; ++twice) packer.pack(picture, packed);
       const auto row = static_cast<std::size_t>(width), bytes = (row + 7) / 8;
       ASSERT_EQ(packed.width(), static_cast<int>(bytes));
@@ -122,7 +122,7 @@ TEST(Pixels, BitsArePackedAlongRows) {
 
 TEST(Canvas, TheLastPieceStaysAndAPictureIsForgotten) {
   Canvas canvas(100, 20);
-  Picture picture;
+  Image picture;
   std::mt19937 random(2);
   for (int round = 0; round < 5; ++round) {
     std::vector<std::uint8_t> expected(100 * 20, 0);
@@ -143,4 +143,4 @@ TEST(Canvas, TheLastPieceStaysAndAPictureIsForgotten) {
 }
 
 }  // namespace
-}  // namespace millrace::ink
+}  // namespace millrace::rle

@@ -1,10 +1,10 @@
-#include "src/kernels/ink/ink.h"
+#include "src/kernels/rle/rle.h"
 
 #include <bit>
 #include <cstring>
 
-namespace millrace::ink {
-void Picture::begin(int width, int height) {
+namespace millrace::rle {
+void Image::begin(int width, int height) {
   width_ = width;
   height_ = height;
   begun_ = 0;
@@ -13,7 +13,7 @@ void Picture::begin(int width, int height) {
   level_rows_.resize(static_cast<std::size_t>(height) + 1);
 }
 
-void Picture::add_literal(int x, std::uint8_t level) {
+void Image::add_literal(int x, std::uint8_t level) {
   // A run closes its span.
   if (!open_ || x != end_ || spans_[span_count_ - 1].run > 0) {
     spans_[span_count_++] = {static_cast<std::uint16_t>(x), 0, 0, 0, 0};
@@ -24,26 +24,26 @@ void Picture::add_literal(int x, std::uint8_t level) {
   end_ = x + 1;
 }
 
-void Picture::add_run(int x, int count, std::uint8_t level) {
+void Image::add_run(int x, int count, std::uint8_t level) {
   if (!open_ || x != end_ || spans_[span_count_ - 1].run > 0) {
     spans_[span_count_++] = {static_cast<std::uint16_t>(x), 0, 0, 0, 0};
     open_ = true;
   }
-  Span& span = spans_[span_count_ - 1];
+  Run& span = spans_[span_count_ - 1];
   span.run = static_cast<std::uint16_t>(count);
   span.level = level;
   end_ = x + count;
 }
 
-void Picture::finish() {
+void Image::finish() {
   for (int y = begun_; y <= height_; ++y) {
     rows_[static_cast<std::size_t>(y)] = static_cast<std::uint32_t>(span_count_);
     level_rows_[static_cast<std::size_t>(y)] = static_cast<std::uint32_t>(level_count_);
   }
 }
 
-Tones tones(std::uint8_t paper, std::uint8_t ink) {
-  Tones out;
+GrayTable tones(std::uint8_t paper, std::uint8_t ink) {
+  GrayTable out;
   for (int level = 0; level < 256; ++level) {
     out[static_cast<std::size_t>(level)] = static_cast<std::uint8_t>((paper * (255 - level) + ink * level + 127) / 255);
   }
@@ -57,7 +57,7 @@ constexpr std::size_t kTogether = 8;
 static_assert(std::endian::native == std::endian::little);
 
 // At most kTogether literals, and paper behind them up to kTogether pixels. Levels beyond them may be read.
-void paint_few(const std::uint8_t* levels, std::size_t count, const Tones& tones, std::uint8_t* out) {
+void paint_few(const std::uint8_t* levels, std::size_t count, const GrayTable& tones, std::uint8_t* out) {
   std::uint64_t few;
   std::memcpy(&few, levels, sizeof few);
   if (count < kTogether) few &= (std::uint64_t{1} << (8 * count)) - 1;
@@ -66,16 +66,16 @@ void paint_few(const std::uint8_t* levels, std::size_t count, const Tones& tones
 
 }  // namespace
 
-void paint(const Picture& picture, const Tones& tones, std::uint8_t* out) {
+void paint(const Image& picture, const GrayTable& tones, std::uint8_t* out) {
   paint_rows(picture, tones, 0, picture.height(), out);
 }
 
-void paint_rows(const Picture& picture, const Tones& tones, int begin, int end, std::uint8_t* out) {
+void paint_rows(const Image& picture, const GrayTable& tones, int begin, int end, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(picture.width());
   for (int y = begin; y < end; ++y, out += width) {
     std::memset(out, tones[0], width);
     const std::uint8_t* level = picture.levels(y);
-    for (const Span& span : picture.row(y)) {
+    for (const Run& span : picture.row(y)) {
       // How many literals there are varies from row to row, and a branch on it would be guessed wrong half of the time.
       std::size_t i = 0;
       for (; i < span.literals && span.x + i + kTogether <= width; i += kTogether) {
@@ -88,4 +88,4 @@ void paint_rows(const Picture& picture, const Tones& tones, int begin, int end, 
   }
 }
 
-}  // namespace millrace::ink
+}  // namespace millrace::rle

@@ -5,19 +5,19 @@
 
 #include <vector>
 
-#include "src/kernels/ink/ink.h"
+#include "src/kernels/rle/rle.h"
 
-namespace millrace::ink {
+namespace millrace::rle {
 
 // Adds the rows of `from` to a picture of the same width that has been begun.
-void append_rows(const Picture& from, Picture& to);
+void append_rows(const Image& from, Image& to);
 // The same of two pictures of one size, over each other.
 class Overlay {
  public:
-  void append(const Picture& a, const Picture& b, Picture& to);
+  void append(const Image& a, const Image& b, Image& to);
 
  private:
   std::vector<std::uint8_t> row_;
 };
 
-}  // namespace millrace::ink
+}  // namespace millrace::rle
