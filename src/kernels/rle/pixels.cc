@@ -42,8 +42,8 @@ void set_bits(std::uint64_t* row, std::size_t begin, std::size_t end) {
 }  // namespace
 
 ColourTable colour_table(Colour paper, Colour ink) {
-  const GrayTable red = tones(paper.red, ink.red), green = tones(paper.green, ink.green),
-                  blue = tones(paper.blue, ink.blue);
+  const GrayTable red = gray_table(paper.red, ink.red), green = gray_table(paper.green, ink.green),
+                  blue = gray_table(paper.blue, ink.blue);
   ColourTable out;
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = {red[k], green[k], blue[k]};
   return out;
@@ -82,7 +82,7 @@ GrayTable tones_of(const EncodedLevels& pixels) {
   return out;
 }
 
-// EncodedLevels of several bytes.
+// Pixels of several bytes.
 void paint_rows(const Image& picture, const EncodedLevels& pixels, int begin, int end, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(picture.width());
   for (int y = begin; y < end; ++y, out += width * pixels.bytes) {

@@ -38,7 +38,7 @@ EncodedLevels encoded_levels(const ColourTable& palette, int channels, Depth dep
 // One byte a pixel.
 EncodedLevels encoded_levels(const GrayTable& tones);
 
-// EncodedLevels row by row: [height, width, pixels.bytes].
+// Pixels row by row: [height, width, pixels.bytes].
 void paint(const Image& picture, const EncodedLevels& pixels, std::uint8_t* out);
 // The same where `out` is one of so many pictures that they leave the caches before they are read: memory is written
 // without having been read first. Call paint_end() on the thread that painted before another one reads.

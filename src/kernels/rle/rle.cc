@@ -42,7 +42,7 @@ void Image::finish() {
   }
 }
 
-GrayTable tones(std::uint8_t paper, std::uint8_t ink) {
+GrayTable gray_table(std::uint8_t paper, std::uint8_t ink) {
   GrayTable out;
   for (int level = 0; level < 256; ++level) {
     out[static_cast<std::size_t>(level)] = static_cast<std::uint8_t>((paper * (255 - level) + ink * level + 127) / 255);

@@ -84,9 +84,9 @@ class Image {
 // What each level of ink looks like.
 using GrayTable = std::array<std::uint8_t, 256>;
 // Between paper (level 0) and ink (255), rounded to nearest.
-GrayTable tones(std::uint8_t paper, std::uint8_t ink);
+GrayTable gray_table(std::uint8_t paper, std::uint8_t ink);
 
-// EncodedLevels of one byte, row by row.
+// Pixels of one byte, row by row.
 void paint(const Image& picture, const GrayTable& tones, std::uint8_t* out);
 // Rows [begin, end) alone.
 void paint_rows(const Image& picture, const GrayTable& tones, int begin, int end, std::uint8_t* out);

@@ -30,18 +30,18 @@ TEST(Rle, LiteralsAndRunsAreWhatIsPainted) {
   picture.begin_row();
   picture.add_run(3, 3, 7);
   picture.finish();
-  EXPECT_THAT(painted(picture, tones(0, 255)),
+  EXPECT_THAT(painted(picture, gray_table(0, 255)),
               ElementsAre(10, 20, 255, 255, 30, 0, 0, 0, 0, 7, 7, 7, 0, 0, 0, 0, 0, 0));
   EXPECT_EQ(picture.row(0).size(), 2U);
   EXPECT_TRUE(picture.row(2).empty());
 }
 
 TEST(Rle, TonesGoFromPaperToInk) {
-  const GrayTable dark = tones(255, 0);
+  const GrayTable dark = gray_table(255, 0);
   EXPECT_EQ(dark[0], 255);
   EXPECT_EQ(dark[255], 0);
   EXPECT_EQ(dark[100], 155);
-  const GrayTable faint = tones(200, 100);
+  const GrayTable faint = gray_table(200, 100);
   EXPECT_EQ(faint[0], 200);
   EXPECT_EQ(faint[255], 100);
   EXPECT_EQ(faint[128], 150);
@@ -70,7 +70,7 @@ TEST(EncodedLevels, EveryTypeIsTheSamePicture) {
   const Image picture = scattered(131, 40, 3);
   const Colour paper{250, 128, 3}, ink{5, 200, 90};
   const ColourTable colours = colour_table(paper, ink);
-  const std::vector<std::uint8_t> levels = painted(picture, tones(0, 255));
+  const std::vector<std::uint8_t> levels = painted(picture, gray_table(0, 255));
   for (const int channels : {1, 3}) {
     const auto count = static_cast<std::size_t>(channels);
     std::vector<std::uint8_t> bytes(levels.size() * count);
@@ -138,7 +138,7 @@ TEST(Canvas, TheLastPieceStaysAndAPictureIsForgotten) {
       }
     }
     canvas.finish(picture);
-    EXPECT_EQ(painted(picture, tones(0, 255)), expected);
+    EXPECT_EQ(painted(picture, gray_table(0, 255)), expected);
   }
 }
 
