@@ -33,7 +33,7 @@ else()
   endforeach()
 endif()
 
-# What the streams of src/kernels/deflate are inflated with, and rows of test datasets compressed.
+# What the streams of src/kernels/rle_deflate are inflated with, and rows of test datasets compressed.
 find_package(ZLIB REQUIRED)
 target_link_libraries(kernels_tests PRIVATE ZLIB::ZLIB)
 if(NOT MILLRACE_KERNELS_ONLY)

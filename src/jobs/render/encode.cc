@@ -22,20 +22,20 @@ void append_to(std::vector<std::uint8_t>& out, std::span<const std::uint8_t> byt
 
 class StreamEncoder : public Encoder {
  public:
-  StreamEncoder(const Format& format, const deflate::Code& code) : packing_(format), code_(code) {}
+  StreamEncoder(const Format& format, const rle_deflate::Code& code) : packing_(format), code_(code) {}
   void append(const rle::Image& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
     append_to(out, code_.compress(packing_.pack(picture), stream_));
   }
 
  private:
   Packing packing_;
-  const deflate::Code& code_;
+  const rle_deflate::Code& code_;
   Buffer<std::uint8_t> stream_;
 };
 
 class PngEncoder : public Encoder {
  public:
-  PngEncoder(const Format& format, const deflate::Code& code)
+  PngEncoder(const Format& format, const rle_deflate::Code& code)
       : packing_(format), code_(code), channels_(format.channels), bits_(format.bits ? 1 : 8) {}
   void append(const rle::Image& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
     const PngShape shape{static_cast<std::uint32_t>(picture.width()), static_cast<std::uint32_t>(picture.height()),
@@ -45,7 +45,7 @@ class PngEncoder : public Encoder {
 
  private:
   Packing packing_;
-  const deflate::Code& code_;
+  const rle_deflate::Code& code_;
   const int channels_, bits_;
   Buffer<std::uint8_t> stream_;
 };
@@ -134,14 +134,14 @@ bool has_code(Store store) { return store != Store::npy && store != Store::dat &
 Encoding::Encoding(const Plan& plan, const Options& options) : plan_(plan), options_(options), format_(options) {
   layout_.pixels = format_.pixels;
   layout_.row_prefix = options.store == Store::png || options.store == Store::webdataset;
-  layout_.wrapper = options.store == Store::zarr ? deflate::Wrapper::gzip : deflate::Wrapper::zlib;
-  if (has_code(options.store)) code_ = std::make_unique<const deflate::Code>(make_code());
+  layout_.wrapper = options.store == Store::zarr ? rle_deflate::Wrapper::gzip : rle_deflate::Wrapper::zlib;
+  if (has_code(options.store)) code_ = std::make_unique<const rle_deflate::Code>(make_code());
 }
 
-deflate::Code Encoding::make_code() const {
+rle_deflate::Code Encoding::make_code() const {
   Artist artist(plan_, options_);
   Packing packing(format_);
-  deflate::Histogram histogram;
+  rle_deflate::Histogram histogram;
   const std::uint64_t count = std::min(plan_.charts, kSampled);
   for (std::uint64_t i = 0; i < count; ++i) {
     histogram.count(packing.pack(artist.draw(i * plan_.charts / count)), layout_);

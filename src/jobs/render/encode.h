@@ -9,7 +9,7 @@
 
 #include "src/jobs/render/format.h"
 #include "src/jobs/render/plan.h"
-#include "src/kernels/deflate/deflate.h"
+#include "src/kernels/rle_deflate/rle_deflate.h"
 
 namespace millrace::render {
 
@@ -32,13 +32,13 @@ class Encoding {
   std::uint64_t most_bytes() const;
 
  private:
-  deflate::Code make_code() const;
+  rle_deflate::Code make_code() const;
 
   const Plan& plan_;
   const Options& options_;
   const Format format_;
-  deflate::Layout layout_;
-  std::unique_ptr<const deflate::Code> code_;
+  rle_deflate::Layout layout_;
+  std::unique_ptr<const rle_deflate::Code> code_;
 };
 
 }  // namespace millrace::render

@@ -1,6 +1,6 @@
-#include "src/kernels/deflate/deflate.h"
 #include "src/kernels/known/known.h"
 #include "src/kernels/rle/pixels.h"
+#include "src/kernels/rle_deflate/rle_deflate.h"
 
 namespace millrace::known {
 namespace {
@@ -60,13 +60,13 @@ std::string bits_answer(const Inputs& inputs) {
 std::string deflate_answer(const Inputs& inputs) {
   const rle::Image picture = drawn(inputs, 2.3);
   Digest digest;
-  for (const auto wrapper : {deflate::Wrapper::zlib, deflate::Wrapper::gzip}) {
-    const deflate::Layout layout{rle::encoded_levels(rle::gray_table(255, 0)), wrapper == deflate::Wrapper::zlib,
-                                 wrapper};
-    deflate::Histogram histogram;
+  for (const auto wrapper : {rle_deflate::Wrapper::zlib, rle_deflate::Wrapper::gzip}) {
+    const rle_deflate::Layout layout{rle::encoded_levels(rle::gray_table(255, 0)),
+                                     wrapper == rle_deflate::Wrapper::zlib, wrapper};
+    rle_deflate::Histogram histogram;
     histogram.count(picture, layout);
     Buffer<std::uint8_t> memory;
-    digest.add(deflate::Code(histogram, layout).compress(picture, memory));
+    digest.add(rle_deflate::Code(histogram, layout).compress(picture, memory));
   }
   return digest.text();
 }
@@ -75,7 +75,7 @@ constexpr Answer kAnswers[] = {
     {"stroke", "strokes of three widths", "77822260e867589c", stroke_answer},
     {"rle", "pixels in bytes and floats", "ace32a7892301411", paint_answer},
     {"rle", "pixels in bits", "97e99cd854a87598", bits_answer},
-    {"deflate", "streams of a chart", "8e59d7acf92b9864", deflate_answer},
+    {"rle_deflate", "streams of a chart", "8e59d7acf92b9864", deflate_answer},
 };
 
 }  // namespace

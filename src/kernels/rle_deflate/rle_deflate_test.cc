@@ -1,4 +1,4 @@
-#include "src/kernels/deflate/deflate.h"
+#include "src/kernels/rle_deflate/rle_deflate.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-namespace millrace::deflate {
+namespace millrace::rle_deflate {
 namespace {
 
 // Pieces of ink on paper; the denser, the more.
@@ -76,7 +76,7 @@ std::vector<rle::EncodedLevels> all_pixels() {
           rle::encoded_levels(gray, 1, rle::Depth::floats), rle::encoded_levels(coloured, 3, rle::Depth::floats)};
 }
 
-TEST(Deflate, ZlibInflatesWhatIsPainted) {
+TEST(RleDeflate, ZlibInflatesWhatIsPainted) {
   unsigned seed = 0;
   for (const double density : {0.0, 0.01, 0.2, 0.8, 1.0}) {
     for (const auto& [width, height] : {std::pair(1, 1), std::pair(3, 2), std::pair(259, 7), std::pair(800, 50)}) {
@@ -95,7 +95,7 @@ TEST(Deflate, ZlibInflatesWhatIsPainted) {
   }
 }
 
-TEST(Deflate, ACodeFitsPicturesThatItWasNotMadeFor) {
+TEST(RleDeflate, ACodeFitsPicturesThatItWasNotMadeFor) {
   Histogram blank;
   blank.count(scribble(800, 500, 1, 0), {});
   const Code code(blank, {});
@@ -108,7 +108,7 @@ TEST(Deflate, ACodeFitsPicturesThatItWasNotMadeFor) {
 }
 
 // Many bytes of one run and one row: the closed forms must not overflow.
-TEST(Deflate, LargePictures) {
+TEST(RleDeflate, LargePictures) {
   for (const auto& [level, wrapper] :
        {std::pair(std::uint8_t{255}, Wrapper::zlib), std::pair(std::uint8_t{0}, Wrapper::zlib),
         std::pair(std::uint8_t{0}, Wrapper::gzip)}) {
@@ -127,7 +127,7 @@ TEST(Deflate, LargePictures) {
   }
 }
 
-TEST(Deflate, CodeLengthsAreTheCheapestThatFit) {
+TEST(RleDeflate, CodeLengthsAreTheCheapestThatFit) {
   // The optimum without a limit, Huffman's, costs 2 * 1 + ...; here by hand.
   EXPECT_EQ(code_lengths(std::vector<std::uint32_t>{1, 1, 2, 4}, 15), (std::vector<std::uint8_t>{3, 3, 2, 1}));
   EXPECT_EQ(code_lengths(std::vector<std::uint32_t>{1, 1, 2, 4}, 2), (std::vector<std::uint8_t>{2, 2, 2, 2}));
@@ -146,4 +146,4 @@ TEST(Deflate, CodeLengthsAreTheCheapestThatFit) {
 }
 
 }  // namespace
-}  // namespace millrace::deflate
+}  // namespace millrace::rle_deflate

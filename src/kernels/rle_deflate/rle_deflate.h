@@ -15,10 +15,10 @@
 #include <span>
 #include <vector>
 
-#include "src/kernels/deflate/deflate_checks.h"
 #include "src/kernels/rle/pixels.h"
+#include "src/kernels/rle_deflate/rle_deflate_checks.h"
 
-namespace millrace::deflate {
+namespace millrace::rle_deflate {
 
 enum class Wrapper { zlib, gzip };
 
@@ -85,4 +85,4 @@ class Code {
 // A symbol that does not occur has length 0; one alone has length 1.
 std::vector<std::uint8_t> code_lengths(std::span<const std::uint32_t> counts, int longest);
 
-}  // namespace millrace::deflate
+}  // namespace millrace::rle_deflate

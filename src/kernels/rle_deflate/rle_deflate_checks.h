@@ -15,7 +15,7 @@
 
 #include "src/kernels/rle/pixels.h"
 
-namespace millrace::deflate {
+namespace millrace::rle_deflate {
 
 // Literals that are put together, and their entries: byte in the highest byte.
 inline constexpr std::size_t kTogether = 6;
@@ -166,4 +166,4 @@ class Crc {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace millrace::deflate
+}  // namespace millrace::rle_deflate

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <random>
 
-#include "src/kernels/deflate/deflate.h"
+#include "src/kernels/rle_deflate/rle_deflate.h"
 #include "src/kernels/stroke/stroke.h"
 
-namespace millrace::deflate {
+namespace millrace::rle_deflate {
 namespace {
 
 constexpr int kWidth = 800, kHeight = 500;
@@ -56,6 +56,6 @@ BENCHMARK_CAPTURE(compress, floats,
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace millrace::deflate
+}  // namespace millrace::rle_deflate
 
 BENCHMARK_MAIN();

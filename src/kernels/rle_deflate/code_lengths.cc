@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "src/kernels/deflate/deflate.h"
+#include "src/kernels/rle_deflate/rle_deflate.h"
 
-namespace millrace::deflate {
+namespace millrace::rle_deflate {
 
 std::vector<std::uint8_t> code_lengths(std::span<const std::uint32_t> counts, int longest) {
   // A package is a symbol, or two packages of the level below; what symbols it holds is found again by walking down.
@@ -50,4 +50,4 @@ std::vector<std::uint8_t> code_lengths(std::span<const std::uint32_t> counts, in
   return lengths;
 }
 
-}  // namespace millrace::deflate
+}  // namespace millrace::rle_deflate

@@ -1,8 +1,8 @@
-#include "src/kernels/deflate/deflate_checks.h"
+#include "src/kernels/rle_deflate/rle_deflate_checks.h"
 
 #include <bit>
 
-namespace millrace::deflate {
+namespace millrace::rle_deflate {
 namespace {
 
 // Paper of up to so many pixels is looked up.
@@ -42,4 +42,4 @@ std::uint32_t CrcTables::advance(std::uint32_t crc, std::uint64_t count) const {
   return crc;
 }
 
-}  // namespace millrace::deflate
+}  // namespace millrace::rle_deflate

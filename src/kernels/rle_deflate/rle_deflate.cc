@@ -1,9 +1,9 @@
-#include "src/kernels/deflate/deflate.h"
+#include "src/kernels/rle_deflate/rle_deflate.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace millrace::deflate {
+namespace millrace::rle_deflate {
 namespace {
 
 // Codes could be 15 bits long. 9 cost charts of a thin line 0.6 % of their bytes against 12, and six literals fit a
@@ -401,4 +401,4 @@ std::span<const std::uint8_t> Code::compress(const rle::Image& picture, Buffer<s
   return layout_.wrapper == Wrapper::zlib ? with(Adler(*adler_)) : with(Crc(*crc_));
 }
 
-}  // namespace millrace::deflate
+}  // namespace millrace::rle_deflate
