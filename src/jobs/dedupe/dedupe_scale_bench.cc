@@ -24,7 +24,7 @@
 #include "src/jobs/dedupe/pictures_for_bench.h"
 #include "src/jobs/dedupe/reading.h"
 #include "src/jobs/dedupe/recall_for_bench.h"
-#include "src/kernels/quality/quality.h"
+#include "src/kernels/hash_quality/hash_quality.h"
 
 using namespace millrace;
 using namespace millrace::dedupe;

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "src/kernels/quality/quality.h"
+#include "src/kernels/hash_quality/hash_quality.h"
 
 namespace millrace::dedupe {
 namespace {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "src/io/image/exif.h"
-#include "src/kernels/quality/quality.h"
+#include "src/kernels/hash_quality/hash_quality.h"
 
 namespace millrace::dedupe {
 namespace {

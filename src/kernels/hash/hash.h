@@ -52,7 +52,7 @@ void check(const HashRequest& request);
 
 struct PictureHashes {
   std::vector<HashBits> bits;  // in the order of the request's kinds
-  int quality = 0;             // src/kernels/quality; pdq's own where pdq was asked for
+  int quality = 0;             // src/kernels/hash_quality; pdq's own where pdq was asked for
 };
 
 // Hashes one picture as it is decoded.

@@ -8,9 +8,9 @@
 #include "src/kernels/haar/haar.h"
 #include "src/kernels/hash/colorhash.h"
 #include "src/kernels/hash/hash.h"
+#include "src/kernels/hash_quality/hash_quality.h"
 #include "src/kernels/luma/luma.h"
 #include "src/kernels/pdq/pdq.h"
-#include "src/kernels/quality/quality.h"
 #include "src/kernels/resize/resize.h"
 #include "src/memory/buffer.h"
 

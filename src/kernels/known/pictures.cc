@@ -6,11 +6,11 @@
 #include "src/kernels/dct/dct.h"
 #include "src/kernels/haar/haar.h"
 #include "src/kernels/hash/hash.h"
+#include "src/kernels/hash_quality/hash_quality.h"
 #include "src/kernels/known/known.h"
 #include "src/kernels/luma/luma.h"
 #include "src/kernels/orient/orient.h"
 #include "src/kernels/pdq/pdq.h"
-#include "src/kernels/quality/quality.h"
 #include "src/kernels/resize/resize.h"
 #include "src/kernels/ycc/ycc.h"
 

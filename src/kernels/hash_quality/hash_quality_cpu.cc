@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "src/kernels/quality/quality.h"
+#include "src/kernels/hash_quality/hash_quality.h"
 
 namespace millrace {
 
