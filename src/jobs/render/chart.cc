@@ -62,7 +62,7 @@ Workspace pen_workspace(const Options& options) {
   const Workspace canvas = rle::Canvas::workspace(options.width, options.height);
   if (options.style != Style::line) return out + canvas;
   // A moving average has a pen of its own, volume a canvas.
-  out += stroke::Pen::workspace(options.width, options.height) * (options.average > 0 ? 2 : 1);
+  out += stroke::Rasterizer::workspace(options.width, options.height) * (options.average > 0 ? 2 : 1);
   if (options.draws_volume()) out.host += {canvas.host.count / 5};
   return out;
 }

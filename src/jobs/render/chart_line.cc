@@ -54,7 +54,7 @@ class LinePen : public ChartPen {
     return n == 1 ? 0.5 * right : (i + 1 == n ? right : static_cast<double>(i) * step);
   }
 
-  void draw_line(const std::vector<double>& values, const Scale& scale, stroke::Pen& pen) {
+  void draw_line(const std::vector<double>& values, const Scale& scale, stroke::Rasterizer& pen) {
     const double bottom = rows_.price - 1, range = scale.highest() - scale.lowest();
     points_.clear();
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -72,9 +72,9 @@ class LinePen : public ChartPen {
 
   const Options& options_;
   const Rows rows_;
-  stroke::Pen pen_;
-  std::optional<stroke::Pen> thin_;    // the moving average's
-  std::optional<rle::Canvas> canvas_;  // the volume's, with the free row above
+  stroke::Rasterizer pen_;
+  std::optional<stroke::Rasterizer> thin_;  // the moving average's
+  std::optional<rle::Canvas> canvas_;       // the volume's, with the free row above
   rle::Image prices_, average_, volume_;
   rle::Overlay overlay_;
   std::vector<stroke::Point> points_;

@@ -177,10 +177,11 @@ void Options::settle() {
     throw Failure(ErrorCode::usage, "a sheet is not made in parts", "--part", "leave out --part or --sample");
   }
   window_given = window > 0;
-  if (line_pixels() > stroke::Pen::kWidest) {
-    throw Failure(ErrorCode::usage,
-                  fmt::format("a line of {:.0f} pixels is wider than {:.0f}", line_pixels(), stroke::Pen::kWidest),
-                  "--line-width");
+  if (line_pixels() > stroke::Rasterizer::kWidest) {
+    throw Failure(
+        ErrorCode::usage,
+        fmt::format("a line of {:.0f} pixels is wider than {:.0f}", line_pixels(), stroke::Rasterizer::kWidest),
+        "--line-width");
   }
   if (style == Style::jkx) {
     if (window == 0) window = 20;

@@ -18,7 +18,7 @@ constexpr std::size_t kPoints = 100, kPictures = 64;
 std::vector<rle::Image> charts() {
   std::mt19937 random(1);
   std::normal_distribution<double> step;
-  stroke::Pen pen(kWidth, kHeight, 3);
+  stroke::Rasterizer pen(kWidth, kHeight, 3);
   std::vector<rle::Image> out(kPictures);
   for (rle::Image& picture : out) {
     std::vector<double> values(kPoints);

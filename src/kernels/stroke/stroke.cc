@@ -21,7 +21,7 @@ constexpr std::uint8_t kEdge = 1, kContested = 2;
 
 }  // namespace
 
-struct Pen::State {
+struct Rasterizer::State {
   State(int w, int h, double line_width) : width(w), height(h), radius(line_width / 2), cells(w, h) {}
 
   void add(std::span<const Point> points);
@@ -41,12 +41,13 @@ struct Pen::State {
   std::vector<std::uint8_t> levels, marks;
 };
 
-Pen::Pen(int width, int height, double line_width) : state_(std::make_unique<State>(width, height, line_width)) {}
-Pen::~Pen() = default;
+Rasterizer::Rasterizer(int width, int height, double line_width)
+    : state_(std::make_unique<State>(width, height, line_width)) {}
+Rasterizer::~Rasterizer() = default;
 
-Workspace Pen::workspace(int width, int height) { return {.host = {Cells::memory_needed(width, height)}}; }
+Workspace Rasterizer::workspace(int width, int height) { return {.host = {Cells::memory_needed(width, height)}}; }
 
-void Pen::State::add_chain(std::span<const Point> points, bool leftwards) {
+void Rasterizer::State::add_chain(std::span<const Point> points, bool leftwards) {
   if (used == chains.size()) chains.emplace_back();
   Chain& chain = chains[used++];
   chain.points.assign(points.begin(), points.end());
@@ -59,7 +60,7 @@ void Pen::State::add_chain(std::span<const Point> points, bool leftwards) {
   chain.bottom = low->y + radius;
 }
 
-void Pen::State::add(std::span<const Point> points) {
+void Rasterizer::State::add(std::span<const Point> points) {
   std::size_t begin = 0;
   int direction = 0;
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -75,7 +76,7 @@ void Pen::State::add(std::span<const Point> points) {
 }
 
 // No two strokes meet, even in one pixel.
-bool Pen::State::apart() const {
+bool Rasterizer::State::apart() const {
   for (std::size_t i = 0; i < used; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const Chain &a = chains[i], &b = chains[j];
@@ -87,7 +88,7 @@ bool Pen::State::apart() const {
   return true;
 }
 
-void Pen::line(std::span<const Point> points) {
+void Rasterizer::line(std::span<const Point> points) {
   for (const Point& p : points) {
     if (p.x >= kLowest && p.x <= kHighest && p.y >= kLowest && p.y <= kHighest) continue;
     throw Failure(ErrorCode::too_large, "a point of a line lies too far from its picture");
@@ -95,7 +96,7 @@ void Pen::line(std::span<const Point> points) {
   state_->add(points);
 }
 
-void Pen::finish(rle::Image& out) {
+void Rasterizer::finish(rle::Image& out) {
   State& s = *state_;
   if (s.apart()) {
     // Parts must come from left to right, where they share rows.
@@ -113,7 +114,7 @@ void Pen::finish(rle::Image& out) {
 }
 
 // Every stroke by itself on the levels so far: a pixel that two have an edge in is measured in the end.
-void Pen::State::lay_over(rle::Image& out) {
+void Rasterizer::State::lay_over(rle::Image& out) {
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   levels.assign(pixels, 0);
   marks.assign(pixels, 0);
@@ -153,7 +154,7 @@ void Pen::State::lay_over(rle::Image& out) {
 }
 
 // The area of all strokes' union in a pixel, from the lengths of its columns.
-double Pen::State::measured(int x, int y) const {
+double Rasterizer::State::measured(int x, int y) const {
   constexpr int kColumns = 512;
   struct Interval {
     double begin, end;

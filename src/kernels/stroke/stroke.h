@@ -37,13 +37,13 @@ struct Point {
 };
 
 // Draws strokes of one picture size; holds what it needs from one picture to the next. One thread at a time.
-class Pen {
+class Rasterizer {
  public:
   // Sides of 1 to rle::kLongestSide; width above 0, at most kWidest pixels.
-  Pen(int width, int height, double line_width);
-  ~Pen();
-  Pen(const Pen&) = delete;
-  Pen& operator=(const Pen&) = delete;
+  Rasterizer(int width, int height, double line_width);
+  ~Rasterizer();
+  Rasterizer(const Rasterizer&) = delete;
+  Rasterizer& operator=(const Rasterizer&) = delete;
 
   // Where points may lie: an edge must fit 32 bits in 1/65536 of a pixel.
   static constexpr double kLowest = -7000, kHighest = 23500, kWidest = 1024;

@@ -36,7 +36,7 @@ std::vector<std::vector<Point>> windows(std::size_t n, bool noise) {
 
 void draw(benchmark::State& state, std::size_t n, bool noise) {
   const auto all = windows(n, noise);
-  Pen pen(kWidth, kHeight, 3);
+  Rasterizer pen(kWidth, kHeight, 3);
   rle::Image picture;
   std::size_t at = 0;
   for (auto _ : state) {
@@ -51,7 +51,7 @@ BENCHMARK_CAPTURE(draw, walk_of_1000, 1000, false)->Unit(benchmark::kMicrosecond
 
 void draw_and_paint(benchmark::State& state) {
   const auto all = windows(100, false);
-  Pen pen(kWidth, kHeight, 3);
+  Rasterizer pen(kWidth, kHeight, 3);
   rle::Image picture;
   const rle::GrayTable tones = rle::gray_table(255, 0);
   std::vector<std::uint8_t> out(std::size_t{kWidth} * kHeight * kPictures);

@@ -35,7 +35,7 @@ Line irregular(double width, double height, std::mt19937& random) {
 }
 
 rle::Image drawn(const Line& line, double line_width, int width, int height) {
-  Pen pen(width, height, line_width);
+  Rasterizer pen(width, height, line_width);
   pen.line(line);
   rle::Image picture;
   pen.finish(picture);
@@ -110,7 +110,7 @@ TEST(StrokeParts, LinesMayComeInAnyOrder) {
     lines.push_back(noise(5, 12, kHeight, random));
     for (Point& p : lines.back()) p.x += left + 2;
   }
-  Pen pen(kWidth, kHeight, 3);
+  Rasterizer pen(kWidth, kHeight, 3);
   for (const Line& line : lines) pen.line(line);
   rle::Image picture;
   pen.finish(picture);

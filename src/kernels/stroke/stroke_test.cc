@@ -10,7 +10,7 @@ namespace {
 
 using Lines = std::vector<std::vector<Point>>;
 
-std::vector<std::uint8_t> drawn(Pen& pen, const Lines& lines, int width, int height) {
+std::vector<std::uint8_t> drawn(Rasterizer& pen, const Lines& lines, int width, int height) {
   for (const auto& line : lines) pen.line(line);
   rle::Image picture;
   pen.finish(picture);
@@ -24,7 +24,7 @@ constexpr int kColumns = 512;
 constexpr double kReferenceError = 255.0 / (2 * kColumns);
 
 void expect_exact(const Lines& lines, double line_width, int width, int height, const char* what) {
-  Pen pen(width, height, line_width);
+  Rasterizer pen(width, height, line_width);
   const auto levels = drawn(pen, lines, width, height);
   const auto truth = column_reference(lines, line_width, width, height, kColumns);
   double worst = 0, sum = 0;
@@ -117,7 +117,7 @@ TEST(Stroke, ManyPointsOnOneLine) {
     return line;
   };
   for (const double height : {2.0, 9.0, 99.0}) {
-    Pen pen(3, static_cast<int>(height) + 1, 0.5);
+    Rasterizer pen(3, static_cast<int>(height) + 1, 0.5);
     const auto expected = drawn(pen, {ramp(2, height)}, 3, static_cast<int>(height) + 1);
     for (const int points : {1000, 100'000, 1 << 20}) {
       const auto many = drawn(pen, {ramp(points, height)}, 3, static_cast<int>(height) + 1);
@@ -129,16 +129,16 @@ TEST(Stroke, ManyPointsOnOneLine) {
 }
 
 TEST(Stroke, PointsFarAwayAreRefused) {
-  Pen pen(60, 40, 3);
+  Rasterizer pen(60, 40, 3);
   EXPECT_THROW(pen.line(std::vector<Point>{{0, 0}, {1e5, 3}}), std::exception);
   EXPECT_THROW(pen.line(std::vector<Point>{{0, std::nan("")}}), std::exception);
   expect_exact({{{-7000, -6000}, {23000, 20000}}}, 5, 60, 40, "from far to far");
 }
 
 TEST(Stroke, APenForgetsItsLastPicture) {
-  Pen pen(60, 40, 3);
+  Rasterizer pen(60, 40, 3);
   const Lines first = {{{0, 3}, {20, 39}, {59, 0}}}, second = {{{0, 20}, {59, 21}}};
-  Pen fresh(60, 40, 3);
+  Rasterizer fresh(60, 40, 3);
   const auto expected = drawn(fresh, second, 60, 40);
   drawn(pen, first, 60, 40);
   EXPECT_EQ(drawn(pen, second, 60, 40), expected);
