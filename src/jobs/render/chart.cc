@@ -50,14 +50,14 @@ double Scale::value(double price) const {
   return price > 0 ? logarithm(price) : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::unique_ptr<ChartPen> make_pen(const Options& options) {
-  if (options.style == Style::ohlc) return make_bar_pen(options);
-  if (options.style == Style::candle) return make_candle_pen(options);
-  if (options.style == Style::jkx) return make_trend_pen(options);
-  return make_line_pen(options);
+std::unique_ptr<ChartStyle> make_style(const Options& options) {
+  if (options.style == Style::ohlc) return make_bar_style(options);
+  if (options.style == Style::candle) return make_candle_style(options);
+  if (options.style == Style::jkx) return make_trend_style(options);
+  return make_line_style(options);
 }
 
-Workspace pen_workspace(const Options& options) {
+Workspace style_workspace(const Options& options) {
   Workspace out{.host = {static_cast<std::uint64_t>(options.window) * 256}};
   const Workspace canvas = rle::Canvas::workspace(options.width, options.height);
   if (options.style != Style::line) return out + canvas;

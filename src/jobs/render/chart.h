@@ -22,15 +22,15 @@ struct Window {
 };
 
 // Draws charts of one style, one after the other, with the memory of the first. One thread at a time.
-class ChartPen {
+class ChartStyle {
  public:
-  virtual ~ChartPen() = default;
+  virtual ~ChartStyle() = default;
   virtual void draw(const Window& window, rle::Image& out) = 0;
 };
 
 // `options` settled.
-std::unique_ptr<ChartPen> make_pen(const Options& options);
-Workspace pen_workspace(const Options& options);
+std::unique_ptr<ChartStyle> make_style(const Options& options);
+Workspace style_workspace(const Options& options);
 // Closes before a window that its chart depends on.
 std::size_t history_of(const Options& options);
 
@@ -54,23 +54,23 @@ class Scale {
 // and begins anew, and a price between two gaps is a dot. Constant prices run in the middle. Without a price the chart
 // is empty. A moving average is a line of its own, one pixel wide or as wide as the other where that is thinner; volume
 // bars are half ink, 0.8 of a row's share wide.
-std::unique_ptr<ChartPen> make_line_pen(const Options& options);
+std::unique_ptr<ChartStyle> make_line_style(const Options& options);
 
 // Bars of 4 columns: open tick, stem from high to low, close tick, gap. y = trunc((highest - p) (H - 1) / range), the
 // range at least 1e-8. A row that lacks a price is left out. A moving average is drawn first, its value at each stem's
 // column joined column by column; volume is half ink below, as wide as the bar.
-std::unique_ptr<ChartPen> make_bar_pen(const Options& options);
+std::unique_ptr<ChartStyle> make_bar_style(const Options& options);
 
 // A slot of W / n pixels for each row: the wick from high to low in its middle column; over it the body from open to
 // close, 0.8 of the slot wide, at least a pixel. Rows of pixels as for bars. A body that falls is all ink, one that
 // rises or stays 0.8 of it. Moving average and volume as for bars.
-std::unique_ptr<ChartPen> make_candle_pen(const Options& options);
+std::unique_ptr<ChartStyle> make_candle_style(const Options& options);
 
 // The images of Jiang, Kelly and Xiu, "(Re-)Imag(in)ing Price Trends": 3 columns a day, open tick, stem, close tick;
 // y = round((p - min) (Ho - 1) / (max - min)) rows from the bottom of the upper Ho, half to even; the moving average
 // first, its value at each day's middle column joined column by column; volume below, round(v Hv / max v) pixels from
 // the bottom, Hv = H / 5 rounded down, a row free above. Without volume Ho = H. Where max = min, everything is in the
 // middle row. All in double precision, from left to right.
-std::unique_ptr<ChartPen> make_trend_pen(const Options& options);
+std::unique_ptr<ChartStyle> make_trend_style(const Options& options);
 
 }  // namespace millrace::render

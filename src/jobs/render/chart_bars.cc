@@ -14,9 +14,10 @@ struct Bar {
 };
 
 // What bars and candles share: which pixel row a price lies in.
-class BarPen : public ChartPen {
+class BarStyle : public ChartStyle {
  public:
-  explicit BarPen(const Options& options) : options_(options), rows_(options), canvas_(options.width, options.height) {}
+  explicit BarStyle(const Options& options)
+      : options_(options), rows_(options), canvas_(options.width, options.height) {}
 
   void draw(const Window& window, rle::Image& out) override {
     moving_average(options_, window, averages_);
@@ -69,9 +70,9 @@ class BarPen : public ChartPen {
   std::vector<double> averages_;
 };
 
-class OhlcPen : public BarPen {
+class OhlcStyle : public BarStyle {
  public:
-  using BarPen::BarPen;
+  using BarStyle::BarStyle;
 
  protected:
   void put(std::size_t i, std::size_t, const Bar& bar) override {
@@ -88,9 +89,9 @@ class OhlcPen : public BarPen {
   int middle(std::size_t i, std::size_t) const override { return static_cast<int>(4 * i) + 1; }
 };
 
-class CandlePen : public BarPen {
+class CandleStyle : public BarStyle {
  public:
-  using BarPen::BarPen;
+  using BarStyle::BarStyle;
 
  protected:
   void put(std::size_t i, std::size_t n, const Bar& bar) override {
@@ -113,7 +114,7 @@ class CandlePen : public BarPen {
 
 }  // namespace
 
-std::unique_ptr<ChartPen> make_bar_pen(const Options& options) { return std::make_unique<OhlcPen>(options); }
-std::unique_ptr<ChartPen> make_candle_pen(const Options& options) { return std::make_unique<CandlePen>(options); }
+std::unique_ptr<ChartStyle> make_bar_style(const Options& options) { return std::make_unique<OhlcStyle>(options); }
+std::unique_ptr<ChartStyle> make_candle_style(const Options& options) { return std::make_unique<CandleStyle>(options); }
 
 }  // namespace millrace::render

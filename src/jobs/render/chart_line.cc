@@ -10,9 +10,9 @@
 namespace millrace::render {
 namespace {
 
-class LinePen : public ChartPen {
+class LineStyle : public ChartStyle {
  public:
-  explicit LinePen(const Options& options)
+  explicit LineStyle(const Options& options)
       : options_(options), rows_(options), pen_(options.width, rows_.price, options.line_pixels()) {
     if (options.average > 0) thin_.emplace(options.width, rows_.price, std::min(1.0, options.line_pixels()));
     if (rows_.volume > 0) canvas_.emplace(options.width, rows_.volume + 1);
@@ -83,6 +83,6 @@ class LinePen : public ChartPen {
 
 }  // namespace
 
-std::unique_ptr<ChartPen> make_line_pen(const Options& options) { return std::make_unique<LinePen>(options); }
+std::unique_ptr<ChartStyle> make_line_style(const Options& options) { return std::make_unique<LineStyle>(options); }
 
 }  // namespace millrace::render

@@ -8,9 +8,9 @@
 namespace millrace::render {
 namespace {
 
-class TrendPen : public ChartPen {
+class TrendStyle : public ChartStyle {
  public:
-  explicit TrendPen(const Options& options)
+  explicit TrendStyle(const Options& options)
       : options_(options), rows_(options), canvas_(options.width, options.height) {}
 
   void draw(const Window& window, rle::Image& out) override {
@@ -74,6 +74,6 @@ class TrendPen : public ChartPen {
 
 }  // namespace
 
-std::unique_ptr<ChartPen> make_trend_pen(const Options& options) { return std::make_unique<TrendPen>(options); }
+std::unique_ptr<ChartStyle> make_trend_style(const Options& options) { return std::make_unique<TrendStyle>(options); }
 
 }  // namespace millrace::render

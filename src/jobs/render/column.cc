@@ -40,7 +40,7 @@ void read_numbers(const std::byte* at, std::size_t step, ElementType type, std::
 }  // namespace
 
 // Rows of another width, and room for as many as are wanted.
-void Texts::repack(Part& part, std::size_t rows, std::size_t room, std::size_t width) {
+void TextColumn::repack(Part& part, std::size_t rows, std::size_t room, std::size_t width) {
   std::vector<char> bytes(width * room);
   const std::size_t kept = std::min(width, part.width);
   for (std::size_t i = 0; i < rows; ++i) {
@@ -51,7 +51,7 @@ void Texts::repack(Part& part, std::size_t rows, std::size_t room, std::size_t w
   part.width = width;
 }
 
-void Texts::append(std::string_view text) {
+void TextColumn::append(std::string_view text) {
   const std::size_t at = size_ % kPart;
   if (at == 0) {
     complete();
@@ -72,13 +72,13 @@ void Texts::append(std::string_view text) {
   ++size_;
 }
 
-void Texts::complete() {
+void TextColumn::complete() {
   if (parts_.empty()) return;
   const std::size_t rows = size_ - (parts_.size() - 1) * kPart;
   repack(parts_.back(), rows, rows, std::max<std::size_t>(1, parts_.back().longest));
 }
 
-std::string_view Texts::view(std::size_t row) const {
+std::string_view TextColumn::view(std::size_t row) const {
   const Part& part = parts_[row / kPart];
   const std::string_view padded(part.bytes.data() + row % kPart * part.width, part.width);
   return padded.substr(0, padded.find('\0'));

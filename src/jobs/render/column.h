@@ -57,10 +57,10 @@ class Values {
   std::vector<std::vector<T>> parts_;
   std::size_t size_ = 0;
 };
-using Numbers = Values<double>;
+using NumberColumn = Values<double>;
 
 // Short texts in memory, in as many bytes each as the longest around it has. None holds a zero byte.
-class Texts {
+class TextColumn {
  public:
   void append(std::string_view text);
   // As of Values.
@@ -87,7 +87,8 @@ class Column {
  public:
   Column() = default;
   // From row `first` of them.
-  explicit Column(std::shared_ptr<const Numbers> held, std::size_t first = 0) : held_(std::move(held)), first_(first) {}
+  explicit Column(std::shared_ptr<const NumberColumn> held, std::size_t first = 0)
+      : held_(std::move(held)), first_(first) {}
   Column(std::shared_ptr<const RowFile> file, std::shared_ptr<RowCache> cache, ElementType type, std::size_t offset)
       : file_(std::move(file)), cache_(std::move(cache)), type_(type), offset_(offset) {}
 
@@ -95,7 +96,7 @@ class Column {
   void read(std::size_t begin, std::span<double> out) const;
 
  private:
-  std::shared_ptr<const Numbers> held_;
+  std::shared_ptr<const NumberColumn> held_;
   std::size_t first_ = 0;
   std::shared_ptr<const RowFile> file_;
   std::shared_ptr<RowCache> cache_;

@@ -72,7 +72,7 @@ DatasetSpec dataset_of(const ChartLayout& layout, Store store) {
   return out;
 }
 
-void RowWriter::append(std::size_t image_bytes, const ChartFacts& facts, RowBlock& block) const {
+void RowWriter::append(std::size_t image_bytes, const ChartRow& facts, RowBlock& block) const {
   std::size_t array = 0;
   ++block.rows;
   if (store_ != Store::npy && store_ != Store::dat) {
@@ -89,7 +89,7 @@ void RowWriter::append(std::size_t image_bytes, const ChartFacts& facts, RowBloc
   }
 }
 
-void RowWriter::append_index(const ChartFacts& facts, std::size_t array, RowBlock& block) const {
+void RowWriter::append_index(const ChartRow& facts, std::size_t array, RowBlock& block) const {
   block.arrays[array++].append(facts.file);
   block.arrays[array++].append(facts.row);
   if (layout_.symbol_bytes > 0) block.arrays[array++].append_text(facts.symbol);
@@ -99,7 +99,7 @@ void RowWriter::append_index(const ChartFacts& facts, std::size_t array, RowBloc
   block.arrays[array].append(facts.end_time);
 }
 
-std::string RowWriter::line(const ChartFacts& facts) const {
+std::string RowWriter::line(const ChartRow& facts) const {
   const std::string time = facts.end_time == kNoTime ? std::string() : std::to_string(facts.end_time);
   std::string out = fmt::format("{},{},{},{},{},{},{}", facts.chart, facts.file, facts.row, csv_field(facts.symbol),
                                 csv_field(facts.date), csv_field(facts.end_date), time);

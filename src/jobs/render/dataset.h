@@ -36,7 +36,7 @@ struct ChartLayout {
 };
 
 // What is said about a chart beside its picture.
-struct ChartFacts {
+struct ChartRow {
   std::uint64_t chart = 0;
   std::vector<float> sequence;  // its rows as read: [window, columns]
   std::vector<float> labels;    // a horizon each
@@ -59,11 +59,11 @@ class RowWriter {
  public:
   RowWriter(const ChartLayout& layout, Store store) : layout_(layout), store_(store) {}
   // Where the block's first array already has what the store keeps of the picture, so many bytes.
-  void append(std::size_t image_bytes, const ChartFacts& facts, RowBlock& block) const;
+  void append(std::size_t image_bytes, const ChartRow& facts, RowBlock& block) const;
 
  private:
-  void append_index(const ChartFacts& facts, std::size_t array, RowBlock& block) const;
-  std::string line(const ChartFacts& facts) const;
+  void append_index(const ChartRow& facts, std::size_t array, RowBlock& block) const;
+  std::string line(const ChartRow& facts) const;
 
   const ChartLayout& layout_;
   const Store store_;

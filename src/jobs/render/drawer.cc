@@ -82,15 +82,17 @@ void require(const ArrayView& array, const char* name, ElementType type, const s
 
 struct ChartDrawer::State {
   explicit State(const ChartOptions& given)
-      : options(options_of(given)), roles(roles_of(options)), format(options), executor(given.threads), desks([this] {
-          return std::make_unique<Desk>(options, format);
-        }) {}
+      : options(options_of(given)),
+        roles(roles_of(options)),
+        format(options),
+        executor(given.threads),
+        scratches([this] { return std::make_unique<ThreadScratch>(options, format); }) {}
 
   // What one thread draws with.
-  struct Desk {
-    Desk(const Options& options, const Format& format) : pen(make_pen(options)), packing(format) {}
-    std::unique_ptr<ChartPen> pen;
-    Packing packing;
+  struct ThreadScratch {
+    ThreadScratch(const Options& options, const Format& format) : pen(make_style(options)), packing(format) {}
+    std::unique_ptr<ChartStyle> pen;
+    PixelPacker packing;
     Window window;
     rle::Image picture;
     Buffer<std::uint8_t> memory;
@@ -106,12 +108,12 @@ struct ChartDrawer::State {
     constexpr std::size_t kCached = 16 << 20;
     const bool large = count * image > kCached;
     executor.parallel_for(count, 4, [&](std::size_t from, std::size_t to) {
-      const std::shared_ptr<Desk> desk = desks.take();
+      const std::shared_ptr<ThreadScratch> scratch = scratches.take();
       for (std::size_t i = from; i < to; ++i) {
-        take(series + i * each, before, rows, desk->window);
-        desk->pen->draw(desk->window, desk->picture);
-        const rle::Image& picture = desk->packing.pack(desk->picture);
-        large ? rle::paint_past_caches(picture, format.pixels, desk->memory, out + i * image)
+        take(series + i * each, before, rows, scratch->window);
+        scratch->pen->draw(scratch->window, scratch->picture);
+        const rle::Image& picture = scratch->packing.pack(scratch->picture);
+        large ? rle::paint_past_caches(picture, format.pixels, scratch->memory, out + i * image)
               : rle::paint(picture, format.pixels, out + i * image);
       }
       if (large) rle::paint_end();
@@ -139,7 +141,7 @@ struct ChartDrawer::State {
   const std::vector<Role> roles;
   const Format format;
   const Executor executor;
-  Pool<Desk> desks;
+  Pool<ThreadScratch> scratches;
 };
 
 ChartDrawer::ChartDrawer(const ChartOptions& options) : state_(std::make_unique<State>(options)) {}

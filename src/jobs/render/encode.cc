@@ -23,12 +23,12 @@ void append_to(std::vector<std::uint8_t>& out, std::span<const std::uint8_t> byt
 class StreamEncoder : public Encoder {
  public:
   StreamEncoder(const Format& format, const rle_deflate::Code& code) : packing_(format), code_(code) {}
-  void append(const rle::Image& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
     append_to(out, code_.compress(packing_.pack(picture), stream_));
   }
 
  private:
-  Packing packing_;
+  PixelPacker packing_;
   const rle_deflate::Code& code_;
   Buffer<std::uint8_t> stream_;
 };
@@ -37,14 +37,14 @@ class PngEncoder : public Encoder {
  public:
   PngEncoder(const Format& format, const rle_deflate::Code& code)
       : packing_(format), code_(code), channels_(format.channels), bits_(format.bits ? 1 : 8) {}
-  void append(const rle::Image& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
     const PngShape shape{static_cast<std::uint32_t>(picture.width()), static_cast<std::uint32_t>(picture.height()),
                          channels_, bits_};
     append_png(shape, code_.compress(packing_.pack(picture), stream_), out);
   }
 
  private:
-  Packing packing_;
+  PixelPacker packing_;
   const rle_deflate::Code& code_;
   const int channels_, bits_;
   Buffer<std::uint8_t> stream_;
@@ -54,7 +54,7 @@ class PngEncoder : public Encoder {
 class PixelEncoder : public Encoder {
  public:
   explicit PixelEncoder(const Format& format) : packing_(format), pixels_(format.pixels) {}
-  void append(const rle::Image& picture, const ChartFacts&, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
     const rle::Image& packed = packing_.pack(picture);
     const std::size_t begin = out.size();
     out.resize(begin +
@@ -63,14 +63,14 @@ class PixelEncoder : public Encoder {
   }
 
  private:
-  Packing packing_;
+  PixelPacker packing_;
   const rle::EncodedLevels& pixels_;
 };
 
 class JpegEncoder : public Encoder {
  public:
   JpegEncoder(const Format& format, int quality) : format_(format), pixels_(format), quality_(quality) {}
-  void append(const rle::Image& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartRow& facts, std::vector<std::uint8_t>& out) override {
     painted_.clear();
     pixels_.append(picture, facts, painted_);
     append_jpeg(picture.width(), picture.height(), format_.channels, quality_, painted_, out);
@@ -92,7 +92,7 @@ class SampleEncoder : public Encoder {
         pictures_(std::move(pictures)),
         header_(npy::header_text({{"", kFloat32}}, plan.layout.sequence())) {}
 
-  void append(const rle::Image& picture, const ChartFacts& facts, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartRow& facts, std::vector<std::uint8_t>& out) override {
     const std::string key = fmt::format("{:09}", facts.chart);
     picture_.clear();
     pictures_->append(picture, facts, picture_);
@@ -139,8 +139,8 @@ Encoding::Encoding(const Plan& plan, const Options& options) : plan_(plan), opti
 }
 
 rle_deflate::Code Encoding::make_code() const {
-  Artist artist(plan_, options_);
-  Packing packing(format_);
+  WindowRenderer artist(plan_, options_);
+  PixelPacker packing(format_);
   rle_deflate::Histogram histogram;
   const std::uint64_t count = std::min(plan_.charts, kSampled);
   for (std::uint64_t i = 0; i < count; ++i) {

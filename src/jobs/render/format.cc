@@ -32,9 +32,9 @@ Format::Format(const Options& options)
   if (channels == 3) image.push_back(3);
 }
 
-Packing::Packing(const Format& format) : bits_(format.bits), packer_(tones_of(format.palette)) {}
+PixelPacker::PixelPacker(const Format& format) : bits_(format.bits), packer_(tones_of(format.palette)) {}
 
-const rle::Image& Packing::pack(const rle::Image& picture) {
+const rle::Image& PixelPacker::pack(const rle::Image& picture) {
   if (!bits_) return picture;
   packer_.pack(picture, packed_);
   return packed_;

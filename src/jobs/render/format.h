@@ -29,9 +29,9 @@ struct Format {
 };
 
 // Turns pictures into those that are stored, where they are not the same: into bits. One thread at a time.
-class Packing {
+class PixelPacker {
  public:
-  explicit Packing(const Format& format);
+  explicit PixelPacker(const Format& format);
   const rle::Image& pack(const rle::Image& picture);
 
  private:

@@ -121,7 +121,7 @@ Plan make_plan(const Options& options, RunContext& context) {
   return plan;
 }
 
-void Artist::read(std::uint64_t chart) {
+void WindowRenderer::read(std::uint64_t chart) {
   const Plan::Place place = plan_.place(options_, chart);
   const Source& source = plan_.sources[place.source];
   for (const Role role : roles_) {
@@ -138,20 +138,20 @@ void Artist::read(std::uint64_t chart) {
   }
 }
 
-const rle::Image& Artist::draw(std::uint64_t chart) {
+const rle::Image& WindowRenderer::draw(std::uint64_t chart) {
   read(chart);
   pen_->draw(window_, picture_);
   return picture_;
 }
 
-void Artist::sequence(std::vector<float>& out) const {
+void WindowRenderer::sequence(std::vector<float>& out) const {
   out.clear();
   for (std::size_t i = 0; i < plan_.window; ++i) {
     for (const Role role : roles_) out.push_back(static_cast<float>(window_.rows[role][i]));
   }
 }
 
-void tell_of(const Plan& plan, const Options& options, std::uint64_t chart, ChartFacts& facts) {
+void fill_row(const Plan& plan, const Options& options, std::uint64_t chart, ChartRow& facts) {
   const Plan::Place place = plan.place(options, chart);
   const Source& source = plan.sources[place.source];
   const std::size_t last = place.row + plan.window - 1;

@@ -42,10 +42,10 @@ struct Plan {
 Plan make_plan(const Options& options, RunContext& context);
 
 // Draws windows; everything that one thread needs for it.
-class Artist {
+class WindowRenderer {
  public:
-  Artist(const Plan& plan, const Options& options)
-      : plan_(plan), options_(options), roles_(roles_of(options)), pen_(make_pen(options)) {}
+  WindowRenderer(const Plan& plan, const Options& options)
+      : plan_(plan), options_(options), roles_(roles_of(options)), pen_(make_style(options)) {}
   // The picture is the artist's own and lives until the next call.
   const rle::Image& draw(std::uint64_t chart);
   // What the chart that was drawn last is made of, as read: row after row, column after column.
@@ -57,12 +57,12 @@ class Artist {
   const Plan& plan_;
   const Options& options_;
   const std::vector<Role> roles_;
-  std::unique_ptr<ChartPen> pen_;
+  std::unique_ptr<ChartStyle> pen_;
   rle::Image picture_;
   Window window_;
 };
 
 // What came after a window: close[t + h] / close[t] - 1 for each horizon; and where it lies. All but the sequence.
-void tell_of(const Plan& plan, const Options& options, std::uint64_t chart, ChartFacts& facts);
+void fill_row(const Plan& plan, const Options& options, std::uint64_t chart, ChartRow& facts);
 
 }  // namespace millrace::render

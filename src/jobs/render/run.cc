@@ -28,20 +28,20 @@ std::uint64_t together(const Encoding& encoding) {
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // One thread's: what drawing takes.
-class Desk {
+class ThreadScratch {
  public:
-  Desk(const Plan& plan, const Options& options, const Encoding& encoding)
+  ThreadScratch(const Plan& plan, const Options& options, const Encoding& encoding)
       : plan_(plan),
         options_(options),
-        artist_(plan, options),
+        renderer_(plan, options),
         encoder_(encoding.make()),
         rows_(plan.layout, options.store) {}
 
   // Appends a row of the dataset.
   void draw(std::uint64_t chart, RowBlock& block) {
-    const rle::Image& picture = artist_.draw(chart);
-    artist_.sequence(facts_.sequence);
-    tell_of(plan_, options_, chart, facts_);
+    const rle::Image& picture = renderer_.draw(chart);
+    renderer_.sequence(facts_.sequence);
+    fill_row(plan_, options_, chart, facts_);
     std::vector<std::uint8_t>& images = block.arrays.front().bytes;
     const std::size_t before = images.size();
     encoder_->append(picture, facts_, images);
@@ -51,10 +51,10 @@ class Desk {
  private:
   const Plan& plan_;
   const Options& options_;
-  Artist artist_;
+  WindowRenderer renderer_;
   std::unique_ptr<Encoder> encoder_;
   RowWriter rows_;
-  ChartFacts facts_;
+  ChartRow facts_;
 };
 
 // A chart of a part; or all of a part that an earlier run has made.
@@ -69,9 +69,9 @@ struct Drawn {
   std::shared_ptr<RowBlock> block;
 };
 
-class Drawing {
+class DrawStage {
  public:
-  Drawing(const Plan& plan, const Options& options, RunContext& context, Checkpoint& checkpoint)
+  DrawStage(const Plan& plan, const Options& options, RunContext& context, Checkpoint& checkpoint)
       : plan_(plan),
         options_(options),
         context_(context),
@@ -79,10 +79,10 @@ class Drawing {
         arrays_(dataset_of(plan.layout, options.store).arrays.size()),
         encoding_(plan, options),
         together_(together(encoding_)),
-        desks_([this] { return std::make_unique<Desk>(plan_, options_, encoding_); }),
+        scratch_([this] { return std::make_unique<ThreadScratch>(plan_, options_, encoding_); }),
         blocks_([] { return std::make_unique<RowBlock>(); }),
         paid_(context.budget.reserve_all(
-            pen_workspace(options) * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
+            style_workspace(options) * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
 
   // All that is missing. Returns how many charts were drawn.
   std::uint64_t run(Progress& progress) {
@@ -128,10 +128,10 @@ class Drawing {
   Drawn draw(const chain::Batch<Chart>& charts) {
     Drawn out{charts.front().task, charts.back().row + 1, nullptr};
     if (out.task.taken) return out;
-    const std::shared_ptr<Desk> desk = desks_.take();
+    const std::shared_ptr<ThreadScratch> scratch = scratch_.take();
     out.block = blocks_.take();
     out.block->clear(arrays_);
-    for (const Chart& chart : charts) desk->draw(chart.row, *out.block);
+    for (const Chart& chart : charts) scratch->draw(chart.row, *out.block);
     return out;
   }
 
@@ -159,7 +159,7 @@ class Drawing {
   const std::size_t arrays_;
   const Encoding encoding_;
   const std::uint64_t together_;
-  Pool<Desk> desks_;
+  Pool<ThreadScratch> scratch_;
   Pool<RowBlock> blocks_;
   ReservedWorkspace paid_;
   Chart at_;               // the next one
@@ -196,7 +196,7 @@ Summary run(const Options& options, RunContext& context) {
   Checkpoint checkpoint(checkpoint_of(plan, options));
   if (!checkpoint.finished()) {
     Progress progress(context.progress, "drawing", plan.charts);
-    summary.drawn = Drawing(plan, options, context, checkpoint).run(progress);
+    summary.drawn = DrawStage(plan, options, context, checkpoint).run(progress);
     checkpoint.wait();
     summary.drawing_seconds = since(begin);
     summary.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
@@ -213,7 +213,7 @@ Summary run(const Options& options, RunContext& context) {
 millrace::Plan what_it_takes(const Options& options, RunContext& context) {
   const Plan plan = make_plan(options, context);
   const Encoding encoding(plan, options);
-  Desk desk(plan, options, encoding);
+  ThreadScratch scratch(plan, options, encoding);
   const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
   std::uint64_t bytes = 0;
   RowBlock block;
@@ -221,7 +221,7 @@ millrace::Plan what_it_takes(const Options& options, RunContext& context) {
   const auto begin = Clock::now();
   for (std::uint64_t i = 0; i < count; ++i) {
     block.clear(arrays);
-    desk.draw(i * plan.charts / count, block);
+    scratch.draw(i * plan.charts / count, block);
     bytes += block.arrays.front().bytes.size();
   }
   const double seconds = since(begin) / static_cast<double>(count);
@@ -257,7 +257,7 @@ millrace::Plan what_it_takes(const Options& options, RunContext& context) {
   out.in_flight = tokens;
   out.memory = {{"the program itself", 16_MiB},
                 {"inputs", context.budget.peak()},
-                {"drawing", (pen_workspace(options) * static_cast<std::uint64_t>(context.executor.threads())).host},
+                {"drawing", (style_workspace(options) * static_cast<std::uint64_t>(context.executor.threads())).host},
                 {"charts in flight", item * tokens}};
   out.allowed = context.budget.limit();
   out.seconds = static_cast<double>(drawn) * seconds / context.executor.threads();

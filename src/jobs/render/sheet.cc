@@ -44,7 +44,7 @@ Summary draw_sheet(const Options& options, const Output& output, RunContext& con
   const Reservation paid = context.budget.reserve(Bytes{2 * sheet_row * static_cast<std::size_t>(height)}, "the sheet");
   std::vector<std::uint8_t> sheet(sheet_row * static_cast<std::size_t>(height), kTable);
   std::vector<std::uint8_t> chart(row * static_cast<std::size_t>(options.height));
-  Artist artist(plan, options);
+  WindowRenderer artist(plan, options);
   for (std::uint64_t i = 0; i < count; ++i) {
     rle::paint(artist.draw(i * plan.charts / count), pixels, chart.data());
     const int left = kMargin + static_cast<int>(i % static_cast<std::uint64_t>(columns)) * (options.width + kMargin);

@@ -15,7 +15,7 @@
 namespace millrace::render {
 namespace {
 
-void look_over(const Opening& opening, Source& out) {
+void look_over(const OpenContext& opening, Source& out) {
   // On a scale of logarithms what is not above 0 has no place.
   const bool logarithms = opening.options.scale == Scaling::log;
   std::vector<double> values;
@@ -111,11 +111,11 @@ void throw_if_changed(const std::vector<Source>& sources) {
   }
 }
 
-void Opening::throw_if_cancelled() const {
+void OpenContext::throw_if_cancelled() const {
   if (context.cancel.cancelled()) throw Failure(interrupted("nothing was drawn yet"));
 }
 
-void Opening::refuse_table_options(const Source& source) const {
+void OpenContext::refuse_table_options(const Source& source) const {
   const auto refuse = [&](const char* option, const std::string& value) {
     throw Failure(ErrorCode::usage,
                   fmt::format("an array has no columns by name, and no dates, for {} {}", option, value), source.name,
@@ -125,7 +125,7 @@ void Opening::refuse_table_options(const Source& source) const {
   if (options.sort == Sort::date) refuse("--sort", choice_name(options.sort));
 }
 
-std::shared_ptr<RowCache> Opening::rows() {
+std::shared_ptr<RowCache> OpenContext::rows() {
   struct Paid {
     RowCache rows;
     Reservation paid;
@@ -138,12 +138,12 @@ std::shared_ptr<RowCache> Opening::rows() {
   return cache;
 }
 
-std::shared_ptr<Hdf5Helper> Opening::hdf5() {
+std::shared_ptr<Hdf5Helper> OpenContext::hdf5() {
   if (!helper) helper = std::make_shared<Hdf5Helper>(context);
   return helper;
 }
 
-struct SourceOpener::State : Opening {};
+struct SourceOpener::State : OpenContext {};
 
 SourceOpener::SourceOpener(const Options& options, RunContext& context)
     : state_(new State{{options, context, nullptr, nullptr, nullptr}}) {
@@ -155,7 +155,7 @@ SourceOpener::SourceOpener(const Options& options, RunContext& context)
 SourceOpener::~SourceOpener() = default;
 
 std::vector<Source> SourceOpener::open(const std::string& input) {
-  Opening& opening = *state_;
+  OpenContext& opening = *state_;
   Source out;
   out.name = input;
   out.program = opening.program;

@@ -33,7 +33,7 @@ class Dates {
  public:
   Dates() = default;
   // From row `first` of the texts; without a notation none of them is understood.
-  Dates(std::shared_ptr<const Texts> texts, std::size_t first, std::optional<DateNotation> notation)
+  Dates(std::shared_ptr<const TextColumn> texts, std::size_t first, std::optional<DateNotation> notation)
       : texts_(std::move(texts)), first_(first), notation_(notation) {}
   bool understood() const { return notation_.has_value(); }
   // As it was written; empty where there is none.
@@ -45,7 +45,7 @@ class Dates {
   std::size_t longest() const { return texts_ ? texts_->longest() : 0; }
 
  private:
-  std::shared_ptr<const Texts> texts_;
+  std::shared_ptr<const TextColumn> texts_;
   std::size_t first_ = 0;
   std::optional<DateNotation> notation_;
 };

@@ -43,7 +43,7 @@ Failure refuse(const std::string& words, const std::string& name) {
 }
 
 // The columns that the style needs, of rows of numbers of one type.
-void take_columns(Opening& opening, const std::shared_ptr<const RowFile>& file, ElementType type, const Rows& shape,
+void take_columns(OpenContext& opening, const std::shared_ptr<const RowFile>& file, ElementType type, const Rows& shape,
                   const std::string& words, Source& out) {
   const Options& options = opening.options;
   for (const Role role : roles_of(options)) {
@@ -80,7 +80,7 @@ class Hdf5Rows : public RowFile {
 };
 
 // The one dataset of a file that can be drawn.
-hdf5::Series only_series(Opening& opening, const FileReader& file) {
+hdf5::Series only_series(OpenContext& opening, const FileReader& file) {
   constexpr std::size_t kMostTold = 12;
   const std::string& path = file.path();
   hdf5::Reader& reader = opening.hdf5()->reader;
@@ -120,7 +120,7 @@ hdf5::Series only_series(Opening& opening, const FileReader& file) {
 
 }  // namespace
 
-void read_hdf5(const FileReader& file, Opening& opening, Source& out) {
+void read_hdf5(const FileReader& file, OpenContext& opening, Source& out) {
   const std::shared_ptr<Hdf5Helper> helper = opening.hdf5();
   const hdf5::Series series =
       out.dataset.empty() ? only_series(opening, file) : helper->reader.describe(file, out.dataset).or_throw();
@@ -142,7 +142,7 @@ void read_hdf5(const FileReader& file, Opening& opening, Source& out) {
   take_columns(opening, rows, kFloat64, *shape, series.words, out);
 }
 
-void read_npy(Opening& opening, Source& out) {
+void read_npy(OpenContext& opening, Source& out) {
   const npy::Header header = npy::read_header(out.path).or_throw();
   const auto shape = rows_of(header.shape);
   if (!header.plain() || !readable(header.fields[0].type) || !shape) throw refuse(header.words(), out.name);

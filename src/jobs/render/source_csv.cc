@@ -218,7 +218,7 @@ class GrowingMemory {
 };
 
 // The rows of a file.
-CsvReader rows_of(FileReader& file, const Opening& opening, const std::string& path) {
+CsvReader rows_of(FileReader& file, const OpenContext& opening, const std::string& path) {
   return CsvReader(
       [&file, &opening] {
         opening.throw_if_cancelled();
@@ -230,7 +230,7 @@ CsvReader rows_of(FileReader& file, const Opening& opening, const std::string& p
 }
 
 // Where a row begins, from 1: found by reading again, for a message alone.
-std::size_t line_of_row(const Opening& opening, const std::string& path, std::size_t row, bool nameless) {
+std::size_t line_of_row(const OpenContext& opening, const std::string& path, std::size_t row, bool nameless) {
   auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
   CsvReader table = rows_of(*file, opening, path);
   for (std::size_t i = 0; i <= row + (nameless ? 0 : 1); ++i) {
@@ -245,9 +245,9 @@ class Collector {
   Collector(const TableHeader& header, const Chosen& chosen, TableRows& out)
       : header_(header), chosen_(chosen), out_(out) {
     out.numbers.resize(chosen.roles.size());
-    for (auto& column : out.numbers) column = std::make_shared<Numbers>();
+    for (auto& column : out.numbers) column = std::make_shared<NumberColumn>();
     if (!chosen.date) return;
-    out.dates = std::make_shared<Texts>();
+    out.dates = std::make_shared<TextColumn>();
     out.date_column = header.name(*chosen.date);
   }
 
@@ -334,7 +334,7 @@ class Collector {
 
 }  // namespace
 
-std::vector<Source> read_csv(FileReader& reader, Opening& opening, const Source& file) {
+std::vector<Source> read_csv(FileReader& reader, OpenContext& opening, const Source& file) {
   CsvReader table = rows_of(reader, opening, file.path);
   if (!table.next()) throw Failure(ErrorCode::bad_data, "it is empty", file.path, "a header is needed");
   const TableHeader header(table.cells(), file.path);

@@ -22,7 +22,7 @@ struct Hdf5Helper {
 };
 
 // What inputs share while they are opened.
-struct Opening {
+struct OpenContext {
   const Options& options;
   RunContext& context;
   std::shared_ptr<const Reservation> program;
@@ -41,10 +41,10 @@ const char* name_of(Role role);
 
 // Reads all of the file, so that its hash is known at once. What it holds is paid for from the budget. `file` says what
 // is known of the input so far.
-std::vector<Source> read_csv(FileReader& reader, Opening& opening, const Source& file);
+std::vector<Source> read_csv(FileReader& reader, OpenContext& opening, const Source& file);
 // Looks at the header alone.
-void read_npy(Opening& opening, Source& out);
+void read_npy(OpenContext& opening, Source& out);
 // Looks at what it is alone. Where `out` names no dataset, the one that can be drawn is taken and named.
-void read_hdf5(const FileReader& file, Opening& opening, Source& out);
+void read_hdf5(const FileReader& file, OpenContext& opening, Source& out);
 
 }  // namespace millrace::render

@@ -188,13 +188,13 @@ class Arranger {
   void take(const std::vector<std::size_t>& order) {
     const std::size_t widest = std::max<std::size_t>(sizeof(double), table_.dates ? table_.dates->longest() : 0);
     const Reservation paid = context_.budget.reserve(Bytes{order.size() * widest}, "putting rows in order");
-    for (std::shared_ptr<Numbers>& column : table_.numbers) {
-      auto ordered = std::make_shared<Numbers>();
+    for (std::shared_ptr<NumberColumn>& column : table_.numbers) {
+      auto ordered = std::make_shared<NumberColumn>();
       for (const std::size_t row : order) ordered->append((*column)[row]);
       column = std::move(ordered);
     }
     if (table_.dates) {
-      auto ordered = std::make_shared<Texts>();
+      auto ordered = std::make_shared<TextColumn>();
       for (const std::size_t row : order) ordered->append(table_.dates->view(row));
       table_.dates = std::move(ordered);
     }

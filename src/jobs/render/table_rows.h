@@ -18,11 +18,11 @@
 namespace millrace::render {
 
 struct TableRows {
-  std::string path;                               // for messages
-  std::vector<std::shared_ptr<Numbers>> numbers;  // for each of roles_of()
-  std::shared_ptr<Texts> dates;                   // none: the table has no column of dates
-  std::string date_column;                        // its name
-  Values<std::uint32_t> series;                   // of each row, a place in `symbols`; empty: all are of one
+  std::string path;                                    // for messages
+  std::vector<std::shared_ptr<NumberColumn>> numbers;  // for each of roles_of()
+  std::shared_ptr<TextColumn> dates;                   // none: the table has no column of dates
+  std::string date_column;                             // its name
+  Values<std::uint32_t> series;                        // of each row, a place in `symbols`; empty: all are of one
   std::vector<std::string> symbols;
   std::size_t rows = 0;
   // In the file, from 1, for messages.
