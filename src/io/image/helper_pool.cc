@@ -109,7 +109,7 @@ class Conversation {
 
  private:
   Error died() {
-    Error error = helper_.obituary();
+    Error error = helper_.exit_reason();
     error.subject = subject_;
     return error;
   }

@@ -38,9 +38,9 @@ bool HelperProcess::request(const helper::Request& request, int fd) {
   return send_with_descriptor(child_->socket(), &request, sizeof(request), fd);
 }
 
-Error HelperProcess::obituary() {
-  return child_->obituary({"its decoder", "its decoder crashed", "the other files are not affected",
-                           "allow less with --memory, or use fewer --threads; the other files are not affected"});
+Error HelperProcess::exit_reason() {
+  return child_->exit_reason({"its decoder", "its decoder crashed", "the other files are not affected",
+                              "allow less with --memory, or use fewer --threads; the other files are not affected"});
 }
 
 }  // namespace millrace

@@ -42,7 +42,7 @@ class HelperProcess {
   void set_cancelled(std::function<bool()> cancelled) { child_->set_cancelled(std::move(cancelled)); }
 
   // Why receive() or answer() gave false.
-  Error obituary();
+  Error exit_reason();
 
   const std::uint8_t* shared() const { return shared_; }
 

@@ -105,7 +105,7 @@ bool Child::receive(void* data, std::size_t size) {
   return true;
 }
 
-Error Child::obituary(const Words& words) {
+Error Child::exit_reason(const Words& words) {
   if (stopped_) return interrupted();
   if (late_) {
     return {ErrorCode::timed_out, fmt::format("{} worked for more than {} s and was stopped", words.who, allowed_s_),

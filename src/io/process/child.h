@@ -54,7 +54,7 @@ class Child {
     const char* memory_remedy;
   };
   // Why send() or receive() gave false, about no subject.
-  Error obituary(const Words& words);
+  Error exit_reason(const Words& words);
 
  private:
   Child() = default;

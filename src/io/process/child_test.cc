@@ -22,7 +22,7 @@ TEST(Child, SilenceEndsWithItsPatience) {
   child->set_patience(1);
   char answer = 0;
   ASSERT_FALSE(child->receive(&answer, 1));
-  const Error error = child->obituary(kWords);
+  const Error error = child->exit_reason(kWords);
   EXPECT_EQ(error.code, ErrorCode::timed_out) << "of which the next run asks again";
   EXPECT_THAT(error.what, HasSubstr("made no progress for 1 s"));
 }
@@ -35,7 +35,7 @@ TEST(Child, WorkHasAnEndThoughPatienceHasNot) {
   ASSERT_TRUE(child->send(&for_ever, sizeof for_ever));
   char answer = 0;
   ASSERT_FALSE(child->receive(&answer, 1));
-  const Error error = child->obituary(kWords);
+  const Error error = child->exit_reason(kWords);
   EXPECT_EQ(error.code, ErrorCode::timed_out);
   EXPECT_THAT(error.what, HasSubstr("worked for more than 1 s"));
 }
@@ -51,7 +51,7 @@ TEST(Child, OneThatCannotBeginIsNoItemsFault) {
     ASSERT_NE(child, nullptr);
     char answer = 0;
     ASSERT_FALSE(child->receive(&answer, 1));
-    EXPECT_EQ(child->obituary(kWords).code, means) << code;
+    EXPECT_EQ(child->exit_reason(kWords).code, means) << code;
   }
 }
 

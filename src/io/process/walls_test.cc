@@ -32,7 +32,7 @@ class Walls : public testing::Test {
     auto size = static_cast<std::uint32_t>(path.size());
     if (!child->send(&size, sizeof size) || !child->send(path.data(), path.size()) ||
         !child->receive(&size, sizeof size))
-      return child->obituary({"it", "it crashed", "", ""}).what;
+      return child->exit_reason({"it", "it crashed", "", ""}).what;
     std::string said(size, '\0');
     if (!child->receive(said.data(), said.size())) return "no answer";
     for (const pid_t helper : helpers()) expect_walled(helper, calls);

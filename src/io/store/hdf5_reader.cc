@@ -58,9 +58,10 @@ Outcome<Opened> opened(const FileReader& file) {
 
 }  // namespace
 
-Error Reader::obituary(const std::string& path) {
+Error Reader::exit_reason(const std::string& path) {
   constexpr const char* kRemedy = "the file is damaged; h5dump may say where";
-  Error out = helper_->obituary({"its reader", "the HDF5 library crashed on it", kRemedy, "allow less with --memory"});
+  Error out =
+      helper_->exit_reason({"its reader", "the HDF5 library crashed on it", kRemedy, "allow less with --memory"});
   helper_.reset();
   if (out.code == ErrorCode::cancelled) return out;
   out.subject = path;
@@ -80,7 +81,7 @@ Outcome<void> Reader::send(const helper::Request& request, const Opened& file, c
       helper_->send(name.data(), name.size())) {
     return {};
   }
-  return obituary(file.path);
+  return exit_reason(file.path);
 }
 
 Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, const FileReader* open,
@@ -103,7 +104,7 @@ Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, 
   request.memory_most = most_.count == 0 ? 0 : (most_ + kLookingMemory).count;
   if (auto sent = send(request, file, open, name); !sent.ok()) return sent.error();
   Reply out;
-  if (!helper_->receive(&out.about, sizeof out.about)) return obituary(path);
+  if (!helper_->receive(&out.about, sizeof out.about)) return exit_reason(path);
   const std::uint64_t wanted =
       request.kind == helper::Kind::read && out.about.error_code == helper::kDone ? request.count * request.columns : 0;
   if (out.about.text_bytes > 2 * helper::kMostText || out.about.values != wanted) {
@@ -112,7 +113,7 @@ Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, 
   }
   out.text.resize(out.about.text_bytes);
   if (!helper_->receive(out.text.data(), out.text.size()) || !helper_->receive(values, wanted * sizeof(double)))
-    return obituary(path);
+    return exit_reason(path);
   if (out.about.error_code == helper::kDone) return out;
   const std::size_t end = std::min(out.text.find('\0'), out.text.size());
   const std::string remedy = end < out.text.size() ? out.text.substr(end + 1) : "";

@@ -67,7 +67,7 @@ class Reader {
   Outcome<void> send(const helper::Request& request, const Opened& file, const FileReader* open,
                      const std::string& name);
   // Why there was no answer. The helper is gone afterwards.
-  Error obituary(const std::string& path);
+  Error exit_reason(const std::string& path);
 
   const std::function<bool()> cancelled_;
   const Bytes most_;
