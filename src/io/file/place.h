@@ -25,8 +25,8 @@ struct FileState {
   bool link = false;  // a symbolic link, whatever it points to
 
   bool same_inode(const FileState& other) const { return device == other.device && inode == other.inode; }
-  bool same_look(const FileState& other) const { return size == other.size && mtime_ns == other.mtime_ns; }
-  bool same(const FileState& other) const { return regular && same_inode(other) && same_look(other); }
+  bool same_size_and_time(const FileState& other) const { return size == other.size && mtime_ns == other.mtime_ns; }
+  bool same(const FileState& other) const { return regular && same_inode(other) && same_size_and_time(other); }
 };
 
 // A descriptor of our own, closed when it goes.

@@ -267,7 +267,7 @@ std::optional<std::string> TrashSearch::find(const std::string& path, const File
       if (!exists(item.file)) continue;
       const bool noted = item.original == path;
       // Touched or edited in the trash it is still the one, when its note says so too.
-      if (!item.state.same_look(before) && !(noted && item.state.same_inode(before))) continue;
+      if (!item.state.same_size_and_time(before) && !(noted && item.state.same_inode(before))) continue;
       if (item.state.same_inode(before)) {
         if (noted) return item.file;
         if (item.original.empty() || item.state.links == 1) by_inode = item.file;

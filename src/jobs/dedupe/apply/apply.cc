@@ -104,7 +104,7 @@ class Runner {
 
   void carry_out(const Plan& plan) {
     Progress progress(context_.progress, name_of(journal_.action), plan.assets.size());
-    for (const AssetDeed& asset : plan.assets) {
+    for (const AssetOperation& asset : plan.assets) {
       if (context_.cancel.cancelled()) {
         applied_.interrupted = true;
         mark(asset, State::waiting, "");
@@ -120,53 +120,53 @@ class Runner {
   }
 
  private:
-  void mark(const AssetDeed& asset, State state, const std::string& reason) {
-    for (const Deed& deed : asset.deeds) {
-      applied_.items[deed.item].state = state;
-      if (!reason.empty()) applied_.items[deed.item].reason = reason;
+  void mark(const AssetOperation& asset, State state, const std::string& reason) {
+    for (const Operation& operation : asset.operations) {
+      applied_.items[operation.item].state = state;
+      if (!reason.empty()) applied_.items[operation.item].reason = reason;
     }
   }
 
   // The bytes were compared when the plan was made; that nobody wrote since, size, time and inode tell.
-  static std::string changed_since_plan(const AssetDeed& asset) {
-    for (const AssetDeed::Survivor& survivor : asset.survivors) {
+  static std::string changed_since_plan(const AssetOperation& asset) {
+    for (const AssetOperation::Survivor& survivor : asset.survivors) {
       const auto state = state_of(survivor.path);
       if (!state || !state->same(survivor.state))
         return fmt::format("{}, which was to stay, changed a moment ago", printable(survivor.path));
     }
-    for (const Deed& deed : asset.deeds) {
-      const auto state = state_of(deed.record.path);
-      if (!state || !state->same(deed.record.before))
-        return fmt::format("{} changed a moment ago", printable(deed.record.path));
+    for (const Operation& operation : asset.operations) {
+      const auto state = state_of(operation.record.path);
+      if (!state || !state->same(operation.record.before))
+        return fmt::format("{} changed a moment ago", printable(operation.record.path));
     }
     return "";
   }
 
-  void carry_out(const AssetDeed& asset) {
-    for (std::size_t i = 0; i < asset.deeds.size(); ++i) {
-      const Deed& deed = asset.deeds[i];
-      Item& item = applied_.items[deed.item];
+  void carry_out(const AssetOperation& asset) {
+    for (std::size_t i = 0; i < asset.operations.size(); ++i) {
+      const Operation& operation = asset.operations[i];
+      Item& item = applied_.items[operation.item];
       try {
-        Outcome<void> done = make_folder_for(deed.record.to);
+        Outcome<void> done = make_folder_for(operation.record.to);
         if (done.ok()) {
-          writer_.intent(deed.record, journal_.action);
-          done = act(deed.record, asset.survivors.empty() ? FileState{} : asset.survivors[0].state);
-          if (!done.ok()) writer_.failed(deed.record.number, done.error().what);
+          writer_.intent(operation.record, journal_.action);
+          done = act(operation.record, asset.survivors.empty() ? FileState{} : asset.survivors[0].state);
+          if (!done.ok()) writer_.failed(operation.record.number, done.error().what);
         }
         if (!done.ok()) {
           const std::string what = done.error().what;
-          take_back(asset, i, printable(file_name(deed.record.path)) + " " + what);
+          take_back(asset, i, printable(file_name(operation.record.path)) + " " + what);
           item.state = State::failed;
           item.reason = what + (done.error().remedy.empty() ? "" : "; " + done.error().remedy);
           return;
         }
         item.state = State::done;
-        writer_.done(deed.record.number);
+        writer_.done(operation.record.number);
       } catch (const Failure& failure) {
-        // Without a journal nothing more is done. A deed that it tells of as begun is found again on the disk.
+        // Without a journal nothing more is done. A operation that it tells of as begun is found again on the disk.
         journal_problem_ = failure.error().message();
-        for (std::size_t k = i; k < asset.deeds.size(); ++k) {
-          Item& rest = applied_.items[asset.deeds[k].item];
+        for (std::size_t k = i; k < asset.operations.size(); ++k) {
+          Item& rest = applied_.items[asset.operations[k].item];
           if (rest.state == State::done) continue;
           rest.state = State::failed;
           rest.reason = journal_problem_;
@@ -177,11 +177,11 @@ class Runner {
   }
 
   // The files of one asset stay together: when one cannot go, those that went come back.
-  void take_back(const AssetDeed& asset, std::size_t failed, const std::string& why) {
+  void take_back(const AssetOperation& asset, std::size_t failed, const std::string& why) {
     TrashSearch trash;
-    for (std::size_t i = 0; i < asset.deeds.size(); ++i) {
-      const Record& record = asset.deeds[i].record;
-      Item& item = applied_.items[asset.deeds[i].item];
+    for (std::size_t i = 0; i < asset.operations.size(); ++i) {
+      const Record& record = asset.operations[i].record;
+      Item& item = applied_.items[asset.operations[i].item];
       if (i < failed) {
         const Restored back = restore(record, journal_, trash, true);
         if (back.state == State::done) writer_.undone(record.number, back.where);
@@ -300,7 +300,7 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   }
 
   Applied applied;
-  applied.deed = "apply";
+  applied.operation = "apply";
   applied.action = wanted.action;
   applied.go = options.go;
   const std::string base =

@@ -55,7 +55,7 @@ struct Item {
 };
 
 struct Applied {
-  std::string deed;  // apply, undo, purge
+  std::string operation;  // apply, undo, purge
   Action action = Action::trash;
   bool go = false;
   std::string id, journal;

@@ -1,4 +1,5 @@
-// Every deed cut off before every step: undo brings back what was, apply again ends where an uninterrupted run ends.
+// Every operation cut off before every step: undo brings back what was, apply again ends where an uninterrupted run
+// ends.
 #include "src/jobs/dedupe/apply/scene_for_test.h"
 
 namespace millrace::dedupe {

@@ -1,10 +1,10 @@
 // Enters: what is about to be done with a file, and then what became of it.
-// Leaves: lines on disk, synced before the deed, from which every deed can be found again and taken back.
+// Leaves: lines on disk, synced before the operation, from which every operation can be found again and taken back.
 // Never: rewrites a line. A journal may end anywhere, also in the middle of a line. Takes orders: one that others could
 //   have written is not read, and one that names what no run names is refused as a whole.
 //
 // JSON lines. The first names the journal; then, for every file, an intent with its number, its old place, its new one
-// and how it looked, and after the deed a line with that number that says what came of it:
+// and how it looked, and after the operation a line with that number that says what came of it:
 //   {"millrace_journal": 1, "id": "...", "action": "delete", "decisions": "...", "destination": "..." (of move)}
 //   {"folder": "..."}                                             before a folder is made
 //   {"apart": [["hash", "hash"], ...], "catalog": "..."}          before the catalogue learns of pairs
@@ -32,12 +32,12 @@ enum class Action : std::uint8_t { trash, move, hardlink, remove };
 const char* name_of(Action action);
 std::optional<Action> action_from(const std::string& name);
 
-// One file's deed. Of how the file was, mode, owner and group are for people: they are never put back.
+// One file's operation. Of how the file was, mode, owner and group are for people: they are never put back.
 struct Record {
   std::uint64_t number = 0;
   std::string path;       // where it was
   std::string to;         // where it goes; with hardlink, the file that it becomes another name of; with trash empty
-  std::string temporary;  // a name that the deed may use in between
+  std::string temporary;  // a name that the operation may use in between
   std::string main;       // the picture whose companion it is; empty for a picture
   std::vector<std::string> survivors;         // the members of its groups that stay
   std::vector<std::uint64_t> survivor_sizes;  // of each; 0 in journals of earlier versions, which do not tell

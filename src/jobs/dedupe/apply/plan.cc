@@ -152,7 +152,7 @@ class Planner {
   }
 
   void plan(const Subject& subject, const std::vector<const Subject*>& survivors) {
-    AssetDeed asset;
+    AssetOperation asset;
     for (const Subject* survivor : survivors) asset.survivors.push_back({survivor->path, survivor->state});
     std::vector<std::string> names;
     std::string remark;
@@ -178,9 +178,9 @@ class Planner {
       const bool main = i + 1 == names.size();
       Item& item = add_item(names[i], subject);
       item.to = targets[i];
-      Deed deed;
-      deed.item = applied_.items.size() - 1;
-      Record& record = deed.record;
+      Operation operation;
+      operation.item = applied_.items.size() - 1;
+      Record& record = operation.record;
       record.number = next_number_++;
       record.path = names[i];
       record.to = targets[i];
@@ -204,7 +204,7 @@ class Planner {
         item.size = state->size;
       }
       record.temporary = temporary_name(input_.action, record.path, record.to, input_.id, record.number);
-      asset.deeds.push_back(std::move(deed));
+      asset.operations.push_back(std::move(operation));
     }
     plan_.assets.push_back(std::move(asset));
   }

@@ -13,15 +13,15 @@
 
 namespace millrace::dedupe {
 
-struct Deed {
+struct Operation {
   Record record;
   std::size_t item = 0;  // index into Applied::items
 };
 
 // What moves together: companions first, the picture last, so that a run that was cut off finds the picture still there
 // and with it the companions that are left.
-struct AssetDeed {
-  std::vector<Deed> deeds;
+struct AssetOperation {
+  std::vector<Operation> operations;
   struct Survivor {
     std::string path;
     FileState state;
@@ -30,7 +30,7 @@ struct AssetDeed {
 };
 
 struct Plan {
-  std::vector<AssetDeed> assets;
+  std::vector<AssetOperation> assets;
 };
 
 struct PlanInput {

@@ -20,8 +20,8 @@ std::string quoted(const std::string& text) {
 }
 
 const char* verb_of(const Applied& applied) {
-  if (applied.deed == "undo") return "brought back";
-  if (applied.deed == "purge") return "destroyed";
+  if (applied.operation == "undo") return "brought back";
+  if (applied.operation == "purge") return "destroyed";
   switch (applied.action) {
     case Action::trash:
       return "put into the trash";
@@ -39,8 +39,8 @@ std::string place_of(const Applied& applied, const Item& item) {
   if (item.state == State::left || item.state == State::failed || item.state == State::lost ||
       item.state == State::waiting)
     return "";
-  if (applied.deed == "undo") return item.to.empty() || item.to == item.path ? "" : " -> " + printable(item.to);
-  if (applied.deed == "purge") return "";
+  if (applied.operation == "undo") return item.to.empty() || item.to == item.path ? "" : " -> " + printable(item.to);
+  if (applied.operation == "purge") return "";
   if (applied.action == Action::trash) return " -> trash";
   return (applied.action == Action::hardlink ? " = " : " -> ") + printable(item.to);
 }
@@ -123,22 +123,22 @@ std::string summary_of(const Applied& applied) {
   line(State::lost, "lost: not to be found, for the reasons listed");
   line(State::waiting, "not begun");
   for (const std::string& note : applied.notes) out += note + "\n";
-  if (applied.items.empty() && !applied.interrupted && (applied.deed != "undo" || applied.apart == 0)) {
-    out += applied.deed == "apply"  ? "no file is to be removed\n"
-           : applied.deed == "undo" ? "nothing to bring back\n"
-                                    : "nothing to destroy\n";
+  if (applied.items.empty() && !applied.interrupted && (applied.operation != "undo" || applied.apart == 0)) {
+    out += applied.operation == "apply"  ? "no file is to be removed\n"
+           : applied.operation == "undo" ? "nothing to bring back\n"
+                                         : "nothing to destroy\n";
   }
   if (applied.apart > 0) {
     out += fmt::format("{} {} {}{} as no duplicates\n", grouped(applied.apart), applied.apart == 1 ? "pair" : "pairs",
                        applied.apart_done ? "" : "would be ",
-                       applied.deed == "undo" ? "no longer remembered" : "remembered");
+                       applied.operation == "undo" ? "no longer remembered" : "remembered");
   }
   const std::string journal = quoted(applied.journal);
   if (!applied.go && applied.count(State::planned) + applied.apart > 0) {
     out += "nothing was changed: a dry run; add --go to do it\n";
   }
   if (applied.interrupted) out += "interrupted: the same command goes on where this one stopped\n";
-  if (applied.deed == "apply" && applied.go &&
+  if (applied.operation == "apply" && applied.go &&
       applied.count(State::done) + applied.count(State::before) + applied.count(State::waiting) + applied.apart > 0) {
     out += fmt::format("journal: {}\nto take it back: millrace dedupe undo {} --go\n", printable(applied.journal),
                        printable(journal));
@@ -152,7 +152,7 @@ std::string summary_of(const Applied& applied) {
 
 std::string json_of(const Applied& applied) {
   Json out{{"millrace", "apply"},
-           {"command", applied.deed},
+           {"command", applied.operation},
            {"action", name_of(applied.action)},
            {"go", applied.go},
            {"id", applied.id}};
@@ -173,7 +173,7 @@ std::string json_of(const Applied& applied) {
   Json& totals = out["totals"];
   for (const State state : kStates)
     totals[name_of(state)] = {{"files", applied.count(state)}, {"bytes", applied.bytes(state)}};
-  if (applied.deed != "purge") totals["not_duplicates"] = applied.apart;
+  if (applied.operation != "purge") totals["not_duplicates"] = applied.apart;
   out["notes"] = Json::array();
   for (const std::string& note : applied.notes) out["notes"].push_back(utf8_for_display(note));
   return out.dump(1) + "\n";

@@ -47,7 +47,7 @@ std::optional<std::string> left_aside(const std::string& path, const std::string
   if (path.empty() || temporary.empty() || now(path)) return std::nullopt;
   std::string leaving = leaving_name(path, temporary);
   const auto left = now(leaving);
-  return left && left->regular && left->same_look(before) ? std::optional(std::move(leaving)) : std::nullopt;
+  return left && left->regular && left->same_size_and_time(before) ? std::optional(std::move(leaving)) : std::nullopt;
 }
 
 // It gets its own name again.
@@ -82,7 +82,7 @@ class Restorer {
       if (r_.failed || r_.open()) {
         if (path_) return nothing();
       }
-      if (path_ && path_->regular && (path_->same_look(r_.before) || path_->same_inode(r_.before)))
+      if (path_ && path_->regular && (path_->same_size_and_time(r_.before) || path_->same_inode(r_.before)))
         return as(State::before, r_.path, "it is back already");
       if (path_ && path_->regular && holds(r_.path, r_.hash))
         return as(State::before, r_.path, "its bytes are back already, with another time");
@@ -98,7 +98,7 @@ class Restorer {
       return as(State::done, r_.path);
     }
     // A move across file systems that was cut off, there or back, leaves both; equal bytes make one of them needless.
-    if (journal_.action == Action::move && path_ && path_->regular && path_->same_look(r_.before) &&
+    if (journal_.action == Action::move && path_ && path_->regular && path_->same_size_and_time(r_.before) &&
         path_->device != there->device) {
       const auto same = same_contents(r_.path, *found, Links::refused);
       if (same && *same) {
@@ -138,7 +138,8 @@ class Restorer {
       return as(State::done, r_.path, "a file of its own again");
     }
     if (r_.failed || (r_.open() && path_)) return nothing();
-    if (path_ && path_->same_look(r_.before)) return as(State::before, r_.path, "it is a file of its own already");
+    if (path_ && path_->same_size_and_time(r_.before))
+      return as(State::before, r_.path, "it is a file of its own already");
     if (path_ && path_->regular && holds(r_.path, r_.hash)) {
       if (go_) {
         if (auto done = set_time(r_.path, r_.before.mtime_ns); !done.ok()) return refused(done);
@@ -163,7 +164,7 @@ class Restorer {
     if (!there->regular) return std::nullopt;
     // A file in a folder of our own is ours, whoever touched it; elsewhere it has to be the one that was moved.
     const bool ours = (journal_.action == Action::remove && is_own_folder(folder_of(r_.to))) ||
-                      there->same_inode(r_.before) || there->same_look(r_.before);
+                      there->same_inode(r_.before) || there->same_size_and_time(r_.before);
     return ours ? std::optional(r_.to) : std::nullopt;
   }
 
@@ -227,7 +228,7 @@ bool settle(const Record& r, Action action, std::string& reason) {
   const bool here = path && path->same(r.before);
   if (action == Action::trash) return !here && TrashSearch().find(r.path, r.before).has_value();
   const auto there = now(r.to);
-  const bool moved = there && there->regular && (there->same_inode(r.before) || there->same_look(r.before));
+  const bool moved = there && there->regular && (there->same_inode(r.before) || there->same_size_and_time(r.before));
   if ((here || moved) && !r.temporary.empty()) remove_left_over(r.temporary);
   if (!moved) return false;
   if (one_file(path, there)) {

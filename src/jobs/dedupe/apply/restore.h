@@ -1,5 +1,5 @@
 // Enters: a record of a journal, and the disk as it is now.
-// Leaves: the deed finished, or taken back: both find out from the disk how far it came.
+// Leaves: the operation finished, or taken back: both find out from the disk how far it came.
 // Never: trusts that a line about its end was written; overwrites anything.
 #pragma once
 
@@ -12,14 +12,14 @@ struct Restored {
   State state = State::done;
   std::string where;     // where the file is now
   std::string reason;    // why it could not be, or a remark
-  bool nothing = false;  // the deed had not been done: there is nothing to say
+  bool nothing = false;  // the operation had not been done: there is nothing to say
 };
 
 // Brings one file back under its old name; beside it when that name is taken. Without `go` says what would be done.
 Restored restore(const Record& record, const Journal& journal, TrashSearch& trash, bool go);
 
-// Finishes what a run began that was cut off. True when the deed is done now; else it has to be done again, or `reason`
-// says why that cannot be.
+// Finishes what a run began that was cut off. True when the operation is done now; else it has to be done again, or
+// `reason` says why that cannot be.
 bool settle(const Record& record, Action action, std::string& reason);
 
 }  // namespace millrace::dedupe

@@ -16,10 +16,10 @@ namespace millrace::dedupe {
 namespace {
 
 // Reads the journal; with `go`, once it is held against other runs.
-Applied begin(const std::string& named, bool go, Trust trust, const char* deed, Journal& journal,
+Applied begin(const std::string& named, bool go, Trust trust, const char* operation, Journal& journal,
               std::unique_ptr<JournalWriter>& writer) {
   Applied applied;
-  applied.deed = deed;
+  applied.operation = operation;
   applied.go = go;
   applied.journal = journal_file(named);
   journal = read_journal(applied.journal, trust);
@@ -112,7 +112,7 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
   if (go) writer->undo_begins();
   TrashSearch trash;
   Progress progress(context.progress, "undo", journal.records.size());
-  // Backwards, so that each file finds the disk as its deed left it.
+  // Backwards, so that each file finds the disk as its operation left it.
   for (auto record = journal.records.rbegin(); record != journal.records.rend(); ++record) {
     progress.add(1);
     if (record->undone) continue;
