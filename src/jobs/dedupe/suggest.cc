@@ -81,7 +81,7 @@ class Suggesting {
         }
       }
       looks_.look(pairs);
-      for (Work& work : now) settle(work, open, go_on);
+      for (Work& work : now) decide(work, open, go_on);
     }
   }
 
@@ -278,7 +278,7 @@ class Suggesting {
   }
 
   template <class GoOn>
-  void settle(Work& work, std::vector<Work>& open, const GoOn& go_on) {
+  void decide(Work& work, std::vector<Work>& open, const GoOn& go_on) {
     const auto look = [&](std::uint32_t p) { return looks_.find(work.leader, p); };
     // A whole goes before its part, and detail before pixels: it is the one to stay, and everybody is looked at against
     // it.

@@ -28,7 +28,7 @@ class ChartStyle {
   virtual void draw(const Window& window, rle::Image& out) = 0;
 };
 
-// `options` settled.
+// `options` with their defaults filled.
 std::unique_ptr<ChartStyle> make_style(const Options& options);
 Workspace style_workspace(const Options& options);
 // Closes before a window that its chart depends on.

@@ -53,7 +53,7 @@ Options options_of(const ChartOptions& given) {
   out.width = side("width", given.width);
   out.height = side("height", given.height);
   out.volume = given.volume;
-  out.settle();
+  out.fill_defaults();
   return out;
 }
 

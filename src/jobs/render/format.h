@@ -1,4 +1,4 @@
-// Enters: settled options.
+// Enters: options whose defaults are filled.
 // Leaves: what the levels of a chart look like, and what a chart is stored as.
 // Never: draws.
 #pragma once

@@ -66,12 +66,12 @@ class RenderJob : public Job {
   }
 
   millrace::Plan plan(RunContext& context) override {
-    options_.settle();
+    options_.fill_defaults();
     return what_it_takes(options_, context);
   }
 
   Result run(RunContext& context, const Print&) override {
-    options_.settle();
+    options_.fill_defaults();
     if (options_.output.empty()) {
       throw Failure(ErrorCode::usage, "an output is needed", "-o",
                     options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");

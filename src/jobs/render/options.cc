@@ -172,7 +172,7 @@ void describe(Settings& settings, Options& options) {
                        10000);
 }
 
-void Options::settle() {
+void Options::fill_defaults() {
   if (share && sample > 0) {
     throw Failure(ErrorCode::usage, "a sheet is not made in parts", "--part", "leave out --part or --sample");
   }
@@ -219,7 +219,7 @@ void Options::settle() {
   } else if (width == 0) {
     width = 800;
   }
-  settle_colours();
+  fill_default_colours();
   if (virtual_set && store != Store::hdf5) {
     throw Failure(ErrorCode::usage, fmt::format("the store {} has no virtual datasets", choice_name(store)),
                   "--virtual", "leave it out, or use --store hdf5");
@@ -237,7 +237,7 @@ void Options::settle() {
   }
 }
 
-void Options::settle_colours() {
+void Options::fill_default_colours() {
   const auto all = [](std::uint8_t gray) { return rle::Colour{gray, gray, gray}; };
   const bool bars = style == Style::ohlc || style == Style::candle;
   if (!bars && (rising || falling)) {

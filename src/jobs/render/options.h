@@ -101,8 +101,8 @@ struct Options {
   Share share;           // of the shards, among several runs
 
   // Puts the style's own values where none were given. Failure(usage) where one was that the style does not allow.
-  void settle();
-  bool rgb = false;  // once settled
+  void fill_defaults();
+  bool rgb = false;  // once defaults are filled
 
   // The store is files or folders of `shard` charts.
   bool sharded() const {
@@ -114,7 +114,7 @@ struct Options {
   }
 
  private:
-  void settle_colours();
+  void fill_default_colours();
 };
 
 // "128" or "#c00020"; nothing for "auto". Failure(usage) for anything else.
@@ -126,7 +126,7 @@ void describe(Settings& settings, Options& options);
 // What every store of charts says of itself: a name in record().
 inline constexpr const char* kMark = "drawing";
 
-// What decides the output's content, as (name, value), once the options are settled: the same record and the same
+// What decides the output's content, as (name, value), once the defaults are filled: the same record and the same
 // inputs give the same content.
 std::vector<std::pair<std::string, std::string>> record(const Options& options);
 

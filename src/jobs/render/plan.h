@@ -38,7 +38,7 @@ struct Plan {
   SeriesCounts series(const Options& options) const;
 };
 
-// Opens the inputs, for options that are settled. Failure when none can be used, or none holds a whole window.
+// Opens the inputs, for options whose defaults are filled. Failure when none can be used, or none holds a whole window.
 Plan make_plan(const Options& options, RunContext& context);
 
 // Draws windows; everything that one thread needs for it.

@@ -1,4 +1,4 @@
-// Enters: settled options, and what to run with.
+// Enters: options whose defaults are filled, and what to run with.
 // Leaves: a finished store or a contact sheet, and what there is to say about it.
 // Never: leaves a store that is partly written under its name.
 #pragma once

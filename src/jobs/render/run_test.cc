@@ -44,7 +44,7 @@ class RenderRun : public testing::Test {
     options.inputs = {path("series.npy")};
     options.output = path("out");
     options.store = Store::dat;
-    options.settle();
+    options.fill_defaults();
     std::filesystem::remove_all(options.output);
     const CancelToken cancel;
     Trace trace;

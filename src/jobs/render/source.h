@@ -86,7 +86,7 @@ struct Source {
 // The same for all; series of one file are asked once.
 void throw_if_changed(const std::vector<Source>& sources);
 
-// Opens inputs, one after the other, for options that are settled.
+// Opens inputs, one after the other, for options whose defaults are filled.
 class SourceOpener {
  public:
   SourceOpener(const Options& options, RunContext& context);

@@ -192,7 +192,7 @@ class GrowingMemory {
     }
   }
   // What is held in the end, for as long as the job lives.
-  Reservation settle(Bytes held) {
+  Reservation keep_only(Bytes held) {
     parts_.clear();
     return budget_.reserve(held, kPurpose);
   }
@@ -351,7 +351,7 @@ std::vector<Source> read_csv(FileReader& reader, OpenContext& opening, const Sou
   }
   rows.complete();
   const Arranged arranged = arrange(rows, opening.options, opening.context);
-  const auto paid = std::make_shared<Reservation>(memory.settle(rows.memory() + collector.memory()));
+  const auto paid = std::make_shared<Reservation>(memory.keep_only(rows.memory() + collector.memory()));
   const std::vector<Role> roles = roles_of(opening.options);
   std::vector<Source> out;
   out.reserve(arranged.series.size());

@@ -155,7 +155,7 @@ class DuplicatesPage::Writer {
         thumbs_.take_back();
         throw;
       }
-      thumbs_.settle();
+      thumbs_.drop_replaced();
     });
     finished_ = true;
   }

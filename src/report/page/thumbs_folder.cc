@@ -165,7 +165,7 @@ void ThumbsFolder::take_back() {
   published_ = false;
 }
 
-void ThumbsFolder::settle() {
+void ThumbsFolder::drop_replaced() {
   std::error_code ignored;
   if (empty()) {
     if (!is_ours(path_)) return;

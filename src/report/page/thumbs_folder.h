@@ -34,7 +34,7 @@ class ThumbsFolder {
   void take_back();
   // What publish() replaced goes, and where none was added what an earlier page left. A failure costs space and nothing
   // else, so there is none.
-  void settle();
+  void drop_replaced();
 
  private:
   void begin();

@@ -91,7 +91,7 @@ class Runner {
     for (Record& record : journal_.records) {
       if (!record.open()) continue;
       std::string reason;
-      if (settle(record, journal_.action, reason)) {
+      if (finish_operation(record, journal_.action, reason)) {
         writer_.done(record.number);
         record.done = true;
       } else {

@@ -221,7 +221,7 @@ Restored restore(const Record& record, const Journal& journal, TrashSearch& tras
   return journal.action == Action::hardlink ? restorer.unlink_again() : restorer.put_back();
 }
 
-bool settle(const Record& r, Action action, std::string& reason) {
+bool finish_operation(const Record& r, Action action, std::string& reason) {
   if (action == Action::hardlink) return settle_link(r, reason);
   if (action == Action::move) take_up(r.path, r.temporary, r.before);
   const auto path = now(r.path);

@@ -20,6 +20,6 @@ Restored restore(const Record& record, const Journal& journal, TrashSearch& tras
 
 // Finishes what a run began that was cut off. True when the operation is done now; else it has to be done again, or
 // `reason` says why that cannot be.
-bool settle(const Record& record, Action action, std::string& reason);
+bool finish_operation(const Record& record, Action action, std::string& reason);
 
 }  // namespace millrace::dedupe
