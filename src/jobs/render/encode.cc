@@ -20,7 +20,7 @@ void append_to(std::vector<std::uint8_t>& out, std::span<const std::uint8_t> byt
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-class StreamEncoder : public Encoder {
+class StreamEncoder : public ChartEncoder {
  public:
   StreamEncoder(const Format& format, const rle_deflate::Code& code) : packing_(format), code_(code) {}
   void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
@@ -33,7 +33,7 @@ class StreamEncoder : public Encoder {
   Buffer<std::uint8_t> stream_;
 };
 
-class PngEncoder : public Encoder {
+class PngEncoder : public ChartEncoder {
  public:
   PngEncoder(const Format& format, const rle_deflate::Code& code)
       : packing_(format), code_(code), channels_(format.channels), bits_(format.bits ? 1 : 8) {}
@@ -51,7 +51,7 @@ class PngEncoder : public Encoder {
 };
 
 // Pixels as they are.
-class PixelEncoder : public Encoder {
+class PixelEncoder : public ChartEncoder {
  public:
   explicit PixelEncoder(const Format& format) : packing_(format), pixels_(format.pixels) {}
   void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
@@ -67,7 +67,7 @@ class PixelEncoder : public Encoder {
   const rle::EncodedLevels& pixels_;
 };
 
-class JpegEncoder : public Encoder {
+class JpegEncoder : public ChartEncoder {
  public:
   JpegEncoder(const Format& format, int quality) : format_(format), pixels_(format), quality_(quality) {}
   void append(const rle::Image& picture, const ChartRow& facts, std::vector<std::uint8_t>& out) override {
@@ -84,9 +84,9 @@ class JpegEncoder : public Encoder {
 };
 
 // A sample of WebDataset: files of one archive whose names begin alike.
-class SampleEncoder : public Encoder {
+class SampleEncoder : public ChartEncoder {
  public:
-  SampleEncoder(const Plan& plan, const Options& options, std::unique_ptr<Encoder> pictures)
+  SampleEncoder(const Plan& plan, const Options& options, std::unique_ptr<ChartEncoder> pictures)
       : layout_(plan.layout),
         horizons_(options.horizons),
         pictures_(std::move(pictures)),
@@ -121,7 +121,7 @@ class SampleEncoder : public Encoder {
  private:
   const ChartLayout& layout_;
   const std::vector<std::int64_t>& horizons_;
-  std::unique_ptr<Encoder> pictures_;
+  std::unique_ptr<ChartEncoder> pictures_;
   const std::string header_;
   std::string sequence_;
   std::vector<std::uint8_t> picture_;
@@ -149,7 +149,7 @@ rle_deflate::Code Encoding::make_code() const {
   return {histogram, layout_};
 }
 
-std::unique_ptr<Encoder> Encoding::make() const {
+std::unique_ptr<ChartEncoder> Encoding::make() const {
   const Store store = options_.store;
   if (store == Store::hdf5 || store == Store::zarr) return std::make_unique<StreamEncoder>(format_, *code_);
   if (store == Store::npy || store == Store::dat) return std::make_unique<PixelEncoder>(format_);

@@ -14,9 +14,9 @@
 namespace millrace::render {
 
 // One thread's. Holds what it needs from one chart to the next.
-class Encoder {
+class ChartEncoder {
  public:
-  virtual ~Encoder() = default;
+  virtual ~ChartEncoder() = default;
   virtual void append(const rle::Image& picture, const ChartRow& facts, std::vector<std::uint8_t>& out) = 0;
 };
 
@@ -26,7 +26,7 @@ class Encoding {
  public:
   Encoding(const Plan& plan, const Options& options);
 
-  std::unique_ptr<Encoder> make() const;
+  std::unique_ptr<ChartEncoder> make() const;
   const Format& format() const { return format_; }
   // Bytes of a chart at most, about.
   std::uint64_t most_bytes() const;

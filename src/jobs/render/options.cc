@@ -256,7 +256,7 @@ void Options::fill_default_colours() {
   rgb = channels == Channels::rgb || coloured;
 }
 
-std::vector<std::pair<std::string, std::string>> record(const Options& options) {
+std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options) {
   // Raised when the same options draw other pixels.
   constexpr int kDrawing = 2;
   std::vector<std::string> columns;

@@ -123,11 +123,11 @@ std::optional<rle::Colour> parse_colour(const std::string& text);
 // The options of `millrace render` except the inputs, which have no flag.
 void describe(Settings& settings, Options& options);
 
-// What every store of charts says of itself: a name in record().
+// What every store of charts says of itself: a name in content_attributes().
 inline constexpr const char* kMark = "drawing";
 
-// What decides the output's content, as (name, value), once the defaults are filled: the same record and the same
+// What decides the output's content, as (name, value), once the defaults are filled: the same attributes and the same
 // inputs give the same content.
-std::vector<std::pair<std::string, std::string>> record(const Options& options);
+std::vector<std::pair<std::string, std::string>> content_attributes(const Options& options);
 
 }  // namespace millrace::render

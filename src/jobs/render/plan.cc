@@ -114,7 +114,7 @@ Plan make_plan(const Options& options, RunContext& context) {
   layout.symbol_bytes = static_cast<std::uint32_t>(symbol_bytes);
   Options drawn = options;
   drawn.window = static_cast<long long>(plan.window);
-  layout.attributes = record(drawn);
+  layout.attributes = content_attributes(drawn);
   // A column may have a name that is not UTF-8; what a store says of itself is.
   for (auto& [name, value] : layout.attributes) value = utf8_for_display(value);
   layout.attributes.emplace_back("inputs", inputs_json(plan.sources));

@@ -52,7 +52,7 @@ class ThreadScratch {
   const Plan& plan_;
   const Options& options_;
   WindowRenderer renderer_;
-  std::unique_ptr<Encoder> encoder_;
+  std::unique_ptr<ChartEncoder> encoder_;
   RowWriter rows_;
   ChartRow facts_;
 };

@@ -293,9 +293,9 @@ class Stream {
 // that is not inlined may see where they lie, or each byte that is stored could be a part of them. What is rare works
 // on copies.
 template <typename Check>
-class Encoder {
+class BlockEncoder {
  public:
-  [[gnu::always_inline]] Encoder(const Code& code, const Check& check, Buffer<std::uint8_t>& memory)
+  [[gnu::always_inline]] BlockEncoder(const Code& code, const Check& check, Buffer<std::uint8_t>& memory)
       : code_(code), memory_(memory), stream_(code, memory), check_(check) {}
 
   [[gnu::always_inline]] void zero() {
@@ -394,7 +394,7 @@ class Encoder {
 
 std::span<const std::uint8_t> Code::compress(const rle::Image& picture, Buffer<std::uint8_t>& memory) const {
   const auto with = [&](auto check) {
-    Encoder encoder(*this, check, memory);
+    BlockEncoder encoder(*this, check, memory);
     walk(picture, layout_, encoder);
     return encoder.finish();
   };

@@ -58,7 +58,7 @@ class Code {
 
  private:
   template <typename Check>
-  friend class Encoder;
+  friend class BlockEncoder;
   friend class Stream;
   Bits run_bits(std::uint8_t level, std::uint32_t count) const;
 

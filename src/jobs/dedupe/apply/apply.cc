@@ -88,7 +88,7 @@ class Runner {
 
   // What a run that was cut off began is finished first, so that the plan sees the disk as it will be.
   void settle_open() {
-    for (Record& record : journal_.records) {
+    for (JournalRecord& record : journal_.records) {
       if (!record.open()) continue;
       std::string reason;
       if (finish_operation(record, journal_.action, reason)) {
@@ -180,7 +180,7 @@ class Runner {
   void take_back(const AssetOperation& asset, std::size_t failed, const std::string& why) {
     TrashSearch trash;
     for (std::size_t i = 0; i < asset.operations.size(); ++i) {
-      const Record& record = asset.operations[i].record;
+      const JournalRecord& record = asset.operations[i].record;
       Item& item = applied_.items[asset.operations[i].item];
       if (i < failed) {
         const Restored back = restore(record, journal_, trash, true);
@@ -193,7 +193,7 @@ class Runner {
     }
   }
 
-  Outcome<void> act(const Record& record, const FileState& survivor) {
+  Outcome<void> act(const JournalRecord& record, const FileState& survivor) {
     switch (journal_.action) {
       case Action::trash:
         return move_to_trash(record.path, record.before);

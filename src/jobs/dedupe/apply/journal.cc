@@ -46,8 +46,8 @@ bool flag_in(const Json& line, const std::string& name) {
   return found != line.end() && found->is_boolean() && found->get<bool>();
 }
 
-Record record_in(const Json& line) {
-  Record record;
+JournalRecord record_in(const Json& line) {
+  JournalRecord record;
   record.number = number_in<std::uint64_t>(line, "n");
   record.path = recorded_path(line, "path");
   record.to = recorded_path(line, "to");
@@ -113,7 +113,7 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
     return true;
   }
   if (line.contains("intent")) {
-    Record record = record_in(line);
+    JournalRecord record = record_in(line);
     if (record.number == 0 || !record.path.starts_with('/') ||
         !at.emplace(record.number, journal.records.size()).second)
       return false;
@@ -122,7 +122,7 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
   }
   const auto found = at.find(number_in<std::uint64_t>(line, "n"));
   if (found == at.end()) return false;
-  Record& record = journal.records[found->second];
+  JournalRecord& record = journal.records[found->second];
   record.done |= flag_in(line, "done");
   record.failed |= line.contains("failed");
   record.undone |= line.contains("undone");
@@ -178,7 +178,7 @@ std::optional<Action> action_from(const std::string& name) {
   return std::nullopt;
 }
 
-const Record* Journal::latest_of(const std::string& wanted) const {
+const JournalRecord* Journal::latest_of(const std::string& wanted) const {
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
     if (record->path == wanted) return &*record;
   }
@@ -314,7 +314,7 @@ void JournalWriter::apart(const Apart& apart) {
 
 void JournalWriter::apart_forgotten() { line(Json{{"apart", "forgotten"}}.dump()); }
 
-void JournalWriter::intent(const Record& record, Action action) {
+void JournalWriter::intent(const JournalRecord& record, Action action) {
   Json out = about(record.number);
   out["intent"] = name_of(action);
   put_path(out, "path", record.path);

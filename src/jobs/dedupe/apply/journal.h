@@ -33,7 +33,7 @@ const char* name_of(Action action);
 std::optional<Action> action_from(const std::string& name);
 
 // One file's operation. Of how the file was, mode, owner and group are for people: they are never put back.
-struct Record {
+struct JournalRecord {
   std::uint64_t number = 0;
   std::string path;       // where it was
   std::string to;         // where it goes; with hardlink, the file that it becomes another name of; with trash empty
@@ -59,15 +59,15 @@ struct Apart {
 struct Journal {
   std::string path, id;
   Action action = Action::trash;
-  std::string destination;           // of move; empty in journals of earlier versions
-  std::vector<std::string> folders;  // that it made or was about to
-  std::vector<Record> records;       // numbers ascending
-  std::vector<Apart> apart;          // that it added or was about to
-  bool apart_forgotten = false;      // and took out again
+  std::string destination;             // of move; empty in journals of earlier versions
+  std::vector<std::string> folders;    // that it made or was about to
+  std::vector<JournalRecord> records;  // numbers ascending
+  std::vector<Apart> apart;            // that it added or was about to
+  bool apart_forgotten = false;        // and took out again
   bool undo_begun = false, undo_finished = false;
   std::size_t damaged_lines = 0;  // a last line that was cut off is none
 
-  const Record* latest_of(const std::string& path) const;
+  const JournalRecord* latest_of(const std::string& path) const;
 };
 
 // The text of a journal; `path` is for messages. Failure(bad_data) when this program could not have written it.
@@ -91,7 +91,7 @@ class JournalWriter {
   void folder(const std::string& path);
   void apart(const Apart& apart);
   void apart_forgotten();
-  void intent(const Record& record, Action action);
+  void intent(const JournalRecord& record, Action action);
   void done(std::uint64_t number);
   void failed(std::uint64_t number, const std::string& reason);
   void undo_begins();

@@ -44,7 +44,7 @@ bool keeps_its_folders(const std::string& to, const std::string& path, const std
   return from.ends_with(kept);
 }
 
-std::optional<std::string> wrong_target(const Record& r, const Journal& journal) {
+std::optional<std::string> wrong_target(const JournalRecord& r, const Journal& journal) {
   const auto says = [&](const char* what) {
     return fmt::format("says that {} {} '{}'", printable(r.path), what, printable(r.to));
   };
@@ -70,7 +70,7 @@ std::optional<std::string> wrong_target(const Record& r, const Journal& journal)
   return std::nullopt;
 }
 
-std::optional<std::string> why_not_ours(const Record& r, const Journal& journal) {
+std::optional<std::string> why_not_ours(const JournalRecord& r, const Journal& journal) {
   for (const std::string* path : {&r.path, &r.to, &r.temporary, &r.main}) {
     if (!path->empty() && !is_plain_path(*path))
       return fmt::format("names '{}', which is no plain path", printable(*path));
@@ -138,7 +138,7 @@ bool is_made_by(const std::string& folder, const Journal& journal) {
         return inside(folder, journal.destination) || inside(journal.destination, folder);
       }
       return std::any_of(journal.records.begin(), journal.records.end(),
-                         [&](const Record& r) { return inside(r.to, folder); });
+                         [&](const JournalRecord& r) { return inside(r.to, folder); });
   }
   return false;
 }
@@ -152,7 +152,7 @@ std::optional<std::string> why_not_ours(const Journal& journal) {
     if (!is_plain_path(apart.catalog))
       return fmt::format("names '{}', which is no plain path", printable(apart.catalog));
   }
-  for (const Record& record : journal.records) {
+  for (const JournalRecord& record : journal.records) {
     if (auto why = why_not_ours(record, journal)) return why;
   }
   const bool unknown = journal.action == Action::move && journal.destination.empty();

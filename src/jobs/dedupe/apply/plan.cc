@@ -21,7 +21,7 @@ class Planner {
         applied_(applied),
         context_(context),
         subjects_(input.decisions, input.references, input.known, input.follow_symlinks) {
-    for (const Record& record : input.journal.records) next_number_ = std::max(next_number_, record.number + 1);
+    for (const JournalRecord& record : input.journal.records) next_number_ = std::max(next_number_, record.number + 1);
   }
 
   Plan make() {
@@ -67,7 +67,7 @@ class Planner {
 
   // True when an earlier run of this journal did it.
   bool did_before(const Subject& subject) {
-    const Record* record = input_.journal.latest_of(subject.path);
+    const JournalRecord* record = input_.journal.latest_of(subject.path);
     if (record == nullptr || record->undone || !subject.missing) return false;
     if (!record->done && (!record->open() || input_.go)) return false;
     Item& item = add_item(subject.path, subject);
@@ -180,7 +180,7 @@ class Planner {
       item.to = targets[i];
       Operation operation;
       operation.item = applied_.items.size() - 1;
-      Record& record = operation.record;
+      JournalRecord& record = operation.record;
       record.number = next_number_++;
       record.path = names[i];
       record.to = targets[i];

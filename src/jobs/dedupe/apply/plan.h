@@ -14,7 +14,7 @@
 namespace millrace::dedupe {
 
 struct Operation {
-  Record record;
+  JournalRecord record;
   std::size_t item = 0;  // index into Applied::items
 };
 

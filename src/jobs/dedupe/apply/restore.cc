@@ -59,7 +59,7 @@ constexpr const char* kTaken = "its old name is taken by another file";
 
 class Restorer {
  public:
-  Restorer(const Record& record, const Journal& journal, TrashSearch& trash, bool go)
+  Restorer(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool go)
       : r_(record), journal_(journal), trash_(trash), go_(go), path_(now(record.path)) {
     const std::string folder = folder_of(r_.path);
     temporary_ = path_in(folder, fmt::format(".millrace-undo-{}-{}", journal.id, r_.number));
@@ -183,7 +183,7 @@ class Restorer {
     return as(State::done, target, path_ ? kTaken : "");
   }
 
-  const Record& r_;
+  const JournalRecord& r_;
   const Journal& journal_;
   TrashSearch& trash_;
   bool go_;
@@ -191,7 +191,7 @@ class Restorer {
   std::string temporary_;
 };
 
-bool settle_link(const Record& r, std::string& reason) {
+bool settle_link(const JournalRecord& r, std::string& reason) {
   const auto path = now(r.path), partner = now(r.to), temporary = now(r.temporary);
   if (!temporary) return one_file(path, partner);
   if (one_file(temporary, partner)) {
@@ -216,12 +216,12 @@ bool settle_link(const Record& r, std::string& reason) {
 
 }  // namespace
 
-Restored restore(const Record& record, const Journal& journal, TrashSearch& trash, bool go) {
+Restored restore(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool go) {
   Restorer restorer(record, journal, trash, go);
   return journal.action == Action::hardlink ? restorer.unlink_again() : restorer.put_back();
 }
 
-bool finish_operation(const Record& r, Action action, std::string& reason) {
+bool finish_operation(const JournalRecord& r, Action action, std::string& reason) {
   if (action == Action::hardlink) return settle_link(r, reason);
   if (action == Action::move) take_up(r.path, r.temporary, r.before);
   const auto path = now(r.path);

@@ -16,10 +16,10 @@ struct Restored {
 };
 
 // Brings one file back under its old name; beside it when that name is taken. Without `go` says what would be done.
-Restored restore(const Record& record, const Journal& journal, TrashSearch& trash, bool go);
+Restored restore(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool go);
 
 // Finishes what a run began that was cut off. True when the operation is done now; else it has to be done again, or
 // `reason` says why that cannot be.
-bool finish_operation(const Record& record, Action action, std::string& reason);
+bool finish_operation(const JournalRecord& record, Action action, std::string& reason);
 
 }  // namespace millrace::dedupe

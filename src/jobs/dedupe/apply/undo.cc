@@ -36,7 +36,7 @@ Applied begin(const std::string& named, bool go, Trust trust, const char* operat
   return applied;
 }
 
-Item item_of(const Record& record) {
+Item item_of(const JournalRecord& record) {
   Item item;
   item.path = record.path;
   item.main = record.main;
@@ -54,7 +54,7 @@ void remove_folders(const Journal& journal) {
 }
 
 // Why a file that was set aside must not be destroyed; empty when it may.
-std::string not_to_purge(const Record& record, const Journal& journal) {
+std::string not_to_purge(const JournalRecord& record, const Journal& journal) {
   const auto state = state_of(record.to);
   if (!state) return state.error().what;
   const auto& made = journal.folders;
@@ -91,7 +91,7 @@ std::set<std::string> paths_in_journal(const std::string& named, Trust trust) {
   std::set<std::string> paths;
   try {
     const Journal journal = read_journal(journal_file(named), trust);
-    for (const Record& record : journal.records) {
+    for (const JournalRecord& record : journal.records) {
       paths.insert({record.path, record.to, record.temporary, record.main});
       paths.insert(record.survivors.begin(), record.survivors.end());
     }
@@ -158,7 +158,7 @@ Applied purge(const std::string& named, bool go, Trust trust, RunContext& contex
                   printable(applied.journal),
                   journal.action == Action::trash ? "empty the trash instead" : "only delete can be purged");
   }
-  for (const Record& record : journal.records) {
+  for (const JournalRecord& record : journal.records) {
     if (record.undone || record.purged || (!exists(record.to) && (record.failed || record.open() || record.purging)))
       continue;
     Item item = item_of(record);
