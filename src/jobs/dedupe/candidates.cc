@@ -8,26 +8,26 @@
 
 namespace millrace::dedupe {
 
-Meeting::Meeting(const Rule& rule, bool orientations, RunContext& context, const Crowds* crowds)
+CandidateIndex::CandidateIndex(const Rule& rule, bool orientations, RunContext& context, const Crowds* crowds)
     : rule_(rule),
       context_(context),
       views_(orientations ? kOrientations.size() : 1),
       crowds_(crowds != nullptr && !crowds->empty() ? crowds : nullptr) {}
 
-void Meeting::add(std::uint64_t look, std::span<const LookCodes> views) {
+void CandidateIndex::add(std::uint64_t look, std::span<const LookCodes> views) {
   looks_.push_back(look);
   if (crowds_ != nullptr) levels_.push_back(crowds_->levels_of(look));
   for (std::size_t v = 0; v < views_.size(); ++v) views_[v].add(views[v]);
 }
 
-void Meeting::reserve(std::size_t count) {
+void CandidateIndex::reserve(std::size_t count) {
   looks_.reserve(looks_.size() + count);
   for (CodeColumns& view : views_) view.reserve(count);
 }
 
-LookCodes Meeting::codes(std::uint32_t row, std::size_t view) const { return views_[view].at(row); }
+LookCodes CandidateIndex::codes(std::uint32_t row, std::size_t view) const { return views_[view].at(row); }
 
-std::optional<std::array<int, 4>> Meeting::nearest(std::uint32_t a, std::uint32_t b) const {
+std::optional<std::array<int, 4>> CandidateIndex::nearest(std::uint32_t a, std::uint32_t b) const {
   if (looks_[a] < looks_[b]) std::swap(a, b);  // the greater look is turned
   const LookCodes upright = codes(b, 0);
   std::optional<std::array<int, 4>> best;
@@ -41,7 +41,7 @@ std::optional<std::array<int, 4>> Meeting::nearest(std::uint32_t a, std::uint32_
   return best;
 }
 
-bool Meeting::are_compared(std::uint32_t i, std::uint32_t j) const {
+bool CandidateIndex::are_compared(std::uint32_t i, std::uint32_t j) const {
   if (crowds_ == nullptr) return true;
   // Of a crowd's pairs nearly none.
   const int level_i = Crowds::level_of(looks_[i]), level_j = Crowds::level_of(looks_[j]);
@@ -49,8 +49,9 @@ bool Meeting::are_compared(std::uint32_t i, std::uint32_t j) const {
   return Crowds::compared(looks_[i], levels_[i], codes(i, 0), looks_[j], levels_[j], codes(j, 0));
 }
 
-void Meeting::search_views(const CodeColumns& queries, const CodeColumns& base, std::uint32_t begin, std::uint32_t end,
-                           std::uint8_t orientation, const Fits& fits, MetPairs& out) const {
+void CandidateIndex::search_views(const CodeColumns& queries, const CodeColumns& base, std::uint32_t begin,
+                                  std::uint32_t end, std::uint8_t orientation, const Fits& fits,
+                                  CandidatePairs& out) const {
   for (const Sights& sights : sights_of(rule_)) {
     for (const auto& terms : rule_.alternatives) {
       const auto also = [&](std::uint32_t i, std::uint32_t j) {
@@ -66,17 +67,17 @@ void Meeting::search_views(const CodeColumns& queries, const CodeColumns& base, 
   }
 }
 
-MetPairs Meeting::meet(std::uint32_t begin, std::uint32_t end) const {
+CandidatePairs CandidateIndex::search(std::uint32_t begin, std::uint32_t end) const {
   Trace::Stage& stage = context_.trace.stage("find candidates", 1, "a smaller radius in --match");
   const Span span(stage);
-  MetPairs met;
-  search_views(views_[0], views_[0], begin, end, 0, nullptr, met);
+  CandidatePairs found;
+  search_views(views_[0], views_[0], begin, end, 0, nullptr, found);
   for (std::size_t o = 1; o < views_.size(); ++o) {
     const auto orientation = static_cast<std::uint8_t>(o);
-    search_views(views_[o], views_[0], begin, end, orientation, std::greater<>(), met);
-    search_views(views_[0], views_[o], begin, end, orientation, std::less<>(), met);
+    search_views(views_[o], views_[0], begin, end, orientation, std::greater<>(), found);
+    search_views(views_[0], views_[o], begin, end, orientation, std::less<>(), found);
   }
-  std::vector<RowPair>& out = met.pairs;
+  std::vector<RowPair>& out = found.pairs;
   std::sort(out.begin(), out.end(),
             [](const RowPair& x, const RowPair& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
   std::size_t kept = 0;
@@ -88,20 +89,20 @@ MetPairs Meeting::meet(std::uint32_t begin, std::uint32_t end) const {
     }
   }
   out.resize(kept);
-  return met;
+  return found;
 }
 
-void Meeting::each_part(std::uint32_t first,
-                        const std::function<void(std::uint32_t, std::uint32_t, const MetPairs&)>& visit) const {
+void CandidateIndex::each_part(
+    std::uint32_t first, const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const {
   // More at a time take more memory for their pairs, fewer build the searches' tables more often. A million looks, in
   // parts of 131,072 and 65,536, take 18 s.
   constexpr std::uint32_t kMostAtOnce = 1 << 17, kFewestAtOnce = 256;
   constexpr std::size_t kManyPairs = 1 << 21;
   backing_off(first, rows(), {kMostAtOnce, kFewestAtOnce}, [&](std::uint64_t from, std::uint64_t to) {
     const auto begin = static_cast<std::uint32_t>(from), end = static_cast<std::uint32_t>(to);
-    const MetPairs met = meet(begin, end);
-    visit(begin, end, met);
-    return met.pairs.size() >= kManyPairs ? Fit::tight : Fit::easy;
+    const CandidatePairs found = search(begin, end);
+    visit(begin, end, found);
+    return found.pairs.size() >= kManyPairs ? Fit::tight : Fit::easy;
   });
 }
 

@@ -25,15 +25,15 @@ struct RowPair {
 };
 
 // Pairs, sorted, with the memory they hold.
-struct MetPairs {
+struct CandidatePairs {
   std::vector<RowPair> pairs;
   std::vector<Reservation> memory;
 };
 
-class Meeting {
+class CandidateIndex {
  public:
   // Of crowds (kept by reference), only those who are compared meet.
-  Meeting(const Rule& rule, bool orientations, RunContext& context, const Crowds* crowds = nullptr);
+  CandidateIndex(const Rule& rule, bool orientations, RunContext& context, const Crowds* crowds = nullptr);
 
   // The next row; no look comes twice. One view, or with orientations eight, by index_of().
   void add(std::uint64_t look, std::span<const LookCodes> views);
@@ -46,17 +46,17 @@ class Meeting {
   // rule holds; nothing where it holds in none.
   std::optional<std::array<int, 4>> nearest(std::uint32_t a, std::uint32_t b) const;
   // Pairs whose later row is in [begin, end). OutOfMemory when they do not fit.
-  MetPairs meet(std::uint32_t begin, std::uint32_t end) const;
+  CandidatePairs search(std::uint32_t begin, std::uint32_t end) const;
   // Lets rows from `first` on meet all before them, part by part: visit(begin, end, pairs). Parts become smaller where
   // memory does not hold them, or where so many pairs come of them that a killed run would lose much.
   void each_part(std::uint32_t first,
-                 const std::function<void(std::uint32_t, std::uint32_t, const MetPairs&)>& visit) const;
+                 const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const;
 
  private:
   using Fits = std::function<bool(std::uint64_t query, std::uint64_t base)>;
   bool are_compared(std::uint32_t i, std::uint32_t j) const;
   void search_views(const CodeColumns& queries, const CodeColumns& base, std::uint32_t begin, std::uint32_t end,
-                    std::uint8_t orientation, const Fits& fits, MetPairs& out) const;
+                    std::uint8_t orientation, const Fits& fits, CandidatePairs& out) const;
 
   const Rule& rule_;
   RunContext& context_;

@@ -99,12 +99,12 @@ std::vector<LookCodes> unrelated(const std::string& path, RunContext& context) {
 
 std::uint64_t pairs_of(const std::vector<LookCodes>& codes, RunContext& context, bool show) {
   const Rule rule = parse_rule("auto", true);
-  Meeting meeting(rule, false, context);
-  for (std::size_t i = 0; i < codes.size(); ++i) meeting.add(i, {&codes[i], 1});
+  CandidateIndex index(rule, false, context);
+  for (std::size_t i = 0; i < codes.size(); ++i) index.add(i, {&codes[i], 1});
   std::uint64_t pairs = 0;
   const auto start = Clock::now();
-  meeting.each_part(0, [&](std::uint32_t, std::uint32_t end, const MetPairs& met) {
-    pairs += met.pairs.size();
+  index.each_part(0, [&](std::uint32_t, std::uint32_t end, const CandidatePairs& found) {
+    pairs += found.pairs.size();
     if (show && end % (1 << 15) == 0) fmt::print("  to {:>9}: {:7.2f} s, {:>11} pairs\n", end, since(start), pairs);
     std::fflush(stdout);
   });

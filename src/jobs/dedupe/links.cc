@@ -44,7 +44,7 @@ class Linking {
         catalog_(catalog),
         judge_(judge),
         context_(context),
-        meeting_(rule, orientations, context),
+        index_(rule, orientations, context),
         join_(catalog.joined(number_)),
         parts_(join_.parts.size()) {
     for (const auto& part : join_.parts) {
@@ -64,18 +64,19 @@ class Linking {
     Reservation paid;
     if (!fresh.empty()) {
       paid = context_.budget.reserve({bytes}, "hashes of all pictures");
-      meeting_.reserve(bytes / packing_.bytes());
+      index_.reserve(bytes / packing_.bytes());
       for (auto& part : join_.parts) {
-        packing_.each(part, [&](std::uint64_t look, std::span<const LookCodes> codes) { meeting_.add(look, codes); });
+        packing_.each(part, [&](std::uint64_t look, std::span<const LookCodes> codes) { index_.add(look, codes); });
         part = {};
       }
     }
     const std::vector<std::uint32_t> apart = take_crowded(fresh);
     for (std::size_t begin = 0; begin < fresh.size(); begin += kEnteredAtOnce) {
-      const std::uint32_t first = meeting_.rows();
-      enter(std::span(fresh).subspan(begin, std::min<std::size_t>(kEnteredAtOnce, fresh.size() - begin)), meeting_);
-      meeting_.each_part(
-          first, [&](std::uint32_t from, std::uint32_t to, const MetPairs& met) { join_part(from, to, met.pairs); });
+      const std::uint32_t first = index_.rows();
+      enter(std::span(fresh).subspan(begin, std::min<std::size_t>(kEnteredAtOnce, fresh.size() - begin)), index_);
+      index_.each_part(first, [&](std::uint32_t from, std::uint32_t to, const CandidatePairs& found) {
+        join_part(from, to, found.pairs);
+      });
     }
     join_crowded(apart);
     std::vector<CatalogLink> links = links_here();
@@ -100,11 +101,11 @@ class Linking {
     return apart;
   }
 
-  void enter(std::span<const std::uint32_t> places, Meeting& meeting) {
+  void enter(std::span<const std::uint32_t> places, CandidateIndex& index) {
     if (packing_.views == 1) {
       for (const std::uint32_t i : places) {
         const LookCodes codes = codes_of_(i);
-        meeting.add(looks_[i], {&codes, 1});
+        index.add(looks_[i], {&codes, 1});
       }
       return;
     }
@@ -112,7 +113,7 @@ class Linking {
     for (const std::uint32_t i : places) looks.push_back(looks_[i]);
     each_turned_look(
         looks, [&](std::size_t at) { return codes_of_(places[at]); }, catalog_, context_,
-        [&](std::size_t at, const TurnedCodes& codes) { meeting.add(looks[at], codes); });
+        [&](std::size_t at, const TurnedCodes& codes) { index.add(looks[at], codes); });
   }
 
   // Of a crowd, and of it and the others, what is to be compared. The catalogue keeps each judgement, whatever it says.
@@ -128,14 +129,14 @@ class Linking {
         others.push_back(i);
       }
     }
-    Meeting meeting(rule_, packing_.views > 1, context_, &crowds_);
-    meeting.reserve(looks_.size());
-    enter(others, meeting);
-    enter(apart, meeting);
-    meeting.each_part(
-        static_cast<std::uint32_t>(others.size()), [&](std::uint32_t, std::uint32_t, const MetPairs& met) {
-          const Reservation pairs_paid = pay(met.pairs);
-          std::vector<LookPair> pairs = pairs_of(meeting, met.pairs);
+    CandidateIndex index(rule_, packing_.views > 1, context_, &crowds_);
+    index.reserve(looks_.size());
+    enter(others, index);
+    enter(apart, index);
+    index.each_part(
+        static_cast<std::uint32_t>(others.size()), [&](std::uint32_t, std::uint32_t, const CandidatePairs& found) {
+          const Reservation pairs_paid = pay(found.pairs);
+          std::vector<LookPair> pairs = pairs_of(index, found.pairs);
           // Whom many are compared with comes again and again: pairs of one neighbourhood share their pictures.
           std::sort(pairs.begin(), pairs.end(), [](const LookPair& x, const LookPair& y) {
             const auto order = [](const LookPair& p) {
@@ -152,11 +153,11 @@ class Linking {
     return context_.budget.reserve({rows.size() * (sizeof(LookPair) + sizeof(Judgement))}, "candidates");
   }
 
-  static std::vector<LookPair> pairs_of(const Meeting& meeting, const std::vector<RowPair>& rows) {
+  static std::vector<LookPair> pairs_of(const CandidateIndex& index, const std::vector<RowPair>& rows) {
     std::vector<LookPair> pairs;
     pairs.reserve(rows.size());
     for (const RowPair& row : rows) {
-      const std::uint64_t a = meeting.look(row.a), b = meeting.look(row.b);
+      const std::uint64_t a = index.look(row.a), b = index.look(row.b);
       pairs.push_back({std::min(a, b), std::max(a, b), row.orientations});
     }
     return pairs;
@@ -174,12 +175,12 @@ class Linking {
   // Looks at what a part brought together, and keeps what comes of it.
   void join_part(std::uint32_t begin, std::uint32_t end, const std::vector<RowPair>& rows) {
     const Reservation paid = pay(rows);
-    const std::vector<LookPair> pairs = pairs_of(meeting_, rows);
+    const std::vector<LookPair> pairs = pairs_of(index_, rows);
     const std::vector<CatalogLink> links = links_of(pairs, judge_.compare(pairs));
     if (keeps_) {
       std::vector<std::uint8_t> part;
       for (std::uint32_t row = begin; row < end; ++row)
-        packing_.append(part, meeting_.look(row), [&](std::size_t view) { return meeting_.codes(row, view); });
+        packing_.append(part, index_.look(row), [&](std::size_t view) { return index_.codes(row, view); });
       keeps_ = catalog_.put_joined(number_, parts_, part, links);
       ++parts_;
     }
@@ -215,7 +216,7 @@ class Linking {
   Catalog& catalog_;
   Judge& judge_;
   RunContext& context_;
-  Meeting meeting_;
+  CandidateIndex index_;
   Crowds crowds_;
   CatalogJoin join_;
   std::size_t parts_;  // in the catalogue

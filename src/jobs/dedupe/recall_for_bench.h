@@ -63,7 +63,7 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
   // Sixteen pictures stay in the second cache while the rows pass by.
   executor.parallel_for((count + 15) / 16, 1, [&](std::size_t from, std::size_t to) {
     std::vector<Pair> same;
-    std::uint64_t met = 0, checked = 0;
+    std::uint64_t found = 0, checked = 0;
     for (std::size_t lot = from; lot < to; ++lot) {
       for (std::size_t r = 0; r < rows; ++r) {
         const std::size_t row = place_of(r);
@@ -81,11 +81,11 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
               std::exit(1);
             }
           }
-          ++met;
+          ++found;
         }
       }
     }
-    pairs += met;
+    pairs += found;
     in_full += checked;
     const std::lock_guard lock(mutex);
     out.same.insert(out.same.end(), same.begin(), same.end());
@@ -167,14 +167,14 @@ inline void report(std::size_t count, std::size_t rows, RunContext& context) {
   const Compared compared = compare_rows(all, rows, context.executor);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count(), cpu = cpu_seconds() - cpu_start;
   const Rule rule = parse_rule("auto", true);
-  Meeting meeting(rule, false, context);
-  for (std::size_t i = 0; i < count; ++i) meeting.add(i, {&all.codes[i], 1});
-  const MetPairs met = meeting.meet(0, meeting.rows());
+  CandidateIndex index(rule, false, context);
+  for (std::size_t i = 0; i < count; ++i) index.add(i, {&all.codes[i], 1});
+  const CandidatePairs found = index.search(0, index.rows());
   const auto is_proposed = [&](const Pair& pair) {
-    const auto at = std::lower_bound(met.pairs.begin(), met.pairs.end(), pair, [](const RowPair& p, const Pair& v) {
+    const auto at = std::lower_bound(found.pairs.begin(), found.pairs.end(), pair, [](const RowPair& p, const Pair& v) {
       return std::pair(p.a, p.b) < std::pair(v.a, v.b);
     });
-    return at != met.pairs.end() && at->a == pair.a && at->b == pair.b;
+    return at != found.pairs.end() && at->a == pair.a && at->b == pair.b;
   };
   std::array<Lost, kRelations.size()> by_relation;
   Lost total;
@@ -190,7 +190,7 @@ inline void report(std::size_t count, std::size_t rows, RunContext& context) {
   fmt::print(
       "{} of {} pictures against all: {} pairs in {:.0f} s, {:.1f} us of CPU time each; {} also measured in full\n",
       rows, count, compared.pairs, seconds, 1e6 * cpu / static_cast<double>(compared.pairs), compared.in_full);
-  fmt::print("the same by their pixels, and not proposed by `auto` ({} candidates): {}\n", met.pairs.size(),
+  fmt::print("the same by their pixels, and not proposed by `auto` ({} candidates): {}\n", found.pairs.size(),
              total.text());
   for (std::size_t k = 0; k < by_relation.size(); ++k) {
     const Lost& some = by_relation[k];

@@ -122,8 +122,8 @@ void UnitLinks::apply_rule() {
   CodeColumns columns;
   for (std::size_t row = 0; row < looks.size(); ++row) columns.add(codes(row));
   crowds_ = find_crowds(looks, columns, rule_, context_);
-  Meeting& meeting = meeting_.emplace(rule_, options_.orientations, context_, &crowds_);
-  const auto enter = [&](std::size_t row, std::span<const LookCodes> views) { meeting.add(looks[row], views); };
+  CandidateIndex& index = index_.emplace(rule_, options_.orientations, context_, &crowds_);
+  const auto enter = [&](std::size_t row, std::span<const LookCodes> views) { index.add(looks[row], views); };
   if (options_.orientations) {
     each_turned_look(looks, codes, catalog_, context_, enter);
   } else {
@@ -132,8 +132,8 @@ void UnitLinks::apply_rule() {
       enter(row, {&own, 1});
     }
   }
-  meeting.each_part(0, [&](std::uint32_t, std::uint32_t, const MetPairs& met) {
-    for (const RowPair& pair : met.pairs) {
+  index.each_part(0, [&](std::uint32_t, std::uint32_t, const CandidatePairs& found) {
+    for (const RowPair& pair : found.pairs) {
       const std::uint32_t x = likeness[pair.a], y = likeness[pair.b];
       if (const float s = rule_score(x, y); s >= 0) link_between(x, y, s);
     }
@@ -145,7 +145,7 @@ void UnitLinks::apply_rule() {
 float UnitLinks::rule_score(std::uint32_t x, std::uint32_t y) const {
   if (row_of_[x] == kNone || row_of_[y] == kNone) return -1;
   if (x == y) return 1;
-  const auto bits = meeting_->nearest(row_of_[x], row_of_[y]);
+  const auto bits = index_->nearest(row_of_[x], row_of_[y]);
   if (!bits) return -1;
   return 1.0F - static_cast<float>((*bits)[0] + (*bits)[1] + (*bits)[2] + (*bits)[3]) / 256.0F;
 }

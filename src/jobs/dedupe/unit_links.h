@@ -61,8 +61,8 @@ class UnitLinks {
   std::vector<std::uint32_t> first_of_;  // the first unit of each likeness; at last how many units
   std::vector<Link> links_, partial_, recoloured_;
   Crowds crowds_;
-  std::optional<Meeting> meeting_;     // where the rule itself decides
-  std::vector<std::uint32_t> row_of_;  // of each likeness in it, or kNone
+  std::optional<CandidateIndex> index_;  // where the rule itself decides
+  std::vector<std::uint32_t> row_of_;    // of each likeness in it, or kNone
 };
 
 }  // namespace millrace::dedupe
