@@ -84,7 +84,7 @@ std::vector<LookCodes> unrelated(const std::string& path, RunContext& context) {
   std::vector<std::uint64_t> looks;
   looks.reserve(codes_of.size());
   for (const auto& look : codes_of) looks.push_back(look.first);
-  Judge judge(catalog, context);
+  PairVerifier verifier(catalog, context);
   const FoundLinks found = find_links(
       looks, [&](std::size_t i) { return codes_of.at(looks[i]); }, parse_rule("auto", true), false, catalog, judge,
       context);
@@ -245,8 +245,8 @@ void write_joined(const std::string& file, std::size_t count, RunContext& contex
     const std::uint64_t a = look(number), b = look(*original);
     if (a != 0 && b != 0 && a != b) pairs.push_back({std::min(a, b), std::max(a, b), 1});
   }
-  Judge judge(catalog, context);
-  const std::vector<Judgement> judged = judge.compare(pairs);
+  PairVerifier verifier(catalog, context);
+  const std::vector<Judgement> judged = verifier.compare(pairs);
   std::vector<CatalogLink> links;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (judged[i].kind != similarity::Kind::different)

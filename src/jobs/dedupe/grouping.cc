@@ -22,8 +22,8 @@ class Grouping {
         catalog_(catalog),
         looks_(looks),
         context_(context),
-        judge_(catalog, context),
-        unit_links_(options, result.rule, library_, units_, apart_, catalog, judge_, context),
+        verifier_(catalog, context),
+        unit_links_(options, result.rule, library_, units_, apart_, catalog, verifier_, context),
         criteria_(keep_criteria(options.keep)),
         shown_(result, units_, unit_of_, origins_, criteria_, looks,
                {[this](std::span<const ItemPair> pairs) {
@@ -47,7 +47,7 @@ class Grouping {
       const std::uint64_t x = library_.pictures[a].data.look, y = library_.pictures[b].data.look;
       if (x == y) return true;
       const LookPair pair{std::min(x, y), std::max(x, y), 1};
-      return judge_.judgements({&pair, 1})[0].kind == similarity::Kind::same;
+      return verifier_.judgements({&pair, 1})[0].kind == similarity::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == BurstMode::keep_apart,
                         options_.verify ? Likeness::looks : Likeness::hashes, apart_);
@@ -88,7 +88,7 @@ class Grouping {
       shown_.add_informing(pictures_of(colours), GroupKind::recoloured);
     for (const Burst& burst : bursts_) shown_.add_burst(burst);
     shown_.finish(context_);
-    result_.looked_at = judge_.looked_at();
+    result_.looked_at = verifier_.looked_at();
   }
 
  private:
@@ -237,7 +237,7 @@ class Grouping {
   Catalog& catalog_;
   Looks& looks_;
   RunContext& context_;
-  Judge judge_;
+  PairVerifier verifier_;
   UnitLinks unit_links_;
   const std::vector<std::string> criteria_;
   Apart apart_;

@@ -35,14 +35,14 @@ std::vector<std::uint32_t> missing(std::span<const std::uint64_t> looks, const C
 class Linking {
  public:
   Linking(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule, bool orientations,
-          Catalog& catalog, Judge& judge, RunContext& context)
+          Catalog& catalog, PairVerifier& verifier, RunContext& context)
       : looks_(looks),
         codes_of_(codes_of),
         rule_(rule),
         number_(rule_number(rule, orientations)),
         packing_{orientations ? kOrientations.size() : 1},
         catalog_(catalog),
-        judge_(judge),
+        verifier_(verifier),
         context_(context),
         index_(rule, orientations, context),
         join_(catalog.joined(number_)),
@@ -144,7 +144,7 @@ class Linking {
             };
             return order(x) < order(y);
           });
-          const std::vector<CatalogLink> links = links_of(pairs, judge_.judgements(pairs));
+          const std::vector<CatalogLink> links = links_of(pairs, verifier_.judgements(pairs));
           join_.links.insert(join_.links.end(), links.begin(), links.end());
         });
   }
@@ -176,7 +176,7 @@ class Linking {
   void join_part(std::uint32_t begin, std::uint32_t end, const std::vector<RowPair>& rows) {
     const Reservation paid = pay(rows);
     const std::vector<LookPair> pairs = pairs_of(index_, rows);
-    const std::vector<CatalogLink> links = links_of(pairs, judge_.compare(pairs));
+    const std::vector<CatalogLink> links = links_of(pairs, verifier_.compare(pairs));
     if (keeps_) {
       std::vector<std::uint8_t> part;
       for (std::uint32_t row = begin; row < end; ++row)
@@ -214,7 +214,7 @@ class Linking {
   const std::uint64_t number_;
   const Packing packing_;
   Catalog& catalog_;
-  Judge& judge_;
+  PairVerifier& verifier_;
   RunContext& context_;
   CandidateIndex index_;
   Crowds crowds_;
@@ -226,7 +226,7 @@ class Linking {
 }  // namespace
 
 FoundLinks find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
-                      bool orientations, Catalog& catalog, Judge& judge, RunContext& context) {
+                      bool orientations, Catalog& catalog, PairVerifier& verifier, RunContext& context) {
   return Linking(looks, codes_of, rule, orientations, catalog, judge, context).run();
 }
 

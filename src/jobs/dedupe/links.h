@@ -4,8 +4,8 @@
 #pragma once
 
 #include "src/jobs/dedupe/candidates.h"
-#include "src/jobs/dedupe/judge.h"
 #include "src/jobs/dedupe/look_codes.h"
+#include "src/jobs/dedupe/pair_verifier.h"
 
 namespace millrace::dedupe {
 
@@ -18,6 +18,6 @@ struct FoundLinks {
 // that it knows under this rule, a part at a time; what came of a part is kept before the next begins, so that a killed
 // run goes on there. Of those who stand in crowds each judgement is kept.
 FoundLinks find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
-                      bool orientations, Catalog& catalog, Judge& judge, RunContext& context);
+                      bool orientations, Catalog& catalog, PairVerifier& verifier, RunContext& context);
 
 }  // namespace millrace::dedupe

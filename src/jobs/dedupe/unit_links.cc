@@ -86,7 +86,7 @@ void UnitLinks::verify() {
     link_within(i);
   }
   FoundLinks found = find_links(
-      looks, [&](std::size_t i) { return data(first_of_[i]).codes; }, rule_, options_.orientations, catalog_, judge_,
+      looks, [&](std::size_t i) { return data(first_of_[i]).codes; }, rule_, options_.orientations, catalog_, verifier_,
       context_);
   const auto likeness = [&](std::uint64_t look) {
     return static_cast<std::uint32_t>(std::lower_bound(looks.begin(), looks.end(), look) - looks.begin());
@@ -94,7 +94,7 @@ void UnitLinks::verify() {
   crowds_ = std::move(found.crowds);
   for (const CatalogLink& link : found.links) {
     const auto kind = static_cast<similarity::Kind>(link.kind);
-    if (!options_.orientations) judge_.know(link.a, link.b, {kind, link.score});
+    if (!options_.orientations) verifier_.know(link.a, link.b, {kind, link.score});
     const std::uint32_t a = likeness(link.a), b = likeness(link.b);
     if (kind == similarity::Kind::same) link_between(a, b, link.score);
     if (kind != similarity::Kind::recoloured) continue;
@@ -164,7 +164,7 @@ std::vector<float> UnitLinks::scores(std::span<const ItemPair> units) {
       places.push_back(i);
     }
   }
-  const std::vector<Judgement> judged = judge_.judgements(pairs);
+  const std::vector<Judgement> judged = verifier_.judgements(pairs);
   for (std::size_t i = 0; i < pairs.size(); ++i)
     out[places[i]] = judged[i].kind == similarity::Kind::same ? judged[i].score : -1;
   return out;

@@ -15,14 +15,14 @@ class UnitLinks {
  public:
   // All are kept by reference; the units need be there at find().
   UnitLinks(const Options& options, const Rule& rule, const Library& library, const std::vector<Unit>& units,
-            const Apart& apart, Catalog& catalog, Judge& judge, RunContext& context)
+            const Apart& apart, Catalog& catalog, PairVerifier& verifier, RunContext& context)
       : options_(options),
         rule_(rule),
         library_(library),
         units_(units),
         apart_(apart),
         catalog_(catalog),
-        judge_(judge),
+        verifier_(verifier),
         context_(context) {}
 
   void find();
@@ -56,7 +56,7 @@ class UnitLinks {
   const std::vector<Unit>& units_;
   const Apart& apart_;
   Catalog& catalog_;
-  Judge& judge_;
+  PairVerifier& verifier_;
   RunContext& context_;
   std::vector<std::uint32_t> first_of_;  // the first unit of each likeness; at last how many units
   std::vector<Link> links_, partial_, recoloured_;

@@ -26,14 +26,14 @@ struct Judgement {
   float score = 0;
 };
 
-class Judge {
+class PairVerifier {
  public:
-  Judge(Catalog& catalog, RunContext& context);
+  PairVerifier(Catalog& catalog, RunContext& context);
 
   // The best verdict over each pair's orientations: in parallel, in batches that fit the budget. Nothing is kept.
-  std::vector<Judgement> compare(std::span<const LookPair> pairs) { return judge(pairs, false); }
+  std::vector<Judgement> compare(std::span<const LookPair> pairs) { return verify(pairs, false); }
   // The same, kept in the catalogue: whoever groups the same pictures again asks for it again.
-  std::vector<Judgement> judgements(std::span<const LookPair> pairs) { return judge(pairs, true); }
+  std::vector<Judgement> judgements(std::span<const LookPair> pairs) { return verify(pairs, true); }
   // What is known of a pair as it is need not be looked at.
   void know(std::uint64_t a, std::uint64_t b, const Judgement& judgement) {
     known_.try_emplace({a, b, Orientation::upright}, judgement);
@@ -42,7 +42,7 @@ class Judge {
   std::uint64_t looked_at() const { return looked_at_; }
 
  private:
-  struct Look {
+  struct Comparison {
     std::uint64_t a, b;
     Orientation orientation;
     std::size_t pair;
@@ -58,14 +58,14 @@ class Judge {
     std::size_t operator()(const Key& k) const { return k.a ^ (k.b << 1 | k.b >> 63) ^ index_of(k.orientation); }
   };
   // What a batch needs, kept from one to the next.
-  struct Bench {
+  struct Scratch {
     std::vector<std::vector<std::uint8_t>> jpegs;
     std::vector<similarity::Features> features;
     std::vector<std::uint8_t> usable;
   };
-  std::vector<Judgement> judge(std::span<const LookPair> pairs, bool keep);
-  void look_at(std::span<Look> looks, Bench& bench);
-  void keep(std::span<const Look> looks);
+  std::vector<Judgement> verify(std::span<const LookPair> pairs, bool keep);
+  void look_at(std::span<Comparison> looks, Scratch& scratch);
+  void keep(std::span<const Comparison> looks);
 
   Catalog& catalog_;
   RunContext& context_;

@@ -1,4 +1,4 @@
-#include "src/jobs/dedupe/judge.h"
+#include "src/jobs/dedupe/pair_verifier.h"
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ bool better(const Judgement& x, const Judgement& y) {
 
 }  // namespace
 
-Judge::Judge(Catalog& catalog, RunContext& context) : catalog_(catalog), context_(context) {
+PairVerifier::PairVerifier(Catalog& catalog, RunContext& context) : catalog_(catalog), context_(context) {
   for (const CatalogScore& score : catalog.scores()) {
     if (score.orientation < 1 || score.orientation > kOrientations.size() || score.kind > 2) continue;
     known_.try_emplace({score.a, score.b, static_cast<Orientation>(score.orientation)},
@@ -34,7 +34,7 @@ Judge::Judge(Catalog& catalog, RunContext& context) : catalog_(catalog), context
   }
 }
 
-std::vector<Judgement> Judge::judge(std::span<const LookPair> pairs, bool keep_them) {
+std::vector<Judgement> PairVerifier::verify(std::span<const LookPair> pairs, bool keep_them) {
   std::vector<Judgement> out(pairs.size());
   Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing", pairs.size());
   // A batch holds the features of at most two pictures a look.
@@ -42,8 +42,8 @@ std::vector<Judgement> Judge::judge(std::span<const LookPair> pairs, bool keep_t
   const std::uint64_t free = context_.budget.largest_grant().count / 4;
   const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));
   Reservation paid;
-  std::vector<Look> looks;
-  Bench bench;
+  std::vector<Comparison> looks;
+  Scratch scratch;
   for (std::size_t begin = 0, end = 0; begin < pairs.size(); begin = end) {
     looks.clear();
     for (; end < pairs.size() && (looks.empty() || looks.size() + kOrientations.size() <= batch); ++end) {
@@ -61,10 +61,10 @@ std::vector<Judgement> Judge::judge(std::span<const LookPair> pairs, bool keep_t
       if (paid.size().count == 0)
         paid = context_.budget.reserve({each * std::min(batch, kOrientations.size() * pairs.size())},
                                        "comparing pictures");
-      look_at(looks, bench);
+      look_at(looks, scratch);
       if (keep_them) keep(looks);
     }
-    for (const Look& look : looks) {
+    for (const Comparison& look : looks) {
       if (better(look.result, out[look.pair])) out[look.pair] = look.result;
     }
     progress.add(end - begin);
@@ -72,10 +72,10 @@ std::vector<Judgement> Judge::judge(std::span<const LookPair> pairs, bool keep_t
   return out;
 }
 
-void Judge::keep(std::span<const Look> looks) {
+void PairVerifier::keep(std::span<const Comparison> looks) {
   std::vector<CatalogScore> scores;
   scores.reserve(looks.size());
-  for (const Look& look : looks) {
+  for (const Comparison& look : looks) {
     known_.try_emplace({look.a, look.b, look.orientation}, look.result);
     scores.push_back({look.a, look.b, static_cast<std::uint8_t>(look.orientation),
                       static_cast<std::uint8_t>(look.result.kind), look.result.score});
@@ -84,19 +84,19 @@ void Judge::keep(std::span<const Look> looks) {
   catalog_.flush_now_and_then();
 }
 
-void Judge::look_at(std::span<Look> looks, Bench& bench) {
+void PairVerifier::look_at(std::span<Comparison> looks, Scratch& scratch) {
   Trace::Stage& stage = context_.trace.stage("compare pixels", context_.executor.threads(), "a stricter --match");
   // Each picture of the batch once in each orientation that is asked for.
   std::vector<View> views;
-  for (const Look& look : looks) {
+  for (const Comparison& look : looks) {
     views.push_back({look.a, Orientation::upright});
     views.push_back({look.b, look.orientation});
   }
   std::sort(views.begin(), views.end());
   views.erase(std::unique(views.begin(), views.end()), views.end());
-  auto& jpegs = bench.jpegs;
-  auto& features = bench.features;
-  auto& usable = bench.usable;
+  auto& jpegs = scratch.jpegs;
+  auto& features = scratch.features;
+  auto& usable = scratch.usable;
   if (features.size() < views.size()) features.resize(views.size());
   jpegs.assign(views.size(), {});
   usable.assign(views.size(), 0);
