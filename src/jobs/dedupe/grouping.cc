@@ -50,7 +50,7 @@ class Grouping {
       return verifier_.judgements({&pair, 1})[0].kind == similarity::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == BurstMode::keep_apart,
-                        options_.verify ? Likeness::looks : Likeness::hashes, apart_);
+                        options_.verify ? GroupingKey::looks : GroupingKey::hashes, apart_);
     number_units();
     unit_links_.find();
     std::vector<Link> links = unit_links_.links();
@@ -240,7 +240,7 @@ class Grouping {
   PairVerifier verifier_;
   UnitLinks unit_links_;
   const std::vector<std::string> criteria_;
-  Apart apart_;
+  NotDuplicates apart_;
   std::set<std::uint32_t> copies_apart_;  // pictures whose files a person told from each other
   std::vector<Burst> bursts_;
   std::vector<std::vector<std::uint32_t>> candidate_files_;

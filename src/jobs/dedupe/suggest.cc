@@ -23,7 +23,7 @@ struct Work {
 
 class Suggesting {
  public:
-  Suggesting(const Library& library, const Origins& origins, const Likeness64& alike, const Preferences& preferences,
+  Suggesting(const Library& library, const Origins& origins, const Similarity64& alike, const Preferences& preferences,
              Looks& looks)
       : standings_(library, origins, preferences.by_pixels, looks),
         alike_(alike),
@@ -348,7 +348,7 @@ class Suggesting {
   }
 
   const Standings standings_;
-  const Likeness64& alike_;
+  const Similarity64& alike_;
   const Preferences& preferences_;
   const Library& library_;
   Looks& looks_;
@@ -359,7 +359,7 @@ class Suggesting {
 }  // namespace
 
 Suggested suggest(const std::vector<Candidate>& candidates, const std::vector<Across>& across, const Library& library,
-                  const Origins& origins, const Likeness64& alike, const Preferences& preferences, Looks& looks) {
+                  const Origins& origins, const Similarity64& alike, const Preferences& preferences, Looks& looks) {
   return Suggesting(library, origins, alike, preferences, looks).run(candidates, across);
 }
 

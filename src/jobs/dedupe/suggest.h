@@ -48,7 +48,7 @@ inline constexpr std::size_t kNearest = 8, kNearestOfOtherSize = 4;
 
 // How much the pictures of each pair are alike at 64 x 64 pixels: more is more. The lower index first.
 using PicturePairs = std::span<const PicturePair>;
-struct Likeness64 {
+struct Similarity64 {
   std::function<std::vector<float>(PicturePairs)> of;
   // Bits in which two pictures' hashes differ: of more than kEveryTwo, who is most like one is chosen from the
   // kFewestBits that differ least from it.
@@ -74,6 +74,6 @@ struct Preferences {
 };
 
 Suggested suggest(const std::vector<Candidate>& candidates, const std::vector<Across>& across, const Library& library,
-                  const Origins& origins, const Likeness64& alike, const Preferences& preferences, Looks& looks);
+                  const Origins& origins, const Similarity64& alike, const Preferences& preferences, Looks& looks);
 
 }  // namespace millrace::dedupe

@@ -80,14 +80,14 @@ class Suggest : public testing::Test {
   std::function<float(std::uint32_t, std::uint32_t)> alike_ = [](std::uint32_t a, std::uint32_t b) {
     return -static_cast<float>(b - a);
   };
-  const Likeness64 likeness_ = {[this](PicturePairs pairs) {
-                                  std::vector<float> scores;
-                                  for (const auto& [a, b] : pairs) scores.push_back(alike_(a, b));
-                                  return scores;
-                                },
-                                [this](std::uint32_t a, std::uint32_t b) {
-                                  return static_cast<int>(-1000 * alike_(std::min(a, b), std::max(a, b)));
-                                }};
+  const Similarity64 likeness_ = {[this](PicturePairs pairs) {
+                                    std::vector<float> scores;
+                                    for (const auto& [a, b] : pairs) scores.push_back(alike_(a, b));
+                                    return scores;
+                                  },
+                                  [this](std::uint32_t a, std::uint32_t b) {
+                                    return static_cast<int>(-1000 * alike_(std::min(a, b), std::max(a, b)));
+                                  }};
   std::vector<Across> across_;
   std::set<PicturePair> apart_;
   Preferences preferences_ = {[](std::uint32_t a, std::uint32_t b) { return a < b; },

@@ -15,7 +15,7 @@ class UnitLinks {
  public:
   // All are kept by reference; the units need be there at find().
   UnitLinks(const Options& options, const Rule& rule, const Library& library, const std::vector<Unit>& units,
-            const Apart& apart, Catalog& catalog, PairVerifier& verifier, RunContext& context)
+            const NotDuplicates& apart, Catalog& catalog, PairVerifier& verifier, RunContext& context)
       : options_(options),
         rule_(rule),
         library_(library),
@@ -54,7 +54,7 @@ class UnitLinks {
   const Rule& rule_;
   const Library& library_;
   const std::vector<Unit>& units_;
-  const Apart& apart_;
+  const NotDuplicates& apart_;
   Catalog& catalog_;
   PairVerifier& verifier_;
   RunContext& context_;

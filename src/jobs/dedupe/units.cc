@@ -23,14 +23,14 @@ struct Moment {
   bool exact;  // one of them has sub-seconds, and `seconds` are its
 };
 
-bool told_apart(const Apart& apart, std::uint32_t picture, const std::vector<std::uint32_t>& others) {
+bool told_apart(const NotDuplicates& apart, std::uint32_t picture, const std::vector<std::uint32_t>& others) {
   const auto from = apart.find(picture);
   if (from == apart.end()) return false;
   return std::any_of(from->second.begin(), from->second.end(),
                      [&](std::uint32_t p) { return std::binary_search(others.begin(), others.end(), p); });
 }
 
-bool may_join(const Part& a, const Part& b, const Apart& apart) {
+bool may_join(const Part& a, const Part& b, const NotDuplicates& apart) {
   if (a.burst != kNone && a.burst == b.burst && a.shot != b.shot) return false;
   return !told_apart(apart, a.pictures[0], b.pictures);  // where it tells, the part is that picture alone
 }
@@ -38,7 +38,7 @@ bool may_join(const Part& a, const Part& b, const Apart& apart) {
 // Makes units of parts that come in order: by likeness, burst and shot.
 class Filling {
  public:
-  Filling(const Apart& apart, std::vector<Unit>& units) : apart_(apart), units_(units) {}
+  Filling(const NotDuplicates& apart, std::vector<Unit>& units) : apart_(apart), units_(units) {}
 
   void next_likeness() {
     if (!units_.empty()) ++likeness_;
@@ -81,7 +81,7 @@ class Filling {
     });
   }
 
-  const Apart& apart_;
+  const NotDuplicates& apart_;
   std::vector<Unit>& units_;
   std::uint32_t likeness_ = 0;
   std::size_t first_ = 0;                                   // unit of this likeness
@@ -151,12 +151,12 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
 }
 
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
-                             Likeness likeness, const Apart& apart) {
+                             GroupingKey likeness, const NotDuplicates& apart) {
   struct Row {
     std::uint64_t first;  // of what tells it apart; ties are looked into
     std::uint32_t picture, files;
   };
-  const bool by_look = likeness == Likeness::looks;
+  const bool by_look = likeness == GroupingKey::looks;
   std::vector<Row> rows;
   for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
     const Picture& picture = library.pictures[i];
@@ -221,7 +221,7 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   return units;
 }
 
-bool may_join(const Unit& a, const Unit& b, const Apart& apart) {
+bool may_join(const Unit& a, const Unit& b, const NotDuplicates& apart) {
   // By burst, and of each at most one shot: both lists are gone through together.
   for (auto x = a.parts.begin(), y = b.parts.begin(); x != a.parts.end() && y != b.parts.end();) {
     if (x->burst == kNone || y->burst == kNone) break;
@@ -237,7 +237,7 @@ bool may_join(const Unit& a, const Unit& b, const Apart& apart) {
          });
 }
 
-std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const Apart& apart) {
+std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const NotDuplicates& apart) {
   if (a.parts.empty() || b.parts.empty()) return PartPair{&a.pictures, &b.pictures};
   for (const Part& x : a.parts) {
     for (const Part& y : b.parts) {

@@ -24,7 +24,7 @@ struct Burst {
 std::vector<Burst> find_bursts(const Library& library, const std::function<bool(std::uint32_t, std::uint32_t)>& same);
 
 // Those that a person told from a picture, both ways.
-using Apart = std::map<std::uint32_t, std::set<std::uint32_t>>;
+using NotDuplicates = std::map<std::uint32_t, std::set<std::uint32_t>>;
 
 // Pictures of a unit about which the same is known: of one shot, or of no burst.
 struct Part {
@@ -42,20 +42,20 @@ struct Unit {
 };
 
 // What tells pictures apart: their looks where pixels are compared, their hashes where those decide and say enough.
-enum class Likeness { looks, hashes };
+enum class GroupingKey { looks, hashes };
 
 // In the order of their looks (hashes). Pictures of one look (or set of hashes) are one unit, as far as they may stand
 // in one group: each part goes to the first unit that takes it, so that every unit is kept apart from those before it.
 // Pictures that stand for no file are left out.
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
-                             Likeness likeness, const Apart& apart);
+                             GroupingKey likeness, const NotDuplicates& apart);
 
 // Whether two units may stand in one group: not where they hold different shots of a burst, or pictures told apart.
-bool may_join(const Unit& a, const Unit& b, const Apart& apart);
+bool may_join(const Unit& a, const Unit& b, const NotDuplicates& apart);
 // The first part of each that may, or nothing. Of a unit without parts it is the whole.
 struct PartPair {
   const std::vector<std::uint32_t>*a, *b;  // pictures
 };
-std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const Apart& apart);
+std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const NotDuplicates& apart);
 
 }  // namespace millrace::dedupe

@@ -82,7 +82,7 @@ bool take_apart(const Json& line, Journal& journal) {
     journal.apart_forgotten = true;
     return true;
   }
-  Apart apart{recorded_path(line, "catalog"), {}};
+  JournalNotDuplicates apart{recorded_path(line, "catalog"), {}};
   if (!pairs.is_array() || !apart.catalog.starts_with('/')) return false;
   for (const Json& pair : pairs) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) return false;
@@ -299,7 +299,7 @@ void JournalWriter::folder(const std::string& path) {
   line(out.dump());
 }
 
-void JournalWriter::apart(const Apart& apart) {
+void JournalWriter::apart(const JournalNotDuplicates& apart) {
   constexpr std::size_t kPairsPerLine = 1000;
   for (std::size_t begin = 0; begin < apart.pairs.size(); begin += kPairsPerLine) {
     const std::size_t end = std::min(begin + kPairsPerLine, apart.pairs.size());

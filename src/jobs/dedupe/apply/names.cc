@@ -148,7 +148,7 @@ std::optional<std::string> why_not_ours(const Journal& journal) {
   if (!journal.destination.empty() && !is_plain_path(journal.destination) && journal.destination != "/") {
     return fmt::format("names the folder '{}', which is no plain path", printable(journal.destination));
   }
-  for (const Apart& apart : journal.apart) {
+  for (const JournalNotDuplicates& apart : journal.apart) {
     if (!is_plain_path(apart.catalog))
       return fmt::format("names '{}', which is no plain path", printable(apart.catalog));
   }

@@ -7,8 +7,8 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/catalog/catalog.h"
-#include "src/jobs/dedupe/apply/apart.h"
 #include "src/jobs/dedupe/apply/names.h"
+#include "src/jobs/dedupe/apply/not_duplicates.h"
 #include "src/jobs/dedupe/apply/restore.h"
 #include "src/jobs/dedupe/library.h"
 
@@ -95,7 +95,7 @@ std::set<std::string> paths_in_journal(const std::string& named, Trust trust) {
       paths.insert({record.path, record.to, record.temporary, record.main});
       paths.insert(record.survivors.begin(), record.survivors.end());
     }
-    for (const Apart& apart : journal.apart) {
+    for (const JournalNotDuplicates& apart : journal.apart) {
       for (std::string& file : catalog_files(apart.catalog)) paths.insert(std::move(file));
     }
   } catch (const Failure&) {

@@ -1,4 +1,4 @@
-#include "src/jobs/dedupe/apply/apart.h"
+#include "src/jobs/dedupe/apply/not_duplicates.h"
 
 #include <fmt/format.h>
 
@@ -55,10 +55,10 @@ void remember_apart(const std::vector<ApartPair>& pairs, const std::string& cata
   // What it knows already is not ours to take out, unless a run that was cut off told the journal of it.
   std::set<ApartPair> known;
   for (const ApartPair& pair : open.not_duplicates()) known.insert(pair);
-  for (const Apart& told : journal.apart) {
+  for (const JournalNotDuplicates& told : journal.apart) {
     if (told.catalog == path) known.insert(told.pairs.begin(), told.pairs.end());
   }
-  Apart fresh{path, {}};
+  JournalNotDuplicates fresh{path, {}};
   for (const ApartPair& pair : pairs) {
     if (known.count(pair) == 0) fresh.pairs.push_back(pair);
   }
@@ -71,7 +71,8 @@ void remember_apart(const std::vector<ApartPair>& pairs, const std::string& cata
 std::uint64_t forget_apart(const Journal& journal, const CatalogAccess& access, JournalWriter* writer) {
   if (journal.apart_forgotten || journal.apart.empty()) return 0;
   std::map<std::string, std::set<ApartPair>> by_catalog;
-  for (const Apart& told : journal.apart) by_catalog[told.catalog].insert(told.pairs.begin(), told.pairs.end());
+  for (const JournalNotDuplicates& told : journal.apart)
+    by_catalog[told.catalog].insert(told.pairs.begin(), told.pairs.end());
   std::uint64_t count = 0;
   for (const auto& [path, pairs] : by_catalog) {
     count += pairs.size();
