@@ -1,5 +1,5 @@
 // Enters: thumbnails and pairs of them, as raw files written by alike_quality.py.
-// Leaves: one Verdict a pair, raw, in their order, and the processor time a pair took on stderr.
+// Leaves: one Comparison a pair, raw, in their order, and the processor time a pair took on stderr.
 // Never: used by the product.
 //
 //   similarity_driver THUMBS PAIRS OUT    THUMBS: 12288 bytes each; PAIRS: int32 first, second, orientation
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     const Features& a = get(static_cast<std::size_t>(p[0]), millrace::Orientation::upright);
     const Features& b = get(static_cast<std::size_t>(p[1]), static_cast<millrace::Orientation>(p[2]));
     const double start = cpu_seconds();
-    const Verdict v = compare(a, b);
+    const Comparison v = compare(a, b);
     const double took = cpu_seconds() - start;
     const std::size_t kind = v.overlap == 0 ? 2 : static_cast<std::size_t>(v.kind == Kind::same ? 0 : 1);
     seconds[kind] += took;

@@ -14,11 +14,11 @@
 
 namespace millrace::dedupe {
 
-enum class Verdict : std::uint8_t { remove, keep, not_duplicates };
+enum class DecisionKind : std::uint8_t { remove, keep, not_duplicates };
 
 struct Decision {
   std::string group;
-  Verdict verdict = Verdict::keep;
+  DecisionKind verdict = DecisionKind::keep;
   std::string path;  // bytes, absolute
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;

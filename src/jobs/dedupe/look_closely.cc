@@ -154,7 +154,7 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
       for (const Orientation o : kOrientations) {
         if (o != Orientation::upright && !options_.orientations) continue;
         const similarity::Features second = similarity::features_of(similarity::oriented(*pixels_b, o));
-        const similarity::Verdict verdict = similarity::compare(first, second);
+        const similarity::Comparison verdict = similarity::compare(first, second);
         const float score = verdict.score + (verdict.kind == similarity::Kind::same ? 1.0F : 0.0F);
         if (score <= best) continue;
         best = score;

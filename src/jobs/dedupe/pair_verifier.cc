@@ -120,7 +120,7 @@ void PairVerifier::look_at(std::span<Comparison> looks, Scratch& scratch) {
     for (std::size_t i = from; i < to; ++i) {
       const std::size_t a = at({looks[i].a, Orientation::upright}), b = at({looks[i].b, looks[i].orientation});
       if (usable[a] == 0 || usable[b] == 0) continue;
-      const similarity::Verdict verdict = similarity::compare(features[a], features[b]);
+      const similarity::Comparison verdict = similarity::compare(features[a], features[b]);
       looks[i].result = {verdict.kind, verdict.score};
     }
   });

@@ -23,7 +23,7 @@ std::string similarity_answer(const Inputs&) {
   Digest digest;
   std::string kinds;
   for (const auto& other : {brighter, turned, make_picture(similarity::kSide, similarity::kSide, 5)}) {
-    const similarity::Verdict v = similarity::compare(first, features(other));
+    const similarity::Comparison v = similarity::compare(first, features(other));
     kinds += fmt::format("{} ", similarity::name_of(v.kind));
     for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation, v.movement, v.moved_share,
                           v.chroma, v.tone, v.contrast}) {
@@ -49,7 +49,7 @@ std::string closelook_answer(const Inputs&) {
   Digest digest;
   std::string kinds;
   for (const auto& other : {noisy, marked, make_picture(kWidth, kHeight, 9)}) {
-    const closelook::Verdict v = looker.compare(first, prepared(other));
+    const closelook::Comparison v = looker.compare(first, prepared(other));
     kinds += fmt::format("{} ", closelook::name_of(v.kind));
     for (const float f :
          {v.excess, v.plain, v.soft, v.chroma, v.shift, v.drift, v.spread, v.correlation, v.tone, v.gain, v.sharpness,

@@ -79,7 +79,7 @@ Thumbnail oriented(std::span<const std::uint8_t, kThumbnailBytes> pixels, Orient
 enum class Kind : std::uint8_t { same, recoloured, different };
 const char* name_of(Kind kind);
 
-struct Verdict {
+struct Comparison {
   Kind kind = Kind::different;
   // How sure: 1 is the same bytes, at least 0.5 exactly when `kind` is same. It is the worst of the
   // tests' margins, each mapped linearly from [worst that occurs, threshold, perfect] to [0, 0.5,
@@ -97,10 +97,10 @@ struct Verdict {
   float tone = 0;         // step 4: distance of the tone curve from identity, in levels (rms)
   float contrast = 0;     // step 4: deviation of the levels after the curve over that before
 
-  bool operator==(const Verdict&) const = default;
+  bool operator==(const Comparison&) const = default;
 };
 
-Verdict compare(const Features& a, const Features& b);
+Comparison compare(const Features& a, const Features& b);
 
 // Where the pictures meet, for whoever looks closer: a point (x, y) of the first, whose sides span [-0.5, 0.5], lies at
 // (m0 + m1 x + m2 y, m3 + m4 x + m5 y) of the second. Identity where compare() decided before it looked.

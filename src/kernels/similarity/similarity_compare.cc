@@ -77,8 +77,8 @@ float margin(float value, const Limit& limit) {
 
 bool passes(float value, const Limit& limit) { return margin(value, limit) >= 0.5F; }
 
-Verdict compare_solid(const Features& a, const Features& b) {
-  Verdict out;
+Comparison compare_solid(const Features& a, const Features& b) {
+  Comparison out;
   // A picture just above the limit may be a copy of one just below.
   for (const Features* f : {&a, &b}) {
     for (const float deviation : f->deviation) {
@@ -210,8 +210,8 @@ void fit_closely(const Features& a, const Features& b, const Frames& frames, con
 // not measured; what is measured is the same.
 enum class Asked { all, same };
 
-Verdict compare_ordered(const Features& a, const Features& b, Asked asked, Warp& meeting) {
-  Verdict out;
+Comparison compare_ordered(const Features& a, const Features& b, Asked asked, Warp& meeting) {
+  Comparison out;
   const Coarse coarse = search_coarsely(a, b);
   out.coarse = coarse.correlation;
   if (!passes(std::fabs(coarse.correlation), kCoarse)) {
@@ -276,11 +276,11 @@ Verdict compare_ordered(const Features& a, const Features& b, Asked asked, Warp&
   return out;
 }
 
-Verdict compare(const Features& a, const Features& b, Asked asked) {
+Comparison compare(const Features& a, const Features& b, Asked asked) {
   Warp meeting;
   const int order = std::memcmp(a.pixels.data(), b.pixels.data(), kThumbnailBytes);
   if (order == 0) {
-    Verdict out;
+    Comparison out;
     out.kind = Kind::same;
     out.score = out.coarse = out.overlap = out.structure = out.correlation = 1;
     return out;
@@ -301,7 +301,7 @@ Warp inverse(const Warp& warp) {
 
 }  // namespace
 
-Verdict compare(const Features& a, const Features& b) { return compare(a, b, Asked::all); }
+Comparison compare(const Features& a, const Features& b) { return compare(a, b, Asked::all); }
 
 std::array<float, 6> meeting_of(const Features& a, const Features& b) {
   const int order = std::memcmp(a.pixels.data(), b.pixels.data(), kThumbnailBytes);

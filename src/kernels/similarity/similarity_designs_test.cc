@@ -42,7 +42,7 @@ Thumbnail draw(const Paint& paint, float share = 1) {
   return out;
 }
 
-Verdict compare_pixels(const Thumbnail& a, const Thumbnail& b) { return compare(features_of(a), features_of(b)); }
+Comparison compare_pixels(const Thumbnail& a, const Thumbnail& b) { return compare(features_of(a), features_of(b)); }
 
 float bump(float u, float v, float x, float y, float width) {
   const float d = ((u - x) * (u - x) + (v - y) * (v - y)) / (width * width);
@@ -89,9 +89,9 @@ TEST(SimilarityDesigns, SmallThingsOnAPlainGroundAreToldApart) {
 TEST(SimilarityDesigns, AMarkOnADarkPictureIsSeenPast) {
   Thumbnail marked = draw(dark_lights);
   put_mark(marked);
-  const Verdict v = compare_pixels(draw(dark_lights), marked);
+  const Comparison v = compare_pixels(draw(dark_lights), marked);
   EXPECT_EQ(v.kind, Kind::same) << v.structure << " " << v.correlation;
-  const Verdict cropped = compare_pixels(draw(dark_lights, 0.9F), marked);
+  const Comparison cropped = compare_pixels(draw(dark_lights, 0.9F), marked);
   EXPECT_EQ(cropped.kind, Kind::same) << cropped.structure << " " << cropped.correlation;
 }
 
@@ -112,7 +112,7 @@ TEST(SimilarityDesigns, FineColouredTextureIsNoOtherColour) {
     const auto part = [n](int shift) { return static_cast<float>((n >> shift) & 255U); };
     return Colour{part(24), part(16), part(8)};
   };
-  const Verdict v = compare_pixels(draw(weave), draw(weave, 0.9F));
+  const Comparison v = compare_pixels(draw(weave), draw(weave, 0.9F));
   EXPECT_LE(v.chroma, 0.12F);
   EXPECT_EQ(v.kind, Kind::same) << v.structure;
 }

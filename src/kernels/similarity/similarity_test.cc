@@ -118,7 +118,7 @@ Thumbnail solid(std::uint8_t r, std::uint8_t g, std::uint8_t b) {
   return out;
 }
 
-Verdict compare_pixels(const Thumbnail& a, const Thumbnail& b) { return compare(features_of(a), features_of(b)); }
+Comparison compare_pixels(const Thumbnail& a, const Thumbnail& b) { return compare(features_of(a), features_of(b)); }
 
 View brightened(float gain) {
   View v;
@@ -199,7 +199,7 @@ TEST(Similarity, OtherColoursAreRecoloured) {
     const Scene scene(seed);
     const Thumbnail base = render(scene);
     for (const View& view : {channels_turned(), inverted()}) {
-      const Verdict v = compare_pixels(base, render(scene, view));
+      const Comparison v = compare_pixels(base, render(scene, view));
       EXPECT_NE(v.kind, Kind::same) << seed;
       recoloured += v.kind == Kind::recoloured;
     }
@@ -276,7 +276,7 @@ TEST(Similarity, SoftSlopesAreToldApart) {
   }
   for (std::size_t i = 0; i < skies.size(); ++i) {
     for (std::size_t k = i + 1; k < skies.size(); ++k) {
-      const Verdict v = compare(skies[i], skies[k]);
+      const Comparison v = compare(skies[i], skies[k]);
       EXPECT_TRUE(v.kind != Kind::same || v.structure >= 0.86F) << i << " " << k;
     }
   }
@@ -295,7 +295,7 @@ TEST(Similarity, SymmetricAndReflexiveInEveryBit) {
   all.push_back(features_of(solid(1, 2, 3)));
   for (const Features& a : all) {
     for (const Features& b : all) {
-      const Verdict ab = compare(a, b), ba = compare(b, a);
+      const Comparison ab = compare(a, b), ba = compare(b, a);
       EXPECT_EQ(std::bit_cast<std::uint32_t>(ab.score), std::bit_cast<std::uint32_t>(ba.score));
       EXPECT_EQ(ab, ba);
       EXPECT_EQ(ab.score >= 0.5F, ab.kind == Kind::same);
@@ -314,7 +314,7 @@ TEST(Similarity, FlatHalvesAndExtremesGiveFiniteFigures) {
   Thumbnail noise = with_noise(solid(128, 128, 128), 3, 255);
   for (const Thumbnail& a : {edge, dot, noise, solid(0, 0, 0)}) {
     for (const Thumbnail& b : {edge, dot, noise, render(Scene(4))}) {
-      const Verdict v = compare_pixels(a, b);
+      const Comparison v = compare_pixels(a, b);
       for (const float f : {v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation, v.movement, v.moved_share,
                             v.chroma, v.tone, v.contrast}) {
         EXPECT_TRUE(std::isfinite(f));
@@ -361,7 +361,7 @@ std::uint64_t bits_of_verdicts() {
     for (const Thumbnail& t :
          {render(scene, cropped), render(scene, brightened(1.3F)), render(scene, channels_turned()),
           render(scene, other), with_noise(render(scene), seed, 30), render(Scene(seed + 1))}) {
-      const Verdict v = compare(base, features_of(t));
+      const Comparison v = compare(base, features_of(t));
       for (const float f : {static_cast<float>(v.kind), v.score, v.coarse, v.fit, v.overlap, v.structure, v.correlation,
                             v.movement, v.moved_share, v.chroma, v.tone, v.contrast}) {
         mix(f);
