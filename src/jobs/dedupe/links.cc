@@ -227,7 +227,7 @@ class Linking {
 
 FoundLinks find_links(std::span<const std::uint64_t> looks, const CodesOf& codes_of, const Rule& rule,
                       bool orientations, Catalog& catalog, PairVerifier& verifier, RunContext& context) {
-  return Linking(looks, codes_of, rule, orientations, catalog, judge, context).run();
+  return Linking(looks, codes_of, rule, orientations, catalog, verifier, context).run();
 }
 
 }  // namespace millrace::dedupe

@@ -49,7 +49,7 @@ std::string closelook_answer(const Inputs&) {
   Digest digest;
   std::string kinds;
   for (const auto& other : {noisy, marked, make_picture(kWidth, kHeight, 9)}) {
-    const closelook::Comparison v = looker.compare(first, prepared(other));
+    const closelook::Verdict v = looker.compare(first, prepared(other));
     kinds += fmt::format("{} ", closelook::name_of(v.kind));
     for (const float f :
          {v.excess, v.plain, v.soft, v.chroma, v.shift, v.drift, v.spread, v.correlation, v.tone, v.gain, v.sharpness,
