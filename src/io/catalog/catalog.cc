@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS thumbnails (look INTEGER PRIMARY KEY, jpeg BLOB NOT N
 CREATE TABLE IF NOT EXISTS scores (a INTEGER NOT NULL, b INTEGER NOT NULL, orientation INTEGER NOT NULL,
   kind INTEGER NOT NULL, score REAL NOT NULL, PRIMARY KEY (a, b, orientation)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS packed_scores (id INTEGER PRIMARY KEY, scores BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS joined (rule INTEGER NOT NULL, part INTEGER NOT NULL, looks BLOB NOT NULL,
+CREATE TABLE IF NOT EXISTS joined (rule INTEGER NOT NULL, part INTEGER NOT NULL, appearances BLOB NOT NULL,
   PRIMARY KEY (rule, part));
 CREATE TABLE IF NOT EXISTS links (rule INTEGER NOT NULL, a INTEGER NOT NULL, b INTEGER NOT NULL,
   kind INTEGER NOT NULL, score REAL NOT NULL, PRIMARY KEY (rule, a, b)) WITHOUT ROWID;
@@ -182,7 +182,7 @@ void Catalog::put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail) {
 void Catalog::put(std::span<const CatalogScore> scores) {
   state_->scores.insert(state_->scores.end(), scores.begin(), scores.end());
 }
-void Catalog::put(CatalogLook look) { state_->closer_looks.push_back(std::move(look)); }
+void Catalog::put(CatalogCloseLook look) { state_->closer_looks.push_back(std::move(look)); }
 void Catalog::put(CatalogOrigin origin) { state_->origins.push_back(std::move(origin)); }
 void Catalog::put_not_duplicates(const ContentHash& a, const ContentHash& b) {
   state_->not_duplicates.emplace_back(std::min(a, b), std::max(a, b));
@@ -226,10 +226,10 @@ void Catalog::flush() {
       picture.text(11, p.subsecond);
       picture.text(12, p.camera);
       picture.integer(13, p.exif_fields);
-      picture.look(14, p.look);
+      picture.word(14, p.appearance);
       s.write(picture);
       if (jpeg.empty()) continue;
-      thumbnail.look(1, p.look);
+      thumbnail.word(1, p.appearance);
       thumbnail.blob(2, jpeg.data(), jpeg.size());
       s.write(thumbnail);
     }
@@ -250,7 +250,7 @@ void Catalog::flush() {
       scores.blob(1, packed.data(), packed.size());
       s.write(scores);
     }
-    for (const CatalogLook& v : s.closer_looks) {
+    for (const CatalogCloseLook& v : s.closer_looks) {
       closer.bind_content(1, v.a);
       closer.bind_content(2, v.b);
       closer.integer(3, v.version);
@@ -292,21 +292,21 @@ bool Catalog::put_joined(std::uint64_t rule, std::size_t at, std::span<const std
   {
     Statement next;
     s.prepare(next, "SELECT count(*) FROM joined WHERE rule = ?");
-    next.look(1, rule);
+    next.word(1, rule);
     first = s.step(next) && static_cast<std::uint64_t>(next.integer(0)) == at;
   }
   if (first) {
     Statement joined, link;
     s.prepare(joined, "INSERT INTO joined VALUES (?,?,?)");
-    joined.look(1, rule);
+    joined.word(1, rule);
     joined.integer(2, static_cast<std::int64_t>(at));
     joined.blob(3, part.data(), part.size());
     s.write(joined);
     s.prepare(link, "INSERT OR REPLACE INTO links VALUES (?,?,?,?,?)");
     for (const CatalogLink& v : links) {
-      link.look(1, rule);
-      link.look(2, v.a);
-      link.look(3, v.b);
+      link.word(1, rule);
+      link.word(2, v.a);
+      link.word(3, v.b);
       link.integer(4, v.kind);
       sqlite3_bind_double(link.handle, 5, static_cast<double>(v.score));
       s.write(link);

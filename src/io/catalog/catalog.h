@@ -4,8 +4,8 @@
 //
 // One SQLite file in WAL mode: a killed run loses at most what it had not flushed, and two runs may share it. Files are
 // keyed by path bytes, what is known of a picture by its content hash, so a moved or copied file is known by its bytes;
-// and what follows from its thumbnail and its hashes by the hash of these, its look: twenty thousand blank pictures are
-// one.
+// and what follows from its thumbnail and its hashes by the hash of these, its appearance: twenty thousand blank
+// pictures are one.
 #pragma once
 
 #include <array>
@@ -48,13 +48,14 @@ struct CatalogPicture {
   std::array<std::uint64_t, 6> codes{};  // 64-bit hashes; their meaning is the caller's, and part of its key
   std::string taken, subsecond, camera;
   int exif_fields = 0;
-  std::uint64_t look = 0;  // hash of the thumbnail's bytes and the codes: equal looks cannot be told apart by them
+  std::uint64_t appearance =
+      0;  // hash of the thumbnail's bytes and the codes: equal appearances cannot be told apart by them
 };
 
 // What a score can be; NaN is none.
 constexpr bool is_score(float score) { return score >= 0 && score <= 1; }
 
-// The judgement of two looks by their pixels, the second turned by `orientation`. `a` < `b`.
+// The judgement of two appearances by their pixels, the second turned by `orientation`. `a` < `b`.
 struct CatalogScore {
   std::uint64_t a = 0, b = 0;
   std::uint8_t orientation = 1;  // EXIF's number, 1 is as it is
@@ -62,7 +63,7 @@ struct CatalogScore {
   float score = 0;
 };
 
-// Two looks that a rule brought together and whose pixels agreed. `a` < `b`.
+// Two appearances that a rule brought together and whose pixels agreed. `a` < `b`.
 struct CatalogLink {
   std::uint64_t a = 0, b = 0;
   std::uint8_t kind = 0;  // as src/kernels/similarity numbers them
@@ -70,7 +71,7 @@ struct CatalogLink {
 };
 
 // What a closer look at two contents found. `a` < `b`; what the verdict says is its maker's, by its version.
-struct CatalogLook {
+struct CatalogCloseLook {
   static constexpr std::size_t kMostBytes = 200;
   ContentHash a{}, b{};
   std::uint32_t version = 0;
@@ -85,7 +86,7 @@ struct CatalogOrigin {
   std::vector<std::uint8_t> told;
 };
 
-// The looks that earlier runs compared with one another under one rule, and what came of it.
+// The appearances that earlier runs compared with one another under one rule, and what came of it.
 struct CatalogJoin {
   std::vector<std::vector<std::uint8_t>> parts;  // what put_joined() was given, in its order
   std::vector<CatalogLink> links;
@@ -94,7 +95,7 @@ struct CatalogJoin {
 // By which program what is kept was found: what another one found differently is dropped, files stay.
 struct CatalogKey {
   std::string pictures;  // how they are decoded, hashed and reduced; under another key nothing of them is kept
-  std::string verdicts;  // how their looks are compared; under another key scores, links and what is joined go
+  std::string verdicts;  // how their appearances are compared; under another key scores, links and what is joined go
 };
 
 // How a catalogue is opened.
@@ -130,17 +131,17 @@ class Catalog {
   void each_picture(std::optional<std::span<const ContentHash>> wanted,
                     const std::function<void(CatalogPicture&)>& visit);
   std::optional<CatalogPicture> picture(const ContentHash& content);
-  std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t look);
+  std::optional<std::vector<std::uint8_t>> thumbnail(std::uint64_t appearance);
   std::vector<CatalogScore> scores();
   std::optional<CatalogOrigin> origin(const ContentHash& content);
-  std::optional<CatalogLook> closer_look(const ContentHash& a, const ContentHash& b);
+  std::optional<CatalogCloseLook> close_look(const ContentHash& a, const ContentHash& b);
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates();
 
   // Written at the next flush(), in one transaction. Not thread-safe: one thread writes.
   void put(CatalogFile file);
   void put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail);
   void put(std::span<const CatalogScore> scores);
-  void put(CatalogLook look);
+  void put(CatalogCloseLook look);
   void put(CatalogOrigin origin);
   void put_not_duplicates(const ContentHash& a, const ContentHash& b);
   void drop_not_duplicates(const ContentHash& a, const ContentHash& b);
@@ -149,8 +150,8 @@ class Catalog {
   void flush();
 
   CatalogJoin joined(std::uint64_t rule);
-  // Part number `at` of what is joined under a rule, with the links between its looks and all before, written whole
-  // and at once. False, and nothing written, when another run put a part there first: what is in that one was not
+  // Part number `at` of what is joined under a rule, with the links between its appearances and all before, written
+  // whole and at once. False, and nothing written, when another run put a part there first: what is in that one was not
   // compared with this.
   bool put_joined(std::uint64_t rule, std::size_t at, std::span<const std::uint8_t> part,
                   std::span<const CatalogLink> links);

@@ -30,7 +30,7 @@ inline CatalogPicture picture(int seed) {
   p.subsecond = "250";
   p.camera = "Maker \xFF\"'; DROP TABLE files;";
   p.exif_fields = 42;
-  p.look = 0x9000000000000000 + static_cast<std::uint64_t>(seed);
+  p.appearance = 0x9000000000000000 + static_cast<std::uint64_t>(seed);
   return p;
 }
 

@@ -30,7 +30,7 @@ bool read_picture(const Statement& row, CatalogPicture& p) {
   p.taken = row.text(9);
   p.subsecond = row.text(10);
   p.camera = row.text(11);
-  p.look = row.look(13);
+  p.appearance = row.word(13);
   return true;
 }
 
@@ -145,10 +145,10 @@ std::optional<CatalogPicture> Catalog::picture(const ContentHash& content) {
   return out;
 }
 
-std::optional<std::vector<std::uint8_t>> Catalog::thumbnail(std::uint64_t look) {
+std::optional<std::vector<std::uint8_t>> Catalog::thumbnail(std::uint64_t appearance) {
   State& s = *state_;
   if (s.thumbnail_of.handle == nullptr) s.prepare(s.thumbnail_of, "SELECT jpeg FROM thumbnails WHERE look = ?");
-  s.thumbnail_of.look(1, look);
+  s.thumbnail_of.word(1, appearance);
   std::optional<std::vector<std::uint8_t>> out;
   if (s.step(s.thumbnail_of)) out = s.thumbnail_of.bytes(0);
   sqlite3_reset(s.thumbnail_of.handle);
@@ -162,8 +162,8 @@ std::vector<CatalogScore> Catalog::scores() {
   std::vector<CatalogScore> out;
   while (s.step(row)) {
     CatalogScore score;
-    score.a = row.look(0);
-    score.b = row.look(1);
+    score.a = row.word(0);
+    score.b = row.word(1);
     if (!row.number(2, 0, 255, score.orientation) || !row.number(3, 0, 255, score.kind)) continue;
     if (score.a < score.b && read_score(row, 4, score.score)) out.push_back(score);
   }
@@ -177,16 +177,16 @@ std::vector<CatalogScore> Catalog::scores() {
   return out;
 }
 
-std::optional<CatalogLook> Catalog::closer_look(const ContentHash& a, const ContentHash& b) {
+std::optional<CatalogCloseLook> Catalog::close_look(const ContentHash& a, const ContentHash& b) {
   State& s = *state_;
   if (s.closer_look_of.handle == nullptr)
     s.prepare(s.closer_look_of, "SELECT version, verdict FROM closer_looks WHERE a = ? AND b = ?");
   s.closer_look_of.bind_content(1, a);
   s.closer_look_of.bind_content(2, b);
-  std::optional<CatalogLook> out;
+  std::optional<CatalogCloseLook> out;
   if (s.step(s.closer_look_of)) {
-    CatalogLook look{a, b, 0, s.closer_look_of.bytes(1)};
-    if (s.closer_look_of.number(0, 0, 1'000'000, look.version) && look.verdict.size() <= CatalogLook::kMostBytes)
+    CatalogCloseLook look{a, b, 0, s.closer_look_of.bytes(1)};
+    if (s.closer_look_of.number(0, 0, 1'000'000, look.version) && look.verdict.size() <= CatalogCloseLook::kMostBytes)
       out = std::move(look);
   }
   sqlite3_reset(s.closer_look_of.handle);
@@ -226,7 +226,7 @@ CatalogJoin Catalog::joined(std::uint64_t rule) {
   {
     Statement parts, links;
     s.prepare(parts, "SELECT part, looks FROM joined WHERE rule = ? ORDER BY part");
-    parts.look(1, rule);
+    parts.word(1, rule);
     while (s.step(parts)) {
       // A part that is missing leaves an empty one: whoever reads them sees that something is wrong.
       const auto number = static_cast<std::uint64_t>(parts.integer(0));
@@ -234,11 +234,11 @@ CatalogJoin Catalog::joined(std::uint64_t rule) {
       out.parts.push_back(parts.bytes(1));
     }
     s.prepare(links, "SELECT a, b, kind, score FROM links WHERE rule = ?");
-    links.look(1, rule);
+    links.word(1, rule);
     while (s.step(links)) {
       CatalogLink link;
-      link.a = links.look(0);
-      link.b = links.look(1);
+      link.a = links.word(0);
+      link.b = links.word(1);
       if (link.a < link.b && links.number(2, 0, 255, link.kind) && read_score(links, 3, link.score)) {
         out.links.push_back(link);
       }

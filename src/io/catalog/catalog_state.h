@@ -39,10 +39,10 @@ struct Statement {
   }
   void bind_content(int i, const ContentHash& hash) { blob(i, hash.data(), hash.size()); }
   void integer(int i, std::int64_t v) { sqlite3_bind_int64(handle, i, v); }
-  void look(int i, std::uint64_t v) { integer(i, static_cast<std::int64_t>(v)); }
+  void word(int i, std::uint64_t v) { integer(i, static_cast<std::int64_t>(v)); }
 
   std::int64_t integer(int i) const { return sqlite3_column_int64(handle, i); }
-  std::uint64_t look(int i) const { return static_cast<std::uint64_t>(integer(i)); }
+  std::uint64_t word(int i) const { return static_cast<std::uint64_t>(integer(i)); }
   bool null(int i) const { return sqlite3_column_type(handle, i) == SQLITE_NULL; }
   // False when the column does not hold a number in this range.
   template <typename T>
@@ -177,7 +177,7 @@ struct Catalog::State : Connection {
   std::vector<CatalogFile> files;
   std::vector<std::pair<CatalogPicture, std::vector<std::uint8_t>>> pictures;
   std::vector<CatalogScore> scores;
-  std::vector<CatalogLook> closer_looks;
+  std::vector<CatalogCloseLook> closer_looks;
   std::vector<CatalogOrigin> origins;
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();

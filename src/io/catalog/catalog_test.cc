@@ -48,11 +48,11 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
   EXPECT_EQ(p.subsecond, "250");
   EXPECT_EQ(p.camera, expected.camera);
   EXPECT_EQ(p.exif_fields, 42);
-  EXPECT_EQ(p.look, expected.look);
+  EXPECT_EQ(p.appearance, expected.appearance);
   EXPECT_TRUE(q.failed);
   EXPECT_EQ(q.code, ErrorCode::bad_data);
   EXPECT_EQ(q.reason, "not a picture");
-  EXPECT_EQ(catalog.thumbnail(expected.look), jpeg);
+  EXPECT_EQ(catalog.thumbnail(expected.appearance), jpeg);
   EXPECT_EQ(catalog.thumbnail(2), std::nullopt);
   const auto files = files_of(catalog);
   ASSERT_EQ(files.size(), 2U);
@@ -74,20 +74,20 @@ TEST_F(CatalogTest, EveryFieldComesBack) {
 }
 
 TEST_F(CatalogTest, WhatIsSaidOfContentsComesBack) {
-  const std::vector<std::uint8_t> verdict(CatalogLook::kMostBytes, 0xFE), told = {0, 255, 1};
+  const std::vector<std::uint8_t> verdict(CatalogCloseLook::kMostBytes, 0xFE), told = {0, 255, 1};
   {
     Catalog catalog(path(), kCatalogKey);
-    catalog.put(CatalogLook{content(1), content(2), 3, {7}});
-    catalog.put(CatalogLook{content(1), content(2), 4, verdict});  // the later one is kept
+    catalog.put(CatalogCloseLook{content(1), content(2), 3, {7}});
+    catalog.put(CatalogCloseLook{content(1), content(2), 4, verdict});  // the later one is kept
     catalog.put(CatalogOrigin{content(1), 9, told});
     catalog.flush();
   }
   Catalog catalog(path(), kCatalogKey);
-  const auto look = catalog.closer_look(content(1), content(2));
+  const auto look = catalog.close_look(content(1), content(2));
   ASSERT_TRUE(look);
   EXPECT_EQ(look->version, 4U);
   EXPECT_EQ(look->verdict, verdict);
-  EXPECT_FALSE(catalog.closer_look(content(1), content(3)));
+  EXPECT_FALSE(catalog.close_look(content(1), content(3)));
   const auto origin = catalog.origin(content(1));
   ASSERT_TRUE(origin);
   EXPECT_EQ(origin->version, 9U);
@@ -245,14 +245,14 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
   edit("INSERT INTO links VALUES (7, 1, 2, 300, 0.5), (7, 4, 3, 0, 0.5), (7, 1, 3, 1, 9e999), (7, 1, 4, 1, 7.0)");
   edit("INSERT INTO joined VALUES (7, 0, 'no blob')");
   edit("INSERT INTO not_duplicates VALUES ('a', 'b')");
-  edit("INSERT OR REPLACE INTO thumbnails VALUES (" + std::to_string(static_cast<std::int64_t>(picture(1).look)) +
+  edit("INSERT OR REPLACE INTO thumbnails VALUES (" + std::to_string(static_cast<std::int64_t>(picture(1).appearance)) +
        ", 'not a blob')");
   Catalog catalog(path(), kCatalogKey);
   EXPECT_EQ(files_of(catalog).size(), 1U);
   EXPECT_TRUE(catalog.scores().empty());
   EXPECT_TRUE(catalog.not_duplicates().empty());
   EXPECT_TRUE(catalog.joined(7).links.empty());
-  (void)catalog.thumbnail(picture(1).look);
+  (void)catalog.thumbnail(picture(1).appearance);
 }
 
 TEST_F(CatalogTest, PicturesAreFoundByContent) {

@@ -25,7 +25,7 @@ class CatalogVersions : public CatalogTest {
   void expect(const CatalogKey& key, bool pictures, bool verdicts) const {
     Catalog catalog(path(), key);
     EXPECT_EQ(pictures_of(catalog).size(), pictures ? 1U : 0U);
-    EXPECT_EQ(catalog.thumbnail(picture(1).look).has_value(), pictures);
+    EXPECT_EQ(catalog.thumbnail(picture(1).appearance).has_value(), pictures);
     EXPECT_EQ(catalog.scores().size(), verdicts ? 1U : 0U);
     EXPECT_EQ(catalog.joined(7).parts.size(), verdicts ? 1U : 0U);
     EXPECT_EQ(catalog.joined(7).links.size(), verdicts ? 1U : 0U);

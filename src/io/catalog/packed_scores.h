@@ -1,4 +1,4 @@
-// Enters: judgements of looks.
+// Enters: judgements of appearances.
 // Leaves: the same in a third of the bytes that rows of them take.
 // Never: believes what it unpacks: what cannot have been packed is passed over.
 #pragma once

@@ -14,26 +14,26 @@ CandidateIndex::CandidateIndex(const Rule& rule, bool orientations, RunContext& 
       views_(orientations ? kOrientations.size() : 1),
       crowds_(crowds != nullptr && !crowds->empty() ? crowds : nullptr) {}
 
-void CandidateIndex::add(std::uint64_t look, std::span<const LookCodes> views) {
-  looks_.push_back(look);
-  if (crowds_ != nullptr) levels_.push_back(crowds_->levels_of(look));
+void CandidateIndex::add(std::uint64_t appearance, std::span<const ThumbnailCodes> views) {
+  appearances_.push_back(appearance);
+  if (crowds_ != nullptr) levels_.push_back(crowds_->levels_of(appearance));
   for (std::size_t v = 0; v < views_.size(); ++v) views_[v].add(views[v]);
 }
 
 void CandidateIndex::reserve(std::size_t count) {
-  looks_.reserve(looks_.size() + count);
+  appearances_.reserve(appearances_.size() + count);
   for (CodeColumns& view : views_) view.reserve(count);
 }
 
-LookCodes CandidateIndex::codes(std::uint32_t row, std::size_t view) const { return views_[view].at(row); }
+ThumbnailCodes CandidateIndex::codes(std::uint32_t row, std::size_t view) const { return views_[view].at(row); }
 
 std::optional<std::array<int, 4>> CandidateIndex::nearest(std::uint32_t a, std::uint32_t b) const {
-  if (looks_[a] < looks_[b]) std::swap(a, b);  // the greater look is turned
-  const LookCodes upright = codes(b, 0);
+  if (appearances_[a] < appearances_[b]) std::swap(a, b);  // the greater appearance is turned
+  const ThumbnailCodes upright = codes(b, 0);
   std::optional<std::array<int, 4>> best;
   const auto sum = [](const std::array<int, 4>& bits) { return std::accumulate(bits.begin(), bits.end(), 0); };
   for (std::size_t view = 0; view < views_.size(); ++view) {
-    const LookCodes turned = codes(a, view);
+    const ThumbnailCodes turned = codes(a, view);
     if (!holds(rule_, turned, upright)) continue;
     const auto bits = distances(turned, upright);
     if (!best || sum(bits) < sum(*best)) best = bits;
@@ -44,9 +44,9 @@ std::optional<std::array<int, 4>> CandidateIndex::nearest(std::uint32_t a, std::
 bool CandidateIndex::are_compared(std::uint32_t i, std::uint32_t j) const {
   if (crowds_ == nullptr) return true;
   // Of a crowd's pairs nearly none.
-  const int level_i = Crowds::level_of(looks_[i]), level_j = Crowds::level_of(looks_[j]);
+  const int level_i = Crowds::level_of(appearances_[i]), level_j = Crowds::level_of(appearances_[j]);
   if (level_i < levels_[j].front() && level_j < levels_[i].front()) return false;
-  return Crowds::compared(looks_[i], levels_[i], codes(i, 0), looks_[j], levels_[j], codes(j, 0));
+  return Crowds::compared(appearances_[i], levels_[i], codes(i, 0), appearances_[j], levels_[j], codes(j, 0));
 }
 
 void CandidateIndex::search_views(const CodeColumns& queries, const CodeColumns& base, std::uint32_t begin,
@@ -55,7 +55,7 @@ void CandidateIndex::search_views(const CodeColumns& queries, const CodeColumns&
   for (const Sights& sights : sights_of(rule_)) {
     for (const auto& terms : rule_.alternatives) {
       const auto also = [&](std::uint32_t i, std::uint32_t j) {
-        return j < begin + i && (!fits || fits(looks_[begin + i], looks_[j])) && are_compared(begin + i, j);
+        return j < begin + i && (!fits || fits(appearances_[begin + i], appearances_[j])) && are_compared(begin + i, j);
       };
       const hamming::Found found =
           dedupe::search(terms, {&queries, begin, end, &base, end}, sights, context_.executor, context_.budget, also);
@@ -94,8 +94,8 @@ CandidatePairs CandidateIndex::search(std::uint32_t begin, std::uint32_t end) co
 
 void CandidateIndex::each_part(
     std::uint32_t first, const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const {
-  // More at a time take more memory for their pairs, fewer build the searches' tables more often. A million looks, in
-  // parts of 131,072 and 65,536, take 18 s.
+  // More at a time take more memory for their pairs, fewer build the searches' tables more often. A million
+  // appearances, in parts of 131,072 and 65,536, take 18 s.
   constexpr std::uint32_t kMostAtOnce = 1 << 17, kFewestAtOnce = 256;
   constexpr std::size_t kManyPairs = 1 << 21;
   backing_off(first, rows(), {kMostAtOnce, kFewestAtOnce}, [&](std::uint64_t from, std::uint64_t to) {

@@ -1,9 +1,9 @@
-// Enters: looks with their hashes, one after another, and a rule.
+// Enters: appearances with their hashes, one after another, and a rule.
 // Leaves: the pairs of them that are worth comparing.
 // Never: looks at pixels.
 //
-// Whether two looks are a pair depends on the two alone, never on which came first: that is what lets later runs add
-// looks without comparing the earlier ones again.
+// Whether two appearances are a pair depends on the two alone, never on which came first: that is what lets later runs
+// add appearances without comparing the earlier ones again.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace millrace::dedupe {
 
-// Two rows, a < b, and the orientations in which the rule holds when the greater look is turned: a bit each, by
+// Two rows, a < b, and the orientations in which the rule holds when the greater appearance is turned: a bit each, by
 // index_of().
 struct RowPair {
   std::uint32_t a = 0, b = 0;
@@ -35,11 +35,11 @@ class CandidateIndex {
   // Of crowds (kept by reference), only those who are compared meet.
   CandidateIndex(const Rule& rule, bool orientations, RunContext& context, const Crowds* crowds = nullptr);
 
-  // The next row; no look comes twice. One view, or with orientations eight, by index_of().
-  void add(std::uint64_t look, std::span<const LookCodes> views);
-  std::uint32_t rows() const { return static_cast<std::uint32_t>(looks_.size()); }
-  std::uint64_t look(std::uint32_t row) const { return looks_[row]; }
-  LookCodes codes(std::uint32_t row, std::size_t view) const;
+  // The next row; no appearance comes twice. One view, or with orientations eight, by index_of().
+  void add(std::uint64_t appearance, std::span<const ThumbnailCodes> views);
+  std::uint32_t rows() const { return static_cast<std::uint32_t>(appearances_.size()); }
+  std::uint64_t appearance(std::uint32_t row) const { return appearances_[row]; }
+  ThumbnailCodes codes(std::uint32_t row, std::size_t view) const;
   // Makes room for so many rows more.
   void reserve(std::size_t count);
   // Bits in which two rows differ, by kCatalogCodes, in the orientation in which they are nearest of those where the
@@ -60,7 +60,7 @@ class CandidateIndex {
 
   const Rule& rule_;
   RunContext& context_;
-  std::vector<std::uint64_t> looks_;
+  std::vector<std::uint64_t> appearances_;
   std::vector<CodeColumns> views_;
   const Crowds* crowds_;
   std::vector<Crowds::Levels> levels_;  // of each row, where there are crowds

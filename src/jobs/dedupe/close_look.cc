@@ -15,11 +15,11 @@ struct Kept {
   float scale;
   std::array<float, 4> first_place, second_place;
 };
-static_assert(sizeof(Kept) == 44 && sizeof(Kept) <= CatalogLook::kMostBytes);
+static_assert(sizeof(Kept) == 44 && sizeof(Kept) <= CatalogCloseLook::kMostBytes);
 
 }  // namespace
 
-std::optional<CloseLook> close_look_from(const CatalogLook& kept) {
+std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept) {
   if (kept.version != kVersion || kept.verdict.size() != sizeof(Kept)) return std::nullopt;
   Kept k;
   std::memcpy(&k, kept.verdict.data(), sizeof k);
@@ -38,7 +38,7 @@ std::optional<CloseLook> close_look_from(const CatalogLook& kept) {
                    k.second_place};
 }
 
-CatalogLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look) {
+CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look) {
   const Kept k{look.seen,
                look.same_pixels,
                static_cast<std::uint8_t>(look.kind),
@@ -50,7 +50,7 @@ CatalogLook kept_of(const ContentHash& first, const ContentHash& second, const C
                look.scale,
                look.first_place,
                look.second_place};
-  CatalogLook out{first, second, kVersion, {}};
+  CatalogCloseLook out{first, second, kVersion, {}};
   out.verdict.resize(sizeof k);
   std::memcpy(out.verdict.data(), &k, sizeof k);
   return out;

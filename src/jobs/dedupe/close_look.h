@@ -26,8 +26,8 @@ struct CloseLook {
 };
 
 // Nothing of one that another version of the look said.
-std::optional<CloseLook> close_look_from(const CatalogLook& kept);
-CatalogLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look);
+std::optional<CloseLook> close_look_from(const CatalogCloseLook& kept);
+CatalogCloseLook kept_of(const ContentHash& first, const ContentHash& second, const CloseLook& look);
 
 // What a close look says of a picture beside the one that would stay.
 enum class Standing : std::uint8_t { same, shows_more, has_more_detail, contains, other, unseen };

@@ -10,7 +10,7 @@ namespace {
 using closelook::Contained;
 using closelook::Kind;
 
-CloseLook look_of(Kind kind, Contained contained, float scale) {
+CloseLook appearance_of(Kind kind, Contained contained, float scale) {
   CloseLook out;
   out.seen = true;
   out.kind = kind;
@@ -20,12 +20,12 @@ CloseLook look_of(Kind kind, Contained contained, float scale) {
 }
 
 TEST(CloseLook, TheCatalogueGivesBackWhatWasSaid) {
-  CloseLook look = look_of(Kind::altered, Contained::neither, 0.5F);
+  CloseLook look = appearance_of(Kind::altered, Contained::neither, 0.5F);
   look.enlarged = true;
   look.first_place = {0.1F, 0.2F, 0.3F, 0.4F};
   look.second_place = {0.5F, 0.6F, 0.7F, 0.8F};
-  const CatalogLook kept = kept_of({1}, {2}, look);
-  EXPECT_LE(kept.verdict.size(), CatalogLook::kMostBytes);
+  const CatalogCloseLook kept = kept_of({1}, {2}, look);
+  EXPECT_LE(kept.verdict.size(), CatalogCloseLook::kMostBytes);
   const auto back = close_look_from(kept);
   ASSERT_TRUE(back);
   EXPECT_TRUE(back->seen);
@@ -39,8 +39,8 @@ TEST(CloseLook, TheCatalogueGivesBackWhatWasSaid) {
 }
 
 TEST(CloseLook, WhatTheCatalogueCannotMeanIsNotBelieved) {
-  const CatalogLook kept = kept_of({1}, {2}, look_of(Kind::same, Contained::both, 1));
-  CatalogLook other = kept;
+  const CatalogCloseLook kept = kept_of({1}, {2}, appearance_of(Kind::same, Contained::both, 1));
+  CatalogCloseLook other = kept;
   ++other.version;
   EXPECT_FALSE(close_look_from(other));
   for (std::size_t size = 0; size < kept.verdict.size(); ++size) {
@@ -63,27 +63,27 @@ TEST(CloseLook, WhatTheCatalogueCannotMeanIsNotBelieved) {
 TEST(CloseLook, WhoMayGoForWhom) {
   for (const bool first_stays : {false, true}) {
     EXPECT_EQ(standing_of(CloseLook(), first_stays), Standing::unseen);
-    EXPECT_EQ(standing_of(look_of(Kind::same, Contained::both, 1), first_stays), Standing::same);
-    EXPECT_EQ(standing_of(look_of(Kind::same, Contained::neither, 1), first_stays), Standing::other);
+    EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::both, 1), first_stays), Standing::same);
+    EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::neither, 1), first_stays), Standing::other);
     for (const Kind kind : {Kind::altered, Kind::framed, Kind::toned, Kind::different})
-      EXPECT_EQ(standing_of(look_of(kind, Contained::both, 1), first_stays), Standing::other);
-    CloseLook pixels = look_of(Kind::different, Contained::neither, 1);
+      EXPECT_EQ(standing_of(appearance_of(kind, Contained::both, 1), first_stays), Standing::other);
+    CloseLook pixels = appearance_of(Kind::different, Contained::neither, 1);
     pixels.same_pixels = true;
     EXPECT_EQ(standing_of(pixels, first_stays), Standing::same);
   }
   // The second has more pixels for the same.
-  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::both, 3), true), Standing::has_more_detail);
-  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::both, 3), false), Standing::same);
-  CloseLook enlarged = look_of(Kind::same, Contained::both, 3);
+  EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::both, 3), true), Standing::has_more_detail);
+  EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::both, 3), false), Standing::same);
+  CloseLook enlarged = appearance_of(Kind::same, Contained::both, 3);
   enlarged.enlarged = true;
   EXPECT_EQ(standing_of(enlarged, true), Standing::same);
   // The first is a part of the second, which has as many pixels for it, twice, or half as many.
-  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::first, 1), false), Standing::same);
-  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::first, 2), false), Standing::same);
-  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::first, 0.5F), false), Standing::has_more_detail);
-  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::first, 1), true), Standing::contains);
-  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::first, 0.5F), true), Standing::shows_more);
-  EXPECT_EQ(standing_of(look_of(Kind::same, Contained::second, 1), false), Standing::contains);
+  EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 1), false), Standing::same);
+  EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 2), false), Standing::same);
+  EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 0.5F), false), Standing::has_more_detail);
+  EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 1), true), Standing::contains);
+  EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::first, 0.5F), true), Standing::shows_more);
+  EXPECT_EQ(standing_of(appearance_of(Kind::same, Contained::second, 1), false), Standing::contains);
 }
 
 TEST(Origins, TheCatalogueGivesBackWhatAFileSays) {

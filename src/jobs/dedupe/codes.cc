@@ -38,7 +38,7 @@ std::uint64_t phash64(const Luma& luma, int margin) {
 
 }  // namespace
 
-LookCodes look_codes(const std::uint8_t* rgb64) {
+ThumbnailCodes thumbnail_codes(const std::uint8_t* rgb64) {
   const Luma luma = luma_of(rgb64);
   return {dhash64(luma, 0),
           packed64(ahash_of(reduced(luma, 0, 8, 8).data(), 8)),

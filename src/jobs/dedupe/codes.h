@@ -12,10 +12,10 @@ namespace millrace::dedupe {
 
 // The four kinds of kCatalogCodes of the whole thumbnail, then dhash and phash of its middle: three pixels off each
 // side, which is what a crop by a twentieth leaves. CatalogPicture::codes are these, the first four from a full decode.
-using LookCodes = std::array<std::uint64_t, 6>;
-LookCodes look_codes(const std::uint8_t* rgb64);
+using ThumbnailCodes = std::array<std::uint64_t, 6>;
+ThumbnailCodes thumbnail_codes(const std::uint8_t* rgb64);
 
-// Where in LookCodes a kind stands. Only dhash and phash have a middle.
+// Where in ThumbnailCodes a kind stands. Only dhash and phash have a middle.
 std::size_t slot_of(HashKind kind);
 std::size_t middle_slot_of(HashKind kind);
 

@@ -16,7 +16,7 @@ constexpr const char* kWhat = "pictures that many are near";
 constexpr std::size_t kClose = 4;
 constexpr int kCloseBits = 6;
 
-std::size_t distance_of(const LookCodes& a, const LookCodes& b) {
+std::size_t distance_of(const ThumbnailCodes& a, const ThumbnailCodes& b) {
   const auto bits = distances(a, b);
   const auto sum = static_cast<unsigned>(std::accumulate(bits.begin(), bits.end(), 0));
   return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(sum)), Crowds::kDistances - 1);
@@ -29,12 +29,12 @@ CodeColumns rows_of(const CodeColumns& codes, std::span<const std::uint32_t> row
   return out;
 }
 
-// Of each look, whether at least `many` of a sample of the others meet it under a rule, and `also`.
+// Of each appearance, whether at least `many` of a sample of the others meet it under a rule, and `also`.
 class Sample {
  public:
-  Sample(std::span<const std::uint64_t> looks, const CodeColumns& codes, int level) : codes_(codes) {
-    for (std::uint32_t i = 0; i < looks.size(); ++i) {
-      if (Crowds::level_of(looks[i]) >= level) rows_.push_back(i);
+  Sample(std::span<const std::uint64_t> appearances, const CodeColumns& codes, int level) : codes_(codes) {
+    for (std::uint32_t i = 0; i < appearances.size(); ++i) {
+      if (Crowds::level_of(appearances[i]) >= level) rows_.push_back(i);
     }
     sample_ = rows_of(codes, rows_);
   }
@@ -57,23 +57,23 @@ class Sample {
   CodeColumns sample_;
 };
 
-// For looks in crowds, the level that others must have at each distance.
+// For appearances in crowds, the level that others must have at each distance.
 class Tallying {
  public:
   static constexpr std::size_t kAtOnce = 8192;
 
-  Tallying(std::span<const std::uint64_t> looks, const CodeColumns& codes, const Rule& rule, std::size_t at_once,
+  Tallying(std::span<const std::uint64_t> appearances, const CodeColumns& codes, const Rule& rule, std::size_t at_once,
            RunContext& context)
-      : looks_(looks),
+      : appearances_(appearances),
         codes_(codes),
         rule_(rule),
         context_(context),
-        paid_(context.budget.reserve(
-            {at_once * (sizeof(Tally) + 2 * sizeof(LookCodes)) + (looks.size() >> kFine) * 2 * sizeof(LookCodes)},
-            kWhat)),
+        paid_(context.budget.reserve({at_once * (sizeof(Tally) + 2 * sizeof(ThumbnailCodes)) +
+                                      (appearances.size() >> kFine) * 2 * sizeof(ThumbnailCodes)},
+                                     kWhat)),
         tallies_(std::make_unique<Tally[]>(at_once)) {
-    for (std::uint32_t i = 0; i < looks.size(); ++i) {
-      if (Crowds::level_of(looks[i]) >= kFine) fine_.push_back(i);
+    for (std::uint32_t i = 0; i < appearances.size(); ++i) {
+      if (Crowds::level_of(appearances[i]) >= kFine) fine_.push_back(i);
     }
     codes_of_fine_ = rows_of(codes, fine_);
   }
@@ -99,7 +99,7 @@ class Tallying {
       left_rows.push_back(rows[i]);
     }
     if (!left.empty()) count_nearest(left, left_rows, reach);
-    for (std::size_t i = 0; i < rows.size(); ++i) members.push_back({looks_[rows[i]], levels_for(tallies_[i])});
+    for (std::size_t i = 0; i < rows.size(); ++i) members.push_back({appearances_[rows[i]], levels_for(tallies_[i])});
   }
 
  private:
@@ -110,7 +110,7 @@ class Tallying {
   void count(std::uint32_t at, std::uint32_t row, std::uint32_t other, std::size_t reach) const {
     if (row == other) return;
     const std::size_t d = distance_of(codes_.at(row), codes_.at(other));
-    const auto level = static_cast<std::size_t>(Crowds::level_of(looks_[other]));
+    const auto level = static_cast<std::size_t>(Crowds::level_of(appearances_[other]));
     if (d < reach) tallies_[at][d][level].fetch_add(1, std::memory_order_relaxed);
   }
 
@@ -122,9 +122,9 @@ class Tallying {
     constexpr int kFewBits = 7;
     const Rule nearest{{{{HashKind::dhash, bits}}}, false, ""};
     const bool few = bits <= kFewBits;
-    each_pair(few ? nearest : rule_, {&queries, 0, rows.size(), &codes_, looks_.size()}, context_.executor,
+    each_pair(few ? nearest : rule_, {&queries, 0, rows.size(), &codes_, appearances_.size()}, context_.executor,
               context_.budget, [&](std::uint32_t i, std::uint32_t j) {
-                if (Crowds::level_of(looks_[j]) >= kFine) return;
+                if (Crowds::level_of(appearances_[j]) >= kFine) return;
                 if (few && !holds(rule_, codes_.at(rows[i]), codes_.at(j))) return;
                 count(left[i], rows[i], j, reach);
               });
@@ -153,7 +153,7 @@ class Tallying {
     return out;
   }
 
-  const std::span<const std::uint64_t> looks_;
+  const std::span<const std::uint64_t> appearances_;
   const CodeColumns& codes_;
   const Rule& rule_;
   RunContext& context_;
@@ -165,50 +165,50 @@ class Tallying {
 
 }  // namespace
 
-int Crowds::level_of(std::uint64_t look) { return std::min(std::countr_zero(look), kMostLevel); }
+int Crowds::level_of(std::uint64_t appearance) { return std::min(std::countr_zero(appearance), kMostLevel); }
 
-bool Crowds::holds(std::uint64_t look) const {
-  return std::binary_search(members_.begin(), members_.end(), Member{look, {}},
-                            [](const Member& x, const Member& y) { return x.look < y.look; });
+bool Crowds::holds(std::uint64_t appearance) const {
+  return std::binary_search(members_.begin(), members_.end(), Member{appearance, {}},
+                            [](const Member& x, const Member& y) { return x.appearance < y.appearance; });
 }
 
-Crowds::Levels Crowds::levels_of(std::uint64_t look) const {
-  const auto at = std::lower_bound(members_.begin(), members_.end(), look,
-                                   [](const Member& member, std::uint64_t l) { return member.look < l; });
-  return at != members_.end() && at->look == look ? at->levels : Levels{};
+Crowds::Levels Crowds::levels_of(std::uint64_t appearance) const {
+  const auto at = std::lower_bound(members_.begin(), members_.end(), appearance,
+                                   [](const Member& member, std::uint64_t l) { return member.appearance < l; });
+  return at != members_.end() && at->appearance == appearance ? at->levels : Levels{};
 }
 
-bool Crowds::compared(std::uint64_t a, const Levels& of_a, const LookCodes& codes_a, std::uint64_t b,
-                      const Levels& of_b, const LookCodes& codes_b) {
+bool Crowds::compared(std::uint64_t a, const Levels& of_a, const ThumbnailCodes& codes_a, std::uint64_t b,
+                      const Levels& of_b, const ThumbnailCodes& codes_b) {
   // Levels rise with the distance.
   if (level_of(a) >= of_b.back() || level_of(b) >= of_a.back()) return true;
   const std::size_t d = distance_of(codes_a, codes_b);
   return level_of(a) >= of_b[d] || level_of(b) >= of_a[d];
 }
 
-Crowds find_crowds(std::span<const std::uint64_t> looks, const CodeColumns& codes, const Rule& rule,
+Crowds find_crowds(std::span<const std::uint64_t> appearances, const CodeColumns& codes, const Rule& rule,
                    RunContext& context) {
   Trace::Stage& stage = context.trace.stage("find crowds", 1, "a smaller radius in --match");
   const Span span(stage);
-  std::vector<std::uint8_t> crowd(looks.size(), 0);
+  std::vector<std::uint8_t> crowd(appearances.size(), 0);
   {
-    const Reservation paid = context.budget.reserve({looks.size() * (1 + sizeof(std::uint32_t) + 2)}, kWhat);
+    const Reservation paid = context.budget.reserve({appearances.size() * (1 + sizeof(std::uint32_t) + 2)}, kWhat);
     const auto is_close = [&](std::uint32_t i, std::uint32_t j) {
       return distance_of(codes.at(i), codes.at(j)) <= kClose;
     };
     const Rule close{{{{HashKind::dhash, kCloseBits}}}, false, ""};
-    Sample(looks, codes, kCloseSample).mark(close, kManyClose, is_close, crowd, context);
+    Sample(appearances, codes, kCloseSample).mark(close, kManyClose, is_close, crowd, context);
     const auto any = [](std::uint32_t, std::uint32_t) { return true; };
-    Sample(looks, codes, kNearSample).mark(rule, kManyNear, any, crowd, context);
+    Sample(appearances, codes, kNearSample).mark(rule, kManyNear, any, crowd, context);
   }
   std::vector<std::uint32_t> crowded;
-  for (std::uint32_t i = 0; i < looks.size(); ++i) {
+  for (std::uint32_t i = 0; i < appearances.size(); ++i) {
     if (crowd[i] != 0) crowded.push_back(i);
   }
   if (crowded.empty()) return {};
   std::vector<Crowds::Member> members;
   members.reserve(crowded.size());
-  Tallying tallying(looks, codes, rule, std::min(Tallying::kAtOnce, crowded.size()), context);
+  Tallying tallying(appearances, codes, rule, std::min(Tallying::kAtOnce, crowded.size()), context);
   for (std::size_t begin = 0; begin < crowded.size(); begin += Tallying::kAtOnce)
     tallying.add_members(std::span(crowded).subspan(begin, std::min(Tallying::kAtOnce, crowded.size() - begin)),
                          members);

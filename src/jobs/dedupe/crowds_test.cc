@@ -12,31 +12,31 @@ namespace {
 
 // Looks whose hashes are those of one picture, but for `bits` of each.
 struct Pictures {
-  std::vector<std::uint64_t> looks;
-  std::vector<LookCodes> codes;
+  std::vector<std::uint64_t> appearances;
+  std::vector<ThumbnailCodes> codes;
 
-  void add(std::mt19937_64& random, const LookCodes& of, int bits, std::size_t count) {
+  void add(std::mt19937_64& random, const ThumbnailCodes& of, int bits, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-      looks.push_back(random());
-      LookCodes& c = codes.emplace_back(of);
+      appearances.push_back(random());
+      ThumbnailCodes& c = codes.emplace_back(of);
       for (int bit = 0; bit < bits; ++bit) c[random() % 4] ^= std::uint64_t{1} << random() % 64;
     }
   }
   // As a library has them.
   void sort() {
-    std::map<std::uint64_t, LookCodes> sorted;
-    for (std::size_t i = 0; i < looks.size(); ++i) sorted.emplace(looks[i], codes[i]);
-    looks.clear();
+    std::map<std::uint64_t, ThumbnailCodes> sorted;
+    for (std::size_t i = 0; i < appearances.size(); ++i) sorted.emplace(appearances[i], codes[i]);
+    appearances.clear();
     codes.clear();
-    for (const auto& [look, c] : sorted) {
-      looks.push_back(look);
+    for (const auto& [appearance, c] : sorted) {
+      appearances.push_back(appearance);
       codes.push_back(c);
     }
   }
 };
 
-LookCodes random_codes(std::mt19937_64& random) {
-  LookCodes out;
+ThumbnailCodes random_codes(std::mt19937_64& random) {
+  ThumbnailCodes out;
   for (std::uint64_t& code : out) code = random();
   return out;
 }
@@ -47,21 +47,23 @@ class CrowdsTest : public testing::Test {
     const Executor executor(threads);
     RunContext context{executor, cancel_, trace_, budget_};
     CodeColumns columns;
-    for (const LookCodes& c : pictures.codes) columns.add(c);
+    for (const ThumbnailCodes& c : pictures.codes) columns.add(c);
     std::optional<Crowds> out;
-    executor.run([&] { out = find_crowds(pictures.looks, columns, rule_, context); });
+    executor.run([&] { out = find_crowds(pictures.appearances, columns, rule_, context); });
     return *out;
   }
   // With how many each is compared, of those that the rule brings together with it.
   std::vector<std::size_t> compared(const Pictures& p, const Crowds& crowds) {
-    std::vector<std::size_t> out(p.looks.size(), 0);
+    std::vector<std::size_t> out(p.appearances.size(), 0);
     std::vector<Crowds::Levels> levels;
-    for (const std::uint64_t look : p.looks) levels.push_back(crowds.levels_of(look));
+    for (const std::uint64_t appearance : p.appearances) levels.push_back(crowds.levels_of(appearance));
     for (std::size_t i = 0; i < out.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (!holds(rule_, p.codes[i], p.codes[j])) continue;
-        const bool one = Crowds::compared(p.looks[i], levels[i], p.codes[i], p.looks[j], levels[j], p.codes[j]);
-        EXPECT_EQ(one, Crowds::compared(p.looks[j], levels[j], p.codes[j], p.looks[i], levels[i], p.codes[i]));
+        const bool one =
+            Crowds::compared(p.appearances[i], levels[i], p.codes[i], p.appearances[j], levels[j], p.codes[j]);
+        EXPECT_EQ(one,
+                  Crowds::compared(p.appearances[j], levels[j], p.codes[j], p.appearances[i], levels[i], p.codes[i]));
         out[i] += one ? 1 : 0;
         out[j] += one ? 1 : 0;
       }
@@ -94,7 +96,7 @@ TEST_F(CrowdsTest, InACrowdEachIsComparedWithAFewThatAllHaveInCommon) {
   const std::vector<std::size_t> with = compared(pictures, crowds);
   std::size_t all = 0, inside = 0;
   for (std::size_t i = 0; i < with.size(); ++i) {
-    if (!crowds.holds(pictures.looks[i])) {
+    if (!crowds.holds(pictures.appearances[i])) {
       EXPECT_EQ(with[i], 49U) << "of the other picture every two are compared";
       continue;
     }
@@ -109,16 +111,16 @@ TEST_F(CrowdsTest, InACrowdEachIsComparedWithAFewThatAllHaveInCommon) {
 // Of a film's frames two may be the same picture: nothing in the crowd is as near.
 TEST_F(CrowdsTest, WhoIsNearerThanTheCrowdIsComparedWithAll) {
   Pictures pictures;
-  const LookCodes wall = random_codes(random_);
+  const ThumbnailCodes wall = random_codes(random_);
   pictures.add(random_, wall, 6, 3000);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> twins;
   for (std::size_t i = 0; i < 200; ++i) {
-    const LookCodes of = pictures.codes[i];
+    const ThumbnailCodes of = pictures.codes[i];
     pictures.add(random_, of, i % 2 == 0 ? 0 : 1, 1);
-    twins.emplace_back(pictures.looks[i], pictures.looks.back());
+    twins.emplace_back(pictures.appearances[i], pictures.appearances.back());
   }
-  std::map<std::uint64_t, LookCodes> codes;
-  for (std::size_t i = 0; i < pictures.looks.size(); ++i) codes[pictures.looks[i]] = pictures.codes[i];
+  std::map<std::uint64_t, ThumbnailCodes> codes;
+  for (std::size_t i = 0; i < pictures.appearances.size(); ++i) codes[pictures.appearances[i]] = pictures.codes[i];
   pictures.sort();
   const Crowds crowds = crowds_of(pictures);
   std::size_t crowded = 0;
@@ -138,7 +140,7 @@ TEST_F(CrowdsTest, TheLibraryAloneDecides) {
   ASSERT_EQ(once.members().size(), again.members().size());
   ASSERT_FALSE(once.empty());
   for (std::size_t i = 0; i < once.members().size(); ++i) {
-    EXPECT_EQ(once.members()[i].look, again.members()[i].look);
+    EXPECT_EQ(once.members()[i].appearance, again.members()[i].appearance);
     EXPECT_EQ(once.members()[i].levels, again.members()[i].levels);
   }
 }

@@ -41,11 +41,11 @@ ContentHash content_of(std::uint64_t number) {
   return content;
 }
 
-std::vector<LookCodes> codes_of(std::size_t count, bool versions, const Executor& executor) {
-  std::vector<LookCodes> codes(count);
+std::vector<ThumbnailCodes> codes_of(std::size_t count, bool versions, const Executor& executor) {
+  std::vector<ThumbnailCodes> codes(count);
   executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i)
-      codes[i] = look_codes(made_up::pixels_of(versions ? made_up::picture(i) : made_up::draw(i)).data());
+      codes[i] = thumbnail_codes(made_up::pixels_of(versions ? made_up::picture(i) : made_up::draw(i)).data());
   });
   return codes;
 }
@@ -55,7 +55,7 @@ struct Distances {
   double mean = 0, deviation = 0;
 };
 
-Distances distances_of(const std::vector<LookCodes>& codes, std::size_t slot) {
+Distances distances_of(const std::vector<ThumbnailCodes>& codes, std::size_t slot) {
   std::array<std::uint64_t, 65> count{};
   for (std::size_t i = 0; i < codes.size(); ++i) {
     for (std::size_t j = i + 1; j < codes.size(); ++j)
@@ -75,29 +75,29 @@ Distances distances_of(const std::vector<LookCodes>& codes, std::size_t slot) {
 
 // What the rule and the judge make of a real folder's pictures: those whose hashes say something, and not of one
 // another's versions.
-std::vector<LookCodes> unrelated(const std::string& path, RunContext& context) {
+std::vector<ThumbnailCodes> unrelated(const std::string& path, RunContext& context) {
   Catalog catalog(path, catalog_key());
-  std::map<std::uint64_t, LookCodes> codes_of;
+  std::map<std::uint64_t, ThumbnailCodes> codes_of;
   catalog.each_picture(std::nullopt, [&](const CatalogPicture& p) {
-    if (!p.failed && p.quality > kQualityGate) codes_of.emplace(p.look, p.codes);
+    if (!p.failed && p.quality > kQualityGate) codes_of.emplace(p.appearance, p.codes);
   });
-  std::vector<std::uint64_t> looks;
-  looks.reserve(codes_of.size());
-  for (const auto& look : codes_of) looks.push_back(look.first);
+  std::vector<std::uint64_t> appearances;
+  appearances.reserve(codes_of.size());
+  for (const auto& appearance : codes_of) appearances.push_back(appearance.first);
   PairVerifier verifier(catalog, context);
   const FoundLinks found = find_links(
-      looks, [&](std::size_t i) { return codes_of.at(looks[i]); }, parse_rule("auto", true), false, catalog, judge,
-      context);
+      appearances, [&](std::size_t i) { return codes_of.at(appearances[i]); }, parse_rule("auto", true), false, catalog,
+      judge, context);
   std::set<std::uint64_t> versions;
   for (const CatalogLink& link : found.links) versions.insert(link.b);
-  std::vector<LookCodes> codes;
-  for (const std::uint64_t look : looks) {
-    if (versions.count(look) == 0) codes.push_back(codes_of.at(look));
+  std::vector<ThumbnailCodes> codes;
+  for (const std::uint64_t appearance : appearances) {
+    if (versions.count(appearance) == 0) codes.push_back(codes_of.at(appearance));
   }
   return codes;
 }
 
-std::uint64_t pairs_of(const std::vector<LookCodes>& codes, RunContext& context, bool show) {
+std::uint64_t pairs_of(const std::vector<ThumbnailCodes>& codes, RunContext& context, bool show) {
   const Rule rule = parse_rule("auto", true);
   CandidateIndex index(rule, false, context);
   for (std::size_t i = 0; i < codes.size(); ++i) index.add(i, {&codes[i], 1});
@@ -126,7 +126,7 @@ void distances(const std::string& path, std::size_t count, RunContext& context) 
       fmt::print("| {} | {:.1e} | {:.1e} | {:.1e} | {:.1e} |\n", at, sum[0], sum[1], sum[2], sum[3]);
   }
   fmt::print("| mean | {:.1f} | {:.1f} | {:.1f} | {:.1f} |\n", all[0].mean, all[1].mean, all[2].mean, all[3].mean);
-  const auto rate = [&](const std::vector<LookCodes>& codes) {
+  const auto rate = [&](const std::vector<ThumbnailCodes>& codes) {
     return static_cast<double>(pairs_of(codes, context, false)) /
            (0.5 * static_cast<double>(codes.size()) * static_cast<double>(codes.size()));
   };
@@ -143,13 +143,13 @@ void candidates(std::size_t count, RunContext& context) {
 
 void crowds(std::size_t count, RunContext& context) {
   const auto codes = codes_of(count, true, context.executor);
-  std::vector<std::uint64_t> looks(count);
-  std::iota(looks.begin(), looks.end(), 0);
+  std::vector<std::uint64_t> appearances(count);
+  std::iota(appearances.begin(), appearances.end(), 0);
   CodeColumns columns;
-  for (const LookCodes& c : codes) columns.add(c);
+  for (const ThumbnailCodes& c : codes) columns.add(c);
   const Rule rule = parse_rule("auto", true);
   const auto start = Clock::now();
-  const Crowds found = find_crowds(looks, columns, rule, context);
+  const Crowds found = find_crowds(appearances, columns, rule, context);
   fmt::print("{} pictures: {:.2f} s, {} in crowds\n", count, since(start), found.members().size());
   std::uint64_t proposed = 0, left_out = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -181,7 +181,7 @@ void write_catalog(const std::string& file, const std::string& folder, std::size
         p.width = 4000;
         p.height = 3000;
         p.quality = 90;
-        p.codes = look_codes(pixels.data());
+        p.codes = thumbnail_codes(pixels.data());
         const std::uint64_t second = number * 300 + p.content[0];
         p.taken =
             fmt::format("20{:02}:{:02}:{:02} {:02}:{:02}:{:02}", 10 + second / 32140800, 1 + second / 2678400 % 12,
@@ -189,7 +189,7 @@ void write_catalog(const std::string& file, const std::string& folder, std::size
         p.camera = fmt::format("Maker Model {}", number / 5000 % 7);
         p.exif_fields = 40;
         jpegs[i] = encode_thumbnail({made_up::kSide, made_up::kSide, {pixels.begin(), pixels.end()}}, 4096);
-        p.look = look_of(jpegs[i], p.codes);
+        p.appearance = appearance_of(jpegs[i], p.codes);
         pictures[i] = std::move(p);
       }
     });
@@ -221,28 +221,29 @@ void write_catalog(const std::string& file, const std::string& folder, std::size
   }
 }
 
-// The looks of a catalogue that write_catalog() made, as compared with one another, and links between versions and
-// originals whose pixels agree: what a finished run keeps, but for the few strangers that it would take for versions.
+// The appearances of a catalogue that write_catalog() made, as compared with one another, and links between versions
+// and originals whose pixels agree: what a finished run keeps, but for the few strangers that it would take for
+// versions.
 void write_joined(const std::string& file, std::size_t count, RunContext& context) {
   Catalog catalog(file, catalog_key());
-  std::vector<std::pair<ContentHash, std::uint64_t>> look_of_content;
-  std::vector<std::pair<std::uint64_t, LookCodes>> looks;
+  std::vector<std::pair<ContentHash, std::uint64_t>> appearance_of_content;
+  std::vector<std::pair<std::uint64_t, ThumbnailCodes>> appearances;
   catalog.each_picture(std::nullopt, [&](const CatalogPicture& p) {
-    look_of_content.emplace_back(p.content, p.look);
-    looks.emplace_back(p.look, p.codes);
+    appearance_of_content.emplace_back(p.content, p.appearance);
+    appearances.emplace_back(p.appearance, p.codes);
   });
-  std::sort(looks.begin(), looks.end());
-  looks.erase(std::unique(looks.begin(), looks.end()), looks.end());
-  std::vector<LookPair> pairs;
+  std::sort(appearances.begin(), appearances.end());
+  appearances.erase(std::unique(appearances.begin(), appearances.end()), appearances.end());
+  std::vector<AppearancePair> pairs;
   for (std::uint64_t number = 0; number < count; ++number) {
     const auto original = made_up::original_of(number);
     if (!original) continue;
-    const auto look = [&](std::uint64_t n) -> std::uint64_t {
-      const auto at =
-          std::lower_bound(look_of_content.begin(), look_of_content.end(), std::pair(content_of(n), std::uint64_t{0}));
-      return at != look_of_content.end() && at->first == content_of(n) ? at->second : 0;
+    const auto appearance = [&](std::uint64_t n) -> std::uint64_t {
+      const auto at = std::lower_bound(appearance_of_content.begin(), appearance_of_content.end(),
+                                       std::pair(content_of(n), std::uint64_t{0}));
+      return at != appearance_of_content.end() && at->first == content_of(n) ? at->second : 0;
     };
-    const std::uint64_t a = look(number), b = look(*original);
+    const std::uint64_t a = appearance(number), b = appearance(*original);
     if (a != 0 && b != 0 && a != b) pairs.push_back({std::min(a, b), std::max(a, b), 1});
   }
   PairVerifier verifier(catalog, context);
@@ -255,14 +256,14 @@ void write_joined(const std::string& file, std::size_t count, RunContext& contex
   const std::uint64_t rule = rule_number(parse_rule("auto", true), false);
   const Packing packing{1};
   constexpr std::size_t kPart = 1 << 17;
-  for (std::size_t begin = 0; begin < looks.size(); begin += kPart) {
+  for (std::size_t begin = 0; begin < appearances.size(); begin += kPart) {
     std::vector<std::uint8_t> part;
-    for (std::size_t i = begin; i < std::min(begin + kPart, looks.size()); ++i)
-      packing.append(part, looks[i].first, [&](std::size_t) { return looks[i].second; });
+    for (std::size_t i = begin; i < std::min(begin + kPart, appearances.size()); ++i)
+      packing.append(part, appearances[i].first, [&](std::size_t) { return appearances[i].second; });
     catalog.put_joined(rule, begin / kPart, part,
                        begin == 0 ? std::span<const CatalogLink>(links) : std::span<const CatalogLink>());
   }
-  fmt::print("{} looks, {} versions, {} links\n", looks.size(), pairs.size(), links.size());
+  fmt::print("{} looks, {} versions, {} links\n", appearances.size(), pairs.size(), links.size());
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ class Grouping {
 
   void run() {
     bursts_ = find_bursts(library_, [&](std::uint32_t a, std::uint32_t b) {
-      const std::uint64_t x = library_.pictures[a].data.look, y = library_.pictures[b].data.look;
+      const std::uint64_t x = library_.pictures[a].data.appearance, y = library_.pictures[b].data.appearance;
       if (x == y) return true;
-      const LookPair pair{std::min(x, y), std::max(x, y), 1};
+      const AppearancePair pair{std::min(x, y), std::max(x, y), 1};
       return verifier_.judgements({&pair, 1})[0].kind == similarity::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == BurstMode::keep_apart,

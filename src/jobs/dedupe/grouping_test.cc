@@ -13,14 +13,14 @@ constexpr std::uint64_t kLook = 7;
 
 struct Shown {
   std::string camera, taken, subsecond;
-  std::uint64_t look = kLook;
+  std::uint64_t appearance = kLook;
   int quality = 100;
 };
 
 // To whom all pictures are one.
 class AllTheSame : public Looks {
  public:
-  void look(std::span<const PicturePair> pairs) override { looked_at_ += pairs.size(); }
+  void appearance(std::span<const PicturePair> pairs) override { looked_at_ += pairs.size(); }
   const CloseLook* find(std::uint32_t, std::uint32_t) const override { return &same_; }
   std::uint64_t looked_at() const override { return looked_at_; }
 
@@ -40,8 +40,8 @@ class GroupingTest : public testing::Test {
     for (std::uint32_t byte = 0; byte < 4; ++byte)
       picture.data.content[byte] = static_cast<std::uint8_t>(number >> (24 - 8 * byte));
     picture.data.quality = shown.quality;
-    picture.data.look = shown.look;
-    picture.data.codes[0] = shown.quality > 0 ? shown.look : 0;
+    picture.data.appearance = shown.appearance;
+    picture.data.codes[0] = shown.quality > 0 ? shown.appearance : 0;
     picture.data.camera = shown.camera;
     picture.data.taken = shown.taken;
     picture.data.subsecond = shown.subsecond;
@@ -54,11 +54,11 @@ class GroupingTest : public testing::Test {
     library_.files.push_back(std::move(file));
   }
   // `count` shots, ten a second.
-  void add_burst(const std::string& camera, int count, const std::function<std::uint64_t(int)>& look) {
+  void add_burst(const std::string& camera, int count, const std::function<std::uint64_t(int)>& appearance) {
     for (int i = 0; i < count; ++i) {
       const int s = i / 10;
       add({camera, fmt::format("2024:05:01 {:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60), std::to_string(i % 10),
-           look(i)});
+           appearance(i)});
     }
   }
   void tell_apart(std::uint32_t a, std::uint32_t b) {
@@ -69,7 +69,8 @@ class GroupingTest : public testing::Test {
   void link(std::uint64_t a, std::uint64_t b) {
     const Packing packing{1};
     std::vector<std::uint8_t> part;
-    for (const std::uint64_t look : {a, b}) packing.append(part, look, [&](std::size_t) { return LookCodes{look}; });
+    for (const std::uint64_t appearance : {a, b})
+      packing.append(part, appearance, [&](std::size_t) { return ThumbnailCodes{appearance}; });
     const std::vector<CatalogLink> links = {{a, b, 0, 0.9F}};
     ASSERT_TRUE(catalog_.put_joined(rule_number(parse_rule("auto", true), false), 0, part, links));
   }
@@ -87,7 +88,7 @@ class GroupingTest : public testing::Test {
   void run() {
     result_.library = library_;
     result_.rule = parse_rule("auto", options_.verify);
-    executor_.run([&] { find_groups(options_, result_, catalog_, looks_, context_); });
+    executor_.run([&] { find_groups(options_, result_, catalog_, appearances_, context_); });
   }
   Names similar() const { return names(result_.groups, GroupKind::similar); }
   Names related() const { return names(result_.related, GroupKind::related); }
@@ -105,7 +106,7 @@ class GroupingTest : public testing::Test {
   Trace trace_;
   Budget budget_{1_GiB};
   RunContext context_{executor_, cancel_, trace_, budget_};
-  AllTheSame looks_;
+  AllTheSame appearances_;
   Library library_;
   Result result_;
 };
@@ -141,7 +142,7 @@ TEST_F(GroupingTest, PicturesOfOneLookMayBeToldApart) {
 }
 
 TEST_F(GroupingTest, HashesThatSayNothingGroupNothing) {
-  for (const std::uint64_t look : {kLook, kLook + 1, kLook}) add({"", "", "", look, 0});
+  for (const std::uint64_t appearance : {kLook, kLook + 1, kLook}) add({"", "", "", appearance, 0});
   options_.verify = false;
   run();
   EXPECT_EQ(similar(), (Names{{0, 2}})) << "only what has one look";

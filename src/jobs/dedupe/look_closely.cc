@@ -136,7 +136,7 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     if (leader == other || known_.count(key) > 0) continue;
     const auto& a = library_.pictures[key.first].data;
     const auto& b = library_.pictures[key.second].data;
-    if (const auto kept = catalog_.closer_look(a.content, b.content)) {
+    if (const auto kept = catalog_.close_look(a.content, b.content)) {
       if (const auto look = close_look_from(*kept)) {
         known_.emplace(key, *look);
         continue;
@@ -145,9 +145,9 @@ void CloseLooks::look(std::span<const PicturePair> pairs) {
     known_.emplace(key, CloseLook{});
     Task::Other next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}};
     // Where they meet, by their thumbnails.
-    const auto jpeg_a = catalog_.thumbnail(a.look), jpeg_b = catalog_.thumbnail(b.look);
-    const auto pixels_a = jpeg_a ? look_pixels(*jpeg_a) : std::nullopt;
-    const auto pixels_b = jpeg_b ? look_pixels(*jpeg_b) : std::nullopt;
+    const auto jpeg_a = catalog_.thumbnail(a.appearance), jpeg_b = catalog_.thumbnail(b.appearance);
+    const auto pixels_a = jpeg_a ? thumbnail_pixels(*jpeg_a) : std::nullopt;
+    const auto pixels_b = jpeg_b ? thumbnail_pixels(*jpeg_b) : std::nullopt;
     if (pixels_a && pixels_b) {
       const similarity::Features first = similarity::features_of(*pixels_a);
       float best = -1;

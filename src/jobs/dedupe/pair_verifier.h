@@ -1,4 +1,4 @@
-// Enters: pairs of looks that might be the same picture.
+// Enters: pairs of appearances that might be the same picture.
 // Leaves: a verdict on each by their pixels; what a grouping asked for is kept in the catalogue.
 // Never: decodes a picture: it looks at the catalogue's thumbnails.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace millrace::dedupe {
 
-// Two looks, a < b, and in which orientations of b they are to be compared: a bit each, by index_of().
-struct LookPair {
+// Two appearances, a < b, and in which orientations of b they are to be compared: a bit each, by index_of().
+struct AppearancePair {
   std::uint64_t a = 0, b = 0;
   std::uint8_t orientations = 1;
 
@@ -31,9 +31,9 @@ class PairVerifier {
   PairVerifier(Catalog& catalog, RunContext& context);
 
   // The best verdict over each pair's orientations: in parallel, in batches that fit the budget. Nothing is kept.
-  std::vector<Judgement> compare(std::span<const LookPair> pairs) { return verify(pairs, false); }
+  std::vector<Judgement> compare(std::span<const AppearancePair> pairs) { return verify(pairs, false); }
   // The same, kept in the catalogue: whoever groups the same pictures again asks for it again.
-  std::vector<Judgement> judgements(std::span<const LookPair> pairs) { return verify(pairs, true); }
+  std::vector<Judgement> judgements(std::span<const AppearancePair> pairs) { return verify(pairs, true); }
   // What is known of a pair as it is need not be looked at.
   void know(std::uint64_t a, std::uint64_t b, const Judgement& judgement) {
     known_.try_emplace({a, b, Orientation::upright}, judgement);
@@ -54,7 +54,7 @@ class PairVerifier {
     bool operator==(const Key&) const = default;
   };
   struct Hash {
-    // Looks are hashes already.
+    // Appearances are hashes already.
     std::size_t operator()(const Key& k) const { return k.a ^ (k.b << 1 | k.b >> 63) ^ index_of(k.orientation); }
   };
   // What a batch needs, kept from one to the next.
@@ -63,9 +63,9 @@ class PairVerifier {
     std::vector<similarity::Features> features;
     std::vector<std::uint8_t> usable;
   };
-  std::vector<Judgement> verify(std::span<const LookPair> pairs, bool keep);
-  void look_at(std::span<Comparison> looks, Scratch& scratch);
-  void keep(std::span<const Comparison> looks);
+  std::vector<Judgement> verify(std::span<const AppearancePair> pairs, bool keep);
+  void look_at(std::span<Comparison> appearances, Scratch& scratch);
+  void keep(std::span<const Comparison> appearances);
 
   Catalog& catalog_;
   RunContext& context_;

@@ -19,7 +19,7 @@ CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) 
   p.quality = print.hashes.quality;
   p.damage = print.damaged ? (print.damage.empty() ? "part of it is missing" : print.damage) : "";
   for (std::size_t c = 0; c < kCatalogCodes.size(); ++c) p.codes[c] = packed64(print.hashes.bits[c]);
-  const LookCodes small = look_codes(squeezed(print.thumbnail, similarity::kSide).data());
+  const ThumbnailCodes small = thumbnail_codes(squeezed(print.thumbnail, similarity::kSide).data());
   p.codes[4] = small[4];
   p.codes[5] = small[5];
   p.taken = print.info.exif.taken;
@@ -87,12 +87,12 @@ std::unique_ptr<Read> Reader::read(std::size_t index, bool twins, Span& span) {
   if (!twins && !claim(out->content)) return out;
   out->picture = picture_of(*print, print->content);
   out->thumbnail = encode_thumbnail(print->thumbnail, kThumbnailBytes);
-  out->picture.look = look_of(out->thumbnail, out->picture.codes);
+  out->picture.appearance = appearance_of(out->thumbnail, out->picture.codes);
   out->has_picture = true;
   return out;
 }
 
-std::uint64_t look_of(std::vector<std::uint8_t> thumbnail, const LookCodes& codes) {
+std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const ThumbnailCodes& codes) {
   const auto* first = reinterpret_cast<const std::uint8_t*>(codes.data());
   thumbnail.insert(thumbnail.end(), first, first + sizeof(codes));
   return short_hash(thumbnail);

@@ -28,7 +28,7 @@ struct Read {
 };
 
 // What the rule and the judge see of a picture, as one number: its thumbnail as JPEG and its codes.
-std::uint64_t look_of(std::vector<std::uint8_t> thumbnail, const LookCodes& codes);
+std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const ThumbnailCodes& codes);
 
 // True when what an earlier run says of a picture is not taken: one that was decoded is over this run's limit, so that
 // what is said of it is what a run that knows nothing says; one that could not be is tried again with --retry.

@@ -24,14 +24,14 @@ namespace millrace::dedupe::recall {
 
 struct Collection {
   std::vector<similarity::Features> features;
-  std::vector<LookCodes> codes;
+  std::vector<ThumbnailCodes> codes;
 
   Collection(std::size_t count, const Executor& executor) : features(count), codes(count) {
     executor.parallel_for(count, 64, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
         const similarity::Thumbnail pixels = made_up::pixels_of(made_up::picture(i));
         features[i] = similarity::features_of(pixels);
-        codes[i] = look_codes(pixels.data());
+        codes[i] = thumbnail_codes(pixels.data());
       }
     });
   }
@@ -101,10 +101,10 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
 struct Distance {
   int dhash, phash;
 };
-inline Distance as_is(const LookCodes& a, const LookCodes& b) {
+inline Distance as_is(const ThumbnailCodes& a, const ThumbnailCodes& b) {
   return {std::popcount(a[0] ^ b[0]), std::popcount(a[3] ^ b[3])};
 }
-inline Distance closest(const LookCodes& a, const LookCodes& b) {
+inline Distance closest(const ThumbnailCodes& a, const ThumbnailCodes& b) {
   Distance best = as_is(a, b);
   for (const Distance& d : {Distance{std::popcount(a[0] ^ b[4]), std::popcount(a[3] ^ b[5])},
                             Distance{std::popcount(a[4] ^ b[0]), std::popcount(a[5] ^ b[3])}}) {
@@ -198,7 +198,7 @@ inline void report(std::size_t count, std::size_t rows, RunContext& context) {
                some.distances());
   }
   for (const Pair& pair : related) {
-    const LookCodes &a = all.codes[pair.a], &b = all.codes[pair.b];
+    const ThumbnailCodes &a = all.codes[pair.a], &b = all.codes[pair.b];
     fmt::print("  lost: {:>6} {:>6}, dhash and phash differ in {:2} and {:2} bits, at the closest in {:2} and {:2}\n",
                pair.a, pair.b, as_is(a, b).dhash, as_is(a, b).phash, closest(a, b).dhash, closest(a, b).phash);
   }

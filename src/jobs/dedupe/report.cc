@@ -238,7 +238,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
         member.warning = m.warning;
         member.place = m.place;
         member.companions = file.companions;
-        if (const auto jpeg = catalog.thumbnail(p.look)) member.thumb.assign(jpeg->begin(), jpeg->end());
+        if (const auto jpeg = catalog.thumbnail(p.appearance)) member.thumb.assign(jpeg->begin(), jpeg->end());
         out.members.push_back(std::move(member));
       }
       for (const GroupPair& pair : group.pairs) {

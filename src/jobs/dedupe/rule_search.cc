@@ -10,7 +10,7 @@ constexpr std::array<Sights, 3> kSights = {Sights{false, false}, Sights{false, t
 
 std::size_t slot_in(bool middle, HashKind kind) { return middle ? middle_slot_of(kind) : slot_of(kind); }
 
-bool holds_in(const std::vector<RuleTerm>& terms, Sights sights, const LookCodes& a, const LookCodes& b) {
+bool holds_in(const std::vector<RuleTerm>& terms, Sights sights, const ThumbnailCodes& a, const ThumbnailCodes& b) {
   return std::all_of(terms.begin(), terms.end(), [&](const RuleTerm& term) {
     return std::popcount(a[slot_in(sights.query_middle, term.kind)] ^ b[slot_in(sights.base_middle, term.kind)]) <=
            term.radius;
@@ -19,7 +19,7 @@ bool holds_in(const std::vector<RuleTerm>& terms, Sights sights, const LookCodes
 
 }  // namespace
 
-void CodeColumns::add(const LookCodes& codes) {
+void CodeColumns::add(const ThumbnailCodes& codes) {
   for (std::size_t c = 0; c < codes.size(); ++c) of_slot_[c].push_back(codes[c]);
 }
 
@@ -27,8 +27,8 @@ void CodeColumns::reserve(std::size_t more) {
   for (auto& column : of_slot_) column.reserve(column.size() + more);
 }
 
-LookCodes CodeColumns::at(std::size_t row) const {
-  LookCodes out;
+ThumbnailCodes CodeColumns::at(std::size_t row) const {
+  ThumbnailCodes out;
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = of_slot_[c][row];
   return out;
 }
@@ -39,7 +39,7 @@ const std::vector<std::uint64_t>& CodeColumns::of(bool middle, HashKind kind) co
 
 std::span<const Sights> sights_of(const Rule& rule) { return {kSights.data(), rule.middle ? kSights.size() : 1}; }
 
-bool holds(const Rule& rule, const LookCodes& a, const LookCodes& b) {
+bool holds(const Rule& rule, const ThumbnailCodes& a, const ThumbnailCodes& b) {
   const auto sights = sights_of(rule);
   return std::any_of(sights.begin(), sights.end(), [&](Sights s) {
     return std::any_of(rule.alternatives.begin(), rule.alternatives.end(),
@@ -47,7 +47,7 @@ bool holds(const Rule& rule, const LookCodes& a, const LookCodes& b) {
   });
 }
 
-std::array<int, 4> distances(const LookCodes& a, const LookCodes& b) {
+std::array<int, 4> distances(const ThumbnailCodes& a, const ThumbnailCodes& b) {
   std::array<int, 4> out{};
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = std::popcount(a[c] ^ b[c]);
   return out;
@@ -78,7 +78,7 @@ void each_pair(const Rule& rule, const Rows& rows, const Executor& executor, Bud
                const std::function<void(std::uint32_t, std::uint32_t)>& visit) {
   for (const Sights& sights : sights_of(rule)) {
     for (const auto& terms : rule.alternatives) {
-      const auto found_before = [&](const LookCodes& a, const LookCodes& b) {
+      const auto found_before = [&](const ThumbnailCodes& a, const ThumbnailCodes& b) {
         for (const Sights& s : sights_of(rule)) {
           for (const auto& earlier : rule.alternatives) {
             if (&s == &sights && &earlier == &terms) return false;

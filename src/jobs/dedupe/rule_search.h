@@ -1,4 +1,4 @@
-// Enters: hashes of looks, in columns, and a rule.
+// Enters: hashes of appearances, in columns, and a rule.
 // Leaves: pairs in which one of its alternatives holds.
 // Never: knows what the rows are.
 #pragma once
@@ -15,14 +15,14 @@ namespace millrace::dedupe {
 // Hashes by kind, a column each, so that a search reads only what it compares.
 class CodeColumns {
  public:
-  void add(const LookCodes& codes);
+  void add(const ThumbnailCodes& codes);
   void reserve(std::size_t more);
   std::size_t rows() const { return of_slot_[0].size(); }
-  LookCodes at(std::size_t row) const;
+  ThumbnailCodes at(std::size_t row) const;
   const std::vector<std::uint64_t>& of(bool middle, HashKind kind) const;
 
  private:
-  std::array<std::vector<std::uint64_t>, std::tuple_size_v<LookCodes>> of_slot_;
+  std::array<std::vector<std::uint64_t>, std::tuple_size_v<ThumbnailCodes>> of_slot_;
 };
 
 // What of two rows meets: with Rule::middle the whole of one meets the middle of the other; middles do not meet, since
@@ -33,10 +33,10 @@ struct Sights {
 std::span<const Sights> sights_of(const Rule& rule);
 
 // The definition of what a search finds, for one pair.
-bool holds(const Rule& rule, const LookCodes& a, const LookCodes& b);
+bool holds(const Rule& rule, const ThumbnailCodes& a, const ThumbnailCodes& b);
 
 // Bits in which two pictures differ, by kCatalogCodes.
-std::array<int, 4> distances(const LookCodes& a, const LookCodes& b);
+std::array<int, 4> distances(const ThumbnailCodes& a, const ThumbnailCodes& b);
 
 // The rows of a search: [begin, end) of the queries, [0, base_end) of the base.
 struct Rows {

@@ -54,7 +54,8 @@ void UnitLinks::link_within(std::uint32_t likeness) {
   }
 }
 
-// Different shots of one burst are not tried against each other: twenty thousand frames of one may have two looks.
+// Different shots of one burst are not tried against each other: twenty thousand frames of one may have two
+// appearances.
 void UnitLinks::link_between(std::uint32_t x, std::uint32_t y, float score) {
   using Shot = std::pair<std::uint32_t, int>;  // a unit's only one
   const auto shot_of = [&](std::uint32_t unit) {
@@ -80,16 +81,17 @@ void UnitLinks::link_between(std::uint32_t x, std::uint32_t y, float score) {
 }
 
 void UnitLinks::verify() {
-  std::vector<std::uint64_t> looks;
+  std::vector<std::uint64_t> appearances;
   for (std::uint32_t i = 0; i < likenesses(); ++i) {
-    looks.push_back(units_[first_of_[i]].look);
+    appearances.push_back(units_[first_of_[i]].appearance);
     link_within(i);
   }
   FoundLinks found = find_links(
-      looks, [&](std::size_t i) { return data(first_of_[i]).codes; }, rule_, options_.orientations, catalog_, verifier_,
-      context_);
-  const auto likeness = [&](std::uint64_t look) {
-    return static_cast<std::uint32_t>(std::lower_bound(looks.begin(), looks.end(), look) - looks.begin());
+      appearances, [&](std::size_t i) { return data(first_of_[i]).codes; }, rule_, options_.orientations, catalog_,
+      verifier_, context_);
+  const auto likeness = [&](std::uint64_t appearance) {
+    return static_cast<std::uint32_t>(std::lower_bound(appearances.begin(), appearances.end(), appearance) -
+                                      appearances.begin());
   };
   crowds_ = std::move(found.crowds);
   for (const CatalogLink& link : found.links) {
@@ -109,26 +111,28 @@ void UnitLinks::verify() {
 // The meeting's rows are the sets of hashes that say enough.
 void UnitLinks::apply_rule() {
   std::vector<std::uint32_t> likeness;  // of each row
-  std::vector<std::uint64_t> looks;
+  std::vector<std::uint64_t> appearances;
   row_of_.assign(likenesses(), kNone);
   for (std::uint32_t i = 0; i < likenesses(); ++i) {
     if (data(first_of_[i]).quality <= kQualityGate) continue;
     row_of_[i] = static_cast<std::uint32_t>(likeness.size());
     likeness.push_back(i);
-    looks.push_back(units_[first_of_[i]].look);
+    appearances.push_back(units_[first_of_[i]].appearance);
     link_within(i);
   }
   const auto codes = [&](std::size_t row) { return data(first_of_[likeness[row]]).codes; };
   CodeColumns columns;
-  for (std::size_t row = 0; row < looks.size(); ++row) columns.add(codes(row));
-  crowds_ = find_crowds(looks, columns, rule_, context_);
+  for (std::size_t row = 0; row < appearances.size(); ++row) columns.add(codes(row));
+  crowds_ = find_crowds(appearances, columns, rule_, context_);
   CandidateIndex& index = index_.emplace(rule_, options_.orientations, context_, &crowds_);
-  const auto enter = [&](std::size_t row, std::span<const LookCodes> views) { index.add(looks[row], views); };
+  const auto enter = [&](std::size_t row, std::span<const ThumbnailCodes> views) {
+    index.add(appearances[row], views);
+  };
   if (options_.orientations) {
-    each_turned_look(looks, codes, catalog_, context_, enter);
+    each_turned_thumbnail(appearances, codes, catalog_, context_, enter);
   } else {
-    for (std::size_t row = 0; row < looks.size(); ++row) {
-      const LookCodes own = codes(row);
+    for (std::size_t row = 0; row < appearances.size(); ++row) {
+      const ThumbnailCodes own = codes(row);
       enter(row, {&own, 1});
     }
   }
@@ -152,14 +156,14 @@ float UnitLinks::rule_score(std::uint32_t x, std::uint32_t y) const {
 
 std::vector<float> UnitLinks::scores(std::span<const ItemPair> units) {
   std::vector<float> out(units.size(), 1);  // of the same pixels
-  std::vector<LookPair> pairs;
+  std::vector<AppearancePair> pairs;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < units.size(); ++i) {
     const auto& [a, b] = units[i];
     if (!options_.verify) {
       out[i] = rule_score(units_[a].likeness, units_[b].likeness);
-    } else if (data(a).look != data(b).look) {
-      const auto [x, y] = std::minmax(data(a).look, data(b).look);
+    } else if (data(a).appearance != data(b).appearance) {
+      const auto [x, y] = std::minmax(data(a).appearance, data(b).appearance);
       pairs.push_back({x, y, static_cast<std::uint8_t>(options_.orientations ? 255 : 1)});
       places.push_back(i);
     }
@@ -172,7 +176,7 @@ std::vector<float> UnitLinks::scores(std::span<const ItemPair> units) {
 
 bool UnitLinks::passed_over(std::uint32_t a, std::uint32_t b) const {
   if (crowds_.empty() || !options_.verify) return false;
-  const std::uint64_t x = data(a).look, y = data(b).look;
+  const std::uint64_t x = data(a).appearance, y = data(b).appearance;
   return crowds_.holds(x) && crowds_.holds(y) &&
          !Crowds::compared(x, crowds_.levels_of(x), data(a).codes, y, crowds_.levels_of(y), data(b).codes);
 }

@@ -31,7 +31,9 @@ class UnitLinks {
   const std::vector<Link>& recoloured() const { return recoloured_; }
 
   // As tight_groups() asks for it.
-  int rank(std::uint32_t unit) const { return crowds_.holds(data(unit).look) ? Crowds::level_of(data(unit).look) : -1; }
+  int rank(std::uint32_t unit) const {
+    return crowds_.holds(data(unit).appearance) ? Crowds::level_of(data(unit).appearance) : -1;
+  }
   // More is more; below zero: not at all.
   std::vector<float> scores(std::span<const ItemPair> units);
   // The same of units that may stand in one group, below zero where they may not. With `if_compared` what in a crowd

@@ -156,13 +156,13 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
     std::uint64_t first;  // of what tells it apart; ties are looked into
     std::uint32_t picture, files;
   };
-  const bool by_look = likeness == GroupingKey::looks;
+  const bool by_appearance = likeness == GroupingKey::appearances;
   std::vector<Row> rows;
   for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
     const Picture& picture = library.pictures[i];
     if (!picture.files.empty())
-      rows.push_back(
-          {by_look ? picture.data.look : picture.data.codes[0], i, static_cast<std::uint32_t>(picture.files.size())});
+      rows.push_back({by_appearance ? picture.data.appearance : picture.data.codes[0], i,
+                      static_cast<std::uint32_t>(picture.files.size())});
   }
   std::vector<std::pair<std::uint32_t, int>> burst_of;
   if (bursts_apart && !bursts.empty()) {
@@ -176,13 +176,13 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
     return burst_of.empty() ? std::pair<std::uint32_t, int>(kNone, 0) : burst_of[picture];
   };
   const auto likeness_order = [&](const Row& a, const Row& b) -> std::strong_ordering {
-    if (a.first != b.first || by_look) return a.first <=> b.first;
+    if (a.first != b.first || by_appearance) return a.first <=> b.first;
     const CatalogPicture& p = library.pictures[a.picture].data;
     const CatalogPicture& q = library.pictures[b.picture].data;
     if (p.codes != q.codes) return p.codes <=> q.codes;
-    // A white page and a red one have the same hashes, which say nothing: these are told apart by their looks.
+    // A white page and a red one have the same hashes, which say nothing: these are told apart by their appearances.
     const auto rest = [](const CatalogPicture& c) {
-      return c.quality <= kQualityGate ? std::optional(c.look) : std::nullopt;
+      return c.quality <= kQualityGate ? std::optional(c.appearance) : std::nullopt;
     };
     return rest(p) <=> rest(q);
   };
@@ -212,11 +212,11 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
     }
     Unit& unit = filling.add(std::move(part));
     unit.files += files;
-    if (by_look) unit.look = rows[begin].first;
+    if (by_appearance) unit.appearance = rows[begin].first;
   }
   for (Unit& unit : units) {
     if (unit.parts.size() > 1) std::sort(unit.pictures.begin(), unit.pictures.end());
-    if (!by_look) unit.look = library.pictures[unit.pictures[0]].data.look;
+    if (!by_appearance) unit.appearance = library.pictures[unit.pictures[0]].data.appearance;
   }
   return units;
 }

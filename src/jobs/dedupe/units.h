@@ -36,17 +36,18 @@ struct Part {
 struct Unit {
   std::vector<std::uint32_t> pictures;  // in content order; the first one speaks for all
   std::vector<Part> parts;              // by burst; none where no part of it can be kept apart from anything
-  std::uint64_t look = 0;               // of the first one
-  std::uint32_t likeness = 0;           // which look (or set of hashes) in their order
+  std::uint64_t appearance = 0;         // of the first one
+  std::uint32_t likeness = 0;           // which appearance (or set of hashes) in their order
   std::uint32_t files = 0;              // of all of them
 };
 
-// What tells pictures apart: their looks where pixels are compared, their hashes where those decide and say enough.
-enum class GroupingKey { looks, hashes };
+// What tells pictures apart: their appearances where pixels are compared, their hashes where those decide and say
+// enough.
+enum class GroupingKey { appearances, hashes };
 
-// In the order of their looks (hashes). Pictures of one look (or set of hashes) are one unit, as far as they may stand
-// in one group: each part goes to the first unit that takes it, so that every unit is kept apart from those before it.
-// Pictures that stand for no file are left out.
+// In the order of their appearances (hashes). Pictures of one appearance (or set of hashes) are one unit, as far as
+// they may stand in one group: each part goes to the first unit that takes it, so that every unit is kept apart from
+// those before it. Pictures that stand for no file are left out.
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
                              GroupingKey likeness, const NotDuplicates& apart);
 

@@ -35,7 +35,7 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (!catalog_) return false;
   const ContentHash &goes = of_gone.hash, &keeps = of_stays.hash;
   const std::pair pair(std::min(goes, keeps), std::max(goes, keeps));
-  const auto kept = apart_.count(pair) > 0 ? std::nullopt : catalog_->closer_look(pair.first, pair.second);
+  const auto kept = apart_.count(pair) > 0 ? std::nullopt : catalog_->close_look(pair.first, pair.second);
   const auto look = kept ? close_look_from(*kept) : std::nullopt;
   if (!look || standing_of(*look, keeps < goes) != Standing::same) return false;
   const auto picture = catalog_->picture(goes), other = catalog_->picture(keeps);
