@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/jobs/dedupe/decisions.h"
+#include "src/jobs/dedupe/apply/decisions.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto parsed = millrace::dedupe::parse_decisions({reinterpret_cast<const char*>(data), size});

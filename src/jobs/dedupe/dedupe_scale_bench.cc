@@ -18,12 +18,12 @@
 #include <set>
 
 #include "src/io/image/thumbnail_jpeg.h"
-#include "src/jobs/dedupe/crowds.h"
-#include "src/jobs/dedupe/joined_looks.h"
-#include "src/jobs/dedupe/links.h"
+#include "src/jobs/dedupe/match/crowds.h"
+#include "src/jobs/dedupe/match/joined_parts.h"
+#include "src/jobs/dedupe/match/links.h"
 #include "src/jobs/dedupe/pictures_for_bench.h"
-#include "src/jobs/dedupe/reading.h"
 #include "src/jobs/dedupe/recall_for_bench.h"
+#include "src/jobs/dedupe/scan/reading.h"
 #include "src/kernels/hash_quality/hash_quality.h"
 
 using namespace millrace;

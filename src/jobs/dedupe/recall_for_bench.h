@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "src/jobs/dedupe/candidates.h"
+#include "src/jobs/dedupe/match/candidates.h"
 #include "src/jobs/dedupe/pictures_for_bench.h"
 
 namespace millrace::dedupe::recall {

@@ -7,9 +7,9 @@
 
 #include "src/base/text.h"
 #include "src/io/image/picture.h"
-#include "src/jobs/dedupe/assets.h"
-#include "src/jobs/dedupe/grouping.h"
-#include "src/jobs/dedupe/reading.h"
+#include "src/jobs/dedupe/group/grouping.h"
+#include "src/jobs/dedupe/scan/assets.h"
+#include "src/jobs/dedupe/scan/reading.h"
 
 namespace millrace::dedupe {
 namespace {

@@ -3,7 +3,7 @@
 // Never: changes a file.
 #pragma once
 
-#include "src/jobs/dedupe/keep.h"
+#include "src/jobs/dedupe/suggest/keep.h"
 #include "src/jobs/job.h"
 #include "src/report/page/page.h"
 

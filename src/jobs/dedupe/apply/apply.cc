@@ -15,7 +15,7 @@
 #include "src/jobs/dedupe/apply/not_duplicates.h"
 #include "src/jobs/dedupe/apply/plan.h"
 #include "src/jobs/dedupe/apply/restore.h"
-#include "src/jobs/dedupe/library.h"
+#include "src/jobs/dedupe/scan/library.h"
 
 namespace millrace::dedupe {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "src/io/image/picture.h"
 #include "src/jobs/dedupe/apply/scene_for_test.h"
-#include "src/jobs/dedupe/close_look.h"
-#include "src/jobs/dedupe/origins.h"
+#include "src/jobs/dedupe/suggest/close_look.h"
+#include "src/jobs/dedupe/suggest/origins.h"
 
 namespace millrace::dedupe {
 namespace {

@@ -5,7 +5,7 @@
 #include "src/base/text.h"
 #include "src/jobs/dedupe/apply/apply.h"
 #include "src/jobs/dedupe/job.h"
-#include "src/jobs/dedupe/library.h"
+#include "src/jobs/dedupe/scan/library.h"
 
 namespace millrace::dedupe {
 namespace {

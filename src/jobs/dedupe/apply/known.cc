@@ -8,10 +8,10 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/relocate.h"
-#include "src/jobs/dedupe/assets.h"
-#include "src/jobs/dedupe/close_look.h"
-#include "src/jobs/dedupe/library.h"
-#include "src/jobs/dedupe/origins.h"
+#include "src/jobs/dedupe/scan/assets.h"
+#include "src/jobs/dedupe/scan/library.h"
+#include "src/jobs/dedupe/suggest/close_look.h"
+#include "src/jobs/dedupe/suggest/origins.h"
 
 namespace millrace::dedupe {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "src/io/catalog/catalog.h"
-#include "src/jobs/dedupe/decisions.h"
+#include "src/jobs/dedupe/apply/decisions.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {

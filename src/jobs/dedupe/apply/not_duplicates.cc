@@ -11,7 +11,7 @@
 #include "src/base/text.h"
 #include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/names.h"
-#include "src/jobs/dedupe/library.h"
+#include "src/jobs/dedupe/scan/library.h"
 
 namespace millrace::dedupe {
 

@@ -8,7 +8,7 @@
 
 #include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/apply.h"
-#include "src/jobs/dedupe/decisions.h"
+#include "src/jobs/dedupe/apply/decisions.h"
 
 namespace millrace::dedupe {
 

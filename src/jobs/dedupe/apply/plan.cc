@@ -9,7 +9,7 @@
 #include "src/io/file/atomic_file.h"
 #include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/apply/subjects.h"
-#include "src/jobs/dedupe/companions.h"
+#include "src/jobs/dedupe/scan/companions.h"
 
 namespace millrace::dedupe {
 namespace {

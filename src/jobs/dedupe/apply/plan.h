@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/apply/decisions.h"
 #include "src/jobs/dedupe/apply/known.h"
-#include "src/jobs/dedupe/decisions.h"
 
 namespace millrace::dedupe {
 

@@ -20,7 +20,7 @@
 #include "src/base/text.h"
 #include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/apply.h"
-#include "src/jobs/dedupe/library.h"
+#include "src/jobs/dedupe/scan/library.h"
 
 namespace millrace::dedupe {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "src/io/file/relocate.h"
+#include "src/jobs/dedupe/apply/decisions.h"
 #include "src/jobs/dedupe/apply/known.h"
-#include "src/jobs/dedupe/decisions.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {

@@ -1,0 +1,261 @@
+#include "src/jobs/dedupe/group/grouping.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "src/jobs/dedupe/group/linkage.h"
+#include "src/jobs/dedupe/group/shown_groups.h"
+#include "src/jobs/dedupe/group/unit_links.h"
+
+namespace millrace::dedupe {
+namespace {
+
+class Grouping {
+ public:
+  Grouping(const Options& options, Result& result, Catalog& catalog, Looks& looks, RunContext& context)
+      : options_(options),
+        result_(result),
+        library_(result.library),
+        catalog_(catalog),
+        looks_(looks),
+        context_(context),
+        verifier_(catalog, context),
+        unit_links_(options, result.rule, library_, units_, apart_, catalog, verifier_, context),
+        criteria_(keep_criteria(options.keep)),
+        shown_(result, units_, unit_of_, origins_, criteria_, looks,
+               {[this](std::span<const ItemPair> pairs) {
+                  return unit_links_.scores_in_one_group(pairs, UnitLinks::Crowded::all);
+                },
+                [this](std::span<const ItemPair> pairs) { return unit_links_.scores(pairs); }}) {
+    for (const auto& [a, b] : catalog.not_duplicates()) {
+      const std::uint32_t x = place_of(library_.pictures, a), y = place_of(library_.pictures, b);
+      if (x == kNone || y == kNone) continue;
+      if (x == y) {
+        copies_apart_.insert(x);
+      } else {
+        apart_[x].insert(y);
+        apart_[y].insert(x);
+      }
+    }
+  }
+
+  void run() {
+    bursts_ = find_bursts(library_, [&](std::uint32_t a, std::uint32_t b) {
+      const std::uint64_t x = library_.pictures[a].data.appearance, y = library_.pictures[b].data.appearance;
+      if (x == y) return true;
+      const AppearancePair pair{std::min(x, y), std::max(x, y), 1};
+      return verifier_.judgements({&pair, 1})[0].kind == similarity::Kind::same;
+    });
+    units_ = make_units(library_, bursts_, options_.bursts == BurstMode::keep_apart,
+                        options_.verify ? GroupingKey::looks : GroupingKey::hashes, apart_);
+    number_units();
+    unit_links_.find();
+    std::vector<Link> links = unit_links_.links();
+    links.insert(links.end(), unit_links_.partial().begin(), unit_links_.partial().end());
+    const auto grouped_units =
+        options_.group == GroupMode::connected
+            ? connected_groups(links)
+            : tight_groups(
+                  unit_links_.links(),
+                  [&](std::span<const ItemPair> pairs) {
+                    return unit_links_.scores_in_one_group(pairs, UnitLinks::Crowded::if_compared);
+                  },
+                  [&](std::uint32_t unit) { return unit_links_.rank(unit); });
+    std::vector<std::uint32_t> group_of(units_.size(), kNone);
+    for (std::uint32_t g = 0; g < grouped_units.size(); ++g) {
+      for (const std::uint32_t u : grouped_units[g]) group_of[u] = g;
+      add_candidate(grouped_units[g]);
+    }
+    // Units that stand alone may still hold copies.
+    for (std::uint32_t u = 0; u < units_.size(); ++u) {
+      if (group_of[u] == kNone && units_[u].files > 1) add_candidate({u});
+    }
+    const auto in_one_candidate = [&](const Link& link) {
+      return group_of[link.a] == group_of[link.b] && group_of[link.a] != kNone;
+    };
+    for (const Link& link : unit_links_.links()) {
+      if (!in_one_candidate(link) && !has_copies_apart(picture(link.a)) && !has_copies_apart(picture(link.b)))
+        across_.push_back({picture(link.a), picture(link.b), link.score});
+    }
+    add_groups();
+    for (const Link& link : links) {
+      if (!in_one_candidate(link) && !in_one_set(link)) add_related(link);
+    }
+    for (const auto& colours : connected_groups(unit_links_.recoloured()))
+      shown_.add_informing(pictures_of(colours), GroupKind::recoloured);
+    for (const Burst& burst : bursts_) shown_.add_burst(burst);
+    shown_.finish(context_);
+    result_.looked_at = verifier_.looked_at();
+  }
+
+ private:
+  std::uint32_t picture(std::uint32_t unit) const { return units_[unit].pictures[0]; }
+  const CatalogPicture& data(std::uint32_t unit) const { return library_.pictures[picture(unit)].data; }
+
+  void number_units() {
+    unit_of_.assign(library_.pictures.size(), kNone);
+    for (std::uint32_t u = 0; u < units_.size(); ++u) {
+      for (const std::uint32_t p : units_[u].pictures) unit_of_[p] = u;
+    }
+  }
+
+  // A copy that a person told apart from its like stays out.
+  bool has_copies_apart(std::uint32_t picture) const {
+    return library_.pictures[picture].files.size() > 1 && copies_apart_.count(picture) > 0;
+  }
+  bool in_one_set(const Link& link) const {
+    const auto a = set_of_.find(picture(link.a)), b = set_of_.find(picture(link.b));
+    return a != set_of_.end() && b != set_of_.end() && a->second == b->second;
+  }
+
+  // The files that might stand in a group together.
+  void add_candidate(const std::vector<std::uint32_t>& units) {
+    std::vector<std::uint32_t> files;
+    for (const std::uint32_t u : units) {
+      for (const std::uint32_t p : units_[u].pictures) {
+        if (has_copies_apart(p)) continue;
+        files.insert(files.end(), library_.pictures[p].files.begin(), library_.pictures[p].files.end());
+      }
+    }
+    if (files.size() < 2) return;
+    if (std::all_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; })) return;
+    candidate_files_.push_back(std::move(files));
+  }
+
+  // The pictures of files, in the order of the keep rule.
+  Candidate in_order_of_rule(const std::vector<std::uint32_t>& files) const {
+    Candidate out;
+    std::set<std::uint32_t> seen;
+    for (const std::uint32_t file : in_keep_order(library_, origins_, files, criteria_)) {
+      const std::uint32_t p = library_.files[file].picture;
+      if (seen.insert(p).second) out.push_back(p);
+    }
+    return out;
+  }
+  std::vector<std::uint32_t> files_of(const std::vector<std::uint32_t>& pictures) const {
+    std::vector<std::uint32_t> out;
+    for (const std::uint32_t p : pictures)
+      out.insert(out.end(), library_.pictures[p].files.begin(), library_.pictures[p].files.end());
+    return out;
+  }
+
+  std::vector<Candidate> rank_candidates() {
+    std::vector<std::uint32_t> all;
+    for (const auto& files : candidate_files_) all.insert(all.end(), files.begin(), files.end());
+    std::set<std::uint32_t> of_pairs;
+    for (const Across& pair : across_) of_pairs.insert({pair.a, pair.b});
+    const auto more = files_of({of_pairs.begin(), of_pairs.end()});
+    all.insert(all.end(), more.begin(), more.end());
+    origins_.read(all, library_, catalog_, context_);
+    std::vector<Candidate> candidates(candidate_files_.size());
+    context_.executor.parallel_for(candidates.size(), 256, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) candidates[i] = in_order_of_rule(candidate_files_[i]);
+    });
+    context_.throw_if_cancelled();  // it skips what is left
+    return candidates;
+  }
+
+  void add_groups() {
+    const std::vector<Candidate> candidates = rank_candidates();
+    if (!options_.verify || options_.look == LookMode::thumbnail) {
+      // Nothing was looked at closely: of what only looks alike, nobody goes.
+      std::vector<SameSet> sets;
+      for (const Candidate& candidate : candidates) sets.push_back({candidate, {}, Lead::by_rule, false});
+      shown_.add_sets(sets, Told::by_bytes, context_);
+      return;
+    }
+    Preferences preferences;
+    preferences.by_pixels = [&](std::uint32_t a, std::uint32_t b) {
+      const auto best = [&](std::uint32_t picture) {
+        return in_keep_order(library_, origins_, library_.pictures[picture].files, criteria_)[0];
+      };
+      return preference(library_, origins_, best(a), best(b), criteria_) == std::pair(-1, std::string("pixels"));
+    };
+    preferences.in_order = [&](const std::vector<std::uint32_t>& pictures) {
+      return in_order_of_rule(files_of(pictures));
+    };
+    preferences.may_stand_together = [&](const std::vector<std::uint32_t>& some,
+                                         const std::vector<std::uint32_t>& others) {
+      const auto units_of = [&](const std::vector<std::uint32_t>& pictures) {
+        std::set<std::uint32_t> units;
+        for (const std::uint32_t p : pictures) units.insert(unit_of_[p]);
+        return units;
+      };
+      const auto second = units_of(others);
+      for (const std::uint32_t a : units_of(some)) {
+        for (const std::uint32_t b : second) {
+          if (a != b && !may_join(units_[a], units_[b], apart_)) return false;
+        }
+      }
+      return true;
+    };
+    const Suggested suggested =
+        suggest(candidates, across_, library_, origins_,
+                {[&](PicturePairs pairs) {
+                   std::vector<ItemPair> units;
+                   for (const auto& [a, b] : pairs) units.emplace_back(unit_of_[a], unit_of_[b]);
+                   return unit_links_.scores(units);
+                 },
+                 [&](std::uint32_t a, std::uint32_t b) {
+                   const auto bits = distances(library_.pictures[a].data.codes, library_.pictures[b].data.codes);
+                   return std::accumulate(bits.begin(), bits.end(), 0);
+                 }},
+                preferences, looks_);
+    for (std::size_t s = 0; s < suggested.sets.size(); ++s) {
+      for (const std::uint32_t p : suggested.sets[s].pictures) set_of_.emplace(p, s);
+    }
+    shown_.add_sets(suggested.sets, Told::closely, context_);
+    shown_.add_beside(suggested.beside);
+    result_.not_looked = suggested.not_looked;
+    result_.looked_closely = looks_.looked_at();
+  }
+
+  std::vector<std::uint32_t> pictures_of(const std::vector<std::uint32_t>& units) const {
+    std::vector<std::uint32_t> pictures;
+    for (const std::uint32_t u : units)
+      pictures.insert(pictures.end(), units_[u].pictures.begin(), units_[u].pictures.end());
+    return pictures;
+  }
+
+  // Of units that may not stand in one group as a whole, the first parts that may.
+  void add_related(const Link& link) {
+    const Unit& a = units_[link.a];
+    const Unit& b = units_[link.b];
+    PartPair shown{&a.pictures, &b.pictures};
+    if (!may_join(a, b, apart_)) shown = first_that_may_join(a, b, apart_).value_or(shown);
+    std::vector<std::uint32_t> pictures = *shown.a;
+    pictures.insert(pictures.end(), shown.b->begin(), shown.b->end());
+    shown_.add_informing(pictures, GroupKind::related);
+  }
+
+  const Options& options_;
+  Result& result_;
+  const Library& library_;
+  Catalog& catalog_;
+  Looks& looks_;
+  RunContext& context_;
+  PairVerifier verifier_;
+  UnitLinks unit_links_;
+  const std::vector<std::string> criteria_;
+  NotDuplicates apart_;
+  std::set<std::uint32_t> copies_apart_;  // pictures whose files a person told from each other
+  std::vector<Burst> bursts_;
+  std::vector<std::vector<std::uint32_t>> candidate_files_;
+  std::vector<Across> across_;
+  std::map<std::uint32_t, std::size_t> set_of_;  // of each picture that stands in one: looked at closely
+  Origins origins_;
+  std::vector<Unit> units_;
+  std::vector<std::uint32_t> unit_of_;  // of each picture
+  ShownGroups shown_;
+};
+
+}  // namespace
+
+void find_groups(const Options& options, Result& result, Catalog& catalog, Looks& looks, RunContext& context) {
+  Grouping(options, result, catalog, looks, context).run();
+}
+
+}  // namespace millrace::dedupe

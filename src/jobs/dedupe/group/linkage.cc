@@ -1,0 +1,182 @@
+#include "src/jobs/dedupe/group/linkage.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+
+#include "src/jobs/dedupe/group/union.h"
+
+namespace millrace::dedupe {
+namespace {
+
+std::vector<std::vector<std::uint32_t>> at_least_two(std::vector<std::vector<std::uint32_t>> groups) {
+  std::erase_if(groups, [](const auto& g) { return g.size() < 2; });
+  for (auto& g : groups) std::sort(g.begin(), g.end());
+  std::sort(groups.begin(), groups.end());
+  return groups;
+}
+
+// The items that links name, sorted: of a million pictures few have a like.
+std::vector<std::uint32_t> linked(const std::vector<Link>& links) {
+  std::vector<std::uint32_t> items;
+  for (const Link& link : links) {
+    items.push_back(link.a);
+    items.push_back(link.b);
+  }
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  return items;
+}
+
+// Links between positions in `items` instead of items, and groups back.
+std::vector<Link> positions(std::vector<Link> links, const std::vector<std::uint32_t>& items) {
+  const auto at = [&](std::uint32_t item) {
+    return static_cast<std::uint32_t>(std::lower_bound(items.begin(), items.end(), item) - items.begin());
+  };
+  for (Link& link : links) link = {at(link.a), at(link.b), link.score};
+  return links;
+}
+
+std::vector<std::vector<std::uint32_t>> items_of(std::vector<std::vector<std::uint32_t>> groups,
+                                                 const std::vector<std::uint32_t>& items) {
+  for (auto& group : groups) {
+    for (std::uint32_t& member : group) member = items[member];
+  }
+  return groups;
+}
+
+std::vector<std::vector<std::uint32_t>> connect(std::uint32_t items, const std::vector<Link>& links) {
+  Union chains(items);
+  for (const Link& link : links) chains.join(link.a, link.b);
+  std::vector<std::vector<std::uint32_t>> groups(items);
+  for (std::uint32_t i = 0; i < items; ++i) groups[chains.root(i)].push_back(i);
+  return at_least_two(std::move(groups));
+}
+
+class Tightening {
+ public:
+  Tightening(std::uint32_t items, const LinkScores& scores, std::vector<int> ranks)
+      : scores_(scores), ranks_(std::move(ranks)), members_(items), speakers_(items), near_(items) {
+    for (std::uint32_t i = 0; i < items; ++i) members_[i] = speakers_[i] = {i};
+  }
+
+  std::vector<std::vector<std::uint32_t>> run(const std::vector<Link>& links) {
+    for (const Link& link : links) {
+      near_[link.a][link.b] = near_[link.b][link.a] = link.score;
+      offers_.push({link.score, link.a, link.b, 1, 1});
+    }
+    while (!offers_.empty()) {
+      const Offer offer = offers_.top();
+      offers_.pop();
+      const auto bound = near_[offer.a].find(offer.b);
+      if (bound == near_[offer.a].end() || bound->second != offer.bound) continue;  // it is known to be worse, or gone
+      const bool as_it_was = size(offer.a) == offer.size_a && size(offer.b) == offer.size_b;
+      if (as_it_was) {
+        join(offer.a, offer.b);
+        continue;
+      }
+      near_[offer.b].erase(offer.a);
+      near_[offer.a].erase(bound);
+      if (const float worst = worst_of(offer.a, offer.b, offer.bound); worst >= 0) offer_again(offer.a, offer.b, worst);
+    }
+    return at_least_two(std::move(members_));
+  }
+
+ private:
+  // A cluster is named by its lowest item. `bound` is the worst score known between two clusters that share a link;
+  // joining only ever lowers it, so the best bound is looked into first. It is final for clusters of these sizes.
+  struct Offer {
+    float bound;
+    std::uint32_t a, b;
+    std::uint32_t size_a, size_b;
+    bool operator<(const Offer& other) const {
+      if (bound != other.bound) return bound < other.bound;
+      if (a != other.a) return a > other.a;
+      return b > other.b;
+    }
+  };
+
+  std::uint32_t size(std::uint32_t c) const { return static_cast<std::uint32_t>(members_[c].size()); }
+
+  void offer_again(std::uint32_t a, std::uint32_t b, float bound) {
+    near_[a][b] = near_[b][a] = bound;
+    offers_.push({bound, a, b, size(a), size(b)});
+  }
+
+  // The worst score between two clusters, or one below zero.
+  float worst_of(std::uint32_t a, std::uint32_t b, float worst) const {
+    std::vector<ItemPair> pairs;
+    for (const std::uint32_t x : speakers_[a]) {
+      for (const std::uint32_t y : speakers_[b]) pairs.emplace_back(std::minmax(x, y));
+    }
+    // A few at first: one that does not match is the end of it.
+    for (std::size_t begin = 0, count = 1; begin < pairs.size() && worst >= 0; begin += count, count *= 2) {
+      count = std::min(count, pairs.size() - begin);
+      for (const float score : scores_(std::span(pairs).subspan(begin, count))) worst = std::min(worst, score);
+    }
+    return worst;
+  }
+
+  void join_speakers(std::uint32_t a, std::uint32_t b) {
+    auto& all = speakers_[a];
+    all.insert(all.end(), speakers_[b].begin(), speakers_[b].end());
+    speakers_[b].clear();
+    if (members_[a].size() <= kAllSpeak) return;
+    const auto crowd = std::partition(all.begin(), all.end(), [&](std::uint32_t x) { return ranks_[x] < 0; });
+    if (all.end() - crowd <= static_cast<std::ptrdiff_t>(kSpeakers)) return;
+    const auto end = crowd + static_cast<std::ptrdiff_t>(kSpeakers);
+    std::partial_sort(crowd, end, all.end(), [&](std::uint32_t x, std::uint32_t y) {
+      return std::pair(-ranks_[x], x) < std::pair(-ranks_[y], y);
+    });
+    all.erase(end, all.end());
+  }
+
+  // b goes into a, and its neighbours become a's. What was offered to a stands, and is looked into when its turn comes.
+  void join(std::uint32_t a, std::uint32_t b) {
+    members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
+    members_[b].clear();
+    join_speakers(a, b);
+    near_[a].erase(b);
+    for (const auto& [other, bound] : near_[b]) {
+      if (other == a) continue;
+      near_[other].erase(b);
+      const auto [at, fresh] = near_[a].try_emplace(other, bound);
+      if (!fresh && at->second <= bound) continue;
+      at->second = near_[other][a] = bound;
+      // Of no size that clusters have: it is not final.
+      offers_.push({bound, std::min(a, other), std::max(a, other), 0, 0});
+    }
+    near_[b].clear();
+  }
+
+  const LinkScores& scores_;
+  const std::vector<int> ranks_;
+  std::vector<std::vector<std::uint32_t>> members_, speakers_;
+  std::vector<std::map<std::uint32_t, float>> near_;
+  std::priority_queue<Offer> offers_;
+};
+
+}  // namespace
+
+std::vector<std::vector<std::uint32_t>> connected_groups(const std::vector<Link>& links) {
+  const std::vector<std::uint32_t> items = linked(links);
+  return items_of(connect(static_cast<std::uint32_t>(items.size()), positions(links, items)), items);
+}
+
+std::vector<std::vector<std::uint32_t>> tight_groups(const std::vector<Link>& links, const LinkScores& scores,
+                                                     const Rank& rank) {
+  const std::vector<std::uint32_t> items = linked(links);
+  std::vector<int> ranks;
+  ranks.reserve(items.size());
+  for (const std::uint32_t item : items) ranks.push_back(rank(item));
+  const LinkScores of_positions = [&](std::span<const ItemPair> pairs) {
+    std::vector<ItemPair> of_items;
+    of_items.reserve(pairs.size());
+    for (const auto& [x, y] : pairs) of_items.emplace_back(items[x], items[y]);
+    return scores(of_items);
+  };
+  Tightening tightening(static_cast<std::uint32_t>(items.size()), of_positions, std::move(ranks));
+  return items_of(tightening.run(positions(links, items)), items);
+}
+
+}  // namespace millrace::dedupe

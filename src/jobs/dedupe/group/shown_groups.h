@@ -1,0 +1,69 @@
+// Enters: what of a library belongs together, and why.
+// Leaves: the groups that a person is shown: who stays, who is suggested, what two members have to do with each other.
+// Never: decides what belongs together.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/jobs/dedupe/group/linkage.h"
+#include "src/jobs/dedupe/group/units.h"
+#include "src/jobs/dedupe/run.h"
+#include "src/jobs/dedupe/suggest/origins.h"
+#include "src/jobs/dedupe/suggest/suggest.h"
+
+namespace millrace::dedupe {
+
+// How much the units of each pair are alike, more is more; below zero: not at all.
+struct UnitScores {
+  std::function<std::vector<float>(std::span<const ItemPair>)> in_one_group;  // where they may stand in one
+  std::function<std::vector<float>(std::span<const ItemPair>)> alone;         // whether they may or not
+};
+
+// By what members are told from each other: a close look, or their bytes alone.
+enum class Told : std::uint8_t { closely, by_bytes };
+
+class ShownGroups {
+ public:
+  // `unit_of` each picture. All are kept by reference.
+  ShownGroups(Result& result, const std::vector<Unit>& units, const std::vector<std::uint32_t>& unit_of,
+              const Origins& origins, const std::vector<std::string>& criteria, const Looks& looks, UnitScores scores)
+      : result_(result),
+        library_(result.library),
+        units_(units),
+        unit_of_(unit_of),
+        origins_(origins),
+        criteria_(criteria),
+        looks_(looks),
+        scores_(std::move(scores)) {}
+
+  // Of each set one stays, and the others are suggested, but for those that the rule or the set keeps.
+  void add_sets(std::span<const SameSet> sets, Told told, RunContext& context);
+  // Each kind with the one that it was looked at against; nothing is suggested.
+  void add_beside(const std::vector<Beside>& all);
+  // A group that suggests nothing: every member stays.
+  void add_informing(const std::vector<std::uint32_t>& pictures, GroupKind kind);
+  void add_burst(const Burst& burst);
+  // Names and orders what was added.
+  void finish(RunContext& context);
+
+ private:
+  // Without its pairs; one without members where nobody can go.
+  Group group_of(const SameSet& set, Told told) const;
+  std::vector<std::uint32_t> units_of(const std::vector<std::uint32_t>& pictures) const;
+  void add_pairs(Group& group, const std::vector<std::uint32_t>& units);
+  std::string id_of(const Group& group) const;
+
+  Result& result_;
+  const Library& library_;
+  const std::vector<Unit>& units_;
+  const std::vector<std::uint32_t>& unit_of_;
+  const Origins& origins_;
+  const std::vector<std::string>& criteria_;
+  const Looks& looks_;
+  const UnitScores scores_;
+};
+
+}  // namespace millrace::dedupe

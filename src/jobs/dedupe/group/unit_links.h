@@ -1,0 +1,70 @@
+// Enters: the units of a library.
+// Leaves: which of them are linked, by their pixels or by the rule alone, and how much any two are alike.
+// Never: groups anything.
+#pragma once
+
+#include <optional>
+
+#include "src/jobs/dedupe/group/linkage.h"
+#include "src/jobs/dedupe/group/units.h"
+#include "src/jobs/dedupe/match/links.h"
+
+namespace millrace::dedupe {
+
+class UnitLinks {
+ public:
+  // All are kept by reference; the units need be there at find().
+  UnitLinks(const Options& options, const Rule& rule, const Library& library, const std::vector<Unit>& units,
+            const NotDuplicates& apart, Catalog& catalog, PairVerifier& verifier, RunContext& context)
+      : options_(options),
+        rule_(rule),
+        library_(library),
+        units_(units),
+        apart_(apart),
+        catalog_(catalog),
+        verifier_(verifier),
+        context_(context) {}
+
+  void find();
+  const std::vector<Link>& links() const { return links_; }      // of units that may stand in one group
+  const std::vector<Link>& partial() const { return partial_; }  // of units of which parts may
+  const std::vector<Link>& recoloured() const { return recoloured_; }
+
+  // As tight_groups() asks for it.
+  int rank(std::uint32_t unit) const {
+    return crowds_.holds(data(unit).appearance) ? Crowds::level_of(data(unit).appearance) : -1;
+  }
+  // More is more; below zero: not at all.
+  std::vector<float> scores(std::span<const ItemPair> units);
+  // The same of units that may stand in one group, below zero where they may not. With `if_compared` what in a crowd
+  // was not compared is not looked at, and speaks against no group.
+  enum class Crowded : std::uint8_t { all, if_compared };
+  std::vector<float> scores_in_one_group(std::span<const ItemPair> units, Crowded crowded);
+
+ private:
+  const CatalogPicture& data(std::uint32_t unit) const { return library_.pictures[units_[unit].pictures[0]].data; }
+  std::size_t likenesses() const { return first_of_.size() - 1; }
+  void link(std::uint32_t a, std::uint32_t b, float score);
+  void link_within(std::uint32_t likeness);
+  void link_between(std::uint32_t x, std::uint32_t y, float score);
+  void verify();
+  void apply_rule();
+  float rule_score(std::uint32_t x, std::uint32_t y) const;
+  bool passed_over(std::uint32_t a, std::uint32_t b) const;
+
+  const Options& options_;
+  const Rule& rule_;
+  const Library& library_;
+  const std::vector<Unit>& units_;
+  const NotDuplicates& apart_;
+  Catalog& catalog_;
+  PairVerifier& verifier_;
+  RunContext& context_;
+  std::vector<std::uint32_t> first_of_;  // the first unit of each likeness; at last how many units
+  std::vector<Link> links_, partial_, recoloured_;
+  Crowds crowds_;
+  std::optional<CandidateIndex> index_;  // where the rule itself decides
+  std::vector<std::uint32_t> row_of_;    // of each likeness in it, or kNone
+};
+
+}  // namespace millrace::dedupe

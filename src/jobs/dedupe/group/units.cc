@@ -1,0 +1,250 @@
+#include "src/jobs/dedupe/group/units.h"
+
+#include <oneapi/tbb/parallel_sort.h>
+
+#include <algorithm>
+#include <compare>
+#include <tuple>
+#include <unordered_map>
+
+#include "src/io/image/exif.h"
+#include "src/kernels/hash_quality/hash_quality.h"
+
+namespace millrace::dedupe {
+namespace {
+
+constexpr double kLongestPause = 1.0;
+constexpr std::size_t kFewestShots = 3;
+
+// Pictures of one moment, as they are put together one after another.
+struct Moment {
+  std::uint32_t first;
+  double seconds;
+  bool exact;  // one of them has sub-seconds, and `seconds` are its
+};
+
+bool told_apart(const NotDuplicates& apart, std::uint32_t picture, const std::vector<std::uint32_t>& others) {
+  const auto from = apart.find(picture);
+  if (from == apart.end()) return false;
+  return std::any_of(from->second.begin(), from->second.end(),
+                     [&](std::uint32_t p) { return std::binary_search(others.begin(), others.end(), p); });
+}
+
+bool may_join(const Part& a, const Part& b, const NotDuplicates& apart) {
+  if (a.burst != kNone && a.burst == b.burst && a.shot != b.shot) return false;
+  return !told_apart(apart, a.pictures[0], b.pictures);  // where it tells, the part is that picture alone
+}
+
+// Makes units of parts that come in order: by likeness, burst and shot.
+class Filling {
+ public:
+  Filling(const NotDuplicates& apart, std::vector<Unit>& units) : apart_(apart), units_(units) {}
+
+  void next_likeness() {
+    if (!units_.empty()) ++likeness_;
+    first_ = lowest_ = units_.size();
+    burst_ = kNone;
+  }
+
+  Unit& add(Part part) {
+    const bool marked = apart_.count(part.pictures[0]) > 0;
+    if (part.burst != burst_) lowest_ = first_;
+    burst_ = part.burst;
+    // Each shot of a burst begins where the one before it ended: what that took is taken for all that follow.
+    while (lowest_ < units_.size() && has_other_shot(units_[lowest_], part)) ++lowest_;
+    std::size_t at = lowest_;
+    while (at < units_.size() && (has_other_shot(units_[at], part) || (marked && holds_one_told_apart(at, part)))) ++at;
+    if (at == units_.size()) units_.emplace_back().likeness = likeness_;
+    if (marked) unit_of_[part.pictures[0]] = at;
+    Unit& unit = units_[at];
+    if (part.burst == kNone && !marked && unit.parts.empty()) {
+      unit.pictures = std::move(part.pictures);
+      return unit;
+    }
+    if (unit.parts.empty() && !unit.pictures.empty()) unit.parts.push_back({unit.pictures, kNone, 0});
+    unit.pictures.insert(unit.pictures.end(), part.pictures.begin(), part.pictures.end());
+    unit.parts.push_back(std::move(part));
+    return unit;
+  }
+
+ private:
+  static bool has_other_shot(const Unit& unit, const Part& part) {
+    if (part.burst == kNone || unit.parts.empty()) return false;
+    const Part& last = unit.parts.back();
+    return last.burst == part.burst && last.shot != part.shot;
+  }
+  bool holds_one_told_apart(std::size_t unit, const Part& part) const {
+    const std::set<std::uint32_t>& others = apart_.at(part.pictures[0]);
+    return std::any_of(others.begin(), others.end(), [&](std::uint32_t p) {
+      const auto at = unit_of_.find(p);
+      return at != unit_of_.end() && at->second == unit;
+    });
+  }
+
+  const NotDuplicates& apart_;
+  std::vector<Unit>& units_;
+  std::uint32_t likeness_ = 0;
+  std::size_t first_ = 0;                                   // unit of this likeness
+  std::size_t lowest_ = 0;                                  // none of them before it takes a part of this burst
+  std::uint32_t burst_ = kNone;                             // of the last part
+  std::unordered_map<std::uint32_t, std::size_t> unit_of_;  // of pictures told apart
+};
+
+}  // namespace
+
+std::vector<Burst> find_bursts(const Library& library, const std::function<bool(std::uint32_t, std::uint32_t)>& same) {
+  struct Taken {
+    std::uint32_t camera;  // numbered as they first occur: only equality matters
+    double seconds;
+    std::uint32_t picture;
+  };
+  std::vector<Taken> taken;
+  std::unordered_map<std::string_view, std::uint32_t> cameras;
+  for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
+    const CatalogPicture& p = library.pictures[i].data;
+    if (library.pictures[i].files.empty() || p.camera.empty() || p.taken.empty()) continue;
+    const std::uint32_t camera =
+        cameras.try_emplace(p.camera, static_cast<std::uint32_t>(cameras.size())).first->second;
+    taken.push_back({camera, capture_seconds(p.taken, p.subsecond), i});
+  }
+  oneapi::tbb::parallel_sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) {
+    return std::tie(a.camera, a.seconds, a.picture) < std::tie(b.camera, b.seconds, b.picture);
+  });
+  std::vector<Burst> bursts;
+  for (std::size_t begin = 0; begin < taken.size();) {
+    std::size_t end = begin + 1;
+    while (end < taken.size() && taken[end].camera == taken[begin].camera &&
+           taken[end].seconds - taken[end - 1].seconds <= kLongestPause) {
+      ++end;
+    }
+    if (end - begin >= kFewestShots) {
+      Burst burst;
+      std::vector<Moment> shots;
+      std::unordered_map<std::string_view, std::vector<std::size_t>> open;  // shots that may take another, by time
+      for (std::size_t i = begin; i < end; ++i) {
+        const double seconds = taken[i].seconds;
+        const std::uint32_t picture = taken[i].picture;
+        const CatalogPicture& p = library.pictures[picture].data;
+        const bool exact = !p.subsecond.empty();
+        std::vector<std::size_t>& candidates = open[p.taken];
+        // One of a shot must agree with all of it: a copy without sub-seconds agrees with several shots of its second,
+        // and must not draw them together. Pictures come by time, so of exact ones only the last moment's are open.
+        std::erase_if(candidates, [&](std::size_t s) { return shots[s].exact && exact && shots[s].seconds < seconds; });
+        const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                        [&](std::size_t s) { return same(picture, shots[s].first); });
+        const std::size_t shot = found == candidates.end() ? shots.size() : *found;
+        if (found == candidates.end()) {
+          candidates.push_back(shot);
+          shots.push_back({picture, seconds, exact});
+        } else if (exact) {
+          shots[shot].seconds = seconds;
+          shots[shot].exact = true;
+        }
+        burst.pictures.push_back(picture);
+        burst.shots.push_back(static_cast<int>(shot));
+      }
+      if (shots.size() >= kFewestShots) bursts.push_back(std::move(burst));
+    }
+    begin = end;
+  }
+  return bursts;
+}
+
+std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
+                             GroupingKey likeness, const NotDuplicates& apart) {
+  struct Row {
+    std::uint64_t first;  // of what tells it apart; ties are looked into
+    std::uint32_t picture, files;
+  };
+  const bool by_appearance = likeness == GroupingKey::appearances;
+  std::vector<Row> rows;
+  for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
+    const Picture& picture = library.pictures[i];
+    if (!picture.files.empty())
+      rows.push_back({by_appearance ? picture.data.appearance : picture.data.codes[0], i,
+                      static_cast<std::uint32_t>(picture.files.size())});
+  }
+  std::vector<std::pair<std::uint32_t, int>> burst_of;
+  if (bursts_apart && !bursts.empty()) {
+    burst_of.resize(library.pictures.size(), {kNone, 0});
+    for (std::uint32_t b = 0; b < bursts.size(); ++b) {
+      for (std::size_t i = 0; i < bursts[b].pictures.size(); ++i)
+        burst_of[bursts[b].pictures[i]] = {b, bursts[b].shots[i]};
+    }
+  }
+  const auto shot_of = [&](std::uint32_t picture) {
+    return burst_of.empty() ? std::pair<std::uint32_t, int>(kNone, 0) : burst_of[picture];
+  };
+  const auto likeness_order = [&](const Row& a, const Row& b) -> std::strong_ordering {
+    if (a.first != b.first || by_appearance) return a.first <=> b.first;
+    const CatalogPicture& p = library.pictures[a.picture].data;
+    const CatalogPicture& q = library.pictures[b.picture].data;
+    if (p.codes != q.codes) return p.codes <=> q.codes;
+    // A white page and a red one have the same hashes, which say nothing: these are told apart by their appearances.
+    const auto rest = [](const CatalogPicture& c) {
+      return c.quality <= kQualityGate ? std::optional(c.appearance) : std::nullopt;
+    };
+    return rest(p) <=> rest(q);
+  };
+  const auto order = [&](const Row& a, const Row& b) -> std::strong_ordering {
+    const auto likeness = likeness_order(a, b);
+    if (std::is_neq(likeness)) return likeness;
+    const auto shot = shot_of(a.picture) <=> shot_of(b.picture);
+    if (std::is_neq(shot) || apart.empty()) return shot;
+    const auto own = [&](std::uint32_t picture) { return apart.count(picture) > 0 ? picture + 1 : 0; };
+    return own(a.picture) <=> own(b.picture);
+  };
+  oneapi::tbb::parallel_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    const auto different = order(a, b);
+    return std::is_neq(different) ? std::is_lt(different) : a.picture < b.picture;
+  });
+  std::vector<Unit> units;
+  units.reserve(rows.size());
+  Filling filling(apart, units);
+  for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    if (begin == 0 || std::is_neq(likeness_order(rows[begin - 1], rows[begin]))) filling.next_likeness();
+    const auto [burst, shot] = shot_of(rows[begin].picture);
+    Part part{{}, burst, shot};
+    std::uint32_t files = 0;
+    for (; end < rows.size() && std::is_eq(order(rows[begin], rows[end])); ++end) {
+      part.pictures.push_back(rows[end].picture);
+      files += rows[end].files;
+    }
+    Unit& unit = filling.add(std::move(part));
+    unit.files += files;
+    if (by_appearance) unit.appearance = rows[begin].first;
+  }
+  for (Unit& unit : units) {
+    if (unit.parts.size() > 1) std::sort(unit.pictures.begin(), unit.pictures.end());
+    if (!by_appearance) unit.appearance = library.pictures[unit.pictures[0]].data.appearance;
+  }
+  return units;
+}
+
+bool may_join(const Unit& a, const Unit& b, const NotDuplicates& apart) {
+  // By burst, and of each at most one shot: both lists are gone through together.
+  for (auto x = a.parts.begin(), y = b.parts.begin(); x != a.parts.end() && y != b.parts.end();) {
+    if (x->burst == kNone || y->burst == kNone) break;
+    if (x->burst == y->burst && x->shot != y->shot) return false;
+    if (x->burst <= y->burst) {
+      ++x;
+    } else {
+      ++y;
+    }
+  }
+  return apart.empty() || std::none_of(a.parts.begin(), a.parts.end(), [&](const Part& part) {
+           return told_apart(apart, part.pictures[0], b.pictures);
+         });
+}
+
+std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const NotDuplicates& apart) {
+  if (a.parts.empty() || b.parts.empty()) return PartPair{&a.pictures, &b.pictures};
+  for (const Part& x : a.parts) {
+    for (const Part& y : b.parts) {
+      if (may_join(x, y, apart)) return PartPair{&x.pictures, &y.pictures};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace::dedupe

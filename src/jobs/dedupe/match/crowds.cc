@@ -1,0 +1,218 @@
+#include "src/jobs/dedupe/match/crowds.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <memory>
+#include <numeric>
+
+namespace millrace::dedupe {
+namespace {
+
+constexpr int kMostLevel = 31;
+constexpr const char* kWhat = "pictures that many are near";
+
+// As distance_of() counts, and in one hash.
+constexpr std::size_t kClose = 4;
+constexpr int kCloseBits = 6;
+
+std::size_t distance_of(const ThumbnailCodes& a, const ThumbnailCodes& b) {
+  const auto bits = distances(a, b);
+  const auto sum = static_cast<unsigned>(std::accumulate(bits.begin(), bits.end(), 0));
+  return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(sum)), Crowds::kDistances - 1);
+}
+
+CodeColumns rows_of(const CodeColumns& codes, std::span<const std::uint32_t> rows) {
+  CodeColumns out;
+  out.reserve(rows.size());
+  for (const std::uint32_t row : rows) out.add(codes.at(row));
+  return out;
+}
+
+// Of each appearance, whether at least `many` of a sample of the others meet it under a rule, and `also`.
+class Sample {
+ public:
+  Sample(std::span<const std::uint64_t> appearances, const CodeColumns& codes, int level) : codes_(codes) {
+    for (std::uint32_t i = 0; i < appearances.size(); ++i) {
+      if (Crowds::level_of(appearances[i]) >= level) rows_.push_back(i);
+    }
+    sample_ = rows_of(codes, rows_);
+  }
+
+  template <typename Also>
+  void mark(const Rule& rule, std::uint32_t many, const Also& also, std::vector<std::uint8_t>& marks,
+            RunContext& context) const {
+    if (rows_.size() < many) return;
+    const auto met = std::make_unique<std::atomic<std::uint32_t>[]>(marks.size());
+    each_pair(rule, {&codes_, 0, marks.size(), &sample_, rows_.size()}, context.executor, context.budget,
+              [&](std::uint32_t i, std::uint32_t j) {
+                if (i != rows_[j] && also(i, rows_[j])) met[i].fetch_add(1, std::memory_order_relaxed);
+              });
+    for (std::size_t i = 0; i < marks.size(); ++i) marks[i] |= static_cast<std::uint8_t>(met[i] >= many);
+  }
+
+ private:
+  const CodeColumns& codes_;
+  std::vector<std::uint32_t> rows_;
+  CodeColumns sample_;
+};
+
+// For appearances in crowds, the level that others must have at each distance.
+class Tallying {
+ public:
+  static constexpr std::size_t kAtOnce = 8192;
+
+  Tallying(std::span<const std::uint64_t> appearances, const CodeColumns& codes, const Rule& rule, std::size_t at_once,
+           RunContext& context)
+      : appearances_(appearances),
+        codes_(codes),
+        rule_(rule),
+        context_(context),
+        paid_(context.budget.reserve({at_once * (sizeof(Tally) + 2 * sizeof(ThumbnailCodes)) +
+                                      (appearances.size() >> kFine) * 2 * sizeof(ThumbnailCodes)},
+                                     kWhat)),
+        tallies_(std::make_unique<Tally[]>(at_once)) {
+    for (std::uint32_t i = 0; i < appearances.size(); ++i) {
+      if (Crowds::level_of(appearances[i]) >= kFine) fine_.push_back(i);
+    }
+    codes_of_fine_ = rows_of(codes, fine_);
+  }
+
+  // Of at most kAtOnce.
+  void add_members(std::span<const std::uint32_t> rows, std::vector<Crowds::Member>& members) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (auto& levels : tallies_[i]) {
+        for (auto& count : levels) count = 0;
+      }
+    }
+    // In the midst of a crowd those of high levels are enough.
+    const CodeColumns queries = rows_of(codes_, rows);
+    each_pair(rule_, {&queries, 0, rows.size(), &codes_of_fine_, fine_.size()}, context_.executor, context_.budget,
+              [&](std::uint32_t i, std::uint32_t j) { count(i, rows[i], fine_[j], Crowds::kDistances); });
+    std::vector<std::uint32_t> left, left_rows;
+    std::size_t reach = 1;
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+      const std::size_t unknown = distances_with_few(tallies_[i]);
+      if (unknown == 0) continue;
+      reach = std::max(reach, unknown);
+      left.push_back(i);
+      left_rows.push_back(rows[i]);
+    }
+    if (!left.empty()) count_nearest(left, left_rows, reach);
+    for (std::size_t i = 0; i < rows.size(); ++i) members.push_back({appearances_[rows[i]], levels_for(tallies_[i])});
+  }
+
+ private:
+  static constexpr int kFine = 4;
+  // How many of the others are near one, by distance and level.
+  using Tally = std::array<std::array<std::atomic<std::uint32_t>, kMostLevel + 1>, Crowds::kDistances>;
+
+  void count(std::uint32_t at, std::uint32_t row, std::uint32_t other, std::size_t reach) const {
+    if (row == other) return;
+    const std::size_t d = distance_of(codes_.at(row), codes_.at(other));
+    const auto level = static_cast<std::size_t>(Crowds::level_of(appearances_[other]));
+    if (d < reach) tallies_[at][d][level].fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // All others nearer than `reach`; those of high levels are counted already.
+  void count_nearest(std::span<const std::uint32_t> left, std::span<const std::uint32_t> rows, std::size_t reach) {
+    const CodeColumns queries = rows_of(codes_, rows);
+    // What differs in so few bits altogether differs in no more of one hash: that is a quicker search.
+    const int bits = (1 << (reach - 1)) - 1;
+    constexpr int kFewBits = 7;
+    const Rule nearest{{{{HashKind::dhash, bits}}}, false, ""};
+    const bool few = bits <= kFewBits;
+    each_pair(few ? nearest : rule_, {&queries, 0, rows.size(), &codes_, appearances_.size()}, context_.executor,
+              context_.budget, [&](std::uint32_t i, std::uint32_t j) {
+                if (Crowds::level_of(appearances_[j]) >= kFine) return;
+                if (few && !holds(rule_, codes_.at(rows[i]), codes_.at(j))) return;
+                count(left[i], rows[i], j, reach);
+              });
+  }
+
+  // At how many distances there are too few of high levels to tell.
+  static std::size_t distances_with_few(const Tally& tally) {
+    std::uint64_t others = 0;
+    for (std::size_t d = 0; d < tally.size(); ++d) {
+      for (const auto& count : tally[d]) others += count;
+      if (others > kCompared) return d;
+    }
+    return tally.size();
+  }
+
+  static Crowds::Levels levels_for(const Tally& tally) {
+    Crowds::Levels out{};
+    std::array<std::uint64_t, kMostLevel + 1> near{};  // of each level, at this distance or nearer
+    for (std::size_t d = 0; d < tally.size(); ++d) {
+      for (std::size_t level = 0; level < near.size(); ++level) near[level] += tally[d][level];
+      std::uint64_t others = 0;
+      std::size_t level = near.size();
+      while (level > 0 && others + near[level - 1] <= kCompared) others += near[--level];
+      out[d] = static_cast<std::uint8_t>(level);
+    }
+    return out;
+  }
+
+  const std::span<const std::uint64_t> appearances_;
+  const CodeColumns& codes_;
+  const Rule& rule_;
+  RunContext& context_;
+  const Reservation paid_;
+  std::vector<std::uint32_t> fine_;
+  CodeColumns codes_of_fine_;
+  const std::unique_ptr<Tally[]> tallies_;
+};
+
+}  // namespace
+
+int Crowds::level_of(std::uint64_t appearance) { return std::min(std::countr_zero(appearance), kMostLevel); }
+
+bool Crowds::holds(std::uint64_t appearance) const {
+  return std::binary_search(members_.begin(), members_.end(), Member{appearance, {}},
+                            [](const Member& x, const Member& y) { return x.appearance < y.appearance; });
+}
+
+Crowds::Levels Crowds::levels_of(std::uint64_t appearance) const {
+  const auto at = std::lower_bound(members_.begin(), members_.end(), appearance,
+                                   [](const Member& member, std::uint64_t l) { return member.appearance < l; });
+  return at != members_.end() && at->appearance == appearance ? at->levels : Levels{};
+}
+
+bool Crowds::compared(std::uint64_t a, const Levels& of_a, const ThumbnailCodes& codes_a, std::uint64_t b,
+                      const Levels& of_b, const ThumbnailCodes& codes_b) {
+  // Levels rise with the distance.
+  if (level_of(a) >= of_b.back() || level_of(b) >= of_a.back()) return true;
+  const std::size_t d = distance_of(codes_a, codes_b);
+  return level_of(a) >= of_b[d] || level_of(b) >= of_a[d];
+}
+
+Crowds find_crowds(std::span<const std::uint64_t> appearances, const CodeColumns& codes, const Rule& rule,
+                   RunContext& context) {
+  Trace::Stage& stage = context.trace.stage("find crowds", 1, "a smaller radius in --match");
+  const Span span(stage);
+  std::vector<std::uint8_t> crowd(appearances.size(), 0);
+  {
+    const Reservation paid = context.budget.reserve({appearances.size() * (1 + sizeof(std::uint32_t) + 2)}, kWhat);
+    const auto is_close = [&](std::uint32_t i, std::uint32_t j) {
+      return distance_of(codes.at(i), codes.at(j)) <= kClose;
+    };
+    const Rule close{{{{HashKind::dhash, kCloseBits}}}, false, ""};
+    Sample(appearances, codes, kCloseSample).mark(close, kManyClose, is_close, crowd, context);
+    const auto any = [](std::uint32_t, std::uint32_t) { return true; };
+    Sample(appearances, codes, kNearSample).mark(rule, kManyNear, any, crowd, context);
+  }
+  std::vector<std::uint32_t> crowded;
+  for (std::uint32_t i = 0; i < appearances.size(); ++i) {
+    if (crowd[i] != 0) crowded.push_back(i);
+  }
+  if (crowded.empty()) return {};
+  std::vector<Crowds::Member> members;
+  members.reserve(crowded.size());
+  Tallying tallying(appearances, codes, rule, std::min(Tallying::kAtOnce, crowded.size()), context);
+  for (std::size_t begin = 0; begin < crowded.size(); begin += Tallying::kAtOnce)
+    tallying.add_members(std::span(crowded).subspan(begin, std::min(Tallying::kAtOnce, crowded.size() - begin)),
+                         members);
+  return Crowds(std::move(members));
+}
+
+}  // namespace millrace::dedupe

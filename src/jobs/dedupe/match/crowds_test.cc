@@ -1,0 +1,149 @@
+#include "src/jobs/dedupe/match/crowds.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <random>
+
+namespace millrace::dedupe {
+namespace {
+
+// Looks whose hashes are those of one picture, but for `bits` of each.
+struct Pictures {
+  std::vector<std::uint64_t> appearances;
+  std::vector<ThumbnailCodes> codes;
+
+  void add(std::mt19937_64& random, const ThumbnailCodes& of, int bits, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      appearances.push_back(random());
+      ThumbnailCodes& c = codes.emplace_back(of);
+      for (int bit = 0; bit < bits; ++bit) c[random() % 4] ^= std::uint64_t{1} << random() % 64;
+    }
+  }
+  // As a library has them.
+  void sort() {
+    std::map<std::uint64_t, ThumbnailCodes> sorted;
+    for (std::size_t i = 0; i < appearances.size(); ++i) sorted.emplace(appearances[i], codes[i]);
+    appearances.clear();
+    codes.clear();
+    for (const auto& [appearance, c] : sorted) {
+      appearances.push_back(appearance);
+      codes.push_back(c);
+    }
+  }
+};
+
+ThumbnailCodes random_codes(std::mt19937_64& random) {
+  ThumbnailCodes out;
+  for (std::uint64_t& code : out) code = random();
+  return out;
+}
+
+class CrowdsTest : public testing::Test {
+ protected:
+  Crowds crowds_of(const Pictures& pictures, int threads = 2) {
+    const Executor executor(threads);
+    RunContext context{executor, cancel_, trace_, budget_};
+    CodeColumns columns;
+    for (const ThumbnailCodes& c : pictures.codes) columns.add(c);
+    std::optional<Crowds> out;
+    executor.run([&] { out = find_crowds(pictures.appearances, columns, rule_, context); });
+    return *out;
+  }
+  // With how many each is compared, of those that the rule brings together with it.
+  std::vector<std::size_t> compared(const Pictures& p, const Crowds& crowds) {
+    std::vector<std::size_t> out(p.appearances.size(), 0);
+    std::vector<Crowds::Levels> levels;
+    for (const std::uint64_t appearance : p.appearances) levels.push_back(crowds.levels_of(appearance));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!holds(rule_, p.codes[i], p.codes[j])) continue;
+        const bool one =
+            Crowds::compared(p.appearances[i], levels[i], p.codes[i], p.appearances[j], levels[j], p.codes[j]);
+        EXPECT_EQ(one,
+                  Crowds::compared(p.appearances[j], levels[j], p.codes[j], p.appearances[i], levels[i], p.codes[i]));
+        out[i] += one ? 1 : 0;
+        out[j] += one ? 1 : 0;
+      }
+    }
+    return out;
+  }
+
+  const Rule rule_ = parse_rule("auto", true);
+  CancelToken cancel_;
+  Trace trace_;
+  Budget budget_{1_GiB};
+  std::mt19937_64 random_{1};
+};
+
+TEST_F(CrowdsTest, AHundredThatAreAlikeAreNoCrowd) {
+  Pictures pictures;
+  for (int scene = 0; scene < 20; ++scene) pictures.add(random_, random_codes(random_), 3, 100);
+  pictures.sort();
+  EXPECT_TRUE(crowds_of(pictures).empty());
+}
+
+TEST_F(CrowdsTest, InACrowdEachIsComparedWithAFewThatAllHaveInCommon) {
+  constexpr std::size_t kMany = 4000;
+  Pictures pictures;
+  pictures.add(random_, random_codes(random_), 3, kMany);
+  pictures.add(random_, random_codes(random_), 3, 50);  // another picture
+  pictures.sort();
+  const Crowds crowds = crowds_of(pictures);
+  EXPECT_EQ(crowds.members().size(), kMany);
+  const std::vector<std::size_t> with = compared(pictures, crowds);
+  std::size_t all = 0, inside = 0;
+  for (std::size_t i = 0; i < with.size(); ++i) {
+    if (!crowds.holds(pictures.appearances[i])) {
+      EXPECT_EQ(with[i], 49U) << "of the other picture every two are compared";
+      continue;
+    }
+    ++inside;
+    all += with[i];
+    EXPECT_GE(with[i], kCompared / 2) << "nobody is alone";
+  }
+  // At each distance that occurs no more than kCompared, from either side.
+  EXPECT_LT(all / inside, std::size_t{2} * 5 * kCompared);
+}
+
+// Of a film's frames two may be the same picture: nothing in the crowd is as near.
+TEST_F(CrowdsTest, WhoIsNearerThanTheCrowdIsComparedWithAll) {
+  Pictures pictures;
+  const ThumbnailCodes wall = random_codes(random_);
+  pictures.add(random_, wall, 6, 3000);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> twins;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const ThumbnailCodes of = pictures.codes[i];
+    pictures.add(random_, of, i % 2 == 0 ? 0 : 1, 1);
+    twins.emplace_back(pictures.appearances[i], pictures.appearances.back());
+  }
+  std::map<std::uint64_t, ThumbnailCodes> codes;
+  for (std::size_t i = 0; i < pictures.appearances.size(); ++i) codes[pictures.appearances[i]] = pictures.codes[i];
+  pictures.sort();
+  const Crowds crowds = crowds_of(pictures);
+  std::size_t crowded = 0;
+  for (const auto& [a, b] : twins) {
+    crowded += crowds.holds(a) ? 1 : 0;
+    EXPECT_TRUE(Crowds::compared(a, crowds.levels_of(a), codes[a], b, crowds.levels_of(b), codes[b]));
+  }
+  EXPECT_GT(crowded, 100U) << "else this tells nothing";
+}
+
+TEST_F(CrowdsTest, TheLibraryAloneDecides) {
+  Pictures pictures;
+  pictures.add(random_, random_codes(random_), 4, 2000);
+  pictures.add(random_, random_codes(random_), 4, 500);
+  pictures.sort();
+  const Crowds once = crowds_of(pictures, 1), again = crowds_of(pictures, 4);
+  ASSERT_EQ(once.members().size(), again.members().size());
+  ASSERT_FALSE(once.empty());
+  for (std::size_t i = 0; i < once.members().size(); ++i) {
+    EXPECT_EQ(once.members()[i].appearance, again.members()[i].appearance);
+    EXPECT_EQ(once.members()[i].levels, again.members()[i].levels);
+  }
+}
+
+}  // namespace
+}  // namespace millrace::dedupe

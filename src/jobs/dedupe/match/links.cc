@@ -1,0 +1,241 @@
+#include "src/jobs/dedupe/match/links.h"
+
+#include <algorithm>
+
+#include "src/jobs/dedupe/match/crowds.h"
+#include "src/jobs/dedupe/match/joined_parts.h"
+#include "src/jobs/dedupe/match/turned_thumbnails.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// Appearances that are hashed before they meet the others: thumbnails of more would be read long before they are used.
+constexpr std::size_t kEnteredAtOnce = 1 << 17;
+
+// Places of the appearances that are not in the parts. A part is sorted, like the appearances.
+std::vector<std::uint32_t> missing(std::span<const std::uint64_t> appearances, const CatalogJoin& join,
+                                   const Packing& packing) {
+  std::vector<bool> known(appearances.size(), false);
+  for (const auto& part : join.parts) {
+    auto at = appearances.begin();
+    packing.each(part, [&](std::uint64_t appearance, std::span<const ThumbnailCodes>) {
+      // Nearly always the next one, or far away.
+      if (at != appearances.end() && *at < appearance) ++at;
+      if (at != appearances.end() && *at < appearance) at = std::lower_bound(at, appearances.end(), appearance);
+      if (at != appearances.end() && *at == appearance)
+        known[static_cast<std::size_t>(at - appearances.begin())] = true;
+    });
+  }
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < appearances.size(); ++i) {
+    if (!known[i]) out.push_back(i);
+  }
+  return out;
+}
+
+class Linking {
+ public:
+  Linking(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule, bool orientations,
+          Catalog& catalog, PairVerifier& verifier, RunContext& context)
+      : appearances_(appearances),
+        codes_of_(codes_of),
+        rule_(rule),
+        number_(rule_number(rule, orientations)),
+        packing_{orientations ? kOrientations.size() : 1},
+        catalog_(catalog),
+        verifier_(verifier),
+        context_(context),
+        index_(rule, orientations, context),
+        join_(catalog.joined(number_)),
+        parts_(join_.parts.size()) {
+    for (const auto& part : join_.parts) {
+      if (!part.empty() && part.size() % packing_.bytes() == 0) continue;
+      // Not what this program writes: compare everything, and leave it alone.
+      join_ = {};
+      keeps_ = false;
+      break;
+    }
+  }
+
+  FoundLinks run() {
+    find_crowds_here();
+    std::vector<std::uint32_t> fresh = missing(appearances_, join_, packing_);
+    std::uint64_t bytes = fresh.size() * packing_.bytes();
+    for (const auto& part : join_.parts) bytes += part.size();
+    Reservation paid;
+    if (!fresh.empty()) {
+      paid = context_.budget.reserve({bytes}, "hashes of all pictures");
+      index_.reserve(bytes / packing_.bytes());
+      for (auto& part : join_.parts) {
+        packing_.each(part, [&](std::uint64_t appearance, std::span<const ThumbnailCodes> codes) {
+          index_.add(appearance, codes);
+        });
+        part = {};
+      }
+    }
+    const std::vector<std::uint32_t> apart = take_crowded(fresh);
+    for (std::size_t begin = 0; begin < fresh.size(); begin += kEnteredAtOnce) {
+      const std::uint32_t first = index_.rows();
+      enter(std::span(fresh).subspan(begin, std::min<std::size_t>(kEnteredAtOnce, fresh.size() - begin)), index_);
+      index_.each_part(first, [&](std::uint32_t from, std::uint32_t to, const CandidatePairs& found) {
+        join_part(from, to, found.pairs);
+      });
+    }
+    join_crowded(apart);
+    std::vector<CatalogLink> links = links_here();
+    return {std::move(links), std::move(crowds_)};
+  }
+
+ private:
+  void find_crowds_here() {
+    const Reservation paid =
+        context_.budget.reserve({appearances_.size() * sizeof(ThumbnailCodes)}, "hashes of all pictures");
+    CodeColumns codes;
+    codes.reserve(appearances_.size());
+    for (std::size_t i = 0; i < appearances_.size(); ++i) codes.add(codes_of_(i));
+    crowds_ = find_crowds(appearances_, codes, rule_, context_);
+  }
+
+  // Those who stand in a crowd are not joined for good: whom they are compared with, the library decides.
+  std::vector<std::uint32_t> take_crowded(std::vector<std::uint32_t>& fresh) const {
+    std::vector<std::uint32_t> apart;
+    const auto crowded = [&](std::uint32_t i) { return crowds_.holds(appearances_[i]); };
+    std::copy_if(fresh.begin(), fresh.end(), std::back_inserter(apart), crowded);
+    std::erase_if(fresh, crowded);
+    return apart;
+  }
+
+  void enter(std::span<const std::uint32_t> places, CandidateIndex& index) {
+    if (packing_.views == 1) {
+      for (const std::uint32_t i : places) {
+        const ThumbnailCodes codes = codes_of_(i);
+        index.add(appearances_[i], {&codes, 1});
+      }
+      return;
+    }
+    std::vector<std::uint64_t> appearances;
+    for (const std::uint32_t i : places) appearances.push_back(appearances_[i]);
+    each_turned_thumbnail(
+        appearances, [&](std::size_t at) { return codes_of_(places[at]); }, catalog_, context_,
+        [&](std::size_t at, const TurnedCodes& codes) { index.add(appearances[at], codes); });
+  }
+
+  // Of a crowd, and of it and the others, what is to be compared. The catalogue keeps each judgement, whatever it says.
+  void join_crowded(std::span<const std::uint32_t> apart) {
+    if (apart.empty()) return;
+    const Reservation paid = context_.budget.reserve(
+        {appearances_.size() * (packing_.bytes() + sizeof(Crowds::Levels))}, "hashes of all pictures");
+    std::vector<std::uint32_t> others;
+    for (std::uint32_t i = 0, next = 0; i < appearances_.size(); ++i) {
+      if (next < apart.size() && apart[next] == i) {
+        ++next;
+      } else {
+        others.push_back(i);
+      }
+    }
+    CandidateIndex index(rule_, packing_.views > 1, context_, &crowds_);
+    index.reserve(appearances_.size());
+    enter(others, index);
+    enter(apart, index);
+    index.each_part(
+        static_cast<std::uint32_t>(others.size()), [&](std::uint32_t, std::uint32_t, const CandidatePairs& found) {
+          const Reservation pairs_paid = pay(found.pairs);
+          std::vector<AppearancePair> pairs = pairs_of(index, found.pairs);
+          // Whom many are compared with comes again and again: pairs of one neighbourhood share their pictures.
+          std::sort(pairs.begin(), pairs.end(), [](const AppearancePair& x, const AppearancePair& y) {
+            const auto order = [](const AppearancePair& p) {
+              return Crowds::level_of(p.a) < Crowds::level_of(p.b) ? std::pair(p.a, p.b) : std::pair(p.b, p.a);
+            };
+            return order(x) < order(y);
+          });
+          const std::vector<CatalogLink> links = links_of(pairs, verifier_.judgements(pairs));
+          join_.links.insert(join_.links.end(), links.begin(), links.end());
+        });
+  }
+
+  Reservation pay(const std::vector<RowPair>& rows) const {
+    return context_.budget.reserve({rows.size() * (sizeof(AppearancePair) + sizeof(Judgement))}, "candidates");
+  }
+
+  static std::vector<AppearancePair> pairs_of(const CandidateIndex& index, const std::vector<RowPair>& rows) {
+    std::vector<AppearancePair> pairs;
+    pairs.reserve(rows.size());
+    for (const RowPair& row : rows) {
+      const std::uint64_t a = index.appearance(row.a), b = index.appearance(row.b);
+      pairs.push_back({std::min(a, b), std::max(a, b), row.orientations});
+    }
+    return pairs;
+  }
+
+  static std::vector<CatalogLink> links_of(const std::vector<AppearancePair>& pairs,
+                                           const std::vector<Judgement>& judged) {
+    std::vector<CatalogLink> links;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (judged[i].kind == similarity::Kind::different) continue;
+      links.push_back({pairs[i].a, pairs[i].b, static_cast<std::uint8_t>(judged[i].kind), judged[i].score});
+    }
+    return links;
+  }
+
+  // Looks at what a part brought together, and keeps what comes of it.
+  void join_part(std::uint32_t begin, std::uint32_t end, const std::vector<RowPair>& rows) {
+    const Reservation paid = pay(rows);
+    const std::vector<AppearancePair> pairs = pairs_of(index_, rows);
+    const std::vector<CatalogLink> links = links_of(pairs, verifier_.compare(pairs));
+    if (keeps_) {
+      std::vector<std::uint8_t> part;
+      for (std::uint32_t row = begin; row < end; ++row)
+        packing_.append(part, index_.appearance(row), [&](std::size_t view) { return index_.codes(row, view); });
+      keeps_ = catalog_.put_joined(number_, parts_, part, links);
+      ++parts_;
+    }
+    join_.links.insert(join_.links.end(), links.begin(), links.end());
+  }
+
+  // The catalogue's links may lead to appearances that this library has not, and to some that are not compared in it.
+  std::vector<CatalogLink> links_here() {
+    const auto place = [&](std::uint64_t appearance) {
+      return static_cast<std::size_t>(std::lower_bound(appearances_.begin(), appearances_.end(), appearance) -
+                                      appearances_.begin());
+    };
+    const auto here = [&](const CatalogLink& link) {
+      const std::size_t a = place(link.a), b = place(link.b);
+      if (a == appearances_.size() || b == appearances_.size() || appearances_[a] != link.a ||
+          appearances_[b] != link.b)
+        return false;
+      return crowds_.empty() || Crowds::compared(link.a, crowds_.levels_of(link.a), codes_of_(a), link.b,
+                                                 crowds_.levels_of(link.b), codes_of_(b));
+    };
+    std::vector<CatalogLink> links = std::move(join_.links);
+    std::erase_if(links, [&](const CatalogLink& link) { return !here(link); });
+    std::sort(links.begin(), links.end(),
+              [](const CatalogLink& x, const CatalogLink& y) { return std::pair(x.a, x.b) < std::pair(y.a, y.b); });
+    const auto twice = std::unique(links.begin(), links.end(),
+                                   [](const CatalogLink& x, const CatalogLink& y) { return x.a == y.a && x.b == y.b; });
+    links.erase(twice, links.end());
+    return links;
+  }
+
+  const std::span<const std::uint64_t> appearances_;
+  const CodesOf& codes_of_;
+  const Rule& rule_;
+  const std::uint64_t number_;
+  const Packing packing_;
+  Catalog& catalog_;
+  PairVerifier& verifier_;
+  RunContext& context_;
+  CandidateIndex index_;
+  Crowds crowds_;
+  CatalogJoin join_;
+  std::size_t parts_;  // in the catalogue
+  bool keeps_ = true;  // no other run came between
+};
+
+}  // namespace
+
+FoundLinks find_links(std::span<const std::uint64_t> appearances, const CodesOf& codes_of, const Rule& rule,
+                      bool orientations, Catalog& catalog, PairVerifier& verifier, RunContext& context) {
+  return Linking(appearances, codes_of, rule, orientations, catalog, verifier, context).run();
+}
+
+}  // namespace millrace::dedupe

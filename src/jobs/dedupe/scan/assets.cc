@@ -1,0 +1,65 @@
+#include "src/jobs/dedupe/scan/assets.h"
+
+#include <algorithm>
+#include <set>
+
+#include "src/jobs/dedupe/scan/companions.h"
+
+namespace millrace::dedupe {
+
+void find_assets(Library& library) {
+  const auto raw = static_cast<int>(ImageFormat::raw);
+  // A RAW that nobody can decode goes along all the same.
+  std::vector<std::string> others = library.others;
+  std::set<std::string> unread;
+  for (const Unreadable& file : library.unreadable) {
+    if (is_recording(file.path)) unread.insert(file.path);
+  }
+  others.insert(others.end(), unread.begin(), unread.end());
+  std::sort(others.begin(), others.end());
+  const bool alone = others.empty() && std::none_of(library.pictures.begin(), library.pictures.end(),
+                                                    [&](const Picture& p) { return p.data.format == raw; });
+  if (alone) return;  // nothing that could accompany a picture
+  std::vector<Shot> shots;
+  std::vector<std::uint32_t> file_of;
+  for (std::uint32_t i = 0; i < library.files.size(); ++i) {
+    const File& file = library.files[i];
+    if (file.picture == kNone) continue;
+    const CatalogPicture& picture = library.pictures[file.picture].data;
+    shots.push_back({file.entry.path, static_cast<ImageFormat>(picture.format), picture.taken});
+    file_of.push_back(i);
+  }
+  const Assets assets = assign_companions(shots, others);
+  std::vector<bool> companion(library.files.size(), false);
+  for (std::size_t i = 0; i < shots.size(); ++i) {
+    File& file = library.files[file_of[i]];
+    companion[file_of[i]] = assets.companion[i];
+    file.has_raw = shots[i].format == ImageFormat::raw;
+    if (assets.raw_of[i] != Assets::kAlone) {
+      file.has_raw = true;
+      file.companions.push_back(shots[assets.raw_of[i]].path);
+    }
+    for (const std::string& other : assets.sidecars[i]) {
+      file.companions.push_back(other);
+      file.has_film |= is_film(other);
+      file.has_raw |= unread.count(other) > 0;
+    }
+    std::sort(file.companions.begin(), file.companions.end());
+  }
+  for (Picture& picture : library.pictures) {
+    std::erase_if(picture.files, [&](std::uint32_t i) { return companion[i]; });
+  }
+}
+
+bool is_one_shot(const Named& a, const Named& b) {
+  const auto is = [](const Named& named, ImageFormat format) {
+    return named.picture.format == static_cast<int>(format);
+  };
+  const auto heif_and_jpeg = [&](const Named& x, const Named& y) {
+    return is(x, ImageFormat::heif) && is(y, ImageFormat::jpeg);
+  };
+  return (heif_and_jpeg(a, b) || heif_and_jpeg(b, a)) && a.picture.taken == b.picture.taken &&
+         stem_key(a.path) == stem_key(b.path);
+}
+
+}  // namespace millrace::dedupe

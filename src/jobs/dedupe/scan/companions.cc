@@ -1,0 +1,229 @@
+#include "src/jobs/dedupe/scan/companions.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <tuple>
+
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/file/relocate.h"
+#include "src/io/image/exif.h"
+
+namespace millrace::dedupe {
+namespace {
+
+bool one_moment(const Shot& a, const Shot& b) { return a.taken.empty() || b.taken.empty() || a.taken == b.taken; }
+
+// Of one shot. In a sorted list, since a tree of a million strings takes long to build.
+struct Stem {
+  std::string key;
+  std::uint32_t shot;
+  bool operator<(const Stem& other) const { return std::tie(key, shot) < std::tie(other.key, other.shot); }
+};
+
+// photo.jpg of photo.jpg.xmp: both photo.xmp and photo.jpg.xmp are written.
+std::string_view without_extension(std::string_view path) { return path.substr(0, path.find_last_of('.')); }
+
+// photo.jpg of Google Takeout's photo.jpg.json and photo.jpg.supplemental-metadata.json, whose names it cuts at 46
+// characters before .json; photo(1).jpg of photo.jpg.supplemental-metadata(1).json. Empty for any other name.
+std::string takeout_picture(std::string_view path) {
+  constexpr std::string_view kKind = ".supplemental-metadata";
+  constexpr std::size_t kLongestName = 46;
+  if (extension(path) != "json") return "";
+  std::string_view stem = without_extension(path), number;
+  const std::size_t length = file_name(stem).size();
+  if (const std::size_t open = stem.rfind('('); stem.ends_with(')') && open != std::string_view::npos) {
+    const std::string_view digits = stem.substr(open + 1, stem.size() - open - 2);
+    if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos) {
+      number = stem.substr(open);
+      stem = stem.substr(0, open);
+    }
+  }
+  if (!has_picture_extension(stem)) {
+    const std::string_view name = without_extension(stem), kind = stem.substr(name.size());
+    const bool whole = kind == kKind, cut = length >= kLongestName && kKind.starts_with(kind);
+    if (!(whole || cut) || !has_picture_extension(name)) return "";
+    stem = name;
+  }
+  const std::string_view name = without_extension(stem);
+  return std::string(name).append(number).append(stem.substr(name.size()));
+}
+
+// The picture that a sidecar's full name names.
+std::string picture_of(std::string_view sidecar) {
+  std::string named = takeout_picture(sidecar);
+  return named.empty() ? std::string(without_extension(sidecar)) : named;
+}
+
+bool named_after(std::string_view sidecar, std::string_view picture) {
+  return lower_ascii(picture_of(sidecar)) == lower_ascii(picture);
+}
+
+// What the first bytes of a file say, without decoding it: its format, and where they hold it its capture time.
+Shot look_at(const std::string& path) {
+  Shot shot{path, ImageFormat::unknown, ""};
+  const auto file = FileReader::open(path);
+  if (!file) return shot;
+  const auto head = (*file)->peek();
+  shot.format = sniff_format(head, path);
+  if (shot.format == ImageFormat::raw) {
+    shot.taken = parse_exif(head).taken;  // most RAW formats are TIFF; of others the time stays unknown
+  } else if (shot.format == ImageFormat::jpeg) {
+    constexpr std::string_view kMark("Exif\0\0", 6);
+    const auto at = std::search(head.begin(), head.end(), kMark.begin(), kMark.end());
+    if (at != head.end()) {
+      constexpr std::ptrdiff_t kLongestSegment = 65535;
+      shot.taken = parse_exif({at, at + std::min(kLongestSegment, head.end() - at)}).taken;
+    }
+  }
+  return shot;
+}
+
+}  // namespace
+
+std::string stem_key(std::string_view path) {
+  const std::string_view name = file_name(path);
+  const std::size_t dot = name.find_last_of('.');
+  const std::string_view stem = dot == std::string_view::npos || dot == 0 ? name : name.substr(0, dot);
+  return std::string(path.substr(0, path.size() - name.size())) + lower_ascii(stem);
+}
+
+bool may_accompany(const std::string& path) {
+  static const std::set<std::string> kinds = {"xmp", "aae", "thm", "mov", "mp4", "m4v",
+                                              "avi", "wav", "dop", "pp3", "on1"};
+  return kinds.count(extension(path)) > 0 || !takeout_picture(path).empty();
+}
+
+bool is_film(const std::string& path) {
+  const std::string ext = extension(path);
+  return ext == "mov" || ext == "mp4" || ext == "m4v" || ext == "avi";
+}
+
+bool is_recording(const std::string& path) {
+  return is_film(path) || extension(path) == "wav" || look_at(path).format == ImageFormat::raw;
+}
+
+std::string recording_without_copy(const std::vector<std::string>& gone, const std::vector<std::string>& stays) {
+  for (const std::string& one : gone) {
+    if (!is_recording(one)) continue;
+    const bool copied = std::any_of(stays.begin(), stays.end(), [&](const std::string& other) {
+      if (extension(one) != extension(other)) return false;
+      const auto a = state_of(one), b = state_of(other);
+      if (!a || !b || a->size != b->size) return false;
+      const auto x = hash_file(one, Links::refused), y = hash_file(other, Links::refused);
+      return x && y && *x == *y;
+    });
+    if (!copied) return one;
+  }
+  return "";
+}
+
+Assets assign_companions(const std::vector<Shot>& shots, const std::vector<std::string>& others) {
+  Assets assets;
+  assets.raw_of.assign(shots.size(), Assets::kAlone);
+  assets.companion.assign(shots.size(), false);
+  assets.sidecars.resize(shots.size());
+  std::vector<Stem> stems;
+  stems.reserve(shots.size());
+  for (std::uint32_t i = 0; i < shots.size(); ++i) stems.push_back({stem_key(shots[i].path), i});
+  // Mostly they are in order, as the paths are: a million take half as long then.
+  if (!std::is_sorted(stems.begin(), stems.end())) std::sort(stems.begin(), stems.end());
+  for (auto begin = stems.begin(), end = begin; begin != stems.end(); begin = end) {
+    while (end != stems.end() && end->key == begin->key) ++end;
+    const auto with_format = [&](ImageFormat format) {
+      return std::find_if(begin, end, [&](const Stem& s) { return shots[s.shot].format == format; });
+    };
+    const auto raw = with_format(ImageFormat::raw);
+    if (raw == end) continue;
+    auto shown = with_format(ImageFormat::jpeg);
+    if (shown == end) shown = with_format(ImageFormat::heif);
+    if (shown == end || !one_moment(shots[shown->shot], shots[raw->shot])) continue;
+    assets.raw_of[shown->shot] = raw->shot;
+    assets.companion[raw->shot] = true;
+  }
+  auto here = stems.begin();
+  const auto members_of = [&](const std::string& key) {
+    const auto before = [](const Stem& stem, const std::string& k) { return stem.key < k; };
+    // The names come nearly in the order of the stems: mostly it is one of the next.
+    constexpr std::ptrdiff_t kNear = 8;
+    const auto near = stems.end() - here > kNear ? here + kNear : stems.end();
+    const bool close =
+        (here == stems.begin() || before(*(here - 1), key)) && (near == stems.end() || !before(*near, key));
+    here =
+        close ? std::lower_bound(here, near, key, before) : std::lower_bound(stems.begin(), stems.end(), key, before);
+    auto end = here;
+    while (end != stems.end() && end->key == key) ++end;
+    return std::span(here, end);
+  };
+  for (const std::string& other : others) {
+    // The full name says best whose it is; a RAW's sidecar goes with what stands for the asset.
+    std::uint32_t owner = Assets::kAlone;
+    const auto named = members_of(stem_key(picture_of(other)));
+    for (const Stem& stem : named) {
+      if (!named_after(other, shots[stem.shot].path)) continue;
+      const auto shown =
+          std::find_if(named.begin(), named.end(), [&](const Stem& s) { return assets.raw_of[s.shot] == stem.shot; });
+      owner = shown == named.end() ? stem.shot : shown->shot;
+    }
+    if (owner == Assets::kAlone) {
+      // The one that stands for the asset carries it; among several plain pictures, the first by name.
+      const auto members = members_of(stem_key(other));
+      const auto main =
+          std::find_if(members.begin(), members.end(), [&](const Stem& s) { return !assets.companion[s.shot]; });
+      if (main == members.end()) continue;
+      owner = main->shot;
+    }
+    assets.sidecars[owner].push_back(other);
+  }
+  return assets;
+}
+
+void CompanionFinder::enter(const std::string& folder) {
+  if (folder == folder_) return;
+  folder_ = folder;
+  pictures_.clear();
+  others_.clear();
+  const std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.c_str()), ::closedir);
+  if (!handle) return;
+  const std::string start = folder == "/" ? "/" : folder + "/";
+  while (const dirent* entry = ::readdir(handle.get())) {
+    const std::string name = start + entry->d_name;
+    if (has_picture_extension(name)) {
+      pictures_[stem_key(name)].push_back(name);
+    } else if (may_accompany(name)) {
+      const std::string key = stem_key(name), inner = stem_key(picture_of(name));
+      others_[key].push_back(name);
+      if (inner != key) others_[inner].push_back(name);
+    }
+  }
+}
+
+Companions CompanionFinder::of(const std::string& path) {
+  enter(folder_of(path));
+  Companions out;
+  std::vector<std::string>& pictures = pictures_[stem_key(path)];
+  std::vector<std::string>& others = others_[stem_key(path)];
+  std::sort(pictures.begin(), pictures.end());
+  std::sort(others.begin(), others.end());
+  std::vector<Shot> shots;
+  shots.reserve(pictures.size());
+  for (const std::string& picture : pictures) shots.push_back(look_at(picture));
+  const Assets assets = assign_companions(shots, others);
+  const auto self = static_cast<std::size_t>(std::find(pictures.begin(), pictures.end(), path) - pictures.begin());
+  if (self == pictures.size()) return out;
+  for (std::size_t i = 0; i < shots.size(); ++i) {
+    if (i != self && !assets.companion[i]) out.siblings.push_back(pictures[i]);
+  }
+  out.files = assets.sidecars[self];
+  if (assets.raw_of[self] != Assets::kAlone) out.files.push_back(pictures[assets.raw_of[self]]);
+  std::sort(out.files.begin(), out.files.end());
+  for (const std::string& file : out.files) out.shared.push_back(!out.siblings.empty() && !named_after(file, path));
+  return out;
+}
+
+}  // namespace millrace::dedupe

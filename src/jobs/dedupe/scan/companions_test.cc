@@ -1,0 +1,86 @@
+#include "src/jobs/dedupe/scan/companions.h"
+
+#include <gtest/gtest.h>
+
+#include "src/io/test_pictures.h"
+
+namespace millrace::dedupe {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(Companions, RawAndSidecarsGoWithTheJpeg) {
+  const std::vector<Shot> shots = {
+      {"/p/a.cr2", ImageFormat::raw, ""}, {"/p/a.heic", ImageFormat::heif, ""}, {"/p/A.JPG", ImageFormat::jpeg, ""}};
+  const Assets assets = assign_companions(shots, {"/p/a.MOV", "/p/a.cr2.xmp", "/p/a.xmp", "/p/b.xmp", "/q/a.xmp"});
+  EXPECT_EQ(assets.raw_of, (std::vector<std::uint32_t>{Assets::kAlone, Assets::kAlone, 0}));
+  EXPECT_TRUE(assets.companion[0]);
+  EXPECT_EQ(assets.sidecars[2], Names{"/p/a.cr2.xmp"}) << "the RAW's, and so the JPEG's";
+  EXPECT_EQ(assets.sidecars[1], (Names{"/p/a.MOV", "/p/a.xmp"})) << "the first that stands for itself";
+}
+
+TEST(Companions, AFullNameSaysWhoseASidecarIs) {
+  const std::vector<Shot> shots = {{"/p/a.jpg", ImageFormat::jpeg, ""}, {"/p/a.png", ImageFormat::png, ""}};
+  const Assets assets = assign_companions(shots, {"/p/a.PNG.xmp", "/p/a.jpg.xmp", "/p/a.xmp"});
+  EXPECT_EQ(assets.sidecars[0], (Names{"/p/a.jpg.xmp", "/p/a.xmp"}));
+  EXPECT_EQ(assets.sidecars[1], Names{"/p/a.PNG.xmp"});
+}
+
+TEST(Companions, TakeoutsJsonGoesWithItsPicture) {
+  const std::string cut = "/p/20240501_123000_summer_in_the_hills.jpg.supplem.json";  // 46 characters before .json
+  const std::vector<Shot> shots = {{"/p/20240501_123000_summer_in_the_hills.jpg", ImageFormat::jpeg, ""},
+                                   {"/p/a(1).jpg", ImageFormat::jpeg, ""},
+                                   {"/p/a.heic", ImageFormat::heif, ""},
+                                   {"/p/a.jpg", ImageFormat::jpeg, ""}};
+  const Names others = {cut,
+                        "/p/a.HEIC.json",
+                        "/p/a.jpg(1).json",
+                        "/p/a.jpg.supplemental-metadata(1).json",
+                        "/p/a.jpg.supplemental-metadata.json",
+                        "/p/b.jpg.json"};
+  for (const std::string& other : others) EXPECT_TRUE(may_accompany(other)) << other;
+  const Assets assets = assign_companions(shots, others);
+  EXPECT_EQ(assets.sidecars[0], Names{cut});
+  EXPECT_EQ(assets.sidecars[1], (Names{"/p/a.jpg(1).json", "/p/a.jpg.supplemental-metadata(1).json"}));
+  EXPECT_EQ(assets.sidecars[2], Names{"/p/a.HEIC.json"});
+  EXPECT_EQ(assets.sidecars[3], Names{"/p/a.jpg.supplemental-metadata.json"});
+  // Data that are nobody's, whatever stands beside them.
+  for (const char* other : {"/p/a.json", "/p/metadata.json", "/p/a.jpg.supplem.json", "/p/a.jpg.notes.json", "/p/.json",
+                            "/p/a.jpg(x).json", "/p/a.jpg().json", "/p/.jpg", "/p/a.mov.json"}) {
+    EXPECT_FALSE(may_accompany(other)) << other;
+  }
+}
+
+TEST(Companions, TakeoutsJsonIsFoundInTheFolder) {
+  const TestFolder folder;
+  for (const char* name :
+       {"a.jpg", "a.png", "a.jpg.json", "a.jpg.supplemental-metadata.json", "a.json", "b.jpg.json"}) {
+    folder.write(name, "x");
+  }
+  const Companions found = CompanionFinder().of(folder.at("a.jpg"));
+  EXPECT_EQ(found.files, (Names{folder.at("a.jpg.json"), folder.at("a.jpg.supplemental-metadata.json")}));
+  EXPECT_EQ(found.shared, (std::vector<bool>{false, false})) << "the full name says whose they are";
+  EXPECT_EQ(CompanionFinder().of(folder.at("a.png")).files, Names());
+}
+
+TEST(Companions, AnotherMomentIsAnotherAsset) {
+  const std::vector<Shot> shots = {{"/p/a.cr2", ImageFormat::raw, "2024:01:01 10:00:00"},
+                                   {"/p/a.jpg", ImageFormat::jpeg, "2024:01:01 10:00:01"}};
+  const Assets assets = assign_companions(shots, {});
+  EXPECT_FALSE(assets.companion[0]);
+  EXPECT_EQ(assets.raw_of[1], Assets::kAlone);
+}
+
+TEST(Companions, NamesThatDifferInCaseComeInAnyOrder) {
+  std::vector<Shot> shots;
+  for (const char* name : {"/p/B.JPG", "/p/C.JPG", "/p/a.JPG", "/p/a.cr2", "/p/b.cr2", "/p/c.cr2", "/q/B.JPG"})
+    shots.push_back({name, name[5] == 'J' ? ImageFormat::jpeg : ImageFormat::raw, ""});
+  const Assets assets = assign_companions(shots, {"/p/A.XMP", "/p/b.xmp", "/p/b0.xmp", "/p/c.JPG.xmp", "/q/b.mov"});
+  constexpr std::uint32_t kAlone = Assets::kAlone;
+  EXPECT_EQ(assets.raw_of, (std::vector<std::uint32_t>{4, 5, 3, kAlone, kAlone, kAlone, kAlone}));
+  EXPECT_EQ(assets.sidecars,
+            (std::vector<Names>{{"/p/b.xmp"}, {"/p/c.JPG.xmp"}, {"/p/A.XMP"}, {}, {}, {}, {"/q/b.mov"}}));
+}
+
+}  // namespace
+}  // namespace millrace::dedupe

@@ -1,0 +1,107 @@
+#include "src/jobs/dedupe/scan/library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/image/picture.h"
+#include "src/jobs/dedupe/scan/companions.h"
+#include "src/jobs/dedupe/scan/reading.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// Changes whenever similarity::compare() may judge the same thumbnails differently.
+constexpr int kJudgeVersion = 3;
+// Changes whenever a file may be decoded to other pixels than before.
+constexpr int kDecoderVersion = 2;
+
+}  // namespace
+
+CatalogKey catalog_key() {
+  return {fmt::format("hashes {} upright, decoders {}, reduced to {}, thumbnails {}", kHashVersion, kDecoderVersion,
+                      kShortestSide, kThumbnailSide),
+          fmt::format("alike {}", kJudgeVersion)};
+}
+
+std::string catalog_file(const std::string& named) { return named.empty() ? data_path("catalog.sqlite") : named; }
+
+CatalogAccess access_for(const RunContext& context, Trust trust) {
+  return {trust, [&context] { return context.cancel.cancelled(); }};
+}
+
+std::vector<std::string> absolute_folders(const std::vector<std::string>& folders) {
+  std::vector<std::string> out;
+  for (const std::string& folder : folders) {
+    auto real = real_path(folder);
+    if (!real) {
+      Error error = system_error("cannot be used", printable(folder), errno);
+      error.code = ErrorCode::usage;
+      error.remedy = "check the name";
+      throw Failure(error);
+    }
+    out.push_back(*std::move(real));
+  }
+  return out;
+}
+
+std::vector<std::string> roots_of(const Options& options) {
+  std::vector<std::string> roots = options.folders;
+  roots.insert(roots.end(), options.reference.begin(), options.reference.end());
+  return absolute_folders(roots);
+}
+
+std::uint32_t place_of(const std::vector<Picture>& pictures, const ContentHash& content) {
+  const auto at = std::lower_bound(pictures.begin(), pictures.end(), content,
+                                   [](const Picture& p, const ContentHash& c) { return p.data.content < c; });
+  return at != pictures.end() && at->data.content == content ? static_cast<std::uint32_t>(at - pictures.begin())
+                                                             : kNone;
+}
+
+bool is_input(const std::string& path) {
+  if (has_picture_extension(path) || may_accompany(path)) return true;
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  return file && sniff_format((*file)->peek(), path) != ImageFormat::unknown;
+}
+
+Library walk_library(const Options& options, const RunContext& context) {
+  const std::vector<std::string> references = absolute_folders(options.reference);
+  WalkResult found = find_files(roots_of(options), options.files, context);
+
+  Library library;
+  for (const Error& error : found.unreadable) library.unreadable.push_back({error.subject, error.what});
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> linked;
+  for (FileEntry& entry : found.files) {
+    if (!has_picture_extension(entry.path)) {
+      if (may_accompany(entry.path)) library.others.push_back(std::move(entry.path));
+      continue;
+    }
+    // A picture without a byte is a sign of loss, whatever size is asked for.
+    if (entry.size == 0) library.unreadable.push_back({entry.path, "the file is empty"});
+    if (entry.size == 0 || entry.size < options.min_size.count) continue;
+    if (auto reason = too_large_to_read(entry, options.files.max_size)) {
+      library.unreadable.push_back({entry.path, std::move(*reason)});
+      continue;
+    }
+    if (entry.links > 1) {
+      const auto [at, first] = linked.try_emplace({entry.device, entry.inode}, library.files.size());
+      if (!first) {
+        library.files[at->second].hard_links.push_back(std::move(entry.path));
+        continue;
+      }
+    }
+    File file;
+    file.reference = std::any_of(references.begin(), references.end(),
+                                 [&](const std::string& folder) { return inside(entry.path, folder); });
+    library.bytes += entry.size;
+    file.entry = std::move(entry);
+    library.files.push_back(std::move(file));
+  }
+  return library;
+}
+
+}  // namespace millrace::dedupe

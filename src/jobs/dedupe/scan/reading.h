@@ -1,0 +1,58 @@
+// Enters: one file.
+// Leaves: what the catalogue keeps of it: hashes, facts and a thumbnail, or why it cannot be used.
+// Never: decodes a content that the catalogue knows, or that another file of this run has.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "src/io/image/fingerprint.h"
+#include "src/jobs/dedupe/match/thumbnail_codes.h"
+#include "src/jobs/dedupe/scan/library.h"
+
+namespace millrace::dedupe {
+
+// Pixels on a thumbnail's longer side.
+inline constexpr int kThumbnailSide = 128;
+// The largest target is phash's 32 x 32; eight times that keeps hashes within a bit or two of a full decode.
+inline constexpr int kShortestSide = 256;
+
+struct Read {
+  std::size_t file = 0;
+  std::optional<Error> error;  // of the file itself
+  ContentHash content{};
+  bool has_picture = false;  // `picture` was made now; otherwise it is known, or another file's
+  CatalogPicture picture;
+  std::vector<std::uint8_t> thumbnail;
+};
+
+// What the rule and the judge see of a picture, as one number: its thumbnail as JPEG and its codes.
+std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const ThumbnailCodes& codes);
+
+// True when what an earlier run says of a picture is not taken: one that was decoded is over this run's limit, so that
+// what is said of it is what a run that knows nothing says; one that could not be is tried again with --retry.
+bool is_read_again(const CatalogPicture& picture, const Options& options);
+
+class Reader {
+ public:
+  Reader(const Options& options, Catalog& catalog, RunContext& context, const std::vector<File>& files);
+
+  // `twins`: another file, here or in the catalogue, has the same size, so the bytes are hashed before anything is
+  // decoded. Thread-safe.
+  std::unique_ptr<Read> read(std::size_t index, bool twins, Span& span);
+
+ private:
+  bool claim(const ContentHash& content);
+
+  const Options& options_;
+  Catalog& catalog_;
+  RunContext& context_;
+  const std::vector<File>& files_;
+  FingerprintOptions wanted_;
+  std::function<bool()> cancelled_;
+  std::mutex mutex_;
+  std::set<ContentHash> claimed_;
+};
+
+}  // namespace millrace::dedupe

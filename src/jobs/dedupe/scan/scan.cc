@@ -1,0 +1,340 @@
+#include <oneapi/tbb/parallel_sort.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "src/base/log.h"
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/relocate.h"
+#include "src/jobs/dedupe/scan/library.h"
+#include "src/jobs/dedupe/scan/reading.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::dedupe {
+
+void each_known_file(Catalog& catalog, const std::string& root, const std::string& from, const std::string& to,
+                     const std::function<void(const CatalogFile&)>& visit) {
+  const auto between = [&](const std::string& low, const std::string& high) {
+    const std::string begin = std::max(low, from), end = to.empty() ? high : std::min(high, to);
+    if (begin < end) catalog.each_file(begin, end, visit);
+  };
+  // The root itself, when it is a file, and all below it: '0' is what follows '/'.
+  const std::string inside = root == "/" ? root : root + "/";
+  if (root != "/") between(root, root + '\0');
+  between(inside, inside.substr(0, inside.size() - 1) + '0');
+}
+
+namespace {
+
+// A failure that tells more of this run, its limits and its machine, than of the picture: the next run tries again.
+bool passing_failure(const CatalogPicture& picture) {
+  return picture.failed && (picture.code == ErrorCode::too_large || picture.code == ErrorCode::out_of_memory ||
+                            picture.code == ErrorCode::unavailable || picture.code == ErrorCode::timed_out);
+}
+
+class Scan {
+ public:
+  Scan(const Options& options, Catalog& catalog, RunContext& context)
+      : options_(options), catalog_(catalog), context_(context) {}
+
+  Library run() {
+    {
+      const Span span(context_.trace.stage("walk", 1));
+      library_ = walk_library(options_, context_);
+    }
+    {
+      const Span span(context_.trace.stage("recall", 1));
+      content_of_.resize(library_.files.size());
+      known_.resize(library_.files.size(), 0);
+      recall_files();
+      recall_pictures();
+    }
+    read_fresh();
+    const Span span(context_.trace.stage("recall", 1));
+    assemble();
+    if (options_.files.follow_symlinks) remember_own_paths();
+    return std::move(library_);
+  }
+
+ private:
+  using FileIndex = std::uint32_t;
+
+  // Calls body(begin, end) on as many parts of [0, count) as there are threads; on one where there is little to do.
+  void in_parts(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body) const {
+    constexpr std::size_t kWorthAThread = 10'000;
+    const std::size_t parts =
+        std::clamp<std::size_t>(count / kWorthAThread, 1, static_cast<std::size_t>(context_.executor.threads()));
+    context_.executor.parallel_for(parts, 1, [&](std::size_t from, std::size_t to) {
+      for (std::size_t part = from; part < to; ++part) body(part * count / parts, (part + 1) * count / parts);
+    });
+    context_.throw_if_cancelled();
+  }
+
+  // Files that are as an earlier run saw them.
+  void recall_files() {
+    const std::vector<File>& files = library_.files;
+    const std::vector<std::string> roots = roots_of(options_);
+    std::mutex failures;
+    const auto before = [](const File& file, const std::string& path) { return file.entry.path < path; };
+    in_parts(files.size(), [&](std::size_t begin, std::size_t end) {
+      for (const std::string& root : roots) {
+        std::size_t at = begin;
+        // Both come in the order of path bytes.
+        const auto compare = [&](const CatalogFile& record) {
+          if (at < end && before(files[at], record.path)) ++at;
+          if (at < end && before(files[at], record.path))
+            at = static_cast<std::size_t>(std::lower_bound(files.begin() + static_cast<std::ptrdiff_t>(at),
+                                                           files.begin() + static_cast<std::ptrdiff_t>(end),
+                                                           record.path, before) -
+                                          files.begin());
+          if (at == end || known_[at] != 0) return;
+          const FileEntry& entry = files[at].entry;
+          if (entry.path != record.path || entry.size != record.size || entry.mtime_ns != record.mtime_ns) return;
+          known_[at] = 1;
+          if (record.failed && options_.retry) {
+            known_[at] = 0;
+          } else if (record.failed) {
+            const std::lock_guard lock(failures);
+            failure_of_[static_cast<FileIndex>(at)] = record.reason;
+          } else {
+            content_of_[at] = record.content;
+          }
+        };
+        if (begin < end)
+          each_known_file(catalog_, root, files[begin].entry.path, end < files.size() ? files[end].entry.path : "",
+                          compare);
+      }
+    });
+  }
+
+  // The contents of files [which], sorted, with their files.
+  std::vector<std::pair<ContentHash, FileIndex>> contents(const std::function<bool(std::size_t)>& which) const {
+    std::vector<std::pair<ContentHash, FileIndex>> out;
+    for (std::size_t i = 0; i < content_of_.size(); ++i) {
+      if (which(i)) out.emplace_back(content_of_[i], static_cast<FileIndex>(i));
+    }
+    context_.executor.run([&] { oneapi::tbb::parallel_sort(out.begin(), out.end()); });
+    return out;
+  }
+
+  // The pictures of these files in the order of their content; one that is not known, or over this run's limit, is left
+  // empty.
+  std::vector<Picture> recall(const std::vector<std::pair<ContentHash, FileIndex>>& files) {
+    std::vector<ContentHash> wanted;
+    wanted.reserve(files.size());
+    for (const auto& file : files) {
+      if (wanted.empty() || wanted.back() != file.first) wanted.push_back(file.first);
+    }
+    std::vector<Picture> pictures(wanted.size());
+    in_parts(wanted.size(), [&](std::size_t begin, std::size_t end) {
+      std::size_t at = begin;
+      catalog_.each_picture(std::span(wanted).subspan(begin, end - begin), [&](CatalogPicture& known) {
+        while (wanted[at] != known.content) ++at;
+        if (!is_read_again(known, options_)) pictures[at].data = std::move(known);
+      });
+    });
+    std::size_t at = 0;
+    for (const auto& [content, file] : files) {
+      while (wanted[at] != content) ++at;
+      if (pictures[at].data.content == content) pictures[at].files.push_back(file);
+    }
+    return pictures;
+  }
+
+  void recall_pictures() {
+    library_.pictures = recall(
+        contents([&](std::size_t i) { return known_[i] != 0 && failure_of_.count(static_cast<FileIndex>(i)) == 0; }));
+    // A file whose picture is not there is read again: its failure was one of that run, or a killed run wrote it, or
+    // another limit is set.
+    std::vector<bool> found(known_.size(), false);
+    for (const Picture& picture : library_.pictures) {
+      for (const FileIndex i : picture.files) found[i] = true;
+    }
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (!found[i] && failure_of_.count(static_cast<FileIndex>(i)) == 0) known_[i] = 0;
+      library_.unchanged += known_[i];
+    }
+    std::erase_if(library_.pictures, [](const Picture& p) { return p.files.empty(); });
+  }
+
+  void read_fresh() {
+    std::vector<File>& files = library_.files;
+    std::vector<std::size_t> fresh;
+    std::unordered_map<std::uint64_t, int> of_size;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (known_[i] != 0) continue;
+      fresh.push_back(i);
+      of_size.emplace(files[i].entry.size, 0);
+    }
+    if (fresh.empty()) return;
+    for (const File& file : files) {
+      if (const auto at = of_size.find(file.entry.size); at != of_size.end()) ++at->second;
+    }
+    // A moved folder is known by its bytes. The sizes of a million files come in 0.08 s.
+    catalog_.each_size([&](std::uint64_t size) {
+      if (const auto at = of_size.find(size); at != of_size.end()) ++at->second;
+    });
+    Reader reader(options_, catalog_, context_, files);
+    {
+      Progress progress(context_.progress, "reading", fresh.size());
+      std::size_t next = 0;
+      using Item = std::shared_ptr<Read>;
+      auto stages =
+          chain::source<std::size_t>("list",
+                                     [&]() -> std::optional<std::size_t> {
+                                       return next < fresh.size() ? std::optional(fresh[next++]) : std::nullopt;
+                                     }) |
+          chain::parallel<std::size_t, Item>(
+              "read and decode",
+              [&](std::size_t index, Span& span) -> Item {
+                return reader.read(index, of_size.at(files[index].entry.size) > 1, span);
+              },
+              "more threads, or a faster disk") |
+          chain::sink<Item>("catalogue", [&](const Item& item, Span&) {
+            if (item->error && item->error->code == ErrorCode::cancelled) return;
+            take(*item);
+            progress.add(1, files[item->file].entry.size);
+          });
+      chain::run(stages, context_, chain::Price::fixed({FileReader::kChunk}));
+    }
+    context_.helpers.end_idle();
+    catalog_.flush();
+    context_.throw_if_cancelled();
+  }
+
+  void take(Read& item) {
+    const FileEntry& entry = library_.files[item.file].entry;
+    CatalogFile record{entry.path, entry.size, entry.mtime_ns, false, {}, "", item.content};
+    if (item.error) {
+      record.failed = true;
+      record.code = item.error->code;
+      record.reason = item.error->what;
+      failure_of_[static_cast<FileIndex>(item.file)] = item.error->what;
+      spdlog::debug("{}: {}", printable(library_.files[item.file].entry.path), item.error->what);
+    }
+    known_[item.file] = 1;
+    library_.files[item.file].fresh = true;
+    content_of_[item.file] = item.content;
+    if (item.has_picture) {
+      ++library_.decoded;
+      spdlog::debug("{}: {}", printable(library_.files[item.file].entry.path),
+                    item.picture.failed ? item.picture.reason : "decoded");
+      made_.push_back({item.picture, {}});
+      if (!passing_failure(item.picture)) catalog_.put(std::move(item.picture), std::move(item.thumbnail));
+    }
+    // A file that vanished or could not be read may be there again at the next run.
+    const bool passing = item.error && (item.error->code == ErrorCode::not_found || item.error->code == ErrorCode::io);
+    if (!passing) catalog_.put(std::move(record));
+    catalog_.flush_now_and_then();
+  }
+
+  // A file that was found through a link is known by its own path as well: links may lead elsewhere by the time
+  // somebody decides, and then to what nobody saw.
+  void remember_own_paths() {
+    std::map<std::string, std::string> real;  // of each folder
+    for (std::size_t i = 0; i < library_.files.size(); ++i) {
+      const FileEntry& entry = library_.files[i].entry;
+      if (library_.files[i].picture == kNone) continue;
+      const std::string folder = folder_of(entry.path);
+      const auto [at, fresh] = real.try_emplace(folder);
+      if (fresh) at->second = real_path(folder).value_or(folder);
+      if (at->second == folder) continue;
+      const std::string own = path_in(at->second, file_name(entry.path));
+      const auto now = state_of(own);
+      // Exchanged already, since it was read.
+      if (!now || now->device != entry.device || now->inode != entry.inode || now->size != entry.size ||
+          now->mtime_ns != entry.mtime_ns)
+        continue;
+      catalog_.put(CatalogFile{own, entry.size, entry.mtime_ns, false, {}, "", content_of_[i]});
+      catalog_.flush_now_and_then();
+    }
+    catalog_.flush();
+  }
+
+  // Pictures in the order of their content: no index depends on which file was read first.
+  void assemble() {
+    add_fresh();
+    for (std::size_t p = 0; p < library_.pictures.size(); ++p) {
+      Picture& picture = library_.pictures[p];
+      if (picture.data.failed) {
+        for (const FileIndex i : picture.files) failure_of_[i] = picture.data.reason;
+      }
+    }
+    std::erase_if(library_.pictures, [](const Picture& p) { return p.data.failed || p.files.empty(); });
+    for (std::size_t p = 0; p < library_.pictures.size(); ++p) {
+      for (const FileIndex i : library_.pictures[p].files) library_.files[i].picture = static_cast<std::uint32_t>(p);
+    }
+    for (const auto& [file, reason] : failure_of_)
+      library_.unreadable.push_back({library_.files[file].entry.path, reason});
+    for (std::size_t i = 0; i < library_.files.size(); ++i) {
+      if (library_.files[i].picture != kNone || failure_of_.count(static_cast<FileIndex>(i)) > 0) continue;
+      // The file that was to be decoded for all of its copies has gone in the meantime.
+      library_.unreadable.push_back(
+          {library_.files[i].entry.path, "a copy of it vanished while it was read; run the same command again"});
+    }
+  }
+
+  // The files that were read in this run, to pictures that were made in it, or that are known.
+  void add_fresh() {
+    const auto fresh = contents(
+        [&](std::size_t i) { return library_.files[i].fresh && failure_of_.count(static_cast<FileIndex>(i)) == 0; });
+    if (fresh.empty()) return;
+    const auto by_content = [](const Picture& a, const Picture& b) { return a.data.content < b.data.content; };
+    std::vector<Picture>& made = made_;
+    std::sort(made.begin(), made.end(), by_content);
+    const auto known = [&](const ContentHash& content) -> Picture* {
+      for (std::vector<Picture>* pictures : {&made, &library_.pictures}) {
+        if (const std::uint32_t at = place_of(*pictures, content); at != kNone) return &(*pictures)[at];
+      }
+      return nullptr;
+    };
+    std::vector<std::pair<ContentHash, FileIndex>> elsewhere;
+    for (std::size_t begin = 0, end = 0; begin < fresh.size(); begin = end) {
+      while (end < fresh.size() && fresh[end].first == fresh[begin].first) ++end;
+      Picture* picture = known(fresh[begin].first);
+      for (std::size_t i = begin; i < end; ++i) {
+        if (picture == nullptr) {
+          elsewhere.push_back(fresh[i]);
+        } else {
+          picture->files.push_back(fresh[i].second);
+        }
+      }
+      if (picture != nullptr) std::sort(picture->files.begin(), picture->files.end());
+    }
+    for (Picture& picture : recall(elsewhere)) {  // known of a file that is not in these folders
+      if (!picture.files.empty()) made.push_back(std::move(picture));
+    }
+    std::sort(made.begin(), made.end(), by_content);
+    // From the back, so that a million pictures move once, to make room for a few.
+    std::vector<Picture>& all = library_.pictures;
+    std::size_t from = all.size();
+    all.resize(from + made.size());
+    for (std::size_t to = all.size(); !made.empty(); --to) {
+      if (from > 0 && made.back().data.content < all[from - 1].data.content) {
+        all[to - 1] = std::move(all[--from]);
+      } else {
+        all[to - 1] = std::move(made.back());
+        made.pop_back();
+      }
+    }
+  }
+
+  const Options& options_;
+  Catalog& catalog_;
+  RunContext& context_;
+  Library library_;
+  std::vector<ContentHash> content_of_;  // of each file that is known
+  std::vector<std::uint8_t> known_;      // bytes, since threads write them
+  std::map<FileIndex, std::string> failure_of_;
+  std::vector<Picture> made_;  // decoded in this run
+};
+
+}  // namespace
+
+Library scan(const Options& options, Catalog& catalog, RunContext& context) {
+  return Scan(options, catalog, context).run();
+}
+
+}  // namespace millrace::dedupe

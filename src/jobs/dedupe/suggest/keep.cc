@@ -1,0 +1,193 @@
+#include "src/jobs/dedupe/suggest/keep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "src/base/text.h"
+#include "src/jobs/dedupe/scan/companions.h"
+
+namespace millrace::dedupe {
+namespace {
+
+const CatalogPicture& picture_of(const Library& library, std::uint32_t file) {
+  return library.pictures[library.files[file].picture].data;
+}
+
+// Below zero when `a` is better, above when `b` is, 0 when the criterion does not tell.
+int compare_by(const Library& library, const Origins& origins, const std::string& criterion, std::uint32_t a,
+               std::uint32_t b) {
+  const File& fa = library.files[a];
+  const File& fb = library.files[b];
+  const CatalogPicture& pa = picture_of(library, a);
+  const CatalogPicture& pb = picture_of(library, b);
+  const auto more = [](auto x, auto y) { return x > y ? -1 : x < y ? 1 : 0; };
+  const auto pixels = [](const CatalogPicture& p) { return static_cast<std::int64_t>(p.width) * p.height; };
+  if (criterion == "reference") return more(fa.reference, fb.reference);
+  if (criterion == "whole") return more(pa.damage.empty(), pb.damage.empty());
+  if (criterion == "raw") return more(fa.has_raw, fb.has_raw);
+  if (criterion == "original")
+    return more(originality(origins.of(a), fa.entry.path, pa), originality(origins.of(b), fb.entry.path, pb));
+  if (criterion == "given") {
+    // A sidecar is somebody's work, whatever it says.
+    return more(given(origins.of(a)) + (fa.companions.empty() ? 0 : 1),
+                given(origins.of(b)) + (fb.companions.empty() ? 0 : 1));
+  }
+  if (criterion == "pixels") return more(pixels(pa), pixels(pb));
+  if (criterion == "bytes") return more(fa.entry.size, fb.entry.size);
+  if (criterion == "exif") return more(pa.exif_fields, pb.exif_fields);
+  if (criterion == "shortest") return more(fb.entry.path.size(), fa.entry.path.size());
+  if (criterion == "oldest") {
+    // A capture time beats a file's time, which every copying changes.
+    if (pa.taken.empty() != pb.taken.empty()) return pa.taken.empty() ? 1 : -1;
+    if (!pa.taken.empty() && pa.taken != pb.taken) return pa.taken < pb.taken ? -1 : 1;
+    return more(fb.entry.mtime_ns, fa.entry.mtime_ns);
+  }
+  return 0;
+}
+
+std::string value_of(const Library& library, const std::string& criterion, std::uint32_t file) {
+  const File& f = library.files[file];
+  const CatalogPicture& p = picture_of(library, file);
+  if (criterion == "pixels") return fmt::format("{} x {}", p.width, p.height);
+  if (criterion == "bytes") return to_text(Bytes{f.entry.size});
+  if (criterion == "exif") return fmt::format("{} EXIF fields", p.exif_fields);
+  return "";
+}
+
+std::string why_kept(const Library& library, const std::string& criterion, std::uint32_t best, std::uint32_t next) {
+  if (criterion == "reference") return "in a reference folder";
+  if (criterion == "whole") return "the whole one; the other is damaged";
+  if (criterion == "raw") return "has its RAW file";
+  if (criterion == "original") return "nearest to what the camera wrote";
+  if (criterion == "given") return "has stars, keywords, names or a place";
+  if (criterion == "pixels" || criterion == "bytes" || criterion == "exif") {
+    return fmt::format("{} against {}", value_of(library, criterion, best), value_of(library, criterion, next));
+  }
+  if (criterion == "oldest") return "the oldest";
+  if (criterion == "shortest") return "the shortest path";
+  return "the first by name";
+}
+
+std::string name_of_file(const Library& library, std::uint32_t file) {
+  return printable(file_name(library.files[file].entry.path));
+}
+
+std::string why_removed(const Library& library, const std::string& criterion, std::uint32_t kept, std::uint32_t file) {
+  const std::string name = name_of_file(library, kept);
+  if (criterion == "reference") return fmt::format("{} is in a reference folder", name);
+  if (criterion == "whole") return fmt::format("damaged; {} is whole", name);
+  if (criterion == "raw") return fmt::format("{} has its RAW file", name);
+  if (criterion == "original") return fmt::format("{} is nearer to what the camera wrote", name);
+  if (criterion == "given") return fmt::format("{} has more stars, keywords, names or places", name);
+  if (criterion == "pixels") return fmt::format("fewer pixels than {}: {}", name, value_of(library, criterion, file));
+  if (criterion == "bytes") return fmt::format("smaller file than {}: {}", name, value_of(library, criterion, file));
+  if (criterion == "exif") return fmt::format("less EXIF than {}", name);
+  if (criterion == "oldest") return fmt::format("{} is older", name);
+  if (criterion == "shortest") return fmt::format("{} has the shorter path", name);
+  return fmt::format("{} comes first by name", name);
+}
+
+}  // namespace
+
+std::pair<int, std::string> preference(const Library& library, const Origins& origins, std::uint32_t a, std::uint32_t b,
+                                       const std::vector<std::string>& criteria) {
+  for (const std::string& criterion : criteria) {
+    if (const int c = compare_by(library, origins, criterion, a, b); c != 0) return {c, criterion};
+  }
+  return {library.files[a].entry.path < library.files[b].entry.path ? -1 : 1, ""};
+}
+
+std::vector<std::uint32_t> in_keep_order(const Library& library, const Origins& origins,
+                                         std::vector<std::uint32_t> files, const std::vector<std::string>& criteria) {
+  std::sort(files.begin(), files.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return a != b && preference(library, origins, a, b, criteria).first < 0;
+  });
+  return files;
+}
+
+std::vector<Member> rank_members(const Library& library, const Origins& origins,
+                                 const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,
+                                 const Leader& leader) {
+  const auto leads = [&](std::uint32_t file) { return library.files[file].picture == leader.picture; };
+  const auto deciding = [&](std::uint32_t a, std::uint32_t b) { return preference(library, origins, a, b, criteria); };
+  std::vector<Member> members;
+  for (const std::uint32_t file : in_keep_order(library, origins, files, criteria))
+    members.push_back({file, false, ""});
+  std::stable_partition(members.begin(), members.end(), [&](const Member& m) { return leads(m.file); });
+  Member& best = members[0];
+  best.keep = true;
+  if (leader.picture != kNone) {
+    best.why = leader.why;
+  } else if (members.size() > 1) {
+    best.why = why_kept(library, deciding(best.file, members[1].file).second, best.file, members[1].file);
+  }
+  const File& kept = library.files[best.file];
+  const bool kept_whole = picture_of(library, best.file).damage.empty();
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    Member& m = members[i];
+    const File& file = library.files[m.file];
+    if (file.reference) {
+      m.keep = true;
+      m.why = "in a reference folder";
+    } else if (file.has_raw && !kept.has_raw) {
+      m.keep = true;
+      m.why = "its RAW file has no copy";
+    } else if (file.has_film && !kept.has_film) {
+      m.keep = true;
+      m.why = "its film has no copy";
+    } else if (const std::string alone = recording_without_copy(file.companions, kept.companions); !alone.empty()) {
+      m.keep = true;
+      m.why = fmt::format("{} has no copy", printable(file_name(alone)));
+    } else if (!kept_whole && picture_of(library, m.file).damage.empty()) {
+      // Only when the criteria were changed, or the reference itself is damaged.
+      m.keep = true;
+      m.why = "whole; the one kept is damaged";
+    } else if (const auto decided = deciding(best.file, m.file); decided.first > 0) {
+      m.why = fmt::format("{} {}", leader.why_not(file.picture), name_of_file(library, best.file));
+    } else {
+      m.why = why_removed(library, decided.second, best.file, m.file);
+    }
+  }
+  return members;
+}
+
+void warn_of_losses(const Library& library, const Origins& origins, const Leader& leader,
+                    std::vector<Member>& members) {
+  std::string& out = members[0].warning;
+  for (const char* criterion : {"pixels", "given", "exif"}) {
+    // Of a whole's part and of an enlargement, pixels say nothing.
+    if (leader.picture != kNone && criterion == std::string_view("pixels")) continue;
+    for (const Member& m : members) {
+      if (m.keep || compare_by(library, origins, criterion, members[0].file, m.file) <= 0) continue;
+      const std::string value = value_of(library, criterion, m.file);
+      out += fmt::format("{}{} has {}", out.empty() ? "" : "; ", name_of_file(library, m.file),
+                         criterion == std::string_view("pixels") ? fmt::format("more pixels, {}", value)
+                         : value.empty()                         ? "more stars, keywords, names or places"
+                                                                 : value);
+      break;
+    }
+  }
+}
+
+void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<Member>& members) {
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    if (library.files[members[i].file].picture != picture) continue;
+    members[i].keep = true;
+    members[i].why = fmt::format("{} {}", why, name_of_file(library, members[0].file));
+    break;
+  }
+}
+
+void keep_one_of_each(const Library& library, std::vector<Member>& members) {
+  std::map<std::uint32_t, std::uint32_t> first;  // the file that stays, of each picture
+  for (Member& m : members) {
+    const auto [at, fresh] = first.try_emplace(library.files[m.file].picture, m.file);
+    if (m.keep) continue;
+    m.keep = fresh;
+    m.why = fresh ? "not looked at closely" : fmt::format("the same bytes as {}", name_of_file(library, at->second));
+  }
+}
+
+}  // namespace millrace::dedupe

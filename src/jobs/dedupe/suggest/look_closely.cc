@@ -1,0 +1,212 @@
+#include "src/jobs/dedupe/suggest/look_closely.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "src/io/image/fingerprint.h"
+#include "src/io/image/pixels_hash.h"
+#include "src/jobs/dedupe/match/turned_thumbnails.h"
+#include "src/pipeline/pool.h"
+
+namespace millrace::dedupe {
+// Pairs with one picture in common, which is decoded once.
+struct CloseLooks::Task {
+  struct Other {
+    std::uint32_t picture;
+    Orientation orientation = Orientation::upright;  // of the picture with the higher index
+    std::array<float, 6> meeting{};                  // from the lower to the higher
+    CloseLook look;
+  };
+  std::uint32_t leader;
+  std::vector<Other> others;
+};
+
+CloseLooks::CloseLooks(const Options& options, const Library& library, Catalog& catalog, RunContext& context)
+    : options_(options), library_(library), catalog_(catalog), context_(context) {}
+
+const CloseLook* CloseLooks::find(std::uint32_t a, std::uint32_t b) const {
+  const auto at = known_.find({std::min(a, b), std::max(a, b)});
+  return at == known_.end() ? nullptr : &at->second;
+}
+
+namespace {
+
+struct Seen {
+  closelook::Prepared picture;
+  bool hides;  // the file holds more than that
+};
+
+// The picture, upright; nothing where it does not decode whole any more.
+std::optional<Seen> prepared(const Library& library, std::uint32_t picture, const Options& options, RunContext& context,
+                             Span& span) {
+  const Picture& p = library.pictures[picture];
+  FingerprintOptions wanted;
+  wanted.upright = true;
+  wanted.thumbnail_side = closelook::kRasterSide;
+  wanted.decode = decode_options(options.files, context);
+  // As much as the long side needs, along the short one.
+  const int longer = std::max(p.data.width, p.data.height), shorter = std::min(p.data.width, p.data.height);
+  wanted.decode.shortest_side =
+      std::max(1, static_cast<int>(static_cast<std::int64_t>(shorter) * closelook::kRasterSide / std::max(1, longer)));
+  const std::function<bool()> cancelled = [&context] { return context.cancel.cancelled(); };
+  for (const std::uint32_t f : p.files) {
+    auto file = FileReader::open(library.files[f].entry.path, FileReader::Hashing::off);
+    if (!file || (*file)->size() != library.files[f].entry.size ||
+        (*file)->mtime_ns() != library.files[f].entry.mtime_ns)
+      continue;
+    auto print = fingerprint(**file, wanted, context.budget, cancelled, span);
+    if (!print) continue;
+    closelook::Raster out;
+    out.width = print->thumbnail.width;
+    out.height = print->thumbnail.height;
+    out.rgb = std::move(print->thumbnail.rgb);
+    out.full_width = p.data.width;
+    out.full_height = p.data.height;
+    return Seen{closelook::Prepared(std::move(out)), print->hides};
+  }
+  return std::nullopt;
+}
+
+closelook::Prepared turned(const closelook::Prepared& picture, Orientation o) {
+  closelook::Raster out = picture.raster();
+  out.rgb = oriented(out.rgb.data(), out.width, out.height, 3, o);
+  if (swaps_sides(o)) {
+    std::swap(out.width, out.height);
+    std::swap(out.full_width, out.full_height);
+  }
+  return closelook::Prepared(std::move(out));
+}
+
+}  // namespace
+
+void CloseLooks::look_at(Task& task, closelook::Looker& looker, Span& span) const {
+  const auto leader = prepared(library_, task.leader, options_, context_, span);
+  for (Task::Other& other : task.others) {
+    if (!leader || context_.cancel.cancelled()) return;
+    const auto picture = prepared(library_, other.picture, options_, context_, span);
+    if (!picture) continue;
+    const bool leads = task.leader < other.picture;
+    const closelook::Prepared& first = leads ? leader->picture : picture->picture;
+    std::optional<closelook::Prepared> by_turning;
+    if (other.orientation != Orientation::upright)
+      by_turning = turned(leads ? picture->picture : leader->picture, other.orientation);
+    const closelook::Prepared& second = by_turning ? *by_turning : leads ? picture->picture : leader->picture;
+    CloseLook& look = other.look;
+    look.seen = true;
+    // Two pages, frames or cut-outs may differ in what nobody looks at.
+    if (leader->hides || picture->hides) continue;
+    const closelook::Raster &one = first.raster(), &two = second.raster();
+    if (other.orientation == Orientation::upright && one.full_width == two.full_width &&
+        one.full_height == two.full_height && one.rgb == two.rgb) {
+      const DecodeOptions decoding = decode_options(options_.files, context_);
+      const auto path = [&](std::uint32_t picture) {
+        return library_.files[library_.pictures[picture].files[0]].entry.path;
+      };
+      const auto a = pixels_hash(path(task.leader), decoding, context_.budget),
+                 b = pixels_hash(path(other.picture), decoding, context_.budget);
+      look.same_pixels = a && b && *a == *b;
+    }
+    if (look.same_pixels) {
+      look.kind = closelook::Kind::same;
+      look.contained = closelook::Contained::both;
+      look.scale = 1;
+      continue;
+    }
+    const closelook::Verdict verdict = looker.compare(first, second, other.meeting);
+    look.kind = verdict.kind;
+    look.contained = verdict.contained;
+    look.scale = verdict.scale;
+    look.enlarged = verdict.enlarged;
+    look.first_framed = verdict.first_framed;
+    look.second_framed = verdict.second_framed;
+    look.first_place = verdict.first_place;
+    look.second_place = verdict.second_place;
+    // What was interrupted is looked at again.
+    if (context_.cancel.cancelled()) look.seen = false;
+  }
+}
+
+void CloseLooks::look(std::span<const PicturePair> pairs) {
+  constexpr std::size_t kOthers = 16;  // of a task: enough to save decoding, few enough to share work evenly
+  std::vector<Task> tasks;
+  std::size_t fresh = 0;
+  for (const auto& [leader, other] : pairs) {
+    const PicturePair key{std::min(leader, other), std::max(leader, other)};
+    if (leader == other || known_.count(key) > 0) continue;
+    const auto& a = library_.pictures[key.first].data;
+    const auto& b = library_.pictures[key.second].data;
+    if (const auto kept = catalog_.close_look(a.content, b.content)) {
+      if (const auto look = close_look_from(*kept)) {
+        known_.emplace(key, *look);
+        continue;
+      }
+    }
+    known_.emplace(key, CloseLook{});
+    Task::Other next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}};
+    // Where they meet, by their thumbnails.
+    const auto jpeg_a = catalog_.thumbnail(a.appearance), jpeg_b = catalog_.thumbnail(b.appearance);
+    const auto pixels_a = jpeg_a ? thumbnail_pixels(*jpeg_a) : std::nullopt;
+    const auto pixels_b = jpeg_b ? thumbnail_pixels(*jpeg_b) : std::nullopt;
+    if (pixels_a && pixels_b) {
+      const similarity::Features first = similarity::features_of(*pixels_a);
+      float best = -1;
+      for (const Orientation o : kOrientations) {
+        if (o != Orientation::upright && !options_.orientations) continue;
+        const similarity::Features second = similarity::features_of(similarity::oriented(*pixels_b, o));
+        const similarity::Comparison verdict = similarity::compare(first, second);
+        const float score = verdict.score + (verdict.kind == similarity::Kind::same ? 1.0F : 0.0F);
+        if (score <= best) continue;
+        best = score;
+        next.orientation = o;
+        next.meeting = similarity::meeting_of(first, second);
+      }
+    }
+    if (tasks.empty() || tasks.back().leader != leader || tasks.back().others.size() == kOthers)
+      tasks.push_back({leader, {}});
+    tasks.back().others.push_back(next);
+    ++fresh;
+  }
+  if (tasks.empty()) return;
+  Trace::Stage& stage = context_.trace.stage("look closely", context_.executor.threads(), "--look thumbnail");
+  Progress progress(fresh > 20 ? context_.progress : ProgressStyle::none, "looking closely", fresh);
+  {
+    Pool<closelook::Looker> lookers([] { return std::make_unique<closelook::Looker>(); });
+    // What a comparison takes is paid for as many as there are room for, so that decoding has the rest.
+    const std::uint64_t each = closelook::Looker::kMemory;
+    const std::uint64_t room = context_.budget.largest_grant().count / 2 / each;
+    const auto at_once = static_cast<std::size_t>(
+        std::clamp<std::uint64_t>(room, 1, static_cast<std::uint64_t>(context_.executor.threads())));
+    const Reservation paid = context_.budget.reserve({each * at_once}, "looking closely");
+    const std::size_t parts = std::min(at_once, tasks.size());
+    std::atomic<std::size_t> next{0};
+    context_.executor.parallel_for(parts, 1, [&](std::size_t from, std::size_t to) {
+      for (std::size_t part = from; part < to; ++part) {
+        const auto looker = lookers.take();
+        Span span(stage);
+        for (std::size_t i = next++; i < tasks.size() && !context_.cancel.cancelled(); i = next++) {
+          look_at(tasks[i], *looker, span);
+          progress.add(tasks[i].others.size());
+        }
+      }
+    });
+  }
+  context_.helpers.end_idle();
+  const bool cancelled = context_.cancel.cancelled();
+  for (const Task& task : tasks) {
+    for (const Task::Other& other : task.others) {
+      const PicturePair key{std::min(task.leader, other.picture), std::max(task.leader, other.picture)};
+      known_[key] = other.look;
+      // A picture that cannot be decoded now may be there again at the next run.
+      if (!other.look.seen) continue;
+      ++looked_at_;
+      catalog_.put(
+          kept_of(library_.pictures[key.first].data.content, library_.pictures[key.second].data.content, other.look));
+    }
+  }
+  if (cancelled) catalog_.flush();
+  context_.throw_if_cancelled();
+  catalog_.flush_now_and_then();
+}
+
+}  // namespace millrace::dedupe

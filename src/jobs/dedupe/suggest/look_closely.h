@@ -1,0 +1,55 @@
+// Enters: pairs of pictures that a look at 64 x 64 pixels called the same.
+// Leaves: what a close look says of each, which the catalogue keeps.
+// Never: keeps pixels, or looks at a pair twice in the life of a catalogue.
+#pragma once
+
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "src/jobs/dedupe/scan/library.h"
+#include "src/jobs/dedupe/suggest/close_look.h"
+#include "src/kernels/closelook/closelook.h"
+#include "src/pipeline/run_context.h"
+
+namespace millrace::dedupe {
+
+// Indexes into Library::pictures.
+using PicturePair = std::pair<std::uint32_t, std::uint32_t>;
+
+// Who looks.
+class Looks {
+ public:
+  virtual ~Looks() = default;
+  // Looks at what is not known yet. Pairs of one first picture are best given together.
+  virtual void look(std::span<const PicturePair> pairs) = 0;
+  // What came of it, with the lower index as the first; nullptr for a pair that was not looked at.
+  virtual const CloseLook* find(std::uint32_t a, std::uint32_t b) const = 0;
+  // How many pairs were looked at in this run.
+  virtual std::uint64_t looked_at() const = 0;
+};
+
+// Looks at the files themselves, in parallel: the first picture of neighbouring pairs is decoded once.
+class CloseLooks : public Looks {
+ public:
+  CloseLooks(const Options& options, const Library& library, Catalog& catalog, RunContext& context);
+
+  // Failure(out_of_memory) when the budget has no room for a comparison.
+  void look(std::span<const PicturePair> pairs) override;
+  const CloseLook* find(std::uint32_t a, std::uint32_t b) const override;
+  std::uint64_t looked_at() const override { return looked_at_; }
+
+ private:
+  struct Task;
+  void look_at(Task& task, closelook::Looker& looker, Span& span) const;
+
+  const Options& options_;
+  const Library& library_;
+  Catalog& catalog_;
+  RunContext& context_;
+  std::map<PicturePair, CloseLook> known_;
+  std::uint64_t looked_at_ = 0;
+};
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,193 @@
+#include "src/jobs/dedupe/suggest/origins.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/base/text.h"
+#include "src/io/image/sidecar.h"
+
+namespace millrace::dedupe {
+namespace {
+
+// Changes whenever a file may be told to say something else, or what is kept has another form.
+constexpr std::uint32_t kVersion = 1;
+
+// What the catalogue keeps: texts with their lengths, numbers as they are.
+class Writer {
+ public:
+  void text(const std::string& value) {
+    number(static_cast<std::uint32_t>(value.size()));
+    out.insert(out.end(), value.begin(), value.end());
+  }
+  template <typename T>
+  void number(T value) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
+    out.insert(out.end(), bytes, bytes + sizeof value);
+  }
+  std::vector<std::uint8_t> out;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::uint8_t> bytes) : left_(bytes) {}
+  void text(std::string& value) {
+    std::uint32_t size = 0;
+    number(size);
+    if (size > left_.size()) good_ = false;
+    if (!good_) return;
+    value.assign(reinterpret_cast<const char*>(left_.data()), size);
+    left_ = left_.subspan(size);
+  }
+  template <typename T>
+  void number(T& value) {
+    if (sizeof value > left_.size()) good_ = false;
+    if (!good_) return;
+    std::memcpy(&value, left_.data(), sizeof value);
+    left_ = left_.subspan(sizeof value);
+  }
+  bool done() const { return good_ && left_.empty(); }
+
+ private:
+  std::span<const std::uint8_t> left_;
+  bool good_ = true;
+};
+
+constexpr std::size_t kFlags = 8;
+std::array<bool*, kFlags> flags_of(Provenance& p) {
+  return {&p.maker_note, &p.edited_by_program, &p.title,     &p.description,
+          &p.gps,        &p.colour_label,      &p.developed, &p.own_tables};
+}
+
+// The same order both ways.
+template <class Texts, class Numbers>
+void each_field(Provenance& p, const Texts& text, const Numbers& number) {
+  for (std::string* field : {&p.make, &p.model, &p.serial, &p.software, &p.taken, &p.subsecond, &p.offset})
+    text(*field);
+  for (Rational* r : {&p.exposure_time, &p.f_number, &p.exposure_bias}) {
+    number(r->numerator);
+    number(r->denominator);
+  }
+  for (std::uint32_t* n : {&p.iso, &p.told_width, &p.told_height, &p.keywords, &p.people}) number(*n);
+  number(p.rating);
+  number(p.jpeg_quality);
+  number(p.tables);
+}
+
+std::vector<std::uint8_t> bytes_of(Provenance p) {
+  Writer writer;
+  each_field(
+      p, [&](std::string& value) { writer.text(value); }, [&](auto& value) { writer.number(value); });
+  std::uint8_t bits = 0;
+  const auto flags = flags_of(p);
+  for (std::size_t i = 0; i < kFlags; ++i) bits = static_cast<std::uint8_t>(bits | (*flags[i] ? 1U << i : 0U));
+  writer.number(bits);
+  return std::move(writer.out);
+}
+
+std::optional<Provenance> provenance_from(const CatalogOrigin& kept) {
+  if (kept.version != kVersion) return std::nullopt;
+  Provenance out;
+  Reader reader(kept.told);
+  each_field(
+      out, [&](std::string& value) { reader.text(value); }, [&](auto& value) { reader.number(value); });
+  std::uint8_t bits = 0;
+  reader.number(bits);
+  const auto flags = flags_of(out);
+  for (std::size_t i = 0; i < kFlags; ++i) *flags[i] = (bits >> i & 1) != 0;
+  return reader.done() ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace
+
+void Origins::read(std::span<const std::uint32_t> files, const Library& library, Catalog& catalog,
+                   RunContext& context) {
+  std::vector<std::uint32_t> wanted;
+  for (const std::uint32_t f : files) {
+    if (known_.count(f) == 0) wanted.push_back(f);
+  }
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  // Copies say the same: one of them is read.
+  struct Content {
+    std::uint32_t file;
+    Provenance told;
+    bool fresh = false;
+  };
+  std::vector<Content> contents;
+  const auto hash = [&](const Content& c) -> const ContentHash& {
+    return library.pictures[library.files[c.file].picture].data.content;
+  };
+  std::unordered_map<std::uint32_t, std::size_t> of_picture;
+  for (const std::uint32_t f : wanted) {
+    if (of_picture.try_emplace(library.files[f].picture, 0).second) contents.push_back({f, {}, false});
+  }
+  // In the catalogue's own order, in which neighbours share pages.
+  std::sort(contents.begin(), contents.end(), [&](const Content& a, const Content& b) { return hash(a) < hash(b); });
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    Content& content = contents[i];
+    of_picture[library.files[content.file].picture] = i;
+    const auto kept = catalog.origin(hash(content));
+    auto known = kept ? provenance_from(*kept) : std::nullopt;
+    content.fresh = !known;
+    if (known) content.told = std::move(*known);
+  }
+  context.executor.parallel_for(contents.size(), 16, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to && !context.cancel.cancelled(); ++i) {
+      Content& content = contents[i];
+      if (!content.fresh) continue;
+      auto read = provenance_of(library.files[content.file].entry.path);
+      // One that cannot be read now says nothing in this run, and is asked again in the next.
+      content.fresh = read.ok();
+      if (read) content.told = std::move(*read);
+    }
+  });
+  context.throw_if_cancelled();
+  for (const Content& content : contents) {
+    if (content.fresh) catalog.put(kept_of(hash(content), content.told));
+  }
+  for (const std::uint32_t f : wanted) {
+    Provenance told = contents[of_picture.at(library.files[f].picture)].told;
+    for (const std::string& companion : library.files[f].companions) add_sidecar(companion, told);
+    known_.emplace(f, std::move(told));
+  }
+  catalog.flush_now_and_then();
+}
+
+Provenance told_by(const std::optional<CatalogOrigin>& kept) {
+  return (kept ? provenance_from(*kept) : std::nullopt).value_or(Provenance());
+}
+
+CatalogOrigin kept_of(const ContentHash& content, const Provenance& told) {
+  return {content, kVersion, bytes_of(told)};
+}
+
+const Provenance& Origins::of(std::uint32_t file) const {
+  static const Provenance kNothing;
+  const auto at = known_.find(file);
+  return at == known_.end() ? kNothing : at->second;
+}
+
+int originality(const Provenance& origin, std::string_view path, const CatalogPicture& picture) {
+  const std::string_view name = file_name(path);
+  const std::size_t dot = name.find_last_of('.');
+  const std::string stem = lower_ascii(name.substr(0, dot));
+  if (stem.ends_with("-edited")) return 0;
+  // Of what no camera made, the program that is named in it may have made it: that says nothing against it.
+  if (origin.make.empty() && origin.model.empty()) return 1;
+  // EXIF goes along when a program scales, and still says how large the picture was.
+  const auto wide = static_cast<int>(origin.told_width), high = static_cast<int>(origin.told_height);
+  const bool told = wide > 0 && high > 0;
+  const bool turned = wide == picture.height && high == picture.width;
+  const bool scaled = told && !turned && (wide != picture.width || high != picture.height);
+  if (origin.edited_by_program || scaled) return 2;
+  // Programs that save a picture again mostly drop the camera's notes, and write their own tables.
+  return (origin.maker_note ? 1 : 0) + (origin.jpeg_quality == 0 ? 1 : 0) + 2;
+}
+
+int given(const Provenance& origin) {
+  return (origin.rating > 0 ? 1 + origin.rating : 0) + (origin.favourite ? 2 : 0) + (origin.keywords > 0 ? 2 : 0) +
+         (origin.people > 0 ? 2 : 0) + (origin.title ? 1 : 0) + (origin.description ? 1 : 0) + (origin.gps ? 1 : 0) +
+         (origin.colour_label ? 1 : 0) + (origin.developed ? 2 : 0);
+}
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,40 @@
+// Enters: files that look like each other.
+// Leaves: what each says about its origin, its sidecars' words among it.
+// Never: reads a file that stands in no group, or one twice in the life of a catalogue; sidecars are read in every run.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "src/io/image/provenance.h"
+#include "src/io/image/shutter.h"
+#include "src/jobs/dedupe/scan/library.h"
+
+namespace millrace::dedupe {
+
+class Origins {
+ public:
+  // Indexes into Library::files; what is known already is not read again.
+  void read(std::span<const std::uint32_t> files, const Library& library, Catalog& catalog, RunContext& context);
+
+  // Of a file that was not read, one that says nothing.
+  const Provenance& of(std::uint32_t file) const;
+
+ private:
+  std::unordered_map<std::uint32_t, Provenance> known_;
+};
+
+// What the catalogue keeps of an origin; one that says nothing for none, or for another version's.
+Provenance told_by(const std::optional<CatalogOrigin>& kept);
+CatalogOrigin kept_of(const ContentHash& content, const Provenance& told);
+
+// How near a file is to what a camera wrote, 0 to 4: a camera's own file as it was written is 4; one of a camera that
+// a program has saved or scaled again is 2; nothing known of a camera is 1; an edit by its name is 0.
+int originality(const Provenance& origin, std::string_view path, const CatalogPicture& picture);
+// What people have given it: stars, keywords, names, title, description, place.
+int given(const Provenance& origin);
+
+}  // namespace millrace::dedupe

@@ -1,0 +1,86 @@
+#include "src/jobs/dedupe/suggest/standings.h"
+
+#include <algorithm>
+
+#include "src/jobs/dedupe/scan/assets.h"
+
+namespace millrace::dedupe {
+namespace {
+
+bool has_frame(const CloseLook& look, std::uint32_t picture, std::uint32_t other) {
+  return picture < other ? look.first_framed : look.second_framed;
+}
+
+}  // namespace
+
+bool Standings::is_reference(std::uint32_t picture) const {
+  const auto& files = library_.pictures[picture].files;
+  return std::any_of(files.begin(), files.end(), [&](std::uint32_t f) { return library_.files[f].reference; });
+}
+
+bool Standings::are_one_shot(std::uint32_t a, std::uint32_t b) const {
+  for (const std::uint32_t f : library_.pictures[a].files) {
+    for (const std::uint32_t g : library_.pictures[b].files) {
+      if (is_one_shot({library_.files[f].entry.path, library_.pictures[a].data},
+                      {library_.files[g].entry.path, library_.pictures[b].data}))
+        return true;
+    }
+  }
+  return false;
+}
+
+Standing Standings::of(std::uint32_t leader, std::uint32_t picture) const {
+  const CloseLook* const look = looks_.find(leader, picture);
+  if (look == nullptr) return Standing::unseen;
+  const Standing by_look = standing_of(*look, leader < picture);
+  if (by_look == Standing::unseen) return by_look;
+  // A program may have written another date; the pixels tell.
+  if (!look->same_pixels && same_shutter(origin_of(leader), origin_of(picture)) == SameShutter::different)
+    return Standing::other;
+  return by_look;
+}
+
+bool Standings::belong_together(std::uint32_t leader, std::uint32_t picture) const {
+  const Standing found = of(leader, picture);
+  return found != Standing::other && found != Standing::unseen;
+}
+
+bool Standings::stays_as_one_shot(std::uint32_t leader, std::uint32_t picture) const {
+  return belong_together(leader, picture) && are_one_shot(leader, picture);
+}
+
+Lead Standings::better_lead(std::uint32_t leader, std::uint32_t picture) const {
+  const Standing found = of(leader, picture);
+  if ((found != Standing::contains && found != Standing::same) || are_one_shot(leader, picture)) return Lead::by_rule;
+  if (found == Standing::contains) return Lead::whole;
+  const CloseLook& look = *looks_.find(leader, picture);
+  const bool framed = has_frame(look, leader, picture);
+  // What goes for its frame or its pixels has no more detail.
+  const bool as_good = standing_of(look, picture < leader) == Standing::same;
+  if (!as_good || !(look.enlarged || framed) || !by_pixels_(leader, picture)) return Lead::by_rule;
+  return framed ? Lead::unframed : Lead::detail;
+}
+
+bool Standings::is_as_good(std::uint32_t leader, std::uint32_t picture) const {
+  if (of(leader, picture) != Standing::same || are_one_shot(leader, picture)) return false;
+  const CloseLook& look = *looks_.find(leader, picture);
+  return standing_of(look, picture < leader) == Standing::same && !look.enlarged && !has_frame(look, picture, leader);
+}
+
+GroupKind Standings::kind(std::uint32_t leader, std::uint32_t picture) const {
+  const CloseLook* const look = looks_.find(leader, picture);
+  if (look == nullptr || !look->seen || look->kind == closelook::Kind::different) return GroupKind::related;
+  if (same_shutter(origin_of(leader), origin_of(picture)) == SameShutter::different) return GroupKind::series;
+  switch (look->kind) {
+    case closelook::Kind::altered:
+      return GroupKind::altered;
+    case closelook::Kind::framed:
+      return GroupKind::framed;
+    case closelook::Kind::toned:
+      return GroupKind::recoloured;
+    default:
+      return GroupKind::related;
+  }
+}
+
+}  // namespace millrace::dedupe

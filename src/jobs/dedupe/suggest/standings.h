@@ -1,0 +1,51 @@
+// Enters: what was looked at closely, where files come from, and what the keep rule prefers.
+// Leaves: what one picture is beside another that leads: whether it may go, should lead itself, or how it is shown.
+// Never: looks at a picture, or suggests one.
+#pragma once
+
+#include <functional>
+
+#include "src/jobs/dedupe/suggest/look_closely.h"
+#include "src/jobs/dedupe/suggest/origins.h"
+#include "src/report/page/page.h"
+
+namespace millrace::dedupe {
+
+// Why one leads its set: it is the best by the rule; or the best by the rule is a part of it, and it has all of that
+// one's detail; or an enlargement of it; or it with a frame around.
+enum class Lead : std::uint8_t { by_rule, whole, detail, unframed };
+
+// Whether of two pictures the rule prefers the first for its pixels alone.
+using ByPixels = std::function<bool(std::uint32_t, std::uint32_t)>;
+
+// Pictures by their indexes in the library. All that is given outlives it.
+class Standings {
+ public:
+  Standings(const Library& library, const Origins& origins, const ByPixels& by_pixels, const Looks& looks)
+      : library_(library), origins_(origins), by_pixels_(by_pixels), looks_(looks) {}
+
+  // Of a picture beside the one that leads. Another press of the shutter is another picture.
+  Standing of(std::uint32_t leader, std::uint32_t picture) const;
+  // The same picture as far as that can be told, or a part or a whole of it.
+  bool belong_together(std::uint32_t leader, std::uint32_t picture) const;
+  // A RAW and its JPEG, a HEIC and its JPEG: both stay.
+  bool stays_as_one_shot(std::uint32_t leader, std::uint32_t picture) const;
+  // Why a picture should lead in the place of the one that does; by_rule: it should not.
+  Lead better_lead(std::uint32_t leader, std::uint32_t picture) const;
+  // Either may go for the other; the second is no enlargement, and has no frame.
+  bool is_as_good(std::uint32_t leader, std::uint32_t picture) const;
+  // What a pair that is not suggested is shown as.
+  GroupKind kind(std::uint32_t leader, std::uint32_t picture) const;
+  bool is_reference(std::uint32_t picture) const;
+
+ private:
+  const Provenance& origin_of(std::uint32_t picture) const { return origins_.of(library_.pictures[picture].files[0]); }
+  bool are_one_shot(std::uint32_t a, std::uint32_t b) const;
+
+  const Library& library_;
+  const Origins& origins_;
+  const ByPixels& by_pixels_;
+  const Looks& looks_;
+};
+
+}  // namespace millrace::dedupe
