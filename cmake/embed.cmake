@@ -34,8 +34,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
 
   string(REPLACE "/*css*/" "\n${css}" html "${html}")
   string(REPLACE "/*js*/" "\n${js}" html "${html}")
-  file(WRITE ${OUTPUT} "// Made by cmake/embed.cmake from src/report/page/.
-#include \"src/report/page/page_html.h\"
+  file(WRITE ${OUTPUT} "// Made by cmake/embed.cmake from src/jobs/dedupe/page/.
+#include \"src/jobs/dedupe/page/page_html.h\"
 
 namespace millrace {
 
@@ -50,7 +50,7 @@ endif()
 
 set(MILLRACE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 function(millrace_embed_page target)
-  set(folder ${CMAKE_SOURCE_DIR}/src/report/page)
+  set(folder ${CMAKE_SOURCE_DIR}/src/jobs/dedupe/page)
   set(output ${CMAKE_BINARY_DIR}/generated/page_html.cc)
   list(TRANSFORM MILLRACE_PAGE_SCRIPTS REPLACE "(.+)" "${folder}/script/\\1.js" OUTPUT_VARIABLE scripts)
   add_custom_command(

@@ -50,7 +50,7 @@ target_compile_definitions(device_tests PRIVATE MILLRACE_FAKE_CUDA="$<TARGET_FIL
 # Writes report pages for the tests that drive a browser (tests/cli/page_test.py).
 if(NOT MILLRACE_KERNELS_ONLY)
   add_executable(page_sample ${CMAKE_SOURCE_DIR}/tests/support/page_sample.cc)
-  target_link_libraries(page_sample PRIVATE millrace_report)
+  target_link_libraries(page_sample PRIVATE millrace_jobs)
   set_target_properties(page_sample PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 endif()
 

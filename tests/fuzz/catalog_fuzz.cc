@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "src/io/catalog/catalog.h"
 #include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 
 namespace {
 

@@ -21,7 +21,7 @@
 
 #include "src/base/error.h"
 #include "src/base/text.h"
-#include "src/report/page/page.h"
+#include "src/jobs/dedupe/page/page.h"
 
 namespace {
 

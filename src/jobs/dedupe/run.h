@@ -3,9 +3,9 @@
 // Never: changes a file.
 #pragma once
 
+#include "src/jobs/dedupe/page/page.h"
 #include "src/jobs/dedupe/suggest/keep.h"
 #include "src/jobs/job.h"
-#include "src/report/page/page.h"
 
 namespace millrace::dedupe {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/decisions.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::dedupe {

@@ -9,8 +9,8 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/names.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/jobs/dedupe/scan/library.h"
 
 namespace millrace::dedupe {

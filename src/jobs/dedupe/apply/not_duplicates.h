@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/apply.h"
 #include "src/jobs/dedupe/apply/decisions.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 
 namespace millrace::dedupe {
 

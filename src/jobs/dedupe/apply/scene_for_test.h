@@ -18,8 +18,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/text.h"
-#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/apply.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/jobs/dedupe/scan/library.h"
 
 namespace millrace::dedupe {

@@ -6,10 +6,10 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/catalog/catalog.h"
 #include "src/jobs/dedupe/apply/names.h"
 #include "src/jobs/dedupe/apply/not_duplicates.h"
 #include "src/jobs/dedupe/apply/restore.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/jobs/dedupe/scan/library.h"
 
 namespace millrace::dedupe {

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/jobs/dedupe/match/crowds.h"
 #include "src/pipeline/run_context.h"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/kernels/similarity/similarity.h"
 #include "src/pipeline/run_context.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/jobs/dedupe/match/thumbnail_codes.h"
 #include "src/kernels/similarity/similarity.h"
 #include "src/pipeline/run_context.h"

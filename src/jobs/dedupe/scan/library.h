@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "src/io/catalog/catalog.h"
 #include "src/io/file/walk.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/jobs/dedupe/options.h"
 #include "src/pipeline/run_context.h"
 

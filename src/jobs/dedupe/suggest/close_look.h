@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 #include "src/kernels/closelook/closelook.h"
 
 namespace millrace::dedupe {

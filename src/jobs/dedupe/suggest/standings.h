@@ -5,9 +5,9 @@
 
 #include <functional>
 
+#include "src/jobs/dedupe/page/page.h"
 #include "src/jobs/dedupe/suggest/look_closely.h"
 #include "src/jobs/dedupe/suggest/origins.h"
-#include "src/report/page/page.h"
 
 namespace millrace::dedupe {
 

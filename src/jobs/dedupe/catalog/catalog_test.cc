@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "src/io/catalog/catalog_for_test.h"
+#include "src/jobs/dedupe/catalog/catalog_for_test.h"
 
 namespace millrace {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/report/page/page.h"
+#include "src/jobs/dedupe/page/page.h"
 
 namespace millrace {
 

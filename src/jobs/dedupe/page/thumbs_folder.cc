@@ -1,4 +1,4 @@
-#include "src/report/page/thumbs_folder.h"
+#include "src/jobs/dedupe/page/thumbs_folder.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "src/io/catalog/catalog.h"
 #include "src/io/test_pictures.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 
 namespace millrace {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 
 namespace millrace {
 

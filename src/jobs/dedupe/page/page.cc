@@ -1,4 +1,4 @@
-#include "src/report/page/page.h"
+#include "src/jobs/dedupe/page/page.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -11,9 +11,9 @@
 
 #include "src/base/error.h"
 #include "src/base/text.h"
-#include "src/report/page/page_html.h"
-#include "src/report/page/page_json.h"
-#include "src/report/page/thumbs_folder.h"
+#include "src/jobs/dedupe/page/page_html.h"
+#include "src/jobs/dedupe/page/page_json.h"
+#include "src/jobs/dedupe/page/thumbs_folder.h"
 
 namespace millrace {
 namespace {

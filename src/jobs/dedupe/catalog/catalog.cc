@@ -1,4 +1,4 @@
-#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 
 #include <unistd.h>
 
@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "src/base/paths.h"
-#include "src/io/catalog/catalog_state.h"
-#include "src/io/catalog/packed_scores.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/output/output.h"
+#include "src/jobs/dedupe/catalog/catalog_state.h"
+#include "src/jobs/dedupe/catalog/packed_scores.h"
 
 namespace millrace {
 namespace {

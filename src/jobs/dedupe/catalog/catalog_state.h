@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "src/base/text.h"
-#include "src/io/catalog/catalog.h"
+#include "src/jobs/dedupe/catalog/catalog.h"
 
 namespace millrace {
 

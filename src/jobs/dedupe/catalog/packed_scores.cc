@@ -1,4 +1,4 @@
-#include "src/io/catalog/packed_scores.h"
+#include "src/jobs/dedupe/catalog/packed_scores.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // What a catalogue of another version of the program is good for.
 #include <gmock/gmock.h>
 
-#include "src/io/catalog/catalog_for_test.h"
+#include "src/jobs/dedupe/catalog/catalog_for_test.h"
 
 namespace millrace {
 namespace {

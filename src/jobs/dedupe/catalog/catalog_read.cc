@@ -1,8 +1,8 @@
 #include <climits>
 
-#include "src/io/catalog/catalog_state.h"
-#include "src/io/catalog/packed_scores.h"
 #include "src/io/image/picture.h"
+#include "src/jobs/dedupe/catalog/catalog_state.h"
+#include "src/jobs/dedupe/catalog/packed_scores.h"
 
 namespace millrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/report/page/page.h"
+#include "src/jobs/dedupe/page/page.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "src/report/page/page_json.h"
+#include "src/jobs/dedupe/page/page_json.h"
 
 #include <fmt/format.h>
 
