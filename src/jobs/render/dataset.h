@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/io/store/dataset.h"
-#include "src/jobs/render/source.h"
+#include "src/jobs/render/series/source.h"
 #include "src/pipeline/checkpoint/part_store.h"
 
 namespace millrace::render {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "src/base/text.h"
-#include "src/jobs/render/format.h"
+#include "src/jobs/render/encode/format.h"
 #include "src/kernels/rle/rle.h"
 #include "src/kernels/stroke/stroke.h"
 

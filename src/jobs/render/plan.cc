@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "src/base/text.h"
-#include "src/jobs/render/format.h"
-#include "src/jobs/render/inputs.h"
+#include "src/jobs/render/encode/format.h"
+#include "src/jobs/render/series/inputs.h"
 
 namespace millrace::render {
 namespace {

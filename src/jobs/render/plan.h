@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/jobs/render/chart.h"
 #include "src/jobs/render/dataset.h"
-#include "src/jobs/render/source.h"
+#include "src/jobs/render/draw/chart.h"
+#include "src/jobs/render/series/source.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::render {

@@ -6,7 +6,7 @@
 
 #include "src/base/log.h"
 #include "src/base/text.h"
-#include "src/jobs/render/encode.h"
+#include "src/jobs/render/encode/encode.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/checkpoint.h"
 #include "src/pipeline/pool.h"

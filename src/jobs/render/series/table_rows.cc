@@ -1,4 +1,4 @@
-#include "src/jobs/render/table_rows.h"
+#include "src/jobs/render/series/table_rows.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "src/jobs/render/source.h"
+#include "src/jobs/render/series/source.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
-#include "src/jobs/render/source_kinds.h"
+#include "src/jobs/render/series/source_kinds.h"
 
 namespace millrace::render {
 namespace {

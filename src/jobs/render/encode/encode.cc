@@ -1,4 +1,4 @@
-#include "src/jobs/render/encode.h"
+#include "src/jobs/render/encode/encode.h"
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/device/cpu/executor.h"
-#include "src/jobs/render/chart.h"
-#include "src/jobs/render/format.h"
+#include "src/jobs/render/draw/chart.h"
+#include "src/jobs/render/encode/format.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/jobs/render/source.h"
+#include "src/jobs/render/series/source.h"
 
 namespace millrace::render {
 

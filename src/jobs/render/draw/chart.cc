@@ -1,4 +1,4 @@
-#include "src/jobs/render/chart.h"
+#include "src/jobs/render/draw/chart.h"
 
 #include <algorithm>
 #include <cmath>

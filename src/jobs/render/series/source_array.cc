@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "src/base/text.h"
-#include "src/jobs/render/source_kinds.h"
+#include "src/jobs/render/series/source_kinds.h"
 
 namespace millrace::render {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/jobs/render/column.h"
+#include "src/jobs/render/series/column.h"
 
 #include <algorithm>
 #include <cmath>

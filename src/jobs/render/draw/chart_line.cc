@@ -2,8 +2,8 @@
 #include <cmath>
 #include <optional>
 
-#include "src/jobs/render/chart_extras.h"
-#include "src/jobs/render/format.h"
+#include "src/jobs/render/draw/chart_extras.h"
+#include "src/jobs/render/encode/format.h"
 #include "src/kernels/rle/layers.h"
 #include "src/kernels/stroke/stroke.h"
 

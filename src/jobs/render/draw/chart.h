@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/jobs/render/source.h"
+#include "src/jobs/render/series/source.h"
 #include "src/kernels/rle/rle.h"
 
 namespace millrace::render {

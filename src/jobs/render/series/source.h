@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "src/io/table/dates.h"
-#include "src/jobs/render/column.h"
 #include "src/jobs/render/options.h"
+#include "src/jobs/render/series/column.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::render {

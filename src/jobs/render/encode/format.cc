@@ -1,4 +1,4 @@
-#include "src/jobs/render/format.h"
+#include "src/jobs/render/encode/format.h"
 
 namespace millrace::render {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "src/base/text.h"
 #include "src/io/table/csv.h"
-#include "src/jobs/render/source_kinds.h"
-#include "src/jobs/render/table_rows.h"
+#include "src/jobs/render/series/source_kinds.h"
+#include "src/jobs/render/series/table_rows.h"
 
 namespace millrace::render {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "src/io/file/reader.h"
 #include "src/io/store/hdf5_reader.h"
-#include "src/jobs/render/source.h"
+#include "src/jobs/render/series/source.h"
 
 namespace millrace::render {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/jobs/render/chart_extras.h"
+#include "src/jobs/render/draw/chart_extras.h"
 #include "src/kernels/rle/canvas.h"
 
 namespace millrace::render {

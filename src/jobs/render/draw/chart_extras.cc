@@ -1,4 +1,4 @@
-#include "src/jobs/render/chart_extras.h"
+#include "src/jobs/render/draw/chart_extras.h"
 
 #include <algorithm>
 #include <cmath>

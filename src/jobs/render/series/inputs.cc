@@ -1,4 +1,4 @@
-#include "src/jobs/render/inputs.h"
+#include "src/jobs/render/series/inputs.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/jobs/render/chart_extras.h"
-#include "src/jobs/render/format.h"
+#include "src/jobs/render/draw/chart_extras.h"
+#include "src/jobs/render/encode/format.h"
 
 namespace millrace::render {
 namespace {

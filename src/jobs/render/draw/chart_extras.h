@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "src/jobs/render/chart.h"
+#include "src/jobs/render/draw/chart.h"
 #include "src/kernels/rle/canvas.h"
 
 namespace millrace::render {

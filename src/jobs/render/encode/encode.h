@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "src/jobs/render/format.h"
+#include "src/jobs/render/encode/format.h"
 #include "src/jobs/render/plan.h"
 #include "src/kernels/rle_deflate/rle_deflate.h"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "src/io/image/png_write.h"
-#include "src/jobs/render/format.h"
+#include "src/jobs/render/encode/format.h"
 #include "src/jobs/render/run.h"
 
 namespace millrace::render {
