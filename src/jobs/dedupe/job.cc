@@ -36,14 +36,14 @@ class DedupeJob : public Job {
     return dedupe::plan(options_, catalog, context);
   }
 
-  millrace::Result run(RunContext& context, const Print&) override {
+  Result run(RunContext& context, const Print&) override {
     check_folders();
     Catalog catalog(catalog_file(options_.catalog), catalog_key(), access(context));
     spdlog::info("catalogue {}", printable(catalog_file(options_.catalog)));
     found_ = dedupe::run(options_, catalog, context);
     if (csv_) csv_.write(csv_of(found_));
     if (page_) write_page(found_, options_, catalog, page_);
-    millrace::Result out;
+    Result out;
     out.summary.push_back(summary_of(found_));
     out.summary.back().pop_back();
     if (page_) {
@@ -76,7 +76,7 @@ class DedupeJob : public Job {
 
   Options options_;
   Output page_, csv_;
-  Result found_;
+  SearchResult found_;
 };
 
 }  // namespace

@@ -17,14 +17,14 @@ using Json = nlohmann::ordered_json;
 // A table has no place for a mark: its header is one.
 constexpr const char* kCsvHeader = "group,kind,path,bytes,width,height,damaged,keep,why";
 
-const CatalogPicture& picture_of(const Result& result, const Member& member) {
+const CatalogPicture& picture_of(const SearchResult& result, const Member& member) {
   return result.library.pictures[result.library.files[member.file].picture].data;
 }
 
 // Four digits are what a score means; more would only differ in noise nobody reads.
 double rounded(float score) { return std::round(static_cast<double>(score) * 10000) / 10000; }
 
-void write_member(const Result& result, const Member& m, JsonText& out) {
+void write_member(const SearchResult& result, const Member& m, JsonText& out) {
   const File& file = result.library.files[m.file];
   const CatalogPicture& p = picture_of(result, m);
   out.open_object();
@@ -60,7 +60,7 @@ void write_member(const Result& result, const Member& m, JsonText& out) {
   out.close_object();
 }
 
-void write_group(const Result& result, const Group& group, JsonText out) {
+void write_group(const SearchResult& result, const Group& group, JsonText out) {
   out.open_object();
   out.key("id").value(group.id);
   out.key("kind").value(name_of(group.kind));
@@ -83,7 +83,7 @@ void write_group(const Result& result, const Group& group, JsonText out) {
 }
 
 // Blocks of groups as they stand in their list, two levels deep.
-void append_groups(const Result& result, const std::vector<Group>& groups, const Executor& executor,
+void append_groups(const SearchResult& result, const std::vector<Group>& groups, const Executor& executor,
                    std::vector<std::string>& pieces) {
   constexpr std::size_t kBlock = 256;
   const std::size_t first = pieces.size(), blocks = (groups.size() + kBlock - 1) / kBlock;
@@ -124,14 +124,14 @@ std::string named(const char* what, const std::vector<Unreadable>& files) {
   return out;
 }
 
-std::size_t count_of(const Result& result, GroupKind kind) {
+std::size_t count_of(const SearchResult& result, GroupKind kind) {
   return static_cast<std::size_t>(
       std::count_if(result.groups.begin(), result.groups.end(), [&](const Group& g) { return g.kind == kind; }));
 }
 
 }  // namespace
 
-std::vector<std::string> json_of(const Result& result, const Executor& executor) {
+std::vector<std::string> json_of(const SearchResult& result, const Executor& executor) {
   std::vector<std::string> pieces;
   Json ends;
   ends[kJsonMark] = "dedupe";
@@ -184,7 +184,7 @@ OutputKind json_kind() {
 
 OutputKind csv_kind() { return {"a list of duplicates", Readers::owner, table_with_header(kCsvHeader)}; }
 
-std::string csv_of(const Result& result) {
+std::string csv_of(const SearchResult& result) {
   std::string out = std::string(kCsvHeader) + "\n";
   for (const Group& group : result.groups) {
     for (const Member& m : group.members) {
@@ -198,7 +198,7 @@ std::string csv_of(const Result& result) {
   return out;
 }
 
-void write_page(const Result& result, const Options& options, Catalog& catalog, const Output& output) {
+void write_page(const SearchResult& result, const Options& options, Catalog& catalog, const Output& output) {
   PageHeader header;
   header.title = "Millrace: duplicates";
   header.folders = options.folders;
@@ -253,7 +253,7 @@ void write_page(const Result& result, const Options& options, Catalog& catalog, 
   page.finish();
 }
 
-std::string summary_of(const Result& result) {
+std::string summary_of(const SearchResult& result) {
   const Library& library = result.library;
   std::string out = fmt::format("{} pictures ({}) in {}: {} decoded, {} unchanged\n", grouped(library.files.size()),
                                 to_text(Bytes{library.bytes}), duration_text(result.seconds), grouped(library.decoded),

@@ -11,14 +11,14 @@
 namespace millrace::dedupe {
 
 // The JSON object that docs/dedupe.md describes, in pieces; the same bytes for the same files and options.
-std::vector<std::string> json_of(const Result& result, const Executor& executor);
+std::vector<std::string> json_of(const SearchResult& result, const Executor& executor);
 // A line a member, with a header.
-std::string csv_of(const Result& result);
-void write_page(const Result& result, const Options& options, Catalog& catalog, const Output& output);
+std::string csv_of(const SearchResult& result);
+void write_page(const SearchResult& result, const Options& options, Catalog& catalog, const Output& output);
 // They list a person's files, and are that person's alone.
 OutputKind json_kind();
 OutputKind csv_kind();
 // The few lines at the end of a run.
-std::string summary_of(const Result& result);
+std::string summary_of(const SearchResult& result);
 
 }  // namespace millrace::dedupe

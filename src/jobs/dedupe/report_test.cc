@@ -7,8 +7,8 @@
 namespace millrace::dedupe {
 namespace {
 
-Result result_of(std::size_t groups) {
-  Result result;
+SearchResult result_of(std::size_t groups) {
+  SearchResult result;
   Picture picture;
   picture.data.width = picture.data.height = 1;
   result.library.pictures.push_back(picture);

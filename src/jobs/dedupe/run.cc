@@ -38,9 +38,9 @@ void confirm_copies(Library& library, const RunContext& context) {
 
 }  // namespace
 
-Result run(const Options& options, Catalog& catalog, RunContext& context) {
+SearchResult run(const Options& options, Catalog& catalog, RunContext& context) {
   const auto start = Clock::now();
-  Result result;
+  SearchResult result;
   result.rule = parse_rule(options.match, options.verify);
   result.library = scan(options, catalog, context);
   find_assets(result.library);

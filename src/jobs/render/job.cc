@@ -65,7 +65,7 @@ class RenderJob : public Job {
             json_result("render", {"charts", "drawn", "gaps", "bytes", "unusable"})};
   }
 
-  millrace::Plan plan(RunContext& context) override {
+  Plan plan(RunContext& context) override {
     options_.fill_defaults();
     return what_it_takes(options_, context);
   }

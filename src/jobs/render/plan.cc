@@ -13,7 +13,7 @@
 namespace millrace::render {
 namespace {
 
-[[noreturn]] void no_charts(const Plan& plan, const Options& options) {
+[[noreturn]] void no_charts(const ChartPlan& plan, const Options& options) {
   std::size_t longest = 0;
   for (const Source& source : plan.sources) longest = std::max(longest, source.rows);
   throw Failure(ErrorCode::bad_data,
@@ -23,25 +23,25 @@ namespace {
 
 }  // namespace
 
-Plan::Place Plan::place(const Options& options, std::uint64_t chart) const {
+ChartPlan::Place ChartPlan::place(const Options& options, std::uint64_t chart) const {
   const auto next = std::upper_bound(first.begin(), first.end(), chart);
   const auto source = static_cast<std::size_t>(next - first.begin()) - 1;
   return {source, sources[source].row_of(options, static_cast<std::size_t>(chart - first[source]))};
 }
 
-std::uint64_t Plan::gaps() const {
+std::uint64_t ChartPlan::gaps() const {
   std::uint64_t out = 0;
   for (const Source& source : sources) out += source.gaps;
   return out;
 }
 
-std::uint64_t Plan::repeats() const {
+std::uint64_t ChartPlan::repeats() const {
   std::uint64_t out = 0;
   for (const Source& source : sources) out += source.repeats;
   return out;
 }
 
-Plan::SeriesCounts Plan::series(const Options& options) const {
+ChartPlan::SeriesCounts ChartPlan::series(const Options& options) const {
   SeriesCounts out;
   for (const Source& source : sources) {
     // Of windows that are ready nobody knows more than their rows.
@@ -54,11 +54,11 @@ Plan::SeriesCounts Plan::series(const Options& options) const {
   return out;
 }
 
-Plan make_plan(const Options& options, RunContext& context) {
+ChartPlan make_plan(const Options& options, RunContext& context) {
   if (options.inputs.empty()) {
     throw Failure(ErrorCode::usage, "an input is needed", "render", "name CSV, .npy or HDF5 files");
   }
-  Plan plan;
+  ChartPlan plan;
   SourceOpener opener(options, context);
   std::uint32_t usable = 0;
   for (const std::string& input : options.inputs) {
@@ -122,7 +122,7 @@ Plan make_plan(const Options& options, RunContext& context) {
 }
 
 void WindowRenderer::read(std::uint64_t chart) {
-  const Plan::Place place = plan_.place(options_, chart);
+  const ChartPlan::Place place = plan_.place(options_, chart);
   const Source& source = plan_.sources[place.source];
   for (const Role role : roles_) {
     window_.rows[role].resize(plan_.window);
@@ -151,8 +151,8 @@ void WindowRenderer::sequence(std::vector<float>& out) const {
   }
 }
 
-void fill_row(const Plan& plan, const Options& options, std::uint64_t chart, ChartRow& facts) {
-  const Plan::Place place = plan.place(options, chart);
+void fill_row(const ChartPlan& plan, const Options& options, std::uint64_t chart, ChartRow& facts) {
+  const ChartPlan::Place place = plan.place(options, chart);
   const Source& source = plan.sources[place.source];
   const std::size_t last = place.row + plan.window - 1;
   facts.chart = chart;

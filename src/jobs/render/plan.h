@@ -15,7 +15,7 @@
 
 namespace millrace::render {
 
-struct Plan {
+struct ChartPlan {
   std::vector<Source> sources;       // that can be used
   std::vector<Error> unusable;       // the others
   std::vector<std::uint64_t> first;  // chart of each source's first window, and the number of all at the end
@@ -39,12 +39,12 @@ struct Plan {
 };
 
 // Opens the inputs, for options whose defaults are filled. Failure when none can be used, or none holds a whole window.
-Plan make_plan(const Options& options, RunContext& context);
+ChartPlan make_plan(const Options& options, RunContext& context);
 
 // Draws windows; everything that one thread needs for it.
 class WindowRenderer {
  public:
-  WindowRenderer(const Plan& plan, const Options& options)
+  WindowRenderer(const ChartPlan& plan, const Options& options)
       : plan_(plan), options_(options), roles_(roles_of(options)), pen_(make_style(options)) {}
   // The picture is the artist's own and lives until the next call.
   const rle::Image& draw(std::uint64_t chart);
@@ -54,7 +54,7 @@ class WindowRenderer {
  private:
   void read(std::uint64_t chart);
 
-  const Plan& plan_;
+  const ChartPlan& plan_;
   const Options& options_;
   const std::vector<Role> roles_;
   std::unique_ptr<ChartStyle> pen_;
@@ -63,6 +63,6 @@ class WindowRenderer {
 };
 
 // What came after a window: close[t + h] / close[t] - 1 for each horizon; and where it lies. All but the sequence.
-void fill_row(const Plan& plan, const Options& options, std::uint64_t chart, ChartRow& facts);
+void fill_row(const ChartPlan& plan, const Options& options, std::uint64_t chart, ChartRow& facts);
 
 }  // namespace millrace::render

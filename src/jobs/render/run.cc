@@ -30,7 +30,7 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 // One thread's: what drawing takes.
 class ThreadScratch {
  public:
-  ThreadScratch(const Plan& plan, const Options& options, const Encoding& encoding)
+  ThreadScratch(const ChartPlan& plan, const Options& options, const Encoding& encoding)
       : plan_(plan),
         options_(options),
         renderer_(plan, options),
@@ -49,7 +49,7 @@ class ThreadScratch {
   }
 
  private:
-  const Plan& plan_;
+  const ChartPlan& plan_;
   const Options& options_;
   WindowRenderer renderer_;
   std::unique_ptr<ChartEncoder> encoder_;
@@ -71,7 +71,7 @@ struct Drawn {
 
 class DrawStage {
  public:
-  DrawStage(const Plan& plan, const Options& options, RunContext& context, Checkpoint& checkpoint)
+  DrawStage(const ChartPlan& plan, const Options& options, RunContext& context, Checkpoint& checkpoint)
       : plan_(plan),
         options_(options),
         context_(context),
@@ -152,7 +152,7 @@ class DrawStage {
     return charts.block->rows;
   }
 
-  const Plan& plan_;
+  const ChartPlan& plan_;
   const Options& options_;
   RunContext& context_;
   Checkpoint& checkpoint_;
@@ -166,7 +166,7 @@ class DrawStage {
   std::uint64_t end_ = 0;  // of its part
 };
 
-CheckpointSpec checkpoint_of(const Plan& plan, const Options& options) {
+CheckpointSpec checkpoint_of(const ChartPlan& plan, const Options& options) {
   CheckpointSpec out;
   out.output = options.output;
   out.store = kind_of(options);
@@ -179,7 +179,7 @@ CheckpointSpec checkpoint_of(const Plan& plan, const Options& options) {
 
 }  // namespace
 
-Summary summary_of(const Plan& plan, const Options& options) {
+Summary summary_of(const ChartPlan& plan, const Options& options) {
   Summary out;
   out.charts = plan.charts;
   out.gaps = plan.gaps();
@@ -191,7 +191,7 @@ Summary summary_of(const Plan& plan, const Options& options) {
 
 Summary run(const Options& options, RunContext& context) {
   const auto begin = Clock::now();
-  const Plan plan = make_plan(options, context);
+  const ChartPlan plan = make_plan(options, context);
   Summary summary = summary_of(plan, options);
   Checkpoint checkpoint(checkpoint_of(plan, options));
   if (!checkpoint.finished()) {
@@ -210,8 +210,8 @@ Summary run(const Options& options, RunContext& context) {
   return summary;
 }
 
-millrace::Plan what_it_takes(const Options& options, RunContext& context) {
-  const Plan plan = make_plan(options, context);
+Plan what_it_takes(const Options& options, RunContext& context) {
+  const ChartPlan plan = make_plan(options, context);
   const Encoding encoding(plan, options);
   ThreadScratch scratch(plan, options, encoding);
   const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
@@ -236,7 +236,7 @@ millrace::Plan what_it_takes(const Options& options, RunContext& context) {
   const Bytes item{together(encoding) * encoding.most_bytes()};
   const auto all_bytes = static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count));
   const std::uint64_t tokens = chain::tokens_for(context, item, kMostInFlight);
-  millrace::Plan out;
+  Plan out;
   out.lines = {
       {"charts", fmt::format("{} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)",
                              grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(),

@@ -19,7 +19,7 @@ struct Summary {
   std::uint64_t gaps = 0;     // rows without a price
   std::uint64_t bytes = 0;    // of the output
   std::uint64_t repeats = 0;  // rows left out because another has their time
-  Plan::SeriesCounts series;
+  ChartPlan::SeriesCounts series;
   std::vector<Error> unusable;
   bool published = true;               // the output has its name; else other runs' parts are missing
   std::uint64_t parts = 0;             // of the output
@@ -28,14 +28,14 @@ struct Summary {
 };
 
 // What there is to say of a plan's inputs.
-Summary summary_of(const Plan& plan, const Options& options);
+Summary summary_of(const ChartPlan& plan, const Options& options);
 
 // A store. Nothing is done where it is there already, made of the same; Failure(conflict) where it was made of other
 // things, naming them. A killed run is gone on with at its next shard.
 Summary run(const Options& options, RunContext& context);
 
 // From some charts that are drawn for it.
-millrace::Plan what_it_takes(const Options& options, RunContext& context);
+Plan what_it_takes(const Options& options, RunContext& context);
 
 // `--sample`: charts evenly spaced among all, on one sheet.
 Summary draw_sheet(const Options& options, const Output& output, RunContext& context);

@@ -37,7 +37,7 @@ void counts_to_places(std::vector<std::uint32_t>& counts, std::size_t ranges, st
 }  // namespace
 
 template <typename Code>
-std::uint64_t bucket_bytes(const Plan& plan, std::uint64_t count, Layout layout) {
+std::uint64_t bucket_bytes(const JoinPlan& plan, std::uint64_t count, Layout layout) {
   std::uint64_t most = 0;
   for (const Part& part : plan.parts) {
     const auto stored = static_cast<std::uint64_t>(stored_columns<Code>(part));
@@ -141,7 +141,7 @@ std::uint32_t Buckets<Code>::bucket_of(std::size_t position) const {
 
 template class Buckets<std::uint64_t>;
 template class Buckets<Code256>;
-template std::uint64_t bucket_bytes<std::uint64_t>(const Plan&, std::uint64_t, Layout);
-template std::uint64_t bucket_bytes<Code256>(const Plan&, std::uint64_t, Layout);
+template std::uint64_t bucket_bytes<std::uint64_t>(const JoinPlan&, std::uint64_t, Layout);
+template std::uint64_t bucket_bytes<Code256>(const JoinPlan&, std::uint64_t, Layout);
 
 }  // namespace millrace::hamming

@@ -21,7 +21,7 @@ int stored_columns(const Part& part) {
 
 // Bytes for `count` codes in the widest part of a plan.
 template <typename Code>
-std::uint64_t bucket_bytes(const Plan& plan, std::uint64_t count, Layout layout);
+std::uint64_t bucket_bytes(const JoinPlan& plan, std::uint64_t count, Layout layout);
 
 template <typename Code>
 class Buckets {

@@ -173,7 +173,7 @@ std::optional<Shape> best_shape(const Problem& p, int usable_bits, double agree)
 
 // Deals the most telling bits round the parts, so that each gets its share; skewed bits end up
 // outside or spread.
-void deal_bits(const Problem& p, Plan& plan) {
+void deal_bits(const Problem& p, JoinPlan& plan) {
   std::vector<int> order(static_cast<std::size_t>(p.bits));
   std::iota(order.begin(), order.end(), 0);
   // Bits within a twentieth count as equal and keep their order, so that even codes need no
@@ -202,7 +202,7 @@ void deal_bits(const Problem& p, Plan& plan) {
 }
 
 // How many telling bits a 32-bit word has outside the part.
-double free_bits(const Problem& p, const Plan& plan, const Part& part, int column) {
+double free_bits(const Problem& p, const JoinPlan& plan, const Part& part, int column) {
   double sum = 0;
   for (int bit = 32 * column; bit < 32 * column + 32; ++bit) {
     const int at = bit - 64 * part.word;
@@ -212,7 +212,7 @@ double free_bits(const Problem& p, const Plan& plan, const Part& part, int colum
   return sum;
 }
 
-void order_columns(const Problem& p, const Plan& plan, Part& part) {
+void order_columns(const Problem& p, const JoinPlan& plan, Part& part) {
   part.columns.resize(static_cast<std::size_t>(p.bits / 32));
   std::iota(part.columns.begin(), part.columns.end(), 0);
   const auto free_of = [&](int column) { return static_cast<int>(free_bits(p, plan, part, column)); };
@@ -220,7 +220,7 @@ void order_columns(const Problem& p, const Plan& plan, Part& part) {
   part.tested = columns_to_test(free_of(part.columns[0]), p.bits, p.radius);
 }
 
-std::string words_for(const Plan& plan) {
+std::string words_for(const JoinPlan& plan) {
   std::string text;
   for (std::size_t at = 0; at < plan.parts.size();) {
     const Part& part = plan.parts[at];
@@ -255,8 +255,8 @@ std::vector<std::uint32_t> flips_of(int width, int threshold) {
   return flips;
 }
 
-Plan choose_plan(const Problem& p) {
-  Plan brute;
+JoinPlan choose_plan(const Problem& p) {
+  JoinPlan brute;
   brute.parts.resize(1);
   brute.bit_at.resize(static_cast<std::size_t>(p.bits));
   std::iota(brute.bit_at.begin(), brute.bit_at.end(), std::uint8_t{0});
@@ -279,7 +279,7 @@ Plan choose_plan(const Problem& p) {
   const double agree = std::pow(2.0, -information / usable);
   const std::optional<Shape> shape = best_shape(p, usable, agree);
   if (!shape) return brute;
-  Plan plan;
+  JoinPlan plan;
   plan.algorithm = Algorithm::index;
   plan.seconds = shape->ns * 1e-9 / p.threads;
   plan.brute_seconds = brute.seconds;

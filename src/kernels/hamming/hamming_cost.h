@@ -29,7 +29,7 @@ struct Part {
   std::uint64_t mask() const { return ((std::uint64_t{1} << width) - 1) << shift; }
 };
 
-struct Plan {
+struct JoinPlan {
   Algorithm algorithm = Algorithm::brute;
   std::vector<Part> parts;           // brute force is one part of width 0
   std::vector<std::uint8_t> bit_at;  // bit `at` of a permuted code is bit bit_at[at] of the code
@@ -51,7 +51,7 @@ struct Problem {
   std::vector<double> agree;
 };
 
-Plan choose_plan(const Problem& problem);
+JoinPlan choose_plan(const Problem& problem);
 
 // Seconds on one thread to compare this many pairs of codes in long runs.
 double compare_seconds(double pairs, int tested);

@@ -28,8 +28,8 @@ std::uint32_t count_bits(std::uint64_t x) {
 template <typename Code>
 class Acceptor {
  public:
-  Acceptor(const Plan& plan, std::size_t part, const Sides<Code>& sides, const Buckets<Code>& a, const Buckets<Code>& b,
-           int radius, const Executor& executor, PairTaker& taker)
+  Acceptor(const JoinPlan& plan, std::size_t part, const Sides<Code>& sides, const Buckets<Code>& a,
+           const Buckets<Code>& b, int radius, const Executor& executor, PairTaker& taker)
       : plan_(plan),
         part_(part),
         sides_(sides),
@@ -97,7 +97,7 @@ class Acceptor {
     found_.push_back({i, j, d});
   }
 
-  const Plan& plan_;
+  const JoinPlan& plan_;
   const std::size_t part_;
   const Sides<Code>& sides_;
   const Buckets<Code>&a_, &b_;
@@ -144,7 +144,7 @@ class Join {
 
   // Runs every part of the plan; false when the parts turned out to compare more pairs than brute
   // force.
-  bool run(const Plan& plan, Layout layout) {
+  bool run(const JoinPlan& plan, Layout layout) {
     const double all =
         static_cast<double>(sides_.a.size()) * static_cast<double>(sides_.b.size()) * (sides_.self ? 0.5 : 1);
     double compared = 0;
@@ -170,7 +170,7 @@ class Join {
  private:
   const Buckets<Code>& b() const { return sides_.self ? a_ : b_; }
 
-  void match_part(const Plan& plan, std::size_t p, std::span<const std::uint32_t> flips) {
+  void match_part(const JoinPlan& plan, std::size_t p, std::span<const std::uint32_t> flips) {
     const Part& part = plan.parts[p];
     MatchTask common;
     common.a = a_.side();
@@ -228,7 +228,7 @@ template <typename Code>
 Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const Executor& executor, Budget& budget,
                   PairTaker& taker) {
   Problem problem = problem_of(sides, options, executor);
-  Plan plan = choose_plan(problem);
+  JoinPlan plan = choose_plan(problem);
 
   Buffer<Code> copies;
   Reservation copies_memory;

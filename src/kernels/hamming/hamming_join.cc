@@ -83,7 +83,7 @@ Estimate estimate_codes(std::span<const Code> codes, const Options& options, boo
   const NodeSizes sizes(collapsed.nodes, budget);
   Estimate out;
   out.nodes = nodes.size();
-  const Plan plan = choose_plan(problem_of(Sides<Code>{nodes, nodes, true, nullptr}, options, executor));
+  const JoinPlan plan = choose_plan(problem_of(Sides<Code>{nodes, nodes, true, nullptr}, options, executor));
   out.seconds = plan.seconds;
   out.why = plan.why;
   if (nodes.empty()) return out;

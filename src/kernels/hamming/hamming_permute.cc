@@ -30,7 +30,7 @@ std::vector<double> agreement(std::span<const Code> codes) {
 }
 
 template <typename Code>
-void permute(std::span<const Code> from, Code* to, const Plan& plan, const Executor& executor) {
+void permute(std::span<const Code> from, Code* to, const JoinPlan& plan, const Executor& executor) {
   constexpr int kBytes = static_cast<int>(sizeof(Code));
   std::vector<Code> table(kBytes * 256, Code{});
   std::vector<int> place(8 * kBytes);
@@ -60,7 +60,7 @@ void permute(std::span<const Code> from, Code* to, const Plan& plan, const Execu
 
 template std::vector<double> agreement(std::span<const std::uint64_t>);
 template std::vector<double> agreement(std::span<const Code256>);
-template void permute(std::span<const std::uint64_t>, std::uint64_t*, const Plan&, const Executor&);
-template void permute(std::span<const Code256>, Code256*, const Plan&, const Executor&);
+template void permute(std::span<const std::uint64_t>, std::uint64_t*, const JoinPlan&, const Executor&);
+template void permute(std::span<const Code256>, Code256*, const JoinPlan&, const Executor&);
 
 }  // namespace millrace::hamming

@@ -16,6 +16,6 @@ std::vector<double> agreement(std::span<const Code> codes);
 
 // Codes with their bits in the plan's order. `to` may be where `from` lies.
 template <typename Code>
-void permute(std::span<const Code> from, Code* to, const Plan& plan, const Executor& executor);
+void permute(std::span<const Code> from, Code* to, const JoinPlan& plan, const Executor& executor);
 
 }  // namespace millrace::hamming

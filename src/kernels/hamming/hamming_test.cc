@@ -323,7 +323,7 @@ TEST(Hamming, PlansCoverTheRadius) {
                           2,
                           Algorithm::index,
                           std::vector<double>(static_cast<std::size_t>(bits), agree)};
-          const Plan plan = choose_plan(problem);
+          const JoinPlan plan = choose_plan(problem);
           if (plan.algorithm != Algorithm::index) continue;
           int covered = 0;
           std::vector<std::uint64_t> used(4);

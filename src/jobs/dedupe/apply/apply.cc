@@ -102,7 +102,7 @@ class Runner {
     }
   }
 
-  void carry_out(const Plan& plan) {
+  void carry_out(const ApplyPlan& plan) {
     Progress progress(context_.progress, name_of(journal_.action), plan.assets.size());
     for (const AssetOperation& asset : plan.assets) {
       if (context_.cancel.cancelled()) {
@@ -329,7 +329,7 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   if (place.found.undo_begun) throw Failure(ErrorCode::conflict, "it was undone a moment ago", printable(place.path));
   Runner runner(place.found, writer, applied, options.ignore_access, context);
   runner.settle_open();
-  const Plan plan = plan_now();
+  const ApplyPlan plan = plan_now();
   if (applied.interrupted) return applied;
   if (!pairs.empty()) {
     remember_apart(pairs, catalog_file(options.catalog), access_for(context, options.trust()), place.found, writer);

@@ -22,9 +22,9 @@ class ApplyingJob : public Job {
     return out;
   }
 
-  millrace::Result run(RunContext& context, const Print&) override {
+  Result run(RunContext& context, const Print&) override {
     const Applied applied = carry_out(go_, context);
-    millrace::Result out;
+    Result out;
     out.listing = table_of(applied);
     out.summary.push_back(summary_of(applied));
     out.json = [text = json_of(applied)] { return std::vector<std::string>{text}; };

@@ -24,7 +24,7 @@ class Planner {
     for (const JournalRecord& record : input.journal.records) next_number_ = std::max(next_number_, record.number + 1);
   }
 
-  Plan make() {
+  ApplyPlan make() {
     subjects_.examine(context_);
     if (context_.cancel.cancelled()) {
       applied_.interrupted = true;
@@ -261,7 +261,7 @@ class Planner {
   RunContext& context_;
   Subjects subjects_;
   CompanionFinder companions_, beside_;  // of what goes, of what stays
-  Plan plan_;
+  ApplyPlan plan_;
   std::string base_ = "/";
   std::set<std::string> taken_;
   std::map<std::string, std::string> own_folders_;
@@ -270,7 +270,7 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context) {
+ApplyPlan make_plan(const PlanInput& input, Applied& applied, RunContext& context) {
   return Planner(input, applied, context).make();
 }
 

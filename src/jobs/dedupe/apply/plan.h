@@ -29,7 +29,7 @@ struct AssetOperation {
   std::vector<Survivor> survivors;  // of the picture's groups
 };
 
-struct Plan {
+struct ApplyPlan {
   std::vector<AssetOperation> assets;
 };
 
@@ -47,6 +47,6 @@ struct PlanInput {
 };
 
 // Items are added to `applied` in the order of their paths.
-Plan make_plan(const PlanInput& input, Applied& applied, RunContext& context);
+ApplyPlan make_plan(const PlanInput& input, Applied& applied, RunContext& context);
 
 }  // namespace millrace::dedupe

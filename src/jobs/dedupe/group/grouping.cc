@@ -15,7 +15,7 @@ namespace {
 
 class Grouping {
  public:
-  Grouping(const Options& options, Result& result, Catalog& catalog, Looks& looks, RunContext& context)
+  Grouping(const Options& options, SearchResult& result, Catalog& catalog, Looks& looks, RunContext& context)
       : options_(options),
         result_(result),
         library_(result.library),
@@ -50,7 +50,7 @@ class Grouping {
       return verifier_.judgements({&pair, 1})[0].kind == similarity::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == BurstMode::keep_apart,
-                        options_.verify ? GroupingKey::looks : GroupingKey::hashes, apart_);
+                        options_.verify ? GroupingKey::appearances : GroupingKey::hashes, apart_);
     number_units();
     unit_links_.find();
     std::vector<Link> links = unit_links_.links();
@@ -232,7 +232,7 @@ class Grouping {
   }
 
   const Options& options_;
-  Result& result_;
+  SearchResult& result_;
   const Library& library_;
   Catalog& catalog_;
   Looks& looks_;
@@ -254,7 +254,7 @@ class Grouping {
 
 }  // namespace
 
-void find_groups(const Options& options, Result& result, Catalog& catalog, Looks& looks, RunContext& context) {
+void find_groups(const Options& options, SearchResult& result, Catalog& catalog, Looks& looks, RunContext& context) {
   Grouping(options, result, catalog, looks, context).run();
 }
 

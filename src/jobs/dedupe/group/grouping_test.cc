@@ -108,7 +108,7 @@ class GroupingTest : public testing::Test {
   RunContext context_{executor_, cancel_, trace_, budget_};
   AllTheSame appearances_;
   Library library_;
-  Result result_;
+  SearchResult result_;
 };
 
 std::uint64_t blank(int) { return kLook; }

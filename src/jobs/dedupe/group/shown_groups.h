@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "src/jobs/dedupe/group/groups.h"
 #include "src/jobs/dedupe/group/linkage.h"
 #include "src/jobs/dedupe/group/units.h"
-#include "src/jobs/dedupe/run.h"
 #include "src/jobs/dedupe/suggest/origins.h"
 #include "src/jobs/dedupe/suggest/suggest.h"
 
@@ -28,7 +28,7 @@ enum class Told : std::uint8_t { closely, by_bytes };
 class ShownGroups {
  public:
   // `unit_of` each picture. All are kept by reference.
-  ShownGroups(Result& result, const std::vector<Unit>& units, const std::vector<std::uint32_t>& unit_of,
+  ShownGroups(SearchResult& result, const std::vector<Unit>& units, const std::vector<std::uint32_t>& unit_of,
               const Origins& origins, const std::vector<std::string>& criteria, const Looks& looks, UnitScores scores)
       : result_(result),
         library_(result.library),
@@ -56,7 +56,7 @@ class ShownGroups {
   void add_pairs(Group& group, const std::vector<std::uint32_t>& units);
   std::string id_of(const Group& group) const;
 
-  Result& result_;
+  SearchResult& result_;
   const Library& library_;
   const std::vector<Unit>& units_;
   const std::vector<std::uint32_t>& unit_of_;

@@ -37,60 +37,60 @@ PairVerifier::PairVerifier(Catalog& catalog, RunContext& context) : catalog_(cat
 std::vector<Judgement> PairVerifier::verify(std::span<const AppearancePair> pairs, bool keep_them) {
   std::vector<Judgement> out(pairs.size());
   Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing", pairs.size());
-  // A batch holds the features of at most two pictures an appearance.
+  // A batch holds the features of at most two pictures an comparison.
   const std::uint64_t each = 2 * (sizeof(similarity::Features) + sizeof(similarity::Thumbnail));
   const std::uint64_t free = context_.budget.largest_grant().count / 4;
   const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));
   Reservation paid;
-  std::vector<Comparison> appearances;
+  std::vector<Comparison> comparisons;
   Scratch scratch;
   for (std::size_t begin = 0, end = 0; begin < pairs.size(); begin = end) {
-    appearances.clear();
-    for (; end < pairs.size() && (appearances.empty() || appearances.size() + kOrientations.size() <= batch); ++end) {
+    comparisons.clear();
+    for (; end < pairs.size() && (comparisons.empty() || comparisons.size() + kOrientations.size() <= batch); ++end) {
       for (const Orientation o : kOrientations) {
         if (!pairs[end].in(o)) continue;
         const auto known = known_.find({pairs[end].a, pairs[end].b, o});
         if (known == known_.end()) {
-          appearances.push_back({pairs[end].a, pairs[end].b, o, end, {}});
+          comparisons.push_back({pairs[end].a, pairs[end].b, o, end, {}});
         } else if (better(known->second, out[end])) {
           out[end] = known->second;
         }
       }
     }
-    if (!appearances.empty()) {
+    if (!comparisons.empty()) {
       if (paid.size().count == 0)
         paid = context_.budget.reserve({each * std::min(batch, kOrientations.size() * pairs.size())},
                                        "comparing pictures");
-      look_at(appearances, scratch);
-      if (keep_them) keep(appearances);
+      look_at(comparisons, scratch);
+      if (keep_them) keep(comparisons);
     }
-    for (const Comparison& appearance : appearances) {
-      if (better(appearance.result, out[appearance.pair])) out[appearance.pair] = appearance.result;
+    for (const Comparison& comparison : comparisons) {
+      if (better(comparison.result, out[comparison.pair])) out[comparison.pair] = comparison.result;
     }
     progress.add(end - begin);
   }
   return out;
 }
 
-void PairVerifier::keep(std::span<const Comparison> appearances) {
+void PairVerifier::keep(std::span<const Comparison> comparisons) {
   std::vector<CatalogScore> scores;
-  scores.reserve(appearances.size());
-  for (const Comparison& appearance : appearances) {
-    known_.try_emplace({appearance.a, appearance.b, appearance.orientation}, appearance.result);
-    scores.push_back({appearance.a, appearance.b, static_cast<std::uint8_t>(appearance.orientation),
-                      static_cast<std::uint8_t>(appearance.result.kind), appearance.result.score});
+  scores.reserve(comparisons.size());
+  for (const Comparison& comparison : comparisons) {
+    known_.try_emplace({comparison.a, comparison.b, comparison.orientation}, comparison.result);
+    scores.push_back({comparison.a, comparison.b, static_cast<std::uint8_t>(comparison.orientation),
+                      static_cast<std::uint8_t>(comparison.result.kind), comparison.result.score});
   }
   catalog_.put(scores);
   catalog_.flush_now_and_then();
 }
 
-void PairVerifier::look_at(std::span<Comparison> appearances, Scratch& scratch) {
+void PairVerifier::look_at(std::span<Comparison> comparisons, Scratch& scratch) {
   Trace::Stage& stage = context_.trace.stage("compare pixels", context_.executor.threads(), "a stricter --match");
   // Each picture of the batch once in each orientation that is asked for.
   std::vector<View> views;
-  for (const Comparison& appearance : appearances) {
-    views.push_back({appearance.a, Orientation::upright});
-    views.push_back({appearance.b, appearance.orientation});
+  for (const Comparison& comparison : comparisons) {
+    views.push_back({comparison.a, Orientation::upright});
+    views.push_back({comparison.b, comparison.orientation});
   }
   std::sort(views.begin(), views.end());
   views.erase(std::unique(views.begin(), views.end()), views.end());
@@ -115,19 +115,19 @@ void PairVerifier::look_at(std::span<Comparison> appearances, Scratch& scratch) 
   const auto at = [&](const View& view) {
     return static_cast<std::size_t>(std::lower_bound(views.begin(), views.end(), view) - views.begin());
   };
-  context_.executor.parallel_for(appearances.size(), 4, [&](std::size_t from, std::size_t to) {
+  context_.executor.parallel_for(comparisons.size(), 4, [&](std::size_t from, std::size_t to) {
     const Span span(stage);
     for (std::size_t i = from; i < to; ++i) {
-      const std::size_t a = at({appearances[i].a, Orientation::upright}),
-                        b = at({appearances[i].b, appearances[i].orientation});
+      const std::size_t a = at({comparisons[i].a, Orientation::upright}),
+                        b = at({comparisons[i].b, comparisons[i].orientation});
       if (usable[a] == 0 || usable[b] == 0) continue;
       const similarity::Comparison verdict = similarity::compare(features[a], features[b]);
-      appearances[i].result = {verdict.kind, verdict.score};
+      comparisons[i].result = {verdict.kind, verdict.score};
     }
   });
   if (context_.cancel.cancelled()) catalog_.flush();
   context_.throw_if_cancelled();
-  looked_at_ += appearances.size();
+  looked_at_ += comparisons.size();
 }
 
 }  // namespace millrace::dedupe

@@ -64,8 +64,8 @@ class PairVerifier {
     std::vector<std::uint8_t> usable;
   };
   std::vector<Judgement> verify(std::span<const AppearancePair> pairs, bool keep);
-  void look_at(std::span<Comparison> appearances, Scratch& scratch);
-  void keep(std::span<const Comparison> appearances);
+  void look_at(std::span<Comparison> comparisons, Scratch& scratch);
+  void keep(std::span<const Comparison> comparisons);
 
   Catalog& catalog_;
   RunContext& context_;

@@ -12,27 +12,9 @@
 
 #include "src/base/sizes.h"
 #include "src/io/output/output.h"
+#include "src/jobs/dedupe/group_kind.h"
 
 namespace millrace {
-
-// Why the members of a group stand together. The first three can free space, so the page suggests
-// what to remove; the others inform, and every member is kept unless a person says otherwise.
-enum class GroupKind {
-  identical,    // the same bytes
-  same_pixels,  // other metadata
-  similar,      // all that differs is what copying does to a picture
-  altered,      // something was added, removed or changed in a part of it
-  framed,       // each shows what the other lacks
-  series,       // other presses of the shutter
-  recoloured,   // another exposure, other colours, a strong edit
-  burst,        // shots within a second of each other
-  related,      // found near each other, looked at, different
-};
-inline constexpr std::array<GroupKind, 9> kGroupKinds = {
-    GroupKind::identical, GroupKind::same_pixels, GroupKind::similar, GroupKind::altered, GroupKind::framed,
-    GroupKind::series,    GroupKind::recoloured,  GroupKind::burst,   GroupKind::related};
-
-const char* name_of(GroupKind kind);
 
 // One file of a group. Texts that are not UTF-8 are shown with U+FFFD in place of the bad bytes.
 struct PageMember {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "src/jobs/dedupe/page/page.h"
+#include "src/jobs/dedupe/group_kind.h"
 #include "src/jobs/dedupe/suggest/look_closely.h"
 #include "src/jobs/dedupe/suggest/origins.h"
 

@@ -29,7 +29,7 @@ OutputKind sheet_kind() {
 
 Summary draw_sheet(const Options& options, const Output& output, RunContext& context) {
   const auto begin = Clock::now();
-  const Plan plan = make_plan(options, context);
+  const ChartPlan plan = make_plan(options, context);
   const auto count = std::min<std::uint64_t>(plan.charts, static_cast<std::uint64_t>(options.sample));
   const int columns = columns_of(count, options.width, options.height);
   const int rows =

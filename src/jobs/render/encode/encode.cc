@@ -86,7 +86,7 @@ class JpegEncoder : public ChartEncoder {
 // A sample of WebDataset: files of one archive whose names begin alike.
 class SampleEncoder : public ChartEncoder {
  public:
-  SampleEncoder(const Plan& plan, const Options& options, std::unique_ptr<ChartEncoder> pictures)
+  SampleEncoder(const ChartPlan& plan, const Options& options, std::unique_ptr<ChartEncoder> pictures)
       : layout_(plan.layout),
         horizons_(options.horizons),
         pictures_(std::move(pictures)),
@@ -131,7 +131,7 @@ bool has_code(Store store) { return store != Store::npy && store != Store::dat &
 
 }  // namespace
 
-Encoding::Encoding(const Plan& plan, const Options& options) : plan_(plan), options_(options), format_(options) {
+Encoding::Encoding(const ChartPlan& plan, const Options& options) : plan_(plan), options_(options), format_(options) {
   layout_.pixels = format_.pixels;
   layout_.row_prefix = options.store == Store::png || options.store == Store::webdataset;
   layout_.wrapper = options.store == Store::zarr ? rle_deflate::Wrapper::gzip : rle_deflate::Wrapper::zlib;

@@ -24,7 +24,7 @@ class ChartEncoder {
 // 256 charts, evenly spaced: it depends on the input and the options alone.
 class Encoding {
  public:
-  Encoding(const Plan& plan, const Options& options);
+  Encoding(const ChartPlan& plan, const Options& options);
 
   std::unique_ptr<ChartEncoder> make() const;
   const Format& format() const { return format_; }
@@ -34,7 +34,7 @@ class Encoding {
  private:
   rle_deflate::Code make_code() const;
 
-  const Plan& plan_;
+  const ChartPlan& plan_;
   const Options& options_;
   const Format format_;
   rle_deflate::Layout layout_;
