@@ -111,7 +111,7 @@ constexpr Answer kAnswers[] = {
     {"orient", "all eight orientations", "5621addc30c2ee3d", orient_answer},
     {"dct", "dct", "86b4b0ffbcb2fd89", dct_answer},
     {"haar", "haar", "e60fc715ee61c445", haar_answer},
-    {"quality", "gradient quality", "57", quality_answer},
+    {"hash_quality", "gradient quality", "57", quality_answer},
     {"hash", "ahash", "000707077c7ebf9f 100", hash_answer<HashKind::ahash>},
     {"hash", "dhash", "fd8d8dbde0dc7e7e 100", hash_answer<HashKind::dhash>},
     {"hash", "dhash_vertical", "efc7f8f8ac879f8f 100", hash_answer<HashKind::dhash_vertical>},

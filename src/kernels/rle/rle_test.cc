@@ -102,7 +102,7 @@ TEST(EncodedLevels, EveryTypeIsTheSamePicture) {
 TEST(EncodedLevels, BitsArePackedAlongRows) {
   for (const int width : {1, 7, 8, 9, 64, 131}) {
     for (const auto& [paper, ink] : {std::pair(255, 0), std::pair(0, 255), std::pair(100, 160), std::pair(200, 150)}) {
-      const GrayTable look = tones(static_cast<std::uint8_t>(paper), static_cast<std::uint8_t>(ink));
+      const GrayTable look = gray_table(static_cast<std::uint8_t>(paper), static_cast<std::uint8_t>(ink));
       const Image picture = scattered(width, 30, static_cast<unsigned>(width));
       BitPacker packer(look);
       Image packed;

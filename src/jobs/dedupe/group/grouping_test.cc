@@ -20,7 +20,7 @@ struct Shown {
 // To whom all pictures are one.
 class AllTheSame : public Looks {
  public:
-  void appearance(std::span<const PicturePair> pairs) override { looked_at_ += pairs.size(); }
+  void look(std::span<const PicturePair> pairs) override { looked_at_ += pairs.size(); }
   const CloseLook* find(std::uint32_t, std::uint32_t) const override { return &same_; }
   std::uint64_t looked_at() const override { return looked_at_; }
 
@@ -88,7 +88,7 @@ class GroupingTest : public testing::Test {
   void run() {
     result_.library = library_;
     result_.rule = parse_rule("auto", options_.verify);
-    executor_.run([&] { find_groups(options_, result_, catalog_, appearances_, context_); });
+    executor_.run([&] { find_groups(options_, result_, catalog_, looks_, context_); });
   }
   Names similar() const { return names(result_.groups, GroupKind::similar); }
   Names related() const { return names(result_.related, GroupKind::related); }
@@ -106,7 +106,7 @@ class GroupingTest : public testing::Test {
   Trace trace_;
   Budget budget_{1_GiB};
   RunContext context_{executor_, cancel_, trace_, budget_};
-  AllTheSame appearances_;
+  AllTheSame looks_;
   Library library_;
   SearchResult result_;
 };

@@ -27,7 +27,7 @@ struct Group {
   std::uint64_t reclaimable = 0;  // bytes of the members that need not stay
 };
 
-struct Result {
+struct SearchResult {
   Library library;
   std::vector<Group> groups;   // those that suggest first, then each kind
   std::vector<Group> related;  // verified pairs that fall between groups
