@@ -4,6 +4,7 @@
 
 #include "src/base/log.h"
 #include "src/base/text.h"
+#include "src/jobs/dedupe/page/page.h"
 #include "src/jobs/dedupe/report.h"
 
 namespace millrace::dedupe {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/text.h"
+#include "src/jobs/dedupe/page/page.h"
 #include "src/report/json_path.h"
 
 namespace millrace::dedupe {
