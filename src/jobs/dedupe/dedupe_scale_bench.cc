@@ -87,7 +87,7 @@ std::vector<ThumbnailCodes> unrelated(const std::string& path, RunContext& conte
   PairVerifier verifier(catalog, context);
   const FoundLinks found = find_links(
       appearances, [&](std::size_t i) { return codes_of.at(appearances[i]); }, parse_rule("auto", true), false, catalog,
-      judge, context);
+      verifier, context);
   std::set<std::uint64_t> versions;
   for (const CatalogLink& link : found.links) versions.insert(link.b);
   std::vector<ThumbnailCodes> codes;

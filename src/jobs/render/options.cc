@@ -269,7 +269,7 @@ std::vector<std::pair<std::string, std::string>> content_attributes(const Option
       {"scale", choice_name(options.scale)},
       {"columns", fmt::format("{}", fmt::join(columns, ","))},
       {"labels", fmt::format("{}", fmt::join(options.horizons, ","))},
-      {"rle", text_of(*options.ink)},
+      {"ink", text_of(*options.ink)},
       {"paper", text_of(*options.paper)},
       {"channels", options.rgb ? "rgb" : "gray"},
       {"by", options.by},
