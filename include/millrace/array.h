@@ -5,6 +5,7 @@
 // Source: DLPack 1.0 (dlpack.h): the numbers of TypeCode and of MemoryKind are DLDataTypeCode's and DLDeviceType's.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,8 +14,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include "millrace/export.h"
 
 namespace millrace {
 
@@ -35,15 +34,43 @@ inline constexpr ElementType kUint8{TypeCode::unsigned_integer, 8}, kUint16{Type
     kFloat16{TypeCode::floating, 16}, kFloat32{TypeCode::floating, 32}, kFloat64{TypeCode::floating, 64},
     kBfloat16{TypeCode::bfloat, 16}, kBool{TypeCode::boolean, 8};
 
-// As NumPy and ml_dtypes name it: "uint8", "float16", "bfloat16", "bool".
-MILLRACE_API std::string name_of(ElementType type);
-// The other way; nothing for a name of none of the above.
-MILLRACE_API std::optional<ElementType> element_type(std::string_view name);
+struct NamedType {
+  ElementType type;
+  std::string_view name;
+};
+// As NumPy and ml_dtypes name them.
+inline constexpr std::array<NamedType, 13> kElementTypes = {{{kUint8, "uint8"},
+                                                             {kUint16, "uint16"},
+                                                             {kUint32, "uint32"},
+                                                             {kUint64, "uint64"},
+                                                             {kInt8, "int8"},
+                                                             {kInt16, "int16"},
+                                                             {kInt32, "int32"},
+                                                             {kInt64, "int64"},
+                                                             {kFloat16, "float16"},
+                                                             {kFloat32, "float32"},
+                                                             {kFloat64, "float64"},
+                                                             {kBfloat16, "bfloat16"},
+                                                             {kBool, "bool"}}};
+
+inline std::string name_of(ElementType type) {
+  for (const NamedType& named : kElementTypes) {
+    if (named.type == type) return std::string(named.name);
+  }
+  return "a type of " + std::to_string(type.bits) + " bits";
+}
+// Nothing for a name of none of them.
+inline std::optional<ElementType> element_type(std::string_view name) {
+  for (const NamedType& named : kElementTypes) {
+    if (named.name == name) return named.type;
+  }
+  return std::nullopt;
+}
 
 // Where memory lies: the program's own; the program's own, locked for copies to a device; a device's.
 enum class MemoryKind : std::uint8_t { host = 1, device = 2, pinned = 3 };
 
-struct MILLRACE_API ArrayView {
+struct ArrayView {
   void* data = nullptr;
   ElementType type;
   std::vector<std::int64_t> shape;    // elements; without any it is one number
@@ -51,9 +78,22 @@ struct MILLRACE_API ArrayView {
   MemoryKind memory = MemoryKind::host;
   std::int32_t device = 0;  // which one of its kind
 
-  std::int64_t elements() const;
+  std::int64_t elements() const {
+    std::int64_t out = 1;
+    for (const std::int64_t side : shape) out *= side;
+    return out;
+  }
   // Row after row without gaps.
-  bool contiguous() const;
+  bool contiguous() const {
+    if (strides.empty()) return true;
+    if (strides.size() != shape.size()) return false;
+    std::int64_t step = 1;
+    for (std::size_t i = shape.size(); i-- > 0; step *= shape[i]) {
+      // Of one element nobody takes a step.
+      if (shape[i] != 1 && strides[i] != step) return false;
+    }
+    return true;
+  }
 };
 
 // Of what C++ calls these numbers.

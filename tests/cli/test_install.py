@@ -74,8 +74,7 @@ def test_the_library_shows_what_the_headers_declare_and_nothing_else(library):
     ours = [name for name in names if "millrace" in name]
     for name in ours:
         plain = name.replace("[abi:cxx11]", "").removeprefix("typeinfo for ").removeprefix("typeinfo name for ").removeprefix("vtable for ")
-        assert plain.startswith(("millrace::ChartDrawer::", "millrace::ArrayView::", "millrace::name_of(millrace::ElementType",
-                                 "millrace::element_type(")), name
+        assert plain.startswith("millrace::ChartDrawer::"), name
     assert any("ChartDrawer::draw" in name for name in ours)
     others = [name for name in names if name not in ours and not name.startswith(("std::", "operator", "typeinfo", "vtable",
                                                                                  "guard variable", "void std::"))]
