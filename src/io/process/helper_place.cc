@@ -42,7 +42,8 @@ std::string find_helper(const std::string& name) {
   if (set != nullptr && *set != '\0') return path_in(set, name);
   const std::string own = own_file();
   if (own.empty()) return "/nowhere/" + name;
-  const std::string folder = folder_of(own), beside = path_in(folder, name);
+  const std::string folder = folder_of(own);
+  std::string beside = path_in(folder, name);
   if (::access(beside.c_str(), X_OK) == 0) return beside;
   // No other folder has a libexec beside it: that of a program in /tmp/work would be anybody's.
   for (const std::string_view part : {"/" MILLRACE_BINDIR, "/" MILLRACE_LIBDIR}) {
