@@ -27,7 +27,7 @@ class Run {
       : context_(context),
         source_(std::move(source)),
         price_(price),
-        tokens_(tokens_for(context, price.each, price.most)),
+        tokens_(tokens_for(context, price.each(), price.most())),
         given_(context.trace.stage(source_.name, 1)) {
     for (const Stage& stage : stages) {
       places_.emplace_back(
@@ -36,7 +36,7 @@ class Run {
   }
 
   void run() {
-    const Reservation paid = context_.budget.reserve(price_.each * tokens_, "items in flight");
+    const Reservation paid = context_.budget.reserve(price_.each() * tokens_, "items in flight");
     context_.executor.run([this] { tasks_.run_and_wait([this] { feed(); }); });
   }
 
@@ -107,13 +107,13 @@ class Run {
 
   // Without waiting while there is anybody to give memory back.
   bool pay(Token& token) {
-    if (!price_.by_item_) return true;
+    if (!price_.is_by_item()) return true;
     bool alone = false;
     {
       const std::lock_guard lock(mutex_);
       alone = in_flight_ == 0;
-      if (!alone && (price_.most.count < in_flight_bytes_.count ||
-                     token.price.count > price_.most.count - in_flight_bytes_.count)) {
+      if (!alone && (price_.most().count < in_flight_bytes_.count ||
+                     token.price.count > price_.most().count - in_flight_bytes_.count)) {
         return false;
       }
     }

@@ -44,17 +44,24 @@ struct Stage {
 std::size_t tokens_for(const RunContext& context, Bytes each, Bytes most = kNoLimit);
 
 // How items in flight are paid for.
-struct Price {
+class Price {
+ public:
   // Every item the same, reserved for all tokens as long as the chain runs: stages may wait for more. OutOfMemory
   // before the first item where the budget cannot pay for one.
-  static Price fixed(Bytes each, Bytes most = kNoLimit) { return {each, most, false}; }
+  static Price fixed(Bytes each, Bytes most = kNoLimit) { return Price(each, most, false); }
   // What the source says of each, reserved before it goes on its way and given back behind the last stage. Where the
   // budget or `most` has no room the source waits, and no thread with it; an item for which there can be none throws
   // OutOfMemory. Stages must not wait for more: two items that do would wait for each other.
-  static Price by_item(Bytes most = kNoLimit) { return {{}, most, true}; }
+  static Price by_item(Bytes most = kNoLimit) { return Price({}, most, true); }
 
-  Bytes each, most;
-  bool by_item_ = false;
+  Bytes each() const { return each_; }
+  Bytes most() const { return most_; }
+  bool is_by_item() const { return by_item_; }
+
+ private:
+  Price(Bytes each, Bytes most, bool by_item) : each_(each), most_(most), by_item_(by_item) {}
+  Bytes each_, most_;
+  bool by_item_;
 };
 
 void run(const Source& source, const std::vector<Stage>& stages, RunContext& context, const Price& price);
@@ -131,10 +138,10 @@ Begun<Batch<Item>> operator|(Begun<Item> before, Batching<Item> batching) {
 // Every item by itself, on any thread.
 template <typename In, typename Out, typename Body>
 Step<In, Out> parallel(std::string name, Body body, std::string remedy = {}) {
-  return {
-      Stage{std::move(name), std::move(remedy), false, [body = std::move(body)](Carried item, Span& span) -> Carried {
-              return std::make_shared<Out>(body(std::move(*static_cast<In*>(item.get())), span));
-            }}};
+  return {Stage{std::move(name), std::move(remedy), false,
+                [body = std::move(body)](const Carried& item, Span& span) -> Carried {
+                  return std::make_shared<Out>(body(std::move(*static_cast<In*>(item.get())), span));
+                }}};
 }
 
 // One item at a time, in the source's order.
@@ -147,11 +154,11 @@ Step<In, Out> ordered(std::string name, Body body, std::string remedy = {}) {
 
 template <typename In, typename Body>
 Step<In, void> sink(std::string name, Body body, std::string remedy = {}) {
-  return {
-      Stage{std::move(name), std::move(remedy), true, [body = std::move(body)](Carried item, Span& span) -> Carried {
-              body(std::move(*static_cast<In*>(item.get())), span);
-              return nullptr;
-            }}};
+  return {Stage{std::move(name), std::move(remedy), true,
+                [body = std::move(body)](const Carried& item, Span& span) -> Carried {
+                  body(std::move(*static_cast<In*>(item.get())), span);
+                  return nullptr;
+                }}};
 }
 
 template <typename In, typename Out>
