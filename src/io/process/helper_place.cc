@@ -28,7 +28,7 @@ std::string own_file() {
       map->l_name != nullptr && *map->l_name != '\0') {
     return real_path(map->l_name);
   }
-  const std::string program = real_path("/proc/self/exe");
+  std::string program = real_path("/proc/self/exe");
   if (!program.empty()) return program;
   // Without /proc: what was executed, as it was named. A name without a folder would be looked for in the current one.
   const auto* executed = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
@@ -48,8 +48,8 @@ std::string find_helper(const std::string& name) {
   // No other folder has a libexec beside it: that of a program in /tmp/work would be anybody's.
   for (const std::string_view part : {"/" MILLRACE_BINDIR, "/" MILLRACE_LIBDIR}) {
     if (!folder.ends_with(part)) continue;
-    const std::string prefix = folder.substr(0, folder.size() - part.size());
-    const std::string installed = prefix + "/" MILLRACE_LIBEXECDIR "/millrace/" + name;
+    std::string installed = folder.substr(0, folder.size() - part.size());
+    installed.append("/" MILLRACE_LIBEXECDIR "/millrace/").append(name);
     if (::access(installed.c_str(), X_OK) == 0) return installed;
   }
   return beside;
