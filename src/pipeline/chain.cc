@@ -141,7 +141,7 @@ class Run {
           token->item = place.stage.body(std::move(token->item), span);
         }
         ++token->stage;
-        if (place.stage.ordered) leave(place, after);
+        if (place.stage.ordered) leave(place, *token, after);
       }
       if (token) end(*token);
       token = std::move(after);
@@ -168,8 +168,9 @@ class Run {
     return true;
   }
 
-  // Whose turn it is goes on behind this one, or, where there is one already, with another thread.
-  void leave(Place& place, std::optional<Token>& after) {
+  // Whose turn it is goes on behind this one, where this one is through, and there is no other yet; else with another
+  // thread, so that it does not wait for the stages that this one has before it.
+  void leave(Place& place, const Token& token, std::optional<Token>& after) {
     std::optional<Token> freed;
     {
       const std::lock_guard lock(mutex_);
@@ -180,7 +181,7 @@ class Run {
       freed = std::move(at->second);
       place.early.erase(at);
     }
-    if (!after) {
+    if (!after && token.stage == places_.size()) {
       after = std::move(freed);
       return;
     }

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -289,6 +292,27 @@ TEST(Chain, AThreadThatEndsItemsDoesNotKeepOthersFromTheSource) {
                 });
   chain::run(stages, run.context, chain::Price::fixed({}));
   EXPECT_TRUE(seen);
+}
+
+// Each of two waits for the other, so that it fails where a stage in order keeps the next item until the one before it
+// has gone through all that follows.
+TEST(Chain, WhatComesThroughAStageInOrderIsWorkedOnTogether) {
+  JobSetup run(2);
+  std::mutex mutex;
+  std::condition_variable met;
+  int inside = 0;
+  auto stages = numbers(2) | chain::ordered<int, int>("order", [](int i, Span&) { return i; }) |
+                chain::parallel<int, int>(
+                    "work",
+                    [&](int i, Span&) {
+                      std::unique_lock lock(mutex);
+                      ++inside;
+                      met.notify_all();
+                      EXPECT_TRUE(met.wait_for(lock, std::chrono::seconds(60), [&] { return inside == 2; }));
+                      return i;
+                    }) |
+                chain::sink<int>("end", [](int, Span&) {});
+  chain::run(stages, run.context, chain::Price::fixed({}));
 }
 
 TEST(Chain, NothingInNothingOut) {

@@ -26,7 +26,8 @@ std::string own_file() {
   const auto* here = reinterpret_cast<const void*>(&find_helper);
   if (::dladdr1(here, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0 && map != nullptr &&
       map->l_name != nullptr && *map->l_name != '\0') {
-    return real_path(map->l_name);
+    // One that was loaded by a relative name is wherever the program was at that time.
+    return *map->l_name == '/' ? real_path(map->l_name) : "";
   }
   std::string program = real_path("/proc/self/exe");
   if (!program.empty()) return program;

@@ -30,22 +30,44 @@ std::vector<char*> helper_environment() {
   return out;
 }
 
+// What a helper's descriptors become; the first reason why that could not be said.
+class FileActions {
+ public:
+  FileActions() { add(posix_spawn_file_actions_init(&actions_)); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+
+  void add(int failed) {
+    if (failed_ == 0) failed_ = failed;
+  }
+  int failed() const { return failed_; }
+  posix_spawn_file_actions_t* get() { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  int failed_ = 0;
+};
+
 }  // namespace
 
 int spawn(const std::string& program, std::span<const std::string> arguments,
           std::span<const std::pair<int, int>> given, pid_t& pid) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  pid = -1;
+  FileActions files;
+  files.add(posix_spawn_file_actions_addopen(files.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0));
   // Descriptors are moved out of the way first: one of them may already be a number that the helper expects.
   std::vector<Descriptor> high;
   int last = STDERR_FILENO;
   for (const auto& [here, there] : given) {
     high.emplace_back(::fcntl(here, F_DUPFD_CLOEXEC, 16));
-    posix_spawn_file_actions_adddup2(&actions, high.back().get(), there);
+    if (!high.back()) return errno;
+    // A helper without one of these would take what happens to have its number.
+    files.add(posix_spawn_file_actions_adddup2(files.get(), high.back().get(), there));
     last = std::max(last, there);
   }
-  posix_spawn_file_actions_addclosefrom_np(&actions, last + 1);
+  files.add(posix_spawn_file_actions_addclosefrom_np(files.get(), last + 1));
+  if (files.failed() != 0) return files.failed();
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
@@ -55,10 +77,10 @@ int spawn(const std::string& program, std::span<const std::string> arguments,
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  const int failed = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, pointers.data(), environment.data());
+  const int failed =
+      ::posix_spawn(&pid, program.c_str(), files.get(), &attributes, pointers.data(), environment.data());
   if (failed != 0) pid = -1;
   posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
   return failed;
 }
 

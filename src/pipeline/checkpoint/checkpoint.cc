@@ -93,7 +93,7 @@ void Checkpoint::check_output() {
 // A run that was killed in its last moment has left its parts. Others' stay.
 void Checkpoint::remove_left_folder() {
   if (!folder_.hold_left()) return;
-  const auto there = attributes_in_json(folder_.path("run.json"));
+  const auto there = attributes_in_json(folder_.path(RunFolder::kRunFile));
   if (there && differences(*there, spec_.dataset.attributes).empty()) return folder_.remove();
   folder_.abandon();
 }
@@ -127,24 +127,14 @@ void Checkpoint::check_folder() {
 
 void Checkpoint::check_run_file() {
   std::error_code error;
-  const std::string run = folder_.path("run.json");
+  const std::string run = folder_.path(RunFolder::kRunFile);
   Attributes now = spec_.dataset.attributes;
   if (!has_attribute(now, "shard")) now.emplace_back("shard", std::to_string(parts_.each));
   if (!fs::exists(run, error)) {
     // What a run that was killed while it wrote run.json has left; or, where runs share the folder, what one that
     // begins at the same time writes, which says the same. Parts without run.json are not ours.
-    bool ours = true;
-    for (const auto& entry : fs::directory_iterator(folder_.path(), error)) {
-      const std::string name = entry.path().filename();
-      const bool partial = name.starts_with(AtomicFile::kTemporaryPrefix);
-      if (partial && !spec_.share) fs::remove(entry.path(), error);
-      ours = ours && (partial || name == RunFolder::kLock || name == kPartsFile);
-    }
-    if (ours) write_run_file(run, now);
-    if (!fs::exists(run, error)) {
-      throw Failure(ErrorCode::conflict, "it holds files that no run knows", folder_.name(),
-                    "give another OUTPUT, or move this folder away");
-    }
+    // RunFolder has seen that nothing else is there.
+    write_run_file(run, now);
   }
   const auto there = attributes_in_json(run);
   const std::string other = there ? differences(*there, now) : there.error().what;
@@ -153,6 +143,7 @@ void Checkpoint::check_run_file() {
                   "go on with what it was made of, give another OUTPUT, or remove this folder");
   }
   if (!fs::exists(folder_.path(kPartsFile), error)) write_parts_file();
+  if (!spec_.share) folder_.remove_partial();
 }
 
 void Checkpoint::write_run_file(const std::string& run, const Attributes& now) const {
@@ -219,8 +210,8 @@ void Checkpoint::import(const std::string& folder, const std::function<void()>& 
   if (fs::equivalent(other.name(), folder_.name(), error)) return;
   in_words_of(other, [&] {
     other.hold(RunFolder::Hold::alone, RunFolder::Missing::refuse);
-    const auto theirs = attributes_in_json(other.path("run.json"));
-    const auto ours = attributes_in_json(folder_.path("run.json")).or_throw();
+    const auto theirs = attributes_in_json(other.path(RunFolder::kRunFile));
+    const auto ours = attributes_in_json(folder_.path(RunFolder::kRunFile)).or_throw();
     const std::string differs = theirs ? differences(*theirs, ours) : theirs.error().what;
     if (!differs.empty()) {
       throw Failure(ErrorCode::conflict, "it was made of other things: " + differs, other.name(),
@@ -265,6 +256,9 @@ bool Checkpoint::publish(const std::function<void()>& go_on) {
       folder_.let_others_in();
       find_missing([&](std::uint64_t k) { return store_->named(k); });
       if (!missing_.empty() || !folder_.hold_alone()) return false;
+      // One that was as far may have put the output in place, and ended before it removed the folder.
+      check_output();
+      if (finished_) return true;
       // From here on this is the only run, and it takes what all have made.
       store_->begin(RunFolder::Hold::alone);
       find_missing([&](std::uint64_t k) { return store_->has(k); });

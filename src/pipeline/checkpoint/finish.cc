@@ -27,6 +27,7 @@ std::optional<PartsFile> read_parts(const std::string& folder) {
     return *out;
   } catch (const Failure& failure) {
     const Error error = held.in_words(failure.error());
+    held.abandon();
     if (error.code == ErrorCode::not_found) return std::nullopt;
     throw Failure(error);
   }

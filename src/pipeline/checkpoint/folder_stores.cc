@@ -51,7 +51,7 @@ class FolderStore : public PartStore {
 
  protected:
   virtual void join(const std::function<void()>& go_on) {
-    import_file(folder_.path(), "run.json", rows());
+    import_file(folder_.path(), RunFolder::kRunFile, rows());
     join_folder_parts(rows(), spec_, parts_, go_on);
   }
   virtual void tidy() { tidy_folder_parts(whole(), spec_, parts_); }

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/pipeline/checkpoint/run_record.h"
 
 namespace millrace {
 namespace {
@@ -44,6 +46,35 @@ std::vector<std::string> names_in(int folder) {
   return out;
 }
 
+bool is_partial(const std::string& name) { return name.starts_with(AtomicFile::kTemporaryPrefix); }
+
+// A run that was killed before run.json had its name has left no more than this; so does one that begins now.
+bool made_by_a_run(int folder) {
+  const std::vector<std::string> names = names_in(folder);
+  return std::find(names.begin(), names.end(), RunFolder::kRunFile) != names.end() ||
+         std::all_of(names.begin(), names.end(), [](const std::string& name) {
+           return is_partial(name) || name == RunFolder::kLock || name == kPartsFile;
+         });
+}
+
+// Names elsewhere. Where a file system cannot rename without replacing, a file has two names here for a moment, or for
+// as long as nobody comes after a run that was killed then.
+bool has_names_elsewhere(int folder, const std::string& name) {
+  constexpr int kTries = 10;
+  for (int i = 0; i < kTries; ++i) {
+    struct stat info {
+    }, other{};
+    if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || info.st_nlink < 2) return false;
+    nlink_t here = 0;
+    for (const std::string& entry : names_in(folder)) {
+      if (::fstatat(folder, entry.c_str(), &other, AT_SYMLINK_NOFOLLOW) == 0 && other.st_ino == info.st_ino) ++here;
+    }
+    if (here == info.st_nlink) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
 // What others put into a folder while it was open to them stays when it is closed: no run makes links or second names.
 void refuse_what_no_run_makes(int folder, const std::string& name, const std::string& whole) {
   const auto refuse = [&](const std::string& what) {
@@ -67,7 +98,7 @@ void refuse_what_no_run_makes(int folder, const std::string& name, const std::st
     } else if (!S_ISREG(info.st_mode)) {
       throw Failure(ErrorCode::conflict, "no run makes what is not a file or a folder", printable(path),
                     "give another OUTPUT, or remove the folder of parts");
-    } else if (info.st_nlink > 1) {
+    } else if (has_names_elsewhere(folder, entry)) {
       throw Failure(ErrorCode::conflict, "it has a second name elsewhere, which no run makes", printable(path),
                     "give another OUTPUT, or remove the folder of parts");
     }
@@ -152,6 +183,20 @@ bool RunFolder::lock(short kind, std::uint64_t byte) const {
   return ::fcntl(lock_.get(), F_OFD_SETLK, &range) == 0;
 }
 
+// Nothing is changed in one that is not a run's.
+void RunFolder::check_folder() const {
+  const auto state = state_of_descriptor(folder_.get());
+  if (!state || state->owner != ::geteuid()) {
+    throw Failure(ErrorCode::conflict, "the folder for its parts belongs to another user", name_,
+                  "give another OUTPUT");
+  }
+  if (!made_by_a_run(folder_.get())) {
+    throw Failure(ErrorCode::conflict, "it holds files that no run knows", name_,
+                  "give another OUTPUT, or move this folder away");
+  }
+  refuse_what_no_run_makes(folder_.get(), name_, name_);
+}
+
 void RunFolder::hold(Hold how, Missing missing) {
   if (!open_parent() && errno == ENOENT) {
     throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
@@ -160,21 +205,22 @@ void RunFolder::hold(Hold how, Missing missing) {
       (missing == Missing::make && ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755) != 0 && errno != EEXIST)) {
     throw Failure(system_error("it cannot be created", name_, errno));
   }
-  // Another run may have put the output in place, and with it the folder, since it was found there.
-  for (int i = 0; i < 3 && !open_folder() && errno == ENOENT && missing == Missing::make; ++i) {
+  // Another run may have put the output in place, and with it the folder, since it was found there, or opened.
+  const auto open = [&] {
+    if (!open_folder()) return false;
+    check_folder();
+    return open_lock();
+  };
+  bool opened = open();
+  for (int i = 0; i < 3 && !opened && errno == ENOENT && missing == Missing::make; ++i) {
     ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755);
+    opened = open();
   }
-  if (!folder_ && !open_folder() && errno == ENOENT) {
+  if (!folder_ && errno == ENOENT) {
     throw Failure(ErrorCode::not_found, "no run has left parts of it", name_, "run the job with --part first");
   }
   if (!folder_) throw Failure(system_error("it cannot be opened", name_, errno));
-  const auto state = state_of_descriptor(folder_.get());
-  if (!state || state->owner != ::geteuid()) {
-    throw Failure(ErrorCode::conflict, "the folder for its parts belongs to another user", name_,
-                  "give another OUTPUT");
-  }
-  refuse_what_no_run_makes(folder_.get(), name_, name_);
-  if (!open_lock()) throw Failure(system_error("it cannot be locked", name_, errno));
+  if (!opened) throw Failure(system_error("it cannot be locked", name_, errno));
   const bool locked = lock(how == Hold::alone ? F_WRLCK : F_RDLCK, 0);
   const int number = locked ? EAGAIN : errno;
   if (locked && lock_is_named()) return;
@@ -219,13 +265,13 @@ bool RunFolder::has_its_name() const {
 }
 
 void RunFolder::remove() {
-  constexpr const char* kRun = "run.json";
   const std::vector<std::string> names = names_in(folder_.get());
-  if (std::find(names.begin(), names.end(), kRun) != names.end()) {
+  if (std::find(names.begin(), names.end(), kRunFile) != names.end()) {
+    std::error_code error;
     for (const std::string& name : names) {
-      if (name != kRun && name != kLock) ::unlinkat(folder_.get(), name.c_str(), 0);
+      if (name != kRunFile && name != kLock) std::filesystem::remove_all(path(name), error);
     }
-    ::unlinkat(folder_.get(), kRun, 0);
+    ::unlinkat(folder_.get(), kRunFile, 0);
   }
   remove_if_empty();
   let_go();
@@ -234,6 +280,12 @@ void RunFolder::remove() {
 bool RunFolder::empty() const {
   const std::vector<std::string> names = names_in(folder_.get());
   return std::all_of(names.begin(), names.end(), [](const std::string& name) { return name == kLock; });
+}
+
+void RunFolder::remove_partial() const {
+  for (const std::string& name : names_in(folder_.get())) {
+    if (is_partial(name)) ::unlinkat(folder_.get(), name.c_str(), 0);
+  }
 }
 
 void RunFolder::remove_lock() const { ::unlinkat(folder_.get(), kLock, 0); }

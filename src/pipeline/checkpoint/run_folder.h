@@ -37,11 +37,13 @@ class RunFolder {
   Error in_words(Error error) const;
 
   static constexpr const char* kLock = "run.lock";
+  // What its parts are made of. Until it is there, nothing of them is.
+  static constexpr const char* kRunFile = "run.json";
   // Keeps all other runs out; or those that keep others out.
   enum class Hold : std::uint8_t { alone, shared };
   // Makes it where it is missing, opens it, and holds it until this object goes. Failure(conflict) when it is another
-  // user's, holds links, or another run is in it; (not_found) when the folder of the output, or what is not to be made,
-  // is not there.
+  // user's, holds what no run makes, which is left as it was, or another run is in it; (not_found) when the folder of
+  // the output, or what is not to be made, is not there.
   enum class Missing : std::uint8_t { make, refuse };
   void hold(Hold how, Missing missing = Missing::make);
   // It is held no more.
@@ -61,6 +63,8 @@ class RunFolder {
   void abandon();
   // What is in it, and itself. run.json goes last: what it stands beside is ours.
   void remove();
+  // Files that a run was writing when it was killed. The folder is held alone.
+  void remove_partial() const;
   // Only where there is nothing in it but its lock.
   bool empty() const;
   void remove_if_empty();
@@ -72,6 +76,7 @@ class RunFolder {
  private:
   bool open_parent();
   bool open_folder();
+  void check_folder() const;
   bool open_lock();
   bool lock_is_named() const;
   bool try_lock(std::uint64_t byte) const;
