@@ -1,9 +1,9 @@
-// Enters: thumbnails and pairs of them, as raw files written by alike_quality.py.
+// Enters: thumbnails and pairs of them, as raw files written by similarity_quality.py.
 // Leaves: one Comparison a pair, raw, in their order, and the processor time a pair took on stderr.
 // Never: used by the product.
 //
 //   similarity_driver THUMBS PAIRS OUT    THUMBS: 12288 bytes each; PAIRS: int32 first, second, orientation
-//                                    of the second (EXIF's number); OUT: twelve float32 a pair (kind first)
+//                                         of the second (EXIF's number); OUT: twelve float32 a pair (kind first)
 #include <time.h>
 
 #include <cstdio>

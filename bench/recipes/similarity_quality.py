@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well pictures are verified (src/kernels/similarity), and what each candidate rule would bring it.
 
-  versions.py SET && alike_quality.py SET [--windows] [--czkawka] [--distributions] [--no-candidates]
+  versions.py SET && similarity_quality.py SET [--windows] [--czkawka] [--distributions] [--no-candidates]
 
 Compiles similarity_driver.cc, runs it over pairs of SET and prints
   1. recall of verification over every true pair of the ten versions, turned ones in their orientation, and

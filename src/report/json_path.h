@@ -1,6 +1,7 @@
 // Enters: a path, which is bytes.
 // Leaves: how every JSON output of ours writes it: "path" as text for people, and "path_base64" when that loses
-// something. Never: leaves out what is needed to open the file again.
+// something.
+// Never: leaves out what is needed to open the file again.
 #pragma once
 
 #include <nlohmann/json.hpp>

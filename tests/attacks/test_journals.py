@@ -31,7 +31,7 @@ def test_undo_is_a_dry_run_until_it_is_told_to_go(scene, action):
     assert restored == {path: row[-1] for path, row in before.items()}
 
 
-def wrong_deeds(scene):
+def wrong_journals(scene):
     """Journals by what is wrong with them; each would move, remove, replace or link something of the user's."""
     home, shared = scene.home, scene.shared
     evil = scene.shared / "evil"
@@ -79,7 +79,7 @@ def wrong_deeds(scene):
         ),
         "moved under another name": move(planted, evil, temporary=shared / f".millrace-partial-{ID}-1"),
         "the trash is elsewhere": journal_text("trash", record(1, "trash", planted, evil, to=evil)),
-        "a deed without a place": journal_text("delete", record(1, "delete", planted, evil)),
+        "an operation without a place": journal_text("delete", record(1, "delete", planted, evil)),
         "a companion of a file above": journal_text(
             "delete", record(1, "delete", scene.photos / "a.png", hidden, to=hidden, main=f"{home}/../x")
         ),
@@ -100,7 +100,7 @@ def wrong_deeds(scene):
 def test_a_journal_that_no_run_wrote_is_refused_whole(scene):
     """Though it is the user's own: a file that was sent, and saved."""
     scene.folder(scene.home / "empty")
-    journals = wrong_deeds(scene)
+    journals = wrong_journals(scene)
     decisions = scene.write_decisions([])
     for what, text in journals.items():
         journal = scene.file(scene.home / "evil.jsonl", text)
@@ -118,7 +118,7 @@ def test_a_journal_that_no_run_wrote_is_refused_whole(scene):
 
 def test_a_journal_of_somebody_else_is_refused_before_it_is_understood(scene):
     needs_root("be attacked by somebody else")
-    journals = wrong_deeds(scene)
+    journals = wrong_journals(scene)
     for what in (
         "a file brought from elsewhere",
         "a precious file for a name in between, of a move",

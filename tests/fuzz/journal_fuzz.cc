@@ -1,4 +1,4 @@
-// Any bytes as a journal: refused, or one that names only what a deed of this program names.
+// Any bytes as a journal: refused, or one that names only what an operation of this program names.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -20,7 +20,7 @@ def put(row, key, path):
 
 
 def record(number, action, path, look, **more):
-    """What a journal says before a deed: `look` is a file whose size, time and inode it names."""
+    """What a journal says before an operation: `look` is a file whose size, time and inode it names."""
     info = os.stat(look)
     row = {"n": number, "intent": action}
     put(row, "path", path)
@@ -35,7 +35,7 @@ def record(number, action, path, look, **more):
 
 
 def journal_text(action, *lines, journal_id=ID, **head):
-    """A journal whose every deed was done."""
+    """A journal whose every operation was done."""
     rows = [{"millrace_journal": 1, "id": journal_id, "action": action, "decisions": "/decisions.json"} | head]
     for line in lines:
         rows.append(line)

@@ -73,7 +73,7 @@ Distances distances_of(const std::vector<ThumbnailCodes>& codes, std::size_t slo
   return out;
 }
 
-// What the rule and the judge make of a real folder's pictures: those whose hashes say something, and not of one
+// What the rule and the verifier make of a real folder's pictures: those whose hashes say something, and not of one
 // another's versions.
 std::vector<ThumbnailCodes> unrelated(const std::string& path, RunContext& context) {
   Catalog catalog(path, catalog_key());
@@ -263,7 +263,7 @@ void write_joined(const std::string& file, std::size_t count, RunContext& contex
     catalog.put_joined(rule, begin / kPart, part,
                        begin == 0 ? std::span<const CatalogLink>(links) : std::span<const CatalogLink>());
   }
-  fmt::print("{} looks, {} versions, {} links\n", appearances.size(), pairs.size(), links.size());
+  fmt::print("{} appearances, {} versions, {} links\n", appearances.size(), pairs.size(), links.size());
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
   return out;
 }
 
-// What the rule makes of a pair: bits in which dhash and phash differ, as they are and in the sight (whole to whole, or
+// What the rule makes of a pair: bits in which dhash and phash differ, as they are and in the view (whole to whole, or
 // whole to middle, either way) in which the rule comes closest.
 struct Distance {
   int dhash, phash;
@@ -117,7 +117,7 @@ inline Distance closest(const ThumbnailCodes& a, const ThumbnailCodes& b) {
 enum class Relation { version, versions, solid, strangers };
 constexpr std::array<const char*, 4> kRelations = {"an edited version and its original", "two versions of one picture",
                                                    "strangers, one of them solid: by mean colour",
-                                                   "strangers, by structure: the judge is wrong"};
+                                                   "strangers, by structure: the verifier is wrong"};
 inline Relation relation_of(const Collection& all, const Pair& pair) {
   const auto of_a = made_up::original_of(pair.a), of_b = made_up::original_of(pair.b);
   if (of_b == pair.a && !of_a) return Relation::version;

@@ -46,7 +46,7 @@ class WindowRenderer {
  public:
   WindowRenderer(const ChartPlan& plan, const Options& options)
       : plan_(plan), options_(options), roles_(roles_of(options)), pen_(make_style(options)) {}
-  // The picture is the artist's own and lives until the next call.
+  // The picture is the renderer's own and lives until the next call.
   const rle::Image& draw(std::uint64_t chart);
   // What the chart that was drawn last is made of, as read: row after row, column after column.
   void sequence(std::vector<float>& out) const;

@@ -1,6 +1,6 @@
 // Enters: codes and one part of a plan.
-// Leaves: the codes in the order of their part's bits, as columns of 32-bit words, and where each
-// bucket starts. Never: compares codes.
+// Leaves: the codes in the order of their part's bits, as columns of 32-bit words, and where each bucket starts.
+// Never: compares codes.
 #pragma once
 
 #include "src/kernels/hamming/hamming_cost.h"

@@ -57,7 +57,7 @@ std::string bits_answer(const Inputs& inputs) {
   return digest.text();
 }
 
-std::string deflate_answer(const Inputs& inputs) {
+std::string rle_deflate_answer(const Inputs& inputs) {
   const rle::Image picture = drawn(inputs, 2.3);
   Digest digest;
   for (const auto wrapper : {rle_deflate::Wrapper::zlib, rle_deflate::Wrapper::gzip}) {
@@ -75,7 +75,7 @@ constexpr Answer kAnswers[] = {
     {"stroke", "strokes of three widths", "77822260e867589c", stroke_answer},
     {"rle", "pixels in bytes and floats", "ace32a7892301411", paint_answer},
     {"rle", "pixels in bits", "97e99cd854a87598", bits_answer},
-    {"rle_deflate", "streams of a chart", "8e59d7acf92b9864", deflate_answer},
+    {"rle_deflate", "streams of a chart", "8e59d7acf92b9864", rle_deflate_answer},
 };
 
 }  // namespace

@@ -29,6 +29,6 @@ std::vector<Answer> answers();
 std::span<const Answer> picture_answers();
 std::span<const Answer> code_answers();
 std::span<const Answer> chart_answers();
-std::span<const Answer> likeness_answers();
+std::span<const Answer> similarity_answers();
 
 }  // namespace millrace::known

@@ -4,7 +4,7 @@
 //
 // A stream is RFC 1950 (zlib) or RFC 1952 (gzip) around one DEFLATE block (RFC 1951) whose Huffman code was made once
 // for many pictures: literals, and runs as matches at the distance of a pixel, up to 258 bytes long. The code is part
-// of every stream, so each can be read alone. Checksums are made a run at a time (deflate_checks.h).
+// of every stream, so each can be read alone. Checksums are made a run at a time (rle_deflate_checks.h).
 //
 // Exactness: inflating gives what rle::paint paints. The bytes depend on the picture, the layout and the code alone.
 #pragma once

@@ -53,7 +53,7 @@ class Rasterizer {
   // The picture of all lines since the last one.
   void finish(rle::Image& out);
 
-  // What a pen of this size holds.
+  // What a rasterizer of this size holds.
   static Workspace workspace(int width, int height);
 
  private:

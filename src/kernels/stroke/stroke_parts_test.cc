@@ -48,7 +48,7 @@ std::vector<std::uint8_t> painted(const rle::Image& picture) {
   return out;
 }
 
-TEST(StrokeParts, SpansGoFromLeftToRightAndDoNotOverlap) {
+TEST(StrokeParts, RunsGoFromLeftToRightAndDoNotOverlap) {
   std::mt19937 random(11);
   for (const double line_width : {0.1, 0.3, 1.0, 2.0, 3.0, 5.0, 12.0}) {
     for (int i = 0; i < 40; ++i) {

@@ -87,7 +87,7 @@ class Runner {
       : journal_(journal), writer_(writer), applied_(applied), ignore_access_(ignore_access), context_(context) {}
 
   // What a run that was cut off began is finished first, so that the plan sees the disk as it will be.
-  void settle_open() {
+  void finish_open() {
     for (JournalRecord& record : journal_.records) {
       if (!record.open()) continue;
       std::string reason;
@@ -163,7 +163,7 @@ class Runner {
         item.state = State::done;
         writer_.done(operation.record.number);
       } catch (const Failure& failure) {
-        // Without a journal nothing more is done. A operation that it tells of as begun is found again on the disk.
+        // Without a journal nothing more is done. An operation that it tells of as begun is found again on the disk.
         journal_problem_ = failure.error().message();
         for (std::size_t k = i; k < asset.operations.size(); ++k) {
           Item& rest = applied_.items[asset.operations[k].item];
@@ -328,7 +328,7 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   place.found = read_journal(place.path, options.trust());  // as it is now that no other run may write it
   if (place.found.undo_begun) throw Failure(ErrorCode::conflict, "it was undone a moment ago", printable(place.path));
   Runner runner(place.found, writer, applied, options.ignore_access, context);
-  runner.settle_open();
+  runner.finish_open();
   const ApplyPlan plan = plan_now();
   if (applied.interrupted) return applied;
   if (!pairs.empty()) {

@@ -236,11 +236,11 @@ class Handler : public nlohmann::json_sax<Json> {
     Decision out;
     if (!draft_.action) return refuse("it names no action");
     if (*draft_.action == "remove") {
-      out.verdict = DecisionKind::remove;
+      out.kind = DecisionKind::remove;
     } else if (*draft_.action == "keep") {
-      out.verdict = DecisionKind::keep;
+      out.kind = DecisionKind::keep;
     } else if (*draft_.action == "not_duplicates") {
-      out.verdict = DecisionKind::not_duplicates;
+      out.kind = DecisionKind::not_duplicates;
     } else {
       return refuse("its action is none of remove, keep, not_duplicates");
     }
@@ -266,7 +266,7 @@ class Handler : public nlohmann::json_sax<Json> {
     const auto hash = content_hash_from_hex(draft_.hash.value_or(""));
     if (!hash) return refuse("its hash is not 32 hexadecimal digits");
     out.hash = *hash;
-    if (draft_.with && out.verdict == DecisionKind::not_duplicates) {
+    if (draft_.with && out.kind == DecisionKind::not_duplicates) {
       out.with = content_hash_from_hex(*draft_.with);
       if (!out.with) return refuse("its \"with\" is not 32 hexadecimal digits");
     }

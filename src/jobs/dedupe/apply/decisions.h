@@ -18,7 +18,7 @@ enum class DecisionKind : std::uint8_t { remove, keep, not_duplicates };
 
 struct Decision {
   std::string group;
-  DecisionKind verdict = DecisionKind::keep;
+  DecisionKind kind = DecisionKind::keep;
   std::string path;  // bytes, absolute
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;

@@ -32,7 +32,7 @@ TEST(Decisions, WhatThePageSaves) {
   ASSERT_EQ(parsed->entries.size(), 2U);
   const Decision& a = parsed->entries[0];
   EXPECT_EQ(a.group, "g");
-  EXPECT_EQ(a.verdict, DecisionKind::remove);
+  EXPECT_EQ(a.kind, DecisionKind::remove);
   EXPECT_EQ(a.path, "/p/a.jpg");
   EXPECT_EQ(a.size, 5U);
   EXPECT_EQ(a.mtime_ns, -7);

@@ -22,7 +22,7 @@ bool is_plain_path(std::string_view path);
 std::string canonical(const std::string& folder);
 // The hidden folder of a journal beside a file; another one of that name makes it "-2" and so on.
 std::string set_aside_folder(const std::string& path, const std::string& id);
-// The name that a operation uses in between; empty where it needs none.
+// The name that an operation uses in between; empty where it needs none.
 std::string temporary_name(Action action, const std::string& path, const std::string& to, const std::string& id,
                            std::uint64_t number);
 

@@ -20,7 +20,7 @@ std::vector<ApartPair> pairs_apart(const Decisions& decisions, Applied& applied)
   std::vector<ApartPair> pairs;
   std::map<std::string, std::vector<ContentHash>> groups;
   for (const Decision& d : decisions.entries) {
-    if (d.verdict != DecisionKind::not_duplicates) continue;
+    if (d.kind != DecisionKind::not_duplicates) continue;
     if (d.with) {
       pairs.emplace_back(std::min(d.hash, *d.with), std::max(d.hash, *d.with));
     } else {

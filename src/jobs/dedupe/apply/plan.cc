@@ -146,7 +146,7 @@ class Planner {
 
   static std::string group_that_keeps(const Subject& subject) {
     for (const Decision* d : subject.decisions) {
-      if (d->verdict == DecisionKind::keep) return printable(d->group);
+      if (d->kind == DecisionKind::keep) return printable(d->group);
     }
     return "";
   }

@@ -40,7 +40,7 @@ struct PlanInput {
   std::vector<std::string> references;  // absolute, without links in them
   const Journal& journal;               // empty when there is none
   std::string id;
-  bool go;               // whether the journal's open intents were settled
+  bool go;               // whether what the journal tells of as begun was finished or given up
   bool follow_symlinks;  // files may be named through symbolic links
   bool ignore_access;    // hard links between files of different access
   const KnownFiles& known;

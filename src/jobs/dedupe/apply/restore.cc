@@ -191,7 +191,7 @@ class Restorer {
   std::string temporary_;
 };
 
-bool settle_link(const JournalRecord& r, std::string& reason) {
+bool finish_link(const JournalRecord& r, std::string& reason) {
   const auto path = now(r.path), partner = now(r.to), temporary = now(r.temporary);
   if (!temporary) return one_file(path, partner);
   if (one_file(temporary, partner)) {
@@ -222,7 +222,7 @@ Restored restore(const JournalRecord& record, const Journal& journal, TrashSearc
 }
 
 bool finish_operation(const JournalRecord& r, Action action, std::string& reason) {
-  if (action == Action::hardlink) return settle_link(r, reason);
+  if (action == Action::hardlink) return finish_link(r, reason);
   if (action == Action::move) take_up(r.path, r.temporary, r.before);
   const auto path = now(r.path);
   const bool here = path && path->same(r.before);

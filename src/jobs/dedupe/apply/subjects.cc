@@ -66,9 +66,9 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
     subject.decisions = std::move(entry.second);
     for (const Decision* d : subject.decisions) {
       subject.through_link |= d->path != path;
-      subject.remove |= d->verdict == DecisionKind::remove;
-      subject.chosen |= d->verdict == DecisionKind::remove && d->chosen;
-      subject.keep |= d->verdict == DecisionKind::keep;
+      subject.remove |= d->kind == DecisionKind::remove;
+      subject.chosen |= d->kind == DecisionKind::remove && d->chosen;
+      subject.keep |= d->kind == DecisionKind::keep;
       subject.reference |= d->reference;
       if (!agree(*d, subject.first())) subject.trouble = "the decisions contradict each other about it";
     }
@@ -82,7 +82,7 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
     for (const Decision* d : all_[i].decisions) {
       auto& members = groups_[d->group];
       if (!all_[i].goes && (members.empty() || members.back() != i)) members.push_back(i);
-      if (d->verdict != DecisionKind::not_duplicates) continue;
+      if (d->kind != DecisionKind::not_duplicates) continue;
       if (d->with) {
         pairs_apart_.emplace(std::min(d->hash, *d->with), std::max(d->hash, *d->with));
       } else {
@@ -143,7 +143,7 @@ bool Subjects::apart(const Subject& a, const Subject& b) const {
   const ContentHash &x = a.first().hash, &y = b.first().hash;
   if (pairs_apart_.count({std::min(x, y), std::max(x, y)}) > 0) return true;
   return std::any_of(a.decisions.begin(), a.decisions.end(), [&](const Decision* d) {
-    if (d->verdict != DecisionKind::not_duplicates || d->with) return false;
+    if (d->kind != DecisionKind::not_duplicates || d->with) return false;
     const auto& whole = whole_apart_.at(d->group);
     return std::any_of(whole.begin(), whole.end(), [&](std::size_t i) { return &all_[i] == &b; });
   });
@@ -184,7 +184,7 @@ std::vector<const Subject*> Subjects::survivors_of(const Subject& gone) const {
     if (std::find(survivors.begin(), survivors.end(), s) == survivors.end()) survivors.push_back(s);
   };
   for (const Decision* d : gone.decisions) {
-    if (d->verdict != DecisionKind::remove) continue;
+    if (d->kind != DecisionKind::remove) continue;
     const auto best_of = [&](const std::vector<std::size_t>& members) {
       const Subject* best = nullptr;
       for (const std::size_t i : members) {

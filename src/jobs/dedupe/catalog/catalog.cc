@@ -18,6 +18,7 @@ namespace {
 constexpr int kSchema = 3;
 constexpr int kApplicationId = 0x6D726163;  // "mrac", so that `file` and we can tell it from other SQLite files
 
+// Names stay as catalogues hold them: `look` is an appearance, `closer_looks` are close looks.
 constexpr const char* kTables = R"(
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files (
@@ -182,7 +183,7 @@ void Catalog::put(CatalogPicture picture, std::vector<std::uint8_t> thumbnail) {
 void Catalog::put(std::span<const CatalogScore> scores) {
   state_->scores.insert(state_->scores.end(), scores.begin(), scores.end());
 }
-void Catalog::put(CatalogCloseLook look) { state_->closer_looks.push_back(std::move(look)); }
+void Catalog::put(CatalogCloseLook look) { state_->close_looks.push_back(std::move(look)); }
 void Catalog::put(CatalogOrigin origin) { state_->origins.push_back(std::move(origin)); }
 void Catalog::put_not_duplicates(const ContentHash& a, const ContentHash& b) {
   state_->not_duplicates.emplace_back(std::min(a, b), std::max(a, b));
@@ -198,7 +199,7 @@ void Catalog::flush_now_and_then() {
 void Catalog::flush() {
   State& s = *state_;
   s.last_flush = std::chrono::steady_clock::now();
-  if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.closer_looks.empty() && s.origins.empty() &&
+  if (s.files.empty() && s.pictures.empty() && s.scores.empty() && s.close_looks.empty() && s.origins.empty() &&
       s.not_duplicates.empty() && s.duplicates_after_all.empty())
     return;
   s.begin_writing();
@@ -250,7 +251,7 @@ void Catalog::flush() {
       scores.blob(1, packed.data(), packed.size());
       s.write(scores);
     }
-    for (const CatalogCloseLook& v : s.closer_looks) {
+    for (const CatalogCloseLook& v : s.close_looks) {
       closer.bind_content(1, v.a);
       closer.bind_content(2, v.b);
       closer.integer(3, v.version);
@@ -278,7 +279,7 @@ void Catalog::flush() {
   s.pictures.clear();
   s.files.clear();
   s.scores.clear();
-  s.closer_looks.clear();
+  s.close_looks.clear();
   s.origins.clear();
   s.not_duplicates.clear();
   s.duplicates_after_all.clear();

@@ -179,17 +179,17 @@ std::vector<CatalogScore> Catalog::scores() {
 
 std::optional<CatalogCloseLook> Catalog::close_look(const ContentHash& a, const ContentHash& b) {
   State& s = *state_;
-  if (s.closer_look_of.handle == nullptr)
-    s.prepare(s.closer_look_of, "SELECT version, verdict FROM closer_looks WHERE a = ? AND b = ?");
-  s.closer_look_of.bind_content(1, a);
-  s.closer_look_of.bind_content(2, b);
+  if (s.close_look_of.handle == nullptr)
+    s.prepare(s.close_look_of, "SELECT version, verdict FROM closer_looks WHERE a = ? AND b = ?");
+  s.close_look_of.bind_content(1, a);
+  s.close_look_of.bind_content(2, b);
   std::optional<CatalogCloseLook> out;
-  if (s.step(s.closer_look_of)) {
-    CatalogCloseLook look{a, b, 0, s.closer_look_of.bytes(1)};
-    if (s.closer_look_of.number(0, 0, 1'000'000, look.version) && look.verdict.size() <= CatalogCloseLook::kMostBytes)
+  if (s.step(s.close_look_of)) {
+    CatalogCloseLook look{a, b, 0, s.close_look_of.bytes(1)};
+    if (s.close_look_of.number(0, 0, 1'000'000, look.version) && look.verdict.size() <= CatalogCloseLook::kMostBytes)
       out = std::move(look);
   }
-  sqlite3_reset(s.closer_look_of.handle);
+  sqlite3_reset(s.close_look_of.handle);
   return out;
 }
 

@@ -177,13 +177,13 @@ struct Catalog::State : Connection {
   std::vector<CatalogFile> files;
   std::vector<std::pair<CatalogPicture, std::vector<std::uint8_t>>> pictures;
   std::vector<CatalogScore> scores;
-  std::vector<CatalogCloseLook> closer_looks;
+  std::vector<CatalogCloseLook> close_looks;
   std::vector<CatalogOrigin> origins;
   std::vector<std::pair<ContentHash, ContentHash>> not_duplicates, duplicates_after_all;
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
   Connection asked;  // by picture() and file(), under this lock
   std::mutex asking;
-  Statement picture_known, file_known, thumbnail_of, closer_look_of, origin_of;
+  Statement picture_known, file_known, thumbnail_of, close_look_of, origin_of;
 
   // Begins a transaction that writes what this run found under its key.
   void begin_writing() {
@@ -198,7 +198,7 @@ struct Catalog::State : Connection {
     picture_known.finalize();
     file_known.finalize();
     thumbnail_of.finalize();
-    closer_look_of.finalize();
+    close_look_of.finalize();
     origin_of.finalize();
   }
 };

@@ -236,7 +236,7 @@ TEST_F(CatalogTest, RowsThatWeCannotHaveWrittenArePassedOver) {
   edit(
       "INSERT INTO scores VALUES (1, 2, 300, 1, 0.5), (3, 3, 0, 1, 0.5), (1, 2, 1, 1, 9e999), ('x', x'00', 1, 1, 1), "
       "(1, 4, 1, 1, 7.0), (1, 5, 1, 1, -5.0)");
-  // A group of more than there are, a look with itself, scores that are none, a piece, and no blob.
+  // A group of more than there are, an appearance with itself, scores that are none, a piece, and no blob.
   for (const char* packed : {"x'01000000000000000100000000'", "x'0100000000000000FFFFFFFF02000000'",
                              "x'0100000000000000010000000100000000000000100000003F'",
                              "x'010000000000000001000000020000000000000010000080FF'",

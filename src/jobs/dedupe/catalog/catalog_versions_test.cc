@@ -35,12 +35,12 @@ class CatalogVersions : public CatalogTest {
 };
 
 TEST_F(CatalogVersions, PicturesReadInAnotherWayAreDropped) {
-  fill(path(), {"old", "judge"});
-  expect({"old", "judge"}, true, true);
-  expect({"new", "judge"}, false, false);
+  fill(path(), {"old", "verifier"});
+  expect({"old", "verifier"}, true, true);
+  expect({"new", "verifier"}, false, false);
 }
 
-TEST_F(CatalogVersions, AnotherJudgeDropsOnlyVerdicts) {
+TEST_F(CatalogVersions, AnotherVerifierDropsOnlyVerdicts) {
   fill(path(), {"key", "old"});
   expect({"key", "new"}, true, false);
   expect({"key", "old"}, true, false);
@@ -49,15 +49,15 @@ TEST_F(CatalogVersions, AnotherJudgeDropsOnlyVerdicts) {
 TEST_F(CatalogVersions, TheSecondSchemaHadBothKeysInOne) {
   const auto older = [&] {
     std::filesystem::remove_all(folder_.at("deep"));
-    fill(path(), {"how, and more", "judge 1"});
-    edit("DELETE FROM meta; INSERT INTO meta VALUES ('key', 'how, and more, judge 1'); PRAGMA user_version = 2");
+    fill(path(), {"how, and more", "verifier 1"});
+    edit("DELETE FROM meta; INSERT INTO meta VALUES ('key', 'how, and more, verifier 1'); PRAGMA user_version = 2");
   };
   older();
-  expect({"how, and more", "judge 1"}, true, true);
+  expect({"how, and more", "verifier 1"}, true, true);
   older();
-  expect({"how, and more", "judge 2"}, true, false);
+  expect({"how, and more", "verifier 2"}, true, false);
   older();
-  expect({"how", "judge 1"}, false, false);
+  expect({"how", "verifier 1"}, false, false);
 }
 
 TEST_F(CatalogVersions, ANewerSchemaIsAConflict) {

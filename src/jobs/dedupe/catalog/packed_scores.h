@@ -12,8 +12,8 @@
 
 namespace millrace {
 
-// The first look of each, how many others it has, and of each of these the look, orientation and kind, and the score;
-// words of this machine. `scores` is sorted.
+// The first appearance of each, how many others it has, and of each of these the appearance, orientation and kind, and
+// the score; words of this machine. `scores` is sorted.
 std::vector<std::uint8_t> pack(std::vector<CatalogScore>& scores);
 void unpack(std::span<const std::uint8_t> packed, const std::function<void(const CatalogScore&)>& visit);
 

@@ -9,11 +9,11 @@
 namespace millrace::dedupe {
 namespace {
 
-constexpr std::uint64_t kLook = 7;
+constexpr std::uint64_t kAppearance = 7;
 
 struct Shown {
   std::string camera, taken, subsecond;
-  std::uint64_t appearance = kLook;
+  std::uint64_t appearance = kAppearance;
   int quality = 100;
 };
 
@@ -111,9 +111,9 @@ class GroupingTest : public testing::Test {
   SearchResult result_;
 };
 
-std::uint64_t blank(int) { return kLook; }
+std::uint64_t blank(int) { return kAppearance; }
 
-TEST_F(GroupingTest, ShotsOfOneLookAreGroupedWithWhatIsNotOfTheirBurst) {
+TEST_F(GroupingTest, ShotsOfOneAppearanceAreGroupedWithWhatIsNotOfTheirBurst) {
   add_burst("A", 3, blank);
   add_burst("B", 4, blank);
   add({});
@@ -128,7 +128,7 @@ TEST_F(GroupingTest, ShotsOfOneLookAreGroupedWithWhatIsNotOfTheirBurst) {
   EXPECT_EQ(similar(), (Names{{0, 1, 2, 3, 4, 5, 6, 7}}));
 }
 
-TEST_F(GroupingTest, PicturesOfOneLookMayBeToldApart) {
+TEST_F(GroupingTest, PicturesOfOneAppearanceMayBeToldApart) {
   for (int i = 0; i < 5; ++i) add({});
   tell_apart(1, 2);
   tell_apart(1, 3);
@@ -142,10 +142,10 @@ TEST_F(GroupingTest, PicturesOfOneLookMayBeToldApart) {
 }
 
 TEST_F(GroupingTest, HashesThatSayNothingGroupNothing) {
-  for (const std::uint64_t appearance : {kLook, kLook + 1, kLook}) add({"", "", "", appearance, 0});
+  for (const std::uint64_t appearance : {kAppearance, kAppearance + 1, kAppearance}) add({"", "", "", appearance, 0});
   options_.verify = false;
   run();
-  EXPECT_EQ(similar(), (Names{{0, 2}})) << "only what has one look";
+  EXPECT_EQ(similar(), (Names{{0, 2}})) << "only what has one appearance";
 }
 
 TEST_F(GroupingTest, ACopyWithoutFractionsJoinsOneShotOfItsSecond) {
@@ -157,7 +157,7 @@ TEST_F(GroupingTest, ACopyWithoutFractionsJoinsOneShotOfItsSecond) {
   EXPECT_EQ(similar(), (Names{{0, 1}, {2, 3}, {4, 5}}));
 }
 
-TEST_F(GroupingTest, TwentyThousandFramesOfOneLook) {
+TEST_F(GroupingTest, TwentyThousandFramesOfOneAppearance) {
   constexpr int kMany = 20'000;
   add_burst("A", kMany, blank);
   for (int i = 0; i < kMany; ++i) add({"B", "2024:05:01 12:00:00", fmt::format("{:05}", i)});
@@ -168,7 +168,7 @@ TEST_F(GroupingTest, TwentyThousandFramesOfOneLook) {
   EXPECT_EQ(bursts(), (std::vector<std::size_t>{kMany, kMany}));
 }
 
-TEST_F(GroupingTest, TwoThousandBurstsOfOneLook) {
+TEST_F(GroupingTest, TwoThousandBurstsOfOneAppearance) {
   for (int burst = 0; burst < 2000; ++burst) add_burst(std::to_string(burst), 10, blank);
   for (const bool verify : {true, false}) {
     options_.verify = verify;
@@ -179,11 +179,11 @@ TEST_F(GroupingTest, TwoThousandBurstsOfOneLook) {
   }
 }
 
-TEST_F(GroupingTest, OneBurstOfTwoLooks) {
+TEST_F(GroupingTest, OneBurstOfTwoAppearances) {
   constexpr int kMany = 20'000;
-  add_burst("A", kMany, [](int i) { return kLook + static_cast<std::uint64_t>(i % 2); });
-  add({"", "", "", kLook + 1});
-  link(kLook, kLook + 1);
+  add_burst("A", kMany, [](int i) { return kAppearance + static_cast<std::uint64_t>(i % 2); });
+  add({"", "", "", kAppearance + 1});
+  link(kAppearance, kAppearance + 1);
   run();
   EXPECT_EQ(similar(), (Names{{1, kMany}})) << "shots are kept apart, and only one may have what is of no burst";
   EXPECT_EQ(related().size(), static_cast<std::size_t>(kMany - 1));

@@ -108,7 +108,7 @@ void UnitLinks::verify() {
   }
 }
 
-// The meeting's rows are the sets of hashes that say enough.
+// The index's rows are the sets of hashes that say enough.
 void UnitLinks::apply_rule() {
   std::vector<std::uint32_t> likeness;  // of each row
   std::vector<std::uint64_t> appearances;

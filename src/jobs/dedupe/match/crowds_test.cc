@@ -10,7 +10,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// Looks whose hashes are those of one picture, but for `bits` of each.
+// Appearances whose hashes are those of one picture, but for `bits` of each.
 struct Pictures {
   std::vector<std::uint64_t> appearances;
   std::vector<ThumbnailCodes> codes;

@@ -1,6 +1,6 @@
 // Enters: the appearances of a library.
 // Leaves: which of them are the same picture by a rule and by their pixels.
-// Never: compares again what an earlier run compared: the catalogue knows which appearances found under which rule.
+// Never: compares again what an earlier run compared: the catalogue knows which appearances met under which rule.
 #pragma once
 
 #include "src/jobs/dedupe/match/candidates.h"

@@ -37,7 +37,7 @@ PairVerifier::PairVerifier(Catalog& catalog, RunContext& context) : catalog_(cat
 std::vector<Judgement> PairVerifier::verify(std::span<const AppearancePair> pairs, bool keep_them) {
   std::vector<Judgement> out(pairs.size());
   Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing", pairs.size());
-  // A batch holds the features of at most two pictures an comparison.
+  // A batch holds the features of at most two pictures a comparison.
   const std::uint64_t each = 2 * (sizeof(similarity::Features) + sizeof(similarity::Thumbnail));
   const std::uint64_t free = context_.budget.largest_grant().count / 4;
   const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));

@@ -15,8 +15,8 @@
 namespace millrace::dedupe {
 namespace {
 
-// Changes whenever similarity::compare() may judge the same thumbnails differently.
-constexpr int kJudgeVersion = 3;
+// Changes whenever similarity::compare() may find otherwise of the same thumbnails.
+constexpr int kVerifierVersion = 3;
 // Changes whenever a file may be decoded to other pixels than before.
 constexpr int kDecoderVersion = 2;
 
@@ -25,7 +25,7 @@ constexpr int kDecoderVersion = 2;
 CatalogKey catalog_key() {
   return {fmt::format("hashes {} upright, decoders {}, reduced to {}, thumbnails {}", kHashVersion, kDecoderVersion,
                       kShortestSide, kThumbnailSide),
-          fmt::format("alike {}", kJudgeVersion)};
+          fmt::format("alike {}", kVerifierVersion)};  // the word that catalogues hold
 }
 
 std::string catalog_file(const std::string& named) { return named.empty() ? data_path("catalog.sqlite") : named; }

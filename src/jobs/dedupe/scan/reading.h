@@ -27,7 +27,7 @@ struct Read {
   std::vector<std::uint8_t> thumbnail;
 };
 
-// What the rule and the judge see of a picture, as one number: its thumbnail as JPEG and its codes.
+// What the rule and the verifier see of a picture, as one number: its thumbnail as JPEG and its codes.
 std::uint64_t appearance_of(std::vector<std::uint8_t> thumbnail, const ThumbnailCodes& codes);
 
 // True when what an earlier run says of a picture is not taken: one that was decoded is over this run's limit, so that

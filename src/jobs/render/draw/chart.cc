@@ -61,7 +61,7 @@ Workspace style_workspace(const Options& options) {
   Workspace out{.host = {static_cast<std::uint64_t>(options.window) * 256}};
   const Workspace canvas = rle::Canvas::workspace(options.width, options.height);
   if (options.style != Style::line) return out + canvas;
-  // A moving average has a pen of its own, volume a canvas.
+  // A moving average has a rasterizer of its own, volume a canvas.
   out += stroke::Rasterizer::workspace(options.width, options.height) * (options.average > 0 ? 2 : 1);
   if (options.draws_volume()) out.host += {canvas.host.count / 5};
   return out;

@@ -94,7 +94,7 @@ function acceptAll() {
 }
 
 // After a change: the groups that it touched and the sums.
-function settle() {
+function showChange() {
   for (const group of touched) refresh(group);
   touched.clear();
   $('sum-files').textContent = number(sums.files);

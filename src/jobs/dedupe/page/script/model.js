@@ -117,7 +117,7 @@ function change(work) {
       if (undoSteps.length > UNDO_STEPS) undoSteps.shift();
     }
     step = null;
-    settle();
+    showChange();
     saveSoon();
   }
 }
@@ -133,7 +133,7 @@ function undo() {
     setState(group, was.state);
     setApart(group, was.apart);
   }
-  settle();
+  showChange();
   saveSoon();
   say('Undone.');
 }

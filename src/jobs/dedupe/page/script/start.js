@@ -50,7 +50,7 @@ fillHead();
 restore();
 arrange();
 measure();  // the list has its scroll bar now
-settle();
+showChange();
 
 let filterTimer = 0;
 $('filter').addEventListener('input', () => {

@@ -61,12 +61,12 @@ std::string closelook_answer(const Inputs&) {
 }
 
 constexpr Answer kAnswers[] = {
-    {"similarity", "alike", "same recoloured different ef307f5b7fb67d22", similarity_answer},
+    {"similarity", "similarity", "same recoloured different ef307f5b7fb67d22", similarity_answer},
     {"closelook", "close look", "same altered different 21bc1bfdd5acec78", closelook_answer},
 };
 
 }  // namespace
 
-std::span<const Answer> likeness_answers() { return kAnswers; }
+std::span<const Answer> similarity_answers() { return kAnswers; }
 
 }  // namespace millrace::known
