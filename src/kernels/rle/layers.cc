@@ -9,9 +9,9 @@ void append_rows(const Image& from, Image& to) {
   for (int y = 0; y < from.height(); ++y) {
     to.begin_row();
     const std::uint8_t* level = from.levels(y);
-    for (const Run& span : from.row(y)) {
-      for (int i = 0; i < span.literals; ++i) to.add_literal(span.x + i, *level++);
-      if (span.run > 0) to.add_run(span.x + span.literals, span.run, span.level);
+    for (const Run& run : from.row(y)) {
+      for (int i = 0; i < run.literals; ++i) to.add_literal(run.x + i, *level++);
+      if (run.repeats > 0) to.add_run(run.x + run.literals, run.repeats, run.level);
     }
   }
 }
@@ -23,13 +23,13 @@ void Overlay::append(const Image& a, const Image& b, Image& to) {
     int begin = a.width(), end = 0;  // of the ink
     for (const Image* picture : {&a, &b}) {
       const std::uint8_t* level = picture->levels(y);
-      for (const Run& span : picture->row(y)) {
-        std::uint8_t* at = row_.data() + span.x;
-        for (int i = 0; i < span.literals; ++i) at[i] = std::max(at[i], *level++);
-        at += span.literals;
-        for (int i = 0; i < span.run; ++i) at[i] = std::max(at[i], span.level);
-        begin = std::min<int>(begin, span.x);
-        end = std::max<int>(end, span.x + span.literals + span.run);
+      for (const Run& run : picture->row(y)) {
+        std::uint8_t* at = row_.data() + run.x;
+        for (int i = 0; i < run.literals; ++i) at[i] = std::max(at[i], *level++);
+        at += run.literals;
+        for (int i = 0; i < run.repeats; ++i) at[i] = std::max(at[i], run.level);
+        begin = std::min<int>(begin, run.x);
+        end = std::max<int>(end, run.x + run.literals + run.repeats);
       }
     }
     for (int x = begin; x < end; ++x) {

@@ -88,13 +88,13 @@ void paint_rows(const Image& picture, const EncodedLevels& pixels, int begin, in
   for (int y = begin; y < end; ++y, out += width * pixels.bytes) {
     fill(out, width, pixels.of(0));
     const std::uint8_t* level = picture.levels(y);
-    for (const Run& span : picture.row(y)) {
-      std::uint8_t* at = out + span.x * pixels.bytes;
-      for (std::size_t i = 0; i < span.literals; ++i, at += pixels.bytes) {
+    for (const Run& run : picture.row(y)) {
+      std::uint8_t* at = out + run.x * pixels.bytes;
+      for (std::size_t i = 0; i < run.literals; ++i, at += pixels.bytes) {
         std::memcpy(at, pixels.level[level[i]].data(), pixels.bytes);
       }
-      level += span.literals;
-      fill(at, span.run, pixels.of(span.level));
+      level += run.literals;
+      fill(at, run.repeats, pixels.of(run.level));
     }
   }
 }
@@ -147,9 +147,9 @@ void BitPacker::pack(const Image& picture, Image& out) {
   out.begin(static_cast<int>(bytes), picture.height());
   for (int y = 0; y < picture.height(); ++y) {
     const std::uint8_t* level = picture.levels(y);
-    for (const Run& span : picture.row(y)) {
-      std::size_t x = span.x;
-      for (std::size_t left = span.literals; left > 0;) {
+    for (const Run& run : picture.row(y)) {
+      std::size_t x = run.x;
+      for (std::size_t left = run.literals; left > 0;) {
         const std::size_t count = std::min<std::size_t>(left, 64);
         std::uint64_t bits = 0;
         for (std::size_t i = 0; i < count; ++i) bits = bits << 1 | differs_[*level++];
@@ -157,7 +157,7 @@ void BitPacker::pack(const Image& picture, Image& out) {
         x += count;
         left -= count;
       }
-      if (differs_[span.level] != 0) set_bits(row, x, x + span.run);
+      if (differs_[run.level] != 0) set_bits(row, x, x + run.repeats);
     }
     // The bits that fill the last byte are 0, whatever paper is.
     if (paper_ != 0) set_bits(row, width, 8 * bytes);

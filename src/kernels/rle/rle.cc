@@ -8,36 +8,36 @@ void Image::begin(int width, int height) {
   width_ = width;
   height_ = height;
   begun_ = 0;
-  span_count_ = level_count_ = 0;
+  run_count_ = level_count_ = 0;
   rows_.resize(static_cast<std::size_t>(height) + 1);
   level_rows_.resize(static_cast<std::size_t>(height) + 1);
 }
 
 void Image::add_literal(int x, std::uint8_t level) {
-  // A run closes its span.
-  if (!open_ || x != end_ || spans_[span_count_ - 1].run > 0) {
-    spans_[span_count_++] = {static_cast<std::uint16_t>(x), 0, 0, 0, 0};
+  // What repeats a level ends its run.
+  if (!open_ || x != end_ || runs_[run_count_ - 1].repeats > 0) {
+    runs_[run_count_++] = {static_cast<std::uint16_t>(x), 0, 0, 0, 0};
     open_ = true;
   }
-  ++spans_[span_count_ - 1].literals;
+  ++runs_[run_count_ - 1].literals;
   levels_[level_count_++] = level;
   end_ = x + 1;
 }
 
 void Image::add_run(int x, int count, std::uint8_t level) {
-  if (!open_ || x != end_ || spans_[span_count_ - 1].run > 0) {
-    spans_[span_count_++] = {static_cast<std::uint16_t>(x), 0, 0, 0, 0};
+  if (!open_ || x != end_ || runs_[run_count_ - 1].repeats > 0) {
+    runs_[run_count_++] = {static_cast<std::uint16_t>(x), 0, 0, 0, 0};
     open_ = true;
   }
-  Run& span = spans_[span_count_ - 1];
-  span.run = static_cast<std::uint16_t>(count);
-  span.level = level;
+  Run& run = runs_[run_count_ - 1];
+  run.repeats = static_cast<std::uint16_t>(count);
+  run.level = level;
   end_ = x + count;
 }
 
 void Image::finish() {
   for (int y = begun_; y <= height_; ++y) {
-    rows_[static_cast<std::size_t>(y)] = static_cast<std::uint32_t>(span_count_);
+    rows_[static_cast<std::size_t>(y)] = static_cast<std::uint32_t>(run_count_);
     level_rows_[static_cast<std::size_t>(y)] = static_cast<std::uint32_t>(level_count_);
   }
 }
@@ -75,15 +75,15 @@ void paint_rows(const Image& picture, const GrayTable& tones, int begin, int end
   for (int y = begin; y < end; ++y, out += width) {
     std::memset(out, tones[0], width);
     const std::uint8_t* level = picture.levels(y);
-    for (const Run& span : picture.row(y)) {
+    for (const Run& run : picture.row(y)) {
       // How many literals there are varies from row to row, and a branch on it would be guessed wrong half of the time.
       std::size_t i = 0;
-      for (; i < span.literals && span.x + i + kTogether <= width; i += kTogether) {
-        paint_few(level + i, span.literals - i, tones, out + span.x + i);
+      for (; i < run.literals && run.x + i + kTogether <= width; i += kTogether) {
+        paint_few(level + i, run.literals - i, tones, out + run.x + i);
       }
-      for (; i < span.literals; ++i) out[span.x + i] = tones[level[i]];
-      level += span.literals;
-      if (span.run > 0) std::memset(out + span.x + span.literals, tones[span.level], span.run);
+      for (; i < run.literals; ++i) out[run.x + i] = tones[level[i]];
+      level += run.literals;
+      if (run.repeats > 0) std::memset(out + run.x + run.literals, tones[run.level], run.repeats);
     }
   }
 }

@@ -1,5 +1,5 @@
 // Enters: how much ink each pixel of a picture has, row by row, from whatever draws.
-// Leaves: the same as short spans on paper, and pixels of it for whoever needs pixels.
+// Leaves: the same as short runs on paper, and pixels of it for whoever needs pixels.
 // Never: holds paper at length: an empty part of a picture costs nothing.
 #pragma once
 
@@ -17,16 +17,17 @@ inline constexpr std::uint8_t kFull = 255;
 // The longest side of a picture.
 inline constexpr int kLongestSide = 16384;
 
-// Neighbouring pixels of one row: `literals` with a level of their own each, then `run` of one level. A level may be 0.
+// Neighbouring pixels of one row: `literals` with a level of their own each, then `repeats` of one level. A level may
+// be 0.
 struct Run {
   std::uint16_t x = 0;
   std::uint16_t literals = 0;
-  std::uint16_t run = 0;
-  std::uint8_t level = 0;  // of the run
+  std::uint16_t repeats = 0;
+  std::uint8_t level = 0;  // of the repeats
   std::uint8_t unused = 0;
 };
 
-// A picture of width x height pixels. Spans of a row go from left to right and do not overlap.
+// A picture of width x height pixels. Runs of a row go from left to right and do not overlap.
 class Image {
  public:
   static constexpr std::size_t kBeyond = 32;
@@ -35,28 +36,28 @@ class Image {
   void begin(int width, int height);
   // Rows are made from the top; each of these adds to the newest one.
   void begin_row() {
-    rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(span_count_);
+    rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(run_count_);
     level_rows_[static_cast<std::size_t>(begun_)] = static_cast<std::uint32_t>(level_count_);
     ++begun_;
     open_ = false;
     const auto most = static_cast<std::size_t>(width_) + kBeyond;
-    spans_.grow(span_count_ + most, span_count_);
+    runs_.grow(run_count_ + most, run_count_);
     levels_.grow(level_count_ + most, level_count_);
   }
   void add_literal(int x, std::uint8_t level);
   void add_run(int x, int count, std::uint8_t level);
-  // A whole row at once, for whoever makes many: room for a span and a level a pixel and kBeyond more, filled from the
+  // A whole row at once, for whoever makes many: room for a run and a level a pixel and kBeyond more, filled from the
   // front.
   struct Room {
-    Run* spans;
+    Run* runs;
     std::uint8_t* levels;
   };
   Room begin_whole_row() {
     begin_row();
-    return {spans_.data() + span_count_, levels_.data() + level_count_};
+    return {runs_.data() + run_count_, levels_.data() + level_count_};
   }
-  void end_whole_row(std::size_t spans, std::size_t levels) {
-    span_count_ += spans;
+  void end_whole_row(std::size_t runs, std::size_t levels) {
+    run_count_ += runs;
     level_count_ += levels;
   }
   // Every row that is missing stays empty.
@@ -66,17 +67,17 @@ class Image {
   int height() const { return height_; }
   std::span<const Run> row(int y) const {
     const auto k = static_cast<std::size_t>(y);
-    return {spans_.data() + rows_[k], rows_[k + 1] - rows_[k]};
+    return {runs_.data() + rows_[k], rows_[k + 1] - rows_[k]};
   }
-  // The levels of the literals of row y's spans, one after the other.
+  // The levels of the literals of row y's runs, one after the other.
   const std::uint8_t* levels(int y) const { return levels_.data() + level_rows_[static_cast<std::size_t>(y)]; }
 
  private:
   int width_ = 0, height_ = 0, begun_ = 0;
-  std::size_t span_count_ = 0, level_count_ = 0;
-  int end_ = 0;  // where the newest span ends
+  std::size_t run_count_ = 0, level_count_ = 0;
+  int end_ = 0;  // where the newest run ends
   bool open_ = false;
-  Buffer<Run> spans_;
+  Buffer<Run> runs_;
   Buffer<std::uint8_t> levels_;
   Buffer<std::uint32_t> rows_, level_rows_;
 };

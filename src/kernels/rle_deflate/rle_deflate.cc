@@ -115,14 +115,14 @@ template <typename Sink>
     }
     const std::uint8_t* levels = picture.levels(y);
     std::uint32_t end = 0;
-    for (const rle::Run& span : picture.row(y)) {
-      paper += span.x - end;
+    for (const rle::Run& run : picture.row(y)) {
+      paper += run.x - end;
       if (paper > 0) sink.paper(paper);
-      sink.literals(levels, span.literals);
-      levels += span.literals;
-      if (span.run > 0) sink.run(span.level, span.run);
+      sink.literals(levels, run.literals);
+      levels += run.literals;
+      if (run.repeats > 0) sink.run(run.level, run.repeats);
       paper = 0;
-      end = std::uint32_t{span.x} + span.literals + span.run;
+      end = std::uint32_t{run.x} + run.literals + run.repeats;
     }
     paper += width - end;
   }

@@ -1,4 +1,4 @@
-// The floor: about 13 KB a chart leave, and 2 bytes of levels and spans come in for each; a Huffman code is a lookup
+// The floor: about 13 KB a chart leave, and 2 bytes of levels and runs come in for each; a Huffman code is a lookup
 // and a shift, so that arithmetic binds.
 #include <benchmark/benchmark.h>
 

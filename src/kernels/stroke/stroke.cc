@@ -131,9 +131,9 @@ void Rasterizer::State::lay_over(rle::Image& out) {
         if (level != rle::kFull) marks[at] = marks[at] == 0 ? kEdge : kContested;
         levels[at] = std::max(levels[at], level);
       };
-      for (const rle::Run& span : out.row(y)) {
-        for (int k = 0; k < span.literals; ++k) lay(span.x + k, *literal++);
-        for (int k = 0; k < span.run; ++k) lay(span.x + span.literals + k, span.level);
+      for (const rle::Run& run : out.row(y)) {
+        for (int k = 0; k < run.literals; ++k) lay(run.x + k, *literal++);
+        for (int k = 0; k < run.repeats; ++k) lay(run.x + run.literals + k, run.level);
       }
     }
   }

@@ -1,4 +1,4 @@
-// The floor: about 2,650 spans, 2,080 of them rows that one leg alone crosses, and 2,000 pieces of edges in 570 rows of
+// The floor: about 2,650 runs, 2,080 of them rows that one leg alone crosses, and 2,000 pieces of edges in 570 rows of
 // joints; all of it stays in the cache, so arithmetic and wrong guesses of branches bind.
 #include <benchmark/benchmark.h>
 

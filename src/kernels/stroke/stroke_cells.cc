@@ -34,15 +34,15 @@ void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::in
   sums[p + 1] += direction * beyond;
 }
 
-// Puts spans of one row.
+// Puts runs of one row.
 class RowWriter {
  public:
-  explicit RowWriter(const rle::Image::Room& room) : room_(room), span_(room.spans), levels_(room.levels) {}
+  explicit RowWriter(const rle::Image::Room& room) : room_(room), run_(room.runs), levels_(room.levels) {}
   // Up to kBlock literals, the first one lowest; the last one that is not 0 is the last.
   void put(int x, std::uint64_t block) {
     std::memcpy(levels_, &block, sizeof block);
     const int literals = kBlock - std::countl_zero(block) / 8;
-    *span_++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(literals), 0, 0, 0};
+    *run_++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(literals), 0, 0, 0};
     levels_ += literals;
   }
   void put(const Parts::Pixels& pixels) {
@@ -51,22 +51,22 @@ class RowWriter {
     static_assert(kTileWidth <= rle::Image::kBeyond);
     std::memcpy(levels_, pixels.levels, kFew);
     if (pixels.count > kFew) std::memcpy(levels_ + kFew, pixels.levels + kFew, kFew);
-    *span_ = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
-    span_ += pixels.count > 0;
+    *run_ = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
+    run_ += pixels.count > 0;
     levels_ += pixels.count;
   }
-  // After the newest span.
+  // After the newest run.
   void run(int count, std::uint8_t level) {
-    (span_ - 1)->run = static_cast<std::uint16_t>(count);
-    (span_ - 1)->level = level;
+    (run_ - 1)->repeats = static_cast<std::uint16_t>(count);
+    (run_ - 1)->level = level;
   }
   void finish(rle::Image& out) const {
-    out.end_whole_row(static_cast<std::size_t>(span_ - room_.spans), static_cast<std::size_t>(levels_ - room_.levels));
+    out.end_whole_row(static_cast<std::size_t>(run_ - room_.runs), static_cast<std::size_t>(levels_ - room_.levels));
   }
 
  private:
   const rle::Image::Room room_;
-  rle::Run* span_;
+  rle::Run* run_;
   std::uint8_t* levels_;
 };
 
@@ -226,7 +226,7 @@ void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image&
   std::int32_t area = 0;
   std::uint8_t level = 0;
   int end = 0;  // of the newest block
-  // From a cell that is set, kBlock pixels are the literals of a span, whatever is in them: how many cells a piece of
+  // From a cell that is set, kBlock pixels are the literals of a run, whatever is in them: how many cells a piece of
   // line has varies from row to row, and a branch on it would be guessed wrong half of the time.
   for (std::size_t w = 0; w + 1 < words_; ++w) {
     while (bits[w] != 0) {

@@ -58,11 +58,11 @@ TEST(StrokeParts, RunsGoFromLeftToRightAndDoNotOverlap) {
       for (int y = 0; y < height; ++y) {
         int end = 0;
         std::size_t literals = 0;
-        for (const rle::Run& span : picture.row(y)) {
-          ASSERT_GE(span.x, end) << "row " << y;
-          ASSERT_GT(span.literals + span.run, 0) << "row " << y;
-          end = span.x + span.literals + span.run;
-          literals += span.literals;
+        for (const rle::Run& run : picture.row(y)) {
+          ASSERT_GE(run.x, end) << "row " << y;
+          ASSERT_GT(run.literals + run.repeats, 0) << "row " << y;
+          end = run.x + run.literals + run.repeats;
+          literals += run.literals;
         }
         ASSERT_LE(end, width) << "row " << y;
         if (y + 1 < height) {
