@@ -72,38 +72,38 @@ DatasetSpec dataset_of(const ChartLayout& layout, Store store) {
   return out;
 }
 
-void RowWriter::append(std::size_t image_bytes, const ChartRow& facts, RowBlock& block) const {
+void RowWriter::append(std::size_t image_bytes, const ChartRow& row, RowBlock& block) const {
   std::size_t array = 0;
   ++block.rows;
   if (store_ != Store::npy && store_ != Store::dat) {
     block.arrays[array].lengths.push_back(static_cast<std::uint32_t>(image_bytes));
   }
   if (store_ == Store::webdataset) return;
-  block.arrays[++array].append(std::span(facts.sequence));
-  if (!layout_.horizons.empty()) block.arrays[++array].append(std::span(facts.labels));
+  block.arrays[++array].append(std::span(row.sequence));
+  if (!layout_.horizons.empty()) block.arrays[++array].append(std::span(row.labels));
   ++array;
   if (has_columns(store_)) {
-    append_index(facts, array, block);
+    append_index(row, array, block);
   } else {
-    block.arrays[array].append_text(line(facts));
+    block.arrays[array].append_text(line(row));
   }
 }
 
-void RowWriter::append_index(const ChartRow& facts, std::size_t array, RowBlock& block) const {
-  block.arrays[array++].append(facts.file);
-  block.arrays[array++].append(facts.row);
-  if (layout_.symbol_bytes > 0) block.arrays[array++].append_text(facts.symbol);
+void RowWriter::append_index(const ChartRow& row, std::size_t array, RowBlock& block) const {
+  block.arrays[array++].append(row.file);
+  block.arrays[array++].append(row.row);
+  if (layout_.symbol_bytes > 0) block.arrays[array++].append_text(row.symbol);
   if (layout_.date_bytes == 0) return;
-  block.arrays[array++].append_text(facts.date);
-  block.arrays[array++].append_text(facts.end_date);
-  block.arrays[array].append(facts.end_time);
+  block.arrays[array++].append_text(row.date);
+  block.arrays[array++].append_text(row.end_date);
+  block.arrays[array].append(row.end_time);
 }
 
-std::string RowWriter::line(const ChartRow& facts) const {
-  const std::string time = facts.end_time == kNoTime ? std::string() : std::to_string(facts.end_time);
-  std::string out = fmt::format("{},{},{},{},{},{},{}", facts.chart, facts.file, facts.row, csv_field(facts.symbol),
-                                csv_field(facts.date), csv_field(facts.end_date), time);
-  for (const float label : facts.labels) out += label == label ? fmt::format(",{}", label) : std::string(",");
+std::string RowWriter::line(const ChartRow& row) const {
+  const std::string time = row.end_time == kNoTime ? std::string() : std::to_string(row.end_time);
+  std::string out = fmt::format("{},{},{},{},{},{},{}", row.chart, row.file, row.row, csv_field(row.symbol),
+                                csv_field(row.date), csv_field(row.end_date), time);
+  for (const float label : row.labels) out += label == label ? fmt::format(",{}", label) : std::string(",");
   return out + "\n";
 }
 

@@ -59,11 +59,11 @@ class RowWriter {
  public:
   RowWriter(const ChartLayout& layout, Store store) : layout_(layout), store_(store) {}
   // Where the block's first array already has what the store keeps of the picture, so many bytes.
-  void append(std::size_t image_bytes, const ChartRow& facts, RowBlock& block) const;
+  void append(std::size_t image_bytes, const ChartRow& row, RowBlock& block) const;
 
  private:
-  void append_index(const ChartRow& facts, std::size_t array, RowBlock& block) const;
-  std::string line(const ChartRow& facts) const;
+  void append_index(const ChartRow& row, std::size_t array, RowBlock& block) const;
+  std::string line(const ChartRow& row) const;
 
   const ChartLayout& layout_;
   const Store store_;

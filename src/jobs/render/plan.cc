@@ -140,7 +140,7 @@ void WindowRenderer::read(std::uint64_t chart) {
 
 const rle::Image& WindowRenderer::draw(std::uint64_t chart) {
   read(chart);
-  pen_->draw(window_, picture_);
+  style_->draw(window_, picture_);
   return picture_;
 }
 
@@ -151,18 +151,18 @@ void WindowRenderer::sequence(std::vector<float>& out) const {
   }
 }
 
-void fill_row(const ChartPlan& plan, const Options& options, std::uint64_t chart, ChartRow& facts) {
+void fill_row(const ChartPlan& plan, const Options& options, std::uint64_t chart, ChartRow& row) {
   const ChartPlan::Place place = plan.place(options, chart);
   const Source& source = plan.sources[place.source];
   const std::size_t last = place.row + plan.window - 1;
-  facts.chart = chart;
-  facts.file = source.input;
-  facts.row = place.row;
-  facts.symbol = source.symbol;
-  facts.date = source.dates.text(place.row);
-  facts.end_date = source.dates.text(last);
-  facts.end_time = source.dates.time(last);
-  facts.labels.clear();
+  row.chart = chart;
+  row.file = source.input;
+  row.row = place.row;
+  row.symbol = source.symbol;
+  row.date = source.dates.text(place.row);
+  row.end_date = source.dates.text(last);
+  row.end_time = source.dates.time(last);
+  row.labels.clear();
   for (const std::int64_t horizon : options.horizons) {
     const std::size_t then = last + static_cast<std::size_t>(horizon);
     float label = std::numeric_limits<float>::quiet_NaN();
@@ -174,7 +174,7 @@ void fill_row(const ChartPlan& plan, const Options& options, std::uint64_t chart
       // A return on nothing, or on less, is none.
       if (now[0] > 0) label = static_cast<float>(later[0] / now[0] - 1);
     }
-    facts.labels.push_back(label);
+    row.labels.push_back(label);
   }
 }
 

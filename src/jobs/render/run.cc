@@ -40,12 +40,12 @@ class ThreadScratch {
   // Appends a row of the dataset.
   void draw(std::uint64_t chart, RowBlock& block) {
     const rle::Image& picture = renderer_.draw(chart);
-    renderer_.sequence(facts_.sequence);
-    fill_row(plan_, options_, chart, facts_);
+    renderer_.sequence(row_.sequence);
+    fill_row(plan_, options_, chart, row_);
     std::vector<std::uint8_t>& images = block.arrays.front().bytes;
     const std::size_t before = images.size();
-    encoder_->append(picture, facts_, images);
-    rows_.append(images.size() - before, facts_, block);
+    encoder_->append(picture, row_, images);
+    rows_.append(images.size() - before, row_, block);
   }
 
  private:
@@ -54,7 +54,7 @@ class ThreadScratch {
   WindowRenderer renderer_;
   std::unique_ptr<ChartEncoder> encoder_;
   RowWriter rows_;
-  ChartRow facts_;
+  ChartRow row_;
 };
 
 // A chart of a part; or all of a part that an earlier run has made.

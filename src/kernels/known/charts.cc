@@ -9,13 +9,13 @@ constexpr int kWidth = Inputs::kChartWidth, kHeight = Inputs::kChartHeight;
 constexpr std::size_t kPixels = std::size_t{kWidth} * kHeight;
 
 rle::Image drawn(const Inputs& inputs, double line_width) {
-  stroke::Rasterizer pen(kWidth, kHeight, line_width);
-  pen.line(inputs.walk);
+  stroke::Rasterizer rasterizer(kWidth, kHeight, line_width);
+  rasterizer.line(inputs.walk);
   // One that turns back, and a dot.
-  pen.line(std::vector<stroke::Point>{{10, 10}, {100, 50}, {40, 60.5}, {90.25, 5}});
-  pen.line(std::vector<stroke::Point>{{120, 8}});
+  rasterizer.line(std::vector<stroke::Point>{{10, 10}, {100, 50}, {40, 60.5}, {90.25, 5}});
+  rasterizer.line(std::vector<stroke::Point>{{120, 8}});
   rle::Image picture;
-  pen.finish(picture);
+  rasterizer.finish(picture);
   return picture;
 }
 

@@ -49,12 +49,12 @@ ColourTable colour_table(Colour paper, Colour ink) {
   return out;
 }
 
-EncodedLevels encoded_levels(const ColourTable& palette, int channels, Depth depth) {
+EncodedLevels encoded_levels(const ColourTable& colours, int channels, Depth depth) {
   EncodedLevels out;
   const auto count = static_cast<std::size_t>(channels), each = depth == Depth::floats ? sizeof(float) : 1;
   out.bytes = count * each;
-  for (std::size_t k = 0; k < palette.size(); ++k) {
-    const std::array<std::uint8_t, 3> values = {palette[k].red, palette[k].green, palette[k].blue};
+  for (std::size_t k = 0; k < colours.size(); ++k) {
+    const std::array<std::uint8_t, 3> values = {colours[k].red, colours[k].green, colours[k].blue};
     for (std::size_t c = 0; c < count; ++c) {
       if (depth == Depth::bytes) {
         out.level[k][c] = values[c];
@@ -68,15 +68,15 @@ EncodedLevels encoded_levels(const ColourTable& palette, int channels, Depth dep
   return out;
 }
 
-EncodedLevels encoded_levels(const GrayTable& tones) {
+EncodedLevels encoded_levels(const GrayTable& grays) {
   EncodedLevels out;
-  for (std::size_t k = 0; k < tones.size(); ++k) out.level[k][0] = tones[k];
+  for (std::size_t k = 0; k < grays.size(); ++k) out.level[k][0] = grays[k];
   return out;
 }
 
 namespace {
 
-GrayTable tones_of(const EncodedLevels& pixels) {
+GrayTable gray_table_of(const EncodedLevels& pixels) {
   GrayTable out;
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = pixels.level[k][0];
   return out;
@@ -102,7 +102,7 @@ void paint_rows(const Image& picture, const EncodedLevels& pixels, int begin, in
 }  // namespace
 
 void paint(const Image& picture, const EncodedLevels& pixels, std::uint8_t* out) {
-  if (pixels.bytes == 1) return paint(picture, tones_of(pixels), out);
+  if (pixels.bytes == 1) return paint(picture, gray_table_of(pixels), out);
   paint_rows(picture, pixels, 0, picture.height(), out);
 }
 
@@ -113,11 +113,11 @@ void paint_past_caches(const Image& picture, const EncodedLevels& pixels, Buffer
   const std::size_t row = static_cast<std::size_t>(picture.width()) * pixels.bytes;
   const int rows = static_cast<int>(std::max<std::size_t>(1, kTogether / row));
   memory.resize(static_cast<std::size_t>(rows) * row);
-  const GrayTable tones = tones_of(pixels);
+  const GrayTable grays = gray_table_of(pixels);
   for (int y = 0; y < picture.height(); y += rows) {
     const int end = std::min(picture.height(), y + rows);
     if (pixels.bytes == 1) {
-      paint_rows(picture, tones, y, end, memory.data());
+      paint_rows(picture, grays, y, end, memory.data());
     } else {
       paint_rows(picture, pixels, y, end, memory.data());
     }
@@ -129,9 +129,9 @@ void paint_past_caches(const Image& picture, const EncodedLevels& pixels, Buffer
 
 void paint_end() { stream_end(); }
 
-BitPacker::BitPacker(const GrayTable& tones) : paper_(tones[0] >= 128 ? 255 : 0) {
+BitPacker::BitPacker(const GrayTable& grays) : paper_(grays[0] >= 128 ? 255 : 0) {
   for (std::size_t k = 0; k < 256; ++k) {
-    differs_[k] = (tones[k] >= 128) != (tones[0] >= 128) ? 1 : 0;
+    differs_[k] = (grays[k] >= 128) != (grays[0] >= 128) ? 1 : 0;
     // A level of the packed picture is what differs from paper.
     pixels_.level[k][0] = static_cast<std::uint8_t>(paper_ ^ k);
   }

@@ -33,10 +33,10 @@ struct EncodedLevels {
 };
 
 enum class Depth { bytes, floats };
-// channels 1 (the palette's red, for one that is gray) or 3. Floats are byte / 255 in 32 bits, little-endian.
-EncodedLevels encoded_levels(const ColourTable& palette, int channels, Depth depth);
+// channels 1 (the red of each colour, for a table that is gray) or 3. Floats are byte / 255 in 32 bits, little-endian.
+EncodedLevels encoded_levels(const ColourTable& colours, int channels, Depth depth);
 // One byte a pixel.
-EncodedLevels encoded_levels(const GrayTable& tones);
+EncodedLevels encoded_levels(const GrayTable& grays);
 
 // Pixels row by row: [height, width, pixels.bytes].
 void paint(const Image& picture, const EncodedLevels& pixels, std::uint8_t* out);
@@ -51,7 +51,7 @@ void paint_end();
 // the first one highest, the last byte filled with zeros.
 class BitPacker {
  public:
-  explicit BitPacker(const GrayTable& tones);
+  explicit BitPacker(const GrayTable& grays);
   // The picture of those bytes, (width + 7) / 8 wide, to be stored as pixels().
   void pack(const Image& picture, Image& out);
   const EncodedLevels& pixels() const { return pixels_; }

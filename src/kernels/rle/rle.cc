@@ -57,33 +57,33 @@ constexpr std::size_t kTogether = 8;
 static_assert(std::endian::native == std::endian::little);
 
 // At most kTogether literals, and paper behind them up to kTogether pixels. Levels beyond them may be read.
-void paint_few(const std::uint8_t* levels, std::size_t count, const GrayTable& tones, std::uint8_t* out) {
+void paint_few(const std::uint8_t* levels, std::size_t count, const GrayTable& grays, std::uint8_t* out) {
   std::uint64_t few;
   std::memcpy(&few, levels, sizeof few);
   if (count < kTogether) few &= (std::uint64_t{1} << (8 * count)) - 1;
-  for (std::size_t i = 0; i < kTogether; ++i) out[i] = tones[few >> (8 * i) & 255];
+  for (std::size_t i = 0; i < kTogether; ++i) out[i] = grays[few >> (8 * i) & 255];
 }
 
 }  // namespace
 
-void paint(const Image& picture, const GrayTable& tones, std::uint8_t* out) {
-  paint_rows(picture, tones, 0, picture.height(), out);
+void paint(const Image& picture, const GrayTable& grays, std::uint8_t* out) {
+  paint_rows(picture, grays, 0, picture.height(), out);
 }
 
-void paint_rows(const Image& picture, const GrayTable& tones, int begin, int end, std::uint8_t* out) {
+void paint_rows(const Image& picture, const GrayTable& grays, int begin, int end, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(picture.width());
   for (int y = begin; y < end; ++y, out += width) {
-    std::memset(out, tones[0], width);
+    std::memset(out, grays[0], width);
     const std::uint8_t* level = picture.levels(y);
     for (const Run& run : picture.row(y)) {
       // How many literals there are varies from row to row, and a branch on it would be guessed wrong half of the time.
       std::size_t i = 0;
       for (; i < run.literals && run.x + i + kTogether <= width; i += kTogether) {
-        paint_few(level + i, run.literals - i, tones, out + run.x + i);
+        paint_few(level + i, run.literals - i, grays, out + run.x + i);
       }
-      for (; i < run.literals; ++i) out[run.x + i] = tones[level[i]];
+      for (; i < run.literals; ++i) out[run.x + i] = grays[level[i]];
       level += run.literals;
-      if (run.repeats > 0) std::memset(out + run.x + run.literals, tones[run.level], run.repeats);
+      if (run.repeats > 0) std::memset(out + run.x + run.literals, grays[run.level], run.repeats);
     }
   }
 }

@@ -88,8 +88,8 @@ using GrayTable = std::array<std::uint8_t, 256>;
 GrayTable gray_table(std::uint8_t paper, std::uint8_t ink);
 
 // Pixels of one byte, row by row.
-void paint(const Image& picture, const GrayTable& tones, std::uint8_t* out);
+void paint(const Image& picture, const GrayTable& grays, std::uint8_t* out);
 // Rows [begin, end) alone.
-void paint_rows(const Image& picture, const GrayTable& tones, int begin, int end, std::uint8_t* out);
+void paint_rows(const Image& picture, const GrayTable& grays, int begin, int end, std::uint8_t* out);
 
 }  // namespace millrace::rle

@@ -13,9 +13,9 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::vector<std::uint8_t> painted(const Image& picture, const GrayTable& tones) {
+std::vector<std::uint8_t> painted(const Image& picture, const GrayTable& grays) {
   std::vector<std::uint8_t> out(static_cast<std::size_t>(picture.width()) * static_cast<std::size_t>(picture.height()));
-  paint(picture, tones, out.data());
+  paint(picture, grays, out.data());
   return out;
 }
 
@@ -36,7 +36,7 @@ TEST(Rle, LiteralsAndRunsAreWhatIsPainted) {
   EXPECT_TRUE(picture.row(2).empty());
 }
 
-TEST(Rle, TonesGoFromPaperToInk) {
+TEST(Rle, GraysGoFromPaperToInk) {
   const GrayTable dark = gray_table(255, 0);
   EXPECT_EQ(dark[0], 255);
   EXPECT_EQ(dark[255], 0);

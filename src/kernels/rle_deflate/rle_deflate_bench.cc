@@ -18,7 +18,7 @@ constexpr std::size_t kPoints = 100, kPictures = 64;
 std::vector<rle::Image> charts() {
   std::mt19937 random(1);
   std::normal_distribution<double> step;
-  stroke::Rasterizer pen(kWidth, kHeight, 3);
+  stroke::Rasterizer rasterizer(kWidth, kHeight, 3);
   std::vector<rle::Image> out(kPictures);
   for (rle::Image& picture : out) {
     std::vector<double> values(kPoints);
@@ -31,8 +31,8 @@ std::vector<rle::Image> charts() {
       points.push_back(
           {static_cast<double>(i) * (kWidth - 1) / (kPoints - 1), (1 - (values[i] - bottom) / range) * (kHeight - 1)});
     }
-    pen.line(points);
-    pen.finish(picture);
+    rasterizer.line(points);
+    rasterizer.finish(picture);
   }
   return out;
 }

@@ -36,12 +36,12 @@ std::vector<std::vector<Point>> windows(std::size_t n, bool noise) {
 
 void draw(benchmark::State& state, std::size_t n, bool noise) {
   const auto all = windows(n, noise);
-  Rasterizer pen(kWidth, kHeight, 3);
+  Rasterizer rasterizer(kWidth, kHeight, 3);
   rle::Image picture;
   std::size_t at = 0;
   for (auto _ : state) {
-    pen.line(all[at++ % kPictures]);
-    pen.finish(picture);
+    rasterizer.line(all[at++ % kPictures]);
+    rasterizer.finish(picture);
     benchmark::DoNotOptimize(picture.row(0));
   }
 }
@@ -51,15 +51,15 @@ BENCHMARK_CAPTURE(draw, walk_of_1000, 1000, false)->Unit(benchmark::kMicrosecond
 
 void draw_and_paint(benchmark::State& state) {
   const auto all = windows(100, false);
-  Rasterizer pen(kWidth, kHeight, 3);
+  Rasterizer rasterizer(kWidth, kHeight, 3);
   rle::Image picture;
-  const rle::GrayTable tones = rle::gray_table(255, 0);
+  const rle::GrayTable grays = rle::gray_table(255, 0);
   std::vector<std::uint8_t> out(std::size_t{kWidth} * kHeight * kPictures);
   std::size_t at = 0;
   for (auto _ : state) {
-    pen.line(all[at % kPictures]);
-    pen.finish(picture);
-    rle::paint(picture, tones, out.data() + std::size_t{kWidth} * kHeight * (at++ % kPictures));
+    rasterizer.line(all[at % kPictures]);
+    rasterizer.finish(picture);
+    rle::paint(picture, grays, out.data() + std::size_t{kWidth} * kHeight * (at++ % kPictures));
   }
 }
 BENCHMARK(draw_and_paint)->Unit(benchmark::kMicrosecond);

@@ -35,10 +35,10 @@ Line irregular(double width, double height, std::mt19937& random) {
 }
 
 rle::Image drawn(const Line& line, double line_width, int width, int height) {
-  Rasterizer pen(width, height, line_width);
-  pen.line(line);
+  Rasterizer rasterizer(width, height, line_width);
+  rasterizer.line(line);
   rle::Image picture;
-  pen.finish(picture);
+  rasterizer.finish(picture);
   return picture;
 }
 
@@ -110,10 +110,10 @@ TEST(StrokeParts, LinesMayComeInAnyOrder) {
     lines.push_back(noise(5, 12, kHeight, random));
     for (Point& p : lines.back()) p.x += left + 2;
   }
-  Rasterizer pen(kWidth, kHeight, 3);
-  for (const Line& line : lines) pen.line(line);
+  Rasterizer rasterizer(kWidth, kHeight, 3);
+  for (const Line& line : lines) rasterizer.line(line);
   rle::Image picture;
-  pen.finish(picture);
+  rasterizer.finish(picture);
   const auto levels = painted(picture);
   const auto truth = coverage_reference(lines, 3, kWidth, kHeight, kSamples);
   for (std::size_t k = 0; k < levels.size(); ++k) ASSERT_NEAR(levels[k], 255 * truth[k], 255.0 / kSamples + 1) << k;

@@ -10,10 +10,10 @@ namespace {
 
 using Lines = std::vector<std::vector<Point>>;
 
-std::vector<std::uint8_t> drawn(Rasterizer& pen, const Lines& lines, int width, int height) {
-  for (const auto& line : lines) pen.line(line);
+std::vector<std::uint8_t> drawn(Rasterizer& rasterizer, const Lines& lines, int width, int height) {
+  for (const auto& line : lines) rasterizer.line(line);
   rle::Image picture;
-  pen.finish(picture);
+  rasterizer.finish(picture);
   std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   rle::paint(picture, rle::gray_table(0, 255), out.data());
   return out;
@@ -24,8 +24,8 @@ constexpr int kColumns = 512;
 constexpr double kReferenceError = 255.0 / (2 * kColumns);
 
 void expect_exact(const Lines& lines, double line_width, int width, int height, const char* what) {
-  Rasterizer pen(width, height, line_width);
-  const auto levels = drawn(pen, lines, width, height);
+  Rasterizer rasterizer(width, height, line_width);
+  const auto levels = drawn(rasterizer, lines, width, height);
   const auto truth = column_reference(lines, line_width, width, height, kColumns);
   double worst = 0, sum = 0;
   std::size_t worst_at = 0;
@@ -117,10 +117,10 @@ TEST(Stroke, ManyPointsOnOneLine) {
     return line;
   };
   for (const double height : {2.0, 9.0, 99.0}) {
-    Rasterizer pen(3, static_cast<int>(height) + 1, 0.5);
-    const auto expected = drawn(pen, {ramp(2, height)}, 3, static_cast<int>(height) + 1);
+    Rasterizer rasterizer(3, static_cast<int>(height) + 1, 0.5);
+    const auto expected = drawn(rasterizer, {ramp(2, height)}, 3, static_cast<int>(height) + 1);
     for (const int points : {1000, 100'000, 1 << 20}) {
-      const auto many = drawn(pen, {ramp(points, height)}, 3, static_cast<int>(height) + 1);
+      const auto many = drawn(rasterizer, {ramp(points, height)}, 3, static_cast<int>(height) + 1);
       int worst = 0;
       for (std::size_t i = 0; i < many.size(); ++i) worst = std::max(worst, std::abs(many[i] - expected[i]));
       EXPECT_LE(worst, 1) << points << " points, " << height << " high";
@@ -129,20 +129,20 @@ TEST(Stroke, ManyPointsOnOneLine) {
 }
 
 TEST(Stroke, PointsFarAwayAreRefused) {
-  Rasterizer pen(60, 40, 3);
-  EXPECT_THROW(pen.line(std::vector<Point>{{0, 0}, {1e5, 3}}), std::exception);
-  EXPECT_THROW(pen.line(std::vector<Point>{{0, std::nan("")}}), std::exception);
+  Rasterizer rasterizer(60, 40, 3);
+  EXPECT_THROW(rasterizer.line(std::vector<Point>{{0, 0}, {1e5, 3}}), std::exception);
+  EXPECT_THROW(rasterizer.line(std::vector<Point>{{0, std::nan("")}}), std::exception);
   expect_exact({{{-7000, -6000}, {23000, 20000}}}, 5, 60, 40, "from far to far");
 }
 
 TEST(Stroke, APenForgetsItsLastPicture) {
-  Rasterizer pen(60, 40, 3);
+  Rasterizer rasterizer(60, 40, 3);
   const Lines first = {{{0, 3}, {20, 39}, {59, 0}}}, second = {{{0, 20}, {59, 21}}};
   Rasterizer fresh(60, 40, 3);
   const auto expected = drawn(fresh, second, 60, 40);
-  drawn(pen, first, 60, 40);
-  EXPECT_EQ(drawn(pen, second, 60, 40), expected);
-  EXPECT_EQ(drawn(pen, {}, 60, 40), std::vector<std::uint8_t>(60 * 40, 0));
+  drawn(rasterizer, first, 60, 40);
+  EXPECT_EQ(drawn(rasterizer, second, 60, 40), expected);
+  EXPECT_EQ(drawn(rasterizer, {}, 60, 40), std::vector<std::uint8_t>(60 * 40, 0));
 }
 
 // Two ways to say what a stroke covers: points within half a width, and lengths along upright lines.

@@ -13,7 +13,7 @@ namespace {
 class LineStyle : public ChartStyle {
  public:
   explicit LineStyle(const Options& options)
-      : options_(options), rows_(options), pen_(options.width, rows_.price, options.line_pixels()) {
+      : options_(options), rows_(options), rasterizer_(options.width, rows_.price, options.line_pixels()) {
     if (options.average > 0) thin_.emplace(options.width, rows_.price, std::min(1.0, options.line_pixels()));
     if (rows_.volume > 0) canvas_.emplace(options.width, rows_.volume + 1);
   }
@@ -22,9 +22,9 @@ class LineStyle : public ChartStyle {
     moving_average(options_, window, averages_);
     Scale scale(options_, window, {kClose});
     for (const double v : averages_) scale.include(v);
-    draw_line(window.rows[kClose], scale, pen_);
-    if (!thin_ && !canvas_) return pen_.finish(out);
-    pen_.finish(prices_);
+    draw_line(window.rows[kClose], scale, rasterizer_);
+    if (!thin_ && !canvas_) return rasterizer_.finish(out);
+    rasterizer_.finish(prices_);
     out.begin(options_.width, options_.height);
     if (thin_) {
       draw_line(averages_, scale, *thin_);
@@ -54,25 +54,25 @@ class LineStyle : public ChartStyle {
     return n == 1 ? 0.5 * right : (i + 1 == n ? right : static_cast<double>(i) * step);
   }
 
-  void draw_line(const std::vector<double>& values, const Scale& scale, stroke::Rasterizer& pen) {
+  void draw_line(const std::vector<double>& values, const Scale& scale, stroke::Rasterizer& rasterizer) {
     const double bottom = rows_.price - 1, range = scale.highest() - scale.lowest();
     points_.clear();
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double v = scale.value(values[i]);
       if (std::isnan(v)) {
-        pen.line(points_);
+        rasterizer.line(points_);
         points_.clear();
         continue;
       }
       const double norm = range > 0 ? (v - scale.lowest()) / range : 0.5;
       points_.push_back({x_of(i, values.size()), (1 - norm) * bottom});
     }
-    pen.line(points_);
+    rasterizer.line(points_);
   }
 
   const Options& options_;
   const Rows rows_;
-  stroke::Rasterizer pen_;
+  stroke::Rasterizer rasterizer_;
   std::optional<stroke::Rasterizer> thin_;  // the moving average's
   std::optional<rle::Canvas> canvas_;       // the volume's, with the free row above
   rle::Image prices_, average_, volume_;

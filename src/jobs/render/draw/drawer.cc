@@ -86,13 +86,13 @@ struct ChartDrawer::State {
         roles(roles_of(options)),
         format(options),
         executor(given.threads),
-        scratches([this] { return std::make_unique<ThreadScratch>(options, format); }) {}
+        scratches([this] { return std::make_unique<DrawerScratch>(options, format); }) {}
 
   // What one thread draws with.
-  struct ThreadScratch {
-    ThreadScratch(const Options& options, const Format& format) : pen(make_style(options)), packing(format) {}
-    std::unique_ptr<ChartStyle> pen;
-    PixelPacker packing;
+  struct DrawerScratch {
+    DrawerScratch(const Options& options, const Format& format) : style(make_style(options)), packer(format) {}
+    std::unique_ptr<ChartStyle> style;
+    PixelPacker packer;
     Window window;
     rle::Image picture;
     Buffer<std::uint8_t> memory;
@@ -108,11 +108,11 @@ struct ChartDrawer::State {
     constexpr std::size_t kCached = 16 << 20;
     const bool large = count * image > kCached;
     executor.parallel_for(count, 4, [&](std::size_t from, std::size_t to) {
-      const std::shared_ptr<ThreadScratch> scratch = scratches.take();
+      const std::shared_ptr<DrawerScratch> scratch = scratches.take();
       for (std::size_t i = from; i < to; ++i) {
         take(series + i * each, before, rows, scratch->window);
-        scratch->pen->draw(scratch->window, scratch->picture);
-        const rle::Image& picture = scratch->packing.pack(scratch->picture);
+        scratch->style->draw(scratch->window, scratch->picture);
+        const rle::Image& picture = scratch->packer.pack(scratch->picture);
         large ? rle::paint_past_caches(picture, format.pixels, scratch->memory, out + i * image)
               : rle::paint(picture, format.pixels, out + i * image);
       }
@@ -141,7 +141,7 @@ struct ChartDrawer::State {
   const std::vector<Role> roles;
   const Format format;
   const Executor executor;
-  Pool<ThreadScratch> scratches;
+  Pool<DrawerScratch> scratches;
 };
 
 ChartDrawer::ChartDrawer(const ChartOptions& options) : state_(std::make_unique<State>(options)) {}

@@ -39,14 +39,14 @@ Summary draw_sheet(const Options& options, const Output& output, RunContext& con
              row = static_cast<std::size_t>(options.width) * channels,
              sheet_row = static_cast<std::size_t>(width) * channels;
   const rle::EncodedLevels pixels =
-      rle::encoded_levels(palette_of(options), static_cast<int>(channels), rle::Depth::bytes);
+      rle::encoded_levels(colour_table_of(options), static_cast<int>(channels), rle::Depth::bytes);
   // The sheet, and the PNG that is made of it.
   const Reservation paid = context.budget.reserve(Bytes{2 * sheet_row * static_cast<std::size_t>(height)}, "the sheet");
   std::vector<std::uint8_t> sheet(sheet_row * static_cast<std::size_t>(height), kTable);
   std::vector<std::uint8_t> chart(row * static_cast<std::size_t>(options.height));
-  WindowRenderer artist(plan, options);
+  WindowRenderer renderer(plan, options);
   for (std::uint64_t i = 0; i < count; ++i) {
-    rle::paint(artist.draw(i * plan.charts / count), pixels, chart.data());
+    rle::paint(renderer.draw(i * plan.charts / count), pixels, chart.data());
     const int left = kMargin + static_cast<int>(i % static_cast<std::uint64_t>(columns)) * (options.width + kMargin);
     const int top = kMargin + static_cast<int>(i / static_cast<std::uint64_t>(columns)) * (options.height + kMargin);
     for (int y = 0; y < options.height; ++y) {

@@ -22,13 +22,13 @@ void append_to(std::vector<std::uint8_t>& out, std::span<const std::uint8_t> byt
 
 class StreamEncoder : public ChartEncoder {
  public:
-  StreamEncoder(const Format& format, const rle_deflate::Code& code) : packing_(format), code_(code) {}
+  StreamEncoder(const Format& format, const rle_deflate::Code& code) : packer_(format), code_(code) {}
   void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
-    append_to(out, code_.compress(packing_.pack(picture), stream_));
+    append_to(out, code_.compress(packer_.pack(picture), stream_));
   }
 
  private:
-  PixelPacker packing_;
+  PixelPacker packer_;
   const rle_deflate::Code& code_;
   Buffer<std::uint8_t> stream_;
 };
@@ -36,15 +36,15 @@ class StreamEncoder : public ChartEncoder {
 class PngEncoder : public ChartEncoder {
  public:
   PngEncoder(const Format& format, const rle_deflate::Code& code)
-      : packing_(format), code_(code), channels_(format.channels), bits_(format.bits ? 1 : 8) {}
+      : packer_(format), code_(code), channels_(format.channels), bits_(format.bits ? 1 : 8) {}
   void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
     const PngShape shape{static_cast<std::uint32_t>(picture.width()), static_cast<std::uint32_t>(picture.height()),
                          channels_, bits_};
-    append_png(shape, code_.compress(packing_.pack(picture), stream_), out);
+    append_png(shape, code_.compress(packer_.pack(picture), stream_), out);
   }
 
  private:
-  PixelPacker packing_;
+  PixelPacker packer_;
   const rle_deflate::Code& code_;
   const int channels_, bits_;
   Buffer<std::uint8_t> stream_;
@@ -53,9 +53,9 @@ class PngEncoder : public ChartEncoder {
 // Pixels as they are.
 class PixelEncoder : public ChartEncoder {
  public:
-  explicit PixelEncoder(const Format& format) : packing_(format), pixels_(format.pixels) {}
+  explicit PixelEncoder(const Format& format) : packer_(format), pixels_(format.pixels) {}
   void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
-    const rle::Image& packed = packing_.pack(picture);
+    const rle::Image& packed = packer_.pack(picture);
     const std::size_t begin = out.size();
     out.resize(begin +
                static_cast<std::size_t>(packed.width()) * static_cast<std::size_t>(packed.height()) * pixels_.bytes);
@@ -63,16 +63,16 @@ class PixelEncoder : public ChartEncoder {
   }
 
  private:
-  PixelPacker packing_;
+  PixelPacker packer_;
   const rle::EncodedLevels& pixels_;
 };
 
 class JpegEncoder : public ChartEncoder {
  public:
   JpegEncoder(const Format& format, int quality) : format_(format), pixels_(format), quality_(quality) {}
-  void append(const rle::Image& picture, const ChartRow& facts, std::vector<std::uint8_t>& out) override {
+  void append(const rle::Image& picture, const ChartRow& row, std::vector<std::uint8_t>& out) override {
     painted_.clear();
-    pixels_.append(picture, facts, painted_);
+    pixels_.append(picture, row, painted_);
     append_jpeg(picture.width(), picture.height(), format_.channels, quality_, painted_, out);
   }
 
@@ -92,26 +92,26 @@ class SampleEncoder : public ChartEncoder {
         pictures_(std::move(pictures)),
         header_(npy::header_text({{"", kFloat32}}, plan.layout.sequence())) {}
 
-  void append(const rle::Image& picture, const ChartRow& facts, std::vector<std::uint8_t>& out) override {
-    const std::string key = fmt::format("{:09}", facts.chart);
+  void append(const rle::Image& picture, const ChartRow& row, std::vector<std::uint8_t>& out) override {
+    const std::string key = fmt::format("{:09}", row.chart);
     picture_.clear();
-    pictures_->append(picture, facts, picture_);
+    pictures_->append(picture, row, picture_);
     append_tar_record(key + ".png", {reinterpret_cast<const char*>(picture_.data()), picture_.size()}, out);
     sequence_ = header_;
-    const auto sequence = std::as_bytes(std::span(facts.sequence));
+    const auto sequence = std::as_bytes(std::span(row.sequence));
     sequence_.append(reinterpret_cast<const char*>(sequence.data()), sequence.size());
     append_tar_record(key + ".sequence.npy", sequence_, out);
-    nlohmann::ordered_json about{{"chart", facts.chart}, {"file", facts.file}, {"row", facts.row}};
-    if (layout_.symbol_bytes > 0) about["symbol"] = facts.symbol;
+    nlohmann::ordered_json about{{"chart", row.chart}, {"file", row.file}, {"row", row.row}};
+    if (layout_.symbol_bytes > 0) about["symbol"] = row.symbol;
     if (layout_.date_bytes > 0) {
-      about["date"] = facts.date;
-      about["end_date"] = facts.end_date;
+      about["date"] = row.date;
+      about["end_date"] = row.end_date;
       // Not known: null, as what JSON has no number for.
-      about["end_time"] = facts.end_time == kNoTime ? nlohmann::ordered_json() : nlohmann::ordered_json(facts.end_time);
+      about["end_time"] = row.end_time == kNoTime ? nlohmann::ordered_json() : nlohmann::ordered_json(row.end_time);
     }
     for (std::size_t h = 0; h < horizons_.size(); ++h) {
       // JSON has no NaN: a label without a future is null.
-      const float label = facts.labels[h];
+      const float label = row.labels[h];
       about["labels"][std::to_string(horizons_[h])] =
           std::isnan(label) ? nlohmann::ordered_json() : nlohmann::ordered_json(label);
     }
@@ -139,12 +139,12 @@ Encoding::Encoding(const ChartPlan& plan, const Options& options) : plan_(plan),
 }
 
 rle_deflate::Code Encoding::make_code() const {
-  WindowRenderer artist(plan_, options_);
-  PixelPacker packing(format_);
+  WindowRenderer renderer(plan_, options_);
+  PixelPacker packer(format_);
   rle_deflate::Histogram histogram;
   const std::uint64_t count = std::min(plan_.charts, kSampled);
   for (std::uint64_t i = 0; i < count; ++i) {
-    histogram.count(packing.pack(artist.draw(i * plan_.charts / count)), layout_);
+    histogram.count(packer.pack(renderer.draw(i * plan_.charts / count)), layout_);
   }
   return {histogram, layout_};
 }

@@ -17,7 +17,7 @@ namespace millrace::render {
 class ChartEncoder {
  public:
   virtual ~ChartEncoder() = default;
-  virtual void append(const rle::Image& picture, const ChartRow& facts, std::vector<std::uint8_t>& out) = 0;
+  virtual void append(const rle::Image& picture, const ChartRow& row, std::vector<std::uint8_t>& out) = 0;
 };
 
 // What all encoders of a run share: the format, and the Huffman code where there is one. The code is made from up to

@@ -14,13 +14,13 @@ namespace millrace::render {
 // Levels that stand for a colour of their own in bars and candles; and what volume is drawn in beside prices.
 inline constexpr std::uint8_t kRising = 204, kFalling = 205, kVolumeLevel = 128;
 
-rle::ColourTable palette_of(const Options& options);
+rle::ColourTable colour_table_of(const Options& options);
 
 // What a picture becomes.
 struct Format {
   explicit Format(const Options& options);
 
-  rle::ColourTable palette;
+  rle::ColourTable colours;
   rle::EncodedLevels pixels;  // of the picture; where bits is set, of the packed one
   bool bits, floats;
   int channels;

@@ -15,17 +15,17 @@
 namespace millrace::render {
 namespace {
 
-void look_over(const OpenContext& opening, Source& out) {
+void look_over(const OpenContext& context, Source& out) {
   // On a scale of logarithms what is not above 0 has no place.
-  const bool logarithms = opening.options.scale == Scaling::log;
+  const bool logarithms = context.options.scale == Scaling::log;
   std::vector<double> values;
   std::vector<std::uint8_t> missing;
   bool any = false;
   for (std::size_t at = 0; at < out.rows; at += values.size()) {
-    opening.throw_if_cancelled();
+    context.throw_if_cancelled();
     values.resize(std::min<std::size_t>(out.rows - at, 1 << 12));
     missing.assign(values.size(), 0);
-    for (const Role role : roles_of(opening.options)) {
+    for (const Role role : roles_of(context.options)) {
       if (role == kVolume) continue;
       out.columns[role].read(at, values);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -112,7 +112,7 @@ void throw_if_changed(const std::vector<Source>& sources) {
 }
 
 void OpenContext::throw_if_cancelled() const {
-  if (context.cancel.cancelled()) throw Failure(interrupted("nothing was drawn yet"));
+  if (run.cancel.cancelled()) throw Failure(interrupted("nothing was drawn yet"));
 }
 
 void OpenContext::refuse_table_options(const Source& source) const {
@@ -132,14 +132,14 @@ std::shared_ptr<RowCache> OpenContext::rows() {
   };
   if (!cache) {
     const auto shared = std::make_shared<Paid>();
-    shared->paid = context.budget.reserve(RowCache::memory(), "inputs");
+    shared->paid = run.budget.reserve(RowCache::memory(), "inputs");
     cache = std::shared_ptr<RowCache>(shared, &shared->rows);
   }
   return cache;
 }
 
 std::shared_ptr<Hdf5Helper> OpenContext::hdf5() {
-  if (!helper) helper = std::make_shared<Hdf5Helper>(context);
+  if (!helper) helper = std::make_shared<Hdf5Helper>(run);
   return helper;
 }
 
@@ -155,10 +155,10 @@ SourceOpener::SourceOpener(const Options& options, RunContext& context)
 SourceOpener::~SourceOpener() = default;
 
 std::vector<Source> SourceOpener::open(const std::string& input) {
-  OpenContext& opening = *state_;
+  OpenContext& context = *state_;
   Source out;
   out.name = input;
-  out.program = opening.program;
+  out.program = context.program;
   std::tie(out.path, out.dataset) = file_and_dataset(input);
   auto file = FileReader::open(out.path).or_throw();
   out.bytes = file->size();
@@ -166,17 +166,17 @@ std::vector<Source> SourceOpener::open(const std::string& input) {
   const bool hdf5 = !out.dataset.empty() || is_hdf5(out.path, *file);
   std::vector<Source> series;
   if (hdf5 || extension(out.path) == "npy") {
-    opening.refuse_table_options(out);
-    hdf5 ? read_hdf5(*file, opening, out) : read_npy(opening, out);
+    context.refuse_table_options(out);
+    hdf5 ? read_hdf5(*file, context, out) : read_npy(context, out);
     series.push_back(std::move(out));
   } else {
-    series = read_csv(*file, opening, out);
+    series = read_csv(*file, context, out);
   }
-  while (!file->next().empty()) opening.throw_if_cancelled();
+  while (!file->next().empty()) context.throw_if_cancelled();
   const std::string content = hex_of_bytes(file->finish_hash().or_throw());
   for (Source& one : series) {
     one.content = content;
-    look_over(opening, one);
+    look_over(context, one);
   }
   series.front().throw_if_changed();
   return series;

@@ -43,9 +43,9 @@ Failure refuse(const std::string& words, const std::string& name) {
 }
 
 // The columns that the style needs, of rows of numbers of one type.
-void take_columns(OpenContext& opening, const std::shared_ptr<const RowFile>& file, ElementType type, const Rows& shape,
+void take_columns(OpenContext& context, const std::shared_ptr<const RowFile>& file, ElementType type, const Rows& shape,
                   const std::string& words, Source& out) {
-  const Options& options = opening.options;
+  const Options& options = context.options;
   for (const Role role : roles_of(options)) {
     if (shape.columns == 1 && role != kClose && role != kVolume) {
       throw Failure(
@@ -57,7 +57,7 @@ void take_columns(OpenContext& opening, const std::shared_ptr<const RowFile>& fi
                     "draw without: --no-volume");
     }
     const std::size_t at = shape.columns == 1 ? 0 : static_cast<std::size_t>(role);
-    out.columns[role] = Column(file, opening.rows(), type, at * type.bytes());
+    out.columns[role] = Column(file, context.rows(), type, at * type.bytes());
   }
   out.rows = static_cast<std::size_t>(shape.rows);
   out.ready = static_cast<std::size_t>(shape.ready);
@@ -80,10 +80,10 @@ class Hdf5Rows : public RowFile {
 };
 
 // The one dataset of a file that can be drawn.
-hdf5::Series only_series(OpenContext& opening, const FileReader& file) {
+hdf5::Series only_series(OpenContext& context, const FileReader& file) {
   constexpr std::size_t kMostTold = 12;
   const std::string& path = file.path();
-  hdf5::Reader& reader = opening.hdf5()->reader;
+  hdf5::Reader& reader = context.hdf5()->reader;
   const std::vector<std::string> names = reader.datasets(file).or_throw();
   if (names.size() > hdf5::helper::kMostListed) {
     throw Failure(ErrorCode::bad_data, fmt::format("it holds over {} datasets", hdf5::helper::kMostListed), path,
@@ -92,7 +92,7 @@ hdf5::Series only_series(OpenContext& opening, const FileReader& file) {
   std::vector<hdf5::Series> found;
   std::vector<std::string> told;
   for (const std::string& name : names) {
-    opening.throw_if_cancelled();
+    context.throw_if_cancelled();
     const auto series = reader.describe(file, name);
     const ErrorCode code = series ? ErrorCode::internal : series.error().code;
     if (code == ErrorCode::cancelled || code == ErrorCode::crashed || code == ErrorCode::timed_out ||
@@ -120,10 +120,10 @@ hdf5::Series only_series(OpenContext& opening, const FileReader& file) {
 
 }  // namespace
 
-void read_hdf5(const FileReader& file, OpenContext& opening, Source& out) {
-  const std::shared_ptr<Hdf5Helper> helper = opening.hdf5();
+void read_hdf5(const FileReader& file, OpenContext& context, Source& out) {
+  const std::shared_ptr<Hdf5Helper> helper = context.hdf5();
   const hdf5::Series series =
-      out.dataset.empty() ? only_series(opening, file) : helper->reader.describe(file, out.dataset).or_throw();
+      out.dataset.empty() ? only_series(context, file) : helper->reader.describe(file, out.dataset).or_throw();
   out.dataset = series.name;
   const auto shape = rows_of(series.shape);
   if (!shape) throw refuse(series.words, out.name);
@@ -131,7 +131,7 @@ void read_hdf5(const FileReader& file, OpenContext& opening, Source& out) {
   for (const Reservation& part : helper->paid) paid += part.size();
   if (paid < series.memory) {
     try {
-      helper->paid.push_back(opening.context.budget.reserve(series.memory - paid, "reading HDF5 by chunks"));
+      helper->paid.push_back(context.run.budget.reserve(series.memory - paid, "reading HDF5 by chunks"));
     } catch (const OutOfMemory& refused) {
       Error error = refused.error();
       error.subject = out.name;
@@ -139,17 +139,17 @@ void read_hdf5(const FileReader& file, OpenContext& opening, Source& out) {
     }
   }
   const auto rows = std::make_shared<Hdf5Rows>(helper, series, *shape);
-  take_columns(opening, rows, kFloat64, *shape, series.words, out);
+  take_columns(context, rows, kFloat64, *shape, series.words, out);
 }
 
-void read_npy(OpenContext& opening, Source& out) {
+void read_npy(OpenContext& context, Source& out) {
   const npy::Header header = npy::read_header(out.path).or_throw();
   const auto shape = rows_of(header.shape);
   if (!header.plain() || !readable(header.fields[0].type) || !shape) throw refuse(header.words(), out.name);
   const ElementType type = header.fields[0].type;
   const auto file =
       std::make_shared<PlainRows>(out.path, header.data_offset, shape->rows, shape->columns * type.bytes());
-  take_columns(opening, file, type, *shape, header.words(), out);
+  take_columns(context, file, type, *shape, header.words(), out);
 }
 
 }  // namespace millrace::render

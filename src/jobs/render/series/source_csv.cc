@@ -218,10 +218,10 @@ class GrowingMemory {
 };
 
 // The rows of a file.
-CsvReader rows_of(FileReader& file, const OpenContext& opening, const std::string& path) {
+CsvReader rows_of(FileReader& file, const OpenContext& context, const std::string& path) {
   return CsvReader(
-      [&file, &opening] {
-        opening.throw_if_cancelled();
+      [&file, &context] {
+        context.throw_if_cancelled();
         const auto bytes = file.next();
         if (file.failed()) throw Failure(file.error());
         return bytes;
@@ -230,9 +230,9 @@ CsvReader rows_of(FileReader& file, const OpenContext& opening, const std::strin
 }
 
 // Where a row begins, from 1: found by reading again, for a message alone.
-std::size_t line_of_row(const OpenContext& opening, const std::string& path, std::size_t row, bool nameless) {
+std::size_t line_of_row(const OpenContext& context, const std::string& path, std::size_t row, bool nameless) {
   auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
-  CsvReader table = rows_of(*file, opening, path);
+  CsvReader table = rows_of(*file, context, path);
   for (std::size_t i = 0; i <= row + (nameless ? 0 : 1); ++i) {
     if (!table.next()) break;
   }
@@ -334,25 +334,25 @@ class Collector {
 
 }  // namespace
 
-std::vector<Source> read_csv(FileReader& reader, OpenContext& opening, const Source& file) {
-  CsvReader table = rows_of(reader, opening, file.path);
+std::vector<Source> read_csv(FileReader& reader, OpenContext& context, const Source& file) {
+  CsvReader table = rows_of(reader, context, file.path);
   if (!table.next()) throw Failure(ErrorCode::bad_data, "it is empty", file.path, "a header is needed");
   const TableHeader header(table.cells(), file.path);
-  const Chosen chosen = Chooser(header, opening.options, file.path).choose();
+  const Chosen chosen = Chooser(header, context.options, file.path).choose();
   TableRows rows;
   rows.path = file.path;
-  rows.line_of = [&](std::size_t row) { return line_of_row(opening, file.path, row, chosen.nameless); };
+  rows.line_of = [&](std::size_t row) { return line_of_row(context, file.path, row, chosen.nameless); };
   Collector collector(header, chosen, rows);
-  GrowingMemory memory(reader, opening.context.budget);
+  GrowingMemory memory(reader, context.run.budget);
   for (bool row = chosen.nameless || table.next(); row; row = table.next()) {
     // Symbols may be met at every row.
     if (rows.rows % kPart == 0 || (rows.rows % 1024 == 0 && chosen.by)) memory.hold(rows.memory() + collector.memory());
     collector.add(table);
   }
   rows.complete();
-  const Arranged arranged = arrange(rows, opening.options, opening.context);
+  const Arranged arranged = arrange(rows, context.options, context.run);
   const auto paid = std::make_shared<Reservation>(memory.keep_only(rows.memory() + collector.memory()));
-  const std::vector<Role> roles = roles_of(opening.options);
+  const std::vector<Role> roles = roles_of(context.options);
   std::vector<Source> out;
   out.reserve(arranged.series.size());
   for (const Series& series : arranged.series) {

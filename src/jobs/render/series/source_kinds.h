@@ -24,7 +24,7 @@ struct Hdf5Helper {
 // What inputs share while they are opened.
 struct OpenContext {
   const Options& options;
-  RunContext& context;
+  RunContext& run;
   std::shared_ptr<const Reservation> program;
   // Neither is there before the first input that needs it.
   std::shared_ptr<RowCache> cache;
@@ -41,10 +41,10 @@ const char* name_of(Role role);
 
 // Reads all of the file, so that its hash is known at once. What it holds is paid for from the budget. `file` says what
 // is known of the input so far.
-std::vector<Source> read_csv(FileReader& reader, OpenContext& opening, const Source& file);
+std::vector<Source> read_csv(FileReader& reader, OpenContext& context, const Source& file);
 // Looks at the header alone.
-void read_npy(OpenContext& opening, Source& out);
+void read_npy(OpenContext& context, Source& out);
 // Looks at what it is alone. Where `out` names no dataset, the one that can be drawn is taken and named.
-void read_hdf5(const FileReader& file, OpenContext& opening, Source& out);
+void read_hdf5(const FileReader& file, OpenContext& context, Source& out);
 
 }  // namespace millrace::render
