@@ -70,13 +70,13 @@ inline Compared compare_rows(const Collection& all, std::size_t rows, const Exec
         for (std::size_t i = 16 * lot; i < std::min(count, 16 * lot + 16); ++i) {
           if (i == row || (picked[i] && i < row)) continue;
           const similarity::Features &a = all.features[i], &b = all.features[row];
-          const bool alike = similarity::same(a, b);
-          if (alike)
+          const bool same_picture = similarity::same(a, b);
+          if (same_picture)
             same.push_back(
                 {static_cast<std::uint32_t>(std::min(i, row)), static_cast<std::uint32_t>(std::max(i, row))});
           if ((i * count + row) % kInFull == 0) {
             ++checked;
-            if (alike != (similarity::compare(a, b).kind == similarity::Kind::same)) {
+            if (same_picture != (similarity::compare(a, b).kind == similarity::Kind::same)) {
               fmt::print(stderr, "same() and compare() disagree on {} and {}\n", row, i);
               std::exit(1);
             }

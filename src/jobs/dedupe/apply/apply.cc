@@ -317,8 +317,8 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
                       options.follow_symlinks, options.ignore_access, known},
                      applied, context);
   };
-  const auto pairs = pairs_apart(decisions, applied);
-  applied.apart = pairs.size();
+  const auto pairs = not_duplicate_pairs(decisions, applied);
+  applied.not_duplicates = pairs.size();
   if (!options.go) {
     plan_now();
     return applied;
@@ -332,8 +332,9 @@ Applied apply(const ApplyOptions& options, RunContext& context) {
   const ApplyPlan plan = plan_now();
   if (applied.interrupted) return applied;
   if (!pairs.empty()) {
-    remember_apart(pairs, catalog_file(options.catalog), access_for(context, options.trust()), place.found, writer);
-    applied.apart_done = true;
+    remember_not_duplicates(pairs, catalog_file(options.catalog), access_for(context, options.trust()), place.found,
+                            writer);
+    applied.not_duplicates_done = true;
   }
   runner.carry_out(plan);
   return applied;

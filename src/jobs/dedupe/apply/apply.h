@@ -61,8 +61,9 @@ struct Applied {
   std::string id, journal;
   std::vector<Item> items;
   std::vector<std::string> notes;
-  std::uint64_t apart = 0;  // pairs that the catalogue takes for no duplicates; of an undo, takes for that no more
-  bool apart_done = false;
+  // Pairs that the catalogue takes for no duplicates; of an undo, takes for that no more.
+  std::uint64_t not_duplicates = 0;
+  bool not_duplicates_done = false;
   bool interrupted = false;
 
   std::uint64_t count(State state) const;

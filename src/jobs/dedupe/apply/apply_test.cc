@@ -98,8 +98,8 @@ TEST_F(Apply, AMemberToldApartIsNoSurvivor) {
   put("b.jpg", "two picture");
   decide("1", "keep", "a.jpg");
   decide("1", "remove", "b.jpg");
-  Json& apart = decide("1", "not_duplicates", "b.jpg");
-  apart["with"] = entries_[0]["hash"];
+  Json& told = decide("1", "not_duplicates", "b.jpg");
+  told["with"] = entries_[0]["hash"];
   expect_left("no other member");
 }
 

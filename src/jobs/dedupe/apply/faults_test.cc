@@ -98,7 +98,7 @@ TEST_F(Faults, UndoOfACutOffApply) {
 // Three contents told apart: the catalogue knew one of the pairs before.
 TEST_F(Faults, NotDuplicates) {
   const auto hash_of = [&](const std::string& name) { return *hash_file(photos_ + "/" + name); };
-  std::vector<ApartPair> before, after;
+  std::vector<NotDuplicatePair> before, after;
   const auto tell_apart = [&] {
     scene();
     for (const char* name : {"x.jpg", "y.jpg", "z.jpg"}) {
@@ -110,15 +110,15 @@ TEST_F(Faults, NotDuplicates) {
     catalog.flush();
   };
   tell_apart();
-  before = apart();
+  before = not_duplicates();
   ASSERT_EQ(before.size(), 1U);
   ASSERT_EQ(run_apply("delete").json["totals"]["not_duplicates"], 3);
-  after = apart();
+  after = not_duplicates();
   ASSERT_EQ(after.size(), 3U);
   const Ran back = run_undo();
   EXPECT_EQ(back.json["totals"]["not_duplicates"], 2);
   EXPECT_EQ(back.code, 0);
-  EXPECT_EQ(apart(), before);
+  EXPECT_EQ(not_duplicates(), before);
 
   bool cut_off = true;
   for (int cut = 1; cut_off; ++cut) {
@@ -126,13 +126,13 @@ TEST_F(Faults, NotDuplicates) {
     tell_apart();
     cut_off = run_apply("delete", true, cut).cut_off();
     run_undo();
-    ASSERT_EQ(apart(), before);
+    ASSERT_EQ(not_duplicates(), before);
     tell_apart();
     run_apply("delete", true, cut);
     EXPECT_EQ(run_apply("delete").code, 0);
-    ASSERT_EQ(apart(), after);
+    ASSERT_EQ(not_duplicates(), after);
     EXPECT_EQ(run_undo().code, 0);
-    ASSERT_EQ(apart(), before);
+    ASSERT_EQ(not_duplicates(), before);
   }
   cut_off = true;
   for (int cut = 1; cut_off; ++cut) {
@@ -141,7 +141,7 @@ TEST_F(Faults, NotDuplicates) {
     run_apply("delete");
     cut_off = run_undo(cut).cut_off();
     EXPECT_EQ(run_undo().code, 0);
-    ASSERT_EQ(apart(), before);
+    ASSERT_EQ(not_duplicates(), before);
   }
 }
 

@@ -76,22 +76,22 @@ JournalRecord record_in(const Json& line) {
   return record;
 }
 
-bool take_apart(const Json& line, Journal& journal) {
+bool take_not_duplicates(const Json& line, Journal& journal) {
   const Json& pairs = line["apart"];
   if (pairs == "forgotten") {
-    journal.apart_forgotten = true;
+    journal.not_duplicates_forgotten = true;
     return true;
   }
-  JournalNotDuplicates apart{recorded_path(line, "catalog"), {}};
-  if (!pairs.is_array() || !apart.catalog.starts_with('/')) return false;
+  JournalNotDuplicates told{recorded_path(line, "catalog"), {}};
+  if (!pairs.is_array() || !told.catalog.starts_with('/')) return false;
   for (const Json& pair : pairs) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) return false;
     const auto a = content_hash_from_hex(pair[0].get<std::string>());
     const auto b = content_hash_from_hex(pair[1].get<std::string>());
     if (!a || !b) return false;
-    apart.pairs.emplace_back(*a, *b);
+    told.pairs.emplace_back(*a, *b);
   }
-  journal.apart.push_back(std::move(apart));
+  journal.not_duplicates.push_back(std::move(told));
   return true;
 }
 
@@ -102,7 +102,7 @@ bool take_line(const Json& line, Journal& journal, std::map<std::uint64_t, std::
     journal.folders.push_back(recorded_path(line, "folder"));
     return true;
   }
-  if (line.contains("apart")) return take_apart(line, journal);
+  if (line.contains("apart")) return take_not_duplicates(line, journal);
   if (line.contains("cut")) {
     if (journal.damaged_lines > 0) --journal.damaged_lines;
     return true;
@@ -299,20 +299,20 @@ void JournalWriter::folder(const std::string& path) {
   line(out.dump());
 }
 
-void JournalWriter::apart(const JournalNotDuplicates& apart) {
+void JournalWriter::not_duplicates(const JournalNotDuplicates& told) {
   constexpr std::size_t kPairsPerLine = 1000;
-  for (std::size_t begin = 0; begin < apart.pairs.size(); begin += kPairsPerLine) {
-    const std::size_t end = std::min(begin + kPairsPerLine, apart.pairs.size());
+  for (std::size_t begin = 0; begin < told.pairs.size(); begin += kPairsPerLine) {
+    const std::size_t end = std::min(begin + kPairsPerLine, told.pairs.size());
     Json out{{"apart", Json::array()}};
     for (std::size_t i = begin; i < end; ++i) {
-      out["apart"].push_back(Json::array({hex_of_bytes(apart.pairs[i].first), hex_of_bytes(apart.pairs[i].second)}));
+      out["apart"].push_back(Json::array({hex_of_bytes(told.pairs[i].first), hex_of_bytes(told.pairs[i].second)}));
     }
-    put_path(out, "catalog", apart.catalog);
-    line(out.dump(), end == apart.pairs.size());
+    put_path(out, "catalog", told.catalog);
+    line(out.dump(), end == told.pairs.size());
   }
 }
 
-void JournalWriter::apart_forgotten() { line(Json{{"apart", "forgotten"}}.dump()); }
+void JournalWriter::not_duplicates_forgotten() { line(Json{{"apart", "forgotten"}}.dump()); }
 
 void JournalWriter::intent(const JournalRecord& record, Action action) {
   Json out = about(record.number);

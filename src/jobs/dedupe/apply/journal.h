@@ -48,22 +48,22 @@ struct JournalRecord {
   bool open() const { return !done && !failed && !undone && !purging; }
 };
 
-using ApartPair = std::pair<ContentHash, ContentHash>;  // the smaller first
+using NotDuplicatePair = std::pair<ContentHash, ContentHash>;  // the smaller first
 
 // Contents that are no duplicates, and the catalogue that was told so.
 struct JournalNotDuplicates {
   std::string catalog;
-  std::vector<ApartPair> pairs;
+  std::vector<NotDuplicatePair> pairs;
 };
 
 struct Journal {
   std::string path, id;
   Action action = Action::trash;
-  std::string destination;                  // of move; empty in journals of earlier versions
-  std::vector<std::string> folders;         // that it made or was about to
-  std::vector<JournalRecord> records;       // numbers ascending
-  std::vector<JournalNotDuplicates> apart;  // that it added or was about to
-  bool apart_forgotten = false;             // and took out again
+  std::string destination;                           // of move; empty in journals of earlier versions
+  std::vector<std::string> folders;                  // that it made or was about to
+  std::vector<JournalRecord> records;                // numbers ascending
+  std::vector<JournalNotDuplicates> not_duplicates;  // that it added or was about to
+  bool not_duplicates_forgotten = false;             // and took out again
   bool undo_begun = false, undo_finished = false;
   std::size_t damaged_lines = 0;  // a last line that was cut off is none
 
@@ -89,8 +89,8 @@ class JournalWriter {
 
   // Each returns when the line is on the disk, or throws Failure: then nothing may be done that it would have told of.
   void folder(const std::string& path);
-  void apart(const JournalNotDuplicates& apart);
-  void apart_forgotten();
+  void not_duplicates(const JournalNotDuplicates& told);
+  void not_duplicates_forgotten();
   void intent(const JournalRecord& record, Action action);
   void done(std::uint64_t number);
   void failed(std::uint64_t number, const std::string& reason);

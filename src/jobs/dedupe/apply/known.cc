@@ -20,7 +20,7 @@ KnownFiles::KnownFiles(const std::string& catalog, Trust trust, std::vector<std:
     : path_(catalog), within_(std::move(within)) {
   if (!exists(path_)) return;
   catalog_ = std::make_unique<Catalog>(path_, catalog_key(), access_for(context, trust));
-  for (const auto& [a, b] : catalog_->not_duplicates()) apart_.emplace(std::min(a, b), std::max(a, b));
+  for (const auto& [a, b] : catalog_->not_duplicates()) not_duplicates_.emplace(std::min(a, b), std::max(a, b));
 }
 
 bool KnownFiles::knows(const std::string& path, const Decision& decision) const {
@@ -35,7 +35,7 @@ bool KnownFiles::may_go_for(const std::string& gone, const Decision& of_gone, co
   if (!catalog_) return false;
   const ContentHash &goes = of_gone.hash, &keeps = of_stays.hash;
   const std::pair pair(std::min(goes, keeps), std::max(goes, keeps));
-  const auto kept = apart_.count(pair) > 0 ? std::nullopt : catalog_->close_look(pair.first, pair.second);
+  const auto kept = not_duplicates_.count(pair) > 0 ? std::nullopt : catalog_->close_look(pair.first, pair.second);
   const auto look = kept ? close_look_from(*kept) : std::nullopt;
   if (!look || standing_of(*look, keeps < goes) != Standing::same) return false;
   const auto picture = catalog_->picture(goes), other = catalog_->picture(keeps);

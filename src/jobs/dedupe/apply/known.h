@@ -36,7 +36,7 @@ class KnownFiles {
   std::string path_;
   std::vector<std::string> within_;
   std::unique_ptr<Catalog> catalog_;
-  std::set<std::pair<ContentHash, ContentHash>> apart_;  // the lower first
+  std::set<std::pair<ContentHash, ContentHash>> not_duplicates_;  // the lower first
 };
 
 }  // namespace millrace::dedupe

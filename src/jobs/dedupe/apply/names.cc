@@ -148,9 +148,8 @@ std::optional<std::string> why_not_ours(const Journal& journal) {
   if (!journal.destination.empty() && !is_plain_path(journal.destination) && journal.destination != "/") {
     return fmt::format("names the folder '{}', which is no plain path", printable(journal.destination));
   }
-  for (const JournalNotDuplicates& apart : journal.apart) {
-    if (!is_plain_path(apart.catalog))
-      return fmt::format("names '{}', which is no plain path", printable(apart.catalog));
+  for (const JournalNotDuplicates& told : journal.not_duplicates) {
+    if (!is_plain_path(told.catalog)) return fmt::format("names '{}', which is no plain path", printable(told.catalog));
   }
   for (const JournalRecord& record : journal.records) {
     if (auto why = why_not_ours(record, journal)) return why;

@@ -15,9 +15,9 @@
 
 namespace millrace::dedupe {
 
-std::vector<ApartPair> pairs_apart(const Decisions& decisions, Applied& applied) {
+std::vector<NotDuplicatePair> not_duplicate_pairs(const Decisions& decisions, Applied& applied) {
   constexpr std::size_t kMostContents = 4096;
-  std::vector<ApartPair> pairs;
+  std::vector<NotDuplicatePair> pairs;
   std::map<std::string, std::vector<ContentHash>> groups;
   for (const Decision& d : decisions.entries) {
     if (d.kind != DecisionKind::not_duplicates) continue;
@@ -47,31 +47,31 @@ std::vector<ApartPair> pairs_apart(const Decisions& decisions, Applied& applied)
   return pairs;
 }
 
-void remember_apart(const std::vector<ApartPair>& pairs, const std::string& catalog, const CatalogAccess& access,
-                    const Journal& journal, JournalWriter& writer) {
+void remember_not_duplicates(const std::vector<NotDuplicatePair>& pairs, const std::string& catalog,
+                             const CatalogAccess& access, const Journal& journal, JournalWriter& writer) {
   const std::string path =
       path_in(canonical(folder_of(std::filesystem::absolute(catalog).string())), file_name(catalog));
   Catalog open(path, catalog_key(), access);
   // What it knows already is not ours to take out, unless a run that was cut off told the journal of it.
-  std::set<ApartPair> known;
-  for (const ApartPair& pair : open.not_duplicates()) known.insert(pair);
-  for (const JournalNotDuplicates& told : journal.apart) {
+  std::set<NotDuplicatePair> known;
+  for (const NotDuplicatePair& pair : open.not_duplicates()) known.insert(pair);
+  for (const JournalNotDuplicates& told : journal.not_duplicates) {
     if (told.catalog == path) known.insert(told.pairs.begin(), told.pairs.end());
   }
   JournalNotDuplicates fresh{path, {}};
-  for (const ApartPair& pair : pairs) {
+  for (const NotDuplicatePair& pair : pairs) {
     if (known.count(pair) == 0) fresh.pairs.push_back(pair);
   }
-  if (!fresh.pairs.empty()) writer.apart(fresh);
+  if (!fresh.pairs.empty()) writer.not_duplicates(fresh);
   step("tell the catalogue");
   for (const auto& [a, b] : pairs) open.put_not_duplicates(a, b);
   open.flush();
 }
 
-std::uint64_t forget_apart(const Journal& journal, const CatalogAccess& access, JournalWriter* writer) {
-  if (journal.apart_forgotten || journal.apart.empty()) return 0;
-  std::map<std::string, std::set<ApartPair>> by_catalog;
-  for (const JournalNotDuplicates& told : journal.apart)
+std::uint64_t forget_not_duplicates(const Journal& journal, const CatalogAccess& access, JournalWriter* writer) {
+  if (journal.not_duplicates_forgotten || journal.not_duplicates.empty()) return 0;
+  std::map<std::string, std::set<NotDuplicatePair>> by_catalog;
+  for (const JournalNotDuplicates& told : journal.not_duplicates)
     by_catalog[told.catalog].insert(told.pairs.begin(), told.pairs.end());
   std::uint64_t count = 0;
   for (const auto& [path, pairs] : by_catalog) {
@@ -84,7 +84,7 @@ std::uint64_t forget_apart(const Journal& journal, const CatalogAccess& access, 
     for (const auto& [a, b] : pairs) open.drop_not_duplicates(a, b);
     open.flush();
   }
-  if (writer != nullptr) writer->apart_forgotten();
+  if (writer != nullptr) writer->not_duplicates_forgotten();
   return count;
 }
 

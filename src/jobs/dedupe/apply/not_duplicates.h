@@ -13,12 +13,12 @@
 namespace millrace::dedupe {
 
 // Every pair of contents that a person told apart, each once. Groups that are too large for that are noted.
-std::vector<ApartPair> pairs_apart(const Decisions& decisions, Applied& applied);
+std::vector<NotDuplicatePair> not_duplicate_pairs(const Decisions& decisions, Applied& applied);
 
-void remember_apart(const std::vector<ApartPair>& pairs, const std::string& catalog, const CatalogAccess& access,
-                    const Journal& journal, JournalWriter& writer);
+void remember_not_duplicates(const std::vector<NotDuplicatePair>& pairs, const std::string& catalog,
+                             const CatalogAccess& access, const Journal& journal, JournalWriter& writer);
 
 // How many pairs an undo takes out; with a writer, takes them out. Failure when a catalogue cannot be used.
-std::uint64_t forget_apart(const Journal& journal, const CatalogAccess& access, JournalWriter* writer);
+std::uint64_t forget_not_duplicates(const Journal& journal, const CatalogAccess& access, JournalWriter* writer);
 
 }  // namespace millrace::dedupe

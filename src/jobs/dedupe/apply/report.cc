@@ -123,23 +123,25 @@ std::string summary_of(const Applied& applied) {
   line(State::lost, "lost: not to be found, for the reasons listed");
   line(State::waiting, "not begun");
   for (const std::string& note : applied.notes) out += note + "\n";
-  if (applied.items.empty() && !applied.interrupted && (applied.operation != "undo" || applied.apart == 0)) {
+  if (applied.items.empty() && !applied.interrupted && (applied.operation != "undo" || applied.not_duplicates == 0)) {
     out += applied.operation == "apply"  ? "no file is to be removed\n"
            : applied.operation == "undo" ? "nothing to bring back\n"
                                          : "nothing to destroy\n";
   }
-  if (applied.apart > 0) {
-    out += fmt::format("{} {} {}{} as no duplicates\n", grouped(applied.apart), applied.apart == 1 ? "pair" : "pairs",
-                       applied.apart_done ? "" : "would be ",
+  if (applied.not_duplicates > 0) {
+    out += fmt::format("{} {} {}{} as no duplicates\n", grouped(applied.not_duplicates),
+                       applied.not_duplicates == 1 ? "pair" : "pairs", applied.not_duplicates_done ? "" : "would be ",
                        applied.operation == "undo" ? "no longer remembered" : "remembered");
   }
   const std::string journal = quoted(applied.journal);
-  if (!applied.go && applied.count(State::planned) + applied.apart > 0) {
+  if (!applied.go && applied.count(State::planned) + applied.not_duplicates > 0) {
     out += "nothing was changed: a dry run; add --go to do it\n";
   }
   if (applied.interrupted) out += "interrupted: the same command goes on where this one stopped\n";
   if (applied.operation == "apply" && applied.go &&
-      applied.count(State::done) + applied.count(State::before) + applied.count(State::waiting) + applied.apart > 0) {
+      applied.count(State::done) + applied.count(State::before) + applied.count(State::waiting) +
+              applied.not_duplicates >
+          0) {
     out += fmt::format("journal: {}\nto take it back: millrace dedupe undo {} --go\n", printable(applied.journal),
                        printable(journal));
     if (applied.action == Action::remove) {
@@ -173,7 +175,7 @@ std::string json_of(const Applied& applied) {
   Json& totals = out["totals"];
   for (const State state : kStates)
     totals[name_of(state)] = {{"files", applied.count(state)}, {"bytes", applied.bytes(state)}};
-  if (applied.operation != "purge") totals["not_duplicates"] = applied.apart;
+  if (applied.operation != "purge") totals["not_duplicates"] = applied.not_duplicates;
   out["notes"] = Json::array();
   for (const std::string& note : applied.notes) out["notes"].push_back(utf8_for_display(note));
   return out.dump(1) + "\n";

@@ -223,9 +223,10 @@ class Scene : public testing::Test {
   }
 
   // What the catalogue takes for no duplicates.
-  std::vector<ApartPair> apart() const {
+  std::vector<NotDuplicatePair> not_duplicates() const {
     const std::string path = top_ + "/data/millrace/catalog.sqlite";
-    return std::filesystem::exists(path) ? Catalog(path, catalog_key()).not_duplicates() : std::vector<ApartPair>();
+    return std::filesystem::exists(path) ? Catalog(path, catalog_key()).not_duplicates()
+                                         : std::vector<NotDuplicatePair>();
   }
 
   static std::string disk_folder() { return std::filesystem::canonical(testing::TempDir()).string(); }

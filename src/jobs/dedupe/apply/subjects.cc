@@ -84,9 +84,9 @@ Subjects::Subjects(const Decisions& decisions, const std::vector<std::string>& r
       if (!all_[i].goes && (members.empty() || members.back() != i)) members.push_back(i);
       if (d->kind != DecisionKind::not_duplicates) continue;
       if (d->with) {
-        pairs_apart_.emplace(std::min(d->hash, *d->with), std::max(d->hash, *d->with));
+        not_duplicate_pairs_.emplace(std::min(d->hash, *d->with), std::max(d->hash, *d->with));
       } else {
-        whole_apart_[d->group].push_back(i);
+        not_duplicate_groups_[d->group].push_back(i);
       }
     }
   }
@@ -139,12 +139,12 @@ const Subject* Subjects::find(const std::string& path) const {
   return at != all_.end() && at->path == path ? &*at : nullptr;
 }
 
-bool Subjects::apart(const Subject& a, const Subject& b) const {
+bool Subjects::told_apart(const Subject& a, const Subject& b) const {
   const ContentHash &x = a.first().hash, &y = b.first().hash;
-  if (pairs_apart_.count({std::min(x, y), std::max(x, y)}) > 0) return true;
+  if (not_duplicate_pairs_.count({std::min(x, y), std::max(x, y)}) > 0) return true;
   return std::any_of(a.decisions.begin(), a.decisions.end(), [&](const Decision* d) {
     if (d->kind != DecisionKind::not_duplicates || d->with) return false;
-    const auto& whole = whole_apart_.at(d->group);
+    const auto& whole = not_duplicate_groups_.at(d->group);
     return std::any_of(whole.begin(), whole.end(), [&](std::size_t i) { return &all_[i] == &b; });
   });
 }
@@ -189,7 +189,7 @@ std::vector<const Subject*> Subjects::survivors_of(const Subject& gone) const {
       const Subject* best = nullptr;
       for (const std::size_t i : members) {
         const Subject& s = all_[i];
-        if (!s.good() || s.state.same_inode(gone.state) || apart(s, gone)) continue;
+        if (!s.good() || s.state.same_inode(gone.state) || told_apart(s, gone)) continue;
         if (best == nullptr || rank(&s) > rank(best)) best = &s;
       }
       return best;

@@ -57,17 +57,17 @@ class Subjects {
 
  private:
   // A person told the two apart, in whichever group.
-  bool apart(const Subject& a, const Subject& b) const;
+  bool told_apart(const Subject& a, const Subject& b) const;
 
   void check_place(Subject& subject) const;
 
   const KnownFiles& known_;
   const bool follow_symlinks_;
   std::vector<Subject> all_;
-  std::map<std::string, std::vector<std::size_t>> groups_;       // of each, those that stay
-  std::map<ContentHash, std::vector<std::size_t>> by_content_;   // likewise
-  std::map<std::string, std::vector<std::size_t>> whole_apart_;  // groups that are no duplicates as a whole
-  std::set<std::pair<ContentHash, ContentHash>> pairs_apart_;    // the lower first
+  std::map<std::string, std::vector<std::size_t>> groups_;                // of each, those that stay
+  std::map<ContentHash, std::vector<std::size_t>> by_content_;            // likewise
+  std::map<std::string, std::vector<std::size_t>> not_duplicate_groups_;  // groups that are no duplicates as a whole
+  std::set<std::pair<ContentHash, ContentHash>> not_duplicate_pairs_;     // the lower first
 };
 
 }  // namespace millrace::dedupe

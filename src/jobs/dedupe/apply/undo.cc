@@ -95,8 +95,8 @@ std::set<std::string> paths_in_journal(const std::string& named, Trust trust) {
       paths.insert({record.path, record.to, record.temporary, record.main});
       paths.insert(record.survivors.begin(), record.survivors.end());
     }
-    for (const JournalNotDuplicates& apart : journal.apart) {
-      for (std::string& file : catalog_files(apart.catalog)) paths.insert(std::move(file));
+    for (const JournalNotDuplicates& told : journal.not_duplicates) {
+      for (std::string& file : catalog_files(told.catalog)) paths.insert(std::move(file));
     }
   } catch (const Failure&) {
     paths.clear();
@@ -133,8 +133,8 @@ Applied undo(const std::string& named, bool go, Trust trust, RunContext& context
   bool all_forgotten = true;
   if (!applied.interrupted) {
     try {
-      applied.apart = forget_apart(journal, access_for(context, trust), writer.get());
-      applied.apart_done = go;
+      applied.not_duplicates = forget_not_duplicates(journal, access_for(context, trust), writer.get());
+      applied.not_duplicates_done = go;
     } catch (const Failure& failure) {
       all_forgotten = false;
       applied.notes.push_back("what it remembered as no duplicates is still remembered: " + failure.error().message());

@@ -204,15 +204,15 @@ void Catalog::flush() {
     return;
   s.begin_writing();
   {
-    Statement picture, thumbnail, file, scores, closer, origin, apart, not_apart;
+    Statement picture, thumbnail, file, scores, close_look, origin, not_duplicates, duplicates;
     s.prepare(picture, "INSERT OR REPLACE INTO pictures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     s.prepare(thumbnail, "INSERT OR REPLACE INTO thumbnails VALUES (?,?)");
     s.prepare(file, "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?)");
     s.prepare(scores, "INSERT INTO packed_scores (scores) VALUES (?)");
-    s.prepare(closer, "INSERT OR REPLACE INTO closer_looks VALUES (?,?,?,?)");
+    s.prepare(close_look, "INSERT OR REPLACE INTO closer_looks VALUES (?,?,?,?)");
     s.prepare(origin, "INSERT OR REPLACE INTO origins VALUES (?,?,?)");
-    s.prepare(apart, "INSERT OR REPLACE INTO not_duplicates VALUES (?,?)");
-    s.prepare(not_apart, "DELETE FROM not_duplicates WHERE a = ? AND b = ?");
+    s.prepare(not_duplicates, "INSERT OR REPLACE INTO not_duplicates VALUES (?,?)");
+    s.prepare(duplicates, "DELETE FROM not_duplicates WHERE a = ? AND b = ?");
     for (const auto& [p, jpeg] : s.pictures) {
       picture.bind_content(1, p.content);
       if (p.failed) picture.integer(2, static_cast<int>(p.code));
@@ -252,11 +252,11 @@ void Catalog::flush() {
       s.write(scores);
     }
     for (const CatalogCloseLook& v : s.close_looks) {
-      closer.bind_content(1, v.a);
-      closer.bind_content(2, v.b);
-      closer.integer(3, v.version);
-      closer.blob(4, v.verdict.data(), v.verdict.size());
-      s.write(closer);
+      close_look.bind_content(1, v.a);
+      close_look.bind_content(2, v.b);
+      close_look.integer(3, v.version);
+      close_look.blob(4, v.verdict.data(), v.verdict.size());
+      s.write(close_look);
     }
     for (const CatalogOrigin& v : s.origins) {
       origin.bind_content(1, v.content);
@@ -265,14 +265,14 @@ void Catalog::flush() {
       s.write(origin);
     }
     for (const auto& [a, b] : s.not_duplicates) {
-      apart.bind_content(1, a);
-      apart.bind_content(2, b);
-      s.write(apart);
+      not_duplicates.bind_content(1, a);
+      not_duplicates.bind_content(2, b);
+      s.write(not_duplicates);
     }
     for (const auto& [a, b] : s.duplicates_after_all) {
-      not_apart.bind_content(1, a);
-      not_apart.bind_content(2, b);
-      s.write(not_apart);
+      duplicates.bind_content(1, a);
+      duplicates.bind_content(2, b);
+      s.write(duplicates);
     }
   }
   s.run("COMMIT");

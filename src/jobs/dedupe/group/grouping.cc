@@ -23,7 +23,7 @@ class Grouping {
         looks_(looks),
         context_(context),
         verifier_(catalog, context),
-        unit_links_(options, result.rule, library_, units_, apart_, catalog, verifier_, context),
+        unit_links_(options, result.rule, library_, units_, not_duplicates_, catalog, verifier_, context),
         criteria_(keep_criteria(options.keep)),
         shown_(result, units_, unit_of_, origins_, criteria_, looks,
                {[this](std::span<const ItemPair> pairs) {
@@ -36,8 +36,8 @@ class Grouping {
       if (x == y) {
         copies_apart_.insert(x);
       } else {
-        apart_[x].insert(y);
-        apart_[y].insert(x);
+        not_duplicates_[x].insert(y);
+        not_duplicates_[y].insert(x);
       }
     }
   }
@@ -50,7 +50,7 @@ class Grouping {
       return verifier_.judgements({&pair, 1})[0].kind == similarity::Kind::same;
     });
     units_ = make_units(library_, bursts_, options_.bursts == BurstMode::keep_apart,
-                        options_.verify ? GroupingKey::appearances : GroupingKey::hashes, apart_);
+                        options_.verify ? GroupingKey::appearances : GroupingKey::hashes, not_duplicates_);
     number_units();
     unit_links_.find();
     std::vector<Link> links = unit_links_.links();
@@ -187,7 +187,7 @@ class Grouping {
       const auto second = units_of(others);
       for (const std::uint32_t a : units_of(some)) {
         for (const std::uint32_t b : second) {
-          if (a != b && !may_join(units_[a], units_[b], apart_)) return false;
+          if (a != b && !may_join(units_[a], units_[b], not_duplicates_)) return false;
         }
       }
       return true;
@@ -225,7 +225,7 @@ class Grouping {
     const Unit& a = units_[link.a];
     const Unit& b = units_[link.b];
     PartPair shown{&a.pictures, &b.pictures};
-    if (!may_join(a, b, apart_)) shown = first_that_may_join(a, b, apart_).value_or(shown);
+    if (!may_join(a, b, not_duplicates_)) shown = first_that_may_join(a, b, not_duplicates_).value_or(shown);
     std::vector<std::uint32_t> pictures = *shown.a;
     pictures.insert(pictures.end(), shown.b->begin(), shown.b->end());
     shown_.add_informing(pictures, GroupKind::related);
@@ -240,7 +240,7 @@ class Grouping {
   PairVerifier verifier_;
   UnitLinks unit_links_;
   const std::vector<std::string> criteria_;
-  NotDuplicates apart_;
+  NotDuplicates not_duplicates_;
   std::set<std::uint32_t> copies_apart_;  // pictures whose files a person told from each other
   std::vector<Burst> bursts_;
   std::vector<std::vector<std::uint32_t>> candidate_files_;

@@ -15,7 +15,7 @@ constexpr float kNotAgainst = 2;
 
 void UnitLinks::find() {
   for (std::uint32_t u = 0; u < units_.size(); ++u) {
-    if (u == 0 || units_[u].likeness != units_[u - 1].likeness) first_of_.push_back(u);
+    if (u == 0 || units_[u].key != units_[u - 1].key) first_of_.push_back(u);
   }
   first_of_.push_back(static_cast<std::uint32_t>(units_.size()));
   if (options_.verify) {
@@ -26,23 +26,23 @@ void UnitLinks::find() {
 }
 
 void UnitLinks::link(std::uint32_t a, std::uint32_t b, float score) {
-  if (may_join(units_[a], units_[b], apart_)) {
+  if (may_join(units_[a], units_[b], not_duplicates_)) {
     links_.push_back({a, b, score});
-  } else if (first_that_may_join(units_[a], units_[b], apart_)) {
+  } else if (first_that_may_join(units_[a], units_[b], not_duplicates_)) {
     partial_.push_back({a, b, score});
   }
 }
 
-// Units of one likeness are kept apart from each other, so that they are never in one tight group. What they have in
+// Units of one key are kept apart from each other, so that they are never in one tight group. What they have in
 // common they have with the first of them, or else with one that holds a picture that was told apart.
-void UnitLinks::link_within(std::uint32_t likeness) {
-  const std::uint32_t first = first_of_[likeness], end = first_of_[likeness + 1];
+void UnitLinks::link_within(std::uint32_t key) {
+  const std::uint32_t first = first_of_[key], end = first_of_[key + 1];
   if (end - first < 2) return;
   std::vector<std::uint32_t> hubs = {first};
-  for (std::uint32_t u = first + 1; u < end && !apart_.empty(); ++u) {
+  for (std::uint32_t u = first + 1; u < end && !not_duplicates_.empty(); ++u) {
     const auto& pictures = units_[u].pictures;
     const bool marked =
-        std::any_of(pictures.begin(), pictures.end(), [&](std::uint32_t p) { return apart_.count(p) > 0; });
+        std::any_of(pictures.begin(), pictures.end(), [&](std::uint32_t p) { return not_duplicates_.count(p) > 0; });
     if (marked) hubs.push_back(u);
   }
   for (std::uint32_t u = first; u < end; ++u) {
@@ -82,14 +82,14 @@ void UnitLinks::link_between(std::uint32_t x, std::uint32_t y, float score) {
 
 void UnitLinks::verify() {
   std::vector<std::uint64_t> appearances;
-  for (std::uint32_t i = 0; i < likenesses(); ++i) {
+  for (std::uint32_t i = 0; i < keys(); ++i) {
     appearances.push_back(units_[first_of_[i]].appearance);
     link_within(i);
   }
   FoundLinks found = find_links(
       appearances, [&](std::size_t i) { return data(first_of_[i]).codes; }, rule_, options_.orientations, catalog_,
       verifier_, context_);
-  const auto likeness = [&](std::uint64_t appearance) {
+  const auto key_of = [&](std::uint64_t appearance) {
     return static_cast<std::uint32_t>(std::lower_bound(appearances.begin(), appearances.end(), appearance) -
                                       appearances.begin());
   };
@@ -97,7 +97,7 @@ void UnitLinks::verify() {
   for (const CatalogLink& link : found.links) {
     const auto kind = static_cast<similarity::Kind>(link.kind);
     if (!options_.orientations) verifier_.know(link.a, link.b, {kind, link.score});
-    const std::uint32_t a = likeness(link.a), b = likeness(link.b);
+    const std::uint32_t a = key_of(link.a), b = key_of(link.b);
     if (kind == similarity::Kind::same) link_between(a, b, link.score);
     if (kind != similarity::Kind::recoloured) continue;
     // They are shown in chains, for which each unit needs but one.
@@ -110,17 +110,17 @@ void UnitLinks::verify() {
 
 // The index's rows are the sets of hashes that say enough.
 void UnitLinks::apply_rule() {
-  std::vector<std::uint32_t> likeness;  // of each row
+  std::vector<std::uint32_t> key_of_row;  // of each row
   std::vector<std::uint64_t> appearances;
-  row_of_.assign(likenesses(), kNone);
-  for (std::uint32_t i = 0; i < likenesses(); ++i) {
+  row_of_.assign(keys(), kNone);
+  for (std::uint32_t i = 0; i < keys(); ++i) {
     if (data(first_of_[i]).quality <= kQualityGate) continue;
-    row_of_[i] = static_cast<std::uint32_t>(likeness.size());
-    likeness.push_back(i);
+    row_of_[i] = static_cast<std::uint32_t>(key_of_row.size());
+    key_of_row.push_back(i);
     appearances.push_back(units_[first_of_[i]].appearance);
     link_within(i);
   }
-  const auto codes = [&](std::size_t row) { return data(first_of_[likeness[row]]).codes; };
+  const auto codes = [&](std::size_t row) { return data(first_of_[key_of_row[row]]).codes; };
   CodeColumns columns;
   for (std::size_t row = 0; row < appearances.size(); ++row) columns.add(codes(row));
   crowds_ = find_crowds(appearances, columns, rule_, context_);
@@ -138,7 +138,7 @@ void UnitLinks::apply_rule() {
   }
   index.each_part(0, [&](std::uint32_t, std::uint32_t, const CandidatePairs& found) {
     for (const RowPair& pair : found.pairs) {
-      const std::uint32_t x = likeness[pair.a], y = likeness[pair.b];
+      const std::uint32_t x = key_of_row[pair.a], y = key_of_row[pair.b];
       if (const float s = rule_score(x, y); s >= 0) link_between(x, y, s);
     }
   });
@@ -161,7 +161,7 @@ std::vector<float> UnitLinks::scores(std::span<const ItemPair> units) {
   for (std::size_t i = 0; i < units.size(); ++i) {
     const auto& [a, b] = units[i];
     if (!options_.verify) {
-      out[i] = rule_score(units_[a].likeness, units_[b].likeness);
+      out[i] = rule_score(units_[a].key, units_[b].key);
     } else if (data(a).appearance != data(b).appearance) {
       const auto [x, y] = std::minmax(data(a).appearance, data(b).appearance);
       pairs.push_back({x, y, static_cast<std::uint8_t>(options_.orientations ? 255 : 1)});
@@ -187,7 +187,7 @@ std::vector<float> UnitLinks::scores_in_one_group(std::span<const ItemPair> unit
   std::vector<float> out(units.size(), -1);
   for (std::size_t i = 0; i < units.size(); ++i) {
     const auto& [a, b] = units[i];
-    if (!may_join(units_[a], units_[b], apart_)) continue;
+    if (!may_join(units_[a], units_[b], not_duplicates_)) continue;
     if (crowded == Crowded::if_compared && passed_over(a, b)) {
       out[i] = kNotAgainst;
       continue;

@@ -15,12 +15,12 @@ class UnitLinks {
  public:
   // All are kept by reference; the units need be there at find().
   UnitLinks(const Options& options, const Rule& rule, const Library& library, const std::vector<Unit>& units,
-            const NotDuplicates& apart, Catalog& catalog, PairVerifier& verifier, RunContext& context)
+            const NotDuplicates& not_duplicates, Catalog& catalog, PairVerifier& verifier, RunContext& context)
       : options_(options),
         rule_(rule),
         library_(library),
         units_(units),
-        apart_(apart),
+        not_duplicates_(not_duplicates),
         catalog_(catalog),
         verifier_(verifier),
         context_(context) {}
@@ -43,9 +43,9 @@ class UnitLinks {
 
  private:
   const CatalogPicture& data(std::uint32_t unit) const { return library_.pictures[units_[unit].pictures[0]].data; }
-  std::size_t likenesses() const { return first_of_.size() - 1; }
+  std::size_t keys() const { return first_of_.size() - 1; }
   void link(std::uint32_t a, std::uint32_t b, float score);
-  void link_within(std::uint32_t likeness);
+  void link_within(std::uint32_t key);
   void link_between(std::uint32_t x, std::uint32_t y, float score);
   void verify();
   void apply_rule();
@@ -56,15 +56,15 @@ class UnitLinks {
   const Rule& rule_;
   const Library& library_;
   const std::vector<Unit>& units_;
-  const NotDuplicates& apart_;
+  const NotDuplicates& not_duplicates_;
   Catalog& catalog_;
   PairVerifier& verifier_;
   RunContext& context_;
-  std::vector<std::uint32_t> first_of_;  // the first unit of each likeness; at last how many units
+  std::vector<std::uint32_t> first_of_;  // the first unit of each key; at last how many units
   std::vector<Link> links_, partial_, recoloured_;
   Crowds crowds_;
   std::optional<CandidateIndex> index_;  // where the rule itself decides
-  std::vector<std::uint32_t> row_of_;    // of each likeness in it, or kNone
+  std::vector<std::uint32_t> row_of_;    // of each key in it, or kNone
 };
 
 }  // namespace millrace::dedupe

@@ -23,38 +23,39 @@ struct Moment {
   bool exact;  // one of them has sub-seconds, and `seconds` are its
 };
 
-bool told_apart(const NotDuplicates& apart, std::uint32_t picture, const std::vector<std::uint32_t>& others) {
-  const auto from = apart.find(picture);
-  if (from == apart.end()) return false;
+bool told_apart(const NotDuplicates& not_duplicates, std::uint32_t picture, const std::vector<std::uint32_t>& others) {
+  const auto from = not_duplicates.find(picture);
+  if (from == not_duplicates.end()) return false;
   return std::any_of(from->second.begin(), from->second.end(),
                      [&](std::uint32_t p) { return std::binary_search(others.begin(), others.end(), p); });
 }
 
-bool may_join(const Part& a, const Part& b, const NotDuplicates& apart) {
+bool may_join(const Part& a, const Part& b, const NotDuplicates& not_duplicates) {
   if (a.burst != kNone && a.burst == b.burst && a.shot != b.shot) return false;
-  return !told_apart(apart, a.pictures[0], b.pictures);  // where it tells, the part is that picture alone
+  return !told_apart(not_duplicates, a.pictures[0], b.pictures);  // where it tells, the part is that picture alone
 }
 
-// Makes units of parts that come in order: by likeness, burst and shot.
+// Makes units of parts that come in order: by key, burst and shot.
 class Filling {
  public:
-  Filling(const NotDuplicates& apart, std::vector<Unit>& units) : apart_(apart), units_(units) {}
+  Filling(const NotDuplicates& not_duplicates, std::vector<Unit>& units)
+      : not_duplicates_(not_duplicates), units_(units) {}
 
-  void next_likeness() {
-    if (!units_.empty()) ++likeness_;
+  void next_key() {
+    if (!units_.empty()) ++key_;
     first_ = lowest_ = units_.size();
     burst_ = kNone;
   }
 
   Unit& add(Part part) {
-    const bool marked = apart_.count(part.pictures[0]) > 0;
+    const bool marked = not_duplicates_.count(part.pictures[0]) > 0;
     if (part.burst != burst_) lowest_ = first_;
     burst_ = part.burst;
     // Each shot of a burst begins where the one before it ended: what that took is taken for all that follow.
     while (lowest_ < units_.size() && has_other_shot(units_[lowest_], part)) ++lowest_;
     std::size_t at = lowest_;
     while (at < units_.size() && (has_other_shot(units_[at], part) || (marked && holds_one_told_apart(at, part)))) ++at;
-    if (at == units_.size()) units_.emplace_back().likeness = likeness_;
+    if (at == units_.size()) units_.emplace_back().key = key_;
     if (marked) unit_of_[part.pictures[0]] = at;
     Unit& unit = units_[at];
     if (part.burst == kNone && !marked && unit.parts.empty()) {
@@ -74,17 +75,17 @@ class Filling {
     return last.burst == part.burst && last.shot != part.shot;
   }
   bool holds_one_told_apart(std::size_t unit, const Part& part) const {
-    const std::set<std::uint32_t>& others = apart_.at(part.pictures[0]);
+    const std::set<std::uint32_t>& others = not_duplicates_.at(part.pictures[0]);
     return std::any_of(others.begin(), others.end(), [&](std::uint32_t p) {
       const auto at = unit_of_.find(p);
       return at != unit_of_.end() && at->second == unit;
     });
   }
 
-  const NotDuplicates& apart_;
+  const NotDuplicates& not_duplicates_;
   std::vector<Unit>& units_;
-  std::uint32_t likeness_ = 0;
-  std::size_t first_ = 0;                                   // unit of this likeness
+  std::uint32_t key_ = 0;
+  std::size_t first_ = 0;                                   // unit of this key
   std::size_t lowest_ = 0;                                  // none of them before it takes a part of this burst
   std::uint32_t burst_ = kNone;                             // of the last part
   std::unordered_map<std::uint32_t, std::size_t> unit_of_;  // of pictures told apart
@@ -151,12 +152,12 @@ std::vector<Burst> find_bursts(const Library& library, const std::function<bool(
 }
 
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
-                             GroupingKey likeness, const NotDuplicates& apart) {
+                             GroupingKey key, const NotDuplicates& not_duplicates) {
   struct Row {
     std::uint64_t first;  // of what tells it apart; ties are looked into
     std::uint32_t picture, files;
   };
-  const bool by_appearance = likeness == GroupingKey::appearances;
+  const bool by_appearance = key == GroupingKey::appearances;
   std::vector<Row> rows;
   for (std::uint32_t i = 0; i < library.pictures.size(); ++i) {
     const Picture& picture = library.pictures[i];
@@ -175,7 +176,7 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   const auto shot_of = [&](std::uint32_t picture) {
     return burst_of.empty() ? std::pair<std::uint32_t, int>(kNone, 0) : burst_of[picture];
   };
-  const auto likeness_order = [&](const Row& a, const Row& b) -> std::strong_ordering {
+  const auto key_order = [&](const Row& a, const Row& b) -> std::strong_ordering {
     if (a.first != b.first || by_appearance) return a.first <=> b.first;
     const CatalogPicture& p = library.pictures[a.picture].data;
     const CatalogPicture& q = library.pictures[b.picture].data;
@@ -187,11 +188,11 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
     return rest(p) <=> rest(q);
   };
   const auto order = [&](const Row& a, const Row& b) -> std::strong_ordering {
-    const auto likeness = likeness_order(a, b);
-    if (std::is_neq(likeness)) return likeness;
+    const auto by_key = key_order(a, b);
+    if (std::is_neq(by_key)) return by_key;
     const auto shot = shot_of(a.picture) <=> shot_of(b.picture);
-    if (std::is_neq(shot) || apart.empty()) return shot;
-    const auto own = [&](std::uint32_t picture) { return apart.count(picture) > 0 ? picture + 1 : 0; };
+    if (std::is_neq(shot) || not_duplicates.empty()) return shot;
+    const auto own = [&](std::uint32_t picture) { return not_duplicates.count(picture) > 0 ? picture + 1 : 0; };
     return own(a.picture) <=> own(b.picture);
   };
   oneapi::tbb::parallel_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -200,9 +201,9 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   });
   std::vector<Unit> units;
   units.reserve(rows.size());
-  Filling filling(apart, units);
+  Filling filling(not_duplicates, units);
   for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
-    if (begin == 0 || std::is_neq(likeness_order(rows[begin - 1], rows[begin]))) filling.next_likeness();
+    if (begin == 0 || std::is_neq(key_order(rows[begin - 1], rows[begin]))) filling.next_key();
     const auto [burst, shot] = shot_of(rows[begin].picture);
     Part part{{}, burst, shot};
     std::uint32_t files = 0;
@@ -221,7 +222,7 @@ std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& b
   return units;
 }
 
-bool may_join(const Unit& a, const Unit& b, const NotDuplicates& apart) {
+bool may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates) {
   // By burst, and of each at most one shot: both lists are gone through together.
   for (auto x = a.parts.begin(), y = b.parts.begin(); x != a.parts.end() && y != b.parts.end();) {
     if (x->burst == kNone || y->burst == kNone) break;
@@ -232,16 +233,16 @@ bool may_join(const Unit& a, const Unit& b, const NotDuplicates& apart) {
       ++y;
     }
   }
-  return apart.empty() || std::none_of(a.parts.begin(), a.parts.end(), [&](const Part& part) {
-           return told_apart(apart, part.pictures[0], b.pictures);
+  return not_duplicates.empty() || std::none_of(a.parts.begin(), a.parts.end(), [&](const Part& part) {
+           return told_apart(not_duplicates, part.pictures[0], b.pictures);
          });
 }
 
-std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const NotDuplicates& apart) {
+std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates) {
   if (a.parts.empty() || b.parts.empty()) return PartPair{&a.pictures, &b.pictures};
   for (const Part& x : a.parts) {
     for (const Part& y : b.parts) {
-      if (may_join(x, y, apart)) return PartPair{&x.pictures, &y.pictures};
+      if (may_join(x, y, not_duplicates)) return PartPair{&x.pictures, &y.pictures};
     }
   }
   return std::nullopt;

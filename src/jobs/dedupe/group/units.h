@@ -37,7 +37,7 @@ struct Unit {
   std::vector<std::uint32_t> pictures;  // in content order; the first one speaks for all
   std::vector<Part> parts;              // by burst; none where no part of it can be kept apart from anything
   std::uint64_t appearance = 0;         // of the first one
-  std::uint32_t likeness = 0;           // which appearance (or set of hashes) in their order
+  std::uint32_t key = 0;                // which appearance (or set of hashes) in their order
   std::uint32_t files = 0;              // of all of them
 };
 
@@ -49,14 +49,14 @@ enum class GroupingKey { appearances, hashes };
 // they may stand in one group: each part goes to the first unit that takes it, so that every unit is kept apart from
 // those before it. Pictures that stand for no file are left out.
 std::vector<Unit> make_units(const Library& library, const std::vector<Burst>& bursts, bool bursts_apart,
-                             GroupingKey likeness, const NotDuplicates& apart);
+                             GroupingKey key, const NotDuplicates& not_duplicates);
 
 // Whether two units may stand in one group: not where they hold different shots of a burst, or pictures told apart.
-bool may_join(const Unit& a, const Unit& b, const NotDuplicates& apart);
+bool may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates);
 // The first part of each that may, or nothing. Of a unit without parts it is the whole.
 struct PartPair {
   const std::vector<std::uint32_t>*a, *b;  // pictures
 };
-std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const NotDuplicates& apart);
+std::optional<PartPair> first_that_may_join(const Unit& a, const Unit& b, const NotDuplicates& not_duplicates);
 
 }  // namespace millrace::dedupe

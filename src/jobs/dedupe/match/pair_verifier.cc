@@ -42,55 +42,55 @@ std::vector<Judgement> PairVerifier::verify(std::span<const AppearancePair> pair
   const std::uint64_t free = context_.budget.largest_grant().count / 4;
   const auto batch = static_cast<std::size_t>(std::clamp<std::uint64_t>(free / each, 8, 4096));
   Reservation paid;
-  std::vector<Comparison> comparisons;
+  std::vector<PendingPair> pending;
   Scratch scratch;
   for (std::size_t begin = 0, end = 0; begin < pairs.size(); begin = end) {
-    comparisons.clear();
-    for (; end < pairs.size() && (comparisons.empty() || comparisons.size() + kOrientations.size() <= batch); ++end) {
+    pending.clear();
+    for (; end < pairs.size() && (pending.empty() || pending.size() + kOrientations.size() <= batch); ++end) {
       for (const Orientation o : kOrientations) {
         if (!pairs[end].in(o)) continue;
         const auto known = known_.find({pairs[end].a, pairs[end].b, o});
         if (known == known_.end()) {
-          comparisons.push_back({pairs[end].a, pairs[end].b, o, end, {}});
+          pending.push_back({pairs[end].a, pairs[end].b, o, end, {}});
         } else if (better(known->second, out[end])) {
           out[end] = known->second;
         }
       }
     }
-    if (!comparisons.empty()) {
+    if (!pending.empty()) {
       if (paid.size().count == 0)
         paid = context_.budget.reserve({each * std::min(batch, kOrientations.size() * pairs.size())},
                                        "comparing pictures");
-      look_at(comparisons, scratch);
-      if (keep_them) keep(comparisons);
+      look_at(pending, scratch);
+      if (keep_them) keep(pending);
     }
-    for (const Comparison& comparison : comparisons) {
-      if (better(comparison.result, out[comparison.pair])) out[comparison.pair] = comparison.result;
+    for (const PendingPair& one : pending) {
+      if (better(one.result, out[one.pair])) out[one.pair] = one.result;
     }
     progress.add(end - begin);
   }
   return out;
 }
 
-void PairVerifier::keep(std::span<const Comparison> comparisons) {
+void PairVerifier::keep(std::span<const PendingPair> pending) {
   std::vector<CatalogScore> scores;
-  scores.reserve(comparisons.size());
-  for (const Comparison& comparison : comparisons) {
-    known_.try_emplace({comparison.a, comparison.b, comparison.orientation}, comparison.result);
-    scores.push_back({comparison.a, comparison.b, static_cast<std::uint8_t>(comparison.orientation),
-                      static_cast<std::uint8_t>(comparison.result.kind), comparison.result.score});
+  scores.reserve(pending.size());
+  for (const PendingPair& one : pending) {
+    known_.try_emplace({one.a, one.b, one.orientation}, one.result);
+    scores.push_back({one.a, one.b, static_cast<std::uint8_t>(one.orientation),
+                      static_cast<std::uint8_t>(one.result.kind), one.result.score});
   }
   catalog_.put(scores);
   catalog_.flush_now_and_then();
 }
 
-void PairVerifier::look_at(std::span<Comparison> comparisons, Scratch& scratch) {
+void PairVerifier::look_at(std::span<PendingPair> pending, Scratch& scratch) {
   Trace::Stage& stage = context_.trace.stage("compare pixels", context_.executor.threads(), "a stricter --match");
   // Each picture of the batch once in each orientation that is asked for.
   std::vector<View> views;
-  for (const Comparison& comparison : comparisons) {
-    views.push_back({comparison.a, Orientation::upright});
-    views.push_back({comparison.b, comparison.orientation});
+  for (const PendingPair& one : pending) {
+    views.push_back({one.a, Orientation::upright});
+    views.push_back({one.b, one.orientation});
   }
   std::sort(views.begin(), views.end());
   views.erase(std::unique(views.begin(), views.end()), views.end());
@@ -115,19 +115,18 @@ void PairVerifier::look_at(std::span<Comparison> comparisons, Scratch& scratch) 
   const auto at = [&](const View& view) {
     return static_cast<std::size_t>(std::lower_bound(views.begin(), views.end(), view) - views.begin());
   };
-  context_.executor.parallel_for(comparisons.size(), 4, [&](std::size_t from, std::size_t to) {
+  context_.executor.parallel_for(pending.size(), 4, [&](std::size_t from, std::size_t to) {
     const Span span(stage);
     for (std::size_t i = from; i < to; ++i) {
-      const std::size_t a = at({comparisons[i].a, Orientation::upright}),
-                        b = at({comparisons[i].b, comparisons[i].orientation});
+      const std::size_t a = at({pending[i].a, Orientation::upright}), b = at({pending[i].b, pending[i].orientation});
       if (usable[a] == 0 || usable[b] == 0) continue;
-      const similarity::Comparison verdict = similarity::compare(features[a], features[b]);
-      comparisons[i].result = {verdict.kind, verdict.score};
+      const similarity::Comparison comparison = similarity::compare(features[a], features[b]);
+      pending[i].result = {comparison.kind, comparison.score};
     }
   });
   if (context_.cancel.cancelled()) catalog_.flush();
   context_.throw_if_cancelled();
-  looked_at_ += comparisons.size();
+  looked_at_ += pending.size();
 }
 
 }  // namespace millrace::dedupe

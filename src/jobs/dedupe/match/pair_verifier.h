@@ -42,7 +42,7 @@ class PairVerifier {
   std::uint64_t looked_at() const { return looked_at_; }
 
  private:
-  struct Comparison {
+  struct PendingPair {
     std::uint64_t a, b;
     Orientation orientation;
     std::size_t pair;
@@ -64,8 +64,8 @@ class PairVerifier {
     std::vector<std::uint8_t> usable;
   };
   std::vector<Judgement> verify(std::span<const AppearancePair> pairs, bool keep);
-  void look_at(std::span<Comparison> comparisons, Scratch& scratch);
-  void keep(std::span<const Comparison> comparisons);
+  void look_at(std::span<PendingPair> pending, Scratch& scratch);
+  void keep(std::span<const PendingPair> pending);
 
   Catalog& catalog_;
   RunContext& context_;

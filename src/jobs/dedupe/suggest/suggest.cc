@@ -23,10 +23,10 @@ struct Work {
 
 class Suggesting {
  public:
-  Suggesting(const Library& library, const Origins& origins, const Similarity64& alike, const Preferences& preferences,
-             Looks& looks)
+  Suggesting(const Library& library, const Origins& origins, const Similarity64& similarity,
+             const Preferences& preferences, Looks& looks)
       : standings_(library, origins, preferences.by_pixels, looks),
-        alike_(alike),
+        similarity_(similarity),
         preferences_(preferences),
         library_(library),
         looks_(looks) {}
@@ -256,7 +256,7 @@ class Suggesting {
     for (const std::uint32_t p : pictures) {
       others.clear();
       for (const std::uint32_t q : pictures) {
-        if (q != p) others.emplace_back(every_two ? 0 : alike_.bits(p, q), q);
+        if (q != p) others.emplace_back(every_two ? 0 : similarity_.bits(p, q), q);
       }
       take_nearest(p, others, every_two ? others.size() : kFewestBits, kFewestBits, out);
     }
@@ -266,7 +266,7 @@ class Suggesting {
   // The pairs of each picture with those that are most like it, the lower index first, each once.
   std::vector<PicturePair> nearest(const std::vector<std::uint32_t>& pictures) const {
     const std::vector<PicturePair> pairs = worth_asking(pictures);
-    const std::vector<float> scores = alike_.of(pairs);
+    const std::vector<float> scores = similarity_.of(pairs);
     std::map<std::uint32_t, std::vector<std::pair<float, std::uint32_t>>> others;  // of each
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       others[pairs[i].first].emplace_back(-scores[i], pairs[i].second);
@@ -348,7 +348,7 @@ class Suggesting {
   }
 
   const Standings standings_;
-  const Similarity64& alike_;
+  const Similarity64& similarity_;
   const Preferences& preferences_;
   const Library& library_;
   Looks& looks_;
@@ -359,8 +359,9 @@ class Suggesting {
 }  // namespace
 
 Suggested suggest(const std::vector<Candidate>& candidates, const std::vector<Across>& across, const Library& library,
-                  const Origins& origins, const Similarity64& alike, const Preferences& preferences, Looks& looks) {
-  return Suggesting(library, origins, alike, preferences, looks).run(candidates, across);
+                  const Origins& origins, const Similarity64& similarity, const Preferences& preferences,
+                  Looks& looks) {
+  return Suggesting(library, origins, similarity, preferences, looks).run(candidates, across);
 }
 
 }  // namespace millrace::dedupe

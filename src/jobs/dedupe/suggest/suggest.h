@@ -74,6 +74,6 @@ struct Preferences {
 };
 
 Suggested suggest(const std::vector<Candidate>& candidates, const std::vector<Across>& across, const Library& library,
-                  const Origins& origins, const Similarity64& alike, const Preferences& preferences, Looks& looks);
+                  const Origins& origins, const Similarity64& similarity, const Preferences& preferences, Looks& looks);
 
 }  // namespace millrace::dedupe

@@ -70,26 +70,26 @@ class Suggest : public testing::Test {
     return out;
   }
   Suggested run(const std::vector<Candidate>& candidates) {
-    return suggest(candidates, across_, library_, origins_, likeness_, preferences_, looks_);
+    return suggest(candidates, across_, library_, origins_, similarity_, preferences_, looks_);
   }
   using Sets = std::vector<std::vector<std::uint32_t>>;
 
   Library library_;
   Origins origins_;
   // Neighbours are most alike.
-  std::function<float(std::uint32_t, std::uint32_t)> alike_ = [](std::uint32_t a, std::uint32_t b) {
+  std::function<float(std::uint32_t, std::uint32_t)> score_of_ = [](std::uint32_t a, std::uint32_t b) {
     return -static_cast<float>(b - a);
   };
-  const Similarity64 likeness_ = {[this](PicturePairs pairs) {
-                                    std::vector<float> scores;
-                                    for (const auto& [a, b] : pairs) scores.push_back(alike_(a, b));
-                                    return scores;
-                                  },
-                                  [this](std::uint32_t a, std::uint32_t b) {
-                                    return static_cast<int>(-1000 * alike_(std::min(a, b), std::max(a, b)));
-                                  }};
+  const Similarity64 similarity_ = {[this](PicturePairs pairs) {
+                                      std::vector<float> scores;
+                                      for (const auto& [a, b] : pairs) scores.push_back(score_of_(a, b));
+                                      return scores;
+                                    },
+                                    [this](std::uint32_t a, std::uint32_t b) {
+                                      return static_cast<int>(-1000 * score_of_(std::min(a, b), std::max(a, b)));
+                                    }};
   std::vector<Across> across_;
-  std::set<PicturePair> apart_;
+  std::set<PicturePair> not_duplicates_;
   Preferences preferences_ = {[](std::uint32_t a, std::uint32_t b) { return a < b; },
                               [](std::vector<std::uint32_t> pictures) {
                                 std::sort(pictures.begin(), pictures.end());
@@ -98,7 +98,7 @@ class Suggest : public testing::Test {
                               [this](const Candidate& some, const Candidate& others) {
                                 for (const std::uint32_t a : some) {
                                   for (const std::uint32_t b : others) {
-                                    if (apart_.count({std::min(a, b), std::max(a, b)}) > 0) return false;
+                                    if (not_duplicates_.count({std::min(a, b), std::max(a, b)}) > 0) return false;
                                   }
                                 }
                                 return true;
@@ -148,7 +148,7 @@ TEST_F(Suggest, CopiesAmongManyThatLookAlikeAreFound) {
       for (std::uint32_t b = a + 1; b < 40; ++b) looks_.same(base + 30 * a, base + 30 * b);
     }
   }
-  alike_ = [](std::uint32_t a, std::uint32_t b) { return a % 30 == b % 30 ? 1.0F : 0.5F; };
+  score_of_ = [](std::uint32_t a, std::uint32_t b) { return a % 30 == b % 30 ? 1.0F : 0.5F; };
   Candidate first(all());
   first.resize(900);
   const Suggested out = run({first});
@@ -310,7 +310,7 @@ TEST_F(Suggest, WhatAPersonToldApartIsNotBroughtTogetherByAThird) {
   looks_.same(2, 3);
   looks_.same(0, 2);
   looks_.same(0, 3);
-  apart_ = {{1, 3}};
+  not_duplicates_ = {{1, 3}};
   across_ = {{0, 2, 0.9F}};
   const auto sets = sets_of(run({{0, 1}, {2, 3}}));
   EXPECT_EQ(sets, (std::vector<std::vector<std::uint32_t>>{{0, 1}, {2, 3}}));
