@@ -4,7 +4,7 @@
 #include <map>
 #include <queue>
 
-#include "src/jobs/dedupe/group/union.h"
+#include "src/jobs/dedupe/suggest/union.h"
 
 namespace millrace::dedupe {
 namespace {

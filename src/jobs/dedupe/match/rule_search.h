@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "src/jobs/dedupe/match/thumbnail_codes.h"
 #include "src/jobs/dedupe/options.h"
+#include "src/jobs/dedupe/scan/thumbnail_codes.h"
 #include "src/kernels/hamming/hamming.h"
 
 namespace millrace::dedupe {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "src/jobs/dedupe/catalog/catalog.h"
-#include "src/jobs/dedupe/match/thumbnail_codes.h"
+#include "src/jobs/dedupe/scan/thumbnail_codes.h"
 #include "src/kernels/similarity/similarity.h"
 #include "src/pipeline/run_context.h"
 

@@ -1,7 +1,7 @@
 #include "src/jobs/dedupe/scan/reading.h"
 
 #include "src/io/image/thumbnail_jpeg.h"
-#include "src/jobs/dedupe/match/thumbnail_codes.h"
+#include "src/jobs/dedupe/scan/thumbnail_codes.h"
 #include "src/kernels/similarity/similarity.h"
 
 namespace millrace::dedupe {

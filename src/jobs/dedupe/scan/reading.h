@@ -8,8 +8,8 @@
 #include <set>
 
 #include "src/io/image/fingerprint.h"
-#include "src/jobs/dedupe/match/thumbnail_codes.h"
 #include "src/jobs/dedupe/scan/library.h"
+#include "src/jobs/dedupe/scan/thumbnail_codes.h"
 
 namespace millrace::dedupe {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "src/jobs/dedupe/group/union.h"
+#include "src/jobs/dedupe/suggest/union.h"
 
 namespace millrace::dedupe {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/jobs/dedupe/match/thumbnail_codes.h"
+#include "src/jobs/dedupe/scan/thumbnail_codes.h"
 
 #include <algorithm>
 #include <vector>
