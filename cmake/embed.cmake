@@ -37,13 +37,13 @@ if(CMAKE_SCRIPT_MODE_FILE)
   file(WRITE ${OUTPUT} "// Made by cmake/embed.cmake from src/jobs/dedupe/page/.
 #include \"src/jobs/dedupe/page/page_html.h\"
 
-namespace millrace {
+namespace millrace::dedupe {
 
 std::string_view page_html() {
   return R\"MILLRACE(${html})MILLRACE\";
 }
 
-}  // namespace millrace
+}  // namespace millrace::dedupe
 ")
   return()
 endif()

@@ -14,10 +14,10 @@
 
 namespace {
 
-using millrace::Catalog;
-using millrace::CatalogFile;
-using millrace::CatalogPicture;
 using millrace::ContentHash;
+using millrace::dedupe::Catalog;
+using millrace::dedupe::CatalogFile;
+using millrace::dedupe::CatalogPicture;
 
 struct Tables {
   // In a folder of its own: a catalogue is believed only where nobody else may write.
@@ -27,7 +27,7 @@ struct Tables {
 
   Tables() {
     remove();
-    catalog = std::make_unique<Catalog>(path, millrace::CatalogKey{"fuzz", "fuzz"});
+    catalog = std::make_unique<Catalog>(path, millrace::dedupe::CatalogKey{"fuzz", "fuzz"});
     if (sqlite3_open(path.c_str(), &db) != SQLITE_OK) std::abort();
     sqlite3_exec(db, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);
   }
@@ -133,19 +133,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (file.failed && file.reason.empty()) std::abort();
   });
   std::vector<ContentHash> contents;
-  std::vector<std::uint64_t> looks;
+  std::vector<std::uint64_t> appearances;
   catalog.each_picture(std::nullopt, [&](const CatalogPicture& picture) {
     if (!picture.failed && (picture.width <= 0 || picture.height <= 0)) std::abort();
     contents.push_back(picture.content);
-    looks.push_back(picture.look);
+    appearances.push_back(picture.appearance);
   });
   std::size_t found = 0;
   catalog.each_picture(contents, [&](const CatalogPicture& picture) {
     if (picture.content != contents[found++]) std::abort();
   });
   if (found != contents.size()) std::abort();
-  for (const std::uint64_t look : looks) {
-    if (const auto jpeg = catalog.thumbnail(look)) (void)millrace::decode_thumbnail(*jpeg);
+  for (const std::uint64_t appearance : appearances) {
+    if (const auto jpeg = catalog.thumbnail(appearance)) (void)millrace::decode_thumbnail(*jpeg);
   }
   (void)catalog.joined(0);
   (void)catalog.scores();

@@ -25,17 +25,17 @@
 
 namespace {
 
-using millrace::DuplicatesPage;
 using millrace::Failure;
-using millrace::GroupKind;
-using millrace::PageGroup;
-using millrace::PageHeader;
-using millrace::PageMember;
+using millrace::dedupe::DuplicatesPage;
+using millrace::dedupe::GroupKind;
+using millrace::dedupe::PageGroup;
+using millrace::dedupe::PageHeader;
+using millrace::dedupe::PageMember;
 using nlohmann::json;
 
 GroupKind kind_of(const std::string& name) {
-  for (const GroupKind kind : millrace::kGroupKinds) {
-    if (name == millrace::name_of(kind)) return kind;
+  for (const GroupKind kind : millrace::dedupe::kGroupKinds) {
+    if (name == name_of(kind)) return kind;
   }
   throw Failure(millrace::ErrorCode::bad_data, "not a kind of group", name);
 }
@@ -133,7 +133,7 @@ PageGroup made_up_group(unsigned i) {
   PageGroup group;
   group.id = "g" + std::to_string(i);
   // As it comes: mostly what suggests something.
-  group.kind = i % 11 < 3 ? GroupKind::identical : millrace::kGroupKinds[i % 11 - 2];
+  group.kind = i % 11 < 3 ? GroupKind::identical : millrace::dedupe::kGroupKinds[i % 11 - 2];
   const unsigned count = 2 + i % 4;
   const std::string thumb = made_up_jpeg(i, i % 3 == 1 ? 85 : 128, i % 3 == 1 ? 128 : 85);
   for (unsigned m = 0; m < count; ++m) {

@@ -1,6 +1,6 @@
 #include "src/jobs/dedupe/group_kind.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 
 const char* name_of(GroupKind kind) {
   switch (kind) {
@@ -26,4 +26,4 @@ const char* name_of(GroupKind kind) {
   return "related";
 }
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace millrace {
+namespace millrace::dedupe {
 
 // Why the members of a group stand together. The first three can free space, so what to
 // remove is suggested; the others inform, and every member is kept unless a person says otherwise.
@@ -26,4 +26,4 @@ inline constexpr std::array<GroupKind, 9> kGroupKinds = {
 
 const char* name_of(GroupKind kind);
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

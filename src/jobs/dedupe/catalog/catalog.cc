@@ -11,7 +11,7 @@
 #include "src/jobs/dedupe/catalog/catalog_state.h"
 #include "src/jobs/dedupe/catalog/packed_scores.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 // 1 kept thumbnails and scores by content; 2 had both keys in one.
@@ -317,4 +317,4 @@ bool Catalog::put_joined(std::uint64_t rule, std::size_t at, std::span<const std
   return first;
 }
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

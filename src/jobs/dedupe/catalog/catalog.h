@@ -22,7 +22,7 @@
 #include "src/io/file/own.h"
 #include "src/io/file/reader.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 
 // What is known of one path.
 struct CatalogFile {
@@ -70,7 +70,7 @@ struct CatalogLink {
   float score = 0;
 };
 
-// What a closer look at two contents found. `a` < `b`; what the verdict says is its maker's, by its version.
+// What a close look at two contents found. `a` < `b`; what the verdict says is its maker's, by its version.
 struct CatalogCloseLook {
   static constexpr std::size_t kMostBytes = 200;
   ContentHash a{}, b{};
@@ -162,4 +162,4 @@ class Catalog {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -7,7 +7,7 @@
 #include "src/io/test_pictures.h"
 #include "src/jobs/dedupe/catalog/catalog.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 
 inline const CatalogKey kCatalogKey = {"key", "verdicts"};
 
@@ -73,4 +73,4 @@ class CatalogTest : public testing::Test {
   TestFolder folder_;
 };
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -4,7 +4,7 @@
 #include "src/jobs/dedupe/catalog/catalog_state.h"
 #include "src/jobs/dedupe/catalog/packed_scores.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 constexpr const char* kPictureColumns =
@@ -248,4 +248,4 @@ CatalogJoin Catalog::joined(std::uint64_t rule) {
   return out;
 }
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

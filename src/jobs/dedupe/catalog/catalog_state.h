@@ -17,7 +17,7 @@
 #include "src/base/text.h"
 #include "src/jobs/dedupe/catalog/catalog.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 
 struct Statement {
   sqlite3_stmt* handle = nullptr;
@@ -203,4 +203,4 @@ struct Catalog::State : Connection {
   }
 };
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -7,7 +7,7 @@
 
 #include "src/jobs/dedupe/catalog/catalog_for_test.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 using testing::HasSubstr;
@@ -344,4 +344,4 @@ TEST_F(CatalogTest, FoldersAreMadeAndTheirFailureIsNamed) {
 }
 
 }  // namespace
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -7,7 +7,7 @@
 
 #include "src/jobs/dedupe/catalog/catalog_for_test.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST_F(CatalogTrust, CancelEndsWhatReadsAndNoWrite) {
 }
 
 }  // namespace
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -3,7 +3,7 @@
 
 #include "src/jobs/dedupe/catalog/catalog_for_test.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 using testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST_F(CatalogVersions, TablesOfTheFirstSchemaAreMadeAnew) {
 }
 
 }  // namespace
-}  // namespace millrace
+}  // namespace millrace::dedupe

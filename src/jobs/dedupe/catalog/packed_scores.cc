@@ -4,7 +4,7 @@
 #include <cstring>
 #include <tuple>
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 constexpr std::uint8_t kKinds = 16;  // orientation and kind share a byte
@@ -58,4 +58,4 @@ void unpack(std::span<const std::uint8_t> packed, const std::function<void(const
   }
 }
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -10,11 +10,11 @@
 
 #include "src/jobs/dedupe/catalog/catalog.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 
 // The first appearance of each, how many others it has, and of each of these the appearance, orientation and kind, and
 // the score; words of this machine. `scores` is sorted.
 std::vector<std::uint8_t> pack(std::vector<CatalogScore>& scores);
 void unpack(std::span<const std::uint8_t> packed, const std::function<void(const CatalogScore&)>& visit);
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -15,7 +15,7 @@
 #include "src/jobs/dedupe/page/page_json.h"
 #include "src/jobs/dedupe/page/thumbs_folder.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -213,4 +213,4 @@ void DuplicatesPage::check(const Output& output) {
 void DuplicatesPage::add_group(const PageGroup& group) { writer_->add_group(group); }
 void DuplicatesPage::finish() { writer_->finish(); }
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -14,7 +14,7 @@
 #include "src/io/output/output.h"
 #include "src/jobs/dedupe/group_kind.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 
 // One file of a group. Texts that are not UTF-8 are shown with U+FFFD in place of the bad bytes.
 struct PageMember {
@@ -122,4 +122,4 @@ class DuplicatesPage {
   std::unique_ptr<Writer> writer_;
 };
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

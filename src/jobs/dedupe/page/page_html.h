@@ -5,8 +5,8 @@
 
 #include <string_view>
 
-namespace millrace {
+namespace millrace::dedupe {
 
 std::string_view page_html();
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

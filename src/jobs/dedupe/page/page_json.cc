@@ -4,7 +4,7 @@
 
 #include "src/base/text.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 using Json = PageJson;
@@ -134,4 +134,4 @@ std::string url_component(std::string_view bytes) {
   return url;
 }
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -9,7 +9,7 @@
 
 #include "src/jobs/dedupe/page/page.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 
 using PageJson = nlohmann::ordered_json;
 
@@ -24,4 +24,4 @@ std::string html_text(std::string_view text);
 // Bytes go out as they are, so a name that is not UTF-8 works too.
 std::string url_component(std::string_view bytes);
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -18,7 +18,7 @@
 #include "src/base/full_disk_for_test.h"
 #include "src/base/text.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -373,4 +373,4 @@ TEST_F(PageTest, a_pair_must_name_two_members) {
 }
 
 }  // namespace
-}  // namespace millrace
+}  // namespace millrace::dedupe

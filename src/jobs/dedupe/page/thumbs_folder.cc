@@ -12,7 +12,7 @@
 #include "src/base/error.h"
 #include "src/io/file/atomic_file.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -181,4 +181,4 @@ void ThumbsFolder::drop_replaced() {
   work_.clear();
 }
 
-}  // namespace millrace
+}  // namespace millrace::dedupe

@@ -9,7 +9,7 @@
 
 #include "src/io/file/atomic_file.h"
 
-namespace millrace {
+namespace millrace::dedupe {
 
 // Everything is made in a hidden folder beside the final name. Failures: io and not_found when the system refuses,
 // conflict for a foreign folder.
@@ -52,4 +52,4 @@ class ThumbsFolder {
   bool published_ = false;
 };
 
-}  // namespace millrace
+}  // namespace millrace::dedupe
