@@ -1,5 +1,5 @@
 // Enters: an address, and what lies there.
-// Leaves: a view of an array that every room reads alike, one to one with DLPack's DLTensor.
+// Leaves: a view of an array that every part of a program reads alike, one to one with DLPack's DLTensor.
 // Never: owns memory, allocates it, or looks at it.
 //
 // Source: DLPack 1.0 (dlpack.h): the numbers of TypeCode and of MemoryKind are DLDataTypeCode's and DLDeviceType's.
@@ -67,23 +67,27 @@ inline std::optional<ElementType> element_type(std::string_view name) {
   return std::nullopt;
 }
 
-// Where memory lies: the program's own; the program's own, locked for copies to a device; a device's.
-enum class MemoryKind : std::uint8_t { host = 1, device = 2, pinned = 3 };
+enum class MemoryKind : std::uint8_t {
+  host = 1,    // the program's own
+  device = 2,  // a device's
+  pinned = 3,  // the program's own, locked for copies to a device
+};
 
 struct ArrayView {
-  void* data = nullptr;
+  void* data = nullptr;  // may be null where there are no elements
   ElementType type;
   std::vector<std::int64_t> shape;    // elements; without any it is one number
-  std::vector<std::int64_t> strides;  // in elements, one a dimension; none: row after row without gaps
+  std::vector<std::int64_t> strides;  // in elements, as many as `shape` has; none: row after row without gaps
   MemoryKind memory = MemoryKind::host;
   std::int32_t device = 0;  // which one of its kind
 
+  // The product of the sides, which are taken as they are: neither one below 0 nor an overflow is noticed.
   std::int64_t elements() const {
     std::int64_t out = 1;
     for (const std::int64_t side : shape) out *= side;
     return out;
   }
-  // Row after row without gaps.
+  // Row after row without gaps. Strides that are not as many as the sides are not.
   bool contiguous() const {
     if (strides.empty()) return true;
     if (strides.size() != shape.size()) return false;
@@ -107,7 +111,8 @@ constexpr ElementType element_type_of() {
   return {code, static_cast<std::uint8_t>(8 * sizeof(Number))};
 }
 
-// Numbers of this process, row after row. What is only read may be const.
+// Numbers of this process, row after row. What is only read may be const. Nothing is checked: neither the shape, nor
+// that so many numbers lie there.
 template <typename Number>
 ArrayView view_of(Number* data, std::vector<std::int64_t> shape) {
   using Plain = std::remove_const_t<Number>;

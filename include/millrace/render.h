@@ -18,21 +18,25 @@
 namespace millrace {
 
 struct ChartOptions {
-  std::string style = "line";    // line, ohlc, candle or jkx
-  int rows = 0;                  // of a series in a chart; 0: 100, for jkx 20
-  int width = 0, height = 0;     // in pixels; 0: the style's own (800 x 500; ohlc 4 a row wide; jkx 3 a row)
-  double line_width = 3;         // in pixels
+  std::string style = "line";  // line, ohlc, candle or jkx
+  // Of a series in a chart: up to 1,048,576, for ohlc 4,096, for jkx 5, 20 or 60. 0: 100, for jkx 20.
+  int rows = 0;
+  // In pixels, up to 16,384; 0: the style's own, 800 x 500. ohlc is 4 a row wide and takes a height alone; jkx takes
+  // neither: 15 x 32, 60 x 64 or 180 x 96, by its rows. With volume a chart is at least 5 high.
+  int width = 0, height = 0;
+  double line_width = 3;         // of the style line: 0.1 to 256 pixels
   std::string scale = "window";  // window: from a chart's lowest to its highest price; log: of its logarithms
   // A gray from 0 to 255 or #RRGGBB, as text; auto: the style's own. With a colour, images have three channels.
   std::string ink = "auto", paper = "auto", rising = "auto", falling = "auto";
   std::string channels = "auto";  // gray, rgb, or rgb where a colour is not gray
   std::string dtype = "u8";       // u8; f32: byte / 255; bit: 1 where the byte is 128 or more, as numpy.packbits
   std::optional<bool> volume;     // the volume below the prices; none: for jkx alone
-  int average = -1;  // closes in a moving average; 0: none, -1: for jkx as many as a chart has rows, else none
-  int threads = 0;   // 0: one a core
+  // Closes in a moving average, up to 1,048,576; 0: none, -1: for jkx as many as a chart has rows, else none.
+  int average = -1;
+  int threads = 0;  // 0 or less: one a core that this process may run on
 };
 
-// Thread-safe: calls may overlap, and share the threads.
+// Thread-safe: calls may overlap, and share the threads. One that was moved from may only be assigned to or destroyed.
 class MILLRACE_API ChartDrawer {
  public:
   // Throws std::exception with a message that says what to change where options do not fit each other.
@@ -41,22 +45,25 @@ class MILLRACE_API ChartDrawer {
   ChartDrawer(ChartDrawer&&) noexcept;
   ChartDrawer& operator=(ChartDrawer&&) noexcept;
 
-  int rows() const;     // of a series in a chart
-  int columns() const;  // line: 1, the close; else open, high, low, close; with volume: and volume
-  int history() const;  // rows before a chart that its moving average looks back at
-  int width() const;
-  int height() const;
+  int rows() const;      // of a series in a chart
+  int columns() const;   // line: 1, the close; else open, high, low, close; with volume: and volume
+  int history() const;   // rows before a chart that its moving average looks back at
+  int width() const;     // in pixels, for bits too
+  int height() const;    // in pixels
   int channels() const;  // 1 or 3
   // Of one image: [height, width], with three channels [height, width, 3], for bits [height, (width + 7) / 8]; of
   // uint8, or of float32 for f32.
   std::vector<std::int64_t> image_shape() const;
   ElementType image_type() const;
-  std::size_t image_bytes() const;
+  std::size_t image_bytes() const;  // of one image
 
-  // `series` is [count, rows, columns], or [count, rows] where there is one column: float64 or float32, each price
-  // finite or NaN, which is a gap. Rows above rows() come first and lie before the chart: at most history() of them.
-  // `images` is [count, ...image_shape()]. Both lie in this process, row after row, and do not overlap. Throws
-  // std::exception with a message that says which of them is not so.
+  // `series` is [count, rows, columns], or [count, rows] where there is one column: float64 or float32. Rows above
+  // rows() come first and lie before the chart: at most history() of them. What is not finite or beyond 1e300 is a gap,
+  // with the scale log also a price that is not above 0. `images` is [count, ...image_shape()] of image_type(). Both
+  // are contiguous() and in MemoryKind::host or MemoryKind::pinned. A count of 0 reads and writes nothing. Throws
+  // std::exception with a message that says which of them is not so, before anything is written. Not checked: that the
+  // two do not overlap, and that `series` is aligned as its type is. Where memory runs out while charts are drawn, that
+  // is thrown, and `images` may hold some of them, whole or in part.
   void draw(const ArrayView& series, const ArrayView& images) const;
 
  private:
