@@ -120,9 +120,10 @@ class Run {
     auto granted =
         alone ? context_.budget.wait_for(token.price, "items in flight", [this] { return context_.cancel.cancelled(); })
               : context_.budget.try_reserve(token.price, "items in flight");
-    if (granted) token.paid = *std::move(granted);
     // Cancelled: what has been taken is done.
-    return granted || alone;
+    if (!granted) return alone;
+    token.paid = *std::move(granted);
+    return true;
   }
 
   // Through as many stages as will have it; then the same with one that came too early and whose turn it is by then.

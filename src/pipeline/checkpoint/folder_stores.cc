@@ -44,7 +44,7 @@ class FolderStore : public PartStore {
       rename_file(rows(), whole());
     }
     // Not before: a run that ends between them would find parts without what tells of them.
-    tidy();
+    tidy_whole();
     sync_folder(whole());
   }
   void publish(bool over) override { folder_.publish(kWhole, over); }
@@ -54,7 +54,7 @@ class FolderStore : public PartStore {
     import_file(folder_.path(), RunFolder::kRunFile, rows());
     join_folder_parts(rows(), spec_, parts_, go_on);
   }
-  virtual void tidy() { tidy_folder_parts(whole(), spec_, parts_); }
+  virtual void tidy_whole() { tidy_folder_parts(whole(), spec_, parts_); }
   static constexpr const char* kRows = "whole.part";
   std::string rows() const { return folder_.path(kRows); }
   bool is_whole() const { return ::access(whole().c_str(), F_OK) == 0; }
@@ -88,7 +88,7 @@ class ZarrStore : public FolderStore {
 
  protected:
   void join(const std::function<void()>&) override { write_zarr_metadata(rows(), spec_, each()); }
-  void tidy() override {}
+  void tidy_whole() override {}
 
  private:
   // A part has room for no more rows than there are.
