@@ -1,6 +1,6 @@
-// N floats that are worked on together, whatever the level's vectors hold: the same operations in the same order, so
-// the same bits. Included once a target, inside foreach_target's passes. Operators are no friends: GCC 12 compiles
-// those of a class template for the baseline, and where they are not inlined vectors get lost on the way.
+// N floats, or doubles, that are worked on together, whatever the level's vectors hold: the same operations in the same
+// order, so the same bits. Included once a target, inside foreach_target's passes. Operators are no friends: GCC 12
+// compiles those of a class template for the baseline, and where they are not inlined vectors get lost on the way.
 #if defined(MILLRACE_FLOATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MILLRACE_FLOATS_INL_H_
 #undef MILLRACE_FLOATS_INL_H_
@@ -25,37 +25,49 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Fours of the compiler's own vectors, which every machine has. Plain loops over arrays that are passed by value take
 // five times as long with GCC 12: a coarse search 13.4 us and 2.6.
-using V = float __attribute__((vector_size(16)));
+template <typename T>
+struct VectorOf;
+template <>
+struct VectorOf<float> {
+  using V = float __attribute__((vector_size(16)));
+};
+template <>
+struct VectorOf<double> {
+  using V = double __attribute__((vector_size(16)));
+};
 using I = std::int32_t __attribute__((vector_size(16)));
 
-template <std::size_t N>
-struct Floats {
-  static constexpr std::size_t kEach = 4, kParts = N / kEach;
+template <typename T, std::size_t N>
+struct Numbers {
+  using V = typename VectorOf<T>::V;
+  static constexpr std::size_t kEach = 16 / sizeof(T), kParts = N / kEach;
   V part[kParts];
 
-  static Floats all(float value) {
-    Floats out;
-    for (V& v : out.part) v = V{value, value, value, value};
+  static Numbers all(T value) {
+    Numbers out;
+    V one;
+    for (std::size_t i = 0; i < kEach; ++i) one[i] = value;
+    for (V& v : out.part) v = one;
     return out;
   }
-  static Floats at(const float* from) {
-    Floats out;
+  static Numbers at(const T* from) {
+    Numbers out;
     std::memcpy(out.part, from, sizeof out.part);
     return out;
   }
   // 1 in lanes [begin, end), 0 elsewhere.
-  static Floats within(int begin, int end) {
+  static Numbers within(int begin, int end) {
     std::array<float, N> in;
     for (std::size_t i = 0; i < N; ++i) in[i] = static_cast<int>(i) >= begin && static_cast<int>(i) < end ? 1.0F : 0.0F;
     return at(in.data());
   }
-  static Floats of_bytes(const std::uint8_t* from) {
+  static Numbers of_bytes(const std::uint8_t* from) {
     std::array<float, N> out;
     for (std::size_t i = 0; i < N; ++i) out[i] = from[i];
     return at(out.data());
   }
   // Of bytes that lie in threes: the first of each, the second, the third.
-  static void threes_of_bytes(const std::uint8_t* from, Floats& first, Floats& second, Floats& third) {
+  static void threes_of_bytes(const std::uint8_t* from, Numbers& first, Numbers& second, Numbers& third) {
     std::array<std::array<float, N>, 3> out;
     for (std::size_t i = 0; i < 3 * N; ++i) out[i % 3][i / 3] = from[i];
     first = at(out[0].data());
@@ -63,8 +75,8 @@ struct Floats {
     third = at(out[2].data());
   }
   // Of a table, what each lane's index names: whole numbers below 2^24, at least 0.
-  static Floats lookup(const float* table, const Floats& index) {
-    Floats out;
+  static Numbers lookup(const float* table, const Numbers& index) {
+    Numbers out;
     for (std::size_t p = 0; p < kParts; ++p) {
       const I at = __builtin_convertvector(index.part[p], I);
       out.part[p] = V{table[at[0]], table[at[1]], table[at[2]], table[at[3]]};
@@ -72,9 +84,9 @@ struct Floats {
     return out;
   }
   // The same of a table of sixteen.
-  static Floats of_sixteen(const float* table, const Floats& index) { return lookup(table, index); }
+  static Numbers of_sixteen(const float* table, const Numbers& index) { return lookup(table, index); }
   // Lanes 0, 2, 4... of twice as many floats, and 1, 3, 5...
-  static void pairs_at(const float* from, Floats& even, Floats& odd) {
+  static void pairs_at(const float* from, Numbers& even, Numbers& odd) {
     for (std::size_t p = 0; p < kParts; ++p) {
       V low, high;
       std::memcpy(&low, from + 2 * p * kEach, sizeof low);
@@ -83,7 +95,7 @@ struct Floats {
       odd.part[p] = V{low[1], low[3], high[1], high[3]};
     }
   }
-  void put(float* to) const { std::memcpy(to, part, sizeof part); }
+  void put(T* to) const { std::memcpy(to, part, sizeof part); }
   // Whole numbers of at most 2^22.
   void put(std::int32_t* to) const {
     for (std::size_t p = 0; p < kParts; ++p) {
@@ -97,66 +109,69 @@ struct Floats {
     if constexpr (kParts == 4) v = (part[0] + part[2]) + (part[1] + part[3]);
     return (v[0] + v[2]) + (v[1] + v[3]);
   }
-  Floats& operator+=(const Floats& b) {
+  Numbers& operator+=(const Numbers& b) {
     for (std::size_t p = 0; p < kParts; ++p) part[p] += b.part[p];
     return *this;
   }
 };
 
-template <std::size_t N>
-inline Floats<N> operator+(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out = a;
+template <typename T, std::size_t N>
+inline Numbers<T, N> operator+(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out = a;
   return out += b;
 }
-template <std::size_t N>
-inline Floats<N> operator-(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+inline Numbers<T, N> operator-(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] - b.part[p];
   return out;
 }
-template <std::size_t N>
-inline Floats<N> operator*(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+inline Numbers<T, N> operator*(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] * b.part[p];
   return out;
 }
-template <std::size_t N>
-inline Floats<N> operator/(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+inline Numbers<T, N> operator/(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] / b.part[p];
   return out;
 }
 template <std::size_t N>
-inline Floats<N> size_of(const Floats<N>& a) {
-  Floats<N> out;
+inline Numbers<float, N> size_of(const Numbers<float, N>& a) {
+  using V = VectorOf<float>::V;
+  Numbers<float, N> out;
   constexpr std::int32_t kSize = 0x7FFFFFFF;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = V(I(a.part[p]) & I{kSize, kSize, kSize, kSize});
   return out;
 }
-template <std::size_t N>
-inline Floats<N> lesser(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+inline Numbers<T, N> lesser(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] < b.part[p] ? a.part[p] : b.part[p];
   return out;
 }
-template <std::size_t N>
-inline Floats<N> greater(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+inline Numbers<T, N> greater(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] > b.part[p] ? a.part[p] : b.part[p];
   return out;
 }
 // Towards zero.
 template <std::size_t N>
-inline Floats<N> whole(const Floats<N>& a) {
-  Floats<N> out;
+inline Numbers<float, N> whole(const Numbers<float, N>& a) {
+  using V = VectorOf<float>::V;
+  Numbers<float, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p)
     out.part[p] = __builtin_convertvector(__builtin_convertvector(a.part[p], I), V);
   return out;
 }
 // 1 where low <= a <= high, 0 elsewhere.
 template <std::size_t N>
-inline Floats<N> between(const Floats<N>& a, float low, float high) {
-  Floats<N> out;
+inline Numbers<float, N> between(const Numbers<float, N>& a, float low, float high) {
+  using V = VectorOf<float>::V;
+  Numbers<float, N> out;
   const V one = {1, 1, 1, 1};
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = V(I(one) & (a.part[p] >= low) & (a.part[p] <= high));
   return out;
@@ -164,33 +179,33 @@ inline Floats<N> between(const Floats<N>& a, float low, float high) {
 
 #else
 
-template <std::size_t N>
-struct Floats {
-  using D = hn::CappedTag<float, N>;
+template <typename T, std::size_t N>
+struct Numbers {
+  using D = hn::CappedTag<T, N>;
   using V = hn::Vec<D>;
   static constexpr std::size_t kEach = hn::MaxLanes(D()), kParts = N / kEach;
   V part[kParts];
 
   // One that the compiler makes is not compiled for the level, either.
-  HWY_INLINE Floats() {}
-  static HWY_INLINE Floats all(float value) {
-    Floats out;
+  HWY_INLINE Numbers() {}
+  static HWY_INLINE Numbers all(T value) {
+    Numbers out;
     for (V& v : out.part) v = hn::Set(D(), value);
     return out;
   }
-  static HWY_INLINE Floats at(const float* from) {
-    Floats out;
+  static HWY_INLINE Numbers at(const T* from) {
+    Numbers out;
     for (std::size_t p = 0; p < kParts; ++p) out.part[p] = hn::LoadU(D(), from + p * kEach);
     return out;
   }
   // 1 in lanes [begin, end), 0 elsewhere.
-  static HWY_INLINE Floats within(int begin, int end) {
-    Floats out;
+  static HWY_INLINE Numbers within(int begin, int end) {
+    Numbers out;
     for (std::size_t p = 0; p < kParts; ++p) out.part[p] = hn::Iota(D(), static_cast<float>(p * kEach));
     return between(out, static_cast<float>(begin), static_cast<float>(end - 1));
   }
-  static HWY_INLINE Floats of_bytes(const std::uint8_t* from) {
-    Floats out;
+  static HWY_INLINE Numbers of_bytes(const std::uint8_t* from) {
+    Numbers out;
     const hn::RebindToSigned<D> integers;
     const hn::Rebind<std::uint8_t, D> bytes;
     for (std::size_t p = 0; p < kParts; ++p)
@@ -198,7 +213,7 @@ struct Floats {
     return out;
   }
   // Of bytes that lie in threes: the first of each, the second, the third.
-  static HWY_INLINE void threes_of_bytes(const std::uint8_t* from, Floats& first, Floats& second, Floats& third) {
+  static HWY_INLINE void threes_of_bytes(const std::uint8_t* from, Numbers& first, Numbers& second, Numbers& third) {
     const hn::RebindToSigned<D> integers;
     const hn::Rebind<std::uint8_t, D> bytes;
     for (std::size_t p = 0; p < kParts; ++p) {
@@ -210,17 +225,17 @@ struct Floats {
     }
   }
   // Of a table, what each lane's index names: whole numbers below 2^24, at least 0.
-  static HWY_INLINE Floats lookup(const float* table, const Floats& index) {
-    Floats out;
+  static HWY_INLINE Numbers lookup(const float* table, const Numbers& index) {
+    Numbers out;
     const hn::RebindToSigned<D> integers;
     for (std::size_t p = 0; p < kParts; ++p)
       out.part[p] = hn::GatherIndex(D(), table, hn::ConvertTo(integers, index.part[p]));
     return out;
   }
   // The same of a table of sixteen, which vectors of eight hold in two.
-  static HWY_INLINE Floats of_sixteen(const float* table, const Floats& index) {
+  static HWY_INLINE Numbers of_sixteen(const float* table, const Numbers& index) {
     if constexpr (kEach == 8) {
-      Floats out;
+      Numbers out;
       const D d;
       const hn::RebindToSigned<D> integers;
       const auto low = hn::LoadU(d, table), high = hn::LoadU(d, table + 8);
@@ -237,10 +252,10 @@ struct Floats {
     }
   }
   // Lanes 0, 2, 4... of twice as many floats, and 1, 3, 5...
-  static HWY_INLINE void pairs_at(const float* from, Floats& even, Floats& odd) {
+  static HWY_INLINE void pairs_at(const float* from, Numbers& even, Numbers& odd) {
     for (std::size_t p = 0; p < kParts; ++p) hn::LoadInterleaved2(D(), from + 2 * p * kEach, even.part[p], odd.part[p]);
   }
-  HWY_INLINE void put(float* to) const {
+  HWY_INLINE void put(T* to) const {
     for (std::size_t p = 0; p < kParts; ++p) hn::StoreU(part[p], D(), to + p * kEach);
   }
   // Whole numbers of at most 2^22: beside 2^23 they are the low bits.
@@ -262,7 +277,7 @@ struct Floats {
       return folded(D(), hn::Add(hn::Add(part[0], part[2]), hn::Add(part[1], part[3])));
     }
   }
-  HWY_INLINE Floats& operator+=(const Floats& b) {
+  HWY_INLINE Numbers& operator+=(const Numbers& b) {
     for (std::size_t p = 0; p < kParts; ++p) part[p] = hn::Add(part[p], b.part[p]);
     return *this;
   }
@@ -280,59 +295,59 @@ struct Floats {
   }
 };
 
-template <std::size_t N>
-HWY_INLINE Floats<N> operator+(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out = a;
+template <typename T, std::size_t N>
+HWY_INLINE Numbers<T, N> operator+(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out = a;
   return out += b;
 }
-template <std::size_t N>
-HWY_INLINE Floats<N> operator-(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+HWY_INLINE Numbers<T, N> operator-(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Sub(a.part[p], b.part[p]);
   return out;
 }
-template <std::size_t N>
-HWY_INLINE Floats<N> operator*(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+HWY_INLINE Numbers<T, N> operator*(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Mul(a.part[p], b.part[p]);
   return out;
 }
-template <std::size_t N>
-HWY_INLINE Floats<N> operator/(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+HWY_INLINE Numbers<T, N> operator/(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Div(a.part[p], b.part[p]);
   return out;
 }
 template <std::size_t N>
-HWY_INLINE Floats<N> size_of(const Floats<N>& a) {
-  Floats<N> out;
+HWY_INLINE Numbers<float, N> size_of(const Numbers<float, N>& a) {
+  Numbers<float, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Abs(a.part[p]);
   return out;
 }
-template <std::size_t N>
-HWY_INLINE Floats<N> lesser(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+HWY_INLINE Numbers<T, N> lesser(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Min(a.part[p], b.part[p]);
   return out;
 }
-template <std::size_t N>
-HWY_INLINE Floats<N> greater(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> out;
+template <typename T, std::size_t N>
+HWY_INLINE Numbers<T, N> greater(const Numbers<T, N>& a, const Numbers<T, N>& b) {
+  Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Max(a.part[p], b.part[p]);
   return out;
 }
 // Towards zero.
 template <std::size_t N>
-HWY_INLINE Floats<N> whole(const Floats<N>& a) {
-  Floats<N> out;
+HWY_INLINE Numbers<float, N> whole(const Numbers<float, N>& a) {
+  Numbers<float, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Trunc(a.part[p]);
   return out;
 }
 // 1 where low <= a <= high, 0 elsewhere.
 template <std::size_t N>
-HWY_INLINE Floats<N> between(const Floats<N>& a, float low, float high) {
-  Floats<N> out;
-  const typename Floats<N>::D d;
+HWY_INLINE Numbers<float, N> between(const Numbers<float, N>& a, float low, float high) {
+  Numbers<float, N> out;
+  const typename Numbers<float, N>::D d;
   const auto from = hn::Set(d, low), to = hn::Set(d, high), one = hn::Set(d, 1.0F);
   for (std::size_t p = 0; p < a.kParts; ++p)
     out.part[p] = hn::IfThenElseZero(hn::And(hn::Ge(a.part[p], from), hn::Le(a.part[p], to)), one);
@@ -340,6 +355,9 @@ HWY_INLINE Floats<N> between(const Floats<N>& a, float low, float high) {
 }
 
 #endif
+
+template <std::size_t N>
+using Floats = Numbers<float, N>;
 
 }  // namespace millrace::floats::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

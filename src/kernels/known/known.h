@@ -30,5 +30,6 @@ std::span<const Answer> picture_answers();
 std::span<const Answer> code_answers();
 std::span<const Answer> chart_answers();
 std::span<const Answer> similarity_answers();
+std::span<const Answer> latent_answers();
 
 }  // namespace millrace::known

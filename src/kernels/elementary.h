@@ -1,0 +1,61 @@
+// Enters: one number.
+// Leaves: its logarithm or exponential, a cosine of a part of a turn: the same bits on every machine, whose own
+// libraries differ. Never: is as fast as a library's where many are wanted at once.
+#pragma once
+
+#include <cmath>
+
+namespace millrace {
+
+// cos(2 pi m / n) for any m and n > 0, by reflection into the first quadrant, so that equal magnitudes are equal bits
+// and antisymmetric sums cancel exactly. Long double rounds to the same double with every machine's own library.
+inline double cosine_of_turn(long m, long n) {
+  // In quarters of 1 / n.
+  m = 4 * (m % n);
+  if (m < 0) m += 4 * n;
+  if (m > 2 * n) m = 4 * n - m;
+  const bool negative = m > n;
+  if (negative) m = 2 * n - m;
+  if (m == n) return 0.0;
+  const long double angle =
+      3.14159265358979323846264338327950288L * static_cast<long double>(m) / (2.0L * static_cast<long double>(n));
+  const auto value = static_cast<double>(std::cos(angle));
+  return negative ? -value : value;
+}
+
+// sin(2 pi m / n) = cos(2 pi (m / n - 1 / 4)).
+inline double sine_of_turn(long m, long n) { return cosine_of_turn(4 * m - n, 4 * n); }
+
+// The natural logarithm of a finite x > 0, to within 2 units in the last place: with x = m 2^e and m between sqrt(1/2)
+// and sqrt(2), log m = 2 artanh((m - 1) / (m + 1)) by its series.
+inline double logarithm(double x) {
+  int exponent = 0;
+  double m = std::frexp(x, &exponent);
+  if (m < 0.70710678118654752440) {
+    m *= 2;
+    --exponent;
+  }
+  const double s = (m - 1) / (m + 1), z = s * s;
+  double tail = 0;
+  for (int k = 25; k >= 3; k -= 2) tail = z * (1.0 / k + tail);
+  // Of log 2 the higher half is exact when it is multiplied by an exponent.
+  constexpr double kHigh = 6.93147180369123816490e-01, kLow = 1.90821492927058770002e-10;
+  const auto e = static_cast<double>(exponent);
+  return e * kHigh + (2 * s + (2 * s * tail + e * kLow));
+}
+
+// e to the power of x, to within 2 units in the last place: 2^n times the series of what is left, which is at most half
+// of log 2. Zero and infinity beyond what a double holds.
+inline double exponential(double x) {
+  constexpr double kLog2High = 6.93147180369123816490e-01, kLog2Low = 1.90821492927058770002e-10;
+  constexpr double kMost = 750;
+  if (x > kMost) x = kMost;
+  if (x < -kMost) x = -kMost;
+  const double n = std::nearbyint(x / 6.93147180559945309417e-01);
+  const double r = (x - n * kLog2High) - n * kLog2Low;
+  double sum = 1;
+  for (int k = 14; k >= 1; --k) sum = 1 + sum * r / k;
+  return std::ldexp(sum, static_cast<int>(n));
+}
+
+}  // namespace millrace

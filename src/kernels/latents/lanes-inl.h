@@ -1,0 +1,127 @@
+// Sixteen floats, a channel each, and what is done with them; included once a target, inside foreach_target's passes.
+#if defined(MILLRACE_LATENTS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MILLRACE_LATENTS_LANES_INL_H_
+#undef MILLRACE_LATENTS_LANES_INL_H_
+#else
+#define MILLRACE_LATENTS_LANES_INL_H_
+#endif
+
+#include "src/kernels/floats-inl.h"
+#include "src/kernels/latents/latents_steps.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::latents::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using floats::HWY_NAMESPACE::Floats;
+using floats::HWY_NAMESPACE::Numbers;
+
+using Lanes = Floats<kLanes>;
+using Halves = Numbers<double, kLanes / 2>;
+
+// Lanes 0 to 7 and 8 to 15, exactly.
+#if MILLRACE_PORTABLE_TARGET
+inline void widen(const Lanes& a, Halves& low, Halves& high) {
+  alignas(64) float from[kLanes];
+  alignas(64) double to[kLanes];
+  a.put(from);
+  for (std::size_t i = 0; i < kLanes; ++i) to[i] = from[i];
+  low = Halves::at(to);
+  high = Halves::at(to + kLanes / 2);
+}
+#else
+template <class L>
+HWY_INLINE void widen(const L& a, Halves& low, Halves& high) {
+  const Halves::D wide;
+  const hn::Rebind<float, Halves::D> narrow;
+  if constexpr (L::kParts == 1) {
+    low.part[0] = hn::PromoteTo(wide, hn::LowerHalf(narrow, a.part[0]));
+    high.part[0] = hn::PromoteTo(wide, hn::UpperHalf(narrow, a.part[0]));
+  } else {
+    constexpr std::size_t kHalf = L::kParts / 2;
+    for (std::size_t p = 0; p < kHalf; ++p) {
+      low.part[2 * p] = hn::PromoteTo(wide, hn::LowerHalf(narrow, a.part[p]));
+      low.part[2 * p + 1] = hn::PromoteTo(wide, hn::UpperHalf(narrow, a.part[p]));
+      high.part[2 * p] = hn::PromoteTo(wide, hn::LowerHalf(narrow, a.part[kHalf + p]));
+      high.part[2 * p + 1] = hn::PromoteTo(wide, hn::UpperHalf(narrow, a.part[kHalf + p]));
+    }
+  }
+}
+#endif
+
+// The same lanes as doubles: for what is too little, or too fine, for sums in float32.
+struct Wide {
+  Halves low, high;
+
+  // One that the compiler makes would not be compiled for the level.
+  HWY_INLINE Wide() {}
+  static HWY_INLINE Wide all(double value) {
+    Wide out;
+    out.low = out.high = Halves::all(value);
+    return out;
+  }
+  static HWY_INLINE Wide at(const double* from) {
+    Wide out;
+    out.low = Halves::at(from);
+    out.high = Halves::at(from + kLanes / 2);
+    return out;
+  }
+  HWY_INLINE void put(double* to) const {
+    low.put(to);
+    high.put(to + kLanes / 2);
+  }
+  HWY_INLINE Wide& operator+=(const Wide& b) {
+    low += b.low;
+    high += b.high;
+    return *this;
+  }
+};
+HWY_INLINE Wide operator+(const Wide& a, const Wide& b) {
+  Wide out;
+  out.low = a.low + b.low;
+  out.high = a.high + b.high;
+  return out;
+}
+HWY_INLINE Wide operator-(const Wide& a, const Wide& b) {
+  Wide out;
+  out.low = a.low - b.low;
+  out.high = a.high - b.high;
+  return out;
+}
+HWY_INLINE Wide operator*(const Wide& a, const Wide& b) {
+  Wide out;
+  out.low = a.low * b.low;
+  out.high = a.high * b.high;
+  return out;
+}
+HWY_INLINE Wide size_of(const Wide& a) {
+  Wide out;
+  out.low = greater(a.low, Halves::all(0) - a.low);
+  out.high = greater(a.high, Halves::all(0) - a.high);
+  return out;
+}
+
+HWY_INLINE Wide widened(const Lanes& a) {
+  Wide out;
+  widen(a, out.low, out.high);
+  return out;
+}
+HWY_INLINE Wide widened(const Wide& a) { return a; }
+
+// Sixteen values as numbers of this kind.
+template <class V>
+HWY_INLINE V pixel_at(const float* from) {
+  if constexpr (sizeof(V) == sizeof(Lanes)) {
+    return V::at(from);
+  } else {
+    return widened(Lanes::at(from));
+  }
+}
+
+template <class V>
+HWY_INLINE void add_to(Sum& sum, const V& a) {
+  (Wide::at(sum.data()) + widened(a)).put(sum.data());
+}
+
+}  // namespace millrace::latents::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,198 @@
+#include "src/kernels/latents/latents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/base/error.h"
+#include "src/kernels/latents/latents_finish.h"
+
+namespace millrace::latents {
+namespace {
+
+// Between these, mutual information and densities are of.
+constexpr std::size_t kCounted = 4;
+
+Source source_of(const ArrayView& latent, const Shape& shape) {
+  const bool half = latent.type == kFloat16;
+  if (!half && latent.type != kFloat32) {
+    throw Failure(ErrorCode::usage, "a latent is measured as float16 or float32", name_of(latent.type),
+                  "convert it first");
+  }
+  if (!latent.contiguous() || latent.memory == MemoryKind::device ||
+      latent.elements() != static_cast<std::int64_t>(shape.elements())) {
+    throw Failure(ErrorCode::usage,
+                  fmt::format("a latent is {} elements without gaps, in host memory", shape.elements()), "view", "");
+  }
+  return {latent.data, half};
+}
+
+template <typename Number, typename IsFinite>
+std::uint64_t count_not_finite(const Number* values, std::size_t count, const IsFinite& is_finite) {
+  return static_cast<std::uint64_t>(
+      std::count_if(values, values + count, [&](Number value) { return !is_finite(value); }));
+}
+
+std::uint64_t not_finite(const Source& source, std::size_t count) {
+  if (source.half) {
+    constexpr unsigned kExponent = 0x7C00;
+    return count_not_finite(static_cast<const std::uint16_t*>(source.data), count,
+                            [](std::uint16_t half) { return (half & kExponent) != kExponent; });
+  }
+  return count_not_finite(static_cast<const float*>(source.data), count, [](float v) { return std::isfinite(v); });
+}
+
+}  // namespace
+
+struct Analyzer::State {
+  explicit State(const Shape& shape)
+      : sums(shape),
+        plan(shape.height, shape.width),
+        values(shape.pixels() * static_cast<std::size_t>(shape.frames) * kLanes * sums.groups),
+        patch(patch_scratch(shape.height, shape.width)),
+        spectrum(plan.scratch_floats()),
+        image_spectrum(plan.scratch_doubles()) {
+    sums.power.resize(plan.bins() * kLanes);
+    sums.image_power.resize(plan.image_bins());
+    for (auto& channel : bins) channel.resize(shape.pixels());
+  }
+
+  float* plane(std::size_t group, std::size_t frame) {
+    const std::size_t pixels = sums.shape.pixels();
+    return values.data() + (group * static_cast<std::size_t>(sums.shape.frames) + frame) * pixels * kLanes;
+  }
+
+  void sum(const Source& source);
+  void count(const Source& source, Measures& out);
+
+  Sums sums;
+  const SpectrumPlan plan;
+  Buffer<float> values, patch, spectrum;
+  Buffer<double> image_spectrum;
+  std::array<std::vector<std::uint16_t>, kCounted> bins;
+  PairCounter pairs;
+  CountLogs logs;
+};
+
+void Analyzer::State::sum(const Source& source) {
+  const Shape& shape = sums.shape;
+  const auto frames = static_cast<std::size_t>(shape.frames);
+  sums.clear();
+  find_pilots(source, shape, std::span(sums.pilots).first(static_cast<std::size_t>(shape.channels)));
+  for (std::size_t g = 0; g < sums.groups; ++g) {
+    gather(source, shape, static_cast<int>(g), sums.pilots.data(), plane(g, 0), sums.gathered[g], sums.image.data());
+  }
+  for (std::size_t f = 0; f < frames; ++f) {
+    for (std::size_t g = 0; g < sums.groups; ++g) {
+      const float* const own = plane(g, f);
+      sum_plane(own, shape.height, shape.width, sums.planes[g * frames + f]);
+      sum_patches(own, shape.height, shape.width, patch.data(), sums.patches[g * frames + f]);
+      for (std::size_t other = g; other < sums.groups; ++other) {
+        add_products(own, plane(other, f), shape.height, shape.width,
+                     sums.products.data() + ((f * sums.groups + g) * sums.groups + other) * kLanes * kLanes);
+      }
+      if (plan.radii > 0) add_spectrum(plan, own, spectrum.data(), sums.power.data());
+    }
+  }
+  latents::image_spectrum(plan, sums.image.data(), image_spectrum.data(), sums.image_power.data());
+}
+
+void Analyzer::State::count(const Source& source, Measures& out) {
+  const Shape& shape = sums.shape;
+  const std::size_t pixels = shape.pixels(), channels = std::min(kCounted, static_cast<std::size_t>(shape.channels));
+  const auto frames = static_cast<std::size_t>(shape.frames);
+  const auto total = static_cast<double>(pixels), of_all = total * shape.frames;
+  double density = 0;
+  std::array<Range, kCounted> whole{};
+  for (std::size_t c = 0; c < channels; ++c) {
+    for (std::size_t f = 0; f < frames; ++f) {
+      const std::size_t at = (c * frames + f) * pixels;
+      const Range range = range_of(source, at, pixels);
+      density += entropy_of(count_bins(source, at, pixels, Thresholds(even_edges(range.low, range.high))), total, logs);
+      if (f == 0) whole[c] = range;
+      whole[c] = {std::min(whole[c].low, range.low), std::max(whole[c].high, range.high)};
+    }
+  }
+  out[Metric::information_density] = density / static_cast<double>(channels * frames);
+  if (channels < 2) return;
+  const auto mutual = [&](const std::array<Edges, kCounted>& edges) {
+    pairs.clear();
+    std::vector<Thresholds> thresholds;
+    for (std::size_t c = 0; c < channels; ++c) thresholds.emplace_back(edges[c]);
+    std::array<const std::uint16_t*, kCounted> found{};
+    for (std::size_t f = 0; f < frames; ++f) {
+      for (std::size_t c = 0; c < kCounted; ++c) {
+        if (c < channels) find_bins(source, (c * frames + f) * pixels, pixels, thresholds[c], bins[c].data());
+        found[c] = bins[c].data();
+      }
+      pairs.add(found, pixels);
+    }
+    constexpr std::array<std::size_t, 6> kSecond = {1, 2, 3, 2, 3, 3};
+    const auto& found_pairs = pairs.pairs();
+    double sum = 0;
+    int count = 0;
+    for (std::size_t k = 0; k < kSecond.size(); ++k) {
+      if (kSecond[k] >= channels) continue;
+      sum += mutual_information(found_pairs[k], of_all, logs);
+      ++count;
+    }
+    return sum / count;
+  };
+  std::array<Edges, kCounted> even{}, published{};
+  for (std::size_t c = 0; c < channels; ++c) {
+    even[c] = even_edges(whole[c].low, whole[c].high);
+    published[c] = published_edges(whole[c].low, whole[c].high);
+  }
+  out[Metric::information_mutual] = mutual(even);
+  out[Metric::information_mutual_published] = mutual(published);
+}
+
+Analyzer::Analyzer(const Shape& shape) {
+  const auto between = [](int side, int most) { return side >= 1 && side <= most; };
+  if (!between(shape.channels, kMostChannels) || !between(shape.frames, kMostFrames) ||
+      !between(shape.height, kMostSide) || !between(shape.width, kMostSide)) {
+    throw Failure(
+        ErrorCode::usage,
+        fmt::format("[{}, {}, {}, {}] is no latent's shape: up to {} channels, {} frames, sides of {}", shape.channels,
+                    shape.frames, shape.height, shape.width, kMostChannels, kMostFrames, kMostSide),
+        "shape", "");
+  }
+  state_ = std::make_unique<State>(shape);
+}
+Analyzer::~Analyzer() = default;
+Analyzer::Analyzer(Analyzer&&) noexcept = default;
+Analyzer& Analyzer::operator=(Analyzer&&) noexcept = default;
+
+void Analyzer::measure(const ArrayView& latent, Measures& out) {
+  const Source source = source_of(latent, state_->sums.shape);
+  out = {};
+  out.values.fill(Measures::kAbsent);
+  state_->sum(source);
+  const bool finite = std::all_of(state_->sums.gathered.begin(), state_->sums.gathered.end(), [](const auto& sums) {
+    return std::all_of(sums.magnitude.begin(), sums.magnitude.end(), [](double sum) { return std::isfinite(sum); });
+  });
+  if (!finite) {
+    // A sum beyond float32 is not finite either; then there is nothing to measure it by.
+    out.not_finite = std::max<std::uint64_t>(1, not_finite(source, state_->sums.shape.elements()));
+    return;
+  }
+  finish_space(state_->sums, out);
+  finish_time(state_->sums, out);
+  finish_channels(state_->sums, out);
+  finish_spectra(state_->sums, state_->plan, out);
+  state_->count(source, out);
+}
+
+std::uint64_t Analyzer::bytes(const Shape& shape) {
+  const std::uint64_t groups = (static_cast<std::uint64_t>(shape.channels) + kLanes - 1) / kLanes;
+  const auto frames = static_cast<std::uint64_t>(shape.frames);
+  const SpectrumPlan plan(shape.height, shape.width);
+  return shape.pixels() * frames * groups * kLanes * sizeof(float) +
+         (patch_scratch(shape.height, shape.width) + plan.scratch_floats() + plan.bins() * kLanes) * sizeof(float) +
+         (plan.scratch_doubles() + plan.image_bins() + shape.pixels()) * sizeof(double) +
+         frames * groups * (sizeof(PlaneSums) + sizeof(PatchSums) + 2 * sizeof(Sum)) +
+         frames * groups * groups * kLanes * kLanes * sizeof(double) + shape.pixels() * kCounted * 2 + (1U << 18);
+}
+
+}  // namespace millrace::latents

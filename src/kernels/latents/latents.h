@@ -1,0 +1,158 @@
+// Enters: a latent of a diffusion model, [channels, frames, height, width], in memory.
+// Leaves: one number for each metric, and the distributions that the numbers are means of.
+// Never: reads a file, or knows other latents. Never gives a number that a shape or a content does not define: it is
+//   absent.
+//
+// Definitions: docs/latents.md. The same bits at every CPU level: sums run in float32 along a row, in float64 across
+// rows, in a fixed order, without fused multiply-adds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "include/millrace/array.h"
+
+namespace millrace::latents {
+
+// Elements along each axis; of an image there is one frame.
+struct Shape {
+  int channels = 0, frames = 1, height = 0, width = 0;
+
+  std::size_t pixels() const { return static_cast<std::size_t>(height) * static_cast<std::size_t>(width); }
+  std::size_t planes() const { return static_cast<std::size_t>(channels) * static_cast<std::size_t>(frames); }
+  std::size_t elements() const { return planes() * pixels(); }
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+inline constexpr int kMostChannels = 128, kMostFrames = 4096, kMostSide = 4096;
+
+// In the order of metrics.csv.
+inline constexpr std::array<std::string_view, 35> kMetricNames = {
+    "spatial.variance",
+    "spatial.autocorrelation",
+    "spatial.autocorrelation_valid",
+    "spatial.edge_density",
+    "temporal.frame_correlation",
+    "temporal.variance",
+    "temporal.motion",
+    "temporal.autocorrelation",
+    "temporal.autocorrelation_centered",
+    "channel.variance",
+    "channel.correlation",
+    "channel.dominance",
+    "channel.dominance_entropy",
+    "channel.cross_interaction",
+    "patch.4.variance",
+    "patch.4.distinctiveness",
+    "patch.8.variance",
+    "patch.8.distinctiveness",
+    "patch.16.variance",
+    "patch.16.distinctiveness",
+    "global.mean",
+    "global.energy",
+    "global.variance",
+    "global.structural_entropy",
+    "global.symmetry",
+    "global.symmetry_published",
+    "information.mutual",
+    "information.mutual_published",
+    "information.density",
+    "complexity.effective_dimension",
+    "complexity.effective_dimension_centered",
+    "complexity.spectral_flatness",
+    "frequency.spatial_entropy",
+    "frequency.spatial_peak",
+    "frequency.temporal_dominant",
+};
+enum class Metric : std::uint8_t {
+  spatial_variance,
+  spatial_autocorrelation,
+  spatial_autocorrelation_valid,
+  spatial_edge_density,
+  temporal_frame_correlation,
+  temporal_variance,
+  temporal_motion,
+  temporal_autocorrelation,
+  temporal_autocorrelation_centered,
+  channel_variance,
+  channel_correlation,
+  channel_dominance,
+  channel_dominance_entropy,
+  channel_cross_interaction,
+  patch_4_variance,
+  patch_4_distinctiveness,
+  patch_8_variance,
+  patch_8_distinctiveness,
+  patch_16_variance,
+  patch_16_distinctiveness,
+  global_mean,
+  global_energy,
+  global_variance,
+  global_structural_entropy,
+  global_symmetry,
+  global_symmetry_published,
+  information_mutual,
+  information_mutual_published,
+  information_density,
+  complexity_effective_dimension,
+  complexity_effective_dimension_centered,
+  complexity_spectral_flatness,
+  frequency_spatial_entropy,
+  frequency_spatial_peak,
+  frequency_temporal_dominant,
+};
+
+// Of one latent.
+struct Measures {
+  static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+
+  std::array<double, kMetricNames.size()> values;  // by Metric; kAbsent where it is not defined
+  double& operator[](Metric metric) { return values[static_cast<std::size_t>(metric)]; }
+  double operator[](Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
+
+  // What the numbers are means of: [channels, frames] where nothing else is said. Empty where a shape does not allow
+  // it.
+  std::vector<double> variance;         // over height and width
+  std::vector<double> autocorrelation;  // 0 where a frame is constant
+  std::vector<double> edge_density;
+  std::vector<double> frame_correlation;                                  // [channels, frames - 1]
+  std::vector<double> motion;                                             // [channels, frames - 1]
+  std::vector<double> temporal_variance;                                  // [channels]
+  std::vector<double> channel_mean, channel_variance, channel_magnitude;  // [channels]; magnitude: sum of |x|
+  std::vector<double> channel_correlation;  // [channels (channels - 1) / 2], (0, 1), (0, 2), ... (1, 2), ...
+  std::vector<double> cross_interaction;    // [frames]
+  std::array<std::vector<double>, 3> patch_variance, patch_distinctiveness;  // of 4, 8, 16
+  std::vector<double> spatial_spectrum;   // [min(height / 2, width / 2) - 1], of radius 1 and on
+  std::vector<double> temporal_spectrum;  // [frames / 2 + 1]
+  // Elements that are NaN or infinite. Where there are any nothing else is measured.
+  std::uint64_t not_finite = 0;
+};
+
+// Measures latents of one shape; holds the memory and the tables that this takes. One thread at a time.
+class Analyzer {
+ public:
+  // Sides from 1 to kMostChannels, kMostFrames, kMostSide; Failure(usage) for others.
+  explicit Analyzer(const Shape& shape);
+  ~Analyzer();
+  Analyzer(Analyzer&&) noexcept;
+  Analyzer& operator=(Analyzer&&) noexcept;
+  Analyzer(const Analyzer&) = delete;
+  Analyzer& operator=(const Analyzer&) = delete;
+
+  // float16 or float32, row after row without gaps, in host memory; the view's shape is only asked for its elements.
+  // Failure(usage) for anything else. `out` is filled anew; its memory is kept.
+  void measure(const ArrayView& latent, Measures& out);
+
+  // What an analyzer of this shape holds.
+  static std::uint64_t bytes(const Shape& shape);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace millrace::latents

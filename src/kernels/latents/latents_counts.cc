@@ -1,0 +1,152 @@
+#include "src/kernels/latents/latents_counts.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "src/kernels/elementary.h"
+#include "src/kernels/latents/latents_half.h"
+
+namespace millrace::latents {
+namespace {
+
+constexpr std::size_t kPairs = kBins * kBins, kThrees = kBins * kPairs;
+// What sixteen bits can count.
+constexpr std::size_t kMostInTables = 65535;
+constexpr double kLog2 = 0.69314718055994530942;
+
+}  // namespace
+
+Edges even_edges(double low, double high) {
+  if (low == high) {
+    low -= 0.5;
+    high += 0.5;
+  }
+  Edges out{};
+  const double step = (high - low) / static_cast<double>(kBins);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<double>(i + 1) * step + low;
+  return out;
+}
+
+Edges published_edges(double low, double high) {
+  Edges out{};
+  const double step = (high - low) / static_cast<double>(kBins - 1);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<double>(i + 1) * step + low;
+  // linspace ends where it was told to.
+  out.back() = high;
+  return out;
+}
+
+namespace {
+
+// The least float16 at or above an edge, less one, in their order.
+std::int16_t before(double edge) {
+  constexpr int kInfinity = 0x7C00;
+  // What is cut off is found again by comparing.
+  const float scaled = std::min(std::fabs(static_cast<float>(edge)) * 0x1p-112F, 0x1p-96F);
+  const int size = std::min(static_cast<int>(std::bit_cast<std::uint32_t>(scaled) >> 13), kInfinity);
+  int order = edge < 0 ? -size : size;
+  while (order > -kInfinity && static_cast<double>(of_half_order(order - 1)) >= edge) --order;
+  while (order < kInfinity && static_cast<double>(of_half_order(order)) < edge) ++order;
+  return static_cast<std::int16_t>(order - 1);
+}
+
+float least_float(double edge) {
+  const auto nearest = static_cast<float>(edge);
+  return static_cast<double>(nearest) < edge ? std::nextafter(nearest, std::numeric_limits<float>::infinity())
+                                             : nearest;
+}
+
+}  // namespace
+
+Thresholds::Thresholds(const Edges& edges) : halves{}, floats{} {
+  std::transform(edges.begin(), edges.end(), halves.begin(), before);
+  std::transform(edges.begin(), edges.end(), floats.begin(), least_float);
+}
+
+PairCounter::PairCounter() : three_(kThrees), other_three_(kThrees) {
+  for (auto& pair : pairs_) pair.resize(kPairs);
+}
+
+void PairCounter::clear() {
+  std::fill(three_.begin(), three_.end(), std::uint16_t{0});
+  std::fill(other_three_.begin(), other_three_.end(), std::uint16_t{0});
+  in_tables_ = 0;
+  for (auto& pair : pairs_) std::fill(pair.begin(), pair.end(), 0);
+}
+
+void PairCounter::add(const std::array<const std::uint16_t*, 4>& bins, std::size_t count) {
+  constexpr std::size_t kChunk = 1024;
+  std::array<std::uint16_t, kChunk> first, second, third;
+  std::uint16_t *const three = three_.data(), *const other_three = other_three_.data();
+  std::uint32_t* const last = pairs_[5].data();
+  for (std::size_t begin = 0; begin < count; begin += kChunk) {
+    const std::size_t some = std::min(kChunk, count - begin);
+    if (in_tables_ + some > kMostInTables) empty_tables();
+    in_tables_ += some;
+    const std::uint16_t *const a = bins[0] + begin, *const b = bins[1] + begin, *const c = bins[2] + begin,
+                               *const d = bins[3] + begin;
+    for (std::size_t i = 0; i < some; ++i) {
+      const int ab = (a[i] * 20 + b[i]) * 20;
+      first[i] = static_cast<std::uint16_t>(ab + c[i]);
+      second[i] = static_cast<std::uint16_t>(ab + d[i]);
+      third[i] = static_cast<std::uint16_t>(c[i] * 20 + d[i]);
+    }
+    for (std::size_t i = 0; i < some; ++i) {
+      ++three[first[i]];
+      ++other_three[second[i]];
+      ++last[third[i]];
+    }
+  }
+}
+
+void PairCounter::empty_tables() {
+  for (std::size_t a = 0; a < kBins; ++a) {
+    for (std::size_t b = 0; b < kBins; ++b) {
+      std::uint16_t* const three = three_.data() + (a * kBins + b) * kBins;
+      std::uint16_t* const other = other_three_.data() + (a * kBins + b) * kBins;
+      for (std::size_t c = 0; c < kBins; ++c) {
+        pairs_[0][a * kBins + b] += three[c];
+        pairs_[1][a * kBins + c] += three[c];
+        pairs_[2][a * kBins + c] += other[c];
+        pairs_[3][b * kBins + c] += three[c];
+        pairs_[4][b * kBins + c] += other[c];
+        three[c] = other[c] = 0;
+      }
+    }
+  }
+  in_tables_ = 0;
+}
+
+CountLogs::CountLogs() : small_(8192) {
+  for (std::size_t n = 1; n < small_.size(); ++n)
+    small_[n] = static_cast<double>(n) * logarithm(static_cast<double>(n));
+}
+
+double CountLogs::operator()(std::uint32_t n) const {
+  return n < small_.size() ? small_[n] : n * logarithm(static_cast<double>(n));
+}
+
+double entropy_of(const Counts& counts, double total, const CountLogs& logs) {
+  double sum = 0;
+  for (const std::uint32_t n : counts) sum += logs(n);
+  return std::max(0.0, logarithm(total) - sum / total);
+}
+
+double mutual_information(const std::vector<std::uint32_t>& pairs, double total, const CountLogs& logs) {
+  Counts rows{}, columns{};
+  double sum = 0;
+  for (std::size_t a = 0; a < kBins; ++a) {
+    for (std::size_t b = 0; b < kBins; ++b) {
+      const std::uint32_t n = pairs[a * kBins + b];
+      rows[a] += n;
+      columns[b] += n;
+      sum += logs(n);
+    }
+  }
+  for (std::size_t a = 0; a < kBins; ++a) sum -= logs(rows[a]) + logs(columns[a]);
+  return (sum / total + logarithm(total)) / kLog2;
+}
+
+}  // namespace millrace::latents

@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <cstring>
+
+#include "src/kernels/latents/latents_steps.h"
+
+// clang-format off
+#include "src/kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/kernels/latents/latents_patch.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "src/kernels/latents/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::latents::HWY_NAMESPACE {
+
+constexpr std::size_t kMoments = 2 * kLanes;  // a patch's mean, and its sum of squared deviations
+
+// A patch of 4 x 4: the mean first, then what differs from it.
+HWY_INLINE void FourByFour(const float* from, std::size_t row, float* moments) {
+  const auto pixel = [&](std::size_t k) HWY_ATTR { return Lanes::at(from + (k / 4) * row + (k % 4) * kLanes); };
+  const Lanes upper = ((pixel(0) + pixel(1)) + (pixel(2) + pixel(3))) + ((pixel(4) + pixel(5)) + (pixel(6) + pixel(7)));
+  const Lanes lower =
+      ((pixel(8) + pixel(9)) + (pixel(10) + pixel(11))) + ((pixel(12) + pixel(13)) + (pixel(14) + pixel(15)));
+  const Lanes mean = (upper + lower) * Lanes::all(1.0F / 16);
+  Lanes even = Lanes::all(0), odd = Lanes::all(0);
+  for (std::size_t k = 0; k < 16; k += 2) {
+    const Lanes a = pixel(k) - mean, b = pixel(k + 1) - mean;
+    even += a * a;
+    odd += b * b;
+  }
+  mean.put(moments);
+  (even + odd).put(moments + kLanes);
+}
+
+// Four patches of `count` pixels each become one: the deviations of their means join those inside them.
+HWY_INLINE void Join(const float* a, const float* b, const float* c, const float* e, float count, float* out) {
+  const Lanes ma = Lanes::at(a), mb = Lanes::at(b), mc = Lanes::at(c), me = Lanes::at(e);
+  const Lanes mean = ((ma + mb) + (mc + me)) * Lanes::all(0.25F);
+  const Lanes da = ma - mean, db = mb - mean, dc = mc - mean, de = me - mean;
+  const Lanes inside =
+      (Lanes::at(a + kLanes) + Lanes::at(b + kLanes)) + (Lanes::at(c + kLanes) + Lanes::at(e + kLanes));
+  mean.put(out);
+  (inside + Lanes::all(count) * ((da * da + db * db) + (dc * dc + de * de))).put(out + kLanes);
+}
+
+// Variance within patches, meaned over them.
+void SumVariance(const float* plane, std::size_t height, std::size_t width, float* moments, PatchSums& out) {
+  const std::size_t row = width * kLanes;
+  float* from = moments;
+  std::size_t from_columns = 0;
+  for (std::size_t k = 0; k < kPatches.size(); ++k) {
+    const auto side = static_cast<std::size_t>(kPatches[k]);
+    const std::size_t rows = height / side, columns = width / side;
+    if (rows == 0 || columns == 0) return;
+    float* const to = k == 0 ? moments : from + (height / (side / 2)) * from_columns * kMoments;
+    for (std::size_t y = 0; y < rows; ++y) {
+      Lanes sum = Lanes::all(0);
+      for (std::size_t x = 0; x < columns; ++x) {
+        float* const patch = to + (y * columns + x) * kMoments;
+        if (k == 0) {
+          FourByFour(plane + 4 * y * row + 4 * x * kLanes, row, patch);
+        } else {
+          const float* const upper = from + (2 * y * from_columns + 2 * x) * kMoments;
+          const float* const lower = upper + from_columns * kMoments;
+          Join(upper, upper + kMoments, lower, lower + kMoments, static_cast<float>(side * side) / 4, patch);
+        }
+        sum += Lanes::at(patch + kLanes);
+      }
+      add_to(out.variance[k], sum);
+    }
+    const double each = static_cast<double>(rows * columns) * static_cast<double>(side * side - 1);
+    for (double& value : out.variance[k]) value /= each;
+    from = to;
+    from_columns = columns;
+  }
+}
+
+// Adds values, and their squares, of rows [top, bottom) and columns [left, right) to those of their place in a patch of
+// this side: [side, side, 2, 16].
+void AddByPlace(const float* plane, std::size_t width, std::size_t top, std::size_t bottom, std::size_t left,
+                std::size_t right, std::size_t side, float* places) {
+  for (std::size_t y = 0; y < side; ++y) {
+    for (std::size_t x = 0; x < side; x += 2) {
+      if (left + x >= right) continue;
+      float* const place = places + (y * side + x) * kMoments;
+      Lanes s0 = Lanes::at(place), q0 = Lanes::at(place + kLanes), s1 = Lanes::at(place + kMoments),
+            q1 = Lanes::at(place + kMoments + kLanes);
+      // Regions begin at multiples of the side.
+      for (std::size_t r = top + y; r < bottom; r += side) {
+        for (std::size_t c = left + x; c < right; c += side) {
+          const float* const at = plane + (r * width + c) * kLanes;
+          const Lanes a = Lanes::at(at), b = Lanes::at(at + kLanes);
+          s0 += a;
+          q0 += a * a;
+          s1 += b;
+          q1 += b * b;
+        }
+      }
+      s0.put(place);
+      q0.put(place + kLanes);
+      s1.put(place + kMoments);
+      q1.put(place + kMoments + kLanes);
+    }
+  }
+}
+
+// Variance across patches, by place in them, meaned over places. The places of larger patches are those of smaller ones
+// too: what only the smaller ones cover is added to them.
+void SumDistinctiveness(const float* plane, std::size_t height, std::size_t width, float* scratch, PatchSums& out) {
+  std::size_t covered_height = 0, covered_width = 0;
+  float* larger = nullptr;
+  std::size_t larger_side = 0;
+  for (std::size_t k = kPatches.size(); k-- > 0;) {
+    const auto side = static_cast<std::size_t>(kPatches[k]);
+    const std::size_t rows = height / side, columns = width / side;
+    if (rows == 0 || columns == 0) continue;
+    float* const places = larger == nullptr ? scratch : larger + larger_side * larger_side * kMoments;
+    std::memset(places, 0, side * side * kMoments * sizeof(float));
+    for (std::size_t y = 0; y < larger_side; ++y) {
+      for (std::size_t x = 0; x < larger_side; ++x) {
+        const float* const from = larger + (y * larger_side + x) * kMoments;
+        float* const to = places + ((y % side) * side + x % side) * kMoments;
+        (Lanes::at(to) + Lanes::at(from)).put(to);
+        (Lanes::at(to + kLanes) + Lanes::at(from + kLanes)).put(to + kLanes);
+      }
+    }
+    AddByPlace(plane, width, 0, covered_height, covered_width, columns * side, side, places);
+    AddByPlace(plane, width, covered_height, rows * side, 0, columns * side, side, places);
+    covered_height = rows * side;
+    covered_width = columns * side;
+    larger = places;
+    larger_side = side;
+    if (rows * columns < 2) continue;
+    const Lanes share = Lanes::all(1.0F / static_cast<float>(rows * columns)),
+                less_one = Lanes::all(1.0F / static_cast<float>(rows * columns - 1));
+    Lanes sum = Lanes::all(0);
+    for (std::size_t i = 0; i < side * side; ++i) {
+      const Lanes s = Lanes::at(places + i * kMoments);
+      sum += (Lanes::at(places + i * kMoments + kLanes) - s * s * share) * less_one;
+    }
+    add_to(out.distinctiveness[k], sum);
+    for (double& value : out.distinctiveness[k]) value /= static_cast<double>(side * side);
+  }
+}
+
+void SumPatches(const float* plane, int height, int width, float* scratch, PatchSums& out) {
+  const auto h = static_cast<std::size_t>(height), w = static_cast<std::size_t>(width);
+  SumVariance(plane, h, w, scratch, out);
+  SumDistinctiveness(plane, h, w, scratch, out);
+}
+
+}  // namespace millrace::latents::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace millrace::latents {
+
+HWY_EXPORT(SumPatches);
+
+std::size_t patch_scratch(int height, int width) {
+  std::size_t moments = 0, places = 0;
+  for (const int side : kPatches) {
+    moments += static_cast<std::size_t>(height / side) * static_cast<std::size_t>(width / side);
+    places += static_cast<std::size_t>(side * side);
+  }
+  return 2 * kLanes * std::max(moments, places);
+}
+
+void sum_patches(const float* plane, int height, int width, float* scratch, PatchSums& out) {
+  HWY_DYNAMIC_DISPATCH(SumPatches)(plane, height, width, scratch, out);
+}
+
+}  // namespace millrace::latents
+#endif

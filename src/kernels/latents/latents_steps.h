@@ -1,0 +1,135 @@
+// Enters: values of sixteen channels side by side, about the channels' pilots.
+// Leaves: the sums that metrics are made of.
+// Never: used from outside this folder.
+//
+// A group is sixteen channels; channels that a latent does not have are zero. A plane is one frame of a group:
+// [height, width, 16]. A pilot is a number near a channel's mean; differences from it lose nothing of what differs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/kernels/latents/latents.h"
+#include "src/memory/buffer.h"
+
+namespace millrace::latents {
+
+inline constexpr std::size_t kLanes = 16;
+
+// Of fewer pixels float32 does not give correlations to 1e-7: then all is float64.
+inline constexpr std::size_t kFewPixels = 1024;
+inline bool is_few(int height, int width) {
+  return static_cast<std::size_t>(height) * static_cast<std::size_t>(width) < kFewPixels;
+}
+
+// A number a lane.
+using Sum = std::array<double, kLanes>;
+
+// A latent as it lies in memory: [channels, frames, height, width].
+struct Source {
+  const void* data = nullptr;
+  bool half = false;  // float16; else float32
+};
+
+// Of every channel: the mean of its first frame, of which float16 keeps eleven bits.
+void find_pilots(const Source& source, const Shape& shape, std::span<float> pilots);
+
+// What is summed while a group's values are brought together.
+struct GatherSums {
+  Sum magnitude{};                   // of |x|, over all of a channel
+  Sum temporal{};                    // of the variance over frames, over pixels
+  std::vector<Sum> motion, product;  // of |y[f] - y[f - 1]|, y[f] y[f - 1], over pixels; [frames], none for frame 0
+};
+
+// Values of group `group`, [frames, height, width, 16], less their pilots. Adds to `image`, [height, width], the sum of
+// x over the group's channels and all frames.
+void gather(const Source& source, const Shape& shape, int group, const float* pilots, float* values, GatherSums& sums,
+            double* image);
+
+// Over one plane. Left, right, top and bottom are halves; where a side is odd, the middle belongs to neither.
+struct PlaneSums {
+  Sum sum{}, squares{};
+  Sum left{}, left_squares{}, top{}, top_squares{};
+  Sum first_column{}, first_column_squares{}, middle_column{}, middle_column_squares{}, last_column{},
+      last_column_squares{};
+  Sum first_row{}, first_row_squares{}, middle_row{}, middle_row_squares{}, last_row{}, last_row_squares{};
+  // Products with the neighbour to the left, above; of the first column with the last, the first row with the last.
+  Sum lag_x{}, lag_y{}, wrap_x{}, wrap_y{};
+  // |differences| from these neighbours.
+  Sum step_x{}, step_y{};
+  // Products with the mirrored pixel; where a side is odd, as published too: the middle is the right half's first
+  // column, or the lower half's first row, and the last one is left out.
+  Sum mirror_x{}, mirror_y{}, published_x{}, published_y{};
+};
+void sum_plane(const float* plane, int height, int width, PlaneSums& out);
+
+inline constexpr std::array<int, 3> kPatches = {4, 8, 16};
+
+// Mean variance inside patches, and across them by place in the patch. Zero where a side is too small; one patch has no
+// distinctiveness.
+struct PatchSums {
+  std::array<Sum, 3> variance{}, distinctiveness{};
+};
+// Floats of memory that it takes.
+std::size_t patch_scratch(int height, int width);
+void sum_patches(const float* plane, int height, int width, float* scratch, PatchSums& out);
+
+// Adds products of channels of one plane of `a` with those of `b`: out[i * 16 + j] += sum of a_i b_j.
+void add_products(const float* a, const float* b, int height, int width, double* out);
+
+// Which terms a row is folded into, and what each bin adds them up with. Of an even width, columns half a width apart
+// are added for even bins and subtracted for odd ones; then a column and its mirror are added for cosines and
+// subtracted for sines, or the other way round.
+template <typename T>
+struct RowTransform {
+  RowTransform(int width, int bins);
+
+  // A sum over terms for each of its bins: re, or im, of bin first + i * step.
+  struct Part {
+    bool imaginary = false;
+    std::size_t first = 0, step = 1, bins = 0, terms = 0;
+    std::vector<T> weights;  // [bins, terms]
+  };
+  std::size_t width = 0, bins = 0;
+  std::vector<Part> parts;
+  std::size_t most_terms() const;
+};
+
+// A transform along columns, of factors 4, 2, 3, 5 and other primes.
+template <typename T>
+struct ColumnTransform {
+  explicit ColumnTransform(int height);
+
+  struct Step {
+    std::size_t radix = 0, before = 0;  // `before`: the length that is done
+    std::vector<T> twiddles;            // [before, radix - 1, 2]: cosine, sine
+    std::vector<T> cosines, sines;      // of an odd radix: [(radix - 1) / 2, (radix - 1) / 2], of 2 pi k q / radix
+  };
+  std::size_t height = 0;
+  std::vector<Step> steps;
+};
+
+// How the spectra of frames of one size are made; what is reported of them are radii from 1 to `radii`.
+struct SpectrumPlan {
+  SpectrumPlan(int height, int width);
+
+  int height, width, radii;
+  RowTransform<float> rows;
+  ColumnTransform<float> columns;
+  RowTransform<double> image_rows;
+  ColumnTransform<double> image_columns;
+  // Bins of a frame's power that are kept: [radii + 1, height].
+  std::size_t bins() const { return static_cast<std::size_t>((radii + 1) * height); }
+  std::size_t scratch_floats() const;
+  std::size_t scratch_doubles() const;
+  std::size_t image_bins() const { return static_cast<std::size_t>((width / 2 + 1) * height); }
+};
+// power: [radii + 1, height, 16].
+void add_spectrum(const SpectrumPlan& plan, const float* plane, float* scratch, float* power);
+// power: [width / 2 + 1, height].
+void image_spectrum(const SpectrumPlan& plan, const double* image, double* scratch, double* power);
+
+}  // namespace millrace::latents

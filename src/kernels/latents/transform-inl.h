@@ -1,0 +1,296 @@
+// Fourier transforms of many lines at once, a line a lane; included once a target, inside foreach_target's passes.
+#if defined(MILLRACE_LATENTS_TRANSFORM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MILLRACE_LATENTS_TRANSFORM_INL_H_
+#undef MILLRACE_LATENTS_TRANSFORM_INL_H_
+#else
+#define MILLRACE_LATENTS_TRANSFORM_INL_H_
+#endif
+
+#include "src/kernels/latents/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::latents::HWY_NAMESPACE {
+
+// Of Lanes the numbers are float, of Halves double; N lie side by side.
+template <typename T>
+struct LineOf;
+template <>
+struct LineOf<float> {
+  using V = Lanes;
+  static constexpr std::size_t kEach = kLanes;
+};
+template <>
+struct LineOf<double> {
+  using V = Halves;
+  static constexpr std::size_t kEach = kLanes / 2;
+};
+
+// One part's terms of `kRows` rows that lie `stride` apart: [terms, kRows].
+template <typename T, std::size_t kRows>
+HWY_INLINE void Fold(const RowTransform<T>& plan, const typename RowTransform<T>::Part& part, const T* from,
+                     std::size_t stride, T* terms) {
+  using V = typename LineOf<T>::V;
+  constexpr std::size_t kEach = LineOf<T>::kEach;
+  const bool even = plan.width % 2 == 0;
+  const std::size_t period = even ? plan.width / 2 : plan.width;
+  const bool odd_bins = part.first == 1;
+  const bool subtract = part.imaginary != odd_bins;
+  const std::size_t begin = part.imaginary ? 1 : 0;
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const T* const row = from + r * stride;
+    const auto column = [&](std::size_t n) HWY_ATTR {
+      const V near = V::at(row + n * kEach);
+      if (!even) return near;
+      const V far = V::at(row + (n + period) * kEach);
+      return odd_bins ? near - far : near + far;
+    };
+    for (std::size_t i = 0; i < part.terms; ++i) {
+      const std::size_t n = begin + i;
+      V term = column(n);
+      if (n > 0 && 2 * n != period) term = subtract ? term - column(period - n) : term + column(period - n);
+      term.put(terms + (i * kRows + r) * kEach);
+    }
+  }
+}
+
+// kBins sums over one part's terms, of kRows rows.
+template <typename T, std::size_t kBins, std::size_t kRows>
+HWY_INLINE void SumTerms(const T* weights, std::size_t count, const T* terms, T* to, std::size_t bin_stride) {
+  using V = typename LineOf<T>::V;
+  constexpr std::size_t kEach = LineOf<T>::kEach;
+  V sums[kBins][kRows];
+  for (std::size_t b = 0; b < kBins; ++b)
+    for (std::size_t r = 0; r < kRows; ++r) sums[b][r] = V::all(0);
+  for (std::size_t n = 0; n < count; ++n) {
+    for (std::size_t b = 0; b < kBins; ++b) {
+      const V weight = V::all(weights[b * count + n]);
+      for (std::size_t r = 0; r < kRows; ++r) sums[b][r] += weight * V::at(terms + (n * kRows + r) * kEach);
+    }
+  }
+  for (std::size_t b = 0; b < kBins; ++b)
+    for (std::size_t r = 0; r < kRows; ++r) sums[b][r].put(to + b * bin_stride + r * kEach);
+}
+
+// The bins of kRows rows: [bin][row], bins `bin_stride` apart.
+template <typename T, std::size_t kRows>
+HWY_INLINE void TransformRows(const RowTransform<T>& plan, const T* from, std::size_t stride, T* terms, T* re, T* im,
+                              std::size_t bin_stride) {
+  constexpr std::size_t kTile = kRows > 1 ? 4 : 8;
+  for (const auto& part : plan.parts) {
+    Fold<T, kRows>(plan, part, from, stride, terms);
+    const std::size_t step = part.step * bin_stride;
+    T* const to = (part.imaginary ? im : re) + part.first * bin_stride;
+    std::size_t b = 0;
+    for (; b + kTile <= part.bins; b += kTile) {
+      SumTerms<T, kTile, kRows>(part.weights.data() + b * part.terms, part.terms, terms, to + b * step, step);
+    }
+    for (; b < part.bins; ++b)
+      SumTerms<T, 1, kRows>(part.weights.data() + b * part.terms, part.terms, terms, to + b * step, step);
+  }
+}
+
+template <typename T>
+struct Complex {
+  typename LineOf<T>::V re, im;
+  // One that the compiler makes would not be compiled for the level.
+  HWY_INLINE Complex() {}
+};
+
+template <typename T>
+HWY_INLINE void Butterfly2(Complex<T>* z) {
+  const Complex<T> a = z[0], b = z[1];
+  z[0].re = a.re + b.re;
+  z[0].im = a.im + b.im;
+  z[1].re = a.re - b.re;
+  z[1].im = a.im - b.im;
+}
+
+template <typename T>
+HWY_INLINE void Butterfly4(Complex<T>* z) {
+  Complex<T> even[2], odd[2];
+  even[0] = z[0];
+  even[1] = z[2];
+  odd[0] = z[1];
+  odd[1] = z[3];
+  Butterfly2<T>(even);
+  Butterfly2<T>(odd);
+  z[0].re = even[0].re + odd[0].re;
+  z[0].im = even[0].im + odd[0].im;
+  z[2].re = even[0].re - odd[0].re;
+  z[2].im = even[0].im - odd[0].im;
+  // Times -i.
+  z[1].re = even[1].re + odd[1].im;
+  z[1].im = even[1].im - odd[1].re;
+  z[3].re = even[1].re - odd[1].im;
+  z[3].im = even[1].im + odd[1].re;
+}
+
+// Sums and differences of inputs that mirror each other are all that an odd radix needs.
+template <typename T, std::size_t kRadix>
+HWY_INLINE void ButterflyOdd(Complex<T>* z, const T* cosines, const T* sines) {
+  using V = typename LineOf<T>::V;
+  constexpr std::size_t kHalf = kRadix / 2;
+  Complex<T> sum[kHalf], difference[kHalf];
+  Complex<T> all = z[0];
+  for (std::size_t q = 0; q < kHalf; ++q) {
+    const Complex<T>&a = z[1 + q], &b = z[kRadix - 1 - q];
+    sum[q].re = a.re + b.re;
+    sum[q].im = a.im + b.im;
+    difference[q].re = a.re - b.re;
+    difference[q].im = a.im - b.im;
+    all.re += sum[q].re;
+    all.im += sum[q].im;
+  }
+  for (std::size_t k = 0; k < kHalf; ++k) {
+    V near_re = z[0].re, near_im = z[0].im, turn_re = V::all(0), turn_im = V::all(0);
+    for (std::size_t q = 0; q < kHalf; ++q) {
+      const V c = V::all(cosines[k * kHalf + q]), s = V::all(sines[k * kHalf + q]);
+      near_re += c * sum[q].re;
+      near_im += c * sum[q].im;
+      turn_re += s * difference[q].re;
+      turn_im += s * difference[q].im;
+    }
+    z[1 + k].re = near_re + turn_im;
+    z[1 + k].im = near_im - turn_re;
+    z[kRadix - 1 - k].re = near_re - turn_im;
+    z[kRadix - 1 - k].im = near_im + turn_re;
+  }
+  z[0] = all;
+}
+
+// A radix that is none of the small ones: its inputs stay in memory, [radix][re, im].
+template <typename T>
+void ButterflyAny(const T* inputs, std::size_t radix, const T* cosines, const T* sines, T* re, T* im,
+                  std::size_t stride) {
+  using V = typename LineOf<T>::V;
+  constexpr std::size_t kEach = LineOf<T>::kEach;
+  const std::size_t half = radix / 2;
+  const auto input = [&](std::size_t q, std::size_t part) HWY_ATTR { return V::at(inputs + (2 * q + part) * kEach); };
+  V all_re = input(0, 0), all_im = input(0, 1);
+  for (std::size_t q = 1; q < radix; ++q) {
+    all_re += input(q, 0);
+    all_im += input(q, 1);
+  }
+  all_re.put(re);
+  all_im.put(im);
+  for (std::size_t k = 1; k <= half; ++k) {
+    V near_re = input(0, 0), near_im = input(0, 1), turn_re = V::all(0), turn_im = V::all(0);
+    for (std::size_t q = 1; q <= half; ++q) {
+      const std::size_t weight = (k - 1) * half + q - 1;
+      const V c = V::all(cosines[weight]), s = V::all(sines[weight]);
+      near_re += c * (input(q, 0) + input(radix - q, 0));
+      near_im += c * (input(q, 1) + input(radix - q, 1));
+      turn_re += s * (input(q, 0) - input(radix - q, 0));
+      turn_im += s * (input(q, 1) - input(radix - q, 1));
+    }
+    (near_re + turn_im).put(re + k * stride);
+    (near_im - turn_re).put(im + k * stride);
+    (near_re - turn_im).put(re + (radix - k) * stride);
+    (near_im + turn_re).put(im + (radix - k) * stride);
+  }
+}
+
+template <typename T>
+HWY_INLINE Complex<T> Turned(const Complex<T>& z, T cosine, T sine) {
+  using V = typename LineOf<T>::V;
+  const V c = V::all(cosine), s = V::all(sine);
+  Complex<T> out;
+  out.re = z.re * c - z.im * s;
+  out.im = z.re * s + z.im * c;
+  return out;
+}
+
+// One step: transforms of length `before` become those of length before * radix (Stockham's order: nothing has to be
+// sorted in the end).
+template <typename T, std::size_t kRadix>
+HWY_INLINE void StepOf(const typename ColumnTransform<T>::Step& step, std::size_t height, const T* re, const T* im,
+                       T* to_re, T* to_im) {
+  using V = typename LineOf<T>::V;
+  constexpr std::size_t kEach = LineOf<T>::kEach;
+  const std::size_t before = step.before, blocks = height / (before * kRadix);
+  for (std::size_t k = 0; k < blocks; ++k) {
+    for (std::size_t j = 0; j < before; ++j) {
+      Complex<T> z[kRadix];
+      for (std::size_t q = 0; q < kRadix; ++q) {
+        const std::size_t at = ((k + blocks * q) * before + j) * kEach;
+        z[q].re = V::at(re + at);
+        z[q].im = V::at(im + at);
+        if (q > 0 && j > 0) {
+          const T* const twiddle = step.twiddles.data() + 2 * (j * (kRadix - 1) + q - 1);
+          z[q] = Turned<T>(z[q], twiddle[0], twiddle[1]);
+        }
+      }
+      if constexpr (kRadix == 2) {
+        Butterfly2<T>(z);
+      } else if constexpr (kRadix == 4) {
+        Butterfly4<T>(z);
+      } else {
+        ButterflyOdd<T, kRadix>(z, step.cosines.data(), step.sines.data());
+      }
+      for (std::size_t p = 0; p < kRadix; ++p) {
+        const std::size_t at = (k * before * kRadix + j + before * p) * kEach;
+        z[p].re.put(to_re + at);
+        z[p].im.put(to_im + at);
+      }
+    }
+  }
+}
+
+template <typename T>
+void AnyStep(const typename ColumnTransform<T>::Step& step, std::size_t height, const T* re, const T* im, T* to_re,
+             T* to_im, T* inputs) {
+  using V = typename LineOf<T>::V;
+  constexpr std::size_t kEach = LineOf<T>::kEach;
+  const std::size_t before = step.before, radix = step.radix, blocks = height / (before * radix);
+  for (std::size_t k = 0; k < blocks; ++k) {
+    for (std::size_t j = 0; j < before; ++j) {
+      for (std::size_t q = 0; q < radix; ++q) {
+        const std::size_t at = ((k + blocks * q) * before + j) * kEach;
+        Complex<T> z;
+        z.re = V::at(re + at);
+        z.im = V::at(im + at);
+        if (q > 0 && j > 0) {
+          const T* const twiddle = step.twiddles.data() + 2 * (j * (radix - 1) + q - 1);
+          z = Turned<T>(z, twiddle[0], twiddle[1]);
+        }
+        z.re.put(inputs + 2 * q * kEach);
+        z.im.put(inputs + (2 * q + 1) * kEach);
+      }
+      const std::size_t at = (k * before * radix + j) * kEach;
+      ButterflyAny<T>(inputs, radix, step.cosines.data(), step.sines.data(), to_re + at, to_im + at, before * kEach);
+    }
+  }
+}
+
+// From re, im through `other` and back, as often as there are steps; what is returned are the last ones. `inputs` is
+// for radices above 7: [height][re, im].
+template <typename T>
+HWY_INLINE void TransformColumn(const ColumnTransform<T>& plan, T*& re, T*& im, T*& other_re, T*& other_im, T* inputs) {
+  for (const auto& step : plan.steps) {
+    switch (step.radix) {
+      case 2:
+        StepOf<T, 2>(step, plan.height, re, im, other_re, other_im);
+        break;
+      case 3:
+        StepOf<T, 3>(step, plan.height, re, im, other_re, other_im);
+        break;
+      case 4:
+        StepOf<T, 4>(step, plan.height, re, im, other_re, other_im);
+        break;
+      case 5:
+        StepOf<T, 5>(step, plan.height, re, im, other_re, other_im);
+        break;
+      case 7:
+        StepOf<T, 7>(step, plan.height, re, im, other_re, other_im);
+        break;
+      default:
+        AnyStep<T>(step, plan.height, re, im, other_re, other_im, inputs);
+    }
+    std::swap(re, other_re);
+    std::swap(im, other_im);
+  }
+}
+
+}  // namespace millrace::latents::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
