@@ -5,6 +5,7 @@
 #include "src/jobs/finish/job.h"
 #include "src/jobs/hash/job.h"
 #include "src/jobs/join/job.h"
+#include "src/jobs/latents/job.h"
 #include "src/jobs/render/job.h"
 
 namespace millrace::cli {
@@ -37,6 +38,7 @@ void add_jobs(CLI::App& parent, Commands& commands) {
   add_below("undo", "take back what apply did", dedupe::make_undo_job());
   add_below("purge", "destroy what apply --action delete set aside", dedupe::make_purge_job());
   add(parent, "render", "price series to charts for training", render::make_job());
+  add(parent, "latents", "what differs between groups of video-diffusion latents", latents::make_job());
   add(parent, "finish", "put together what runs with --part have made", finish_parts::make_job());
 }
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "dedupe undo": ["WORD"],
     "dedupe purge": ["WORD"],
     "render": ["WORD"],
+    "latents": ["WORD"],
     "finish": ["WORD"],
 }
 # What an option takes where its description is not enough to make one up.
@@ -35,6 +36,8 @@ VALUES = {
     "falling": "#ff0000",
     "action": "trash",
     "part": "2/3",
+    "steps": "0:9:2",
+    "layout": "FCHW",
 }
 
 

@@ -174,6 +174,22 @@ def charts(*options, table="prices.csv"):
     return draw
 
 
+def measure_latents(shop):
+    for video, (group, frames) in enumerate((("calm", 3), ("calm", 2), ("wild", 3))):
+        for step in range(2):
+            folder = shop.top / "latents" / group / f"vid_{video:03d}"
+            folder.mkdir(parents=True, exist_ok=True)
+            wave = numpy.arange(4 * frames * 34 * 21) * (7919 + 1009 * video + step) % 4093
+            numpy.save(folder / f"step_{step:03d}.npy", (wave / 512 - 4).astype(numpy.float16).reshape(4, frames, 34, 21))
+            os.utime(folder / f"step_{step:03d}.npy", ns=(NOON, NOON))
+    shop.run("latents", "latents", "-o", "out", "--json", "out.json", *OPTIONS)
+    shop.take("out.json", json.loads((shop.top / "out.json").read_text()))
+    shop.take("metrics.csv", (shop.top / "out/metrics.csv").read_text())
+    shop.take_files("out")
+    for how in (["--print-config"], ["--plan"], ["--plan", "--json", "-"]):
+        shop.run("latents", "latents", *OPTIONS, *how, name="latents-" + "-".join(how).strip("-").replace("---", "-"))
+
+
 def say_settings(shop):
     for job, inputs in (("hash", ["pictures"]), ("join", ["tables/codes.npy", "--radius", "3"]),
                         ("dedupe", ["pictures", "--catalog", "home/c.sqlite"]), ("render", ["tables/prices.csv", "-o", "c.h5"])):
@@ -188,6 +204,7 @@ CASES = {
     "join": join_codes,
     "dedupe": find_duplicates,
     "dedupe-apply": act_on_duplicates,
+    "latents": measure_latents,
     "settings": say_settings,
     "render-hdf5": charts("--window", "40", "--size", "96x64", "--labels", "1,5", "-o", "out/charts.h5"),
     "render-hdf5-virtual": charts("--style", "jkx", "--labels", "5", "--dtype", "bit", "--virtual", "-o", "out/charts.h5"),

@@ -1,0 +1,111 @@
+#include "src/jobs/latents/job.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "src/base/text.h"
+#include "src/jobs/latents/metrics_csv.h"
+#include "src/jobs/latents/run.h"
+
+namespace millrace::latents {
+namespace {
+
+nlohmann::ordered_json json_of(const Summary& summary) {
+  nlohmann::ordered_json unusable = nlohmann::ordered_json::array();
+  for (const Error& error : summary.unusable) {
+    unusable.push_back({{"path", utf8_for_display(error.subject)}, {"reason", error.what}});
+  }
+  return {{kJsonMark, "latents"},     {"latents", summary.latents},   {"videos", summary.videos},
+          {"groups", summary.groups}, {"measured", summary.measured}, {"not_finite", summary.not_finite},
+          {"bytes", summary.bytes},   {"unusable", unusable}};
+}
+
+class LatentsJob : public Job {
+ public:
+  Arguments arguments() override {
+    return {"DIR", "a folder of latents: GROUP/VIDEO/step_000.npy", &options_.inputs, true, false};
+  }
+  void describe(Settings& settings) override { latents::describe(settings, options_); }
+
+  void look_at(Outputs& outputs) override {
+    outputs.input_folder(options_.inputs.at(0),
+                         [](const std::string& path) { return file_name(path).starts_with("step_"); });
+    if (options_.output.empty()) return;
+    outputs.take_name("--output", options_.output);
+    // What is not there yet is made by the run.
+    std::error_code error;
+    if (!std::filesystem::exists(options_.output, error)) return;
+    if (!std::filesystem::is_directory(options_.output, error)) {
+      throw Failure(ErrorCode::conflict, "it is there, and is not a folder", printable(options_.output),
+                    "give another name");
+    }
+    // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
+    outputs.take_name("--output", arrays_path(options_));
+    csv_ = outputs.add("--output", csv_path(options_), csv_kind());
+  }
+  OutputKind json_kind() const override {
+    return {"the result of millrace latents", Readers::everyone,
+            json_result("latents", {"latents", "videos", "groups", "measured"})};
+  }
+
+  Plan plan(RunContext& context) override { return latents::plan(options_, context); }
+
+  Result run(RunContext& context, const Print&) override {
+    if (options_.output.empty())
+      throw Failure(ErrorCode::usage, "an output is needed", "-o", "name a folder, for example -o results");
+    const Summary summary = latents::run(options_, csv_, context);
+    Result out;
+    for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
+    tell(summary, out.summary);
+    out.json = [summary, part = static_cast<bool>(options_.share)] {
+      nlohmann::ordered_json json = json_of(summary);
+      if (part) json["published"] = summary.published;
+      return json_pieces(json);
+    };
+    const bool whole = summary.unusable.empty() && summary.not_finite == 0;
+    out.exit_code = whole ? ExitCode::done : ExitCode::partial;
+    return out;
+  }
+
+ private:
+  void tell(const Summary& summary, std::vector<std::string>& out) const {
+    const auto rate = [&] {
+      return rate_text(static_cast<double>(summary.measured) / std::max(summary.measuring_seconds, 1e-9));
+    };
+    if (!summary.published) {
+      out.push_back(fmt::format("{} latents measured, {}/s: part {} of {} of {}", grouped(summary.measured), rate(),
+                                options_.share.index + 1, options_.share.of, arrays_path(options_)));
+      out.push_back(summary.missing.empty()
+                        ? "another run is at it: the last one puts it together"
+                        : fmt::format("{} parts are missing: the run that makes the last of them puts it together",
+                                      grouped(summary.missing.size())));
+      return;
+    }
+    out.push_back(fmt::format("{} latents, {} videos, {} groups in {}: {}", grouped(summary.latents),
+                              grouped(summary.videos), grouped(summary.groups), duration_text(summary.seconds),
+                              options_.output));
+    if (summary.measured > 0) {
+      out.push_back(fmt::format("measured in {:.2f} s, {}/s, {}/s", summary.measuring_seconds, rate(),
+                                to_text(Bytes{static_cast<std::uint64_t>(
+                                    static_cast<double>(summary.bytes) * static_cast<double>(summary.measured) /
+                                    static_cast<double>(summary.latents) / summary.measuring_seconds)})));
+    }
+    if (summary.measured < summary.latents) {
+      out.push_back(fmt::format("{} were measured by an earlier run", grouped(summary.latents - summary.measured)));
+    }
+    if (summary.not_finite > 0) {
+      out.push_back(
+          fmt::format("{} latents hold NaN or infinity: nothing is measured of them", grouped(summary.not_finite)));
+    }
+  }
+
+  Options options_;
+  Output csv_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_job() { return std::make_unique<LatentsJob>(); }
+
+}  // namespace millrace::latents

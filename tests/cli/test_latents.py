@@ -1,0 +1,274 @@
+"""What `latents` measures, against float64; what it makes of folders that are not as they should be."""
+
+import csv
+import json
+import os
+import shutil
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+
+from latents_reference import metrics
+from program import content_of, millrace
+
+# Of these the difference counts, not its share: docs/latents.md.
+CORRELATIONS = {
+    "spatial.autocorrelation", "spatial.autocorrelation_valid", "temporal.frame_correlation",
+    "temporal.autocorrelation", "temporal.autocorrelation_centered", "channel.correlation",
+    "channel.cross_interaction", "global.symmetry", "global.symmetry_published",
+}
+RANDOM = np.random.default_rng(14)
+
+
+def smooth(shape, seed=1):
+    """Correlated in space, in time and between channels."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=shape)
+    for axis in range(1, x.ndim):
+        for _ in range(3):
+            x = x + np.roll(x, 1, axis) + 0.5 * np.roll(x, -1, axis)
+    x = np.tensordot(random.normal(size=(shape[0], shape[0])), x, 1)
+    return x / x.std()
+
+
+def with_holes(x):
+    x = x.copy()
+    x.flat[[3, 77]] = np.nan, np.inf
+    return x
+
+
+WAVE = np.repeat(smooth((16, 1, 30, 44)), 5, axis=1)
+KINDS = {
+    "random": RANDOM.normal(size=(16, 4, 30, 44)).astype(np.float16),
+    "random float32": RANDOM.normal(size=(16, 4, 30, 44)).astype(np.float32),
+    "the fast shape": smooth((16, 3, 60, 106)).astype(np.float16),
+    "correlated": smooth((16, 6, 30, 44)).astype(np.float32),
+    "offset": (smooth((16, 4, 40, 44)) + 1000).astype(np.float32),
+    "offset float16": (smooth((16, 4, 40, 44)) + 1000).astype(np.float16),
+    "static": WAVE.astype(np.float16),
+    "constant": np.full((16, 4, 30, 44), 0.7, np.float16),
+    "zero": np.zeros((16, 4, 30, 44), np.float32),
+    "one frame constant": np.concatenate([WAVE[:, :2], np.full((16, 1, 30, 44), 2.0)], 1).astype(np.float16),
+    "image": smooth((4, 64, 64)).astype(np.float16),
+    "three channels": smooth((3, 5, 33, 47)).astype(np.float32),
+    "odd sides": smooth((5, 3, 37, 29)).astype(np.float16),
+    "many channels": RANDOM.normal(size=(37, 2, 24, 33)).astype(np.float16),
+    "large primes": smooth((4, 2, 53, 61)).astype(np.float16),
+    "narrow": RANDOM.normal(size=(4, 3, 2, 200)).astype(np.float16),
+    "tiny": RANDOM.normal(size=(3, 2, 2, 2)).astype(np.float16),
+    "one number": RANDOM.normal(size=(1, 1, 1, 1)).astype(np.float32),
+    "float64": smooth((4, 3, 32, 32)),
+}
+
+
+def put(folder, latent, group="prompt_000", video="vid_000", step=0):
+    path = folder / "latents" / group / video / f"step_{step:03d}.npy"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.save(path, latent)
+    return path
+
+
+def table(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def values(path, **which):
+    return {row["metric"]: float(row["value"]) for row in table(path)
+            if all(row[key] == str(value) for key, value in which.items())}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_is_that_of_float64(tmp_path, kind):
+    latent = KINDS[kind]
+    put(tmp_path, latent)
+    millrace("latents", tmp_path, "-o", tmp_path / "out")
+    found = values(tmp_path / "out" / "metrics.csv")
+    # What float64 files hold is rounded to float32 first.
+    expected = metrics(latent.astype(np.float32) if latent.dtype == np.float64 else latent)
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        if name in CORRELATIONS:
+            assert abs(found[name] - value) <= 1e-7, name
+        else:
+            assert found[name] == pytest.approx(value, rel=1e-5, abs=1e-300), name
+
+
+def a_collection(folder, groups=2, videos=2, steps=5):
+    random = np.random.default_rng(3)
+    for g in range(groups):
+        for v in range(videos):
+            for s in range(steps):
+                frames = 3 if v == 0 else 2
+                put(folder, random.normal(size=(4, frames, 12, 20)).astype(np.float16), f"prompt_{g:03d}",
+                    f"vid_{v:03d}", s)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    return a_collection(tmp_path_factory.mktemp("collection"))
+
+
+@pytest.fixture(scope="module")
+def result(collection, tmp_path_factory):
+    out = tmp_path_factory.mktemp("result") / "out"
+    millrace("latents", collection, "-o", out)
+    return content_of(out)
+
+
+@pytest.mark.parametrize("how", [["--threads", "1"], ["--threads", "5"], ["--memory", "64M"]])
+def test_the_result_is_the_same_however_it_is_made(collection, result, tmp_path, how):
+    millrace("latents", collection, "-o", tmp_path / "out", *how)
+    assert content_of(tmp_path / "out") == result
+
+
+@pytest.mark.parametrize("level", ["baseline", "avx2"])
+def test_the_result_is_the_same_at_every_level(collection, result, tmp_path, level):
+    done = millrace("latents", collection, "-o", tmp_path / "out", env={"MILLRACE_CPU": level}, check=False)
+    if done.returncode == 2:
+        pytest.skip(done.stderr.decode())
+    assert content_of(tmp_path / "out") == result
+
+
+def test_parts_make_the_same_result(collection, result, tmp_path):
+    for part in (3, 1, 2):
+        done = millrace("latents", collection, "-o", tmp_path / "out", "--part", f"{part}/3")
+        assert done.returncode == 0
+    assert content_of(tmp_path / "out") == result
+
+
+def test_the_table_is_in_order_and_complete(collection, result):
+    rows = [line.split(",") for line in result["metrics.csv"].decode().splitlines()]
+    assert rows[0] == ["group", "video", "step", "metric", "value"]
+    keys = [(group, video, int(step)) for group, video, step, _, _ in rows[1:]]
+    assert keys == sorted(keys)
+    assert len(set(keys)) == 20
+    assert len({(*key, row[3]) for key, row in zip(keys, rows[1:])}) == len(keys)
+
+
+def test_arrays_hold_what_the_numbers_are_means_of(collection, result, tmp_path):
+    (tmp_path / "arrays.h5").write_bytes(result["arrays.h5"])
+    with h5py.File(tmp_path / "arrays.h5") as file:
+        names = file.attrs["metrics"].decode().split(",")
+        numbers = dict(zip(names, file["metrics"][0]))
+        assert np.nanmean(file["spatial.variance"][0]) == pytest.approx(numbers["spatial.variance"], rel=1e-6)
+        assert np.nanmean(file["temporal.motion"][0]) == pytest.approx(numbers["temporal.motion"], rel=1e-6)
+        latent = np.load(collection / "latents" / "prompt_000" / "vid_001" / "step_002.npy").astype(np.float64)
+        row = 7
+        index = file["index"][row]
+        assert (index["group"], index["video"], index["step"]) == (b"prompt_000", b"vid_001", 2)
+        assert file["spatial.variance"][row][:, :2] == pytest.approx(latent.var((2, 3), ddof=1), rel=1e-5)
+        # A frame that this video does not have.
+        assert np.isnan(file["spatial.variance"][row][:, 2]).all()
+        upper = np.corrcoef(latent.reshape(4, -1))[np.triu_indices(4, 1)]
+        assert file["channel.correlation"][row] == pytest.approx(upper, abs=1e-6)
+
+
+def test_what_is_there_is_gone_on_with(collection, result, tmp_path):
+    millrace("latents", collection, "-o", tmp_path / "out", "--part", "1/2")
+    done = millrace("latents", collection, "-o", tmp_path / "out", "--json", tmp_path / "json")
+    assert json.loads((tmp_path / "json").read_bytes())["latents"] == 20
+    assert content_of(tmp_path / "out") == result
+    done = millrace("latents", collection, "-o", tmp_path / "out")
+    assert b"20 were measured by an earlier run" in done.stderr
+    assert content_of(tmp_path / "out") == result
+
+
+def test_other_latents_do_not_join_an_output(collection, tmp_path):
+    other = shutil.copytree(collection, tmp_path / "other", copy_function=shutil.copy2)
+    millrace("latents", other, "-o", tmp_path / "out")
+    before = content_of(tmp_path / "out")
+    put(other, np.zeros((4, 3, 12, 20), np.float16), step=9)
+    done = millrace("latents", other, "-o", tmp_path / "out", check=False)
+    assert done.returncode == 1
+    assert b"the inputs have changed" in done.stderr
+    assert content_of(tmp_path / "out") == before
+
+
+def test_what_is_no_latent_is_told_and_costs_nothing(tmp_path):
+    random = np.random.default_rng(5)
+    good = random.normal(size=(4, 3, 12, 20)).astype(np.float16)
+    for step in range(4):
+        put(tmp_path, good, step=step)
+    refused = {
+        "sides": put(tmp_path, good[:, :, :10], step=10),
+        "channels": put(tmp_path, good[:3], step=11),
+        "type": put(tmp_path, good.astype(np.float32), step=12),
+        "frames": put(tmp_path, good[:, :2], step=13),
+        "integers": put(tmp_path, np.zeros((4, 3, 12, 20), np.int16), step=14),
+        "dimensions": put(tmp_path, np.zeros((20, 12), np.float16), step=15),
+        "none of it": put(tmp_path, np.zeros((4, 0, 12, 20), np.float16), step=16),
+    }
+    refused["cut"] = put(tmp_path, good, step=17)
+    refused["cut"].write_bytes(refused["cut"].read_bytes()[:-1])
+    refused["text"] = put(tmp_path, good, step=18)
+    refused["text"].write_bytes(b"not a latent")
+    refused["twice"] = refused["text"].with_name("step_3.npy")
+    np.save(refused["twice"], good)
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--json", tmp_path / "json")
+    assert done.returncode == 3
+    found = json.loads((tmp_path / "json").read_bytes())
+    assert found["latents"] == 4
+    assert {entry["path"] for entry in found["unusable"]} == {str(path) for path in refused.values()}
+    assert all(entry["reason"] for entry in found["unusable"])
+    assert {row["step"] for row in table(tmp_path / "out" / "metrics.csv")} == {"0", "1", "2", "3"}
+
+
+def test_what_is_not_finite_is_counted_and_not_spread(tmp_path):
+    put(tmp_path, with_holes(KINDS["random"]), step=0)
+    put(tmp_path, KINDS["random"], step=1)
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--json", tmp_path / "json")
+    assert done.returncode == 3
+    assert json.loads((tmp_path / "json").read_bytes())["not_finite"] == 1
+    assert {row["step"] for row in table(tmp_path / "out" / "metrics.csv")} == {"1"}
+    with h5py.File(tmp_path / "out" / "arrays.h5") as file:
+        assert list(file["not_finite"]) == [2, 0]
+
+
+def test_groups_and_steps_choose(collection, tmp_path):
+    millrace("latents", collection, "-o", tmp_path / "out", "--groups", "*_001", "--steps", "1:5:2")
+    rows = table(tmp_path / "out" / "metrics.csv")
+    assert {(row["group"], row["step"]) for row in rows} == {("prompt_001", "1"), ("prompt_001", "3")}
+    done = millrace("latents", collection, "-o", tmp_path / "none", "--groups", "other", check=False)
+    assert done.returncode == 1
+    assert b"no latents were found" in done.stderr
+    for steps in ("x", "3:1", "::0", "1:2:3:4", "-1", ""):
+        assert millrace("latents", collection, f"--steps={steps}", check=False).returncode == 2, steps
+
+
+def test_axes_in_the_other_order(tmp_path):
+    latent = KINDS["correlated"]
+    put(tmp_path / "a", latent)
+    put(tmp_path / "b", np.ascontiguousarray(latent.swapaxes(0, 1)))
+    put(tmp_path / "c", latent[None])
+    for name, more in (("a", []), ("b", ["--layout", "FCHW"]), ("c", [])):
+        millrace("latents", tmp_path / name, "-o", tmp_path / name / "out", *more)
+    tables = [(tmp_path / name / "out" / "metrics.csv").read_bytes() for name in "abc"]
+    assert tables[0] == tables[1] == tables[2]
+
+
+def test_what_is_not_its_own_is_not_replaced(collection, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "metrics.csv").write_text("mine\n")
+    done = millrace("latents", collection, "-o", out, check=False)
+    assert done.returncode == 1
+    assert (out / "metrics.csv").read_text() == "mine\n"
+    assert os.listdir(out) == ["metrics.csv"]
+    (tmp_path / "file").write_text("mine\n")
+    assert millrace("latents", collection, "-o", tmp_path / "file", check=False).returncode == 1
+    assert (tmp_path / "file").read_text() == "mine\n"
+
+
+def test_an_output_may_lie_in_the_folder_of_latents(collection, result, tmp_path):
+    folder = shutil.copytree(collection, tmp_path / "all", copy_function=shutil.copy2)
+    before = content_of(folder / "latents")
+    for _ in range(2):
+        millrace("latents", folder, "-o", folder / "out")
+    assert content_of(folder / "out") == result
+    assert content_of(folder / "latents") == before
