@@ -109,12 +109,16 @@ HWY_INLINE Wide widened(const Wide& a) { return a; }
 
 // Sixteen values as numbers of this kind.
 template <class V>
-HWY_INLINE V pixel_at(const float* from) {
+HWY_INLINE V as(const Lanes& a) {
   if constexpr (sizeof(V) == sizeof(Lanes)) {
-    return V::at(from);
+    return a;
   } else {
-    return widened(Lanes::at(from));
+    return widened(a);
   }
+}
+template <class V>
+HWY_INLINE V pixel_at(const float* from) {
+  return as<V>(Lanes::at(from));
 }
 
 template <class V>

@@ -124,12 +124,9 @@ void FloatRange(const float* values, std::size_t count, float& low, float& high)
   }
 }
 
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
 // Edges that are counted at once: as many counters as there are registers for.
-#if HWY_TARGET == HWY_AVX2
-constexpr std::size_t kAtOnce = 10;
-#else
-constexpr std::size_t kAtOnce = kEdges;
-#endif
+constexpr std::size_t kAtOnce = HWY_TARGET == HWY_AVX2 ? 10 : kEdges;
 
 template <std::size_t kCount>
 HWY_INLINE void CountHalvesFrom(const std::uint16_t* values, std::size_t count, std::size_t first,
@@ -156,6 +153,27 @@ HWY_INLINE void CountHalvesFrom(const std::uint16_t* values, std::size_t count, 
     }
   }
 }
+
+#else
+
+constexpr std::size_t kAtOnce = kEdges;
+
+// Where masks are bits of their own, bits are counted.
+template <std::size_t kCount>
+HWY_INLINE void CountHalvesFrom(const std::uint16_t* values, std::size_t count, std::size_t first,
+                                const HalfEdges& edges, Reached& reached) {
+  const Orders d;
+  const std::size_t each = hn::Lanes(d);
+  std::size_t counters[kCount] = {};
+  for (std::size_t i = 0; i + each <= count; i += each) {
+    const auto order = OrderOf(hn::LoadU(d, reinterpret_cast<const std::int16_t*>(values + i)));
+    for (std::size_t k = 0; k < kCount; ++k)
+      counters[k] += hn::CountTrue(d, hn::Gt(order, hn::Set(d, edges[first + k])));
+  }
+  for (std::size_t k = 0; k < kCount; ++k) reached[first + k] += static_cast<std::uint32_t>(counters[k]);
+}
+
+#endif
 
 void CountHalves(const std::uint16_t* values, std::size_t count, const HalfEdges& edges, Reached& reached) {
   CountHalvesFrom<kAtOnce>(values, count, 0, edges, reached);
@@ -195,20 +213,34 @@ void CountFloats(const float* values, std::size_t count, const FloatEdges& edges
     for (std::size_t k = 0; k < kEdges; ++k) reached[k] += values[i] >= edges[k] ? 1 : 0;
 }
 
+// Edges that are reached, of every other one: counted, or, where a mask chooses at no cost, the last of them.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
+HWY_INLINE hn::Vec<Orders> Reach(hn::Vec<Orders> order, const HalfEdges& edges, std::size_t k, hn::Vec<Orders> before) {
+  const Orders d;
+  return hn::Sub(before, hn::VecFromMask(d, hn::Gt(order, hn::Set(d, edges[k]))));
+}
+HWY_INLINE hn::Vec<Orders> BothReached(hn::Vec<Orders> even, hn::Vec<Orders> odd) { return hn::Add(even, odd); }
+#else
+HWY_INLINE hn::Vec<Orders> Reach(hn::Vec<Orders> order, const HalfEdges& edges, std::size_t k, hn::Vec<Orders> before) {
+  const Orders d;
+  return hn::IfThenElse(hn::Gt(order, hn::Set(d, edges[k])), hn::Set(d, static_cast<std::int16_t>(k + 1)), before);
+}
+HWY_INLINE hn::Vec<Orders> BothReached(hn::Vec<Orders> even, hn::Vec<Orders> odd) { return hn::Max(even, odd); }
+#endif
+
 void BinHalves(const std::uint16_t* values, std::size_t count, const HalfEdges& edges, std::uint16_t* bins) {
   const Orders d;
   const std::size_t each = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + each <= count; i += each) {
     const auto order = OrderOf(hn::LoadU(d, reinterpret_cast<const std::int16_t*>(values + i)));
-    // Two sums: one would wait for itself.
+    // Two of them: one would wait for itself.
     auto even = hn::Zero(d), odd = hn::Zero(d);
-    for (std::size_t k = 0; k + 1 < kEdges; k += 2) {
-      even = hn::Sub(even, hn::VecFromMask(d, hn::Gt(order, hn::Set(d, edges[k]))));
-      odd = hn::Sub(odd, hn::VecFromMask(d, hn::Gt(order, hn::Set(d, edges[k + 1]))));
+    for (std::size_t k = 0; k < kEdges; k += 2) {
+      even = Reach(order, edges, k, even);
+      if (k + 1 < kEdges) odd = Reach(order, edges, k + 1, odd);
     }
-    even = hn::Sub(even, hn::VecFromMask(d, hn::Gt(order, hn::Set(d, edges[kEdges - 1]))));
-    hn::StoreU(hn::Add(even, odd), d, reinterpret_cast<std::int16_t*>(bins + i));
+    hn::StoreU(BothReached(even, odd), d, reinterpret_cast<std::int16_t*>(bins + i));
   }
   for (; i < count; ++i) {
     const std::int16_t order = order_of_half(values[i]);

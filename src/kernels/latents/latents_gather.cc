@@ -33,6 +33,7 @@ struct Planar {
 
 HWY_BEFORE_NAMESPACE();
 namespace millrace::latents::HWY_NAMESPACE {
+#undef MILLRACE_LATENTS_TURN_HALVES
 
 #if MILLRACE_PORTABLE_TARGET
 
@@ -99,6 +100,7 @@ HWY_INLINE L FourOfEach(const Planar& planar, std::size_t first, std::size_t i) 
   return out;
 }
 
+// Pixels i to i + 3 of sixteen channels.
 HWY_INLINE void Turn(const Planar& planar, std::size_t i, Lanes* out) {
   const Lanes a = FourOfEach(planar, 0, i), b = FourOfEach(planar, 1, i), c = FourOfEach(planar, 2, i),
               e = FourOfEach(planar, 3, i);
@@ -116,6 +118,82 @@ HWY_INLINE void Turn(const Planar& planar, std::size_t i, Lanes* out) {
   }
 }
 
+#endif
+
+// Where a group's channels lie in one frame, from a block's first pixel on.
+struct FrameSource {
+  const Source& source;
+  std::size_t at = 0, to_next = 0;  // number of the first channel's first value; from channel to channel
+  std::size_t channels = 0;
+  const float* pilots = nullptr;
+
+  // Pixels [begin, end) as floats less their pilots.
+  void convert(std::size_t begin, std::size_t end, Planar& planar) const {
+    for (std::size_t c = 0; c < channels; ++c)
+      Convert(source, at + c * to_next + begin, end - begin, pilots[c], planar.channel[c].data() + begin);
+  }
+};
+
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#define MILLRACE_LATENTS_TURN_HALVES 1
+
+// Eight channels, of which each has sixteen halves: out[p] has pixels p and 8 + p of all eight, a block each.
+template <class D, class V>
+HWY_INLINE void TurnEight(D d, const V* in, V* out) {
+  const hn::RepartitionToWide<D> pairs;
+  const hn::RepartitionToWide<decltype(pairs)> fours;
+  const auto lower = [&](std::size_t c)
+                         HWY_ATTR { return hn::BitCast(pairs, hn::InterleaveLower(d, in[c], in[c + 1])); };
+  const auto upper = [&](std::size_t c)
+                         HWY_ATTR { return hn::BitCast(pairs, hn::InterleaveUpper(d, in[c], in[c + 1])); };
+  const auto put = [&](const auto& a, const auto& b, const auto& c, const auto& e, std::size_t p) HWY_ATTR {
+    // Two pixels of four channels each, then four of eight.
+    const auto ab = hn::BitCast(fours, hn::InterleaveLower(pairs, a, b)),
+               ab_next = hn::BitCast(fours, hn::InterleaveUpper(pairs, a, b)),
+               ce = hn::BitCast(fours, hn::InterleaveLower(pairs, c, e)),
+               ce_next = hn::BitCast(fours, hn::InterleaveUpper(pairs, c, e));
+    out[p] = hn::BitCast(d, hn::InterleaveLower(fours, ab, ce));
+    out[p + 1] = hn::BitCast(d, hn::InterleaveUpper(fours, ab, ce));
+    out[p + 2] = hn::BitCast(d, hn::InterleaveLower(fours, ab_next, ce_next));
+    out[p + 3] = hn::BitCast(d, hn::InterleaveUpper(fours, ab_next, ce_next));
+  };
+  put(lower(0), lower(2), lower(4), lower(6), 0);
+  put(upper(0), upper(2), upper(4), upper(6), 4);
+}
+
+template <class V, class L = Lanes>
+HWY_INLINE L FloatsOf(const V& halves) {
+  const hn::Full256<hwy::float16_t> d;
+  const hn::Full128<hwy::float16_t> half;
+  const auto all = hn::BitCast(d, halves);
+  L out;
+  if constexpr (L::kParts == 1) {
+    out.part[0] = hn::PromoteTo(typename L::D(), all);
+  } else {
+    out.part[0] = hn::PromoteTo(typename L::D(), hn::LowerHalf(half, all));
+    out.part[1] = hn::PromoteTo(typename L::D(), hn::UpperHalf(half, all));
+  }
+  return out;
+}
+
+// Sixteen pixels of sixteen channels, turned while they are halves.
+HWY_INLINE void TurnHalves(const FrameSource& from, std::size_t i, Lanes* out) {
+  const hn::Full256<std::uint16_t> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto* const halves = static_cast<const std::uint16_t*>(from.source.data) + from.at + i;
+  V in[kLanes], low[kLanes / 2], high[kLanes / 2];
+  for (std::size_t c = 0; c < kLanes; ++c)
+    in[c] = c < from.channels ? hn::LoadU(d, halves + c * from.to_next) : hn::Zero(d);
+  TurnEight(d, in, low);
+  TurnEight(d, in + kLanes / 2, high);
+  for (std::size_t p = 0; p < kLanes / 2; ++p) {
+    out[p] = FloatsOf(hn::ConcatLowerLower(d, high[p], low[p]));
+    out[kLanes / 2 + p] = FloatsOf(hn::ConcatUpperUpper(d, high[p], low[p]));
+  }
+}
+
+#else
+#define MILLRACE_LATENTS_TURN_HALVES 0
 #endif
 
 // Sixteen sums side by side, of every sixteenth value each.
@@ -141,39 +219,70 @@ struct Differences {
   alignas(64) std::array<Number, kBlock * kLanes> sum, squares;
 };
 
+// Where one frame's values go, and what they are compared with: the frame before and the first one.
+template <class Number>
+struct FrameTarget {
+  float* to = nullptr;
+  const float *before = nullptr, *first = nullptr;
+  Differences<Number>& differences;
+};
+
+// What all of a frame's pixels are added to.
+template <class V>
+struct FrameSums {
+  Lanes magnitude, motion;
+  V product;
+  // One that the compiler makes would not be compiled for the level.
+  HWY_INLINE FrameSums() : magnitude(Lanes::all(0)), motion(Lanes::all(0)), product(V::all(0)) {}
+};
+
+template <class V, bool kFirst, class Number>
+HWY_INLINE void TakePixel(const Lanes& y, const Lanes& pilot, std::size_t at, const FrameTarget<Number>& target,
+                          FrameSums<V>& sums) {
+  Number *const sum = target.differences.sum.data() + at, *const squares = target.differences.squares.data() + at;
+  sums.magnitude += size_of(y + pilot);
+  y.put(target.to + at);
+  if constexpr (kFirst) {
+    V::all(0).put(sum);
+    V::all(0).put(squares);
+  } else {
+    const Lanes last = Lanes::at(target.before + at);
+    sums.motion += size_of(y - last);
+    const V here = as<V>(y);
+    sums.product += here * as<V>(last);
+    const V differs = here - pixel_at<V>(target.first + at);
+    (V::at(sum) + differs).put(sum);
+    (V::at(squares) + differs * differs).put(squares);
+  }
+}
+
 // One frame of a block of pixels.
 template <class V, bool kFirst, class Number>
-HWY_INLINE void GatherFrame(const Planar& planar, std::size_t count, const Lanes& pilot, float* to, const float* before,
-                            const float* first, Differences<Number>& differences, GatherSums& sums, std::size_t f) {
-  Lanes magnitude = Lanes::all(0), motion = Lanes::all(0);
-  V product = V::all(0);
-  for (std::size_t i = 0; i < count; i += 4) {
-    Lanes four[4];
-    Turn(planar, i, four);
-    const std::size_t some = std::min<std::size_t>(4, count - i);
-    for (std::size_t t = 0; t < some; ++t) {
-      const std::size_t at = (i + t) * kLanes;
-      Number *const sum = differences.sum.data() + at, *const squares = differences.squares.data() + at;
-      const Lanes& y = four[t];
-      magnitude += size_of(y + pilot);
-      y.put(to + at);
-      if constexpr (kFirst) {
-        V::all(0).put(sum);
-        V::all(0).put(squares);
-      } else {
-        motion += size_of(y - Lanes::at(before + at));
-        const V here = pixel_at<V>(to + at);
-        product += here * pixel_at<V>(before + at);
-        const V differs = here - pixel_at<V>(first + at);
-        (V::at(sum) + differs).put(sum);
-        (V::at(squares) + differs * differs).put(squares);
-      }
+HWY_INLINE void GatherFrame(const FrameSource& from, std::size_t count, const Lanes& pilot, Planar& planar,
+                            const FrameTarget<Number>& target, GatherSums& sums, std::size_t f) {
+  FrameSums<V> own;
+  std::size_t done = 0;
+#if MILLRACE_LATENTS_TURN_HALVES
+  if (from.source.half) {
+    for (; done + kLanes <= count; done += kLanes) {
+      Lanes pixels[kLanes];
+      TurnHalves(from, done, pixels);
+      for (std::size_t t = 0; t < kLanes; ++t)
+        TakePixel<V, kFirst>(pixels[t] - pilot, pilot, (done + t) * kLanes, target, own);
     }
   }
-  add_to(sums.magnitude, magnitude);
+#endif
+  from.convert(done, count, planar);
+  for (; done < count; done += 4) {
+    Lanes four[4];
+    Turn(planar, done, four);
+    const std::size_t some = std::min<std::size_t>(4, count - done);
+    for (std::size_t t = 0; t < some; ++t) TakePixel<V, kFirst>(four[t], pilot, (done + t) * kLanes, target, own);
+  }
+  add_to(sums.magnitude, own.magnitude);
   if constexpr (!kFirst) {
-    add_to(sums.motion[f], motion);
-    add_to(sums.product[f], product);
+    add_to(sums.motion[f], own.motion);
+    add_to(sums.product[f], own.product);
   }
 }
 
@@ -196,15 +305,14 @@ void GatherIn(const Source& source, const Shape& shape, int group, const float* 
     const std::size_t count = std::min(kBlock, pixels - b);
     float* const first = values + b * kLanes;
     for (std::size_t f = 0; f < frames; ++f) {
-      for (std::size_t c = 0; c < channels; ++c) {
-        Convert(source, ((first_channel + c) * frames + f) * pixels + b, count, own_pilots[c],
-                planar.channel[c].data());
-      }
+      const FrameSource from{source, (first_channel * frames + f) * pixels + b, frames * pixels, channels,
+                             own_pilots.data()};
       float* const to = first + f * pixels * kLanes;
       if (f == 0) {
-        GatherFrame<V, true>(planar, count, pilot, to, nullptr, first, differences, sums, f);
+        GatherFrame<V, true>(from, count, pilot, planar, FrameTarget<Number>{to, nullptr, first, differences}, sums, f);
       } else {
-        GatherFrame<V, false>(planar, count, pilot, to, to - pixels * kLanes, first, differences, sums, f);
+        GatherFrame<V, false>(from, count, pilot, planar,
+                              FrameTarget<Number>{to, to - pixels * kLanes, first, differences}, sums, f);
       }
     }
     V temporal = V::all(0);

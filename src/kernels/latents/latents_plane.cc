@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "src/kernels/latents/latents_steps.h"
 
@@ -120,76 +121,80 @@ void SumPlane(const float* plane, int height, int width, PlaneSums& out) {
   }
 }
 
-// A row's products of four channels of `a` with all of `b`, at a time.
+// Products of four channels of `a` with all of `b`, at a time.
 template <class V>
-void AddRowProducts(const float* a, const float* b, std::size_t width, double* out) {
-  for (std::size_t first = 0; first < kLanes; first += 4) {
-    V p0 = V::all(0), p1 = p0, p2 = p0, p3 = p0;
-    for (std::size_t x = 0; x < width; ++x) {
-      const V other = PixelAt<V>(b, x);
-      const float* const own = a + x * kLanes + first;
-      p0 += V::all(own[0]) * other;
-      p1 += V::all(own[1]) * other;
-      p2 += V::all(own[2]) * other;
-      p3 += V::all(own[3]) * other;
-    }
-    const V* const rows[] = {&p0, &p1, &p2, &p3};
-    for (std::size_t i = 0; i < 4; ++i) {
-      double* const to = out + (first + i) * kLanes;
-      (Wide::at(to) + widened(*rows[i])).put(to);
+void AddProductsOf(const float* a, const float* b, std::size_t height, std::size_t width, double* out) {
+  for (std::size_t y = 0; y < height; ++y, a += width * kLanes, b += width * kLanes) {
+    for (std::size_t first = 0; first < kLanes; first += 4) {
+      V p0 = V::all(0), p1 = p0, p2 = p0, p3 = p0;
+      for (std::size_t x = 0; x < width; ++x) {
+        const V other = PixelAt<V>(b, x);
+        const float* const own = a + x * kLanes + first;
+        p0 += V::all(own[0]) * other;
+        p1 += V::all(own[1]) * other;
+        p2 += V::all(own[2]) * other;
+        p3 += V::all(own[3]) * other;
+      }
+      const V* const rows[] = {&p0, &p1, &p2, &p3};
+      for (std::size_t i = 0; i < 4; ++i) {
+        double* const to = out + (first + i) * kLanes;
+        (Wide::at(to) + widened(*rows[i])).put(to);
+      }
     }
   }
 }
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 
-// Sixteen lanes are one vector, which is turned by 0 to 8 lanes, or by 0 to 15 where the two are not the same.
+// Where sixteen lanes are one vector, it is turned: by 0 to 8 lanes, and to 15 where the two are not the same.
 template <std::size_t kTurns>
-HWY_INLINE void AddTurned(const float* a, const float* b, std::size_t width, std::size_t begin, double* out) {
+HWY_INLINE void AddTurned(const float* a, const float* b, std::size_t height, std::size_t width, std::size_t begin,
+                          double* out) {
   const Lanes::D d;
   const hn::RebindToUnsigned<Lanes::D> integers;
-  hn::Vec<Lanes::D> sums[kTurns];
   decltype(hn::IndicesFromVec(d, hn::Zero(integers))) turns[kTurns];
   for (std::size_t k = 0; k < kTurns; ++k) {
-    sums[k] = hn::Zero(d);
     const auto lanes = hn::And(hn::Add(hn::Iota(integers, 0), hn::Set(integers, static_cast<std::uint32_t>(begin + k))),
                                hn::Set(integers, kLanes - 1));
     turns[k] = hn::IndicesFromVec(d, lanes);
   }
-  for (std::size_t x = 0; x < width; ++x) {
-    const auto own = hn::LoadU(d, a + x * kLanes), other = hn::LoadU(d, b + x * kLanes);
-    for (std::size_t k = 0; k < kTurns; ++k)
-      sums[k] = hn::Add(sums[k], hn::Mul(own, hn::TableLookupLanes(other, turns[k])));
+  std::array<Sum, kTurns> all{};
+  const float *own_row = a, *other_row = b;
+  for (std::size_t y = 0; y < height; ++y, own_row += width * kLanes, other_row += width * kLanes) {
+    Lanes sums[kTurns];
+    for (std::size_t k = 0; k < kTurns; ++k) sums[k] = Lanes::all(0);
+    for (std::size_t x = 0; x < width; ++x) {
+      const auto own = hn::LoadU(d, own_row + x * kLanes), other = hn::LoadU(d, other_row + x * kLanes);
+      for (std::size_t k = 0; k < kTurns; ++k)
+        sums[k].part[0] = hn::Add(sums[k].part[0], hn::Mul(own, hn::TableLookupLanes(other, turns[k])));
+    }
+    for (std::size_t k = 0; k < kTurns; ++k) add_to(all[k], sums[k]);
   }
   for (std::size_t k = 0; k < kTurns; ++k) {
-    alignas(64) float lanes[kLanes];
-    hn::Store(sums[k], d, lanes);
     const std::size_t turn = begin + k;
     for (std::size_t c = 0; c < kLanes; ++c) {
       const std::size_t to = (c + turn) % kLanes;
-      out[c * kLanes + to] += lanes[c];
+      out[c * kLanes + to] += all[k][c];
       // Of one with itself the products behind half a turn are these.
-      if (a == b && turn > 0 && turn < kLanes / 2) out[to * kLanes + c] += lanes[c];
+      if (a == b && turn > 0 && turn < kLanes / 2) out[to * kLanes + c] += all[k][c];
     }
   }
 }
 
 template <>
-void AddRowProducts<Lanes>(const float* a, const float* b, std::size_t width, double* out) {
-  AddTurned<9>(a, b, width, 0, out);
-  if (a != b) AddTurned<7>(a, b, width, 9, out);
+void AddProductsOf<Lanes>(const float* a, const float* b, std::size_t height, std::size_t width, double* out) {
+  AddTurned<9>(a, b, height, width, 0, out);
+  if (a != b) AddTurned<7>(a, b, height, width, 9, out);
 }
 
 #endif
 
 void AddProducts(const float* a, const float* b, int height, int width, double* out) {
-  const std::size_t row = static_cast<std::size_t>(width) * kLanes;
-  for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y) {
-    if (is_few(height, width)) {
-      AddRowProducts<Wide>(a + y * row, b + y * row, static_cast<std::size_t>(width), out);
-    } else {
-      AddRowProducts<Lanes>(a + y * row, b + y * row, static_cast<std::size_t>(width), out);
-    }
+  const auto h = static_cast<std::size_t>(height), w = static_cast<std::size_t>(width);
+  if (is_few(height, width)) {
+    AddProductsOf<Wide>(a, b, h, w, out);
+  } else {
+    AddProductsOf<Lanes>(a, b, h, w, out);
   }
 }
 

@@ -20,12 +20,12 @@ void AddSpectrum(const SpectrumPlan& plan, const float* plane, float* scratch, f
   const auto height = static_cast<std::size_t>(plan.height), width = static_cast<std::size_t>(plan.width);
   const std::size_t bins = plan.rows.bins, column = height * kLanes, row = width * kLanes;
   float* const terms = scratch;
-  float* const re = terms + 4 * plan.rows.most_terms() * kLanes;
+  float* const re = terms + 4 * kRowTile * plan.rows.most_terms * kLanes;
   float* const im = re + bins * column;
   float* const columns = im + bins * column;
   std::size_t y = 0;
-  for (; y + 4 <= height; y += 4)
-    TransformRows<float, 4>(plan.rows, plane + y * row, row, terms, re + y * kLanes, im + y * kLanes, column);
+  for (; y + kRowTile <= height; y += kRowTile)
+    TransformRows<float, kRowTile>(plan.rows, plane + y * row, row, terms, re + y * kLanes, im + y * kLanes, column);
   for (; y < height; ++y)
     TransformRows<float, 1>(plan.rows, plane + y * row, row, terms, re + y * kLanes, im + y * kLanes, column);
   for (std::size_t k = 0; k < bins; ++k) {
@@ -48,7 +48,7 @@ void ImageSpectrum(const SpectrumPlan& plan, const double* image, double* scratc
   const std::size_t bins = plan.image_rows.bins, column = height * kEach, groups = (bins + kEach - 1) / kEach;
   double* const lines = scratch;  // eight rows, side by side
   double* const terms = lines + width * kEach;
-  double* const row_re = terms + plan.image_rows.most_terms() * kEach;
+  double* const row_re = terms + 4 * plan.image_rows.most_terms * kEach;
   double* const row_im = row_re + bins * kEach;
   double* const columns = row_im + bins * kEach;
   double* const re = columns + 4 * column;  // [groups][height][8 bins]

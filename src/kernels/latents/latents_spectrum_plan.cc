@@ -26,6 +26,7 @@ RowTransform<T>::RowTransform(int row_width, int bin_count)
             static_cast<T>(imaginary ? -sine_of_turn(turn, all) : cosine_of_turn(turn, all));
       }
     }
+    most_terms = std::max(most_terms, part.terms);
     parts.push_back(std::move(part));
   };
   // A column that is its own mirror stands alone: its cosine, or its sine, is 0 where the two would be subtracted.
@@ -35,13 +36,6 @@ RowTransform<T>::RowTransform(int row_width, int bin_count)
   if (!even) return;
   add(1, false, 0, without);
   add(1, true, 1, with_middle);
-}
-
-template <typename T>
-std::size_t RowTransform<T>::most_terms() const {
-  std::size_t most = 0;
-  for (const Part& part : parts) most = std::max(most, part.terms);
-  return most;
 }
 
 template <typename T>
@@ -90,15 +84,16 @@ SpectrumPlan::SpectrumPlan(int frame_height, int frame_width)
       image_rows(frame_width, frame_width / 2 + 1),
       image_columns(frame_height) {}
 
-// Folded rows, of which up to four are worked on together; the rows' bins; two columns to go back and forth between.
+// Four parts of folded rows, of which up to four are worked on together; the rows' bins; two columns to go back and
+// forth between.
 std::size_t SpectrumPlan::scratch_floats() const {
   const auto h = static_cast<std::size_t>(height);
-  return kLanes * (4 * rows.most_terms() + 2 * bins() + 4 * h);
+  return kLanes * (16 * rows.most_terms + 2 * bins() + 4 * h);
 }
 std::size_t SpectrumPlan::scratch_doubles() const {
   const auto h = static_cast<std::size_t>(height), w = static_cast<std::size_t>(width);
   constexpr std::size_t kEach = kLanes / 2;
-  return kEach * (w + image_rows.most_terms() + 2 * image_rows.bins + 6 * h + 2 * h * (image_rows.bins / kEach + 1));
+  return kEach * (w + 4 * image_rows.most_terms + 2 * image_rows.bins + 6 * h + 2 * h * (image_rows.bins / kEach + 1));
 }
 
 template struct RowTransform<float>;

@@ -77,7 +77,7 @@ struct PatchSums {
 std::size_t patch_scratch(int height, int width);
 void sum_patches(const float* plane, int height, int width, float* scratch, PatchSums& out);
 
-// Adds products of channels of one plane of `a` with those of `b`: out[i * 16 + j] += sum of a_i b_j.
+// Products of channels of one plane of `a` with those of `b`: out[i * 16 + j], which is 0, becomes the sum of a_i b_j.
 void add_products(const float* a, const float* b, int height, int width, double* out);
 
 // Which terms a row is folded into, and what each bin adds them up with. Of an even width, columns half a width apart
@@ -93,9 +93,8 @@ struct RowTransform {
     std::size_t first = 0, step = 1, bins = 0, terms = 0;
     std::vector<T> weights;  // [bins, terms]
   };
-  std::size_t width = 0, bins = 0;
-  std::vector<Part> parts;
-  std::size_t most_terms() const;
+  std::size_t width = 0, bins = 0, most_terms = 0;
+  std::vector<Part> parts;  // cosines and sines of all bins; of an even width, of even bins and of odd ones
 };
 
 // A transform along columns, of factors 4, 2, 3, 5 and other primes.

@@ -25,31 +25,46 @@ struct LineOf<double> {
   static constexpr std::size_t kEach = kLanes / 2;
 };
 
-// One part's terms of `kRows` rows that lie `stride` apart: [terms, kRows].
+// The terms of all parts, of `kRows` rows that lie `stride` apart: [part][term][row]; parts lie `part_stride` apart. In
+// the order of the plan's parts: cosines and sines of all bins, or of the even ones and then of the odd ones.
 template <typename T, std::size_t kRows>
-HWY_INLINE void Fold(const RowTransform<T>& plan, const typename RowTransform<T>::Part& part, const T* from,
-                     std::size_t stride, T* terms) {
+HWY_INLINE void Fold(const RowTransform<T>& plan, const T* from, std::size_t stride, T* terms,
+                     std::size_t part_stride) {
   using V = typename LineOf<T>::V;
-  constexpr std::size_t kEach = LineOf<T>::kEach;
+  constexpr std::size_t kEach = LineOf<T>::kEach, kTerm = kRows * kEach;
   const bool even = plan.width % 2 == 0;
-  const std::size_t period = even ? plan.width / 2 : plan.width;
-  const bool odd_bins = part.first == 1;
-  const bool subtract = part.imaginary != odd_bins;
-  const std::size_t begin = part.imaginary ? 1 : 0;
+  const std::size_t period = even ? plan.width / 2 : plan.width, pairs = (period - 1) / 2;
+  T *const cosines = terms, *const sines = terms + part_stride, *const odd_cosines = terms + 2 * part_stride,
+           *const odd_sines = terms + 3 * part_stride;
   for (std::size_t r = 0; r < kRows; ++r) {
     const T* const row = from + r * stride;
-    const auto column = [&](std::size_t n) HWY_ATTR {
-      const V near = V::at(row + n * kEach);
-      if (!even) return near;
-      const V far = V::at(row + (n + period) * kEach);
-      return odd_bins ? near - far : near + far;
-    };
-    for (std::size_t i = 0; i < part.terms; ++i) {
-      const std::size_t n = begin + i;
-      V term = column(n);
-      if (n > 0 && 2 * n != period) term = subtract ? term - column(period - n) : term + column(period - n);
-      term.put(terms + (i * kRows + r) * kEach);
+    const auto column = [&](std::size_t n) HWY_ATTR { return V::at(row + n * kEach); };
+    const std::size_t to = r * kEach;
+    if (!even) {
+      column(0).put(cosines + to);
+      for (std::size_t n = 1; n <= pairs; ++n) {
+        const V near = column(n), mirrored = column(period - n);
+        (near + mirrored).put(cosines + n * kTerm + to);
+        (near - mirrored).put(sines + (n - 1) * kTerm + to);
+      }
+      continue;
     }
+    (column(0) + column(period)).put(cosines + to);
+    (column(0) - column(period)).put(odd_cosines + to);
+    for (std::size_t n = 1; n <= pairs; ++n) {
+      const V near = column(n), far = column(n + period), mirrored = column(period - n),
+              far_mirrored = column(2 * period - n);
+      const V sum = near + far, difference = near - far, mirrored_sum = mirrored + far_mirrored,
+              mirrored_difference = mirrored - far_mirrored;
+      (sum + mirrored_sum).put(cosines + n * kTerm + to);
+      (sum - mirrored_sum).put(sines + (n - 1) * kTerm + to);
+      (difference - mirrored_difference).put(odd_cosines + n * kTerm + to);
+      (difference + mirrored_difference).put(odd_sines + (n - 1) * kTerm + to);
+    }
+    if (period % 2 == 1) continue;
+    const std::size_t n = period / 2;
+    (column(n) + column(n + period)).put(cosines + n * kTerm + to);
+    (column(n) - column(n + period)).put(odd_sines + (n - 1) * kTerm + to);
   }
 }
 
@@ -71,21 +86,38 @@ HWY_INLINE void SumTerms(const T* weights, std::size_t count, const T* terms, T*
     for (std::size_t r = 0; r < kRows; ++r) sums[b][r].put(to + b * bin_stride + r * kEach);
 }
 
+// As many sums at once as there are registers for: bins, and rows of float32.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+constexpr std::size_t kBinTile = 5, kRowTile = 4;
+#elif HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
+constexpr std::size_t kBinTile = 3, kRowTile = 2;
+#else
+constexpr std::size_t kBinTile = 2, kRowTile = 1;
+#endif
+
+template <typename T, std::size_t kBins, std::size_t kRows>
+HWY_INLINE void SumBins(const typename RowTransform<T>::Part& part, std::size_t& bin, const T* terms, T* to,
+                        std::size_t step) {
+  for (; bin + kBins <= part.bins; bin += kBins) {
+    SumTerms<T, kBins, kRows>(part.weights.data() + bin * part.terms, part.terms, terms, to + bin * step, step);
+  }
+}
+
 // The bins of kRows rows: [bin][row], bins `bin_stride` apart.
 template <typename T, std::size_t kRows>
 HWY_INLINE void TransformRows(const RowTransform<T>& plan, const T* from, std::size_t stride, T* terms, T* re, T* im,
                               std::size_t bin_stride) {
-  constexpr std::size_t kTile = kRows > 1 ? 4 : 8;
-  for (const auto& part : plan.parts) {
-    Fold<T, kRows>(plan, part, from, stride, terms);
+  const std::size_t part_stride = plan.most_terms * kRows * LineOf<T>::kEach;
+  Fold<T, kRows>(plan, from, stride, terms, part_stride);
+  for (std::size_t i = 0; i < plan.parts.size(); ++i) {
+    const auto& part = plan.parts[i];
+    const T* const folded = terms + i * part_stride;
     const std::size_t step = part.step * bin_stride;
     T* const to = (part.imaginary ? im : re) + part.first * bin_stride;
-    std::size_t b = 0;
-    for (; b + kTile <= part.bins; b += kTile) {
-      SumTerms<T, kTile, kRows>(part.weights.data() + b * part.terms, part.terms, terms, to + b * step, step);
-    }
-    for (; b < part.bins; ++b)
-      SumTerms<T, 1, kRows>(part.weights.data() + b * part.terms, part.terms, terms, to + b * step, step);
+    std::size_t bin = 0;
+    SumBins<T, kBinTile, kRows>(part, bin, folded, to, step);
+    if constexpr (kBinTile > 3) SumBins<T, 3, kRows>(part, bin, folded, to, step);
+    SumBins<T, 1, kRows>(part, bin, folded, to, step);
   }
 }
 
