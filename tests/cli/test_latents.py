@@ -237,6 +237,10 @@ def test_groups_and_steps_choose(collection, tmp_path):
     done = millrace("latents", collection, "-o", tmp_path / "none", "--groups", "other", check=False)
     assert done.returncode == 1
     assert b"no latents were found" in done.stderr
+    done = millrace("latents", tmp_path / "nowhere", "-o", tmp_path / "none", check=False)
+    assert done.returncode == 1
+    assert b"no such file" in done.stderr.lower()
+    assert not (tmp_path / "none").exists()
     for steps in ("x", "3:1", "::0", "1:2:3:4", "-1", ""):
         assert millrace("latents", collection, f"--steps={steps}", check=False).returncode == 2, steps
 

@@ -200,9 +200,8 @@ LatentSet find_latents(const Options& options, RunContext& context) {
     out.files.push_back(std::move(latent));
   }
   if (out.files.empty()) {
-    Error error = out.unusable.empty() ? Error{} : out.unusable.front();
-    const std::string other = all.empty() ? "" : fmt::format("; the first of {}: {}", all.size(), error.message());
-    throw Failure(ErrorCode::not_found, "no latents were found" + other, printable(root),
+    const std::string reason = out.unusable.empty() ? "" : ": " + out.unusable.front().message();
+    throw Failure(ErrorCode::not_found, "no latents were found" + reason, printable(root),
                   "a latent is GROUP/VIDEO/step_000.npy in it; --groups and --steps choose among them");
   }
   refuse_twice(out);
