@@ -1,6 +1,6 @@
 // Enters: one number.
-// Leaves: its logarithm or exponential, a cosine of a part of a turn: the same bits on every machine, whose own
-// libraries differ. Never: is as fast as a library's where many are wanted at once.
+// Leaves: its logarithm, exponential or arc cosine, a cosine of a part of a turn: the same bits on every machine, whose
+// own libraries differ. Never: is as fast as a library's where many are wanted at once.
 #pragma once
 
 #include <cmath>
@@ -56,6 +56,23 @@ inline double exponential(double x) {
   double sum = 1;
   for (int k = 14; k >= 1; --k) sum = 1 + sum * r / k;
   return std::ldexp(sum, static_cast<int>(n));
+}
+
+// The arc cosine, from 0 to pi, of x from -1 to 1; what is beyond counts as the nearer end. With
+// acos x = 2 atan sqrt((1 - x) / (1 + x)) and atan z = 2 atan(z / (1 + sqrt(1 + z^2))), until the series is short.
+inline double arc_cosine(double x) {
+  constexpr double kPi = 3.14159265358979323846;
+  if (x >= 1) return 0;
+  if (x <= -1) return kPi;
+  double z = std::sqrt((1 - x) / (1 + x));
+  const bool steep = z > 1;
+  if (steep) z = 1 / z;
+  for (int i = 0; i < 3; ++i) z = z / (1 + std::sqrt(1 + z * z));
+  const double square = z * z;
+  double series = 0;
+  for (int k = 19; k >= 1; k -= 2) series = 1.0 / k - square * series;
+  const double angle = 16 * z * series;
+  return steep ? kPi - angle : angle;
 }
 
 }  // namespace millrace

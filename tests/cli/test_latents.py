@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
-from latents_reference import metrics
+from latents_reference import metrics, trajectory
 from program import content_of, millrace
 
 # Of these the difference counts, not its share: docs/latents.md.
@@ -145,10 +145,13 @@ def test_parts_make_the_same_result(collection, result, tmp_path):
 def test_the_table_is_in_order_and_complete(collection, result):
     rows = [line.split(",") for line in result["metrics.csv"].decode().splitlines()]
     assert rows[0] == ["group", "video", "step", "metric", "value"]
-    keys = [(group, video, int(step)) for group, video, step, _, _ in rows[1:]]
+    # What is said of a video comes behind its last step.
+    keys = [(group, video, int(step or 1_000)) for group, video, step, _, _ in rows[1:]]
     assert keys == sorted(keys)
-    assert len(set(keys)) == 20
+    assert len(set(keys)) == 20 + 4
     assert len({(*key, row[3]) for key, row in zip(keys, rows[1:])}) == len(keys)
+    assert {row[3].startswith("trajectory.") for row in rows[1:] if not row[2]} == {True}
+    assert not any(row[3].startswith("trajectory.") for row in rows[1:] if row[2])
 
 
 def test_arrays_hold_what_the_numbers_are_means_of(collection, result, tmp_path):
@@ -167,6 +170,40 @@ def test_arrays_hold_what_the_numbers_are_means_of(collection, result, tmp_path)
         assert np.isnan(file["spatial.variance"][row][:, 2]).all()
         upper = np.corrcoef(latent.reshape(4, -1))[np.triu_indices(4, 1)]
         assert file["channel.correlation"][row] == pytest.approx(upper, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_trajectories_are_those_of_float64(tmp_path, kind):
+    random = np.random.default_rng(6)
+    start, direction = smooth((4, 3, 13, 11), 1), smooth((4, 3, 13, 11), 2)
+    videos = {
+        # Longer than what one thread measures in a row.
+        "curved": [start + np.sin(t / 20) * direction + 0.05 * random.normal(size=start.shape) for t in range(47)],
+        "straight": [start + 0.25 * t for t in range(4)],
+        "still": [start] * 3,
+        "and back": [start, direction, start],
+        "two": [start, direction],
+        "one": [start],
+    }
+    for name, latents in videos.items():
+        videos[name] = [latent.astype(kind) for latent in latents]
+        for step, latent in enumerate(videos[name]):
+            put(tmp_path, latent, video=name, step=3 * step)
+    millrace("latents", tmp_path, "-o", tmp_path / "out")
+    for name, latents in videos.items():
+        found, expected = values(tmp_path / "out" / "metrics.csv", video=name, step=""), trajectory(latents)
+        assert set(found) == set(expected), name
+        for metric, value in expected.items():
+            # An angle near 0 or pi is known as well as the root of what its cosine is.
+            room = 1e-3 if metric == "trajectory.turning_angle" else 1e-300
+            assert found[metric] == pytest.approx(value, rel=1e-5, abs=room), (name, metric)
+
+
+def test_a_video_with_holes_has_no_trajectory(tmp_path):
+    for step in range(3):
+        put(tmp_path, with_holes(KINDS["random"]) if step == 1 else KINDS["random"], step=step)
+    millrace("latents", tmp_path, "-o", tmp_path / "out")
+    assert values(tmp_path / "out" / "metrics.csv", step="") == {}
 
 
 def test_what_is_there_is_gone_on_with(collection, result, tmp_path):
@@ -216,7 +253,7 @@ def test_what_is_no_latent_is_told_and_costs_nothing(tmp_path):
     assert found["latents"] == 4
     assert {entry["path"] for entry in found["unusable"]} == {str(path) for path in refused.values()}
     assert all(entry["reason"] for entry in found["unusable"])
-    assert {row["step"] for row in table(tmp_path / "out" / "metrics.csv")} == {"0", "1", "2", "3"}
+    assert {row["step"] for row in table(tmp_path / "out" / "metrics.csv")} == {"0", "1", "2", "3", ""}
 
 
 def test_what_is_not_finite_is_counted_and_not_spread(tmp_path):
@@ -233,7 +270,7 @@ def test_what_is_not_finite_is_counted_and_not_spread(tmp_path):
 def test_groups_and_steps_choose(collection, tmp_path):
     millrace("latents", collection, "-o", tmp_path / "out", "--groups", "*_001", "--steps", "1:5:2")
     rows = table(tmp_path / "out" / "metrics.csv")
-    assert {(row["group"], row["step"]) for row in rows} == {("prompt_001", "1"), ("prompt_001", "3")}
+    assert {(row["group"], row["step"]) for row in rows if row["step"]} == {("prompt_001", "1"), ("prompt_001", "3")}
     done = millrace("latents", collection, "-o", tmp_path / "none", "--groups", "other", check=False)
     assert done.returncode == 1
     assert b"no latents were found" in done.stderr

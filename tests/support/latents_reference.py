@@ -195,3 +195,26 @@ def metrics(latent):
         put("frequency.spatial_entropy", entropy(profile))
         put("frequency.spatial_peak", 1 + np.argmax(profile))
     return out
+
+
+def trajectory(latents):
+    """Of a video's latents, in the order of their steps."""
+    x = [np.asarray(latent, np.float64).ravel() for latent in latents]
+    steps = [b - a for a, b in zip(x, x[1:])]
+    if not steps:
+        return {}
+    lengths = [np.linalg.norm(step) for step in steps]
+    path, ends = sum(lengths), np.linalg.norm(x[-1] - x[0])
+    out = {"path": path, "velocity": path / len(steps)}
+    if len(steps) > 1:
+        out["acceleration"] = np.mean([np.linalg.norm(b - a) for a, b in zip(steps, steps[1:])])
+    angles = [np.arccos(np.clip(a @ b / (la * lb), -1, 1))
+              for a, b, la, lb in zip(steps, steps[1:], lengths, lengths[1:]) if la * lb > 0]
+    if angles:
+        out["turning_angle"] = np.mean(angles)
+    if path > 0:
+        out["linearity"] = ends / path
+        out["half_life"] = 1 + next(t for t, behind in enumerate(np.cumsum(lengths)) if behind >= path / 2)
+    if ends > 0:
+        out["tortuosity"] = path / ends
+    return {f"trajectory.{name}": float(value) for name, value in out.items()}

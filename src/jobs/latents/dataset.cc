@@ -78,6 +78,7 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
                     {"metrics", names},
                     {"inputs", fmt::format(R"([{{"latents":{},"digest":"{}"}}])", set.files.size(), set.digest())}};
   out.arrays.push_back({.name = kMetricsArray, .type = kFloat64, .shape = {kMetricNames.size()}});
+  out.arrays.push_back({.name = kTrajectoryArray, .type = kFloat64, .shape = {4}});
   static const Measures kNone{};
   for (const Distribution& d : distributions(most, kNone)) {
     std::vector<std::uint64_t> shape = {d.inner};
@@ -94,10 +95,13 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   return out;
 }
 
-void append_row(const LatentSet& set, const LatentFile& latent, const Measures& measures, RowBlock& block) {
+void append_row(const LatentSet& set, const LatentFile& latent, const Measures& measures, const Step& step,
+                double end_to_end, RowBlock& block) {
   ++block.rows;
   std::size_t array = 0;
   block.arrays[array++].append(std::span<const double>(measures.values));
+  for (const double value : {step.distance, step.product, step.change, end_to_end}) block.arrays[array].append(value);
+  ++array;
   for (const Distribution& d : distributions(most_of(set), measures)) {
     const std::vector<double>& values = *d.values;
     const std::uint64_t inner = values.size() / d.outer;

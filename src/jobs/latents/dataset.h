@@ -17,12 +17,17 @@ inline constexpr const char* kMark = "latents";
 // "metrics".
 inline constexpr const char* kMetricsArray = "metrics";
 
-// `metrics` float64; the distributions float32, those by frame as long as the longest video, NaN behind a shorter one's
-// end; `not_finite` uint64, elements that are NaN or infinite; `index`, whose columns are group, video, step and
-// frames.
+// [latents, 4] float64: what Step holds, and in a video's last row the distance from its first latent; NaN where there
+// is none.
+inline constexpr const char* kTrajectoryArray = "trajectory";
+
+// `metrics` and `trajectory` float64; the distributions float32, those by frame as long as the longest video, NaN
+// behind a shorter one's end; `not_finite` uint64, elements that are NaN or infinite; `index`, whose columns are group,
+// video, step and frames.
 DatasetSpec dataset_of(const Options& options, const LatentSet& set);
 
-// Appends one row of that dataset.
-void append_row(const LatentSet& set, const LatentFile& latent, const Measures& measures, RowBlock& block);
+// Appends one row of that dataset. `end_to_end`: from the video's first latent to this one, where it is the last.
+void append_row(const LatentSet& set, const LatentFile& latent, const Measures& measures, const Step& step,
+                double end_to_end, RowBlock& block);
 
 }  // namespace millrace::latents

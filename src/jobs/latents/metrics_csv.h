@@ -14,8 +14,9 @@ namespace millrace::latents {
 // Tells from a file's beginning that it is one.
 OutputKind csv_kind();
 
-// In the order of the latents, then of kMetricNames; values as the shortest text that is the same float64. Returns how
-// many latents have elements that are not finite. Throws Failure.
+// In the order of the latents, then of kMetricNames; behind a video's last latent its trajectory, without a step;
+// values as the shortest text that is the same float64. Returns how many latents have elements that are not finite.
+// Throws Failure.
 std::uint64_t write_metrics_csv(const std::string& arrays, const Output& csv, const LatentSet& set,
                                 RunContext& context);
 

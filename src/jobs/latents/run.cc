@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <memory>
+#include <optional>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -21,31 +23,64 @@ namespace {
 
 // Latents of a part: little enough that a kill loses not much, large enough that a part costs nothing.
 constexpr std::uint64_t kPart = 256;
+// Latents of a video that one thread measures in a row; of two before them it reads the numbers again.
+constexpr std::size_t kTogether = 20;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // One thread's: what measuring takes. Videos may have different numbers of frames; the last one's is kept.
 class ThreadScratch {
  public:
-  const Measures& measure(const LatentFile& latent) {
-    if (!analyzer_ || !(shape_ == latent.shape)) {
+  explicit ThreadScratch(const LatentSet& set) : set_(set) {}
+
+  // Consecutive latents of one video.
+  void measure(std::uint64_t begin, std::uint64_t end, RowBlock& block) {
+    const std::size_t video = set_.files[begin].video;
+    const auto of_video = [&](std::uint64_t row) { return row < set_.files.size() && set_.files[row].video == video; };
+    if (!analyzer_ || !(shape_ == set_.files[begin].shape)) {
       analyzer_.reset();
-      analyzer_ = std::make_unique<Analyzer>(latent.shape);
-      shape_ = latent.shape;
+      analyzer_ = std::make_unique<Analyzer>(set_.files[begin].shape);
+      shape_ = set_.files[begin].shape;
     }
-    analyzer_->measure(reader_.read(latent), measures_);
-    return measures_;
+    // What the first of them is compared with.
+    std::uint64_t first = begin;
+    while (first > 0 && begin - first < 2 && of_video(first - 1)) --first;
+    std::optional<ArrayView> before, earlier;
+    for (std::uint64_t row = first; row < end; ++row) {
+      const ArrayView now = readers_[row % readers_.size()].read(set_.files[row]);
+      if (row >= begin) {
+        analyzer_->measure(now, measures_);
+        Step step;
+        if (before) step = step_between(now, *before, earlier ? &*earlier : nullptr);
+        double end_to_end = Measures::kAbsent;
+        if (before && !of_video(row + 1)) end_to_end = from_start(now, row);
+        append_row(set_, set_.files[row], measures_, step, end_to_end, block);
+      }
+      earlier = before;
+      before = now;
+    }
   }
 
   static Bytes bytes(const LatentSet& set) {
     std::uint64_t most = 0;
     for (const LatentFile& latent : set.files)
-      most = std::max(most, Analyzer::bytes(latent.shape) + LatentReader::bytes(latent));
+      most = std::max(most, Analyzer::bytes(latent.shape) + (kReaders + 1) * LatentReader::bytes(latent));
     return {most};
   }
 
  private:
-  LatentReader reader_;
+  static constexpr std::size_t kReaders = 3;
+
+  // Of a video's last latent.
+  double from_start(const ArrayView& last, std::uint64_t row) {
+    std::uint64_t first = row;
+    while (first > 0 && set_.files[first - 1].video == set_.files[row].video) --first;
+    return step_between(last, first_.read(set_.files[first]), nullptr).distance;
+  }
+
+  const LatentSet& set_;
+  std::array<LatentReader, kReaders> readers_;
+  LatentReader first_;
   Shape shape_;
   std::unique_ptr<Analyzer> analyzer_;
   Measures measures_;
@@ -56,9 +91,10 @@ struct Item {
   Checkpoint::Task task;
   std::uint64_t row = 0;
 };
+// Consecutive latents of one video, in one part.
 struct Measured {
   Checkpoint::Task task;
-  std::uint64_t row = 0;
+  std::uint64_t end = 0;  // behind the last of them
   std::shared_ptr<RowBlock> block;
 };
 
@@ -70,7 +106,7 @@ class MeasureStage {
         checkpoint_(checkpoint),
         arrays_(dataset.arrays.size()),
         row_bytes_(row_bytes(dataset)),
-        scratch_([] { return std::make_unique<ThreadScratch>(); }),
+        scratch_([&set] { return std::make_unique<ThreadScratch>(set); }),
         blocks_([] { return std::make_unique<RowBlock>(); }),
         paid_(context.budget.reserve(ThreadScratch::bytes(set) * static_cast<std::uint64_t>(context.executor.threads()),
                                      "measuring")) {}
@@ -78,10 +114,15 @@ class MeasureStage {
   // All that is missing. Returns how many latents were measured.
   std::uint64_t run(Progress& progress) {
     std::uint64_t measured = 0;
+    const auto of_one_video = [this](const Item& first, const Item& next) {
+      return !first.task.taken && !next.task.taken && first.task.part == next.task.part &&
+             set_.files[first.row].video == set_.files[next.row].video;
+    };
+    using Items = chain::Batch<Item>;
     const auto stages =
-        chain::source<Item>("latents", [this] { return next(); }) |
-        chain::parallel<Item, Measured>(
-            "measure", [this](const Item& item, Span& span) { return measure(item, span); }, "more threads") |
+        chain::source<Item>("latents", [this] { return next(); }) | chain::batch<Item>(kTogether, of_one_video) |
+        chain::parallel<Items, Measured>(
+            "measure", [this](const Items& items, Span& span) { return measure(items, span); }, "more threads") |
         chain::sink<Measured>("write", [&](const Measured& item, Span&) {
           const std::uint64_t k = item.task.part;
           if (item.task.taken) {
@@ -90,11 +131,11 @@ class MeasureStage {
             return;
           }
           checkpoint_.append(k, *item.block);
-          if (item.row + 1 == checkpoint_.parts().end(k)) checkpoint_.end(k);
-          ++measured;
-          progress.add(1, set_.files[item.row].bytes());
+          if (item.end == checkpoint_.parts().end(k)) checkpoint_.end(k);
+          measured += item.block->rows;
+          progress.add(item.block->rows, item.block->rows * set_.files[item.end - 1].bytes());
         });
-    chain::run(stages, context_, chain::Price::fixed({row_bytes_}));
+    chain::run(stages, context_, chain::Price::fixed({kTogether * row_bytes_}));
     context_.throw_if_cancelled();
     return measured;
   }
@@ -117,15 +158,14 @@ class MeasureStage {
     return Item{at_.task, at_.row++};
   }
 
-  Measured measure(const Item& item, Span& span) {
-    Measured out{item.task, item.row, nullptr};
-    if (item.task.taken) return out;
-    const LatentFile& latent = set_.files[item.row];
+  Measured measure(const chain::Batch<Item>& items, Span& span) {
+    Measured out{items.front().task, items.back().row + 1, nullptr};
+    if (out.task.taken) return out;
     const std::shared_ptr<ThreadScratch> scratch = scratch_.take();
     out.block = blocks_.take();
     out.block->clear(arrays_);
-    append_row(set_, latent, scratch->measure(latent), *out.block);
-    span.stage().add_bytes(latent.bytes());
+    scratch->measure(items.front().row, out.end, *out.block);
+    span.stage().add_bytes(items.size() * set_.files[items.front().row].bytes());
     return out;
   }
 
@@ -214,10 +254,10 @@ Plan plan(const Options& options, RunContext& context) {
                  {"unusable", set.unusable.size()}};
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
   out.threads = context.executor.threads();
-  out.in_flight = chain::tokens_for(context, {row});
+  out.in_flight = chain::tokens_for(context, {kTogether * row});
   out.memory = {{"the program itself", 16_MiB},
                 {"measuring", ThreadScratch::bytes(set) * threads},
-                {"rows in flight", Bytes{row * out.in_flight}}};
+                {"rows in flight", Bytes{kTogether * row * out.in_flight}}};
   out.allowed = context.budget.limit();
   return out;
 }

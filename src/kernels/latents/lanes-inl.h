@@ -7,6 +7,7 @@
 #endif
 
 #include "src/kernels/floats-inl.h"
+#include "src/kernels/latents/latents_half.h"
 #include "src/kernels/latents/latents_steps.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -125,6 +126,27 @@ template <class V>
 HWY_INLINE void add_to(Sum& sum, const V& a) {
   (Wide::at(sum.data()) + widened(a)).put(sum.data());
 }
+
+// Sixteen values of a source that follow each other.
+#if MILLRACE_PORTABLE_TARGET
+inline Lanes sixteen_of(const Source& source, std::size_t at) {
+  if (!source.half) return Lanes::at(static_cast<const float*>(source.data) + at);
+  alignas(64) float values[kLanes];
+  for (std::size_t i = 0; i < kLanes; ++i) values[i] = of_half(static_cast<const std::uint16_t*>(source.data)[at + i]);
+  return Lanes::at(values);
+}
+#else
+HWY_INLINE Lanes sixteen_of(const Source& source, std::size_t at) {
+  if (!source.half) return Lanes::at(static_cast<const float*>(source.data) + at);
+  const hn::Rebind<hwy::float16_t, Lanes::D> halves;
+  Lanes out;
+  for (std::size_t p = 0; p < Lanes::kParts; ++p) {
+    const auto* const from = static_cast<const hwy::float16_t*>(source.data) + at + p * Lanes::kEach;
+    out.part[p] = hn::PromoteTo(Lanes::D(), hn::LoadU(halves, from));
+  }
+  return out;
+}
+#endif
 
 }  // namespace millrace::latents::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

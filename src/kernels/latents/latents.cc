@@ -14,20 +14,6 @@ namespace {
 // Between these, mutual information and densities are of.
 constexpr std::size_t kCounted = 4;
 
-Source source_of(const ArrayView& latent, const Shape& shape) {
-  const bool half = latent.type == kFloat16;
-  if (!half && latent.type != kFloat32) {
-    throw Failure(ErrorCode::usage, "a latent is measured as float16 or float32", name_of(latent.type),
-                  "convert it first");
-  }
-  if (!latent.contiguous() || latent.memory == MemoryKind::device ||
-      latent.elements() != static_cast<std::int64_t>(shape.elements())) {
-    throw Failure(ErrorCode::usage,
-                  fmt::format("a latent is {} elements without gaps, in host memory", shape.elements()), "view", "");
-  }
-  return {latent.data, half};
-}
-
 template <typename Number, typename IsFinite>
 std::uint64_t count_not_finite(const Number* values, std::size_t count, const IsFinite& is_finite) {
   return static_cast<std::uint64_t>(
@@ -44,6 +30,20 @@ std::uint64_t not_finite(const Source& source, std::size_t count) {
 }
 
 }  // namespace
+
+Source source_of(const ArrayView& latent, std::size_t elements) {
+  const bool half = latent.type == kFloat16;
+  if (!half && latent.type != kFloat32) {
+    throw Failure(ErrorCode::usage, "a latent is measured as float16 or float32", name_of(latent.type),
+                  "convert it first");
+  }
+  if (!latent.contiguous() || latent.memory == MemoryKind::device ||
+      latent.elements() != static_cast<std::int64_t>(elements)) {
+    throw Failure(ErrorCode::usage, fmt::format("a latent is {} elements without gaps, in host memory", elements),
+                  "view", "");
+  }
+  return {latent.data, half};
+}
 
 struct Analyzer::State {
   explicit State(const Shape& shape)
@@ -165,7 +165,7 @@ Analyzer::Analyzer(Analyzer&&) noexcept = default;
 Analyzer& Analyzer::operator=(Analyzer&&) noexcept = default;
 
 void Analyzer::measure(const ArrayView& latent, Measures& out) {
-  const Source source = source_of(latent, state_->sums.shape);
+  const Source source = source_of(latent, state_->sums.shape.elements());
   out = {};
   out.values.fill(Measures::kAbsent);
   state_->sum(source);

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -154,5 +156,21 @@ class Analyzer {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// From one latent to the next of a video: |now - before|, and, where there is one before that,
+// (now - before) (before - earlier) and |(now - before) - (before - earlier)|, each over all elements. kAbsent where
+// there is none, or where elements are not finite.
+struct Step {
+  double distance = Measures::kAbsent, product = Measures::kAbsent, change = Measures::kAbsent;
+};
+// All of one shape, as Analyzer::measure() takes them. Failure(usage) where they are not.
+Step step_between(const ArrayView& now, const ArrayView& before, const ArrayView* earlier);
+
+// What a video's steps make: docs/latents.md.
+struct Trajectory {
+  double path = 0, linearity, tortuosity, velocity, acceleration, turning_angle, half_life;
+};
+// Of its latents but the first one; `end_to_end` is |last - first|. Nothing where there are none, or one is absent.
+std::optional<Trajectory> trajectory_of(std::span<const Step> steps, double end_to_end);
 
 }  // namespace millrace::latents

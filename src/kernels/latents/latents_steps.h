@@ -34,6 +34,9 @@ struct Source {
   bool half = false;  // float16; else float32
 };
 
+// Failure(usage) where the view is none of a latent of so many elements.
+Source source_of(const ArrayView& latent, std::size_t elements);
+
 // Of every channel: the mean of its first frame, of which float16 keeps eleven bits.
 void find_pilots(const Source& source, const Shape& shape, std::span<float> pilots);
 

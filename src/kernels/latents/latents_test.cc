@@ -92,6 +92,42 @@ TEST(Latents, AnAnalyzerRemembersNothing) {
   EXPECT_EQ(bits(out), bits(measured(first, shape)));
 }
 
+TEST(Latents, StepsHaveTheSameBitsAtEveryLevel) {
+  // Elements that fill neither the last sixteen nor the last run of them.
+  const Shape shape{3, 5, 47, 19};
+  const std::vector<float> a = random_values(shape, 1), b = random_values(shape, 2), c = random_values(shape, 3);
+  const ArrayView first = view_of(a.data(), sides(shape)), second = view_of(b.data(), sides(shape)),
+                  third = view_of(c.data(), sides(shape));
+  std::vector<double> expected;
+  at_every_cpu_level([&] {
+    const Step step = step_between(third, second, &first);
+    const std::vector<double> found = {step.distance, step.product, step.change};
+    if (expected.empty()) expected = found;
+    EXPECT_EQ(found, expected);
+  });
+  EXPECT_TRUE(std::isnan(step_between(second, first, nullptr).product));
+  EXPECT_EQ(step_between(second, second, &second).distance, 0);
+  const std::vector<std::uint16_t> halves(shape.elements());
+  EXPECT_THROW(
+      step_between(first, {const_cast<std::uint16_t*>(halves.data()), kFloat16, sides(shape), {}, MemoryKind::host, 0},
+                   nullptr),
+      Failure);
+}
+
+TEST(Latents, ATrajectoryOfKnownSteps) {
+  EXPECT_FALSE(trajectory_of({}, 1));
+  // Two to the right, then one up.
+  const std::vector<Step> steps = {{2, Measures::kAbsent, Measures::kAbsent}, {2, 4, 0}, {1, 0, std::sqrt(5.0)}};
+  const auto found = trajectory_of(steps, std::sqrt(17.0));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->path, 5);
+  EXPECT_EQ(found->half_life, 2);
+  EXPECT_NEAR(found->linearity, std::sqrt(17.0) / 5, 1e-15);
+  EXPECT_NEAR(found->turning_angle, 3.14159265358979323846 / 4, 1e-15);
+  EXPECT_NEAR(found->acceleration, std::sqrt(5.0) / 2, 1e-15);
+  EXPECT_FALSE(trajectory_of(std::vector<Step>{{2, Measures::kAbsent, Measures::kAbsent}, {}}, 1)) << "a hole";
+}
+
 // Numbers that follow from the definitions alone; all others are compared with float64 in tests/cli/test_latents.py.
 TEST(Latents, WhatFollowsFromTheDefinition) {
   const Shape shape{2, 2, 32, 32};

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "src/base/error.h"
+#include "src/kernels/elementary.h"
+#include "src/kernels/latents/latents_steps.h"
+
+// clang-format off
+#include "src/kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/kernels/latents/latents_path.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "src/kernels/latents/lanes-inl.h"
+
+#ifndef MILLRACE_LATENTS_PATH_CC_
+#define MILLRACE_LATENTS_PATH_CC_
+namespace millrace::latents {
+
+// Squared distance, product, squared change.
+using PathSums = std::array<double, 3>;
+// Values that are added in float32 before float64 takes over, of each lane.
+constexpr std::size_t kRun = 64;
+
+}  // namespace millrace::latents
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::latents::HWY_NAMESPACE {
+
+template <class V, bool kEarlier>
+HWY_INLINE void AddSixteen(const Lanes& now, const Lanes& before, const Lanes& earlier, V* sums) {
+  const V step = as<V>(now) - as<V>(before);
+  sums[0] += step * step;
+  if constexpr (kEarlier) {
+    const V last = as<V>(before) - as<V>(earlier), change = step - last;
+    sums[1] += step * last;
+    sums[2] += change * change;
+  }
+}
+
+template <class V, bool kEarlier>
+HWY_INLINE void AddPath(const Source& now, const Source& before, const Source& earlier, std::size_t count,
+                        std::array<Sum, 3>& all) {
+  const std::size_t whole = count / kLanes * kLanes;
+  for (std::size_t begin = 0; begin < whole; begin += kRun * kLanes) {
+    V sums[3];
+    for (V& sum : sums) sum = V::all(0);
+    for (std::size_t i = begin; i < std::min(begin + kRun * kLanes, whole); i += kLanes) {
+      AddSixteen<V, kEarlier>(sixteen_of(now, i), sixteen_of(before, i),
+                              kEarlier ? sixteen_of(earlier, i) : Lanes::all(0), sums);
+    }
+    for (std::size_t k = 0; k < 3; ++k) add_to(all[k], sums[k]);
+  }
+  if (whole == count) return;
+  // What is left, in lanes of its own.
+  const auto rest = [&](const Source& source) HWY_ATTR {
+    alignas(64) float values[kLanes] = {};
+    for (std::size_t i = whole; i < count; ++i) {
+      values[i - whole] = source.half ? of_half(static_cast<const std::uint16_t*>(source.data)[i])
+                                      : static_cast<const float*>(source.data)[i];
+    }
+    return Lanes::at(values);
+  };
+  V sums[3];
+  for (V& sum : sums) sum = V::all(0);
+  AddSixteen<V, kEarlier>(rest(now), rest(before), kEarlier ? rest(earlier) : Lanes::all(0), sums);
+  for (std::size_t k = 0; k < 3; ++k) add_to(all[k], sums[k]);
+}
+
+PathSums SumPath(const Source& now, const Source& before, const Source* earlier, std::size_t count) {
+  std::array<Sum, 3> all{};
+  // What float16 differ by is exact in float32. What float32 differ by is not, and of a straight line it would be all
+  // that a change is.
+  if (now.half && earlier != nullptr) {
+    AddPath<Lanes, true>(now, before, *earlier, count, all);
+  } else if (now.half) {
+    AddPath<Lanes, false>(now, before, before, count, all);
+  } else if (earlier != nullptr) {
+    AddPath<Wide, true>(now, before, *earlier, count, all);
+  } else {
+    AddPath<Wide, false>(now, before, before, count, all);
+  }
+  PathSums out{};
+  for (std::size_t k = 0; k < out.size(); ++k)
+    for (const double lane : all[k]) out[k] += lane;
+  return out;
+}
+
+}  // namespace millrace::latents::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace millrace::latents {
+
+HWY_EXPORT(SumPath);
+
+Step step_between(const ArrayView& now, const ArrayView& before, const ArrayView* earlier) {
+  const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, now.elements()));
+  if (before.type != now.type || (earlier != nullptr && earlier->type != now.type))
+    throw Failure(ErrorCode::usage, "latents of a video are of one type", name_of(before.type), "");
+  const Source here = source_of(now, count), last = source_of(before, count);
+  Source first;
+  if (earlier != nullptr) first = source_of(*earlier, count);
+  const PathSums sums = HWY_DYNAMIC_DISPATCH(SumPath)(here, last, earlier == nullptr ? nullptr : &first, count);
+  Step out;
+  if (!std::isfinite(sums[0])) return out;
+  out.distance = std::sqrt(sums[0]);
+  if (earlier == nullptr || !std::isfinite(sums[1]) || !std::isfinite(sums[2])) return out;
+  out.product = sums[1];
+  out.change = std::sqrt(sums[2]);
+  return out;
+}
+
+std::optional<Trajectory> trajectory_of(std::span<const Step> steps, double end_to_end) {
+  if (steps.empty()) return std::nullopt;
+  Trajectory out{};
+  double changes = 0, angles = 0, turned = 0;
+  for (std::size_t t = 0; t < steps.size(); ++t) {
+    if (std::isnan(steps[t].distance) || (t > 0 && std::isnan(steps[t].product))) return std::nullopt;
+    out.path += steps[t].distance;
+    if (t == 0) continue;
+    changes += steps[t].change;
+    // Of one that stands still there is no direction.
+    const double lengths = steps[t].distance * steps[t - 1].distance;
+    if (lengths == 0) continue;
+    angles += arc_cosine(steps[t].product / lengths);
+    ++turned;
+  }
+  const auto count = static_cast<double>(steps.size());
+  out.velocity = out.path / count;
+  out.acceleration = steps.size() > 1 ? changes / (count - 1) : Measures::kAbsent;
+  out.turning_angle = turned > 0 ? angles / turned : Measures::kAbsent;
+  out.linearity = out.path > 0 ? end_to_end / out.path : Measures::kAbsent;
+  out.tortuosity = end_to_end > 0 ? out.path / end_to_end : Measures::kAbsent;
+  out.half_life = Measures::kAbsent;
+  double behind = 0;
+  for (std::size_t t = 0; t < steps.size() && out.path > 0; ++t) {
+    behind += steps[t].distance;
+    if (behind < out.path / 2) continue;
+    out.half_life = static_cast<double>(t + 1);
+    break;
+  }
+  return out;
+}
+
+}  // namespace millrace::latents
+#endif
