@@ -88,7 +88,7 @@ HWY_INLINE L FourOfEach(const Planar& planar, std::size_t first, std::size_t i) 
   const auto load = [&](std::size_t c) HWY_ATTR { return hn::Load(four, planar.channel[c].data() + i); };
   L out;
   if constexpr (L::kEach == 16) {
-    const hn::Full256<float> eight;
+    const hn::Half<typename L::D> eight;
     out.part[0] = hn::Combine(typename L::D(), hn::Combine(eight, load(first + 12), load(first + 8)),
                               hn::Combine(eight, load(first + 4), load(first)));
   } else if constexpr (L::kEach == 8) {
