@@ -62,10 +62,11 @@ class ThreadScratch {
   }
 
   static Bytes bytes(const LatentSet& set) {
-    std::uint64_t most = 0;
-    for (const LatentFile& latent : set.files)
-      most = std::max(most, Analyzer::bytes(latent.shape) + (kReaders + 1) * LatentReader::bytes(latent));
-    return {most};
+    // All that may differ is the number of frames, and more of them take more.
+    const auto& longest = *std::max_element(set.files.begin(), set.files.end(), [](const auto& a, const auto& b) {
+      return a.shape.frames < b.shape.frames;
+    });
+    return {Analyzer::bytes(longest.shape) + (kReaders + 1) * LatentReader::bytes(longest)};
   }
 
  private:
