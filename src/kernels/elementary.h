@@ -26,22 +26,19 @@ inline double cosine_of_turn(long m, long n) {
 // sin(2 pi m / n) = cos(2 pi (m / n - 1 / 4)).
 inline double sine_of_turn(long m, long n) { return cosine_of_turn(4 * m - n, 4 * n); }
 
-// The natural logarithm of a finite x > 0, to within 2 units in the last place: with x = m 2^e and m between sqrt(1/2)
-// and sqrt(2), log m = 2 artanh((m - 1) / (m + 1)) by its series.
+// The natural logarithm of a finite x > 0, to about 2e-16: with x = m 2^e and m between sqrt(1/2) and sqrt(2),
+// log m = 2 artanh((m - 1) / (m + 1)) by its series.
 inline double logarithm(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);
-  if (m < 0.70710678118654752440) {
+  if (m < 0.70710678118654752) {
     m *= 2;
     --exponent;
   }
-  const double s = (m - 1) / (m + 1), z = s * s;
-  double tail = 0;
-  for (int k = 25; k >= 3; k -= 2) tail = z * (1.0 / k + tail);
-  // Of log 2 the higher half is exact when it is multiplied by an exponent.
-  constexpr double kHigh = 6.93147180369123816490e-01, kLow = 1.90821492927058770002e-10;
-  const auto e = static_cast<double>(exponent);
-  return e * kHigh + (2 * s + (2 * s * tail + e * kLow));
+  const double s = (m - 1) / (m + 1), s2 = s * s;
+  double sum = 0;
+  for (int k = 23; k >= 1; k -= 2) sum = sum * s2 + 1.0 / k;
+  return 2 * s * sum + exponent * 0.69314718055994531;
 }
 
 // e to the power of x, to within 2 units in the last place: 2^n times the series of what is left, which is at most half

@@ -227,6 +227,32 @@ def test_other_latents_do_not_join_an_output(collection, tmp_path):
     assert content_of(tmp_path / "out") == before
 
 
+def test_a_latent_that_has_changed_does_not_join_an_output(tmp_path):
+    put(tmp_path, KINDS["random"])
+    path = put(tmp_path, KINDS["random"], step=1)
+    millrace("latents", tmp_path, "-o", tmp_path / "out")
+    before = content_of(tmp_path / "out")
+    put(tmp_path, -KINDS["random"], step=1)
+    os.utime(path, ns=(0, 1))
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out", check=False)
+    assert done.returncode == 1
+    assert b"the inputs have changed" in done.stderr
+    assert content_of(tmp_path / "out") == before
+
+
+def test_names_that_would_look_alike_are_refused(tmp_path):
+    latent = put(tmp_path, KINDS["random"]).read_bytes()
+    for end in (b"\xe9", b"\xff"):
+        folder = os.fsencode(tmp_path) + b"/latents/caf" + end + b"/vid_000"
+        os.makedirs(folder)
+        with open(folder + b"/step_000.npy", "wb") as file:
+            file.write(latent)
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out")
+    assert done.returncode == 3
+    assert done.stderr.count(b"not UTF-8") == 2
+    assert {row["group"] for row in table(tmp_path / "out" / "metrics.csv")} == {"prompt_000"}
+
+
 def test_what_is_no_latent_is_told_and_costs_nothing(tmp_path):
     random = np.random.default_rng(5)
     good = random.normal(size=(4, 3, 12, 20)).astype(np.float16)

@@ -10,40 +10,44 @@
 namespace millrace::latents {
 namespace {
 
-// Distributions, in the order of their arrays: what a row holds of each, and of how many numbers of what it is made.
-struct Distribution {
-  std::string name;
-  const std::vector<double>* values;
-  // [outer, inner] numbers, of which each latent may have fewer inner ones.
-  std::uint64_t outer, inner;
-};
-
-std::vector<Distribution> distributions(const Shape& most, const Measures& m) {
+std::vector<Distribution> distributions(const Shape& most) {
+  using List = const std::vector<double>&;
   const auto channels = static_cast<std::uint64_t>(most.channels), frames = static_cast<std::uint64_t>(most.frames);
   const auto radii = static_cast<std::uint64_t>(std::max(0, std::min(most.height / 2, most.width / 2) - 1));
   std::vector<Distribution> out = {
-      {"spatial.variance", &m.variance, channels, frames},
-      {"spatial.autocorrelation", &m.autocorrelation, channels, frames},
-      {"spatial.edge_density", &m.edge_density, channels, frames},
-      {"temporal.frame_correlation", &m.frame_correlation, channels, frames - 1},
-      {"temporal.motion", &m.motion, channels, frames - 1},
-      {"temporal.variance", &m.temporal_variance, 1, frames > 1 ? channels : 0},
-      {"channel.mean", &m.channel_mean, 1, channels},
-      {"channel.variance", &m.channel_variance, 1, channels},
-      {"channel.magnitude", &m.channel_magnitude, 1, channels},
-      {"channel.correlation", &m.channel_correlation, 1, channels * (channels - 1) / 2},
-      {"channel.cross_interaction", &m.cross_interaction, 1, channels > 1 ? frames : 0},
-      {"frequency.spatial_spectrum", &m.spatial_spectrum, 1, radii},
-      {"frequency.temporal_spectrum", &m.temporal_spectrum, 1, frames > 1 ? frames / 2 + 1 : 0},
+      {"spatial.variance", [](const Measures& m) -> List { return m.variance; }, channels, frames},
+      {"spatial.autocorrelation", [](const Measures& m) -> List { return m.autocorrelation; }, channels, frames},
+      {"spatial.edge_density", [](const Measures& m) -> List { return m.edge_density; }, channels, frames},
+      {"temporal.frame_correlation", [](const Measures& m) -> List { return m.frame_correlation; }, channels,
+       frames - 1},
+      {"temporal.motion", [](const Measures& m) -> List { return m.motion; }, channels, frames - 1},
+      {"temporal.variance", [](const Measures& m) -> List { return m.temporal_variance; }, 1,
+       frames > 1 ? channels : 0},
+      {"channel.mean", [](const Measures& m) -> List { return m.channel_mean; }, 1, channels},
+      {"channel.variance", [](const Measures& m) -> List { return m.channel_variance; }, 1, channels},
+      {"channel.magnitude", [](const Measures& m) -> List { return m.channel_magnitude; }, 1, channels},
+      {"channel.correlation", [](const Measures& m) -> List { return m.channel_correlation; }, 1,
+       channels*(channels - 1) / 2},
+      {"channel.cross_interaction", [](const Measures& m) -> List { return m.cross_interaction; }, 1,
+       channels > 1 ? frames : 0},
+      {"frequency.spatial_spectrum", [](const Measures& m) -> List { return m.spatial_spectrum; }, 1, radii},
+      {"frequency.temporal_spectrum", [](const Measures& m) -> List { return m.temporal_spectrum; }, 1,
+       frames > 1 ? frames / 2 + 1 : 0},
   };
-  constexpr int kSides[] = {4, 8, 16};
-  for (std::size_t k = 0; k < 3; ++k) {
-    const int patches = (most.height / kSides[k]) * (most.width / kSides[k]);
-    out.push_back(
-        {fmt::format("patch.{}.variance", kSides[k]), &m.patch_variance[k], channels, patches > 0 ? frames : 0});
-    out.push_back({fmt::format("patch.{}.distinctiveness", kSides[k]), &m.patch_distinctiveness[k], channels,
-                   patches > 1 ? frames : 0});
-  }
+  const auto add_patches = [&](int side, auto variance, auto distinctiveness) {
+    const int patches = (most.height / side) * (most.width / side);
+    out.push_back({fmt::format("patch.{}.variance", side), variance, channels, patches > 0 ? frames : 0});
+    out.push_back({fmt::format("patch.{}.distinctiveness", side), distinctiveness, channels, patches > 1 ? frames : 0});
+  };
+  add_patches(
+      4, [](const Measures& m) -> List { return m.patch_variance[0]; },
+      [](const Measures& m) -> List { return m.patch_distinctiveness[0]; });
+  add_patches(
+      8, [](const Measures& m) -> List { return m.patch_variance[1]; },
+      [](const Measures& m) -> List { return m.patch_distinctiveness[1]; });
+  add_patches(
+      16, [](const Measures& m) -> List { return m.patch_variance[2]; },
+      [](const Measures& m) -> List { return m.patch_distinctiveness[2]; });
   std::erase_if(out, [](const Distribution& d) { return d.outer * d.inner == 0; });
   return out;
 }
@@ -79,8 +83,7 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
                     {"inputs", fmt::format(R"([{{"latents":{},"digest":"{}"}}])", set.files.size(), set.digest())}};
   out.arrays.push_back({.name = kMetricsArray, .type = kFloat64, .shape = {kMetricNames.size()}});
   out.arrays.push_back({.name = kTrajectoryArray, .type = kFloat64, .shape = {4}});
-  static const Measures kNone{};
-  for (const Distribution& d : distributions(most, kNone)) {
+  for (const Distribution& d : distributions(most)) {
     std::vector<std::uint64_t> shape = {d.inner};
     if (d.outer > 1) shape.insert(shape.begin(), d.outer);
     out.arrays.push_back({.name = d.name, .type = kFloat32, .shape = std::move(shape)});
@@ -95,15 +98,17 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   return out;
 }
 
-void append_row(const LatentSet& set, const LatentFile& latent, const Measures& measures, const Step& step,
-                double end_to_end, RowBlock& block) {
+RowWriter::RowWriter(const LatentSet& set) : set_(set), distributions_(distributions(most_of(set))) {}
+
+void RowWriter::append(const LatentFile& latent, const Measures& measures, const Step& step, double end_to_end,
+                       RowBlock& block) const {
   ++block.rows;
   std::size_t array = 0;
   block.arrays[array++].append(std::span<const double>(measures.values));
   for (const double value : {step.distance, step.product, step.change, end_to_end}) block.arrays[array].append(value);
   ++array;
-  for (const Distribution& d : distributions(most_of(set), measures)) {
-    const std::vector<double>& values = *d.values;
+  for (const Distribution& d : distributions_) {
+    const std::vector<double>& values = d.of(measures);
     const std::uint64_t inner = values.size() / d.outer;
     for (std::uint64_t i = 0; i < d.outer; ++i) {
       for (std::uint64_t k = 0; k < d.inner; ++k) {
@@ -113,7 +118,7 @@ void append_row(const LatentSet& set, const LatentFile& latent, const Measures& 
     }
     ++array;
   }
-  const Video& video = set.videos[latent.video];
+  const Video& video = set_.videos[latent.video];
   block.arrays[array++].append(measures.not_finite);
   block.arrays[array++].append_text(utf8_for_display(video.group));
   block.arrays[array++].append_text(utf8_for_display(video.name));

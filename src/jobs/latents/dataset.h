@@ -3,7 +3,9 @@
 // Never: computes.
 #pragma once
 
-#include <string_view>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "src/io/store/dataset.h"
 #include "src/jobs/latents/inputs.h"
@@ -21,13 +23,29 @@ inline constexpr const char* kMetricsArray = "metrics";
 // is none.
 inline constexpr const char* kTrajectoryArray = "trajectory";
 
+// What the numbers are means of: an array of [outer, inner], of which a latent may have fewer inner ones.
+struct Distribution {
+  std::string name;
+  const std::vector<double>& (*of)(const Measures& measures);
+  std::uint64_t outer, inner;
+};
+
 // `metrics` and `trajectory` float64; the distributions float32, those by frame as long as the longest video, NaN
 // behind a shorter one's end; `not_finite` uint64, elements that are NaN or infinite; `index`, whose columns are group,
 // video, step and frames.
 DatasetSpec dataset_of(const Options& options, const LatentSet& set);
 
-// Appends one row of that dataset. `end_to_end`: from the video's first latent to this one, where it is the last.
-void append_row(const LatentSet& set, const LatentFile& latent, const Measures& measures, const Step& step,
-                double end_to_end, RowBlock& block);
+// Appends rows of that dataset.
+class RowWriter {
+ public:
+  explicit RowWriter(const LatentSet& set);
+  // `end_to_end`: from the video's first latent to this one, where it is the last.
+  void append(const LatentFile& latent, const Measures& measures, const Step& step, double end_to_end,
+              RowBlock& block) const;
+
+ private:
+  const LatentSet& set_;
+  const std::vector<Distribution> distributions_;
+};
 
 }  // namespace millrace::latents

@@ -160,7 +160,7 @@ std::string LatentSet::digest() const {
   for (const LatentFile& latent : files) {
     const Video& video = videos[latent.video];
     all +=
-        fmt::format("{}\0{}\0{} {} {}\n", video.group, video.name, latent.step, latent.file.size, latent.file.mtime_ns);
+        fmt::format("{}/{}/{} {} {}\n", video.group, video.name, latent.step, latent.file.size, latent.file.mtime_ns);
   }
   return fmt::format("{:016x}", short_hash({reinterpret_cast<const std::uint8_t*>(all.data()), all.size()}));
 }
@@ -190,6 +190,11 @@ LatentSet find_latents(const Options& options, RunContext& context) {
   });
   for (auto& [name, latent] : all) {
     context.throw_if_cancelled();
+    // Two such names could look like one in what is written.
+    if (!is_utf8(name.group) || !is_utf8(name.video)) {
+      out.unusable.push_back(refused(latent.file, "its group or its video has a name that is not UTF-8", "rename it"));
+      continue;
+    }
     if (const auto described = describe(options, latent); !described.ok()) {
       out.unusable.push_back(described.error());
       continue;

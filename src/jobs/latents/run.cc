@@ -15,7 +15,7 @@
 #include "src/jobs/latents/metrics_csv.h"
 #include "src/jobs/latents/read.h"
 #include "src/pipeline/chain.h"
-#include "src/pipeline/checkpoint/checkpoint.h"
+#include "src/pipeline/checkpoint/part_rows.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::latents {
@@ -31,7 +31,7 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 // One thread's: what measuring takes. Videos may have different numbers of frames; the last one's is kept.
 class ThreadScratch {
  public:
-  explicit ThreadScratch(const LatentSet& set) : set_(set) {}
+  explicit ThreadScratch(const LatentSet& set) : set_(set), rows_(set) {}
 
   // Consecutive latents of one video.
   void measure(std::uint64_t begin, std::uint64_t end, RowBlock& block) {
@@ -54,7 +54,7 @@ class ThreadScratch {
         if (before) step = step_between(now, *before, earlier ? &*earlier : nullptr);
         double end_to_end = Measures::kAbsent;
         if (before && !of_video(row + 1)) end_to_end = from_start(now, row);
-        append_row(set_, set_.files[row], measures_, step, end_to_end, block);
+        rows_.append(set_.files[row], measures_, step, end_to_end, block);
       }
       earlier = before;
       before = now;
@@ -80,6 +80,7 @@ class ThreadScratch {
   }
 
   const LatentSet& set_;
+  const RowWriter rows_;
   std::array<LatentReader, kReaders> readers_;
   LatentReader first_;
   Shape shape_;
@@ -87,11 +88,6 @@ class ThreadScratch {
   Measures measures_;
 };
 
-// A latent of a part; or all of a part that an earlier run has made.
-struct Item {
-  Checkpoint::Task task;
-  std::uint64_t row = 0;
-};
 // Consecutive latents of one video, in one part.
 struct Measured {
   Checkpoint::Task task;
@@ -105,6 +101,7 @@ class MeasureStage {
       : set_(set),
         context_(context),
         checkpoint_(checkpoint),
+        rows_(checkpoint),
         arrays_(dataset.arrays.size()),
         row_bytes_(row_bytes(dataset)),
         scratch_([&set] { return std::make_unique<ThreadScratch>(set); }),
@@ -115,13 +112,14 @@ class MeasureStage {
   // All that is missing. Returns how many latents were measured.
   std::uint64_t run(Progress& progress) {
     std::uint64_t measured = 0;
-    const auto of_one_video = [this](const Item& first, const Item& next) {
+    const auto of_one_video = [this](const PartRow& first, const PartRow& next) {
       return !first.task.taken && !next.task.taken && first.task.part == next.task.part &&
              set_.files[first.row].video == set_.files[next.row].video;
     };
-    using Items = chain::Batch<Item>;
+    using Items = chain::Batch<PartRow>;
     const auto stages =
-        chain::source<Item>("latents", [this] { return next(); }) | chain::batch<Item>(kTogether, of_one_video) |
+        chain::source<PartRow>("latents", [this] { return rows_.next(); }) |
+        chain::batch<PartRow>(kTogether, of_one_video) |
         chain::parallel<Items, Measured>(
             "measure", [this](const Items& items, Span& span) { return measure(items, span); }, "more threads") |
         chain::sink<Measured>("write", [&](const Measured& item, Span&) {
@@ -148,18 +146,7 @@ class MeasureStage {
   }
 
  private:
-  std::optional<Item> next() {
-    if (at_.row == end_) {
-      const auto task = checkpoint_.next();
-      if (!task) return std::nullopt;
-      end_ = checkpoint_.parts().end(task->part);
-      at_ = {*task, task->taken ? end_ : checkpoint_.parts().begin(task->part)};
-      if (task->taken) return at_;
-    }
-    return Item{at_.task, at_.row++};
-  }
-
-  Measured measure(const chain::Batch<Item>& items, Span& span) {
+  Measured measure(const chain::Batch<PartRow>& items, Span& span) {
     Measured out{items.front().task, items.back().row + 1, nullptr};
     if (out.task.taken) return out;
     const std::shared_ptr<ThreadScratch> scratch = scratch_.take();
@@ -173,13 +160,12 @@ class MeasureStage {
   const LatentSet& set_;
   RunContext& context_;
   Checkpoint& checkpoint_;
+  PartRows rows_;
   const std::size_t arrays_;
   const std::uint64_t row_bytes_;
   Pool<ThreadScratch> scratch_;
   Pool<RowBlock> blocks_;
   Reservation paid_;
-  Item at_;                // the next one
-  std::uint64_t end_ = 0;  // of its part
 };
 
 }  // namespace

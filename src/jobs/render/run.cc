@@ -8,7 +8,7 @@
 #include "src/base/text.h"
 #include "src/jobs/render/encode/encode.h"
 #include "src/pipeline/chain.h"
-#include "src/pipeline/checkpoint/checkpoint.h"
+#include "src/pipeline/checkpoint/part_rows.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::render {
@@ -57,11 +57,6 @@ class ThreadScratch {
   ChartRow row_;
 };
 
-// A chart of a part; or all of a part that an earlier run has made.
-struct Chart {
-  Checkpoint::Task task;
-  std::uint64_t row = 0;
-};
 // Consecutive charts of one part, once they are drawn.
 struct Drawn {
   Checkpoint::Task task;
@@ -76,6 +71,7 @@ class DrawStage {
         options_(options),
         context_(context),
         checkpoint_(checkpoint),
+        rows_(checkpoint),
         arrays_(dataset_of(plan.layout, options.store).arrays.size()),
         encoding_(plan, options),
         together_(together(encoding_)),
@@ -87,13 +83,15 @@ class DrawStage {
   // All that is missing. Returns how many charts were drawn.
   std::uint64_t run(Progress& progress) {
     std::uint64_t drawn = 0;
-    const auto price = [this](const Chart& chart) { return Bytes{chart.task.taken ? 0 : encoding_.most_bytes()}; };
-    const auto of_one_part = [](const Chart& first, const Chart& next) { return first.task.part == next.task.part; };
-    using Charts = chain::Batch<Chart>;
+    const auto price = [this](const PartRow& chart) { return Bytes{chart.task.taken ? 0 : encoding_.most_bytes()}; };
+    const auto of_one_part = [](const PartRow& first, const PartRow& next) {
+      return first.task.part == next.task.part;
+    };
+    using Charts = chain::Batch<PartRow>;
     const auto stages =
-        chain::source<Chart>(
-            "windows", [this] { return next(); }, price) |
-        chain::batch<Chart>(together_, of_one_part) |
+        chain::source<PartRow>(
+            "windows", [this] { return rows_.next(); }, price) |
+        chain::batch<PartRow>(together_, of_one_part) |
         chain::parallel<Charts, Drawn>(
             "draw and encode", [this](const Charts& charts, Span&) { return draw(charts); }, "more threads") |
         chain::sink<Drawn>("write", [&](const Drawn& charts, Span& span) {
@@ -114,24 +112,13 @@ class DrawStage {
     return checkpoint_.parts().end(part) - checkpoint_.parts().begin(part);
   }
 
-  std::optional<Chart> next() {
-    if (at_.row == end_) {
-      const auto task = checkpoint_.next();
-      if (!task) return std::nullopt;
-      end_ = checkpoint_.parts().end(task->part);
-      at_ = {*task, task->taken ? end_ : checkpoint_.parts().begin(task->part)};
-      if (task->taken) return at_;
-    }
-    return Chart{at_.task, at_.row++};
-  }
-
-  Drawn draw(const chain::Batch<Chart>& charts) {
+  Drawn draw(const chain::Batch<PartRow>& charts) {
     Drawn out{charts.front().task, charts.back().row + 1, nullptr};
     if (out.task.taken) return out;
     const std::shared_ptr<ThreadScratch> scratch = scratch_.take();
     out.block = blocks_.take();
     out.block->clear(arrays_);
-    for (const Chart& chart : charts) scratch->draw(chart.row, *out.block);
+    for (const PartRow& chart : charts) scratch->draw(chart.row, *out.block);
     return out;
   }
 
@@ -156,14 +143,13 @@ class DrawStage {
   const Options& options_;
   RunContext& context_;
   Checkpoint& checkpoint_;
+  PartRows rows_;
   const std::size_t arrays_;
   const Encoding encoding_;
   const std::uint64_t together_;
   Pool<ThreadScratch> scratch_;
   Pool<RowBlock> blocks_;
   ReservedWorkspace paid_;
-  Chart at_;               // the next one
-  std::uint64_t end_ = 0;  // of its part
 };
 
 CheckpointSpec checkpoint_of(const ChartPlan& plan, const Options& options) {

@@ -108,6 +108,8 @@ enum class Metric : std::uint8_t {
   frequency_temporal_dominant,
 };
 
+static_assert(static_cast<std::size_t>(Metric::frequency_temporal_dominant) + 1 == kMetricNames.size());
+
 // Of one latent.
 struct Measures {
   static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();

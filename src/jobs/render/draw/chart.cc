@@ -4,28 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "src/kernels/elementary.h"
 #include "src/kernels/rle/canvas.h"
 #include "src/kernels/stroke/stroke.h"
 
 namespace millrace::render {
-namespace {
-
-// The natural logarithm to about 2e-16, from basic operations alone: a library's differs from processor to processor.
-double logarithm(double v) {
-  int exponent = 0;
-  double m = std::frexp(v, &exponent);
-  if (m < 0.70710678118654752) {
-    m *= 2;
-    --exponent;
-  }
-  // log m = 2 artanh s, |s| < 0.172.
-  const double s = (m - 1) / (m + 1), s2 = s * s;
-  double sum = 0;
-  for (int k = 23; k >= 1; k -= 2) sum = sum * s2 + 1.0 / k;
-  return 2 * s * sum + exponent * 0.69314718055994531;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Scale::Scale(const Options& options, const Window& window, std::initializer_list<Role> roles)
     : logarithms_(options.scale == Scaling::log),
