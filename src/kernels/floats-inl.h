@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -165,6 +166,31 @@ inline Numbers<float, N> whole(const Numbers<float, N>& a) {
   Numbers<float, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p)
     out.part[p] = __builtin_convertvector(__builtin_convertvector(a.part[p], I), V);
+  return out;
+}
+// a * b + c, rounded once. A product of two float32 is exact in float64, and so is nearly always the sum, as far as
+// float32 can tell: where float64 has rounded it to the middle between two of them, or where it is below all normal
+// ones and not 0, the library decides.
+template <std::size_t N>
+inline Numbers<float, N> multiply_add(const Numbers<float, N>& a, const Numbers<float, N>& b,
+                                      const Numbers<float, N>& c) {
+  using V = VectorOf<float>::V;
+  using D = double __attribute__((vector_size(32)));
+  using L = std::int64_t __attribute__((vector_size(32)));
+  constexpr std::int64_t kBelow = 0x1FFFFFFF, kMiddle = 0x10000000, kSize = 0x7FFFFFFFFFFFFFFF;
+  constexpr std::int64_t kLeastNormal = 0x3810000000000000;  // 2^-126
+  Numbers<float, N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) {
+    const D sum = __builtin_convertvector(a.part[p], D) * __builtin_convertvector(b.part[p], D) +
+                  __builtin_convertvector(c.part[p], D);
+    out.part[p] = __builtin_convertvector(sum, V);
+    const L bits = L(sum);
+    const L size = bits & kSize, doubtful = ((bits & kBelow) == kMiddle) | ((size < kLeastNormal) & (size != 0));
+    if ((doubtful[0] | doubtful[1] | doubtful[2] | doubtful[3]) == 0) continue;
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (doubtful[i] != 0) out.part[p][i] = std::fma(a.part[p][i], b.part[p][i], c.part[p][i]);
+    }
+  }
   return out;
 }
 // 1 where low <= a <= high, 0 elsewhere.
@@ -341,6 +367,14 @@ template <std::size_t N>
 HWY_INLINE Numbers<float, N> whole(const Numbers<float, N>& a) {
   Numbers<float, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Trunc(a.part[p]);
+  return out;
+}
+// a * b + c, rounded once: every level above the baseline has it.
+template <std::size_t N>
+HWY_INLINE Numbers<float, N> multiply_add(const Numbers<float, N>& a, const Numbers<float, N>& b,
+                                          const Numbers<float, N>& c) {
+  Numbers<float, N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::MulAdd(a.part[p], b.part[p], c.part[p]);
   return out;
 }
 // 1 where low <= a <= high, 0 elsewhere.

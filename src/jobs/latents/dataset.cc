@@ -68,7 +68,7 @@ std::uint32_t longest(const LatentSet& set, std::string Video::*name) {
 
 DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   // Raised when the same latents give other numbers.
-  constexpr int kMeasuring = 1;
+  constexpr int kMeasuring = 2;
   const Shape most = most_of(set);
   DatasetSpec out;
   out.unit = "latents";

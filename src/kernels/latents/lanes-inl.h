@@ -94,6 +94,17 @@ HWY_INLINE Wide operator*(const Wide& a, const Wide& b) {
   out.high = a.high * b.high;
   return out;
 }
+// Of float64 rounded twice: few enough are asked for, and what they are exact to matters more.
+HWY_INLINE Wide multiply_add(const Wide& a, const Wide& b, const Wide& c) { return a * b + c; }
+// a * b + c: of float32 rounded once, of float64 twice, which not every level has otherwise.
+template <typename T, std::size_t N>
+HWY_INLINE Numbers<T, N> product_plus(const Numbers<T, N>& a, const Numbers<T, N>& b, const Numbers<T, N>& c) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return multiply_add(a, b, c);
+  } else {
+    return a * b + c;
+  }
+}
 HWY_INLINE Wide size_of(const Wide& a) {
   Wide out;
   out.low = greater(a.low, Halves::all(0) - a.low);

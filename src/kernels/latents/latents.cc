@@ -49,7 +49,8 @@ struct Analyzer::State {
   explicit State(const Shape& shape)
       : sums(shape),
         plan(shape.height, shape.width),
-        values(shape.pixels() * static_cast<std::size_t>(shape.frames) * kLanes * sums.groups),
+        lanes(static_cast<std::size_t>(shape.frames)),
+        planes(shape.pixels() * kLanes * sums.groups),
         patch(patch_scratch(shape.height, shape.width)),
         spectrum(plan.scratch_floats()),
         image_spectrum(plan.scratch_doubles()) {
@@ -58,44 +59,48 @@ struct Analyzer::State {
     for (auto& channel : bins) channel.resize(shape.pixels());
   }
 
-  float* plane(std::size_t group, std::size_t frame) {
-    const std::size_t pixels = sums.shape.pixels();
-    return values.data() + (group * static_cast<std::size_t>(sums.shape.frames) + frame) * pixels * kLanes;
-  }
+  float* plane(std::size_t group) { return planes.data() + group * sums.shape.pixels() * kLanes; }
 
-  void sum(const Source& source);
+  // False where there is something that is not finite, or a sum of it.
+  bool sum(const Source& source);
   void count(const Source& source, Measures& out);
 
   Sums sums;
   const SpectrumPlan plan;
-  Buffer<float> values, patch, spectrum;
+  TimeSums::Lanes lanes;
+  Buffer<float> planes, patch, spectrum;  // planes: of one frame, [groups, height, width, 16]
   Buffer<double> image_spectrum;
   std::array<std::vector<std::uint16_t>, kCounted> bins;
   PairCounter pairs;
   CountLogs logs;
 };
 
-void Analyzer::State::sum(const Source& source) {
+bool Analyzer::State::sum(const Source& source) {
   const Shape& shape = sums.shape;
   const auto frames = static_cast<std::size_t>(shape.frames);
   sums.clear();
   find_pilots(source, shape, std::span(sums.pilots).first(static_cast<std::size_t>(shape.channels)));
-  for (std::size_t g = 0; g < sums.groups; ++g) {
-    gather(source, shape, static_cast<int>(g), sums.pilots.data(), plane(g, 0), sums.gathered[g], sums.image.data());
+  for (int c = 0; c < shape.channels; ++c) {
+    TimeSums& time = sums.times[static_cast<std::size_t>(c)];
+    follow(source, shape, c, sums.pilots[static_cast<std::size_t>(c)], lanes, time, sums.image.data());
+    if (!std::isfinite(time.magnitude)) return false;
   }
   for (std::size_t f = 0; f < frames; ++f) {
+    for (std::size_t g = 0; g < sums.groups; ++g)
+      turn_plane(source, shape, static_cast<int>(g), static_cast<int>(f), sums.pilots.data(), plane(g));
     for (std::size_t g = 0; g < sums.groups; ++g) {
-      const float* const own = plane(g, f);
+      const float* const own = plane(g);
       sum_plane(own, shape.height, shape.width, sums.planes[g * frames + f]);
       sum_patches(own, shape.height, shape.width, patch.data(), sums.patches[g * frames + f]);
       for (std::size_t other = g; other < sums.groups; ++other) {
-        add_products(own, plane(other, f), shape.height, shape.width,
+        add_products(own, plane(other), shape.height, shape.width,
                      sums.products.data() + ((f * sums.groups + g) * sums.groups + other) * kLanes * kLanes);
       }
       if (plan.radii > 0) add_spectrum(plan, own, spectrum.data(), sums.power.data());
     }
   }
   latents::image_spectrum(plan, sums.image.data(), image_spectrum.data(), sums.image_power.data());
+  return true;
 }
 
 void Analyzer::State::count(const Source& source, Measures& out) {
@@ -168,11 +173,7 @@ void Analyzer::measure(const ArrayView& latent, Measures& out) {
   const Source source = source_of(latent, state_->sums.shape.elements());
   out = {};
   out.values.fill(Measures::kAbsent);
-  state_->sum(source);
-  const bool finite = std::all_of(state_->sums.gathered.begin(), state_->sums.gathered.end(), [](const auto& sums) {
-    return std::all_of(sums.magnitude.begin(), sums.magnitude.end(), [](double sum) { return std::isfinite(sum); });
-  });
-  if (!finite) {
+  if (!state_->sum(source)) {
     // A sum beyond float32 is not finite either; then there is nothing to measure it by.
     out.not_finite = std::max<std::uint64_t>(1, not_finite(source, state_->sums.shape.elements()));
     return;
@@ -188,10 +189,11 @@ std::uint64_t Analyzer::bytes(const Shape& shape) {
   const std::uint64_t groups = (static_cast<std::uint64_t>(shape.channels) + kLanes - 1) / kLanes;
   const auto frames = static_cast<std::uint64_t>(shape.frames);
   const SpectrumPlan plan(shape.height, shape.width);
-  return shape.pixels() * frames * groups * kLanes * sizeof(float) +
+  return shape.pixels() * groups * kLanes * sizeof(float) +
          (patch_scratch(shape.height, shape.width) + plan.scratch_floats() + plan.bins() * kLanes) * sizeof(float) +
          (plan.scratch_doubles() + plan.image_bins() + shape.pixels()) * sizeof(double) +
-         frames * groups * (sizeof(PlaneSums) + sizeof(PatchSums) + 2 * sizeof(Sum)) +
+         frames * (groups * (sizeof(PlaneSums) + sizeof(PatchSums)) + 2 * sizeof(Sum)) +
+         frames * static_cast<std::uint64_t>(shape.channels) * 2 * sizeof(double) +
          frames * groups * groups * kLanes * kLanes * sizeof(double) + shape.pixels() * kCounted * 2 + (1U << 18);
 }
 

@@ -4,7 +4,7 @@
 //   absent.
 //
 // Definitions: docs/latents.md. The same bits at every CPU level: sums run in float32 along a row, in float64 across
-// rows, in a fixed order, without fused multiply-adds.
+// rows, in a fixed order; a product that is added to such a sum is rounded with it, once.
 #pragma once
 
 #include <array>

@@ -161,8 +161,7 @@ void finish_time(const Sums& sums, Measures& out) {
   out.temporal_spectrum.assign(frames / 2 + 1, 0.0);
   std::vector<double> series(frames);
   for (std::size_t c = 0; c < channels; ++c) {
-    const std::size_t lane = c % kLanes;
-    const GatherSums& gathered = sums.gathered[c / kLanes];
+    const TimeSums& time = sums.times[c];
     double squares = 0, about_pilot = 0, mean = 0;
     for (std::size_t f = 0; f < frames; ++f) {
       const Side side = sums.side(c, f);
@@ -172,10 +171,10 @@ void finish_time(const Sums& sums, Measures& out) {
       about_pilot += side.squares / n;
       squares += (side.squares + 2 * pilot * side.sum) / n + pilot * pilot;
       if (f == 0) continue;
-      out.frame_correlation.push_back(frame_correlation.add(gathered.product[f][lane], sums.side(c, f - 1), side, n));
-      out.motion.push_back(gathered.motion[f][lane] / n);
+      out.frame_correlation.push_back(frame_correlation.add(time.product[f], sums.side(c, f - 1), side, n));
+      out.motion.push_back(time.motion[f] / n);
     }
-    out.temporal_variance.push_back(gathered.temporal[lane] / n);
+    out.temporal_variance.push_back(time.temporal / n);
     if (const Cyclic found = cyclic(series, 0); found.at_zero > kNoMeans * squares) {
       plain += found.at_one / found.at_zero;
       any_plain = true;
@@ -218,7 +217,7 @@ void finish_channels(const Sums& sums, Measures& out) {
     const double pilot = sums.pilots[c];
     out.channel_mean.push_back(pilot + all[c].sum / n);
     if (n > 1) out.channel_variance.push_back(deviations(all[c], n) / (n - 1));
-    out.channel_magnitude.push_back(sums.gathered[c / kLanes].magnitude[c % kLanes]);
+    out.channel_magnitude.push_back(sums.times[c].magnitude);
     magnitude += out.channel_magnitude.back();
     mean += out.channel_mean.back() / static_cast<double>(channels);
     energy += all[c].squares + 2 * pilot * all[c].sum + n * pilot * pilot;
@@ -333,7 +332,7 @@ void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out) {
 Sums::Sums(const Shape& of)
     : shape(of), groups((static_cast<std::size_t>(of.channels) + kLanes - 1) / kLanes), pilots(groups * kLanes) {
   const auto frames = static_cast<std::size_t>(shape.frames);
-  gathered.resize(groups);
+  times.resize(static_cast<std::size_t>(shape.channels));
   planes.resize(groups * frames);
   patches.resize(groups * frames);
   products.resize(frames * groups * groups * kLanes * kLanes);
@@ -345,11 +344,6 @@ Sums::Sums(const Shape& of)
 }
 
 void Sums::clear() {
-  for (GatherSums& sum : gathered) {
-    sum.magnitude = sum.temporal = {};
-    sum.motion.assign(static_cast<std::size_t>(shape.frames), {});
-    sum.product.assign(static_cast<std::size_t>(shape.frames), {});
-  }
   std::fill(planes.begin(), planes.end(), PlaneSums{});
   std::fill(patches.begin(), patches.end(), PatchSums{});
   std::fill(products.begin(), products.end(), 0.0);

@@ -43,7 +43,7 @@ struct Sums {
   Shape shape;
   std::size_t groups;
   std::vector<float> pilots;           // [channels], then zeros up to a whole group
-  std::vector<GatherSums> gathered;    // [groups]
+  std::vector<TimeSums> times;         // [channels]
   std::vector<PlaneSums> planes;       // [groups, frames]
   std::vector<PatchSums> patches;      // [groups, frames]
   std::vector<double> products;        // [frames, groups, groups, 16, 16], of groups a <= b

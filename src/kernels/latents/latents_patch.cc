@@ -28,8 +28,8 @@ HWY_INLINE void FourByFour(const float* from, std::size_t row, float* moments) {
   Lanes even = Lanes::all(0), odd = Lanes::all(0);
   for (std::size_t k = 0; k < 16; k += 2) {
     const Lanes a = pixel(k) - mean, b = pixel(k + 1) - mean;
-    even += a * a;
-    odd += b * b;
+    even = multiply_add(a, a, even);
+    odd = multiply_add(b, b, odd);
   }
   mean.put(moments);
   (even + odd).put(moments + kLanes);
@@ -43,7 +43,8 @@ HWY_INLINE void Join(const float* a, const float* b, const float* c, const float
   const Lanes inside =
       (Lanes::at(a + kLanes) + Lanes::at(b + kLanes)) + (Lanes::at(c + kLanes) + Lanes::at(e + kLanes));
   mean.put(out);
-  (inside + Lanes::all(count) * ((da * da + db * db) + (dc * dc + de * de))).put(out + kLanes);
+  const Lanes between = multiply_add(da, da, db * db) + multiply_add(dc, dc, de * de);
+  multiply_add(Lanes::all(count), between, inside).put(out + kLanes);
 }
 
 // Variance within patches, meaned over them.
@@ -94,9 +95,9 @@ void AddByPlace(const float* plane, std::size_t width, std::size_t top, std::siz
           const float* const at = plane + (r * width + c) * kLanes;
           const Lanes a = Lanes::at(at), b = Lanes::at(at + kLanes);
           s0 += a;
-          q0 += a * a;
+          q0 = multiply_add(a, a, q0);
           s1 += b;
-          q1 += b * b;
+          q1 = multiply_add(b, b, q1);
         }
       }
       s0.put(place);

@@ -34,11 +34,11 @@ namespace millrace::latents::HWY_NAMESPACE {
 template <class V, bool kEarlier>
 HWY_INLINE void AddSixteen(const Lanes& now, const Lanes& before, const Lanes& earlier, V* sums) {
   const V step = as<V>(now) - as<V>(before);
-  sums[0] += step * step;
+  sums[0] = multiply_add(step, step, sums[0]);
   if constexpr (kEarlier) {
     const V last = as<V>(before) - as<V>(earlier), change = step - last;
-    sums[1] += step * last;
-    sums[2] += change * change;
+    sums[1] = multiply_add(step, last, sums[1]);
+    sums[2] = multiply_add(change, change, sums[2]);
   }
 }
 
@@ -59,10 +59,7 @@ HWY_INLINE void AddPath(const Source& now, const Source& before, const Source& e
   // What is left, in lanes of its own.
   const auto rest = [&](const Source& source) HWY_ATTR {
     alignas(64) float values[kLanes] = {};
-    for (std::size_t i = whole; i < count; ++i) {
-      values[i - whole] = source.half ? of_half(static_cast<const std::uint16_t*>(source.data)[i])
-                                      : static_cast<const float*>(source.data)[i];
-    }
+    for (std::size_t i = whole; i < count; ++i) values[i - whole] = value_of(source, i);
     return Lanes::at(values);
   };
   V sums[3];

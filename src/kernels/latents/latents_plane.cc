@@ -29,12 +29,12 @@ HWY_INLINE void AddPart(const float* row, const float* above, std::size_t begin,
   for (std::size_t x = begin; x < end; ++x) {
     const V here = PixelAt<V>(row, x), up = PixelAt<V>(above, x);
     sum += here;
-    squares += here * here;
-    lag_x += here * left;
+    squares = multiply_add(here, here, squares);
+    lag_x = multiply_add(here, left, lag_x);
     step_x += size_of(here - left);
-    lag_y += here * up;
+    lag_y = multiply_add(here, up, lag_y);
     step_y += size_of(here - up);
-    if constexpr (kMirrored) mirror += here * PixelAt<V>(row, width - 1 - x);
+    if constexpr (kMirrored) mirror = multiply_add(here, PixelAt<V>(row, width - 1 - x), mirror);
     left = here;
   }
 }
@@ -42,7 +42,7 @@ HWY_INLINE void AddPart(const float* row, const float* above, std::size_t begin,
 template <class V>
 HWY_INLINE V RowProduct(const float* a, const float* b, std::size_t width) {
   V out = V::all(0);
-  for (std::size_t x = 0; x < width; ++x) out += PixelAt<V>(a, x) * PixelAt<V>(b, x);
+  for (std::size_t x = 0; x < width; ++x) out = multiply_add(PixelAt<V>(a, x), PixelAt<V>(b, x), out);
   return out;
 }
 
@@ -86,7 +86,8 @@ void SumPlaneIn(const float* plane, int height, int width, PlaneSums& out) {
       add_to(out.middle_column, middle);
       add_to(out.middle_column_squares, middle * middle);
       V published = V::all(0);
-      for (std::size_t x = 0; x < half_w; ++x) published += PixelAt<V>(row, x) * PixelAt<V>(row, 2 * half_w - 1 - x);
+      for (std::size_t x = 0; x < half_w; ++x)
+        published = multiply_add(PixelAt<V>(row, x), PixelAt<V>(row, 2 * half_w - 1 - x), published);
       add_to(out.published_x, published);
     }
     if (y > 0) {
@@ -130,10 +131,10 @@ void AddProductsOf(const float* a, const float* b, std::size_t height, std::size
       for (std::size_t x = 0; x < width; ++x) {
         const V other = PixelAt<V>(b, x);
         const float* const own = a + x * kLanes + first;
-        p0 += V::all(own[0]) * other;
-        p1 += V::all(own[1]) * other;
-        p2 += V::all(own[2]) * other;
-        p3 += V::all(own[3]) * other;
+        p0 = multiply_add(V::all(own[0]), other, p0);
+        p1 = multiply_add(V::all(own[1]), other, p1);
+        p2 = multiply_add(V::all(own[2]), other, p2);
+        p3 = multiply_add(V::all(own[3]), other, p3);
       }
       const V* const rows[] = {&p0, &p1, &p2, &p3};
       for (std::size_t i = 0; i < 4; ++i) {
@@ -166,7 +167,7 @@ HWY_INLINE void AddTurned(const float* a, const float* b, std::size_t height, st
     for (std::size_t x = 0; x < width; ++x) {
       const auto own = hn::LoadU(d, own_row + x * kLanes), other = hn::LoadU(d, other_row + x * kLanes);
       for (std::size_t k = 0; k < kTurns; ++k)
-        sums[k].part[0] = hn::Add(sums[k].part[0], hn::Mul(own, hn::TableLookupLanes(other, turns[k])));
+        sums[k].part[0] = hn::MulAdd(own, hn::TableLookupLanes(other, turns[k]), sums[k].part[0]);
     }
     for (std::size_t k = 0; k < kTurns; ++k) add_to(all[k], sums[k]);
   }

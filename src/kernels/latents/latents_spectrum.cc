@@ -37,7 +37,7 @@ void AddSpectrum(const SpectrumPlan& plan, const float* plane, float* scratch, f
     float* const sums = power + k * column;
     for (std::size_t at = 0; at < column; at += kLanes) {
       const Lanes a = Lanes::at(r + at), b = Lanes::at(i + at);
-      (Lanes::at(sums + at) + (a * a + b * b)).put(sums + at);
+      multiply_add(a, a, multiply_add(b, b, Lanes::at(sums + at))).put(sums + at);
     }
   }
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/kernels/latents/latents.h"
+#include "src/kernels/latents/latents_half.h"
 #include "src/memory/buffer.h"
 
 namespace millrace::latents {
@@ -33,6 +34,10 @@ struct Source {
   const void* data = nullptr;
   bool half = false;  // float16; else float32
 };
+inline float value_of(const Source& source, std::size_t at) {
+  return source.half ? of_half(static_cast<const std::uint16_t*>(source.data)[at])
+                     : static_cast<const float*>(source.data)[at];
+}
 
 // Failure(usage) where the view is none of a latent of so many elements.
 Source source_of(const ArrayView& latent, std::size_t elements);
@@ -40,17 +45,24 @@ Source source_of(const ArrayView& latent, std::size_t elements);
 // Of every channel: the mean of its first frame, of which float16 keeps eleven bits.
 void find_pilots(const Source& source, const Shape& shape, std::span<float> pilots);
 
-// What is summed while a group's values are brought together.
-struct GatherSums {
-  Sum magnitude{};                   // of |x|, over all of a channel
-  Sum temporal{};                    // of the variance over frames, over pixels
-  std::vector<Sum> motion, product;  // of |y[f] - y[f - 1]|, y[f] y[f - 1], over pixels; [frames], none for frame 0
-};
+// Of one channel, over time.
+struct TimeSums {
+  double magnitude = 0;                 // of |x|, over all of it
+  double temporal = 0;                  // of the variance over frames, over pixels
+  std::vector<double> motion, product;  // of |y[f] - y[f - 1]|, y[f] y[f - 1], over pixels; [frames], 0 for frame 0
 
-// Values of group `group`, [frames, height, width, 16], less their pilots. Adds to `image`, [height, width], the sum of
-// x over the group's channels and all frames.
-void gather(const Source& source, const Shape& shape, int group, const float* pilots, float* values, GatherSums& sums,
+  // What it is summed in, of sixteen pixels side by side.
+  struct Lanes {
+    explicit Lanes(std::size_t frames);
+    std::vector<Sum> motion, product;
+  };
+};
+// Reads the channel once, each pixel through all frames. Adds to `image`, [height, width], the sum of x over frames.
+void follow(const Source& source, const Shape& shape, int channel, float pilot, TimeSums::Lanes& lanes, TimeSums& sums,
             double* image);
+
+// One frame of a group less its pilots, as a plane.
+void turn_plane(const Source& source, const Shape& shape, int group, int frame, const float* pilots, float* plane);
 
 // Over one plane. Left, right, top and bottom are halves; where a side is odd, the middle belongs to neither.
 struct PlaneSums {

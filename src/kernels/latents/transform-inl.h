@@ -79,7 +79,8 @@ HWY_INLINE void SumTerms(const T* weights, std::size_t count, const T* terms, T*
   for (std::size_t n = 0; n < count; ++n) {
     for (std::size_t b = 0; b < kBins; ++b) {
       const V weight = V::all(weights[b * count + n]);
-      for (std::size_t r = 0; r < kRows; ++r) sums[b][r] += weight * V::at(terms + (n * kRows + r) * kEach);
+      for (std::size_t r = 0; r < kRows; ++r)
+        sums[b][r] = product_plus(weight, V::at(terms + (n * kRows + r) * kEach), sums[b][r]);
     }
   }
   for (std::size_t b = 0; b < kBins; ++b)
@@ -177,10 +178,10 @@ HWY_INLINE void ButterflyOdd(Complex<T>* z, const T* cosines, const T* sines) {
     V near_re = z[0].re, near_im = z[0].im, turn_re = V::all(0), turn_im = V::all(0);
     for (std::size_t q = 0; q < kHalf; ++q) {
       const V c = V::all(cosines[k * kHalf + q]), s = V::all(sines[k * kHalf + q]);
-      near_re += c * sum[q].re;
-      near_im += c * sum[q].im;
-      turn_re += s * difference[q].re;
-      turn_im += s * difference[q].im;
+      near_re = product_plus(c, sum[q].re, near_re);
+      near_im = product_plus(c, sum[q].im, near_im);
+      turn_re = product_plus(s, difference[q].re, turn_re);
+      turn_im = product_plus(s, difference[q].im, turn_im);
     }
     z[1 + k].re = near_re + turn_im;
     z[1 + k].im = near_im - turn_re;
@@ -210,10 +211,10 @@ void ButterflyAny(const T* inputs, std::size_t radix, const T* cosines, const T*
     for (std::size_t q = 1; q <= half; ++q) {
       const std::size_t weight = (k - 1) * half + q - 1;
       const V c = V::all(cosines[weight]), s = V::all(sines[weight]);
-      near_re += c * (input(q, 0) + input(radix - q, 0));
-      near_im += c * (input(q, 1) + input(radix - q, 1));
-      turn_re += s * (input(q, 0) - input(radix - q, 0));
-      turn_im += s * (input(q, 1) - input(radix - q, 1));
+      near_re = product_plus(c, input(q, 0) + input(radix - q, 0), near_re);
+      near_im = product_plus(c, input(q, 1) + input(radix - q, 1), near_im);
+      turn_re = product_plus(s, input(q, 0) - input(radix - q, 0), turn_re);
+      turn_im = product_plus(s, input(q, 1) - input(radix - q, 1), turn_im);
     }
     (near_re + turn_im).put(re + k * stride);
     (near_im - turn_re).put(im + k * stride);
@@ -225,10 +226,10 @@ void ButterflyAny(const T* inputs, std::size_t radix, const T* cosines, const T*
 template <typename T>
 HWY_INLINE Complex<T> Turned(const Complex<T>& z, T cosine, T sine) {
   using V = typename LineOf<T>::V;
-  const V c = V::all(cosine), s = V::all(sine);
+  const V c = V::all(cosine), s = V::all(sine), other_s = V::all(-sine);
   Complex<T> out;
-  out.re = z.re * c - z.im * s;
-  out.im = z.re * s + z.im * c;
+  out.re = product_plus(z.im, other_s, z.re * c);
+  out.im = product_plus(z.re, s, z.im * c);
   return out;
 }
 

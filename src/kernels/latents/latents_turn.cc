@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 
 #include "src/kernels/latents/latents_half.h"
@@ -9,18 +8,18 @@
 // clang-format off
 #include "src/kernels/simd.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/kernels/latents/latents_gather.cc"
+#define HWY_TARGET_INCLUDE "src/kernels/latents/latents_turn.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
 #include "src/kernels/latents/lanes-inl.h"
 
-#ifndef MILLRACE_LATENTS_GATHER_CC_
-#define MILLRACE_LATENTS_GATHER_CC_
+#ifndef MILLRACE_LATENTS_TURN_CC_
+#define MILLRACE_LATENTS_TURN_CC_
 namespace millrace::latents {
 
-// Pixels that are worked on while they are in the nearest cache, over all frames.
+// Pixels that are turned while they are in the nearest cache.
 constexpr std::size_t kBlock = 128;
 
 struct Planar {
@@ -196,146 +195,36 @@ HWY_INLINE void TurnHalves(const FrameSource& from, std::size_t i, Lanes* out) {
 #define MILLRACE_LATENTS_TURN_HALVES 0
 #endif
 
-// Sixteen sums side by side, of every sixteenth value each.
-double Total(const Source& source, std::size_t at, std::size_t count) {
-  alignas(64) std::array<float, kBlock> values;
-  Wide sums = Wide::all(0);
-  for (std::size_t i = 0; i < count; i += kBlock) {
-    const std::size_t some = std::min(kBlock, count - i);
-    Convert(source, at + i, some, 0, values.data());
-    std::fill(values.begin() + static_cast<std::ptrdiff_t>(some), values.end(), 0.0F);
-    for (std::size_t k = 0; k < kBlock; k += kLanes) sums += widened(Lanes::at(values.data() + k));
-  }
-  alignas(64) std::array<double, kLanes> lanes;
-  sums.put(lanes.data());
-  double out = 0;
-  for (const double lane : lanes) out += lane;
-  return out;
-}
-
-// What differs from the first frame, by pixel: its sum, and that of its squares.
-template <class Number>
-struct Differences {
-  alignas(64) std::array<Number, kBlock * kLanes> sum, squares;
-};
-
-// Where one frame's values go, and what they are compared with: the frame before and the first one.
-template <class Number>
-struct FrameTarget {
-  float* to = nullptr;
-  const float *before = nullptr, *first = nullptr;
-  Differences<Number>& differences;
-};
-
-// What all of a frame's pixels are added to.
-template <class V>
-struct FrameSums {
-  Lanes magnitude, motion;
-  V product;
-  // One that the compiler makes would not be compiled for the level.
-  HWY_INLINE FrameSums() : magnitude(Lanes::all(0)), motion(Lanes::all(0)), product(V::all(0)) {}
-};
-
-template <class V, bool kFirst, class Number>
-HWY_INLINE void TakePixel(const Lanes& y, const Lanes& pilot, std::size_t at, const FrameTarget<Number>& target,
-                          FrameSums<V>& sums) {
-  Number *const sum = target.differences.sum.data() + at, *const squares = target.differences.squares.data() + at;
-  sums.magnitude += size_of(y + pilot);
-  y.put(target.to + at);
-  if constexpr (kFirst) {
-    V::all(0).put(sum);
-    V::all(0).put(squares);
-  } else {
-    const Lanes last = Lanes::at(target.before + at);
-    sums.motion += size_of(y - last);
-    const V here = as<V>(y);
-    sums.product += here * as<V>(last);
-    const V differs = here - pixel_at<V>(target.first + at);
-    (V::at(sum) + differs).put(sum);
-    (V::at(squares) + differs * differs).put(squares);
-  }
-}
-
-// One frame of a block of pixels.
-template <class V, bool kFirst, class Number>
-HWY_INLINE void GatherFrame(const FrameSource& from, std::size_t count, const Lanes& pilot, Planar& planar,
-                            const FrameTarget<Number>& target, GatherSums& sums, std::size_t f) {
-  FrameSums<V> own;
-  std::size_t done = 0;
-#if MILLRACE_LATENTS_TURN_HALVES
-  if (from.source.half) {
-    for (; done + kLanes <= count; done += kLanes) {
-      Lanes pixels[kLanes];
-      TurnHalves(from, done, pixels);
-      for (std::size_t t = 0; t < kLanes; ++t)
-        TakePixel<V, kFirst>(pixels[t] - pilot, pilot, (done + t) * kLanes, target, own);
-    }
-  }
-#endif
-  from.convert(done, count, planar);
-  for (; done < count; done += 4) {
-    Lanes four[4];
-    Turn(planar, done, four);
-    const std::size_t some = std::min<std::size_t>(4, count - done);
-    for (std::size_t t = 0; t < some; ++t) TakePixel<V, kFirst>(four[t], pilot, (done + t) * kLanes, target, own);
-  }
-  add_to(sums.magnitude, own.magnitude);
-  if constexpr (!kFirst) {
-    add_to(sums.motion[f], own.motion);
-    add_to(sums.product[f], own.product);
-  }
-}
-
-template <class V, class Number>
-void GatherIn(const Source& source, const Shape& shape, int group, const float* pilots, float* values, GatherSums& sums,
-              double* image) {
+// One frame of a group.
+void TurnPlane(const Source& source, const Shape& shape, int group, int frame, const float* pilots, float* plane) {
   const std::size_t pixels = shape.pixels(), first_channel = static_cast<std::size_t>(group) * kLanes;
-  const auto frames = static_cast<std::size_t>(shape.frames);
+  const auto frames = static_cast<std::size_t>(shape.frames), f = static_cast<std::size_t>(frame);
   const std::size_t channels = std::min(kLanes, static_cast<std::size_t>(shape.channels) - first_channel);
   Planar planar;
   for (auto& channel : planar.channel) channel.fill(0);
   alignas(64) std::array<float, kLanes> own_pilots{};
   std::copy_n(pilots + first_channel, channels, own_pilots.data());
-  const Lanes pilot = Lanes::at(own_pilots.data());
-  const Wide all_frames = Wide::all(static_cast<double>(frames)), wide_pilot = widened(pilot);
-  const V per_frame = V::all(Number{1} / static_cast<Number>(frames)),
-          per_less_one = V::all(frames > 1 ? Number{1} / static_cast<Number>(frames - 1) : Number{0});
-  Differences<Number> differences;
   for (std::size_t b = 0; b < pixels; b += kBlock) {
     const std::size_t count = std::min(kBlock, pixels - b);
-    float* const first = values + b * kLanes;
-    for (std::size_t f = 0; f < frames; ++f) {
-      const FrameSource from{source, (first_channel * frames + f) * pixels + b, frames * pixels, channels,
-                             own_pilots.data()};
-      float* const to = first + f * pixels * kLanes;
-      if (f == 0) {
-        GatherFrame<V, true>(from, count, pilot, planar, FrameTarget<Number>{to, nullptr, first, differences}, sums, f);
-      } else {
-        GatherFrame<V, false>(from, count, pilot, planar,
-                              FrameTarget<Number>{to, to - pixels * kLanes, first, differences}, sums, f);
-      }
+    const FrameSource from{source, (first_channel * frames + f) * pixels + b, frames * pixels, channels,
+                           own_pilots.data()};
+    float* const to = plane + b * kLanes;
+    std::size_t done = 0;
+#if MILLRACE_LATENTS_TURN_HALVES
+    const Lanes pilot = Lanes::at(own_pilots.data());
+    for (; source.half && done + kLanes <= count; done += kLanes) {
+      Lanes turned[kLanes];
+      TurnHalves(from, done, turned);
+      for (std::size_t t = 0; t < kLanes; ++t) (turned[t] - pilot).put(to + (done + t) * kLanes);
     }
-    V temporal = V::all(0);
-    for (std::size_t i = 0; i < count; ++i) {
-      const V sum = V::at(differences.sum.data() + i * kLanes);
-      temporal += (V::at(differences.squares.data() + i * kLanes) - sum * sum * per_frame) * per_less_one;
-      if (image == nullptr) continue;
-      const Wide all = widened(sum) + all_frames * (widened(Lanes::at(first + i * kLanes)) + wide_pilot);
-      alignas(64) std::array<double, kLanes / 2> eight;
-      (all.low + all.high).put(eight.data());
-      image[b + i] += ((eight[0] + eight[4]) + (eight[2] + eight[6])) + ((eight[1] + eight[5]) + (eight[3] + eight[7]));
+#endif
+    from.convert(done, count, planar);
+    for (; done < count; done += 4) {
+      Lanes four[4];
+      Turn(planar, done, four);
+      const std::size_t some = std::min<std::size_t>(4, count - done);
+      for (std::size_t t = 0; t < some; ++t) four[t].put(to + (done + t) * kLanes);
     }
-    add_to(sums.temporal, temporal);
-  }
-}
-
-void Gather(const Source& source, const Shape& shape, int group, const float* pilots, float* values, GatherSums& sums,
-            double* image) {
-  // Of so few pixels float32 does not give correlations to 1e-7.
-  if (shape.pixels() < kFewPixels) {
-    GatherIn<Wide, double>(source, shape, group, pilots, values, sums, image);
-  } else {
-    GatherIn<Lanes, float>(source, shape, group, pilots, values, sums, image);
   }
 }
 
@@ -345,46 +234,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace millrace::latents {
 
-HWY_EXPORT(Gather);
-HWY_EXPORT(Total);
+HWY_EXPORT(TurnPlane);
 
-namespace {
-
-// A row of the group's planes for each of the image's, in float64.
-void add_image(const float* values, const Shape& shape, int group, double* image) {
-  const std::size_t pixels = shape.pixels(), first = static_cast<std::size_t>(group) * kLanes;
-  const std::size_t end = std::min(first + kLanes, static_cast<std::size_t>(shape.channels));
-  const auto frames = static_cast<std::size_t>(shape.frames);
-  for (std::size_t plane = first * frames; plane < end * frames; ++plane)
-    for (std::size_t i = 0; i < pixels; ++i) image[i] += values[plane * pixels + i];
-}
-
-// To eleven bits, those of float16.
-float shortened(double value) {
-  if (!std::isfinite(value)) return 0;
-  int exponent = 0;
-  const double part = std::frexp(value, &exponent);
-  return static_cast<float>(std::ldexp(std::nearbyint(part * 2048), exponent - 11));
-}
-
-}  // namespace
-
-void gather(const Source& source, const Shape& shape, int group, const float* pilots, float* values, GatherSums& sums,
-            double* image) {
-  // What float16 differ by is exact in float32, and so are sums of some; those of float32 would drown the faint end of
-  // a spectrum.
-  HWY_DYNAMIC_DISPATCH(Gather)(source, shape, group, pilots, values, sums, source.half ? image : nullptr);
-  if (!source.half) add_image(static_cast<const float*>(source.data), shape, group, image);
-}
-
-void find_pilots(const Source& source, const Shape& shape, std::span<float> pilots) {
-  const std::size_t pixels = shape.pixels();
-  for (std::size_t c = 0; c < pilots.size(); ++c) {
-    const std::size_t at = c * static_cast<std::size_t>(shape.frames) * pixels;
-    const double mean = HWY_DYNAMIC_DISPATCH(Total)(source, at, pixels) / static_cast<double>(pixels);
-    // Differences of float16 from it are exact then; a constant of float32 is its own pilot.
-    pilots[c] = source.half ? shortened(mean) : std::isfinite(mean) ? static_cast<float>(mean) : 0;
-  }
+void turn_plane(const Source& source, const Shape& shape, int group, int frame, const float* pilots, float* plane) {
+  HWY_DYNAMIC_DISPATCH(TurnPlane)(source, shape, group, frame, pilots, plane);
 }
 
 }  // namespace millrace::latents
