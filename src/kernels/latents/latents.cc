@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <initializer_list>
 
 #include "src/base/error.h"
 #include "src/kernels/latents/latents_finish.h"
@@ -45,9 +47,53 @@ Source source_of(const ArrayView& latent, std::size_t elements) {
   return {latent.data, half};
 }
 
+// Adds the time that passes to a part's.
+class PartClock {
+ public:
+  explicit PartClock(PartSeconds& seconds) : seconds_(seconds) {}
+  // What has passed since the last call belongs to this part.
+  void lap(Part part) {
+    const auto now = std::chrono::steady_clock::now();
+    seconds_[static_cast<std::size_t>(part)] += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+
+ private:
+  PartSeconds& seconds_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+Selection selection_of(std::initializer_list<Metric> metrics) {
+  Selection out;
+  for (const Metric metric : metrics) out.set(static_cast<std::size_t>(metric));
+  return out;
+}
+
+// Parts that not every metric needs.
+struct Wanted {
+  explicit Wanted(const Selection& metrics)
+      : patches((metrics & selection_of({Metric::patch_4_variance, Metric::patch_4_distinctiveness,
+                                         Metric::patch_8_variance, Metric::patch_8_distinctiveness,
+                                         Metric::patch_16_variance, Metric::patch_16_distinctiveness}))
+                    .any()),
+        products((metrics & selection_of({Metric::channel_correlation, Metric::channel_cross_interaction,
+                                          Metric::complexity_effective_dimension,
+                                          Metric::complexity_effective_dimension_centered}))
+                     .any()),
+        spectra((metrics & selection_of({Metric::frequency_spatial_entropy, Metric::frequency_spatial_peak})).any()),
+        flatness((metrics & selection_of({Metric::complexity_spectral_flatness})).any()),
+        density((metrics & selection_of({Metric::information_density})).any()),
+        mutual((metrics & selection_of({Metric::information_mutual})).any()),
+        mutual_published((metrics & selection_of({Metric::information_mutual_published})).any()) {}
+
+  bool patches, products, spectra, flatness, density, mutual, mutual_published;
+};
+
 struct Analyzer::State {
-  explicit State(const Shape& shape)
-      : sums(shape),
+  State(const Shape& shape, const Selection& metrics)
+      : selection(metrics),
+        wanted(metrics),
+        sums(shape),
         plan(shape.height, shape.width),
         lanes(static_cast<std::size_t>(shape.frames)),
         planes(shape.pixels() * kLanes * sums.groups),
@@ -65,6 +111,9 @@ struct Analyzer::State {
   bool sum(const Source& source);
   void count(const Source& source, Measures& out);
 
+  const Selection selection;
+  const Wanted wanted;
+  PartSeconds seconds{};
   Sums sums;
   const SpectrumPlan plan;
   TimeSums::Lanes lanes;
@@ -78,28 +127,37 @@ struct Analyzer::State {
 bool Analyzer::State::sum(const Source& source) {
   const Shape& shape = sums.shape;
   const auto frames = static_cast<std::size_t>(shape.frames);
+  PartClock clock(seconds);
   sums.clear();
   find_pilots(source, shape, std::span(sums.pilots).first(static_cast<std::size_t>(shape.channels)));
   for (int c = 0; c < shape.channels; ++c) {
     TimeSums& time = sums.times[static_cast<std::size_t>(c)];
-    follow(source, shape, c, sums.pilots[static_cast<std::size_t>(c)], lanes, time, sums.image.data());
+    follow(source, shape, c, sums.pilots[static_cast<std::size_t>(c)], lanes, time,
+           wanted.flatness ? sums.image.data() : nullptr, nullptr);
     if (!std::isfinite(time.magnitude)) return false;
   }
+  clock.lap(Part::time);
   for (std::size_t f = 0; f < frames; ++f) {
     for (std::size_t g = 0; g < sums.groups; ++g)
       turn_plane(source, shape, static_cast<int>(g), static_cast<int>(f), sums.pilots.data(), plane(g));
+    clock.lap(Part::turning);
     for (std::size_t g = 0; g < sums.groups; ++g) {
       const float* const own = plane(g);
       sum_plane(own, shape.height, shape.width, sums.planes[g * frames + f]);
-      sum_patches(own, shape.height, shape.width, patch.data(), sums.patches[g * frames + f]);
-      for (std::size_t other = g; other < sums.groups; ++other) {
+      clock.lap(Part::pointwise);
+      if (wanted.patches) sum_patches(own, shape.height, shape.width, patch.data(), sums.patches[g * frames + f]);
+      clock.lap(Part::patches);
+      for (std::size_t other = g; wanted.products && other < sums.groups; ++other) {
         add_products(own, plane(other), shape.height, shape.width,
                      sums.products.data() + ((f * sums.groups + g) * sums.groups + other) * kLanes * kLanes);
       }
-      if (plan.radii > 0) add_spectrum(plan, own, spectrum.data(), sums.power.data());
+      clock.lap(Part::products);
+      if (wanted.spectra && plan.radii > 0) add_spectrum(plan, own, spectrum.data(), sums.power.data());
+      clock.lap(Part::spectra);
     }
   }
-  latents::image_spectrum(plan, sums.image.data(), image_spectrum.data(), sums.image_power.data());
+  if (wanted.flatness) latents::image_spectrum(plan, sums.image.data(), image_spectrum.data(), sums.image_power.data());
+  clock.lap(Part::spectra);
   return true;
 }
 
@@ -114,12 +172,14 @@ void Analyzer::State::count(const Source& source, Measures& out) {
     for (std::size_t f = 0; f < frames; ++f) {
       const std::size_t at = (c * frames + f) * pixels;
       const Range range = range_of(source, at, pixels);
-      density += entropy_of(count_bins(source, at, pixels, Thresholds(even_edges(range.low, range.high))), total, logs);
+      if (wanted.density)
+        density +=
+            entropy_of(count_bins(source, at, pixels, Thresholds(even_edges(range.low, range.high))), total, logs);
       if (f == 0) whole[c] = range;
       whole[c] = {std::min(whole[c].low, range.low), std::max(whole[c].high, range.high)};
     }
   }
-  out[Metric::information_density] = density / static_cast<double>(channels * frames);
+  if (wanted.density) out[Metric::information_density] = density / static_cast<double>(channels * frames);
   if (channels < 2) return;
   const auto mutual = [&](const std::array<Edges, kCounted>& edges) {
     pairs.clear();
@@ -149,11 +209,11 @@ void Analyzer::State::count(const Source& source, Measures& out) {
     even[c] = even_edges(whole[c].low, whole[c].high);
     published[c] = published_edges(whole[c].low, whole[c].high);
   }
-  out[Metric::information_mutual] = mutual(even);
-  out[Metric::information_mutual_published] = mutual(published);
+  if (wanted.mutual) out[Metric::information_mutual] = mutual(even);
+  if (wanted.mutual_published) out[Metric::information_mutual_published] = mutual(published);
 }
 
-Analyzer::Analyzer(const Shape& shape) {
+Analyzer::Analyzer(const Shape& shape, const Selection& wanted) {
   const auto between = [](int side, int most) { return side >= 1 && side <= most; };
   if (!between(shape.channels, kMostChannels) || !between(shape.frames, kMostFrames) ||
       !between(shape.height, kMostSide) || !between(shape.width, kMostSide)) {
@@ -163,7 +223,7 @@ Analyzer::Analyzer(const Shape& shape) {
                     shape.frames, shape.height, shape.width, kMostChannels, kMostFrames, kMostSide),
         "shape", "");
   }
-  state_ = std::make_unique<State>(shape);
+  state_ = std::make_unique<State>(shape, wanted);
 }
 Analyzer::~Analyzer() = default;
 Analyzer::Analyzer(Analyzer&&) noexcept = default;
@@ -178,12 +238,23 @@ void Analyzer::measure(const ArrayView& latent, Measures& out) {
     out.not_finite = std::max<std::uint64_t>(1, not_finite(source, state_->sums.shape.elements()));
     return;
   }
+  PartClock clock(state_->seconds);
+  const Wanted& wanted = state_->wanted;
   finish_space(state_->sums, out);
+  if (wanted.patches) finish_patches(state_->sums, out);
   finish_time(state_->sums, out);
   finish_channels(state_->sums, out);
-  finish_spectra(state_->sums, state_->plan, out);
+  if (wanted.products) finish_products(state_->sums, out);
+  if (wanted.flatness) finish_flatness(state_->sums, state_->plan, out);
+  if (wanted.spectra) finish_spectra(state_->sums, state_->plan, out);
+  clock.lap(Part::numbers);
   state_->count(source, out);
+  clock.lap(Part::histograms);
+  for (std::size_t k = 0; k < out.values.size(); ++k)
+    if (!state_->selection[k]) out.values[k] = Measures::kAbsent;
 }
+
+const PartSeconds& Analyzer::seconds() const { return state_->seconds; }
 
 std::uint64_t Analyzer::bytes(const Shape& shape) {
   const std::uint64_t groups = (static_cast<std::uint64_t>(shape.channels) + kLanes - 1) / kLanes;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -110,6 +111,16 @@ enum class Metric : std::uint8_t {
 
 static_assert(static_cast<std::size_t>(Metric::frequency_temporal_dominant) + 1 == kMetricNames.size());
 
+// By Metric. What only others need is not computed.
+using Selection = std::bitset<kMetricNames.size()>;
+inline Selection every_metric() { return Selection().set(); }
+
+// What measuring is made of, in the order of its work.
+inline constexpr std::array<std::string_view, 8> kPartNames = {
+    "over time", "into planes", "pointwise", "patches", "products of channels", "spectra", "histograms", "numbers"};
+enum class Part : std::uint8_t { time, turning, pointwise, patches, products, spectra, histograms, numbers };
+using PartSeconds = std::array<double, kPartNames.size()>;
+
 // Of one latent.
 struct Measures {
   static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
@@ -140,7 +151,7 @@ struct Measures {
 class Analyzer {
  public:
   // Sides from 1 to kMostChannels, kMostFrames, kMostSide; Failure(usage) for others.
-  explicit Analyzer(const Shape& shape);
+  explicit Analyzer(const Shape& shape, const Selection& wanted = every_metric());
   ~Analyzer();
   Analyzer(Analyzer&&) noexcept;
   Analyzer& operator=(Analyzer&&) noexcept;
@@ -148,8 +159,11 @@ class Analyzer {
   Analyzer& operator=(const Analyzer&) = delete;
 
   // float16 or float32, row after row without gaps, in host memory; the view's shape is only asked for its elements.
-  // Failure(usage) for anything else. `out` is filled anew; its memory is kept.
+  // Failure(usage) for anything else. `out` is filled anew; its memory is kept. Of a metric that is not wanted the
+  // number is absent; distributions that only such have are empty.
   void measure(const ArrayView& latent, Measures& out);
+  // What all calls so far took, by Part.
+  const PartSeconds& seconds() const;
 
   // What an analyzer of this shape holds.
   static std::uint64_t bytes(const Shape& shape);
@@ -158,6 +172,35 @@ class Analyzer {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// A channel's values over frames, height and width.
+struct ChannelMoments {
+  double count = 0, mean = 0, squares = 0;  // squares: of deviations from the mean, summed
+
+  // The sample deviation (n - 1); 0 where there is none, or where it is lost in rounding.
+  double deviation() const;
+  // As if the values of both had been one channel's (Chan, Golub, LeVeque 1983).
+  void join(const ChannelMoments& other);
+};
+// [channels]. The view as Analyzer::measure() takes it.
+std::vector<ChannelMoments> channel_moments(const ArrayView& latent, const Shape& shape);
+
+// (x - less) * times, in float64, rounded to float32.
+struct Scaling {
+  double less = 0, times = 1;
+};
+// To mean 0 and deviation 1; what has no deviation, to mean 0.
+Scaling standardizing(const ChannelMoments& moments);
+// `scalings` and `out` are [channels] and [elements]. Failure(usage) where sizes do not fit together.
+void scale_channels(const ArrayView& latent, const Shape& shape, std::span<const Scaling> scalings,
+                    std::span<float> out);
+
+// What samples are told apart by, as the published analyser does: the variance of every plane [channels, frames], the
+// variance over frames of every pixel [channels, height, width], where there is more than one frame, the sum of |x| of
+// every channel; mean, deviation, greatest, least of all. Variances are sample variances.
+std::size_t feature_count(const Shape& shape);
+// `out` is [feature_count()]. Failure(usage) as Analyzer::measure().
+void features_of(const ArrayView& latent, const Shape& shape, std::span<float> out);
 
 // From one latent to the next of a video: |now - before|, and, where there is one before that,
 // (now - before) (before - earlier) and |(now - before) - (before - earlier)|, each over all elements. kAbsent where

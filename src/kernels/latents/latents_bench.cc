@@ -68,7 +68,7 @@ void time(benchmark::State& state) {
     find_pilots(at.source, kShape, at.sums.pilots);
     for (int c = 0; c < kShape.channels; ++c)
       follow(at.source, kShape, c, at.sums.pilots[static_cast<std::size_t>(c)], at.lanes,
-             at.sums.times[static_cast<std::size_t>(c)], at.sums.image.data());
+             at.sums.times[static_cast<std::size_t>(c)], at.sums.image.data(), nullptr);
   }
 }
 BENCHMARK(time)->Unit(benchmark::kMillisecond);

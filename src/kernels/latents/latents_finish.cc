@@ -117,6 +117,11 @@ void finish_space(const Sums& sums, Measures& out) {
     out[Metric::global_symmetry] = mirrored.mean();
     out[Metric::global_symmetry_published] = published.mean();
   }
+}
+
+void finish_patches(const Sums& sums, Measures& out) {
+  const Shape& shape = sums.shape;
+  const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
   for (std::size_t k = 0; k < kPatches.size(); ++k) {
     const int side = kPatches[k];
     const int patches = (shape.height / side) * (shape.width / side);
@@ -203,17 +208,29 @@ void finish_time(const Sums& sums, Measures& out) {
       static_cast<double>(1 + (std::max_element(from, out.temporal_spectrum.end()) - from));
 }
 
+namespace {
+
+// Over all frames.
+std::vector<Side> whole_channels(const Sums& sums) {
+  std::vector<Side> out(static_cast<std::size_t>(sums.shape.channels));
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    for (std::size_t f = 0; f < static_cast<std::size_t>(sums.shape.frames); ++f) {
+      out[c].sum += sums.side(c, f).sum;
+      out[c].squares += sums.side(c, f).squares;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 void finish_channels(const Sums& sums, Measures& out) {
   const Shape& shape = sums.shape;
-  const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
+  const auto channels = static_cast<std::size_t>(shape.channels);
   const auto pixels = static_cast<double>(shape.pixels()), n = pixels * shape.frames;
-  std::vector<Side> all(channels);
+  const std::vector<Side> all = whole_channels(sums);
   double magnitude = 0, energy = 0, mean = 0;
   for (std::size_t c = 0; c < channels; ++c) {
-    for (std::size_t f = 0; f < frames; ++f) {
-      all[c].sum += sums.side(c, f).sum;
-      all[c].squares += sums.side(c, f).squares;
-    }
     const double pilot = sums.pilots[c];
     out.channel_mean.push_back(pilot + all[c].sum / n);
     if (n > 1) out.channel_variance.push_back(deviations(all[c], n) / (n - 1));
@@ -239,6 +256,13 @@ void finish_channels(const Sums& sums, Measures& out) {
     out[Metric::channel_dominance] = *std::max_element(shares.begin(), shares.end());
     out[Metric::channel_dominance_entropy] = entropy_of_shares(shares);
   }
+}
+
+void finish_products(const Sums& sums, Measures& out) {
+  const Shape& shape = sums.shape;
+  const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
+  const auto pixels = static_cast<double>(shape.pixels()), n = pixels * shape.frames;
+  const std::vector<Side> all = whole_channels(sums);
   std::vector<double> plain(channels * channels), centered(channels * channels);
   MeanCorrelation correlation, interaction;
   for (std::size_t a = 0; a < channels; ++a) {
@@ -279,7 +303,7 @@ void finish_channels(const Sums& sums, Measures& out) {
   out[Metric::complexity_effective_dimension_centered] = dimension(centered);
 }
 
-void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out) {
+void finish_flatness(const Sums& sums, const SpectrumPlan& plan, Measures& out) {
   const auto height = static_cast<std::size_t>(plan.height), bins = static_cast<std::size_t>(plan.width / 2 + 1);
   // Of the whole plane, of which half was made: the other half mirrors it.
   const auto weight = [&](std::size_t kx) {
@@ -299,7 +323,10 @@ void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out) {
   }
   const bool only_mean = count == 0 || (count == 1 && sums.image_power[0] > kNothing * greatest);
   if (!only_mean) out[Metric::complexity_spectral_flatness] = exponential(logs / count) / (power / count);
+}
 
+void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out) {
+  const auto height = static_cast<std::size_t>(plan.height);
   if (plan.radii < 1) return;
   std::vector<double> profile(static_cast<std::size_t>(plan.radii)), members(profile.size());
   for (int kx = 0; kx <= plan.radii; ++kx) {

@@ -69,10 +69,13 @@ struct Sums {
   }
 };
 
-// All but what is counted.
+// All but what is counted. Spectra are looked at after space: a constant has none.
 void finish_space(const Sums& sums, Measures& out);
+void finish_patches(const Sums& sums, Measures& out);
 void finish_time(const Sums& sums, Measures& out);
 void finish_channels(const Sums& sums, Measures& out);
+void finish_products(const Sums& sums, Measures& out);
+void finish_flatness(const Sums& sums, const SpectrumPlan& plan, Measures& out);
 void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out);
 
 }  // namespace millrace::latents

@@ -57,9 +57,19 @@ struct TimeSums {
     std::vector<Sum> motion, product;
   };
 };
-// Reads the channel once, each pixel through all frames. Adds to `image`, [height, width], the sum of x over frames.
+// Reads the channel once, each pixel through all frames. Where they are asked for, adds to `image`, [height, width],
+// the sum of x over frames, and puts into `variances`, [height, width], the variance over frames.
 void follow(const Source& source, const Shape& shape, int channel, float pilot, TimeSums::Lanes& lanes, TimeSums& sums,
-            double* image);
+            double* image, float* variances);
+
+// Of `count` values from number `at` on, about a pilot, in float64.
+struct PilotSums {
+  double sum = 0, squares = 0;
+};
+PilotSums sums_about(const Source& source, std::size_t at, std::size_t count, double pilot);
+
+// The values as float32.
+void widen(const Source& source, std::size_t at, std::size_t count, float* out);
 
 // One frame of a group less its pilots, as a plane.
 void turn_plane(const Source& source, const Shape& shape, int group, int frame, const float* pilots, float* plane);

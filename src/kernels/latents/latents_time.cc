@@ -30,6 +30,7 @@ struct ChannelSource {
   const Source& source;
   std::size_t at = 0, pixels = 0, frames = 0;
   float pilot = 0;
+  float* variances = nullptr;  // [pixels], or none
 };
 
 // A sum for each of sixteen pixels side by side, over all such.
@@ -109,6 +110,13 @@ HWY_INLINE void FollowBlock(const ChannelSource& from, std::size_t begin, LaneSu
   V temporal[kAcross];
   for (std::size_t k = 0; k < kAcross; ++k) temporal[k] = (squares[k] - sum[k] * sum[k] * per_frame) * per_less_one;
   add_to(sums.temporal, FourTogether(temporal));
+  if (from.variances != nullptr) {
+    for (std::size_t k = 0; k < kAcross; ++k) {
+      alignas(64) std::array<Number, kLanes> values;
+      temporal[k].put(values.data());
+      for (std::size_t i = 0; i < there(k); ++i) from.variances[begin + k * kLanes + i] = static_cast<float>(values[i]);
+    }
+  }
   if (image == nullptr) return;
   const Wide all_frames = Wide::all(static_cast<double>(from.frames)), wide_pilot = widened(pilot);
   for (std::size_t k = 0; k < kAcross; ++k) {
@@ -151,6 +159,35 @@ double Total(const Source& source, std::size_t at, std::size_t count) {
   return out;
 }
 
+PilotSums SumsAbout(const Source& source, std::size_t at, std::size_t count, double pilot) {
+  const Wide less = Wide::all(pilot);
+  Wide sums = Wide::all(0), squares = Wide::all(0);
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Wide y = widened(sixteen_of(source, at + i)) - less;
+    sums += y;
+    squares += y * y;
+  }
+  alignas(64) std::array<double, kLanes> lanes;
+  PilotSums out;
+  sums.put(lanes.data());
+  for (const double lane : lanes) out.sum += lane;
+  squares.put(lanes.data());
+  for (const double lane : lanes) out.squares += lane;
+  for (; i < count; ++i) {
+    const double y = static_cast<double>(value_of(source, at + i)) - pilot;
+    out.sum += y;
+    out.squares += y * y;
+  }
+  return out;
+}
+
+void Widen(const Source& source, std::size_t at, std::size_t count, float* out) {
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) sixteen_of(source, at + i).put(out + i);
+  for (; i < count; ++i) out[i] = value_of(source, at + i);
+}
+
 }  // namespace millrace::latents::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -159,6 +196,8 @@ namespace millrace::latents {
 
 HWY_EXPORT(Follow);
 HWY_EXPORT(Total);
+HWY_EXPORT(SumsAbout);
+HWY_EXPORT(Widen);
 
 namespace {
 
@@ -187,7 +226,7 @@ double total(const Sum& lanes) {
 TimeSums::Lanes::Lanes(std::size_t frames) : motion(frames), product(frames) {}
 
 void follow(const Source& source, const Shape& shape, int channel, float pilot, TimeSums::Lanes& lanes, TimeSums& sums,
-            double* image) {
+            double* image, float* variances) {
   const auto frames = static_cast<std::size_t>(shape.frames);
   const std::size_t at = static_cast<std::size_t>(channel) * frames * shape.pixels();
   std::fill(lanes.motion.begin(), lanes.motion.end(), Sum{});
@@ -196,14 +235,23 @@ void follow(const Source& source, const Shape& shape, int channel, float pilot, 
   // What float16 differ by is exact in float32, and so are sums of some; those of float32 would drown the faint end of
   // a spectrum.
   HWY_DYNAMIC_DISPATCH(Follow)
-  (ChannelSource{source, at, shape.pixels(), frames, pilot}, all, source.half ? image : nullptr);
-  if (!source.half) add_image(static_cast<const float*>(source.data) + at, frames, shape.pixels(), image);
+  (ChannelSource{source, at, shape.pixels(), frames, pilot, variances}, all, source.half ? image : nullptr);
+  if (!source.half && image != nullptr)
+    add_image(static_cast<const float*>(source.data) + at, frames, shape.pixels(), image);
   sums.magnitude = total(all.magnitude);
   sums.temporal = total(all.temporal);
   sums.motion.resize(frames);
   sums.product.resize(frames);
   std::transform(lanes.motion.begin(), lanes.motion.end(), sums.motion.begin(), total);
   std::transform(lanes.product.begin(), lanes.product.end(), sums.product.begin(), total);
+}
+
+PilotSums sums_about(const Source& source, std::size_t at, std::size_t count, double pilot) {
+  return HWY_DYNAMIC_DISPATCH(SumsAbout)(source, at, count, pilot);
+}
+
+void widen(const Source& source, std::size_t at, std::size_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(Widen)(source, at, count, out);
 }
 
 void find_pilots(const Source& source, const Shape& shape, std::span<float> pilots) {
