@@ -34,6 +34,13 @@ class Pool {
             }};
   }
 
+  // visit(T&) of each that is back.
+  template <typename Visit>
+  void each(const Visit& visit) {
+    const std::lock_guard lock(mutex_);
+    for (const std::unique_ptr<T>& item : free_) visit(*item);
+  }
+
  private:
   std::function<std::unique_ptr<T>()> make_;
   std::mutex mutex_;

@@ -10,48 +10,6 @@
 namespace millrace::latents {
 namespace {
 
-std::vector<Distribution> distributions(const Shape& most) {
-  using List = const std::vector<double>&;
-  const auto channels = static_cast<std::uint64_t>(most.channels), frames = static_cast<std::uint64_t>(most.frames);
-  const auto radii = static_cast<std::uint64_t>(std::max(0, std::min(most.height / 2, most.width / 2) - 1));
-  std::vector<Distribution> out = {
-      {"spatial.variance", [](const Measures& m) -> List { return m.variance; }, channels, frames},
-      {"spatial.autocorrelation", [](const Measures& m) -> List { return m.autocorrelation; }, channels, frames},
-      {"spatial.edge_density", [](const Measures& m) -> List { return m.edge_density; }, channels, frames},
-      {"temporal.frame_correlation", [](const Measures& m) -> List { return m.frame_correlation; }, channels,
-       frames - 1},
-      {"temporal.motion", [](const Measures& m) -> List { return m.motion; }, channels, frames - 1},
-      {"temporal.variance", [](const Measures& m) -> List { return m.temporal_variance; }, 1,
-       frames > 1 ? channels : 0},
-      {"channel.mean", [](const Measures& m) -> List { return m.channel_mean; }, 1, channels},
-      {"channel.variance", [](const Measures& m) -> List { return m.channel_variance; }, 1, channels},
-      {"channel.magnitude", [](const Measures& m) -> List { return m.channel_magnitude; }, 1, channels},
-      {"channel.correlation", [](const Measures& m) -> List { return m.channel_correlation; }, 1,
-       channels*(channels - 1) / 2},
-      {"channel.cross_interaction", [](const Measures& m) -> List { return m.cross_interaction; }, 1,
-       channels > 1 ? frames : 0},
-      {"frequency.spatial_spectrum", [](const Measures& m) -> List { return m.spatial_spectrum; }, 1, radii},
-      {"frequency.temporal_spectrum", [](const Measures& m) -> List { return m.temporal_spectrum; }, 1,
-       frames > 1 ? frames / 2 + 1 : 0},
-  };
-  const auto add_patches = [&](int side, auto variance, auto distinctiveness) {
-    const int patches = (most.height / side) * (most.width / side);
-    out.push_back({fmt::format("patch.{}.variance", side), variance, channels, patches > 0 ? frames : 0});
-    out.push_back({fmt::format("patch.{}.distinctiveness", side), distinctiveness, channels, patches > 1 ? frames : 0});
-  };
-  add_patches(
-      4, [](const Measures& m) -> List { return m.patch_variance[0]; },
-      [](const Measures& m) -> List { return m.patch_distinctiveness[0]; });
-  add_patches(
-      8, [](const Measures& m) -> List { return m.patch_variance[1]; },
-      [](const Measures& m) -> List { return m.patch_distinctiveness[1]; });
-  add_patches(
-      16, [](const Measures& m) -> List { return m.patch_variance[2]; },
-      [](const Measures& m) -> List { return m.patch_distinctiveness[2]; });
-  std::erase_if(out, [](const Distribution& d) { return d.outer * d.inner == 0; });
-  return out;
-}
-
 Shape most_of(const LatentSet& set) {
   Shape out = set.files.front().shape;
   out.frames = set.most_frames();
@@ -66,6 +24,100 @@ std::uint32_t longest(const LatentSet& set, std::string Video::*name) {
 
 }  // namespace
 
+std::vector<Distribution> distributions(const Chosen& chosen, const Shape& most) {
+  using List = const std::vector<double>&;
+  const auto channels = static_cast<std::uint64_t>(most.channels), frames = static_cast<std::uint64_t>(most.frames);
+  const auto radii = static_cast<std::uint64_t>(std::max(0, std::min(most.height / 2, most.width / 2) - 1));
+  std::vector<Distribution> out = {
+      {"spatial.variance",
+       [](const Measures& m) -> List { return m.variance; },
+       channels,
+       frames,
+       {Metric::spatial_variance, Metric::global_structural_entropy}},
+      {"spatial.autocorrelation",
+       [](const Measures& m) -> List { return m.autocorrelation; },
+       channels,
+       frames,
+       {Metric::spatial_autocorrelation}},
+      {"spatial.edge_density",
+       [](const Measures& m) -> List { return m.edge_density; },
+       channels,
+       frames,
+       {Metric::spatial_edge_density}},
+      {"temporal.frame_correlation",
+       [](const Measures& m) -> List { return m.frame_correlation; },
+       channels,
+       frames - 1,
+       {Metric::temporal_frame_correlation}},
+      {"temporal.motion",
+       [](const Measures& m) -> List { return m.motion; },
+       channels,
+       frames - 1,
+       {Metric::temporal_motion}},
+      {"temporal.variance",
+       [](const Measures& m) -> List { return m.temporal_variance; },
+       1,
+       frames > 1 ? channels : 0,
+       {Metric::temporal_variance}},
+      {"channel.mean",
+       [](const Measures& m) -> List { return m.channel_mean; },
+       1,
+       channels,
+       {Metric::global_mean, Metric::temporal_autocorrelation}},
+      {"channel.variance",
+       [](const Measures& m) -> List { return m.channel_variance; },
+       1,
+       channels,
+       {Metric::channel_variance, Metric::global_variance}},
+      {"channel.magnitude",
+       [](const Measures& m) -> List { return m.channel_magnitude; },
+       1,
+       channels,
+       {Metric::channel_dominance, Metric::channel_dominance_entropy}},
+      {"channel.correlation",
+       [](const Measures& m) -> List { return m.channel_correlation; },
+       1,
+       channels*(channels - 1) / 2,
+       {Metric::channel_correlation}},
+      {"channel.cross_interaction",
+       [](const Measures& m) -> List { return m.cross_interaction; },
+       1,
+       channels > 1 ? frames : 0,
+       {Metric::channel_cross_interaction}},
+      {"frequency.spatial_spectrum",
+       [](const Measures& m) -> List { return m.spatial_spectrum; },
+       1,
+       radii,
+       {Metric::frequency_spatial_entropy, Metric::frequency_spatial_peak}},
+      {"frequency.temporal_spectrum",
+       [](const Measures& m) -> List { return m.temporal_spectrum; },
+       1,
+       frames > 1 ? frames / 2 + 1 : 0,
+       {Metric::frequency_temporal_dominant}},
+  };
+  const auto add_patches = [&](int side, auto variance, auto distinctiveness, Metric first) {
+    const int patches = (most.height / side) * (most.width / side);
+    const auto second = static_cast<Metric>(static_cast<std::size_t>(first) + 1);
+    out.push_back({fmt::format("patch.{}.variance", side), variance, channels, patches > 0 ? frames : 0, {first}});
+    out.push_back(
+        {fmt::format("patch.{}.distinctiveness", side), distinctiveness, channels, patches > 1 ? frames : 0, {second}});
+  };
+  add_patches(
+      4, [](const Measures& m) -> List { return m.patch_variance[0]; },
+      [](const Measures& m) -> List { return m.patch_distinctiveness[0]; }, Metric::patch_4_variance);
+  add_patches(
+      8, [](const Measures& m) -> List { return m.patch_variance[1]; },
+      [](const Measures& m) -> List { return m.patch_distinctiveness[1]; }, Metric::patch_8_variance);
+  add_patches(
+      16, [](const Measures& m) -> List { return m.patch_variance[2]; },
+      [](const Measures& m) -> List { return m.patch_distinctiveness[2]; }, Metric::patch_16_variance);
+  std::erase_if(out, [&](const Distribution& d) {
+    const auto is_chosen = [&](Metric metric) { return chosen.metrics[static_cast<std::size_t>(metric)]; };
+    return d.outer * d.inner == 0 || std::none_of(d.metrics.begin(), d.metrics.end(), is_chosen);
+  });
+  return out;
+}
+
 DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   // Raised when the same latents give other numbers.
   constexpr int kMeasuring = 2;
@@ -74,16 +126,20 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   out.unit = "latents";
   out.rows = set.files.size();
   std::string names;
-  for (const std::string_view name : kMetricNames) names += fmt::format("{}{}", names.empty() ? "" : ",", name);
+  for (std::size_t k = 0; k < kMetricNames.size(); ++k)
+    if (options.chosen.metrics[k]) names += fmt::format("{}{}", names.empty() ? "" : ",", kMetricNames[k]);
   out.attributes = {{kMark, std::to_string(kMeasuring)},
                     {"groups", utf8_for_display(options.groups)},
                     {"steps", options.steps_text},
                     {"layout", choice_name(options.layout)},
+                    {"key", utf8_for_display(options.key)},
+                    {"normalize", choice_name(options.normalize)},
                     {"metrics", names},
                     {"inputs", fmt::format(R"([{{"latents":{},"digest":"{}"}}])", set.files.size(), set.digest())}};
-  out.arrays.push_back({.name = kMetricsArray, .type = kFloat64, .shape = {kMetricNames.size()}});
-  out.arrays.push_back({.name = kTrajectoryArray, .type = kFloat64, .shape = {4}});
-  for (const Distribution& d : distributions(most)) {
+  if (options.chosen.metrics.any())
+    out.arrays.push_back({.name = kMetricsArray, .type = kFloat64, .shape = {options.chosen.metrics.count()}});
+  if (options.chosen.trajectory) out.arrays.push_back({.name = kTrajectoryArray, .type = kFloat64, .shape = {kMoves}});
+  for (const Distribution& d : distributions(options.chosen, most)) {
     std::vector<std::uint64_t> shape = {d.inner};
     if (d.outer > 1) shape.insert(shape.begin(), d.outer);
     out.arrays.push_back({.name = d.name, .type = kFloat32, .shape = std::move(shape)});
@@ -98,15 +154,20 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   return out;
 }
 
-RowWriter::RowWriter(const LatentSet& set) : set_(set), distributions_(distributions(most_of(set))) {}
+RowWriter::RowWriter(const Options& options, const LatentSet& set)
+    : set_(set), chosen_(options.chosen), distributions_(distributions(options.chosen, most_of(set))) {}
 
 void RowWriter::append(const LatentFile& latent, const Measures& measures, const Step& step, double end_to_end,
                        RowBlock& block) const {
   ++block.rows;
   std::size_t array = 0;
-  block.arrays[array++].append(std::span<const double>(measures.values));
-  for (const double value : {step.distance, step.product, step.change, end_to_end}) block.arrays[array].append(value);
-  ++array;
+  for (std::size_t k = 0; k < kMetricNames.size(); ++k)
+    if (chosen_.metrics[k]) block.arrays[array].append(measures.values[k]);
+  if (chosen_.metrics.any()) ++array;
+  if (chosen_.trajectory) {
+    for (const double value : {step.distance, step.product, step.change, end_to_end}) block.arrays[array].append(value);
+    ++array;
+  }
   for (const Distribution& d : distributions_) {
     const std::vector<double>& values = d.of(measures);
     const std::uint64_t inner = values.size() / d.outer;

@@ -3,79 +3,94 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
-#include "src/io/tensor/npy.h"
+#include "src/jobs/latents/names.h"
 
 namespace millrace::latents {
 namespace {
 
-// What a path says, below the folder that was named.
-struct Named {
-  std::string group, video;
-  long long step = 0;
-};
-
-// The step in "step_012.npy"; nothing where the name is another.
-std::optional<long long> step_of(std::string_view name) {
-  constexpr std::string_view kFront = "step_", kEnd = ".npy";
-  if (!name.starts_with(kFront) || !name.ends_with(kEnd)) return std::nullopt;
-  name = name.substr(kFront.size(), name.size() - kFront.size() - kEnd.size());
-  long long out = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), out);
-  if (error != std::errc() || end != name.data() + name.size() || out < 0) return std::nullopt;
-  return out;
+Error refused(const std::string& path, const std::string& what, const std::string& remedy = "") {
+  return {ErrorCode::bad_data, what, printable(path), remedy};
 }
 
-std::optional<Named> named(std::string_view below) {
-  std::vector<std::string> parts = split(below, '/');
-  if (parts.size() == 4 && parts.front() == "latents") parts.erase(parts.begin());
-  if (parts.size() != 3) return std::nullopt;
-  const auto step = step_of(parts[2]);
-  if (!step) return std::nullopt;
-  return Named{parts[0], parts[1], *step};
+std::string words_of(const tensor_file::Tensor& tensor) {
+  return fmt::format("{} [{}]", name_of(tensor.type), fmt::join(tensor.shape, ", "));
 }
 
-Error refused(const FileEntry& file, const std::string& what, const std::string& remedy = "") {
-  return {ErrorCode::bad_data, what, printable(file.path), remedy};
-}
-
-// What the header says; an error where that is no latent.
-Outcome<void> describe(const Options& options, LatentFile& latent) {
-  const auto header = npy::read_header(latent.file.path);
-  if (!header) return header.error();
-  const std::string words = header->words();
-  const auto readable = {kFloat16, kFloat32, kFloat64};
-  if (!header->plain() || std::find(readable.begin(), readable.end(), header->fields[0].type) == readable.end()) {
-    return refused(latent.file, "it holds " + words + ", and a latent is float16, float32 or float64");
+// The one that --key names, or the only one.
+Outcome<tensor_file::Tensor> choose(const std::string& key, const std::string& path,
+                                    std::vector<tensor_file::Tensor> tensors) {
+  if (tensors.empty()) return refused(path, "there is no tensor of numbers in it");
+  if (tensors.size() == 1 && (key.empty() || tensors.front().name.empty())) return std::move(tensors.front());
+  std::string names;
+  constexpr std::size_t kMostNames = 8;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!key.empty() && tensors[i].name == key) return std::move(tensors[i]);
+    if (i < kMostNames) names += fmt::format("{}{}", i > 0 ? ", " : "", printable(tensors[i].name));
   }
-  std::vector<std::uint64_t> shape = header->shape;
+  if (tensors.size() > kMostNames) names += fmt::format(" and {} more", tensors.size() - kMostNames);
+  if (key.empty())
+    return refused(path, fmt::format("it holds {} tensors: {}", tensors.size(), names), "choose one with --key NAME");
+  return refused(path, fmt::format("it holds no tensor '{}', but {}", printable(key), names));
+}
+
+// What the file says of itself; an error where that is no latent.
+Outcome<void> describe(const Options& options, tensor_file::Format format, LatentFile& latent) {
+  const std::string& path = latent.file.path;
+  auto tensors = tensor_file::list(path, format);
+  if (!tensors) return tensors.error();
+  auto chosen = choose(options.key, path, *std::move(tensors));
+  if (!chosen) return chosen.error();
+  latent.tensor = *std::move(chosen);
+  const std::string words = words_of(latent.tensor);
+  const auto readable = {kFloat16, kBfloat16, kFloat32, kFloat64};
+  if (std::find(readable.begin(), readable.end(), latent.tensor.type) == readable.end()) {
+    return refused(path, "it holds " + words + ", and a latent is float16, bfloat16, float32 or float64");
+  }
+  std::vector<std::uint64_t> shape = latent.tensor.shape;
   // A batch of one.
   if (shape.size() == 5 && shape.front() == 1) shape.erase(shape.begin());
   const bool image = shape.size() == 3;
   if (image) shape.insert(shape.begin() + 1, 1);
-  if (shape.size() != 4) {
-    return refused(latent.file, "it is " + words + ", and a latent is [C, F, H, W] or [C, H, W]");
-  }
+  if (shape.size() != 4) return refused(path, "it is " + words + ", and a latent is [C, F, H, W] or [C, H, W]");
   if (!image && options.layout == Layout::fchw) std::swap(shape[0], shape[1]);
   const std::uint64_t most[] = {kMostChannels, kMostFrames, kMostSide, kMostSide};
   for (std::size_t i = 0; i < 4; ++i) {
     if (shape[i] < 1 || shape[i] > most[i]) {
-      return refused(latent.file, fmt::format("it is {}, and a latent has up to {} channels, {} frames and sides of {}",
-                                              words, kMostChannels, kMostFrames, kMostSide));
+      return refused(path, fmt::format("it is {}, and a latent has up to {} channels, {} frames and sides of {}", words,
+                                       kMostChannels, kMostFrames, kMostSide));
     }
   }
   latent.shape = {static_cast<int>(shape[0]), static_cast<int>(shape[1]), static_cast<int>(shape[2]),
                   static_cast<int>(shape[3])};
-  latent.type = header->fields[0].type;
   latent.layout = image ? Layout::cfhw : options.layout;
-  latent.offset = header->data_offset;
   return {};
+}
+
+// The noise that is left at a step, in units of the latent.
+Outcome<double> sigma_of(const NamedLatent& latent) {
+  const std::string remedy = "give another --normalize, or write it there";
+  if (latent.metadata.empty())
+    return refused(latent.file.path, "--normalize snr needs its sigma, and it has no metadata", remedy);
+  constexpr std::uint64_t kMost = 1 << 20;
+  const auto text = read_text(latent.metadata, kMost);
+  if (!text) return text.error();
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) return refused(latent.metadata, "it is no JSON object");
+  const auto sigma = json.find("sigma");
+  if (sigma == json.end() || !sigma->is_number())
+    return refused(latent.metadata, "--normalize snr needs a number 'sigma', and it has none", remedy);
+  const double value = sigma->get<double>();
+  if (!std::isfinite(value) || value < 0) return refused(latent.metadata, "its sigma is below 0, or not finite");
+  return value;
 }
 
 // What most of the files that are asked have; of what is had as often, what comes first.
@@ -89,14 +104,15 @@ Key commonest(const std::vector<LatentFile>& files, std::size_t begin, std::size
 }
 
 std::string words_of(const LatentFile& latent) {
-  return fmt::format("{} [{}, {}, {}, {}]", name_of(latent.type), latent.shape.channels, latent.shape.frames,
+  return fmt::format("{} [{}, {}, {}, {}]", name_of(latent.tensor.type), latent.shape.channels, latent.shape.frames,
                      latent.shape.height, latent.shape.width);
 }
 
 // What differs from most, in anything but the number of frames; or in that from most of its video.
 void leave_out_others(LatentSet& set) {
   const auto kind = [](const LatentFile& latent) {
-    return std::tuple(latent.shape.channels, latent.shape.height, latent.shape.width, latent.type.bits);
+    return std::tuple(latent.shape.channels, latent.shape.height, latent.shape.width, latent.tensor.type.code,
+                      latent.tensor.type.bits);
   };
   using Kind = decltype(kind(LatentFile{}));
   const auto usual = commonest<Kind>(set.files, 0, set.files.size(), kind);
@@ -106,8 +122,9 @@ void leave_out_others(LatentSet& set) {
     if (kind(latent) == usual) {
       same.push_back(std::move(latent));
     } else {
-      set.unusable.push_back(refused(latent.file, fmt::format("it is {}, and most are like {}: only frames may differ",
-                                                              words_of(latent), words_of(like))));
+      set.unusable.push_back(refused(
+          latent.file.path,
+          fmt::format("it is {}, and most are like {}: only frames may differ", words_of(latent), words_of(like))));
     }
   }
   set.files.clear();
@@ -119,26 +136,12 @@ void leave_out_others(LatentSet& set) {
       if (same[i].shape.frames == frames) {
         set.files.push_back(std::move(same[i]));
       } else {
-        set.unusable.push_back(refused(
-            same[i].file, fmt::format("it has {} frames, and most of its video {}", same[i].shape.frames, frames)));
+        set.unusable.push_back(refused(same[i].file.path, fmt::format("it has {} frames, and most of its video {}",
+                                                                      same[i].shape.frames, frames)));
       }
     }
     begin = end;
   }
-}
-
-// Steps of which a video has two files, as step_1.npy and step_001.npy.
-void refuse_twice(LatentSet& set) {
-  std::vector<LatentFile> out;
-  for (LatentFile& latent : set.files) {
-    if (!out.empty() && out.back().video == latent.video && out.back().step == latent.step) {
-      set.unusable.push_back(refused(
-          latent.file, fmt::format("step {} is {} already", latent.step, printable(file_name(out.back().file.path)))));
-    } else {
-      out.push_back(std::move(latent));
-    }
-  }
-  set.files = std::move(out);
 }
 
 }  // namespace
@@ -155,61 +158,63 @@ int LatentSet::most_frames() const {
   return out;
 }
 
+std::uint64_t LatentSet::bytes() const {
+  std::uint64_t out = 0;
+  for (const LatentFile& latent : files) out += latent.bytes();
+  return out;
+}
+
 std::string LatentSet::digest() const {
   std::string all;
   for (const LatentFile& latent : files) {
     const Video& video = videos[latent.video];
-    all +=
-        fmt::format("{}/{}/{} {} {}\n", video.group, video.name, latent.step, latent.file.size, latent.file.mtime_ns);
+    all += fmt::format("{}/{}/{} {} {} {}\n", video.group, video.name, latent.step, latent.file.size,
+                       latent.file.mtime_ns, latent.sigma);
   }
   return fmt::format("{:016x}", short_hash({reinterpret_cast<const std::uint8_t*>(all.data()), all.size()}));
 }
 
 LatentSet find_latents(const Options& options, RunContext& context) {
-  const std::string& root = options.inputs.at(0);
-  WalkOptions how;
-  how.cancelled = [&context] { return context.cancel.cancelled(); };
-  WalkResult found = walk({root}, how);
-  context.throw_if_cancelled();
+  NamedLatents named = latents_by_name(options, context);
   LatentSet out;
-  out.unusable = std::move(found.unreadable);
-  std::vector<std::pair<Named, LatentFile>> all;
-  const std::size_t front = root.ends_with('/') ? root.size() : root.size() + 1;
-  for (FileEntry& file : found.files) {
-    if (file.path.size() <= front) continue;
-    auto name = named(std::string_view(file.path).substr(front));
-    if (!name || !options.steps.has(name->step) || !glob_match(options.groups, name->group)) continue;
-    LatentFile latent;
-    latent.file = std::move(file);
-    latent.step = name->step;
-    all.emplace_back(*std::move(name), std::move(latent));
-  }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.first.group, a.first.video, a.first.step, a.second.file.path) <
-           std::tie(b.first.group, b.first.video, b.first.step, b.second.file.path);
+  out.unusable = std::move(named.unusable);
+  out.warnings = std::move(named.warnings);
+  std::vector<LatentFile> files(named.latents.size());
+  std::vector<std::optional<Error>> errors(files.size());
+  const bool needs_sigma = options.normalize == Normalize::snr;
+  context.executor.parallel_for(files.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && !context.cancel.cancelled(); ++i) {
+      files[i].file = std::move(named.latents[i].file);
+      files[i].step = named.latents[i].step;
+      if (const auto described = describe(options, named.latents[i].format, files[i]); !described.ok()) {
+        errors[i] = described.error();
+      } else if (needs_sigma) {
+        named.latents[i].file.path = files[i].file.path;
+        if (const auto sigma = sigma_of(named.latents[i])) {
+          files[i].sigma = *sigma;
+        } else {
+          errors[i] = sigma.error();
+        }
+      }
+    }
   });
-  for (auto& [name, latent] : all) {
-    context.throw_if_cancelled();
-    // Two such names could look like one in what is written.
-    if (!is_utf8(name.group) || !is_utf8(name.video)) {
-      out.unusable.push_back(refused(latent.file, "its group or its video has a name that is not UTF-8", "rename it"));
+  context.throw_if_cancelled();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (errors[i]) {
+      out.unusable.push_back(*errors[i]);
       continue;
     }
-    if (const auto described = describe(options, latent); !described.ok()) {
-      out.unusable.push_back(described.error());
-      continue;
-    }
+    const NamedLatent& name = named.latents[i];
     if (out.videos.empty() || out.videos.back().group != name.group || out.videos.back().name != name.video)
       out.videos.push_back({name.group, name.video});
-    latent.video = out.videos.size() - 1;
-    out.files.push_back(std::move(latent));
+    files[i].video = out.videos.size() - 1;
+    out.files.push_back(std::move(files[i]));
   }
   if (out.files.empty()) {
     const std::string reason = out.unusable.empty() ? "" : ": " + out.unusable.front().message();
-    throw Failure(ErrorCode::not_found, "no latents were found" + reason, printable(root),
+    throw Failure(ErrorCode::not_found, "no latents were found" + reason, printable(options.inputs.at(0)),
                   "a latent is GROUP/VIDEO/step_000.npy in it; --groups and --steps choose among them");
   }
-  refuse_twice(out);
   leave_out_others(out);
   return out;
 }

@@ -2,9 +2,8 @@
 // Leaves: the latents in it, by group, video and step: what each is, and where its numbers lie in its file.
 // Never: reads a latent's numbers, or takes a file for what its header does not say.
 //
-// GROUP/VIDEO/step_NNN.npy, also below a folder `latents`. Latents are of one type, and of one number of channels, one
-// height and one width; of frames the videos may have different numbers. What most have is what all have to have;
-// others are left out, each with its reason.
+// Latents are of one type, and of one number of channels, one height and one width; of frames the videos may have
+// different numbers. What most have is what all have to have; others are left out, each with its reason.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include "include/millrace/array.h"
 #include "src/base/error.h"
 #include "src/io/file/walk.h"
+#include "src/io/tensor/tensor_file.h"
 #include "src/jobs/latents/options.h"
 #include "src/kernels/latents/latents.h"
 #include "src/pipeline/run_context.h"
@@ -25,11 +25,11 @@ struct LatentFile {
   std::size_t video = 0;  // of LatentSet::videos
   long long step = 0;
   Shape shape;
-  ElementType type;
+  tensor_file::Tensor tensor;  // where its numbers are
   Layout layout = Layout::cfhw;
-  std::uint64_t offset = 0;  // of its numbers in the file
+  double sigma = 0;  // of its metadata, where --normalize snr asks for it
 
-  std::uint64_t bytes() const { return shape.elements() * type.bytes(); }
+  std::uint64_t bytes() const { return shape.elements() * tensor.type.bytes(); }
 };
 
 struct Video {
@@ -37,11 +37,13 @@ struct Video {
 };
 
 struct LatentSet {
-  std::vector<Video> videos;      // by group and name, as bytes
-  std::vector<LatentFile> files;  // by video and step
-  std::vector<Error> unusable;    // files that should have been latents and are not
+  std::vector<Video> videos;          // by group and name, as bytes
+  std::vector<LatentFile> files;      // by video and step
+  std::vector<Error> unusable;        // files that should have been latents and are not
+  std::vector<std::string> warnings;  // what a person should know
   std::size_t groups() const;
   int most_frames() const;
+  std::uint64_t bytes() const;
   // Tells sets apart: which files there are, of what size and time.
   std::string digest() const;
 };

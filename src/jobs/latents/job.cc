@@ -5,7 +5,10 @@
 #include <filesystem>
 
 #include "src/base/text.h"
+#include "src/jobs/latents/analysis/comparisons_csv.h"
+#include "src/jobs/latents/analysis/summary_json.h"
 #include "src/jobs/latents/metrics_csv.h"
+#include "src/jobs/latents/names.h"
 #include "src/jobs/latents/run.h"
 
 namespace millrace::latents {
@@ -16,9 +19,10 @@ nlohmann::ordered_json json_of(const Summary& summary) {
   for (const Error& error : summary.unusable) {
     unusable.push_back({{"path", utf8_for_display(error.subject)}, {"reason", error.what}});
   }
-  return {{kJsonMark, "latents"},     {"latents", summary.latents},   {"videos", summary.videos},
-          {"groups", summary.groups}, {"measured", summary.measured}, {"not_finite", summary.not_finite},
-          {"bytes", summary.bytes},   {"unusable", unusable}};
+  return {{kJsonMark, "latents"},        {"latents", summary.latents},   {"videos", summary.videos},
+          {"groups", summary.groups},    {"measured", summary.measured}, {"not_finite", summary.not_finite},
+          {"bytes", summary.bytes},      {"unusable", unusable},         {"notes", summary.notes},
+          {"findings", summary.findings}};
 }
 
 class LatentsJob : public Job {
@@ -29,8 +33,9 @@ class LatentsJob : public Job {
   void describe(Settings& settings) override { latents::describe(settings, options_); }
 
   void look_at(Outputs& outputs) override {
-    outputs.input_folder(options_.inputs.at(0),
-                         [](const std::string& path) { return file_name(path).starts_with("step_"); });
+    outputs.input_folder(options_.inputs.at(0), [](const std::string& path) {
+      return file_name(path).starts_with("step_") || file_name(path) == kGroupsFile;
+    });
     if (options_.output.empty()) return;
     outputs.take_name("--output", options_.output);
     // What is not there yet is made by the run.
@@ -41,8 +46,14 @@ class LatentsJob : public Job {
                     "give another name");
     }
     // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
-    outputs.take_name("--output", arrays_path(options_));
-    csv_ = outputs.add("--output", csv_path(options_), csv_kind());
+    outputs.take_name("--output", result_path(options_, kArraysFile));
+    const auto add = [&](const char* name, const OutputKind& kind) {
+      return outputs.add("--output", result_path(options_, name), kind);
+    };
+    files_.metrics = add(kMetricsFile, csv_kind());
+    files_.comparisons = add(kComparisonsFile, comparisons_kind());
+    files_.summary = add(kSummaryFile, summary_kind());
+    files_.performance = add(kPerformanceFile, performance_kind());
   }
   OutputKind json_kind() const override {
     return {"the result of millrace latents", Readers::everyone,
@@ -54,9 +65,10 @@ class LatentsJob : public Job {
   Result run(RunContext& context, const Print&) override {
     if (options_.output.empty())
       throw Failure(ErrorCode::usage, "an output is needed", "-o", "name a folder, for example -o results");
-    const Summary summary = latents::run(options_, csv_, context);
+    const Summary summary = latents::run(options_, files_, context);
     Result out;
     for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
+    for (const std::string& note : summary.notes) out.summary.push_back("note: " + note);
     tell(summary, out.summary);
     out.json = [summary, part = static_cast<bool>(options_.share)] {
       nlohmann::ordered_json json = json_of(summary);
@@ -71,11 +83,11 @@ class LatentsJob : public Job {
  private:
   void tell(const Summary& summary, std::vector<std::string>& out) const {
     const auto rate = [&] {
-      return rate_text(static_cast<double>(summary.measured) / std::max(summary.measuring_seconds, 1e-9));
+      return rate_text(static_cast<double>(summary.measured) / std::max(summary.performance.measuring_s, 1e-9));
     };
     if (!summary.published) {
       out.push_back(fmt::format("{} latents measured, {}/s: part {} of {} of {}", grouped(summary.measured), rate(),
-                                options_.share.index + 1, options_.share.of, arrays_path(options_)));
+                                options_.share.index + 1, options_.share.of, result_path(options_, kArraysFile)));
       out.push_back(summary.missing.empty()
                         ? "another run is at it: the last one puts it together"
                         : fmt::format("{} parts are missing: the run that makes the last of them puts it together",
@@ -83,13 +95,13 @@ class LatentsJob : public Job {
       return;
     }
     out.push_back(fmt::format("{} latents, {} videos, {} groups in {}: {}", grouped(summary.latents),
-                              grouped(summary.videos), grouped(summary.groups), duration_text(summary.seconds),
-                              options_.output));
+                              grouped(summary.videos), grouped(summary.groups),
+                              duration_text(summary.performance.all_s), options_.output));
     if (summary.measured > 0) {
-      out.push_back(fmt::format("measured in {:.2f} s, {}/s, {}/s", summary.measuring_seconds, rate(),
+      out.push_back(fmt::format("measured in {:.2f} s, {}/s, {}/s", summary.performance.measuring_s, rate(),
                                 to_text(Bytes{static_cast<std::uint64_t>(
                                     static_cast<double>(summary.bytes) * static_cast<double>(summary.measured) /
-                                    static_cast<double>(summary.latents) / summary.measuring_seconds)})));
+                                    static_cast<double>(summary.latents) / summary.performance.measuring_s)})));
     }
     if (summary.measured < summary.latents) {
       out.push_back(fmt::format("{} were measured by an earlier run", grouped(summary.latents - summary.measured)));
@@ -98,10 +110,17 @@ class LatentsJob : public Job {
       out.push_back(
           fmt::format("{} latents hold NaN or infinity: nothing is measured of them", grouped(summary.not_finite)));
     }
+    for (const BenchmarkRow& row : summary.benchmark.rows) {
+      out.push_back(fmt::format("{} latents at level {} with {} {}: {:.2f} ms each, {}", summary.benchmark.latents,
+                                row.cpu_level, row.threads, row.threads == 1 ? "thread" : "threads",
+                                row.seconds * 1000 / static_cast<double>(summary.benchmark.latents),
+                                row.same ? "the same numbers" : "OTHER NUMBERS"));
+    }
+    out.insert(out.end(), summary.findings.begin(), summary.findings.end());
   }
 
   Options options_;
-  Output csv_;
+  ResultFiles files_;
 };
 
 }  // namespace

@@ -1,13 +1,10 @@
-// Enters: arrays.h5, and the latents that it is of.
+// Enters: the numbers of latents and videos.
 // Leaves: metrics.csv: group, video, step, metric, value, a line each that is not absent.
 // Never: measures.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include "src/io/output/output.h"
-#include "src/jobs/latents/inputs.h"
+#include "src/jobs/latents/metric_table.h"
 
 namespace millrace::latents {
 
@@ -15,9 +12,7 @@ namespace millrace::latents {
 OutputKind csv_kind();
 
 // In the order of the latents, then of kMetricNames; behind a video's last latent its trajectory, without a step;
-// values as the shortest text that is the same float64. Returns how many latents have elements that are not finite.
-// Throws Failure.
-std::uint64_t write_metrics_csv(const std::string& arrays, const Output& csv, const LatentSet& set,
-                                RunContext& context);
+// values as the shortest text that is the same float64. Throws Failure.
+void write_metrics_csv(const MetricTable& table, const Output& csv, const LatentSet& set, RunContext& context);
 
 }  // namespace millrace::latents

@@ -30,6 +30,30 @@ Steps parse_steps(const std::string& text) {
   return out;
 }
 
+Chosen parse_metrics(const std::string& text) {
+  if (text == "all") return {};
+  Chosen out{{}, false, false};
+  for (const std::string& part : split(text, ',')) {
+    const std::string pattern(trim(part));
+    bool any = false;
+    for (std::size_t k = 0; k < kMetricNames.size(); ++k) {
+      if (!glob_match(pattern, kMetricNames[k])) continue;
+      out.metrics.set(k);
+      any = true;
+    }
+    for (const auto& [name, value] : {std::pair{"trajectory", &out.trajectory}, {"separability", &out.separability}}) {
+      if (!glob_match(pattern, name) && !(pattern == std::string(name) + ".*")) continue;
+      *value = any = true;
+    }
+    if (!any) {
+      throw Failure(
+          ErrorCode::usage, "'" + printable(pattern) + "' is no metric", "--metrics",
+          "docs/latents.md lists them; patterns as spatial.* are understood, trajectory and separability too");
+    }
+  }
+  return out;
+}
+
 void describe(Settings& settings, Options& options) {
   settings.add_text("output", "DIR", "the folder of results; it is made", options.output);
   settings.heading("Which latents");
@@ -39,7 +63,24 @@ void describe(Settings& settings, Options& options) {
                         options.steps = parse_steps(text);
                         options.steps_text = text;
                       });
+  settings.add_text("key", "NAME", "the tensor to take of a file that holds several", options.key);
   settings.add_choice("layout", "the order of a file's axes", options.layout);
+  settings.heading("What is measured");
+  settings.add_parsed("metrics", "LIST", "all, or names and patterns, as spatial.*,trajectory,separability", "all",
+                      [&options](const std::string& text) {
+                        options.chosen = parse_metrics(text);
+                        options.metrics_text = text;
+                      });
+  settings.add_choice("normalize",
+                      "what latents are made alike in first: mean and deviation of each channel, in each latent or in "
+                      "all of a step; the power that noise adds, by the sigma of their metadata",
+                      options.normalize);
+  settings.heading("What it means");
+  settings.add_integer("seed", "N", "of the random numbers that permutations and intervals take", options.seed, 0,
+                       std::numeric_limits<long long>::max());
+  settings.add_switch("report", "also write report.html, a page of what differs", options.report);
+  settings.add_switch("benchmark", "also measure a sample at each CPU level and number of threads, and compare",
+                      options.benchmark);
   settings.heading("Several runs");
   millrace::describe(settings, options.share);
 }

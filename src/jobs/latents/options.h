@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/settings.h"
+#include "src/kernels/latents/latents.h"
 #include "src/pipeline/checkpoint/share.h"
 
 namespace millrace::latents {
@@ -18,6 +19,14 @@ namespace millrace::latents {
 enum class Layout : std::uint8_t { cfhw, fchw };
 constexpr std::array<Choice<Layout>, 2> choices_of(Layout) {
   return {{{"CFHW", Layout::cfhw}, {"FCHW", Layout::fchw}}};
+}
+
+// What latents are made alike in before they are measured: nothing; mean and deviation of each channel, in each latent
+// or in all latents of a step; the power that noise adds, 1 + sigma^2.
+enum class Normalize : std::uint8_t { none, channel, step, snr };
+constexpr std::array<Choice<Normalize>, 4> choices_of(Normalize) {
+  return {
+      {{"none", Normalize::none}, {"channel", Normalize::channel}, {"step", Normalize::step}, {"snr", Normalize::snr}}};
 }
 
 // Steps from `first`, up to and without `end`, `stride` apart.
@@ -29,13 +38,31 @@ struct Steps {
 // "A:B:C" as Python slices: each may be left out; "A" is that one step. Failure(usage) for anything else.
 Steps parse_steps(const std::string& text);
 
+// What --metrics chooses.
+struct Chosen {
+  Selection metrics = every_metric();
+  bool trajectory = true, separability = true;
+
+  bool all() const { return metrics.all() && trajectory && separability; }
+};
+// "all", or names and patterns: "spatial.*,patch.8.variance,trajectory,separability". Failure(usage) for one that names
+// nothing.
+Chosen parse_metrics(const std::string& text);
+
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
   std::string groups = "*";  // a glob
   std::string steps_text = ":";
   Steps steps;
+  std::string key;
   Layout layout = Layout::cfhw;
+  Normalize normalize = Normalize::none;
+  std::string metrics_text = "all";
+  Chosen chosen;
+  long long seed = 0;
+  bool report = false;
+  bool benchmark = false;
   Share share;
 };
 

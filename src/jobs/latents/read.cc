@@ -3,43 +3,53 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "src/base/text.h"
-#include "src/io/file/at_offset.h"
 #include "src/io/file/place.h"
 
 namespace millrace::latents {
 namespace {
 
-void read_file(const LatentFile& latent, Buffer<std::byte>& out) {
-  const std::string name = printable(latent.file.path);
-  const Descriptor file(::open(latent.file.path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) throw Failure(system_error("it cannot be opened", name, errno));
+void read_file(tensor_file::Reader& reader, const LatentFile& latent, Buffer<std::byte>& out) {
+  const std::string& path = latent.file.path;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) throw Failure(system_error("it cannot be opened", printable(path), errno));
   const auto state = state_of_descriptor(file.get());
   if (!state || state->size != latent.file.size || state->mtime_ns != latent.file.mtime_ns) {
-    throw Failure(ErrorCode::conflict, "it has changed while this run was at work", name,
+    throw Failure(ErrorCode::conflict, "it has changed while this run was at work", printable(path),
                   "run the same command again when it is no longer written");
   }
   out.resize(latent.bytes());
-  if (read_at(file.get(), latent.offset, out.span()) != latent.bytes()) {
-    throw Failure(ErrorCode::conflict, "it was cut short while it was read", name,
-                  "run the same command again when it is no longer written");
-  }
+  reader.read(file.get(), latent.file.size, path, latent.tensor, out.span()).or_throw();
+}
+
+bool is_widened(ElementType type) { return type == kFloat64 || type == kBfloat16; }
+
+// To float32, of which bfloat16 is the upper half.
+template <typename Number, typename Convert>
+void to_floats(const Buffer<std::byte>& from, std::size_t count, Buffer<std::byte>& to, const Convert& convert) {
+  to.resize(count * sizeof(float));
+  const auto* const values = reinterpret_cast<const Number*>(from.data());
+  std::transform(values, values + count, reinterpret_cast<float*>(to.data()), convert);
 }
 
 }  // namespace
 
 ArrayView LatentReader::read(const LatentFile& latent) {
-  read_file(latent, raw_);
+  read_file(file_, latent, raw_);
   const Shape& shape = latent.shape;
-  ElementType type = latent.type;
-  if (type == kFloat64) {
-    turned_.resize(shape.elements() * sizeof(float));
-    const auto* const from = reinterpret_cast<const double*>(raw_.data());
-    std::transform(from, from + shape.elements(), reinterpret_cast<float*>(turned_.data()),
-                   [](double value) { return static_cast<float>(value); });
+  ElementType type = latent.tensor.type;
+  if (is_widened(type)) {
+    if (type == kFloat64) {
+      to_floats<double>(raw_, shape.elements(), turned_, [](double value) { return static_cast<float>(value); });
+    } else {
+      to_floats<std::uint16_t>(raw_, shape.elements(), turned_,
+                               [](std::uint16_t value) { return std::bit_cast<float>(std::uint32_t{value} << 16); });
+    }
     std::swap(raw_, turned_);
     type = kFloat32;
   }
@@ -52,12 +62,47 @@ ArrayView LatentReader::read(const LatentFile& latent) {
         std::memcpy(turned_.data() + (c * frames + f) * plane, raw_.data() + (f * channels + c) * plane, plane);
     std::swap(raw_, turned_);
   }
-  return {raw_.data(), type, {shape.channels, shape.frames, shape.height, shape.width}, {}, MemoryKind::host, 0};
+  ArrayView view{raw_.data(), type, {shape.channels, shape.frames, shape.height, shape.width}, {}, MemoryKind::host, 0};
+  if (normalization_.how != Normalize::none) normalize(latent, view);
+  return view;
 }
 
-std::uint64_t LatentReader::bytes(const LatentFile& latent) {
-  const bool turned = latent.type == kFloat64 || latent.layout == Layout::fchw;
-  return latent.bytes() * (turned ? 2 : 1);
+void LatentReader::normalize(const LatentFile& latent, ArrayView& view) {
+  std::vector<Scaling> scalings;
+  switch (normalization_.how) {
+    case Normalize::none:
+      return;
+    case Normalize::channel:
+      for (const ChannelMoments& moments : channel_moments(view, latent.shape)) {
+        if (!std::isfinite(moments.squares)) return;
+        scalings.push_back(standardizing(moments));
+      }
+      break;
+    case Normalize::step:
+      if (const auto found = normalization_.of_steps.find(latent.step); found != normalization_.of_steps.end())
+        scalings = found->second;
+      if (scalings.empty()) return;
+      break;
+    case Normalize::snr:
+      scalings.assign(static_cast<std::size_t>(latent.shape.channels),
+                      {0, 1 / std::sqrt(1 + latent.sigma * latent.sigma)});
+      break;
+  }
+  turned_.resize(latent.shape.elements() * sizeof(float));
+  scale_channels(view, latent.shape, scalings, {reinterpret_cast<float*>(turned_.data()), latent.shape.elements()});
+  std::swap(raw_, turned_);
+  view.data = raw_.data();
+  view.type = kFloat32;
+}
+
+std::uint64_t LatentReader::bytes(const LatentFile& latent, Normalize how) {
+  std::uint64_t largest = latent.bytes();
+  bool twice = latent.layout == Layout::fchw;
+  if (is_widened(latent.tensor.type) || how != Normalize::none) {
+    largest = std::max<std::uint64_t>(largest, latent.shape.elements() * sizeof(float));
+    twice = true;
+  }
+  return largest * (twice ? 2 : 1) + tensor_file::Reader::bytes(latent.tensor, latent.file.size);
 }
 
 }  // namespace millrace::latents

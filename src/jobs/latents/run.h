@@ -1,7 +1,7 @@
 // Enters: a folder of latents.
-// Leaves: a folder of results: arrays.h5, which is gone on with after a kill and may be made in parts, and metrics.csv,
-//   which is made of it.
-// Never: holds more latents in memory than there are threads.
+// Leaves: a folder of results: arrays.h5, which is gone on with after a kill and may be made in parts, and what is made
+//   of it: tables, summary, page.
+// Never: holds more latents in memory than there are threads; a step's features for separability apart.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "src/jobs/job.h"
 #include "src/jobs/latents/inputs.h"
+#include "src/jobs/latents/performance.h"
 
 namespace millrace::latents {
 
@@ -18,17 +19,27 @@ struct Summary {
   std::uint64_t not_finite = 0;  // latents with elements that are NaN or infinite
   std::uint64_t bytes = 0;       // of the latents
   std::vector<Error> unusable;
+  std::vector<std::string> notes;      // warnings, and what was left out
+  std::vector<std::string> findings;   // what groups differ by, in words
   bool published = true;               // false where other runs have to make their parts first
   std::vector<std::uint64_t> missing;  // parts
-  double seconds = 0, measuring_seconds = 0;
+  Performance performance;
+  Benchmark benchmark;
 };
 
-// `csv` is what was looked at, where the folder of results was there.
-Summary run(const Options& options, const Output& csv, RunContext& context);
+// What a run writes besides arrays.h5, as it was looked at. Empty where the folder of results was not there.
+struct ResultFiles {
+  Output metrics, comparisons, summary, performance, report;
+  explicit operator bool() const { return static_cast<bool>(metrics); }
+};
+
+Summary run(const Options& options, const ResultFiles& files, RunContext& context);
 Plan plan(const Options& options, RunContext& context);
 
 // In the folder of results.
-std::string arrays_path(const Options& options);
-std::string csv_path(const Options& options);
+std::string result_path(const Options& options, const char* name);
+inline constexpr const char *kArraysFile = "arrays.h5", *kMetricsFile = "metrics.csv",
+                            *kComparisonsFile = "comparisons.csv", *kSummaryFile = "summary.json",
+                            *kPerformanceFile = "performance.json", *kReportFile = "report.html";
 
 }  // namespace millrace::latents

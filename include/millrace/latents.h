@@ -1,0 +1,89 @@
+// Enters: latents of a diffusion model, or what was measured of groups of them, in memory.
+// Leaves: what is measured of a latent; how much groups differ, and how probable that is where nothing does.
+// Never: reads or writes a file, or keeps what it was given.
+//
+// Definitions: docs/latents.md. The numbers are those of `millrace latents`, bit for bit, for any number of threads and
+// on any CPU.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "millrace/array.h"
+#include "millrace/export.h"
+
+namespace millrace {
+
+// A number, or a list of them, by its name in docs/latents.md.
+struct NamedNumber {
+  std::string_view name;
+  double value = std::numeric_limits<double>::quiet_NaN();  // NaN: the shape or the content does not define it
+};
+struct NamedNumbers {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;
+};
+
+struct LatentMeasures {
+  std::vector<NamedNumber> metrics;         // one number a metric, in the order of docs/latents.md
+  std::vector<NamedNumbers> distributions;  // what they are means of: [channels, frames] and others; those there are
+  // Elements that are NaN or infinite. Where there are any nothing else is measured.
+  std::uint64_t not_finite = 0;
+};
+
+// Measures latents one by one; keeps memory for the last shape. One thread at a time; several measurers do not see each
+// other.
+class MILLRACE_API LatentMeasurer {
+ public:
+  LatentMeasurer();
+  ~LatentMeasurer();
+  LatentMeasurer(LatentMeasurer&&) noexcept;
+  LatentMeasurer& operator=(LatentMeasurer&&) noexcept;
+
+  // [channels, frames, height, width], or [channels, height, width] of an image model, with one more axis of 1 in front
+  // or not; float16, bfloat16, float32 or float64, which is rounded to float32; in host memory, with any strides. Up to
+  // 128 channels, 4,096 frames, sides of 4,096. Throws std::exception with a message that names type and shape.
+  LatentMeasures measure(const ArrayView& latent);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct CompareOptions {
+  std::uint64_t seed = 0;
+  std::uint32_t shuffles = 10'000, replicates = 10'000;  // of permutations, of bootstrap intervals
+  int threads = 0;                                       // 0 or less: one a core that this process may run on
+};
+
+// Two groups in one column. Differences, t, d, g and the interval are of `first` less `second`. NaN where there is too
+// little to say, as `reason` tells.
+struct GroupDifference {
+  std::size_t first = 0, second = 0, column = 0;
+  std::array<std::size_t, 2> count{};  // rows that have a value
+  std::array<double, 2> mean{}, deviation{};
+  double t = 0, degrees_of_freedom = 0, p = 0;  // Welch
+  double cohens_d = 0, hedges_g = 0;
+  double u = 0, p_mann_whitney = 0;
+  double p_permutation = 0;  // rows dealt anew
+  // Corrected for all pairs and columns: by the maximum over them in each shuffle; Holm and Benjamini-Hochberg of `p`.
+  double p_familywise = 0, p_holm = 0, p_benjamini_hochberg = 0;
+  std::array<double, 2> interval{};  // 95 %, bootstrap
+  std::string reason;                // why there is no p; else empty
+};
+
+// `values` is [rows, columns], float64, row after row, NaN where absent: a row a video, a column a thing that was
+// measured; `groups` says which group each row is of, from 0 on without gaps. By pair of groups, then by column. Throws
+// std::exception with a message that says what does not fit.
+MILLRACE_API std::vector<GroupDifference> compare_groups(const ArrayView& values,
+                                                         const std::vector<std::uint32_t>& groups,
+                                                         const CompareOptions& options = {});
+
+}  // namespace millrace

@@ -1,0 +1,210 @@
+#include "src/jobs/latents/analysis/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "src/base/text.h"
+#include "src/kernels/statistics/multiplicity.h"
+#include "src/kernels/statistics/permute.h"
+
+namespace millrace::latents {
+namespace {
+
+// What there is a row a video of.
+struct Values {
+  std::vector<double> values;  // [videos, columns]
+  std::vector<Column> columns;
+
+  void add(const Column& column, const std::vector<double>& of_videos) {
+    columns.push_back(column);
+    by_column.push_back(of_videos);
+  }
+  void finish(std::size_t videos) {
+    values.resize(videos * columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      for (std::size_t v = 0; v < videos; ++v) values[v * columns.size() + c] = by_column[c][v];
+    by_column.clear();
+  }
+
+ private:
+  std::vector<std::vector<double>> by_column;
+};
+
+// A number a video, of which each step's latents are asked.
+class VideosBySteps {
+ public:
+  VideosBySteps(const LatentSet& set, const MetricTable& table) : set_(set), table_(table) {}
+
+  // Of one step; NaN where a video lacks it.
+  std::vector<double> at(std::size_t metric, long long step) const {
+    std::vector<double> out(set_.videos.size(), Measures::kAbsent);
+    for (std::size_t row = 0; row < set_.files.size(); ++row)
+      if (set_.files[row].step == step) out[set_.files[row].video] = table_.at(row, metric);
+    return out;
+  }
+  // The mean over these steps; NaN of a video that lacks one: means over other steps would differ for that alone.
+  std::vector<double> over(const std::vector<long long>& steps, std::size_t metric) const {
+    std::vector<double> sums(set_.videos.size());
+    std::vector<std::size_t> counts(sums.size());
+    for (std::size_t row = 0; row < set_.files.size(); ++row) {
+      if (!std::binary_search(steps.begin(), steps.end(), set_.files[row].step)) continue;
+      sums[set_.files[row].video] += table_.at(row, metric);
+      ++counts[set_.files[row].video];
+    }
+    for (std::size_t v = 0; v < sums.size(); ++v)
+      sums[v] = counts[v] == steps.size() ? sums[v] / static_cast<double>(counts[v]) : Measures::kAbsent;
+    return sums;
+  }
+  // The steps that most videos have, all of them; of what is had as often, the more.
+  std::vector<long long> usual_steps() const {
+    std::vector<std::vector<long long>> of_videos(set_.videos.size());
+    for (const LatentFile& latent : set_.files) of_videos[latent.video].push_back(latent.step);
+    std::map<std::vector<long long>, std::size_t> counts;
+    for (const auto& steps : of_videos) ++counts[steps];
+    return std::max_element(counts.begin(), counts.end(),
+                            [](const auto& a, const auto& b) {
+                              return std::pair(a.second, a.first.size()) < std::pair(b.second, b.first.size());
+                            })
+        ->first;
+  }
+
+ private:
+  const LatentSet& set_;
+  const MetricTable& table_;
+};
+
+// Rows of `a` and of `b` behind each other, `lines` of them.
+template <typename T>
+std::vector<T> side_by_side(const std::vector<T>& a, const std::vector<T>& b, std::size_t lines) {
+  std::vector<T> out;
+  out.reserve(a.size() + b.size());
+  for (std::size_t i = 0; i < lines; ++i) {
+    const auto piece = [&](const std::vector<T>& of) {
+      const std::size_t each = of.size() / lines;
+      out.insert(out.end(), of.begin() + static_cast<std::ptrdiff_t>(i * each),
+                 of.begin() + static_cast<std::ptrdiff_t>((i + 1) * each));
+    };
+    piece(a);
+    piece(b);
+  }
+  return out;
+}
+
+std::string why_no_tests(const Analysis& analysis) {
+  if (analysis.groups.size() < 2) return "there is one group: there is nothing to compare it with";
+  const auto enough =
+      std::count_if(analysis.videos.begin(), analysis.videos.end(), [](std::size_t n) { return n > 1; });
+  if (enough >= 2) return "";
+  return "a p needs two groups of two videos at least: of one video nobody knows how much videos of its group differ";
+}
+
+}  // namespace
+
+Family test_family(const statistics::Table& table, const Drawn& drawn, const Executor& executor) {
+  statistics::check(table);
+  const auto rows = statistics::rows_by_group(table);
+  const auto pairs = statistics::pairs_of(table.group_count);
+  const std::size_t columns = table.columns;
+  const auto sample = [&](std::size_t group, std::size_t column) {
+    std::vector<double> out;
+    for (const std::uint32_t row : rows[group]) out.push_back(table.at(row, column));
+    return out;
+  };
+  Family out;
+  out.tests.resize(pairs.size() * columns);
+  out.means.resize(rows.size() * columns);
+  if (columns == 0) return out;
+  executor.parallel_for(out.tests.size(), 64, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto [a, b] = pairs[i / columns];
+      out.tests[i].comparison = statistics::compare(sample(a, i % columns), sample(b, i % columns));
+    }
+  });
+  for (std::size_t i = 0; i < out.means.size(); ++i)
+    out.means[i].moments = statistics::moments_of(sample(i / columns, i % columns));
+  const std::vector<std::uint8_t> all(columns, 1);
+  const auto permuted = statistics::permute(table, all, drawn.seed, drawn.shuffles, executor);
+  const auto intervals = statistics::bootstrap(table, drawn.seed, drawn.replicates, executor);
+  std::vector<double> p;
+  for (const PairTest& test : out.tests) p.push_back(test.comparison.p);
+  const std::vector<double> holm = statistics::holm(p), benjamini = statistics::benjamini_hochberg(p);
+  for (std::size_t i = 0; i < out.tests.size(); ++i) {
+    out.tests[i].permutation = permuted.raw[i];
+    out.tests[i].familywise = permuted.familywise[i];
+    out.tests[i].difference = intervals.differences[i];
+    out.tests[i].holm = holm[i];
+    out.tests[i].benjamini_hochberg = benjamini[i];
+  }
+  for (std::size_t i = 0; i < out.means.size(); ++i) out.means[i].interval = intervals.means[i];
+  return out;
+}
+
+const char* words_of(statistics::Reason reason) {
+  switch (reason) {
+    case statistics::Reason::none:
+      return "";
+    case statistics::Reason::too_few:
+      return "one video in a group";
+    case statistics::Reason::no_variance:
+      return "both groups constant";
+    case statistics::Reason::absent:
+      return "not defined in a group";
+  }
+  return "";
+}
+
+Analysis analyse(const Options& options, const LatentSet& set, const MetricTable& table, RunContext& context) {
+  Analysis out;
+  std::vector<std::uint32_t> group_of;  // of each video
+  for (std::size_t v = 0; v < set.videos.size(); ++v) {
+    if (v == 0 || set.videos[v].group != set.videos[v - 1].group) {
+      out.groups.push_back(utf8_for_display(set.videos[v].group));
+      out.videos.push_back(0);
+    }
+    ++out.videos.back();
+    group_of.push_back(static_cast<std::uint32_t>(out.groups.size() - 1));
+  }
+  for (const LatentFile& latent : set.files) out.steps.push_back(latent.step);
+  std::sort(out.steps.begin(), out.steps.end());
+  out.steps.erase(std::unique(out.steps.begin(), out.steps.end()), out.steps.end());
+  out.metrics = table.metrics;
+  const VideosBySteps videos(set, table);
+  out.usual_steps = videos.usual_steps();
+  Values by_step, over_steps;
+  for (std::size_t m = 0; m < table.metrics.size(); ++m) {
+    for (const long long step : out.steps) by_step.add({m, step}, videos.at(m, step));
+    // Of one step they would be its numbers again.
+    if (out.steps.size() > 1) over_steps.add({m, std::nullopt}, videos.over(out.usual_steps, m));
+  }
+  for (std::size_t k = 0; k < kTrajectoryNames.size() && options.chosen.trajectory; ++k) {
+    std::vector<double> values(set.videos.size(), Measures::kAbsent);
+    for (std::size_t v = 0; v < table.trajectories.size(); ++v)
+      if (table.trajectories[v]) values[v] = values_of(*table.trajectories[v])[k];
+    over_steps.add({out.metrics.size(), std::nullopt}, values);
+    out.metrics.push_back(kTrajectoryNames[k]);
+  }
+  by_step.finish(set.videos.size());
+  over_steps.finish(set.videos.size());
+  out.columns = by_step.columns;
+  out.over_steps = out.columns.size();
+  out.columns.insert(out.columns.end(), over_steps.columns.begin(), over_steps.columns.end());
+  out.pairs = statistics::pairs_of(out.groups.size());
+  out.no_tests = why_no_tests(out);
+
+  const Drawn drawn{static_cast<std::uint64_t>(options.seed)};
+  const auto family_of = [&](const Values& values) {
+    Family found =
+        test_family({values.values, group_of, values.columns.size(), out.groups.size()}, drawn, context.executor);
+    context.throw_if_cancelled();
+    return found;
+  };
+  const Family steps = family_of(by_step), whole = family_of(over_steps);
+  out.tests = out.pairs.empty() ? std::vector<PairTest>() : side_by_side(steps.tests, whole.tests, out.pairs.size());
+  out.means = side_by_side(steps.means, whole.means, out.groups.size());
+  return out;
+}
+
+}  // namespace millrace::latents

@@ -1,0 +1,80 @@
+// Enters: the one number a latent and metric, and which group each video is of.
+// Leaves: for every pair of groups, metric and step, how much they differ and how probable that is where nothing does.
+// Never: takes the steps of one video for independent: what is compared are videos.
+//
+// Two families of tests. By step: every pair of groups, metric and step. Over steps: every pair and metric, of each
+// video's mean over its steps, and its trajectory. p is corrected within each: by the maximum over all shuffles
+// (familywise), by Holm and by Benjamini and Hochberg. A video that lacks a step that most have is not in the second.
+// Definitions: src/kernels/statistics/.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/jobs/latents/metric_table.h"
+#include "src/kernels/statistics/bootstrap.h"
+#include "src/kernels/statistics/compare.h"
+#include "src/kernels/statistics/statistics.h"
+
+namespace millrace::latents {
+
+struct Column {
+  std::size_t metric = 0;         // of Analysis::metrics
+  std::optional<long long> step;  // none: over all steps
+};
+
+// One pair of groups in one column.
+struct PairTest {
+  statistics::Comparison comparison;
+  statistics::Interval difference;  // of the means, the first group's less the second's
+  // NaN where comparison.reason says why there is no p.
+  double permutation = statistics::kNoNumber, familywise = statistics::kNoNumber, holm = statistics::kNoNumber,
+         benjamini_hochberg = statistics::kNoNumber;
+};
+struct GroupMean {
+  statistics::Moments moments;
+  statistics::Interval interval;
+};
+
+// What random numbers are drawn for.
+inline constexpr std::uint32_t kShuffles = 10'000, kReplicates = 10'000;
+struct Drawn {
+  std::uint64_t seed = 0;
+  std::uint32_t shuffles = kShuffles, replicates = kReplicates;
+};
+// All pairs of groups and columns of a table are one family of tests.
+struct Family {
+  std::vector<PairTest> tests;   // [pairs, columns]
+  std::vector<GroupMean> means;  // [groups, columns]
+};
+// Failure(usage) as statistics::check(). Where the executor was cancelled the result is of no use.
+Family test_family(const statistics::Table& table, const Drawn& drawn, const Executor& executor);
+
+struct Analysis {
+  std::vector<std::string> groups;        // as text
+  std::vector<std::size_t> videos;        // of each group
+  std::vector<long long> steps;           // that any video has
+  std::vector<long long> usual_steps;     // that most videos have; means over steps are of these
+  std::vector<std::string_view> metrics;  // those of latents, then those of trajectories
+  std::vector<Column> columns;            // by metric and step; from over_steps on, a column a metric
+  std::size_t over_steps = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // of groups
+  std::vector<PairTest> tests;                                 // [pairs, columns]
+  std::vector<GroupMean> means;                                // [groups, columns]
+  std::string no_tests;                                        // why there is not one p, for a person; else empty
+
+  const PairTest& test(std::size_t pair, std::size_t column) const { return tests[pair * columns.size() + column]; }
+  const GroupMean& mean(std::size_t group, std::size_t column) const { return means[group * columns.size() + column]; }
+};
+
+// Failure(cancelled).
+Analysis analyse(const Options& options, const LatentSet& set, const MetricTable& table, RunContext& context);
+
+// "too few videos": for tables.
+const char* words_of(statistics::Reason reason);
+
+}  // namespace millrace::latents

@@ -1,0 +1,85 @@
+#include "src/jobs/latents/analysis/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "src/base/sizes.h"
+#include "src/base/text.h"
+
+namespace millrace::latents {
+namespace {
+
+constexpr double kLevel = 0.05;
+
+struct Found {
+  std::size_t pair, column;
+};
+
+std::string probability_text(double p) {
+  // What as many shuffles can show at the least.
+  if (p <= 1.0 / (kShuffles + 1) * 1.5) return fmt::format("p <= {:.1g}", 1.0 / kShuffles);
+  return fmt::format("p = {:.2g}", p);
+}
+
+std::string sentence(const Analysis& analysis, const Found& found) {
+  const Column& column = analysis.columns[found.column];
+  const PairTest& test = analysis.test(found.pair, found.column);
+  const auto& [a, b] = test.comparison.moments;
+  const auto [first, second] = analysis.pairs[found.pair];
+  const std::string where = column.step ? fmt::format(" at step {}", *column.step)
+                            : analysis.metrics[column.metric].starts_with("trajectory.")
+                                ? ""
+                                : fmt::format(" over {} steps", analysis.usual_steps.size());
+  return fmt::format("  {}{}: {} {:.4g}, {} {:.4g}, difference {:.3g} (95 % interval {:.3g} to {:.3g}), g = {:.2f}, {}",
+                     analysis.metrics[column.metric], where, printable(analysis.groups[first]), a.mean,
+                     printable(analysis.groups[second]), b.mean, a.mean - b.mean, test.difference.low,
+                     test.difference.high, test.comparison.hedges_g, probability_text(test.familywise));
+}
+
+}  // namespace
+
+std::vector<std::string> findings_of(const Analysis& analysis) {
+  if (!analysis.no_tests.empty()) return {"nothing is tested: " + analysis.no_tests};
+  std::vector<Found> found;
+  std::set<std::size_t> metrics, tested;
+  std::size_t tests = 0;
+  double least = 1;
+  for (std::size_t p = 0; p < analysis.pairs.size(); ++p) {
+    for (std::size_t c = 0; c < analysis.columns.size(); ++c) {
+      const PairTest& test = analysis.test(p, c);
+      if (test.comparison.reason != statistics::Reason::none) continue;
+      ++tests;
+      tested.insert(analysis.columns[c].metric);
+      least = std::min(least, test.familywise);
+      if (!(test.familywise <= kLevel)) continue;
+      metrics.insert(analysis.columns[c].metric);
+      found.push_back({p, c});
+    }
+  }
+  if (tests == 0) return {"nothing is tested: no metric varies among the videos of two groups"};
+  if (found.empty()) {
+    return {
+        fmt::format("no difference between groups was found in {} tests of {} metrics ({} after correction); that "
+                    "is not to say that there is none",
+                    grouped(tests), tested.size(), probability_text(least))};
+  }
+  std::vector<std::string> out = {
+      fmt::format("{} of {} metrics differ between at least two groups (p <= {} after correction for {} tests); the "
+                  "largest differences:",
+                  metrics.size(), tested.size(), kLevel, grouped(tests))};
+  // By size of the difference beside the spread; one line a metric.
+  const auto size = [&](const Found& f) { return std::fabs(analysis.test(f.pair, f.column).comparison.hedges_g); };
+  std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return size(a) > size(b); });
+  constexpr std::size_t kShown = 3;
+  std::set<std::size_t> shown;
+  for (const Found& f : found) {
+    if (shown.size() == kShown) break;
+    if (shown.insert(analysis.columns[f.column].metric).second) out.push_back(sentence(analysis, f));
+  }
+  return out;
+}
+
+}  // namespace millrace::latents

@@ -1,0 +1,180 @@
+#include "src/jobs/latents/analysis/separate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "src/base/text.h"
+#include "src/kernels/statistics/projection.h"
+#include "src/memory/buffer.h"
+#include "src/pipeline/pool.h"
+#include "src/pipeline/progress.h"
+
+namespace millrace::latents {
+namespace {
+
+constexpr std::uint32_t kShufflesOfLabels = 10'000;
+// Videos at a step: distances are between all of them, and components take the cube of their number.
+constexpr std::size_t kMostSamples = 2000;
+
+int commonest_frames(const LatentSet& set) {
+  std::map<int, std::size_t> counts;
+  for (const LatentFile& latent : set.files) ++counts[latent.shape.frames];
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+// Samples of one step.
+struct StepSamples {
+  std::vector<std::size_t> rows;  // of the set
+  std::vector<std::size_t> videos;
+  std::vector<std::uint32_t> groups;
+};
+
+class Separator {
+ public:
+  Separator(const LatentSet& set, const Normalization& normalization, RunContext& context, const Shape& shape)
+      : set_(set), context_(context), shape_(shape), features_(feature_count(shape)), readers_([&] {
+          return std::make_unique<LatentReader>(normalization);
+        }) {}
+
+  std::size_t features() const { return features_; }
+
+  // Features [first, first + count) of every sample, side by side; the samples that are finite are 1 in `finite`.
+  std::span<float> read(const std::vector<std::size_t>& rows, std::size_t first, std::size_t count,
+                        std::vector<char>& finite, Progress& progress) {
+    values_.resize(rows.size() * count);
+    finite.assign(rows.size(), 0);
+    context_.executor.parallel_for(rows.size(), 1, [&](std::size_t begin, std::size_t end) {
+      const auto reader = readers_.take();
+      std::vector<float> own(features_);
+      for (std::size_t i = begin; i < end && !context_.cancel.cancelled(); ++i) {
+        features_of(reader->read(set_.files[rows[i]]), shape_, own);
+        // What is not finite is neither in its sum of magnitudes nor in its range.
+        finite[i] = std::all_of(own.begin(), own.end(), [](float value) { return value - value == 0; });
+        std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(first), count, values_.data() + i * count);
+        progress.add(1, set_.files[rows[i]].bytes());
+      }
+    });
+    context_.throw_if_cancelled();
+    return values_.span();
+  }
+
+ private:
+  const LatentSet& set_;
+  RunContext& context_;
+  const Shape shape_;
+  const std::size_t features_;
+  Pool<LatentReader> readers_;
+  Buffer<float> values_;
+};
+
+// Those that are finite, moved together. Returns how many there are.
+std::size_t keep_finite(std::span<float> values, std::size_t each, const std::vector<char>& finite) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < finite.size(); ++i) {
+    if (finite[i] == 0) continue;
+    if (kept != i) std::copy_n(values.data() + i * each, each, values.data() + kept * each);
+    ++kept;
+  }
+  return kept;
+}
+
+}  // namespace
+
+SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const Normalization& normalization,
+                             RunContext& context) {
+  SeparabilityOfSteps out;
+  Shape shape = set.files.front().shape;
+  shape.frames = commonest_frames(set);
+  Separator separator(set, normalization, context, shape);
+  out.features = separator.features();
+  std::vector<std::uint32_t> group_of;
+  for (std::size_t v = 0; v < set.videos.size(); ++v) {
+    const bool next = v > 0 && set.videos[v].group != set.videos[v - 1].group;
+    group_of.push_back(v == 0 ? 0 : group_of.back() + (next ? 1 : 0));
+  }
+  std::map<long long, std::vector<std::size_t>> steps;
+  std::size_t other_frames = 0, not_finite = 0, most = 0;
+  for (std::size_t row = 0; row < set.files.size(); ++row) {
+    if (set.files[row].shape.frames == shape.frames) {
+      auto& rows = steps[set.files[row].step];
+      rows.push_back(row);
+      most = std::max(most, rows.size());
+    } else {
+      ++other_frames;
+    }
+  }
+  if (most > kMostSamples) {
+    out.notes.push_back(fmt::format("separability is not computed: {} videos at a step are over {}", grouped(most),
+                                    grouped(kMostSamples)));
+    return out;
+  }
+  // Half of the memory for the features, of all of which, or of as many as there is room for.
+  const std::uint64_t room = context.budget.limit().count / 2;
+  const std::size_t at_once = std::min<std::size_t>(out.features, std::max<std::size_t>(1, room / (4 * most)));
+  out.projected = at_once < out.features;
+  const std::uint64_t each_thread = LatentReader::bytes(set.files.front(), options.normalize) + 4 * out.features;
+  const Reservation paid = context.budget.reserve(
+      Bytes{4 * most * at_once + each_thread * static_cast<std::uint64_t>(context.executor.threads())}, "separability");
+  const std::size_t passes = (out.features + at_once - 1) / at_once;
+  Progress progress(context.progress, "separability", passes * (set.files.size() - other_frames));
+  const auto seed = static_cast<std::uint64_t>(options.seed);
+  std::vector<char> finite;
+  for (const auto& [step, rows] : steps) {
+    StepSeparability found;
+    found.step = step;
+    std::vector<double> projected(out.projected ? rows.size() * statistics::kProjected : 0);
+    std::span<float> values;
+    std::size_t kept = 0;
+    for (std::size_t first = 0; first < out.features; first += at_once) {
+      const std::size_t count = std::min(at_once, out.features - first);
+      values = separator.read(rows, first, count, finite, progress);
+      kept = keep_finite(values, count, finite);
+      if (!out.projected || kept == 0) continue;
+      statistics::add_projected(values.first(kept * count), kept, static_cast<std::uint32_t>(first), seed,
+                                std::span(projected).first(kept * statistics::kProjected), context.executor);
+    }
+    not_finite += rows.size() - kept;
+    if (kept == 0) continue;
+    std::vector<std::uint32_t> groups;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (finite[i] == 0) continue;
+      found.videos.push_back(set.files[rows[i]].video);
+      groups.push_back(group_of[found.videos.back()]);
+    }
+    const auto stream = static_cast<std::uint32_t>(step);
+    if (out.projected) {
+      std::vector<float> narrow(kept * statistics::kProjected);
+      statistics::finish_projected(std::span(projected).first(narrow.size()), narrow);
+      found.found.published.reason = statistics::Reason::absent;
+      found.found.standardized =
+          statistics::separability_as_is({narrow, groups}, seed, stream, kShufflesOfLabels, context.executor);
+    } else {
+      found.found = statistics::separability({values.first(kept * out.features), groups}, seed, stream,
+                                             kShufflesOfLabels, context.executor);
+    }
+    context.throw_if_cancelled();
+    out.steps.push_back(std::move(found));
+  }
+  if (out.projected) {
+    out.notes.push_back(
+        fmt::format("separability is of {} features projected to {}: all of them take over half of the "
+                    "memory; --memory gives it more",
+                    grouped(out.features), grouped(statistics::kProjected)));
+  }
+  if (other_frames > 0) {
+    out.notes.push_back(fmt::format("separability is of latents of {} frames, which most have; {} others are not in it",
+                                    shape.frames, grouped(other_frames)));
+  }
+  if (not_finite > 0)
+    out.notes.push_back(fmt::format("separability leaves {} latents out that are not finite", grouped(not_finite)));
+  return out;
+}
+
+}  // namespace millrace::latents

@@ -1,0 +1,137 @@
+#include "src/jobs/latents/analysis/view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "src/base/sizes.h"
+
+namespace millrace::latents {
+namespace {
+
+std::vector<std::vector<GroupCurve>> curves_of(const Analysis& analysis) {
+  std::vector<std::vector<GroupCurve>> out(analysis.groups.size(), std::vector<GroupCurve>(analysis.metrics.size()));
+  for (std::size_t g = 0; g < out.size(); ++g) {
+    for (std::size_t c = 0; c < analysis.columns.size(); ++c) {
+      const Column& column = analysis.columns[c];
+      const bool whole = analysis.metrics[column.metric].starts_with("trajectory.");
+      // A metric's means over steps stand beside its curve, not in it.
+      if (!column.step && !whole) continue;
+      GroupCurve& curve = out[g][column.metric];
+      const GroupMean& mean = analysis.mean(g, c);
+      curve.mean.push_back(mean.moments.mean);
+      curve.low.push_back(mean.interval.low);
+      curve.high.push_back(mean.interval.high);
+    }
+  }
+  return out;
+}
+
+std::vector<PairResult> results_of(const Analysis& analysis) {
+  std::vector<PairResult> out;
+  for (std::size_t p = 0; p < analysis.pairs.size(); ++p) {
+    for (std::size_t c = 0; c < analysis.columns.size(); ++c) {
+      const PairTest& test = analysis.test(p, c);
+      const auto& [a, b] = test.comparison.moments;
+      PairResult own;
+      own.a = analysis.pairs[p].first;
+      own.b = analysis.pairs[p].second;
+      own.metric = analysis.columns[c].metric;
+      own.step = analysis.columns[c].step.value_or(-1);
+      own.n_a = a.count;
+      own.n_b = b.count;
+      own.mean_a = a.mean;
+      own.mean_b = b.mean;
+      own.t = test.comparison.t;
+      own.df = test.comparison.df;
+      own.p_welch = test.comparison.p;
+      own.p_holm = test.holm;
+      own.p_bh = test.benjamini_hochberg;
+      own.cohens_d = test.comparison.cohens_d;
+      own.hedges_g = test.comparison.hedges_g;
+      own.u = test.comparison.u;
+      own.p_mann_whitney = test.comparison.u_p;
+      own.p_permutation = test.permutation;
+      own.p_family = test.familywise;
+      own.low = test.difference.low;
+      own.high = test.difference.high;
+      out.push_back(own);
+    }
+  }
+  return out;
+}
+
+// What was not used, and metrics that no latent has.
+std::vector<std::pair<std::string, std::string>> left_out(const LatentSet& set, const MetricTable& table,
+                                                          const SeparabilityOfSteps& separability) {
+  constexpr std::size_t kShown = 200;
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const Error& error : set.unusable) {
+    if (out.size() == kShown) {
+      out.emplace_back(fmt::format("{} more files", grouped(set.unusable.size() - kShown)), "the program listed them");
+      break;
+    }
+    out.emplace_back(error.subject, error.what);
+  }
+  if (table.not_finite > 0)
+    out.emplace_back(fmt::format("{} latents", grouped(table.not_finite)), "they hold NaN or infinity");
+  for (std::size_t m = 0; m < table.metrics.size(); ++m) {
+    std::size_t absent = 0;
+    for (std::size_t row = 0; row < set.files.size(); ++row) absent += table.at(row, m) != table.at(row, m) ? 1 : 0;
+    absent -= std::min<std::size_t>(absent, table.not_finite);
+    if (absent == 0) continue;
+    out.emplace_back(std::string(table.metrics[m]),
+                     fmt::format("not defined for {} of {} latents: by their shape, or because they are constant",
+                                 grouped(absent), grouped(set.files.size())));
+  }
+  for (const std::string& warning : set.warnings) out.emplace_back("note", warning);
+  for (const std::string& note : separability.notes) out.emplace_back("note", note);
+  return out;
+}
+
+}  // namespace
+
+AnalysisView view_of(const Options& options, const LatentSet& set, const MetricTable& table, const Analysis& analysis,
+                     const Profiles& profiles, const SeparabilityOfSteps& separability) {
+  AnalysisView out;
+  out.groups = analysis.groups;
+  out.videos = analysis.videos;
+  out.steps = analysis.steps;
+  for (const std::string_view metric : analysis.metrics) out.metrics.emplace_back(metric);
+  out.curves = curves_of(analysis);
+  out.results = results_of(analysis);
+  out.permutations = kShuffles;
+  out.bootstraps = kReplicates;
+  out.seed = static_cast<std::uint64_t>(options.seed);
+  out.no_tests_reason = analysis.no_tests;
+  out.channels = set.files.front().shape.channels;
+  out.spectrum_steps = profiles.spectrum_steps;
+  out.spectra.resize(profiles.spectrum_steps.size());
+  for (const GroupProfile& profile : profiles.groups) {
+    out.channel_correlation.push_back(profile.channel_correlation);
+    out.channel_variance.push_back(profile.channel_variance);
+    for (std::size_t k = 0; k < profile.spectra.size(); ++k) out.spectra[k].push_back(profile.spectra[k]);
+  }
+  std::vector<std::size_t> group_of;
+  for (std::size_t g = 0; g < analysis.videos.size(); ++g) group_of.insert(group_of.end(), analysis.videos[g], g);
+  for (const StepSeparability& step : separability.steps) {
+    const statistics::Space& space = step.found.standardized;
+    SeparabilityAtStep own;
+    own.step = step.step;
+    own.ratio = space.ratio;
+    own.ratio_published = step.found.published.ratio;
+    own.silhouette = space.silhouette;
+    own.p = space.p;
+    own.points = space.coordinates;
+    for (std::size_t i = 0; i < own.points.size(); ++i) own.group_of_point.push_back(group_of[step.videos[i]]);
+    for (std::size_t k = 0; k < 2 && k < space.explained.size(); ++k) own.explained[k] = space.explained[k];
+    out.separability.push_back(std::move(own));
+  }
+  for (const std::string& note : separability.notes)
+    out.separability_note += (out.separability_note.empty() ? "" : "; ") + note;
+  out.left_out = left_out(set, table, separability);
+  return out;
+}
+
+}  // namespace millrace::latents

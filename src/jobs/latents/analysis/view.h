@@ -1,0 +1,16 @@
+// Enters: all that was found.
+// Leaves: the same as the page shows it.
+// Never: computes.
+#pragma once
+
+#include "src/jobs/latents/analysis/analysis.h"
+#include "src/jobs/latents/analysis/profiles.h"
+#include "src/jobs/latents/analysis/separate.h"
+#include "src/jobs/latents/page.h"
+
+namespace millrace::latents {
+
+AnalysisView view_of(const Options& options, const LatentSet& set, const MetricTable& table, const Analysis& analysis,
+                     const Profiles& profiles, const SeparabilityOfSteps& separability);
+
+}  // namespace millrace::latents

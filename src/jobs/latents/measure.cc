@@ -1,0 +1,222 @@
+#include "src/jobs/latents/measure.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "src/jobs/latents/dataset.h"
+#include "src/pipeline/chain.h"
+#include "src/pipeline/checkpoint/part_rows.h"
+#include "src/pipeline/pool.h"
+
+namespace millrace::latents {
+namespace {
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  const Clock::time_point begin_ = Clock::now();
+};
+
+// One thread's: what measuring takes. Videos may have different numbers of frames; the last one's is kept.
+class ThreadScratch {
+ public:
+  ThreadScratch(const Options& options, const LatentSet& set, const Normalization& normalization)
+      : options_(options),
+        set_(set),
+        rows_(options, set),
+        readers_{LatentReader(normalization), LatentReader(normalization), LatentReader(normalization)},
+        first_(normalization) {}
+
+  // Consecutive latents of one video.
+  void measure(std::uint64_t begin, std::uint64_t end, RowBlock& block) {
+    const std::size_t video = set_.files[begin].video;
+    const bool trajectory = options_.chosen.trajectory;
+    const auto of_video = [&](std::uint64_t row) { return row < set_.files.size() && set_.files[row].video == video; };
+    if (!analyzer_ || !(shape_ == set_.files[begin].shape)) {
+      drop_analyzer();
+      analyzer_ = std::make_unique<Analyzer>(set_.files[begin].shape, options_.chosen.metrics);
+      shape_ = set_.files[begin].shape;
+    }
+    // What the first of them is compared with.
+    std::uint64_t first = begin;
+    while (trajectory && first > 0 && begin - first < 2 && of_video(first - 1)) --first;
+    std::optional<ArrayView> before, earlier;
+    for (std::uint64_t row = first; row < end; ++row) {
+      const ArrayView now = read(readers_[row % readers_.size()], row);
+      if (row >= begin) {
+        analyzer_->measure(now, measures_);
+        Step step;
+        double end_to_end = Measures::kAbsent;
+        if (trajectory && before) {
+          {
+            const Stopwatch watch(seconds_.trajectories);
+            step = step_between(now, *before, earlier ? &*earlier : nullptr);
+          }
+          if (!of_video(row + 1)) end_to_end = from_start(now, row);
+        }
+        rows_.append(set_.files[row], measures_, step, end_to_end, block);
+      }
+      earlier = before;
+      before = now;
+    }
+  }
+
+  MeasuringSeconds seconds() {
+    drop_analyzer();
+    return seconds_;
+  }
+
+  static Bytes bytes(const Options& options, const LatentSet& set) {
+    // All that may differ is the number of frames, and more of them take more.
+    const auto& longest = *std::max_element(set.files.begin(), set.files.end(), [](const auto& a, const auto& b) {
+      return a.shape.frames < b.shape.frames;
+    });
+    return {Analyzer::bytes(longest.shape) + (kReaders + 1) * LatentReader::bytes(longest, options.normalize)};
+  }
+
+ private:
+  static constexpr std::size_t kReaders = 3;
+
+  ArrayView read(LatentReader& reader, std::uint64_t row) {
+    const Stopwatch watch(seconds_.reading);
+    return reader.read(set_.files[row]);
+  }
+
+  // Of a video's last latent.
+  double from_start(const ArrayView& last, std::uint64_t row) {
+    std::uint64_t first = row;
+    while (first > 0 && set_.files[first - 1].video == set_.files[row].video) --first;
+    const ArrayView start = read(first_, first);
+    const Stopwatch watch(seconds_.trajectories);
+    return step_between(last, start, nullptr).distance;
+  }
+
+  void drop_analyzer() {
+    if (!analyzer_) return;
+    MeasuringSeconds own;
+    own.parts = analyzer_->seconds();
+    seconds_.add(own);
+    analyzer_.reset();
+  }
+
+  const Options& options_;
+  const LatentSet& set_;
+  const RowWriter rows_;
+  std::array<LatentReader, kReaders> readers_;
+  LatentReader first_;
+  Shape shape_;
+  std::unique_ptr<Analyzer> analyzer_;
+  Measures measures_;
+  MeasuringSeconds seconds_;
+};
+
+// Consecutive latents of one video, in one part.
+struct MeasuredRows {
+  Checkpoint::Task task;
+  std::uint64_t end = 0;  // behind the last of them
+  std::shared_ptr<RowBlock> block;
+};
+
+std::uint64_t row_bytes(const DatasetSpec& dataset) {
+  std::uint64_t out = 0;
+  for (const ArraySpec& array : dataset.arrays) out += array.row_bytes() + array.text_bytes + sizeof(ArrayRows);
+  return out;
+}
+
+class MeasureStage {
+ public:
+  MeasureStage(const Options& options, const LatentSet& set, const Normalization& normalization,
+               const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context)
+      : set_(set),
+        context_(context),
+        checkpoint_(checkpoint),
+        rows_(checkpoint),
+        arrays_(dataset.arrays.size()),
+        row_bytes_(row_bytes(dataset)),
+        scratch_([&] { return std::make_unique<ThreadScratch>(options, set, normalization); }),
+        blocks_([] { return std::make_unique<RowBlock>(); }),
+        paid_(context.budget.reserve(
+            ThreadScratch::bytes(options, set) * static_cast<std::uint64_t>(context.executor.threads()), "measuring")) {
+  }
+
+  Measured run() {
+    Measured out;
+    Progress progress(context_.progress, "measuring", set_.files.size());
+    const auto of_one_video = [this](const PartRow& first, const PartRow& next) {
+      return !first.task.taken && !next.task.taken && first.task.part == next.task.part &&
+             set_.files[first.row].video == set_.files[next.row].video;
+    };
+    using Items = chain::Batch<PartRow>;
+    const auto stages =
+        chain::source<PartRow>("latents", [this] { return rows_.next(); }) |
+        chain::batch<PartRow>(kTogether, of_one_video) |
+        chain::parallel<Items, MeasuredRows>(
+            "measure", [this](const Items& items, Span& span) { return measure(items, span); }, "more threads") |
+        chain::sink<MeasuredRows>("write", [&](const MeasuredRows& item, Span&) {
+          const std::uint64_t k = item.task.part;
+          if (item.task.taken) {
+            checkpoint_.take(k);
+            progress.add(checkpoint_.parts().end(k) - checkpoint_.parts().begin(k));
+            return;
+          }
+          checkpoint_.append(k, *item.block);
+          if (item.end == checkpoint_.parts().end(k)) checkpoint_.end(k);
+          out.latents += item.block->rows;
+          progress.add(item.block->rows, item.block->rows * set_.files[item.end - 1].bytes());
+        });
+    chain::run(stages, context_, chain::Price::fixed({kTogether * row_bytes_}));
+    context_.throw_if_cancelled();
+    scratch_.each([&](ThreadScratch& scratch) { out.seconds.add(scratch.seconds()); });
+    return out;
+  }
+
+ private:
+  MeasuredRows measure(const chain::Batch<PartRow>& items, Span& span) {
+    MeasuredRows out{items.front().task, items.back().row + 1, nullptr};
+    if (out.task.taken) return out;
+    const std::shared_ptr<ThreadScratch> scratch = scratch_.take();
+    out.block = blocks_.take();
+    out.block->clear(arrays_);
+    scratch->measure(items.front().row, out.end, *out.block);
+    span.stage().add_bytes(items.size() * set_.files[items.front().row].bytes());
+    return out;
+  }
+
+  const LatentSet& set_;
+  RunContext& context_;
+  Checkpoint& checkpoint_;
+  PartRows rows_;
+  const std::size_t arrays_;
+  const std::uint64_t row_bytes_;
+  Pool<ThreadScratch> scratch_;
+  Pool<RowBlock> blocks_;
+  Reservation paid_;
+};
+
+}  // namespace
+
+void MeasuringSeconds::add(const MeasuringSeconds& other) {
+  reading += other.reading;
+  trajectories += other.trajectories;
+  for (std::size_t k = 0; k < parts.size(); ++k) parts[k] += other.parts[k];
+}
+
+Measured measure_missing(const Options& options, const LatentSet& set, const Normalization& normalization,
+                         const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context) {
+  return MeasureStage(options, set, normalization, dataset, checkpoint, context).run();
+}
+
+MeasuringMemory measuring_memory(const Options& options, const LatentSet& set, const DatasetSpec& dataset,
+                                 int threads) {
+  return {ThreadScratch::bytes(options, set) * static_cast<std::uint64_t>(threads), Bytes{row_bytes(dataset)}};
+}
+
+}  // namespace millrace::latents

@@ -1,0 +1,248 @@
+#include "src/jobs/latents/names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "src/base/text.h"
+#include "src/io/file/reader.h"
+#include "src/io/table/csv.h"
+
+namespace millrace::latents {
+namespace {
+
+using tensor_file::Format;
+
+// What a step's name may end with, what is preferred first.
+constexpr std::array<std::string_view, 6> kEndings = {".npy", ".npy.gz", ".pt", ".pt.gz", ".npz", ".safetensors"};
+constexpr std::string_view kFront = "step_", kMetadata = "_metadata.json";
+
+struct StepName {
+  long long step = 0;
+  std::string_view stem;   // "step_012"
+  std::size_t ending = 0;  // of kEndings; none: it is its metadata
+};
+
+// What "step_012.npy" says; nothing where the name is another.
+std::optional<StepName> step_name(std::string_view name) {
+  if (!name.starts_with(kFront)) return std::nullopt;
+  StepName out;
+  const char* const last = name.data() + name.size();
+  const auto [end, error] = std::from_chars(name.data() + kFront.size(), last, out.step);
+  if (error != std::errc() || out.step < 0) return std::nullopt;
+  out.stem = name.substr(0, static_cast<std::size_t>(end - name.data()));
+  const std::string_view rest = name.substr(out.stem.size());
+  if (rest == kMetadata) {
+    out.ending = kEndings.size();
+    return out;
+  }
+  const auto found = std::find(kEndings.begin(), kEndings.end(), lower_ascii(rest));
+  if (found == kEndings.end()) return std::nullopt;
+  out.ending = static_cast<std::size_t>(found - kEndings.begin());
+  return out;
+}
+
+// Which group a video is of.
+class GroupTable {
+ public:
+  // A row a video: the columns `video` and `group`, in any order, others beside them.
+  static GroupTable read(const std::string& path) {
+    const auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
+    CsvReader rows([&] { return file->next(); }, printable(path));
+    GroupTable out;
+    out.path_ = path;
+    std::optional<std::size_t> video, group;
+    while (rows.next()) {
+      const auto cells = rows.cells();
+      if (!video) {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+          if (lower_ascii(trim(cells[i])) == "video") video = i;
+          if (lower_ascii(trim(cells[i])) == "group") group = i;
+        }
+        if (video && group) continue;
+        throw rows.wrong("its first line does not name the columns 'video' and 'group'",
+                         "begin it with video,group; or remove it, and groups are the folders that videos lie in");
+      }
+      std::string name(trim(cells[*video]));
+      while (name.ends_with('/')) name.pop_back();
+      const std::string of(trim(cells[*group]));
+      if (name.empty() || of.empty()) throw rows.wrong("a video, or its group, has no name");
+      if (!is_utf8(name) || !is_utf8(of)) throw rows.wrong("a name in it is not UTF-8");
+      const auto [at, fresh] = out.groups_.emplace(name, of);
+      if (!fresh && at->second != of)
+        throw rows.wrong("it says twice which group '" + printable(name) + "' is of, and not the same");
+    }
+    if (file->failed()) throw Failure(file->error());
+    return out;
+  }
+
+  // By the whole path below the folder, or by the video's own folder alone.
+  std::optional<std::string> group_of(const std::string& below) {
+    for (const std::string& name : {below, std::string(file_name(below))}) {
+      const auto found = groups_.find(name);
+      if (found == groups_.end()) continue;
+      used_.insert(name);
+      return found->second;
+    }
+    return std::nullopt;
+  }
+  std::vector<std::string> unused() const {
+    std::vector<std::string> out;
+    for (const auto& [name, group] : groups_)
+      if (!used_.contains(name)) out.push_back(name);
+    return out;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::map<std::string, std::string> groups_;
+  std::set<std::string> used_;
+};
+
+std::optional<GroupTable> find_group_table(const std::string& root) {
+  for (const char* below : {"", "latents/"}) {
+    const std::string path = (root.ends_with('/') ? root : root + "/") + below + kGroupsFile;
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) return GroupTable::read(path);
+  }
+  return std::nullopt;
+}
+
+// What a path below the folder that was named says, but for the groups of a table.
+struct Place {
+  std::vector<std::string> folders;  // GROUP, VIDEO; or VIDEO alone
+  std::string name;
+};
+Place place_of(std::string_view below) {
+  Place out;
+  out.folders = split(below, '/');
+  out.name = out.folders.back();
+  out.folders.pop_back();
+  if (out.folders.size() > 1 && out.folders.front() == "latents") out.folders.erase(out.folders.begin());
+  return out;
+}
+
+// Of files of one step the first is what is taken.
+void take_one_a_step(NamedLatents& out) {
+  std::vector<NamedLatent> taken;
+  std::size_t beside = 0;
+  std::string example;
+  for (NamedLatent& latent : out.latents) {
+    if (taken.empty() || taken.back().group != latent.group || taken.back().video != latent.video ||
+        taken.back().step != latent.step) {
+      taken.push_back(std::move(latent));
+      continue;
+    }
+    const auto stem = [](const NamedLatent& of) { return step_name(file_name(of.file.path))->stem; };
+    if (stem(taken.back()) == stem(latent) && taken.back().format != latent.format) {
+      if (++beside == 1) example = latent.file.path;
+      continue;
+    }
+    // As step_1.npy and step_001.npy.
+    out.unusable.push_back(
+        {ErrorCode::bad_data,
+         fmt::format("step {} is {} already", latent.step, printable(file_name(taken.back().file.path))),
+         printable(latent.file.path), ""});
+  }
+  out.latents = std::move(taken);
+  if (beside > 0) {
+    out.warnings.push_back(fmt::format("{} {} of a step that another file is of, as {}: {} not read", beside,
+                                       beside == 1 ? "file is" : "files are", printable(example),
+                                       beside == 1 ? "it is" : "they are"));
+  }
+}
+
+}  // namespace
+
+NamedLatents latents_by_name(const Options& options, RunContext& context) {
+  const std::string& root = options.inputs.at(0);
+  std::optional<GroupTable> table = find_group_table(root);
+  WalkOptions how;
+  how.cancelled = [&context] { return context.cancel.cancelled(); };
+  WalkResult found = walk({root}, how);
+  context.throw_if_cancelled();
+  NamedLatents out;
+  out.unusable = std::move(found.unreadable);
+  std::set<std::string> metadata, without_group;
+  const std::size_t front = root.ends_with('/') ? root.size() : root.size() + 1;
+  for (FileEntry& file : found.files) {
+    if (file.path.size() <= front) continue;
+    const Place place = place_of(std::string_view(file.path).substr(front));
+    const auto name = step_name(place.name);
+    if (!name || place.folders.empty() || place.folders.size() > 2) continue;
+    if (!table && place.folders.size() != 2) continue;
+    if (name->ending == kEndings.size()) {
+      metadata.insert(file.path);
+      continue;
+    }
+    if (!options.steps.has(name->step)) continue;
+    NamedLatent latent;
+    latent.step = name->step;
+    latent.format = *tensor_file::format_of(kEndings[name->ending]);
+    // Two such names could look like one in what is written.
+    const bool readable =
+        std::all_of(place.folders.begin(), place.folders.end(), [](const auto& f) { return is_utf8(f); });
+    if (!readable) {
+      out.unusable.push_back({ErrorCode::bad_data, "its group or its video has a name that is not UTF-8",
+                              printable(file.path), "rename it"});
+      continue;
+    }
+    if (table) {
+      latent.video = place.folders.size() == 2 ? place.folders[0] + "/" + place.folders[1] : place.folders[0];
+      const auto group = table->group_of(latent.video);
+      if (!group) {
+        if (without_group.insert(latent.video).second) {
+          out.unusable.push_back({ErrorCode::bad_data, "no line of " + printable(table->path()) + " says its group",
+                                  printable(latent.video), "add it there"});
+        }
+        continue;
+      }
+      latent.group = *group;
+    } else {
+      latent.group = place.folders[0];
+      latent.video = place.folders[1];
+    }
+    if (!glob_match(options.groups, latent.group)) continue;
+    latent.file = std::move(file);
+    out.latents.push_back(std::move(latent));
+  }
+  std::sort(out.latents.begin(), out.latents.end(), [](const NamedLatent& a, const NamedLatent& b) {
+    const std::size_t a_ending = step_name(file_name(a.file.path))->ending,
+                      b_ending = step_name(file_name(b.file.path))->ending;
+    return std::tie(a.group, a.video, a.step, a_ending, a.file.path) <
+           std::tie(b.group, b.video, b.step, b_ending, b.file.path);
+  });
+  take_one_a_step(out);
+  std::size_t without = 0;
+  for (NamedLatent& latent : out.latents) {
+    const std::string_view name = file_name(latent.file.path);
+    std::string beside = latent.file.path.substr(0, latent.file.path.size() - name.size());
+    beside += step_name(name)->stem;
+    beside += kMetadata;
+    if (metadata.contains(beside)) {
+      latent.metadata = std::move(beside);
+    } else {
+      ++without;
+    }
+  }
+  if (without > 0) {
+    out.warnings.push_back(
+        fmt::format("{} of {} latents have no step_..._metadata.json beside them", without, out.latents.size()));
+  }
+  if (table) {
+    for (const std::string& name : table->unused())
+      out.warnings.push_back(printable(table->path()) + " names " + printable(name) + ", of which there is no latent");
+  }
+  return out;
+}
+
+}  // namespace millrace::latents

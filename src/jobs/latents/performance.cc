@@ -1,0 +1,117 @@
+#include "src/jobs/latents/performance.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "src/device/cpu/level.h"
+#include "src/io/file/reader.h"
+#include "src/pipeline/pool.h"
+
+namespace millrace::latents {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::uint64_t peak_memory() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+}
+
+// All that is measured of a latent, as bits.
+std::uint64_t digest_of(const Measures& measures) {
+  std::vector<double> all(measures.values.begin(), measures.values.end());
+  for (const auto* values : {&measures.variance, &measures.autocorrelation, &measures.frame_correlation,
+                             &measures.channel_correlation, &measures.spatial_spectrum, &measures.temporal_spectrum})
+    all.insert(all.end(), values->begin(), values->end());
+  for (double& value : all)
+    if (value != value) value = Measures::kAbsent;  // one kind of NaN
+  return short_hash({reinterpret_cast<const std::uint8_t*>(all.data()), all.size() * sizeof(double)});
+}
+
+}  // namespace
+
+Benchmark benchmark(const Options& options, const LatentSet& set, const Normalization& normalization,
+                    RunContext& context) {
+  constexpr std::size_t kSample = 64;
+  Benchmark out;
+  std::vector<const LatentFile*> sample;
+  const std::size_t stride = std::max<std::size_t>(1, set.files.size() / kSample);
+  for (std::size_t i = 0; i < set.files.size() && sample.size() < kSample; i += stride) sample.push_back(&set.files[i]);
+  out.latents = sample.size();
+  const CpuLevel before = current_cpu_level();
+  std::vector<std::uint64_t> expected;
+  for (const CpuLevel level : available_cpu_levels()) {
+    use_cpu_level(level);
+    for (const int threads : std::set<int>{1, context.executor.threads()}) {
+      const Executor executor(threads, &context.cancel);
+      std::vector<std::uint64_t> digests(sample.size());
+      Pool<LatentReader> readers([&] { return std::make_unique<LatentReader>(normalization); });
+      const auto begin = Clock::now();
+      executor.parallel_for(sample.size(), 1, [&](std::size_t first, std::size_t end) {
+        const auto reader = readers.take();
+        Measures measures;
+        std::unique_ptr<Analyzer> analyzer;
+        for (std::size_t i = first; i < end; ++i) {
+          if (!analyzer || !(sample[i]->shape == sample[first]->shape))
+            analyzer = std::make_unique<Analyzer>(sample[i]->shape, options.chosen.metrics);
+          analyzer->measure(reader->read(*sample[i]), measures);
+          digests[i] = digest_of(measures);
+        }
+      });
+      const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      if (expected.empty()) expected = digests;
+      out.rows.push_back({name_of(level), threads, seconds, digests == expected});
+    }
+  }
+  use_cpu_level(before);
+  context.throw_if_cancelled();
+  return out;
+}
+
+OutputKind performance_kind() {
+  return {"a report of performance", Readers::everyone, json_result("latents-performance", {"seconds"})};
+}
+
+nlohmann::ordered_json performance_json(const Performance& performance, const Benchmark& benchmark,
+                                        const RunContext& context) {
+  const Measured& measured = performance.measured;
+  Json parts = {{"reading", measured.seconds.reading}};
+  for (std::size_t k = 0; k < kPartNames.size(); ++k) parts[std::string(kPartNames[k])] = measured.seconds.parts[k];
+  parts["trajectories"] = measured.seconds.trajectories;
+  Json out = {{kJsonMark, "latents-performance"},
+              {"seconds",
+               {{"finding", performance.finding_s},
+                {"normalizing", performance.normalizing_s},
+                {"measuring", performance.measuring_s},
+                {"statistics", performance.statistics_s},
+                {"separability", performance.separability_s},
+                {"writing", performance.writing_s},
+                {"all", performance.all_s}}},
+              {"latents_measured", measured.latents},
+              {"bytes_measured", performance.bytes_measured},
+              {"thread_seconds_by_part", parts},
+              {"threads", context.executor.threads()},
+              {"cpu_level", name_of(current_cpu_level())},
+              {"peak_memory_bytes", peak_memory()}};
+  if (measured.latents > 0 && performance.measuring_s > 0) {
+    out["latents_per_second"] = static_cast<double>(measured.latents) / performance.measuring_s;
+    out["bytes_per_second"] = static_cast<double>(performance.bytes_measured) / performance.measuring_s;
+  }
+  if (benchmark.rows.empty()) return out;
+  Json rows = Json::array();
+  for (const BenchmarkRow& row : benchmark.rows) {
+    rows.push_back({{"cpu_level", row.cpu_level},
+                    {"threads", row.threads},
+                    {"seconds", row.seconds},
+                    {"ms_per_latent", row.seconds * 1000 / static_cast<double>(benchmark.latents)},
+                    {"same_numbers", row.same}});
+  }
+  out["benchmark"] = {{"latents", benchmark.latents}, {"rows", rows}};
+  return out;
+}
+
+}  // namespace millrace::latents
