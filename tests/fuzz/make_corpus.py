@@ -8,6 +8,9 @@ import sys
 
 from PIL import Image
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import torch_files  # noqa: E402
+
 random.seed(11)
 
 
@@ -110,6 +113,16 @@ def arrays():
             yield b"\x93NUMPY" + bytes([version, 0]) + length + text + bytes(count * int(kind[2]))
 
 
+def tensors():
+    """The first byte says which format it is."""
+    endings = (".npy", ".npy.gz", ".npz", ".pt", ".pt.gz", ".safetensors")
+    for name, contents, _ in torch_files.files():
+        # The longest ending is the right one; large files only cost time.
+        index = max((i for i, ending in enumerate(endings) if name.endswith(ending)), key=lambda i: len(endings[i]))
+        if len(contents) < 10_000:
+            yield bytes([index]) + contents
+
+
 # Of each action one; the paths fit each other, so that what is changed in them is what is tried.
 JOURNALS = [
     b'{"millrace_journal": 1, "id": "0123456789abcdef", "action": "delete", "decisions": "/d.json"}\n'
@@ -209,7 +222,8 @@ def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
     for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS,
                          "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
-                         "dates": DATES, "npy": arrays(), "journal": JOURNALS, "provenance": provenances()}.items():
+                         "dates": DATES, "npy": arrays(), "tensor": tensors(), "journal": JOURNALS,
+                         "provenance": provenances()}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

@@ -12,23 +12,14 @@
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
 #include "src/io/tensor/npy.h"
+#include "src/io/tensor/npy_front.h"
 
 namespace millrace::npy {
 namespace {
 
-constexpr std::size_t kMaxHeader = std::size_t{1} << 20;
 constexpr std::size_t kMaxDimensions = 32;
 constexpr std::size_t kMaxFields = 256;
 constexpr std::size_t kMaxName = 256;
-
-// What is wrong, thrown inside this file alone.
-struct Complaint {
-  ErrorCode code;
-  std::string what;
-};
-
-[[noreturn]] void bad(std::string what) { throw Complaint{ErrorCode::bad_data, std::move(what)}; }
-[[noreturn]] void unsupported(std::string what) { throw Complaint{ErrorCode::unsupported, std::move(what)}; }
 
 class Parser {
  public:
@@ -127,6 +118,10 @@ class Parser {
   }
 
   static ElementType type_of(const std::string& text) {
+    // Texts, objects, dates, bytes.
+    if (text.size() > 1 && std::string_view("OSUVMma").find(text[1]) != std::string_view::npos) {
+      throw NoNumbers{{ErrorCode::unsupported, fmt::format("its type '{}' is not a number", printable(text)), {}}};
+    }
     if (text.size() < 3 || text.size() > 4) unsupported(fmt::format("its type '{}' is not a number", printable(text)));
     int bytes = 0;
     for (const char digit : text.substr(2)) {
@@ -177,23 +172,45 @@ class Parser {
   std::size_t at_ = 0;
 };
 
-// `bytes` is the front of a file of `file_bytes`, with all of its header if it has one.
-Header parse_or_complain(std::span<const std::byte> bytes, std::uint64_t file_bytes) {
-  const auto* const text = reinterpret_cast<const char*>(bytes.data());
-  if (bytes.size() < 10 || std::memcmp(text, "\x93NUMPY", 6) != 0) bad("it is not a .npy file");
-  const auto byte = [&](std::size_t at) { return std::to_integer<std::size_t>(bytes[at]); };
-  const std::size_t major = byte(6);
-  if (major < 1 || major > 3) unsupported(fmt::format("it is .npy format {}", major));
-  const std::size_t prefix = major == 1 ? 10 : 12;
-  if (bytes.size() < prefix) bad("the file ends in its header");
-  std::size_t length = byte(8) | byte(9) << 8;
-  if (major > 1) length |= byte(10) << 16 | byte(11) << 24;
-  if (length > kMaxHeader) bad("its header is over 1 MiB");
-  if (bytes.size() - prefix < length) bad("the file ends in its header");
-  Header header = Parser({text + prefix, length}).header();
-  header.data_offset = prefix + length;
+// As "<u4".
+std::string text_of(ElementType type) {
+  const char kind = type.code == TypeCode::floating           ? 'f'
+                    : type.code == TypeCode::integer          ? 'i'
+                    : type.code == TypeCode::unsigned_integer ? 'u'
+                                                              : 'b';
+  if (type.code == TypeCode::bfloat) {
+    throw Failure(ErrorCode::usage, fmt::format("the format .npy has no {}", name_of(type)), "",
+                  "use float16 or float32, or another format");
+  }
+  return fmt::format("{}{}{}", type.bytes() == 1 ? '|' : '<', kind, type.bytes());
+}
 
-  const std::uint64_t available = file_bytes - header.data_offset;
+}  // namespace
+
+Header read_front(const std::function<void(std::span<std::byte>)>& next, std::uint64_t bytes) {
+  constexpr std::size_t kPrefix = 10;
+  if (bytes < kPrefix) bad("it is not a .npy file");
+  std::byte prefix[kPrefix];
+  next(prefix);
+  if (std::memcmp(prefix, "\x93NUMPY", 6) != 0) bad("it is not a .npy file");
+  const auto major = std::to_integer<unsigned>(prefix[6]);
+  if (major < 1 || major > 3) unsupported(fmt::format("it is .npy format {}", major));
+  std::uint64_t length = number_at<std::uint16_t>(prefix, 8), before = kPrefix;
+  if (major > 1) {
+    std::byte high[2];
+    before += sizeof(high);
+    if (bytes < before) bad("the file ends in its header");
+    next(high);
+    length |= std::uint64_t{number_at<std::uint16_t>(high, 0)} << 16;
+  }
+  if (length > kMostHeader) bad("its header is over 1 MiB");
+  if (bytes - before < length) bad("the file ends in its header");
+  std::string text(static_cast<std::size_t>(length), '\0');
+  next(std::as_writable_bytes(std::span(text)));
+  Header header = Parser(text).header();
+  header.data_offset = static_cast<std::size_t>(before + length);
+
+  const std::uint64_t available = bytes - header.data_offset;
   std::uint64_t needed = header.item_bytes();
   bool empty = false;
   for (const std::uint64_t dimension : header.shape) empty = empty || dimension == 0;
@@ -210,21 +227,6 @@ Header parse_or_complain(std::span<const std::byte> bytes, std::uint64_t file_by
   }
   return header;
 }
-
-// As "<u4".
-std::string text_of(ElementType type) {
-  const char kind = type.code == TypeCode::floating           ? 'f'
-                    : type.code == TypeCode::integer          ? 'i'
-                    : type.code == TypeCode::unsigned_integer ? 'u'
-                                                              : 'b';
-  if (type.code == TypeCode::bfloat) {
-    throw Failure(ErrorCode::usage, fmt::format("the format .npy has no {}", name_of(type)), "",
-                  "use float16 or float32, or another format");
-  }
-  return fmt::format("{}{}{}", type.bytes() == 1 ? '|' : '<', kind, type.bytes());
-}
-
-}  // namespace
 
 std::uint64_t Header::item_bytes() const {
   std::uint64_t sum = 0;
@@ -254,27 +256,38 @@ std::string Header::words() const {
 }
 
 Outcome<Header> parse(std::span<const std::byte> bytes, const std::string& subject) {
+  std::span<const std::byte> rest = bytes;
   try {
-    return parse_or_complain(bytes, bytes.size());
-  } catch (const Complaint& complaint) {
-    return Error{complaint.code, complaint.what, subject, {}};
+    return read_front(
+        [&](std::span<std::byte> out) {
+          std::copy_n(rest.begin(), out.size(), out.begin());
+          rest = rest.subspan(out.size());
+        },
+        bytes.size());
+  } catch (const Refusal& refusal) {
+    return refusal.about(subject);
   }
 }
 
 Outcome<Header> read_header(const std::string& path) {
-  auto file = FileReader::open(path, FileReader::Hashing::off);
+  const auto file = FileReader::open(path, FileReader::Hashing::off);
   if (!file) return file.error();
-  std::string front;
-  for (auto bytes = (*file)->next(); !bytes.empty(); bytes = (*file)->next()) {
-    front.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (front.size() > kMaxHeader + 12) break;
-  }
-  if ((*file)->failed()) return (*file)->error();
+  FileSource source((*file)->descriptor(), (*file)->size());
   try {
-    return parse_or_complain(std::as_bytes(std::span(front)), std::max<std::uint64_t>(front.size(), (*file)->size()));
-  } catch (const Complaint& complaint) {
-    return Error{complaint.code, complaint.what, path, {}};
+    return read_front(source);
+  } catch (const Refusal& refusal) {
+    return refusal.about(path);
   }
+}
+
+Header read_front(Source& source) {
+  std::uint64_t at = 0;
+  return read_front(
+      [&](std::span<std::byte> out) {
+        source.read(at, out);
+        at += out.size();
+      },
+      source.size());
 }
 
 std::string header_text(const std::vector<Field>& fields, std::span<const std::uint64_t> shape) {

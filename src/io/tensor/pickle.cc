@@ -1,0 +1,252 @@
+#include "src/io/tensor/pickle.h"
+
+#include <bit>
+
+#include "src/io/tensor/pickle_machine.h"
+
+namespace millrace::pickle {
+namespace {
+
+constexpr int kNewestProtocol = 5;
+
+}  // namespace
+
+std::span<const Index> Document::items(const Value& value) const {
+  if (value.kind == Kind::tuple) return std::span(pool_).subspan(value.at, value.a);
+  if ((value.kind != Kind::list && value.kind != Kind::dictionary) || value.at == 0) return {};
+  return containers_[value.at - 1];
+}
+
+bool Machine::step(unsigned char code) {
+  switch (code) {
+    case '.':
+      out_.root_ = pop();
+      return true;
+    case 0x80:
+      if (const int protocol = number<std::uint8_t>(); protocol > kNewestProtocol) {
+        unsupported(fmt::format("its pickle is of protocol {}", protocol), "save it with pickle_protocol=2");
+      }
+      break;
+    case 0x95: {
+      // A frame says how much comes before the next: there is nothing to be gained from it, but it has to be there.
+      if (number<std::uint64_t>() > kMostBytes) too_large("its pickle is over 16 MiB");
+      break;
+    }
+    case '0':
+      pop();
+      break;
+    case '2': {
+      const Index again = pop();
+      push(again);
+      push(again);
+      break;
+    }
+    case 'N':
+      push(none_);
+      break;
+    case 0x88:
+    case 0x89:
+      push(booleans_[code == 0x88 ? 1 : 0]);
+      break;
+    case 'J':
+      push_integer(number<std::int32_t>());
+      break;
+    case 'K':
+      push_integer(number<std::uint8_t>());
+      break;
+    case 'M':
+      push_integer(number<std::uint16_t>());
+      break;
+    case 0x8A:
+      push_long(number<std::uint8_t>());
+      break;
+    case 0x8B: {
+      const auto length = number<std::int32_t>();
+      if (length < 0) bad("a number in its pickle has a negative length");
+      push_long(static_cast<std::uint64_t>(length));
+      break;
+    }
+    case 'G': {
+      // The one number that is big-endian.
+      Value value;
+      value.kind = Kind::real;
+      value.real = std::bit_cast<double>(__builtin_bswap64(number<std::uint64_t>()));
+      push(add(value));
+      break;
+    }
+    case ')':
+      push(empty_tuple_);
+      break;
+    case 0x85:
+    case 0x86:
+    case 0x87:
+      push_tuple(code - 0x84U);
+      break;
+    case ']':
+      push_container(Kind::list, {});
+      break;
+    case '}':
+      push_container(Kind::dictionary, {});
+      break;
+    case 'a':
+      extend_below(Kind::list, std::span(stack_).last(std::min<std::size_t>(1, stack_.size() - floor())));
+      break;
+    case 's':
+      extend_below(Kind::dictionary, std::span(stack_).last(std::min<std::size_t>(2, stack_.size() - floor())));
+      break;
+    case 'p':
+      remember(decimal(line()));
+      break;
+    case 'q':
+      remember(number<std::uint8_t>());
+      break;
+    case 'r':
+      remember(number<std::uint32_t>());
+      break;
+    case 0x94:
+      remember(remembered_);
+      break;
+    case 'g':
+      recall(decimal(line()));
+      break;
+    case 'h':
+      recall(number<std::uint8_t>());
+      break;
+    case 'j':
+      recall(number<std::uint32_t>());
+      break;
+    case 'R':
+      reduce();
+      break;
+    case 'b':
+      build();
+      break;
+    case 'Q':
+      persistent();
+      break;
+    case '(':
+    case '1':
+    case 't':
+    case 'l':
+    case 'd':
+    case 'e':
+    case 'u':
+      step_marked(code);
+      break;
+    case 'c': {
+      const std::string_view module = line();
+      push_name(module, line());
+      break;
+    }
+    case 0x93:
+      push_stacked_name();
+      break;
+    default:
+      step_text(code);
+  }
+  // MEMOIZE takes the next free place, which is how many were taken.
+  if (code == 'p' || code == 'q' || code == 'r' || code == 0x94) ++remembered_;
+  return false;
+}
+
+void Machine::step_marked(unsigned char code) {
+  if (code == '(') {
+    if (marks_.size() == kMostValues) too_large("its pickle's stack is over 1,048,576 values");
+    return marks_.push_back(stack_.size());
+  }
+  switch (code) {
+    case '1':
+      return drop(marked().size());
+    case 't':
+      return push_tuple_of(marked());
+    case 'l':
+      return push_container(Kind::list, marked());
+    case 'd':
+      return push_container(Kind::dictionary, marked());
+    case 'e':
+      return extend_marked(Kind::list);
+    default:
+      return extend_marked(Kind::dictionary);
+  }
+}
+
+void Machine::step_text(unsigned char code) {
+  switch (code) {
+    case 'I':
+    case 'L':
+      return push_decimal(line(), code == 'L');
+    case 'F':
+      return push_real(line());
+    case 'S':
+      return push_quoted(line());
+    case 'V':
+      return push_plain(line());
+    case 'U':
+    case 0x8C:
+      return push(add_text(Kind::text, take(number<std::uint8_t>())));
+    case 'T':
+    case 'X':
+      return push(add_text(Kind::text, take(number<std::uint32_t>())));
+    case 0x8D:
+      return push(add_text(Kind::text, take(number<std::uint64_t>())));
+    case 'C':
+      return push(add_text(Kind::bytes, take(number<std::uint8_t>())));
+    case 'B':
+      return push(add_text(Kind::bytes, take(number<std::uint32_t>())));
+    case 0x8E:
+      return push(add_text(Kind::bytes, take(number<std::uint64_t>())));
+    default:
+      step_object(code);
+  }
+}
+
+// All that is left makes objects, or is nothing.
+void Machine::step_object(unsigned char code) {
+  switch (code) {
+    case 'i': {
+      const std::string_view module = line();
+      refuse_name(module, line());
+    }
+    case 'o': {
+      const std::span<const Index> items = marked();
+      if (items.empty()) bad("its pickle makes an object of nothing");
+      refuse_object(out_.values_[items.front()]);
+    }
+    case 0x81:
+    case 0x92: {
+      pop();
+      if (code == 0x92) pop();
+      refuse_object(out_.values_[pop()]);
+    }
+    case 'P':
+      unsupported("its pickle refers to something outside of it", "save it with torch.save(tensor)");
+    case 0x82:
+    case 0x83:
+    case 0x84:
+      unsupported("its pickle uses registered extensions; only plain tensors are read",
+                  "save it with torch.save(tensor)");
+    case 0x8F:
+    case 0x90:
+    case 0x91:
+      unsupported("its pickle holds a set; only tensors in dictionaries, lists and tuples are read",
+                  "save it with torch.save(tensor)");
+    case 0x96:
+    case 0x97:
+    case 0x98:
+      unsupported("its pickle holds raw buffers; only plain tensors are read", "save it with torch.save(tensor)");
+    default:
+      bad(fmt::format("its pickle has an unknown opcode 0x{:02x}", code));
+  }
+}
+
+std::optional<Document> load(std::span<const std::byte> bytes, const Vocabulary& vocabulary) {
+  try {
+    return Machine(bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), kMostBytes))), vocabulary)
+        .run();
+  } catch (const Cut&) {
+    if (bytes.size() >= kMostBytes) too_large("its pickle is over 16 MiB");
+    return std::nullopt;
+  }
+}
+
+}  // namespace millrace::pickle

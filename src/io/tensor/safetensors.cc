@@ -1,0 +1,176 @@
+#include "src/io/tensor/safetensors.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+namespace millrace::safetensors {
+namespace {
+
+using tensor_file::Tensor;
+
+constexpr std::uint64_t kMostHeader = 16 << 20;
+constexpr std::size_t kMostTensors = 65'536, kMostName = 4096, kMostDimensions = 32;
+
+struct Type {
+  std::string_view name;
+  ElementType type;
+};
+constexpr Type kTypes[] = {{"F16", kFloat16}, {"BF16", kBfloat16}, {"F32", kFloat32}, {"F64", kFloat64},
+                           {"I8", kInt8},     {"U8", kUint8},      {"I16", kInt16},   {"U16", kUint16},
+                           {"I32", kInt32},   {"U32", kUint32},    {"I64", kInt64},   {"U64", kUint64},
+                           {"BOOL", kBool}};
+
+// {name: {"dtype": text, "shape": [numbers], "data_offsets": [begin, end]}, "__metadata__": {text: text}}: events of
+// the parser, which keeps no values. It keeps a bit for each level of nesting; the third is the last that is allowed.
+class Handler : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  std::vector<Tensor> tensors;
+
+  bool null() override { return unexpected(); }
+  bool boolean(bool) override { return unexpected(); }
+  bool number_integer(number_integer_t) override { bad("a number in its header is negative"); }
+  bool number_float(number_float_t, const string_t&) override { bad("a number in its header is no whole one"); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (in_ == In::shape) {
+      if (tensors.back().shape.size() == kMostDimensions) unsupported("it has over 32 dimensions");
+      tensors.back().shape.push_back(value);
+    } else if (in_ == In::offsets) {
+      if (offsets_ == 2) return unexpected();
+      (offsets_++ == 0 ? tensors.back().block.offset : tensors.back().block.end) = value;
+    } else {
+      return unexpected();
+    }
+    return true;
+  }
+  bool string(string_t& text) override {
+    if (in_ == In::metadata) return true;
+    if (in_ != In::tensor || field_ != Field::dtype) return unexpected();
+    for (const Type& known : kTypes) {
+      if (known.name != text) continue;
+      tensors.back().type = known.type;
+      return true;
+    }
+    unsupported(fmt::format("its tensor '{}' is of {}", shown(tensors.back().name), shown(text)),
+                "save it as float16, bfloat16 or float32");
+  }
+  bool binary(binary_t&) override { return unexpected(); }
+
+  bool start_object(std::size_t) override {
+    if (in_ == In::nothing) {
+      in_ = In::file;
+    } else if (in_ == In::file) {
+      in_ = metadata_ ? In::metadata : In::tensor;
+      seen_ = 0;
+    } else {
+      return unexpected();
+    }
+    return true;
+  }
+  bool key(string_t& text) override {
+    if (in_ == In::file) return begin(text);
+    if (in_ == In::metadata) return true;
+    field_ = text == "dtype" ? Field::dtype : text == "shape" ? Field::shape : Field::offsets;
+    const auto bit = 1U << static_cast<unsigned>(field_);
+    if ((field_ == Field::offsets && text != "data_offsets") || (seen_ & bit) != 0) {
+      bad(fmt::format("its tensor '{}' has an unknown or repeated key '{}'", shown(tensors.back().name), shown(text)));
+    }
+    seen_ |= bit;
+    return true;
+  }
+  bool end_object() override {
+    if (in_ == In::tensor && (seen_ != 7 || offsets_ != 2)) {
+      bad(fmt::format("its tensor '{}' lacks dtype, shape or data_offsets", shown(tensors.back().name)));
+    }
+    in_ = in_ == In::file ? In::nothing : In::file;
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    if (in_ != In::tensor || field_ == Field::dtype) return unexpected();
+    in_ = field_ == Field::shape ? In::shape : In::offsets;
+    return true;
+  }
+  bool end_array() override {
+    in_ = In::tensor;
+    return true;
+  }
+  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
+    bad(fmt::format("its header is no JSON at character {}", at));
+  }
+
+ private:
+  enum class In : std::uint8_t { nothing, file, metadata, tensor, shape, offsets };
+  enum class Field : std::uint8_t { dtype, shape, offsets };
+
+  [[noreturn]] static bool unexpected() { bad("its header is not that of a .safetensors file"); }
+
+  bool begin(const std::string& name) {
+    metadata_ = name == "__metadata__";
+    offsets_ = 0;
+    if (name.size() > kMostName) too_large("a name in it is over 4 KiB");
+    if (tensors.size() == kMostTensors) too_large("it has over 65,536 tensors");
+    if (!names_.insert(name).second) bad(fmt::format("it has two tensors '{}'", shown(name)));
+    if (!metadata_) tensors.push_back({.name = name, .type = {}, .shape = {}, .strides = {}, .block = {}});
+    return true;
+  }
+
+  In in_ = In::nothing;
+  Field field_ = Field::dtype;
+  unsigned seen_ = 0;
+  int offsets_ = 0;
+  bool metadata_ = false;
+  std::unordered_set<std::string> names_;
+};
+
+// Each has the bytes that its shape needs, and they follow one another without gaps to the end.
+void check_places(std::vector<Tensor>& tensors, std::uint64_t begin, std::uint64_t bytes) {
+  std::vector<Tensor*> order;
+  for (Tensor& tensor : tensors) {
+    std::uint64_t needed = tensor.type.bytes();
+    bool empty = false, fits = true;
+    for (const std::uint64_t side : tensor.shape) empty = empty || side == 0;
+    for (const std::uint64_t side : tensor.shape)
+      fits = fits && (empty || !__builtin_mul_overflow(needed, side, &needed));
+    if (empty) needed = 0;
+    auto& block = tensor.block;
+    if (!fits || block.end > bytes || block.offset > block.end || block.end - block.offset != needed) {
+      bad(fmt::format("its tensor '{}' does not have the bytes that its shape needs", shown(tensor.name)));
+    }
+    block.stored = block.bytes = needed;
+    order.push_back(&tensor);
+  }
+  std::sort(order.begin(), order.end(), [](const Tensor* a, const Tensor* b) {
+    return std::pair(a->block.offset, a->block.end) < std::pair(b->block.offset, b->block.end);
+  });
+  std::uint64_t at = 0;
+  for (Tensor* const tensor : order) {
+    if (tensor->block.offset != at) {
+      bad(fmt::format("its tensor '{}' overlaps another one, or leaves a gap", shown(tensor->name)));
+    }
+    at = tensor->block.end;
+    tensor->block.offset += begin;
+    tensor->block.end += begin;
+  }
+  if (at != bytes) bad("it goes on after its tensors, or ends before them");
+}
+
+}  // namespace
+
+std::vector<Tensor> list(Source& file) {
+  const std::uint64_t size = file.size();
+  std::byte front[8];
+  if (size < sizeof(front)) bad("it is not a .safetensors file");
+  file.read(0, front);
+  const auto length = number_at<std::uint64_t>(front, 0);
+  if (length > size - sizeof(front)) bad("the file ends in its header, or it is not a .safetensors file");
+  if (length > kMostHeader) too_large("its header is over 16 MiB");
+  std::string text(static_cast<std::size_t>(length), '\0');
+  file.read(sizeof(front), std::as_writable_bytes(std::span(text)));
+  Handler handler;
+  nlohmann::json::sax_parse(text, &handler);
+  const std::uint64_t begin = sizeof(front) + length;
+  check_places(handler.tensors, begin, size - begin);
+  return std::move(handler.tensors);
+}
+
+}  // namespace millrace::safetensors

@@ -1,0 +1,19 @@
+// Enters: a .safetensors file.
+// Leaves: its tensors, with where their numbers are.
+// Never: believes two tensors to share bytes, or a byte to be nobody's.
+//
+// Source of the format: https://github.com/huggingface/safetensors, "Format".
+#pragma once
+
+#include <vector>
+
+#include "src/io/tensor/source.h"
+#include "src/io/tensor/tensor_file.h"
+
+namespace millrace::safetensors {
+
+// In the order of the header. Throws Refusal: bad_data; unsupported for numbers of other types; too_large for a header
+// over 16 MiB or more than 65,536 tensors.
+std::vector<tensor_file::Tensor> list(Source& file);
+
+}  // namespace millrace::safetensors

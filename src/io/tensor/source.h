@@ -1,0 +1,61 @@
+// Enters: an open file, or what was inflated from one.
+// Leaves: bytes at the offsets that are asked for, and the numbers in them.
+// Never: maps a file, or answers with fewer bytes than were asked for.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "src/io/tensor/refusal.h"
+
+namespace millrace {
+
+static_assert(std::endian::native == std::endian::little, "numbers in files are used as they lie there");
+
+// An unsigned number at a place that holds one.
+template <typename Number>
+Number number_at(std::span<const std::byte> bytes, std::size_t at) {
+  Number out;
+  std::memcpy(&out, bytes.data() + at, sizeof(out));
+  return out;
+}
+
+class Source {
+ public:
+  Source() = default;
+  virtual ~Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  // How many bytes there are. What is gzipped is inflated to its end for that.
+  virtual std::uint64_t size() = 0;
+  // Fills `out`. Throws Refusal: bad_data where it ends before that, io, conflict where it was cut short meanwhile.
+  virtual void read(std::uint64_t offset, std::span<std::byte> out) = 0;
+};
+
+class FileSource : public Source {
+ public:
+  // Of an open file that somebody else closes. `size` is what it had when it was looked at.
+  FileSource(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
+  std::uint64_t size() override { return size_; }
+  void read(std::uint64_t offset, std::span<std::byte> out) override;
+
+ private:
+  const int fd_;
+  const std::uint64_t size_;
+};
+
+class MemorySource : public Source {
+ public:
+  explicit MemorySource(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  std::uint64_t size() override { return bytes_.size(); }
+  void read(std::uint64_t offset, std::span<std::byte> out) override;
+
+ private:
+  const std::span<const std::byte> bytes_;
+};
+
+}  // namespace millrace

@@ -1,0 +1,145 @@
+#include "src/io/tensor/tensor_file.h"
+
+#include "src/base/sizes.h"
+#include "src/base/text.h"
+#include "src/io/file/reader.h"
+#include "src/io/tensor/inflate.h"
+#include "src/io/tensor/npy_front.h"
+#include "src/io/tensor/safetensors.h"
+#include "src/io/tensor/torch_file.h"
+#include "src/io/tensor/zip.h"
+
+namespace millrace::tensor_file {
+namespace {
+
+// What a header says of the block that it begins.
+Tensor tensor_of(npy::Header header, std::string name, Block block) {
+  if (!header.plain()) unsupported("it has fields", "save each field as an array of its own");
+  Tensor out;
+  out.name = std::move(name);
+  out.type = header.fields.front().type;
+  out.shape = std::move(header.shape);
+  out.block = block;
+  out.first = header.data_offset;
+  return out;
+}
+
+// A file that is one array.
+Tensor npy_tensor(FileSource& file) {
+  Block block;
+  block.end = block.stored = block.bytes = file.size();
+  return tensor_of(npy::read_front(file), {}, block);
+}
+
+Tensor npy_gz_tensor(FileSource& file) {
+  InflateStream stream(file, 0, file.size(), InflateStream::Wrapping::gzip);
+  const std::uint64_t most = most_inflated(file.size());
+  npy::Header header = npy::read_front(
+      [&](std::span<std::byte> out) {
+        if (stream.read(out) < out.size()) bad("the file ends in its header");
+      },
+      most);
+  Tensor out = tensor_of(std::move(header), {}, {});
+  out.inflated = out.first + out.bytes();
+  out.block.end = out.block.stored = out.block.bytes = out.inflated;
+  return out;
+}
+
+// The members of an archive that are arrays of numbers.
+std::vector<Tensor> npz_tensors(FileSource& file) {
+  constexpr std::string_view kEnding = ".npy";
+  std::vector<Tensor> out;
+  for (zip::Member& member : zip::members(file)) {
+    if (!member.name.ends_with(kEnding)) continue;
+    const std::uint64_t data = zip::data_offset(file, member.block);
+    std::uint64_t at = data;
+    std::optional<InflateStream> stream;
+    if (member.block.deflated) stream.emplace(file, data, member.block.stored, InflateStream::Wrapping::none);
+    const auto next = [&](std::span<std::byte> bytes) {
+      if (!stream) {
+        file.read(at, bytes);
+        at += bytes.size();
+      } else if (stream->read(bytes) < bytes.size()) {
+        bad("it ends in its header");
+      }
+    };
+    try {
+      npy::Header header = npy::read_front(next, member.block.bytes);
+      member.name.resize(member.name.size() - kEnding.size());
+      Tensor tensor = tensor_of(std::move(header), member.name, member.block);
+      if (tensor.block.bytes - tensor.first > tensor.bytes()) bad("it goes on after its array");
+      out.push_back(std::move(tensor));
+    } catch (const npy::NoNumbers&) {
+      continue;
+    } catch (const Refusal& refusal) {
+      throw Refusal{refusal.code, fmt::format("its array '{}': {}", shown(member.name), refusal.what), refusal.remedy};
+    }
+  }
+  return out;
+}
+
+std::vector<Tensor> pt_gz_tensors(FileSource& file) {
+  GzipSource inflated(file, file.size());
+  std::vector<Tensor> out = torch_file::list(inflated);
+  for (Tensor& tensor : out) tensor.inflated = inflated.size();
+  return out;
+}
+
+std::vector<Tensor> tensors(FileSource& file, Format format) {
+  switch (format) {
+    case Format::npy:
+      return {npy_tensor(file)};
+    case Format::npy_gz:
+      return {npy_gz_tensor(file)};
+    case Format::npz:
+      return npz_tensors(file);
+    case Format::pt:
+      return torch_file::list(file);
+    case Format::pt_gz:
+      return pt_gz_tensors(file);
+    case Format::safetensors:
+      return safetensors::list(file);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Format> format_of(std::string_view name) {
+  struct Ending {
+    std::string_view text;
+    Format format;
+  };
+  static constexpr Ending kEndings[] = {{".npy", Format::npy},     {".npy.gz", Format::npy_gz},
+                                        {".npz", Format::npz},     {".pt", Format::pt},
+                                        {".pt.gz", Format::pt_gz}, {".safetensors", Format::safetensors}};
+  const std::string lower = lower_ascii(name);
+  for (const Ending& ending : kEndings) {
+    if (lower.ends_with(ending.text)) return ending.format;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t Tensor::elements() const {
+  for (const std::uint64_t side : shape) {
+    if (side == 0) return 0;
+  }
+  std::uint64_t out = 1;
+  for (const std::uint64_t side : shape) out *= side;
+  return out;
+}
+
+std::uint64_t Tensor::bytes() const { return elements() * type.bytes(); }
+
+Outcome<std::vector<Tensor>> list(const std::string& path, Format format) {
+  const auto opened = FileReader::open(path, FileReader::Hashing::off);
+  if (!opened) return opened.error();
+  FileSource file((*opened)->descriptor(), (*opened)->size());
+  try {
+    return tensors(file, format);
+  } catch (const Refusal& refusal) {
+    return refusal.about(path);
+  }
+}
+
+}  // namespace millrace::tensor_file

@@ -1,0 +1,16 @@
+// Enters: a file that torch.save() wrote: a zip archive, or one pickle after the other, as before PyTorch 1.6.
+// Leaves: its tensors, with where their numbers are.
+// Never: reads the numbers.
+#pragma once
+
+#include <vector>
+
+#include "src/io/tensor/source.h"
+#include "src/io/tensor/tensor_file.h"
+
+namespace millrace::torch_file {
+
+// Throws Refusal.
+std::vector<tensor_file::Tensor> list(Source& file);
+
+}  // namespace millrace::torch_file

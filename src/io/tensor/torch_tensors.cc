@@ -1,0 +1,249 @@
+#include "src/io/tensor/torch_tensors.h"
+
+#include <unordered_set>
+
+#include "src/io/tensor/torch_names.h"
+
+namespace millrace::torch_file {
+namespace {
+
+using pickle::Index;
+using pickle::Kind;
+using pickle::Value;
+using tensor_file::Tensor;
+
+constexpr std::size_t kMostTensors = 65'536, kMostName = 4096, kMostNames = 16 << 20, kMostDimensions = 32;
+constexpr int kMostNesting = 64;
+// Values may stand in many places: so many are looked at in all.
+constexpr std::size_t kMostLooks = std::size_t{1} << 22;
+
+// A storage, and the part of it that a view of before PyTorch 0.4 has.
+struct Part {
+  Storage storage;
+  std::optional<ElementType> type;  // nothing: bytes
+  std::uint64_t first = 0, elements = 0;
+};
+
+class Walk {
+ public:
+  explicit Walk(const pickle::Document& document) : document_(document) {}
+
+  std::vector<Found> run() {
+    std::string name;
+    look(document_.root(), name, 0);
+    std::unordered_set<std::string_view> names;
+    for (const Found& found : out_) {
+      if (!names.insert(found.tensor.name).second) {
+        bad(fmt::format("it has two tensors '{}'", shown(found.tensor.name)));
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  [[noreturn]] static void not_as_written() { bad("its pickle describes a tensor in a way that PyTorch does not"); }
+
+  void look(Index index, std::string& name, int nesting) {
+    if (nesting > kMostNesting) unsupported("its pickle is nested more than 64 deep", "save less deeply nested values");
+    if (++looks_ > kMostLooks) too_large("its pickle has over 4,194,304 values in its containers");
+    const Value& value = document_[index];
+    switch (value.kind) {
+      case Kind::dictionary: {
+        const auto items = document_.items(value);
+        for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+          look_at_item(items[i + 1], key_of(document_[items[i]]), name, nesting);
+        }
+        return;
+      }
+      case Kind::list:
+      case Kind::tuple: {
+        const auto items = document_.items(value);
+        for (std::size_t i = 0; i < items.size(); ++i) look_at_item(items[i], std::to_string(i), name, nesting);
+        return;
+      }
+      case Kind::call:
+        return look_at_call(value, name, nesting);
+      case Kind::persistent:
+        unsupported("it holds a storage by itself", "save it with torch.save(tensor)");
+      default:
+        return;
+    }
+  }
+
+  void look_at_item(Index index, std::string_view key, std::string& name, int nesting) {
+    const std::size_t before = name.size();
+    if (nesting > 0) name += '.';
+    name += key;
+    if (name.size() > kMostName) too_large("a name in it is over 4 KiB");
+    look(index, name, nesting + 1);
+    name.resize(before);
+  }
+
+  std::string key_of(const Value& key) const {
+    if (key.kind == Kind::text) {
+      if (key.a > kMostName) too_large("a name in it is over 4 KiB");
+      return std::string(document_.text(key));
+    }
+    if (key.kind == Kind::integer || key.kind == Kind::boolean) return std::to_string(key.integer);
+    unsupported("a key of a dictionary in it is neither text nor a number", "save it with text as keys");
+  }
+
+  void look_at_call(const Value& call, std::string& name, int nesting) {
+    const auto arguments = document_.items(document_[call.a]);
+    switch (call_of(call)) {
+      case Call::size:
+      case Call::device:
+      case Call::none:
+        return;
+      case Call::parameter:
+        if (arguments.empty()) not_as_written();
+        return look(arguments[0], name, nesting + 1);
+      case Call::tensor:
+      case Call::tensor_v2:
+      case Call::tensor_v3:
+        return add(call_of(call), arguments, name);
+    }
+  }
+
+  std::uint64_t number(Index index) const {
+    const Value& value = document_[index];
+    if (value.kind != Kind::integer) not_as_written();
+    if (value.integer < 0) bad("a number in its pickle is negative");
+    return static_cast<std::uint64_t>(value.integer);
+  }
+
+  // A tuple, or torch.Size of one.
+  std::vector<std::uint64_t> numbers(Index index) const {
+    const Value* value = &document_[index];
+    if (value->kind == Kind::call && call_of(*value) == Call::size) {
+      const auto arguments = document_.items(document_[value->a]);
+      if (arguments.size() != 1) not_as_written();
+      value = &document_[arguments[0]];
+    }
+    if (value->kind != Kind::tuple && value->kind != Kind::list) not_as_written();
+    const auto items = document_.items(*value);
+    if (items.size() > kMostDimensions) unsupported("it has over 32 dimensions");
+    std::vector<std::uint64_t> out;
+    for (const Index item : items) out.push_back(number(item));
+    return out;
+  }
+
+  // ('storage', type, key, where it was, elements[, view]); a view is (its key, first element, elements).
+  Part part_of(Index index) const {
+    const Value& id = document_[index];
+    if (id.kind != Kind::persistent || document_[id.a].kind != Kind::tuple) not_as_written();
+    const auto items = document_.items(document_[id.a]);
+    if (items.size() < 5 || items.size() > 6 || document_[items[0]].kind != Kind::text) not_as_written();
+    if (document_.text(document_[items[0]]) != "storage") {
+      unsupported(fmt::format("its pickle holds a '{}'; only plain tensors are read",
+                              shown(document_.text(document_[items[0]]))),
+                  "save a model with torch.save(model.state_dict())");
+    }
+    Part out;
+    out.type = storage_type(document_[items[1]]);
+    if (!out.type && !is_untyped_storage(document_[items[1]])) not_as_written();
+    if (document_[items[2]].kind != Kind::text) not_as_written();
+    if (document_[items[2]].a > kMostName) too_large("a name in it is over 4 KiB");
+    out.storage = {std::string(document_.text(document_[items[2]])), number(items[4]),
+                   out.type ? out.type->bytes() : 1};
+    std::uint64_t bytes = 0;
+    if (__builtin_mul_overflow(out.storage.elements, out.storage.element_bytes, &bytes)) not_as_written();
+    out.elements = out.storage.elements;
+    if (items.size() == 6 && document_[items[5]].kind != Kind::none) {
+      const Value& view = document_[items[5]];
+      if (view.kind != Kind::tuple || view.a != 3) not_as_written();
+      out.first = number(document_.items(view)[1]);
+      out.elements = number(document_.items(view)[2]);
+      if (out.first > out.storage.elements || out.elements > out.storage.elements - out.first) {
+        bad("a view in it reaches out of its storage");
+      }
+    }
+    return out;
+  }
+
+  // (storage, first element, shape, strides, ...); the third version has the type in the seventh place.
+  void add(Call call, std::span<const Index> arguments, const std::string& name) {
+    if (out_.size() == kMostTensors) too_large("it has over 65,536 tensors");
+    names_ += name.size();
+    if (names_ > kMostNames) too_large("the names of its tensors are over 16 MiB");
+    if (arguments.size() < (call == Call::tensor ? 4U : call == Call::tensor_v2 ? 6U : 7U)) not_as_written();
+    const Part part = part_of(arguments[0]);
+    Found found;
+    found.storage = part.storage;
+    Tensor& tensor = found.tensor;
+    tensor.name = name;
+    const std::optional<ElementType> type = call == Call::tensor_v3 ? dtype(document_[arguments[6]]) : part.type;
+    if (!type || (call == Call::tensor_v3 && part.type)) not_as_written();
+    tensor.type = *type;
+    // What comes behind says that the numbers stand for others: their conjugates or negatives.
+    const std::size_t plain = call == Call::tensor_v3 ? 7 : 6;
+    if (arguments.size() > plain && document_[arguments[plain]].kind != Kind::none) {
+      if (document_[arguments[plain]].kind != Kind::dictionary) not_as_written();
+      if (!document_.items(document_[arguments[plain]]).empty()) {
+        unsupported(fmt::format("its tensor '{}' is a view that conjugates or negates", shown(name)),
+                    "save it with torch.save(tensor.resolve_conj().resolve_neg())");
+      }
+    }
+    tensor.shape = numbers(arguments[2]);
+    tensor.strides = strides(arguments[3], name);
+    if (tensor.strides.size() != tensor.shape.size()) not_as_written();
+    const std::uint64_t element = tensor.type.bytes();
+    // In elements of the tensor, whatever the storage counts.
+    const std::uint64_t room = part.type ? part.elements : part.elements / element;
+    place(tensor, number(arguments[1]), room);
+    tensor.first += part.first * part.storage.element_bytes;
+    out_.push_back(std::move(found));
+  }
+
+  std::vector<std::uint64_t> strides(Index index, const std::string& name) const {
+    const Value& value = document_[index];
+    if (value.kind == Kind::tuple) {
+      for (const Index item : document_.items(value)) {
+        if (document_[item].kind == Kind::integer && document_[item].integer < 0) {
+          unsupported(fmt::format("its tensor '{}' runs backwards", shown(name)),
+                      "save it with torch.save(tensor.clone())");
+        }
+      }
+    }
+    return numbers(index);
+  }
+
+  // The first element's place, once all of them have proved to lie in the room, and to be not too many for it.
+  static void place(Tensor& tensor, std::uint64_t first, std::uint64_t room) {
+    constexpr std::uint64_t kRepeats = 1024, kSmall = 16 << 20;
+    const std::uint64_t element = tensor.type.bytes();
+    bool empty = false;
+    for (const std::uint64_t side : tensor.shape) empty = empty || side == 0;
+    std::uint64_t last = first, elements = 1, bytes = 0;
+    bool fits = first <= room && !__builtin_mul_overflow(first, element, &tensor.first);
+    for (std::size_t i = 0; i < tensor.shape.size() && !empty && fits; ++i) {
+      std::uint64_t reach = 0;
+      fits = !__builtin_mul_overflow(tensor.shape[i] - 1, tensor.strides[i], &reach) &&
+             !__builtin_add_overflow(last, reach, &last) &&
+             !__builtin_mul_overflow(elements, tensor.shape[i], &elements) &&
+             !__builtin_mul_overflow(elements, element, &bytes);
+    }
+    if (!fits || (!empty && last >= room)) {
+      bad(fmt::format("its tensor '{}' reaches out of its storage", shown(tensor.name)));
+    }
+    if (empty) {
+      tensor.strides.clear();
+    } else if (bytes > kSmall && bytes / kRepeats > room * element) {
+      too_large(fmt::format("its tensor '{}' repeats its numbers more than 1,024 times", shown(tensor.name)));
+    }
+    // Row after row is what it is without strides.
+    const std::vector<std::int64_t> shape(tensor.shape.begin(), tensor.shape.end()),
+        strides(tensor.strides.begin(), tensor.strides.end());
+    if (ArrayView{nullptr, tensor.type, shape, strides, MemoryKind::host, 0}.contiguous()) tensor.strides.clear();
+  }
+
+  const pickle::Document& document_;
+  std::vector<Found> out_;
+  std::size_t looks_ = 0, names_ = 0;
+};
+
+}  // namespace
+
+std::vector<Found> tensors_of(const pickle::Document& document) { return Walk(document).run(); }
+
+}  // namespace millrace::torch_file
