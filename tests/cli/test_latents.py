@@ -1,6 +1,5 @@
 """What `latents` measures, against float64; what it makes of folders that are not as they should be."""
 
-import csv
 import json
 import os
 import shutil
@@ -12,6 +11,7 @@ import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
+from latent_files import a_collection, put, results_of, smooth, table, values
 from latents_reference import metrics, trajectory
 from program import content_of, millrace
 
@@ -22,17 +22,6 @@ CORRELATIONS = {
     "channel.cross_interaction", "global.symmetry", "global.symmetry_published",
 }
 RANDOM = np.random.default_rng(14)
-
-
-def smooth(shape, seed=1):
-    """Correlated in space, in time and between channels."""
-    random = np.random.default_rng(seed)
-    x = random.normal(size=shape)
-    for axis in range(1, x.ndim):
-        for _ in range(3):
-            x = x + np.roll(x, 1, axis) + 0.5 * np.roll(x, -1, axis)
-    x = np.tensordot(random.normal(size=(shape[0], shape[0])), x, 1)
-    return x / x.std()
 
 
 def with_holes(x):
@@ -65,23 +54,6 @@ KINDS = {
 }
 
 
-def put(folder, latent, group="prompt_000", video="vid_000", step=0):
-    path = folder / "latents" / group / video / f"step_{step:03d}.npy"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.save(path, latent)
-    return path
-
-
-def table(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def values(path, **which):
-    return {row["metric"]: float(row["value"]) for row in table(path)
-            if all(row[key] == str(value) for key, value in which.items())}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_number_is_that_of_float64(tmp_path, kind):
     latent = KINDS[kind]
@@ -98,17 +70,6 @@ def test_every_number_is_that_of_float64(tmp_path, kind):
             assert found[name] == pytest.approx(value, rel=1e-5, abs=1e-300), name
 
 
-def a_collection(folder, groups=2, videos=2, steps=5):
-    random = np.random.default_rng(3)
-    for g in range(groups):
-        for v in range(videos):
-            for s in range(steps):
-                frames = 3 if v == 0 else 2
-                put(folder, random.normal(size=(4, frames, 12, 20)).astype(np.float16), f"prompt_{g:03d}",
-                    f"vid_{v:03d}", s)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
     return a_collection(tmp_path_factory.mktemp("collection"))
@@ -118,13 +79,13 @@ def collection(tmp_path_factory):
 def result(collection, tmp_path_factory):
     out = tmp_path_factory.mktemp("result") / "out"
     millrace("latents", collection, "-o", out)
-    return content_of(out)
+    return results_of(out)
 
 
 @pytest.mark.parametrize("how", [["--threads", "1"], ["--threads", "5"], ["--memory", "64M"]])
 def test_the_result_is_the_same_however_it_is_made(collection, result, tmp_path, how):
     millrace("latents", collection, "-o", tmp_path / "out", *how)
-    assert content_of(tmp_path / "out") == result
+    assert results_of(tmp_path / "out") == result
 
 
 @pytest.mark.parametrize("level", ["baseline", "avx2"])
@@ -132,14 +93,14 @@ def test_the_result_is_the_same_at_every_level(collection, result, tmp_path, lev
     done = millrace("latents", collection, "-o", tmp_path / "out", env={"MILLRACE_CPU": level}, check=False)
     if done.returncode == 2:
         pytest.skip(done.stderr.decode())
-    assert content_of(tmp_path / "out") == result
+    assert results_of(tmp_path / "out") == result
 
 
 def test_parts_make_the_same_result(collection, result, tmp_path):
     for part in (3, 1, 2):
         done = millrace("latents", collection, "-o", tmp_path / "out", "--part", f"{part}/3")
         assert done.returncode == 0
-    assert content_of(tmp_path / "out") == result
+    assert results_of(tmp_path / "out") == result
 
 
 def test_the_table_is_in_order_and_complete(collection, result):
@@ -210,34 +171,34 @@ def test_what_is_there_is_gone_on_with(collection, result, tmp_path):
     millrace("latents", collection, "-o", tmp_path / "out", "--part", "1/2")
     done = millrace("latents", collection, "-o", tmp_path / "out", "--json", tmp_path / "json")
     assert json.loads((tmp_path / "json").read_bytes())["latents"] == 20
-    assert content_of(tmp_path / "out") == result
+    assert results_of(tmp_path / "out") == result
     done = millrace("latents", collection, "-o", tmp_path / "out")
     assert b"20 were measured by an earlier run" in done.stderr
-    assert content_of(tmp_path / "out") == result
+    assert results_of(tmp_path / "out") == result
 
 
 def test_other_latents_do_not_join_an_output(collection, tmp_path):
     other = shutil.copytree(collection, tmp_path / "other", copy_function=shutil.copy2)
     millrace("latents", other, "-o", tmp_path / "out")
-    before = content_of(tmp_path / "out")
+    before = results_of(tmp_path / "out")
     put(other, np.zeros((4, 3, 12, 20), np.float16), step=9)
     done = millrace("latents", other, "-o", tmp_path / "out", check=False)
     assert done.returncode == 1
     assert b"the inputs have changed" in done.stderr
-    assert content_of(tmp_path / "out") == before
+    assert results_of(tmp_path / "out") == before
 
 
 def test_a_latent_that_has_changed_does_not_join_an_output(tmp_path):
     put(tmp_path, KINDS["random"])
     path = put(tmp_path, KINDS["random"], step=1)
     millrace("latents", tmp_path, "-o", tmp_path / "out")
-    before = content_of(tmp_path / "out")
+    before = results_of(tmp_path / "out")
     put(tmp_path, -KINDS["random"], step=1)
     os.utime(path, ns=(0, 1))
     done = millrace("latents", tmp_path, "-o", tmp_path / "out", check=False)
     assert done.returncode == 1
     assert b"the inputs have changed" in done.stderr
-    assert content_of(tmp_path / "out") == before
+    assert results_of(tmp_path / "out") == before
 
 
 def test_names_that_would_look_alike_are_refused(tmp_path):
@@ -337,5 +298,5 @@ def test_an_output_may_lie_in_the_folder_of_latents(collection, result, tmp_path
     before = content_of(folder / "latents")
     for _ in range(2):
         millrace("latents", folder, "-o", folder / "out")
-    assert content_of(folder / "out") == result
+    assert results_of(folder / "out") == result
     assert content_of(folder / "latents") == before

@@ -10,6 +10,7 @@
 #include "src/jobs/latents/metrics_csv.h"
 #include "src/jobs/latents/names.h"
 #include "src/jobs/latents/run.h"
+#include "src/report/page/page.h"
 
 namespace millrace::latents {
 namespace {
@@ -23,6 +24,14 @@ nlohmann::ordered_json json_of(const Summary& summary) {
           {"groups", summary.groups},    {"measured", summary.measured}, {"not_finite", summary.not_finite},
           {"bytes", summary.bytes},      {"unusable", unusable},         {"notes", summary.notes},
           {"findings", summary.findings}};
+}
+
+OutputKind report_kind() {
+  return {"a page about latents", Readers::everyone, [](FileReader& file) {
+            const auto front = file.peek();
+            const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
+            return text.starts_with(report::page_beginning("latents"));
+          }};
 }
 
 class LatentsJob : public Job {
@@ -54,6 +63,7 @@ class LatentsJob : public Job {
     files_.comparisons = add(kComparisonsFile, comparisons_kind());
     files_.summary = add(kSummaryFile, summary_kind());
     files_.performance = add(kPerformanceFile, performance_kind());
+    if (options_.report) files_.report = add(kReportFile, report_kind());
   }
   OutputKind json_kind() const override {
     return {"the result of millrace latents", Readers::everyone,

@@ -13,6 +13,7 @@
 #include "src/jobs/latents/analysis/profiles.h"
 #include "src/jobs/latents/analysis/separate.h"
 #include "src/jobs/latents/analysis/summary_json.h"
+#include "src/jobs/latents/analysis/view.h"
 #include "src/jobs/latents/dataset.h"
 #include "src/jobs/latents/metrics_csv.h"
 #include "src/jobs/latents/normalize.h"
@@ -71,6 +72,8 @@ void write_results(const Options& options, const LatentSet& set, const Normaliza
   const Profiles profiles = profiles_of(arrays, options, set, context);
   write_comparisons_csv(analysis, files.comparisons, context);
   files.summary.write(text_of(summary_json(options, set, table, analysis, profiles, separability)));
+  if (options.report)
+    files.report.write(page_of(view_of(options, set, table, analysis, profiles, separability)));
   out.findings = findings_of(analysis);
   out.performance.writing_s += lap.next();
 }
