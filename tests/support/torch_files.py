@@ -29,34 +29,47 @@ TYPES = {
 }
 
 
-def stand_in(module, name, kind="function"):
-    """Something that pickles as that name."""
-    if kind == "function":
-        def out(*_):
-            raise AssertionError("nothing is called")
-    else:
-        out = type(name, (), {})
-    out.__module__, out.__name__, out.__qualname__ = module, name, name
-    parts = module.split(".")
-    for end in range(1, len(parts) + 1):
-        path = ".".join(parts[:end])
-        here = sys.modules.setdefault(path, types.ModuleType(path))
-        if end > 1:
-            setattr(sys.modules[".".join(parts[:end - 1])], parts[end - 1], here)
-    setattr(sys.modules[module], name, out)
-    return out
-
-
 class Torch:
-    """The names, made when they are first asked for."""
+    """Things that pickle as PyTorch's names. They can be imported while something is pickled and at no other time: other
+    libraries look for PyTorch, too."""
 
     def __init__(self):
-        self.known = {}
+        self.known, self.modules = {}, {}
 
     def __call__(self, module, name, kind="function"):
         if (module, name) not in self.known:
-            self.known[module, name] = stand_in(module, name, kind)
+            self.known[module, name] = self.stand_in(module, name, kind)
         return self.known[module, name]
+
+    def stand_in(self, module, name, kind):
+        if kind == "function":
+            def out(*_):
+                raise AssertionError("nothing is called")
+        else:
+            out = type(name, (), {})
+        out.__module__, out.__name__, out.__qualname__ = module, name, name
+        parts = module.split(".")
+        for end in range(1, len(parts) + 1):
+            path = ".".join(parts[:end])
+            # Of Python's own the real one serves.
+            here = sys.modules.get(path) or self.modules.setdefault(path, types.ModuleType(path))
+            if end > 1:
+                setattr(self.modules[".".join(parts[:end - 1])], parts[end - 1], here)
+        setattr(here, name, out)
+        if self.pickling:
+            sys.modules.update(self.modules)
+        return out
+
+    pickling = False
+
+    def __enter__(self):
+        self.pickling = True
+        sys.modules.update(self.modules)
+
+    def __exit__(self, *_):
+        self.pickling = False
+        for name in self.modules:
+            sys.modules.pop(name, None)
 
 
 TORCH = Torch()
@@ -169,7 +182,8 @@ class Pickler(pickle._Pickler):  # pylint: disable=protected-access
 def pickled(value, protocol=2, legacy=False):
     out = io.BytesIO()
     pickler = Pickler(out, protocol, legacy)
-    pickler.dump(value)
+    with TORCH:
+        pickler.dump(value)
     return out.getvalue(), pickler.storages
 
 

@@ -170,19 +170,25 @@ Analysis analyse(const Options& options, const LatentSet& set, const MetricTable
   for (const LatentFile& latent : set.files) out.steps.push_back(latent.step);
   std::sort(out.steps.begin(), out.steps.end());
   out.steps.erase(std::unique(out.steps.begin(), out.steps.end()), out.steps.end());
-  out.metrics = table.metrics;
   const VideosBySteps videos(set, table);
   out.usual_steps = videos.usual_steps();
   Values by_step, over_steps;
+  // What no latent has is no metric here.
+  const auto is_there = [](double value) { return value == value; };
   for (std::size_t m = 0; m < table.metrics.size(); ++m) {
-    for (const long long step : out.steps) by_step.add({m, step}, videos.at(m, step));
+    bool any = false;
+    for (std::size_t row = 0; row < set.files.size() && !any; ++row) any = is_there(table.at(row, m));
+    if (!any) continue;
+    for (const long long step : out.steps) by_step.add({out.metrics.size(), step}, videos.at(m, step));
     // Of one step they would be its numbers again.
-    if (out.steps.size() > 1) over_steps.add({m, std::nullopt}, videos.over(out.usual_steps, m));
+    if (out.steps.size() > 1) over_steps.add({out.metrics.size(), std::nullopt}, videos.over(out.usual_steps, m));
+    out.metrics.push_back(table.metrics[m]);
   }
   for (std::size_t k = 0; k < kTrajectoryNames.size() && options.chosen.trajectory; ++k) {
     std::vector<double> values(set.videos.size(), Measures::kAbsent);
     for (std::size_t v = 0; v < table.trajectories.size(); ++v)
       if (table.trajectories[v]) values[v] = values_of(*table.trajectories[v])[k];
+    if (std::none_of(values.begin(), values.end(), is_there)) continue;
     over_steps.add({out.metrics.size(), std::nullopt}, values);
     out.metrics.push_back(kTrajectoryNames[k]);
   }

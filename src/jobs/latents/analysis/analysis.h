@@ -59,7 +59,7 @@ struct Analysis {
   std::vector<std::size_t> videos;        // of each group
   std::vector<long long> steps;           // that any video has
   std::vector<long long> usual_steps;     // that most videos have; means over steps are of these
-  std::vector<std::string_view> metrics;  // those of latents, then those of trajectories
+  std::vector<std::string_view> metrics;  // of latents, then of trajectories; those that any of them has
   std::vector<Column> columns;            // by metric and step; from over_steps on, a column a metric
   std::size_t over_steps = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // of groups
