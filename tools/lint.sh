@@ -18,7 +18,8 @@ else
 fi
 if [ ${#checked[@]} -gt 0 ]; then
   # Generated sources must exist before their users are parsed.
-  ninja -C build/release -t targets all 2>/dev/null | grep -q page_html && ninja -C build/release generated/page_html.cc >/dev/null 2>&1 || true
+  mapfile -t generated < <(ninja -C build/release -t targets all 2>/dev/null | grep -o '^generated/[a-z_]*_html\.cc')
+  [ ${#generated[@]} -eq 0 ] || ninja -C build/release "${generated[@]}" >/dev/null 2>&1 || true
   printf '%s\n' "${checked[@]}" | while read -r f; do if grep -q "\"$PWD/$f\"" build/release/compile_commands.json; then echo "$f"; fi; done |
     xargs -r -P "$(nproc)" -n 4 clang-tidy-14 -p build/release --quiet 2>/dev/null || failed=1
 fi

@@ -14,6 +14,7 @@
 #include "src/jobs/dedupe/page/page_html.h"
 #include "src/jobs/dedupe/page/page_json.h"
 #include "src/jobs/dedupe/page/thumbs_folder.h"
+#include "src/report/html.h"
 
 namespace millrace::dedupe {
 namespace {

@@ -101,26 +101,6 @@ std::string script_text(const PageJson& value) {
   return safe;
 }
 
-std::string html_text(std::string_view text) {
-  std::string safe;
-  for (const char c : utf8_for_display(text)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 std::string url_component(std::string_view bytes) {
   constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
   std::string url;

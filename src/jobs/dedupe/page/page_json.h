@@ -1,5 +1,5 @@
 // Enters: a page's header and groups, and texts of any bytes.
-// Leaves: what of them may stand in HTML: JSON inside a script element, text, a component of an address.
+// Leaves: what of them may stand in HTML: JSON inside a script element, a component of an address.
 // Never: lets a byte that came from a file end the element that it stands in.
 #pragma once
 
@@ -20,7 +20,6 @@ PageJson json_of(const PageHeader& header, const std::string& thumbs_url);
 
 // One line for inside <script>.
 std::string script_text(const PageJson& value);
-std::string html_text(std::string_view text);
 // Bytes go out as they are, so a name that is not UTF-8 works too.
 std::string url_component(std::string_view bytes);
 
