@@ -47,11 +47,13 @@ set_target_properties(fake_cuda PROPERTIES CXX_VISIBILITY_PRESET default)
 add_dependencies(device_tests fake_cuda)
 target_compile_definitions(device_tests PRIVATE MILLRACE_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
 
-# Writes report pages for the tests that drive a browser (tests/cli/page_test.py).
+# Write pages for the tests that drive a browser (tests/cli/page_test.py, tests/cli/report_test.py).
 if(NOT MILLRACE_KERNELS_ONLY)
-  add_executable(page_sample ${CMAKE_SOURCE_DIR}/tests/support/page_sample.cc)
-  target_link_libraries(page_sample PRIVATE millrace_jobs)
-  set_target_properties(page_sample PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  foreach(sample page_sample report_sample)
+    add_executable(${sample} ${CMAKE_SOURCE_DIR}/tests/support/${sample}.cc)
+    target_link_libraries(${sample} PRIVATE millrace_jobs)
+    set_target_properties(${sample} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  endforeach()
 endif()
 
 # What src/io/process/walls_test.cc starts as a helper.
