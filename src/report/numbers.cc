@@ -84,11 +84,20 @@ std::string p_number(double p, std::size_t permutations) {
   return without_zeros(number_text(p, 3));
 }
 
+std::string p_equation(std::string_view number) {
+  constexpr std::string_view kSpace = "\u00A0";
+  std::string text = "p" + std::string(kSpace);
+  const bool bound = number.starts_with("\u2264") || number.starts_with("<");
+  if (!bound) text += "=" + std::string(kSpace);
+  for (const char c : number) text += c == ' ' ? kSpace : std::string_view(&c, 1);
+  return text;
+}
+
 std::string p_text(double p, std::size_t permutations) {
   const std::string number = p_number(p, permutations);
-  if (number.starts_with("\u2264")) return fmt::format("p {} ({} permutations)", number, grouped(permutations));
-  if (number.starts_with("<")) return "p " + number;
-  return "p = " + number;
+  if (number.starts_with("\u2264"))
+    return fmt::format("{} ({} permutations)", p_equation(number), grouped(permutations));
+  return p_equation(number);
 }
 
 std::size_t characters(std::string_view text) {

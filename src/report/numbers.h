@@ -25,7 +25,9 @@ std::string interval_text(double low, double high, int digits = 3);
 // Three significant digits without zeros at their end, "0.003". The smallest p that `permutations` permutations can
 // give, 1 / (permutations + 1), is a bound: "≤ 0.0001". 0 permutations: of a distribution, below 1e-6 "< 10⁻⁶".
 std::string p_number(double p, std::size_t permutations);
-// The same as a statement: "p = 0.003", "p ≤ 0.0001 (10,000 permutations)".
+// That as a statement that no line is broken in: "p = 0.003", "p ≤ 0.0001".
+std::string p_equation(std::string_view number);
+// Both, with what a bound is due to: "p ≤ 0.0001 (10,000 permutations)".
 std::string p_text(double p, std::size_t permutations);
 
 // At most `most` characters, the middle of a longer one left out: "prompt_0…_long". Of UTF-8; most >= 3.

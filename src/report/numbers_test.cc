@@ -37,12 +37,12 @@ TEST(NumbersTest, FixedDecimals) {
 }
 
 TEST(NumbersTest, ThePOfPermutationsIsNeverToldSmallerThanTheyCanGive) {
-  EXPECT_EQ(p_text(0.003, 10'000), "p = 0.003");
-  EXPECT_EQ(p_text(1.0 / 10'001, 10'000), "p \u2264 0.0001 (10,000 permutations)");
-  EXPECT_EQ(p_text(1.0 / 1'001, 1'000), "p \u2264 0.001 (1,000 permutations)");
-  EXPECT_EQ(p_text(1, 100), "p = 1");
-  EXPECT_EQ(p_text(1e-12, 0), "p < 10\u207B\u2076");
-  EXPECT_EQ(p_text(0.0504, 10'000), "p = 0.0504") << "not 0.05, which it is above";
+  EXPECT_EQ(p_text(0.003, 10'000), "p\u00A0=\u00A00.003");
+  EXPECT_EQ(p_text(1.0 / 10'001, 10'000), "p\u00A0\u2264\u00A00.0001 (10,000 permutations)");
+  EXPECT_EQ(p_text(1.0 / 1'001, 1'000), "p\u00A0\u2264\u00A00.001 (1,000 permutations)");
+  EXPECT_EQ(p_text(1, 100), "p\u00A0=\u00A01");
+  EXPECT_EQ(p_text(1e-12, 0), "p\u00A0<\u00A010\u207B\u2076");
+  EXPECT_EQ(p_text(0.0504, 10'000), "p\u00A0=\u00A00.0504") << "not 0.05, which it is above";
 }
 
 TEST(NumbersTest, ALongTextLosesItsMiddle) {

@@ -22,13 +22,13 @@ using report::number_text;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostRows = 200, kMostEffects = 24, kMostPairMaps = 15, kMostPairColumns = 45, kMostColumns = 60;
 
-// "steps 3–5 (numbers of step 4)".
+// "steps 3–5 (4)": the step that a row's numbers are of in brackets, where it is not the only one.
 std::string where_text(const AnalysisView& view, const Finding& finding) {
   const PairResult& result = *finding.strongest;
-  const std::string one = result.step < 0 ? std::string("all steps together") : fmt::format("step {}", result.step);
-  if (!finding.differs()) return "no step (numbers of " + one + ")";
+  const std::string one = result.step < 0 ? std::string("all") : fmt::format("{}", result.step);
+  if (!finding.differs()) return "none (" + one + ")";
   const std::string all = steps_text(view, finding.steps);
-  return all == one ? all : all + " (numbers of " + one + ")";
+  return finding.steps.size() == 1 ? all : all + " (" + one + ")";
 }
 
 // The interval of the difference in the units of g, which is the same difference over a deviation.
@@ -37,7 +37,6 @@ report::Effect effect_of(const AnalysisView& view, const Finding& finding) {
   const double difference = result.mean_a - result.mean_b;
   const double scale = difference != 0 ? result.hedges_g / difference : kNone;
   const double one = result.low * scale, other = result.high * scale;
-  const std::string p = report::p_number(result.p_family, view.permutations);
   const std::string where = finding.differs() ? steps_text(view, finding.steps)
                             : result.step < 0 ? std::string("all steps together")
                                               : fmt::format("step {}", result.step);
@@ -47,7 +46,7 @@ report::Effect effect_of(const AnalysisView& view, const Finding& finding) {
           std::fmin(one, other),
           std::fmax(one, other),
           finding.differs(),
-          "p " + std::string(p[0] >= '0' && p[0] <= '9' ? "= " : "") + p};
+          report::p_equation(report::p_number(result.p_family, view.permutations))};
 }
 
 // Steps side by side; of very many several in a column, which then shows what says most of them.
@@ -202,7 +201,7 @@ report::HeatMap by_pair(const AnalysisView& view, const std::vector<std::size_t>
 std::vector<report::Column> comparison_columns(bool family) {
   std::vector<report::Column> columns = {{"metric"},
                                          {"pair"},
-                                         {family ? "differs at" : "step"},
+                                         {family ? "differs at (numbers of)" : "step"},
                                          {family ? "family-wise p" : "p of this alone", true},
                                          {"Hedges' g", true},
                                          {"difference [95 % interval]", true},

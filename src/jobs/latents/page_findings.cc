@@ -31,7 +31,8 @@ bool says_more(const PairResult& a, const PairResult& b) {
   return std::tie(a.metric, a.a, a.b, a.step) < std::tie(b.metric, b.a, b.b, b.step);
 }
 
-std::string name_text(const std::string& name) { return report::shortened(printable(name), 60); }
+// A sentence or a cell has room for so much of a name; the page's last table of groups has all of it.
+std::string name_text(const std::string& name) { return report::shortened(printable(name), 36); }
 
 // "3 to 12 videos a group".
 std::string videos_text(const AnalysisView& view) {

@@ -88,7 +88,7 @@ TEST(LatentsPageTest, WhatDiffersIsSaidWithItsNumbers) {
       has(text,
           "The largest: spatial.variance, prompt_000 against prompt_003, steps 4\u20136 and 9\u201312, most at step "
           "5: 0.810 against 1.02, difference \u22120.210 (95 % interval \u22120.310 to \u22120.120), Hedges' g "
-          "\u22122.10, family-wise p = 0.0003."))
+          "\u22122.10, family-wise p\u00A0=\u00A00.0003."))
       << text;
   EXPECT_TRUE(has(text, "The unit is the video (11 to 12 videos a group)"));
   const std::string page = page_of(view);
@@ -103,7 +103,7 @@ TEST(LatentsPageTest, TheSmallestPOfPermutationsIsABound) {
   one.p_family = 1.0 / 10'001;
   one.hedges_g = 3;
   EXPECT_TRUE(has(answer(view), "temporal.motion, prompt_000 against prompt_003, step 0: "));
-  EXPECT_TRUE(has(answer(view), "family-wise p \u2264 0.0001 (10,000 permutations)."));
+  EXPECT_TRUE(has(answer(view), "family-wise p\u00A0\u2264\u00A00.0001 (10,000 permutations)."));
 }
 
 TEST(LatentsPageTest, WhereNothingDiffersTheSmallestPIsTold) {
@@ -113,7 +113,7 @@ TEST(LatentsPageTest, WhereNothingDiffersTheSmallestPIsTold) {
   const std::string text = answer(view);
   EXPECT_TRUE(has(text, "No metric differs between any pair of groups after correction for all 22 comparisons"));
   EXPECT_TRUE(has(text, "The smallest is temporal.motion, prompt_000 against prompt_003, step 7: 0.500 against 0.510"));
-  EXPECT_TRUE(has(text, "family-wise p = 0.0504."));
+  EXPECT_TRUE(has(text, "family-wise p\u00A0=\u00A00.0504."));
   EXPECT_TRUE(has(text, "it is not known which size of difference could have been seen"));
   const std::string page = page_of(view);
   EXPECT_TRUE(has(page, "Nothing does, after correction."));
@@ -185,7 +185,7 @@ TEST(LatentsPageTest, AnIntervalStandsInTheUnitOfItsEffect) {
   one.high = -0.5;
   one.hedges_g = -2;
   one.p_family = 0.01;
-  EXPECT_TRUE(has(page_of(view), "spatial.variance: \u22122.00 [\u22123.00, \u22121.00], p = 0.01"));
+  EXPECT_TRUE(has(page_of(view), "spatial.variance: \u22122.00 [\u22123.00, \u22121.00], p\u00A0=\u00A00.01"));
 }
 
 TEST(LatentsPageTest, AFullPageIsSmallAndTheSameEachTime) {
