@@ -1,0 +1,228 @@
+#include "src/jobs/latents/page_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "src/base/sizes.h"
+#include "src/base/text.h"
+#include "src/report/numbers.h"
+
+namespace millrace::latents {
+namespace {
+
+using report::number_text;
+
+// The size of an effect; nothing is smaller than an absent one.
+double size_of(const PairResult& result) {
+  return result.hedges_g == result.hedges_g ? std::fabs(result.hedges_g) : -1;
+}
+
+// Whether the first says more: of two that differ the larger effect, else the smaller p; then what comes first.
+bool says_more(const PairResult& a, const PairResult& b) {
+  if (differs(a) != differs(b)) return differs(a);
+  if (differs(a) && size_of(a) != size_of(b)) return size_of(a) > size_of(b);
+  if (a.p_family != b.p_family) return a.p_family < b.p_family;
+  if (size_of(a) != size_of(b)) return size_of(a) > size_of(b);
+  return std::tie(a.metric, a.a, a.b, a.step) < std::tie(b.metric, b.a, b.b, b.step);
+}
+
+// A sentence or a cell has room for so much of a name; the page's last table of groups has all of it.
+std::string name_text(const std::string& name) { return report::shortened(printable(name), 36); }
+
+// "3 to 12 videos a group".
+std::string videos_text(const AnalysisView& view) {
+  if (view.videos.empty()) return "no videos";
+  const auto [least, most] = std::minmax_element(view.videos.begin(), view.videos.end());
+  if (*least == *most) return fmt::format("{} {} a group", grouped(*least), *least == 1 ? "video" : "videos");
+  return fmt::format("{} to {} videos a group", grouped(*least), grouped(*most));
+}
+
+std::size_t comparisons_of(const AnalysisView& view) {
+  return static_cast<std::size_t>(std::count_if(view.results.begin(), view.results.end(), in_family));
+}
+
+struct Counts {
+  std::size_t tested = 0, differing = 0;  // metrics
+};
+
+Counts count(const std::vector<Finding>& findings) {
+  std::set<std::size_t> tested, differing;
+  for (const Finding& finding : findings) {
+    tested.insert(finding.strongest->metric);
+    if (finding.differs()) differing.insert(finding.strongest->metric);
+  }
+  return {tested.size(), differing.size()};
+}
+
+std::string plural(std::size_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", grouped(n), n == 1 ? one : many);
+}
+
+std::string where_text(const AnalysisView& view, const Finding& finding) {
+  const PairResult& result = *finding.strongest;
+  std::string text = fmt::format("{}, {}", name_text(view.metrics[result.metric]), pair_text(view, result));
+  if (!finding.differs()) {
+    return text + (result.step < 0 ? ", all steps together" : fmt::format(", step {}", result.step));
+  }
+  text += ", " + steps_text(view, finding.steps);
+  if (finding.steps.size() > 1 && result.step >= 0) text += fmt::format(", most at step {}", result.step);
+  return text;
+}
+
+const SeparabilityAtStep* most_apart(const AnalysisView& view) {
+  const SeparabilityAtStep* most = nullptr;
+  for (const SeparabilityAtStep& at : view.separability) {
+    if (at.ratio == at.ratio && (most == nullptr || at.ratio > most->ratio)) most = &at;
+  }
+  return most;
+}
+
+}  // namespace
+
+std::vector<Finding> findings_of(const AnalysisView& view) {
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Finding> found;
+  for (const PairResult& result : view.results) {
+    if (!in_family(result)) continue;
+    Finding& finding = found[{result.metric, result.a, result.b}];
+    if (finding.strongest == nullptr || says_more(result, *finding.strongest)) finding.strongest = &result;
+    if (differs(result)) finding.steps.push_back(result.step);
+  }
+  std::vector<Finding> findings;
+  for (auto& [key, finding] : found) {
+    std::sort(finding.steps.begin(), finding.steps.end());
+    findings.push_back(std::move(finding));
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return says_more(*a.strongest, *b.strongest); });
+  return findings;
+}
+
+std::string pair_text(const AnalysisView& view, const PairResult& result) {
+  return fmt::format("{} against {}", name_text(view.groups[result.a]), name_text(view.groups[result.b]));
+}
+
+std::string steps_text(const AnalysisView& view, const std::vector<long long>& steps) {
+  std::vector<std::string> runs;
+  bool whole = false;
+  for (std::size_t i = 0; i < steps.size();) {
+    if (steps[i] < 0) {
+      whole = true;
+      ++i;
+      continue;
+    }
+    // A run goes on as long as the view has no step in between.
+    auto at = std::find(view.steps.begin(), view.steps.end(), steps[i]);
+    std::size_t end = i + 1;
+    while (at != view.steps.end() && end < steps.size() && at + 1 != view.steps.end() && *(at + 1) == steps[end]) {
+      ++at;
+      ++end;
+    }
+    runs.push_back(end - i == 1 ? fmt::format("{}", steps[i]) : fmt::format("{}\u2013{}", steps[i], steps[end - 1]));
+    i = end;
+  }
+  constexpr std::size_t kMostRuns = 4;
+  std::string text;
+  if (!runs.empty()) {
+    const bool one = runs.size() == 1 && runs[0].find("\u2013") == std::string::npos;
+    text = one ? "step " : "steps ";
+    const std::size_t shown = std::min(runs.size(), kMostRuns);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const bool last = i + 1 == shown && runs.size() <= kMostRuns;
+      text += (i == 0 ? "" : last ? " and " : ", ") + runs[i];
+    }
+    if (runs.size() > kMostRuns) text += " and more";
+  }
+  if (whole) text += text.empty() ? "all steps together" : " and all steps together";
+  return text;
+}
+
+std::string effect_text(const AnalysisView& view, const PairResult& result) {
+  std::string text = fmt::format("{} against {}, difference {}", number_text(result.mean_a), number_text(result.mean_b),
+                                 number_text(result.mean_a - result.mean_b));
+  text += result.low == result.low && result.high == result.high
+              ? fmt::format(" (95 % interval {} to {})", number_text(result.low), number_text(result.high))
+              : std::string(" (no interval)");
+  text += fmt::format(", Hedges' g {}", number_text(result.hedges_g));
+  if (in_family(result)) return text + ", family-wise " + report::p_text(result.p_family, view.permutations);
+  return text + ", of this comparison alone " + report::p_text(result.p_permutation, view.permutations);
+}
+
+std::string no_tests(const AnalysisView& view) {
+  if (!view.no_tests_reason.empty()) return view.no_tests_reason;
+  const auto has_p = [](const PairResult& one) { return in_family(one) || one.p_permutation == one.p_permutation; };
+  if (std::any_of(view.results.begin(), view.results.end(), has_p)) return {};
+  if (view.groups.size() < 2) return "there is one group, and nothing to compare it with";
+  if (std::all_of(view.videos.begin(), view.videos.end(), [](std::size_t n) { return n < 2; })) {
+    return "every group has one video, and with one there is no spread between videos that a difference could be "
+           "compared with";
+  }
+  return "no pair of groups has two videos each with numbers that vary";
+}
+
+std::vector<std::string> answer_of(const AnalysisView& view, const std::vector<Finding>& findings) {
+  std::vector<std::string> answer;
+  if (const std::string reason = no_tests(view); !reason.empty()) {
+    answer.push_back("No test was made: " + reason +
+                     ". Whether groups differ cannot be told from these videos; what is shown are their numbers.");
+    return answer;
+  }
+  const Counts metrics = count(findings);
+  const std::string all = plural(comparisons_of(view), "comparison", "comparisons");
+  if (findings.empty()) {
+    answer.push_back("No comparison could be corrected for the others, so none is said to differ.");
+  } else if (metrics.differing == 0) {
+    answer.push_back(
+        fmt::format("No metric differs between any pair of groups after correction for all {}: the "
+                    "smallest family-wise p is above {}.",
+                    all, kAlpha));
+    answer.push_back(fmt::format("The smallest is {}: {}.", where_text(view, findings[0]),
+                                 effect_text(view, *findings[0].strongest)));
+    answer.push_back(
+        fmt::format("That is no evidence that the groups are alike: with {}, it is not known which size "
+                    "of difference could have been seen.",
+                    videos_text(view)));
+  } else {
+    answer.push_back(
+        fmt::format("{} of {} between at least one pair of groups at some step after correction for all "
+                    "{} (family-wise p \u2264 {}).",
+                    grouped(metrics.differing),
+                    metrics.tested == 1 ? std::string("1 metric differs") : grouped(metrics.tested) + " metrics differ",
+                    all, kAlpha));
+    answer.push_back(
+        fmt::format("The largest: {}: {}.", where_text(view, findings[0]), effect_text(view, *findings[0].strongest)));
+  }
+  if (const SeparabilityAtStep* at = most_apart(view)) {
+    answer.push_back(fmt::format(
+        "Over all features together, groups are most apart at step {}: distances between "
+        "groups are {} times those within (silhouette {}, {} of this step alone).",
+        at->step, number_text(at->ratio), number_text(at->silhouette), report::p_text(at->p, view.permutations)));
+  }
+  answer.push_back(
+      fmt::format("The unit is the video ({}), not the latent, the frame or the pixel.", videos_text(view)));
+  return answer;
+}
+
+std::vector<report::Fact> facts_of(const AnalysisView& view, const std::vector<Finding>& findings) {
+  std::vector<report::Fact> facts;
+  if (!findings.empty()) {
+    const Counts metrics = count(findings);
+    facts.push_back({fmt::format("{} of {}", metrics.differing, metrics.tested), "metrics differ"});
+    const PairResult& first = *findings[0].strongest;
+    facts.push_back({report::p_number(first.p_family, view.permutations),
+                     findings[0].differs() ? "family-wise p of the largest" : "smallest family-wise p"});
+    facts.push_back({number_text(first.hedges_g), "its Hedges' g"});
+  }
+  std::size_t videos = 0;
+  for (const std::size_t n : view.videos) videos += n;
+  facts.push_back({grouped(view.groups.size()), view.groups.size() == 1 ? "group" : "groups"});
+  facts.push_back({grouped(videos), videos == 1 ? "video" : "videos"});
+  facts.push_back({grouped(view.steps.size()), view.steps.size() == 1 ? "step" : "steps"});
+  return facts;
+}
+
+}  // namespace millrace::latents

@@ -1,0 +1,124 @@
+#include "src/report/numbers.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "src/base/sizes.h"
+#include "src/base/text.h"
+
+namespace millrace::report {
+namespace {
+
+constexpr std::string_view kMinus = "\u2212", kTimesTen = "\u00D710", kAbsent = "\u2013", kInfinity = "\u221E";
+
+// The text of what is not finite, else nothing.
+std::string not_finite(double value) {
+  if (value != value) return std::string(kAbsent);
+  if (std::isinf(value)) return std::string(value < 0 ? kMinus : "") + std::string(kInfinity);
+  return {};
+}
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Digits of a fixed notation, the ones in front of the point grouped.
+std::string grouped_digits(const std::string& fixed) {
+  const std::size_t point = std::min(fixed.find('.'), fixed.size());
+  std::string text = fixed;
+  for (std::size_t i = point; i > 3; i -= 3) text.insert(i - 3, ",");
+  return text;
+}
+
+std::string without_zeros(std::string text) {
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string superscript(int number) {
+  static constexpr std::string_view kDigits[] = {"\u2070", "\u00B9", "\u00B2", "\u00B3", "\u2074",
+                                                 "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
+  std::string text;
+  for (const char c : std::to_string(number)) {
+    text += c == '-' ? std::string_view("\u207B") : kDigits[static_cast<std::size_t>(c - '0')];
+  }
+  return text;
+}
+
+std::string fixed_text(double value, int decimals) {
+  if (std::string odd = not_finite(value); !odd.empty()) return odd;
+  const std::string digits = fmt::format("{:.{}f}", std::fabs(value), decimals);
+  const bool zero = digits.find_first_not_of("0.") == std::string::npos;
+  return std::string(value < 0 && !zero ? kMinus : "") + grouped_digits(digits);
+}
+
+std::string number_text(double value, int digits) {
+  if (std::string odd = not_finite(value); !odd.empty()) return odd;
+  if (value == 0) return "0";
+  // Rounded to its digits first: 9.996 is 10.0, not 10.00.
+  const std::string scientific = fmt::format("{:.{}e}", std::fabs(value), digits - 1);
+  const std::size_t e = scientific.find('e');
+  const int exponent = std::atoi(scientific.c_str() + e + 1);
+  if (exponent >= -4 && exponent < 7) return fixed_text(value, std::max(digits - 1 - exponent, 0));
+  return std::string(value < 0 ? kMinus : "") + scientific.substr(0, e) + std::string(kTimesTen) +
+         superscript(exponent);
+}
+
+std::string interval_text(double low, double high, int digits) {
+  if (low != low || high != high) return std::string(kAbsent);
+  return fmt::format("[{}, {}]", number_text(low, digits), number_text(high, digits));
+}
+
+std::string p_number(double p, std::size_t permutations) {
+  if (p != p) return std::string(kAbsent);
+  constexpr double kLeast = 1e-6;
+  if (permutations == 0 && p < kLeast) return "< 10" + superscript(-6);
+  const double least = 1 / (static_cast<double>(permutations) + 1);
+  const bool bound = permutations > 0 && p <= least * (1 + 1e-9);
+  // A bound may be told with fewer digits, upwards: 1 / 10,001 is at most 0.0001.
+  if (bound) return "\u2264 " + without_zeros(number_text(least, 2));
+  return without_zeros(number_text(p, 3));
+}
+
+std::string p_equation(std::string_view number) {
+  constexpr std::string_view kSpace = "\u00A0";
+  std::string text = "p" + std::string(kSpace);
+  const bool bound = number.starts_with("\u2264") || number.starts_with("<");
+  if (!bound) text += "=" + std::string(kSpace);
+  for (const char c : number) text += c == ' ' ? kSpace : std::string_view(&c, 1);
+  return text;
+}
+
+std::string p_text(double p, std::size_t permutations) {
+  const std::string number = p_number(p, permutations);
+  if (number.starts_with("\u2264"))
+    return fmt::format("{} ({} permutations)", p_equation(number), grouped(permutations));
+  return p_equation(number);
+}
+
+std::size_t characters(std::string_view text) {
+  std::size_t count = 0;
+  for (const char c : text) count += !continues(c);
+  return count;
+}
+
+std::string shortened(std::string_view bytes, std::size_t most) {
+  const std::string text = utf8_for_display(bytes);
+  const std::size_t count = characters(text);
+  if (count <= most) return text;
+  const std::size_t front = most / 2, back = most - 1 - front;
+  std::size_t seen = 0, front_end = text.size(), back_begin = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (continues(text[i])) continue;
+    if (seen == front) front_end = i;
+    if (seen == count - back) back_begin = i;
+    ++seen;
+  }
+  return text.substr(0, front_end) + "\u2026" + text.substr(back_begin);
+}
+
+}  // namespace millrace::report

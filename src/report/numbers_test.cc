@@ -1,0 +1,57 @@
+#include "src/report/numbers.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace millrace::report {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
+
+TEST(NumbersTest, SignificantDigits) {
+  EXPECT_EQ(number_text(0.81), "0.810");
+  EXPECT_EQ(number_text(-12.345), "\u221212.3");
+  EXPECT_EQ(number_text(9.996), "10.0");
+  EXPECT_EQ(number_text(1234.5), "1,234");
+  EXPECT_EQ(number_text(0), "0");
+  EXPECT_EQ(number_text(-0.0), "0");
+  EXPECT_EQ(number_text(0.000123), "0.000123");
+  EXPECT_EQ(number_text(1.234e-5), "1.23\u00D710\u207B\u2075");
+  EXPECT_EQ(number_text(-1e300), "\u22121.00\u00D710\u00B3\u2070\u2070");
+  EXPECT_EQ(number_text(5e-324, 2), "4.9\u00D710\u207B\u00B3\u00B2\u2074");
+}
+
+TEST(NumbersTest, WhatIsNoNumberHasASignOfItsOwn) {
+  EXPECT_EQ(number_text(kNaN), "\u2013");
+  EXPECT_EQ(number_text(kInf), "\u221E");
+  EXPECT_EQ(fixed_text(-kInf, 2), "\u2212\u221E");
+  EXPECT_EQ(interval_text(0.5, kNaN), "\u2013");
+  EXPECT_EQ(p_number(kNaN, 100), "\u2013");
+}
+
+TEST(NumbersTest, FixedDecimals) {
+  EXPECT_EQ(fixed_text(1234567.891, 1), "1,234,567.9");
+  EXPECT_EQ(fixed_text(-0.001, 2), "0.00") << "no minus before what is shown as zero";
+  EXPECT_EQ(fixed_text(100, 0), "100");
+}
+
+TEST(NumbersTest, ThePOfPermutationsIsNeverToldSmallerThanTheyCanGive) {
+  EXPECT_EQ(p_text(0.003, 10'000), "p\u00A0=\u00A00.003");
+  EXPECT_EQ(p_text(1.0 / 10'001, 10'000), "p\u00A0\u2264\u00A00.0001 (10,000 permutations)");
+  EXPECT_EQ(p_text(1.0 / 1'001, 1'000), "p\u00A0\u2264\u00A00.001 (1,000 permutations)");
+  EXPECT_EQ(p_text(1, 100), "p\u00A0=\u00A01");
+  EXPECT_EQ(p_text(1e-12, 0), "p\u00A0<\u00A010\u207B\u2076");
+  EXPECT_EQ(p_text(0.0504, 10'000), "p\u00A0=\u00A00.0504") << "not 0.05, which it is above";
+}
+
+TEST(NumbersTest, ALongTextLosesItsMiddle) {
+  EXPECT_EQ(shortened("prompt_000", 10), "prompt_000");
+  EXPECT_EQ(shortened("abcdefghij", 7), "abc\u2026hij");
+  EXPECT_EQ(shortened("\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9", 5), "\u00E9\u00E9\u2026\u00E9\u00E9");
+  EXPECT_EQ(shortened("\xff\xff", 5), "\uFFFD\uFFFD");
+  EXPECT_EQ(characters("a\u00E9\u2026"), 3u);
+}
+
+}  // namespace
+}  // namespace millrace::report

@@ -1,0 +1,148 @@
+#include "src/report/page/page.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "src/base/error.h"
+#include "src/base/text.h"
+#include "src/report/html.h"
+#include "src/report/page/page_html.h"
+
+namespace millrace::report {
+namespace {
+
+// A picture that is wider than this is moved sideways on a narrow screen instead of shrunk.
+constexpr int kWide = 700;
+
+std::string element(std::string_view tag, std::string_view text, std::string_view attributes = {}) {
+  return fmt::format("<{0}{1}{2}>{3}</{0}>\n", tag, attributes.empty() ? "" : " ", attributes, html_name(text));
+}
+
+std::string table_html(const Table& table) {
+  std::string html = "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>";
+  for (const Column& column : table.columns) {
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", column.number ? " class=\"n\"" : "", html_name(column.title));
+  }
+  html += "</tr></thead>\n<tbody>\n";
+  for (const std::vector<std::string>& row : table.rows) {
+    html += "<tr>";
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      html += table.columns[i].number ? "<td class=\"n\">" : "<td>";
+      if (i < row.size()) html += html_name(row[i]);
+      html += "</td>";
+    }
+    html += "</tr>\n";
+  }
+  html += "</tbody></table></div>\n";
+  if (!table.note.empty()) html += element("p", table.note, "class=\"note\"");
+  return html;
+}
+
+// What stands before the marker; `html` goes on behind it.
+std::string_view before(std::string_view& html, std::string_view marker) {
+  const std::size_t at = html.find(marker);
+  if (at == std::string_view::npos) {
+    throw Failure(ErrorCode::internal, "the page has no marker " + std::string(marker));
+  }
+  const std::string_view head = html.substr(0, at);
+  html.remove_prefix(at + marker.size());
+  return head;
+}
+
+}  // namespace
+
+PageWriter::PageWriter(std::string_view title, std::string_view maker) : title_(title), maker_(maker) {}
+
+void PageWriter::lead(std::string_view paragraph) { lead_ += element("p", paragraph); }
+
+void PageWriter::facts(const std::vector<Fact>& facts) {
+  facts_ += "<dl class=\"facts\">\n";
+  for (const Fact& fact : facts) facts_ += "<div>" + element("dt", fact.words) + element("dd", fact.value) + "</div>\n";
+  facts_ += "</dl>\n";
+}
+
+// Letters, digits and hyphens; a second one of the same name gets a number.
+std::string PageWriter::anchor_of(std::string_view title) {
+  std::string anchor;
+  for (const char c : lower_ascii(title)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (plain) {
+      anchor += c;
+    } else if (!anchor.empty() && anchor.back() != '-') {
+      anchor += '-';
+    }
+  }
+  while (!anchor.empty() && anchor.back() == '-') anchor.pop_back();
+  if (anchor.empty()) anchor = "section";
+  const int count = ++anchors_[anchor];
+  if (count == 1) return anchor;
+  // The number may have been somebody's name.
+  return anchor_of(fmt::format("{}-{}", anchor, count));
+}
+
+void PageWriter::section(std::string_view title) {
+  in_section_ = true;
+  const std::string anchor = anchor_of(title);
+  contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", anchor, html_name(title));
+  body_ += element("h2", title, fmt::format("id=\"{}\"", anchor));
+}
+
+void PageWriter::subsection(std::string_view title) {
+  out() += element("h3", title, fmt::format("id=\"{}\"", anchor_of(title)));
+}
+
+void PageWriter::paragraph(std::string_view text) { out() += element("p", text); }
+void PageWriter::note(std::string_view text) { out() += element("p", text, "class=\"note\""); }
+void PageWriter::warning(std::string_view text) {
+  out() += "<p class=\"warning\"><b>Note: </b>" + html_name(text) + "</p>\n";
+}
+
+void PageWriter::list(const std::vector<std::string>& items) {
+  out() += "<ul class=\"list\">\n";
+  for (const std::string& item : items) out() += element("li", item);
+  out() += "</ul>\n";
+}
+
+void PageWriter::table(const Table& table) { out() += table_html(table); }
+
+void PageWriter::figure(const Figure& figure) {
+  const int number = ++figures_;
+  out() += fmt::format(
+      "<figure class=\"figure{}\" id=\"figure-{}\">\n<figcaption><span class=\"count\">Figure {}</span><b>{}</b>\n",
+      figure.width > kWide ? " wide" : "", number, number, html_name(figure.title));
+  if (!figure.caption.empty()) out() += element("p", figure.caption);
+  out() += "</figcaption>\n<div class=\"plot\" tabindex=\"0\">\n" + figure.svg + "</div>\n";
+  out() += "<div class=\"below\"><details class=\"numbers\"><summary>Numbers</summary>\n" + table_html(figure.numbers) +
+           "</details></div>\n</figure>\n";
+}
+
+void PageWriter::open_grid() { out() += "<div class=\"grid\">\n"; }
+void PageWriter::close_grid() { out() += "</div>\n"; }
+void PageWriter::open_more(std::string_view summary) {
+  out() += "<details class=\"more\">\n" + element("summary", summary);
+}
+void PageWriter::close_more() { out() += "</details>\n"; }
+
+std::string PageWriter::finish() {
+  std::string_view html = page_html();
+  std::string page(before(html, "<!--maker-->"));
+  page += html_name(maker_);
+  page += before(html, "<!--title-->");
+  page += html_name(title_);
+  page += before(html, "<!--data-->");
+  page += "<div class=\"page\">\n<header class=\"lead\">\n" + element("h1", title_) + lead_ + facts_ + "</header>\n";
+  if (!contents_.empty()) {
+    page += "<nav class=\"contents\" aria-label=\"Contents\"><ol>\n" + contents_ + "</ol></nav>\n";
+  }
+  page += "<main>\n" + std::exchange(body_, {}) + "</main>\n</div>";
+  page += html;
+  return page;
+}
+
+std::string page_beginning(std::string_view maker) {
+  std::string_view html = page_html();
+  return std::string(before(html, "<!--maker-->")) + html_name(maker) + "\">";
+}
+
+}  // namespace millrace::report

@@ -1,0 +1,170 @@
+#include "src/report/plot/axis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "src/kernels/elementary.h"
+#include "src/report/numbers.h"
+
+namespace millrace::report {
+namespace {
+
+// Ends beyond this have a distance that is no double.
+constexpr double kMost = 8e307;
+// On a logarithmic scale what is smaller or larger lies at an end: decades of subnormal numbers are nobody's.
+constexpr double kLeastOfDecades = 1e-300, kMostOfDecades = 1e300;
+// Ends nearer to each other than this part of themselves have no ticks between them that a double can tell apart.
+constexpr double kNearest = 1e-9;
+
+// digits x 10^exponent, correctly rounded, which no product of two doubles is.
+double decimal(long long digits, int exponent) {
+  const std::string text = fmt::format("{}e{}", digits, exponent);
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem == std::errc::result_out_of_range) return exponent < 0 ? 0 : digits < 0 ? -kMost : kMost;
+  return value;
+}
+
+// floor(log10 x) of x > 0, by its digits.
+int decade_of(double x) {
+  const std::string text = fmt::format("{:.16e}", x);
+  return std::atoi(text.c_str() + text.find('e') + 1);
+}
+
+// 1, 2 or 5 times a power of ten.
+struct Pitch {
+  int digit, exponent;
+  double value() const { return decimal(digit, exponent); }
+};
+
+Pitch pitch_for(double span, int ticks) {
+  const double raw = std::max(span / ticks, std::numeric_limits<double>::min());
+  const int exponent = decade_of(raw);
+  for (const int digit : {1, 2, 5}) {
+    // A little too fine is better than much too coarse.
+    if (decimal(digit, exponent) >= raw * 0.9) return {digit, exponent};
+  }
+  return {1, exponent + 1};
+}
+
+}  // namespace
+
+const double Range::kNone = std::numeric_limits<double>::quiet_NaN();
+
+void Range::add(double value) {
+  if (!std::isfinite(value) || (scale_ == Scale::log10 && value <= 0)) return;
+  low_ = low_ <= value ? low_ : value;
+  high_ = high_ >= value ? high_ : value;
+}
+
+Axis::Axis(double low, double high, const Look& look) : look_(look), low_(low), high_(high) {
+  const bool logarithmic = look.scale == Scale::log10;
+  if (!shows(low_)) low_ = shows(high_) ? high_ : logarithmic ? 1 : 0;
+  if (!shows(high_)) high_ = shows(low) ? low_ : logarithmic ? 10 : 1;
+  low_ = logarithmic ? std::clamp(low_, kLeastOfDecades, kMostOfDecades) : std::clamp(low_, -kMost, kMost);
+  high_ = logarithmic ? std::clamp(high_, kLeastOfDecades, kMostOfDecades) : std::clamp(high_, -kMost, kMost);
+  if (low_ > high_) std::swap(low_, high_);
+  if (logarithmic) {
+    place_decades();
+  } else {
+    place_linear_ticks();
+  }
+}
+
+void Axis::place_linear_ticks() {
+  const double size = std::max(std::fabs(low_), std::fabs(high_));
+  if (high_ - low_ <= size * kNearest) {
+    const double apart = look_.whole ? 0.5 : size == 0 ? 1 : size / 10;
+    low_ = std::max(low_ - apart, -kMost);
+    high_ = std::min(high_ + apart, kMost);
+  }
+  Pitch pitch = pitch_for(high_ - low_, look_.ticks);
+  if (look_.whole && pitch.exponent < 0) pitch = {1, 0};
+  const double step = pitch.value();
+  // Half a thousandth of a step is rounding.
+  constexpr double kSlack = 5e-4;
+  auto first = static_cast<long long>(std::ceil(low_ / step - kSlack));
+  auto last = static_cast<long long>(std::floor(high_ / step + kSlack));
+  if (look_.ends_at_ticks) {
+    first = static_cast<long long>(std::floor(low_ / step + kSlack));
+    last = static_cast<long long>(std::ceil(high_ / step - kSlack));
+  }
+  if (first <= last) {
+    low_ = std::min(low_, decimal(first * pitch.digit, pitch.exponent));
+    high_ = std::max(high_, decimal(last * pitch.digit, pitch.exponent));
+  }
+  const double largest = std::max(std::fabs(decimal(first * pitch.digit, pitch.exponent)),
+                                  std::fabs(decimal(last * pitch.digit, pitch.exponent)));
+  const int decade = largest > 0 ? decade_of(largest) : 0;
+  if (decade >= 5 || decade <= -3) exponent_ = look_.whole && decade < 7 ? 0 : decade;
+  for (long long k = first; k <= last; ++k) {
+    const double shown = decimal(k * pitch.digit, pitch.exponent - exponent_);
+    ticks_.push_back(
+        {decimal(k * pitch.digit, pitch.exponent), fixed_text(shown, std::max(0, exponent_ - pitch.exponent))});
+  }
+}
+
+void Axis::place_decades() {
+  if (high_ / low_ < 1 + kNearest) {
+    low_ /= 2;
+    high_ *= 2;
+  }
+  int first = decade_of(low_), last = decade_of(high_);
+  if (decimal(1, last) < high_) ++last;
+  const int decades = last - first;
+  const int pitch = std::max(1, (decades + look_.ticks - 1) / look_.ticks);
+  // Of few decades also 2 and 5 are named.
+  const bool between = decades <= 2;
+  for (int e = first; e <= last; e += pitch) {
+    const bool plain = first >= -3 && last <= 4;
+    for (const int digit : {1, 2, 5}) {
+      if (digit > 1 && !between) break;
+      const double at = decimal(digit, e);
+      const std::string label = plain        ? number_text(at, 1)
+                                : digit == 1 ? "10" + superscript(e)
+                                             : fmt::format("{}\u00D710{}", digit, superscript(e));
+      ticks_.push_back({at, label});
+    }
+  }
+  const auto below = [this](const Tick& tick) { return tick.at < low_; };
+  const auto above = [this](const Tick& tick) { return tick.at > high_; };
+  if (look_.ends_at_ticks) {
+    // The nearest ticks outside are the ends.
+    for (const Tick& tick : ticks_) {
+      if (tick.at >= high_) {
+        high_ = tick.at;
+        break;
+      }
+    }
+    for (auto tick = ticks_.rbegin(); tick != ticks_.rend(); ++tick) {
+      if (tick->at <= low_ && tick->at > 0) {
+        low_ = tick->at;
+        break;
+      }
+    }
+  }
+  std::erase_if(ticks_, below);
+  std::erase_if(ticks_, above);
+  log_low_ = logarithm(low_);
+  log_high_ = logarithm(high_);
+}
+
+std::string Axis::factor() const {
+  return exponent_ == 0 ? std::string() : " (\u00D710" + superscript(exponent_) + ")";
+}
+
+bool Axis::shows(double value) const { return std::isfinite(value) && (look_.scale == Scale::linear || value > 0); }
+
+double Axis::place(double value) const {
+  if (!shows(value)) return 0;
+  const double part = look_.scale == Scale::log10 ? (logarithm(value) - log_low_) / (log_high_ - log_low_)
+                                                  : (std::clamp(value, low_, high_) - low_) / (high_ - low_);
+  return std::clamp(part, 0.0, 1.0);
+}
+
+}  // namespace millrace::report

@@ -1,0 +1,75 @@
+// What tests of figures share: whether a picture is a sound document of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/report/figure.h"
+
+namespace millrace::report {
+
+inline constexpr const char* kHostileName = "</script><img src=x onerror=\"1\">'&#0;\u202egpj \xff";
+
+inline std::size_t count_of(std::string_view text, std::string_view what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + what.size())) ++count;
+  return count;
+}
+
+// Elements that end in order, attributes in quotes, entities that XML knows; every number of every place finite.
+inline void expect_sound_svg(const std::string& svg) {
+  std::vector<std::string> open;
+  for (std::size_t at = 0; at < svg.size();) {
+    if (svg[at] != '<') {
+      if (svg[at] == '&') {
+        const std::string rest = svg.substr(at, 6);
+        EXPECT_TRUE(rest.starts_with("&amp;") || rest.starts_with("&lt;") || rest.starts_with("&gt;") ||
+                    rest.starts_with("&quot;") || rest.starts_with("&#39;"))
+            << rest;
+      }
+      ++at;
+      continue;
+    }
+    const std::size_t end = svg.find('>', at);
+    ASSERT_NE(end, std::string::npos);
+    const std::string tag = svg.substr(at + 1, end - at - 1);
+    EXPECT_EQ(tag.find('<'), std::string::npos) << tag;
+    EXPECT_EQ(count_of(tag, "\"") % 2, 0u) << tag;
+    if (tag[0] == '/') {
+      ASSERT_FALSE(open.empty());
+      EXPECT_EQ(open.back(), tag.substr(1));
+      open.pop_back();
+    } else if (tag.back() != '/') {
+      open.push_back(tag.substr(0, tag.find(' ')));
+    }
+    static const std::regex kPlace(
+        R"re( (?:d|x|y|cx|cy|r|width|height|viewBox|transform|stroke-width|font-size)="([^"]*)")re");
+    for (auto found = std::sregex_iterator(tag.begin(), tag.end(), kPlace); found != std::sregex_iterator(); ++found) {
+      static const std::regex kNumbers(R"re((?:rotate\()?[-MLHVZ0-9., ]*\)?)re");
+      EXPECT_TRUE(std::regex_match((*found)[1].str(), kNumbers)) << tag;
+    }
+    at = end + 1;
+  }
+  EXPECT_TRUE(open.empty());
+}
+
+// What every figure has, whatever went into it.
+inline void expect_sound(const Figure& figure) {
+  expect_sound_svg(figure.svg);
+  EXPECT_TRUE(figure.svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" "));
+  EXPECT_NE(figure.svg.find(">\n<title>"), std::string::npos) << "a title for who cannot see it";
+  EXPECT_NE(figure.svg.find("font-family=\"system-ui"), std::string::npos);
+  EXPECT_NE(figure.svg.find("fill=\"#ffffff\""), std::string::npos) << "a white ground";
+  EXPECT_EQ(figure.svg.find("style="), std::string::npos) << "the page's policy refuses it";
+  EXPECT_EQ(figure.svg.find(" id="), std::string::npos) << "two of them on a page would be one";
+  EXPECT_GT(figure.width, 0);
+  EXPECT_FALSE(figure.numbers.columns.empty());
+  EXPECT_LE(figure.numbers.rows.size(), kMostNumberRows);
+  for (const auto& row : figure.numbers.rows) EXPECT_EQ(row.size(), figure.numbers.columns.size());
+}
+
+}  // namespace millrace::report

@@ -1,0 +1,31 @@
+// Enters: names of series.
+// Leaves: a legend: line, mark and name of each, in as many rows as they need.
+// Never: is wider than it was told.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/report/plot/svg.h"
+
+namespace millrace::report {
+
+class Legend {
+ public:
+  enum class Sample { line, mark };
+  // Lays the names out in rows of at most `width`; long names lose their middle.
+  Legend(const std::vector<std::string>& names, double width, Sample sample);
+  double height() const;
+  void draw(Svg& svg, Point corner) const;
+
+ private:
+  struct Item {
+    std::string name, shown;
+    Point at;
+  };
+  std::vector<Item> items_;
+  Sample sample_;
+  int rows_ = 1;
+};
+
+}  // namespace millrace::report
