@@ -1,5 +1,7 @@
 #include "src/io/tensor/tensor_file.h"
 
+#include <algorithm>
+
 #include "src/base/sizes.h"
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
@@ -78,10 +80,36 @@ std::vector<Tensor> npz_tensors(FileSource& file) {
   return out;
 }
 
+// All of a small file at once, where its end says how much that is. Nothing where it does not: of files that were put
+// together of several, or are damaged.
+std::optional<Buffer<std::byte>> inflated_at_once(FileSource& file) {
+  constexpr std::uint64_t kMost = 32 << 20;
+  std::byte end[4];
+  if (file.size() < sizeof(end) || file.size() > kMost) return std::nullopt;
+  file.read(file.size() - sizeof(end), end);
+  const auto promised = number_at<std::uint32_t>(end, 0);
+  if (promised > std::min(kMost, most_inflated(file.size()))) return std::nullopt;
+  Buffer<std::byte> gzipped(static_cast<std::size_t>(file.size())), out(promised);
+  file.read(0, gzipped.span());
+  try {
+    Inflater().gzip(gzipped.span(), out.span());
+  } catch (const Refusal&) {
+    return std::nullopt;
+  }
+  return out;
+}
+
 std::vector<Tensor> pt_gz_tensors(FileSource& file) {
-  GzipSource inflated(file, file.size());
-  std::vector<Tensor> out = torch_file::list(inflated);
-  for (Tensor& tensor : out) tensor.inflated = inflated.size();
+  std::unique_ptr<Source> inflated;
+  // libdeflate is three times as fast as a stream: 7.5 ms instead of 25 for 3.3 MB of halves.
+  const std::optional<Buffer<std::byte>> memory = inflated_at_once(file);
+  if (memory) {
+    inflated = std::make_unique<MemorySource>(memory->span());
+  } else {
+    inflated = std::make_unique<GzipSource>(file, file.size());
+  }
+  std::vector<Tensor> out = torch_file::list(*inflated);
+  for (Tensor& tensor : out) tensor.inflated = inflated->size();
   return out;
 }
 

@@ -3,7 +3,7 @@
 // Never: runs what a pickle asks for, gives memory for a promise that the file cannot keep, maps a file, or takes a
 // number in a file for true that it could check.
 //
-// Sources of the formats: NumPy's NEP 1 and numpy.savez; torch.serialization of PyTorch 0.4 to 2.9; the safetensors
+// Sources of the formats: NumPy's NEP 1 and numpy.savez; torch.serialization of PyTorch 0.4 and later; the safetensors
 // format of Hugging Face; RFC 1952.
 #pragma once
 
@@ -55,10 +55,11 @@ struct Tensor {
 };
 
 // What tensors a file holds, in the file's order. Reads as little as it can: a gzipped .npy is inflated as far as its
-// header goes, other gzipped files twice in pieces, all else is read where it tells of its tensors. What stands beside
-// tensors in a .pt (numbers, texts) and arrays of texts or objects in an .npz are passed over; there may be no tensor.
-// Errors: not_found, io, bad_data, conflict (it was cut short meanwhile); unsupported, which names what is refused and
-// what to do; too_large, which names the limit.
+// header goes; a gzipped .pt all the way, at once up to 32 MiB and in pieces above, which takes three times as long;
+// all else is read where it tells of its tensors. Memory: besides those 64 MiB, what the limits on headers and pickles
+// are. What stands beside tensors in a .pt (numbers, texts) and arrays of texts or objects in an .npz are passed over;
+// there may be no tensor. Errors: not_found, io, bad_data, conflict (it was cut short meanwhile); unsupported, which
+// names what is refused and what to do; too_large, which names the limit.
 Outcome<std::vector<Tensor>> list(const std::string& path, Format format);
 
 // Reads tensors one after the other. The memory that it needs besides the caller's stays with it, so that the same
