@@ -59,7 +59,7 @@ struct AnalysisView {
   std::vector<std::vector<std::vector<double>>> spectra;  // [spectrum step][group][radius from 1]
   std::vector<SeparabilityAtStep> separability;
   std::string separability_note;                              // may be empty
-  std::vector<std::pair<std::string, std::string>> left_out;  // what, why
+  std::vector<std::pair<std::string, std::string>> left_out;  // what, why; empty: nothing was
 };
 
 // The whole page. Lists that are empty leave their section out, and where they should have been there say so.

@@ -38,6 +38,14 @@ bool has_curve(const AnalysisView& view, std::size_t metric) {
   return false;
 }
 
+bool has_intervals(const AnalysisView& view) {
+  for (const auto& group : view.curves) {
+    if (std::any_of(group.begin(), group.end(), [](const GroupCurve& curve) { return any_finite(curve.low); }))
+      return true;
+  }
+  return false;
+}
+
 std::vector<double> as_numbers(const std::vector<long long>& steps) { return {steps.begin(), steps.end()}; }
 
 report::LinePanel panel_of(const AnalysisView& view, std::size_t metric) {
@@ -137,10 +145,14 @@ report::HeatMap correlation_of(const AnalysisView& view, std::size_t group) {
 void add_curves(report::PageWriter& page, const AnalysisView& view) {
   if (view.steps.empty() || view.groups.empty()) return;
   page.section("Metrics by step");
-  page.paragraph(
-      fmt::format("The mean of a group's videos at each step; a band is its {}, from {} resamples of videos. Bands "
-                  "of two groups may overlap though the groups differ, and the other way round.",
-                  kInterval, grouped(view.bootstraps)));
+  if (has_intervals(view)) {
+    page.paragraph(
+        fmt::format("The mean of a group's videos at each step; a band is its {}, from {} resamples of videos. "
+                    "Bands of two groups may overlap though the groups differ, and the other way round.",
+                    kInterval, grouped(view.bootstraps)));
+  } else {
+    page.paragraph("The mean of a group's videos at each step. There are no intervals: they take two videos.");
+  }
   for (const MetricFamily& family : metric_families()) add_family(page, view, family.name, family.title);
   // Metrics of families that are not known to the page.
   std::vector<std::string_view> others;

@@ -284,6 +284,8 @@ void add_matrices(report::PageWriter& page, const AnalysisView& view, const std:
   page.open_more(pairs.size() < all_pairs
                      ? fmt::format("By step, for the {} pairs with most that differs", pairs.size())
                      : std::string("By step, for each pair"));
+  page.note("Hedges' g, in the shades of the figure above. Orange: the first group has more. " +
+            fmt::format("Dots: family-wise p \u2264 {}.", kAlpha));
   page.open_grid();
   for (const Pair& pair : pairs) {
     report::HeatMap map = matrix_of(view, metrics, steps);

@@ -130,6 +130,8 @@ TEST(LatentsPageTest, OneVideoAGroupIsNoTest) {
   EXPECT_FALSE(has(page, "What differs</h2>"));
   EXPECT_FALSE(has(page, "permutations of a pair"));
   EXPECT_TRUE(has(page, "Metrics by step</h2>")) << "the numbers are shown all the same";
+  EXPECT_TRUE(has(page, "There are no intervals"));
+  EXPECT_FALSE(has(page, "a band is its"));
   EXPECT_TRUE(has(page, "No group has two videos, so there is no distance within a group."));
   AnalysisView told = single;
   told.no_tests_reason = "of each group one video is left";

@@ -29,6 +29,9 @@ struct Layout {
   double y_of(std::size_t row) const { return top + static_cast<double>(row - first_row) * cell_height; }
 };
 
+// Characters of a row's or a column's name.
+std::size_t most_label(const HeatMap& map) { return map.width < 600 ? 26 : kMostLabel; }
+
 double widest(const std::vector<std::string>& names, std::size_t most) {
   double width = 0;
   for (const std::string& name : names) width = std::max(width, 1.06 * text_width(shortened(printable(name), most)));
@@ -38,7 +41,7 @@ double widest(const std::vector<std::string>& names, std::size_t most) {
 Layout layout_of(const HeatMap& map) {
   Layout layout{};
   layout.first_row = map.triangle && !map.rows.empty() ? 1 : 0;
-  const std::size_t most = map.width < 600 ? 20 : kMostLabel;
+  const std::size_t most = most_label(map);
   layout.left = std::min(widest(map.rows, most) + 12, map.width * 0.38) + (map.row_title.empty() ? 0 : 18);
   const double columns = static_cast<double>(std::max<std::size_t>(map.columns.size(), 1));
   layout.cell_width = std::min((map.width - layout.left - 12) / columns, map.square ? 40.0 : 64.0);
@@ -111,7 +114,7 @@ std::vector<std::string> cell_words(const HeatMap& map, double room) {
 }
 
 void draw_labels(Svg& svg, const HeatMap& map, const Layout& layout) {
-  const std::size_t most = map.width < 600 ? 20 : kMostLabel;
+  const std::size_t most = most_label(map);
   const double grid_width = layout.cell_width * static_cast<double>(map.columns.size());
   const auto hover_of = [](const std::string& shown, const std::string& name) {
     return shown == name ? std::string() : name;
