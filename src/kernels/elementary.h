@@ -1,6 +1,7 @@
 // Enters: one number.
 // Leaves: its logarithm, exponential or arc cosine, a cosine of a part of a turn: the same bits on every machine, whose
-// own libraries differ. Never: is as fast as a library's where many are wanted at once.
+// own libraries differ.
+// Never: is as fast as a library's where many are wanted at once.
 #pragma once
 
 #include <cmath>
@@ -39,6 +40,15 @@ inline double logarithm(double x) {
   double sum = 0;
   for (int k = 23; k >= 1; k -= 2) sum = sum * s2 + 1.0 / k;
   return 2 * s * sum + exponent * 0.69314718055994531;
+}
+
+// log(1 + x) of a finite x > -1, to about 4e-16 of itself, also where 1 + x is 1.
+inline double logarithm_of_one_plus(double x) {
+  if (x < -0.29 || x > 0.41) return logarithm(1 + x);
+  const double s = x / (2 + x), s2 = s * s;
+  double sum = 0;
+  for (int k = 23; k >= 1; k -= 2) sum = sum * s2 + 1.0 / k;
+  return 2 * s * sum;
 }
 
 // e to the power of x, to within 2 units in the last place: 2^n times the series of what is left, which is at most half

@@ -159,6 +159,14 @@ inline Numbers<T, N> greater(const Numbers<T, N>& a, const Numbers<T, N>& b) {
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] > b.part[p] ? a.part[p] : b.part[p];
   return out;
 }
+// `yes` where a <= b, `no` elsewhere.
+template <typename T, std::size_t N>
+inline Numbers<T, N> if_at_most(const Numbers<T, N>& a, const Numbers<T, N>& b, const Numbers<T, N>& yes,
+                                const Numbers<T, N>& no) {
+  Numbers<T, N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = a.part[p] <= b.part[p] ? yes.part[p] : no.part[p];
+  return out;
+}
 // Towards zero.
 template <std::size_t N>
 inline Numbers<float, N> whole(const Numbers<float, N>& a) {
@@ -360,6 +368,15 @@ template <typename T, std::size_t N>
 HWY_INLINE Numbers<T, N> greater(const Numbers<T, N>& a, const Numbers<T, N>& b) {
   Numbers<T, N> out;
   for (std::size_t p = 0; p < a.kParts; ++p) out.part[p] = hn::Max(a.part[p], b.part[p]);
+  return out;
+}
+// `yes` where a <= b, `no` elsewhere.
+template <typename T, std::size_t N>
+HWY_INLINE Numbers<T, N> if_at_most(const Numbers<T, N>& a, const Numbers<T, N>& b, const Numbers<T, N>& yes,
+                                    const Numbers<T, N>& no) {
+  Numbers<T, N> out;
+  for (std::size_t p = 0; p < a.kParts; ++p)
+    out.part[p] = hn::IfThenElse(hn::Le(a.part[p], b.part[p]), yes.part[p], no.part[p]);
   return out;
 }
 // Towards zero.

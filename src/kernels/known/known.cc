@@ -4,7 +4,8 @@ namespace millrace::known {
 
 std::vector<Answer> answers() {
   std::vector<Answer> out;
-  for (const auto& some : {picture_answers(), code_answers(), chart_answers(), similarity_answers(), latent_answers()})
+  for (const auto& some : {picture_answers(), code_answers(), chart_answers(), similarity_answers(), latent_answers(),
+                           statistics_answers()})
     out.insert(out.end(), some.begin(), some.end());
   return out;
 }

@@ -31,5 +31,6 @@ std::span<const Answer> code_answers();
 std::span<const Answer> chart_answers();
 std::span<const Answer> similarity_answers();
 std::span<const Answer> latent_answers();
+std::span<const Answer> statistics_answers();
 
 }  // namespace millrace::known

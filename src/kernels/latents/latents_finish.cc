@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/kernels/elementary.h"
+#include "src/kernels/symmetric_eigen.h"
 
 namespace millrace::latents {
 namespace {

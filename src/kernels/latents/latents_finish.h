@@ -13,9 +13,6 @@
 
 namespace millrace::latents {
 
-// Of a symmetric [n, n], the greatest first.
-std::vector<double> eigenvalues(std::vector<double> matrix, std::size_t n);
-
 // A sum of products of two sides about their means, and of each with itself.
 struct Side {
   double sum = 0, squares = 0;  // about a pilot

@@ -1,0 +1,108 @@
+#include <cmath>
+
+#include "src/kernels/known/known.h"
+#include "src/kernels/statistics/bootstrap.h"
+#include "src/kernels/statistics/multiplicity.h"
+#include "src/kernels/statistics/permute.h"
+#include "src/kernels/statistics/projection.h"
+#include "src/kernels/statistics/separability.h"
+
+namespace millrace::known {
+namespace {
+
+void add(Digest& digest, std::span<const double> values) {
+  for (const double value : values) digest.add(value == value ? value : -1.0);
+}
+
+// Groups of five, five, three and one; every eighth column with holes, one constant; more columns than go together.
+struct OwnTable {
+  static constexpr std::size_t kColumns = 37;
+  std::vector<std::uint32_t> groups = {0, 1, 0, 2, 1, 0, 1, 2, 0, 1, 3, 2, 0, 1};
+  std::vector<double> values;
+
+  OwnTable() {
+    Random random(21);
+    for (const std::uint32_t group : groups) {
+      for (std::size_t c = 0; c < kColumns; ++c) {
+        const double value = (random.below(1 << 20) + (group == 1 ? 3e5 : 0)) * 0x1p-20;
+        const bool hole = c % 8 == 3 && random.below(4) == 0;
+        values.push_back(hole ? std::nan("") : c == 7 ? 1 : value);
+      }
+    }
+  }
+  statistics::Table table() const { return {values, groups, kColumns, 4}; }
+};
+
+std::string comparisons_answer(const Inputs&) {
+  const OwnTable own;
+  Digest digest;
+  std::vector<double> p;
+  for (std::size_t c = 0; c < OwnTable::kColumns; ++c) {
+    std::vector<double> samples[2];
+    for (std::size_t row = 0; row < own.groups.size(); ++row)
+      if (own.groups[row] < 2) samples[own.groups[row]].push_back(own.table().at(row, c));
+    const statistics::Comparison found = statistics::compare(samples[0], samples[1]);
+    add(digest, std::array{found.t, found.df, found.p, found.cohens_d, found.hedges_g, found.u, found.u_p});
+    p.push_back(found.p);
+  }
+  add(digest, statistics::holm(p));
+  add(digest, statistics::benjamini_hochberg(p));
+  return digest.text();
+}
+
+std::string permutations_answer(const Inputs&) {
+  const OwnTable own;
+  std::vector<std::uint8_t> family(OwnTable::kColumns, 1);
+  family[0] = family[30] = 0;
+  Digest digest;
+  const auto found = statistics::permute(own.table(), family, 5, 300, Executor(1));
+  add(digest, found.raw);
+  add(digest, found.familywise);
+  return digest.text();
+}
+
+std::string bootstrap_answer(const Inputs&) {
+  Digest digest;
+  const auto found = statistics::bootstrap(OwnTable().table(), 5, 300, Executor(1));
+  for (const auto* some : {&found.means, &found.differences})
+    for (const statistics::Interval& interval : *some) add(digest, std::array{interval.low, interval.high});
+  return digest.text();
+}
+
+std::string separability_answer(const Inputs&) {
+  constexpr std::size_t kSamples = 11, kOwnFeatures = 523;
+  Random random(22);
+  std::vector<float> features(kSamples * kOwnFeatures);
+  for (std::size_t i = 0; i < features.size(); ++i)
+    features[i] = static_cast<float>(random.below(1 << 20) + (i < features.size() / 2 ? 1 << 18 : 0)) * 0x1p-20F;
+  const std::vector<std::uint32_t> groups = {1, 1, 1, 1, 1, 0, 0, 0, 0, 4, 1};
+  const Executor executor(1);
+  Digest digest;
+  const auto add_space = [&](const statistics::Space& space) {
+    add(digest, std::array{space.ratio, space.p, space.silhouette});
+    add(digest, space.explained);
+    for (const auto& at : space.coordinates) add(digest, at);
+  };
+  const auto found = statistics::separability({features, groups}, 5, 1, 200, executor);
+  add_space(found.published);
+  add_space(found.standardized);
+  std::vector<double> sums(kSamples * statistics::kProjected);
+  statistics::add_projected(features, kSamples, 0, 5, sums, executor);
+  std::vector<float> projected(sums.size());
+  statistics::finish_projected(sums, projected);
+  for (const float value : projected) digest.add(value);
+  return digest.text();
+}
+
+constexpr Answer kAnswers[] = {
+    {"statistics", "two samples compared", "02c369b17625de56", comparisons_answer},
+    {"statistics", "permutations of videos", "2919ff2ad3f374d7", permutations_answer},
+    {"statistics", "bootstrap intervals", "ea148c798c5222cc", bootstrap_answer},
+    {"statistics", "separability of groups", "21bdb3776c6a0d5e", separability_answer},
+};
+
+}  // namespace
+
+std::span<const Answer> statistics_answers() { return kAnswers; }
+
+}  // namespace millrace::known

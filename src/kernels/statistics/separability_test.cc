@@ -1,0 +1,209 @@
+#include "src/kernels/statistics/separability.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "src/base/error.h"
+#include "src/kernels/kernel_test.h"
+#include "src/kernels/statistics/projection.h"
+
+namespace millrace::statistics {
+namespace {
+
+using Groups = std::vector<std::uint32_t>;
+
+std::vector<float> random_features(std::size_t samples, std::size_t features, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> out(samples * features);
+  for (float& value : out) value = static_cast<float>(random() >> 8) * 0x1p-24F;
+  return out;
+}
+
+std::vector<std::uint64_t> bits(const Separability& found) {
+  std::vector<std::uint64_t> out;
+  const auto add = [&](double value) { out.push_back(std::bit_cast<std::uint64_t>(value)); };
+  for (const Space* const space : {&found.published, &found.standardized}) {
+    for (const double value : {space->ratio, space->p, space->silhouette}) add(value);
+    for (const double value : space->silhouettes) add(value);
+    for (const double value : space->explained) add(value);
+    for (const auto& at : space->coordinates)
+      for (const double value : at) add(value);
+  }
+  return out;
+}
+
+// scikit-learn 1.9: PCA, silhouette_samples; the ratio by scipy's pdist.
+TEST(Separability, KnownAnswers) {
+  const std::vector<float> features = {0, 0, 0, 1, 1, 0, 5, 5, 5, 6, 9, 0};
+  const Groups groups = {0, 0, 0, 1, 1, 2};
+  const Space found = separability_as_is({features, groups}, 1, 0, 99, Executor(1));
+  EXPECT_EQ(found.reason, Reason::none);
+  EXPECT_NEAR(found.ratio, 6.725328375823876, 1e-13);
+  const double silhouettes[] = {0.8656032974470583, 0.8208268404116433, 0.8226697997687924,
+                                0.8438262381113939, 0.8613249509436927, 0};
+  const double coordinates[][2] = {
+      {-3.857222087841144, 0.4826477765218862}, {-3.4531738210361143, -0.43208988974743934},
+      {-2.942484421571818, 0.8866960433269155}, {2.736707577530631, -2.0707992207995947},
+      {3.14075584433566, -2.9855368870689203},  {4.375416908582785, 4.119082177767151}};
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_NEAR(found.silhouettes[i], silhouettes[i], 1e-13);
+    for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(found.coordinates[i][k], coordinates[i][k], 1e-13);
+  }
+  ASSERT_EQ(found.explained.size(), 5U);
+  EXPECT_NEAR(found.explained[0], 0.6963771774867666, 1e-14);
+  EXPECT_NEAR(found.explained[1], 0.30362282251323325, 1e-14);
+  for (std::size_t k = 2; k < 5; ++k) EXPECT_EQ(found.explained[k], 0) << "there are two dimensions";
+}
+
+TEST(Separability, TheSameBitsForEveryLevelAndThreadCount) {
+  // More features than one part has, and no multiple of anything.
+  const std::size_t samples = 13, features = 16384 + 512 + 5;
+  const std::vector<float> data = random_features(samples, features, 1);
+  const Groups groups = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 7};
+  const auto expected = bits(separability({data, groups}, 5, 2, 300, Executor(1)));
+  at_every_cpu_level([&] {
+    for (const int threads : {1, 2, 3})
+      EXPECT_EQ(bits(separability({data, groups}, 5, 2, 300, Executor(threads))), expected) << threads << " threads";
+  });
+}
+
+TEST(Separability, NamesOfGroupsChangeNothing) {
+  const std::vector<float> data = random_features(8, 40, 2);
+  const Executor executor(1);
+  const Groups groups = {0, 0, 1, 1, 1, 2, 2, 2}, renamed = {5, 5, 1, 1, 1, 900, 900, 900};
+  const Separability one = separability({data, groups}, 1, 0, 200, executor),
+                     other = separability({data, renamed}, 1, 0, 200, executor);
+  EXPECT_NEAR(one.published.ratio, other.published.ratio, 1e-14);
+  EXPECT_EQ(one.published.p, other.published.p);
+  EXPECT_EQ(one.standardized.silhouettes, other.standardized.silhouettes);
+}
+
+TEST(Separability, TheOrderOfSamplesChangesNothingButDraws) {
+  const std::size_t samples = 9, features = 30;
+  const std::vector<float> data = random_features(samples, features, 3);
+  const Groups groups = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+  std::vector<float> turned;
+  Groups turned_groups;
+  for (std::size_t i = samples; i-- > 0;) {
+    turned.insert(turned.end(), data.begin() + static_cast<std::ptrdiff_t>(i * features),
+                  data.begin() + static_cast<std::ptrdiff_t>((i + 1) * features));
+    turned_groups.push_back(groups[i]);
+  }
+  const Separability one = separability({data, groups}, 1, 0, 10, Executor(1)),
+                     other = separability({turned, turned_groups}, 1, 0, 10, Executor(1));
+  EXPECT_NEAR(one.standardized.ratio, other.standardized.ratio, 1e-12);
+  EXPECT_NEAR(one.standardized.silhouette, other.standardized.silhouette, 1e-12);
+  for (std::size_t i = 0; i < samples; ++i)
+    EXPECT_NEAR(one.published.coordinates[i][0], other.published.coordinates[samples - 1 - i][0], 1e-12);
+}
+
+TEST(Separability, StandardizedKnowsNoUnits) {
+  const std::size_t samples = 12, features = 25;
+  std::vector<float> data = random_features(samples, features, 4);
+  const Groups groups = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
+  const Separability before = separability({data, groups}, 1, 0, 100, Executor(1));
+  // A constant feature instead of another, of which nothing is left; powers of two round nothing.
+  for (std::size_t i = 0; i < samples; ++i)
+    for (std::size_t f = 0; f < features; ++f) data[i * features + f] *= f % 2 == 0 ? 0x1p40F : 0x1p-20F;
+  const Separability after = separability({data, groups}, 1, 0, 100, Executor(1));
+  EXPECT_NEAR(after.standardized.ratio, before.standardized.ratio, 1e-13);
+  EXPECT_NE(after.published.ratio, before.published.ratio);
+  for (std::size_t i = 0; i < samples; ++i) data[i * features] = 0.1F;
+  const Separability constant = separability({data, groups}, 1, 0, 100, Executor(1));
+  EXPECT_TRUE(std::isfinite(constant.standardized.ratio));
+  double squares = 0;
+  for (const double share : constant.standardized.explained) squares += share;
+  EXPECT_NEAR(squares, 1, 1e-12);
+}
+
+TEST(Separability, GroupsApartAreFoundAndMixedOnesAreNot) {
+  const std::size_t samples = 24, features = 50;
+  std::vector<float> data = random_features(samples, features, 5);
+  Groups groups;
+  for (std::uint32_t i = 0; i < samples; ++i) groups.push_back(i / 8);
+  const Space mixed = separability({data, groups}, 1, 0, 1000, Executor(1)).standardized;
+  EXPECT_NEAR(mixed.ratio, 1, 0.05);
+  EXPECT_GT(mixed.p, 0.01);
+  for (std::size_t i = 0; i < samples; ++i)
+    for (std::size_t f = 0; f < 10; ++f) data[i * features + f] += static_cast<float>(groups[i] * (f + 1));
+  const Space apart = separability({data, groups}, 1, 0, 1000, Executor(1)).standardized;
+  EXPECT_GT(apart.ratio, 1.1);
+  EXPECT_EQ(apart.p, 1.0 / 1001);
+  EXPECT_GT(apart.silhouette, mixed.silhouette);
+}
+
+TEST(Separability, WhereItIsNotDefinedThereIsAReason) {
+  const std::vector<float> data = random_features(4, 10, 6);
+  const Executor executor(1);
+  for (const Groups& groups : {Groups{1, 1, 1, 1}, Groups{0, 1, 2, 3}}) {
+    const Separability found = separability({data, groups}, 1, 0, 10, executor);
+    EXPECT_EQ(found.published.reason, Reason::too_few);
+    EXPECT_TRUE(std::isnan(found.published.ratio) && std::isnan(found.published.p));
+    EXPECT_TRUE(found.published.silhouettes.empty());
+    EXPECT_EQ(found.published.coordinates.size(), 4U) << "a scatter plot needs no groups";
+  }
+  const Groups groups = {0, 0, 1, 1};
+  EXPECT_EQ(separability({std::vector<float>(40, 0.1F), groups}, 1, 0, 10, executor).standardized.reason,
+            Reason::no_variance);
+  std::vector<float> broken = data;
+  broken[7] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(separability({broken, groups}, 1, 0, 10, executor).published.reason, Reason::absent);
+  EXPECT_EQ(separability({{}, {}}, 1, 0, 10, executor).published.reason, Reason::too_few);
+  const Groups one = {0};
+  EXPECT_EQ(separability({std::vector<float>(10, 0.1F), one}, 1, 0, 10, executor).published.reason, Reason::too_few);
+  const Groups three = {0, 0, 1};
+  EXPECT_THROW(separability({data, three}, 1, 0, 10, executor), Failure);
+}
+
+TEST(Projection, AnyPartsAndEveryLevelGiveTheSameBits) {
+  const std::size_t samples = 3, features = 1100;
+  const std::vector<float> data = random_features(samples, features, 7);
+  std::vector<double> expected;
+  at_every_cpu_level([&] {
+    for (const std::size_t part : {features, std::size_t{512}, std::size_t{77}}) {
+      std::vector<double> sums(samples * kProjected);
+      for (std::size_t first = 0; first < features; first += part) {
+        const std::size_t count = std::min(part, features - first);
+        std::vector<float> some;
+        for (std::size_t i = 0; i < samples; ++i)
+          some.insert(some.end(), data.begin() + static_cast<std::ptrdiff_t>(i * features + first),
+                      data.begin() + static_cast<std::ptrdiff_t>(i * features + first + count));
+        add_projected(some, samples, static_cast<std::uint32_t>(first), 3, sums, Executor(2));
+      }
+      if (expected.empty()) expected = sums;
+      EXPECT_EQ(sums, expected) << part;
+    }
+  });
+}
+
+TEST(Projection, DistancesAreKeptAndSignsAreFair) {
+  const std::size_t samples = 8, features = 900;
+  std::vector<float> data = random_features(samples, features, 8);
+  std::vector<double> sums(samples * kProjected);
+  add_projected(data, samples, 0, 1, sums, Executor(1));
+  std::vector<float> projected(sums.size());
+  finish_projected(sums, projected);
+  const Groups groups = {0, 0, 0, 0, 1, 1, 1, 1};
+  const Space exact = separability({data, groups}, 1, 0, 10, Executor(1)).standardized,
+              near = separability_as_is({projected, groups}, 1, 0, 10, Executor(1));
+  EXPECT_NEAR(near.ratio, exact.ratio, 0.03);
+  // A feature that alone is not constant has the same size in all components.
+  std::fill(data.begin(), data.end(), 1.0F);
+  data[3] = 2;
+  std::fill(sums.begin(), sums.end(), 0.0);
+  add_projected(data, samples, 0, 1, sums, Executor(1));
+  std::size_t positive = 0;
+  for (std::size_t c = 0; c < kProjected; ++c) {
+    EXPECT_EQ(std::fabs(sums[c]), std::fabs(sums[0]));
+    positive += sums[c] > 0 ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(positive), kProjected / 2.0, 150);
+  EXPECT_THROW(add_projected(data, 7, 0, 1, sums, Executor(1)), Failure);
+}
+
+}  // namespace
+}  // namespace millrace::statistics

@@ -1,0 +1,32 @@
+#include "src/kernels/statistics/statistics.h"
+
+#include "src/base/error.h"
+
+namespace millrace::statistics {
+
+void check(const Table& table) {
+  if (table.values.size() != table.groups.size() * table.columns)
+    throw Failure(ErrorCode::usage, "has not a value a row and column", "a table of statistics");
+  if (table.groups.size() > 0xFFFF)
+    throw Failure(ErrorCode::usage, "has more than 65,535 rows", "a table of statistics", "take fewer videos");
+  for (const std::uint32_t group : table.groups) {
+    if (group >= table.group_count)
+      throw Failure(ErrorCode::usage, "has a row of a group beyond its last", "a table of statistics");
+  }
+}
+
+std::vector<std::vector<std::uint32_t>> rows_by_group(const Table& table) {
+  std::vector<std::vector<std::uint32_t>> out(table.group_count);
+  for (std::size_t row = 0; row < table.groups.size(); ++row)
+    out[table.groups[row]].push_back(static_cast<std::uint32_t>(row));
+  return out;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_of(std::size_t groups) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+  for (std::uint32_t a = 0; a < groups; ++a)
+    for (std::uint32_t b = a + 1; b < groups; ++b) out.emplace_back(a, b);
+  return out;
+}
+
+}  // namespace millrace::statistics

@@ -1,0 +1,43 @@
+// Enters: numbers of videos, a row a video, each in a group.
+// Leaves: whether groups differ: tests of two samples, permutations, bootstrap intervals, separability.
+// Never: reads a file, or uses an order, a clock or a library that another machine does not share: the same bits
+//   everywhere, for any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace millrace::statistics {
+
+// Why there is no number.
+enum class Reason : std::uint8_t {
+  none,
+  too_few,      // a group has one video only
+  no_variance,  // both groups are constant, whether or not they are equal
+  absent,       // a group has no video with a value
+};
+
+// Rows are videos, columns what was measured of them. Magnitudes are 0 or between 1e-150 and 1e150, so that squares
+// can be had; NaN is absent.
+struct Table {
+  std::span<const double> values;         // [rows, columns]
+  std::span<const std::uint32_t> groups;  // [rows], each below group_count
+  std::size_t columns = 0;
+  std::size_t group_count = 0;
+
+  double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
+};
+
+// Failure(usage) where sizes and groups do not fit together, or there are more than 65,535 rows.
+void check(const Table& table);
+
+// Rows of each group, in the table's order.
+std::vector<std::vector<std::uint32_t>> rows_by_group(const Table& table);
+
+// (0, 1), (0, 2), ... (1, 2), ...: the order of everything that there is one of a pair.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_of(std::size_t groups);
+
+}  // namespace millrace::statistics
