@@ -43,22 +43,28 @@ std::string printable_lines(const std::string& text) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-// "--report --quiet" is a slip: the value was forgotten, or a variable of the shell was empty. Failure(usage) for it;
-// who means it writes "--report=--quiet".
+// "--report --quiet" is a slip where --report takes a value: that was forgotten, or a variable of the shell was empty.
+// Failure(usage) for it; who means it writes "--report=--quiet". A word is looked at by the options of the commands
+// before it: what is a switch of one may take a value in another.
 void refuse_options_as_values(const CLI::App& app, int argc, char** argv) {
   std::set<std::string> with_value;
-  const std::function<void(const CLI::App&)> collect = [&](const CLI::App& from) {
-    for (const CLI::Option* option : from.get_options()) {
+  const CLI::App* command = &app;
+  const auto collect = [&] {
+    for (const CLI::Option* option : command->get_options()) {
       if (option->get_items_expected_max() == 0) continue;
       for (const std::string& name : option->get_lnames()) with_value.insert("--" + name);
       for (const std::string& name : option->get_snames()) with_value.insert("-" + name);
     }
-    for (const CLI::App* child : from.get_subcommands([](const CLI::App*) { return true; })) collect(*child);
   };
-  collect(app);
+  collect();
   for (int i = 1; i + 1 < argc; ++i) {
     const std::string word = argv[i], next = argv[i + 1];
     if (word == "--") return;
+    const auto children = command->get_subcommands([&](const CLI::App* child) { return child->get_name() == word; });
+    if (!children.empty()) {
+      command = children.front();
+      collect();
+    }
     const bool number = next.size() > 1 && std::string_view("0123456789.").find(next[1]) != std::string_view::npos;
     if (with_value.count(word) == 0 || next.size() < 2 || next[0] != '-' || number) continue;
     throw Failure(ErrorCode::usage, fmt::format("a value is missing before '{}'", printable(next)), word,

@@ -71,7 +71,8 @@ void write_results(const Options& options, const LatentSet& set, const Normaliza
   out.performance.separability_s = lap.next();
   const Profiles profiles = profiles_of(arrays, options, set, context);
   write_comparisons_csv(analysis, files.comparisons, context);
-  files.summary.write(text_of(summary_json(options, set, table, analysis, profiles, separability)));
+  // In one line: with a line a number it would be twice as large.
+  files.summary.write(summary_json(options, set, table, analysis, profiles, separability).dump() + "\n");
   if (options.report)
     files.report.write(page_of(view_of(options, set, table, analysis, profiles, separability)));
   out.findings = findings_of(analysis);

@@ -136,8 +136,11 @@ Json comparisons_json(const Analysis& analysis) {
         least_step = *column.step;
       }
       if (least != nullptr) {
-        own["at_step"] = json_of(*least);
-        own["at_step"]["step"] = least_step;
+        const auto& [a, b] = least->comparison.moments;
+        own["at_step"] = {{"step", least_step},
+                          {"difference", number(a.mean - b.mean)},
+                          {"hedges_g", number(least->comparison.hedges_g)},
+                          {"p_familywise", number(least->familywise)}};
         own["steps_below_0.05"] = steps;
       }
       pair["metrics"][std::string(analysis.metrics[m])] = std::move(own);
