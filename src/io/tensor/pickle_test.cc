@@ -11,7 +11,6 @@
 namespace millrace::pickle {
 namespace {
 
-using for_test::integer;
 using for_test::name;
 using for_test::pickle_of;
 using for_test::TensorPickle;
@@ -181,7 +180,7 @@ TEST(Pickle, NamesOfTensorsAreBounded) {
   const std::string tensor = TensorPickle().value();
   EXPECT_THAT(refused(pickle_of("}" + text(std::string(5000, 'k')) + tensor + "s")), HasSubstr("4 KiB"));
   std::string deep = tensor;
-  for (int i = 0; i < 5; ++i) deep = "}" + text(std::string(1000, 'k')) + deep + "s";
+  for (int i = 0; i < 5; ++i) deep.insert(0, "}" + text(std::string(1000, 'k'))).append("s");
   EXPECT_THAT(refused(pickle_of(deep)), HasSubstr("4 KiB"));
   EXPECT_THAT(refused(pickle_of("}" + text("a") + tensor + "s" + text("a") + tensor + "s")),
               HasSubstr("two tensors 'a'"));
@@ -190,7 +189,7 @@ TEST(Pickle, NamesOfTensorsAreBounded) {
 
 TEST(Pickle, ATensorIsDescribedAsPyTorchDoesOrNotAtAll) {
   EXPECT_EQ(refused(pickle_of(TensorPickle().value())), "");
-  const auto reason = [](TensorPickle pickle) { return refused(pickle_of(pickle.value())); };
+  const auto reason = [](const TensorPickle& pickle) { return refused(pickle_of(pickle.value())); };
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   for (const TensorPickle& out :
        {TensorPickle{.elements = 5}, TensorPickle{.first = 1}, TensorPickle{.first = kMost},
