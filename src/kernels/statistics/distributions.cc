@@ -22,7 +22,10 @@ double stirling_error(double z) {
   constexpr double kTerms[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
                                1.0 / 1188, -691.0 / 360360, 1.0 / 156,  -3617.0 / 122400};
   double more = 0;
-  for (; z < 10; z += 1) more += (z + 0.5) * logarithm_of_one_plus(1 / z) - 1;
+  while (z < 10) {
+    more += (z + 0.5) * logarithm_of_one_plus(1 / z) - 1;
+    z += 1;
+  }
   const double square = 1 / (z * z);
   double sum = 0;
   for (int k = 7; k >= 0; --k) sum = sum * square + kTerms[k];
@@ -36,7 +39,8 @@ double beta_fraction(double a, double b, double x) {
   constexpr int kMost = 100000;  // about the square root of the greater of a and b is needed
   double value = 1, c = 1, d = 0;
   for (int j = 1; j <= kMost; ++j) {
-    const double m = j / 2, twice = 2 * m;
+    const int half = j / 2;
+    const double m = half, twice = 2 * m;
     const double term = j % 2 == 0 ? m * (b - m) * x / ((a + twice - 1) * (a + twice))
                                    : -(a + m) * (a + b + m) * x / ((a + twice) * (a + twice + 1));
     d = 1 / kept_from_zero(1 + term * d);

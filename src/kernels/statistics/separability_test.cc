@@ -106,18 +106,19 @@ TEST(Separability, StandardizedKnowsNoUnits) {
   std::vector<float> data = random_features(samples, features, 4);
   const Groups groups = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
   const Separability before = separability({data, groups}, 1, 0, 100, Executor(1));
-  // A constant feature instead of another, of which nothing is left; powers of two round nothing.
+  // Powers of two round nothing.
   for (std::size_t i = 0; i < samples; ++i)
     for (std::size_t f = 0; f < features; ++f) data[i * features + f] *= f % 2 == 0 ? 0x1p40F : 0x1p-20F;
   const Separability after = separability({data, groups}, 1, 0, 100, Executor(1));
   EXPECT_NEAR(after.standardized.ratio, before.standardized.ratio, 1e-13);
   EXPECT_NE(after.published.ratio, before.published.ratio);
+  // A feature that is constant is left out.
   for (std::size_t i = 0; i < samples; ++i) data[i * features] = 0.1F;
   const Separability constant = separability({data, groups}, 1, 0, 100, Executor(1));
   EXPECT_TRUE(std::isfinite(constant.standardized.ratio));
-  double squares = 0;
-  for (const double share : constant.standardized.explained) squares += share;
-  EXPECT_NEAR(squares, 1, 1e-12);
+  double shares = 0;
+  for (const double share : constant.standardized.explained) shares += share;
+  EXPECT_NEAR(shares, 1, 1e-12);
 }
 
 TEST(Separability, GroupsApartAreFoundAndMixedOnesAreNot) {

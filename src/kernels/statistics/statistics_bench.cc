@@ -1,4 +1,4 @@
-// statistics_bench [simulate[=TABLES]]
+// statistics_bench [simulate[=TABLES]], at the level that MILLRACE_CPU names
 //
 // Times what a run of `latents` asks for: 6 groups of 12 videos, 43 metrics at 20 steps, 10,000 shuffles and
 // replicates.
@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "src/device/cpu/level.h"
 #include "src/kernels/statistics/bootstrap.h"
 #include "src/kernels/statistics/permute.h"
 #include "src/kernels/statistics/projection.h"
@@ -124,9 +124,10 @@ void simulate(int tables) {
 }  // namespace millrace::statistics
 
 int main(int argc, char** argv) {
+  millrace::use_cpu_level_from_environment();
   const std::string what = argc > 1 ? argv[1] : "";
   if (what.rfind("simulate", 0) == 0) {
-    millrace::statistics::simulate(what.size() > 9 ? std::atoi(what.c_str() + 9) : 200);
+    millrace::statistics::simulate(what.size() > 9 ? std::stoi(what.substr(9)) : 200);
   } else {
     millrace::statistics::measure();
   }
