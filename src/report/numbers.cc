@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "src/base/sizes.h"
 #include "src/base/text.h"
@@ -39,6 +40,15 @@ std::string without_zeros(std::string text) {
 
 }  // namespace
 
+int decade_of(double value, int digits) {
+  const std::string text = fmt::format("{:.{}e}", value, digits - 1);
+  std::size_t at = text.find('e') + 1;
+  if (text[at] == '+') ++at;
+  int exponent = 0;
+  std::from_chars(text.data() + at, text.data() + text.size(), exponent);
+  return exponent;
+}
+
 std::string superscript(int number) {
   static constexpr std::string_view kDigits[] = {"\u2070", "\u00B9", "\u00B2", "\u00B3", "\u2074",
                                                  "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
@@ -60,11 +70,10 @@ std::string number_text(double value, int digits) {
   if (std::string odd = not_finite(value); !odd.empty()) return odd;
   if (value == 0) return "0";
   // Rounded to its digits first: 9.996 is 10.0, not 10.00.
-  const std::string scientific = fmt::format("{:.{}e}", std::fabs(value), digits - 1);
-  const std::size_t e = scientific.find('e');
-  const int exponent = std::atoi(scientific.c_str() + e + 1);
+  const int exponent = decade_of(value, digits);
   if (exponent >= -4 && exponent < 7) return fixed_text(value, std::max(digits - 1 - exponent, 0));
-  return std::string(value < 0 ? kMinus : "") + scientific.substr(0, e) + std::string(kTimesTen) +
+  const std::string scientific = fmt::format("{:.{}e}", std::fabs(value), digits - 1);
+  return std::string(value < 0 ? kMinus : "") + scientific.substr(0, scientific.find('e')) + std::string(kTimesTen) +
          superscript(exponent);
 }
 
@@ -107,7 +116,7 @@ std::size_t characters(std::string_view text) {
 }
 
 std::string shortened(std::string_view bytes, std::size_t most) {
-  const std::string text = utf8_for_display(bytes);
+  std::string text = utf8_for_display(bytes);
   const std::size_t count = characters(text);
   if (count <= most) return text;
   const std::size_t front = most / 2, back = most - 1 - front;

@@ -16,6 +16,10 @@ std::string number_text(double value, int digits = 3);
 // `decimals` digits behind the point; thousands are grouped.
 std::string fixed_text(double value, int decimals);
 
+// The power of ten of |value|, rounded to `digits` significant digits first: 2 of 123, 3 of 999.9 with three digits.
+// `value` is finite and not 0.
+int decade_of(double value, int digits = 17);
+
 // "⁻⁵".
 std::string superscript(int number);
 

@@ -30,6 +30,14 @@ TEST(NumbersTest, WhatIsNoNumberHasASignOfItsOwn) {
   EXPECT_EQ(p_number(kNaN, 100), "\u2013");
 }
 
+TEST(NumbersTest, DecadesAreThoseOfWhatIsShown) {
+  EXPECT_EQ(decade_of(123), 2);
+  EXPECT_EQ(decade_of(-0.05), -2);
+  EXPECT_EQ(decade_of(999.9, 3), 3);
+  EXPECT_EQ(decade_of(999.9), 2);
+  EXPECT_EQ(decade_of(1e300), 300);
+}
+
 TEST(NumbersTest, FixedDecimals) {
   EXPECT_EQ(fixed_text(1234567.891, 1), "1,234,567.9");
   EXPECT_EQ(fixed_text(-0.001, 2), "0.00") << "no minus before what is shown as zero";

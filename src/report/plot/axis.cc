@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "src/kernels/elementary.h"
@@ -28,12 +27,6 @@ double decimal(long long digits, int exponent) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem == std::errc::result_out_of_range) return exponent < 0 ? 0 : digits < 0 ? -kMost : kMost;
   return value;
-}
-
-// floor(log10 x) of x > 0, by its digits.
-int decade_of(double x) {
-  const std::string text = fmt::format("{:.16e}", x);
-  return std::atoi(text.c_str() + text.find('e') + 1);
 }
 
 // 1, 2 or 5 times a power of ten.
