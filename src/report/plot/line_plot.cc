@@ -234,7 +234,8 @@ Figure draw(const LinePlot& plot) {
   if (legend_height > 0) legend.draw(svg, {8, 4});
   for (std::size_t i = 0; i < panels; ++i) {
     const LinePanel& panel = plot.panels[i];
-    const auto column = static_cast<double>(i % grid.columns), row = static_cast<double>(i / grid.columns);
+    const std::size_t above = i / grid.columns;  // rows
+    const auto column = static_cast<double>(i % grid.columns), row = static_cast<double>(above);
     const Frame frame{{grid.left + column * (width + grid.gap_x), top + row * pitch, width, grid.height}, x, ys[i]};
     const bool lowest = i + grid.columns >= panels;
     // A panel's title and its unit stand above it, where both are read without turning one's head.
