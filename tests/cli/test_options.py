@@ -38,6 +38,7 @@ VALUES = {
     "part": "2/3",
     "steps": "0:9:2",
     "layout": "FCHW",
+    "metrics": "spatial.*",
 }
 
 

@@ -175,16 +175,21 @@ def charts(*options, table="prices.csv"):
 
 
 def measure_latents(shop):
-    for video, (group, frames) in enumerate((("calm", 3), ("calm", 2), ("wild", 3))):
+    for video, (group, frames) in enumerate((("calm", 3), ("calm", 2), ("calm", 3), ("wild", 3), ("wild", 3))):
         for step in range(2):
             folder = shop.top / "latents" / group / f"vid_{video:03d}"
             folder.mkdir(parents=True, exist_ok=True)
             wave = numpy.arange(4 * frames * 34 * 21) * (7919 + 1009 * video + step) % 4093
-            numpy.save(folder / f"step_{step:03d}.npy", (wave / 512 - 4).astype(numpy.float16).reshape(4, frames, 34, 21))
+            strength = (1.25 if group == "wild" else 1) * (1 + video / 100)
+            numpy.save(folder / f"step_{step:03d}.npy",
+                       ((wave / 512 - 4) * strength).astype(numpy.float16).reshape(4, frames, 34, 21))
             os.utime(folder / f"step_{step:03d}.npy", ns=(NOON, NOON))
-    shop.run("latents", "latents", "-o", "out", "--json", "out.json", *OPTIONS)
+    shop.run("latents", "latents", "-o", "out", "--report", "--json", "out.json", *OPTIONS)
     shop.take("out.json", json.loads((shop.top / "out.json").read_text()))
-    shop.take("metrics.csv", (shop.top / "out/metrics.csv").read_text())
+    for name in ("metrics.csv", "comparisons.csv"):
+        shop.take(name, (shop.top / "out" / name).read_text())
+    # What is about one run.
+    (shop.top / "out" / "performance.json").unlink()
     shop.take_files("out")
     for how in (["--print-config"], ["--plan"], ["--plan", "--json", "-"]):
         shop.run("latents", "latents", *OPTIONS, *how, name="latents-" + "-".join(how).strip("-").replace("---", "-"))
