@@ -270,3 +270,12 @@ def test_the_table_of_comparisons_is_one(out):
     assert {len(row) for row in rows} == {25}
     keys = [tuple(row[:4]) for row in rows[1:]]
     assert len(set(keys)) == len(keys)
+
+
+def test_so_few_videos_that_nothing_can_be_found_are_told(tmp_path):
+    a_collection(tmp_path, groups=2, videos=3, steps=2, frames=(2,), effect=1.0)
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--report")
+    assert b"no p can be below 0.1" in done.stderr and b"metrics differ" not in done.stderr
+    found = [float(row["p_familywise"]) for row in table(tmp_path / "out" / "comparisons.csv") if row["p_familywise"]]
+    assert 0.08 < min(found) <= 0.12
+    assert "no p can be below" in (tmp_path / "out" / "report.html").read_text()

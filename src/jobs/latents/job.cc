@@ -93,7 +93,7 @@ class LatentsJob : public Job {
  private:
   void tell(const Summary& summary, std::vector<std::string>& out) const {
     const auto rate = [&] {
-      return rate_text(static_cast<double>(summary.measured) / std::max(summary.performance.measuring_s, 1e-9));
+      return rate_text(static_cast<double>(summary.measured) / std::max(summary.performance.measuring.wall_s, 1e-9));
     };
     if (!summary.published) {
       out.push_back(fmt::format("{} latents measured, {}/s: part {} of {} of {}", grouped(summary.measured), rate(),
@@ -106,12 +106,12 @@ class LatentsJob : public Job {
     }
     out.push_back(fmt::format("{} latents, {} videos, {} groups in {}: {}", grouped(summary.latents),
                               grouped(summary.videos), grouped(summary.groups),
-                              duration_text(summary.performance.all_s), options_.output));
+                              duration_text(summary.performance.all.wall_s), options_.output));
     if (summary.measured > 0) {
-      out.push_back(fmt::format("measured in {:.2f} s, {}/s, {}/s", summary.performance.measuring_s, rate(),
+      out.push_back(fmt::format("measured in {:.2f} s, {}/s, {}/s", summary.performance.measuring.wall_s, rate(),
                                 to_text(Bytes{static_cast<std::uint64_t>(
                                     static_cast<double>(summary.bytes) * static_cast<double>(summary.measured) /
-                                    static_cast<double>(summary.latents) / summary.performance.measuring_s)})));
+                                    static_cast<double>(summary.latents) / summary.performance.measuring.wall_s)})));
     }
     if (summary.measured < summary.latents) {
       out.push_back(fmt::format("{} were measured by an earlier run", grouped(summary.latents - summary.measured)));

@@ -15,6 +15,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Took now() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return {std::chrono::duration<double>(Clock::now().time_since_epoch()).count(),
+          seconds(used.ru_utime) + seconds(used.ru_stime)};
+}
+
 std::uint64_t peak_memory() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
@@ -33,6 +43,13 @@ std::uint64_t digest_of(const Measures& measures) {
 }
 
 }  // namespace
+
+Lap::Lap() : last_(now()) {}
+Took Lap::next() {
+  const Took at = now(), before = last_;
+  last_ = at;
+  return {at.wall_s - before.wall_s, at.cpu_s - before.cpu_s};
+}
 
 Benchmark benchmark(const Options& options, const LatentSet& set, const Normalization& normalization,
                     RunContext& context) {
@@ -82,24 +99,27 @@ nlohmann::ordered_json performance_json(const Performance& performance, const Be
   Json parts = {{"reading", measured.seconds.reading}};
   for (std::size_t k = 0; k < kPartNames.size(); ++k) parts[std::string(kPartNames[k])] = measured.seconds.parts[k];
   parts["trajectories"] = measured.seconds.trajectories;
+  const auto stages = [&](double Took::*which) {
+    return Json{{"finding", performance.finding.*which},
+                {"normalizing", performance.normalizing.*which},
+                {"measuring", performance.measuring.*which},
+                {"statistics", performance.statistics.*which},
+                {"separability", performance.separability.*which},
+                {"writing", performance.writing.*which},
+                {"all", performance.all.*which}};
+  };
   Json out = {{kJsonMark, "latents-performance"},
-              {"seconds",
-               {{"finding", performance.finding_s},
-                {"normalizing", performance.normalizing_s},
-                {"measuring", performance.measuring_s},
-                {"statistics", performance.statistics_s},
-                {"separability", performance.separability_s},
-                {"writing", performance.writing_s},
-                {"all", performance.all_s}}},
+              {"seconds", stages(&Took::wall_s)},
+              {"cpu_seconds", stages(&Took::cpu_s)},
               {"latents_measured", measured.latents},
               {"bytes_measured", performance.bytes_measured},
               {"thread_seconds_by_part", parts},
               {"threads", context.executor.threads()},
               {"cpu_level", name_of(current_cpu_level())},
               {"peak_memory_bytes", peak_memory()}};
-  if (measured.latents > 0 && performance.measuring_s > 0) {
-    out["latents_per_second"] = static_cast<double>(measured.latents) / performance.measuring_s;
-    out["bytes_per_second"] = static_cast<double>(performance.bytes_measured) / performance.measuring_s;
+  if (measured.latents > 0 && performance.measuring.wall_s > 0) {
+    out["latents_per_second"] = static_cast<double>(measured.latents) / performance.measuring.wall_s;
+    out["bytes_per_second"] = static_cast<double>(performance.bytes_measured) / performance.measuring.wall_s;
   }
   if (benchmark.rows.empty()) return out;
   Json rows = Json::array();

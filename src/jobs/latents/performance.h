@@ -13,9 +13,28 @@
 
 namespace millrace::latents {
 
+// Of the wall, and of all threads of this program on a CPU.
+struct Took {
+  double wall_s = 0, cpu_s = 0;
+
+  Took& operator+=(const Took& other) {
+    wall_s += other.wall_s;
+    cpu_s += other.cpu_s;
+    return *this;
+  }
+};
+// What has passed since it was made, or last asked.
+class Lap {
+ public:
+  Lap();
+  Took next();
+
+ private:
+  Took last_;
+};
+
 struct Performance {
-  double finding_s = 0, normalizing_s = 0, measuring_s = 0, statistics_s = 0, separability_s = 0, writing_s = 0,
-         all_s = 0;
+  Took finding, normalizing, measuring, statistics, separability, writing, all;
   Measured measured;
   std::uint64_t bytes_measured = 0;
 };

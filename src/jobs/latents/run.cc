@@ -25,20 +25,6 @@ namespace {
 // Latents of a part: little enough that a kill loses not much, large enough that a part costs nothing.
 constexpr std::uint64_t kPart = 256;
 
-// Seconds since it was last asked.
-class Lap {
- public:
-  double next() {
-    const auto now = Clock::now();
-    const double out = std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-    return out;
-  }
-
- private:
-  Clock::time_point last_ = Clock::now();
-};
-
 // Whether it was made.
 bool make_results_folder(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0755) == 0) return true;
@@ -62,21 +48,20 @@ void write_results(const Options& options, const LatentSet& set, const Normaliza
   const MetricTable table = read_metric_table(arrays, options, set, context);
   out.not_finite = table.not_finite;
   write_metrics_csv(table, files.metrics, set, context);
-  out.performance.writing_s = lap.next();
+  out.performance.writing = lap.next();
   const Analysis analysis = analyse(options, set, table, context);
-  out.performance.statistics_s = lap.next();
+  out.performance.statistics = lap.next();
   SeparabilityOfSteps separability;
   if (options.chosen.separability) separability = separate(options, set, normalization, context);
   out.notes.insert(out.notes.end(), separability.notes.begin(), separability.notes.end());
-  out.performance.separability_s = lap.next();
+  out.performance.separability = lap.next();
   const Profiles profiles = profiles_of(arrays, options, set, context);
   write_comparisons_csv(analysis, files.comparisons, context);
   // In one line: with a line a number it would be twice as large.
   files.summary.write(summary_json(options, set, table, analysis, profiles, separability).dump() + "\n");
-  if (options.report)
-    files.report.write(page_of(view_of(options, set, table, analysis, profiles, separability)));
+  if (options.report) files.report.write(page_of(view_of(options, set, table, analysis, profiles, separability)));
   out.findings = findings_of(analysis);
-  out.performance.writing_s += lap.next();
+  out.performance.writing += lap.next();
 }
 
 }  // namespace
@@ -87,7 +72,7 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   Lap all, lap;
   const LatentSet set = find_latents(options, context);
   Summary out;
-  out.performance.finding_s = lap.next();
+  out.performance.finding = lap.next();
   out.latents = set.files.size();
   out.videos = set.videos.size();
   out.groups = set.groups();
@@ -111,7 +96,7 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   lap.next();
   // Separability and samples need it, too, when all was measured before.
   const Normalization normalization = normalization_of(options, set, context);
-  out.performance.normalizing_s = lap.next();
+  out.performance.normalizing = lap.next();
   if (!checkpoint.finished()) {
     out.performance.measured = measure_missing(options, set, normalization, spec.dataset, checkpoint, context);
     out.measured = out.performance.measured.latents;
@@ -119,12 +104,12 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
     checkpoint.wait();
     out.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
     out.missing = checkpoint.missing();
-    out.performance.measuring_s = lap.next();
+    out.performance.measuring = lap.next();
   }
   if (out.published) {
     write_results(options, set, normalization, files, context, out);
     if (options.benchmark) out.benchmark = benchmark(options, set, normalization, context);
-    out.performance.all_s = all.next();
+    out.performance.all = all.next();
     files.performance.write(text_of(performance_json(out.performance, out.benchmark, context)));
   }
   return out;

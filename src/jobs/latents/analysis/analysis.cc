@@ -101,6 +101,15 @@ std::string why_no_tests(const Analysis& analysis) {
   return "a p needs two groups of two videos at least: of one video nobody knows how much videos of its group differ";
 }
 
+// One over the ways to deal so many videos to two groups; of groups of one size a deal and its mirror image are one.
+double least_possible(std::size_t a, std::size_t b) {
+  if (a < 2 || b < 2) return 1;
+  double ways = 1;
+  for (std::size_t i = 1; i <= std::min(a, b); ++i)
+    ways = ways * static_cast<double>(a + b - std::min(a, b) + i) / static_cast<double>(i);
+  return std::max((a == b ? 2 : 1) / ways, 1.0 / (kShuffles + 1));
+}
+
 }  // namespace
 
 Family test_family(const statistics::Table& table, const Drawn& drawn, const Executor& executor) {
@@ -199,6 +208,8 @@ Analysis analyse(const Options& options, const LatentSet& set, const MetricTable
   out.columns.insert(out.columns.end(), over_steps.columns.begin(), over_steps.columns.end());
   out.pairs = statistics::pairs_of(out.groups.size());
   out.no_tests = why_no_tests(out);
+  for (const auto& [a, b] : out.pairs)
+    out.least_possible = std::min(out.least_possible, least_possible(out.videos[a], out.videos[b]));
 
   const Drawn drawn{static_cast<std::uint64_t>(options.seed)};
   const auto family_of = [&](const Values& values) {

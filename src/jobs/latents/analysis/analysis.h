@@ -66,6 +66,8 @@ struct Analysis {
   std::vector<PairTest> tests;                                 // [pairs, columns]
   std::vector<GroupMean> means;                                // [groups, columns]
   std::string no_tests;                                        // why there is not one p, for a person; else empty
+  // The least p that dealing a pair's videos anew can give, of all pairs: few videos can be dealt in few ways.
+  double least_possible = 1;
 
   const PairTest& test(std::size_t pair, std::size_t column) const { return tests[pair * columns.size() + column]; }
   const GroupMean& mean(std::size_t group, std::size_t column) const { return means[group * columns.size() + column]; }

@@ -41,6 +41,14 @@ std::string sentence(const Analysis& analysis, const Found& found) {
 
 }  // namespace
 
+std::string too_few_words(const Analysis& analysis) {
+  if (!analysis.no_tests.empty() || analysis.least_possible <= kLevel) return "";
+  return fmt::format(
+      "of so few videos in a group no p can be below {:.2g}: no difference can be told from chance, however "
+      "large it is",
+      analysis.least_possible);
+}
+
 std::vector<std::string> findings_of(const Analysis& analysis) {
   if (!analysis.no_tests.empty()) return {"nothing is tested: " + analysis.no_tests};
   std::vector<Found> found;
@@ -60,6 +68,7 @@ std::vector<std::string> findings_of(const Analysis& analysis) {
     }
   }
   if (tests == 0) return {"nothing is tested: no metric varies among the videos of two groups"};
+  if (const std::string few = too_few_words(analysis); found.empty() && !few.empty()) return {few};
   if (found.empty()) {
     return {
         fmt::format("no difference between groups was found in {} tests of {} metrics ({} after correction); that "

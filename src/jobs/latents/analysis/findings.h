@@ -13,4 +13,7 @@ namespace millrace::latents {
 // How many metrics differ, the three largest differences; or that none was found; or why nothing can be said.
 std::vector<std::string> findings_of(const Analysis& analysis);
 
+// That no p can be as low as 0.05 with so few videos; empty where one can, or where nothing is tested at all.
+std::string too_few_words(const Analysis& analysis);
+
 }  // namespace millrace::latents

@@ -172,6 +172,7 @@ Json significance_json(const Analysis& analysis) {
   Json out = {{"by_step", count(0, analysis.over_steps)},
               {"over_steps", count(analysis.over_steps, analysis.columns.size())}};
   if (!analysis.no_tests.empty()) out["no_tests"] = analysis.no_tests;
+  out["least_possible_p"] = analysis.least_possible;
   return out;
 }
 

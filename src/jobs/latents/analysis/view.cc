@@ -6,6 +6,7 @@
 #include <map>
 
 #include "src/base/sizes.h"
+#include "src/jobs/latents/analysis/findings.h"
 
 namespace millrace::latents {
 namespace {
@@ -64,6 +65,7 @@ std::vector<PairResult> results_of(const Analysis& analysis) {
 
 // What was not used, and metrics that no latent has.
 std::vector<std::pair<std::string, std::string>> left_out(const LatentSet& set, const MetricTable& table,
+                                                          const Analysis& analysis,
                                                           const SeparabilityOfSteps& separability) {
   constexpr std::size_t kShown = 200;
   std::vector<std::pair<std::string, std::string>> out;
@@ -86,6 +88,7 @@ std::vector<std::pair<std::string, std::string>> left_out(const LatentSet& set, 
                                  grouped(absent), grouped(set.files.size())));
   }
   for (const std::string& warning : set.warnings) out.emplace_back("note", warning);
+  if (const std::string few = too_few_words(analysis); !few.empty()) out.emplace_back("note", few);
   for (const std::string& note : separability.notes) out.emplace_back("note", note);
   return out;
 }
@@ -130,7 +133,7 @@ AnalysisView view_of(const Options& options, const LatentSet& set, const MetricT
   }
   for (const std::string& note : separability.notes)
     out.separability_note += (out.separability_note.empty() ? "" : "; ") + note;
-  out.left_out = left_out(set, table, separability);
+  out.left_out = left_out(set, table, analysis, separability);
   return out;
 }
 
