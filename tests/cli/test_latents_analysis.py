@@ -54,8 +54,8 @@ def number(text):
     return float(text) if text else math.nan
 
 
-def tables_of(folder):
-    """metrics.csv as the two tables that are tested: by step, and over steps. (names of groups, of columns, values)"""
+def tested(folder):
+    """metrics.csv as the table that is tested: names of groups, a group a video, columns, values."""
     rows = table(folder / "metrics.csv")
     videos = sorted({(row["group"], row["video"]) for row in rows})
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
@@ -72,38 +72,34 @@ def tables_of(folder):
             return at.get((*video, metric, ""), math.nan)
         return np.mean([at.get((*video, metric, str(s)), math.nan) for s in steps])
 
-    return groups, of_videos, [
-        (by_step, np.array([[at.get((*v, *c), math.nan) for c in by_step] for v in videos])),
-        (over, np.array([[over_steps(v, m) for m, _ in over] for v in videos])),
-    ]
+    columns = [np.array([[at.get((*v, *c), math.nan) for c in by_step] for v in videos]),
+               np.array([[over_steps(v, m) for m, _ in over] for v in videos])]
+    return groups, of_videos, by_step + over, np.concatenate(columns, 1)
 
 
 def test_every_number_is_scipys(out):
     found = {(row["group_a"], row["group_b"], row["metric"], row["step"]): row for row in table(out / "comparisons.csv")}
-    groups, of_videos, tables = tables_of(out)
-    seen = 0
-    for columns, values in tables:
-        raw, familywise = reference.permute(values, of_videos, len(groups), np.ones(len(columns)), 7)
-        _, differences = reference.bootstrap(values, of_videos, len(groups), 7)
-        compared = [[reference.compare(values[np.equal(of_videos, a), c], values[np.equal(of_videos, b), c])
-                     for c in range(len(columns))] for a, b in reference.pairs(len(groups))]
-        p = [each.get("p", math.nan) for pair in compared for each in pair]
-        holm, benjamini = reference.holm(p), reference.benjamini_hochberg(p)
-        for k, (a, b) in enumerate(reference.pairs(len(groups))):
-            for c, column in enumerate(columns):
-                row, expected = found[(groups[a], groups[b], *column)], compared[k][c]
-                seen += 1
-                assert row["reason"] == REASONS[expected["reason"]], row
-                assert (int(row["n_a"]), int(row["n_b"])) == (expected["n1"], expected["n2"])
-                wanted = {name: expected.get(key, math.nan) for name, key in NUMBERS.items()}
-                i = k * len(columns) + c
-                wanted |= {"p_permutation": raw[k, c], "p_familywise": familywise[k, c], "p_holm": holm[i],
-                           "p_bh": benjamini[i], "ci_low": differences[k, c, 0], "ci_high": differences[k, c, 1]}
-                for name, value in wanted.items():
-                    # What a difference of nearly equal means is known to.
-                    room = 1e-12 * max(abs(expected.get("mean1", 0)), 1e-300)
-                    assert number(row[name]) == pytest.approx(value, rel=1e-9, abs=room, nan_ok=True), (name, column)
-    assert seen == len(found)
+    groups, of_videos, columns, values = tested(out)
+    raw, familywise = reference.permute(values, of_videos, len(groups), np.ones(len(columns)), 7)
+    _, differences = reference.bootstrap(values, of_videos, len(groups), 7)
+    compared = [[reference.compare(values[np.equal(of_videos, a), c], values[np.equal(of_videos, b), c])
+                 for c in range(len(columns))] for a, b in reference.pairs(len(groups))]
+    p = [each.get("p", math.nan) for pair in compared for each in pair]
+    holm, benjamini = reference.holm(p), reference.benjamini_hochberg(p)
+    assert len(found) == len(p)
+    for k, (a, b) in enumerate(reference.pairs(len(groups))):
+        for c, column in enumerate(columns):
+            row, expected = found[(groups[a], groups[b], *column)], compared[k][c]
+            assert row["reason"] == REASONS[expected["reason"]], row
+            assert (int(row["n_a"]), int(row["n_b"])) == (expected["n1"], expected["n2"])
+            wanted = {name: expected.get(key, math.nan) for name, key in NUMBERS.items()}
+            i = k * len(columns) + c
+            wanted |= {"p_permutation": raw[k, c], "p_familywise": familywise[k, c], "p_holm": holm[i],
+                       "p_bh": benjamini[i], "ci_low": differences[k, c, 0], "ci_high": differences[k, c, 1]}
+            for name, value in wanted.items():
+                # What a difference of nearly equal means is known to.
+                room = 1e-12 * max(abs(expected.get("mean1", 0)), 1e-300)
+                assert number(row[name]) == pytest.approx(value, rel=1e-9, abs=room, nan_ok=True), (name, column)
 
 
 def test_separability_is_that_of_the_definition(collection, out):

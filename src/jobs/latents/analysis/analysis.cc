@@ -76,23 +76,6 @@ class VideosBySteps {
   const MetricTable& table_;
 };
 
-// Rows of `a` and of `b` behind each other, `lines` of them.
-template <typename T>
-std::vector<T> side_by_side(const std::vector<T>& a, const std::vector<T>& b, std::size_t lines) {
-  std::vector<T> out;
-  out.reserve(a.size() + b.size());
-  for (std::size_t i = 0; i < lines; ++i) {
-    const auto piece = [&](const std::vector<T>& of) {
-      const std::size_t each = of.size() / lines;
-      out.insert(out.end(), of.begin() + static_cast<std::ptrdiff_t>(i * each),
-                 of.begin() + static_cast<std::ptrdiff_t>((i + 1) * each));
-    };
-    piece(a);
-    piece(b);
-  }
-  return out;
-}
-
 std::string why_no_tests(const Analysis& analysis) {
   if (analysis.groups.size() < 2) return "there is one group: there is nothing to compare it with";
   const auto enough =
@@ -181,16 +164,18 @@ Analysis analyse(const Options& options, const LatentSet& set, const MetricTable
   out.steps.erase(std::unique(out.steps.begin(), out.steps.end()), out.steps.end());
   const VideosBySteps videos(set, table);
   out.usual_steps = videos.usual_steps();
-  Values by_step, over_steps;
+  Values all;
+  std::vector<std::pair<Column, std::vector<double>>> over_steps;  // they come last
   // What no latent has is no metric here.
   const auto is_there = [](double value) { return value == value; };
   for (std::size_t m = 0; m < table.metrics.size(); ++m) {
     bool any = false;
     for (std::size_t row = 0; row < set.files.size() && !any; ++row) any = is_there(table.at(row, m));
     if (!any) continue;
-    for (const long long step : out.steps) by_step.add({out.metrics.size(), step}, videos.at(m, step));
+    for (const long long step : out.steps) all.add({out.metrics.size(), step}, videos.at(m, step));
     // Of one step they would be its numbers again.
-    if (out.steps.size() > 1) over_steps.add({out.metrics.size(), std::nullopt}, videos.over(out.usual_steps, m));
+    if (out.steps.size() > 1)
+      over_steps.push_back({{out.metrics.size(), std::nullopt}, videos.over(out.usual_steps, m)});
     out.metrics.push_back(table.metrics[m]);
   }
   for (std::size_t k = 0; k < kTrajectoryNames.size() && options.chosen.trajectory; ++k) {
@@ -198,29 +183,23 @@ Analysis analyse(const Options& options, const LatentSet& set, const MetricTable
     for (std::size_t v = 0; v < table.trajectories.size(); ++v)
       if (table.trajectories[v]) values[v] = values_of(*table.trajectories[v])[k];
     if (std::none_of(values.begin(), values.end(), is_there)) continue;
-    over_steps.add({out.metrics.size(), std::nullopt}, values);
+    over_steps.push_back({{out.metrics.size(), std::nullopt}, std::move(values)});
     out.metrics.push_back(kTrajectoryNames[k]);
   }
-  by_step.finish(set.videos.size());
-  over_steps.finish(set.videos.size());
-  out.columns = by_step.columns;
-  out.over_steps = out.columns.size();
-  out.columns.insert(out.columns.end(), over_steps.columns.begin(), over_steps.columns.end());
+  out.over_steps = all.columns.size();
+  for (const auto& [column, values] : over_steps) all.add(column, values);
+  all.finish(set.videos.size());
+  out.columns = all.columns;
   out.pairs = statistics::pairs_of(out.groups.size());
   out.no_tests = why_no_tests(out);
   for (const auto& [a, b] : out.pairs)
     out.least_possible = std::min(out.least_possible, least_possible(out.videos[a], out.videos[b]));
 
-  const Drawn drawn{static_cast<std::uint64_t>(options.seed)};
-  const auto family_of = [&](const Values& values) {
-    Family found =
-        test_family({values.values, group_of, values.columns.size(), out.groups.size()}, drawn, context.executor);
-    context.throw_if_cancelled();
-    return found;
-  };
-  const Family steps = family_of(by_step), whole = family_of(over_steps);
-  out.tests = out.pairs.empty() ? std::vector<PairTest>() : side_by_side(steps.tests, whole.tests, out.pairs.size());
-  out.means = side_by_side(steps.means, whole.means, out.groups.size());
+  Family found = test_family({all.values, group_of, all.columns.size(), out.groups.size()},
+                             {static_cast<std::uint64_t>(options.seed)}, context.executor);
+  context.throw_if_cancelled();
+  out.tests = std::move(found.tests);
+  out.means = std::move(found.means);
   return out;
 }
 

@@ -2,10 +2,10 @@
 // Leaves: for every pair of groups, metric and step, how much they differ and how probable that is where nothing does.
 // Never: takes the steps of one video for independent: what is compared are videos.
 //
-// Two families of tests. By step: every pair of groups, metric and step. Over steps: every pair and metric, of each
-// video's mean over its steps, and its trajectory. p is corrected within each: by the maximum over all shuffles
-// (familywise), by Holm and by Benjamini and Hochberg. A video that lacks a step that most have is not in the second.
-// Definitions: src/kernels/statistics/.
+// One family of tests: every pair of groups and metric, at each step, and of each video's mean over its steps and its
+// trajectory. p is corrected within it: by the maximum over all shuffles (familywise), by Holm and by Benjamini and
+// Hochberg. A video that lacks a step that most have is not in the means over steps. Definitions:
+// src/kernels/statistics/.
 #pragma once
 
 #include <cstdint>
