@@ -16,8 +16,10 @@ PROJECT = """
 cmake_minimum_required(VERSION 3.24)
 project(outside LANGUAGES CXX)
 find_package(millrace 0.1 REQUIRED)
-add_executable(charts charts.cc)
-target_link_libraries(charts PRIVATE millrace::millrace)
+foreach(program charts latents)
+  add_executable(${program} ${program}.cc)
+  target_link_libraries(${program} PRIVATE millrace::millrace)
+endforeach()
 """
 CHARTS = """
 #include <millrace/render.h>
@@ -28,6 +30,30 @@ int main() {
   std::vector<std::uint8_t> images(2 * drawer.image_bytes());
   drawer.draw(millrace::view_of(prices.data(), {2, 5}), millrace::view_of(images.data(), {2, 30, 40}));
   std::fwrite(images.data(), 1, images.size(), stdout);
+}
+"""
+
+
+# A latent whose channels are told apart by a stride that is not its own width's, and two groups of numbers.
+LATENTS = """
+#include <millrace/latents.h>
+#include <cstdio>
+int main() {
+  std::vector<float> values(4 * 3 * 12 * 24);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7919 % 4093) / 512 - 4;
+  millrace::ArrayView latent = millrace::view_of(values.data(), {4, 3, 12, 20});
+  latent.strides = {3 * 12 * 24, 12 * 24, 24, 1};
+  millrace::LatentMeasurer measurer;
+  for (const auto& [name, value] : measurer.measure(latent).metrics)
+    if (value == value) std::printf("%.*s,%.17g\\n", static_cast<int>(name.size()), name.data(), value);
+  std::vector<double> table = {1, 2, 4, 7, 8, 11};
+  for (const auto& found : millrace::compare_groups(millrace::view_of(table.data(), {6, 1}), {0, 0, 0, 1, 1, 1}))
+    std::printf("t,%.17g\\np,%.17g\\n", found.t, found.p);
+  try {
+    measurer.measure(millrace::view_of(values.data(), {7, 9}));
+  } catch (const std::exception& error) {
+    std::printf("refused,%s\\n", error.what());
+  }
 }
 """
 
@@ -60,8 +86,9 @@ def test_a_project_outside_draws_charts(prefix, tmp_path):
         pytest.skip("a sanitized library is for programs that are built the same")
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
     (tmp_path / "charts.cc").write_text(CHARTS)
+    (tmp_path / "latents.cc").write_text("")
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
-    run("cmake", "--build", tmp_path / "build")
+    run("cmake", "--build", tmp_path / "build", "--target", "charts")
     drawn = np.frombuffer(run(tmp_path / "build/charts"), np.uint8).reshape(2, 30, 40)
     np.save(tmp_path / "prices.npy", np.array([1, 3, 2, 5, 4, 4, 6, 5, 7, 8.0]))
     millrace("render", tmp_path / "prices.npy", "--window", "5", "--stride", "5", "--size", "40x30", "--store", "npy",
@@ -69,13 +96,37 @@ def test_a_project_outside_draws_charts(prefix, tmp_path):
     assert np.array_equal(drawn, np.load(tmp_path / "charts/images.npy"))
 
 
+def test_a_project_outside_measures_latents(prefix, tmp_path):
+    if is_sanitized():
+        pytest.skip("a sanitized library is for programs that are built the same")
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    (tmp_path / "charts.cc").write_text(CHARTS)
+    (tmp_path / "latents.cc").write_text(LATENTS)
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path / "build", "--target", "latents")
+    found = dict(line.split(",", 1) for line in run(tmp_path / "build/latents").decode().splitlines())
+    values = (np.arange(4 * 3 * 12 * 24) * 7919 % 4093 / 512 - 4).astype(np.float32).reshape(4, 3, 12, 24)[..., :20]
+    folder = tmp_path / "latents/a/b"
+    folder.mkdir(parents=True)
+    np.save(folder / "step_0.npy", np.ascontiguousarray(values))
+    millrace("latents", tmp_path, "-o", tmp_path / "out")
+    rows = (line.split(",") for line in (tmp_path / "out/metrics.csv").read_text().splitlines()[1:])
+    expected = {metric: float(value) for _, _, _, metric, value in rows}
+    assert "[C, F, H, W]" in found.pop("refused")
+    welch = pytest.importorskip("scipy.stats").ttest_ind([1, 2, 4], [7, 8, 11], equal_var=False)
+    assert float(found.pop("t")) == pytest.approx(welch.statistic, rel=1e-9)
+    assert float(found.pop("p")) == pytest.approx(welch.pvalue, rel=1e-9)
+    assert {name: float(value) for name, value in found.items()} == expected
+
+
 def test_the_library_shows_what_the_headers_declare_and_nothing_else(library):
     names = [line.split(maxsplit=2)[2] for line in run("nm", "-DC", "--defined-only", library).decode().splitlines()]
     ours = [name for name in names if "millrace" in name]
     for name in ours:
         plain = name.replace("[abi:cxx11]", "").removeprefix("typeinfo for ").removeprefix("typeinfo name for ").removeprefix("vtable for ")
-        assert plain.startswith("millrace::ChartDrawer::"), name
-    assert any("ChartDrawer::draw" in name for name in ours)
+        assert plain.startswith(("millrace::ChartDrawer::", "millrace::LatentMeasurer::", "millrace::compare_groups(")), name
+    for name in ("ChartDrawer::draw", "LatentMeasurer::measure", "compare_groups"):
+        assert any(name in shown for shown in ours)
     others = [name for name in names if name not in ours and not name.startswith(("std::", "operator", "typeinfo", "vtable",
                                                                                  "guard variable", "void std::"))]
     assert not [name for name in others if name.startswith(("fmt::", "H5", "sqlite3", "spdlog", "YAML"))], others

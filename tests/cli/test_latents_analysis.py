@@ -54,7 +54,7 @@ def number(text):
     return float(text) if text else math.nan
 
 
-def tested(folder):
+def table_of(folder):
     """metrics.csv as the table that is tested: names of groups, a group a video, columns, values."""
     rows = table(folder / "metrics.csv")
     videos = sorted({(row["group"], row["video"]) for row in rows})
@@ -79,7 +79,7 @@ def tested(folder):
 
 def test_every_number_is_scipys(out):
     found = {(row["group_a"], row["group_b"], row["metric"], row["step"]): row for row in table(out / "comparisons.csv")}
-    groups, of_videos, columns, values = tested(out)
+    groups, of_videos, columns, values = table_of(out)
     raw, familywise = reference.permute(values, of_videos, len(groups), np.ones(len(columns)), 7)
     _, differences = reference.bootstrap(values, of_videos, len(groups), 7)
     compared = [[reference.compare(values[np.equal(of_videos, a), c], values[np.equal(of_videos, b), c])

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <hwy/highway.h>
 #include <jpeglib.h>
+#include <libdeflate.h>
 #include <oneapi/tbb/version.h>
 #include <png.h>
 #include <sqlite3.h>
@@ -37,6 +38,7 @@ std::vector<Library> own_libraries() {
       {"libjpeg-turbo", MILLRACE_JPEG_VERSION, "reads and writes JPEG"},
       {"libpng", png_get_libpng_ver(nullptr), "reads and writes PNG"},
       {"zlib", zlibVersion(), "unpacks PNG, checks what is written"},
+      {"libdeflate", LIBDEFLATE_VERSION_STRING, "unpacks tensors"},
       {"libexif", MILLRACE_EXIF_VERSION, "reads EXIF"},
       {"SQLite", sqlite3_libversion(), "keeps the catalogue"},
       {"HDF5", hdf5_version(), "reads series, writes stores of charts"},
