@@ -213,34 +213,64 @@ void CountFloats(const float* values, std::size_t count, const FloatEdges& edges
     for (std::size_t k = 0; k < kEdges; ++k) reached[k] += values[i] >= edges[k] ? 1 : 0;
 }
 
-// Edges that are reached, of every other one: counted, or, where a mask chooses at no cost, the last of them.
+// How many edges are reached.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
+// Of every other one: two counts, for one would wait for itself.
 HWY_INLINE hn::Vec<Orders> Reach(hn::Vec<Orders> order, const HalfEdges& edges, std::size_t k, hn::Vec<Orders> before) {
   const Orders d;
   return hn::Sub(before, hn::VecFromMask(d, hn::Gt(order, hn::Set(d, edges[k]))));
 }
-HWY_INLINE hn::Vec<Orders> BothReached(hn::Vec<Orders> even, hn::Vec<Orders> odd) { return hn::Add(even, odd); }
+class BinSearch {
+ public:
+  HWY_INLINE explicit BinSearch(const HalfEdges& edges) : edges_(edges) {}
+  HWY_INLINE hn::Vec<Orders> operator()(hn::Vec<Orders> order) const {
+    const Orders d;
+    auto even = hn::Zero(d), odd = hn::Zero(d);
+    for (std::size_t k = 0; k < kEdges; k += 2) {
+      even = Reach(order, edges_, k, even);
+      if (k + 1 < kEdges) odd = Reach(order, edges_, k + 1, odd);
+    }
+    return hn::Add(even, odd);
+  }
+
+ private:
+  const HalfEdges& edges_;
+};
 #else
-HWY_INLINE hn::Vec<Orders> Reach(hn::Vec<Orders> order, const HalfEdges& edges, std::size_t k, hn::Vec<Orders> before) {
-  const Orders d;
-  return hn::IfThenElse(hn::Gt(order, hn::Set(d, edges[k])), hn::Set(d, static_cast<std::int16_t>(k + 1)), before);
-}
-HWY_INLINE hn::Vec<Orders> BothReached(hn::Vec<Orders> even, hn::Vec<Orders> odd) { return hn::Max(even, odd); }
+// All edges are in one vector, which is halved five times.
+class BinSearch {
+ public:
+  HWY_INLINE explicit BinSearch(const HalfEdges& edges) {
+    alignas(64) std::array<std::int16_t, 32> padded;
+    padded.fill(std::numeric_limits<std::int16_t>::max());
+    std::copy(edges.begin(), edges.end(), padded.begin());
+    table_ = hn::Load(Orders(), padded.data());
+  }
+  HWY_INLINE hn::Vec<Orders> operator()(hn::Vec<Orders> order) const {
+    const Orders d;
+    auto bin = hn::Zero(d);
+    for (std::int16_t step = 16; step > 0; step = static_cast<std::int16_t>(step / 2)) {
+      const auto probe = hn::Add(bin, hn::Set(d, static_cast<std::int16_t>(step - 1)));
+      hn::Vec<Orders> edge;
+      edge.raw = _mm512_permutexvar_epi16(probe.raw, table_.raw);
+      bin.raw = _mm512_mask_add_epi16(bin.raw, hn::Gt(order, edge).raw, bin.raw, hn::Set(d, step).raw);
+    }
+    return bin;
+  }
+
+ private:
+  hn::Vec<Orders> table_;
+};
 #endif
 
 void BinHalves(const std::uint16_t* values, std::size_t count, const HalfEdges& edges, std::uint16_t* bins) {
   const Orders d;
+  const BinSearch search(edges);
   const std::size_t each = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + each <= count; i += each) {
     const auto order = OrderOf(hn::LoadU(d, reinterpret_cast<const std::int16_t*>(values + i)));
-    // Two of them: one would wait for itself.
-    auto even = hn::Zero(d), odd = hn::Zero(d);
-    for (std::size_t k = 0; k < kEdges; k += 2) {
-      even = Reach(order, edges, k, even);
-      if (k + 1 < kEdges) odd = Reach(order, edges, k + 1, odd);
-    }
-    hn::StoreU(BothReached(even, odd), d, reinterpret_cast<std::int16_t*>(bins + i));
+    hn::StoreU(search(order), d, reinterpret_cast<std::int16_t*>(bins + i));
   }
   for (; i < count; ++i) {
     const std::int16_t order = order_of_half(values[i]);

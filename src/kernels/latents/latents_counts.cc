@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "src/kernels/elementary.h"
 #include "src/kernels/latents/latents_half.h"
@@ -106,14 +107,17 @@ void PairCounter::empty_tables() {
     for (std::size_t b = 0; b < kBins; ++b) {
       std::uint16_t* const three = three_.data() + (a * kBins + b) * kBins;
       std::uint16_t* const other = other_three_.data() + (a * kBins + b) * kBins;
-      for (std::size_t c = 0; c < kBins; ++c) {
-        pairs_[0][a * kBins + b] += three[c];
-        pairs_[1][a * kBins + c] += three[c];
-        pairs_[2][a * kBins + c] += other[c];
-        pairs_[3][b * kBins + c] += three[c];
-        pairs_[4][b * kBins + c] += other[c];
-        three[c] = other[c] = 0;
-      }
+      // Rows that do not overlap, one at a time: then they are added in vectors.
+      const auto add_to = [](std::uint32_t* to, const std::uint16_t* from) {
+        for (std::size_t c = 0; c < kBins; ++c) to[c] += from[c];
+      };
+      pairs_[0][a * kBins + b] += std::accumulate(three, three + kBins, std::uint32_t{0});
+      add_to(pairs_[1].data() + a * kBins, three);
+      add_to(pairs_[2].data() + a * kBins, other);
+      add_to(pairs_[3].data() + b * kBins, three);
+      add_to(pairs_[4].data() + b * kBins, other);
+      std::fill_n(three, kBins, std::uint16_t{0});
+      std::fill_n(other, kBins, std::uint16_t{0});
     }
   }
   in_tables_ = 0;

@@ -330,22 +330,14 @@ void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out) {
   const auto height = static_cast<std::size_t>(plan.height);
   if (plan.radii < 1) return;
   std::vector<double> profile(static_cast<std::size_t>(plan.radii)), members(profile.size());
-  for (int kx = 0; kx <= plan.radii; ++kx) {
-    for (int ky = 0; ky < plan.height; ++ky) {
-      const int y = ky <= plan.height / 2 ? ky : ky - plan.height;
-      // The radius k with |radius - k| < 1/2: of a whole squared radius, (k - 1/2)^2 is never reached exactly.
-      const int squared = kx * kx + y * y;
-      int k = 0;
-      while ((2 * k + 1) * (2 * k + 1) < 4 * squared) ++k;
-      if (k < 1 || k > plan.radii) continue;
-      const float* const lanes =
-          sums.power.data() + (static_cast<std::size_t>(kx) * height + static_cast<std::size_t>(ky)) * kLanes;
-      double sum = 0;
-      for (std::size_t lane = 0; lane < kLanes; ++lane) sum += lanes[lane];
-      const double twice = kx == 0 ? 1 : 2;
-      profile[static_cast<std::size_t>(k - 1)] += twice * sum;
-      members[static_cast<std::size_t>(k - 1)] += twice;
-    }
+  for (std::size_t bin = 0; bin < plan.rings.size(); ++bin) {
+    if (plan.rings[bin] == 0) continue;
+    const float* const lanes = sums.power.data() + bin * kLanes;
+    double sum = 0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sum += lanes[lane];
+    const double twice = bin < height ? 1 : 2;
+    profile[plan.rings[bin] - 1] += twice * sum;
+    members[plan.rings[bin] - 1] += twice;
   }
   for (std::size_t k = 0; k < profile.size(); ++k) profile[k] /= members[k] * static_cast<double>(sums.shape.planes());
   const bool constant = std::all_of(out.variance.begin(), out.variance.end(), [](double v) { return v == 0; });

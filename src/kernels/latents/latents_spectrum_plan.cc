@@ -82,7 +82,18 @@ SpectrumPlan::SpectrumPlan(int frame_height, int frame_width)
       rows(frame_width, radii + 1),
       columns(frame_height),
       image_rows(frame_width, frame_width / 2 + 1),
-      image_columns(frame_height) {}
+      image_columns(frame_height) {
+  for (int kx = 0; radii > 0 && kx <= radii; ++kx) {
+    for (int ky = 0; ky < height; ++ky) {
+      const int y = ky <= height / 2 ? ky : ky - height;
+      // The radius k with |radius - k| < 1/2: of a whole squared radius, (k - 1/2)^2 is never reached exactly.
+      const int squared = kx * kx + y * y;
+      int k = 0;
+      while ((2 * k + 1) * (2 * k + 1) < 4 * squared) ++k;
+      rings.push_back(static_cast<std::uint16_t>(k > radii ? 0 : k));
+    }
+  }
+}
 
 // Four parts of folded rows, of which up to four are worked on together; the rows' bins; two columns to go back and
 // forth between.

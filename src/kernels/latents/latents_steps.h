@@ -145,7 +145,9 @@ struct SpectrumPlan {
   ColumnTransform<float> columns;
   RowTransform<double> image_rows;
   ColumnTransform<double> image_columns;
-  // Bins of a frame's power that are kept: [radii + 1, height].
+  // Of each bin that is kept, [radii + 1, height], the radius that it belongs to; 0: to none that is reported.
+  std::vector<std::uint16_t> rings;
+  // Bins of a frame's power that are kept.
   std::size_t bins() const { return static_cast<std::size_t>((radii + 1) * height); }
   std::size_t scratch_floats() const;
   std::size_t scratch_doubles() const;
