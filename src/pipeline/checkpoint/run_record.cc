@@ -42,13 +42,15 @@ Json contents(const std::string& text) {
 
 Error not_ours(const std::string& path) { return Error{ErrorCode::bad_data, "it is not what a run writes", path, ""}; }
 
-// A name that stays in the folder, and in the files that it is written into.
+// A name that stays in the folder, and in the files that it is written into. Dots stand between words alone.
 bool is_name(const std::string& name) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '/' || c == '-';
-  };
-  return !name.empty() && std::all_of(name.begin(), name.end(), plain) && name.front() != '/' && name.back() != '/' &&
-         std::count(name.begin(), name.end(), '/') <= 1;
+  const auto word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
+  bool after_word = false;
+  for (const char c : name) {
+    if (!word(c) && !(after_word && (c == '/' || c == '.'))) return false;
+    after_word = word(c);
+  }
+  return after_word && std::count(name.begin(), name.end(), '/') <= 1;
 }
 
 Outcome<ArraySpec> array_in(const Json& json, const std::string& path) {
