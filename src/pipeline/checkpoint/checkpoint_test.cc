@@ -263,19 +263,34 @@ TEST(PartsFile, IsReadBackAndNotBelieved) {
   const PartsFile read = parts_in_json(path).or_throw();
   EXPECT_EQ(json_of(read), json_of(file));
   const std::string text = json_of(file);
+  std::ofstream(path) << std::string(text).replace(text.find("\"images\""), 8, "\"patch.4.images\"");
+  EXPECT_EQ(parts_in_json(path).or_throw().spec.arrays[0].name, "patch.4.images");
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string out = text;
     const std::size_t at = out.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     return out.replace(at, from.size(), to);
   };
-  for (const std::string& bad :
-       {std::string(), std::string("[]"), with("\"images\"", "\"../images\""), with("\"images\"", "\"/images\""),
-        with("\"images\"", "\"a/b/c\""), with("\"uint8\"", "\"uint9\""), with("\"compressed\"", "\"packed\""),
-        with("\"rows\": 23", "\"rows\": 0"), with("\"rows\": 23", "\"rows\": 18446744073709551615"),
-        with("\"each\": 4", "\"each\": 0"), with("\"each\": 4", "\"each\": -4"), with("\"shape\": [", "\"shape\": [0,"),
-        with("\"shape\": [", "\"shape\": [1099511627776, 1099511627776,"),
-        with("\"shape\": [", "\"shape\": [\"a\",")}) {
+  for (const std::string& bad : {std::string(),
+                                 std::string("[]"),
+                                 with("\"images\"", "\"../images\""),
+                                 with("\"images\"", "\"/images\""),
+                                 with("\"images\"", "\"a/b/c\""),
+                                 with("\"images\"", "\"a/../b\""),
+                                 with("\"images\"", "\"..\""),
+                                 with("\"images\"", "\".images\""),
+                                 with("\"images\"", "\"a..b\""),
+                                 with("\"images\"", "\"a./b\""),
+                                 with("\"images\"", "\"images.\""),
+                                 with("\"uint8\"", "\"uint9\""),
+                                 with("\"compressed\"", "\"packed\""),
+                                 with("\"rows\": 23", "\"rows\": 0"),
+                                 with("\"rows\": 23", "\"rows\": 18446744073709551615"),
+                                 with("\"each\": 4", "\"each\": 0"),
+                                 with("\"each\": 4", "\"each\": -4"),
+                                 with("\"shape\": [", "\"shape\": [0,"),
+                                 with("\"shape\": [", "\"shape\": [1099511627776, 1099511627776,"),
+                                 with("\"shape\": [", "\"shape\": [\"a\",")}) {
     std::ofstream(path) << bad;
     EXPECT_FALSE(parts_in_json(path)) << bad.substr(0, 200);
   }
