@@ -29,7 +29,8 @@ if [ ! -f "$tbb/done" ]; then
   cmake --build "$tbb/build" --target install > "$tbb/build.log"
   touch "$tbb/done"
 fi
-[ -f build/tsan/build.ninja ] || cmake --preset tsan -DCMAKE_PREFIX_PATH="$tbb/prefix"
+[ -f build/tsan/build.ninja ] ||
+  cmake --preset tsan -DCMAKE_PREFIX_PATH="$tbb/prefix" -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)"
 cmake --build --preset tsan --target device_tests memory_tests trace_tests pipeline_tests jobs_tests planted_race
 export TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1" LD_LIBRARY_PATH="$tbb/prefix/lib"
 if build/tsan/planted_race 2> build/tsan/planted.log; then
