@@ -19,8 +19,6 @@
 namespace millrace::latents {
 namespace {
 
-using tensor_file::Format;
-
 // What a step's name may end with, what is preferred first.
 constexpr std::array<std::string_view, 6> kEndings = {".npy", ".npy.gz", ".pt", ".pt.gz", ".npz", ".safetensors"};
 constexpr std::string_view kFront = "step_", kMetadata = "_metadata.json";

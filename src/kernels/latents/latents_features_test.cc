@@ -21,8 +21,10 @@ std::vector<float> some_values(const Shape& shape, float offset) {
   std::mt19937 random(3);
   std::vector<float> out(shape.elements());
   const std::size_t each = out.size() / static_cast<std::size_t>(shape.channels);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = offset * static_cast<float>(i / each) + static_cast<float>(random() % 4096) / 512 - 4;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::size_t channel = i / each;
+    out[i] = offset * static_cast<float>(channel) + static_cast<float>(random() % 4096) / 512 - 4;
+  }
   return out;
 }
 

@@ -18,19 +18,19 @@ struct Values {
   std::vector<double> values;  // [videos, columns]
   std::vector<Column> columns;
 
-  void add(const Column& column, const std::vector<double>& of_videos) {
+  void add(const Column& column, std::vector<double> of_videos) {
     columns.push_back(column);
-    by_column.push_back(of_videos);
+    by_column_.push_back(std::move(of_videos));
   }
   void finish(std::size_t videos) {
     values.resize(videos * columns.size());
     for (std::size_t c = 0; c < columns.size(); ++c)
-      for (std::size_t v = 0; v < videos; ++v) values[v * columns.size() + c] = by_column[c][v];
-    by_column.clear();
+      for (std::size_t v = 0; v < videos; ++v) values[v * columns.size() + c] = by_column_[c][v];
+    by_column_.clear();
   }
 
  private:
-  std::vector<std::vector<double>> by_column;
+  std::vector<std::vector<double>> by_column_;
 };
 
 // A number a video, of which each step's latents are asked.
@@ -175,7 +175,7 @@ Analysis analyse(const Options& options, const LatentSet& set, const MetricTable
     for (const long long step : out.steps) all.add({out.metrics.size(), step}, videos.at(m, step));
     // Of one step they would be its numbers again.
     if (out.steps.size() > 1)
-      over_steps.push_back({{out.metrics.size(), std::nullopt}, videos.over(out.usual_steps, m)});
+      over_steps.emplace_back(Column{out.metrics.size(), std::nullopt}, videos.over(out.usual_steps, m));
     out.metrics.push_back(table.metrics[m]);
   }
   for (std::size_t k = 0; k < kTrajectoryNames.size() && options.chosen.trajectory; ++k) {
@@ -183,11 +183,11 @@ Analysis analyse(const Options& options, const LatentSet& set, const MetricTable
     for (std::size_t v = 0; v < table.trajectories.size(); ++v)
       if (table.trajectories[v]) values[v] = values_of(*table.trajectories[v])[k];
     if (std::none_of(values.begin(), values.end(), is_there)) continue;
-    over_steps.push_back({{out.metrics.size(), std::nullopt}, std::move(values)});
+    over_steps.emplace_back(Column{out.metrics.size(), std::nullopt}, std::move(values));
     out.metrics.push_back(kTrajectoryNames[k]);
   }
   out.over_steps = all.columns.size();
-  for (const auto& [column, values] : over_steps) all.add(column, values);
+  for (auto& [column, values] : over_steps) all.add(column, std::move(values));
   all.finish(set.videos.size());
   out.columns = all.columns;
   out.pairs = statistics::pairs_of(out.groups.size());
