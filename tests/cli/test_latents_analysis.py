@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 import pathlib
 import shutil
 import sys
@@ -258,6 +259,15 @@ def test_outputs_that_are_not_its_own_stay(collection, tmp_path):
         done = millrace("latents", collection, "-o", folder, "--report", check=False)
         assert done.returncode == 1, name
         assert content_of(folder) == {name: b"mine\n"}
+
+
+def test_a_pipe_among_the_results_is_not_waited_for(collection, tmp_path):
+    (tmp_path / "out").mkdir()
+    os.mkfifo(tmp_path / "out" / "metrics.csv")
+    done = millrace("latents", collection, "-o", tmp_path / "out", check=False, timeout=60)
+    assert done.returncode == 1
+    assert b"is not a file" in done.stderr
+    assert os.listdir(tmp_path / "out") == ["metrics.csv"]
 
 
 def test_the_table_of_comparisons_is_one(out):

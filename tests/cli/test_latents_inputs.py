@@ -171,6 +171,17 @@ def test_a_table_that_cannot_be_understood_stops_the_job(tmp_path, text):
     assert not (tmp_path / "out").exists()
 
 
+def test_tensors_of_other_names_are_told(tmp_path):
+    path = put(tmp_path, LATENT)
+    for name in ("step_1.0.npy", "latent_1.npy", "step_-1.pt"):
+        path.with_name(name).write_bytes(path.read_bytes())
+    np.save(path.with_name("step_9223372036854775807.npy"), LATENT)
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out")
+    assert done.returncode == 0
+    assert b"3 tensors are not named step_NUMBER, as" in done.stderr
+    assert {row["step"] for row in table(tmp_path / "out" / "metrics.csv") if row["step"]} == {"0", "9223372036854775807"}
+
+
 def test_metadata_that_is_missing_is_a_note(tmp_path):
     put(tmp_path, LATENT)
     beside = put(tmp_path, LATENT, step=1)

@@ -57,7 +57,13 @@ class LatentsJob : public Job {
     // A store is replaced only by what is made of the same: src/pipeline/checkpoint/checkpoint.h.
     outputs.take_name("--output", result_path(options_, kArraysFile));
     const auto add = [&](const char* name, const OutputKind& kind) {
-      return outputs.add("--output", result_path(options_, name), kind);
+      Output out = outputs.add("--output", result_path(options_, name), kind);
+      // Whoever reads from a pipe of that name has not been told to.
+      if (out.is_stream()) {
+        throw Failure(ErrorCode::conflict, "it is there, and is not a file", printable(out.path()),
+                      "remove it, or give another name");
+      }
+      return out;
     };
     files_.metrics = add(kMetricsFile, csv_kind());
     files_.comparisons = add(kComparisonsFile, comparisons_kind());

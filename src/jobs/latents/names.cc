@@ -171,13 +171,18 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
   NamedLatents out;
   out.unusable = std::move(found.unreadable);
   std::set<std::string> metadata, without_group;
+  std::size_t other_names = 0;
+  std::string other_name;
   const std::size_t front = root.ends_with('/') ? root.size() : root.size() + 1;
   for (FileEntry& file : found.files) {
     if (file.path.size() <= front) continue;
     const Place place = place_of(std::string_view(file.path).substr(front));
     const auto name = step_name(place.name);
-    if (!name || place.folders.empty() || place.folders.size() > 2) continue;
-    if (!table && place.folders.size() != 2) continue;
+    if (place.folders.empty() || place.folders.size() > 2 || (!table && place.folders.size() != 2)) continue;
+    if (!name) {
+      if (tensor_file::format_of(place.name) && ++other_names == 1) other_name = file.path;
+      continue;
+    }
     if (name->ending == kEndings.size()) {
       metadata.insert(file.path);
       continue;
@@ -212,6 +217,11 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
     if (!glob_match(options.groups, latent.group)) continue;
     latent.file = std::move(file);
     out.latents.push_back(std::move(latent));
+  }
+  if (other_names > 0) {
+    out.warnings.push_back(fmt::format("{} {} not named step_NUMBER, as {}: {} not read", other_names,
+                                       other_names == 1 ? "tensor is" : "tensors are", printable(other_name),
+                                       other_names == 1 ? "it is" : "they are"));
   }
   std::sort(out.latents.begin(), out.latents.end(), [](const NamedLatent& a, const NamedLatent& b) {
     const std::size_t a_ending = step_name(file_name(a.file.path))->ending,

@@ -33,7 +33,11 @@ constexpr std::array<Choice<Normalize>, 4> choices_of(Normalize) {
 struct Steps {
   long long first = 0, end = std::numeric_limits<long long>::max(), stride = 1;
 
-  bool has(long long step) const { return step >= first && step < end && (step - first) % stride == 0; }
+  // `end` is none where it is the greatest of all.
+  bool has(long long step) const {
+    const bool before_end = step < end || end == std::numeric_limits<long long>::max();
+    return step >= first && before_end && (step - first) % stride == 0;
+  }
 };
 // "A:B:C" as Python slices: each may be left out; "A" is that one step. Failure(usage) for anything else.
 Steps parse_steps(const std::string& text);
