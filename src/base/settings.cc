@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <numeric>
 
+#include "src/base/edit_distance.h"
 #include "src/base/text.h"
 
 namespace millrace {
@@ -28,21 +28,6 @@ bool parse_bool(const std::string& text) {
   if (t == "true" || t == "1" || t == "yes" || t == "on") return true;
   if (t == "false" || t == "0" || t == "no" || t == "off") return false;
   refuse(fmt::format("'{}' is neither true nor false", text));
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t up = row[j];
-      row[j] = std::min({up + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = up;
-    }
-  }
-  return row.back();
 }
 
 // YAML reads back exactly what we print, so every value that is not plain is quoted.

@@ -9,6 +9,7 @@
 #include <functional>
 #include <set>
 
+#include "src/base/edit_distance.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/device/cpu/level.h"
@@ -43,30 +44,66 @@ std::string printable_lines(const std::string& text) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-// "--report --quiet" is a slip where --report takes a value: that was forgotten, or a variable of the shell was empty.
-// Failure(usage) for it; who means it writes "--report=--quiet". A word is looked at by the options of the commands
-// before it: what is a switch of one may take a value in another.
-void refuse_options_as_values(const CLI::App& app, int argc, char** argv) {
-  std::set<std::string> with_value;
-  const CLI::App* command = &app;
-  const auto collect = [&] {
-    for (const CLI::Option* option : command->get_options()) {
-      if (option->get_items_expected_max() == 0) continue;
-      for (const std::string& name : option->get_lnames()) with_value.insert("--" + name);
-      for (const std::string& name : option->get_snames()) with_value.insert("-" + name);
+// Options that are understood behind the words so far: those of the commands among them. What is a switch of one
+// command may take a value in another.
+class KnownOptions {
+ public:
+  explicit KnownOptions(const CLI::App& app) : command_(&app) { collect(); }
+
+  // Words come in their order.
+  void pass(const std::string& word) {
+    const auto children = command_->get_subcommands([&](const CLI::App* child) { return child->get_name() == word; });
+    if (children.empty()) return;
+    command_ = children.front();
+    collect();
+  }
+  bool takes_value(const std::string& word) const { return with_value_.contains(word); }
+  bool knows(const std::string& word) const { return all_.contains(word); }
+  // What a slip may have been meant for; empty where nothing is like it.
+  std::string nearest(const std::string& word) const {
+    std::string out;
+    std::size_t best = 4;
+    for (const std::string& name : all_) {
+      if (const std::size_t distance = edit_distance(name, word); distance < best) {
+        best = distance;
+        out = name;
+      }
     }
-  };
-  collect();
-  for (int i = 1; i + 1 < argc; ++i) {
-    const std::string word = argv[i], next = argv[i + 1];
+    return out;
+  }
+
+ private:
+  void collect() {
+    for (const CLI::Option* option : command_->get_options()) {
+      const auto add = [&](const std::string& name) {
+        all_.insert(name);
+        if (option->get_items_expected_max() > 0) with_value_.insert(name);
+      };
+      for (const std::string& name : option->get_lnames()) add("--" + name);
+      for (const std::string& name : option->get_snames()) add("-" + name);
+    }
+  }
+
+  const CLI::App* command_;
+  std::set<std::string> all_, with_value_;
+};
+
+// Failure(usage) for a slip: an option that there is not; and "--report --quiet" where --report takes a value, which
+// was forgotten, or a variable of the shell was empty. Who means it writes "--report=--quiet".
+void refuse_slips(const CLI::App& app, int argc, char** argv) {
+  KnownOptions options(app);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i], next = i + 1 < argc ? argv[i + 1] : "";
     if (word == "--") return;
-    const auto children = command->get_subcommands([&](const CLI::App* child) { return child->get_name() == word; });
-    if (!children.empty()) {
-      command = children.front();
-      collect();
+    options.pass(word);
+    const std::string name = word.substr(0, word.find('='));
+    if (name.size() > 2 && name.starts_with("--") && !options.knows(name)) {
+      const std::string meant = options.nearest(name);
+      throw Failure(ErrorCode::usage, fmt::format("there is no option '{}'", printable(name)), "",
+                    meant.empty() ? "--help lists the options" : fmt::format("did you mean '{}'?", meant));
     }
     const bool number = next.size() > 1 && std::string_view("0123456789.").find(next[1]) != std::string_view::npos;
-    if (with_value.count(word) == 0 || next.size() < 2 || next[0] != '-' || number) continue;
+    if (!options.takes_value(word) || next.size() < 2 || next[0] != '-' || number) continue;
     throw Failure(ErrorCode::usage, fmt::format("a value is missing before '{}'", printable(next)), word,
                   fmt::format("write {}=VALUE where the value begins with a dash", word));
   }
@@ -238,7 +275,7 @@ int run_program(int argc, char** argv) {
     add_jobs(app, commands);
     std::function<ExitCode()> chosen;
     add_doctor_command(app, chosen);
-    refuse_options_as_values(app, argc, argv);
+    refuse_slips(app, argc, argv);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -141,3 +141,19 @@ def test_what_a_person_has_to_say_is_said_on_the_command_line_alone(option, name
     (tmp_path / "c.yaml").write_text(f"{name}: true\n")
     done = millrace(*apply, "--config", tmp_path / "c.yaml", check=False)
     assert done.returncode == 2 and b"on the command line alone" in done.stderr and option.encode() in done.stderr
+
+
+@pytest.mark.parametrize("words, meant", [
+    (["latents", "DIR", "--metrcs", "x"], "--metrics"), (["latents", "--steps=1", "--groops=*", "DIR"], "--groups"),
+    (["dedupe", "DIR", "--orientatons"], "--orientations"), (["dedupe", "apply", "x", "--catalgo", "y"], "--catalog"),
+    (["render", "x.csv", "--no-volme"], "--no-volume"),
+])
+def test_a_slip_is_named_with_what_was_meant(words, meant):
+    done = millrace(*words, check=False)
+    assert done.returncode == 2
+    assert b"there is no option" in done.stderr and f"did you mean '{meant}'?".encode() in done.stderr
+
+
+def test_behind_two_dashes_words_are_words(tmp_path):
+    done = millrace("hash", "--", "--no-such-option", check=False, cwd=tmp_path)
+    assert b"there is no option" not in done.stderr
