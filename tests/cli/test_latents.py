@@ -243,6 +243,16 @@ def test_what_is_no_latent_is_told_and_costs_nothing(tmp_path):
     assert {row["step"] for row in table(tmp_path / "out" / "metrics.csv")} == {"0", "1", "2", "3", ""}
 
 
+def test_a_video_of_which_nothing_is_used_is_not_counted(tmp_path):
+    for v in range(3):
+        put(tmp_path, KINDS["random"], video=f"vid_{v}")
+    put(tmp_path, KINDS["three channels"], video="vid_3")
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--json", tmp_path / "json")
+    assert done.returncode == 3
+    assert json.loads((tmp_path / "json").read_bytes())["videos"] == 3
+    assert json.loads((tmp_path / "out" / "summary.json").read_bytes())["groups"]["prompt_000"]["videos"] == 3
+
+
 def test_what_is_not_finite_is_counted_and_not_spread(tmp_path):
     put(tmp_path, with_holes(KINDS["random"]), step=0)
     put(tmp_path, KINDS["random"], step=1)

@@ -142,6 +142,17 @@ void leave_out_others(LatentSet& set) {
     }
     begin = end;
   }
+  // A video of which nothing is left is none.
+  std::vector<Video> left;
+  std::size_t last = set.videos.size();
+  for (LatentFile& latent : set.files) {
+    if (latent.video != last) {
+      last = latent.video;
+      left.push_back(set.videos[last]);
+    }
+    latent.video = left.size() - 1;
+  }
+  set.videos = std::move(left);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <set>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -36,6 +37,13 @@ bool make_results_folder(const std::string& folder) {
 ResultFiles files_of_new_folder(const Options& options) {
   const auto file = [&](const char* name) { return Output::in_place_of_anything(result_path(options, name)); };
   return {file(kMetricsFile), file(kComparisonsFile), file(kSummaryFile), file(kPerformanceFile), file(kReportFile)};
+}
+
+// Of the table that is tested.
+std::size_t columns_at_most(const Options& options, const LatentSet& set) {
+  std::set<long long> steps;
+  for (const LatentFile& latent : set.files) steps.insert(latent.step);
+  return options.chosen.metrics.count() * (steps.size() + 1) + kTrajectoryNames.size();
 }
 
 std::string text_of(const nlohmann::ordered_json& json) { return json.dump(1) + "\n"; }
@@ -136,6 +144,13 @@ Plan plan(const Options& options, RunContext& context) {
   out.in_flight = chain::tokens_for(context, row * kTogether);
   out.memory = {
       {"the program itself", 16_MiB}, {"measuring", measuring}, {"rows in flight", row * (kTogether * out.in_flight)}};
+  // One after the other.
+  std::vector<Plan::Need> later = {{"statistics", analysis_memory(set, columns_at_most(options, set), out.threads)}};
+  if (options.chosen.separability && set.groups() > 1)
+    later.push_back({"separability", separability_memory(options, set, out.threads, context.budget.limit())});
+  for (const Plan::Need& need : later) {
+    if (need.size + 16_MiB > out.needed()) out.memory = {{"the program itself", 16_MiB}, need};
+  }
   out.allowed = context.budget.limit();
   return out;
 }

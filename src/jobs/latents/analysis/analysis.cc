@@ -148,6 +148,15 @@ const char* words_of(statistics::Reason reason) {
   return "";
 }
 
+Bytes analysis_memory(const LatentSet& set, std::size_t columns, int threads) {
+  const std::uint64_t videos = set.videos.size(), groups = set.groups(), pairs = groups * (groups - 1) / 2;
+  // Numbers twice; tests; of each replicate a word a video, and a mean a group for columns that are worked on together;
+  // of each shuffle its videos and its maximum.
+  return Bytes{2 * 8 * videos * columns + columns * (pairs * sizeof(PairTest) + groups * sizeof(GroupMean)) +
+               kReplicates * (4 * videos + 64 * groups * static_cast<std::uint64_t>(threads)) +
+               kShuffles * (2 * videos + 8 * 16) * static_cast<std::uint64_t>(threads)};
+}
+
 Analysis analyse(const Options& options, const LatentSet& set, const MetricTable& table, RunContext& context) {
   Analysis out;
   std::vector<std::uint32_t> group_of;  // of each video
@@ -195,6 +204,8 @@ Analysis analyse(const Options& options, const LatentSet& set, const MetricTable
   for (const auto& [a, b] : out.pairs)
     out.least_possible = std::min(out.least_possible, least_possible(out.videos[a], out.videos[b]));
 
+  const Reservation paid =
+      context.budget.reserve(analysis_memory(set, all.columns.size(), context.executor.threads()), "statistics");
   Family found = test_family({all.values, group_of, all.columns.size(), out.groups.size()},
                              {static_cast<std::uint64_t>(options.seed)}, context.executor);
   context.throw_if_cancelled();

@@ -73,7 +73,10 @@ struct Analysis {
   const GroupMean& mean(std::size_t group, std::size_t column) const { return means[group * columns.size() + column]; }
 };
 
-// Failure(cancelled).
+// What it holds at most, for so many columns.
+Bytes analysis_memory(const LatentSet& set, std::size_t columns, int threads);
+
+// Failure(cancelled); OutOfMemory.
 Analysis analyse(const Options& options, const LatentSet& set, const MetricTable& table, RunContext& context);
 
 // "too few videos": for tables.

@@ -29,12 +29,10 @@ int commonest_frames(const LatentSet& set) {
       ->first;
 }
 
-// Samples of one step.
-struct StepSamples {
-  std::vector<std::size_t> rows;  // of the set
-  std::vector<std::size_t> videos;
-  std::vector<std::uint32_t> groups;
-};
+// Half of the memory is for features: for all of them, or for as many as there is room for.
+std::size_t features_at_once(std::size_t features, std::size_t samples, Bytes room) {
+  return std::min<std::size_t>(features, std::max<std::size_t>(1, room.count / 2 / (4 * samples)));
+}
 
 class Separator {
  public:
@@ -87,6 +85,23 @@ std::size_t keep_finite(std::span<float> values, std::size_t each, const std::ve
 
 }  // namespace
 
+Bytes separability_memory(const Options& options, const LatentSet& set, int threads, Bytes room) {
+  std::map<long long, std::size_t> counts;
+  for (const LatentFile& latent : set.files) ++counts[latent.step];
+  std::size_t most = 0;
+  for (const auto& [step, count] : counts) most = std::max(most, count);
+  Shape shape = set.files.front().shape;
+  shape.frames = commonest_frames(set);
+  const std::uint64_t features = feature_count(shape), parts = features / 16384 + 1;
+  const std::uint64_t at_once = features_at_once(features, most, room);
+  const std::uint64_t distances = 8 * most * most * (2 * parts + 2);
+  const std::uint64_t projected =
+      at_once < features ? most * statistics::kProjected * (sizeof(double) + sizeof(float)) : 0;
+  const std::uint64_t each_thread =
+      LatentReader::bytes(set.files.front(), options.normalize) + 4 * features + 4096 * most;
+  return Bytes{4 * most * at_once + distances + projected + each_thread * static_cast<std::uint64_t>(threads)};
+}
+
 SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const Normalization& normalization,
                              RunContext& context) {
   SeparabilityOfSteps out;
@@ -115,13 +130,10 @@ SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const
                                     grouped(kMostSamples)));
     return out;
   }
-  // Half of the memory for the features, of all of which, or of as many as there is room for.
-  const std::uint64_t room = context.budget.limit().count / 2;
-  const std::size_t at_once = std::min<std::size_t>(out.features, std::max<std::size_t>(1, room / (4 * most)));
+  const std::size_t at_once = features_at_once(out.features, most, context.budget.limit());
   out.projected = at_once < out.features;
-  const std::uint64_t each_thread = LatentReader::bytes(set.files.front(), options.normalize) + 4 * out.features;
   const Reservation paid = context.budget.reserve(
-      Bytes{4 * most * at_once + each_thread * static_cast<std::uint64_t>(context.executor.threads())}, "separability");
+      separability_memory(options, set, context.executor.threads(), context.budget.limit()), "separability");
   const std::size_t passes = (out.features + at_once - 1) / at_once;
   Progress progress(context.progress, "separability", passes * (set.files.size() - other_frames));
   const auto seed = static_cast<std::uint64_t>(options.seed);

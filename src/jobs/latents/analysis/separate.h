@@ -30,6 +30,9 @@ struct SeparabilityOfSteps {
   std::vector<std::string> notes;  // what was left out, and why
 };
 
+// What it holds for so many videos at a step; where that is over half of `room`, what it is held down to.
+Bytes separability_memory(const Options& options, const LatentSet& set, int threads, Bytes room);
+
 // Of latents whose number of frames is the commonest. Failure as LatentReader::read(), (cancelled).
 SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const Normalization& normalization,
                              RunContext& context);
