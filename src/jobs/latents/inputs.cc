@@ -163,6 +163,13 @@ std::size_t LatentSet::groups() const {
   return out;
 }
 
+std::vector<std::uint32_t> LatentSet::group_numbers() const {
+  std::vector<std::uint32_t> out;
+  for (std::size_t v = 0; v < videos.size(); ++v)
+    out.push_back(v == 0 ? 0 : out.back() + (videos[v].group != videos[v - 1].group ? 1 : 0));
+  return out;
+}
+
 int LatentSet::most_frames() const {
   int out = 0;
   for (const LatentFile& latent : files) out = std::max(out, latent.shape.frames);

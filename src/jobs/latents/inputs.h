@@ -42,6 +42,8 @@ struct LatentSet {
   std::vector<Error> unusable;        // files that should have been latents and are not
   std::vector<std::string> warnings;  // what a person should know
   std::size_t groups() const;
+  // The number of each video's group, from 0 in the order of their names.
+  std::vector<std::uint32_t> group_numbers() const;
   int most_frames() const;
   std::uint64_t bytes() const;
   // Tells sets apart: which files there are, of what size and time.

@@ -159,14 +159,13 @@ Bytes analysis_memory(const LatentSet& set, std::size_t columns, int threads) {
 
 Analysis analyse(const Options& options, const LatentSet& set, const MetricTable& table, RunContext& context) {
   Analysis out;
-  std::vector<std::uint32_t> group_of;  // of each video
+  const std::vector<std::uint32_t> group_of = set.group_numbers();
   for (std::size_t v = 0; v < set.videos.size(); ++v) {
-    if (v == 0 || set.videos[v].group != set.videos[v - 1].group) {
+    if (group_of[v] == out.groups.size()) {
       out.groups.push_back(utf8_for_display(set.videos[v].group));
       out.videos.push_back(0);
     }
     ++out.videos.back();
-    group_of.push_back(static_cast<std::uint32_t>(out.groups.size() - 1));
   }
   for (const LatentFile& latent : set.files) out.steps.push_back(latent.step);
   std::sort(out.steps.begin(), out.steps.end());

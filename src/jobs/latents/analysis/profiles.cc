@@ -46,11 +46,9 @@ std::vector<double> roots(std::vector<double> values) {
 Profiles profiles_of(const std::string& arrays, const Options& options, const LatentSet& set, RunContext& context) {
   Profiles out;
   out.groups.resize(set.groups());
+  const std::vector<std::uint32_t> group_of_video = set.group_numbers();
   std::vector<std::size_t> group_of;  // of each latent
-  for (std::size_t row = 0; row < set.files.size(); ++row) {
-    const auto group = [&](std::size_t of) { return set.videos[set.files[of].video].group; };
-    group_of.push_back(row == 0 ? 0 : group_of.back() + (group(row) != group(row - 1) ? 1 : 0));
-  }
+  for (const LatentFile& latent : set.files) group_of.push_back(group_of_video[latent.video]);
   std::vector<long long> steps;
   for (const LatentFile& latent : set.files) steps.push_back(latent.step);
   std::sort(steps.begin(), steps.end());

@@ -109,11 +109,7 @@ SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const
   shape.frames = commonest_frames(set);
   Separator separator(set, normalization, context, shape);
   out.features = separator.features();
-  std::vector<std::uint32_t> group_of;
-  for (std::size_t v = 0; v < set.videos.size(); ++v) {
-    const bool next = v > 0 && set.videos[v].group != set.videos[v - 1].group;
-    group_of.push_back(v == 0 ? 0 : group_of.back() + (next ? 1 : 0));
-  }
+  const std::vector<std::uint32_t> group_of = set.group_numbers();
   std::map<long long, std::vector<std::size_t>> steps;
   std::size_t other_frames = 0, not_finite = 0, most = 0;
   for (std::size_t row = 0; row < set.files.size(); ++row) {

@@ -116,8 +116,7 @@ AnalysisView view_of(const Options& options, const LatentSet& set, const MetricT
     out.channel_variance.push_back(profile.channel_variance);
     for (std::size_t k = 0; k < profile.spectra.size(); ++k) out.spectra[k].push_back(profile.spectra[k]);
   }
-  std::vector<std::size_t> group_of;
-  for (std::size_t g = 0; g < analysis.videos.size(); ++g) group_of.insert(group_of.end(), analysis.videos[g], g);
+  const std::vector<std::uint32_t> group_of = set.group_numbers();
   for (const StepSeparability& step : separability.steps) {
     const statistics::Space& space = step.found.standardized;
     SeparabilityAtStep own;
