@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <set>
 
 #include "include/millrace/latents.h"
 #include "src/base/error.h"
@@ -44,7 +44,8 @@ Axes axes_of(const ArrayView& view) {
   }
   const std::array<std::int64_t, 4> most = {latents::kMostChannels, latents::kMostFrames, latents::kMostSide,
                                             latents::kMostSide};
-  bool fits = readable && sides.size() == 4 && strides.size() == 4 && view.memory != MemoryKind::device;
+  bool fits =
+      view.data != nullptr && readable && sides.size() == 4 && strides.size() == 4 && view.memory != MemoryKind::device;
   for (std::size_t i = 0; fits && i < 4; ++i) fits = sides[i] >= 1 && sides[i] <= most[i];
   if (!fits) {
     throw Failure(ErrorCode::usage,
@@ -135,7 +136,12 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
         fmt::format("values are float64 [rows, columns] in host memory, row after row, of {} rows", groups.size()),
         words_of(values), "");
   }
-  const auto count = groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end()) + std::size_t{1};
+  const std::set<std::uint32_t> distinct(groups.begin(), groups.end());
+  const std::size_t count = distinct.size();
+  if (!distinct.empty() && *distinct.rbegin() + std::size_t{1} != count) {
+    throw Failure(ErrorCode::usage, "are numbers from 0 on without gaps",
+                  fmt::format("{} groups up to {}", count, *distinct.rbegin()), "");
+  }
   const Executor executor(options.threads);
   const auto columns = static_cast<std::size_t>(values.shape[1]);
   const statistics::Table table{

@@ -152,7 +152,7 @@ Intervals bootstrap(const Table& table, std::uint64_t seed, std::uint32_t replic
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t videos = rows_of[g].size();
     words[g].resize(replicates * videos);
-    executor.parallel_for(replicates, 1024, [&](std::size_t begin, std::size_t end) {
+    for_all(executor, replicates, 1024, [&](std::size_t begin, std::size_t end) {
       for (std::size_t b = begin; b < end; ++b) {
         Draws draws(seed, Purpose::bootstrap, static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(b));
         for (std::size_t i = 0; i < videos; ++i) words[g][b * videos + i] = draws.next();
@@ -161,7 +161,7 @@ Intervals bootstrap(const Table& table, std::uint64_t seed, std::uint32_t replic
   }
 
   const std::size_t blocks = (columns + kTogether - 1) / kTogether;
-  executor.parallel_for(blocks, 1, [&](std::size_t begin, std::size_t end) {
+  for_all(executor, blocks, 1, [&](std::size_t begin, std::size_t end) {
     Scratch scratch;
     scratch.means.resize(kTogether * groups * replicates);
     Quantiles quantiles(replicates);

@@ -27,8 +27,7 @@ struct Intervals {
 };
 
 // Holds 4 bytes for each of rows x replicates, and 64 for each of groups x replicates a thread. `replicates` of at
-// least
-// 1. Failure(usage) as check(). Where the executor was cancelled the result is of no use.
+// least 1. Failure(usage) as check(). Failure(cancelled).
 Intervals bootstrap(const Table& table, std::uint64_t seed, std::uint32_t replicates, const Executor& executor);
 
 }  // namespace millrace::statistics

@@ -169,7 +169,7 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
   out.reason.assign(pairs.size() * columns, Reason::none);
 
   std::vector<Moments> moments(table.group_count * columns);
-  executor.parallel_for(columns, 16, [&](std::size_t begin, std::size_t end) {
+  for_all(executor, columns, 16, [&](std::size_t begin, std::size_t end) {
     std::vector<double> sample;
     for (std::size_t c = begin; c < end; ++c) {
       for (std::size_t g = 0; g < rows_of.size(); ++g) {
@@ -193,7 +193,7 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
     std::vector<OwnBlock> blocks = blocks_of(table, family, reasons, rows, dealer);
     if (blocks.empty()) continue;
 
-    executor.parallel_for(blocks.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for_all(executor, blocks.size(), 1, [&](std::size_t begin, std::size_t end) {
       std::vector<std::uint16_t> observed(dealer.chosen());
       dealer.observed(observed.data());
       std::array<double, kBlock> unused{};
@@ -206,7 +206,7 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
     });
 
     std::mutex merging;
-    executor.parallel_for((shuffles + kAtOnce - 1) / kAtOnce, 1, [&](std::size_t begin, std::size_t end) {
+    for_all(executor, (shuffles + kAtOnce - 1) / kAtOnce, 1, [&](std::size_t begin, std::size_t end) {
       Scratch scratch;
       scratch.counts.assign(blocks.size() * kBlock, 0);
       scratch.shuffles.resize(kAtOnce * dealer.chosen());

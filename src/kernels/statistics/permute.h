@@ -36,8 +36,7 @@ struct Permutations {
 };
 
 // Holds 8 to 24 bytes for each value of one pair. `family` has a value a column, not 0 where the column
-// belongs to it. Failure(usage) as check(), or where it does not fit. Where the executor was cancelled the result is of
-// no use.
+// belongs to it. Failure(usage) as check(), or where it does not fit. Failure(cancelled).
 Permutations permute(const Table& table, std::span<const std::uint8_t> family, std::uint64_t seed,
                      std::uint32_t shuffles, const Executor& executor);
 

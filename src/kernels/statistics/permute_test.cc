@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
+#include <limits>
+#include <thread>
 
 #include "src/base/error.h"
 #include "src/kernels/kernel_test.h"
+#include "src/kernels/statistics/bootstrap.h"
 #include "src/kernels/statistics/compare.h"
 #include "src/kernels/statistics/random.h"
 #include "src/kernels/statistics/table_for_test.h"
@@ -174,6 +178,42 @@ TEST(Permute, ATableThatDoesNotFitIsRefused) {
   const std::vector<std::uint8_t> family(3, 1);
   EXPECT_THROW(permute({own.values, own.groups, 3, 1}, family, 1, 1, executor), Failure) << "a group too many";
   EXPECT_THROW(permute({own.values, own.groups, 2, 2}, std::vector<std::uint8_t>(2, 1), 1, 1, executor), Failure);
+}
+
+// Stopped before it begins, and somewhere on the way: never a result that was half made, or a look at what was not.
+TEST(Permute, AStoppedExecutorStopsIt) {
+  const OwnTable own = random_table({6, 6, 5, 5}, 40, 2);
+  const std::vector<std::uint8_t> family(own.columns, 1);
+  for (int moment = 0; moment < 60; ++moment) {
+    CancelToken token;
+    if (moment == 0) token.cancel();
+    const Executor executor(1 + moment % 2, &token);
+    std::thread stopping([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(100 * moment));
+      token.cancel();
+    });
+    const auto is_stop = [](const Failure& failure) { return failure.error().code == ErrorCode::cancelled; };
+    for (const bool bootstrapped : {false, true}) {
+      try {
+        if (bootstrapped) bootstrap(own.table(), 1, 500, executor);
+        if (!bootstrapped) permute(own.table(), family, 1, 2000, executor);
+        EXPECT_GT(moment, 0) << "nothing had stopped it";
+      } catch (const Failure& failure) {
+        EXPECT_TRUE(is_stop(failure)) << failure.what();
+      }
+    }
+    stopping.join();
+  }
+}
+
+TEST(Statistics, NumbersWithoutASquareAreRefused) {
+  for (const double bad : {std::numeric_limits<double>::infinity(), -1e151, 1e-151}) {
+    OwnTable own = random_table({3, 3}, 2, 1);
+    own.at(2, 1) = bad;
+    EXPECT_THROW(permuted(own), Failure) << bad;
+    own.at(2, 1) = 0;
+    EXPECT_NO_THROW(permuted(own));
+  }
 }
 
 }  // namespace

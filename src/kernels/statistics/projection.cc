@@ -8,6 +8,7 @@
 #include "src/kernels/statistics/projection_steps.h"
 #include "src/kernels/statistics/random.h"
 #include "src/kernels/statistics/separability_steps.h"
+#include "src/kernels/statistics/statistics.h"
 #include "src/memory/buffer.h"
 
 namespace millrace::statistics {
@@ -40,13 +41,13 @@ void add_projected(std::span<const float> features, std::size_t samples, std::ui
     const std::size_t some = std::min(kFeatures, all - first);
     center(features.data() + first, all, samples, some, block.data(), inverse.data());
     scale(block.data(), samples, inverse.data());
-    executor.parallel_for(some, 64, [&](std::size_t begin, std::size_t end) {
+    for_all(executor, some, 64, [&](std::size_t begin, std::size_t end) {
       for (std::size_t f = begin; f < end; ++f) {
         Draws draws(seed, Purpose::projection, 0, first_feature + static_cast<std::uint32_t>(first + f));
         for (std::size_t w = 0; w < kWords; ++w) words[f * kWords + w] = draws.next();
       }
     });
-    executor.parallel_for(kWords, 1, [&](std::size_t begin, std::size_t end) {
+    for_all(executor, kWords, 1, [&](std::size_t begin, std::size_t end) {
       Buffer<double> signs(kSigned * kSummed);
       for (std::size_t w = begin; w < end; ++w) {
         for (std::size_t at = 0; at < some; at += kSigned) {

@@ -153,7 +153,7 @@ void find_p(std::vector<Open>& open, std::size_t n, const Labels& labels, std::u
             std::uint32_t shuffles, const Executor& executor) {
   if (open.empty()) return;
   std::vector<std::uint8_t> reached(open.size() * shuffles);
-  executor.parallel_for(shuffles, 256, [&](std::size_t begin, std::size_t end) {
+  for_all(executor, shuffles, 256, [&](std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> sample(n);
     for (std::size_t s = begin; s < end; ++s) {
       Draws draws(seed, Purpose::separability, stream, static_cast<std::uint32_t>(s));
@@ -192,10 +192,9 @@ void separate(const Samples& samples, Space& published, Space* standardized, std
   }
   std::array<std::vector<double>, 2> grams;
   gram_of(samples.features, n, grams[0], standardized != nullptr ? &grams[1] : nullptr, executor);
-  if (executor.cancelled()) return;
 
   std::vector<std::vector<double>> distances(spaces.size());
-  executor.parallel_for(spaces.size(), 1, [&](std::size_t begin, std::size_t end) {
+  for_all(executor, spaces.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) distances[k] = measure(std::move(grams[k]), n, labels, *spaces[k]);
   });
   std::vector<std::uint32_t> as_they_are(n);

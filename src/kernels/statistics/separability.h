@@ -51,7 +51,7 @@ struct Separability {
   Space standardized;
 };
 // Failure(usage) where features are not so many for each sample. Holds 8 samples^2 bytes for each 16,384 features,
-// twice, and 4,096 for each sample and thread. Where the executor was cancelled the result is of no use.
+// twice, and 4,096 for each sample and thread. Failure(cancelled).
 Separability separability(const Samples& samples, std::uint64_t seed, std::uint32_t stream, std::uint32_t shuffles,
                           const Executor& executor);
 // The same of features as they are alone.

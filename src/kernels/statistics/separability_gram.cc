@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "src/kernels/statistics/separability_steps.h"
+#include "src/kernels/statistics/statistics.h"
 
 namespace millrace::statistics {
 namespace {
@@ -29,7 +30,7 @@ void gram_of(std::span<const float> features, std::size_t samples, std::vector<d
   const std::size_t count = features.size() / std::max<std::size_t>(samples, 1), rows = rows_of(samples);
   constexpr std::size_t kPart = kFeatures * kBlocksOfPart;
   std::vector<Part> parts((count + kPart - 1) / kPart);
-  executor.parallel_for(parts.size(), 1, [&](std::size_t begin, std::size_t end) {
+  for_all(executor, parts.size(), 1, [&](std::size_t begin, std::size_t end) {
     Buffer<double> block(rows * kFeatures), inverse(kFeatures);
     for (std::size_t p = begin; p < end; ++p) {
       parts[p].centred.assign(rows * rows, 0);
@@ -44,7 +45,6 @@ void gram_of(std::span<const float> features, std::size_t samples, std::vector<d
       }
     }
   });
-  if (executor.cancelled()) return;
   centred = folded(parts, &Part::centred, samples);
   if (standardized != nullptr) *standardized = folded(parts, &Part::standardized, samples);
 }

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <thread>
 
 #include "src/base/error.h"
 #include "src/kernels/kernel_test.h"
@@ -204,6 +206,31 @@ TEST(Projection, DistancesAreKeptAndSignsAreFair) {
   }
   EXPECT_NEAR(static_cast<double>(positive), kProjected / 2.0, 150);
   EXPECT_THROW(add_projected(data, 7, 0, 1, sums, Executor(1)), Failure);
+}
+
+TEST(Separability, AStoppedExecutorStopsIt) {
+  constexpr std::size_t kSamples = 60, kCount = 3000;
+  std::mt19937 random(1);
+  std::vector<float> features(kSamples * kCount);
+  for (float& value : features) value = static_cast<float>(random() % 1000);
+  std::vector<std::uint32_t> groups;
+  for (std::uint32_t i = 0; i < kSamples; ++i) groups.push_back(i % 3);
+  for (int moment = 0; moment < 40; ++moment) {
+    CancelToken token;
+    if (moment == 0) token.cancel();
+    const Executor executor(1 + moment % 2, &token);
+    std::thread stopping([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(500 * moment));
+      token.cancel();
+    });
+    try {
+      separability({features, groups}, 1, 0, 1000, executor);
+      EXPECT_GT(moment, 0) << "nothing had stopped it";
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.error().code, ErrorCode::cancelled) << failure.what();
+    }
+    stopping.join();
+  }
 }
 
 }  // namespace

@@ -1,14 +1,32 @@
 #include "src/kernels/statistics/statistics.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "src/base/error.h"
 
 namespace millrace::statistics {
+
+void for_all(const Executor& executor, std::size_t count, std::size_t grain,
+             const std::function<void(std::size_t, std::size_t)>& body) {
+  executor.parallel_for(count, grain, body);
+  if (executor.cancelled()) throw Failure(interrupted());
+}
 
 void check(const Table& table) {
   if (table.values.size() != table.groups.size() * table.columns)
     throw Failure(ErrorCode::usage, "has not a value a row and column", "a table of statistics");
   if (table.groups.size() > 0xFFFF)
     throw Failure(ErrorCode::usage, "has more than 65,535 rows", "a table of statistics", "take fewer videos");
+  for (const double value : table.values) {
+    const double size = std::fabs(value);
+    if (value == value && value != 0 && !(size >= kLeast && size <= kMost)) {
+      throw Failure(ErrorCode::usage,
+                    fmt::format("holds {}, and numbers are 0 or between {} and {}", value, kLeast, kMost),
+                    "a table of statistics", "scale it, or leave it out as NaN");
+    }
+  }
   for (const std::uint32_t group : table.groups) {
     if (group >= table.group_count)
       throw Failure(ErrorCode::usage, "has a row of a group beyond its last", "a table of statistics");

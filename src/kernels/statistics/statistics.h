@@ -6,9 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "src/device/cpu/executor.h"
 
 namespace millrace::statistics {
 
@@ -20,8 +23,9 @@ enum class Reason : std::uint8_t {
   absent,       // a group has no video with a value
 };
 
-// Rows are videos, columns what was measured of them. Magnitudes are 0 or between 1e-150 and 1e150, so that squares
-// can be had; NaN is absent.
+// Rows are videos, columns what was measured of them. Magnitudes are 0 or between kLeast and kMost, so that squares can
+// be had; NaN is absent.
+inline constexpr double kLeast = 1e-150, kMost = 1e150;
 struct Table {
   std::span<const double> values;         // [rows, columns]
   std::span<const std::uint32_t> groups;  // [rows], each below group_count
@@ -31,7 +35,13 @@ struct Table {
   double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
 };
 
-// Failure(usage) where sizes and groups do not fit together, or there are more than 65,535 rows.
+// executor.parallel_for() to its end: Failure(cancelled) where the executor was told to stop, for then some of it was
+// not done, and what comes next must not look at it.
+void for_all(const Executor& executor, std::size_t count, std::size_t grain,
+             const std::function<void(std::size_t, std::size_t)>& body);
+
+// Failure(usage) where sizes and groups do not fit together, there are more than 65,535 rows, or a number is infinite
+// or of another magnitude.
 void check(const Table& table);
 
 // Rows of each group, in the table's order.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 
@@ -19,6 +20,11 @@ struct Values {
   std::vector<Column> columns;
 
   void add(const Column& column, std::vector<double> of_videos) {
+    // Of what has no square nothing can be tested.
+    for (double& value : of_videos) {
+      if (std::fabs(value) > statistics::kMost) value = Measures::kAbsent;
+      if (std::fabs(value) < statistics::kLeast) value = 0;
+    }
     columns.push_back(column);
     by_column_.push_back(std::move(of_videos));
   }

@@ -51,7 +51,7 @@ struct Family {
   std::vector<PairTest> tests;   // [pairs, columns]
   std::vector<GroupMean> means;  // [groups, columns]
 };
-// Failure(usage) as statistics::check(). Where the executor was cancelled the result is of no use.
+// Failure(usage) as statistics::check(). Failure(cancelled).
 Family test_family(const statistics::Table& table, const Drawn& drawn, const Executor& executor);
 
 struct Analysis {
