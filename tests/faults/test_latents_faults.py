@@ -102,7 +102,7 @@ def test_parts_of_other_disks_are_put_together(latents, undisturbed, tmp_path):
 def test_memory_does_not_grow_with_the_number_of_latents(tmp_path):
     random = np.random.default_rng(1)
     few, many = tmp_path / "few", tmp_path / "many"
-    for folder, videos in ((few, 6), (many, 30)):
+    for folder, videos in ((few, 16), (many, 80)):
         for v in range(videos):
             path = put(folder, random.normal(size=(16, 8, 60, 106)).astype(np.float16), "a", f"vid_{v:02}")
             for s in range(1, 8):
@@ -112,8 +112,9 @@ def test_memory_does_not_grow_with_the_number_of_latents(tmp_path):
         done, peak = run_and_watch([PROGRAM, *command(folder, folder / "out", "--metrics", "*.*,trajectory")])
         assert done.returncode == 0, done.stderr
         peaks.append(peak)
-    # 192 more latents of 1.6 MB, of which the program holds a row of numbers each.
-    assert peaks[1] - peaks[0] < 16 << 20
+    # 512 more latents of 1.6 MB, of which the program holds a row of numbers each. How many threads hold how much at once
+    # is not the same each time.
+    assert peaks[1] - peaks[0] < 32 << 20
 
 
 def test_memory_that_is_too_little_is_said_before_the_work(tmp_path):

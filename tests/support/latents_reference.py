@@ -127,11 +127,12 @@ def metrics(latent):
         put("temporal.motion", np.abs(np.diff(x, axis=1)).mean())
         for name, series, from_where in (("", s, 0), ("_centered", s - s.mean(1, keepdims=True), pilot)):
             squares = ((x - np.reshape(from_where, (-1, 1, 1, 1))) ** 2).mean((2, 3)).sum(1)
-            found = [(one / zero, True) if zero > NO_MEANS * square else (0, False)
-                     for (one, zero), square in zip((lagged(one) for one in series), squares)]
-            if any(defined for _, defined in found):
-                put("temporal.autocorrelation" + name, np.mean([value for value, _ in found]))
-        if "temporal.autocorrelation_centered" in out:
+            found = [one / zero for (one, zero), square in zip((lagged(one) for one in series), squares)
+                     if zero > NO_MEANS * square]
+            # Around the end of two or three frames it is the same whatever they hold.
+            if found and (not name or frames > 3):
+                put("temporal.autocorrelation" + name, np.mean(found))
+        if found:
             temporal = (np.abs(np.fft.fft(s, axis=1)) ** 2).mean(0)
             put("frequency.temporal_dominant", 1 + np.argmax(temporal[1 : frames // 2 + 1]))
 
@@ -144,9 +145,10 @@ def metrics(latent):
             [(x[a, f], x[b, f], pilot[a], pilot[b]) for f in range(frames) for a, b in pairs]))
     energy = np.abs(x).sum((1, 2, 3))
     if energy.sum() > 0:
-        dominance = energy / (energy.sum() + 1e-10)
-        put("channel.dominance", dominance.max())
-        put("channel.dominance_entropy", entropy(dominance))
+        dominance = energy / energy.sum()
+        if channels > 1:
+            put("channel.dominance", dominance.max())
+            put("channel.dominance_entropy", entropy(dominance))
 
     for p in (4, 8, 16):
         if height >= p and width >= p:

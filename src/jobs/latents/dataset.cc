@@ -120,7 +120,7 @@ std::vector<Distribution> distributions(const Chosen& chosen, const Shape& most)
 
 DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   // Raised when the same latents give other numbers.
-  constexpr int kMeasuring = 2;
+  constexpr int kMeasuring = 3;
   const Shape most = most_of(set);
   DatasetSpec out;
   out.unit = "latents";

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -174,6 +175,12 @@ int LatentSet::most_frames() const {
   int out = 0;
   for (const LatentFile& latent : files) out = std::max(out, latent.shape.frames);
   return out;
+}
+
+std::size_t LatentSet::step_count() const {
+  std::set<long long> steps;
+  for (const LatentFile& latent : files) steps.insert(latent.step);
+  return steps.size();
 }
 
 std::uint64_t LatentSet::bytes() const {

@@ -45,6 +45,7 @@ struct LatentSet {
   // The number of each video's group, from 0 in the order of their names.
   std::vector<std::uint32_t> group_numbers() const;
   int most_frames() const;
+  std::size_t step_count() const;  // different ones
   std::uint64_t bytes() const;
   // Tells sets apart: which files there are, of what size and time.
   std::string digest() const;

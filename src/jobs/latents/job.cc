@@ -123,8 +123,9 @@ class LatentsJob : public Job {
       out.push_back(fmt::format("{} were measured by an earlier run", grouped(summary.latents - summary.measured)));
     }
     if (summary.not_finite > 0) {
-      out.push_back(
-          fmt::format("{} latents hold NaN or infinity: nothing is measured of them", grouped(summary.not_finite)));
+      out.push_back(fmt::format(
+          "{} latents hold NaN or infinity, or add up to more than float32 holds: nothing is measured of them",
+          grouped(summary.not_finite)));
     }
     for (const BenchmarkRow& row : summary.benchmark.rows) {
       out.push_back(fmt::format("{} latents at level {} with {} {}: {:.2f} ms each, {}", summary.benchmark.latents,

@@ -147,7 +147,9 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
   const statistics::Table table{
       {static_cast<const double*>(values.data), groups.size() * columns}, groups, columns, count};
   const std::vector<latents::PairTest> tests =
-      latents::test_family(table, {options.seed, options.shuffles, options.replicates}, executor).tests;
+      latents::test_family(table, std::vector<std::uint8_t>(columns, 1),
+                           {options.seed, options.shuffles, options.replicates}, executor)
+          .tests;
   const auto pairs = statistics::pairs_of(count);
   std::vector<GroupDifference> out;
   for (std::size_t i = 0; i < tests.size(); ++i) {

@@ -75,11 +75,10 @@ class ThreadScratch {
   }
 
   static Bytes bytes(const Options& options, const LatentSet& set) {
-    // All that may differ is the number of frames, and more of them take more.
-    const auto& longest = *std::max_element(set.files.begin(), set.files.end(), [](const auto& a, const auto& b) {
-      return a.shape.frames < b.shape.frames;
-    });
-    return {Analyzer::bytes(longest.shape) + (kReaders + 1) * LatentReader::bytes(longest, options.normalize)};
+    // More frames take more to measure, but a file of another format may take more to read.
+    Shape longest = set.files.front().shape;
+    longest.frames = set.most_frames();
+    return {Analyzer::bytes(longest) + (kReaders + 1) * reading_memory(set, options.normalize)};
   }
 
  private:

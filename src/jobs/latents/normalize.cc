@@ -12,8 +12,7 @@ Normalization normalization_of(const Options& options, const LatentSet& set, Run
   out.how = options.normalize;
   if (out.how != Normalize::step) return out;
   const Normalization as_they_are;
-  std::uint64_t each = 0;
-  for (const LatentFile& latent : set.files) each = std::max(each, LatentReader::bytes(latent, Normalize::none));
+  const std::uint64_t each = reading_memory(set, Normalize::none);
   const Reservation paid = context.budget.reserve(Bytes{each * static_cast<std::uint64_t>(context.executor.threads())},
                                                   "the statistics of steps");
   Pool<LatentReader> readers([&] { return std::make_unique<LatentReader>(as_they_are); });

@@ -105,4 +105,10 @@ std::uint64_t LatentReader::bytes(const LatentFile& latent, Normalize how) {
   return largest * (twice ? 2 : 1) + tensor_file::Reader::bytes(latent.tensor, latent.file.size);
 }
 
+std::uint64_t reading_memory(const LatentSet& set, Normalize how) {
+  std::uint64_t out = 0;
+  for (const LatentFile& latent : set.files) out = std::max(out, LatentReader::bytes(latent, how));
+  return out;
+}
+
 }  // namespace millrace::latents

@@ -39,4 +39,7 @@ class LatentReader {
   Buffer<std::byte> raw_, turned_;
 };
 
+// What one reader of any latent of a set holds.
+std::uint64_t reading_memory(const LatentSet& set, Normalize how);
+
 }  // namespace millrace::latents

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <set>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -39,11 +38,14 @@ ResultFiles files_of_new_folder(const Options& options) {
   return {file(kMetricsFile), file(kComparisonsFile), file(kSummaryFile), file(kPerformanceFile), file(kReportFile)};
 }
 
-// Of the table that is tested.
-std::size_t columns_at_most(const Options& options, const LatentSet& set) {
-  std::set<long long> steps;
-  for (const LatentFile& latent : set.files) steps.insert(latent.step);
-  return options.chosen.metrics.count() * (steps.size() + 1) + kTrajectoryNames.size();
+// What comes after measuring, one after the other.
+std::vector<Plan::Need> later_needs(const Options& options, const LatentSet& set, const RunContext& context) {
+  const int threads = context.executor.threads();
+  const std::size_t columns = (options.chosen.metrics.count() + kTrajectoryNames.size()) * (set.step_count() + 1);
+  std::vector<Plan::Need> out = {{"statistics", analysis_memory(set, columns, threads)}};
+  if (options.chosen.separability && set.groups() > 1)
+    out.push_back({"separability", separability_memory(options, set, threads, context.budget.limit())});
+  return out;
 }
 
 std::string text_of(const nlohmann::ordered_json& json) { return json.dump(1) + "\n"; }
@@ -69,6 +71,7 @@ void write_results(const Options& options, const LatentSet& set, const Normaliza
   files.summary.write(summary_json(options, set, table, analysis, profiles, separability).dump() + "\n");
   if (options.report) files.report.write(page_of(view_of(options, set, table, analysis, profiles, separability)));
   out.findings = findings_of(analysis);
+  if (const std::string few = few_videos_words(analysis); !few.empty()) out.notes.push_back(few);
   out.performance.writing += lap.next();
 }
 
@@ -87,6 +90,9 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   out.unusable = set.unusable;
   out.notes = set.warnings;
   out.bytes = set.bytes();
+  // What cannot be had in the end is said before the work.
+  for (const Plan::Need& need : later_needs(options, set, context))
+    const Reservation asked = context.budget.reserve(need.size, need.purpose);
   const bool made = make_results_folder(options.output);
   if (!made && !given) {
     throw Failure(ErrorCode::conflict, "it has appeared while this run began", printable(options.output),
@@ -144,11 +150,7 @@ Plan plan(const Options& options, RunContext& context) {
   out.in_flight = chain::tokens_for(context, row * kTogether);
   out.memory = {
       {"the program itself", 16_MiB}, {"measuring", measuring}, {"rows in flight", row * (kTogether * out.in_flight)}};
-  // One after the other.
-  std::vector<Plan::Need> later = {{"statistics", analysis_memory(set, columns_at_most(options, set), out.threads)}};
-  if (options.chosen.separability && set.groups() > 1)
-    later.push_back({"separability", separability_memory(options, set, out.threads, context.budget.limit())});
-  for (const Plan::Need& need : later) {
+  for (const Plan::Need& need : later_needs(options, set, context)) {
     if (need.size + 16_MiB > out.needed()) out.memory = {{"the program itself", 16_MiB}, need};
   }
   out.allowed = context.budget.limit();

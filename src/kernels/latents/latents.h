@@ -143,7 +143,8 @@ struct Measures {
   std::array<std::vector<double>, 3> patch_variance, patch_distinctiveness;  // of 4, 8, 16
   std::vector<double> spatial_spectrum;   // [min(height / 2, width / 2) - 1], of radius 1 and on
   std::vector<double> temporal_spectrum;  // [frames / 2 + 1]
-  // Elements that are NaN or infinite. Where there are any nothing else is measured.
+  // Elements that are NaN or infinite; 1 where all are finite and a sum of them is beyond float32. Where there are any
+  // nothing else is measured.
   std::uint64_t not_finite = 0;
 };
 

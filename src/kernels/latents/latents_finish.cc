@@ -162,8 +162,7 @@ void finish_time(const Sums& sums, Measures& out) {
   const auto n = static_cast<double>(shape.pixels());
   const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
   MeanCorrelation frame_correlation;
-  double plain = 0, centered = 0;
-  bool any_plain = false, any_centered = false;
+  double plain = 0, centered = 0, of_plain = 0, of_centered = 0;  // sums, and of how many channels
   out.temporal_spectrum.assign(frames / 2 + 1, 0.0);
   std::vector<double> series(frames);
   for (std::size_t c = 0; c < channels; ++c) {
@@ -183,11 +182,11 @@ void finish_time(const Sums& sums, Measures& out) {
     out.temporal_variance.push_back(time.temporal / n);
     if (const Cyclic found = cyclic(series, 0); found.at_zero > kNoMeans * squares) {
       plain += found.at_one / found.at_zero;
-      any_plain = true;
+      ++of_plain;
     }
     if (const Cyclic found = cyclic(series, mean); found.at_zero > kNoMeans * about_pilot) {
       centered += found.at_one / found.at_zero;
-      any_centered = true;
+      ++of_centered;
     }
     for (std::size_t k = 0; k < out.temporal_spectrum.size(); ++k) {
       double re = 0, im = 0;
@@ -201,9 +200,11 @@ void finish_time(const Sums& sums, Measures& out) {
   out[Metric::temporal_frame_correlation] = frame_correlation.mean();
   out[Metric::temporal_motion] = mean_of(out.motion);
   out[Metric::temporal_variance] = mean_of(out.temporal_variance);
-  if (any_plain) out[Metric::temporal_autocorrelation] = plain / static_cast<double>(channels);
-  if (any_centered) out[Metric::temporal_autocorrelation_centered] = centered / static_cast<double>(channels);
-  if (!any_centered) return;
+  if (of_plain > 0) out[Metric::temporal_autocorrelation] = plain / of_plain;
+  if (of_centered == 0) return;
+  // Around the end of two or three frames it is -1 or -1/2, whatever they hold.
+  constexpr std::size_t kLeastFrames = 4;
+  if (frames >= kLeastFrames) out[Metric::temporal_autocorrelation_centered] = centered / of_centered;
   const auto from = out.temporal_spectrum.begin() + 1;
   out[Metric::frequency_temporal_dominant] =
       static_cast<double>(1 + (std::max_element(from, out.temporal_spectrum.end()) - from));
@@ -251,9 +252,10 @@ void finish_channels(const Sums& sums, Measures& out) {
     }
     out[Metric::global_variance] = squares / (n * static_cast<double>(channels) - 1);
   }
-  if (magnitude > 0) {
+  // One channel has all of it, whatever it holds.
+  if (magnitude > 0 && channels > 1) {
     std::vector<double> shares;
-    for (const double own : out.channel_magnitude) shares.push_back(own / (magnitude + 1e-10));
+    for (const double own : out.channel_magnitude) shares.push_back(own / magnitude);
     out[Metric::channel_dominance] = *std::max_element(shares.begin(), shares.end());
     out[Metric::channel_dominance_entropy] = entropy_of_shares(shares);
   }

@@ -9,6 +9,8 @@
 namespace millrace::statistics {
 namespace {
 
+constexpr double kRounding = std::numeric_limits<double>::epsilon();
+
 // U of the first sample and the sum of ties^3 - ties.
 struct Ranks {
   double u = 0, ties = 0;
@@ -80,7 +82,9 @@ Moments moments_of(std::span<const double> sample) {
 Reason reason_between(const Moments& first, const Moments& second) {
   if (first.count == 0 || second.count == 0) return Reason::absent;
   if (first.count < 2 || second.count < 2) return Reason::too_few;
-  if (first.deviation == 0 && second.deviation == 0) return Reason::no_variance;
+  // Numbers that differ in their last bits are rounded apart.
+  const auto constant = [](const Moments& of) { return of.deviation <= kRounding * std::fabs(of.mean); };
+  if (constant(first) && constant(second)) return Reason::no_variance;
   return Reason::none;
 }
 

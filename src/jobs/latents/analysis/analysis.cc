@@ -82,6 +82,20 @@ class VideosBySteps {
   const MetricTable& table_;
 };
 
+// Columns that at least half of the videos have, of each group that has any.
+std::vector<std::uint8_t> columns_of_family(const statistics::Table& table) {
+  const auto rows = statistics::rows_by_group(table);
+  std::vector<std::uint8_t> out(table.columns, 1);
+  for (std::size_t c = 0; c < table.columns; ++c) {
+    for (const auto& own : rows) {
+      const auto count = static_cast<std::size_t>(std::count_if(
+          own.begin(), own.end(), [&](std::uint32_t row) { return table.at(row, c) == table.at(row, c); }));
+      if (count > 0 && 2 * count < own.size()) out[c] = 0;
+    }
+  }
+  return out;
+}
+
 std::string why_no_tests(const Analysis& analysis) {
   if (analysis.groups.size() < 2) return "there is one group: there is nothing to compare it with";
   const auto enough =
@@ -101,7 +115,8 @@ double least_possible(std::size_t a, std::size_t b) {
 
 }  // namespace
 
-Family test_family(const statistics::Table& table, const Drawn& drawn, const Executor& executor) {
+Family test_family(const statistics::Table& table, const std::vector<std::uint8_t>& belongs, const Drawn& drawn,
+                   const Executor& executor) {
   statistics::check(table);
   const auto rows = statistics::rows_by_group(table);
   const auto pairs = statistics::pairs_of(table.group_count);
@@ -123,11 +138,11 @@ Family test_family(const statistics::Table& table, const Drawn& drawn, const Exe
   });
   for (std::size_t i = 0; i < out.means.size(); ++i)
     out.means[i].moments = statistics::moments_of(sample(i / columns, i % columns));
-  const std::vector<std::uint8_t> all(columns, 1);
-  const auto permuted = statistics::permute(table, all, drawn.seed, drawn.shuffles, executor);
+  const auto permuted = statistics::permute(table, belongs, drawn.seed, drawn.shuffles, executor);
   const auto intervals = statistics::bootstrap(table, drawn.seed, drawn.replicates, executor);
   std::vector<double> p;
-  for (const PairTest& test : out.tests) p.push_back(test.comparison.p);
+  for (std::size_t i = 0; i < out.tests.size(); ++i)
+    p.push_back(belongs[i % columns] != 0 ? out.tests[i].comparison.p : statistics::kNoNumber);
   const std::vector<double> holm = statistics::holm(p), benjamini = statistics::benjamini_hochberg(p);
   for (std::size_t i = 0; i < out.tests.size(); ++i) {
     out.tests[i].permutation = permuted.raw[i];
@@ -156,15 +171,21 @@ const char* words_of(statistics::Reason reason) {
 
 Bytes analysis_memory(const LatentSet& set, std::size_t columns, int threads) {
   const std::uint64_t videos = set.videos.size(), groups = set.groups(), pairs = groups * (groups - 1) / 2;
-  // Numbers twice; tests; of each replicate a word a video, and a mean a group for columns that are worked on together;
-  // of each shuffle its videos and its maximum.
-  return Bytes{2 * 8 * videos * columns + columns * (pairs * sizeof(PairTest) + groups * sizeof(GroupMean)) +
-               kReplicates * (4 * videos + 64 * groups * static_cast<std::uint64_t>(threads)) +
-               kShuffles * (2 * videos + 8 * 16) * static_cast<std::uint64_t>(threads)};
+  constexpr std::uint64_t kShufflesAtOnce = 128, kLanes = 16;  // src/kernels/statistics/permute.cc
+  // Numbers a latent, and a video twice; tests; of each replicate a word a video, and a mean a group for columns that
+  // are worked on together; of all shuffles a maximum, of those at once their videos and two rows of lanes.
+  return Bytes{8 * set.files.size() * (columns / std::max<std::uint64_t>(1, set.step_count()) + 1) +
+               2 * 8 * videos * columns + columns * (pairs * sizeof(PairTest) + groups * sizeof(GroupMean)) +
+               kReplicates * (4 * videos + 64 * groups * static_cast<std::uint64_t>(threads)) + 8 * kShuffles +
+               kShufflesAtOnce * (2 * videos + 2 * 8 * kLanes) * static_cast<std::uint64_t>(threads)};
 }
 
 Analysis analyse(const Options& options, const LatentSet& set, const MetricTable& table, RunContext& context) {
   Analysis out;
+  const Reservation paid = context.budget.reserve(
+      analysis_memory(set, (table.metrics.size() + kTrajectoryNames.size()) * (set.step_count() + 1),
+                      context.executor.threads()),
+      "statistics");
   const std::vector<std::uint32_t> group_of = set.group_numbers();
   for (std::size_t v = 0; v < set.videos.size(); ++v) {
     if (group_of[v] == out.groups.size()) {
@@ -209,10 +230,10 @@ Analysis analyse(const Options& options, const LatentSet& set, const MetricTable
   for (const auto& [a, b] : out.pairs)
     out.least_possible = std::min(out.least_possible, least_possible(out.videos[a], out.videos[b]));
 
-  const Reservation paid =
-      context.budget.reserve(analysis_memory(set, all.columns.size(), context.executor.threads()), "statistics");
-  Family found = test_family({all.values, group_of, all.columns.size(), out.groups.size()},
-                             {static_cast<std::uint64_t>(options.seed)}, context.executor);
+  const statistics::Table tested{all.values, group_of, all.columns.size(), out.groups.size()};
+  const std::vector<std::uint8_t> belongs = columns_of_family(tested);
+  out.not_in_family = static_cast<std::size_t>(std::count(belongs.begin(), belongs.end(), 0));
+  Family found = test_family(tested, belongs, {static_cast<std::uint64_t>(options.seed)}, context.executor);
   context.throw_if_cancelled();
   out.tests = std::move(found.tests);
   out.means = std::move(found.means);

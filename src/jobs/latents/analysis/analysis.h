@@ -4,8 +4,9 @@
 //
 // One family of tests: every pair of groups and metric, at each step, and of each video's mean over its steps and its
 // trajectory. p is corrected within it: by the maximum over all shuffles (familywise), by Holm and by Benjamini and
-// Hochberg. A video that lacks a step that most have is not in the means over steps. Definitions:
-// src/kernels/statistics/.
+// Hochberg. What few of a group's videos have, as a step that is left over, does not belong to it: a deal of two
+// against two often gives a huge t, which would raise the corrected p of everything. A video that lacks a step that
+// most have is not in the means over steps. Definitions: src/kernels/statistics/.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +47,14 @@ struct Drawn {
   std::uint64_t seed = 0;
   std::uint32_t shuffles = kShuffles, replicates = kReplicates;
 };
-// All pairs of groups and columns of a table are one family of tests.
+// All pairs of groups, and the columns of a table that `belongs` says so of, are one family of tests.
 struct Family {
-  std::vector<PairTest> tests;   // [pairs, columns]
+  std::vector<PairTest> tests;   // [pairs, columns]; of a column that does not belong to it p is not corrected
   std::vector<GroupMean> means;  // [groups, columns]
 };
 // Failure(usage) as statistics::check(). Failure(cancelled).
-Family test_family(const statistics::Table& table, const Drawn& drawn, const Executor& executor);
+Family test_family(const statistics::Table& table, const std::vector<std::uint8_t>& belongs, const Drawn& drawn,
+                   const Executor& executor);
 
 struct Analysis {
   std::vector<std::string> groups;        // as text
@@ -68,6 +70,7 @@ struct Analysis {
   std::string no_tests;                                        // why there is not one p, for a person; else empty
   // The least p that dealing a pair's videos anew can give, of all pairs: few videos can be dealt in few ways.
   double least_possible = 1;
+  std::size_t not_in_family = 0;  // columns
 
   const PairTest& test(std::size_t pair, std::size_t column) const { return tests[pair * columns.size() + column]; }
   const GroupMean& mean(std::size_t group, std::size_t column) const { return means[group * columns.size() + column]; }

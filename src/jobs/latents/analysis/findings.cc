@@ -44,9 +44,17 @@ std::string sentence(const Analysis& analysis, const Found& found) {
 std::string too_few_words(const Analysis& analysis) {
   if (!analysis.no_tests.empty() || analysis.least_possible <= kLevel) return "";
   return fmt::format(
-      "of so few videos in a group no p can be below {:.2g}: no difference can be told from chance, however "
+      "of so few videos in a group no p can be below about {:.2g}: no difference can be told from chance, however "
       "large it is",
       analysis.least_possible);
+}
+
+std::string few_videos_words(const Analysis& analysis) {
+  if (analysis.not_in_family == 0) return "";
+  return fmt::format(
+      "{} of {} metrics at a step are of fewer than half of a group's videos: they are compared, but their "
+      "p is not corrected, and nothing is said of them",
+      analysis.not_in_family, analysis.columns.size());
 }
 
 std::vector<std::string> findings_of(const Analysis& analysis) {
@@ -58,7 +66,7 @@ std::vector<std::string> findings_of(const Analysis& analysis) {
   for (std::size_t p = 0; p < analysis.pairs.size(); ++p) {
     for (std::size_t c = 0; c < analysis.columns.size(); ++c) {
       const PairTest& test = analysis.test(p, c);
-      if (test.comparison.reason != statistics::Reason::none) continue;
+      if (test.familywise != test.familywise) continue;
       ++tests;
       tested.insert(analysis.columns[c].metric);
       least = std::min(least, test.familywise);

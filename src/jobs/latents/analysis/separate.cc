@@ -97,8 +97,7 @@ Bytes separability_memory(const Options& options, const LatentSet& set, int thre
   const std::uint64_t distances = 8 * most * most * (2 * parts + 2);
   const std::uint64_t projected =
       at_once < features ? most * statistics::kProjected * (sizeof(double) + sizeof(float)) : 0;
-  const std::uint64_t each_thread =
-      LatentReader::bytes(set.files.front(), options.normalize) + 4 * features + 4096 * most;
+  const std::uint64_t each_thread = reading_memory(set, options.normalize) + 4 * features + 4096 * most;
   return Bytes{4 * most * at_once + distances + projected + each_thread * static_cast<std::uint64_t>(threads)};
 }
 

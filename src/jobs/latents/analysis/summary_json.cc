@@ -157,7 +157,8 @@ Json significance_json(const Analysis& analysis) {
     for (std::size_t p = 0; p < analysis.pairs.size(); ++p) {
       for (std::size_t c = begin; c < end; ++c) {
         const PairTest& test = analysis.test(p, c);
-        tests += test.comparison.reason == statistics::Reason::none ? 1 : 0;
+        if (test.familywise != test.familywise) continue;
+        ++tests;
         raw += test.comparison.p <= kLevel ? 1 : 0;
         familywise += test.familywise <= kLevel ? 1 : 0;
         holm += test.holm <= kLevel ? 1 : 0;
@@ -173,6 +174,7 @@ Json significance_json(const Analysis& analysis) {
               {"over_steps", count(analysis.over_steps, analysis.columns.size())}};
   if (!analysis.no_tests.empty()) out["no_tests"] = analysis.no_tests;
   out["least_possible_p"] = analysis.least_possible;
+  out["columns_not_in_family"] = analysis.not_in_family;
   return out;
 }
 

@@ -89,6 +89,7 @@ std::vector<std::pair<std::string, std::string>> left_out(const LatentSet& set, 
   }
   for (const std::string& warning : set.warnings) out.emplace_back("note", warning);
   if (const std::string few = too_few_words(analysis); !few.empty()) out.emplace_back("note", few);
+  if (const std::string few = few_videos_words(analysis); !few.empty()) out.emplace_back("note", few);
   for (const std::string& note : separability.notes) out.emplace_back("note", note);
   return out;
 }
