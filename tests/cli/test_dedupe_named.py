@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from processes import bytes_read_by, interrupt  # noqa: E402
 from program import OWN_DATA, PROGRAM, millrace  # noqa: E402
 
 pytest.importorskip("PIL")
@@ -67,8 +67,9 @@ def test_a_file_beyond_the_limit_is_named_and_not_read(tmp_path, folder):
     for command in (["hash", folder], ["dedupe", folder, "--catalog", tmp_path / "c.sqlite"]):
         running = subprocess.Popen([PROGRAM, *map(str, command), "--max-size", "16000G"], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, env=dict(os.environ, XDG_DATA_HOME=OWN_DATA.name))
-        time.sleep(1)
-        running.send_signal(signal.SIGINT)
+        while running.poll() is None and bytes_read_by(running.pid) < 50_000_000:
+            time.sleep(0.01)
+        interrupt(running)
         _, err = running.communicate(timeout=30)
         assert running.returncode in (130, 3), err  # `hash` may know by then that it is no picture
 

@@ -15,6 +15,7 @@ import pytest
 from PIL import ImageEnhance
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from processes import interrupt  # noqa: E402
 from program import PROGRAM, millrace  # noqa: E402
 from variants import scene  # noqa: E402
 
@@ -116,7 +117,7 @@ def test_interrupt_says_so_and_resumes(photos, undisturbed, tmp_path):
         try:
             running.wait(length * part)
         except subprocess.TimeoutExpired:
-            running.send_signal(signal.SIGINT)
+            interrupt(running)
         _, err = running.communicate(timeout=60)
         assert running.returncode in (0, 3, 130), err
         if running.returncode == 130:

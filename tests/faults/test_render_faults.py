@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from processes import end_held, hold_when  # noqa: E402
+from processes import end_held, hold_when, interrupt  # noqa: E402
 from program import PROGRAM, content_of, millrace  # noqa: E402
 
 KILLS = 50
@@ -180,7 +180,7 @@ def test_interrupt_says_so_and_resumes(series, undisturbed, tmp_path):
         try:
             running.wait(length * part)
         except subprocess.TimeoutExpired:
-            running.send_signal(signal.SIGINT)
+            interrupt(running)
         _, err = running.communicate(timeout=60)
         assert running.returncode in (0, 130), err
         if running.returncode == 130:

@@ -1,5 +1,6 @@
 """render's inputs cut short, growing, hostile or slow to read: an error that names them, and no harm to what is there."""
 
+import os
 import pathlib
 import random
 import signal
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from processes import end_held, helpers_of, hold_when, kill_helpers  # noqa: E402
+from processes import bytes_read_by, end_held, helpers_of, hold_when, kill_helpers  # noqa: E402
 from program import PROGRAM, millrace  # noqa: E402
 
 
@@ -42,6 +43,18 @@ def test_an_array_that_is_cut_short_while_it_is_drawn(tmp_path):
     assert not (tmp_path / "c.h5").exists()
 
 
+def interrupted_while_reading(source, tmp_path):
+    """Interrupts a run that has begun to read, and asserts that it does not read to the end first."""
+    running = start(source, "-o", tmp_path / "c.h5")
+    assert hold_when(running, lambda: bytes_read_by(running.pid) > 10_000_000), "it never read"
+    end_held(running, signal.SIGINT)
+    os.waitid(os.P_PID, running.pid, os.WEXITED | os.WNOWAIT)
+    assert bytes_read_by(running.pid) < source.stat().st_size
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and b"interrupted" in err, (running.returncode, err)
+    assert not (tmp_path / "c.h5").exists() and not (tmp_path / "c.h5.shards").exists()
+
+
 def test_an_interrupt_while_one_large_table_is_read(tmp_path):
     table = tmp_path / "p.csv"
     rows = b"2020-01-01,100.25,101.5,99.125,100.5,123456\n" * (1 << 16)
@@ -49,26 +62,13 @@ def test_an_interrupt_while_one_large_table_is_read(tmp_path):
         file.write(b"Date,Open,High,Low,Close,Volume\n")
         for _ in range(60):  # 173 MB
             file.write(rows)
-    running = start(table, "-o", tmp_path / "c.h5")
-    time.sleep(0.15)
-    begin = time.monotonic()
-    running.send_signal(signal.SIGINT)
-    _, err = running.communicate(timeout=60)
-    assert running.returncode == 130 and b"interrupted" in err, (running.returncode, err)
-    assert time.monotonic() - begin < 0.5
-    assert not (tmp_path / "c.h5").exists() and not (tmp_path / "c.h5.shards").exists()
+    interrupted_while_reading(table, tmp_path)
 
 
 def test_an_interrupt_while_one_large_array_is_read(tmp_path):
     array = np.lib.format.open_memmap(tmp_path / "p.npy", mode="w+", dtype="<f8", shape=(60_000_000,))
     del array  # 480 MB, most of it a hole
-    running = start(tmp_path / "p.npy", "-o", tmp_path / "c.h5")
-    time.sleep(0.1)
-    begin = time.monotonic()
-    running.send_signal(signal.SIGINT)
-    _, err = running.communicate(timeout=60)
-    assert running.returncode == 130 and b"interrupted" in err, (running.returncode, err)
-    assert time.monotonic() - begin < 0.5
+    interrupted_while_reading(tmp_path / "p.npy", tmp_path)
 
 
 DAMAGED = 40  # of each layout

@@ -29,6 +29,21 @@ def peak_of(pid):
     return 0
 
 
+def bytes_read_by(pid):
+    """What it has read from files until now, in bytes; also of one that has ended and is not waited for yet."""
+    return int(pathlib.Path(f"/proc/{pid}/io").read_text().split("rchar:")[1].split()[0])
+
+
+def interrupt(process):
+    """SIGINT, once it is at work enough to catch it. However slow the machine: before that it would only end."""
+    while process.poll() is None:
+        caught = int(pathlib.Path(f"/proc/{process.pid}/status").read_text().split("SigCgt:")[1].split()[0], 16)
+        if caught >> (signal.SIGINT - 1) & 1:
+            process.send_signal(signal.SIGINT)
+            return
+        time.sleep(0.001)
+
+
 def run_and_watch(command):
     """Runs it to its end: the finished process and the summed peaks of it and of every helper it had."""
     process = subprocess.Popen([os.fspath(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
