@@ -73,9 +73,10 @@ struct GroupDifference {
   double cohens_d = 0, hedges_g = 0;
   double u = 0, p_mann_whitney = 0;
   double p_permutation = 0;  // rows dealt anew
-  // Corrected for all pairs and columns: by the maximum over them in each shuffle; Holm and Benjamini-Hochberg of `p`.
+  // Corrected for all pairs and columns: by permutations (docs/latents.md); Holm and Benjamini-Hochberg of `p`.
   double p_familywise = 0, p_holm = 0, p_benjamini_hochberg = 0;
-  std::array<double, 2> interval{};  // 95 %, bootstrap
+  // 95 %, of the difference of means: by Welch's t; percentiles of a bootstrap, too narrow of few rows.
+  std::array<double, 2> interval{}, bootstrap_interval{};
   std::string reason;                // why there is no p; else empty
 };
 

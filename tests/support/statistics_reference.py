@@ -5,15 +5,15 @@ Written to be read. It draws the same random numbers, so every number has to be 
 """
 
 import itertools
+import math
 
 import numpy as np
 from scipy import special, stats
 
-PERMUTATION, BOOTSTRAP, SEPARABILITY, PROJECTION = 1, 2, 3, 4
+PERMUTATION, BOOTSTRAP, SEPARABILITY = 1, 2, 3
 MARGIN = 1e-12
 CONSTANT = 1e-12
 COMPONENTS = 50
-PROJECTED = 4096
 MASK = np.uint64(0xFFFFFFFF)
 
 
@@ -96,6 +96,7 @@ def compare(a, b):
     pilot = a[0]
     welch = stats.ttest_ind(a - pilot, b - pilot, equal_var=False)
     out["t"], out["df"], out["p"] = welch.statistic, welch.df, welch.pvalue
+    out["ci"] = np.array(welch.confidence_interval(0.95))
     df = len(a) + len(b) - 2
     pooled = np.sqrt(((len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)) / df)
     out["d"] = ((a - pilot).mean() - (b - pilot).mean()) / pooled
@@ -139,41 +140,62 @@ def welch_squared(y, there, first):
     return t2
 
 
-def permute(values, groups, count, family, seed, shuffles=10000):
-    """(raw, familywise), each [pairs, columns]; NaN where there is none."""
+def deals(n1, n2, seed, pair, most):
+    """(splits [deals, videos], whether they are all there are): 1 where a video is on the smaller side."""
+    n, m = n1 + n2, min(n1, n2)
+    alike = n1 == n2
+    if math.comb(n - alike, m - alike) <= most:
+        sides = [(0, *rest) for rest in itertools.combinations(range(1, n), m - 1)] if alike else itertools.combinations(range(n), m)
+        places, every = np.array(list(sides)), True
+    else:
+        places, every = partial_shuffle(n, draws(seed, PERMUTATION, pair, range(most), m))[:, :m], False
+    splits = np.zeros((len(places), n))
+    np.put_along_axis(splits, places, 1, 1)
+    return splits, every
+
+
+def share(count, of, every):
+    return count / of if every else (1 + count) / (1 + of)
+
+
+def permute(values, groups, count, family, seed, most=10000):
+    """(raw, familywise), each [pairs, columns]; NaN where there is none. `family` [pairs, columns]."""
     values, groups, family = np.asarray(values, np.float64), np.asarray(groups), np.asarray(family, bool)
     columns = values.shape[1]
     raw = np.full((len(pairs(count)), columns), np.nan)
-    observed = raw.copy()
-    most = np.zeros(shuffles)
+    within = raw.copy()
+    levels = {}
     for k, (a, b) in enumerate(pairs(count)):
         rows = np.concatenate([np.flatnonzero(groups == a), np.flatnonzero(groups == b)])
         in_first = groups[rows] == a
-        usable = [
-            c for c in range(columns) if reason(values[rows[in_first], c], values[rows[~in_first], c]) == "none"
-        ]
-        if not usable:
+        usable = np.array([c for c in range(columns)
+                           if reason(values[rows[in_first], c], values[rows[~in_first], c]) == "none"], int)
+        if not len(usable):
             continue
         x = values[np.ix_(rows, usable)]
         there = ~np.isnan(x)
         y = np.where(there, x - np.nanmean(x, 0), 0)
         y /= np.abs(y).max(0)
         there = there.astype(np.float64)
-        chosen = min(in_first.sum(), (~in_first).sum())
-        places = partial_shuffle(len(rows), draws(seed, PERMUTATION, k, range(shuffles), chosen))
-        splits = np.zeros((shuffles, len(rows)))
-        np.put_along_axis(splits, places[:, :chosen], 1, 1)
+        splits, every = deals(in_first.sum(), (~in_first).sum(), seed, k, most)
         t2 = welch_squared(y, there, splits)
         own = welch_squared(y, there, in_first[None].astype(np.float64))[0]
         own = np.maximum(np.sqrt(own) * (1 - MARGIN) - MARGIN, 0) ** 2
-        raw[k, usable] = (1 + (t2 >= own).sum(0)) / (1 + shuffles)
-        observed[k, usable] = own
-        if family[usable].any():
-            most = np.maximum(most, t2[:, family[usable]].max(1))
-    familywise = np.full(raw.shape, np.nan)
-    for k, c in zip(*np.nonzero(~np.isnan(observed))):
-        if family[c]:
-            familywise[k, c] = (1 + (most >= observed[k, c]).sum()) / (1 + shuffles)
+        raw[k, usable] = share((t2 >= own).sum(0), len(splits), every)
+        chosen = family[k, usable]
+        if chosen.any():
+            greatest = t2[:, chosen].max(1)
+            within[k, usable[chosen]] = share((greatest[:, None] >= own[chosen]).sum(0), len(splits), every)
+            levels[k] = len(splits) if every else None
+    familywise = within.copy()
+    for k in levels:
+        for c in np.flatnonzero(~np.isnan(within[k])):
+            p = within[k, c]
+            none = 1.0
+            for other, ways in levels.items():
+                if other != k:
+                    none *= 1 - (p if ways is None else np.floor(p * ways * (1 + MARGIN)) / ways)
+            familywise[k, c] = p + (1 - p) * (1 - none)
     return raw, familywise
 
 
@@ -261,11 +283,3 @@ def separability(features, labels, seed, stream, shuffles=10000):
     x = np.asarray(features, np.float64)
     return tuple(space(y, labels, seed, stream, shuffles) for y in (x - x.mean(0), standardized(x)))
 
-
-def projected(features, seed):
-    """[samples, 4096], float32: what separability is asked about as it is where features do not fit memory."""
-    x = standardized(features)
-    words = draws(seed, PROJECTION, 0, range(x.shape[1]), PROJECTED // 32).astype(np.uint32)
-    bits = words[:, :, None] >> np.arange(32, dtype=np.uint32) & 1
-    signs = 1 - 2 * bits.reshape(x.shape[1], PROJECTED).astype(np.float64)
-    return (x @ signs / np.sqrt(PROJECTED)).astype(np.float32)

@@ -177,10 +177,14 @@ int LatentSet::most_frames() const {
   return out;
 }
 
-std::size_t LatentSet::step_count() const {
-  std::set<long long> steps;
-  for (const LatentFile& latent : files) steps.insert(latent.step);
-  return steps.size();
+int LatentSet::usual_frames() const {
+  return commonest<int>(files, 0, files.size(), [](const LatentFile& latent) { return latent.shape.frames; });
+}
+
+std::vector<long long> LatentSet::steps() const {
+  std::set<long long> out;
+  for (const LatentFile& latent : files) out.insert(latent.step);
+  return {out.begin(), out.end()};
 }
 
 std::uint64_t LatentSet::bytes() const {

@@ -45,7 +45,8 @@ struct LatentSet {
   // The number of each video's group, from 0 in the order of their names.
   std::vector<std::uint32_t> group_numbers() const;
   int most_frames() const;
-  std::size_t step_count() const;  // different ones
+  int usual_frames() const;  // that most latents have; of what as many have, the fewer
+  std::vector<long long> steps() const;  // that any latent is of, in order
   std::uint64_t bytes() const;
   // Tells sets apart: which files there are, of what size and time.
   std::string digest() const;

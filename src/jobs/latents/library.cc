@@ -147,7 +147,7 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
   const statistics::Table table{
       {static_cast<const double*>(values.data), groups.size() * columns}, groups, columns, count};
   const std::vector<latents::PairTest> tests =
-      latents::test_family(table, std::vector<std::uint8_t>(columns, 1),
+      latents::test_family(table, std::vector<std::uint8_t>(statistics::pairs_of(count).size() * columns, 1),
                            {options.seed, options.shuffles, options.replicates}, executor)
           .tests;
   const auto pairs = statistics::pairs_of(count);
@@ -173,7 +173,8 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
     own.p_familywise = test.familywise;
     own.p_holm = test.holm;
     own.p_benjamini_hochberg = test.benjamini_hochberg;
-    own.interval = {test.difference.low, test.difference.high};
+    own.interval = {test.comparison.difference.low, test.comparison.difference.high};
+    own.bootstrap_interval = {test.bootstrap.low, test.bootstrap.high};
     own.reason = latents::words_of(test.comparison.reason);
     out.push_back(std::move(own));
   }

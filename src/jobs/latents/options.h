@@ -53,6 +53,11 @@ struct Chosen {
 // nothing.
 Chosen parse_metrics(const std::string& text);
 
+// A difference is said where its p, corrected for all others, is at most this.
+inline constexpr double kAlpha = 0.05;
+// Deals of videos, shuffles of labels, replicates of a bootstrap.
+inline constexpr std::uint32_t kShuffles = 10'000, kReplicates = 10'000;
+
 struct Options {
   std::vector<std::string> inputs;
   std::string output;

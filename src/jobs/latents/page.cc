@@ -58,29 +58,29 @@ void add_methods(report::PageWriter& page, const AnalysisView& view) {
   if (no_tests(view).empty()) {
     page.paragraph(
         fmt::format("Pairs of groups are compared by Welch's t with degrees of freedom after Welch and Satterthwaite. "
-                    "The p of a comparison "
-                    "is from {} permutations of a pair's videos among its two groups. The family-wise p is Westfall "
-                    "and Young's single-step "
-                    "max-T over all pairs, metrics and steps of the family: the share of permutations in which the "
-                    "largest |t| of the "
-                    "whole family is at least as large, the observed one counted among them. It holds at any "
-                    "dependence of metrics and "
-                    "steps, and bounds the chance of a single false statement on this page at {}. Beside it the "
-                    "results hold p of Welch's t "
+                    "The p of a comparison is from permutations of a pair's videos among its two groups: all of them, "
+                    "or {} that are drawn where there are more. The family-wise p is, within a pair of groups, Westfall "
+                    "and Young's single-step max-T over its metrics and steps: the share of permutations in which the "
+                    "largest |t| is at least as large; over pairs of groups it is Sidak's, in which a pair of few "
+                    "videos that cannot have so small a p counts for nothing (Tarone). It bounds the chance of any "
+                    "false statement of a difference on this page at {}, however metrics and steps depend on each "
+                    "other, where videos of groups that do not differ vary alike; where a small group's videos vary "
+                    "much more than a large one's, that chance is greater. Beside it the results hold p of Welch's t "
                     "adjusted after Holm and after Benjamini and Hochberg, and Mann and Whitney's U.",
                     grouped(view.permutations), kAlpha));
   }
   page.paragraph(fmt::format(
       "Effects are Hedges' g: the difference of means, first group less second, over the pooled standard deviation, "
-      "corrected "
-      "for small samples with the exact factor. Intervals are percentile bootstrap intervals of 95 %, from {} "
-      "resamples of "
-      "videos within their groups; each is of one number, and is not corrected for how many there are.{}",
+      "corrected for small samples with the exact factor. Intervals are of 95 %, by Welch's t of differences and by "
+      "Student's t of means; each is of one number, and is not corrected for how many there are. comparisons.csv has "
+      "percentile bootstrap intervals beside them, from {} resamples of videos within their groups, which are too "
+      "narrow of few videos.{}",
       grouped(view.bootstraps), view.bootstraps + view.permutations > 0 ? fmt::format(" Seed: {}.", view.seed) : ""));
   if (!view.separability.empty()) {
     page.paragraph(
         "Separability: the first components of all features of a step's latents, the ratio of the mean distance "
-        "between videos of different groups to that within groups, and the mean silhouette (Rousseeuw) there.");
+        "between videos of different groups to that within groups, and the mean silhouette (Rousseeuw) there. What is "
+        "said of the step where groups are most apart is corrected for the number of steps (Bonferroni).");
   }
 }
 

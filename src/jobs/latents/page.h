@@ -13,13 +13,13 @@
 namespace millrace::latents {
 
 // Of a group and a metric, by step: of AnalysisView::steps, or one number alone for a metric of whole videos. NaN where
-// absent. `low` and `high`: 95 % bootstrap interval of the mean, by video; NaN where there is none.
+// absent. `low` and `high`: 95 % interval of the mean by Student's t, by video; NaN where there is none.
 struct GroupCurve {
   std::vector<double> mean, low, high;
 };
 
 // One pair of groups, metric and step, or all steps together (step = -1). NaN where absent. Differences, t, d and g are
-// of a less b; so is the interval, low to high, 95 % bootstrap of the difference of means.
+// of a less b; so is the interval, low to high, of 95 % by Welch's t, of the difference of means.
 struct PairResult {
   std::size_t a = 0, b = 0, metric = 0;
   long long step = -1;
@@ -35,7 +35,7 @@ struct SeparabilityAtStep {
   // Mean distance between videos of different groups over that of videos of one group, each feature divided by its
   // deviation; the same of features as they are; both in the space of the first components.
   double ratio = 0, ratio_published = 0;
-  double silhouette = 0, p = 0;
+  double silhouette = 0, p = 0, p_corrected = 0;  // p of this step alone; for how many steps there are
   std::vector<std::array<double, 2>> points;  // first two components of each video
   std::vector<std::size_t> group_of_point;
   std::array<double, 2> explained{};  // shares of the variance, 0 to 1
@@ -43,7 +43,7 @@ struct SeparabilityAtStep {
 
 struct AnalysisView {
   std::vector<std::string> groups;
-  std::vector<std::size_t> videos;  // of each group
+  std::vector<std::size_t> videos;  // of each group that are compared
   std::vector<long long> steps;
   std::vector<std::string> metrics;             // trajectory.* have only results of all steps
   std::vector<std::vector<GroupCurve>> curves;  // [group][metric]
@@ -51,6 +51,7 @@ struct AnalysisView {
   std::size_t permutations = 0, bootstraps = 0;
   std::uint64_t seed = 0;
   std::string no_tests_reason;  // empty where tests were made
+  double least_possible = 0;    // the least family-wise p that so few videos can give
   // [group][C (C - 1) / 2]: mean over latents, pairs (0, 1), (0, 2), ...
   std::vector<std::vector<double>> channel_correlation;
   std::vector<std::vector<double>> channel_variance;  // [group][C]

@@ -147,9 +147,9 @@ void add_curves(report::PageWriter& page, const AnalysisView& view) {
   page.section("Metrics by step");
   if (has_intervals(view)) {
     page.paragraph(
-        fmt::format("The mean of a group's videos at each step; a band is its {}, from {} resamples of videos. "
-                    "Bands of two groups may overlap though the groups differ, and the other way round.",
-                    kInterval, grouped(view.bootstraps)));
+        fmt::format("The mean of a group's videos at each step; a band is its {} by Student's t. Bands of two groups may "
+                    "overlap though the groups differ, and the other way round.",
+                    kInterval));
   } else {
     page.paragraph("The mean of a group's videos at each step. There are no intervals: they take two videos.");
   }
@@ -301,8 +301,8 @@ void add_separability(report::PageWriter& page, const AnalysisView& view) {
       fmt::format("Videos at step {}, where the ratio is largest: {}", most->step, number_text(most->ratio));
   scatter.caption = fmt::format(
       "The first two of the components. Open marks are groups' means, ellipses one standard deviation. "
-      "p of the ratio: {}, of this step alone.",
-      report::p_number(most->p, view.permutations));
+      "p of the ratio: {}, of this step alone; {} after correction for all steps.",
+      report::p_number(most->p, view.permutations), report::p_number(most->p_corrected, view.permutations));
   const auto axis = [&](int component) {
     const double share = most->explained[static_cast<std::size_t>(component - 1)];
     return fmt::format("component {} ({} % of the variance)", component, report::fixed_text(100 * share, 0));

@@ -82,6 +82,22 @@ const SeparabilityAtStep* most_apart(const AnalysisView& view) {
   return most;
 }
 
+// Of the step that was chosen because groups are most apart at it: its p is corrected for that choice.
+std::string separability_text(const AnalysisView& view, const SeparabilityAtStep& at) {
+  const auto steps = static_cast<std::size_t>(
+      std::count_if(view.separability.begin(), view.separability.end(), [](const auto& one) { return one.p == one.p; }));
+  const std::string p = steps == 1 ? report::p_text(at.p, view.permutations)
+                                   : fmt::format("{} after correction for {} steps",
+                                                 report::p_text(at.p_corrected, view.permutations), grouped(steps));
+  const std::string numbers = fmt::format("distances between groups are {} times those within (silhouette {}, {})",
+                                          number_text(at.ratio), number_text(at.silhouette), p);
+  if (at.p_corrected <= kAlpha)
+    return fmt::format("Over all features together, groups are most apart at step {}: {}.", at.step, numbers);
+  return fmt::format(
+      "Over all features together, groups cannot be told apart: at step {}, where they are most apart, {}.", at.step,
+      numbers);
+}
+
 }  // namespace
 
 std::vector<Finding> findings_of(const AnalysisView& view) {
@@ -183,9 +199,13 @@ std::vector<std::string> answer_of(const AnalysisView& view, const std::vector<F
     answer.push_back(fmt::format("The smallest is {}: {}.", where_text(view, findings[0]),
                                  effect_text(view, *findings[0].strongest)));
     answer.push_back(
-        fmt::format("That is no evidence that the groups are alike: with {}, it is not known which size "
-                    "of difference could have been seen.",
-                    videos_text(view)));
+        view.least_possible > kAlpha
+            ? fmt::format("With {} no difference, however large, can be told from chance: no family-wise p can be "
+                          "below {}.",
+                          videos_text(view), number_text(view.least_possible))
+            : fmt::format("That is no evidence that the groups are alike: with {} only differences that are large "
+                          "beside the spread of videos are seen.",
+                          videos_text(view)));
   } else {
     answer.push_back(
         fmt::format("{} of {} between at least one pair of groups at some step after correction for all "
@@ -197,10 +217,7 @@ std::vector<std::string> answer_of(const AnalysisView& view, const std::vector<F
         fmt::format("The largest: {}: {}.", where_text(view, findings[0]), effect_text(view, *findings[0].strongest)));
   }
   if (const SeparabilityAtStep* at = most_apart(view)) {
-    answer.push_back(fmt::format(
-        "Over all features together, groups are most apart at step {}: distances between "
-        "groups are {} times those within (silhouette {}, {} of this step alone).",
-        at->step, number_text(at->ratio), number_text(at->silhouette), report::p_text(at->p, view.permutations)));
+    answer.push_back(separability_text(view, *at));
   }
   answer.push_back(
       fmt::format("The unit is the video ({}), not the latent, the frame or the pixel.", videos_text(view)));

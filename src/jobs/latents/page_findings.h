@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "src/jobs/latents/options.h"
 #include "src/jobs/latents/page.h"
 #include "src/report/page/page.h"
 
 namespace millrace::latents {
-
-// What a family-wise p is compared with.
-inline constexpr double kAlpha = 0.05;
 
 inline bool in_family(const PairResult& result) { return result.p_family == result.p_family; }
 inline bool differs(const PairResult& result) { return result.p_family <= kAlpha; }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -97,6 +98,7 @@ inline void add_made_up_distributions(const MadeUp& made, AnalysisView& view) {
     at.ratio_published = at.ratio - 0.05;
     at.silhouette = at.ratio - 1.1;
     at.p = at.ratio > 1.3 ? 1.0 / 10'001 : 0.4;
+    at.p_corrected = std::min(1.0, at.p * static_cast<double>(made.steps));
     at.explained = {0.31, 0.14};
     for (std::size_t i = 0; i < made.groups * made.videos; ++i) {
       const std::size_t g = i % made.groups;

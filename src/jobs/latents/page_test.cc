@@ -114,11 +114,37 @@ TEST(LatentsPageTest, WhereNothingDiffersTheSmallestPIsTold) {
   EXPECT_TRUE(has(text, "No metric differs between any pair of groups after correction for all 22 comparisons"));
   EXPECT_TRUE(has(text, "The smallest is temporal.motion, prompt_000 against prompt_003, step 7: 0.500 against 0.510"));
   EXPECT_TRUE(has(text, "family-wise p\u00A0=\u00A00.0504."));
-  EXPECT_TRUE(has(text, "it is not known which size of difference could have been seen"));
+  EXPECT_TRUE(has(text, "only differences that are large beside the spread of videos are seen"));
+  view.least_possible = 0.1;
+  EXPECT_TRUE(has(answer(view), "no difference, however large, can be told from chance: no family-wise p can be below "
+                                "0.1"));
   const std::string page = page_of(view);
   EXPECT_TRUE(has(page, "Nothing does, after correction."));
   EXPECT_TRUE(has(page, ">0.0504</text>") || has(page, ">.0504</text>")) << "the cell does not look like 0.05";
   EXPECT_FALSE(has(page, "<td>0.05 •"));
+}
+
+// The step where groups are most apart was chosen among all: its own p says less than it seems to.
+TEST(LatentsPageTest, TheStepThatIsMostApartIsCorrectedForTheChoice) {
+  AnalysisView view = small_view();
+  for (const double corrected : {0.02, 0.2}) {
+    view.separability.clear();
+    for (int step = 0; step < 5; ++step) {
+      SeparabilityAtStep at;
+      at.step = step;
+      at.ratio = step == 3 ? 1.2 : 1.1;
+      at.silhouette = 0.1;
+      at.p = step == 3 ? corrected / 5 : 0.5;
+      at.p_corrected = step == 3 ? corrected : 1;
+      view.separability.push_back(at);
+    }
+    const std::string text = answer(view);
+    EXPECT_EQ(has(text, "groups are most apart at step 3"), corrected < 0.05) << text;
+    EXPECT_EQ(has(text, "groups cannot be told apart"), corrected > 0.05) << text;
+    EXPECT_TRUE(has(text, corrected < 0.05 ? "p\u00A0=\u00A00.02 after correction for 5 steps"
+                                           : "p\u00A0=\u00A00.2 after correction for 5 steps"));
+    EXPECT_FALSE(has(text, "of this step alone"));
+  }
 }
 
 TEST(LatentsPageTest, OneVideoAGroupIsNoTest) {

@@ -41,7 +41,7 @@ ResultFiles files_of_new_folder(const Options& options) {
 // What comes after measuring, one after the other.
 std::vector<Plan::Need> later_needs(const Options& options, const LatentSet& set, const RunContext& context) {
   const int threads = context.executor.threads();
-  const std::size_t columns = (options.chosen.metrics.count() + kTrajectoryNames.size()) * (set.step_count() + 1);
+  const std::size_t columns = (options.chosen.metrics.count() + kTrajectoryNames.size()) * (set.steps().size() + 1);
   std::vector<Plan::Need> out = {{"statistics", analysis_memory(set, columns, threads)}};
   if (options.chosen.separability && set.groups() > 1)
     out.push_back({"separability", separability_memory(options, set, threads, context.budget.limit())});
@@ -71,7 +71,7 @@ void write_results(const Options& options, const LatentSet& set, const Normaliza
   files.summary.write(summary_json(options, set, table, analysis, profiles, separability).dump() + "\n");
   if (options.report) files.report.write(page_of(view_of(options, set, table, analysis, profiles, separability)));
   out.findings = findings_of(analysis);
-  if (const std::string few = few_videos_words(analysis); !few.empty()) out.notes.push_back(few);
+  out.notes.insert(out.notes.end(), analysis.notes.begin(), analysis.notes.end());
   out.performance.writing += lap.next();
 }
 

@@ -7,6 +7,7 @@
 
 #include "src/base/error.h"
 #include "src/kernels/statistics/bootstrap_steps.h"
+#include "src/kernels/statistics/compare.h"
 #include "src/kernels/statistics/random.h"
 #include "src/memory/buffer.h"
 

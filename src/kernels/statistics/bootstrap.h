@@ -6,21 +6,19 @@
 // (bootstrap, g, b) of src/kernels/statistics/random.h, u, is the video below(n, u) of the n that have the column, in
 // the table's order. So columns without holes have the same videos. An interval is from the 2.5 % to the 97.5 %
 // quantile of the replicates' means, or of differences of the two groups' means of the same replicate (Efron's
-// percentiles), with numpy.quantile's linear interpolation.
+// percentiles), with numpy.quantile's linear interpolation. Of few videos these intervals are too narrow, for what is
+// drawn anew varies less than what was drawn: of two against two 63 % hold the difference, of eight 88 %. Student's and
+// Welch's intervals (compare.h) have no such fault where numbers are about normal.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "src/device/cpu/executor.h"
-#include "src/kernels/statistics/compare.h"
 #include "src/kernels/statistics/statistics.h"
 
 namespace millrace::statistics {
 
-struct Interval {
-  double low = kNoNumber, high = kNoNumber;
-};
 struct Intervals {
   std::vector<Interval> means;        // [groups, columns]; NaN with fewer than two videos
   std::vector<Interval> differences;  // [pairs, columns]; the first group's less the second's; NaN where either's is

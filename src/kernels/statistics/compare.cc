@@ -10,6 +10,7 @@ namespace millrace::statistics {
 namespace {
 
 constexpr double kRounding = std::numeric_limits<double>::epsilon();
+constexpr double kOutside = 0.05;  // of an interval of 95 %
 
 // U of the first sample and the sum of ties^3 - ties.
 struct Ranks {
@@ -79,6 +80,13 @@ Moments moments_of(std::span<const double> sample) {
   return out;
 }
 
+Interval interval_of(const Moments& moments) {
+  if (moments.count < 2) return {};
+  const auto n = static_cast<double>(moments.count);
+  const double reach = student_critical(kOutside, n - 1) * moments.deviation / std::sqrt(n);
+  return {moments.mean - reach, moments.mean + reach};
+}
+
 Reason reason_between(const Moments& first, const Moments& second) {
   if (first.count == 0 || second.count == 0) return Reason::absent;
   if (first.count < 2 || second.count < 2) return Reason::too_few;
@@ -104,6 +112,8 @@ Comparison compare(std::span<const double> first, std::span<const double> second
   const double share1 = e1 / (e1 + e2), share2 = e2 / (e1 + e2);
   out.df = 1 / (share1 * share1 / (n1 - 1) + share2 * share2 / (n2 - 1));
   out.p = student_two_sided(out.t, out.df);
+  const double reach = student_critical(kOutside, out.df) * std::sqrt(e1 + e2);
+  out.difference = {difference - reach, difference + reach};
   const double df = n1 + n2 - 2;
   out.cohens_d = difference / std::sqrt(((n1 - 1) * v1 + (n2 - 1) * v2) / df);
   out.hedges_g = out.cohens_d * hedges_correction(df);

@@ -8,14 +8,11 @@
 
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <span>
 
 #include "src/kernels/statistics/statistics.h"
 
 namespace millrace::statistics {
-
-inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 // Of one sample; NaN in it is left out. In two passes, the second about the first one's mean.
 struct Moments {
@@ -26,6 +23,9 @@ struct Moments {
 };
 Moments moments_of(std::span<const double> sample);
 
+// Of the mean of at least two, by Student's t with one degree of freedom less than there are.
+Interval interval_of(const Moments& moments);
+
 // Why two samples have no p. A deviation of at most 2^-52 of the mean is none. Where both are constant there is none
 // either if they differ: t would be infinite, and its p 0 on no evidence of what varies.
 Reason reason_between(const Moments& first, const Moments& second);
@@ -35,6 +35,7 @@ struct Comparison {
   Reason reason = Reason::none;
   // NaN where there is a reason. Signs are those of the first mean less the second.
   double t = kNoNumber, df = kNoNumber, p = kNoNumber;
+  Interval difference;          // of the means, by Welch's t
   double cohens_d = kNoNumber;  // by the pooled deviation
   double hedges_g = kNoNumber;
   // Pairs in which the first sample's value is the greater, equal ones half; of at least one value each.

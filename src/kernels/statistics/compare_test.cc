@@ -33,6 +33,10 @@ TEST(Compare, KnownAnswers) {
   EXPECT_NEAR(found.t, -2.455356398286006, 1e-13);
   EXPECT_NEAR(found.df, 24.988529290231416, 1e-12);
   EXPECT_NEAR(found.p, 0.021378001462866992, 1e-14);
+  EXPECT_NEAR(found.difference.low, -3.984096267140929, 1e-11);
+  EXPECT_NEAR(found.difference.high, -0.3492370661924069, 1e-11);
+  EXPECT_NEAR(interval_of(found.moments[0]).low, 19.26670165245124, 1e-11);
+  EXPECT_NEAR(interval_of(found.moments[0]).high, 22.373298347548754, 1e-11);
   EXPECT_NEAR(found.cohens_d, -0.8965693907039229, 1e-14);
   EXPECT_NEAR(found.hedges_g, -0.87230115359207429, 1e-14);
   EXPECT_EQ(found.u, 53.5);
@@ -96,7 +100,8 @@ TEST(Compare, WithoutAPThereIsAReason) {
                         Case{Sample(10, 0.1), Sample(7, 0.3), Reason::no_variance}}) {
     const Comparison found = compare(c.first, c.second);
     EXPECT_EQ(found.reason, c.reason);
-    for (const double value : {found.t, found.df, found.p, found.cohens_d, found.hedges_g, found.u_p})
+    for (const double value : {found.t, found.df, found.p, found.cohens_d, found.hedges_g, found.u_p,
+                               found.difference.low, found.difference.high})
       EXPECT_TRUE(std::isnan(value));
   }
   EXPECT_EQ(compare(Sample(10, 0.1), Sample(7, 0.3)).moments[0].mean, 0.1);

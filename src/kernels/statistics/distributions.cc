@@ -95,6 +95,24 @@ double student_two_sided(double t, double df) {
   return far ? incomplete_beta_of(df / 2, 0.5, small, large) : incomplete_beta_of(df / 2, 0.5, large, small);
 }
 
+double student_critical(double p, double df) {
+  if (!(df > 0 && p > 0 && p <= 1)) return kNotANumber;
+  // Twice the density at t: 2 gamma((df + 1) / 2) / (sqrt(df pi) gamma(df / 2)) (1 + t^2 / df)^(-(df + 1) / 2).
+  const double m = df / 2;
+  const double log_front = 0.5 * logarithm(m) + m * logarithm_of_one_plus(0.5 / m) - 0.5 + stirling_error(m + 0.5) -
+                           stirling_error(m) - 0.5 * logarithm(df) + logarithm(2 / kRootOfPi);
+  // P is convex beyond 0: from there Newton's steps go up, and never too far.
+  constexpr int kMost = 200;
+  double t = 0;
+  for (int i = 0; i < kMost; ++i) {
+    const double above = student_two_sided(t, df) - p;
+    const double step = above / exponential(log_front - (m + 0.5) * logarithm_of_one_plus(t * t / df));
+    if (!(step > 1e-15 * t)) break;
+    t += step;
+  }
+  return t;
+}
+
 double normal_two_sided(double z) {
   if (z != z) return kNotANumber;
   z = std::fabs(z);

@@ -14,6 +14,9 @@ double incomplete_beta(double a, double b, double x);
 // P(|T| >= |t|) of Student's t with `df` > 0 degrees of freedom, which need not be whole. 0 for an infinite t.
 double student_two_sided(double t, double df);
 
+// The t for which student_two_sided(t, df) is `p`, 0 < p <= 1; to 1e-10 of itself. NaN for anything else.
+double student_critical(double p, double df);
+
 // P(|Z| >= |z|) of the standard normal distribution: erfc(|z| / sqrt(2)), to 1e-12 of itself.
 double normal_two_sided(double z);
 

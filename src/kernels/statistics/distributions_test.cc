@@ -90,6 +90,18 @@ TEST(Distributions, Student) {
   expect_relative(student_two_sided(1e300, 1), 2 / 3.14159265358979323846 * 1e-300, 1e-11);
 }
 
+TEST(Distributions, StudentCritical) {
+  // scipy.stats.t.isf(p / 2, df).
+  expect_relative(student_critical(0.05, 1), 12.706204736174694, 1e-12);
+  expect_relative(student_critical(0.05, 3.7), 2.8675207071911903, 1e-12);
+  expect_relative(student_critical(0.05, 22), 2.0738730679040258, 1e-12);
+  expect_relative(student_critical(0.05, 1e6), 1.9599663568141072, 1e-10);
+  expect_relative(student_critical(0.001, 2), 31.59905457644364, 1e-11);
+  EXPECT_EQ(student_critical(1, 5), 0);
+  EXPECT_TRUE(std::isnan(student_critical(0, 5)));
+  EXPECT_TRUE(std::isnan(student_critical(0.05, 0)));
+}
+
 TEST(Distributions, Normal) {
   EXPECT_EQ(normal_two_sided(0), 1);
   expect_relative(normal_two_sided(0.5), 0.61707507745197379, 1e-14);

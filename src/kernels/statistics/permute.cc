@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <numeric>
+#include <optional>
 
 #include "src/base/error.h"
 #include "src/kernels/statistics/compare.h"
+#include "src/kernels/statistics/deals.h"
 #include "src/kernels/statistics/permute_steps.h"
-#include "src/kernels/statistics/random.h"
 #include "src/memory/buffer.h"
 
 namespace millrace::statistics {
 namespace {
 
-// Shuffles that are dealt at once: with them a block's values and maxima stay in L1.
+// Deals that are worked on together: with them a block's values and maxima stay in L1.
 constexpr std::size_t kAtOnce = 128;
 constexpr double kMargin = 1e-12;
 
@@ -23,45 +23,6 @@ double threshold_of(double t2) {
   const double t = std::sqrt(t2) * (1 - kMargin) - kMargin;
   return t > 0 ? t * t : 0;
 }
-
-// Deals the videos of a pair into two sides.
-class Dealer {
- public:
-  Dealer(std::size_t first, std::size_t second)
-      : videos_(first + second), chosen_(std::min(first, second)), alike_(first == second), first_(first) {}
-
-  std::size_t videos() const { return videos_; }
-  std::size_t chosen() const { return chosen_; }
-
-  // The side that the smaller group is, in order.
-  void observed(std::uint16_t* out) const {
-    const std::size_t begin = first_ == chosen_ ? 0 : first_;
-    std::iota(out, out + chosen_, static_cast<std::uint16_t>(begin));
-  }
-
-  // In order, so that the same split has the same sums; of two sides alike that of place 0, for the same reason.
-  void deal(Draws draws, std::vector<std::uint16_t>& places, std::vector<std::uint8_t>& drawn,
-            std::uint16_t* out) const {
-    places.resize(videos_);
-    std::iota(places.begin(), places.end(), std::uint16_t{0});
-    drawn.assign(videos_, 0);
-    for (std::size_t i = 0; i < chosen_; ++i) {
-      const std::size_t j = i + below(static_cast<std::uint32_t>(videos_ - i), draws.next());
-      std::swap(places[i], places[j]);
-      drawn[places[i]] = 1;
-    }
-    const std::uint8_t wanted = alike_ ? drawn[0] : 1;
-    for (std::size_t at = 0, k = 0; k < chosen_; ++at) {
-      out[k] = static_cast<std::uint16_t>(at);
-      k += drawn[at] == wanted;
-    }
-  }
-
- private:
-  std::size_t videos_, chosen_;
-  bool alike_;
-  std::size_t first_;
-};
 
 struct OwnBlock {
   Block block;
@@ -119,12 +80,12 @@ void fill(OwnBlock& own, const Table& table, const std::vector<std::uint32_t>& r
 // Columns of a pair that have a p: those of the family first, those without holes before those with.
 std::vector<OwnBlock> blocks_of(const Table& table, std::span<const std::uint8_t> family,
                                 std::span<const Reason> reasons, const std::vector<std::uint32_t>& rows,
-                                const Dealer& dealer) {
+                                const Deals& deals) {
   std::vector<OwnBlock> out;
   std::vector<std::uint8_t> holes(table.columns, 0);
   for (const std::uint32_t row : rows)
     for (std::size_t c = 0; c < table.columns; ++c) holes[c] |= table.at(row, c) != table.at(row, c);
-  const Kind whole = 2 * dealer.chosen() == dealer.videos() ? Kind::balanced : Kind::full;
+  const Kind whole = 2 * deals.chosen() == deals.videos() ? Kind::balanced : Kind::full;
   for (const bool in_family : {true, false}) {
     for (const bool with_holes : {false, true}) {
       bool fresh = true;
@@ -134,8 +95,8 @@ std::vector<OwnBlock> blocks_of(const Table& table, std::span<const std::uint8_t
           out.emplace_back();
           out.back().in_family = in_family;
           out.back().block.kind = with_holes ? Kind::holes : whole;
-          out.back().block.chosen = dealer.chosen();
-          out.back().block.others = dealer.videos() - dealer.chosen();
+          out.back().block.chosen = deals.chosen();
+          out.back().block.others = deals.videos() - deals.chosen();
         }
         fresh = false;
         out.back().columns.push_back(c);
@@ -147,26 +108,84 @@ std::vector<OwnBlock> blocks_of(const Table& table, std::span<const std::uint8_t
 
 // One thread's.
 struct Scratch {
-  std::vector<std::uint16_t> places, shuffles;
-  std::vector<std::uint8_t> drawn;
+  Deals::Scratch dealing;
+  std::vector<std::uint16_t> deals;
   std::vector<double> counts;
   Buffer<double> most, unused;
 };
 
+// Counts of a pair's deals: in each block's `counts` how many are as unequal as the observed one, column by column; the
+// greatest t^2 of each over the family is left, in order.
+std::vector<double> count_deals(std::vector<OwnBlock>& blocks, const Deals& deals, std::uint64_t seed,
+                                std::uint32_t pair, const Executor& executor) {
+  std::vector<double> most(deals.count(), 0);
+  std::mutex merging;
+  for_all(executor, (deals.count() + kAtOnce - 1) / kAtOnce, 1, [&](std::size_t begin, std::size_t end) {
+    Scratch scratch;
+    scratch.counts.assign(blocks.size() * kBlock, 0);
+    scratch.deals.resize(kAtOnce * deals.chosen());
+    scratch.most.resize(kAtOnce * kBlock);
+    scratch.unused.resize(kAtOnce * kBlock);
+    std::fill(scratch.unused.begin(), scratch.unused.end(), 0.0);
+    for (std::size_t chunk = begin; chunk < end; ++chunk) {
+      const std::size_t from = chunk * kAtOnce, count = std::min(kAtOnce, deals.count() - from);
+      for (std::size_t k = 0; k < count; ++k)
+        deals.put(seed, pair, static_cast<std::uint32_t>(from + k), scratch.dealing,
+                  scratch.deals.data() + k * deals.chosen());
+      std::fill(scratch.most.begin(), scratch.most.end(), 0.0);
+      for (std::size_t k = 0; k < blocks.size(); ++k)
+        permute_block(blocks[k].block, scratch.deals.data(), count, scratch.counts.data() + k * kBlock,
+                      blocks[k].in_family ? scratch.most.data() : scratch.unused.data());
+      for (std::size_t k = 0; k < count; ++k)
+        most[from + k] = *std::max_element(scratch.most.begin() + static_cast<std::ptrdiff_t>(k * kBlock),
+                                           scratch.most.begin() + static_cast<std::ptrdiff_t>((k + 1) * kBlock));
+    }
+    const std::lock_guard lock(merging);
+    for (std::size_t k = 0; k < blocks.size(); ++k)
+      for (std::size_t lane = 0; lane < kBlock; ++lane) blocks[k].counts[lane] += scratch.counts[k * kBlock + lane];
+  });
+  std::sort(most.begin(), most.end());
+  return most;
+}
+
+// Pairs of a family, by the p that they can have.
+class PairsOfFamily {
+ public:
+  void add(const Levels& levels) {
+    for (auto& [known, count] : kinds_) {
+      if (known != levels) continue;
+      ++count;
+      return;
+    }
+    kinds_.emplace_back(levels, 1);
+  }
+  // That some pair has a p of at most `p`, which one of these pairs has.
+  double any(double p, const Levels& of_pair) const {
+    double none = 1;
+    for (const auto& [levels, count] : kinds_)
+      for (std::size_t k = levels == of_pair ? 1 : 0; k < count; ++k) none *= 1 - levels.level_of(p);
+    return p + (1 - p) * (1 - none);
+  }
+
+ private:
+  std::vector<std::pair<Levels, std::size_t>> kinds_;
+};
+
 }  // namespace
 
-Permutations permute(const Table& table, std::span<const std::uint8_t> family, std::uint64_t seed,
-                     std::uint32_t shuffles, const Executor& executor) {
+Permutations permute(const Table& table, std::span<const std::uint8_t> family, std::uint64_t seed, std::uint32_t most,
+                     const Executor& executor) {
   check(table);
-  if (family.size() != table.columns)
-    throw Failure(ErrorCode::usage, "says of another number of columns whether they belong to it", "the family");
   const auto rows_of = rows_by_group(table);
   const auto pairs = pairs_of(table.group_count);
   const std::size_t columns = table.columns;
+  if (family.size() != pairs.size() * columns)
+    throw Failure(ErrorCode::usage, "says of another number of comparisons whether they belong to it", "the family");
   Permutations out;
   out.raw.assign(pairs.size() * columns, kNoNumber);
   out.familywise = out.raw;
   out.reason.assign(pairs.size() * columns, Reason::none);
+  out.least.assign(pairs.size(), 1);
 
   std::vector<Moments> moments(table.group_count * columns);
   for_all(executor, columns, 16, [&](std::size_t begin, std::size_t end) {
@@ -180,8 +199,8 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
     }
   });
 
-  std::vector<double> most(shuffles, 0);  // t^2 over the family and all pairs
-  std::vector<double> thresholds(pairs.size() * columns, kNoNumber);
+  PairsOfFamily of_family;
+  std::vector<std::optional<Levels>> levels(pairs.size());  // of pairs of the family
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
     const auto [a, b] = pairs[pair];
     const std::span<Reason> reasons = std::span(out.reason).subspan(pair * columns, columns);
@@ -189,13 +208,13 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
       reasons[c] = reason_between(moments[a * columns + c], moments[b * columns + c]);
     std::vector<std::uint32_t> rows = rows_of[a];
     rows.insert(rows.end(), rows_of[b].begin(), rows_of[b].end());
-    const Dealer dealer(rows_of[a].size(), rows_of[b].size());
-    std::vector<OwnBlock> blocks = blocks_of(table, family, reasons, rows, dealer);
+    const Deals deals(rows_of[a].size(), rows_of[b].size(), most);
+    std::vector<OwnBlock> blocks = blocks_of(table, family.subspan(pair * columns, columns), reasons, rows, deals);
     if (blocks.empty()) continue;
 
     for_all(executor, blocks.size(), 1, [&](std::size_t begin, std::size_t end) {
-      std::vector<std::uint16_t> observed(dealer.chosen());
-      dealer.observed(observed.data());
+      std::vector<std::uint16_t> observed(deals.chosen());
+      deals.observed(observed.data());
       std::array<double, kBlock> unused{};
       for (std::size_t k = begin; k < end; ++k) {
         fill(blocks[k], table, rows);
@@ -204,50 +223,32 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
         for (std::size_t lane = 0; lane < kBlock; ++lane) blocks[k].thresholds[lane] = threshold_of(t2[lane]);
       }
     });
-
-    std::mutex merging;
-    for_all(executor, (shuffles + kAtOnce - 1) / kAtOnce, 1, [&](std::size_t begin, std::size_t end) {
-      Scratch scratch;
-      scratch.counts.assign(blocks.size() * kBlock, 0);
-      scratch.shuffles.resize(kAtOnce * dealer.chosen());
-      scratch.most.resize(kAtOnce * kBlock);
-      scratch.unused.resize(kAtOnce * kBlock);
-      std::fill(scratch.unused.begin(), scratch.unused.end(), 0.0);
-      for (std::size_t chunk = begin; chunk < end; ++chunk) {
-        const std::size_t from = chunk * kAtOnce, count = std::min(kAtOnce, shuffles - from);
-        for (std::size_t s = 0; s < count; ++s) {
-          const Draws draws(seed, Purpose::permutation, static_cast<std::uint32_t>(pair),
-                            static_cast<std::uint32_t>(from + s));
-          dealer.deal(draws, scratch.places, scratch.drawn, scratch.shuffles.data() + s * dealer.chosen());
-        }
-        std::fill(scratch.most.begin(), scratch.most.end(), 0.0);
-        for (std::size_t k = 0; k < blocks.size(); ++k)
-          permute_block(blocks[k].block, scratch.shuffles.data(), count, scratch.counts.data() + k * kBlock,
-                        blocks[k].in_family ? scratch.most.data() : scratch.unused.data());
-        for (std::size_t s = 0; s < count; ++s)
-          for (std::size_t lane = 0; lane < kBlock; ++lane)
-            most[from + s] = std::max(most[from + s], scratch.most[s * kBlock + lane]);
-      }
-      const std::lock_guard lock(merging);
-      for (std::size_t k = 0; k < blocks.size(); ++k)
-        for (std::size_t lane = 0; lane < kBlock; ++lane) blocks[k].counts[lane] += scratch.counts[k * kBlock + lane];
-    });
-
+    const std::vector<double> greatest = count_deals(blocks, deals, seed, static_cast<std::uint32_t>(pair), executor);
+    if (blocks.front().in_family) {
+      of_family.add(deals.levels());
+      levels[pair] = deals.levels();
+    }
     for (const OwnBlock& own : blocks) {
       for (std::size_t lane = 0; lane < own.columns.size(); ++lane) {
         const std::size_t at = pair * columns + own.columns[lane];
-        out.raw[at] = (1 + own.counts[lane]) / (1 + static_cast<double>(shuffles));
-        if (own.in_family) thresholds[at] = own.thresholds[lane];
+        out.raw[at] = deals.levels().p_of(own.counts[lane]);
+        const auto reached =
+            greatest.end() - std::lower_bound(greatest.begin(), greatest.end(), own.thresholds[lane]);
+        if (own.in_family) out.familywise[at] = deals.levels().p_of(static_cast<double>(reached));
       }
     }
   }
 
-  std::sort(most.begin(), most.end());
-  for (std::size_t at = 0; at < thresholds.size(); ++at) {
-    if (thresholds[at] != thresholds[at]) continue;
-    const auto reached = most.end() - std::lower_bound(most.begin(), most.end(), thresholds[at]);
-    out.familywise[at] = (1 + static_cast<double>(reached)) / (1 + static_cast<double>(shuffles));
-  }
+  for_all(executor, pairs.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t pair = begin; pair < end; ++pair) {
+      if (!levels[pair]) continue;
+      out.least[pair] = of_family.any(levels[pair]->least_p(), *levels[pair]);
+      for (std::size_t at = pair * columns; at < (pair + 1) * columns; ++at) {
+        double& p = out.familywise[at];
+        if (p == p) p = of_family.any(p, *levels[pair]);
+      }
+    }
+  });
   return out;
 }
 

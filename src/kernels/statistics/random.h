@@ -24,7 +24,7 @@ inline Words philox(Words counter, std::array<std::uint32_t, 2> key) {
   return counter;
 }
 
-enum class Purpose : std::uint32_t { permutation = 1, bootstrap = 2, separability = 3, projection = 4 };
+enum class Purpose : std::uint32_t { permutation = 1, bootstrap = 2, separability = 3 };
 
 // Number i of the sequence (purpose, stream, replicate) is word i mod 4 of
 // philox({i / 4, replicate, stream, purpose}, {the seed's low 32 bits, its high 32 bits}).

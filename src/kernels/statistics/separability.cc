@@ -14,6 +14,8 @@ namespace millrace::statistics {
 namespace {
 
 constexpr double kMargin = 1e-12;
+// A distance within groups as a share of one between groups: at most this is rounding.
+constexpr double kNothing = 1e-7;
 
 // Samples of one group, by their places, and whether there are enough of both kinds of pairs.
 struct Labels {
@@ -173,29 +175,23 @@ void find_p(std::vector<Open>& open, std::size_t n, const Labels& labels, std::u
   }
 }
 
-void check(const Samples& samples) {
-  if (samples.groups.empty() ? !samples.features.empty() : samples.features.size() % samples.groups.size() != 0)
-    throw Failure(ErrorCode::usage, "are not as many for each sample", "features");
-}
+}  // namespace
 
-// `standardized` may be null.
-void separate(const Samples& samples, Space& published, Space* standardized, std::uint64_t seed, std::uint32_t stream,
-              std::uint32_t shuffles, const Executor& executor) {
-  check(samples);
-  const std::size_t n = samples.groups.size();
-  const Labels labels(samples.groups);
-  std::vector<Space*> spaces = {&published};
-  if (standardized != nullptr) spaces.push_back(standardized);
+Separability separability(const FeatureProducts& products, std::span<const std::uint32_t> groups, std::uint64_t seed,
+                          std::uint32_t stream, std::uint32_t shuffles, const Executor& executor) {
+  Separability out;
+  const std::size_t n = products.samples();
+  if (groups.size() != n) throw Failure(ErrorCode::usage, "are not as many as samples", "groups");
+  const std::array<Space*, 2> spaces = {&out.published, &out.standardized};
   if (n == 0) {
     for (Space* const space : spaces) space->reason = Reason::too_few;
-    return;
+    return out;
   }
-  std::array<std::vector<double>, 2> grams;
-  gram_of(samples.features, n, grams[0], standardized != nullptr ? &grams[1] : nullptr, executor);
-
-  std::vector<std::vector<double>> distances(spaces.size());
+  const Labels labels(groups);
+  std::array<std::vector<double>, 2> distances;
   for_all(executor, spaces.size(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) distances[k] = measure(std::move(grams[k]), n, labels, *spaces[k]);
+    for (std::size_t k = begin; k < end; ++k)
+      distances[k] = measure(k == 0 ? products.centred() : products.standardized(), n, labels, *spaces[k]);
   });
   std::vector<std::uint32_t> as_they_are(n);
   std::iota(as_they_are.begin(), as_they_are.end(), 0U);
@@ -207,30 +203,17 @@ void separate(const Samples& samples, Space& published, Space* standardized, std
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j) all += distances[k][i * n + j];
     const double within = sum_within(distances[k], n, labels, as_they_are);
-    if (!(within > 0)) {
+    // What is left of identical samples is what rounding made of them.
+    space.ratio = ratio_of(within, all, labels);
+    if (!(space.ratio < 1 / kNothing)) {
+      space.ratio = kNoNumber;
       space.reason = Reason::no_variance;
       continue;
     }
-    space.ratio = ratio_of(within, all, labels);
     silhouettes_of(distances[k], n, labels, space);
     open.push_back({&space, std::move(distances[k]), all});
   }
   find_p(open, n, labels, seed, stream, shuffles, executor);
-}
-
-}  // namespace
-
-Separability separability(const Samples& samples, std::uint64_t seed, std::uint32_t stream, std::uint32_t shuffles,
-                          const Executor& executor) {
-  Separability out;
-  separate(samples, out.published, &out.standardized, seed, stream, shuffles, executor);
-  return out;
-}
-
-Space separability_as_is(const Samples& samples, std::uint64_t seed, std::uint32_t stream, std::uint32_t shuffles,
-                         const Executor& executor) {
-  Space out;
-  separate(samples, out, nullptr, seed, stream, shuffles, executor);
   return out;
 }
 

@@ -30,7 +30,8 @@ inline constexpr std::size_t kMostComponents = 50;
 
 // Of one variant of the features.
 struct Space {
-  // too_few: fewer than two groups with samples, or no group with two. no_variance: no two samples of one group differ.
+  // too_few: fewer than two groups with samples, or no group with two. no_variance: samples of one group differ by
+  // rounding only, at most 1e-7 of what those of different groups do.
   // absent: a feature, or a square of one, is not finite. With a reason, all but coordinates and explained are NaN or
   // empty; with absent, these too.
   Reason reason = Reason::none;
@@ -40,22 +41,38 @@ struct Space {
   std::vector<double> explained;                   // [components]: shares of the variance, the greatest first
 };
 
-// Samples by features, row after row without gaps, and the group of each sample.
-struct Samples {
-  std::span<const float> features;        // [samples, features]
-  std::span<const std::uint32_t> groups;  // [samples]; any numbers
+// Products of samples over their features, which come whole or slice by slice: the same bits however they are cut.
+class FeatureProducts {
+ public:
+  // Features of a slice, but for the last one's, are a multiple of this.
+  static constexpr std::size_t kSlice = 16384;
+
+  explicit FeatureProducts(std::size_t samples);
+  // The next features, [samples, features], row after row without gaps. Failure(usage) where they are not as many for
+  // each sample, or come behind a slice of another size. Failure(cancelled). Holds memory() meanwhile.
+  void add(std::span<const float> features, const Executor& executor);
+
+  static std::uint64_t memory(std::size_t samples, int threads);
+
+  std::size_t samples() const { return samples_; }
+  // [samples, samples]: of features less their means, and of these over their deviations (ddof 1).
+  std::vector<double> centred() const { return whole(centred_); }
+  std::vector<double> standardized() const { return whole(standardized_); }
+
+ private:
+  std::vector<double> whole(const std::vector<double>& sums) const;
+
+  std::size_t samples_;
+  bool last_ = false;  // nothing may come behind what was added
+  std::vector<double> centred_, standardized_;
 };
 
 struct Separability {
   Space published;  // features as they are
   Space standardized;
 };
-// Failure(usage) where features are not so many for each sample. Holds 8 samples^2 bytes for each 16,384 features,
-// twice, and 4,096 for each sample and thread. Failure(cancelled).
-Separability separability(const Samples& samples, std::uint64_t seed, std::uint32_t stream, std::uint32_t shuffles,
-                          const Executor& executor);
-// The same of features as they are alone.
-Space separability_as_is(const Samples& samples, std::uint64_t seed, std::uint32_t stream, std::uint32_t shuffles,
-                         const Executor& executor);
+// `groups` [samples], any numbers. Failure(usage) where there are not as many. Failure(cancelled).
+Separability separability(const FeatureProducts& products, std::span<const std::uint32_t> groups, std::uint64_t seed,
+                          std::uint32_t stream, std::uint32_t shuffles, const Executor& executor);
 
 }  // namespace millrace::statistics

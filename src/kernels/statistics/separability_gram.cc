@@ -1,52 +1,71 @@
 #include <algorithm>
 
+#include "src/base/error.h"
+#include "src/kernels/statistics/separability.h"
 #include "src/kernels/statistics/separability_steps.h"
-#include "src/kernels/statistics/statistics.h"
+#include "src/memory/buffer.h"
 
 namespace millrace::statistics {
 namespace {
 
-// The sums of a part of the features: rows_of(samples) squared.
+// The sums over kSlice features, or what is left of them: [rows_of(samples), rows_of(samples)].
 struct Part {
   std::vector<double> centred, standardized;
 };
 
-std::vector<double> folded(const std::vector<Part>& parts, std::vector<double> Part::*which, std::size_t samples) {
-  std::vector<double> out(samples * samples);
-  for (std::size_t i = 0; i < samples; ++i) {
-    for (std::size_t j = i; j < samples; ++j) {
-      double sum = 0;
-      for (const Part& part : parts) sum += (part.*which)[i * rows_of(samples) + j];
-      out[i * samples + j] = out[j * samples + i] = sum;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
-void gram_of(std::span<const float> features, std::size_t samples, std::vector<double>& centred,
-             std::vector<double>* standardized, const Executor& executor) {
-  const std::size_t count = features.size() / std::max<std::size_t>(samples, 1), rows = rows_of(samples);
-  constexpr std::size_t kPart = kFeatures * kBlocksOfPart;
-  std::vector<Part> parts((count + kPart - 1) / kPart);
-  for_all(executor, parts.size(), 1, [&](std::size_t begin, std::size_t end) {
-    Buffer<double> block(rows * kFeatures), inverse(kFeatures);
-    for (std::size_t p = begin; p < end; ++p) {
-      parts[p].centred.assign(rows * rows, 0);
-      if (standardized != nullptr) parts[p].standardized.assign(rows * rows, 0);
-      for (std::size_t first = p * kPart; first < std::min(count, (p + 1) * kPart); first += kFeatures) {
-        center(features.data() + first, count, samples, std::min(kFeatures, count - first), block.data(),
-               inverse.data());
-        add_products(block.data(), samples, parts[p].centred.data());
-        if (standardized == nullptr) continue;
-        scale(block.data(), samples, inverse.data());
-        add_products(block.data(), samples, parts[p].standardized.data());
+FeatureProducts::FeatureProducts(std::size_t samples)
+    : samples_(samples), centred_(samples * samples), standardized_(samples * samples) {}
+
+std::uint64_t FeatureProducts::memory(std::size_t samples, int threads) {
+  const std::uint64_t rows = rows_of(samples), each = 2 * sizeof(double) * rows * rows;
+  return each + static_cast<std::uint64_t>(threads) * (each + sizeof(double) * (rows + 1) * kFeatures);
+}
+
+void FeatureProducts::add(std::span<const float> features, const Executor& executor) {
+  if (samples_ == 0 ? !features.empty() : features.size() % samples_ != 0)
+    throw Failure(ErrorCode::usage, "are not as many for each sample", "features");
+  const std::size_t count = features.size() / std::max<std::size_t>(samples_, 1), rows = rows_of(samples_);
+  if (count == 0) return;
+  if (last_) throw Failure(ErrorCode::usage, "come behind the last of them", "features");
+  last_ = count % kSlice != 0;
+  const std::size_t slices = (count + kSlice - 1) / kSlice;
+  // As many at once as there are threads: their sums take memory.
+  std::vector<Part> parts(static_cast<std::size_t>(executor.threads()));
+  for (std::size_t from = 0; from < slices; from += parts.size()) {
+    const std::size_t at_once = std::min(parts.size(), slices - from);
+    for_all(executor, at_once, 1, [&](std::size_t begin, std::size_t end) {
+      Buffer<double> block(rows * kFeatures), inverse(kFeatures);
+      for (std::size_t p = begin; p < end; ++p) {
+        parts[p].centred.assign(rows * rows, 0);
+        parts[p].standardized.assign(rows * rows, 0);
+        const std::size_t first_of_slice = (from + p) * kSlice;
+        for (std::size_t first = first_of_slice; first < std::min(count, first_of_slice + kSlice); first += kFeatures) {
+          center(features.data() + first, count, samples_, std::min(kFeatures, count - first), block.data(),
+                 inverse.data());
+          add_products(block.data(), samples_, parts[p].centred.data());
+          scale(block.data(), samples_, inverse.data());
+          add_products(block.data(), samples_, parts[p].standardized.data());
+        }
+      }
+    });
+    for (std::size_t p = 0; p < at_once; ++p) {
+      for (std::size_t i = 0; i < samples_; ++i) {
+        for (std::size_t j = i; j < samples_; ++j) {
+          centred_[i * samples_ + j] += parts[p].centred[i * rows + j];
+          standardized_[i * samples_ + j] += parts[p].standardized[i * rows + j];
+        }
       }
     }
-  });
-  centred = folded(parts, &Part::centred, samples);
-  if (standardized != nullptr) *standardized = folded(parts, &Part::standardized, samples);
+  }
+}
+
+std::vector<double> FeatureProducts::whole(const std::vector<double>& sums) const {
+  std::vector<double> out = sums;
+  for (std::size_t i = 0; i < samples_; ++i)
+    for (std::size_t j = 0; j < i; ++j) out[i * samples_ + j] = sums[j * samples_ + i];
+  return out;
 }
 
 }  // namespace millrace::statistics

@@ -4,19 +4,12 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
-#include <vector>
-
-#include "src/device/cpu/executor.h"
-#include "src/memory/buffer.h"
 
 namespace millrace::statistics {
 
 // Features that are summed together, in eight lanes, before their sum is added to the others': so many that those of
 // eight samples fit L1.
 inline constexpr std::size_t kFeatures = 512;
-// Blocks of features whose sums are added up before they meet those of other parts.
-inline constexpr std::size_t kBlocksOfPart = 32;
 // Rows come in fours; those beyond the last are 0.
 inline constexpr std::size_t rows_of(std::size_t samples) { return (samples + 3) / 4 * 4; }
 
@@ -27,9 +20,5 @@ void center(const float* features, std::size_t pitch, std::size_t samples, std::
 void scale(double* block, std::size_t samples, const double* inverse);
 // Adds the products of samples i <= j to gram[i * rows_of(samples) + j]; what it adds for others is of no use.
 void add_products(const double* block, std::size_t samples, double* gram);
-
-// Of all features: [samples, samples] of the centred ones, and of the standardized ones where that is not null.
-void gram_of(std::span<const float> features, std::size_t samples, std::vector<double>& centred,
-             std::vector<double>* standardized, const Executor& executor);
 
 }  // namespace millrace::statistics

@@ -11,7 +11,6 @@
 
 #include "src/base/error.h"
 #include "src/kernels/kernel_test.h"
-#include "src/kernels/statistics/projection.h"
 
 namespace millrace::statistics {
 namespace {
@@ -38,11 +37,18 @@ std::vector<std::uint64_t> bits(const Separability& found) {
   return out;
 }
 
+Separability separable(const std::vector<float>& features, const Groups& groups, std::uint64_t seed,
+                       std::uint32_t stream, std::uint32_t shuffles, const Executor& executor) {
+  FeatureProducts products(groups.size());
+  products.add(features, executor);
+  return separability(products, groups, seed, stream, shuffles, executor);
+}
+
 // scikit-learn 1.9: PCA, silhouette_samples; the ratio by scipy's pdist.
 TEST(Separability, KnownAnswers) {
   const std::vector<float> features = {0, 0, 0, 1, 1, 0, 5, 5, 5, 6, 9, 0};
   const Groups groups = {0, 0, 0, 1, 1, 2};
-  const Space found = separability_as_is({features, groups}, 1, 0, 99, Executor(1));
+  const Space found = separable(features, groups, 1, 0, 99, Executor(1)).published;
   EXPECT_EQ(found.reason, Reason::none);
   EXPECT_NEAR(found.ratio, 6.725328375823876, 1e-13);
   const double silhouettes[] = {0.8656032974470583, 0.8208268404116433, 0.8226697997687924,
@@ -66,10 +72,10 @@ TEST(Separability, TheSameBitsForEveryLevelAndThreadCount) {
   const std::size_t samples = 13, features = 16384 + 512 + 5;
   const std::vector<float> data = random_features(samples, features, 1);
   const Groups groups = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 7};
-  const auto expected = bits(separability({data, groups}, 5, 2, 300, Executor(1)));
+  const auto expected = bits(separable(data, groups, 5, 2, 300, Executor(1)));
   at_every_cpu_level([&] {
     for (const int threads : {1, 2, 3})
-      EXPECT_EQ(bits(separability({data, groups}, 5, 2, 300, Executor(threads))), expected) << threads << " threads";
+      EXPECT_EQ(bits(separable(data, groups, 5, 2, 300, Executor(threads))), expected) << threads << " threads";
   });
 }
 
@@ -77,8 +83,8 @@ TEST(Separability, NamesOfGroupsChangeNothing) {
   const std::vector<float> data = random_features(8, 40, 2);
   const Executor executor(1);
   const Groups groups = {0, 0, 1, 1, 1, 2, 2, 2}, renamed = {5, 5, 1, 1, 1, 900, 900, 900};
-  const Separability one = separability({data, groups}, 1, 0, 200, executor),
-                     other = separability({data, renamed}, 1, 0, 200, executor);
+  const Separability one = separable(data, groups, 1, 0, 200, executor),
+                     other = separable(data, renamed, 1, 0, 200, executor);
   EXPECT_NEAR(one.published.ratio, other.published.ratio, 1e-14);
   EXPECT_EQ(one.published.p, other.published.p);
   EXPECT_EQ(one.standardized.silhouettes, other.standardized.silhouettes);
@@ -95,8 +101,8 @@ TEST(Separability, TheOrderOfSamplesChangesNothingButDraws) {
                   data.begin() + static_cast<std::ptrdiff_t>((i + 1) * features));
     turned_groups.push_back(groups[i]);
   }
-  const Separability one = separability({data, groups}, 1, 0, 10, Executor(1)),
-                     other = separability({turned, turned_groups}, 1, 0, 10, Executor(1));
+  const Separability one = separable(data, groups, 1, 0, 10, Executor(1)),
+                     other = separable(turned, turned_groups, 1, 0, 10, Executor(1));
   EXPECT_NEAR(one.standardized.ratio, other.standardized.ratio, 1e-12);
   EXPECT_NEAR(one.standardized.silhouette, other.standardized.silhouette, 1e-12);
   for (std::size_t i = 0; i < samples; ++i)
@@ -107,16 +113,16 @@ TEST(Separability, StandardizedKnowsNoUnits) {
   const std::size_t samples = 12, features = 25;
   std::vector<float> data = random_features(samples, features, 4);
   const Groups groups = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
-  const Separability before = separability({data, groups}, 1, 0, 100, Executor(1));
+  const Separability before = separable(data, groups, 1, 0, 100, Executor(1));
   // Powers of two round nothing.
   for (std::size_t i = 0; i < samples; ++i)
     for (std::size_t f = 0; f < features; ++f) data[i * features + f] *= f % 2 == 0 ? 0x1p40F : 0x1p-20F;
-  const Separability after = separability({data, groups}, 1, 0, 100, Executor(1));
+  const Separability after = separable(data, groups, 1, 0, 100, Executor(1));
   EXPECT_NEAR(after.standardized.ratio, before.standardized.ratio, 1e-13);
   EXPECT_NE(after.published.ratio, before.published.ratio);
   // A feature that is constant is left out.
   for (std::size_t i = 0; i < samples; ++i) data[i * features] = 0.1F;
-  const Separability constant = separability({data, groups}, 1, 0, 100, Executor(1));
+  const Separability constant = separable(data, groups, 1, 0, 100, Executor(1));
   EXPECT_TRUE(std::isfinite(constant.standardized.ratio));
   double shares = 0;
   for (const double share : constant.standardized.explained) shares += share;
@@ -128,12 +134,12 @@ TEST(Separability, GroupsApartAreFoundAndMixedOnesAreNot) {
   std::vector<float> data = random_features(samples, features, 5);
   Groups groups;
   for (std::uint32_t i = 0; i < samples; ++i) groups.push_back(i / 8);
-  const Space mixed = separability({data, groups}, 1, 0, 1000, Executor(1)).standardized;
+  const Space mixed = separable(data, groups, 1, 0, 1000, Executor(1)).standardized;
   EXPECT_NEAR(mixed.ratio, 1, 0.05);
   EXPECT_GT(mixed.p, 0.01);
   for (std::size_t i = 0; i < samples; ++i)
     for (std::size_t f = 0; f < 10; ++f) data[i * features + f] += static_cast<float>(groups[i] * (f + 1));
-  const Space apart = separability({data, groups}, 1, 0, 1000, Executor(1)).standardized;
+  const Space apart = separable(data, groups, 1, 0, 1000, Executor(1)).standardized;
   EXPECT_GT(apart.ratio, 1.1);
   EXPECT_EQ(apart.p, 1.0 / 1001);
   EXPECT_GT(apart.silhouette, mixed.silhouette);
@@ -143,69 +149,62 @@ TEST(Separability, WhereItIsNotDefinedThereIsAReason) {
   const std::vector<float> data = random_features(4, 10, 6);
   const Executor executor(1);
   for (const Groups& groups : {Groups{1, 1, 1, 1}, Groups{0, 1, 2, 3}}) {
-    const Separability found = separability({data, groups}, 1, 0, 10, executor);
+    const Separability found = separable(data, groups, 1, 0, 10, executor);
     EXPECT_EQ(found.published.reason, Reason::too_few);
     EXPECT_TRUE(std::isnan(found.published.ratio) && std::isnan(found.published.p));
     EXPECT_TRUE(found.published.silhouettes.empty());
     EXPECT_EQ(found.published.coordinates.size(), 4U) << "a scatter plot needs no groups";
   }
   const Groups groups = {0, 0, 1, 1};
-  EXPECT_EQ(separability({std::vector<float>(40, 0.1F), groups}, 1, 0, 10, executor).standardized.reason,
+  EXPECT_EQ(separable(std::vector<float>(40, 0.1F), groups, 1, 0, 10, executor).standardized.reason,
             Reason::no_variance);
   std::vector<float> broken = data;
   broken[7] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(separability({broken, groups}, 1, 0, 10, executor).published.reason, Reason::absent);
-  EXPECT_EQ(separability({{}, {}}, 1, 0, 10, executor).published.reason, Reason::too_few);
+  EXPECT_EQ(separable(broken, groups, 1, 0, 10, executor).published.reason, Reason::absent);
+  EXPECT_EQ(separable({}, {}, 1, 0, 10, executor).published.reason, Reason::too_few);
   const Groups one = {0};
-  EXPECT_EQ(separability({std::vector<float>(10, 0.1F), one}, 1, 0, 10, executor).published.reason, Reason::too_few);
+  EXPECT_EQ(separable(std::vector<float>(10, 0.1F), one, 1, 0, 10, executor).published.reason, Reason::too_few);
   const Groups three = {0, 0, 1};
-  EXPECT_THROW(separability({data, three}, 1, 0, 10, executor), Failure);
+  EXPECT_THROW(separable(data, three, 1, 0, 10, executor), Failure);
 }
 
-TEST(Projection, AnyPartsAndEveryLevelGiveTheSameBits) {
-  const std::size_t samples = 3, features = 1100;
+TEST(Separability, AnySlicesGiveTheSameBits) {
+  const std::size_t samples = 5, features = 3 * FeatureProducts::kSlice + 700;
   const std::vector<float> data = random_features(samples, features, 7);
-  std::vector<double> expected;
-  at_every_cpu_level([&] {
-    for (const std::size_t part : {features, std::size_t{512}, std::size_t{77}}) {
-      std::vector<double> sums(samples * kProjected);
-      for (std::size_t first = 0; first < features; first += part) {
-        const std::size_t count = std::min(part, features - first);
-        std::vector<float> some;
-        for (std::size_t i = 0; i < samples; ++i)
-          some.insert(some.end(), data.begin() + static_cast<std::ptrdiff_t>(i * features + first),
-                      data.begin() + static_cast<std::ptrdiff_t>(i * features + first + count));
-        add_projected(some, samples, static_cast<std::uint32_t>(first), 3, sums, Executor(2));
-      }
-      if (expected.empty()) expected = sums;
-      EXPECT_EQ(sums, expected) << part;
+  const Groups groups = {0, 0, 0, 1, 1};
+  const auto expected = bits(separable(data, groups, 3, 0, 50, Executor(1)));
+  for (const std::size_t slices : {1, 2, 3}) {
+    FeatureProducts products(samples);
+    for (std::size_t first = 0; first < features; first += slices * FeatureProducts::kSlice) {
+      const std::size_t count = std::min(slices * FeatureProducts::kSlice, features - first);
+      std::vector<float> some;
+      for (std::size_t i = 0; i < samples; ++i)
+        some.insert(some.end(), data.begin() + static_cast<std::ptrdiff_t>(i * features + first),
+                    data.begin() + static_cast<std::ptrdiff_t>(i * features + first + count));
+      products.add(some, Executor(2));
     }
-  });
+    EXPECT_EQ(bits(separability(products, groups, 3, 0, 50, Executor(2))), expected) << slices;
+  }
+  FeatureProducts products(samples);
+  products.add(std::span(data).first(samples * 700), Executor(1));
+  EXPECT_THROW(products.add(std::span(data).first(samples), Executor(1)), Failure) << "behind the last slice";
 }
 
-TEST(Projection, DistancesAreKeptAndSignsAreFair) {
-  const std::size_t samples = 8, features = 900;
-  std::vector<float> data = random_features(samples, features, 8);
-  std::vector<double> sums(samples * kProjected);
-  add_projected(data, samples, 0, 1, sums, Executor(1));
-  std::vector<float> projected(sums.size());
-  finish_projected(sums, projected);
-  const Groups groups = {0, 0, 0, 0, 1, 1, 1, 1};
-  const Space exact = separability({data, groups}, 1, 0, 10, Executor(1)).standardized,
-              near = separability_as_is({projected, groups}, 1, 0, 10, Executor(1));
-  EXPECT_NEAR(near.ratio, exact.ratio, 0.03);
-  // A feature that alone is not constant has the same size in all components.
-  std::fill(data.begin(), data.end(), 1.0F);
-  data[3] = 2;
-  std::fill(sums.begin(), sums.end(), 0.0);
-  add_projected(data, samples, 0, 1, sums, Executor(1));
-  std::size_t positive = 0;
-  for (std::size_t c = 0; c < kProjected; ++c) {
-    EXPECT_EQ(std::fabs(sums[c]), std::fabs(sums[0]));
-    positive += sums[c] > 0 ? 1 : 0;
+// Videos that are copies of each other differ by what rounding makes of them: nothing is divided by that.
+TEST(Separability, CopiesHaveNoRatio) {
+  const std::size_t features = 3000;
+  std::vector<float> data = random_features(2, features, 8), copies;
+  Groups groups;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    const auto from = data.begin() + static_cast<std::ptrdiff_t>(i / 4 * features);
+    copies.insert(copies.end(), from, from + static_cast<std::ptrdiff_t>(features));
+    groups.push_back(i / 4);
   }
-  EXPECT_NEAR(static_cast<double>(positive), kProjected / 2.0, 150);
-  EXPECT_THROW(add_projected(data, 7, 0, 1, sums, Executor(1)), Failure);
+  const Separability found = separable(copies, groups, 1, 0, 100, Executor(1));
+  for (const Space* const space : {&found.published, &found.standardized}) {
+    EXPECT_EQ(space->reason, Reason::no_variance);
+    EXPECT_TRUE(std::isnan(space->ratio));
+  }
 }
 
 TEST(Separability, AStoppedExecutorStopsIt) {
@@ -224,7 +223,7 @@ TEST(Separability, AStoppedExecutorStopsIt) {
       token.cancel();
     });
     try {
-      separability({features, groups}, 1, 0, 1000, executor);
+      separable(features, groups, 1, 0, 1000, executor);
       EXPECT_GT(moment, 0) << "nothing had stopped it";
     } catch (const Failure& failure) {
       EXPECT_EQ(failure.error().code, ErrorCode::cancelled) << failure.what();

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,6 +15,13 @@
 #include "src/device/cpu/executor.h"
 
 namespace millrace::statistics {
+
+inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+// Of 95 %.
+struct Interval {
+  double low = kNoNumber, high = kNoNumber;
+};
 
 // Why there is no number.
 enum class Reason : std::uint8_t {

@@ -17,7 +17,6 @@
 #include "src/device/cpu/level.h"
 #include "src/kernels/statistics/bootstrap.h"
 #include "src/kernels/statistics/permute.h"
-#include "src/kernels/statistics/projection.h"
 #include "src/kernels/statistics/separability.h"
 
 namespace millrace::statistics {
@@ -64,7 +63,7 @@ void time(const std::string& what, int times, const Work& work) {
 void measure() {
   const Executor executor(1);
   const Videos own = videos(43, 1, 0);
-  const std::vector<std::uint8_t> family(own.columns, 1);
+  const std::vector<std::uint8_t> family(pairs_of(kGroups).size() * own.columns, 1);
   time("permutations", 3, [&] { permute(own.table(), family, 1, 10000, executor); });
   Videos holes = own;
   for (std::size_t i = 0; i < holes.values.size(); i += 101) holes.values[i] = std::nan("");
@@ -80,10 +79,13 @@ void measure() {
   std::mt19937 random(1);
   std::vector<float> features(kGroups * kVideos * kFeaturesOfLatent);
   for (float& value : features) value = static_cast<float>(random() >> 8) * 0x1p-24F;
-  time("separability, a step, both variants", 5, [&] { separability({features, own.groups}, 1, 0, 10000, executor); });
-  time("separability without permutations", 5, [&] { separability({features, own.groups}, 1, 0, 0, executor); });
-  std::vector<double> sums(own.groups.size() * kProjected);
-  time("projection, a step", 1, [&] { add_projected(features, own.groups.size(), 0, 1, sums, executor); });
+  const auto separate = [&](std::uint32_t shuffles) {
+    FeatureProducts products(own.groups.size());
+    products.add(features, executor);
+    separability(products, own.groups, 1, 0, shuffles, executor);
+  };
+  time("separability, a step, both variants", 5, [&] { separate(10000); });
+  time("separability without permutations", 5, [&] { separate(0); });
 }
 
 // Wilson's interval of 95 %.
@@ -98,13 +100,14 @@ void simulate(int tables) {
   constexpr std::size_t kMetrics = 40;
   constexpr double kShifts[] = {1, 1.5, 2, 2.5};
   const Executor executor;
-  const std::vector<std::uint8_t> family(kMetrics * kSteps, 1);
+  const std::size_t columns = kMetrics * kSteps;
+  const std::vector<std::uint8_t> family(pairs_of(kGroups).size() * columns, 1);
   // The least familywise p of the metric that is moved, or of the others, of some pairs.
   const auto least = [&](const Permutations& p, std::size_t pairs_from, std::size_t pairs_to, bool moved) {
     double out = 1;
     for (std::size_t pair = pairs_from; pair < pairs_to; ++pair)
-      for (std::size_t c = 0; c < family.size(); ++c)
-        if ((c < kSteps) == moved) out = std::min(out, p.familywise[pair * family.size() + c]);
+      for (std::size_t c = 0; c < columns; ++c)
+        if ((c < kSteps) == moved) out = std::min(out, p.familywise[pair * columns + c]);
     return out;
   };
   const auto permuted = [&](std::uint64_t seed, double shift) {

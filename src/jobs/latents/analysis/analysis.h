@@ -3,74 +3,69 @@
 // Never: takes the steps of one video for independent: what is compared are videos.
 //
 // One family of tests: every pair of groups and metric, at each step, and of each video's mean over its steps and its
-// trajectory. p is corrected within it: by the maximum over all shuffles (familywise), by Holm and by Benjamini and
-// Hochberg. What few of a group's videos have, as a step that is left over, does not belong to it: a deal of two
-// against two often gives a huge t, which would raise the corrected p of everything. A video that lacks a step that
-// most have is not in the means over steps. Definitions: src/kernels/statistics/.
+// trajectory. p is corrected within it: by permutations (familywise), by Holm and by Benjamini and Hochberg. What few of
+// a group's videos have, as a step that is left over, does not belong to it: a deal of two against two often gives a
+// huge t, which would raise the corrected p of everything. Definitions: src/kernels/statistics/.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "src/jobs/latents/metric_table.h"
+#include "src/jobs/latents/analysis/compared.h"
 #include "src/kernels/statistics/bootstrap.h"
 #include "src/kernels/statistics/compare.h"
 #include "src/kernels/statistics/statistics.h"
 
 namespace millrace::latents {
 
-struct Column {
-  std::size_t metric = 0;         // of Analysis::metrics
-  std::optional<long long> step;  // none: over all steps
-};
-
 // One pair of groups in one column.
 struct PairTest {
   statistics::Comparison comparison;
-  statistics::Interval difference;  // of the means, the first group's less the second's
+  statistics::Interval bootstrap;  // of the difference of means, the first group's less the second's
   // NaN where comparison.reason says why there is no p.
   double permutation = statistics::kNoNumber, familywise = statistics::kNoNumber, holm = statistics::kNoNumber,
          benjamini_hochberg = statistics::kNoNumber;
 };
 struct GroupMean {
   statistics::Moments moments;
-  statistics::Interval interval;
+  statistics::Interval bootstrap;
 };
 
 // What random numbers are drawn for.
-inline constexpr std::uint32_t kShuffles = 10'000, kReplicates = 10'000;
 struct Drawn {
   std::uint64_t seed = 0;
   std::uint32_t shuffles = kShuffles, replicates = kReplicates;
 };
-// All pairs of groups, and the columns of a table that `belongs` says so of, are one family of tests.
+// The comparisons of a table that `belongs` [pairs, columns] says so of are one family of tests.
 struct Family {
-  std::vector<PairTest> tests;   // [pairs, columns]; of a column that does not belong to it p is not corrected
+  std::vector<PairTest> tests;   // [pairs, columns]; of one that does not belong to it p is not corrected
   std::vector<GroupMean> means;  // [groups, columns]
+  std::vector<double> least;     // [pairs]: statistics::Permutations::least
 };
 // Failure(usage) as statistics::check(). Failure(cancelled).
 Family test_family(const statistics::Table& table, const std::vector<std::uint8_t>& belongs, const Drawn& drawn,
                    const Executor& executor);
 
 struct Analysis {
-  std::vector<std::string> groups;        // as text
-  std::vector<std::size_t> videos;        // of each group
-  std::vector<long long> steps;           // that any video has
-  std::vector<long long> usual_steps;     // that most videos have; means over steps are of these
-  std::vector<std::string_view> metrics;  // of latents, then of trajectories; those that any of them has
-  std::vector<Column> columns;            // by metric and step; from over_steps on, a column a metric
+  std::vector<std::string> groups;    // as text
+  std::vector<std::size_t> videos;    // of each group
+  std::vector<std::size_t> compared;  // of these, those that have a number in any column
+  std::vector<long long> steps;       // that any video has
+  std::vector<long long> usual_steps;
+  std::vector<std::string_view> metrics;
+  std::vector<Column> columns;
   std::size_t over_steps = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // of groups
   std::vector<PairTest> tests;                                 // [pairs, columns]
   std::vector<GroupMean> means;                                // [groups, columns]
   std::string no_tests;                                        // why there is not one p, for a person; else empty
-  // The least p that dealing a pair's videos anew can give, of all pairs: few videos can be dealt in few ways.
+  std::vector<std::string> notes;                              // what is not compared, or not corrected, and why
+  // The least corrected p that any pair can have: few videos can be dealt in few ways.
   double least_possible = 1;
-  std::size_t not_in_family = 0;  // columns
+  std::size_t not_in_family = 0;  // comparisons
 
   const PairTest& test(std::size_t pair, std::size_t column) const { return tests[pair * columns.size() + column]; }
   const GroupMean& mean(std::size_t group, std::size_t column) const { return means[group * columns.size() + column]; }
@@ -82,7 +77,7 @@ Bytes analysis_memory(const LatentSet& set, std::size_t columns, int threads);
 // Failure(cancelled); OutOfMemory.
 Analysis analyse(const Options& options, const LatentSet& set, const MetricTable& table, RunContext& context);
 
-// "too few videos": for tables.
+// "one video in a group": for tables.
 const char* words_of(statistics::Reason reason);
 
 }  // namespace millrace::latents

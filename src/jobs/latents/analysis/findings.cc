@@ -12,8 +12,6 @@
 namespace millrace::latents {
 namespace {
 
-constexpr double kLevel = 0.05;
-
 struct Found {
   std::size_t pair, column;
 };
@@ -35,26 +33,18 @@ std::string sentence(const Analysis& analysis, const Found& found) {
                                 : fmt::format(" over {} steps", analysis.usual_steps.size());
   return fmt::format("  {}{}: {} {:.4g}, {} {:.4g}, difference {:.3g} (95 % interval {:.3g} to {:.3g}), g = {:.2f}, {}",
                      analysis.metrics[column.metric], where, printable(analysis.groups[first]), a.mean,
-                     printable(analysis.groups[second]), b.mean, a.mean - b.mean, test.difference.low,
-                     test.difference.high, test.comparison.hedges_g, probability_text(test.familywise));
+                     printable(analysis.groups[second]), b.mean, a.mean - b.mean, test.comparison.difference.low,
+                     test.comparison.difference.high, test.comparison.hedges_g, probability_text(test.familywise));
 }
 
 }  // namespace
 
 std::string too_few_words(const Analysis& analysis) {
-  if (!analysis.no_tests.empty() || analysis.least_possible <= kLevel) return "";
+  if (!analysis.no_tests.empty() || analysis.least_possible <= kAlpha) return "";
   return fmt::format(
       "of so few videos in a group no p can be below about {:.2g}: no difference can be told from chance, however "
       "large it is",
       analysis.least_possible);
-}
-
-std::string few_videos_words(const Analysis& analysis) {
-  if (analysis.not_in_family == 0) return "";
-  return fmt::format(
-      "{} of {} metrics at a step are of fewer than half of a group's videos: they are compared, but their "
-      "p is not corrected, and nothing is said of them",
-      analysis.not_in_family, analysis.columns.size());
 }
 
 std::vector<std::string> findings_of(const Analysis& analysis) {
@@ -70,7 +60,7 @@ std::vector<std::string> findings_of(const Analysis& analysis) {
       ++tests;
       tested.insert(analysis.columns[c].metric);
       least = std::min(least, test.familywise);
-      if (!(test.familywise <= kLevel)) continue;
+      if (!(test.familywise <= kAlpha)) continue;
       metrics.insert(analysis.columns[c].metric);
       found.push_back({p, c});
     }
@@ -86,7 +76,7 @@ std::vector<std::string> findings_of(const Analysis& analysis) {
   std::vector<std::string> out = {
       fmt::format("{} of {} metrics differ between at least two groups (p <= {} after correction for {} tests); the "
                   "largest differences:",
-                  metrics.size(), tested.size(), kLevel, grouped(tests))};
+                  metrics.size(), tested.size(), kAlpha, grouped(tests))};
   // By size of the difference beside the spread; one line a metric.
   const auto size = [&](const Found& f) { return std::fabs(analysis.test(f.pair, f.column).comparison.hedges_g); };
   std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) { return size(a) > size(b); });

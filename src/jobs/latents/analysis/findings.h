@@ -16,7 +16,4 @@ std::vector<std::string> findings_of(const Analysis& analysis);
 // That no p can be as low as 0.05 with so few videos; empty where one can, or where nothing is tested at all.
 std::string too_few_words(const Analysis& analysis);
 
-// That p is not corrected of what few videos have, and nothing is said of it; empty where there is no such column.
-std::string few_videos_words(const Analysis& analysis);
-
 }  // namespace millrace::latents

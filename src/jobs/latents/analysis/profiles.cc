@@ -49,10 +49,7 @@ Profiles profiles_of(const std::string& arrays, const Options& options, const La
   const std::vector<std::uint32_t> group_of_video = set.group_numbers();
   std::vector<std::size_t> group_of;  // of each latent
   for (const LatentFile& latent : set.files) group_of.push_back(group_of_video[latent.video]);
-  std::vector<long long> steps;
-  for (const LatentFile& latent : set.files) steps.push_back(latent.step);
-  std::sort(steps.begin(), steps.end());
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  const std::vector<long long> steps = set.steps();
   for (const std::size_t k : {std::size_t{0}, (steps.size() - 1) / 2, steps.size() - 1})
     if (out.spectrum_steps.empty() || out.spectrum_steps.back() != steps[k]) out.spectrum_steps.push_back(steps[k]);
 

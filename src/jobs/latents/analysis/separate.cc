@@ -6,10 +6,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "src/base/text.h"
-#include "src/kernels/statistics/projection.h"
+#include "src/kernels/statistics/separability.h"
 #include "src/memory/buffer.h"
 #include "src/pipeline/pool.h"
 #include "src/pipeline/progress.h"
@@ -17,21 +18,14 @@
 namespace millrace::latents {
 namespace {
 
-constexpr std::uint32_t kShufflesOfLabels = 10'000;
 // Videos at a step: distances are between all of them, and components take the cube of their number.
 constexpr std::size_t kMostSamples = 2000;
 
-int commonest_frames(const LatentSet& set) {
-  std::map<int, std::size_t> counts;
-  for (const LatentFile& latent : set.files) ++counts[latent.shape.frames];
-  return std::max_element(counts.begin(), counts.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
-}
-
-// Half of the memory is for features: for all of them, or for as many as there is room for.
+// Half of the memory is for features: for all of them, or for as many slices as there is room for.
 std::size_t features_at_once(std::size_t features, std::size_t samples, Bytes room) {
-  return std::min<std::size_t>(features, std::max<std::size_t>(1, room.count / 2 / (4 * samples)));
+  constexpr std::size_t kSlice = statistics::FeatureProducts::kSlice;
+  const std::size_t slices = room.count / 2 / (sizeof(float) * samples) / kSlice;
+  return std::min(features, std::max<std::size_t>(1, slices) * kSlice);
 }
 
 class Separator {
@@ -72,15 +66,25 @@ class Separator {
   Buffer<float> values_;
 };
 
-// Those that are finite, moved together. Returns how many there are.
-std::size_t keep_finite(std::span<float> values, std::size_t each, const std::vector<char>& finite) {
+// Those that are finite, moved together: what is left of `values`.
+std::span<float> keep_finite(std::span<float> values, std::size_t each, const std::vector<char>& finite) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < finite.size(); ++i) {
     if (finite[i] == 0) continue;
     if (kept != i) std::copy_n(values.data() + i * each, each, values.data() + kept * each);
     ++kept;
   }
-  return kept;
+  return values.first(kept * each);
+}
+
+// ", nor is any of group a, b".
+std::string groups_without(const LatentSet& set, const SeparabilityOfSteps& separability) {
+  std::set<std::string> without, with;
+  for (const StepSeparability& at : separability.steps)
+    for (const std::size_t video : at.videos) with.insert(set.videos[video].group);
+  for (const Video& video : set.videos)
+    if (!with.contains(video.group)) without.insert(printable(video.group));
+  return without.empty() ? "" : fmt::format(", nor is any of group {}", fmt::join(without, ", "));
 }
 
 }  // namespace
@@ -91,21 +95,21 @@ Bytes separability_memory(const Options& options, const LatentSet& set, int thre
   std::size_t most = 0;
   for (const auto& [step, count] : counts) most = std::max(most, count);
   Shape shape = set.files.front().shape;
-  shape.frames = commonest_frames(set);
-  const std::uint64_t features = feature_count(shape), parts = features / 16384 + 1;
+  shape.frames = set.usual_frames();
+  const std::uint64_t features = feature_count(shape);
   const std::uint64_t at_once = features_at_once(features, most, room);
-  const std::uint64_t distances = 8 * most * most * (2 * parts + 2);
-  const std::uint64_t projected =
-      at_once < features ? most * statistics::kProjected * (sizeof(double) + sizeof(float)) : 0;
-  const std::uint64_t each_thread = reading_memory(set, options.normalize) + 4 * features + 4096 * most;
-  return Bytes{4 * most * at_once + distances + projected + each_thread * static_cast<std::uint64_t>(threads)};
+  const std::uint64_t each_thread = reading_memory(set, options.normalize) + 4 * features;
+  // Both variants' Gram matrices and distances; what finds their components works on a copy.
+  const std::uint64_t distances = 6 * sizeof(double) * most * most;
+  return Bytes{sizeof(float) * most * at_once + statistics::FeatureProducts::memory(most, threads) + distances +
+               each_thread * static_cast<std::uint64_t>(threads)};
 }
 
 SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const Normalization& normalization,
                              RunContext& context) {
   SeparabilityOfSteps out;
   Shape shape = set.files.front().shape;
-  shape.frames = commonest_frames(set);
+  shape.frames = set.usual_frames();
   Separator separator(set, normalization, context, shape);
   out.features = separator.features();
   const std::vector<std::uint32_t> group_of = set.group_numbers();
@@ -126,7 +130,6 @@ SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const
     return out;
   }
   const std::size_t at_once = features_at_once(out.features, most, context.budget.limit());
-  out.projected = at_once < out.features;
   const Reservation paid = context.budget.reserve(
       separability_memory(options, set, context.executor.threads(), context.budget.limit()), "separability");
   const std::size_t passes = (out.features + at_once - 1) / at_once;
@@ -136,48 +139,34 @@ SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const
   for (const auto& [step, rows] : steps) {
     StepSeparability found;
     found.step = step;
-    std::vector<double> projected(out.projected ? rows.size() * statistics::kProjected : 0);
-    std::span<float> values;
-    std::size_t kept = 0;
+    std::optional<statistics::FeatureProducts> products;
     for (std::size_t first = 0; first < out.features; first += at_once) {
       const std::size_t count = std::min(at_once, out.features - first);
-      values = separator.read(rows, first, count, finite, progress);
-      kept = keep_finite(values, count, finite);
-      if (!out.projected || kept == 0) continue;
-      statistics::add_projected(values.first(kept * count), kept, static_cast<std::uint32_t>(first), seed,
-                                std::span(projected).first(kept * statistics::kProjected), context.executor);
+      const std::span<float> values = separator.read(rows, first, count, finite, progress);
+      const std::span<float> kept = keep_finite(values, count, finite);
+      if (!products) products.emplace(kept.size() / count);
+      products->add(kept, context.executor);
     }
-    not_finite += rows.size() - kept;
-    if (kept == 0) continue;
+    not_finite += rows.size() - products->samples();
+    if (products->samples() == 0) continue;
     std::vector<std::uint32_t> groups;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (finite[i] == 0) continue;
       found.videos.push_back(set.files[rows[i]].video);
       groups.push_back(group_of[found.videos.back()]);
     }
-    const auto stream = static_cast<std::uint32_t>(step);
-    if (out.projected) {
-      std::vector<float> narrow(kept * statistics::kProjected);
-      statistics::finish_projected(std::span(projected).first(narrow.size()), narrow);
-      found.found.published.reason = statistics::Reason::absent;
-      found.found.standardized =
-          statistics::separability_as_is({narrow, groups}, seed, stream, kShufflesOfLabels, context.executor);
-    } else {
-      found.found = statistics::separability({values.first(kept * out.features), groups}, seed, stream,
-                                             kShufflesOfLabels, context.executor);
-    }
+    found.found = statistics::separability(*products, groups, seed, static_cast<std::uint32_t>(step), kShuffles,
+                                           context.executor);
     context.throw_if_cancelled();
     out.steps.push_back(std::move(found));
   }
-  if (out.projected) {
-    out.notes.push_back(
-        fmt::format("separability is of {} features projected to {}: all of them take over half of the "
-                    "memory; --memory gives it more",
-                    grouped(out.features), grouped(statistics::kProjected)));
-  }
+  const auto has_p = [](const StepSeparability& at) { return at.found.standardized.p == at.found.standardized.p; };
+  const auto tested = static_cast<double>(std::count_if(out.steps.begin(), out.steps.end(), has_p));
+  for (StepSeparability& at : out.steps)
+    if (has_p(at)) at.corrected = std::min(1.0, at.found.standardized.p * tested);
   if (other_frames > 0) {
-    out.notes.push_back(fmt::format("separability is of latents of {} frames, which most have; {} others are not in it",
-                                    shape.frames, grouped(other_frames)));
+    out.notes.push_back(fmt::format("separability is of latents of {} frames; {} of other numbers of frames are not in it{}",
+                                    shape.frames, grouped(other_frames), groups_without(set, out)));
   }
   if (not_finite > 0)
     out.notes.push_back(fmt::format("separability leaves {} latents out that are not finite", grouped(not_finite)));

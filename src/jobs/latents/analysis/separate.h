@@ -3,8 +3,8 @@
 // Never: holds the features of more than one step.
 //
 // Latents are read once more, step by step: a step's features are 4 bytes each, and 102,036 of them for a latent of
-// [16, 16, 60, 106]. Where those of a step do not fit half of the memory they are projected to 4,096 (said in
-// `projected`): src/kernels/statistics/projection.h.
+// [16, 16, 60, 106]. Where those of a step do not fit half of the memory they come slice by slice, and its latents are
+// read once a slice: slower, and the same numbers.
 #pragma once
 
 #include <string>
@@ -20,17 +20,19 @@ namespace millrace::latents {
 struct StepSeparability {
   long long step = 0;
   std::vector<std::size_t> videos;  // of the samples, in their order
-  statistics::Separability found;   // of projected features `published` is absent
+  // p of the standardized variant times the steps that have one, at most 1 (Bonferroni): whoever looks at all of them
+  // looks at the one that is most apart.
+  double corrected = statistics::kNoNumber;
+  statistics::Separability found;
 };
 
 struct SeparabilityOfSteps {
   std::vector<StepSeparability> steps;
   std::size_t features = 0;
-  bool projected = false;
   std::vector<std::string> notes;  // what was left out, and why
 };
 
-// What it holds for so many videos at a step; where that is over half of `room`, what it is held down to.
+// What it holds, where features take up to half of `room`; a slice of them at the least.
 Bytes separability_memory(const Options& options, const LatentSet& set, int threads, Bytes room);
 
 // Of latents whose number of frames is the commonest. Failure as LatentReader::read(), (cancelled).

@@ -53,7 +53,8 @@ Json json_of(const PairTest& test) {
               {"mean", {number(a.mean), number(b.mean)}},
               {"std", {number(a.deviation), number(b.deviation)}},
               {"difference", number(a.mean - b.mean)},
-              {"confidence_interval", {number(test.difference.low), number(test.difference.high)}}};
+              {"confidence_interval", {number(test.comparison.difference.low), number(test.comparison.difference.high)}},
+              {"bootstrap_interval", {number(test.bootstrap.low), number(test.bootstrap.high)}}};
   if (test.comparison.reason != statistics::Reason::none) {
     out["no_p"] = words_of(test.comparison.reason);
     return out;
@@ -79,7 +80,8 @@ Json groups_json(const LatentSet& set, const MetricTable& table, const Analysis&
     const std::size_t first_video = video, begin = row;
     video += analysis.videos[g];
     while (row < set.files.size() && set.files[row].video < video) ++row;
-    Json own = {{"videos", analysis.videos[g]}, {"latents", row - begin}};
+    Json own = {
+        {"videos", analysis.videos[g]}, {"videos_compared", analysis.compared[g]}, {"latents", row - begin}};
     Json& metrics = own["metrics"] = Json::object();
     for (std::size_t m = 0; m < table.metrics.size(); ++m) {
       std::vector<double> values;
@@ -109,7 +111,6 @@ Json groups_json(const LatentSet& set, const MetricTable& table, const Analysis&
 }
 
 Json comparisons_json(const Analysis& analysis) {
-  constexpr double kLevel = 0.05;
   Json out = Json::array();
   for (std::size_t p = 0; p < analysis.pairs.size(); ++p) {
     Json pair = {{"groups", {analysis.groups[analysis.pairs[p].first], analysis.groups[analysis.pairs[p].second]}},
@@ -127,7 +128,7 @@ Json comparisons_json(const Analysis& analysis) {
           own["over_steps"] = json_of(test);
           continue;
         }
-        if (test.familywise <= kLevel) steps.push_back(*column.step);
+        if (test.familywise <= kAlpha) steps.push_back(*column.step);
         const bool smaller = least == nullptr || test.familywise < least->familywise ||
                              (test.familywise == least->familywise && test.comparison.p < least->comparison.p) ||
                              (least->familywise != least->familywise && test.familywise == test.familywise);
@@ -151,7 +152,6 @@ Json comparisons_json(const Analysis& analysis) {
 }
 
 Json significance_json(const Analysis& analysis) {
-  constexpr double kLevel = 0.05;
   const auto count = [&](std::size_t begin, std::size_t end) {
     std::size_t tests = 0, raw = 0, familywise = 0, holm = 0, benjamini = 0;
     for (std::size_t p = 0; p < analysis.pairs.size(); ++p) {
@@ -159,10 +159,10 @@ Json significance_json(const Analysis& analysis) {
         const PairTest& test = analysis.test(p, c);
         if (test.familywise != test.familywise) continue;
         ++tests;
-        raw += test.comparison.p <= kLevel ? 1 : 0;
-        familywise += test.familywise <= kLevel ? 1 : 0;
-        holm += test.holm <= kLevel ? 1 : 0;
-        benjamini += test.benjamini_hochberg <= kLevel ? 1 : 0;
+        raw += test.comparison.p <= kAlpha ? 1 : 0;
+        familywise += test.familywise <= kAlpha ? 1 : 0;
+        holm += test.holm <= kAlpha ? 1 : 0;
+        benjamini += test.benjamini_hochberg <= kAlpha ? 1 : 0;
       }
     }
     return Json{
@@ -174,12 +174,12 @@ Json significance_json(const Analysis& analysis) {
               {"over_steps", count(analysis.over_steps, analysis.columns.size())}};
   if (!analysis.no_tests.empty()) out["no_tests"] = analysis.no_tests;
   out["least_possible_p"] = analysis.least_possible;
-  out["columns_not_in_family"] = analysis.not_in_family;
+  out["comparisons_not_in_family"] = analysis.not_in_family;
   return out;
 }
 
 Json separability_json(const SeparabilityOfSteps& separability) {
-  Json out = {{"features", separability.features}, {"projected", separability.projected}, {"steps", Json::array()}};
+  Json out = {{"features", separability.features}, {"steps", Json::array()}};
   for (const StepSeparability& step : separability.steps) {
     const statistics::Space& space = step.found.standardized;
     Json own = {{"step", step.step}, {"videos", step.videos.size()}};
@@ -190,6 +190,7 @@ Json separability_json(const SeparabilityOfSteps& separability) {
       own["score_published"] = number(step.found.published.ratio);
       own["silhouette"] = number(space.silhouette);
       own["p_value"] = number(space.p);
+      own["p_value_corrected"] = number(step.corrected);
     }
     out["steps"].push_back(std::move(own));
   }
@@ -227,7 +228,8 @@ nlohmann::ordered_json summary_json(const Options& options, const LatentSet& set
                 {"permutations", kShuffles},
                 {"bootstraps", kReplicates},
                 {"unusable", unusable},
-                {"warnings", set.warnings}}},
+                {"warnings", set.warnings},
+                {"notes", analysis.notes}}},
               {"significance", significance_json(analysis)},
               {"groups", groups_json(set, table, analysis, profiles)},
               {"group_comparisons", comparisons_json(analysis)}};

@@ -22,8 +22,9 @@ std::vector<std::vector<GroupCurve>> curves_of(const Analysis& analysis) {
       GroupCurve& curve = out[g][column.metric];
       const GroupMean& mean = analysis.mean(g, c);
       curve.mean.push_back(mean.moments.mean);
-      curve.low.push_back(mean.interval.low);
-      curve.high.push_back(mean.interval.high);
+      const statistics::Interval interval = statistics::interval_of(mean.moments);
+      curve.low.push_back(interval.low);
+      curve.high.push_back(interval.high);
     }
   }
   return out;
@@ -55,8 +56,8 @@ std::vector<PairResult> results_of(const Analysis& analysis) {
       own.p_mann_whitney = test.comparison.u_p;
       own.p_permutation = test.permutation;
       own.p_family = test.familywise;
-      own.low = test.difference.low;
-      own.high = test.difference.high;
+      own.low = test.comparison.difference.low;
+      own.high = test.comparison.difference.high;
       out.push_back(own);
     }
   }
@@ -89,7 +90,7 @@ std::vector<std::pair<std::string, std::string>> left_out(const LatentSet& set, 
   }
   for (const std::string& warning : set.warnings) out.emplace_back("note", warning);
   if (const std::string few = too_few_words(analysis); !few.empty()) out.emplace_back("note", few);
-  if (const std::string few = few_videos_words(analysis); !few.empty()) out.emplace_back("note", few);
+  for (const std::string& note : analysis.notes) out.emplace_back("note", note);
   for (const std::string& note : separability.notes) out.emplace_back("note", note);
   return out;
 }
@@ -100,7 +101,8 @@ AnalysisView view_of(const Options& options, const LatentSet& set, const MetricT
                      const Profiles& profiles, const SeparabilityOfSteps& separability) {
   AnalysisView out;
   out.groups = analysis.groups;
-  out.videos = analysis.videos;
+  out.videos = analysis.compared;
+  out.least_possible = analysis.least_possible;
   out.steps = analysis.steps;
   for (const std::string_view metric : analysis.metrics) out.metrics.emplace_back(metric);
   out.curves = curves_of(analysis);
@@ -126,6 +128,7 @@ AnalysisView view_of(const Options& options, const LatentSet& set, const MetricT
     own.ratio_published = step.found.published.ratio;
     own.silhouette = space.silhouette;
     own.p = space.p;
+    own.p_corrected = step.corrected;
     own.points = space.coordinates;
     for (std::size_t i = 0; i < own.points.size(); ++i) own.group_of_point.push_back(group_of[step.videos[i]]);
     for (std::size_t k = 0; k < 2 && k < space.explained.size(); ++k) own.explained[k] = space.explained[k];

@@ -1,0 +1,149 @@
+#include "src/jobs/latents/analysis/compared.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "src/base/text.h"
+#include "src/kernels/statistics/statistics.h"
+
+namespace millrace::latents {
+namespace {
+
+bool is_there(double value) { return value == value; }
+
+// Steps of every video, in order.
+std::vector<std::vector<long long>> steps_of_videos(const LatentSet& set) {
+  std::vector<std::vector<long long>> out(set.videos.size());
+  for (const LatentFile& latent : set.files) out[latent.video].push_back(latent.step);
+  return out;
+}
+
+// Those that most videos have, all of them; of what is had as often, the more.
+std::vector<long long> usual_of(const std::vector<std::vector<long long>>& of_videos) {
+  std::map<std::vector<long long>, std::size_t> counts;
+  for (const auto& steps : of_videos) ++counts[steps];
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) {
+                            return std::pair(a.second, a.first.size()) < std::pair(b.second, b.first.size());
+                          })
+      ->first;
+}
+
+class Builder {
+ public:
+  Builder(const LatentSet& set, const MetricTable& table)
+      : set_(set), table_(table), steps_(steps_of_videos(set)), alike_(set.videos.size()) {
+    out_.usual_steps = usual_of(steps_);
+    const int frames = set.usual_frames();
+    for (const LatentFile& latent : set.files) alike_[latent.video] = latent.shape.frames == frames ? 1 : 0;
+    const auto count = [&](auto begin, auto end) { return static_cast<std::size_t>(std::count(begin, end, 0)); };
+    if (const std::size_t others = count(alike_.begin(), alike_.end()); others > 0) {
+      out_.notes.push_back(
+          fmt::format("{} of {} videos have another number of frames than {}, which most latents have: they are "
+                      "measured, and not compared",
+                      grouped(others), grouped(set.videos.size()), frames));
+    }
+    const auto others = static_cast<std::size_t>(
+        std::count_if(steps_.begin(), steps_.end(), [&](const auto& steps) { return steps != out_.usual_steps; }));
+    if (others > 0) {
+      out_.notes.push_back(fmt::format(
+          "{} of {} videos have other steps than the {} from {} to {} that {}: their trajectories are not compared, nor "
+          "their means over steps where one is missing",
+          grouped(others), grouped(set.videos.size()), grouped(out_.usual_steps.size()), out_.usual_steps.front(),
+          out_.usual_steps.back(), 2 * others < set.videos.size() ? "most have" : "are had most often"));
+    }
+  }
+
+  // Of one step; NaN where a video lacks it.
+  void add_step(std::size_t metric, long long step) {
+    std::vector<double> values = absent();
+    for (std::size_t row = 0; row < set_.files.size(); ++row)
+      if (set_.files[row].step == step) values[set_.files[row].video] = table_.at(row, metric);
+    add({out_.metrics.size(), step}, std::move(values));
+  }
+  // The mean over the usual steps; NaN of a video that lacks one: means over other steps would differ for that alone.
+  void add_mean(std::size_t metric) {
+    std::vector<double> sums(set_.videos.size());
+    std::vector<std::size_t> counts(sums.size());
+    const auto& steps = out_.usual_steps;
+    for (std::size_t row = 0; row < set_.files.size(); ++row) {
+      if (!std::binary_search(steps.begin(), steps.end(), set_.files[row].step)) continue;
+      sums[set_.files[row].video] += table_.at(row, metric);
+      ++counts[set_.files[row].video];
+    }
+    for (std::size_t v = 0; v < sums.size(); ++v)
+      sums[v] = counts[v] == steps.size() ? sums[v] / static_cast<double>(counts[v]) : Measures::kAbsent;
+    last_.emplace_back(Column{out_.metrics.size(), std::nullopt}, std::move(sums));
+  }
+  // Of a video that has the usual steps and no others: along more of them a path is longer for that alone.
+  void add_trajectories(std::size_t which) {
+    std::vector<double> values = absent();
+    for (std::size_t v = 0; v < table_.trajectories.size(); ++v)
+      if (table_.trajectories[v] && steps_[v] == out_.usual_steps) values[v] = values_of(*table_.trajectories[v])[which];
+    if (std::none_of(values.begin(), values.end(), is_there)) return;
+    last_.emplace_back(Column{out_.metrics.size(), std::nullopt}, std::move(values));
+    out_.metrics.push_back(kTrajectoryNames[which]);
+  }
+  // The metric whose columns were added.
+  void name(std::string_view metric) { out_.metrics.push_back(metric); }
+
+  ComparedVideos finish() {
+    out_.over_steps = out_.columns.size();
+    for (auto& [column, values] : last_) add(column, std::move(values));
+    // A video without any number is none: it would be dealt to a side, and count for nothing there.
+    for (std::size_t v = 0; v < set_.videos.size(); ++v) {
+      if (std::none_of(by_column_.begin(), by_column_.end(), [&](const auto& column) { return is_there(column[v]); }))
+        continue;
+      out_.videos.push_back(v);
+      for (const auto& column : by_column_) out_.values.push_back(column[v]);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::vector<double> absent() const { return std::vector<double>(set_.videos.size(), Measures::kAbsent); }
+
+  void add(const Column& column, std::vector<double> of_videos) {
+    for (std::size_t v = 0; v < of_videos.size(); ++v) {
+      double& value = of_videos[v];
+      // Of what has no square nothing can be tested.
+      if (alike_[v] == 0 || std::fabs(value) > statistics::kMost) value = Measures::kAbsent;
+      if (std::fabs(value) < statistics::kLeast) value = 0;
+    }
+    out_.columns.push_back(column);
+    by_column_.push_back(std::move(of_videos));
+  }
+
+  const LatentSet& set_;
+  const MetricTable& table_;
+  const std::vector<std::vector<long long>> steps_;  // of each video
+  std::vector<char> alike_;                          // whether a video has the usual number of frames
+  std::vector<std::vector<double>> by_column_;
+  std::vector<std::pair<Column, std::vector<double>>> last_;  // over steps
+  ComparedVideos out_;
+};
+
+}  // namespace
+
+ComparedVideos compared_videos(const Options& options, const LatentSet& set, const MetricTable& table) {
+  Builder out(set, table);
+  const std::vector<long long> steps = set.steps();
+  for (std::size_t m = 0; m < table.metrics.size(); ++m) {
+    // What no latent has is no metric here.
+    bool any = false;
+    for (std::size_t row = 0; row < set.files.size() && !any; ++row) any = is_there(table.at(row, m));
+    if (!any) continue;
+    for (const long long step : steps) out.add_step(m, step);
+    // Of one step they would be its numbers again.
+    if (steps.size() > 1) out.add_mean(m);
+    out.name(table.metrics[m]);
+  }
+  for (std::size_t k = 0; k < kTrajectoryNames.size() && options.chosen.trajectory; ++k) out.add_trajectories(k);
+  return out.finish();
+}
+
+}  // namespace millrace::latents
