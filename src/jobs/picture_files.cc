@@ -5,9 +5,7 @@ namespace millrace {
 void describe(Settings& settings, PictureFileOptions& options) {
   settings.add_list("exclude", "GLOB", "leave out files and folders that match", options.exclude);
   settings.add_switch("hidden", "also files and folders whose name begins with a dot", options.hidden);
-  settings.add_switch("follow-symlinks", "also what symbolic links inside a folder point to", options.follow_symlinks);
-  settings.add_switch("cross-file-systems", "follow symbolic links to other file systems than those of the folders too",
-                      options.cross_file_systems);
+  describe(settings, options.links);
   settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);
@@ -23,8 +21,7 @@ WalkResult find_files(const std::vector<std::string>& roots, const PictureFileOp
   walking.exclude = options.exclude;
   walking.exclude.emplace_back(".millrace-*");
   walking.hidden = options.hidden;
-  walking.follow_symlinks = options.follow_symlinks;
-  walking.cross_file_systems = options.cross_file_systems;
+  options.links.put_into(walking);
   walking.cancelled = [&] { return context.cancel.cancelled(); };
   return walk(roots, walking);
 }

@@ -10,6 +10,7 @@
 #include "src/base/settings.h"
 #include "src/io/file/walk.h"
 #include "src/io/image/picture.h"
+#include "src/jobs/link_options.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace {
@@ -23,8 +24,7 @@ constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
 struct PictureFileOptions {
   std::vector<std::string> exclude;
   bool hidden = false;
-  bool follow_symlinks = false;
-  bool cross_file_systems = false;
+  LinkOptions links;
   Bytes max_size = kMostFileBytes;
   long long max_pixels = 1'000'000'000;
   Sandbox sandbox = Sandbox::rare;

@@ -263,6 +263,23 @@ def test_outputs_that_are_not_its_own_stay(collection, tmp_path):
         assert content_of(folder) == {name: b"mine\n"}
 
 
+def test_a_page_of_an_earlier_run_is_kept_up_to_date(collection, tmp_path):
+    millrace("latents", collection, "-o", tmp_path / "out", "--report")
+    before = (tmp_path / "out" / "report.html").read_text()
+    millrace("latents", collection, "-o", tmp_path / "out", "--seed", "99")
+    after = (tmp_path / "out" / "report.html").read_text()
+    assert before != after and "Seed: 99" in after
+    millrace("latents", collection, "-o", tmp_path / "none")
+    (tmp_path / "none" / "report.html").write_text("mine\n")
+    millrace("latents", collection, "-o", tmp_path / "none")
+    assert (tmp_path / "none" / "report.html").read_text() == "mine\n"
+
+
+def test_separability_alone_is_no_test(collection, tmp_path):
+    done = millrace("latents", collection, "-o", tmp_path / "out", "--metrics", "separability")
+    assert b"no metric was asked for" in done.stderr
+
+
 def test_a_pipe_among_the_results_is_not_waited_for(collection, tmp_path):
     (tmp_path / "out").mkdir()
     os.mkfifo(tmp_path / "out" / "metrics.csv")

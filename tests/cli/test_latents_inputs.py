@@ -161,6 +161,43 @@ def test_a_table_says_groups(tmp_path):
     assert (tmp_path / "groups.csv").read_text().startswith("video,note")
 
 
+def test_a_table_names_videos_in_any_way_but_one_that_fits_two(tmp_path):
+    for group in ("x", "y"):
+        for video in ("a", "b"):
+            put(tmp_path, LATENT, group, video)
+    table_of_groups = tmp_path / "groups.csv"
+    table_of_groups.write_text("video,group\n./latents/x/a/,red\nlatents/x/b,red\n/y/a,blue\ny/b,blue\n")
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert {(row["group"], row["video"]) for row in table(tmp_path / "out" / "metrics.csv")} == {
+        ("red", "x/a"), ("red", "x/b"), ("blue", "y/a"), ("blue", "y/b")}
+    table_of_groups.write_text("video,group\na,red\ny/b,blue\nx/b,red\n")
+    done = millrace("latents", tmp_path, "-o", tmp_path / "other", check=False)
+    assert done.returncode == 1 and b"there are x/a and y/a" in done.stderr, done.stderr
+    assert not (tmp_path / "other").exists()
+
+
+def test_what_lies_elsewhere_or_behind_a_link_is_told(tmp_path):
+    path = put(tmp_path / "in", LATENT)
+    deep = tmp_path / "in" / "latents" / "model" / "prompt_000" / "vid_000"
+    deep.mkdir(parents=True)
+    (deep / "step_000.npy").write_bytes(path.read_bytes())
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "step_000.npy").write_bytes(path.read_bytes())
+    (tmp_path / "in" / "latents" / "prompt_000" / "vid_001").symlink_to(tmp_path / "store")
+    done = millrace("latents", tmp_path / "in", "-o", tmp_path / "out", "--json", tmp_path / "json")
+    assert json.loads((tmp_path / "json").read_bytes())["latents"] == 1
+    assert b"1 tensor is not in a folder GROUP/VIDEO" in done.stderr and b"model/prompt_000" in done.stderr
+    assert b"1 symbolic link is not followed" in done.stderr and b"vid_001" in done.stderr
+    done = millrace("latents", tmp_path / "in", "-o", tmp_path / "linked", "--follow-symlinks", "--json", tmp_path / "json")
+    assert json.loads((tmp_path / "json").read_bytes())["latents"] == 2
+    assert b"not followed" not in done.stderr
+    (tmp_path / "only").mkdir()
+    (tmp_path / "only" / "latents").symlink_to(tmp_path / "in" / "latents")
+    done = millrace("latents", tmp_path / "only", "-o", tmp_path / "none", check=False)
+    assert done.returncode == 1 and b"--follow-symlinks" in done.stderr
+
+
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "video,group\nall/a,x\nall/a,y\n", "video,group\n,x\n",
                                   "video,group\n\"never closed"])
 def test_a_table_that_cannot_be_understood_stops_the_job(tmp_path, text):

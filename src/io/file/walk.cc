@@ -152,6 +152,8 @@ class Walker {
           add(path, info);
         } else if (S_ISLNK(info.st_mode) && options_.follow_symlinks) {
           links_.insert(std::move(path));
+        } else if (S_ISLNK(info.st_mode)) {
+          result_.links.push_back(std::move(path));
         }
       }
       ::closedir(handle);
@@ -185,6 +187,7 @@ WalkResult walk(std::vector<std::string> roots, const WalkOptions& options) {
   result.files.erase(std::unique(result.files.begin(), result.files.end(),
                                  [](const FileEntry& a, const FileEntry& b) { return a.path == b.path; }),
                      result.files.end());
+  std::sort(result.links.begin(), result.links.end());
   std::sort(result.unreadable.begin(), result.unreadable.end(),
             [](const Error& a, const Error& b) { return a.subject < b.subject; });
   return result;

@@ -159,6 +159,14 @@ void Outputs::take_name(const std::string& option, const std::string& name) {
   if (!bare.empty()) claim(option, name, one_form(bare));
 }
 
+bool Outputs::is_own(const std::string& name, const OutputKind& kind) const {
+  Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return false;
+  auto reader = FileReader::of(std::move(file), name, FileReader::Hashing::off);
+  return reader && kind.ours && kind.ours(**reader);
+}
+
 void Outputs::look_at(const OutputKind& kind, Output& output) const {
   const std::string& path = output.path_;
   const auto refuse = [&](const std::string& what, const std::string& remedy = "name another output") {

@@ -99,6 +99,9 @@ class Outputs {
   // A name that the job takes for an output by rules of its own: no other may have it.
   void take_name(const std::string& option, const std::string& name);
 
+  // Whether a file has the name that this program wrote as this kind.
+  bool is_own(const std::string& name, const OutputKind& kind) const;
+
   // Failure when it cannot be written, or must not: (usage) when two outputs have one name, (conflict) with what it is
   // when something is there. An empty name gives no output; "-" is stdout.
   Output add(const std::string& option, const std::string& name, const OutputKind& kind);

@@ -187,6 +187,11 @@ std::vector<long long> LatentSet::steps() const {
   return {out.begin(), out.end()};
 }
 
+std::size_t LatentSet::without_metadata() const {
+  return static_cast<std::size_t>(
+      std::count_if(files.begin(), files.end(), [](const LatentFile& latent) { return !latent.has_metadata; }));
+}
+
 std::uint64_t LatentSet::bytes() const {
   std::uint64_t out = 0;
   for (const LatentFile& latent : files) out += latent.bytes();
@@ -237,10 +242,13 @@ LatentSet find_latents(const Options& options, RunContext& context) {
     if (out.videos.empty() || out.videos.back().group != name.group || out.videos.back().name != name.video)
       out.videos.push_back({name.group, name.video});
     files[i].video = out.videos.size() - 1;
+    files[i].has_metadata = !name.metadata.empty();
     out.files.push_back(std::move(files[i]));
   }
   if (out.files.empty()) {
-    const std::string reason = out.unusable.empty() ? "" : ": " + out.unusable.front().message();
+    const std::string reason = !out.unusable.empty()   ? ": " + out.unusable.front().message()
+                               : !out.warnings.empty() ? ": " + out.warnings.front()
+                                                       : "";
     throw Failure(ErrorCode::not_found, "no latents were found" + reason, printable(options.inputs.at(0)),
                   "a latent is GROUP/VIDEO/step_000.npy in it; --groups and --steps choose among them");
   }

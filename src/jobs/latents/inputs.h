@@ -27,7 +27,8 @@ struct LatentFile {
   Shape shape;
   tensor_file::Tensor tensor;  // where its numbers are
   Layout layout = Layout::cfhw;
-  double sigma = 0;  // of its metadata, where --normalize snr asks for it
+  bool has_metadata = false;  // a file beside it tells how it was made
+  double sigma = 0;           // of that, where --normalize snr asks for it
 
   std::uint64_t bytes() const { return shape.elements() * tensor.type.bytes(); }
 };
@@ -47,6 +48,7 @@ struct LatentSet {
   int most_frames() const;
   int usual_frames() const;  // that most latents have; of what as many have, the fewer
   std::vector<long long> steps() const;  // that any latent is of, in order
+  std::size_t without_metadata() const;  // latents
   std::uint64_t bytes() const;
   // Tells sets apart: which files there are, of what size and time.
   std::string digest() const;

@@ -69,6 +69,8 @@ class LatentsJob : public Job {
     files_.comparisons = add(kComparisonsFile, comparisons_kind());
     files_.summary = add(kSummaryFile, summary_kind());
     files_.performance = add(kPerformanceFile, performance_kind());
+    // A page that an earlier run wrote would tell of other results than those that lie beside it.
+    options_.report = options_.report || outputs.is_own(result_path(options_, kReportFile), report_kind());
     if (options_.report) files_.report = add(kReportFile, report_kind());
   }
   OutputKind json_kind() const override {
@@ -133,7 +135,8 @@ class LatentsJob : public Job {
                                 row.seconds * 1000 / static_cast<double>(summary.benchmark.latents),
                                 row.same ? "the same numbers" : "OTHER NUMBERS"));
     }
-    out.insert(out.end(), summary.findings.begin(), summary.findings.end());
+    for (std::size_t i = 0; i < summary.findings.size(); ++i)
+      out.push_back((i > 0 ? "  " : "") + summary.findings[i]);
   }
 
   Options options_;

@@ -48,6 +48,20 @@ std::optional<StepName> step_name(std::string_view name) {
   return out;
 }
 
+// A path below the folder, however it is written: without "./" and "latents/" in front, or "/" behind.
+std::string video_name(std::string_view text) {
+  for (bool more = true; more;) {
+    more = false;
+    for (const std::string_view front : {"./", "/", "latents/"}) {
+      if (!text.starts_with(front) || text.size() == front.size()) continue;
+      text.remove_prefix(front.size());
+      more = true;
+    }
+  }
+  while (text.ends_with('/')) text.remove_suffix(1);
+  return std::string(text);
+}
+
 // Which group a video is of.
 class GroupTable {
  public:
@@ -69,8 +83,7 @@ class GroupTable {
         throw rows.wrong("its first line does not name the columns 'video' and 'group'",
                          "begin it with video,group; or remove it, and groups are the folders that videos lie in");
       }
-      std::string name(trim(cells[*video]));
-      while (name.ends_with('/')) name.pop_back();
+      const std::string name = video_name(trim(cells[*video]));
       const std::string of(trim(cells[*group]));
       if (name.empty() || of.empty()) throw rows.wrong("a video, or its group, has no name");
       if (!is_utf8(name) || !is_utf8(of)) throw rows.wrong("a name in it is not UTF-8");
@@ -82,12 +95,19 @@ class GroupTable {
     return out;
   }
 
-  // By the whole path below the folder, or by the video's own folder alone.
+  // By the whole path below the folder, or by the video's own folder alone. Failure(bad_data) where that may be either
+  // of two videos.
   std::optional<std::string> group_of(const std::string& below) {
     for (const std::string& name : {below, std::string(file_name(below))}) {
       const auto found = groups_.find(name);
       if (found == groups_.end()) continue;
-      used_.insert(name);
+      const auto [at, fresh] = used_.emplace(name, below);
+      if (!fresh && at->second != below) {
+        throw Failure(ErrorCode::bad_data,
+                      fmt::format("it names the video '{}', and there are {} and {}", printable(name),
+                                  printable(at->second), printable(below)),
+                      printable(path_), "write the path below the folder, as GROUP/VIDEO");
+      }
       return found->second;
     }
     return std::nullopt;
@@ -103,7 +123,7 @@ class GroupTable {
  private:
   std::string path_;
   std::map<std::string, std::string> groups_;
-  std::set<std::string> used_;
+  std::map<std::string, std::string> used_;  // names, and the video that each is of
 };
 
 std::optional<GroupTable> find_group_table(const std::string& root) {
@@ -166,19 +186,23 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
   std::optional<GroupTable> table = find_group_table(root);
   WalkOptions how;
   how.cancelled = [&context] { return context.cancel.cancelled(); };
+  options.links.put_into(how);
   WalkResult found = walk({root}, how);
   context.throw_if_cancelled();
   NamedLatents out;
   out.unusable = std::move(found.unreadable);
   std::set<std::string> metadata, without_group;
-  std::size_t other_names = 0;
-  std::string other_name;
+  std::size_t other_names = 0, elsewhere = 0;
+  std::string other_name, example_elsewhere;
   const std::size_t front = root.ends_with('/') ? root.size() : root.size() + 1;
   for (FileEntry& file : found.files) {
     if (file.path.size() <= front) continue;
     const Place place = place_of(std::string_view(file.path).substr(front));
     const auto name = step_name(place.name);
-    if (place.folders.empty() || place.folders.size() > 2 || (!table && place.folders.size() != 2)) continue;
+    if (place.folders.empty() || place.folders.size() > 2 || (!table && place.folders.size() != 2)) {
+      if (name && name->ending < kEndings.size() && ++elsewhere == 1) example_elsewhere = file.path;
+      continue;
+    }
     if (!name) {
       if (tensor_file::format_of(place.name) && ++other_names == 1) other_name = file.path;
       continue;
@@ -223,6 +247,17 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
                                        other_names == 1 ? "tensor is" : "tensors are", printable(other_name),
                                        other_names == 1 ? "it is" : "they are"));
   }
+  if (elsewhere > 0) {
+    out.warnings.push_back(fmt::format("{} {} not in {}, as {}: {} not read", elsewhere,
+                                       elsewhere == 1 ? "tensor is" : "tensors are",
+                                       table ? "a folder VIDEO or GROUP/VIDEO" : "a folder GROUP/VIDEO",
+                                       printable(example_elsewhere), elsewhere == 1 ? "it is" : "they are"));
+  }
+  if (!found.links.empty()) {
+    out.warnings.push_back(fmt::format("{} symbolic {} not followed, as {}; --follow-symlinks does", found.links.size(),
+                                       found.links.size() == 1 ? "link is" : "links are",
+                                       printable(found.links.front())));
+  }
   std::sort(out.latents.begin(), out.latents.end(), [](const NamedLatent& a, const NamedLatent& b) {
     const std::size_t a_ending = step_name(file_name(a.file.path))->ending,
                       b_ending = step_name(file_name(b.file.path))->ending;
@@ -230,21 +265,12 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
            std::tie(b.group, b.video, b.step, b_ending, b.file.path);
   });
   take_one_a_step(out);
-  std::size_t without = 0;
   for (NamedLatent& latent : out.latents) {
     const std::string_view name = file_name(latent.file.path);
     std::string beside = latent.file.path.substr(0, latent.file.path.size() - name.size());
     beside += step_name(name)->stem;
     beside += kMetadata;
-    if (metadata.contains(beside)) {
-      latent.metadata = std::move(beside);
-    } else {
-      ++without;
-    }
-  }
-  if (without > 0) {
-    out.warnings.push_back(
-        fmt::format("{} of {} latents have no step_..._metadata.json beside them", without, out.latents.size()));
+    if (metadata.contains(beside)) latent.metadata = std::move(beside);
   }
   if (table) {
     for (const std::string& name : table->unused())

@@ -3,7 +3,8 @@
 // Never: opens a latent.
 //
 // [latents/]GROUP/VIDEO/step_NNN.EXT. Where the folder, or the folder `latents` in it, has a groups.csv, that says
-// which group a video is of, and videos may lie one folder up: [latents/]VIDEO/step_NNN.EXT.
+// which group a video is of, and videos may lie one folder up: [latents/]VIDEO/step_NNN.EXT. It names a video by its
+// path below the folder, or by the last part of it, where no other video has that.
 #pragma once
 
 #include <string>

@@ -63,6 +63,7 @@ void describe(Settings& settings, Options& options) {
                         options.steps = parse_steps(text);
                         options.steps_text = text;
                       });
+  millrace::describe(settings, options.links);
   settings.add_text("key", "NAME", "the tensor to take of a file that holds several", options.key);
   settings.add_choice("layout", "the order of a file's axes", options.layout);
   settings.heading("What is measured");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/settings.h"
+#include "src/jobs/link_options.h"
 #include "src/kernels/latents/latents.h"
 #include "src/pipeline/checkpoint/share.h"
 
@@ -64,6 +65,7 @@ struct Options {
   std::string groups = "*";  // a glob
   std::string steps_text = ":";
   Steps steps;
+  LinkOptions links;
   std::string key;
   Layout layout = Layout::cfhw;
   Normalize normalize = Normalize::none;

@@ -89,6 +89,10 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   out.groups = set.groups();
   out.unusable = set.unusable;
   out.notes = set.warnings;
+  if (set.without_metadata() > 0) {
+    out.notes.push_back(fmt::format("{} of {} latents have no step_..._metadata.json beside them",
+                                    grouped(set.without_metadata()), grouped(set.files.size())));
+  }
   out.bytes = set.bytes();
   // What cannot be had in the end is said before the work.
   for (const Plan::Need& need : later_needs(options, set, context))

@@ -54,7 +54,7 @@ class Scan {
     read_fresh();
     const Span span(context_.trace.stage("recall", 1));
     assemble();
-    if (options_.files.follow_symlinks) remember_own_paths();
+    if (options_.files.links.follow_symlinks) remember_own_paths();
     return std::move(library_);
   }
 

@@ -31,7 +31,7 @@ std::string sentence(const Analysis& analysis, const Found& found) {
                             : analysis.metrics[column.metric].starts_with("trajectory.")
                                 ? ""
                                 : fmt::format(" over {} steps", analysis.usual_steps.size());
-  return fmt::format("  {}{}: {} {:.4g}, {} {:.4g}, difference {:.3g} (95 % interval {:.3g} to {:.3g}), g = {:.2f}, {}",
+  return fmt::format("{}{}: {} {:.4g}, {} {:.4g}, difference {:.3g} (95 % interval {:.3g} to {:.3g}), g = {:.2f}, {}",
                      analysis.metrics[column.metric], where, printable(analysis.groups[first]), a.mean,
                      printable(analysis.groups[second]), b.mean, a.mean - b.mean, test.comparison.difference.low,
                      test.comparison.difference.high, test.comparison.hedges_g, probability_text(test.familywise));

@@ -228,6 +228,7 @@ nlohmann::ordered_json summary_json(const Options& options, const LatentSet& set
                 {"permutations", kShuffles},
                 {"bootstraps", kReplicates},
                 {"unusable", unusable},
+                {"without_metadata", set.without_metadata()},
                 {"warnings", set.warnings},
                 {"notes", analysis.notes}}},
               {"significance", significance_json(analysis)},
