@@ -255,7 +255,7 @@ void add_whole_videos(report::PageWriter& page, const AnalysisView& view) {
   table.columns = comparison_columns(false);
   for (const PairResult* result : whole) {
     if (table.rows.size() == report::kMostNumberRows) break;
-    table.rows.push_back(comparison_cells(view, *result, "all", false));
+    table.rows.push_back(comparison_cells(view, *result, nullptr));
   }
   table.note =
       "These comparisons are not of the family that is corrected: a p is of its comparison alone, and among many some "

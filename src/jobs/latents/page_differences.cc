@@ -22,13 +22,11 @@ using report::number_text;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostRows = 200, kMostEffects = 24, kMostPairMaps = 15, kMostPairColumns = 45, kMostColumns = 60;
 
-// "steps 3–5 (4)": the step that a row's numbers are of in brackets, where it is not the only one.
-std::string where_text(const AnalysisView& view, const Finding& finding) {
-  const PairResult& result = *finding.strongest;
-  const std::string one = result.step < 0 ? std::string("all") : fmt::format("{}", result.step);
-  if (!finding.differs()) return "none (" + one + ")";
-  const std::string all = steps_text(view, finding.steps);
-  return finding.steps.size() == 1 ? all : all + " (" + one + ")";
+// "3–5, 9, all".
+std::string differs_at(const AnalysisView& view, const Finding& finding) {
+  auto [runs, whole] = runs_of(view, finding.steps);
+  if (whole) runs.emplace_back("all");
+  return runs.empty() ? "none" : fmt::format("{}", fmt::join(runs, ", "));
 }
 
 // The interval of the difference in the units of g, which is the same difference over a deviation.
@@ -37,9 +35,8 @@ report::Effect effect_of(const AnalysisView& view, const Finding& finding) {
   const double difference = result.mean_a - result.mean_b;
   const double scale = difference != 0 ? result.hedges_g / difference : kNone;
   const double one = result.low * scale, other = result.high * scale;
-  const std::string where = finding.differs() ? steps_text(view, finding.steps)
-                            : result.step < 0 ? std::string("all steps together")
-                                              : fmt::format("step {}", result.step);
+  const std::string where =
+      result.step < 0 ? std::string("all steps together") : fmt::format("step {}", result.step);
   return {view.metrics[result.metric],
           pair_text(view, result) + ", " + where,
           result.hedges_g,
@@ -201,28 +198,36 @@ report::HeatMap by_pair(const AnalysisView& view, const std::vector<std::size_t>
 std::vector<report::Column> comparison_columns(bool family) {
   std::vector<report::Column> columns = {{"metric"},
                                          {"pair"},
-                                         {family ? "differs at (numbers of)" : "step"},
+                                         {"step", true},
                                          {family ? "family-wise p" : "p of this alone", true},
                                          {"Hedges' g", true},
                                          {"difference [95 % interval]", true},
                                          {"means", true},
                                          {"videos", true}};
-  if (!family) columns.push_back({"Holm p (Welch)", true});
+  if (family) {
+    columns.insert(columns.begin() + 2, {"differs at steps"});
+  } else {
+    columns.push_back({"Holm p (Welch)", true});
+  }
   return columns;
 }
 
-std::vector<std::string> comparison_cells(const AnalysisView& view, const PairResult& result, const std::string& steps,
-                                          bool family) {
+std::vector<std::string> comparison_cells(const AnalysisView& view, const PairResult& result, const Finding* finding) {
+  const bool family = finding != nullptr;
   std::vector<std::string> cells = {
       view.metrics[result.metric],
       pair_text(view, result),
-      steps,
+      result.step < 0 ? std::string("all") : std::to_string(result.step),
       report::p_number(family ? result.p_family : result.p_permutation, view.permutations),
       number_text(result.hedges_g),
       number_text(result.mean_a - result.mean_b) + " " + report::interval_text(result.low, result.high),
       number_text(result.mean_a) + " and " + number_text(result.mean_b),
       fmt::format("{} + {}", result.n_a, result.n_b)};
-  if (!family) cells.push_back(report::p_number(result.p_holm, 0));
+  if (family) {
+    cells.insert(cells.begin() + 2, differs_at(view, *finding));
+  } else {
+    cells.push_back(report::p_number(result.p_holm, 0));
+  }
   return cells;
 }
 
@@ -256,9 +261,10 @@ void add_differences(report::PageWriter& page, const AnalysisView& view, const s
   const std::size_t rows = std::min(differing > 0 ? differing : 12, std::min(findings.size(), kMostRows));
   for (std::size_t i = 0; i < rows; ++i) {
     const Finding& finding = findings[i];
-    table.rows.push_back(comparison_cells(view, *finding.strongest, where_text(view, finding), true));
+    table.rows.push_back(comparison_cells(view, *finding.strongest, &finding));
   }
-  if (differing > rows) table.note = fmt::format("The first {} of {}.", grouped(rows), grouped(differing));
+  table.note = "Numbers are of the step that is named, where the pair differs most; p is of it too.";
+  if (differing > rows) table.note += fmt::format(" The first {} of {}.", grouped(rows), grouped(differing));
   page.table(table);
 }
 

@@ -122,12 +122,11 @@ std::string pair_text(const AnalysisView& view, const PairResult& result) {
   return fmt::format("{} against {}", name_text(view.groups[result.a]), name_text(view.groups[result.b]));
 }
 
-std::string steps_text(const AnalysisView& view, const std::vector<long long>& steps) {
-  std::vector<std::string> runs;
-  bool whole = false;
+StepRuns runs_of(const AnalysisView& view, const std::vector<long long>& steps) {
+  StepRuns out;
   for (std::size_t i = 0; i < steps.size();) {
     if (steps[i] < 0) {
-      whole = true;
+      out.whole = true;
       ++i;
       continue;
     }
@@ -138,9 +137,14 @@ std::string steps_text(const AnalysisView& view, const std::vector<long long>& s
       ++at;
       ++end;
     }
-    runs.push_back(end - i == 1 ? fmt::format("{}", steps[i]) : fmt::format("{}\u2013{}", steps[i], steps[end - 1]));
+    out.runs.push_back(end - i == 1 ? fmt::format("{}", steps[i]) : fmt::format("{}\u2013{}", steps[i], steps[end - 1]));
     i = end;
   }
+  return out;
+}
+
+std::string steps_text(const AnalysisView& view, const std::vector<long long>& steps) {
+  const auto [runs, whole] = runs_of(view, steps);
   constexpr std::size_t kMostRuns = 4;
   std::string text;
   if (!runs.empty()) {

@@ -28,7 +28,13 @@ std::vector<Finding> findings_of(const AnalysisView& view);
 
 // "a against b".
 std::string pair_text(const AnalysisView& view, const PairResult& result);
-// "step 5", "steps 3–5 and 9": runs of the view's steps.
+// "3–5", "9": runs of the view's steps; and whether -1, all steps together, is among them.
+struct StepRuns {
+  std::vector<std::string> runs;
+  bool whole = false;
+};
+StepRuns runs_of(const AnalysisView& view, const std::vector<long long>& steps);
+// "step 5", "steps 3–5 and 9".
 std::string steps_text(const AnalysisView& view, const std::vector<long long>& steps);
 // "0.810 against 1.02, difference −0.210 (95 % interval −0.300 to −0.100), Hedges' g −2.10, family-wise p = 0.0003".
 std::string effect_text(const AnalysisView& view, const PairResult& result);

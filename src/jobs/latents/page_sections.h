@@ -27,7 +27,7 @@ void add_methods(report::PageWriter& page, const AnalysisView& view);
 
 // Columns and cells of a table of comparisons.
 std::vector<report::Column> comparison_columns(bool family);
-std::vector<std::string> comparison_cells(const AnalysisView& view, const PairResult& result, const std::string& steps,
-                                          bool family);
+// With the finding that it is of, or null where it is not of the family.
+std::vector<std::string> comparison_cells(const AnalysisView& view, const PairResult& result, const Finding* finding);
 
 }  // namespace millrace::latents

@@ -111,12 +111,17 @@ Json groups_json(const LatentSet& set, const MetricTable& table, const Analysis&
 }
 
 Json comparisons_json(const Analysis& analysis) {
+  // Of many groups there are so many that a reader wants those that differ; comparisons.csv has all.
+  constexpr std::size_t kMostInFull = 2000;
+  const bool in_full = analysis.pairs.size() * analysis.metrics.size() <= kMostInFull;
   Json out = Json::array();
   for (std::size_t p = 0; p < analysis.pairs.size(); ++p) {
+    std::size_t left_out = 0;
     Json pair = {{"groups", {analysis.groups[analysis.pairs[p].first], analysis.groups[analysis.pairs[p].second]}},
                  {"metrics", Json::object()}};
     for (std::size_t m = 0; m < analysis.metrics.size(); ++m) {
       Json own = Json::object();
+      bool differs = false;
       const PairTest* least = nullptr;
       long long least_step = 0;
       Json steps = Json::array();
@@ -126,6 +131,7 @@ Json comparisons_json(const Analysis& analysis) {
         const PairTest& test = analysis.test(p, c);
         if (!column.step) {
           own["over_steps"] = json_of(test);
+          differs = differs || test.familywise <= kAlpha;
           continue;
         }
         if (test.familywise <= kAlpha) steps.push_back(*column.step);
@@ -144,8 +150,13 @@ Json comparisons_json(const Analysis& analysis) {
                           {"p_familywise", number(least->familywise)}};
         own["steps_below_0.05"] = steps;
       }
+      if (!in_full && !differs && steps.empty()) {
+        ++left_out;
+        continue;
+      }
       pair["metrics"][std::string(analysis.metrics[m])] = std::move(own);
     }
+    if (left_out > 0) pair["metrics_that_do_not_differ"] = left_out;
     out.push_back(std::move(pair));
   }
   return out;
