@@ -357,6 +357,17 @@ def test_another_number_of_frames_is_no_finding(tmp_path):
     assert group["metrics"]["global"]["energy"]["n"] == 32, "all are measured"
 
 
+def test_seeds_that_groups_share_are_told(tmp_path):
+    for g in range(2):
+        for v in range(4):
+            noise = np.random.default_rng(v).normal(size=SHAPE)
+            put(tmp_path, noise.astype(np.float16), f"prompt_{g}", f"vid_{v}", 0)
+            put(tmp_path, (noise * (1 + g / 2)).astype(np.float16), f"prompt_{g}", f"vid_{v}", 1)
+    put(tmp_path, smooth(SHAPE).astype(np.float16), "prompt_1", "vid_9", 0)
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out")
+    assert b"8 of 9 videos begin with the same latent as a video of another group" in done.stderr
+
+
 def test_what_is_constant_and_differs_is_said(tmp_path):
     """Without any spread there is no p; but whoever made the groups so wants to know."""
     for g in range(2):

@@ -123,3 +123,10 @@ def test_memory_that_is_too_little_is_said_before_the_work(tmp_path):
     assert done.returncode == 1
     assert b"measuring" in done.stderr and b"8.0 MiB" in done.stderr
     assert not (tmp_path / "out" / "metrics.csv").exists()
+
+
+def test_without_the_helper_that_reads_results_nothing_is_measured(latents, tmp_path, monkeypatch):
+    monkeypatch.setenv("MILLRACE_HELPERS", str(tmp_path / "nowhere"))
+    done = millrace(*command(latents, tmp_path / "out"), check=False)
+    assert done.returncode == 1 and b"millrace-hdf5 cannot be started" in done.stderr
+    assert not (tmp_path / "out").exists()

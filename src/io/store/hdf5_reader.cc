@@ -84,22 +84,30 @@ Outcome<void> Reader::send(const helper::Request& request, const Opened& file, c
   return exit_reason(file.path);
 }
 
-Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, const FileReader* open,
-                                   const std::string& name, double* values) {
-  const std::string& path = file.path;
+Outcome<void> Reader::start(const std::string& path) {
   const std::lock_guard lock(mutex_);
+  return have_helper(path);
+}
+
+Outcome<void> Reader::have_helper(const std::string& path) {
   // One that died while it was idle is no fault of this file's.
-  if (helper_ && !helper_->alive()) helper_.reset();
-  if (!helper_) {
-    given_.reset();
-    helper_ = Child::start(find_helper("millrace-hdf5"));
-    if (helper_) helper_->set_patience(kPatienceSeconds);
-    if (helper_) helper_->set_cancelled(cancelled_);
-  }
+  if (helper_ && helper_->alive()) return {};
+  given_.reset();
+  helper_ = Child::start(find_helper("millrace-hdf5"));
   if (!helper_) {
     return Error{ErrorCode::unavailable, "the helper millrace-hdf5 cannot be started", path,
                  "check that it lies beside the millrace program"};
   }
+  helper_->set_patience(kPatienceSeconds);
+  helper_->set_cancelled(cancelled_);
+  return {};
+}
+
+Outcome<Reader::Reply> Reader::ask(helper::Request request, const Opened& file, const FileReader* open,
+                                   const std::string& name, double* values) {
+  const std::string& path = file.path;
+  const std::lock_guard lock(mutex_);
+  if (auto ready = have_helper(path); !ready.ok()) return ready.error();
   request.dataset_bytes = static_cast<std::uint32_t>(name.size());
   request.memory_most = most_.count == 0 ? 0 : (most_ + kLookingMemory).count;
   if (auto sent = send(request, file, open, name); !sent.ok()) return sent.error();

@@ -47,6 +47,8 @@ class Reader {
   explicit Reader(std::function<bool()> cancelled = {}, Bytes most = {})
       : cancelled_(std::move(cancelled)), most_(most) {}
 
+  // Has its helper ready: before work whose outcome is to be read, of a file `path` that may not be there yet.
+  Outcome<void> start(const std::string& path);
   // The names of all datasets; of no more than helper::kMostListed and one.
   Outcome<std::vector<std::string>> datasets(const FileReader& file);
   // Of whole or floating numbers, all of them in this file. The reason where it is something else.
@@ -61,6 +63,8 @@ class Reader {
     helper::Answer about{};
     std::string text;
   };
+  // With mutex_ held.
+  Outcome<void> have_helper(const std::string& path);
   Outcome<Reply> ask(helper::Request request, const Opened& file, const FileReader* open, const std::string& name,
                      double* values);
   // Sends the request, and the file where the helper does not have it.

@@ -10,12 +10,6 @@
 namespace millrace::latents {
 namespace {
 
-Shape most_of(const LatentSet& set) {
-  Shape out = set.files.front().shape;
-  out.frames = set.most_frames();
-  return out;
-}
-
 std::uint32_t longest(const LatentSet& set, std::string Video::*name) {
   std::size_t out = 1;
   for (const Video& video : set.videos) out = std::max(out, utf8_for_display(video.*name).size());
@@ -121,7 +115,7 @@ std::vector<Distribution> distributions(const Chosen& chosen, const Shape& most)
 DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   // Raised when the same latents give other numbers.
   constexpr int kMeasuring = 3;
-  const Shape most = most_of(set);
+  const Shape most = set.most_shape();
   DatasetSpec out;
   out.unit = "latents";
   out.rows = set.files.size();
@@ -155,7 +149,7 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
 }
 
 RowWriter::RowWriter(const Options& options, const LatentSet& set)
-    : set_(set), chosen_(options.chosen), distributions_(distributions(options.chosen, most_of(set))) {}
+    : set_(set), chosen_(options.chosen), distributions_(distributions(options.chosen, set.most_shape())) {}
 
 void RowWriter::append(const LatentFile& latent, const Measures& measures, const Step& step, double end_to_end,
                        RowBlock& block) const {

@@ -171,14 +171,16 @@ std::vector<std::uint32_t> LatentSet::group_numbers() const {
   return out;
 }
 
-int LatentSet::most_frames() const {
-  int out = 0;
-  for (const LatentFile& latent : files) out = std::max(out, latent.shape.frames);
+Shape LatentSet::most_shape() const {
+  Shape out = files.front().shape;
+  for (const LatentFile& latent : files) out.frames = std::max(out.frames, latent.shape.frames);
   return out;
 }
 
-int LatentSet::usual_frames() const {
-  return commonest<int>(files, 0, files.size(), [](const LatentFile& latent) { return latent.shape.frames; });
+Shape LatentSet::usual_shape() const {
+  Shape out = files.front().shape;
+  out.frames = commonest<int>(files, 0, files.size(), [](const LatentFile& latent) { return latent.shape.frames; });
+  return out;
 }
 
 std::vector<long long> LatentSet::steps() const {

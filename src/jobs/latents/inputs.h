@@ -45,8 +45,10 @@ struct LatentSet {
   std::size_t groups() const;
   // The number of each video's group, from 0 in the order of their names.
   std::vector<std::uint32_t> group_numbers() const;
-  int most_frames() const;
-  int usual_frames() const;  // that most latents have; of what as many have, the fewer
+  // Latents differ in their frames alone: with most of them; with as many as most latents have, of what as many have
+  // the fewer.
+  Shape most_shape() const;
+  Shape usual_shape() const;
   std::vector<long long> steps() const;  // that any latent is of, in order
   std::size_t without_metadata() const;  // latents
   std::uint64_t bytes() const;

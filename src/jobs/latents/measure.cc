@@ -76,9 +76,7 @@ class ThreadScratch {
 
   static Bytes bytes(const Options& options, const LatentSet& set) {
     // More frames take more to measure, but a file of another format may take more to read.
-    Shape longest = set.files.front().shape;
-    longest.frames = set.most_frames();
-    return {Analyzer::bytes(longest) + (kReaders + 1) * reading_memory(set, options.normalize)};
+    return {Analyzer::bytes(set.most_shape()) + (kReaders + 1) * reading_memory(set, options.normalize)};
   }
 
  private:

@@ -85,7 +85,7 @@ std::vector<std::size_t> tested_metrics(const AnalysisView& view) {
 std::string p_cell(double p) {
   if (p != p) return "\u2013";
   if (p < 0.00005) return "<.0001";
-  int digits = p < 0.01 ? 1 : 2;
+  int digits = 2;
   if (p > kAlpha && p < kAlpha * 1.1) digits = 3;
   return p == 1 ? "1" : number_text(p, digits);
 }

@@ -8,6 +8,7 @@
 
 #include "src/device/cpu/level.h"
 #include "src/io/file/reader.h"
+#include "src/jobs/latents/dataset.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::latents {
@@ -32,11 +33,12 @@ std::uint64_t peak_memory() {
 }
 
 // All that is measured of a latent, as bits.
-std::uint64_t digest_of(const Measures& measures) {
+std::uint64_t digest_of(const Measures& measures, const std::vector<Distribution>& distributions) {
   std::vector<double> all(measures.values.begin(), measures.values.end());
-  for (const auto* values : {&measures.variance, &measures.autocorrelation, &measures.frame_correlation,
-                             &measures.channel_correlation, &measures.spatial_spectrum, &measures.temporal_spectrum})
-    all.insert(all.end(), values->begin(), values->end());
+  for (const Distribution& own : distributions) {
+    const std::vector<double>& values = own.of(measures);
+    all.insert(all.end(), values.begin(), values.end());
+  }
   for (double& value : all)
     if (value != value) value = Measures::kAbsent;  // one kind of NaN
   return short_hash({reinterpret_cast<const std::uint8_t*>(all.data()), all.size() * sizeof(double)});
@@ -59,6 +61,7 @@ Benchmark benchmark(const Options& options, const LatentSet& set, const Normaliz
   const std::size_t stride = std::max<std::size_t>(1, set.files.size() / kSample);
   for (std::size_t i = 0; i < set.files.size() && sample.size() < kSample; i += stride) sample.push_back(&set.files[i]);
   out.latents = sample.size();
+  const std::vector<Distribution> all = distributions(options.chosen, set.most_shape());
   const CpuLevel before = current_cpu_level();
   std::vector<std::uint64_t> expected;
   for (const CpuLevel level : available_cpu_levels()) {
@@ -72,11 +75,14 @@ Benchmark benchmark(const Options& options, const LatentSet& set, const Normaliz
         const auto reader = readers.take();
         Measures measures;
         std::unique_ptr<Analyzer> analyzer;
+        Shape shape;
         for (std::size_t i = first; i < end; ++i) {
-          if (!analyzer || !(sample[i]->shape == sample[first]->shape))
-            analyzer = std::make_unique<Analyzer>(sample[i]->shape, options.chosen.metrics);
+          if (!analyzer || !(sample[i]->shape == shape)) {
+            shape = sample[i]->shape;
+            analyzer = std::make_unique<Analyzer>(shape, options.chosen.metrics);
+          }
           analyzer->measure(reader->read(*sample[i]), measures);
-          digests[i] = digest_of(measures);
+          digests[i] = digest_of(measures, all);
         }
       });
       const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();

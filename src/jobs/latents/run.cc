@@ -7,6 +7,7 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/io/store/hdf5_reader.h"
 #include "src/jobs/latents/analysis/analysis.h"
 #include "src/jobs/latents/analysis/comparisons_csv.h"
 #include "src/jobs/latents/analysis/findings.h"
@@ -97,6 +98,9 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   // What cannot be had in the end is said before the work.
   for (const Plan::Need& need : later_needs(options, set, context))
     const Reservation asked = context.budget.reserve(need.size, need.purpose);
+  // Nor is there any use in measuring what cannot be read again.
+  const std::string arrays = result_path(options, kArraysFile);
+  if (const auto ready = hdf5::Reader().start(printable(arrays)); !ready.ok()) throw Failure(ready.error());
   const bool made = make_results_folder(options.output);
   if (!made && !given) {
     throw Failure(ErrorCode::conflict, "it has appeared while this run began", printable(options.output),
@@ -104,7 +108,7 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   }
   const ResultFiles files = made ? files_of_new_folder(options) : given;
   CheckpointSpec spec;
-  spec.output = result_path(options, kArraysFile);
+  spec.output = arrays;
   spec.store = StoreKind::hdf5;
   spec.dataset = dataset_of(options, set);
   spec.each = kPart;

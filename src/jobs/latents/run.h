@@ -1,7 +1,8 @@
 // Enters: a folder of latents.
 // Leaves: a folder of results: arrays.h5, which is gone on with after a kill and may be made in parts, and what is made
 //   of it: tables, summary, page.
-// Never: holds more latents in memory than there are threads; a step's features for separability apart.
+// Never: holds more latents in memory than a few a thread; features for separability apart, and a number a latent and
+//   metric.
 #pragma once
 
 #include <cstdint>

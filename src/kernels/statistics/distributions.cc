@@ -70,18 +70,6 @@ double incomplete_beta_of(double a, double b, const Share& x, const Share& rest)
 
 }  // namespace
 
-double log_gamma(double z) {
-  if (!(z > 0)) return kNotANumber;
-  if (z == 1 || z == 2) return 0;
-  return (z - 0.5) * logarithm(z) - z + kHalfLogOfTurn + stirling_error(z);
-}
-
-double incomplete_beta(double a, double b, double x) {
-  if (!(a > 0 && b > 0 && x >= 0 && x <= 1)) return kNotANumber;
-  if (x == 0 || x == 1) return x;
-  return incomplete_beta_of(a, b, {x, logarithm(x)}, {1 - x, logarithm_of_one_plus(-x)});
-}
-
 double student_two_sided(double t, double df) {
   if (!(df > 0) || t != t) return kNotANumber;
   if (t == 0) return 1;

@@ -5,12 +5,6 @@
 
 namespace millrace::statistics {
 
-// log of the gamma function of z > 0; to 1e-14 of itself, to 1e-14 near its zeros 1 and 2.
-double log_gamma(double z);
-
-// I_x(a, b) for a, b > 0 and x from 0 to 1 (DLMF 8.17.2). NaN for anything else. To 1e-9 of itself up to a, b of 1e6.
-double incomplete_beta(double a, double b, double x);
-
 // P(|T| >= |t|) of Student's t with `df` > 0 degrees of freedom, which need not be whole. 0 for an infinite t.
 double student_two_sided(double t, double df);
 

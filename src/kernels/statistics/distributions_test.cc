@@ -50,29 +50,7 @@ TEST(Elementary, LogarithmOfOnePlusKeepsWhatOnePlusLoses) {
   }
 }
 
-// Constants of this file: scipy 1.17 (special.gammaln, special.betainc, stats.t.sf), and mpmath for erfc.
-TEST(Distributions, LogGamma) {
-  expect_relative(log_gamma(0.5), 0.5723649429247, 1e-13);
-  expect_relative(log_gamma(3.5), 1.2009736023470743, 1e-13);
-  expect_relative(log_gamma(10), 12.801827480081469, 1e-13);
-  expect_relative(log_gamma(1e6), 12815504.569147611, 1e-13);
-  EXPECT_EQ(log_gamma(1), 0);
-  EXPECT_EQ(log_gamma(2), 0);
-  EXPECT_TRUE(std::isnan(log_gamma(0)));
-}
-
-TEST(Distributions, IncompleteBeta) {
-  expect_relative(incomplete_beta(2, 3, 0.4), 0.5248, 1e-13);
-  expect_relative(incomplete_beta(0.5, 0.5, 0.1), 0.20483276469913345, 1e-13);
-  expect_relative(incomplete_beta(150, 40, 0.9), 0.9999958702575412, 1e-13);
-  expect_relative(incomplete_beta(1e5, 2e5, 0.3333), 0.48472420024960267, 1e-9);
-  expect_relative(incomplete_beta(11, 0.5, 0.001), 1.6826523471173068e-34, 1e-11);
-  EXPECT_EQ(incomplete_beta(3, 4, 0), 0);
-  EXPECT_EQ(incomplete_beta(3, 4, 1), 1);
-  EXPECT_TRUE(std::isnan(incomplete_beta(0, 1, 0.5)));
-  EXPECT_TRUE(std::isnan(incomplete_beta(1, 1, 1.5)));
-}
-
+// Constants of this file: scipy 1.17 (stats.t.sf), and mpmath for erfc.
 TEST(Distributions, Student) {
   expect_relative(student_two_sided(2, 5), 0.10193947882985835, 1e-12);
   expect_relative(student_two_sided(-2, 5), 0.10193947882985835, 1e-12);

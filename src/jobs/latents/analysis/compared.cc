@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -33,12 +34,34 @@ std::vector<long long> usual_of(const std::vector<std::vector<long long>>& of_vi
       ->first;
 }
 
+// Videos whose first latent is, to the last bit of what is measured, that of a video of another group: they began with
+// the noise of one seed.
+std::size_t beginnings_shared(const LatentSet& set, const MetricTable& table) {
+  const std::vector<std::uint32_t> group_of = set.group_numbers();
+  std::map<std::vector<std::uint64_t>, std::vector<std::uint32_t>> groups;  // of videos, by what they begin with
+  for (std::size_t row = 0; row < set.files.size(); ++row) {
+    if (row > 0 && set.files[row].video == set.files[row - 1].video) continue;
+    std::vector<std::uint64_t> bits;
+    bool telling = false;  // whole numbers may be the same by chance
+    for (std::size_t m = 0; m < table.metrics.size(); ++m) {
+      const double value = table.at(row, m);
+      bits.push_back(std::bit_cast<std::uint64_t>(value));
+      telling = telling || (is_there(value) && value != std::floor(value));
+    }
+    if (telling) groups[bits].push_back(group_of[set.files[row].video]);
+  }
+  std::size_t out = 0;
+  for (const auto& [bits, of] : groups)
+    if (of.front() != of.back()) out += of.size();
+  return out;
+}
+
 class Builder {
  public:
   Builder(const LatentSet& set, const MetricTable& table)
       : set_(set), table_(table), steps_(steps_of_videos(set)), alike_(set.videos.size()) {
     out_.usual_steps = usual_of(steps_);
-    const int frames = set.usual_frames();
+    const int frames = set.usual_shape().frames;
     for (const LatentFile& latent : set.files) alike_[latent.video] = latent.shape.frames == frames ? 1 : 0;
     const auto count = [&](auto begin, auto end) { return static_cast<std::size_t>(std::count(begin, end, 0)); };
     if (const std::size_t others = count(alike_.begin(), alike_.end()); others > 0) {
@@ -56,6 +79,15 @@ class Builder {
           grouped(others), grouped(set.videos.size()), grouped(out_.usual_steps.size()), out_.usual_steps.front(),
           out_.usual_steps.back(), 2 * others < set.videos.size() ? "most have" : "are had most often"));
     }
+  }
+
+  void note_seeds() {
+    const std::size_t shared = beginnings_shared(set_, table_);
+    if (shared == 0) return;
+    out_.notes.push_back(fmt::format(
+        "{} of {} videos begin with the same latent as a video of another group, as of one seed: they are pairs, which "
+        "these tests do not know; where seeds matter they find less than there is",
+        grouped(shared), grouped(set_.videos.size())));
   }
 
   // Of one step; NaN where a video lacks it.
@@ -131,6 +163,7 @@ class Builder {
 
 ComparedVideos compared_videos(const Options& options, const LatentSet& set, const MetricTable& table) {
   Builder out(set, table);
+  out.note_seeds();
   const std::vector<long long> steps = set.steps();
   for (std::size_t m = 0; m < table.metrics.size(); ++m) {
     // What no latent has is no metric here.

@@ -94,8 +94,7 @@ Bytes separability_memory(const Options& options, const LatentSet& set, int thre
   for (const LatentFile& latent : set.files) ++counts[latent.step];
   std::size_t most = 0;
   for (const auto& [step, count] : counts) most = std::max(most, count);
-  Shape shape = set.files.front().shape;
-  shape.frames = set.usual_frames();
+  const Shape shape = set.usual_shape();
   const std::uint64_t features = feature_count(shape);
   const std::uint64_t at_once = features_at_once(features, most, room);
   const std::uint64_t each_thread = reading_memory(set, options.normalize) + 4 * features;
@@ -108,8 +107,7 @@ Bytes separability_memory(const Options& options, const LatentSet& set, int thre
 SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const Normalization& normalization,
                              RunContext& context) {
   SeparabilityOfSteps out;
-  Shape shape = set.files.front().shape;
-  shape.frames = set.usual_frames();
+  const Shape shape = set.usual_shape();
   Separator separator(set, normalization, context, shape);
   out.features = separator.features();
   const std::vector<std::uint32_t> group_of = set.group_numbers();

@@ -219,7 +219,8 @@ nlohmann::ordered_json summary_json(const Options& options, const LatentSet& set
                                     const Analysis& analysis, const Profiles& profiles,
                                     const SeparabilityOfSteps& separability) {
   const LatentFile& first = set.files.front();
-  Json shape = {first.shape.channels, set.most_frames(), first.shape.height, first.shape.width};
+  const Shape most = set.most_shape();
+  Json shape = {most.channels, most.frames, most.height, most.width};
   Json unusable = Json::array();
   for (const Error& error : set.unusable)
     unusable.push_back({{"path", utf8_for_display(error.subject)}, {"reason", error.what}});
