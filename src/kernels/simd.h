@@ -4,8 +4,8 @@
 // The SSE levels in between are left out: each target costs compile time, and x86-64 machines have had AVX2
 // since 2013 to 2015. aarch64 gets NEON.
 //
-// Under a sanitizer every target takes three times as long to compile. The later AVX-512 instructions run the same lines
-// as AVX-512, and have no errors of memory of their own; threads do not know what a kernel's instructions are.
+// Under a sanitizer every target takes three times as long to compile. The later AVX-512 instructions run the same
+// lines as AVX-512, and have no errors of memory of their own; threads do not know what a kernel's instructions are.
 #pragma once
 
 #ifndef MILLRACE_SANITIZED

@@ -39,8 +39,8 @@ struct WalkOptions {
 };
 
 struct WalkResult {
-  std::vector<FileEntry> files;   // sorted by path bytes, each path once
-  std::vector<Error> unreadable;  // folders and files that could not be examined
+  std::vector<FileEntry> files;    // sorted by path bytes, each path once
+  std::vector<Error> unreadable;   // folders and files that could not be examined
   std::vector<std::string> links;  // symbolic links that were not to be followed, by path
 };
 

@@ -135,8 +135,7 @@ class LatentsJob : public Job {
                                 row.seconds * 1000 / static_cast<double>(summary.benchmark.latents),
                                 row.same ? "the same numbers" : "OTHER NUMBERS"));
     }
-    for (std::size_t i = 0; i < summary.findings.size(); ++i)
-      out.push_back((i > 0 ? "  " : "") + summary.findings[i]);
+    for (std::size_t i = 0; i < summary.findings.size(); ++i) out.push_back((i > 0 ? "  " : "") + summary.findings[i]);
   }
 
   Options options_;

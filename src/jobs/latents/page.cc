@@ -56,18 +56,18 @@ void add_methods(report::PageWriter& page, const AnalysisView& view) {
       "Metrics are defined in docs/latents.md. The unit is the video: a group's sample is its videos, and latents, "
       "frames and pixels of one video are not counted as independent.");
   if (no_tests(view).empty()) {
-    page.paragraph(
-        fmt::format("Pairs of groups are compared by Welch's t with degrees of freedom after Welch and Satterthwaite. "
-                    "The p of a comparison is from permutations of a pair's videos among its two groups: all of them, "
-                    "or {} that are drawn where there are more. The family-wise p is, within a pair of groups, Westfall "
-                    "and Young's single-step max-T over its metrics and steps: the share of permutations in which the "
-                    "largest |t| is at least as large; over pairs of groups it is Sidak's, in which a pair of few "
-                    "videos that cannot have so small a p counts for nothing (Tarone). It bounds the chance of any "
-                    "false statement of a difference on this page at {}, however metrics and steps depend on each "
-                    "other, where videos of groups that do not differ vary alike; where a small group's videos vary "
-                    "much more than a large one's, that chance is greater. Beside it the results hold p of Welch's t "
-                    "adjusted after Holm and after Benjamini and Hochberg, and Mann and Whitney's U.",
-                    grouped(view.permutations), kAlpha));
+    page.paragraph(fmt::format(
+        "Pairs of groups are compared by Welch's t with degrees of freedom after Welch and Satterthwaite. "
+        "The p of a comparison is from permutations of a pair's videos among its two groups: all of them, "
+        "or {} that are drawn where there are more. The family-wise p is, within a pair of groups, Westfall "
+        "and Young's single-step max-T over its metrics and steps: the share of permutations in which the "
+        "largest |t| is at least as large; over pairs of groups it is Sidak's, in which a pair of few "
+        "videos that cannot have so small a p counts for nothing (Tarone). It bounds the chance of any "
+        "false statement of a difference on this page at {}, however metrics and steps depend on each "
+        "other, where videos of groups that do not differ vary alike; where a small group's videos vary "
+        "much more than a large one's, that chance is greater. Beside it the results hold p of Welch's t "
+        "adjusted after Holm and after Benjamini and Hochberg, and Mann and Whitney's U.",
+        grouped(view.permutations), kAlpha));
   }
   page.paragraph(fmt::format(
       "Effects are Hedges' g: the difference of means, first group less second, over the pooled standard deviation, "

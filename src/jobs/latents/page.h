@@ -36,7 +36,7 @@ struct SeparabilityAtStep {
   // deviation; the same of features as they are; both in the space of the first components.
   double ratio = 0, ratio_published = 0;
   double silhouette = 0, p = 0, p_corrected = 0;  // p of this step alone; for how many steps there are
-  std::vector<std::array<double, 2>> points;  // first two components of each video
+  std::vector<std::array<double, 2>> points;      // first two components of each video
   std::vector<std::size_t> group_of_point;
   std::array<double, 2> explained{};  // shares of the variance, 0 to 1
 };

@@ -146,10 +146,10 @@ void add_curves(report::PageWriter& page, const AnalysisView& view) {
   if (view.steps.empty() || view.groups.empty()) return;
   page.section("Metrics by step");
   if (has_intervals(view)) {
-    page.paragraph(
-        fmt::format("The mean of a group's videos at each step; a band is its {} by Student's t. Bands of two groups may "
-                    "overlap though the groups differ, and the other way round.",
-                    kInterval));
+    page.paragraph(fmt::format(
+        "The mean of a group's videos at each step; a band is its {} by Student's t. Bands of two groups may "
+        "overlap though the groups differ, and the other way round.",
+        kInterval));
   } else {
     page.paragraph("The mean of a group's videos at each step. There are no intervals: they take two videos.");
   }

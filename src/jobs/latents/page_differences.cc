@@ -35,8 +35,7 @@ report::Effect effect_of(const AnalysisView& view, const Finding& finding) {
   const double difference = result.mean_a - result.mean_b;
   const double scale = difference != 0 ? result.hedges_g / difference : kNone;
   const double one = result.low * scale, other = result.high * scale;
-  const std::string where =
-      result.step < 0 ? std::string("all steps together") : fmt::format("step {}", result.step);
+  const std::string where = result.step < 0 ? std::string("all steps together") : fmt::format("step {}", result.step);
   return {view.metrics[result.metric],
           pair_text(view, result) + ", " + where,
           result.hedges_g,
@@ -196,14 +195,10 @@ report::HeatMap by_pair(const AnalysisView& view, const std::vector<std::size_t>
 }  // namespace
 
 std::vector<report::Column> comparison_columns(bool family) {
-  std::vector<report::Column> columns = {{"metric"},
-                                         {"pair"},
-                                         {"step", true},
-                                         {family ? "family-wise p" : "p of this alone", true},
-                                         {"Hedges' g", true},
-                                         {"difference [95 % interval]", true},
-                                         {"means", true},
-                                         {"videos", true}};
+  std::vector<report::Column> columns = {{"metric"},          {"pair"},
+                                         {"step", true},      {family ? "family-wise p" : "p of this alone", true},
+                                         {"Hedges' g", true}, {"difference [95 % interval]", true},
+                                         {"means", true},     {"videos", true}};
   if (family) {
     columns.insert(columns.begin() + 2, {"differs at steps"});
   } else {

@@ -84,8 +84,8 @@ const SeparabilityAtStep* most_apart(const AnalysisView& view) {
 
 // Of the step that was chosen because groups are most apart at it: its p is corrected for that choice.
 std::string separability_text(const AnalysisView& view, const SeparabilityAtStep& at) {
-  const auto steps = static_cast<std::size_t>(
-      std::count_if(view.separability.begin(), view.separability.end(), [](const auto& one) { return one.p == one.p; }));
+  const auto steps = static_cast<std::size_t>(std::count_if(view.separability.begin(), view.separability.end(),
+                                                            [](const auto& one) { return one.p == one.p; }));
   const std::string p = steps == 1 ? report::p_text(at.p, view.permutations)
                                    : fmt::format("{} after correction for {} steps",
                                                  report::p_text(at.p_corrected, view.permutations), grouped(steps));
@@ -137,7 +137,8 @@ StepRuns runs_of(const AnalysisView& view, const std::vector<long long>& steps) 
       ++at;
       ++end;
     }
-    out.runs.push_back(end - i == 1 ? fmt::format("{}", steps[i]) : fmt::format("{}\u2013{}", steps[i], steps[end - 1]));
+    out.runs.push_back(end - i == 1 ? fmt::format("{}", steps[i])
+                                    : fmt::format("{}\u2013{}", steps[i], steps[end - 1]));
     i = end;
   }
   return out;

@@ -116,8 +116,9 @@ TEST(LatentsPageTest, WhereNothingDiffersTheSmallestPIsTold) {
   EXPECT_TRUE(has(text, "family-wise p\u00A0=\u00A00.0504."));
   EXPECT_TRUE(has(text, "only differences that are large beside the spread of videos are seen"));
   view.least_possible = 0.1;
-  EXPECT_TRUE(has(answer(view), "no difference, however large, can be told from chance: no family-wise p can be below "
-                                "0.1"));
+  EXPECT_TRUE(has(answer(view),
+                  "no difference, however large, can be told from chance: no family-wise p can be below "
+                  "0.1"));
   const std::string page = page_of(view);
   EXPECT_TRUE(has(page, "Nothing does, after correction."));
   EXPECT_TRUE(has(page, ">0.0504</text>") || has(page, ">.0504</text>")) << "the cell does not look like 0.05";

@@ -8,8 +8,8 @@
 
 #include "src/base/error.h"
 #include "src/kernels/kernel_test.h"
-#include "src/kernels/statistics/random.h"
 #include "src/kernels/statistics/compare.h"
+#include "src/kernels/statistics/random.h"
 #include "src/kernels/statistics/table_for_test.h"
 
 namespace millrace::statistics {

@@ -232,8 +232,7 @@ Permutations permute(const Table& table, std::span<const std::uint8_t> family, s
       for (std::size_t lane = 0; lane < own.columns.size(); ++lane) {
         const std::size_t at = pair * columns + own.columns[lane];
         out.raw[at] = deals.levels().p_of(own.counts[lane]);
-        const auto reached =
-            greatest.end() - std::lower_bound(greatest.begin(), greatest.end(), own.thresholds[lane]);
+        const auto reached = greatest.end() - std::lower_bound(greatest.begin(), greatest.end(), own.thresholds[lane]);
         if (own.in_family) out.familywise[at] = deals.levels().p_of(static_cast<double>(reached));
       }
     }

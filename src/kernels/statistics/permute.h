@@ -5,9 +5,9 @@
 // A pair's videos are dealt in all ways where there are no more than `most` of these, else in `most` that are drawn:
 // src/kernels/statistics/deals.h. All columns of a pair have the same deals.
 //
-// raw: of deals with |t*| >= |t|. familywise, within a pair: of deals whose greatest |t*| over the pair's columns of the
-// family is >= |t|: the single-step maxT of Westfall and Young (1993). Over pairs: 1 - the product over pairs of
-// (1 - P(p* <= p)), the least p of Sidak (1967), where a pair of few videos that cannot have so small a p takes nothing
+// raw: of deals with |t*| >= |t|. familywise, within a pair: of deals whose greatest |t*| over the pair's columns of
+// the family is >= |t|: the single-step maxT of Westfall and Young (1993). Over pairs: 1 - the product over pairs of (1
+// - P(p* <= p)), the least p of Sidak (1967), where a pair of few videos that cannot have so small a p takes nothing
 // from the others (Tarone 1990): the |t| of two videos against two are large by chance alone, and a maximum over pairs
 // would have them hide what larger groups show. Pairs are dealt each by itself: one deal over all groups would ask
 // whether all groups are equal; where a third group differs its videos would widen both sides of an equal pair and
@@ -19,7 +19,8 @@
 // p.
 //
 // Where the videos of one group vary more than those of the other and the groups are of other sizes, videos cannot be
-// dealt anew as if they were alike; Welch's t makes up for it in large groups, and only for the most part in small ones.
+// dealt anew as if they were alike; Welch's t makes up for it in large groups, and only for the most part in small
+// ones.
 #pragma once
 
 #include <cstdint>

@@ -241,8 +241,8 @@ TEST(Permute, ATableThatDoesNotFitIsRefused) {
   EXPECT_THROW(permute({own.values, own.groups, 2, 2}, std::vector<std::uint8_t>(2, 1), 1, 1, executor), Failure);
 }
 
-// Of two groups of two there are three deals, in all of which some |t| of many columns are huge: no group beside them may
-// lose what it shows by that.
+// Of two groups of two there are three deals, in all of which some |t| of many columns are huge: no group beside them
+// may lose what it shows by that.
 TEST(Permute, FewVideosHideNothingOfOthers) {
   OwnTable own = random_table({12, 12, 2, 2}, 60, 4);
   for (std::size_t row = 0; row < own.groups.size(); ++row)

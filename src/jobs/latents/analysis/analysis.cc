@@ -45,10 +45,11 @@ void add_notes(const Family& family, Analysis& out) {
   const auto few = static_cast<std::size_t>(
       std::count_if(family.least.begin(), family.least.end(), [](double p) { return p > kAlpha; }));
   if (out.no_tests.empty() && few > 0 && few < out.pairs.size()) {
-    out.notes.push_back(fmt::format(
-        "{} of {} pairs of groups have so few videos that no difference between the two can be told from chance, however "
-        "large it is",
-        grouped(few), grouped(out.pairs.size())));
+    out.notes.push_back(
+        fmt::format("{} of {} pairs of groups have so few videos that no difference between the two can be told from "
+                    "chance, however "
+                    "large it is",
+                    grouped(few), grouped(out.pairs.size())));
   }
   std::size_t apart = 0;
   const PairTest* example = nullptr;
@@ -141,8 +142,8 @@ Bytes analysis_memory(const LatentSet& set, std::size_t columns, int threads) {
   // are worked on together; of all shuffles a maximum, of those at once their videos and two rows of lanes.
   return Bytes{8 * set.files.size() * (columns / std::max<std::uint64_t>(1, set.steps().size()) + 1) +
                2 * 8 * videos * columns + columns * (pairs * sizeof(PairTest) + groups * sizeof(GroupMean)) +
-               columns * pairs +
-               kReplicates * (4 * videos + 64 * groups * static_cast<std::uint64_t>(threads)) + kDeal * kShuffles +
+               columns * pairs + kReplicates * (4 * videos + 64 * groups * static_cast<std::uint64_t>(threads)) +
+               kDeal * kShuffles +
                kShufflesAtOnce * (2 * videos + 2 * 8 * kLanes) * static_cast<std::uint64_t>(threads)};
 }
 

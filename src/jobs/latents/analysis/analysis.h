@@ -3,8 +3,8 @@
 // Never: takes the steps of one video for independent: what is compared are videos.
 //
 // One family of tests: every pair of groups and metric, at each step, and of each video's mean over its steps and its
-// trajectory. p is corrected within it: by permutations (familywise), by Holm and by Benjamini and Hochberg. What few of
-// a group's videos have, as a step that is left over, does not belong to it: a deal of two against two often gives a
+// trajectory. p is corrected within it: by permutations (familywise), by Holm and by Benjamini and Hochberg. What few
+// of a group's videos have, as a step that is left over, does not belong to it: a deal of two against two often gives a
 // huge t, which would raise the corrected p of everything. Definitions: src/kernels/statistics/.
 #pragma once
 

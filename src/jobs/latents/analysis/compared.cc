@@ -74,7 +74,8 @@ class Builder {
         std::count_if(steps_.begin(), steps_.end(), [&](const auto& steps) { return steps != out_.usual_steps; }));
     if (others > 0) {
       out_.notes.push_back(fmt::format(
-          "{} of {} videos have other steps than the {} from {} to {} that {}: their trajectories are not compared, nor "
+          "{} of {} videos have other steps than the {} from {} to {} that {}: their trajectories are not compared, "
+          "nor "
           "their means over steps where one is missing",
           grouped(others), grouped(set.videos.size()), grouped(out_.usual_steps.size()), out_.usual_steps.front(),
           out_.usual_steps.back(), 2 * others < set.videos.size() ? "most have" : "are had most often"));
@@ -115,7 +116,8 @@ class Builder {
   void add_trajectories(std::size_t which) {
     std::vector<double> values = absent();
     for (std::size_t v = 0; v < table_.trajectories.size(); ++v)
-      if (table_.trajectories[v] && steps_[v] == out_.usual_steps) values[v] = values_of(*table_.trajectories[v])[which];
+      if (table_.trajectories[v] && steps_[v] == out_.usual_steps)
+        values[v] = values_of(*table_.trajectories[v])[which];
     if (std::none_of(values.begin(), values.end(), is_there)) return;
     last_.emplace_back(Column{out_.metrics.size(), std::nullopt}, std::move(values));
     out_.metrics.push_back(kTrajectoryNames[which]);

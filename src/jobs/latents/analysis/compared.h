@@ -23,10 +23,10 @@ struct ComparedVideos {
   std::vector<std::string_view> metrics;  // of latents, then of trajectories; those that any video has
   std::vector<Column> columns;            // by metric and step; from over_steps on, a column a metric
   std::size_t over_steps = 0;
-  std::vector<std::size_t> videos;        // of the set: those that have a number in any column
-  std::vector<double> values;             // [videos, columns]; NaN where absent
-  std::vector<long long> usual_steps;     // that most videos have; means over steps and trajectories are of these
-  std::vector<std::string> notes;         // what is not compared, for a person
+  std::vector<std::size_t> videos;     // of the set: those that have a number in any column
+  std::vector<double> values;          // [videos, columns]; NaN where absent
+  std::vector<long long> usual_steps;  // that most videos have; means over steps and trajectories are of these
+  std::vector<std::string> notes;      // what is not compared, for a person
 };
 
 ComparedVideos compared_videos(const Options& options, const LatentSet& set, const MetricTable& table);

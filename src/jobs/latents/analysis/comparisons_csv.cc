@@ -12,7 +12,8 @@ namespace millrace::latents {
 namespace {
 
 constexpr const char* kHeader =
-    "group_a,group_b,metric,step,n_a,n_b,mean_a,mean_b,sd_a,sd_b,difference,ci_low,ci_high,bootstrap_low,bootstrap_high,welch_t,df,p_welch,p_holm,"
+    "group_a,group_b,metric,step,n_a,n_b,mean_a,mean_b,sd_a,sd_b,difference,ci_low,ci_high,bootstrap_low,bootstrap_"
+    "high,welch_t,df,p_welch,p_holm,"
     "p_bh,cohens_d,hedges_g,mann_whitney_u,p_mann_whitney,p_permutation,p_familywise,reason";
 
 }  // namespace
@@ -48,12 +49,26 @@ void write_comparisons_csv(const Analysis& analysis, const Output& csv, RunConte
       text += ',';
       if (column.step) text += std::to_string(*column.step);
       text += fmt::format(",{},{}", first.count, second.count);
-      for (const double value :
-           {first.mean, second.mean, first.deviation, second.deviation, first.mean - second.mean,
-            test.comparison.difference.low, test.comparison.difference.high, test.bootstrap.low, test.bootstrap.high,
-            test.comparison.t, test.comparison.df, test.comparison.p, test.holm,
-            test.benjamini_hochberg, test.comparison.cohens_d, test.comparison.hedges_g, test.comparison.u,
-            test.comparison.u_p, test.permutation, test.familywise})
+      for (const double value : {first.mean,
+                                 second.mean,
+                                 first.deviation,
+                                 second.deviation,
+                                 first.mean - second.mean,
+                                 test.comparison.difference.low,
+                                 test.comparison.difference.high,
+                                 test.bootstrap.low,
+                                 test.bootstrap.high,
+                                 test.comparison.t,
+                                 test.comparison.df,
+                                 test.comparison.p,
+                                 test.holm,
+                                 test.benjamini_hochberg,
+                                 test.comparison.cohens_d,
+                                 test.comparison.hedges_g,
+                                 test.comparison.u,
+                                 test.comparison.u_p,
+                                 test.permutation,
+                                 test.familywise})
         number(value);
       text += ',';
       text += words_of(test.comparison.reason);

@@ -163,8 +163,9 @@ SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const
   for (StepSeparability& at : out.steps)
     if (has_p(at)) at.corrected = std::min(1.0, at.found.standardized.p * tested);
   if (other_frames > 0) {
-    out.notes.push_back(fmt::format("separability is of latents of {} frames; {} of other numbers of frames are not in it{}",
-                                    shape.frames, grouped(other_frames), groups_without(set, out)));
+    out.notes.push_back(
+        fmt::format("separability is of latents of {} frames; {} of other numbers of frames are not in it{}",
+                    shape.frames, grouped(other_frames), groups_without(set, out)));
   }
   if (not_finite > 0)
     out.notes.push_back(fmt::format("separability leaves {} latents out that are not finite", grouped(not_finite)));

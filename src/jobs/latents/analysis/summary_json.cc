@@ -49,12 +49,13 @@ Json& place_of(Json& object, std::string_view metric) {
 
 Json json_of(const PairTest& test) {
   const auto& [a, b] = test.comparison.moments;
-  Json out = {{"n", {a.count, b.count}},
-              {"mean", {number(a.mean), number(b.mean)}},
-              {"std", {number(a.deviation), number(b.deviation)}},
-              {"difference", number(a.mean - b.mean)},
-              {"confidence_interval", {number(test.comparison.difference.low), number(test.comparison.difference.high)}},
-              {"bootstrap_interval", {number(test.bootstrap.low), number(test.bootstrap.high)}}};
+  Json out = {
+      {"n", {a.count, b.count}},
+      {"mean", {number(a.mean), number(b.mean)}},
+      {"std", {number(a.deviation), number(b.deviation)}},
+      {"difference", number(a.mean - b.mean)},
+      {"confidence_interval", {number(test.comparison.difference.low), number(test.comparison.difference.high)}},
+      {"bootstrap_interval", {number(test.bootstrap.low), number(test.bootstrap.high)}}};
   if (test.comparison.reason != statistics::Reason::none) {
     out["no_p"] = words_of(test.comparison.reason);
     return out;
@@ -80,8 +81,7 @@ Json groups_json(const LatentSet& set, const MetricTable& table, const Analysis&
     const std::size_t first_video = video, begin = row;
     video += analysis.videos[g];
     while (row < set.files.size() && set.files[row].video < video) ++row;
-    Json own = {
-        {"videos", analysis.videos[g]}, {"videos_compared", analysis.compared[g]}, {"latents", row - begin}};
+    Json own = {{"videos", analysis.videos[g]}, {"videos_compared", analysis.compared[g]}, {"latents", row - begin}};
     Json& metrics = own["metrics"] = Json::object();
     for (std::size_t m = 0; m < table.metrics.size(); ++m) {
       std::vector<double> values;
