@@ -249,7 +249,9 @@ bool glob_match(std::string_view pattern, std::string_view path) {
 }
 
 std::string csv_field(const std::string& field) {
-  std::string text = looks_like_a_formula(field) ? "'" + field : field;
+  // What begins with an apostrophe before a formula has one more: two fields never become one.
+  const std::size_t first = std::min(field.find_first_not_of('\''), field.size());
+  std::string text = looks_like_a_formula(field.substr(first)) ? "'" + field : field;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

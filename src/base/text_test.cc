@@ -155,6 +155,8 @@ TEST(Text, CsvQuotesOnlyWhatNeedsIt) {
   }
   for (const char* plain : {"-5", "+0.25", "-1e-9", "-inf", "", "a=b", "2024-01-01"})
     EXPECT_EQ(csv_field(plain), plain);
+  EXPECT_EQ(csv_field("'=1"), "''=1") << "not what '=1' without it becomes";
+  EXPECT_EQ(csv_field("'quoted'"), "'quoted'");
   EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
 }
 

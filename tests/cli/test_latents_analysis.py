@@ -369,15 +369,35 @@ def test_seeds_that_groups_share_are_told(tmp_path):
 
 
 def test_what_is_constant_and_differs_is_said(tmp_path):
-    """Without any spread there is no p; but whoever made the groups so wants to know."""
+    """Without any spread there is no p; but whoever made the groups so wants to know. Channels that are one, or are four."""
+    random = np.random.default_rng(6)
     for g in range(2):
-        latent = smooth(SHAPE, 1) * (1 + g)
         for v in range(4):
+            latent = random.normal(size=SHAPE)
+            if g == 0:
+                latent[:] = latent[:1]
             put(tmp_path, latent.astype(np.float16), f"prompt_{g}", f"vid_{v}")
     done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--report")
     assert b"all videos have one number, and not the same" in done.stderr
-    separability = json.loads((tmp_path / "out" / "summary.json").read_bytes())["separability"]
-    assert separability["steps"][0]["absent"] == "both groups constant"
+    assert b"complexity.effective_dimension is 1 and 4" in done.stderr
+
+
+def test_a_copy_of_a_video_is_counted_once(tmp_path):
+    """Two videos four times over in each of two equal groups: what varies so little would make any difference look sure."""
+    random = np.random.default_rng(8)
+    for g in range(2):
+        for own in range(2):
+            latents = [random.normal(size=SHAPE).astype(np.float16) for _ in range(2)]
+            for copy in range(4):
+                for s, latent in enumerate(latents):
+                    put(tmp_path, latent, f"prompt_{g}", f"vid_{own}{copy}", s)
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out")
+    assert b"metrics differ" not in done.stderr
+    assert b"12 of 16 videos have the same numbers at all steps as another of their group" in done.stderr
+    assert b"separability counts 24 latents once" in done.stderr
+    assert {(row["n_a"], row["n_b"]) for row in table(tmp_path / "out" / "comparisons.csv")} <= {("2", "2"), ("0", "0")}
+    steps = json.loads((tmp_path / "out" / "summary.json").read_bytes())["separability"]["steps"]
+    assert [step["videos"] for step in steps] == [4, 4] and min(step["p_value"] for step in steps) > 0.05
 
 
 def test_a_step_that_few_videos_have_does_not_raise_the_p_of_others(tmp_path):

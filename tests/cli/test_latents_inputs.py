@@ -174,6 +174,12 @@ def test_a_table_names_videos_in_any_way_but_one_that_fits_two(tmp_path):
     table_of_groups.write_text("video,group\na,red\ny/b,blue\nx/b,red\n")
     done = millrace("latents", tmp_path, "-o", tmp_path / "other", check=False)
     assert done.returncode == 1 and b"there are x/a and y/a" in done.stderr, done.stderr
+    done = millrace("latents", tmp_path / "latents", "-o", tmp_path / "inner")
+    assert b"groups.csv is not read" in done.stderr
+    table_of_groups.unlink()
+    table_of_groups.symlink_to("nowhere")
+    done = millrace("latents", tmp_path, "-o", tmp_path / "other", check=False)
+    assert done.returncode == 1 and b"groups.csv" in done.stderr
     assert not (tmp_path / "other").exists()
 
 
@@ -199,7 +205,8 @@ def test_what_lies_elsewhere_or_behind_a_link_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "video,group\nall/a,x\nall/a,y\n", "video,group\n,x\n",
-                                  "video,group\n\"never closed"])
+                                  "video,group\n\"never closed", "video,group,group\na,x,y\n",
+                                  "video,group\nall/a," + 300 * "x" + "\n"])
 def test_a_table_that_cannot_be_understood_stops_the_job(tmp_path, text):
     put(tmp_path, LATENT, "all", "a")
     (tmp_path / "groups.csv").write_text(text)
@@ -212,11 +219,12 @@ def test_tensors_of_other_names_are_told(tmp_path):
     path = put(tmp_path, LATENT)
     for name in ("step_1.0.npy", "latent_1.npy", "step_-1.pt"):
         path.with_name(name).write_bytes(path.read_bytes())
-    np.save(path.with_name("step_9223372036854775807.npy"), LATENT)
+    for step in ("9223372036854775807", "1000000000000000"):
+        np.save(path.with_name(f"step_{step}.npy"), LATENT)
     done = millrace("latents", tmp_path, "-o", tmp_path / "out")
     assert done.returncode == 0
-    assert b"3 tensors are not named step_NUMBER, as" in done.stderr
-    assert {row["step"] for row in table(tmp_path / "out" / "metrics.csv") if row["step"]} == {"0", "9223372036854775807"}
+    assert b"4 tensors are not named step_NUMBER, as" in done.stderr
+    assert {row["step"] for row in table(tmp_path / "out" / "metrics.csv") if row["step"]} == {"0", "1000000000000000"}
 
 
 def test_metadata_that_is_missing_is_a_note(tmp_path):
@@ -303,3 +311,54 @@ def test_trajectories_and_separability_alone(tmp_path):
     assert {row["metric"].split(".")[0] for row in table(tmp_path / "out" / "metrics.csv")} == {"trajectory"}
     summary = json.loads((tmp_path / "out" / "summary.json").read_bytes())
     assert len(summary["separability"]["steps"]) == 3
+
+
+def test_another_collection_of_one_size_and_time_is_not_taken_for_this_one(tmp_path):
+    """As out of an archive that sets all times alike."""
+    random = np.random.default_rng(1)
+    for name, factor in (("one", 1), ("other", 5)):
+        for v in range(2):
+            path = put(tmp_path / name, (random.normal(size=LATENT.shape) * factor).astype(np.float16), video=f"vid_{v}")
+            os.utime(path, (1, 1))
+    millrace("latents", tmp_path / "one", "-o", tmp_path / "out")
+    before = results_of(tmp_path / "out")
+    done = millrace("latents", tmp_path / "other", "-o", tmp_path / "out", check=False)
+    assert done.returncode == 1, done.stderr
+    assert results_of(tmp_path / "out") == before
+
+
+def test_two_folders_of_one_video_are_not_mixed(tmp_path):
+    put(tmp_path, LATENT, "a", "v", 0)
+    other = tmp_path / "a" / "v"
+    other.mkdir(parents=True)
+    np.save(other / "step_001.npy", LATENT)
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--json", tmp_path / "json")
+    told = json.loads((tmp_path / "json").read_bytes())
+    assert done.returncode == 3 and told["latents"] == 1
+    assert "are those of" in told["unusable"][0]["reason"]
+
+
+def test_an_image_with_a_batch_axis_is_read_as_it_is_meant(tmp_path):
+    for v in range(2):
+        put(tmp_path, LATENT[None, :4, 0] * (1 + v), video=f"vid_{v}")
+    done = millrace("latents", tmp_path, "-o", tmp_path / "film")
+    assert b"read as one channel and 4 frames" in done.stderr and b"--layout BCHW" in done.stderr
+    done = millrace("latents", tmp_path, "-o", tmp_path / "image", "--layout", "BCHW")
+    assert b"--layout BCHW" not in done.stderr
+    metrics = {row["metric"] for row in table(tmp_path / "image" / "metrics.csv")}
+    assert "channel.correlation" in metrics and "temporal.motion" not in metrics
+
+
+def test_damage_behind_a_header_costs_no_other_latent_anything(tmp_path, expected):
+    put(tmp_path, LATENT)
+    content = bytearray(gzip.compress(torch_files.npy("<f2", LATENT.shape, LATENT.astype("<f2").tobytes())))
+    content[len(content) // 2] ^= 255
+    path_of(tmp_path, step=1, ending=".npy.gz").write_bytes(content)
+    for _ in range(2):  # and again, when all is measured
+        done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--json", tmp_path / "json")
+        told = json.loads((tmp_path / "json").read_bytes())
+        assert done.returncode == 3, done.stderr
+        assert [pathlib.Path(entry["path"]).name for entry in told["unusable"]] == ["step_001.npy.gz"]
+        assert told["not_finite"] == 0
+        rows = (tmp_path / "out" / "metrics.csv").read_bytes()
+        assert rows == expected

@@ -24,6 +24,9 @@ bool is_system_state(const std::string& path) {
   return ::statfs(path.c_str(), &info) == 0 && (info.f_type == PROC_SUPER_MAGIC || info.f_type == SYSFS_MAGIC);
 }
 
+// Of links that lead to links in ever other ways.
+constexpr std::size_t kMostLinks = 1'000'000;
+
 class Walker {
  public:
   Walker(const WalkOptions& options, WalkResult& result) : options_(options), result_(result) {}
@@ -51,15 +54,25 @@ class Walker {
   }
 
   // What symbolic links lead to, once all that lies in the folders themselves is known: which name a file has depends
-  // on no order, and a link to what is there gives it no other name.
+  // on no order, and a link to what is there gives it no other name, unless each is to have one.
   void links() {
     std::map<std::string, struct stat> files;
+    std::size_t followed = 0;
     while (!links_.empty() && !cancelled()) {
       const std::set<std::string> found = std::exchange(links_, {});
       for (const std::string& path : found) {
         struct stat info {};
+        if (++followed > kMostLinks) {
+          result_.unreadable.push_back({ErrorCode::unsupported,
+                                        fmt::format("more than {} symbolic links lead on from here", kMostLinks),
+                                        printable(path), "name the folders that they lead to"});
+          links_.clear();
+          break;
+        }
         if (::stat(path.c_str(), &info) != 0) {
           result_.unreadable.push_back(system_error("cannot be examined", printable(path), errno));
+        } else if (options_.each_link && lies_in(path, info)) {
+          result_.links.push_back(path);
         } else if (const char* why = not_followed(path, info); why != nullptr) {
           result_.unreadable.push_back({ErrorCode::unsupported, why, printable(path), ""});
         } else if (S_ISDIR(info.st_mode)) {
@@ -73,6 +86,10 @@ class Walker {
     std::set<std::pair<dev_t, ino_t>> there;
     for (const FileEntry& file : result_.files) there.insert({file.device, file.inode});
     for (const auto& [path, info] : files) {
+      if (options_.each_link) {
+        add(path, info);
+        continue;
+      }
       if (there.insert({info.st_dev, info.st_ino}).second) add(path, info);
     }
   }
@@ -86,6 +103,22 @@ class Walker {
     if (is_system_state(path)) return "a link to the system's own state, which is not followed";
     if (options_.cross_file_systems) return nullptr;
     return "a link to another file system: --cross-file-systems follows it";
+  }
+
+  // Whether a folder is one of those that a link lies in: it would be entered again and again.
+  static bool lies_in(const std::string& link, const struct stat& folder) {
+    for (std::size_t end = link.rfind('/'); end != std::string::npos && end > 0; end = link.rfind('/', end - 1)) {
+      struct stat info {};
+      if (::stat(link.substr(0, end).c_str(), &info) == 0 && info.st_dev == folder.st_dev &&
+          info.st_ino == folder.st_ino)
+        return true;
+    }
+    return false;
+  }
+
+  // Whether a folder is to be listed: once, or by each name that links give it.
+  bool enter(const struct stat& info, bool linked) {
+    return entered_.insert({info.st_dev, info.st_ino}).second || (linked && options_.each_link);
   }
 
   bool excluded(const std::string& path) const {
@@ -117,7 +150,7 @@ class Walker {
   // Folders are kept on a list of our own: a tree may be deeper than the stack.
   void folder(const std::string& top, const struct stat& top_info, bool linked) {
     std::vector<std::string> open = {top};
-    if (!entered_.insert({top_info.st_dev, top_info.st_ino}).second) return;
+    if (!enter(top_info, linked)) return;
     while (!open.empty() && !cancelled()) {
       const std::string at = std::move(open.back());
       open.pop_back();
@@ -147,7 +180,7 @@ class Walker {
             }
           }
           // A folder that was entered already, by another name or a bind mount, is not entered again.
-          if (entered_.insert({info.st_dev, info.st_ino}).second) open.push_back(std::move(path));
+          if (enter(info, linked)) open.push_back(std::move(path));
         } else if (S_ISREG(info.st_mode)) {
           add(path, info);
         } else if (S_ISLNK(info.st_mode) && options_.follow_symlinks) {

@@ -31,6 +31,9 @@ struct WalkOptions {
   bool hidden = false;  // also names that begin with a dot
   // Also what symbolic links inside a folder point to, unless it lies in the folders and so has a name already.
   bool follow_symlinks = false;
+  // Where a name says what a file is: a link that is followed gives what it leads to a name of its own, whatever other
+  // names that has. But for folders that the link itself lies in.
+  bool each_link = false;
   // Links are followed to other file systems than those of the roots too. What /proc and /sys hold is never entered,
   // but for a root that lies there.
   bool cross_file_systems = false;

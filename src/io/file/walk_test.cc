@@ -106,6 +106,17 @@ TEST_F(WalkTest, LinksGiveTheSameNamesInWhateverOrderFoldersAreNamed) {
   EXPECT_EQ(names({"b/deep", "b", "a"}), expected);
 }
 
+TEST_F(WalkTest, EachLinkGivesANameWhereThatIsAskedFor) {
+  for (const char* name : {"a/1", "b/2"}) folder_.write(name, "x");
+  fs::create_directory_symlink(folder_.at("b"), folder_.at("a/to-b"));
+  fs::create_directory_symlink(folder_.at("a"), folder_.at("b/to-a"));
+  fs::create_symlink(folder_.at("a/1"), folder_.at("b/1"));
+  WalkOptions options;
+  options.follow_symlinks = options.each_link = true;
+  EXPECT_THAT(found(options), ElementsAre("a/1", "a/to-b/1", "a/to-b/2", "b/1", "b/2", "b/to-a/1"));
+  EXPECT_THAT(result_.links, ElementsAre(folder_.at("a/to-b/to-a"), folder_.at("b/to-a/to-b")));
+}
+
 // A link into /proc leads to every file of the machine, and one to another drive further than a person means.
 TEST_F(WalkTest, LinksStopAtTheSystemsStateAndAtOtherFileSystems) {
   folder_.write("real/a", "x");

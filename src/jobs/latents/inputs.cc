@@ -1,8 +1,11 @@
 #include "src/jobs/latents/inputs.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,6 +15,7 @@
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/io/file/place.h"
 #include "src/io/file/reader.h"
 #include "src/jobs/latents/names.h"
 
@@ -43,6 +47,19 @@ Outcome<tensor_file::Tensor> choose(const std::string& key, const std::string& p
   return refused(path, fmt::format("it holds no tensor '{}', but {}", printable(key), names));
 }
 
+// Files of one name and size may have one time, too, as out of an archive.
+std::uint64_t hash_of_ends(const std::string& path, std::uint64_t size) {
+  constexpr std::uint64_t kEnd = 4096;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<std::uint8_t, 2 * kEnd> bytes{};
+  std::uint64_t out = 0;
+  if (!file) return out;  // whoever reads it says why
+  const ssize_t first = ::pread(file.get(), bytes.data(), kEnd, 0);
+  const ssize_t last = ::pread(file.get(), bytes.data() + kEnd, kEnd, static_cast<off_t>(size - std::min(size, kEnd)));
+  if (first >= 0 && last >= 0) out = short_hash(bytes);
+  return out;
+}
+
 // What the file says of itself; an error where that is no latent.
 Outcome<void> describe(const Options& options, tensor_file::Format format, LatentFile& latent) {
   const std::string& path = latent.file.path;
@@ -59,6 +76,8 @@ Outcome<void> describe(const Options& options, tensor_file::Format format, Laten
   std::vector<std::uint64_t> shape = latent.tensor.shape;
   // A batch of one.
   if (shape.size() == 5 && shape.front() == 1) shape.erase(shape.begin());
+  // Or of an image, which is told apart from one channel by a person alone.
+  if (options.layout == Layout::bchw && shape.size() == 4 && shape.front() == 1) shape.erase(shape.begin());
   const bool image = shape.size() == 3;
   if (image) shape.insert(shape.begin() + 1, 1);
   if (shape.size() != 4) return refused(path, "it is " + words + ", and a latent is [C, F, H, W] or [C, H, W]");
@@ -72,6 +91,8 @@ Outcome<void> describe(const Options& options, tensor_file::Format format, Laten
   }
   latent.shape = {static_cast<int>(shape[0]), static_cast<int>(shape[1]), static_cast<int>(shape[2]),
                   static_cast<int>(shape[3])};
+  if (!image && options.layout == Layout::bchw)
+    return refused(path, "it is " + words + ", and --layout BCHW is of [1, C, H, W] and [C, H, W]");
   latent.layout = image ? Layout::cfhw : options.layout;
   return {};
 }
@@ -81,8 +102,8 @@ Outcome<double> sigma_of(const NamedLatent& latent) {
   const std::string remedy = "give another --normalize, or write it there";
   if (latent.metadata.empty())
     return refused(latent.file.path, "--normalize snr needs its sigma, and it has no metadata", remedy);
-  constexpr std::uint64_t kMost = 1 << 20;
-  const auto text = read_text(latent.metadata, kMost);
+  constexpr std::uint64_t kMostText = 1 << 20;
+  const auto text = read_text(latent.metadata, kMostText);
   if (!text) return text.error();
   const auto json = nlohmann::json::parse(*text, nullptr, false);
   if (json.is_discarded() || !json.is_object()) return refused(latent.metadata, "it is no JSON object");
@@ -90,7 +111,8 @@ Outcome<double> sigma_of(const NamedLatent& latent) {
   if (sigma == json.end() || !sigma->is_number())
     return refused(latent.metadata, "--normalize snr needs a number 'sigma', and it has none", remedy);
   const double value = sigma->get<double>();
-  if (!std::isfinite(value) || value < 0) return refused(latent.metadata, "its sigma is below 0, or not finite");
+  constexpr double kMostSigma = 1e9;  // what is divided by more has no digits left
+  if (!(value >= 0 && value <= kMostSigma)) return refused(latent.metadata, "its sigma is not from 0 to 1e9");
   return value;
 }
 
@@ -204,8 +226,8 @@ std::string LatentSet::digest() const {
   std::string all;
   for (const LatentFile& latent : files) {
     const Video& video = videos[latent.video];
-    all += fmt::format("{}/{}/{} {} {} {}\n", video.group, video.name, latent.step, latent.file.size,
-                       latent.file.mtime_ns, latent.sigma);
+    all += fmt::format("{}/{}/{} {} {} {} {:x}\n", video.group, video.name, latent.step, latent.file.size,
+                       latent.file.mtime_ns, latent.sigma, latent.ends);
   }
   return fmt::format("{:016x}", short_hash({reinterpret_cast<const std::uint8_t*>(all.data()), all.size()}));
 }
@@ -224,7 +246,10 @@ LatentSet find_latents(const Options& options, RunContext& context) {
       files[i].step = named.latents[i].step;
       if (const auto described = describe(options, named.latents[i].format, files[i]); !described.ok()) {
         errors[i] = described.error();
-      } else if (needs_sigma) {
+        continue;
+      }
+      files[i].ends = hash_of_ends(files[i].file.path, files[i].file.size);
+      if (needs_sigma) {
         named.latents[i].file.path = files[i].file.path;
         if (const auto sigma = sigma_of(named.latents[i])) {
           files[i].sigma = *sigma;
@@ -255,6 +280,18 @@ LatentSet find_latents(const Options& options, RunContext& context) {
                   "a latent is GROUP/VIDEO/step_000.npy in it; --groups and --steps choose among them");
   }
   leave_out_others(out);
+  // What makers of images write; of a film with one channel nobody knows that it is meant so.
+  if (const Shape& shape = out.files.front().shape; shape.channels == 1 && shape.frames <= 16 && shape.frames > 1) {
+    out.warnings.push_back(fmt::format(
+        "latents are [1, {}, {}, {}], read as one channel and {} frames; of images with {} channels --layout BCHW",
+        shape.frames, shape.height, shape.width, shape.frames, shape.frames));
+  }
+  constexpr std::size_t kMostVideos = 65'535;  // src/kernels/statistics/statistics.h
+  if (out.videos.size() > kMostVideos) {
+    throw Failure(ErrorCode::usage,
+                  fmt::format("{} videos are over {}", grouped(out.videos.size()), grouped(kMostVideos)),
+                  printable(options.inputs.at(0)), "--groups chooses among them");
+  }
   return out;
 }
 

@@ -29,6 +29,7 @@ struct LatentFile {
   Layout layout = Layout::cfhw;
   bool has_metadata = false;  // a file beside it tells how it was made
   double sigma = 0;           // of that, where --normalize snr asks for it
+  std::uint64_t ends = 0;  // a hash of its first bytes and its last: those of .npz, .pt and .gz have a checksum of all
 
   std::uint64_t bytes() const { return shape.elements() * tensor.type.bytes(); }
 };
@@ -52,7 +53,7 @@ struct LatentSet {
   std::vector<long long> steps() const;  // that any latent is of, in order
   std::size_t without_metadata() const;  // latents
   std::uint64_t bytes() const;
-  // Tells sets apart: which files there are, of what size and time.
+  // Tells sets apart: which files there are, of what size, time and ends.
   std::string digest() const;
 };
 

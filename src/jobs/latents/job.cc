@@ -49,7 +49,13 @@ class LatentsJob : public Job {
     outputs.take_name("--output", options_.output);
     // What is not there yet is made by the run.
     std::error_code error;
-    if (!std::filesystem::exists(options_.output, error)) return;
+    if (!std::filesystem::exists(options_.output, error)) {
+      if (std::filesystem::is_symlink(options_.output, error)) {
+        throw Failure(ErrorCode::conflict, "it is a symbolic link that leads to nothing", printable(options_.output),
+                      "remove it, or give another name");
+      }
+      return;
+    }
     if (!std::filesystem::is_directory(options_.output, error)) {
       throw Failure(ErrorCode::conflict, "it is there, and is not a folder", printable(options_.output),
                     "give another name");

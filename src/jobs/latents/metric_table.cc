@@ -20,6 +20,8 @@ MetricTable read_metric_table(const std::string& arrays, const Options& options,
   const std::vector<double> counts = file.read("not_finite", {});
   out.not_finite =
       static_cast<std::uint64_t>(std::count_if(counts.begin(), counts.end(), [](double n) { return n > 0; }));
+  for (std::size_t row = 0; row < counts.size(); ++row)
+    if (counts[row] >= static_cast<double>(set.files[row].shape.elements())) out.without_numbers.push_back(row);
   if (!options.chosen.trajectory) return out;
   const std::vector<double> moves = file.read(kTrajectoryArray, {kMoves});
   std::vector<Step> steps;  // of one video

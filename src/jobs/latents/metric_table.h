@@ -25,6 +25,7 @@ struct MetricTable {
   std::vector<double> values;                           // [latents, metrics]; NaN where absent
   std::vector<std::optional<Trajectory>> trajectories;  // of each video; empty where none was asked for
   std::uint64_t not_finite = 0;                         // latents with elements that are NaN or infinite
+  std::vector<std::size_t> without_numbers;             // of these, those of which no element is finite
 
   double at(std::size_t latent, std::size_t metric) const { return values[latent * metrics.size() + metric]; }
 };

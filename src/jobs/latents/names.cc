@@ -1,11 +1,12 @@
 #include "src/jobs/latents/names.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,7 +36,7 @@ std::optional<StepName> step_name(std::string_view name) {
   StepName out;
   const char* const last = name.data() + name.size();
   const auto [end, error] = std::from_chars(name.data() + kFront.size(), last, out.step);
-  if (error != std::errc() || out.step < 0) return std::nullopt;
+  if (error != std::errc() || out.step < 0 || out.step > kMostStep) return std::nullopt;
   out.stem = name.substr(0, static_cast<std::size_t>(end - name.data()));
   const std::string_view rest = name.substr(out.stem.size());
   if (rest == kMetadata) {
@@ -76,8 +77,11 @@ class GroupTable {
       const auto cells = rows.cells();
       if (!video) {
         for (std::size_t i = 0; i < cells.size(); ++i) {
-          if (lower_ascii(trim(cells[i])) == "video") video = i;
-          if (lower_ascii(trim(cells[i])) == "group") group = i;
+          for (const auto& [title, column] : {std::pair{"video", &video}, {"group", &group}}) {
+            if (lower_ascii(trim(cells[i])) != title) continue;
+            if (*column) throw rows.wrong(fmt::format("it has two columns '{}'", title), "leave one of them");
+            *column = i;
+          }
         }
         if (video && group) continue;
         throw rows.wrong("its first line does not name the columns 'video' and 'group'",
@@ -87,6 +91,8 @@ class GroupTable {
       const std::string of(trim(cells[*group]));
       if (name.empty() || of.empty()) throw rows.wrong("a video, or its group, has no name");
       if (!is_utf8(name) || !is_utf8(of)) throw rows.wrong("a name in it is not UTF-8");
+      constexpr std::size_t kMostName = 255;  // what a folder's name may have
+      if (of.size() > kMostName) throw rows.wrong(fmt::format("a group's name in it is over {} bytes", kMostName));
       const auto [at, fresh] = out.groups_.emplace(name, of);
       if (!fresh && at->second != of)
         throw rows.wrong("it says twice which group '" + printable(name) + "' is of, and not the same");
@@ -129,8 +135,9 @@ class GroupTable {
 std::optional<GroupTable> find_group_table(const std::string& root) {
   for (const char* below : {"", "latents/"}) {
     const std::string path = (root.ends_with('/') ? root : root + "/") + below + kGroupsFile;
-    std::error_code error;
-    if (std::filesystem::exists(path, error)) return GroupTable::read(path);
+    // Also a link that leads to nothing, which then is said.
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) == 0 || errno != ENOENT) return GroupTable::read(path);
   }
   return std::nullopt;
 }
@@ -187,11 +194,20 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
   WalkOptions how;
   how.cancelled = [&context] { return context.cancel.cancelled(); };
   options.links.put_into(how);
+  how.each_link = true;
   WalkResult found = walk({root}, how);
   context.throw_if_cancelled();
   NamedLatents out;
   out.unusable = std::move(found.unreadable);
-  std::set<std::string> metadata, without_group;
+  // Whoever names the inner folder means its groups, perhaps.
+  const std::string above = (root.ends_with('/') ? root : root + "/") + "../" + kGroupsFile;
+  struct stat info {};
+  std::string_view inner = root;
+  while (inner.ends_with('/')) inner.remove_suffix(1);
+  if (!table && file_name(inner) == "latents" && ::lstat(above.c_str(), &info) == 0)
+    out.warnings.push_back(printable(above) + " is not read; name the folder that it lies in");
+  std::set<std::string> metadata, without_group, twice;
+  std::map<std::pair<std::string, std::string>, std::string> folders;  // of groups and videos
   std::size_t other_names = 0, elsewhere = 0;
   std::string other_name, example_elsewhere;
   const std::size_t front = root.ends_with('/') ? root.size() : root.size() + 1;
@@ -239,6 +255,17 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
       latent.video = place.folders[1];
     }
     if (!glob_match(options.groups, latent.group)) continue;
+    // As DIR/a/v and DIR/latents/a/v.
+    const std::string_view name_of_file = file_name(file.path);
+    const std::string folder = file.path.substr(0, file.path.size() - name_of_file.size());
+    const auto [known, fresh] = folders.emplace(std::pair(latent.group, latent.video), folder);
+    if (!fresh && known->second != folder) {
+      if (twice.insert(folder).second) {
+        out.unusable.push_back({ErrorCode::bad_data, "its group and video are those of " + printable(known->second),
+                                printable(folder), "rename one, or move what belongs together into one folder"});
+      }
+      continue;
+    }
     latent.file = std::move(file);
     out.latents.push_back(std::move(latent));
   }
@@ -253,10 +280,12 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
                                        table ? "a folder VIDEO or GROUP/VIDEO" : "a folder GROUP/VIDEO",
                                        printable(example_elsewhere), elsewhere == 1 ? "it is" : "they are"));
   }
+  std::erase_if(found.links, [&](const std::string& link) { return table && link == table->path(); });
   if (!found.links.empty()) {
-    out.warnings.push_back(fmt::format("{} symbolic {} not followed, as {}; --follow-symlinks does", found.links.size(),
-                                       found.links.size() == 1 ? "link is" : "links are",
-                                       printable(found.links.front())));
+    out.warnings.push_back(
+        fmt::format("{} symbolic {} not followed, as {}; {}", found.links.size(),
+                    found.links.size() == 1 ? "link is" : "links are", printable(found.links.front()),
+                    options.links.follow_symlinks ? "it leads in a circle" : "--follow-symlinks does"));
   }
   std::sort(out.latents.begin(), out.latents.end(), [](const NamedLatent& a, const NamedLatent& b) {
     const std::size_t a_ending = step_name(file_name(a.file.path))->ending,
@@ -273,8 +302,11 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
     if (metadata.contains(beside)) latent.metadata = std::move(beside);
   }
   if (table) {
-    for (const std::string& name : table->unused())
-      out.warnings.push_back(printable(table->path()) + " names " + printable(name) + ", of which there is no latent");
+    if (const auto unused = table->unused(); !unused.empty()) {
+      const std::string more = unused.size() > 1 ? fmt::format(" and {} more", grouped(unused.size() - 1)) : "";
+      out.warnings.push_back(fmt::format("{} names {}{}, of which there is no latent", printable(table->path()),
+                                         printable(unused.front()), more));
+    }
   }
   return out;
 }

@@ -19,7 +19,7 @@ Steps parse_steps(const std::string& text) {
     if (i >= parts.size() || (parts[i].empty() && parts.size() > 1)) return;
     const char* const last = parts[i].data() + parts[i].size();
     const auto [end, error] = std::from_chars(parts[i].data(), last, value);
-    understood = understood && error == std::errc() && end == last && value >= 0;
+    understood = understood && error == std::errc() && end == last && value >= 0 && value <= kMostStep;
   };
   take(0, out.first);
   take(1, out.end);

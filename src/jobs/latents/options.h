@@ -16,11 +16,13 @@
 
 namespace millrace::latents {
 
-// The order of a file's first two axes, where there are four.
-enum class Layout : std::uint8_t { cfhw, fchw };
-constexpr std::array<Choice<Layout>, 2> choices_of(Layout) {
-  return {{{"CFHW", Layout::cfhw}, {"FCHW", Layout::fchw}}};
+// The first two of a file's four axes: channels and frames, frames and channels; a batch of one image and its channels.
+enum class Layout : std::uint8_t { cfhw, fchw, bchw };
+constexpr std::array<Choice<Layout>, 3> choices_of(Layout) {
+  return {{{"CFHW", Layout::cfhw}, {"FCHW", Layout::fchw}, {"BCHW", Layout::bchw}}};
 }
+// No step is beyond it.
+inline constexpr long long kMostStep = 1'000'000'000'000'000;
 
 // What latents are made alike in before they are measured: nothing; mean and deviation of each channel, in each latent
 // or in all latents of a step; the power that noise adds, 1 + sigma^2.

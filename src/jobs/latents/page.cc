@@ -63,7 +63,7 @@ void add_methods(report::PageWriter& page, const AnalysisView& view) {
         "and Young's single-step max-T over its metrics and steps: the share of permutations in which the "
         "largest |t| is at least as large; over pairs of groups it is Sidak's, in which a pair of few "
         "videos that cannot have so small a p counts for nothing (Tarone). It bounds the chance of any "
-        "false statement of a difference on this page at {}, however metrics and steps depend on each "
+        "false statement that a metric differs at {}, however metrics and steps depend on each "
         "other, where videos of groups that do not differ vary alike; where a small group's videos vary "
         "much more than a large one's, that chance is greater. Beside it the results hold p of Welch's t "
         "adjusted after Holm and after Benjamini and Hochberg, and Mann and Whitney's U.",
@@ -80,7 +80,9 @@ void add_methods(report::PageWriter& page, const AnalysisView& view) {
     page.paragraph(
         "Separability: the first components of all features of a step's latents, the ratio of the mean distance "
         "between videos of different groups to that within groups, and the mean silhouette (Rousseeuw) there. What is "
-        "said of the step where groups are most apart is corrected for the number of steps (Bonferroni).");
+        "said of the step where groups are most apart is corrected for the number of steps (Bonferroni); it is a test "
+        "of "
+        "its own beside those of metrics.");
   }
 }
 

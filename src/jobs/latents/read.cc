@@ -27,6 +27,9 @@ void read_file(tensor_file::Reader& reader, const LatentFile& latent, Buffer<std
   reader.read(file.get(), latent.file.size, path, latent.tensor, out.span()).or_throw();
 }
 
+// Whether it is the file that is wrong, and not this machine, or a person who changes it.
+bool is_damage(const Failure& failure) { return failure.error().code == ErrorCode::bad_data; }
+
 bool is_widened(ElementType type) { return type == kFloat64 || type == kBfloat16; }
 
 // To float32, of which bfloat16 is the upper half.
@@ -40,7 +43,13 @@ void to_floats(const Buffer<std::byte>& from, std::size_t count, Buffer<std::byt
 }  // namespace
 
 ArrayView LatentReader::read(const LatentFile& latent) {
-  read_file(file_, latent, raw_);
+  try {
+    read_file(file_, latent, raw_);
+  } catch (const Failure& failure) {
+    if (!is_damage(failure)) throw;
+    // All ones are NaN in every type.
+    std::memset(raw_.data(), 0xFF, latent.bytes());
+  }
   const Shape& shape = latent.shape;
   ElementType type = latent.tensor.type;
   if (is_widened(type)) {
@@ -103,6 +112,18 @@ std::uint64_t LatentReader::bytes(const LatentFile& latent, Normalize how) {
     twice = true;
   }
   return largest * (twice ? 2 : 1) + tensor_file::Reader::bytes(latent.tensor, latent.file.size);
+}
+
+std::optional<Error> damage_of(const LatentFile& latent) {
+  tensor_file::Reader reader;
+  Buffer<std::byte> values;
+  try {
+    read_file(reader, latent, values);
+  } catch (const Failure& failure) {
+    if (!is_damage(failure)) throw;
+    return failure.error();
+  }
+  return std::nullopt;
 }
 
 std::uint64_t reading_memory(const LatentSet& set, Normalize how) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "include/millrace/array.h"
@@ -25,8 +26,9 @@ class LatentReader {
  public:
   explicit LatentReader(const Normalization& normalization) : normalization_(normalization) {}
 
-  // float64 become float32, rounded; bfloat16 become float32. One that is not finite is not made alike. Failure
-  // (not_found, conflict, bad_data, io).
+  // float64 become float32, rounded; bfloat16 become float32. One that is not finite is not made alike; one whose file
+  // is damaged behind its header is NaN throughout, and damage_of() says why: it costs no other latent anything.
+  // Failure (not_found, conflict, io).
   ArrayView read(const LatentFile& latent);
   // What it holds for latents of this kind.
   static std::uint64_t bytes(const LatentFile& latent, Normalize how);
@@ -38,6 +40,9 @@ class LatentReader {
   tensor_file::Reader file_;
   Buffer<std::byte> raw_, turned_;
 };
+
+// Why a latent cannot be read; nothing where it can. Failure as LatentReader::read().
+std::optional<Error> damage_of(const LatentFile& latent);
 
 // What one reader of any latent of a set holds.
 std::uint64_t reading_memory(const LatentSet& set, Normalize how);

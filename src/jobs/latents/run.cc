@@ -18,6 +18,7 @@
 #include "src/jobs/latents/dataset.h"
 #include "src/jobs/latents/metrics_csv.h"
 #include "src/jobs/latents/normalize.h"
+#include "src/jobs/latents/read.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::latents {
@@ -49,14 +50,31 @@ std::vector<Plan::Need> later_needs(const Options& options, const LatentSet& set
   return out;
 }
 
+// Latents that were not read, whichever run it was: they are not used, and not among those that hold NaN.
+void add_damaged(MetricTable& table, LatentSet& set, RunContext& context) {
+  std::vector<std::optional<Error>> errors(table.without_numbers.size());
+  context.executor.parallel_for(errors.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && !context.cancel.cancelled(); ++i)
+      errors[i] = damage_of(set.files[table.without_numbers[i]]);
+  });
+  context.throw_if_cancelled();
+  for (const auto& error : errors) {
+    if (!error) continue;
+    set.unusable.push_back(*error);
+    --table.not_finite;
+  }
+}
+
 std::string text_of(const nlohmann::ordered_json& json) { return json.dump(1) + "\n"; }
 
 // What is made of arrays.h5, once it is whole.
-void write_results(const Options& options, const LatentSet& set, const Normalization& normalization,
-                   const ResultFiles& files, RunContext& context, Summary& out) {
+void write_results(const Options& options, LatentSet& set, const Normalization& normalization, const ResultFiles& files,
+                   RunContext& context, Summary& out) {
   Lap lap;
   const std::string arrays = result_path(options, kArraysFile);
-  const MetricTable table = read_metric_table(arrays, options, set, context);
+  MetricTable table = read_metric_table(arrays, options, set, context);
+  add_damaged(table, set, context);
+  out.unusable = set.unusable;
   out.not_finite = table.not_finite;
   write_metrics_csv(table, files.metrics, set, context);
   out.performance.writing = lap.next();
@@ -82,7 +100,7 @@ std::string result_path(const Options& options, const char* name) { return path_
 
 Summary run(const Options& options, const ResultFiles& given, RunContext& context) {
   Lap all, lap;
-  const LatentSet set = find_latents(options, context);
+  LatentSet set = find_latents(options, context);
   Summary out;
   out.performance.finding = lap.next();
   out.latents = set.files.size();

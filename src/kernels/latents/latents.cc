@@ -251,7 +251,7 @@ void Analyzer::measure(const ArrayView& latent, Measures& out) {
   state_->count(source, out);
   clock.lap(Part::histograms);
   for (std::size_t k = 0; k < out.values.size(); ++k)
-    if (!state_->selection[k]) out.values[k] = Measures::kAbsent;
+    if (!state_->selection[k] || !std::isfinite(out.values[k])) out.values[k] = Measures::kAbsent;
 }
 
 const PartSeconds& Analyzer::seconds() const { return state_->seconds; }

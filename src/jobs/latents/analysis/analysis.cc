@@ -63,10 +63,12 @@ void add_notes(const Family& family, Analysis& out) {
   }
   if (example != nullptr) {
     const auto& [a, b] = example->comparison.moments;
-    out.notes.push_back(fmt::format(
-        "{} comparisons are of two groups in each of which all videos have one number, and not the same: without any "
-        "spread there is no p; {} is {:.6g} and {:.6g}",
-        grouped(apart), out.metrics[out.columns[example_at].metric], a.mean, b.mean));
+    out.notes.push_back(
+        fmt::format("{} of two groups in each of which all videos have one number, and not the same: without any "
+                    "spread there is no "
+                    "p; {} is {} and {}",
+                    apart == 1 ? "1 comparison is" : grouped(apart) + " comparisons are",
+                    out.metrics[out.columns[example_at].metric], a.mean, b.mean));
   }
   if (out.not_in_family > 0) {
     out.notes.push_back(fmt::format(

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "src/base/text.h"
@@ -34,6 +35,16 @@ std::vector<long long> usual_of(const std::vector<std::vector<long long>>& of_vi
       ->first;
 }
 
+// All that is measured of a latent, as bits; `telling` becomes 1 where they are not whole numbers alone, which may be
+// the same by chance.
+void add_bits(const MetricTable& table, std::size_t row, std::vector<std::uint64_t>& bits, char& telling) {
+  for (std::size_t m = 0; m < table.metrics.size(); ++m) {
+    const double value = table.at(row, m);
+    bits.push_back(std::bit_cast<std::uint64_t>(value));
+    if (is_there(value) && value != std::floor(value)) telling = 1;
+  }
+}
+
 // Videos whose first latent is, to the last bit of what is measured, that of a video of another group: they began with
 // the noise of one seed.
 std::size_t beginnings_shared(const LatentSet& set, const MetricTable& table) {
@@ -42,17 +53,30 @@ std::size_t beginnings_shared(const LatentSet& set, const MetricTable& table) {
   for (std::size_t row = 0; row < set.files.size(); ++row) {
     if (row > 0 && set.files[row].video == set.files[row - 1].video) continue;
     std::vector<std::uint64_t> bits;
-    bool telling = false;  // whole numbers may be the same by chance
-    for (std::size_t m = 0; m < table.metrics.size(); ++m) {
-      const double value = table.at(row, m);
-      bits.push_back(std::bit_cast<std::uint64_t>(value));
-      telling = telling || (is_there(value) && value != std::floor(value));
-    }
-    if (telling) groups[bits].push_back(group_of[set.files[row].video]);
+    char telling = 0;
+    add_bits(table, row, bits, telling);
+    if (telling != 0) groups[bits].push_back(group_of[set.files[row].video]);
   }
   std::size_t out = 0;
   for (const auto& [bits, of] : groups)
     if (of.front() != of.back()) out += of.size();
+  return out;
+}
+
+// Of every video whether it is a copy of one before it in its group, in all that is measured at all of its steps: a
+// video that is counted twice makes its group look surer than it is.
+std::vector<char> copies(const LatentSet& set, const MetricTable& table) {
+  const std::vector<std::uint32_t> group_of = set.group_numbers();
+  std::vector<std::vector<std::uint64_t>> all(set.videos.size());
+  std::vector<char> telling(set.videos.size(), 0), out(set.videos.size(), 0);
+  for (std::size_t row = 0; row < set.files.size(); ++row) {
+    const std::size_t video = set.files[row].video;
+    all[video].push_back(group_of[video]);
+    all[video].push_back(static_cast<std::uint64_t>(set.files[row].step));
+    add_bits(table, row, all[video], telling[video]);
+  }
+  std::set<std::vector<std::uint64_t>> known;
+  for (std::size_t v = 0; v < all.size(); ++v) out[v] = telling[v] != 0 && !known.insert(std::move(all[v])).second;
   return out;
 }
 
@@ -70,6 +94,19 @@ class Builder {
                       "measured, and not compared",
                       grouped(others), grouped(set.videos.size()), frames));
     }
+    const std::vector<char> copied = copies(set, table);
+    std::size_t dropped = 0;
+    for (std::size_t v = 0; v < copied.size(); ++v) {
+      if (copied[v] == 0) continue;
+      alike_[v] = 0;
+      ++dropped;
+    }
+    if (dropped > 0) {
+      out_.notes.push_back(fmt::format(
+          "{} of {} videos have the same numbers at all steps as another of their group: each is compared once",
+          grouped(dropped), grouped(set.videos.size())));
+    }
+    for (std::size_t row = 0; row < set.files.size(); ++row) rows_of_step_[set.files[row].step].push_back(row);
     const auto others = static_cast<std::size_t>(
         std::count_if(steps_.begin(), steps_.end(), [&](const auto& steps) { return steps != out_.usual_steps; }));
     if (others > 0) {
@@ -94,8 +131,7 @@ class Builder {
   // Of one step; NaN where a video lacks it.
   void add_step(std::size_t metric, long long step) {
     std::vector<double> values = absent();
-    for (std::size_t row = 0; row < set_.files.size(); ++row)
-      if (set_.files[row].step == step) values[set_.files[row].video] = table_.at(row, metric);
+    for (const std::size_t row : rows_of_step_.at(step)) values[set_.files[row].video] = table_.at(row, metric);
     add({out_.metrics.size(), step}, std::move(values));
   }
   // The mean over the usual steps; NaN of a video that lacks one: means over other steps would differ for that alone.
@@ -155,7 +191,8 @@ class Builder {
   const LatentSet& set_;
   const MetricTable& table_;
   const std::vector<std::vector<long long>> steps_;  // of each video
-  std::vector<char> alike_;                          // whether a video has the usual number of frames
+  std::vector<char> alike_;  // whether a video is compared: it has the usual number of frames, and is no copy
+  std::map<long long, std::vector<std::size_t>> rows_of_step_;
   std::vector<std::vector<double>> by_column_;
   std::vector<std::pair<Column, std::vector<double>>> last_;  // over steps
   ComparedVideos out_;

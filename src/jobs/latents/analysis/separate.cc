@@ -10,6 +10,7 @@
 #include <span>
 
 #include "src/base/text.h"
+#include "src/io/file/reader.h"
 #include "src/kernels/statistics/separability.h"
 #include "src/memory/buffer.h"
 #include "src/pipeline/pool.h"
@@ -31,31 +32,43 @@ std::size_t features_at_once(std::size_t features, std::size_t samples, Bytes ro
 class Separator {
  public:
   Separator(const LatentSet& set, const Normalization& normalization, RunContext& context, const Shape& shape)
-      : set_(set), context_(context), shape_(shape), features_(feature_count(shape)), readers_([&] {
-          return std::make_unique<LatentReader>(normalization);
-        }) {}
+      : set_(set),
+        context_(context),
+        shape_(shape),
+        features_(feature_count(shape)),
+        readers_([&] { return std::make_unique<LatentReader>(normalization); }),
+        group_of_(set.group_numbers()) {}
 
   std::size_t features() const { return features_; }
 
-  // Features [first, first + count) of every sample, side by side; the samples that are finite are 1 in `finite`.
+  // Features [first, first + count) of every sample, side by side. Samples that are to be used are 1 in `used`: those
+  // that are finite and no copies of one before them in their group, for what is counted twice looks surer than it is.
   std::span<float> read(const std::vector<std::size_t>& rows, std::size_t first, std::size_t count,
-                        std::vector<char>& finite, Progress& progress) {
+                        std::vector<char>& used, Progress& progress) {
     values_.resize(rows.size() * count);
-    finite.assign(rows.size(), 0);
+    used.assign(rows.size(), 0);
+    hashes_.assign(rows.size(), 0);
     context_.executor.parallel_for(rows.size(), 1, [&](std::size_t begin, std::size_t end) {
       const auto reader = readers_.take();
       std::vector<float> own(features_);
       for (std::size_t i = begin; i < end && !context_.cancel.cancelled(); ++i) {
         features_of(reader->read(set_.files[rows[i]]), shape_, own);
         // What is not finite is neither in its sum of magnitudes nor in its range.
-        finite[i] = std::all_of(own.begin(), own.end(), [](float value) { return value - value == 0; });
+        used[i] = std::all_of(own.begin(), own.end(), [](float value) { return value - value == 0; });
+        hashes_[i] = short_hash({reinterpret_cast<const std::uint8_t*>(own.data()), own.size() * sizeof(float)});
         std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(first), count, values_.data() + i * count);
         progress.add(1, set_.files[rows[i]].bytes());
       }
     });
     context_.throw_if_cancelled();
+    finite_ = static_cast<std::size_t>(std::count(used.begin(), used.end(), 1));
+    std::set<std::pair<std::uint32_t, std::uint64_t>> known;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (used[i] != 0 && !known.emplace(group_of_[set_.files[rows[i]].video], hashes_[i]).second) used[i] = 0;
     return values_.span();
   }
+  // Of what was read last.
+  std::size_t finite() const { return finite_; }
 
  private:
   const LatentSet& set_;
@@ -63,14 +76,17 @@ class Separator {
   const Shape shape_;
   const std::size_t features_;
   Pool<LatentReader> readers_;
+  const std::vector<std::uint32_t> group_of_;
   Buffer<float> values_;
+  std::vector<std::uint64_t> hashes_;
+  std::size_t finite_ = 0;
 };
 
-// Those that are finite, moved together: what is left of `values`.
-std::span<float> keep_finite(std::span<float> values, std::size_t each, const std::vector<char>& finite) {
+// Those that are used, moved together: what is left of `values`.
+std::span<float> keep_used(std::span<float> values, std::size_t each, const std::vector<char>& used) {
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < finite.size(); ++i) {
-    if (finite[i] == 0) continue;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i] == 0) continue;
     if (kept != i) std::copy_n(values.data() + i * each, each, values.data() + kept * each);
     ++kept;
   }
@@ -112,7 +128,7 @@ SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const
   out.features = separator.features();
   const std::vector<std::uint32_t> group_of = set.group_numbers();
   std::map<long long, std::vector<std::size_t>> steps;
-  std::size_t other_frames = 0, not_finite = 0, most = 0;
+  std::size_t other_frames = 0, not_finite = 0, copies = 0, most = 0;
   for (std::size_t row = 0; row < set.files.size(); ++row) {
     if (set.files[row].shape.frames == shape.frames) {
       auto& rows = steps[set.files[row].step];
@@ -133,23 +149,24 @@ SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const
   const std::size_t passes = (out.features + at_once - 1) / at_once;
   Progress progress(context.progress, "separability", passes * (set.files.size() - other_frames));
   const auto seed = static_cast<std::uint64_t>(options.seed);
-  std::vector<char> finite;
+  std::vector<char> used;
   for (const auto& [step, rows] : steps) {
     StepSeparability found;
     found.step = step;
     std::optional<statistics::FeatureProducts> products;
     for (std::size_t first = 0; first < out.features; first += at_once) {
       const std::size_t count = std::min(at_once, out.features - first);
-      const std::span<float> values = separator.read(rows, first, count, finite, progress);
-      const std::span<float> kept = keep_finite(values, count, finite);
+      const std::span<float> values = separator.read(rows, first, count, used, progress);
+      const std::span<float> kept = keep_used(values, count, used);
       if (!products) products.emplace(kept.size() / count);
       products->add(kept, context.executor);
     }
-    not_finite += rows.size() - products->samples();
+    not_finite += rows.size() - separator.finite();
+    copies += separator.finite() - products->samples();
     if (products->samples() == 0) continue;
     std::vector<std::uint32_t> groups;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (finite[i] == 0) continue;
+      if (used[i] == 0) continue;
       found.videos.push_back(set.files[rows[i]].video);
       groups.push_back(group_of[found.videos.back()]);
     }
@@ -166,6 +183,10 @@ SeparabilityOfSteps separate(const Options& options, const LatentSet& set, const
     out.notes.push_back(
         fmt::format("separability is of latents of {} frames; {} of other numbers of frames are not in it{}",
                     shape.frames, grouped(other_frames), groups_without(set, out)));
+  }
+  if (copies > 0) {
+    out.notes.push_back(fmt::format("separability counts {} latents once that are as another of their group and step",
+                                    grouped(copies)));
   }
   if (not_finite > 0)
     out.notes.push_back(fmt::format("separability leaves {} latents out that are not finite", grouped(not_finite)));

@@ -87,7 +87,8 @@ Json groups_json(const LatentSet& set, const MetricTable& table, const Analysis&
       std::vector<double> values;
       for (std::size_t i = begin; i < row; ++i) values.push_back(table.at(i, m));
       Json& spread = place_of(metrics, table.metrics[m]) = spread_of(std::move(values));
-      if (table.metrics[m] == "frequency.spatial_peak" && spread.contains("std") && spread["std"].is_number())
+      if (table.metrics[m] == "frequency.spatial_peak" && spread.contains("std") && spread["std"].is_number() &&
+          spread["mean"].is_number())
         spread["consistency"] = 1 - spread["std"].get<double>() / spread["mean"].get<double>();
     }
     for (std::size_t k = 0; k < kTrajectoryNames.size() && !table.trajectories.empty(); ++k) {
