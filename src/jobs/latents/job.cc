@@ -7,8 +7,8 @@
 #include "src/base/text.h"
 #include "src/jobs/latents/analysis/comparisons_csv.h"
 #include "src/jobs/latents/analysis/summary_json.h"
+#include "src/jobs/latents/group_table.h"
 #include "src/jobs/latents/metrics_csv.h"
-#include "src/jobs/latents/names.h"
 #include "src/jobs/latents/run.h"
 #include "src/report/page/page.h"
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <map>
 #include <memory>
@@ -14,8 +13,7 @@
 #include <tuple>
 
 #include "src/base/text.h"
-#include "src/io/file/reader.h"
-#include "src/io/table/csv.h"
+#include "src/jobs/latents/group_table.h"
 
 namespace millrace::latents {
 namespace {
@@ -47,99 +45,6 @@ std::optional<StepName> step_name(std::string_view name) {
   if (found == kEndings.end()) return std::nullopt;
   out.ending = static_cast<std::size_t>(found - kEndings.begin());
   return out;
-}
-
-// A path below the folder, however it is written: without "./" and "latents/" in front, or "/" behind.
-std::string video_name(std::string_view text) {
-  for (bool more = true; more;) {
-    more = false;
-    for (const std::string_view front : {"./", "/", "latents/"}) {
-      if (!text.starts_with(front) || text.size() == front.size()) continue;
-      text.remove_prefix(front.size());
-      more = true;
-    }
-  }
-  while (text.ends_with('/')) text.remove_suffix(1);
-  return std::string(text);
-}
-
-// Which group a video is of.
-class GroupTable {
- public:
-  // A row a video: the columns `video` and `group`, in any order, others beside them.
-  static GroupTable read(const std::string& path) {
-    const auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
-    CsvReader rows([&] { return file->next(); }, printable(path));
-    GroupTable out;
-    out.path_ = path;
-    std::optional<std::size_t> video, group;
-    while (rows.next()) {
-      const auto cells = rows.cells();
-      if (!video) {
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-          for (const auto& [title, column] : {std::pair{"video", &video}, {"group", &group}}) {
-            if (lower_ascii(trim(cells[i])) != title) continue;
-            if (*column) throw rows.wrong(fmt::format("it has two columns '{}'", title), "leave one of them");
-            *column = i;
-          }
-        }
-        if (video && group) continue;
-        throw rows.wrong("its first line does not name the columns 'video' and 'group'",
-                         "begin it with video,group; or remove it, and groups are the folders that videos lie in");
-      }
-      const std::string name = video_name(trim(cells[*video]));
-      const std::string of(trim(cells[*group]));
-      if (name.empty() || of.empty()) throw rows.wrong("a video, or its group, has no name");
-      if (!is_utf8(name) || !is_utf8(of)) throw rows.wrong("a name in it is not UTF-8");
-      constexpr std::size_t kMostName = 255;  // what a folder's name may have
-      if (of.size() > kMostName) throw rows.wrong(fmt::format("a group's name in it is over {} bytes", kMostName));
-      const auto [at, fresh] = out.groups_.emplace(name, of);
-      if (!fresh && at->second != of)
-        throw rows.wrong("it says twice which group '" + printable(name) + "' is of, and not the same");
-    }
-    if (file->failed()) throw Failure(file->error());
-    return out;
-  }
-
-  // By the whole path below the folder, or by the video's own folder alone. Failure(bad_data) where that may be either
-  // of two videos.
-  std::optional<std::string> group_of(const std::string& below) {
-    for (const std::string& name : {below, std::string(file_name(below))}) {
-      const auto found = groups_.find(name);
-      if (found == groups_.end()) continue;
-      const auto [at, fresh] = used_.emplace(name, below);
-      if (!fresh && at->second != below) {
-        throw Failure(ErrorCode::bad_data,
-                      fmt::format("it names the video '{}', and there are {} and {}", printable(name),
-                                  printable(at->second), printable(below)),
-                      printable(path_), "write the path below the folder, as GROUP/VIDEO");
-      }
-      return found->second;
-    }
-    return std::nullopt;
-  }
-  std::vector<std::string> unused() const {
-    std::vector<std::string> out;
-    for (const auto& [name, group] : groups_)
-      if (!used_.contains(name)) out.push_back(name);
-    return out;
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  std::map<std::string, std::string> groups_;
-  std::map<std::string, std::string> used_;  // names, and the video that each is of
-};
-
-std::optional<GroupTable> find_group_table(const std::string& root) {
-  for (const char* below : {"", "latents/"}) {
-    const std::string path = (root.ends_with('/') ? root : root + "/") + below + kGroupsFile;
-    // Also a link that leads to nothing, which then is said.
-    struct stat info {};
-    if (::lstat(path.c_str(), &info) == 0 || errno != ENOENT) return GroupTable::read(path);
-  }
-  return std::nullopt;
 }
 
 // What a path below the folder that was named says, but for the groups of a table.
@@ -190,7 +95,7 @@ void take_one_a_step(NamedLatents& out) {
 
 NamedLatents latents_by_name(const Options& options, RunContext& context) {
   const std::string& root = options.inputs.at(0);
-  std::optional<GroupTable> table = find_group_table(root);
+  std::optional<GroupTable> table = GroupTable::find(root);
   WalkOptions how;
   how.cancelled = [&context] { return context.cancel.cancelled(); };
   options.links.put_into(how);

@@ -36,7 +36,4 @@ struct NamedLatents {
 // .safetensors is taken, and the others are told. Failure(bad_data) where groups.csv cannot be understood.
 NamedLatents latents_by_name(const Options& options, RunContext& context);
 
-// The file that says which group a video is of.
-inline constexpr const char* kGroupsFile = "groups.csv";
-
 }  // namespace millrace::latents
