@@ -151,7 +151,8 @@ def test_killed_helpers_cost_only_their_files(tmp_path):
     assert len(lines) == 30
     errors = [l for l in lines if "error" in l]
     assert len(errors) <= killed
-    assert all("killed" in l["error"] for l in errors), errors
+    others = [l["error"] for l in errors if "killed" not in l["error"]]
+    assert not others, others
     assert all(l == whole[l["path"]] for l in lines if "error" not in l)
     assert killed > 0
 

@@ -187,12 +187,20 @@ std::unique_ptr<HelperProcess> HelperPool::take_idle() {
   return nullptr;
 }
 
-std::unique_ptr<HelperProcess> HelperPool::one_with(const DecodeOptions& options, ImageFormat format, int fd) {
+Outcome<std::unique_ptr<HelperProcess>> HelperPool::one_with(const DecodeOptions& options, ImageFormat format, int fd,
+                                                             const std::string& subject) {
   const helper::Request request{static_cast<std::uint32_t>(format), options.shortest_side, options.gray, options.luma,
                                 memory_.count};
   if (auto helper = take_idle(); helper && helper->request(request, fd)) return helper;
   auto helper = HelperProcess::start();
-  return helper && helper->request(request, fd) ? std::move(helper) : nullptr;
+  if (!helper) {
+    return Error{ErrorCode::unavailable, "the decoding helper millrace-decoder cannot be started", subject,
+                 "check that it lies beside the millrace program"};
+  }
+  if (helper->request(request, fd)) return helper;
+  Error error = helper->exit_reason();
+  error.subject = subject;
+  return error;
 }
 
 void HelperPool::end_idle() {
@@ -211,12 +219,10 @@ Outcome<Decoded> HelperPool::decode(FileReader& file, ImageFormat format, const 
   // The caller has looked at the file's head and hashes it at the end, so the helper gets a descriptor of its own.
   auto own = file.open_again();
   if (!own) return own.error();
-  auto helper = one_with(options, format, own->get());
+  auto found = one_with(options, format, own->get(), subject);
   *own = Descriptor();  // the helper has it
-  if (!helper) {
-    return Error{ErrorCode::unavailable, "the decoding helper millrace-decoder cannot be started", subject,
-                 "check that it lies beside the millrace program"};
-  }
+  if (!found) return found.error();
+  std::unique_ptr<HelperProcess> helper = std::move(*found);
   Conversation conversation(*helper, format, options, sink, subject, file.size());
   // A sink may throw; then the helper, in the middle of its file, is not given back but ended.
   auto result = conversation.run();

@@ -35,8 +35,10 @@ class HelperPool {
 
  private:
   std::unique_ptr<HelperProcess> take_idle();
-  // One that has the request. A helper that died before it got it is no fault of this file's.
-  std::unique_ptr<HelperProcess> one_with(const DecodeOptions& options, ImageFormat format, int fd);
+  // One that has the request. A helper that died while it was idle is no fault of this file's. Why there is none, with
+  // `subject` the picture.
+  Outcome<std::unique_ptr<HelperProcess>> one_with(const DecodeOptions& options, ImageFormat format, int fd,
+                                                   const std::string& subject);
 
   const Bytes memory_;
   mutable std::mutex mutex_;
