@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <thread>
 #include <vector>
 
+#include "src/base/error.h"
+#include "src/device/cpu/executor.h"
 #include "src/device/cpu/level.h"
 
 namespace millrace {
@@ -22,6 +26,28 @@ inline void at_every_cpu_level(const std::function<void()>& body) {
     body();
   }
   use_cpu_level(before);
+}
+
+// Stops `work` before it begins, and then `moments` times at some moment on the way, `step` apart: it ends as cancelled
+// or whole, never half.
+inline void expect_that_it_can_be_stopped(int moments, std::chrono::microseconds step,
+                                          const std::function<void(const Executor&)>& work) {
+  for (int moment = 0; moment < moments; ++moment) {
+    CancelToken token;
+    if (moment == 0) token.cancel();
+    const Executor executor(1 + moment % 2, &token);
+    std::thread stopping([&] {
+      std::this_thread::sleep_for(step * moment);
+      token.cancel();
+    });
+    try {
+      work(executor);
+      EXPECT_GT(moment, 0) << "nothing had stopped it";
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.error().code, ErrorCode::cancelled) << failure.what();
+    }
+    stopping.join();
+  }
 }
 
 inline std::vector<std::uint8_t> random_bytes(std::size_t count, unsigned seed) {

@@ -50,7 +50,7 @@ Outcome<tensor_file::Tensor> choose(const std::string& key, const std::string& p
 // Files of one name and size may have one time, too, as out of an archive.
 std::uint64_t hash_of_ends(const std::string& path, std::uint64_t size) {
   constexpr std::uint64_t kEnd = 4096;
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::array<std::uint8_t, 2 * kEnd> bytes{};
   std::uint64_t out = 0;
   if (!file) return out;  // whoever reads it says why

@@ -12,6 +12,7 @@
 #include <set>
 #include <tuple>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/jobs/latents/group_table.h"
 
@@ -61,11 +62,27 @@ Place place_of(std::string_view below) {
   return out;
 }
 
+// Tensors that are passed over, for one reason.
+struct Passed {
+  std::size_t count = 0;
+  std::string example;
+
+  void add(const std::string& path) {
+    if (++count == 1) example = path;
+  }
+  // "2 tensors are not ..., as PATH: they are not read".
+  void tell(const std::string& why, std::vector<std::string>& warnings) const {
+    if (count == 0) return;
+    warnings.push_back(fmt::format("{} {}, as {}: {} not read",
+                                   count == 1 ? "1 tensor is" : grouped(count) + " tensors are", why,
+                                   printable(example), count == 1 ? "it is" : "they are"));
+  }
+};
+
 // Of files of one step the first is what is taken.
 void take_one_a_step(NamedLatents& out) {
   std::vector<NamedLatent> taken;
-  std::size_t beside = 0;
-  std::string example;
+  Passed beside;
   for (NamedLatent& latent : out.latents) {
     if (taken.empty() || taken.back().group != latent.group || taken.back().video != latent.video ||
         taken.back().step != latent.step) {
@@ -74,7 +91,7 @@ void take_one_a_step(NamedLatents& out) {
     }
     const auto stem = [](const NamedLatent& of) { return step_name(file_name(of.file.path))->stem; };
     if (stem(taken.back()) == stem(latent) && taken.back().format != latent.format) {
-      if (++beside == 1) example = latent.file.path;
+      beside.add(latent.file.path);
       continue;
     }
     // As step_1.npy and step_001.npy.
@@ -84,11 +101,7 @@ void take_one_a_step(NamedLatents& out) {
          printable(latent.file.path), ""});
   }
   out.latents = std::move(taken);
-  if (beside > 0) {
-    out.warnings.push_back(fmt::format("{} {} of a step that another file is of, as {}: {} not read", beside,
-                                       beside == 1 ? "file is" : "files are", printable(example),
-                                       beside == 1 ? "it is" : "they are"));
-  }
+  beside.tell("of a step that another file is of", out.warnings);
 }
 
 }  // namespace
@@ -105,7 +118,7 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
   NamedLatents out;
   out.unusable = std::move(found.unreadable);
   // Whoever names the inner folder means its groups, perhaps.
-  const std::string above = (root.ends_with('/') ? root : root + "/") + "../" + kGroupsFile;
+  const std::string above = path_in(path_in(root, ".."), kGroupsFile);
   struct stat info {};
   std::string_view inner = root;
   while (inner.ends_with('/')) inner.remove_suffix(1);
@@ -113,19 +126,18 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
     out.warnings.push_back(printable(above) + " is not read; name the folder that it lies in");
   std::set<std::string> metadata, without_group, twice;
   std::map<std::pair<std::string, std::string>, std::string> folders;  // of groups and videos
-  std::size_t other_names = 0, elsewhere = 0;
-  std::string other_name, example_elsewhere;
+  Passed beside_names, elsewhere;
   const std::size_t front = root.ends_with('/') ? root.size() : root.size() + 1;
   for (FileEntry& file : found.files) {
     if (file.path.size() <= front) continue;
     const Place place = place_of(std::string_view(file.path).substr(front));
     const auto name = step_name(place.name);
     if (place.folders.empty() || place.folders.size() > 2 || (!table && place.folders.size() != 2)) {
-      if (name && name->ending < kEndings.size() && ++elsewhere == 1) example_elsewhere = file.path;
+      if (name && name->ending < kEndings.size()) elsewhere.add(file.path);
       continue;
     }
     if (!name) {
-      if (tensor_file::format_of(place.name) && ++other_names == 1) other_name = file.path;
+      if (tensor_file::format_of(place.name)) beside_names.add(file.path);
       continue;
     }
     if (name->ending == kEndings.size()) {
@@ -161,8 +173,7 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
     }
     if (!glob_match(options.groups, latent.group)) continue;
     // As DIR/a/v and DIR/latents/a/v.
-    const std::string_view name_of_file = file_name(file.path);
-    const std::string folder = file.path.substr(0, file.path.size() - name_of_file.size());
+    const std::string folder = folder_of(file.path);
     const auto [known, fresh] = folders.emplace(std::pair(latent.group, latent.video), folder);
     if (!fresh && known->second != folder) {
       if (twice.insert(folder).second) {
@@ -174,17 +185,8 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
     latent.file = std::move(file);
     out.latents.push_back(std::move(latent));
   }
-  if (other_names > 0) {
-    out.warnings.push_back(fmt::format("{} {} not named step_NUMBER, as {}: {} not read", other_names,
-                                       other_names == 1 ? "tensor is" : "tensors are", printable(other_name),
-                                       other_names == 1 ? "it is" : "they are"));
-  }
-  if (elsewhere > 0) {
-    out.warnings.push_back(fmt::format("{} {} not in {}, as {}: {} not read", elsewhere,
-                                       elsewhere == 1 ? "tensor is" : "tensors are",
-                                       table ? "a folder VIDEO or GROUP/VIDEO" : "a folder GROUP/VIDEO",
-                                       printable(example_elsewhere), elsewhere == 1 ? "it is" : "they are"));
-  }
+  beside_names.tell("not named step_NUMBER", out.warnings);
+  elsewhere.tell(table ? "not in a folder VIDEO or GROUP/VIDEO" : "not in a folder GROUP/VIDEO", out.warnings);
   std::erase_if(found.links, [&](const std::string& link) { return table && link == table->path(); });
   if (!found.links.empty()) {
     out.warnings.push_back(
@@ -200,9 +202,7 @@ NamedLatents latents_by_name(const Options& options, RunContext& context) {
   });
   take_one_a_step(out);
   for (NamedLatent& latent : out.latents) {
-    const std::string_view name = file_name(latent.file.path);
-    std::string beside = latent.file.path.substr(0, latent.file.path.size() - name.size());
-    beside += step_name(name)->stem;
+    std::string beside = path_in(folder_of(latent.file.path), step_name(file_name(latent.file.path))->stem);
     beside += kMetadata;
     if (metadata.contains(beside)) latent.metadata = std::move(beside);
   }

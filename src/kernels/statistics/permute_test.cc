@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "src/base/error.h"
 #include "src/kernels/kernel_test.h"
@@ -264,26 +263,9 @@ TEST(Permute, AllDealsGiveOnlyPThatThereAre) {
 TEST(Permute, AStoppedExecutorStopsIt) {
   const OwnTable own = random_table({6, 6, 5, 5}, 40, 2);
   const std::vector<std::uint8_t> family = whole_family(own);
-  for (int moment = 0; moment < 60; ++moment) {
-    CancelToken token;
-    if (moment == 0) token.cancel();
-    const Executor executor(1 + moment % 2, &token);
-    std::thread stopping([&] {
-      std::this_thread::sleep_for(std::chrono::microseconds(100 * moment));
-      token.cancel();
-    });
-    const auto is_stop = [](const Failure& failure) { return failure.error().code == ErrorCode::cancelled; };
-    for (const bool bootstrapped : {false, true}) {
-      try {
-        if (bootstrapped) bootstrap(own.table(), 1, 500, executor);
-        if (!bootstrapped) permute(own.table(), family, 1, 2000, executor);
-        EXPECT_GT(moment, 0) << "nothing had stopped it";
-      } catch (const Failure& failure) {
-        EXPECT_TRUE(is_stop(failure)) << failure.what();
-      }
-    }
-    stopping.join();
-  }
+  const std::chrono::microseconds step(100);
+  expect_that_it_can_be_stopped(60, step, [&](const Executor& on) { permute(own.table(), family, 1, 2000, on); });
+  expect_that_it_can_be_stopped(60, step, [&](const Executor& on) { bootstrap(own.table(), 1, 500, on); });
 }
 
 TEST(Statistics, NumbersWithoutASquareAreRefused) {

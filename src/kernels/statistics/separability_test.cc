@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <thread>
 
 #include "src/base/error.h"
 #include "src/kernels/kernel_test.h"
@@ -214,22 +213,8 @@ TEST(Separability, AStoppedExecutorStopsIt) {
   for (float& value : features) value = static_cast<float>(random() % 1000);
   std::vector<std::uint32_t> groups;
   for (std::uint32_t i = 0; i < kSamples; ++i) groups.push_back(i % 3);
-  for (int moment = 0; moment < 40; ++moment) {
-    CancelToken token;
-    if (moment == 0) token.cancel();
-    const Executor executor(1 + moment % 2, &token);
-    std::thread stopping([&] {
-      std::this_thread::sleep_for(std::chrono::microseconds(500 * moment));
-      token.cancel();
-    });
-    try {
-      separable(features, groups, 1, 0, 1000, executor);
-      EXPECT_GT(moment, 0) << "nothing had stopped it";
-    } catch (const Failure& failure) {
-      EXPECT_EQ(failure.error().code, ErrorCode::cancelled) << failure.what();
-    }
-    stopping.join();
-  }
+  expect_that_it_can_be_stopped(40, std::chrono::microseconds(500),
+                                [&](const Executor& on) { separable(features, groups, 1, 0, 1000, on); });
 }
 
 }  // namespace
