@@ -275,9 +275,23 @@ def test_a_page_of_an_earlier_run_is_kept_up_to_date(collection, tmp_path):
     assert (tmp_path / "none" / "report.html").read_text() == "mine\n"
 
 
-def test_separability_alone_is_no_test(collection, tmp_path):
-    done = millrace("latents", collection, "-o", tmp_path / "out", "--metrics", "separability")
+def test_separability_alone_tells_what_it_finds(tmp_path):
+    a_collection(tmp_path, groups=2, videos=8, steps=2, frames=(2,), effect=0.2)
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--metrics", "separability", "--report")
     assert b"no metric was asked for" in done.stderr
+    assert b"by all features together groups differ most at step" in done.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "No test of a metric was made" in page and "groups are most apart at step" in page
+    assert "cannot be told from these videos" not in page
+
+
+def test_the_summary_of_many_groups_holds_what_differs(tmp_path):
+    a_collection(tmp_path, groups=12, videos=2, steps=1, frames=(2,))
+    millrace("latents", tmp_path, "-o", tmp_path / "out", "--metrics", "*.*")
+    pairs = json.loads((tmp_path / "out" / "summary.json").read_bytes())["group_comparisons"]
+    rows = table(tmp_path / "out" / "comparisons.csv")
+    assert len(pairs) == 66 and len(rows) > 2000
+    assert all(pair["metrics"] == {} and pair["metrics_that_do_not_differ"] > 30 for pair in pairs), "nothing can differ"
 
 
 def test_a_pipe_among_the_results_is_not_waited_for(collection, tmp_path):
@@ -382,7 +396,8 @@ def test_what_is_constant_and_differs_is_said(tmp_path):
     assert b"complexity.effective_dimension is 1 and 4" in done.stderr
 
 
-def test_a_copy_of_a_video_is_counted_once(tmp_path):
+@pytest.mark.parametrize("metrics", ["all", "trajectory,separability"])
+def test_a_copy_of_a_video_is_counted_once(tmp_path, metrics):
     """Two videos four times over in each of two equal groups: what varies so little would make any difference look sure."""
     random = np.random.default_rng(8)
     for g in range(2):
@@ -391,7 +406,7 @@ def test_a_copy_of_a_video_is_counted_once(tmp_path):
             for copy in range(4):
                 for s, latent in enumerate(latents):
                     put(tmp_path, latent, f"prompt_{g}", f"vid_{own}{copy}", s)
-    done = millrace("latents", tmp_path, "-o", tmp_path / "out")
+    done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--metrics", metrics)
     assert b"metrics differ" not in done.stderr
     assert b"12 of 16 videos have the same numbers at all steps as another of their group" in done.stderr
     assert b"separability counts 24 latents once" in done.stderr

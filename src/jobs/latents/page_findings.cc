@@ -188,8 +188,12 @@ std::string no_tests(const AnalysisView& view) {
 std::vector<std::string> answer_of(const AnalysisView& view, const std::vector<Finding>& findings) {
   std::vector<std::string> answer;
   if (const std::string reason = no_tests(view); !reason.empty()) {
-    answer.push_back("No test was made: " + reason +
-                     ". Whether groups differ cannot be told from these videos; what is shown are their numbers.");
+    const SeparabilityAtStep* const at = most_apart(view);
+    answer.push_back("No test of a metric was made: " + reason +
+                     (at != nullptr ? "."
+                                    : ". Whether groups differ cannot be told from these videos; what is shown are "
+                                      "their numbers."));
+    if (at != nullptr) answer.push_back(separability_text(view, *at));
     return answer;
   }
   const Counts metrics = count(findings);

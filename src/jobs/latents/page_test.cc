@@ -151,7 +151,7 @@ TEST(LatentsPageTest, TheStepThatIsMostApartIsCorrectedForTheChoice) {
 TEST(LatentsPageTest, OneVideoAGroupIsNoTest) {
   const AnalysisView single = made_up_single_videos();
   const std::string text = answer(single);
-  EXPECT_TRUE(has(text, "No test was made: every group has one video"));
+  EXPECT_TRUE(has(text, "No test of a metric was made: every group has one video"));
   EXPECT_FALSE(has(text, "differs")) << text;
   const std::string page = page_of(single);
   EXPECT_FALSE(has(page, "What differs</h2>"));
@@ -162,7 +162,7 @@ TEST(LatentsPageTest, OneVideoAGroupIsNoTest) {
   EXPECT_TRUE(has(page, "No group has two videos, so there is no distance within a group."));
   AnalysisView told = single;
   told.no_tests_reason = "of each group one video is left";
-  EXPECT_TRUE(has(answer(told), "No test was made: of each group one video is left."));
+  EXPECT_TRUE(has(answer(told), "No test of a metric was made: of each group one video is left."));
   AnalysisView alone;
   alone.groups = {"only"};
   alone.videos = {5};

@@ -89,7 +89,7 @@ void write_results(const Options& options, LatentSet& set, const Normalization& 
   // In one line: with a line a number it would be twice as large.
   files.summary.write(summary_json(options, set, table, analysis, profiles, separability).dump() + "\n");
   if (options.report) files.report.write(page_of(view_of(options, set, table, analysis, profiles, separability)));
-  out.findings = findings_of(analysis);
+  out.findings = findings_of(analysis, separability);
   out.notes.insert(out.notes.end(), analysis.notes.begin(), analysis.notes.end());
   out.performance.writing += lap.next();
 }

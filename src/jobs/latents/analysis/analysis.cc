@@ -47,8 +47,7 @@ void add_notes(const Family& family, Analysis& out) {
   if (out.no_tests.empty() && few > 0 && few < out.pairs.size()) {
     out.notes.push_back(
         fmt::format("{} of {} pairs of groups have so few videos that no difference between the two can be told from "
-                    "chance, however "
-                    "large it is",
+                    "chance, however large it is",
                     grouped(few), grouped(out.pairs.size())));
   }
   std::size_t apart = 0;
@@ -65,8 +64,7 @@ void add_notes(const Family& family, Analysis& out) {
     const auto& [a, b] = example->comparison.moments;
     out.notes.push_back(
         fmt::format("{} of two groups in each of which all videos have one number, and not the same: without any "
-                    "spread there is no "
-                    "p; {} is {} and {}",
+                    "spread there is no p; {} is {} and {}",
                     apart == 1 ? "1 comparison is" : grouped(apart) + " comparisons are",
                     out.metrics[out.columns[example_at].metric], a.mean, b.mean));
   }
@@ -96,7 +94,7 @@ Family test_family(const statistics::Table& table, const std::vector<std::uint8_
   out.means.resize(rows.size() * columns);
   out.least.assign(pairs.size(), 1);
   if (columns == 0) return out;
-  executor.parallel_for(out.tests.size(), 64, [&](std::size_t begin, std::size_t end) {
+  statistics::for_all(executor, out.tests.size(), 64, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto [a, b] = pairs[i / columns];
       out.tests[i].comparison = statistics::compare(sample(a, i % columns), sample(b, i % columns));

@@ -35,14 +35,14 @@ std::vector<long long> usual_of(const std::vector<std::vector<long long>>& of_vi
       ->first;
 }
 
-// All that is measured of a latent, as bits; `telling` becomes 1 where they are not whole numbers alone, which may be
-// the same by chance.
+// What was measured, as bits; `telling` becomes 1 where they are not whole numbers alone, which may be the same by
+// chance.
+void add_bits(double value, std::vector<std::uint64_t>& bits, char& telling) {
+  bits.push_back(std::bit_cast<std::uint64_t>(value));
+  if (is_there(value) && value != std::floor(value)) telling = 1;
+}
 void add_bits(const MetricTable& table, std::size_t row, std::vector<std::uint64_t>& bits, char& telling) {
-  for (std::size_t m = 0; m < table.metrics.size(); ++m) {
-    const double value = table.at(row, m);
-    bits.push_back(std::bit_cast<std::uint64_t>(value));
-    if (is_there(value) && value != std::floor(value)) telling = 1;
-  }
+  for (std::size_t m = 0; m < table.metrics.size(); ++m) add_bits(table.at(row, m), bits, telling);
 }
 
 // Videos whose first latent is, to the last bit of what is measured, that of a video of another group: they began with
@@ -74,6 +74,10 @@ std::vector<char> copies(const LatentSet& set, const MetricTable& table) {
     all[video].push_back(group_of[video]);
     all[video].push_back(static_cast<std::uint64_t>(set.files[row].step));
     add_bits(table, row, all[video], telling[video]);
+  }
+  for (std::size_t v = 0; v < table.trajectories.size(); ++v) {
+    if (!table.trajectories[v]) continue;
+    for (const double value : values_of(*table.trajectories[v])) add_bits(value, all[v], telling[v]);
   }
   std::set<std::vector<std::uint64_t>> known;
   for (std::size_t v = 0; v < all.size(); ++v) out[v] = telling[v] != 0 && !known.insert(std::move(all[v])).second;
@@ -112,8 +116,7 @@ class Builder {
     if (others > 0) {
       out_.notes.push_back(fmt::format(
           "{} of {} videos have other steps than the {} from {} to {} that {}: their trajectories are not compared, "
-          "nor "
-          "their means over steps where one is missing",
+          "nor their means over steps where one is missing",
           grouped(others), grouped(set.videos.size()), grouped(out_.usual_steps.size()), out_.usual_steps.front(),
           out_.usual_steps.back(), 2 * others < set.videos.size() ? "most have" : "are had most often"));
     }

@@ -12,9 +12,9 @@ namespace millrace::latents {
 namespace {
 
 constexpr const char* kHeader =
-    "group_a,group_b,metric,step,n_a,n_b,mean_a,mean_b,sd_a,sd_b,difference,ci_low,ci_high,bootstrap_low,bootstrap_"
-    "high,welch_t,df,p_welch,p_holm,"
-    "p_bh,cohens_d,hedges_g,mann_whitney_u,p_mann_whitney,p_permutation,p_familywise,reason";
+    "group_a,group_b,metric,step,n_a,n_b,mean_a,mean_b,sd_a,sd_b,difference,ci_low,ci_high,"
+    "bootstrap_low,bootstrap_high,welch_t,df,p_welch,p_holm,p_bh,cohens_d,hedges_g,mann_whitney_u,p_mann_whitney,p_"
+    "permutation,p_familywise,reason";
 
 }  // namespace
 

@@ -47,7 +47,23 @@ std::string too_few_words(const Analysis& analysis) {
       analysis.least_possible);
 }
 
-std::vector<std::string> findings_of(const Analysis& analysis) {
+namespace {
+
+// Of the step at which groups are most apart; p is corrected for that choice.
+std::string separability_words(const SeparabilityOfSteps& separability) {
+  const StepSeparability* most = nullptr;
+  for (const StepSeparability& at : separability.steps) {
+    const double ratio = at.found.standardized.ratio;
+    if (ratio == ratio && (most == nullptr || ratio > most->found.standardized.ratio)) most = &at;
+  }
+  if (most == nullptr) return "";
+  return fmt::format(
+      "by all features together groups {} at step {}, distances between them {:.3g} times those within, {}",
+      most->corrected <= kAlpha ? "differ most" : "cannot be told apart; they are most apart", most->step,
+      most->found.standardized.ratio, probability_text(most->corrected));
+}
+
+std::vector<std::string> of_metrics(const Analysis& analysis) {
   if (!analysis.no_tests.empty()) return {"nothing is tested: " + analysis.no_tests};
   std::vector<Found> found;
   std::set<std::size_t> metrics, tested;
@@ -86,6 +102,14 @@ std::vector<std::string> findings_of(const Analysis& analysis) {
     if (shown.size() == kShown) break;
     if (shown.insert(analysis.columns[f.column].metric).second) out.push_back(sentence(analysis, f));
   }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> findings_of(const Analysis& analysis, const SeparabilityOfSteps& separability) {
+  std::vector<std::string> out = of_metrics(analysis);
+  if (std::string words = separability_words(separability); !words.empty()) out.push_back(std::move(words));
   return out;
 }
 
