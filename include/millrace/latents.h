@@ -77,7 +77,7 @@ struct GroupDifference {
   double p_familywise = 0, p_holm = 0, p_benjamini_hochberg = 0;
   // 95 %, of the difference of means: by Welch's t; percentiles of a bootstrap, too narrow of few rows.
   std::array<double, 2> interval{}, bootstrap_interval{};
-  std::string reason;                // why there is no p; else empty
+  std::string reason;  // why there is no p; else empty
 };
 
 // `values` is [rows, columns], float64, row after row, NaN where absent: a row a video, a column a thing that was
