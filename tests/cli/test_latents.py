@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 from latent_files import a_collection, put, results_of, smooth, table, values
-from latents_reference import metrics, trajectory
+from latents_reference import metrics, patch_variances, trajectory
 from program import content_of, millrace
 
 # Of these the difference counts, not its share: docs/latents.md.
@@ -68,6 +68,27 @@ def test_every_number_is_that_of_float64(tmp_path, kind):
             assert abs(found[name] - value) <= 1e-7, name
         else:
             assert found[name] == pytest.approx(value, rel=1e-5, abs=1e-300), name
+
+
+@pytest.mark.parametrize("latent", [smooth((16, 3, 37, 50), 5), 1e-3 * smooth((19, 2, 16, 24), 6) + 5,
+                                    np.zeros((4, 2, 8, 8))], ids=["smooth", "small, offset", "zeros"])
+def test_histograms_count_every_patch_and_every_place_in_them(tmp_path, latent):
+    latent = latent.astype(np.float32)
+    put(tmp_path, latent)
+    millrace("latents", tmp_path, "-o", tmp_path / "out", "--metrics", "patch.*")
+    expected = patch_variances(latent)
+    with h5py.File(tmp_path / "out" / "arrays.h5") as file:
+        edges = np.array(json.loads(file.attrs["histogram_edges"]))
+        assert edges[0] == 2.0**-24 and edges[-1] == 2.0**16 and edges[1] == 1.25 * edges[0]
+        assert {name for name in file if name.endswith("histogram")} == set(expected)
+        for name, variances in expected.items():
+            found = file[name][0].astype(np.int64)
+            assert found.sum() == variances.size, name
+            # What lies on an edge but for rounding may lie on either side.
+            room = 1e-4 * edges + 1e-6 * latent.var((1, 2, 3)).max()
+            below = np.cumsum(found)[:-1]
+            assert (below >= [(variances < at).sum() for at in edges - room]).all(), name
+            assert (below <= [(variances < at).sum() for at in edges + room]).all(), name
 
 
 @pytest.fixture(scope="module")

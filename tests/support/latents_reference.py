@@ -75,6 +75,20 @@ def patches(plane, p):
     return cut.reshape(rows, p, columns, p).swapaxes(1, 2).reshape(rows * columns, p * p)
 
 
+def patch_variances(latent):
+    """What patch.* are means of: by the name of its histogram, the variance of each patch, or of each place in them."""
+    x = np.asarray(latent, np.float64)
+    out = {}
+    for p in (4, 8, 16):
+        if x.shape[2] < p or x.shape[3] < p:
+            continue
+        cut = np.array([patches(plane, p) for planes in x for plane in planes])
+        out[f"patch.{p}.variance_histogram"] = cut.var(2, ddof=1)
+        if cut.shape[1] > 1:
+            out[f"patch.{p}.distinctiveness_histogram"] = cut.var(1, ddof=1)
+    return out
+
+
 def smallest_k(eigenvalues):
     share = np.cumsum(np.sort(eigenvalues)[::-1]) / eigenvalues.sum()
     return float(np.argmax(share >= 0.95) + 1)

@@ -112,9 +112,22 @@ std::vector<Distribution> distributions(const Chosen& chosen, const Shape& most)
   return out;
 }
 
+std::vector<PatchHistogram> patch_histograms(const Chosen& chosen, const Shape& most) {
+  std::vector<PatchHistogram> out;
+  std::size_t metric = static_cast<std::size_t>(Metric::patch_4_variance);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const int side = 4 << k, patches = (most.height / side) * (most.width / side);
+    if (chosen.metrics[metric++] && patches > 0)
+      out.push_back({fmt::format("patch.{}.variance_histogram", side), k, &Measures::patch_variances});
+    if (chosen.metrics[metric++] && patches > 1)
+      out.push_back({fmt::format("patch.{}.distinctiveness_histogram", side), k, &Measures::patch_distinctivenesses});
+  }
+  return out;
+}
+
 DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
   // Raised when the same latents give other numbers.
-  constexpr int kMeasuring = 3;
+  constexpr int kMeasuring = 4;
   const Shape most = set.most_shape();
   DatasetSpec out;
   out.unit = "latents";
@@ -138,6 +151,15 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
     if (d.outer > 1) shape.insert(shape.begin(), d.outer);
     out.arrays.push_back({.name = d.name, .type = kFloat32, .shape = std::move(shape)});
   }
+  const std::vector<PatchHistogram> counted = patch_histograms(options.chosen, most);
+  if (!counted.empty()) {
+    std::string edges;
+    for (std::size_t k = 0; k < OctaveBins::kEdges; ++k)
+      edges += fmt::format("{}{}", k == 0 ? "" : ",", OctaveBins::edge(k));
+    out.attributes.emplace_back("histogram_edges", fmt::format("[{}]", edges));
+  }
+  for (const PatchHistogram& histogram : counted)
+    out.arrays.push_back({.name = histogram.name, .type = kUint32, .shape = {OctaveBins::kCount}});
   out.arrays.push_back({.name = "not_finite", .type = kUint64});
   out.arrays.push_back(
       {.name = "index/group", .rows = ArraySpec::Rows::texts, .text_bytes = longest(set, &Video::group)});
@@ -149,7 +171,10 @@ DatasetSpec dataset_of(const Options& options, const LatentSet& set) {
 }
 
 RowWriter::RowWriter(const Options& options, const LatentSet& set)
-    : set_(set), chosen_(options.chosen), distributions_(distributions(options.chosen, set.most_shape())) {}
+    : set_(set),
+      chosen_(options.chosen),
+      distributions_(distributions(options.chosen, set.most_shape())),
+      histograms_(patch_histograms(options.chosen, set.most_shape())) {}
 
 void RowWriter::append(const LatentFile& latent, const Measures& measures, const Step& step, double end_to_end,
                        RowBlock& block) const {
@@ -171,6 +196,10 @@ void RowWriter::append(const LatentFile& latent, const Measures& measures, const
                                              : std::numeric_limits<float>::quiet_NaN());
       }
     }
+    ++array;
+  }
+  for (const PatchHistogram& histogram : histograms_) {
+    for (const std::uint32_t count : (measures.*histogram.of)[histogram.size]) block.arrays[array].append(count);
     ++array;
   }
   const Video& video = set_.videos[latent.video];

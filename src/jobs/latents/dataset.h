@@ -3,6 +3,8 @@
 // Never: computes.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -35,8 +37,17 @@ struct Distribution {
 // Of what was chosen, for latents of up to these sides.
 std::vector<Distribution> distributions(const Chosen& chosen, const Shape& most);
 
+// What those of patches are means of in turn: an array of [OctaveBins::kCount] uint32, over all frames and channels.
+struct PatchHistogram {
+  std::string name;
+  std::size_t size;  // of patches: 0 is 4, 1 is 8, 2 is 16
+  std::array<Histogram, 3> Measures::*of;
+};
+std::vector<PatchHistogram> patch_histograms(const Chosen& chosen, const Shape& most);
+
 // `metrics` and `trajectory` float64; the distributions float32, those by frame as long as the longest video, NaN
-// behind a shorter one's end; `not_finite` uint64, elements that are NaN or infinite; `index`, whose columns are group,
+// behind a shorter one's end; histograms uint32, whose bins' edges are the attribute "histogram_edges"; `not_finite`
+// uint64, elements that are NaN or infinite; `index`, whose columns are group,
 // video, step and frames.
 DatasetSpec dataset_of(const Options& options, const LatentSet& set);
 
@@ -52,6 +63,7 @@ class RowWriter {
   const LatentSet& set_;
   const Chosen chosen_;
   const std::vector<Distribution> distributions_;
+  const std::vector<PatchHistogram> histograms_;
 };
 
 }  // namespace millrace::latents

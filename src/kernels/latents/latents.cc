@@ -145,7 +145,11 @@ bool Analyzer::State::sum(const Source& source) {
       const float* const own = plane(g);
       sum_plane(own, shape.height, shape.width, sums.planes[g * frames + f]);
       clock.lap(Part::pointwise);
-      if (wanted.patches) sum_patches(own, shape.height, shape.width, patch.data(), sums.patches[g * frames + f]);
+      if (wanted.patches) {
+        const std::size_t channels = std::min(kLanes, static_cast<std::size_t>(shape.channels) - g * kLanes);
+        sum_patches(own, shape.height, shape.width, channels, patch.data(), sums.patches[g * frames + f],
+                    sums.patch_counts);
+      }
       clock.lap(Part::patches);
       for (std::size_t other = g; wanted.products && other < sums.groups; ++other) {
         add_products(own, plane(other), shape.height, shape.width,

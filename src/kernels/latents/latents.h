@@ -121,6 +121,16 @@ inline constexpr std::array<std::string_view, 8> kPartNames = {
 enum class Part : std::uint8_t { time, turning, pointwise, patches, products, spectra, histograms, numbers };
 using PartSeconds = std::array<double, kPartNames.size()>;
 
+// Counts of values that are not negative, in bins of a quarter of an octave: 2^e (1 + k/4), from 2^-24 to 2^16; the
+// first also has what is less, the last what is not.
+struct OctaveBins {
+  static constexpr int kFirstOctave = -24, kLastOctave = 16, kEach = 4;
+  static constexpr std::size_t kEdges = (kLastOctave - kFirstOctave) * kEach + 1, kCount = kEdges + 1;
+  // Between bin k and bin k + 1.
+  static double edge(std::size_t k);
+};
+using Histogram = std::array<std::uint32_t, OctaveBins::kCount>;
+
 // Of one latent.
 struct Measures {
   static constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
@@ -141,6 +151,8 @@ struct Measures {
   std::vector<double> channel_correlation;  // [channels (channels - 1) / 2], (0, 1), (0, 2), ... (1, 2), ...
   std::vector<double> cross_interaction;    // [frames]
   std::array<std::vector<double>, 3> patch_variance, patch_distinctiveness;  // of 4, 8, 16
+  // Of every patch in every frame and channel; of every place in a patch. Of 4, 8, 16.
+  std::array<Histogram, 3> patch_variances{}, patch_distinctivenesses{};
   std::vector<double> spatial_spectrum;   // [min(height / 2, width / 2) - 1], of radius 1 and on
   std::vector<double> temporal_spectrum;  // [frames / 2 + 1]
   // Elements that are NaN or infinite; 1 where all are finite and a sum of them is beyond float32. Where there are any

@@ -90,7 +90,8 @@ BENCHMARK_CAPTURE(over_planes, pointwise, [](Prepared& at, std::size_t f) {
   sum_plane(at.plane.data(), kShape.height, kShape.width, at.sums.planes[f]);
 })->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(over_planes, patches, [](Prepared& at, std::size_t f) {
-  sum_patches(at.plane.data(), kShape.height, kShape.width, at.patch.data(), at.sums.patches[f]);
+  sum_patches(at.plane.data(), kShape.height, kShape.width, kLanes, at.patch.data(), at.sums.patches[f],
+              at.sums.patch_counts);
 })->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(over_planes, products_of_channels, [](Prepared& at, std::size_t f) {
   add_products(at.plane.data(), at.plane.data(), kShape.height, kShape.width,

@@ -123,6 +123,8 @@ void finish_space(const Sums& sums, Measures& out) {
 void finish_patches(const Sums& sums, Measures& out) {
   const Shape& shape = sums.shape;
   const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
+  out.patch_variances = sums.patch_counts.variance;
+  out.patch_distinctivenesses = sums.patch_counts.distinctiveness;
   for (std::size_t k = 0; k < kPatches.size(); ++k) {
     const int side = kPatches[k];
     const int patches = (shape.height / side) * (shape.width / side);
@@ -368,6 +370,7 @@ Sums::Sums(const Shape& of)
 void Sums::clear() {
   std::fill(planes.begin(), planes.end(), PlaneSums{});
   std::fill(patches.begin(), patches.end(), PatchSums{});
+  patch_counts = {};
   std::fill(products.begin(), products.end(), 0.0);
   std::fill(image.begin(), image.end(), 0.0);
   std::fill(power.begin(), power.end(), 0.0F);

@@ -39,10 +39,11 @@ struct Sums {
 
   Shape shape;
   std::size_t groups;
-  std::vector<float> pilots;           // [channels], then zeros up to a whole group
-  std::vector<TimeSums> times;         // [channels]
-  std::vector<PlaneSums> planes;       // [groups, frames]
-  std::vector<PatchSums> patches;      // [groups, frames]
+  std::vector<float> pilots;       // [channels], then zeros up to a whole group
+  std::vector<TimeSums> times;     // [channels]
+  std::vector<PlaneSums> planes;   // [groups, frames]
+  std::vector<PatchSums> patches;  // [groups, frames]
+  PatchCounts patch_counts;
   std::vector<double> products;        // [frames, groups, groups, 16, 16], of groups a <= b
   std::vector<double> cosines, sines;  // [frames], of parts of a turn
   std::vector<double> image;           // [height, width], the sum over channels and frames

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "src/kernels/latents/latents_steps.h"
@@ -47,8 +48,23 @@ HWY_INLINE void Join(const float* a, const float* b, const float* c, const float
   multiply_add(Lanes::all(count), between, inside).put(out + kLanes);
 }
 
+// A float's exponent and two bits of its fraction are its quarter of an octave; what is negative, by rounding, is the
+// least of integers too.
+HWY_INLINE void Count(const Lanes& values, std::size_t channels, Histogram& counts) {
+  constexpr std::int32_t kBefore = ((127 + OctaveBins::kFirstOctave) << 2) - 1,
+                         kLast = static_cast<std::int32_t>(OctaveBins::kCount) - 1;
+  static_assert(OctaveBins::kEach == 4);
+  alignas(64) float from[kLanes];
+  alignas(64) std::int32_t bins[kLanes];
+  values.put(from);
+  std::memcpy(bins, from, sizeof(bins));
+  for (std::int32_t& bin : bins) bin = std::clamp((bin >> 21) - kBefore, 0, kLast);
+  for (std::size_t c = 0; c < channels; ++c) ++counts[static_cast<std::size_t>(bins[c])];
+}
+
 // Variance within patches, meaned over them.
-void SumVariance(const float* plane, std::size_t height, std::size_t width, float* moments, PatchSums& out) {
+void SumVariance(const float* plane, std::size_t height, std::size_t width, std::size_t channels, float* moments,
+                 PatchSums& out, PatchCounts& counts) {
   const std::size_t row = width * kLanes;
   float* from = moments;
   std::size_t from_columns = 0;
@@ -57,6 +73,7 @@ void SumVariance(const float* plane, std::size_t height, std::size_t width, floa
     const std::size_t rows = height / side, columns = width / side;
     if (rows == 0 || columns == 0) return;
     float* const to = k == 0 ? moments : from + (height / (side / 2)) * from_columns * kMoments;
+    const Lanes less_one = Lanes::all(1.0F / static_cast<float>(side * side - 1));
     for (std::size_t y = 0; y < rows; ++y) {
       Lanes sum = Lanes::all(0);
       for (std::size_t x = 0; x < columns; ++x) {
@@ -68,7 +85,9 @@ void SumVariance(const float* plane, std::size_t height, std::size_t width, floa
           const float* const lower = upper + from_columns * kMoments;
           Join(upper, upper + kMoments, lower, lower + kMoments, static_cast<float>(side * side) / 4, patch);
         }
-        sum += Lanes::at(patch + kLanes);
+        const Lanes deviations = Lanes::at(patch + kLanes);
+        sum += deviations;
+        Count(deviations * less_one, channels, counts.variance[k]);
       }
       add_to(out.variance[k], sum);
     }
@@ -110,7 +129,8 @@ void AddByPlace(const float* plane, std::size_t width, std::size_t top, std::siz
 
 // Variance across patches, by place in them, meaned over places. The places of larger patches are those of smaller ones
 // too: what only the smaller ones cover is added to them.
-void SumDistinctiveness(const float* plane, std::size_t height, std::size_t width, float* scratch, PatchSums& out) {
+void SumDistinctiveness(const float* plane, std::size_t height, std::size_t width, std::size_t channels, float* scratch,
+                        PatchSums& out, PatchCounts& counts) {
   std::size_t covered_height = 0, covered_width = 0;
   float* larger = nullptr;
   std::size_t larger_side = 0;
@@ -140,17 +160,20 @@ void SumDistinctiveness(const float* plane, std::size_t height, std::size_t widt
     Lanes sum = Lanes::all(0);
     for (std::size_t i = 0; i < side * side; ++i) {
       const Lanes s = Lanes::at(places + i * kMoments);
-      sum += (Lanes::at(places + i * kMoments + kLanes) - s * s * share) * less_one;
+      const Lanes variance = (Lanes::at(places + i * kMoments + kLanes) - s * s * share) * less_one;
+      sum += variance;
+      Count(variance, channels, counts.distinctiveness[k]);
     }
     add_to(out.distinctiveness[k], sum);
     for (double& value : out.distinctiveness[k]) value /= static_cast<double>(side * side);
   }
 }
 
-void SumPatches(const float* plane, int height, int width, float* scratch, PatchSums& out) {
+void SumPatches(const float* plane, int height, int width, std::size_t channels, float* scratch, PatchSums& out,
+                PatchCounts& counts) {
   const auto h = static_cast<std::size_t>(height), w = static_cast<std::size_t>(width);
-  SumVariance(plane, h, w, scratch, out);
-  SumDistinctiveness(plane, h, w, scratch, out);
+  SumVariance(plane, h, w, channels, scratch, out, counts);
+  SumDistinctiveness(plane, h, w, channels, scratch, out, counts);
 }
 
 }  // namespace millrace::latents::HWY_NAMESPACE
@@ -161,6 +184,10 @@ namespace millrace::latents {
 
 HWY_EXPORT(SumPatches);
 
+double OctaveBins::edge(std::size_t k) {
+  return std::ldexp(1 + static_cast<double>(k % kEach) / kEach, kFirstOctave + static_cast<int>(k / kEach));
+}
+
 std::size_t patch_scratch(int height, int width) {
   std::size_t moments = 0, places = 0;
   for (const int side : kPatches) {
@@ -170,8 +197,9 @@ std::size_t patch_scratch(int height, int width) {
   return 2 * kLanes * std::max(moments, places);
 }
 
-void sum_patches(const float* plane, int height, int width, float* scratch, PatchSums& out) {
-  HWY_DYNAMIC_DISPATCH(SumPatches)(plane, height, width, scratch, out);
+void sum_patches(const float* plane, int height, int width, std::size_t channels, float* scratch, PatchSums& out,
+                 PatchCounts& counts) {
+  HWY_DYNAMIC_DISPATCH(SumPatches)(plane, height, width, channels, scratch, out, counts);
 }
 
 }  // namespace millrace::latents

@@ -98,9 +98,15 @@ inline constexpr std::array<int, 3> kPatches = {4, 8, 16};
 struct PatchSums {
   std::array<Sum, 3> variance{}, distinctiveness{};
 };
+// What they are means of, over all planes of a latent.
+struct PatchCounts {
+  std::array<Histogram, 3> variance{}, distinctiveness{};
+};
 // Floats of memory that it takes.
 std::size_t patch_scratch(int height, int width);
-void sum_patches(const float* plane, int height, int width, float* scratch, PatchSums& out);
+// `channels` of the sixteen are counted, all are summed.
+void sum_patches(const float* plane, int height, int width, std::size_t channels, float* scratch, PatchSums& out,
+                 PatchCounts& counts);
 
 // Products of channels of one plane of `a` with those of `b`: out[i * 16 + j], which is 0, becomes the sum of a_i b_j.
 void add_products(const float* a, const float* b, int height, int width, double* out);

@@ -54,6 +54,8 @@ std::vector<std::uint64_t> bits(const Measures& measures) {
     out.push_back(values->size());
     for (const double value : *values) add(value);
   }
+  for (const auto* histograms : {&measures.patch_variances, &measures.patch_distinctivenesses})
+    for (const Histogram& histogram : *histograms) out.insert(out.end(), histogram.begin(), histogram.end());
   return out;
 }
 
