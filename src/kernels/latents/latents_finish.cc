@@ -120,11 +120,24 @@ void finish_space(const Sums& sums, Measures& out) {
   }
 }
 
+namespace {
+
+Histogram sum_of(const PatchCounts::OfLanes& lanes) {
+  Histogram out{};
+  for (const Histogram& lane : lanes)
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] += lane[k];
+  return out;
+}
+
+}  // namespace
+
 void finish_patches(const Sums& sums, Measures& out) {
   const Shape& shape = sums.shape;
   const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
-  out.patch_variances = sums.patch_counts.variance;
-  out.patch_distinctivenesses = sums.patch_counts.distinctiveness;
+  for (std::size_t k = 0; k < kPatches.size(); ++k) {
+    out.patch_variances[k] = sum_of(sums.patch_counts.variance[k]);
+    out.patch_distinctivenesses[k] = sum_of(sums.patch_counts.distinctiveness[k]);
+  }
   for (std::size_t k = 0; k < kPatches.size(); ++k) {
     const int side = kPatches[k];
     const int patches = (shape.height / side) * (shape.width / side);

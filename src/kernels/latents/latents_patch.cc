@@ -48,19 +48,52 @@ HWY_INLINE void Join(const float* a, const float* b, const float* c, const float
   multiply_add(Lanes::all(count), between, inside).put(out + kLanes);
 }
 
-// A float's exponent and two bits of its fraction are its quarter of an octave; what is negative, by rounding, is the
-// least of integers too.
-HWY_INLINE void Count(const Lanes& values, std::size_t channels, Histogram& counts) {
-  constexpr std::int32_t kBefore = ((127 + OctaveBins::kFirstOctave) << 2) - 1,
-                         kLast = static_cast<std::int32_t>(OctaveBins::kCount) - 1;
-  static_assert(OctaveBins::kEach == 4);
-  alignas(64) float from[kLanes];
-  alignas(64) std::int32_t bins[kLanes];
-  values.put(from);
-  std::memcpy(bins, from, sizeof(bins));
-  for (std::int32_t& bin : bins) bin = std::clamp((bin >> 21) - kBefore, 0, kLast);
-  for (std::size_t c = 0; c < channels; ++c) ++counts[static_cast<std::size_t>(bins[c])];
-}
+// Counts values into octaves' bins. Some are gathered in memory first: a count needs its bin in a general register, and
+// from there it is fetched faster than lane by lane out of a vector.
+class BinCounter {
+ public:
+  HWY_INLINE BinCounter(std::size_t channels, PatchCounts::OfLanes& counts) : channels_(channels), counts_(counts) {}
+
+  // A float's exponent and two bits of its fraction are its quarter of an octave; what is negative, by rounding, is the
+  // least of integers too.
+  HWY_INLINE void add(const Lanes& values) {
+    constexpr std::int32_t kBefore = ((127 + OctaveBins::kFirstOctave) << 2) - 1,
+                           kLast = static_cast<std::int32_t>(OctaveBins::kCount) - 1;
+    static_assert(OctaveBins::kEach == 4);
+    std::int32_t* const bins = bins_ + held_ * kLanes;
+#if MILLRACE_PORTABLE_TARGET
+    alignas(64) float from[kLanes];
+    values.put(from);
+    std::memcpy(bins, from, sizeof(from));
+    for (std::size_t c = 0; c < kLanes; ++c) bins[c] = std::clamp((bins[c] >> 21) - kBefore, 0, kLast);
+#else
+    const hn::RebindToSigned<Lanes::D> d;
+    for (std::size_t p = 0; p < Lanes::kParts; ++p) {
+      const auto bin = hn::Sub(hn::ShiftRight<21>(hn::BitCast(d, values.part[p])), hn::Set(d, kBefore));
+      hn::StoreU(hn::Max(hn::Zero(d), hn::Min(bin, hn::Set(d, kLast))), d, bins + p * Lanes::kEach);
+    }
+#endif
+    if (++held_ == kHeld) count();
+  }
+  HWY_INLINE void count() {
+    for (const std::int32_t* bins = bins_; bins < bins_ + held_ * kLanes; bins += kLanes) {
+      if (channels_ == kLanes) {
+        for (std::size_t c = 0; c < kLanes; ++c) ++counts_[c][static_cast<std::size_t>(bins[c])];
+      } else {
+        for (std::size_t c = 0; c < channels_; ++c) ++counts_[c][static_cast<std::size_t>(bins[c])];
+      }
+    }
+    held_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kHeld = 16;
+
+  const std::size_t channels_;
+  PatchCounts::OfLanes& counts_;
+  std::size_t held_ = 0;
+  alignas(64) std::int32_t bins_[kHeld * kLanes];
+};
 
 // Variance within patches, meaned over them.
 void SumVariance(const float* plane, std::size_t height, std::size_t width, std::size_t channels, float* moments,
@@ -74,6 +107,7 @@ void SumVariance(const float* plane, std::size_t height, std::size_t width, std:
     if (rows == 0 || columns == 0) return;
     float* const to = k == 0 ? moments : from + (height / (side / 2)) * from_columns * kMoments;
     const Lanes less_one = Lanes::all(1.0F / static_cast<float>(side * side - 1));
+    BinCounter counter(channels, counts.variance[k]);
     for (std::size_t y = 0; y < rows; ++y) {
       Lanes sum = Lanes::all(0);
       for (std::size_t x = 0; x < columns; ++x) {
@@ -87,10 +121,11 @@ void SumVariance(const float* plane, std::size_t height, std::size_t width, std:
         }
         const Lanes deviations = Lanes::at(patch + kLanes);
         sum += deviations;
-        Count(deviations * less_one, channels, counts.variance[k]);
+        counter.add(deviations * less_one);
       }
       add_to(out.variance[k], sum);
     }
+    counter.count();
     const double each = static_cast<double>(rows * columns) * static_cast<double>(side * side - 1);
     for (double& value : out.variance[k]) value /= each;
     from = to;
@@ -158,12 +193,14 @@ void SumDistinctiveness(const float* plane, std::size_t height, std::size_t widt
     const Lanes share = Lanes::all(1.0F / static_cast<float>(rows * columns)),
                 less_one = Lanes::all(1.0F / static_cast<float>(rows * columns - 1));
     Lanes sum = Lanes::all(0);
+    BinCounter counter(channels, counts.distinctiveness[k]);
     for (std::size_t i = 0; i < side * side; ++i) {
       const Lanes s = Lanes::at(places + i * kMoments);
       const Lanes variance = (Lanes::at(places + i * kMoments + kLanes) - s * s * share) * less_one;
       sum += variance;
-      Count(variance, channels, counts.distinctiveness[k]);
+      counter.add(variance);
     }
+    counter.count();
     add_to(out.distinctiveness[k], sum);
     for (double& value : out.distinctiveness[k]) value /= static_cast<double>(side * side);
   }

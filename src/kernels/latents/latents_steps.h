@@ -98,9 +98,11 @@ inline constexpr std::array<int, 3> kPatches = {4, 8, 16};
 struct PatchSums {
   std::array<Sum, 3> variance{}, distinctiveness{};
 };
-// What they are means of, over all planes of a latent.
+// What they are means of, over all planes of a latent. A table for each lane: most values fall into few bins, and a
+// count waits for the one before it in its bin.
 struct PatchCounts {
-  std::array<Histogram, 3> variance{}, distinctiveness{};
+  using OfLanes = std::array<Histogram, kLanes>;
+  std::array<OfLanes, 3> variance{}, distinctiveness{};
 };
 // Floats of memory that it takes.
 std::size_t patch_scratch(int height, int width);
