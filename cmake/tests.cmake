@@ -37,7 +37,7 @@ if(MILLRACE_KERNELS_ONLY)
   target_sources(kernels_tests PRIVATE ${CMAKE_SOURCE_DIR}/src/jobs/doctor/known_answers.cc
                  ${CMAKE_SOURCE_DIR}/src/jobs/doctor/known_answers_test.cc)
 else()
-  foreach(floor base trace memory device kernels io pipeline report jobs cli)
+  foreach(floor base trace memory device kernels io model pipeline report jobs cli)
     millrace_tests(${floor})
   endforeach()
 endif()

@@ -1,0 +1,17 @@
+# What runs models: src/model/openvino in a shared object of its own, which the program opens when a model is asked for. It
+# is built where OpenVINO's wheel is (./dev puts it there); nothing else needs it, and nothing else sees its headers.
+file(GLOB found ${CMAKE_SOURCE_DIR}/.venv-openvino/lib/python3*/site-packages/openvino)
+set(MILLRACE_OPENVINO "${found}" CACHE PATH "The folder `openvino` of its wheel: headers and libraries")
+file(GLOB library ${MILLRACE_OPENVINO}/libs/libopenvino.so.[0-9]*)
+if(NOT library OR NOT EXISTS ${MILLRACE_OPENVINO}/include/openvino/openvino.hpp)
+  message(STATUS "No OpenVINO: the program is built without what runs models")
+  return()
+endif()
+add_library(millrace-openvino MODULE ${CMAKE_SOURCE_DIR}/src/model/openvino/openvino_backend.cc)
+target_include_directories(millrace-openvino PRIVATE ${CMAKE_SOURCE_DIR})
+target_include_directories(millrace-openvino SYSTEM PRIVATE ${MILLRACE_OPENVINO}/include)
+target_link_libraries(millrace-openvino PRIVATE ${library})
+set_target_properties(millrace-openvino PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
+  BUILD_RPATH ${MILLRACE_OPENVINO}/libs INSTALL_RPATH ${MILLRACE_OPENVINO}/libs)
+add_dependencies(millrace millrace-openvino)
+install(TARGETS millrace-openvino LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/millrace)

@@ -1,0 +1,68 @@
+#include "src/model/model_file.h"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <vector>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/reader.h"
+
+namespace millrace::model {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
+
+// Where numbers lie, or the reason why they are not looked for there.
+Outcome<std::string> place_of(const std::string& model, const std::string& location) {
+  const auto outside = [&] {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("its numbers lie in '{}', which is not in the model's folder", printable(location)), model,
+                 "save the model with its numbers in it, or beside it"};
+  };
+  if (location.empty() || location.front() == '/' || location.find('\0') != std::string::npos) return outside();
+  for (const std::string& part : split(location, '/'))
+    if (part == "..") return outside();
+  const std::string named = path_in(folder_of(model), location);
+  const auto folder = real_path(folder_of(model));
+  const auto real = real_path(named);
+  if (!folder || !real) {
+    return Error{ErrorCode::not_found, fmt::format("its numbers lie in '{}', which is not there", printable(location)),
+                 model, "keep that file beside the model"};
+  }
+  if (!inside(*real, *folder)) return outside();
+  return *real;
+}
+
+}  // namespace
+
+ModelFile open_model(const std::string& path, const std::function<bool()>& cancelled) {
+  ModelFile out;
+  out.path = path;
+  std::unique_ptr<FileReader> file = FileReader::open(path).or_throw();
+  if (file->size() > kMostBytes) {
+    throw Failure(ErrorCode::too_large, "this is over 2 GiB, which no ONNX model is", path,
+                  "save the model with its numbers in a file beside it");
+  }
+  if (cancelled) file->stop_when(cancelled);
+  const std::string bytes = read_text(*file, kMostBytes).or_throw();
+  out.onnx = read_onnx({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, path).or_throw();
+  out.bytes = bytes.size();
+  out.digest = hex_of_bytes(file->finish_hash().or_throw());
+  std::string beside;
+  for (const std::string& location : out.onnx.external) {
+    const std::string place = place_of(path, location).or_throw();
+    std::unique_ptr<FileReader> numbers = FileReader::open(place).or_throw();
+    if (cancelled) numbers->stop_when(cancelled);
+    out.bytes += numbers->size();
+    beside += location + '\0' + hex_of_bytes(numbers->finish_hash().or_throw());
+  }
+  if (!beside.empty()) {
+    out.digest +=
+        fmt::format("{:016x}", short_hash({reinterpret_cast<const std::uint8_t*>(beside.data()), beside.size()}));
+  }
+  return out;
+}
+
+}  // namespace millrace::model

@@ -1,0 +1,46 @@
+// Enters: bytes of a protocol buffer.
+// Leaves: its fields, one by one, as numbers and spans of these bytes.
+// Never: copies, or reads behind the end.
+//
+// Source: Protocol Buffers' documentation, "Encoding".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace millrace::model {
+
+struct WireField {
+  std::uint32_t number = 0;
+  std::uint64_t value = 0;                // of a number
+  std::span<const std::uint8_t> bytes{};  // of a text, a message, or numbers packed together
+  bool is_number = false;
+
+  std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+};
+
+class WireReader {
+ public:
+  explicit WireReader(std::span<const std::uint8_t> bytes) : left_(bytes) {}
+
+  // The next field; nothing at the end, or where what follows is none: good() tells which.
+  std::optional<WireField> next();
+  // A number of a packed field. Fields and packed numbers are not read by the same reader.
+  std::optional<std::uint64_t> next_number();
+  bool good() const { return good_; }
+
+ private:
+  std::optional<std::uint64_t> varint();
+  std::nullopt_t bad() {
+    good_ = false;
+    left_ = {};
+    return std::nullopt;
+  }
+
+  std::span<const std::uint8_t> left_;
+  bool good_ = true;
+};
+
+}  // namespace millrace::model

@@ -1,0 +1,154 @@
+#include "src/model/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <utility>
+
+#include "src/memory/budget.h"
+#include "src/memory/buffer.h"
+#include "src/model/runtime.h"
+
+namespace millrace::model {
+
+struct Session::Request {
+  Session* session = nullptr;
+  BackendRequest* handle = nullptr;
+  Waiting item;
+};
+
+std::size_t Output::elements() const {
+  std::size_t out = 1;
+  for (const std::int64_t side : shape) out *= static_cast<std::size_t>(side);
+  return out;
+}
+
+Session::Session(const ModelFile& file, const SessionOptions& options)
+    : file_(file), backend_(model::runtime().or_throw()), before_(resident_memory().now), runtime_(backend_->runtime) {
+  for (const std::int64_t side : options.input) input_elements_ *= static_cast<std::size_t>(side);
+  BackendLoad wanted;
+  wanted.path = file.path.c_str();
+  wanted.cache = options.cache.empty() ? nullptr : options.cache.c_str();
+  wanted.bfloat16 = options.precision == Precision::bf16;
+  wanted.threads = options.threads;
+  wanted.requests = options.requests;
+  wanted.shape = options.input.data();
+  wanted.sides = options.input.size();
+  const auto check = [&](char* what) {
+    if (what == nullptr) return;
+    const std::string words = what;
+    backend_->free_text(what);
+    throw Failure(error_of(words));
+  };
+  check(backend_->load(wanted, model_));
+  try {
+    precision_ = backend_->precision(model_);
+    for (std::size_t k = 0; k < backend_->outputs(model_); ++k) {
+      const BackendPort port = backend_->output(model_, k);
+      outputs_.push_back({port.name, {port.shape, port.shape + port.sides}});
+      if (std::count_if(outputs_.back().shape.begin(), outputs_.back().shape.end(),
+                        [](auto side) { return side < 0; }) > 0) {
+        throw Failure(ErrorCode::unsupported,
+                      fmt::format("the sides of its output '{}' are known only when it has run: {}", port.name,
+                                  text_of(outputs_.back().shape)),
+                      file.path, "export it for a window of one size");
+      }
+    }
+    for (int k = 0; k < std::max(1, options.requests); ++k) {
+      auto request = std::make_unique<Request>();
+      request->session = this;
+      check(backend_->make_request(model_, request->handle));
+      free_.push_back(request.get());
+      requests_.push_back(std::move(request));
+    }
+  } catch (...) {
+    for (const auto& request : requests_) backend_->end_request(request->handle);
+    backend_->unload(model_);
+    throw;
+  }
+  compiled_ = resident_memory().now;
+}
+
+Session::~Session() {
+  for (const auto& request : requests_) backend_->end_request(request->handle);
+  backend_->unload(model_);
+}
+
+void Session::submit(const float* input, std::vector<float*> outputs, Done done) {
+  outputs.resize(outputs_.size(), nullptr);
+  Waiting item{input, std::move(outputs), std::move(done)};
+  Request* request = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      waiting_.push_back(std::move(item));
+      return;
+    }
+    request = free_.back();
+    free_.pop_back();
+  }
+  begin(*request, std::move(item));
+}
+
+void Session::begin(Request& request, Waiting item) {
+  request.item = std::move(item);
+  char* const what = backend_->start(
+      request.handle, request.item.input, request.item.outputs.data(),
+      [](void* user, const char* error) {
+        auto& ended = *static_cast<Request*>(user);
+        ended.session->end(ended, error);
+      },
+      &request);
+  if (what == nullptr) return;
+  const std::string words = what;
+  backend_->free_text(what);
+  end(request, words.c_str());
+}
+
+void Session::end(Request& request, const char* what) {
+  const Done done = std::move(request.item.done);
+  std::optional<Error> error;
+  if (what != nullptr) error = error_of(what);
+  std::optional<Waiting> next;
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) {
+      free_.push_back(&request);
+    } else {
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+  }
+  // The next one first: what is done with this one must not keep the network waiting.
+  if (next) begin(request, *std::move(next));
+  done(error ? &*error : nullptr);
+}
+
+Error Session::error_of(const std::string& what) const {
+  return {ErrorCode::unsupported, plain_words(what, file_.onnx), file_.path,
+          "export it again for this window, with operators of ONNX's own"};
+}
+
+Session::Memory Session::measure() {
+  Buffer<float> input(input_elements_);
+  std::fill(input.begin(), input.end(), 0.0F);
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool done = false;
+  std::optional<Error> failed;
+  const Bytes before = resident_memory().now;
+  submit(input.data(), {}, [&](const Error* error) {
+    const std::lock_guard lock(mutex);
+    if (error != nullptr) failed = *error;
+    done = true;
+    ended.notify_one();
+  });
+  std::unique_lock lock(mutex);
+  ended.wait(lock, [&] { return done; });
+  if (failed) throw Failure(*failed);
+  const auto grown = [](Bytes from, Bytes to) { return Bytes{to.count > from.count ? to.count - from.count : 0}; };
+  return {grown(before_, compiled_), grown(before, resident_memory().now)};
+}
+
+}  // namespace millrace::model

@@ -1,0 +1,99 @@
+// Enters: a model, and inputs one after the other.
+// Leaves: its outputs, in memory of who asked, each as it is done.
+// Never: decides in what order results are used, or what they mean; changes a number by how many are under way.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/base/choice.h"
+#include "src/base/sizes.h"
+#include "src/model/backend.h"
+#include "src/model/model_file.h"
+
+namespace millrace::model {
+
+// What a network computes in. Results in bfloat16 are others, and faster where a CPU has it.
+enum class Precision : std::uint8_t { f32, bf16 };
+constexpr std::array<Choice<Precision>, 2> choices_of(Precision) {
+  return {{{"f32", Precision::f32}, {"bf16", Precision::bf16}}};
+}
+
+struct SessionOptions {
+  std::vector<std::int64_t> input;  // the shape of one, whole
+  Precision precision = Precision::f32;
+  int threads = 1;
+  int requests = 2;   // under way at once
+  std::string cache;  // a folder for what is compiled; empty: none
+};
+
+struct Output {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::size_t elements() const;
+};
+
+class Session {
+ public:
+  // Called once for each that was submitted, on a thread of the backend: with nothing, or what went wrong.
+  using Done = std::function<void(const Error* error)>;
+
+  // Compiles it. Failure(unsupported) where the model needs what is not there, or cannot have such an input, and names
+  // the node; (unavailable) where nothing runs models here.
+  Session(const ModelFile& file, const SessionOptions& options);
+  // Waits for those that are under way.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const std::vector<Output>& outputs() const { return outputs_; }
+  // "OpenVINO 2026.4.1", and "f32" as the runtime itself says.
+  const std::string& runtime() const { return runtime_; }
+  const std::string& precision() const { return precision_; }
+
+  // One input, float32, and room for each output, null where it is not wanted; all stay as they are until `done`.
+  // Returns at once; where all requests are busy it is started when one is free, in the order of calls. Any thread.
+  void submit(const float* input, std::vector<float*> outputs, Done done);
+
+  // What the compiled model takes, and a request; measured by running one on zeros, which nothing may run beside.
+  struct Memory {
+    Bytes model, request;
+  };
+  Memory measure();
+
+ private:
+  struct Request;
+  struct Waiting {
+    const float* input = nullptr;
+    std::vector<float*> outputs;
+    Done done;
+  };
+
+  void begin(Request& request, Waiting item);
+  void end(Request& request, const char* what);
+  Error error_of(const std::string& what) const;
+
+  const ModelFile& file_;
+  const Backend* backend_ = nullptr;
+  BackendModel* model_ = nullptr;
+  std::size_t input_elements_ = 1;
+  Bytes before_, compiled_;
+  std::vector<Output> outputs_;
+  std::string runtime_, precision_;
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Request>> requests_;
+  std::vector<Request*> free_;
+  std::deque<Waiting> waiting_;
+};
+
+// What a runtime said, without the places in its source that it names; and where it says that an operator is missing,
+// the name of a node that needs it.
+std::string plain_words(const std::string& what, const OnnxFile& onnx);
+
+}  // namespace millrace::model
