@@ -5,7 +5,9 @@
 #include <atomic>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 namespace millrace::chain {
 namespace {
@@ -17,6 +19,11 @@ struct Token {
   Reservation paid;
   Bytes price;
 };
+
+int width_of(const Stage& stage, const Executor& executor) {
+  if (stage.at_once > 0) return stage.at_once;
+  return stage.ordered ? 1 : executor.threads();
+}
 
 // One run. Work is handed out as tasks, so that a thread with none helps others and none waits in a stage for another
 // item: an item that has come too early to an ordered stage lies there until the one before it is through, and an item
@@ -30,8 +37,7 @@ class Run {
         tokens_(tokens_for(context, price.each(), price.most())),
         given_(context.trace.stage(source_.name, 1)) {
     for (const Stage& stage : stages) {
-      places_.emplace_back(
-          stage, context.trace.stage(stage.name, stage.ordered ? 1 : context.executor.threads(), stage.remedy));
+      places_.emplace_back(stage, context.trace.stage(stage.name, width_of(stage, context.executor), stage.remedy));
     }
   }
 
@@ -137,15 +143,48 @@ class Run {
           token.reset();
           break;
         }
-        {
+        ++token->stage;
+        if (place.stage.begin && token->item) {
+          hand_over(place, *std::move(token));
+          token.reset();
+          break;
+        }
+        // What has ended in a stage goes on without an item: those behind it wait for its turn to pass.
+        if (token->item) {
           Span span(place.trace);
           token->item = place.stage.body(std::move(token->item), span);
         }
-        ++token->stage;
         if (place.stage.ordered) leave(place, *token, after);
       }
       if (token) end(*token);
       token = std::move(after);
+    }
+  }
+
+  // The group does not end before the task that is deferred here has run, and that runs when the item is handed back.
+  void hand_over(Place& place, Token&& handed) {
+    struct Away {
+      Away(Token&& of, Trace::Stage& stage) : token(std::move(of)), span(std::in_place, stage) {}
+      Token token;
+      std::optional<Span> span;
+      std::exception_ptr error;
+    };
+    const auto away = std::make_shared<Away>(std::move(handed), place.trace);
+    const auto back = std::make_shared<oneapi::tbb::task_handle>(tasks_.defer([this, away] {
+      if (away->error) std::rethrow_exception(away->error);
+      go(std::move(away->token));
+    }));
+    const Handed done = [this, away, back](Carried item, std::exception_ptr error) {
+      away->token.item = std::move(item);
+      away->error = std::move(error);
+      away->span.reset();
+      // Not on this thread, which is not ours, nor among its tasks.
+      context_.executor.enqueue([this, back] { tasks_.run(std::move(*back)); });
+    };
+    try {
+      place.stage.begin(away->token.item, done);
+    } catch (...) {
+      done(nullptr, std::current_exception());
     }
   }
 

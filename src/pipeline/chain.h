@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -33,10 +34,15 @@ struct Source {
   // The next item, and what it takes while it is in flight; an empty one at the end. Called on one thread at a time.
   std::function<Carried(Bytes& price)> next;
 };
+// What an item has become, or what went wrong with all of the run. Called once, on any thread, also of somebody else.
+using Handed = std::function<void(Carried item, std::exception_ptr error)>;
 struct Stage {
   std::string name, remedy;
   bool ordered = false;  // one item at a time, in the source's order; else any, on any thread
   std::function<Carried(Carried item, Span& span)> body;
+  // In the place of a body: begins the work and returns. The item is kept until it has been handed back.
+  std::function<void(const Carried& item, Handed done)> begin{};
+  int at_once = 0;  // of these works, as many as whoever does them can do
 };
 
 // How many items are in flight: enough that a slow one at the head does not idle the others, and no more than the
@@ -135,6 +141,37 @@ Begun<Batch<Item>> operator|(Begun<Item> before, Batching<Item> batching) {
   return {std::move(before.name), std::move(next), std::move(price)};
 }
 
+// One item as many: `parts(item)` gives a function that gives them, one by one, until it gives nothing. Only one
+// item's are being given at a time.
+template <typename In, typename Out>
+struct Expanding {
+  std::string name;
+  std::function<std::function<std::optional<Out>()>(In)> parts;
+  std::function<Bytes(const Out&)> price;
+};
+template <typename In, typename Out>
+Expanding<In, Out> expand(std::string name, std::function<std::function<std::optional<Out>()>(In)> parts,
+                          std::function<Bytes(const Out&)> price = {}) {
+  return {std::move(name), std::move(parts), std::move(price)};
+}
+
+template <typename In, typename Out>
+Begun<Out> operator|(Begun<In> before, Expanding<In, Out> expanding) {
+  auto next = [next = std::move(before.next), parts = std::move(expanding.parts),
+               of_one = std::function<std::optional<Out>()>()]() mutable -> std::optional<Out> {
+    while (true) {
+      if (of_one) {
+        if (std::optional<Out> out = of_one()) return out;
+        of_one = {};
+      }
+      std::optional<In> item = next();
+      if (!item) return std::nullopt;
+      of_one = parts(*std::move(item));
+    }
+  };
+  return {std::move(expanding.name), std::move(next), std::move(expanding.price)};
+}
+
 // Every item by itself, on any thread.
 template <typename In, typename Out, typename Body>
 Step<In, Out> parallel(std::string name, Body body, std::string remedy = {}) {
@@ -149,6 +186,31 @@ template <typename In, typename Out, typename Body>
 Step<In, Out> ordered(std::string name, Body body, std::string remedy = {}) {
   Step<In, Out> out = parallel<In, Out>(std::move(name), std::move(body), std::move(remedy));
   out.stage.ordered = true;
+  return out;
+}
+
+// Many items as one: what `body` gives for an item, in the source's order, goes on; an item for which it gives nothing
+// ends there.
+template <typename In, typename Out, typename Body>
+Step<In, Out> collect(std::string name, Body body, std::string remedy = {}) {
+  return {Stage{std::move(name), std::move(remedy), true,
+                [body = std::move(body)](const Carried& item, Span& span) -> Carried {
+                  std::optional<Out> out = body(std::move(*static_cast<In*>(item.get())), span);
+                  return out ? std::make_shared<Out>(*std::move(out)) : nullptr;
+                }}};
+}
+
+// Work that somebody else does, on threads of their own: a model, a device. `begin(item, done)` starts it and returns;
+// `done(error)` is called once when the item has what it asked for, on whatever thread; an error there, or thrown by
+// begin(), ends the run. No thread waits meanwhile.
+template <typename Item, typename Begin>
+Step<Item, Item> submit(std::string name, int at_once, Begin begin, std::string remedy = {}) {
+  Step<Item, Item> out{Stage{std::move(name), std::move(remedy), false, {}}};
+  out.stage.at_once = at_once;
+  out.stage.begin = [begin = std::move(begin)](const Carried& item, Handed done) {
+    begin(*static_cast<Item*>(item.get()),
+          [item, done = std::move(done)](const std::exception_ptr& error) { done(item, error); });
+  };
   return out;
 }
 

@@ -323,5 +323,115 @@ TEST(Chain, NothingInNothingOut) {
   EXPECT_EQ(got, 0);
 }
 
+// Somebody else with threads of their own, who gives items back in whatever order.
+class Elsewhere {
+ public:
+  ~Elsewhere() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+  template <typename Work>
+  void begin(int delay, Work work) {
+    const std::lock_guard lock(mutex_);
+    threads_.emplace_back([delay, work = std::move(work)]() mutable {
+      for (int i = 0; i < delay; ++i) std::this_thread::yield();
+      work();
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::thread> threads_;
+};
+
+TEST(Chain, OneItemBecomesManyAndManyBecomeOne) {
+  for (const int threads : {1, 2, 7}) {
+    JobSetup run(threads);
+    std::vector<std::pair<int, int>> got;  // of which, their sum
+    struct Part {
+      int of = 0, k = 0, count = 0;
+    };
+    int sum = 0;
+    auto stages =
+        numbers(30) |
+        chain::expand<int, Part>("parts",
+                                 [](int of) {
+                                   // Of some there are none.
+                                   return [of, count = of % 5, k = 0]() mutable -> std::optional<Part> {
+                                     if (k == count) return std::nullopt;
+                                     return Part{of, k++, count};
+                                   };
+                                 }) |
+        chain::parallel<Part, Part>("work", [](Part part, Span&) { return busy(part.k), part; }) |
+        chain::collect<Part, std::pair<int, int>>("sum",
+                                                  [&](Part part, Span&) -> std::optional<std::pair<int, int>> {
+                                                    sum = (part.k == 0 ? 0 : sum) + part.k + 1;
+                                                    if (part.k + 1 < part.count) return std::nullopt;
+                                                    return std::pair(part.of, sum);
+                                                  }) |
+        chain::parallel<std::pair<int, int>, std::pair<int, int>>("more", [](auto item, Span&) { return item; }) |
+        chain::sink<std::pair<int, int>>("keep", [&](auto item, Span&) { got.push_back(item); });
+    chain::run(stages, run.context, chain::Price::fixed({}));
+    std::vector<std::pair<int, int>> expected;
+    for (int of = 0; of < 30; ++of)
+      if (const int n = of % 5; n > 0) expected.emplace_back(of, n * (n + 1) / 2);
+    EXPECT_EQ(got, expected);
+    EXPECT_EQ(run.budget.used(), Bytes{});
+  }
+}
+
+TEST(Chain, WhatIsDoneElsewhereComesBackInOrder) {
+  for (const int threads : {1, 2, 7}) {
+    JobSetup run(threads);
+    Elsewhere elsewhere;
+    std::vector<int> got;
+    std::atomic<int> away{0}, most{0};
+    auto stages = numbers(200) |
+                  chain::submit<int>("elsewhere", 4,
+                                     [&](int& item, std::function<void(std::exception_ptr)> done) {
+                                       int now = ++away, before = most.load();
+                                       while (before < now && !most.compare_exchange_weak(before, now)) {
+                                       }
+                                       elsewhere.begin(item * 7919 % 64, [&, done = std::move(done)] {
+                                         item *= 2;
+                                         --away;
+                                         done(nullptr);
+                                       });
+                                     }) |
+                  chain::sink<int>("keep", [&](int item, Span&) { got.push_back(item); });
+    chain::run(stages, run.context, chain::Price::fixed({}));
+    ASSERT_EQ(got.size(), 200U);
+    for (int i = 0; i < 200; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], 2 * i);
+    // No thread of the run waits for one: a single thread has several away.
+    EXPECT_GT(most.load(), 1);
+    EXPECT_LE(most.load(), 4 * threads);
+  }
+}
+
+TEST(Chain, WhatFailsElsewhereEndsTheRunWhenAllIsBack) {
+  for (const bool at_once : {false, true}) {
+    for (const int threads : {1, 3}) {
+      JobSetup run(threads);
+      Elsewhere elsewhere;
+      std::atomic<int> away{0};
+      auto stages = numbers(100) |
+                    chain::submit<int>(
+                        "elsewhere", 4,
+                        [&](int& item, std::function<void(std::exception_ptr)> done) {
+                          if (item == 20 && at_once) throw Failure(ErrorCode::bad_data, "no");
+                          ++away;
+                          elsewhere.begin(item * 7919 % 64, [&, done = std::move(done)] {
+                            --away;
+                            done(item == 20 ? std::make_exception_ptr(Failure(ErrorCode::bad_data, "no")) : nullptr);
+                          });
+                        }) |
+                    chain::sink<int>("keep", [](int, Span&) {});
+      EXPECT_THROW(chain::run(stages, run.context, chain::Price::fixed({})), Failure);
+      // Their items are gone: nobody writes into them any more.
+      EXPECT_EQ(away.load(), 0);
+      EXPECT_EQ(run.budget.used(), Bytes{});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace millrace

@@ -32,6 +32,8 @@ void Executor::parallel_for(std::size_t count, std::size_t grain,
 
 void Executor::run(const std::function<void()>& work) const { work(); }
 
+void Executor::enqueue(std::function<void()> work) const { work(); }
+
 #else
 
 struct Executor::Arena {
@@ -73,6 +75,8 @@ void Executor::parallel_for(std::size_t count, std::size_t grain,
 }
 
 void Executor::run(const std::function<void()>& work) const { arena_->arena.execute(work); }
+
+void Executor::enqueue(std::function<void()> work) const { arena_->arena.enqueue(std::move(work)); }
 
 #endif
 

@@ -40,6 +40,9 @@ class Executor {
 
   // Runs `work` inside this executor's threads, so that pipelines and loops within share them.
   void run(const std::function<void()>& work) const;
+  // Begins `work` on one of these threads, some time, and returns: for what comes from a thread of somebody else. It
+  // must not throw.
+  void enqueue(std::function<void()> work) const;
 
  private:
   struct Arena;
