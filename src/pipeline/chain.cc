@@ -82,13 +82,18 @@ class Run {
       }
       at_source_ = true;
     }
-    if (!waiting_) waiting_ = take();
-    while (waiting_ && !pay(*waiting_)) {
-      const std::lock_guard lock(mutex_);
-      // The last one may have come through while this one asked; else the next one that does comes back here.
-      if (in_flight_ == 0) continue;
-      at_source_ = false;
-      return std::nullopt;
+    bool later = false;
+    if (!waiting_) waiting_ = take(later);
+    while (later || (waiting_ && !pay(*waiting_))) {
+      {
+        const std::lock_guard lock(mutex_);
+        // The last one may have come through while this one asked; else the next one that does comes back here.
+        if (in_flight_ > 0) {
+          at_source_ = false;
+          return std::nullopt;
+        }
+      }
+      if (std::exchange(later, false)) waiting_ = take(later);
     }
     std::optional<Token> out = std::exchange(waiting_, std::nullopt);
     const std::lock_guard lock(mutex_);
@@ -102,11 +107,11 @@ class Run {
     return out;
   }
 
-  std::optional<Token> take() {
+  std::optional<Token> take(bool& later) {
     if (context_.cancel.cancelled()) return std::nullopt;
     const Span span(given_);
     Token out;
-    out.item = source_.next(out.price);
+    out.item = source_.next(out.price, later);
     if (!out.item) return std::nullopt;
     return out;
   }

@@ -31,8 +31,9 @@ using Carried = std::shared_ptr<void>;
 // A chain as the scheduler sees it. Users write source<>() | ... | sink<>().
 struct Source {
   std::string name;
-  // The next item, and what it takes while it is in flight; an empty one at the end. Called on one thread at a time.
-  std::function<Carried(Bytes& price)> next;
+  // The next item, and what it takes while it is in flight; an empty one at the end, or where there is none before
+  // another is through: `later`. Called on one thread at a time.
+  std::function<Carried(Bytes& price, bool& later)> next;
 };
 // What an item has become, or what went wrong with all of the run. Called once, on any thread, also of somebody else.
 using Handed = std::function<void(Carried item, std::exception_ptr error)>;
@@ -82,7 +83,7 @@ struct Chain {
 template <typename Out>
 struct Begun {
   std::string name;
-  std::function<std::optional<Out>()> next;
+  std::function<std::optional<Out>(bool& later)> next;
   std::function<Bytes(const Out&)> price;
 };
 template <typename In, typename Out>
@@ -95,7 +96,7 @@ struct Step {
 template <typename Out>
 Begun<Out> source(std::string name, std::function<std::optional<Out>()> next,
                   std::function<Bytes(const Out&)> price = {}) {
-  return {std::move(name), std::move(next), std::move(price)};
+  return {std::move(name), [next = std::move(next)](bool& /*later*/) { return next(); }, std::move(price)};
 }
 
 template <typename Item>
@@ -116,10 +117,10 @@ Batching<Item> batch(std::size_t most, std::function<bool(const Item&, const Ite
 template <typename Item>
 Begun<Batch<Item>> operator|(Begun<Item> before, Batching<Item> batching) {
   // What came after a batch's end, for the next one.
-  auto next = [next = std::move(before.next), batching, left = std::optional<Item>()]() mutable {
+  auto next = [next = std::move(before.next), batching, left = std::optional<Item>()](bool& later) mutable {
     std::optional<Batch<Item>> out;
     while (!out || out->size() < batching.most) {
-      std::optional<Item> item = left ? std::exchange(left, std::nullopt) : next();
+      std::optional<Item> item = left ? std::exchange(left, std::nullopt) : next(later);
       if (!item) break;
       if (out && batching.together && !batching.together(out->front(), *item)) {
         left = std::move(item);
@@ -128,6 +129,8 @@ Begun<Batch<Item>> operator|(Begun<Item> before, Batching<Item> batching) {
       if (!out) out.emplace();
       out->push_back(*std::move(item));
     }
+    // What there is goes on its way.
+    if (out) later = false;
     return out;
   };
   std::function<Bytes(const Batch<Item>&)> price;
@@ -141,16 +144,19 @@ Begun<Batch<Item>> operator|(Begun<Item> before, Batching<Item> batching) {
   return {std::move(before.name), std::move(next), std::move(price)};
 }
 
-// One item as many: `parts(item)` gives a function that gives them, one by one, until it gives nothing. Only one
-// item's are being given at a time.
+// One item as many: `parts(item)` gives a function that gives them, one by one, until it gives nothing; or says that
+// there will be one `later`, when another that is in flight is through; never where none is. Only one item's are being
+// given at a time.
+template <typename Out>
+using Parts = std::function<std::optional<Out>(bool& later)>;
 template <typename In, typename Out>
 struct Expanding {
   std::string name;
-  std::function<std::function<std::optional<Out>()>(In)> parts;
+  std::function<Parts<Out>(In)> parts;
   std::function<Bytes(const Out&)> price;
 };
 template <typename In, typename Out>
-Expanding<In, Out> expand(std::string name, std::function<std::function<std::optional<Out>()>(In)> parts,
+Expanding<In, Out> expand(std::string name, std::function<Parts<Out>(In)> parts,
                           std::function<Bytes(const Out&)> price = {}) {
   return {std::move(name), std::move(parts), std::move(price)};
 }
@@ -158,13 +164,14 @@ Expanding<In, Out> expand(std::string name, std::function<std::function<std::opt
 template <typename In, typename Out>
 Begun<Out> operator|(Begun<In> before, Expanding<In, Out> expanding) {
   auto next = [next = std::move(before.next), parts = std::move(expanding.parts),
-               of_one = std::function<std::optional<Out>()>()]() mutable -> std::optional<Out> {
+               of_one = Parts<Out>()](bool& later) mutable -> std::optional<Out> {
     while (true) {
       if (of_one) {
-        if (std::optional<Out> out = of_one()) return out;
+        std::optional<Out> out = of_one(later);
+        if (out || later) return out;
         of_one = {};
       }
-      std::optional<In> item = next();
+      std::optional<In> item = next(later);
       if (!item) return std::nullopt;
       of_one = parts(*std::move(item));
     }
@@ -225,8 +232,9 @@ Step<In, void> sink(std::string name, Body body, std::string remedy = {}) {
 
 template <typename In, typename Out>
 Chain<Out> operator|(Begun<In> before, Step<In, Out> after) {
-  auto next = [next = std::move(before.next), price = std::move(before.price)](Bytes& costs) mutable -> Carried {
-    std::optional<In> item = next();
+  auto next = [next = std::move(before.next), price = std::move(before.price)](Bytes& costs,
+                                                                               bool& later) mutable -> Carried {
+    std::optional<In> item = next(later);
     if (!item) return nullptr;
     if (price) costs = price(*item);
     return std::make_shared<In>(*std::move(item));

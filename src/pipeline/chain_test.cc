@@ -356,7 +356,7 @@ TEST(Chain, OneItemBecomesManyAndManyBecomeOne) {
         chain::expand<int, Part>("parts",
                                  [](int of) {
                                    // Of some there are none.
-                                   return [of, count = of % 5, k = 0]() mutable -> std::optional<Part> {
+                                   return [of, count = of % 5, k = 0](bool&) mutable -> std::optional<Part> {
                                      if (k == count) return std::nullopt;
                                      return Part{of, k++, count};
                                    };
@@ -376,6 +376,43 @@ TEST(Chain, OneItemBecomesManyAndManyBecomeOne) {
       if (const int n = of % 5; n > 0) expected.emplace_back(of, n * (n + 1) / 2);
     EXPECT_EQ(got, expected);
     EXPECT_EQ(run.budget.used(), Bytes{});
+  }
+}
+
+TEST(Chain, AnItemThatWaitsForAnotherComesWhenThatIsThrough) {
+  for (const int threads : {1, 2, 7}) {
+    JobSetup run(threads);
+    // Of each three parts; the next one's first only when all of the one before are through.
+    std::atomic<int> inside{0};
+    std::vector<int> got;
+    int refused = 0;
+    auto stages = numbers(40) |
+                  chain::expand<int, int>("parts",
+                                          [&](int of) {
+                                            return [&, of, k = 0](bool& later) mutable -> std::optional<int> {
+                                              if (k == 0 && inside.load() > 0) {
+                                                ++refused;
+                                                later = true;
+                                                return std::nullopt;
+                                              }
+                                              if (k == 3) return std::nullopt;
+                                              ++inside;
+                                              return 10 * of + k++;
+                                            };
+                                          }) |
+                  chain::batch<int>(2) |
+                  chain::parallel<chain::Batch<int>, chain::Batch<int>>(
+                      "work", [](auto items, Span&) { return busy(items[0]), items; }) |
+                  chain::sink<chain::Batch<int>>("keep", [&](auto items, Span&) {
+                    got.insert(got.end(), items.begin(), items.end());
+                    inside -= static_cast<int>(items.size());
+                  });
+    chain::run(stages, run.context, chain::Price::fixed({}));
+    std::vector<int> expected;
+    for (int of = 0; of < 40; ++of)
+      for (int k = 0; k < 3; ++k) expected.push_back(10 * of + k);
+    EXPECT_EQ(got, expected);
+    EXPECT_GT(refused, 0);
   }
 }
 

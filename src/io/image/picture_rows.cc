@@ -1,0 +1,133 @@
+#include "src/io/image/picture_rows.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace millrace {
+
+// A ring of rows between the decoder's thread and who takes them.
+class PictureRows::Between : public RowSink {
+ public:
+  explicit Between(Bytes ahead) : ahead_(ahead) {}
+  ~Between() override {
+    {
+      const std::lock_guard lock(mutex_);
+      given_up_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void start(std::unique_ptr<FileReader> file, DecodeOptions options) {
+    file_ = std::move(file);
+    file_->stop_when([this, own = options.cancelled] { return given_up() || (own && own()); });
+    options.cancelled = [this, own = options.cancelled] { return given_up() || (own && own()); };
+    thread_ = std::thread([this, options = std::move(options)] {
+      std::optional<Outcome<Decoded>> ended;
+      try {
+        ended = decode_picture(*file_, options, *this);
+      } catch (const Failure& failure) {
+        ended = Outcome<Decoded>(failure.error());
+      } catch (const std::exception& error) {
+        ended = Outcome<Decoded>(Error{ErrorCode::internal, error.what(), file_->path(), ""});
+      }
+      const std::lock_guard lock(mutex_);
+      ended_ = std::move(ended);
+      changed_.notify_all();
+    });
+  }
+
+  // The decoder's side.
+  Outcome<void> begin(const PictureInfo& info) override {
+    const std::lock_guard lock(mutex_);
+    info_ = info;
+    row_bytes_ = static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.channels);
+    rows_ = std::clamp<std::size_t>(ahead_.count / row_bytes_, 1, static_cast<std::size_t>(info.height));
+    ring_.resize(rows_ * row_bytes_);
+    begun_ = true;
+    changed_.notify_all();
+    return {};
+  }
+  void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
+    for (int k = 0; k < count; ++k) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return given_ - taken_ < rows_ || given_up_; });
+      if (given_up_) return;
+      std::memcpy(ring_.data() + given_ % rows_ * row_bytes_, data + k * stride, row_bytes_);
+      ++given_;
+      changed_.notify_all();
+    }
+  }
+
+  // The other one.
+  Outcome<void> wait_for_info() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return begun_ || ended_; });
+    if (begun_) return {};
+    return ended_->ok() ? Error{ErrorCode::bad_data, "this picture has no rows", file_->path(), ""} : ended_->error();
+  }
+  Outcome<void> take(int count, std::uint8_t* out) {
+    for (int k = 0; k < count; ++k) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return given_ > taken_ || ended_; });
+      if (given_ == taken_) {
+        return ended_->ok() ? Error{ErrorCode::bad_data, "this picture has fewer rows than it says", file_->path(), ""}
+                            : ended_->error();
+      }
+      std::memcpy(out + static_cast<std::size_t>(k) * row_bytes_, ring_.data() + taken_ % rows_ * row_bytes_,
+                  row_bytes_);
+      ++taken_;
+      changed_.notify_all();
+    }
+    return {};
+  }
+  Outcome<Decoded> finish() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return ended_.has_value(); });
+    return *ended_;
+  }
+
+  const PictureInfo& info() const { return info_; }
+  std::size_t row_bytes() const { return row_bytes_; }
+
+ private:
+  bool given_up() {
+    const std::lock_guard lock(mutex_);
+    return given_up_;
+  }
+
+  const Bytes ahead_;
+  std::unique_ptr<FileReader> file_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool begun_ = false, given_up_ = false;
+  PictureInfo info_;
+  std::size_t row_bytes_ = 0, rows_ = 0, given_ = 0, taken_ = 0;
+  std::vector<std::uint8_t> ring_;
+  std::optional<Outcome<Decoded>> ended_;
+  std::thread thread_;
+};
+
+PictureRows::PictureRows() = default;
+PictureRows::~PictureRows() = default;
+
+Outcome<std::unique_ptr<PictureRows>> PictureRows::open(std::unique_ptr<FileReader> file, DecodeOptions options,
+                                                        Bytes ahead) {
+  std::unique_ptr<PictureRows> out(new PictureRows);
+  out->between_ = std::make_unique<Between>(ahead);
+  out->between_->start(std::move(file), std::move(options));
+  if (auto begun = out->between_->wait_for_info(); !begun.ok()) return begun.error();
+  return out;
+}
+
+const PictureInfo& PictureRows::info() const { return between_->info(); }
+std::size_t PictureRows::row_bytes() const { return between_->row_bytes(); }
+Outcome<void> PictureRows::take(int count, std::uint8_t* out) { return between_->take(count, out); }
+Outcome<Decoded> PictureRows::finish() { return between_->finish(); }
+
+}  // namespace millrace

@@ -1,0 +1,39 @@
+// Enters: a picture file.
+// Leaves: its rows, when they are asked for, while the next ones are being decoded.
+// Never: decodes further ahead than it has room for, or keeps a row that was taken.
+//
+// decode_picture() gives rows when it has them; who needs them when he needs them has this between.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "src/io/image/picture.h"
+
+namespace millrace {
+
+class PictureRows {
+ public:
+  // Reads as far as the picture's sides. `ahead` is how many bytes of rows may lie decoded, at least a row.
+  static Outcome<std::unique_ptr<PictureRows>> open(std::unique_ptr<FileReader> file, DecodeOptions options,
+                                                    Bytes ahead);
+  // Ends the decoding, wherever it is.
+  ~PictureRows();
+  PictureRows(const PictureRows&) = delete;
+  PictureRows& operator=(const PictureRows&) = delete;
+
+  const PictureInfo& info() const;
+  std::size_t row_bytes() const;
+  // The next `count` rows, one behind the other; there are info().height of them. An error where the file ends before,
+  // or holds something else; then there are no more.
+  Outcome<void> take(int count, std::uint8_t* out);
+  // Behind the last row: what the decoder had to say in the end.
+  Outcome<Decoded> finish();
+
+ private:
+  class Between;
+  PictureRows();
+  std::unique_ptr<Between> between_;
+};
+
+}  // namespace millrace

@@ -1,0 +1,203 @@
+#include "src/kernels/sliding_window/sliding_window.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "src/kernels/elementary.h"
+
+namespace millrace::window {
+
+Axis::Axis(std::int64_t size, std::int64_t window, double overlap)
+    : size_(size), window_(window), padded_(std::max(size, window)), before_((padded_ - size) / 2) {
+  // As Python rounds: int(window * (1 - overlap)).
+  const auto part = static_cast<std::int64_t>(static_cast<double>(window) * (1 - overlap));
+  const std::int64_t step = window == padded_ ? window : std::max<std::int64_t>(part, 1);
+  for (std::int64_t start = 0;; start += step) {
+    starts_.push_back(std::min(start, padded_ - window));
+    if (start + window >= padded_) break;
+  }
+}
+
+std::pair<std::size_t, std::size_t> Axis::covering(std::int64_t from, std::int64_t to) const {
+  const auto first = std::upper_bound(starts_.begin(), starts_.end(), from - window_);
+  const auto last = std::lower_bound(starts_.begin(), starts_.end(), to);
+  return {static_cast<std::size_t>(first - starts_.begin()), static_cast<std::size_t>(last - starts_.begin())};
+}
+
+std::int64_t Axis::source(std::int64_t at, Padding padding) const {
+  const std::int64_t k = at - before_;
+  if (k >= 0 && k < size_) return k;
+  switch (padding) {
+    case Padding::constant:
+      return -1;
+    case Padding::replicate:
+      return k < 0 ? 0 : size_ - 1;
+    case Padding::circular:
+      return k < 0 ? k + size_ : k - size_;
+    case Padding::reflect:
+      return k < 0 ? -k : 2 * (size_ - 1) - k;
+  }
+  return -1;
+}
+
+bool Axis::can_pad(Padding padding) const {
+  const std::int64_t most = padded_ - size_ - before_;  // the end has as much as the beginning, or one more
+  if (padding == Padding::reflect) return most < size_;
+  return padding != Padding::circular || most <= size_;
+}
+
+Weights::Weights(Importance importance, std::int64_t height, std::int64_t width) {
+  const auto along = [&](std::int64_t side) {
+    std::vector<float> out(static_cast<std::size_t>(side), 1.0F);
+    if (importance == Importance::constant) return out;
+    const double deviation = static_cast<double>(side) * 0.125;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const float x = static_cast<float>(i) - static_cast<float>(side - 1) / 2;
+      out[i] = static_cast<float>(exponential(static_cast<double>(x * x) / (-2 * deviation * deviation)));
+    }
+    return out;
+  };
+  rows_ = along(height);
+  columns_ = along(width);
+  const float least =
+      *std::min_element(rows_.begin(), rows_.end()) * *std::min_element(columns_.begin(), columns_.end());
+  least_ = std::max(least, 1e-3F);
+}
+
+Blend::Blend(const Axis& y, const Axis& x, int channels, Importance importance)
+    : y_(y),
+      x_(x),
+      channels_(static_cast<std::size_t>(channels)),
+      weights_(importance, y.window(), x.window()),
+      sums_(static_cast<std::size_t>(y.window()) * channels_ * static_cast<std::size_t>(x.padded())),
+      divisor_(static_cast<std::size_t>(x.padded())),
+      added_(y.starts().size()) {
+  std::fill(sums_.begin(), sums_.end(), 0.0F);
+}
+
+std::uint64_t Blend::bytes(const Axis& y, const Axis& x, int channels) {
+  return static_cast<std::uint64_t>(y.window() * channels + 1) * static_cast<std::uint64_t>(x.padded()) *
+             sizeof(float) +
+         y.starts().size() * (sizeof(std::vector<bool>) + x.starts().size() / 8 + 16);
+}
+
+void Blend::add(std::size_t row, std::size_t column, const float* result) {
+  const auto height = static_cast<std::size_t>(y_.window()), width = static_cast<std::size_t>(x_.window());
+  const float least = weights_.least();
+  const float* const columns = weights_.columns();
+  for (std::size_t c = 0; c < channels_; ++c) {
+    for (std::size_t i = 0; i < height; ++i) {
+      float* const to = sums(y_.starts()[row] + static_cast<std::int64_t>(i), c) + x_.starts()[column];
+      const float* const from = result + (c * height + i) * width;
+      const float by = weights_.row(i);
+      for (std::size_t j = 0; j < width; ++j) to[j] += std::max(by * columns[j], least) * from[j];
+    }
+  }
+  std::vector<bool>& added = added_[row];
+  if (added.empty()) added.resize(x_.starts().size());
+  added[column] = true;
+}
+
+std::int64_t Blend::whole_before(std::size_t row) const {
+  return row < y_.starts().size() ? y_.starts()[row] : y_.padded();
+}
+
+void Blend::take_row(std::int64_t y, float* out) {
+  const std::int64_t row = y + y_.before();
+  const auto width = static_cast<std::size_t>(x_.window());
+  const float least = weights_.least();
+  const float* const columns = weights_.columns();
+  std::fill(divisor_.begin(), divisor_.end(), 0.0F);
+  const auto [first, last] = y_.covering(row, row + 1);
+  for (std::size_t k = first; k < last; ++k) {
+    if (added_[k].empty()) continue;
+    const float by = weights_.row(static_cast<std::size_t>(row - y_.starts()[k]));
+    for (std::size_t w = 0; w < x_.starts().size(); ++w) {
+      if (!added_[k][w]) continue;
+      float* const to = divisor_.data() + x_.starts()[w];
+      for (std::size_t j = 0; j < width; ++j) to[j] += std::max(by * columns[j], least);
+    }
+  }
+  const auto size = static_cast<std::size_t>(x_.size());
+  const float* const divisor = divisor_.data() + x_.before();
+  for (std::size_t c = 0; c < channels_; ++c) {
+    float* const from = sums(row, c);
+    const float* const image = from + x_.before();
+    for (std::size_t j = 0; j < size; ++j) out[c * size + j] = divisor[j] > 0 ? image[j] / divisor[j] : 0;
+    std::fill_n(from, x_.padded(), 0.0F);  // for the row that takes its place in the ring
+  }
+}
+
+namespace {
+
+// e^x for x <= 0, to 2 units in the last place: 2^n e^r with |r| <= log(2) / 2. From additions and products alone, one
+// lane's at a time, so that compilers make vectors of it and the bits are the same everywhere.
+inline float exponential_below_zero(float x) {
+  constexpr float kToInteger = 12582912.0F;  // 1.5 * 2^23: what is added to it is rounded to a whole number
+  x = std::max(x, -87.0F);
+  const float shifted = x * 1.44269504F + kToInteger;
+  const float n = shifted - kToInteger;
+  const float r = (x - n * 0.693359375F) - n * -2.12194440e-4F;
+  float sum = 1.0F / 5040;
+  for (const float part : {1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F, 1.0F}) sum = sum * r + part;
+  const auto power =
+      static_cast<std::uint32_t>(std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kToInteger));
+  return sum * std::bit_cast<float>((power + 127) << 23);
+}
+
+}  // namespace
+
+void sigmoid(std::span<float> values) {
+  for (float& value : values) {
+    const float e = exponential_below_zero(-std::fabs(value));
+    const float below = e / (1 + e);
+    value = value < 0 ? below : 1 / (1 + e);
+  }
+}
+
+void softmax(std::span<float> values, std::size_t channels) {
+  const std::size_t width = values.size() / channels;
+  for (std::size_t j = 0; j < width; ++j) {
+    float most = values[j];
+    for (std::size_t c = 1; c < channels; ++c) most = std::max(most, values[c * width + j]);
+    float sum = 0;
+    for (std::size_t c = 0; c < channels; ++c) {
+      float& value = values[c * width + j];
+      value = exponential_below_zero(value - most);
+      sum += value;
+    }
+    for (std::size_t c = 0; c < channels; ++c) values[c * width + j] /= sum;
+  }
+}
+
+void gather(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column, Padding padding,
+            const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel,
+            std::span<const std::size_t> order, std::span<const Levels> levels, float* out) {
+  const auto height = static_cast<std::size_t>(y.window()), width = static_cast<std::size_t>(x.window());
+  const std::int64_t top = y.starts()[window_row], left = x.starts()[window_column];
+  const bool inside = left >= x.before() && left + x.window() <= x.before() + x.size();
+  for (std::size_t i = 0; i < height; ++i) {
+    const std::int64_t source = y.source(top + static_cast<std::int64_t>(i), padding);
+    const std::uint8_t* const row = source < 0 ? nullptr : rows[static_cast<std::size_t>(source - first_row)];
+    for (std::size_t c = 0; c < order.size(); ++c) {
+      float* const to = out + (c * height + i) * width;
+      if (row == nullptr) {
+        std::fill_n(to, width, 0.0F);
+        continue;
+      }
+      const float* const of = levels[c].of.data();
+      if (inside) {
+        const std::uint8_t* from = row + static_cast<std::size_t>(left - x.before()) * pixel + order[c];
+        for (std::size_t j = 0; j < width; ++j, from += pixel) to[j] = of[*from];
+        continue;
+      }
+      for (std::size_t j = 0; j < width; ++j) {
+        const std::int64_t at = x.source(left + static_cast<std::int64_t>(j), padding);
+        to[j] = at < 0 ? 0.0F : of[row[static_cast<std::size_t>(at) * pixel + order[c]]];
+      }
+    }
+  }
+}
+
+}  // namespace millrace::window

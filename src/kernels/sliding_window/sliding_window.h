@@ -1,0 +1,120 @@
+// Enters: an image's sides, and what a network made of each of its windows.
+// Leaves: where windows lie, and their results blended into one, row by row from the top.
+// Never: holds more rows of it than a window has; runs a network, or reads a picture.
+//
+// Source: MONAI 1.6, monai.inferers.sliding_window_inference and monai.data.utils (dense_patch_slices,
+// compute_importance_map), to the letter: float32 sums of the network's raw outputs, in the order of windows, row after
+// row; the product of weight and result is rounded before it is added.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/base/choice.h"
+#include "src/memory/buffer.h"
+
+namespace millrace::window {
+
+// What a result counts: the same everywhere, or most in the middle of its window, with a deviation of an eighth of it.
+enum class Importance : std::uint8_t { gaussian, constant };
+constexpr std::array<Choice<Importance>, 2> choices_of(Importance) {
+  return {{{"gaussian", Importance::gaussian}, {"constant", Importance::constant}}};
+}
+// What lies around an image that is smaller than a window: zeros of the network's input, the image mirrored about its
+// outermost pixels, these themselves, or the other end.
+enum class Padding : std::uint8_t { reflect, constant, replicate, circular };
+constexpr std::array<Choice<Padding>, 4> choices_of(Padding) {
+  return {{{"reflect", Padding::reflect},
+           {"constant", Padding::constant},
+           {"replicate", Padding::replicate},
+           {"circular", Padding::circular}}};
+}
+
+// One axis of an image, cut into windows.
+class Axis {
+ public:
+  // 1 <= window; 0 <= overlap < 1, a share of the window.
+  Axis(std::int64_t size, std::int64_t window, double overlap);
+
+  std::int64_t size() const { return size_; }      // of the image
+  std::int64_t padded() const { return padded_; }  // at least a window
+  std::int64_t before() const { return before_; }  // of what is padded, before the image
+  std::int64_t window() const { return window_; }
+  // Where windows begin, along what is padded; the last one ends with it.
+  const std::vector<std::int64_t>& starts() const { return starts_; }
+  // The windows that [from, to) lies in, wholly or in part: the first of them, and the one behind the last.
+  std::pair<std::size_t, std::size_t> covering(std::int64_t from, std::int64_t to) const;
+
+  // The element of the image that lies at `at` of what is padded; -1 where it is zero.
+  std::int64_t source(std::int64_t at, Padding padding) const;
+  // Whether the image is large enough for it: what is mirrored must be there.
+  bool can_pad(Padding padding) const;
+
+ private:
+  std::int64_t size_, window_, padded_, before_;
+  std::vector<std::int64_t> starts_;
+};
+
+// weight(i, j) = max(row[i] * column[j], least), which is 1 where all count the same.
+class Weights {
+ public:
+  Weights(Importance importance, std::int64_t height, std::int64_t width);
+
+  float row(std::size_t i) const { return rows_[i]; }
+  const float* columns() const { return columns_.data(); }
+  float least() const { return least_; }
+
+ private:
+  std::vector<float> rows_, columns_;
+  float least_ = 0;
+};
+
+// The results of windows, summed up. Windows are added row after row, from left to right; rows of the image come out
+// from the top.
+class Blend {
+ public:
+  // Both axes must live as long as it.
+  Blend(const Axis& y, const Axis& x, int channels, Importance importance);
+  static std::uint64_t bytes(const Axis& y, const Axis& x, int channels);
+
+  // `result` is [channels, window, window]. Windows that are left out are not added.
+  void add(std::size_t row, std::size_t column, const float* result);
+  // Rows of what is padded before this one are whole once all windows of the rows before `row` were added.
+  std::int64_t whole_before(std::size_t row) const;
+  // The weighted mean of row `y` of the image, [channels, width], 0 where no window was; rows in their order, each
+  // once.
+  void take_row(std::int64_t y, float* out);
+
+ private:
+  float* sums(std::int64_t row, std::size_t channel) {
+    return sums_.data() +
+           (static_cast<std::size_t>(row % y_.window()) * channels_ + channel) * static_cast<std::size_t>(x_.padded());
+  }
+
+  const Axis &y_, &x_;
+  const std::size_t channels_;
+  const Weights weights_;
+  Buffer<float> sums_;                    // [window, channels, padded], a ring of rows
+  Buffer<float> divisor_;                 // of one row
+  std::vector<std::vector<bool>> added_;  // by window's row and column
+};
+
+// In place, all of one row, [channels, width].
+void sigmoid(std::span<float> values);
+// Over channels, at each place.
+void softmax(std::span<float> values, std::size_t channels);
+
+// Pixels of 8 bits as a network takes them, by channel: what of[v] is.
+struct Levels {
+  std::array<float, 256> of;
+};
+// One window of an interleaved image, as [channels, window, window]. `row(y)` gives the image's row y; `order[c]` is
+// the image's channel that the network's channel c is; `pixel` the image's channels.
+void gather(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column, Padding padding,
+            const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel,
+            std::span<const std::size_t> order, std::span<const Levels> levels, float* out);
+
+}  // namespace millrace::window

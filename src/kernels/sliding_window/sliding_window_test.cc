@@ -1,0 +1,190 @@
+#include "src/kernels/sliding_window/sliding_window.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace millrace::window {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(SlidingWindow, WindowsLieAsMonaiLaysThem) {
+  EXPECT_THAT(Axis(1168, 512, 0.5).starts(), ElementsAre(0, 256, 512, 656));
+  EXPECT_THAT(Axis(1024, 512, 0.5).starts(), ElementsAre(0, 256, 512));
+  EXPECT_THAT(Axis(513, 512, 0.25).starts(), ElementsAre(0, 1));
+  EXPECT_THAT(Axis(512, 512, 0.9).starts(), ElementsAre(0));
+  // int(10 * (1 - 0.9)) is 0 in floating point, and a step is at least 1.
+  EXPECT_THAT(Axis(13, 10, 0.9).starts(), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(Axis(13, 10, 0.0).starts(), ElementsAre(0, 3));
+  // Too small: padded on both sides, one more behind.
+  const Axis small(7, 10, 0.5);
+  EXPECT_THAT(small.starts(), ElementsAre(0));
+  EXPECT_EQ(small.padded(), 10);
+  EXPECT_EQ(small.before(), 1);
+}
+
+TEST(SlidingWindow, PaddingIsNumPys) {
+  const Axis axis(4, 9, 0.5);  // a b c d, two before, three behind
+  const auto all = [&](Padding padding) {
+    std::vector<std::int64_t> out;
+    for (std::int64_t k = 0; k < 9; ++k) out.push_back(axis.source(k, padding));
+    return out;
+  };
+  EXPECT_THAT(all(Padding::constant), ElementsAre(-1, -1, 0, 1, 2, 3, -1, -1, -1));
+  EXPECT_THAT(all(Padding::replicate), ElementsAre(0, 0, 0, 1, 2, 3, 3, 3, 3));
+  EXPECT_THAT(all(Padding::reflect), ElementsAre(2, 1, 0, 1, 2, 3, 2, 1, 0));
+  EXPECT_THAT(all(Padding::circular), ElementsAre(2, 3, 0, 1, 2, 3, 0, 1, 2));
+  EXPECT_TRUE(axis.can_pad(Padding::reflect));
+  EXPECT_FALSE(Axis(3, 9, 0.5).can_pad(Padding::reflect));  // three behind, and only two to mirror
+  EXPECT_TRUE(Axis(3, 9, 0.5).can_pad(Padding::circular));
+  EXPECT_FALSE(Axis(2, 9, 0.5).can_pad(Padding::circular));
+  EXPECT_TRUE(Axis(1, 9, 0.5).can_pad(Padding::replicate));
+}
+
+TEST(SlidingWindow, WeightsAreMonais) {
+  // exp(-(i - 3.5)^2 / 2) of a window of 8; the corner's product is below the least.
+  const Weights gaussian(Importance::gaussian, 8, 8);
+  for (std::size_t i = 0; i < 8; ++i)
+    EXPECT_NEAR(gaussian.row(i), std::exp(-std::pow(static_cast<double>(i) - 3.5, 2) / 2), 1e-7);
+  EXPECT_EQ(gaussian.least(), 1e-3F);
+  const Weights flat(Importance::constant, 8, 8);
+  EXPECT_EQ(flat.row(0), 1);
+  EXPECT_EQ(flat.least(), 1);
+}
+
+// All at once, as the definition says it, with windows left out by `left_out`.
+std::vector<double> blended(const Axis& y, const Axis& x, std::size_t channels, Importance importance,
+                            const std::vector<std::vector<float>>& results, const std::vector<bool>& left_out) {
+  const Weights weights(importance, y.window(), x.window());
+  const auto plane = static_cast<std::size_t>(y.padded() * x.padded());
+  std::vector<double> sum(plane * channels), divisor(plane), out;
+  std::size_t k = 0;
+  for (const std::int64_t top : y.starts()) {
+    for (const std::int64_t left : x.starts()) {
+      const std::vector<float>& result = results[k];
+      if (left_out[k++]) continue;
+      for (std::int64_t i = 0; i < y.window(); ++i) {
+        for (std::int64_t j = 0; j < x.window(); ++j) {
+          const double weight =
+              std::max(weights.row(static_cast<std::size_t>(i)) * weights.columns()[j], weights.least());
+          const auto at = static_cast<std::size_t>((top + i) * x.padded() + left + j);
+          divisor[at] += weight;
+          for (std::size_t c = 0; c < channels; ++c) {
+            sum[c * plane + at] +=
+                weight *
+                static_cast<double>(
+                    result[static_cast<std::size_t>((static_cast<std::int64_t>(c) * y.window() + i) * x.window() + j)]);
+          }
+        }
+      }
+    }
+  }
+  for (std::int64_t i = 0; i < y.size(); ++i) {
+    for (std::size_t c = 0; c < channels; ++c) {
+      for (std::int64_t j = 0; j < x.size(); ++j) {
+        const auto at = static_cast<std::size_t>((i + y.before()) * x.padded() + j + x.before());
+        out.push_back(divisor[at] > 0 ? sum[c * plane + at] / divisor[at] : 0);
+      }
+    }
+  }
+  return out;
+}
+
+TEST(SlidingWindow, RowsAreWhatTheWholeImageWouldBe) {
+  struct Case {
+    std::int64_t height, width, window_height, window_width;
+    double overlap;
+  };
+  for (const Case& of : {Case{37, 53, 16, 16, 0.5}, Case{16, 16, 16, 16, 0.5}, Case{9, 40, 16, 16, 0.25},
+                         Case{40, 9, 16, 12, 0.0}, Case{5, 5, 16, 16, 0.5}, Case{33, 31, 8, 8, 0.875}}) {
+    for (const Importance importance : {Importance::gaussian, Importance::constant}) {
+      for (const int missing : {0, 3}) {
+        const Axis y(of.height, of.window_height, of.overlap), x(of.width, of.window_width, of.overlap);
+        constexpr std::size_t kChannels = 2;
+        std::mt19937 random(7);
+        std::uniform_real_distribution<float> values(-5, 5);
+        std::vector<std::vector<float>> results(
+            y.starts().size() * x.starts().size(),
+            std::vector<float>(kChannels * static_cast<std::size_t>(of.window_height * of.window_width)));
+        std::vector<bool> left_out(results.size());
+        for (std::size_t k = 0; k < results.size(); ++k) {
+          for (float& value : results[k]) value = values(random);
+          left_out[k] = missing > 0 && k % static_cast<std::size_t>(missing) == 1;
+        }
+        const std::vector<double> expected = blended(y, x, kChannels, importance, results, left_out);
+        Blend blend(y, x, kChannels, importance);
+        std::vector<float> got, row(kChannels * static_cast<std::size_t>(of.width));
+        std::int64_t next = 0;
+        for (std::size_t k = 0; k < y.starts().size(); ++k) {
+          for (std::size_t w = 0; w < x.starts().size(); ++w) {
+            const std::size_t at = k * x.starts().size() + w;
+            if (!left_out[at]) blend.add(k, w, results[at].data());
+          }
+          for (; next < of.height && next + y.before() < blend.whole_before(k + 1); ++next) {
+            blend.take_row(next, row.data());
+            got.insert(got.end(), row.begin(), row.end());
+          }
+        }
+        ASSERT_EQ(got.size(), expected.size());
+        for (std::size_t k = 0; k < got.size(); ++k) ASSERT_NEAR(got[k], expected[k], 4e-6) << k;
+      }
+    }
+  }
+}
+
+TEST(SlidingWindow, WindowsHoldThePixelsThatLieThere) {
+  const Axis y(6, 4, 0.5), x(3, 4, 0.5);  // padded by one column on the right
+  std::vector<std::uint8_t> image(6 * 3 * 3);
+  for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<std::uint8_t>(k);
+  std::vector<Levels> levels(3);
+  for (std::size_t c = 0; c < 3; ++c)
+    for (std::size_t v = 0; v < 256; ++v) levels[c].of[v] = static_cast<float>(1000 * c + v);
+  const std::vector<std::size_t> order = {2, 1, 0};
+  std::vector<const std::uint8_t*> rows;
+  // A band that begins at the image's third row.
+  for (std::size_t r = 2; r < 6; ++r) rows.push_back(image.data() + r * 9);
+  std::vector<float> out(3 * 4 * 4);
+  gather(y, x, 1, 0, Padding::reflect, rows, 2, 3, order, levels, out.data());
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (std::size_t j = 0; j < 4; ++j) {
+        const std::size_t column = j < 3 ? j : 1;
+        EXPECT_EQ(out[(c * 4 + i) * 4 + j], static_cast<float>(1000 * c + (((i + 2) * 3 + column) * 3 + 2 - c)));
+      }
+    }
+  }
+  gather(y, x, 1, 0, Padding::constant, rows, 2, 3, order, levels, out.data());
+  EXPECT_EQ(out[3], 0);  // not what a black pixel would be
+}
+
+TEST(SlidingWindow, ActivationsAreTheirDefinitions) {
+  std::vector<float> values;
+  for (float v = -120; v < 120; v += 0.37F) values.push_back(v);
+  std::vector<float> got = values;
+  sigmoid(got);
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    EXPECT_NEAR(got[k], 1 / (1 + std::exp(-static_cast<double>(values[k]))), 2e-7) << values[k];
+    EXPECT_GE(got[k], 0);
+    EXPECT_LE(got[k], 1);
+  }
+  EXPECT_EQ(std::vector<float>({0.5F}), [] {
+    std::vector<float> zero = {0};
+    sigmoid(zero);
+    return zero;
+  }());
+  std::vector<float> three = {0, 90, -1, 1, 2, -200, 5, -90, 7};
+  const std::vector<float> before = three;
+  softmax(three, 3);
+  for (std::size_t j = 0; j < 3; ++j) {
+    double sum = 0;
+    for (std::size_t c = 0; c < 3; ++c) sum += std::exp(static_cast<double>(before[c * 3 + j]) - 90);
+    for (std::size_t c = 0; c < 3; ++c)
+      EXPECT_NEAR(three[c * 3 + j], std::exp(static_cast<double>(before[c * 3 + j]) - 90) / sum, 3e-7);
+  }
+}
+
+}  // namespace
+}  // namespace millrace::window
