@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/io/file/at_offset.h"
 
 namespace millrace {
 namespace {
@@ -108,6 +109,11 @@ void AtomicFile::write(std::string_view bytes) {
   } else {
     pending_ += bytes;
   }
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  synced_ = false;
+  if (!millrace::write_at(fd_, offset, bytes)) fail("cannot be written", path_);
 }
 
 void AtomicFile::flush() {

@@ -48,6 +48,8 @@ class AtomicFile {
   void write(std::span<const std::byte> bytes) {
     write(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   }
+  // At a place of its own, which may lie behind the end; write() goes on where it was.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   // All of it on the disk under the temporary name, so that several files can be whole before the first has its name.
   void sync();
   void commit();

@@ -86,10 +86,16 @@ class PictureRows::Between : public RowSink {
     }
     return {};
   }
-  Outcome<Decoded> finish() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return ended_.has_value(); });
-    return *ended_;
+  Outcome<Finished> finish() {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return ended_.has_value(); });
+      if (!ended_->ok()) return ended_->error();
+    }
+    // Its thread is through with the file.
+    auto hash = file_->finish_hash();
+    if (!hash) return hash.error();
+    return Finished{**ended_, *hash};
   }
 
   const PictureInfo& info() const { return info_; }
@@ -128,6 +134,6 @@ Outcome<std::unique_ptr<PictureRows>> PictureRows::open(std::unique_ptr<FileRead
 const PictureInfo& PictureRows::info() const { return between_->info(); }
 std::size_t PictureRows::row_bytes() const { return between_->row_bytes(); }
 Outcome<void> PictureRows::take(int count, std::uint8_t* out) { return between_->take(count, out); }
-Outcome<Decoded> PictureRows::finish() { return between_->finish(); }
+Outcome<PictureRows::Finished> PictureRows::finish() { return between_->finish(); }
 
 }  // namespace millrace

@@ -27,8 +27,12 @@ class PictureRows {
   // The next `count` rows, one behind the other; there are info().height of them. An error where the file ends before,
   // or holds something else; then there are no more.
   Outcome<void> take(int count, std::uint8_t* out);
-  // Behind the last row: what the decoder had to say in the end.
-  Outcome<Decoded> finish();
+  // Behind the last row: what the decoder had to say in the end, and the hash of all of the file.
+  struct Finished {
+    Decoded decoded;
+    ContentHash hash{};
+  };
+  Outcome<Finished> finish();
 
  private:
   class Between;

@@ -3,7 +3,9 @@
 // Never: keeps a time or another thing of this machine in it.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +17,30 @@ namespace millrace {
 // Rows from the top; channels is 1 (gray) or 3 (RGB). The file says that it was made here. Throws Failure.
 void write_png(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels);
 
-// What a file begins with says that write_png() made it.
+// A picture whose pixels are numbers of a palette, 8 bits each, written as its rows come. Throws Failure.
+class PalettePng {
+ public:
+  using Color = std::array<std::uint8_t, 3>;
+  // 1 to 256 colours. The file says that it was made here.
+  PalettePng(const Output& output, int width, int height, std::span<const Color> palette);
+  ~PalettePng();
+  PalettePng(const PalettePng&) = delete;
+  PalettePng& operator=(const PalettePng&) = delete;
+
+  // The next row.
+  void append(std::span<const std::uint8_t> row);
+  // Behind the last row: the file has its name. Without it there is none.
+  void finish();
+
+ private:
+  struct Stream;
+  void compress(bool last);
+  OutputFile file_;
+  std::unique_ptr<Stream> stream_;
+  std::vector<std::uint8_t> out_;
+};
+
+// What a file begins with says that write_png() or PalettePng made it.
 bool is_own_png(std::span<const std::uint8_t> front);
 
 struct PngShape {

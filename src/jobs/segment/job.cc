@@ -1,0 +1,90 @@
+#include "src/jobs/segment/job.h"
+
+#include <fmt/format.h>
+
+#include "src/base/text.h"
+#include "src/jobs/segment/run.h"
+#include "src/report/json_path.h"
+
+namespace millrace::segment {
+namespace {
+
+nlohmann::ordered_json json_of(const Summary& summary) {
+  nlohmann::ordered_json pictures = nlohmann::ordered_json::array(), unusable = nlohmann::ordered_json::array();
+  for (const PictureResult& each : summary.pictures) {
+    nlohmann::ordered_json one;
+    add_path(one, each.path);
+    one["width"] = each.width;
+    one["height"] = each.height;
+    one["windows"] = each.windows;
+    if (!each.damage.empty()) one["damaged"] = each.damage;
+    for (std::size_t c = 0; c < each.classes.size(); ++c) {
+      one["classes"].push_back({{"name", summary.class_names[c]},
+                                {"pixels", each.classes[c].pixels},
+                                {"mean_probability", each.classes[c].mean}});
+    }
+    pictures.push_back(std::move(one));
+  }
+  for (const Error& error : summary.unusable) {
+    nlohmann::ordered_json one;
+    add_path(one, error.subject);
+    one["reason"] = error.what;
+    unusable.push_back(std::move(one));
+  }
+  return {{kJsonMark, "segment"},           {"pictures", pictures},       {"unusable", unusable},
+          {"taken", summary.taken},         {"windows", summary.windows}, {"runtime", summary.runtime},
+          {"precision", summary.precision}, {"seconds", summary.seconds}};
+}
+
+class SegmentJob : public Job {
+ public:
+  Arguments arguments() override { return {"PATH", "pictures and folders", &options_.inputs, false}; }
+  void describe(Settings& settings) override { segment::describe(settings, options_); }
+
+  void look_at(Outputs& outputs) override {
+    for (const std::string& input : options_.inputs)
+      outputs.input_folder(input, [this](const std::string& path) { return is_input(options_, path); });
+    if (!options_.model.empty()) outputs.input(options_.model);
+    if (!options_.card.empty()) outputs.input(options_.card);
+    if (!options_.output.empty()) outputs.take_name("--output", options_.output);
+  }
+  OutputKind json_kind() const override {
+    return {"the result of millrace segment", Readers::everyone, json_result("segment", {})};
+  }
+
+  Plan plan(RunContext& context) override { return segment::plan(options_, context); }
+
+  Result run(RunContext& context, const Print&) override {
+    Result out;
+    if (options_.describe) {
+      if (options_.model.empty())
+        throw Failure(ErrorCode::usage, "a model is needed", "--model", "name the ONNX file to describe");
+      out.listing = model::describe(model::open_model(options_.model).onnx);
+      out.json = [] { return json_pieces({{kJsonMark, "segment"}}); };
+      return out;
+    }
+    const Summary summary = segment::run(options_, context);
+    for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
+    out.summary.push_back(fmt::format("{} pictures in {}, {} windows, {}/s by {} in {}: {}",
+                                      grouped(summary.pictures.size()), duration_text(summary.seconds),
+                                      grouped(summary.windows),
+                                      rate_text(static_cast<double>(summary.windows) / std::max(summary.seconds, 1e-9)),
+                                      summary.runtime, summary.precision, printable(options_.output)));
+    if (summary.taken > 0) out.summary.push_back(fmt::format("{} were done before", grouped(summary.taken)));
+    if (summary.damaged > 0) out.summary.push_back(fmt::format("{} are damaged", grouped(summary.damaged)));
+    if (!summary.unusable.empty())
+      out.summary.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));
+    out.json = [summary] { return json_pieces(json_of(summary)); };
+    out.exit_code = summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
+    return out;
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_job() { return std::make_unique<SegmentJob>(); }
+
+}  // namespace millrace::segment

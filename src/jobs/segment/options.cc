@@ -1,0 +1,103 @@
+#include "src/jobs/segment/options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "src/base/text.h"
+
+namespace millrace::segment {
+namespace {
+
+constexpr const char* kFromCard = "auto";
+
+[[noreturn]] void refuse(const std::string& text, const std::string& option, const std::string& wanted) {
+  throw Failure(ErrorCode::usage, fmt::format("'{}' is not {}", printable(text), wanted), option, "");
+}
+
+double share(const std::string& text, const std::string& option, double most, const std::string& wanted) {
+  double out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || end != text.data() + text.size() || !(out >= 0 && out <= most))
+    refuse(text, option, wanted);
+  return out;
+}
+
+Written parse_written(const std::string& text) {
+  Written out{false, false};
+  for (const std::string& part : split(text, ',')) {
+    const std::string_view name = trim(part);
+    if (name == "mask") {
+      out.mask = true;
+    } else if (name == "probability") {
+      out.probability = true;
+    } else {
+      refuse(std::string(name), "--write", "mask or probability");
+    }
+  }
+  return out;
+}
+
+// A choice, or what the card says.
+template <typename E>
+void add_or_card(Settings& settings, const char* name, const std::string& help, std::optional<E>& value) {
+  std::string names;
+  for (const auto& choice : choices_of(E{})) names += fmt::format("{}{}", names.empty() ? "" : "|", choice.name);
+  settings.add_parsed(name, names, help, kFromCard, [&value, name, names](const std::string& text) {
+    value.reset();
+    if (text == kFromCard) return;
+    for (const auto& choice : choices_of(E{}))
+      if (text == choice.name) value = choice.value;
+    if (!value) refuse(text, fmt::format("--{}", name), names);
+  });
+}
+
+}  // namespace
+
+void describe(Settings& settings, Options& options) {
+  settings.add_text("output", "DIR", "the folder of results; it is made", options.output);
+  settings.add_parsed("write", "LIST", "what is written of a picture: mask, probability", options.write_text,
+                      [&options](const std::string& text) {
+                        options.write = parse_written(text);
+                        options.write_text = text;
+                      });
+  settings.heading("The model");
+  settings.add_text("model", "M.onnx", "the network", options.model);
+  settings.add_text("card", "M.json", "what its file does not say; M.json beside it unless told", options.card);
+  settings.add_switch("describe", "write a first card for --model to stdout, and do nothing else", options.describe);
+  add_or_card(settings, "input", "the order of its input's channels; auto: the card's, or by their number",
+              options.input);
+  add_or_card(settings, "activation", "what makes probabilities of its outputs; auto: the card's, or none",
+              options.activation);
+  settings.add_parsed("threshold", "X",
+                      "from which probability on a pixel of the mask is set; auto: the card's, or 0.5", kFromCard,
+                      [&options](const std::string& text) {
+                        options.threshold.reset();
+                        if (text != kFromCard)
+                          options.threshold = share(text, "--threshold", 1, "a number from 0 to 1");
+                      });
+  settings.add_choice("precision", "what the network computes in; bf16 gives other results, faster on some CPUs",
+                      options.precision);
+  settings.add_integer("requests", "N", "windows in the network at once; 0: one a thread", options.requests, 0, 256);
+  settings.heading("Windows");
+  settings.add_parsed("window", "N", "side of a window; auto: the model's own, the card's, or 512", kFromCard,
+                      [&options](const std::string& text) {
+                        options.window.reset();
+                        if (text == kFromCard) return;
+                        long long side = 0;
+                        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), side);
+                        if (error != std::errc() || end != text.data() + text.size() || side < 1 || side > 16384)
+                          refuse(text, "--window", "a number of pixels from 1 to 16384");
+                        options.window = side;
+                      });
+  settings.add_parsed("overlap", "X", "of neighbouring windows, as a share of one", "0.5",
+                      [&options](const std::string& text) {
+                        options.overlap = share(text, "--overlap", 0.9999, "a number from 0, below 1");
+                      });
+  settings.add_choice("importance", "what a window's pixels count where windows overlap", options.importance);
+  settings.add_choice("pad", "what lies around a picture that is smaller than a window", options.padding);
+  settings.heading("Which pictures");
+  millrace::describe(settings, options.files);
+}
+
+}  // namespace millrace::segment

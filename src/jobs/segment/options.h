@@ -1,0 +1,43 @@
+// Enters: what a person asks of `millrace segment`.
+// Leaves: checked options; what nobody gave is left to the model's card.
+// Never: touches a file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/settings.h"
+#include "src/jobs/picture_files.h"
+#include "src/kernels/sliding_window/sliding_window.h"
+#include "src/model/card.h"
+#include "src/model/session.h"
+
+namespace millrace::segment {
+
+// What is written of a picture, beside the table of all.
+struct Written {
+  bool mask = true, probability = false;
+};
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output, model, card;
+  bool describe = false;
+  std::optional<long long> window;
+  double overlap = 0.5;
+  window::Importance importance = window::Importance::gaussian;
+  window::Padding padding = window::Padding::reflect;
+  std::optional<model::ChannelOrder> input;
+  std::optional<model::Activation> activation;
+  std::optional<double> threshold;
+  Written write;
+  std::string write_text = "mask";
+  model::Precision precision = model::Precision::f32;
+  long long requests = 0;  // 0: one a thread
+  PictureFileOptions files;
+};
+
+void describe(Settings& settings, Options& options);
+
+}  // namespace millrace::segment

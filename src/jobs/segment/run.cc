@@ -1,0 +1,358 @@
+#include "src/jobs/segment/run.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <map>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/jobs/segment/picture.h"
+#include "src/pipeline/chain.h"
+#include "src/pipeline/checkpoint/run_record.h"
+#include "src/pipeline/pool.h"
+
+namespace millrace::segment {
+namespace {
+
+// A picture, and what its results are named by.
+struct Input {
+  FileEntry file;
+  std::string name;
+};
+
+struct Inputs {
+  std::vector<Input> pictures;
+  std::vector<Error> unreadable;
+};
+
+// Below the folder that was named, with its folders; a file that was named itself by its own name.
+std::string name_below(const std::string& path, const std::vector<std::string>& roots) {
+  for (const std::string& root : roots) {
+    std::string folder = root;
+    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+    if (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/')
+      return path.substr(folder.size() + 1);
+    if (folder == "/" && path.starts_with('/')) return path.substr(1);
+  }
+  return std::string(file_name(path));
+}
+
+Inputs find_inputs(const Options& options, const RunContext& context) {
+  if (options.inputs.empty()) throw Failure(ErrorCode::usage, "pictures are needed", "PATH", "name files or folders");
+  WalkResult found = find_files(options.inputs, options.files, context);
+  const auto output = real_path(options.output);
+  Inputs out;
+  out.unreadable = std::move(found.unreadable);
+  std::map<std::string, std::string> names;
+  for (FileEntry& file : found.files) {
+    const bool named = std::find(options.inputs.begin(), options.inputs.end(), file.path) != options.inputs.end();
+    if (!named && !is_input(options, file.path)) continue;
+    // Results of an earlier run are no pictures of this one.
+    if (const auto real = real_path(file.path); output && real && inside(*real, *output)) continue;
+    std::string name = name_below(file.path, options.inputs);
+    const auto [at, fresh] = names.emplace(name, file.path);
+    if (!fresh) {
+      throw Failure(
+          ErrorCode::usage,
+          fmt::format("'{}' and '{}' would have results of one name", printable(at->second), printable(file.path)),
+          "PATH", "name a folder above both, or give each an output of its own");
+    }
+    out.pictures.push_back({std::move(file), std::move(name)});
+  }
+  return out;
+}
+
+// The folder is this job's: new, or empty, or an earlier run's of the same.
+void claim_folder(const Options& options, const Attributes& now) {
+  const std::string record = path_in(options.output, kRunFile);
+  std::error_code error;
+  if (!std::filesystem::exists(options.output, error)) {
+    std::filesystem::create_directories(options.output, error);
+    if (error) throw Failure(system_error("the folder cannot be made", printable(options.output), error.value()));
+  }
+  if (std::filesystem::exists(record, error)) {
+    const auto then = attributes_in_json(record);
+    if (!then || then->empty() || then->front() != now.front()) {
+      throw Failure(ErrorCode::conflict, "this folder's run.json was written by something else",
+                    printable(options.output), "give another folder");
+    }
+    const std::string different = differences(*then, now);
+    if (!different.empty()) {
+      throw Failure(ErrorCode::conflict, "the results in it were made otherwise: " + different,
+                    printable(options.output), "give another folder, or the same options");
+    }
+    return;
+  }
+  if (!std::filesystem::is_empty(options.output, error) || error) {
+    throw Failure(ErrorCode::conflict, "this folder is not empty, and no results of this job are in it",
+                  printable(options.output), "give a new folder");
+  }
+  write_file(record, millrace::json_of(now));
+}
+
+// A picture on its way.
+struct Segmenting {
+  Segmenting(const Options& options, const Setup& setup, const Input& of, RunContext& context)
+      : input(of), cutter(options, setup, of.file.path, context) {}
+
+  const Input& input;
+  Cutter cutter;
+  Reservation paid;
+  std::optional<Collector> collector;
+};
+
+struct WindowBuffers {
+  Buffer<float> input, output;
+};
+
+// One window; or what there is to say of a picture without one.
+struct Window {
+  std::size_t picture = 0;
+  std::shared_ptr<Segmenting> of;
+  std::size_t row = 0, column = 0;
+  std::shared_ptr<WindowBuffers> buffers;
+  std::optional<Error> failed;
+  std::optional<PictureResult> done;          // by an earlier run
+  std::optional<PictureRows::Finished> last;  // behind all windows
+};
+
+class Run {
+ public:
+  Run(const Options& options, RunContext& context)
+      : options_(options),
+        context_(context),
+        setup_(set_up(options, [&context] { return context.cancel.cancelled(); })),
+        requests_(options.requests > 0 ? static_cast<int>(options.requests) : context.executor.threads()),
+        session_(setup_.file, {setup_.input_shape(), options.precision, context.executor.threads(), requests_, ""}),
+        outputs_(check_outputs(setup_, session_.outputs())),
+        inputs_(find_inputs(options, context)) {
+    const model::Session::Memory takes = session_.measure();
+    network_ = takes.model + takes.request * static_cast<std::uint64_t>(requests_);
+    paid_ = context.budget.reserve(network_, "the network");
+  }
+
+  Bytes network() const { return network_; }
+  Bytes window_bytes() const {
+    return Bytes{(setup_.input_elements() + outputs_ * static_cast<std::uint64_t>(setup_.height * setup_.width)) *
+                 sizeof(float)};
+  }
+  const Setup& setup() const { return setup_; }
+  const Inputs& inputs() const { return inputs_; }
+  int requests() const { return requests_; }
+  const model::Session& session() const { return session_; }
+
+  Summary run() {
+    const auto start = Clock::now();
+    claim_folder(options_, made_of(options_, setup_, session_));
+    summary_.unusable = inputs_.unreadable;
+    Progress progress(context_.progress, "segmenting", inputs_.pictures.size());
+    std::size_t next = 0;
+    auto stages =
+        chain::source<std::size_t>("pictures",
+                                   [&]() -> std::optional<std::size_t> {
+                                     return next < inputs_.pictures.size() ? std::optional(next++) : std::nullopt;
+                                   }) |
+        chain::expand<std::size_t, Window>("decode and cut", [&](std::size_t k) { return windows_of(k); }) |
+        chain::submit<Window>(
+            "network", requests_,
+            [&](Window& window, std::function<void(std::exception_ptr)> done) {
+              if (!window.buffers) return done(nullptr);
+              session_.submit(window.buffers->input.data(), {window.buffers->output.data()},
+                              [done = std::move(done)](const Error* error) {
+                                done(error == nullptr ? nullptr : std::make_exception_ptr(Failure(*error)));
+                              });
+            },
+            "a smaller --overlap, or --precision bf16 where the CPU has it") |
+        chain::sink<Window>("blend and write", [&](Window window, Span&) {
+          if (collect(std::move(window))) progress.add(1);
+        });
+    chain::run(stages, context_, chain::Price::fixed(window_bytes()));
+    context_.helpers.end_idle();
+    context_.throw_if_cancelled();
+    write_table();
+    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    summary_.runtime = session_.runtime();
+    summary_.precision = session_.precision();
+    for (const model::ClassCard& each : setup_.classes) summary_.class_names.push_back(each.name);
+    return std::move(summary_);
+  }
+
+ private:
+  chain::Parts<Window> windows_of(std::size_t k) {
+    return [this, k, begun = false, ended = false,
+            of = std::shared_ptr<Segmenting>()](bool& later) mutable -> std::optional<Window> {
+      if (ended) return std::nullopt;
+      Window out;
+      out.picture = k;
+      const auto end_with = [&](Window window) {
+        ended = true;
+        of.reset();
+        return std::optional(std::move(window));
+      };
+      try {
+        const Input& input = inputs_.pictures[k];
+        if (!of) {
+          if (auto reason = too_large_to_read(input.file, options_.files.max_size))
+            throw Failure(ErrorCode::too_large, *reason, input.file.path, "");
+          if (auto earlier = done_before(input)) {
+            out.done = std::move(earlier);
+            return end_with(std::move(out));
+          }
+          of = std::make_shared<Segmenting>(options_, setup_, input, context_);
+        }
+        if (!begun) {
+          if (!pay_for(*of)) {
+            later = true;
+            return std::nullopt;
+          }
+          of->cutter.begin();
+          of->collector.emplace(options_, setup_, input.name, of->cutter.y(), of->cutter.x());
+          latest_ = of;
+          begun = true;
+        }
+        auto buffers = buffers_.take();
+        buffers->input.resize(setup_.input_elements());
+        buffers->output.resize(outputs_ * static_cast<std::size_t>(setup_.height * setup_.width));
+        out.of = of;
+        if (of->cutter.next(buffers->input.data(), out.row, out.column)) {
+          out.buffers = std::move(buffers);
+          return out;
+        }
+        out.last = of->cutter.finish();
+        return end_with(std::move(out));
+      } catch (const OutOfMemory& failure) {
+        out.failed = failure.error();
+      } catch (const Failure& failure) {
+        if (failure.error().code == ErrorCode::cancelled || context_.cancel.cancelled()) return std::nullopt;
+        out.failed = failure.error();
+      }
+      return end_with(std::move(out));
+    };
+  }
+
+  // False while one before it holds what it needs.
+  bool pay_for(Segmenting& of) {
+    const Bytes needs = of.cutter.needs();
+    if (auto paid = context_.budget.try_reserve(needs, "a picture")) {
+      of.paid = *std::move(paid);
+      return true;
+    }
+    if (!latest_.expired()) return false;
+    throw Failure(
+        ErrorCode::out_of_memory,
+        fmt::format("its windows take {}, and {} are left", to_text(needs), to_text(context_.budget.largest_grant())),
+        of.input.file.path, "allow more with --memory");
+  }
+
+  std::optional<PictureResult> done_before(const Input& input) const {
+    const std::string record = record_path(options_.output, input.name);
+    struct stat there {};
+    if (::stat(record.c_str(), &there) != 0) return std::nullopt;
+    if (options_.write.mask && ::stat(mask_path(options_.output, input.name).c_str(), &there) != 0) return std::nullopt;
+    if (options_.write.probability && ::stat(probability_path(options_.output, input.name).c_str(), &there) != 0)
+      return std::nullopt;
+    const ContentHash hash =
+        hash_file(input.file.path, Links::followed, [this] { return context_.cancel.cancelled(); }).or_throw();
+    return earlier_result(record, hex_of_bytes(hash), setup_);
+  }
+
+  // True where a picture is through.
+  bool collect(Window window) {
+    const Input& input = inputs_.pictures[window.picture];
+    if (window.failed) {
+      summary_.unusable.push_back(*window.failed);
+      if (summary_.unusable.back().subject.empty()) summary_.unusable.back().subject = input.file.path;
+      return true;
+    }
+    if (window.buffers) {
+      window.of->collector->add(window.row, window.column, window.buffers->output.data());
+      ++summary_.windows;
+      return false;
+    }
+    PictureResult result;
+    if (window.done) {
+      result = *std::move(window.done);
+      ++summary_.taken;
+    } else {
+      result.name = input.name;
+      result.hash = hex_of_bytes(window.last->hash);
+      if (window.last->decoded.damaged) result.damage = window.last->decoded.damage;
+      result = window.of->collector->finish(std::move(result));
+      summary_.pixels += static_cast<std::uint64_t>(result.width) * static_cast<std::uint64_t>(result.height);
+    }
+    result.path = input.file.path;
+    result.name = input.name;
+    if (!result.damage.empty()) ++summary_.damaged;
+    summary_.pictures.push_back(std::move(result));
+    return true;
+  }
+
+  void write_table() const {
+    std::string text = "path,width,height,windows,class,pixels,share,mean_probability,damage\n";
+    for (const PictureResult& each : summary_.pictures) {
+      const double all = static_cast<double>(each.width) * each.height;
+      for (std::size_t c = 0; c < each.classes.size(); ++c) {
+        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_field(utf8_for_display(each.path)), each.width,
+                            each.height, each.windows, csv_field(utf8_for_display(setup_.classes[c].name)),
+                            each.classes[c].pixels, static_cast<double>(each.classes[c].pixels) / all,
+                            each.classes[c].mean, csv_field(utf8_for_display(each.damage)));
+      }
+    }
+    write_file(path_in(options_.output, kTableFile), text);
+  }
+
+  const Options& options_;
+  RunContext& context_;
+  Setup setup_;
+  const int requests_;
+  model::Session session_;
+  const std::size_t outputs_;  // channels of the network's output
+  const Inputs inputs_;
+  Bytes network_;
+  Reservation paid_;
+  Pool<WindowBuffers> buffers_{[] { return std::make_unique<WindowBuffers>(); }};
+  std::weak_ptr<Segmenting> latest_;
+  Summary summary_;
+};
+
+}  // namespace
+
+bool is_input(const Options&, const std::string& path) { return has_picture_extension(path); }
+
+Plan plan(const Options& options, RunContext& context) {
+  const Run run(options, context);
+  const std::size_t tokens = chain::tokens_for(context, run.window_bytes());
+  const Setup& setup = run.setup();
+  Plan out;
+  out.lines = {{"pictures", grouped(run.inputs().pictures.size())},
+               {"window", fmt::format("{} x {}, {} in the network at once", setup.width, setup.height, run.requests())},
+               {"network", fmt::format("{}, {}", run.session().runtime(), run.session().precision())}};
+  out.figures = {{"pictures", run.inputs().pictures.size()},
+                 {"window", {setup.height, setup.width}},
+                 {"requests", run.requests()},
+                 {"runtime", run.session().runtime()},
+                 {"precision", run.session().precision()}};
+  out.threads = context.executor.threads();
+  out.in_flight = tokens;
+  const window::Axis y(4000, setup.height, options.overlap), x(6000, setup.width, options.overlap);
+  out.memory = {
+      {"the program itself", 20_MiB},
+      {"the network", run.network()},
+      {"windows in flight", run.window_bytes() * tokens},
+      {"a picture of 24 megapixels", Bytes{window::Blend::bytes(y, x, static_cast<int>(setup.classes.size())) +
+                                           static_cast<std::uint64_t>(setup.height) * 6000 * 3}}};
+  out.allowed = context.budget.limit();
+  return out;
+}
+
+Summary run(const Options& options, RunContext& context) {
+  if (options.output.empty())
+    throw Failure(ErrorCode::usage, "an output is needed", "-o", "name a folder, for example -o masks");
+  return Run(options, context).run();
+}
+
+}  // namespace millrace::segment

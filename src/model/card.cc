@@ -1,0 +1,188 @@
+#include "src/model/card.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "src/base/edit_distance.h"
+#include "src/base/text.h"
+#include "src/io/file/reader.h"
+
+namespace millrace::model {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostBytes = 1 << 20;
+constexpr std::array<std::string_view, 8> kKeys = {"input",      "range",   "mean",   "std",
+                                                   "activation", "classes", "window", "threshold"};
+// Told apart at a glance, also by the colour-blind (Okabe and Ito 2008); the first is what is none.
+constexpr std::array<std::array<std::uint8_t, 3>, 8> kColors = {{{0, 0, 0},
+                                                                 {230, 159, 0},
+                                                                 {86, 180, 233},
+                                                                 {0, 158, 115},
+                                                                 {240, 228, 66},
+                                                                 {0, 114, 178},
+                                                                 {213, 94, 0},
+                                                                 {204, 121, 167}}};
+
+class Reading {
+ public:
+  explicit Reading(std::string path) : path_(std::move(path)) {}
+
+  [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const {
+    throw Failure(ErrorCode::bad_data, fmt::format("the model card's '{}' is not {}", printable(key), wanted), path_,
+                  "docs/segment.md lists what a card may say; millrace segment --describe MODEL writes one");
+  }
+  double number(const Json& value, const std::string& key) const {
+    if (!value.is_number() || !std::isfinite(value.get<double>())) refuse(key, "a number");
+    return value.get<double>();
+  }
+  std::vector<float> numbers(const Json& value, const std::string& key) const {
+    if (!value.is_array() || value.empty() || value.size() > 128) refuse(key, "a list of numbers, one a channel");
+    std::vector<float> out;
+    for (const Json& each : value) out.push_back(static_cast<float>(number(each, key)));
+    return out;
+  }
+  template <typename E>
+  E choice(const Json& value, const std::string& key) const {
+    std::string all;
+    for (const auto& each : choices_of(E{})) {
+      if (value.is_string() && value.get<std::string>() == each.name) return each.value;
+      all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
+    }
+    refuse(key, "one of " + all);
+  }
+  std::array<std::uint8_t, 3> color(const Json& value, const std::string& key) const {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    std::array<std::uint8_t, 3> out{};
+    bool good = text.size() == 7 && text[0] == '#';
+    for (std::size_t k = 0; good && k < 6; ++k) {
+      const auto digit = std::string_view("0123456789abcdef").find(lower_ascii(text)[k + 1]);
+      good = digit != std::string_view::npos;
+      out[k / 2] = static_cast<std::uint8_t>(out[k / 2] * 16 + digit);
+    }
+    if (!good) refuse(key, "a colour as #e69f00");
+    return out;
+  }
+  std::vector<ClassCard> classes(const Json& value) const {
+    if (!value.is_array() || value.empty() || value.size() > 255) refuse("classes", "a list of 1 to 255 classes");
+    std::vector<ClassCard> out;
+    for (const Json& each : value) {
+      ClassCard one;
+      if (!each.is_object() || !each.contains("name")) refuse("classes", "a list of {\"name\": ..., \"color\": ...}");
+      one.color = unnamed_classes(value.size())[out.size()].color;
+      for (const auto& [key, part] : each.items()) {
+        if (key == "name" && part.is_string()) {
+          one.name = part.get<std::string>();
+        } else if (key == "color") {
+          one.color = color(part, "color");
+        } else {
+          refuse("classes", "a list of {\"name\": ..., \"color\": ...}");
+        }
+      }
+      for (const ClassCard& other : out)
+        if (other.name == one.name) refuse("classes", "a list without two of one name");
+      out.push_back(std::move(one));
+    }
+    return out;
+  }
+
+  void read(const std::string& key, const Json& value, Card& out) const {
+    if (key == "input") {
+      out.input = choice<ChannelOrder>(value, key);
+    } else if (key == "range") {
+      const std::vector<float> both = numbers(value, key);
+      if (both.size() != 2 || !(both[0] < both[1])) refuse(key, "two numbers, the lower first");
+      out.range = {both[0], both[1]};
+    } else if (key == "mean") {
+      out.mean = numbers(value, key);
+    } else if (key == "std") {
+      out.std = numbers(value, key);
+      for (const float each : out.std)
+        if (!(each > 0)) refuse(key, "a list of numbers above 0");
+    } else if (key == "activation") {
+      out.activation = choice<Activation>(value, key);
+    } else if (key == "classes") {
+      out.classes = classes(value);
+    } else if (key == "window") {
+      const double side = number(value, key);
+      if (side != std::floor(side) || side < 1 || side > 16384) refuse(key, "a whole number of pixels up to 16384");
+      out.window = static_cast<std::int64_t>(side);
+    } else if (key == "threshold") {
+      const double threshold = number(value, key);
+      if (threshold < 0 || threshold > 1) refuse(key, "a number from 0 to 1");
+      out.threshold = threshold;
+    } else {
+      std::string nearest(kKeys[0]);
+      for (const std::string_view known : kKeys)
+        if (edit_distance(key, known) < edit_distance(key, nearest)) nearest = known;
+      throw Failure(ErrorCode::bad_data, fmt::format("the model card's key '{}' is not known", printable(key)), path_,
+                    fmt::format("did you mean '{}'? docs/segment.md lists the keys", nearest));
+    }
+  }
+
+ private:
+  const std::string path_;
+};
+
+}  // namespace
+
+std::string card_beside(const std::string& model) {
+  const std::string ending = ".onnx";
+  return (model.ends_with(ending) ? model.substr(0, model.size() - ending.size()) : model) + ".json";
+}
+
+Card card_of(const std::string& text, const std::string& path) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) {
+    throw Failure(ErrorCode::bad_data, "this is no model card: a card is a JSON object", path,
+                  "millrace segment --describe MODEL writes one");
+  }
+  Card out;
+  const Reading reading(path);
+  for (const auto& [key, value] : json.items()) reading.read(key, value, out);
+  return out;
+}
+
+std::vector<ClassCard> unnamed_classes(std::size_t count) {
+  std::vector<ClassCard> out;
+  const std::size_t first = count == 1 ? 1 : 0;
+  for (std::size_t k = first; k < first + count; ++k)
+    out.push_back({fmt::format("class {}", k), kColors[k % kColors.size()]});
+  return out;
+}
+
+Card read_card(const std::string& path) {
+  const std::string text = read_text(path, kMostBytes).or_throw();
+  if (text.size() > kMostBytes)
+    throw Failure(ErrorCode::too_large, "this is over 1 MiB, which no model card is", path, "name the right file");
+  return card_of(text, path);
+}
+
+std::string describe(const OnnxFile& onnx) {
+  const auto side = [](const std::vector<Port>& ports, std::size_t k) {
+    return ports.size() == 1 && ports[0].shape.size() == 4 ? ports[0].shape[k] : kOpen;
+  };
+  const std::int64_t channels = side(onnx.inputs, 1), window = side(onnx.inputs, 2), classes = side(onnx.outputs, 1);
+  Json out;
+  out["input"] = channels == 1 ? "gray" : "rgb";
+  out["range"] = {0, 1};
+  out["mean"] = std::vector<int>(channels == 1 ? 1 : 3, 0);
+  out["std"] = std::vector<int>(channels == 1 ? 1 : 3, 1);
+  // A model whose last operator makes probabilities needs nothing more; a file's first node of a kind does not tell.
+  out["activation"] = "none";
+  out["classes"] = Json::array();
+  for (const ClassCard& each : unnamed_classes(static_cast<std::size_t>(std::clamp<std::int64_t>(classes, 1, 255)))) {
+    out["classes"].push_back(
+        {{"name", each.name},
+         {"color", fmt::format("#{:02x}{:02x}{:02x}", each.color[0], each.color[1], each.color[2])}});
+  }
+  out["window"] = window == kOpen ? 512 : window;
+  out["threshold"] = 0.5;
+  return out.dump(1) + "\n";
+}
+
+}  // namespace millrace::model

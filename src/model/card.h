@@ -1,0 +1,55 @@
+// Enters: M.json beside a model, or one that a person names.
+// Leaves: what a model's file does not say: how pictures become its input, and what its outputs mean.
+// Never: names a file, or anything that is run; takes a key that it does not know.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/choice.h"
+#include "src/base/error.h"
+#include "src/model/onnx/onnx_file.h"
+
+namespace millrace::model {
+
+enum class ChannelOrder : std::uint8_t { rgb, bgr, gray };
+constexpr std::array<Choice<ChannelOrder>, 3> choices_of(ChannelOrder) {
+  return {{{"rgb", ChannelOrder::rgb}, {"bgr", ChannelOrder::bgr}, {"gray", ChannelOrder::gray}}};
+}
+// What makes probabilities of a network's outputs.
+enum class Activation : std::uint8_t { none, sigmoid, softmax };
+constexpr std::array<Choice<Activation>, 3> choices_of(Activation) {
+  return {{{"none", Activation::none}, {"sigmoid", Activation::sigmoid}, {"softmax", Activation::softmax}}};
+}
+
+struct ClassCard {
+  std::string name;
+  std::array<std::uint8_t, 3> color{};
+};
+
+// Every key may be missing.
+struct Card {
+  std::optional<ChannelOrder> input;
+  // A pixel v of 0..255 becomes ((low + v / 255 * (high - low)) - mean) / std, in float32, by channel of the input.
+  std::optional<std::array<float, 2>> range;
+  std::vector<float> mean, std;
+  std::optional<Activation> activation;
+  std::vector<ClassCard> classes;  // of the network's output, in its order
+  std::optional<std::int64_t> window;
+  std::optional<double> threshold;
+};
+
+// "M.json" for "M.onnx".
+std::string card_beside(const std::string& model);
+// Failure(bad_data) that names the key, what is wrong with it, and what it may be; (not_found, io).
+Card read_card(const std::string& path);
+Card card_of(const std::string& text, const std::string& path);
+// "class 1", or "class 0" and on where there are several, of which the first is what is none.
+std::vector<ClassCard> unnamed_classes(std::size_t count);
+// A first card for a model: what can be guessed from its file, and every key with a value to start from.
+std::string describe(const OnnxFile& onnx);
+
+}  // namespace millrace::model
