@@ -18,6 +18,7 @@ COMMANDS = {
     "dedupe purge": ["WORD"],
     "render": ["WORD"],
     "latents": ["WORD"],
+    "segment": ["WORD"],
     "finish": ["WORD"],
 }
 # What an option takes where its description is not enough to make one up.
@@ -39,6 +40,9 @@ VALUES = {
     "steps": "0:9:2",
     "layout": "FCHW",
     "metrics": "spatial.*",
+    "overlap": "0.25",
+    "threshold": "0.25",
+    "write": "mask,probability",
 }
 
 

@@ -9,6 +9,7 @@
 #include "src/io/image/picture.h"
 #include "src/io/store/hdf5_writer.h"
 #include "src/jobs/doctor/libraries.h"
+#include "src/model/runtime.h"
 #include "src/jobs/doctor/report.h"
 
 namespace millrace::doctor {
@@ -73,6 +74,7 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
     add("an NVIDIA device is here without a working driver: install nvidia-driver (Debian's "
         "section non-free) and restart");
   }
+  if (!findings.models.empty()) add(fmt::format("to run models: {}", findings.models));
   const Bytes memory = automatic_memory(findings.machine);
   if (memory.count > 0 && memory < 1_GiB) {
     add(fmt::format("only {} is left for a job: close other programs, or raise this container's limit",
@@ -139,6 +141,13 @@ Findings examine(const std::string& program_version, const std::string& helper, 
     }
   } else {
     findings.helper = fmt::format("{}: {}", answer.error().subject, answer.error().what);
+  }
+  if (const auto runtime = model::runtime()) {
+    const std::string name = (*runtime)->runtime;
+    const std::size_t space = name.find(' ');
+    findings.libraries.push_back({name.substr(0, space), name.substr(space + 1), "runs models"});
+  } else {
+    findings.models = runtime.error().remedy;
   }
   findings.self_test = run_self_test();
   findings.remedies = remedies_of(findings, answer ? "" : answer.error().remedy);

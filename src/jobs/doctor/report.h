@@ -42,6 +42,7 @@ struct Findings {
   std::vector<FormatSupport> formats;
   std::string helper;  // empty when the helper answered; else what is wrong with it
   std::vector<HelperWall> walls;
+  std::string models;  // what to do so that models can be run; empty where they can
   std::vector<SelfTestResult> self_test;
   std::vector<std::string> remedies;  // what a person can do, most useful first
 

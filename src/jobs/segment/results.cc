@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "src/base/paths.h"
@@ -82,6 +82,10 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
       labels_(width_),
       pixels_(setup.classes.size()),
       sums_(setup.classes.size()) {
+  std::error_code error;
+  const std::string folder = folder_of(record_path(options.output, name_));
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Failure(system_error("the folder cannot be made", printable(folder), error.value()));
   if (options.write.mask) {
     mask_.emplace(Output::in_place_of_anything(mask_path(options.output, name_)), width, height, palette_of(setup));
   }

@@ -210,7 +210,6 @@ class Run {
             return std::nullopt;
           }
           of->cutter.begin();
-          of->collector.emplace(options_, setup_, input.name, of->cutter.y(), of->cutter.x());
           latest_ = of;
           begun = true;
         }
@@ -269,7 +268,10 @@ class Run {
       return true;
     }
     if (window.buffers) {
-      window.of->collector->add(window.row, window.column, window.buffers->output.data());
+      // Here, where what cannot be written ends the run: it is not the picture's fault.
+      std::optional<Collector>& collector = window.of->collector;
+      if (!collector) collector.emplace(options_, setup_, input.name, window.of->cutter.y(), window.of->cutter.x());
+      collector->add(window.row, window.column, window.buffers->output.data());
       ++summary_.windows;
       return false;
     }

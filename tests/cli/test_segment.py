@@ -1,0 +1,348 @@
+"""`segment` against a definition in NumPy, with small networks that are made here; what it makes of models, cards,
+pictures and folders that are not as they should be."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+
+import onnx_model as onnx
+from program import BUILD, DATA, PROGRAM, content_of, millrace
+from window_reference import segment as by_definition
+
+pytestmark = pytest.mark.skipif(not (BUILD / "libmillrace-openvino.so").exists(),
+                                reason="built without OpenVINO, which runs models")
+
+
+def picture(path, height, width, seed=3, mode="RGB"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    random = np.random.default_rng(seed)
+    shape = (height, width, 3) if mode == "RGB" else (height, width)
+    pixels = random.integers(0, 256, shape, dtype=np.uint8)
+    Image.fromarray(pixels).save(path)
+    return pixels
+
+
+def as_input(pixels, mean=0.0, std=1.0, order=(0, 1, 2)):
+    planes = pixels.astype(np.float32).transpose(2, 0, 1)[list(order)] / np.float32(255)
+    return (planes - np.float32(mean)) / np.float32(std)
+
+
+def probabilities(out, name="a.png"):
+    return np.load(out / f"{name}.probability.npy")
+
+
+def made_model(path, classes=1, height=24, width=32, **more):
+    contents, network = onnx.ramps(classes, height, width, **more)
+    path.write_bytes(contents)
+    return network
+
+
+def run(tmp_path, *more, out="out", check=True, **options):
+    return millrace("segment", tmp_path / "photos", "--model", tmp_path / "m.onnx", "-o", tmp_path / out, "--write",
+                    "mask,probability", *more, check=check, **options)
+
+
+@pytest.mark.parametrize("height, width", [(24, 32), (25, 33), (90, 101), (17, 80), (80, 19), (17, 20)])
+@pytest.mark.parametrize("kind", ["gaussian", "constant"])
+def test_probabilities_are_those_of_the_definition(tmp_path, height, width, kind):
+    pixels = picture(tmp_path / "photos" / "a.png", height, width)
+    network = made_model(tmp_path / "m.onnx", classes=2)
+    run(tmp_path, "--importance", kind)
+    expected = by_definition(as_input(pixels), network, (24, 32), 0.5, kind)
+    found = probabilities(tmp_path / "out")
+    assert found.dtype == np.float32 and found.shape == expected.shape
+    assert np.abs(found - expected).max() < 1e-5
+    # The likeliest of several classes that exclude each other; nowhere here are two as likely.
+    mask = Image.open(tmp_path / "out" / "a.png.mask.png")
+    assert mask.mode == "P" and (np.array(mask) == found.argmax(0)).all()
+
+
+@pytest.mark.parametrize("pad", ["reflect", "constant", "replicate", "circular"])
+@pytest.mark.parametrize("overlap", ["0", "0.25", "0.9"])
+def test_every_padding_and_overlap(tmp_path, pad, overlap):
+    pixels = picture(tmp_path / "photos" / "a.png", 20, 53)
+    network = made_model(tmp_path / "m.onnx")
+    run(tmp_path, "--pad", pad, "--overlap", overlap)
+    expected = by_definition(as_input(pixels), network, (24, 32), float(overlap), pad=pad)
+    assert np.abs(probabilities(tmp_path / "out") - expected).max() < 1e-5
+
+
+def test_a_card_says_what_the_file_does_not_and_an_option_beats_it(tmp_path):
+    pixels = picture(tmp_path / "photos" / "a.png", 40, 50)
+    network = made_model(tmp_path / "m.onnx")
+    (tmp_path / "m.json").write_text(json.dumps({
+        "input": "bgr", "mean": [0.1, 0.2, 0.3], "std": [0.5, 0.6, 0.7], "activation": "sigmoid", "threshold": 0.7,
+        "classes": [{"name": "vessel", "color": "#ff0000"}]}))
+    run(tmp_path)
+    mean, std = (np.array(v)[:, None, None] for v in ([0.1, 0.2, 0.3], [0.5, 0.6, 0.7]))
+    raw = by_definition(as_input(pixels, mean, std, (2, 1, 0)), network, (24, 32), 0.5)
+    expected = 1 / (1 + np.exp(-raw))
+    found = probabilities(tmp_path / "out")
+    assert np.abs(found - expected).max() < 2e-6
+    mask = Image.open(tmp_path / "out" / "a.png.mask.png")
+    assert (np.array(mask) == (found[0] >= np.float32(0.7))).all()
+    assert mask.getpalette()[:6] == [0, 0, 0, 255, 0, 0]
+    row, = csv.DictReader(open(tmp_path / "out" / "pictures.csv"))
+    assert row["class"] == "vessel" and int(row["pixels"]) == np.count_nonzero(mask)
+    assert float(row["mean_probability"]) == pytest.approx(found.mean(dtype=np.float64), rel=1e-6)
+    run(tmp_path, "--input", "rgb", "--activation", "none", "--threshold", "0", out="other")
+    raw = by_definition(as_input(pixels, mean, std), network, (24, 32), 0.5)
+    assert np.abs(probabilities(tmp_path / "other") - raw).max() < 1e-5
+    assert (np.array(Image.open(tmp_path / "other" / "a.png.mask.png")) == (raw[0] >= 0)).mean() > 0.999
+
+
+def test_classes_that_do_not_exclude_each_other_leave_nothing_where_none_is_likely(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    made_model(tmp_path / "m.onnx", classes=3)
+    run(tmp_path, "--activation", "sigmoid", "--threshold", "0.6")
+    found = probabilities(tmp_path / "out")
+    expected = np.where(found.max(0) >= np.float32(0.6), 1 + found.argmax(0), 0)
+    assert (np.array(Image.open(tmp_path / "out" / "a.png.mask.png")) == expected).all()
+    run(tmp_path, "--activation", "softmax", out="soft")
+    assert probabilities(tmp_path / "soft").sum(0) == pytest.approx(1, abs=1e-5)
+
+
+def test_gray_pictures_and_gray_networks(tmp_path):
+    gray = picture(tmp_path / "photos" / "g.png", 40, 50, mode="L")
+    color = picture(tmp_path / "photos" / "c.png", 40, 50)
+    network = made_model(tmp_path / "m.onnx")
+    run(tmp_path)
+    expected = by_definition(as_input(np.stack([gray] * 3, 2)), network, (24, 32), 0.5)
+    assert np.abs(probabilities(tmp_path / "out", "g.png") - expected).max() < 1e-5
+    network = made_model(tmp_path / "m.onnx", channels=1)
+    run(tmp_path, out="gray")
+    luma = np.array(Image.fromarray(color).convert("L"))
+    expected = by_definition(as_input(luma[:, :, None], order=(0,)), network, (24, 32), 0.5)
+    assert np.abs(probabilities(tmp_path / "gray", "c.png") - expected).max() < 1e-5
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("collection")
+    for k, (height, width) in enumerate([(40, 50), (24, 32), (150, 70), (10, 200), (64, 64)]):
+        picture(folder / "photos" / f"{k % 2}" / f"{k}.png", height, width, seed=k)
+    (folder / "photos" / "broken.png").write_bytes((folder / "photos" / "0" / "2.png").read_bytes()[:4000])
+    (folder / "photos" / "notes.txt").write_text("no picture")
+    made_model(folder / "m.onnx", classes=2)
+    done = run(folder)
+    assert done.returncode == 3
+    return folder
+
+
+def results(folder):
+    return content_of(folder)
+
+
+@pytest.mark.parametrize("how", [["--threads", "1"], ["--threads", "4"], ["--requests", "1"], ["--requests", "5"]])
+def test_the_result_is_the_same_however_it_is_made(collection, tmp_path, how):
+    millrace("segment", collection / "photos", "--model", collection / "m.onnx", "-o", tmp_path / "out", "--write",
+             "mask,probability", *how)
+    assert results(tmp_path / "out") == results(collection / "out")
+
+
+def test_one_picture_that_cannot_be_used_costs_no_other_anything(collection):
+    done = content_of(collection / "out")
+    assert {name for name in done if name.endswith(".mask.png")} == {
+        "0/0.png.mask.png", "0/2.png.mask.png", "0/4.png.mask.png", "1/1.png.mask.png", "1/3.png.mask.png"}
+    assert not [name for name in done if "broken" in name or "partial" in name]
+    assert b"broken" not in done["pictures.csv"]
+
+
+def test_what_is_done_is_not_done_again(collection, tmp_path):
+    before = {p: p.stat().st_mtime_ns for p in (collection / "out").rglob("*.png")}
+    done = run(collection, "--json", tmp_path / "r.json")
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert done.returncode == 3 and (result["taken"], result["windows"]) == (5, 0)
+    assert {p: p.stat().st_mtime_ns for p in (collection / "out").rglob("*.png")} == before
+    assert len(result["pictures"]) == 5 and len(result["unusable"]) == 1
+
+
+def test_a_changed_picture_and_a_lost_mask_are_made_anew(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    picture(tmp_path / "photos" / "b.png", 40, 50)
+    made_model(tmp_path / "m.onnx")
+    run(tmp_path)
+    first = content_of(tmp_path / "out")
+    picture(tmp_path / "photos" / "a.png", 40, 50, seed=99)
+    (tmp_path / "out" / "b.png.mask.png").unlink()
+    run(tmp_path)
+    second = content_of(tmp_path / "out")
+    assert second["a.png.probability.npy"] != first["a.png.probability.npy"]
+    assert second["b.png.mask.png"] == first["b.png.mask.png"]
+
+
+@pytest.mark.parametrize("change, named", [
+    (["--overlap", "0.25"], "--overlap was '0.5', is '0.25'"), (["--threshold", "0.4"], "--threshold was '0.5', is '0.4'"),
+    (["--importance", "constant"], "--importance was 'gaussian', is 'constant'")])
+def test_results_of_other_options_are_not_mixed(collection, change, named):
+    before = content_of(collection / "out")
+    done = run(collection, *change, check=False)
+    assert done.returncode == 1 and named in done.stderr.decode()
+    assert content_of(collection / "out") == before
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    made_model(tmp_path / "m.onnx")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a.png.mask.png").write_text("mine")
+    done = run(tmp_path, check=False)
+    assert done.returncode == 1 and "not empty" in done.stderr.decode()
+    (tmp_path / "out" / "run.json").write_text('{"mine": "too"}')
+    done = run(tmp_path, check=False)
+    assert done.returncode == 1 and "written by something else" in done.stderr.decode()
+    assert content_of(tmp_path / "out") == {"a.png.mask.png": b"mine", "run.json": b'{"mine": "too"}'}
+
+
+def test_results_below_the_pictures_are_no_pictures(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    made_model(tmp_path / "m.onnx")
+    for _ in range(2):
+        run(tmp_path, out="photos/out")
+        assert sorted(content_of(tmp_path / "photos" / "out")) == [
+            "a.png.json", "a.png.mask.png", "a.png.probability.npy", "pictures.csv", "run.json"]
+
+
+def test_two_pictures_of_one_name_are_refused_before_the_work(tmp_path):
+    for folder in ("x", "y"):
+        picture(tmp_path / folder / "a.png", 40, 50)
+    made_model(tmp_path / "m.onnx")
+    done = millrace("segment", tmp_path / "x", tmp_path / "y", "--model", tmp_path / "m.onnx", "-o", tmp_path / "out",
+                    check=False)
+    assert done.returncode == 2 and "results of one name" in done.stderr.decode()
+    assert not (tmp_path / "out").exists()
+
+
+def models():
+    wide = [onnx.value_info("x", [1, 3, None, None])]
+    out = [onnx.value_info("y", [1, 3, None, None])]
+    relu = onnx.node("Relu", "only", ["x"], "y")
+    return {
+        "a text": (b"not a model\n", "no ONNX model"),
+        "cut": (onnx.ramps(1, 24, 32)[0][:300], "no ONNX model"),
+        "two inputs": (onnx.model([onnx.node("Add", "sum", ["x", "z"], "y")], [], wide + [onnx.value_info("z", [1])], out),
+                       "2 inputs"),
+        "two outputs": (onnx.model([relu, onnx.node("Neg", "other", ["x"], "z")], [], wide,
+                                   out + [onnx.value_info("z", [1, 3, None, None])]), "2 outputs"),
+        "five channels": (onnx.ramps(1, 24, 32, channels=5)[0], "has 5 channels, and rgb has 3"),
+        "a batch": (onnx.model([relu], [], [onnx.value_info("x", [4, 3, 24, 24])], [onnx.value_info("y", [4, 3, 24, 24])]),
+                    "not [1, channels, height, width]"),
+        "whole numbers": (onnx.model([relu], [], [onnx.value_info("x", [1, 3, 24, 24], 6)],
+                                     [onnx.value_info("y", [1, 3, 24, 24], 6)]), "is of int32"),
+        "half the size": (onnx.model([onnx.node("MaxPool", "halve", ["x"], "y",
+                                                onnx.integers("kernel_shape", [2, 2]) + onnx.integers("strides", [2, 2]))],
+                                     [], wide, out), "for a window of 512 x 512"),
+        "an own operator": (onnx.model([onnx.node("Blur", "soft", ["x"], "y") + onnx.field(7, "com.example")], [], wide,
+                                       out), "'soft'"),
+        "numbers elsewhere": (onnx.external("../../etc/hostname"), "not in the model's folder"),
+    }
+
+
+@pytest.mark.parametrize("kind", models())
+def test_a_model_that_does_not_fit_is_named_before_the_first_window(tmp_path, kind):
+    contents, words = models()[kind]
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    (tmp_path / "m.onnx").write_bytes(contents)
+    done = run(tmp_path, check=False)
+    said = done.stderr.decode()
+    assert done.returncode == 1 and words in said and "m.onnx" in said, said
+    assert ".cpp" not in said and "Traceback" not in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_hundred_broken_models_are_no_crash(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 30, 40)
+    whole, _ = onnx.ramps(1, 24, 32)
+    random = np.random.default_rng(8)
+    front = len(whole) - 24 * 32 * 4  # what is not the ramp's numbers
+    for k in range(200):
+        broken = bytearray(whole)
+        for at in random.integers(0, front, 1 + k % 4):
+            broken[at] ^= 1 << random.integers(0, 8)
+        (tmp_path / "m.onnx").write_bytes(broken)
+        done = run(tmp_path, out=f"out{k}", check=False)
+        assert done.returncode in (0, 1), (k, done.returncode, done.stderr)
+        if done.returncode == 1:
+            assert b"m.onnx" in done.stderr
+
+
+@pytest.mark.parametrize("card, words", [
+    ('{"treshold": 0.5}', "did you mean 'threshold'"), ("[1]", "no model card"), ('{"mean": [1]}', "'mean' has 1 numbers"),
+    ('{"classes": [{"name": "a"}, {"name": "b"}]}', "1 classes, and the model card names 2"),
+    ('{"window": 99}', "a window of 99 does not fit")])
+def test_a_card_that_does_not_fit_is_named(tmp_path, card, words):
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    made_model(tmp_path / "m.onnx")
+    (tmp_path / "m.json").write_text(card)
+    done = run(tmp_path, check=False)
+    assert done.returncode == 1 and words in done.stderr.decode()
+
+
+def test_a_first_card_is_one(tmp_path):
+    made_model(tmp_path / "m.onnx", classes=3)
+    card = millrace("segment", "--describe", "--model", tmp_path / "m.onnx").stdout
+    assert json.loads(card)["window"] == 24
+    (tmp_path / "m.json").write_bytes(card.replace(b'"window": 24', b'"threshold": 0.25').replace(b',\n "threshold": 0.5', b""))
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    run(tmp_path)
+
+
+def test_what_is_too_small_to_mirror_is_said(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 3, 50)
+    made_model(tmp_path / "m.onnx")
+    done = run(tmp_path)
+    assert done.returncode == 3 and "--pad replicate" in done.stderr.decode()
+    run(tmp_path, "--pad", "replicate", out="other")
+    assert (tmp_path / "other" / "a.png.mask.png").exists()
+
+
+def test_what_has_too_little_memory_is_said(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 40, 60_000)
+    picture(tmp_path / "photos" / "b.png", 40, 50)
+    made_model(tmp_path / "m.onnx", classes=9, height=512, width=32)
+    done = run(tmp_path, "--memory", "400M", "--pad", "replicate")
+    assert done.returncode == 3 and "--memory" in done.stderr.decode()
+    assert (tmp_path / "out" / "b.png.mask.png").exists()
+    assert not (tmp_path / "out" / "a.png.mask.png").exists()
+
+
+def test_a_killed_run_is_gone_on_with(tmp_path):
+    for k in range(40):
+        picture(tmp_path / "photos" / f"{k:02}.png", 200, 200, seed=k)
+    made_model(tmp_path / "m.onnx")
+    run(tmp_path, out="whole")
+    arguments = ["segment", tmp_path / "photos", "--model", tmp_path / "m.onnx", "-o", tmp_path / "out", "--write",
+                 "mask,probability"]
+    for after in (1, 5, 12, 30):
+        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        while process.poll() is None and len(list((tmp_path / "out").glob("*.json"))) < after + 1:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    millrace(*arguments)
+    found = {name: data for name, data in content_of(tmp_path / "out").items() if "partial" not in name}
+    assert found == content_of(tmp_path / "whole")
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="../shared/data is not here")
+def test_the_real_model_runs_in_any_window(tmp_path):
+    photo = Image.open(DATA / "fundus" / "HRF_07_dr.jpg").reduce(4)
+    (tmp_path / "photos").mkdir()
+    photo.save(tmp_path / "photos" / "a.png")
+    done = millrace("segment", tmp_path / "photos", "--model", DATA / "models" / "vessels_wnet_drive.onnx", "-o",
+                    tmp_path / "out", "--threshold", "0.4196", "--window", "256")
+    assert done.returncode == 0
+    mask = np.array(Image.open(tmp_path / "out" / "a.png.mask.png"))
+    assert mask.shape == (photo.height, photo.width)
+    assert 0.02 < mask.mean() < 0.2
