@@ -2,6 +2,10 @@
 # is built where OpenVINO's wheel is (./dev puts it there); nothing else needs it, and nothing else sees its headers.
 file(GLOB found ${CMAKE_SOURCE_DIR}/.venv-openvino/lib/python3*/site-packages/openvino)
 set(MILLRACE_OPENVINO "${found}" CACHE PATH "The folder `openvino` of its wheel: headers and libraries")
+if(MILLRACE_SANITIZE)
+  # oneTBB opens libtbbbind with RTLD_DEEPBIND when OpenVINO asks for streams, which sanitizers end the program for.
+  return()
+endif()
 file(GLOB library ${MILLRACE_OPENVINO}/libs/libopenvino.so.[0-9]*)
 if(NOT library OR NOT EXISTS ${MILLRACE_OPENVINO}/include/openvino/openvino.hpp)
   message(STATUS "No OpenVINO: the program is built without what runs models")

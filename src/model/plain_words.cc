@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
-#include <regex>
+#include <initializer_list>
+#include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "src/base/text.h"
 #include "src/model/session.h"
@@ -19,17 +23,50 @@ bool is_word_of(const std::string& word, const std::string& text) {
   return false;
 }
 
+// "src/core/node.cpp:12:"
+bool is_place(std::string_view word) {
+  if (word.ends_with(':')) word.remove_suffix(1);
+  const std::size_t colon = word.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == word.size()) return false;
+  for (const char c : word.substr(colon + 1))
+    if (c < '0' || c > '9') return false;
+  const std::string_view file = word.substr(0, colon);
+  return file.ends_with(".cpp") || file.ends_with(".hpp") || file.ends_with(".h") || file.ends_with(".cc") ||
+         file.ends_with(".c");
+}
+
+bool ends_with(const std::vector<std::string>& words, std::initializer_list<std::string_view> last) {
+  return words.size() >= last.size() &&
+         std::equal(last.begin(), last.end(), words.end() - static_cast<std::ptrdiff_t>(last.size()));
+}
+
 }  // namespace
 
 std::string plain_words(const std::string& what, const OnnxFile& onnx) {
-  // "Exception from src/x.cpp:12:", "Check 'a == b' failed at src/y.hpp:34:", and places alone.
-  static const std::regex places(
-      R"((Exception from |Check '[^\n]*' failed at )?\S+\.(cpp|hpp|h|cc|c):\d+:?|FrontEnd API failed with \w+:|Summary:|-- )");
-  static const std::regex spaces(R"(\s+)");
   constexpr std::size_t kMost = 400;
-  // An expression is matched by recursion: what is longer is cut first.
-  std::string out = std::regex_replace(what.substr(0, 4 * kMost), places, " ");
-  out = std::string(trim(std::regex_replace(out, spaces, " ")));
+  std::vector<std::string> words;
+  const auto drop = [&](std::size_t count) { words.resize(words.size() - std::min(words.size(), count)); };
+  std::istringstream in(what.substr(0, 8 * kMost));
+  for (std::string word; in >> word;) {
+    if (word == "Summary:" || word == "--") continue;
+    if (is_place(word)) {
+      // "Exception from PLACE", "Check 'a == b' failed at PLACE".
+      if (ends_with(words, {"Exception", "from"})) {
+        drop(2);
+      } else if (ends_with(words, {"failed", "at"})) {
+        const auto check = std::find(words.rbegin(), words.rend(), "Check");
+        if (check != words.rend()) drop(static_cast<std::size_t>(check - words.rbegin()) + 1);
+      }
+      continue;
+    }
+    if (word.ends_with(':') && ends_with(words, {"FrontEnd", "API", "failed", "with"})) {
+      drop(4);
+      continue;
+    }
+    words.push_back(std::move(word));
+  }
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
   if (out.size() > kMost) out = out.substr(0, kMost) + " ...";
   if (out.empty()) out = "the model cannot be run";
   const auto says = [&](const char* words) { return out.find(words) != std::string::npos; };

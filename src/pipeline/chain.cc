@@ -150,8 +150,7 @@ class Run {
         }
         ++token->stage;
         if (place.stage.begin && token->item) {
-          hand_over(place, *std::move(token));
-          token.reset();
+          hand_over(place, *std::exchange(token, std::nullopt));
           break;
         }
         // What has ended in a stage goes on without an item: those behind it wait for its turn to pass.

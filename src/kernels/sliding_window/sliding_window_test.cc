@@ -162,7 +162,7 @@ TEST(SlidingWindow, WindowsHoldThePixelsThatLieThere) {
 
 TEST(SlidingWindow, ActivationsAreTheirDefinitions) {
   std::vector<float> values;
-  for (float v = -120; v < 120; v += 0.37F) values.push_back(v);
+  for (int k = -325; k < 325; ++k) values.push_back(0.37F * static_cast<float>(k));
   std::vector<float> got = values;
   sigmoid(got);
   for (std::size_t k = 0; k < got.size(); ++k) {

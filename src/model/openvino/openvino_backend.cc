@@ -84,7 +84,7 @@ char* load(const BackendLoad& wanted, BackendModel*& out) {
     model->compiled = core().compile_model(read(wanted), "CPU", how);
     for (const auto& port : model->compiled.outputs()) {
       std::vector<std::int64_t> shape;
-      const ov::PartialShape partial = port.get_partial_shape();
+      const ov::PartialShape& partial = port.get_partial_shape();
       if (partial.rank().is_static()) {
         for (const ov::Dimension& side : partial) shape.push_back(side.is_static() ? side.get_length() : -1);
       } else {
