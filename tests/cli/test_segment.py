@@ -210,7 +210,7 @@ def test_results_below_the_pictures_are_no_pictures(tmp_path):
     for _ in range(2):
         run(tmp_path, out="photos/out")
         assert sorted(content_of(tmp_path / "photos" / "out")) == [
-            "a.png.json", "a.png.mask.png", "a.png.probability.npy", "pictures.csv", "run.json"]
+            "a.png.mask.png", "a.png.probability.npy", "a.png.segment.json", "pictures.csv", "run.json"]
 
 
 def test_two_pictures_of_one_name_are_refused_before_the_work(tmp_path):
@@ -295,6 +295,41 @@ def test_a_first_card_is_one(tmp_path):
     (tmp_path / "m.json").write_bytes(card.replace(b'"window": 24', b'"threshold": 0.25').replace(b',\n "threshold": 0.5', b""))
     picture(tmp_path / "photos" / "a.png", 40, 50)
     run(tmp_path)
+
+
+def test_a_network_that_gives_no_numbers_is_said_of_the_picture(tmp_path):
+    pixels = picture(tmp_path / "photos" / "a.png", 40, 50)
+    pixels[30:, 20:] = 0
+    Image.fromarray(pixels).save(tmp_path / "photos" / "a.png")
+    Image.fromarray(np.maximum(pixels, 1)).save(tmp_path / "photos" / "b.png")
+    # x / x is NaN for black pixels alone.
+    (tmp_path / "m.onnx").write_bytes(onnx.model(
+        [onnx.node("Div", "quotient", ["x", "x"], "y")], [], [onnx.value_info("x", [1, 3, 24, 32])],
+        [onnx.value_info("y", [1, 3, 24, 32])]))
+    done = run(tmp_path)
+    assert done.returncode == 3 and "a.png: the network gave NaN" in done.stderr.decode()
+    assert sorted(content_of(tmp_path / "out")) == [
+        "b.png.mask.png", "b.png.probability.npy", "b.png.segment.json", "pictures.csv", "run.json"]
+
+
+def test_medical_volumes_are_named_with_what_converts_them(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    (tmp_path / "photos" / "scan.dcm").write_bytes(b"\0" * 200)
+    (tmp_path / "photos" / "head.nii.gz").write_bytes(b"\x1f\x8b")
+    made_model(tmp_path / "m.onnx")
+    done = run(tmp_path)
+    said = done.stderr.decode()
+    assert done.returncode == 3 and "dcm2img" in said and "nibabel" in said
+    assert (tmp_path / "out" / "a.png.mask.png").exists()
+
+
+def test_a_picture_named_as_the_job_names_its_own(tmp_path):
+    picture(tmp_path / "run.png", 40, 50)
+    (tmp_path / "run").write_bytes((tmp_path / "run.png").read_bytes())
+    made_model(tmp_path / "m.onnx")
+    for _ in range(2):
+        millrace("segment", tmp_path / "run", "--model", tmp_path / "m.onnx", "-o", tmp_path / "out")
+    assert sorted(content_of(tmp_path / "out")) == ["pictures.csv", "run.json", "run.mask.png", "run.segment.json"]
 
 
 def test_what_is_too_small_to_mirror_is_said(tmp_path):

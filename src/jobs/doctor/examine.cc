@@ -9,8 +9,8 @@
 #include "src/io/image/picture.h"
 #include "src/io/store/hdf5_writer.h"
 #include "src/jobs/doctor/libraries.h"
-#include "src/model/runtime.h"
 #include "src/jobs/doctor/report.h"
+#include "src/model/runtime.h"
 
 namespace millrace::doctor {
 namespace {

@@ -95,7 +95,7 @@ void Collector::add(std::size_t row, std::size_t column, const float* result) {
   }
 }
 
-PictureResult Collector::finish(PictureResult result) {
+Outcome<PictureResult> Collector::finish(PictureResult result) {
   result.width = static_cast<int>(x_.size());
   result.height = static_cast<int>(y_.size());
   result.windows = windows_;

@@ -59,7 +59,7 @@ class Collector {
             const window::Axis& x);
 
   void add(std::size_t row, std::size_t column, const float* result);
-  PictureResult finish(PictureResult result);
+  Outcome<PictureResult> finish(PictureResult result);
 
  private:
   const window::Axis &y_, &x_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -30,7 +32,9 @@ std::string mask_path(const std::string& folder, const std::string& name) {
 std::string probability_path(const std::string& folder, const std::string& name) {
   return path_in(folder, name + ".probability.npy");
 }
-std::string record_path(const std::string& folder, const std::string& name) { return path_in(folder, name + ".json"); }
+std::string record_path(const std::string& folder, const std::string& name) {
+  return path_in(folder, name + ".segment.json");
+}
 
 std::string json_of(const PictureResult& result, const Setup& setup) {
   Json out = {{kJsonMark, "segment picture"}};
@@ -133,7 +137,11 @@ void ResultWriter::label(std::span<const float> row) {
   }
 }
 
-PictureResult ResultWriter::finish(PictureResult result) {
+Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
+  if (!std::all_of(sums_.begin(), sums_.end(), [](double sum) { return std::isfinite(sum); })) {
+    return Error{ErrorCode::bad_data, "the network gave NaN or infinity for a part of it", "",
+                 "check the model card's range, mean and std; a network that needs float32 fails in bf16"};
+  }
   const double all = static_cast<double>(width_) * static_cast<double>(height_);
   for (std::size_t c = 0; c < sums_.size(); ++c) result.classes.push_back({pixels_[c], sums_[c] / all});
   if (mask_) mask_->finish();

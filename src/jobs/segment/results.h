@@ -45,8 +45,9 @@ class ResultWriter {
 
   // The next row, [classes, width], before its activation; it is changed.
   void append(std::span<float> row);
-  // Files have their names; then the record says that they are whole.
-  PictureResult finish(PictureResult result);
+  // Files have their names; then the record says that they are whole. Error(bad_data) where a number is not finite, and
+  // no files.
+  Outcome<PictureResult> finish(PictureResult result);
 
  private:
   void label(std::span<const float> row);

@@ -41,6 +41,15 @@ std::string name_below(const std::string& path, const std::vector<std::string>& 
   return std::string(file_name(path));
 }
 
+// What makes pictures of medical volumes, of which a name tells.
+std::optional<std::string> converter_of(const std::string& path) {
+  const std::string name = lower_ascii(file_name(path));
+  if (name.ends_with(".dcm")) return "DCMTK's dcm2img makes a PNG of DICOM";
+  if (name.ends_with(".nii") || name.ends_with(".nii.gz"))
+    return "NIfTI is a volume: nibabel reads it, save its slices as PNG";
+  return std::nullopt;
+}
+
 Inputs find_inputs(const Options& options, const RunContext& context) {
   if (options.inputs.empty()) throw Failure(ErrorCode::usage, "pictures are needed", "PATH", "name files or folders");
   WalkResult found = find_files(options.inputs, options.files, context);
@@ -49,6 +58,10 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
   out.unreadable = std::move(found.unreadable);
   std::map<std::string, std::string> names;
   for (FileEntry& file : found.files) {
+    if (auto remedy = converter_of(file.path)) {
+      out.unreadable.push_back({ErrorCode::unsupported, "this format is not read", file.path, *remedy});
+      continue;
+    }
     const bool named = std::find(options.inputs.begin(), options.inputs.end(), file.path) != options.inputs.end();
     if (!named && !is_input(options, file.path)) continue;
     // Results of an earlier run are no pictures of this one.
@@ -262,11 +275,12 @@ class Run {
   // True where a picture is through.
   bool collect(Window window) {
     const Input& input = inputs_.pictures[window.picture];
-    if (window.failed) {
-      summary_.unusable.push_back(*window.failed);
-      if (summary_.unusable.back().subject.empty()) summary_.unusable.back().subject = input.file.path;
+    const auto fail = [&](Error error) {
+      if (error.subject.empty()) error.subject = input.file.path;
+      summary_.unusable.push_back(std::move(error));
       return true;
-    }
+    };
+    if (window.failed) return fail(*std::move(window.failed));
     if (window.buffers) {
       // Here, where what cannot be written ends the run: it is not the picture's fault.
       std::optional<Collector>& collector = window.of->collector;
@@ -283,7 +297,9 @@ class Run {
       result.name = input.name;
       result.hash = hex_of_bytes(window.last->hash);
       if (window.last->decoded.damaged) result.damage = window.last->decoded.damage;
-      result = window.of->collector->finish(std::move(result));
+      Outcome<PictureResult> finished = window.of->collector->finish(std::move(result));
+      if (!finished) return fail(finished.error());
+      result = *std::move(finished);
       summary_.pixels += static_cast<std::uint64_t>(result.width) * static_cast<std::uint64_t>(result.height);
     }
     result.path = input.file.path;
