@@ -271,7 +271,8 @@ def test_two_hundred_broken_models_are_no_crash(tmp_path):
             broken[at] ^= 1 << random.integers(0, 8)
         (tmp_path / "m.onnx").write_bytes(broken)
         done = run(tmp_path, out=f"out{k}", check=False)
-        assert done.returncode in (0, 1), (k, done.returncode, done.stderr)
+        # 3: it runs, and gives NaN.
+        assert done.returncode in (0, 1, 3), (k, done.returncode, done.stderr)
         if done.returncode == 1:
             assert b"m.onnx" in done.stderr
 

@@ -1,0 +1,106 @@
+#include "src/io/image/picture_rows.h"
+
+#include <gtest/gtest.h>
+
+#include "src/io/image/png_write.h"
+#include "src/io/test_pictures.h"
+
+namespace millrace {
+namespace {
+
+std::unique_ptr<FileReader> opened(const std::string& path) { return FileReader::open(path).or_throw(); }
+
+TEST(PictureRows, GivesTheRowsThatTheDecoderGives) {
+  const TestFolder folder;
+  const TestPixels pixels = test_pixels(53, 41, 3);
+  const std::string path = folder.write("picture.png", png_bytes(pixels));
+  // Room for less than a row, for some, for all.
+  for (const Bytes ahead : {Bytes{1}, Bytes{500}, 1_MiB}) {
+    for (const int at_once : {1, 7, 41}) {
+      auto rows = PictureRows::open(opened(path), {}, ahead).or_throw();
+      EXPECT_EQ(rows->info().width, 53);
+      EXPECT_EQ(rows->info().height, 41);
+      ASSERT_EQ(rows->row_bytes(), 53U * 3);
+      std::vector<std::uint8_t> got(pixels.data.size());
+      for (int y = 0; y < 41; y += at_once) {
+        ASSERT_TRUE(rows->take(std::min(at_once, 41 - y), got.data() + static_cast<std::size_t>(y) * 53 * 3).ok());
+      }
+      EXPECT_EQ(got, pixels.data);
+      const auto finished = rows->finish();
+      ASSERT_TRUE(finished.ok());
+      EXPECT_FALSE(finished->decoded.damaged);
+      EXPECT_EQ(finished->hash, hash_file(path).or_throw());
+    }
+  }
+}
+
+TEST(PictureRows, WhoStopsInTheMiddleWaitsForNothing) {
+  const TestFolder folder;
+  const std::string path = folder.write("picture.png", png_bytes(test_pixels(200, 300, 3)));
+  for (const int taken : {0, 1, 150}) {
+    auto rows = PictureRows::open(opened(path), {}, Bytes{600}).or_throw();
+    std::vector<std::uint8_t> got(200 * 3);
+    for (int y = 0; y < taken; ++y) ASSERT_TRUE(rows->take(1, got.data()).ok());
+  }
+}
+
+TEST(PictureRows, WhatIsNoPictureIsSaidAtOnceAndWhatEndsTooSoonInItsPlace) {
+  const TestFolder folder;
+  const auto none = PictureRows::open(opened(folder.write("text.png", "no picture")), {}, 1_MiB);
+  ASSERT_FALSE(none.ok());
+  const std::string whole = png_bytes(test_pixels(200, 300, 3));
+  auto rows = PictureRows::open(opened(folder.write("cut.png", whole.substr(0, whole.size() / 2))), {}, 1_MiB);
+  ASSERT_TRUE(rows.ok());
+  std::vector<std::uint8_t> got(200 * 3);
+  int taken = 0;
+  while (taken < 300 && (*rows)->take(1, got.data()).ok()) ++taken;
+  const auto finished = (*rows)->finish();
+  // Either there are fewer rows, or the picture is whole and said to be damaged.
+  EXPECT_TRUE(taken < 300 ? !finished.ok() : finished.ok() && finished->decoded.damaged) << taken;
+  if (taken < 300) EXPECT_FALSE((*rows)->take(1, got.data()).ok());
+}
+
+TEST(PictureRows, ADecoderThatIsToldToStopStops) {
+  const TestFolder folder;
+  const std::string path = folder.write("picture.png", png_bytes(test_pixels(200, 300, 3)));
+  DecodeOptions options;
+  options.cancelled = [] { return true; };
+  EXPECT_FALSE(PictureRows::open(opened(path), options, 1_MiB).ok());
+}
+
+TEST(PalettePng, IsReadBackAsItsColours) {
+  const TestFolder folder;
+  const std::vector<PalettePng::Color> palette = {{0, 0, 0}, {255, 128, 1}, {7, 8, 9}};
+  const std::string path = folder.at("mask.png");
+  PalettePng png(Output::in_place_of_anything(path), 100, 3, palette);
+  std::vector<std::uint8_t> row(100);
+  std::vector<std::uint8_t> expected;
+  for (std::size_t y = 0; y < 3; ++y) {
+    for (std::size_t x = 0; x < row.size(); ++x) {
+      row[x] = static_cast<std::uint8_t>((x * x + y) % 3);
+      expected.insert(expected.end(), palette[row[x]].begin(), palette[row[x]].end());
+    }
+    png.append(row);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  png.finish();
+  auto rows = PictureRows::open(opened(path), {}, 1_MiB).or_throw();
+  std::vector<std::uint8_t> got(expected.size());
+  ASSERT_TRUE(rows->take(3, got.data()).ok());
+  EXPECT_EQ(got, expected);
+  const auto file = opened(path);
+  EXPECT_TRUE(is_own_png(file->peek()));
+}
+
+TEST(PalettePng, WithoutItsEndIsNoFile) {
+  const TestFolder folder;
+  {
+    PalettePng png(Output::in_place_of_anything(folder.at("mask.png")), 4, 2,
+                   std::vector<PalettePng::Color>{{1, 2, 3}});
+    png.append(std::vector<std::uint8_t>(4));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace millrace
