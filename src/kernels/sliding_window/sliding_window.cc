@@ -131,16 +131,17 @@ void Blend::take_row(std::int64_t y, float* out) {
 
 namespace {
 
-// e^x for x <= 0, to 2 units in the last place: 2^n e^r with |r| <= log(2) / 2. From additions and products alone, one
-// lane's at a time, so that compilers make vectors of it and the bits are the same everywhere.
+// e^x for x <= 0, to 2 units in the last place: 2^n e^r with |r| <= log(2) / 2. From additions and products alone: the
+// same bits everywhere.
 inline float exponential_below_zero(float x) {
   constexpr float kToInteger = 12582912.0F;  // 1.5 * 2^23: what is added to it is rounded to a whole number
-  x = std::max(x, -87.0F);
+  x = x < -87.0F ? -87.0F : x;
   const float shifted = x * 1.44269504F + kToInteger;
   const float n = shifted - kToInteger;
   const float r = (x - n * 0.693359375F) - n * -2.12194440e-4F;
-  float sum = 1.0F / 5040;
-  for (const float part : {1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F, 1.0F}) sum = sum * r + part;
+  const float sum =
+      ((((((1.0F / 5040 * r + 1.0F / 720) * r + 1.0F / 120) * r + 1.0F / 24) * r + 1.0F / 6) * r + 0.5F) * r + 1) * r +
+      1;
   const auto power =
       static_cast<std::uint32_t>(std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kToInteger));
   return sum * std::bit_cast<float>((power + 127) << 23);
@@ -151,8 +152,7 @@ inline float exponential_below_zero(float x) {
 void sigmoid(std::span<float> values) {
   for (float& value : values) {
     const float e = exponential_below_zero(-std::fabs(value));
-    const float below = e / (1 + e);
-    value = value < 0 ? below : 1 / (1 + e);
+    value = (value < 0 ? e : 1.0F) / (1 + e);
   }
 }
 
