@@ -127,7 +127,7 @@ void Session::end(Request& request, const char* what) {
 
 Error Session::error_of(const std::string& what) const {
   return {ErrorCode::unsupported, plain_words(what, file_.onnx), file_.path,
-          "export it again for this window, with operators of ONNX's own"};
+          "give another --window, or export it again with operators of ONNX's own"};
 }
 
 Session::Memory Session::measure() {
