@@ -8,6 +8,7 @@
 
 #include "src/base/edit_distance.h"
 #include "src/base/text.h"
+#include "src/base/values.h"
 #include "src/io/file/reader.h"
 
 namespace millrace::model {
@@ -56,16 +57,9 @@ class Reading {
     refuse(key, "one of " + all);
   }
   std::array<std::uint8_t, 3> color(const Json& value, const std::string& key) const {
-    const std::string text = value.is_string() ? value.get<std::string>() : "";
-    std::array<std::uint8_t, 3> out{};
-    bool good = text.size() == 7 && text[0] == '#';
-    for (std::size_t k = 0; good && k < 6; ++k) {
-      const auto digit = std::string_view("0123456789abcdef").find(lower_ascii(text)[k + 1]);
-      good = digit != std::string_view::npos;
-      out[k / 2] = static_cast<std::uint8_t>(out[k / 2] * 16 + digit);
-    }
-    if (!good) refuse(key, "a colour as #e69f00");
-    return out;
+    const auto out = value.is_string() ? color_of(value.get<std::string>()) : std::nullopt;
+    if (!out) refuse(key, "a colour as #e69f00");
+    return *out;
   }
   std::vector<ClassCard> classes(const Json& value) const {
     if (!value.is_array() || value.empty() || value.size() > 255) refuse("classes", "a list of 1 to 255 classes");

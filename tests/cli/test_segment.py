@@ -191,6 +191,25 @@ def test_results_of_other_options_are_not_mixed(collection, change, named):
     assert content_of(collection / "out") == before
 
 
+def test_a_picture_that_comes_back_is_not_taken_for_what_half_replaced_it(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 40, 50, seed=1)
+    first = (tmp_path / "photos" / "a.png").read_bytes()
+    made_model(tmp_path / "m.onnx")
+    run(tmp_path)
+    before = content_of(tmp_path / "out")
+    # Another picture of that name, whose mask is written and whose probabilities cannot be.
+    picture(tmp_path / "photos" / "a.png", 40, 50, seed=2)
+    (tmp_path / "out" / "a.png.probability.npy").unlink()
+    (tmp_path / "out" / "a.png.probability.npy").mkdir()
+    assert run(tmp_path, check=False).returncode == 1
+    assert content_of(tmp_path / "out")["a.png.mask.png"] != before["a.png.mask.png"]
+    (tmp_path / "photos" / "a.png").write_bytes(first)
+    (tmp_path / "out" / "a.png.probability.npy").rmdir()
+    (tmp_path / "out" / "a.png.probability.npy").write_bytes(before["a.png.probability.npy"])
+    run(tmp_path)
+    assert content_of(tmp_path / "out") == before
+
+
 def test_a_folder_of_other_things_is_left_alone(tmp_path):
     picture(tmp_path / "photos" / "a.png", 40, 50)
     made_model(tmp_path / "m.onnx")
@@ -202,6 +221,9 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path):
     done = run(tmp_path, check=False)
     assert done.returncode == 1 and "written by something else" in done.stderr.decode()
     assert content_of(tmp_path / "out") == {"a.png.mask.png": b"mine", "run.json": b'{"mine": "too"}'}
+    (tmp_path / "empty").write_text("")
+    done = run(tmp_path, out="empty", check=False)
+    assert done.returncode == 1 and "is not a folder" in done.stderr.decode()
 
 
 def test_results_below_the_pictures_are_no_pictures(tmp_path):

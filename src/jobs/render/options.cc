@@ -2,35 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "src/base/text.h"
+#include "src/base/values.h"
 #include "src/jobs/render/encode/format.h"
 #include "src/kernels/rle/rle.h"
 #include "src/kernels/stroke/stroke.h"
 
 namespace millrace::render {
 namespace {
-
-double number(std::string_view text, double lowest, double highest) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= lowest && value <= highest)) {
-    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a number from {} to {}", text, lowest, highest));
-  }
-  return value;
-}
-
-long long whole(std::string_view text, long long lowest, long long highest) {
-  long long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < lowest || value > highest) {
-    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a whole number from {} to {}", text, lowest, highest));
-  }
-  return value;
-}
 
 // "800x500", or "x500" where the style has a width of its own.
 void parse_size(const std::string& text, Options& options) {
@@ -40,8 +22,8 @@ void parse_size(const std::string& text, Options& options) {
   if (parts.size() != 2) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not a size", text), "", "use WIDTHxHEIGHT, as 800x500");
   }
-  if (!parts[0].empty()) options.width = static_cast<int>(whole(parts[0], 1, rle::kLongestSide));
-  options.height = static_cast<int>(whole(parts[1], 1, rle::kLongestSide));
+  if (!parts[0].empty()) options.width = static_cast<int>(whole_number_of(parts[0], 1, rle::kLongestSide));
+  options.height = static_cast<int>(whole_number_of(parts[1], 1, rle::kLongestSide));
 }
 
 std::string text_of(rle::Colour c) {
@@ -54,7 +36,7 @@ const std::map<long long, int> kTrendHeights = {{5, 32}, {20, 64}, {60, 96}};
 void parse_line_width(const std::string& text, Options& options) {
   const bool points = text.ends_with("pt");
   const std::string_view digits(text.data(), text.size() - (points || text.ends_with("px") ? 2 : 0));
-  (points ? options.line_width_points : options.line_width) = number(digits, 0.1, 256);
+  (points ? options.line_width_points : options.line_width) = number_of(digits, 0.1, 256);
   if (!points) options.line_width_points = 0;
 }
 
@@ -80,17 +62,15 @@ void parse_columns(const std::string& text, Options& options) {
 std::optional<rle::Colour> parse_colour(const std::string& text) {
   if (text == "auto") return std::nullopt;
   if (!text.starts_with("#")) {
-    const auto gray = static_cast<std::uint8_t>(whole(text, 0, 255));
+    const auto gray = static_cast<std::uint8_t>(whole_number_of(text, 0, 255));
     return rle::Colour{gray, gray, gray};
   }
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value, 16);
-  if (error != std::errc() || end != text.data() + text.size() || text.size() != 7) {
+  const auto color = color_of(text);
+  if (!color) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not a colour", text), "",
                   "use a gray from 0 to 255, or #RRGGBB, as #c00020");
   }
-  return rle::Colour{static_cast<std::uint8_t>(value >> 16), static_cast<std::uint8_t>(value >> 8),
-                     static_cast<std::uint8_t>(value)};
+  return rle::Colour{(*color)[0], (*color)[1], (*color)[2]};
 }
 
 void describe(Settings& settings, Options& options) {
@@ -149,7 +129,7 @@ void describe(Settings& settings, Options& options) {
                         options.horizons.clear();
                         if (trim(text).empty()) return;
                         for (const std::string& part : split(text, ',')) {
-                          options.horizons.push_back(whole(trim(part), 1, 1 << 30));
+                          options.horizons.push_back(whole_number_of(trim(part), 1, 1 << 30));
                         }
                       });
   settings.add_integer("limit", "N", "only the first N charts; 0 is all", options.limit, 0, 1LL << 48);

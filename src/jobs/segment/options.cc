@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "src/base/text.h"
+#include "src/base/values.h"
 
 namespace millrace::segment {
 namespace {
@@ -13,14 +12,6 @@ constexpr const char* kFromCard = "auto";
 
 [[noreturn]] void refuse(const std::string& text, const std::string& option, const std::string& wanted) {
   throw Failure(ErrorCode::usage, fmt::format("'{}' is not {}", printable(text), wanted), option, "");
-}
-
-double share(const std::string& text, const std::string& option, double most, const std::string& wanted) {
-  double out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || !(out >= 0 && out <= most))
-    refuse(text, option, wanted);
-  return out;
 }
 
 Written parse_written(const std::string& text) {
@@ -73,8 +64,7 @@ void describe(Settings& settings, Options& options) {
                       "from which probability on a pixel of the mask is set; auto: the card's, or 0.5", kFromCard,
                       [&options](const std::string& text) {
                         options.threshold.reset();
-                        if (text != kFromCard)
-                          options.threshold = share(text, "--threshold", 1, "a number from 0 to 1");
+                        if (text != kFromCard) options.threshold = number_of(text, 0, 1);
                       });
   settings.add_choice("precision", "what the network computes in; bf16 gives other results, faster on some CPUs",
                       options.precision);
@@ -84,16 +74,10 @@ void describe(Settings& settings, Options& options) {
                       [&options](const std::string& text) {
                         options.window.reset();
                         if (text == kFromCard) return;
-                        long long side = 0;
-                        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), side);
-                        if (error != std::errc() || end != text.data() + text.size() || side < 1 || side > 16384)
-                          refuse(text, "--window", "a number of pixels from 1 to 16384");
-                        options.window = side;
+                        options.window = whole_number_of(text, 1, 16384);
                       });
   settings.add_parsed("overlap", "X", "of neighbouring windows, as a share of one", "0.5",
-                      [&options](const std::string& text) {
-                        options.overlap = share(text, "--overlap", 0.9999, "a number from 0, below 1");
-                      });
+                      [&options](const std::string& text) { options.overlap = number_of(text, 0, 0.9999); });
   settings.add_choice("importance", "what a window's pixels count where windows overlap", options.importance);
   settings.add_choice("pad", "what lies around a picture that is smaller than a window", options.padding);
   settings.heading("Which pictures");

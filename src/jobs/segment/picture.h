@@ -35,15 +35,15 @@ class Cutter {
 
  private:
   void fill(std::int64_t until);
+  std::size_t row_bytes() const { return static_cast<std::size_t>(x_->size()) * pixel_; }
+  std::uint8_t* row(std::int64_t r) { return band_.data() + static_cast<std::size_t>(r % y_->window()) * row_bytes(); }
+
   const Options& options_;
   const int classes_;
   std::unique_ptr<PictureRows> rows_;
   std::optional<window::Axis> y_, x_;
   std::vector<std::size_t> order_;  // the band's channel that each of the network's is
   const std::vector<window::Levels>& levels_;
-  std::size_t row_bytes() const { return static_cast<std::size_t>(x_->size()) * pixel_; }
-  std::uint8_t* row(std::int64_t r) { return band_.data() + static_cast<std::size_t>(r % y_->window()) * row_bytes(); }
-
   std::size_t pixel_ = 3;       // bytes of one in the band
   Buffer<std::uint8_t> band_;   // a ring of as many rows as a window has
   Buffer<std::uint8_t> color_;  // a row of which luma is made

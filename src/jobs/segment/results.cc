@@ -144,6 +144,8 @@ Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
   }
   const double all = static_cast<double>(width_) * static_cast<double>(height_);
   for (std::size_t c = 0; c < sums_.size(); ++c) result.classes.push_back({pixels_[c], sums_[c] / all});
+  // What it says of an earlier picture of this name is not true of half of this one's files.
+  std::filesystem::remove(record_path(options_.output, name_));
   if (mask_) mask_->finish();
   if (probability_) probability_->commit();
   write_file(record_path(options_.output, name_), json_of(result, setup_));

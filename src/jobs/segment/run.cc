@@ -87,6 +87,10 @@ void claim_folder(const Options& options, const Attributes& now) {
     std::filesystem::create_directories(options.output, error);
     if (error) throw Failure(system_error("the folder cannot be made", printable(options.output), error.value()));
   }
+  if (!std::filesystem::is_directory(options.output, error)) {
+    throw Failure(ErrorCode::conflict, "it is there, and is not a folder", printable(options.output),
+                  "give another name");
+  }
   if (std::filesystem::exists(record, error)) {
     const auto then = attributes_in_json(record);
     if (!then || then->empty() || then->front() != now.front()) {
