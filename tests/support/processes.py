@@ -29,6 +29,14 @@ def peak_of(pid):
     return 0
 
 
+def program_of(pid):
+    """What it executes; None when it is gone."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return None
+
+
 def bytes_read_by(pid):
     """What it has read from files until now, in bytes; also of one that has ended and is not waited for yet."""
     return int(pathlib.Path(f"/proc/{pid}/io").read_text().split("rchar:")[1].split()[0])
@@ -49,7 +57,10 @@ def run_and_watch(command):
     process = subprocess.Popen([os.fspath(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     peaks = {}
     while process.poll() is None:
-        for pid in [process.pid, *helpers_of(process.pid)]:
+        own = program_of(process.pid)
+        # What has not begun to be its helper yet is the program once more, with all that it has.
+        helpers = [pid for pid in helpers_of(process.pid) if program_of(pid) not in (own, None)]
+        for pid in [process.pid, *helpers]:
             peaks[pid] = max(peaks.get(pid, 0), peak_of(pid))
         time.sleep(0.002)
     out, err = process.communicate()
