@@ -12,7 +12,7 @@
 namespace millrace::model {
 
 // Another number is another layout of what is below.
-inline constexpr std::uint32_t kBackendVersion = 1;
+inline constexpr std::uint32_t kBackendVersion = 2;
 inline constexpr const char* kBackendSymbol = "millrace_model_backend";
 
 struct BackendModel;
@@ -22,9 +22,11 @@ struct BackendLoad {
   const char* path = nullptr;
   const char* cache = nullptr;          // a folder for what is compiled; null: none
   bool bfloat16 = false;                // else float32
+  // The network's own inputs and outputs are [1, height, width, channels]; here they are [1, channels, height, width].
+  bool channels_last = false;
   std::int32_t threads = 1;             // that requests share
   std::int32_t requests = 1;            // that may be under way at once
-  const std::int64_t* shape = nullptr;  // of the one input, whole
+  const std::int64_t* shape = nullptr;  // of the one input, whole, as it is here
   std::size_t sides = 0;
 };
 

@@ -17,9 +17,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostBytes = 1 << 20;
-constexpr std::array<std::string_view, 8> kKeys = {"input",      "range",   "mean",   "std",
+constexpr std::array<std::string_view, 9> kKeys = {"input",      "layout",  "range",  "mean",     "std",
                                                    "activation", "classes", "window", "threshold"};
-// Told apart at a glance, also by the colour-blind (Okabe and Ito 2008); the first is what is none.
 constexpr std::array<std::array<std::uint8_t, 3>, 8> kColors = {{{0, 0, 0},
                                                                  {230, 159, 0},
                                                                  {86, 180, 233},
@@ -67,10 +66,11 @@ class Reading {
     for (const Json& each : value) {
       ClassCard one;
       if (!each.is_object() || !each.contains("name")) refuse("classes", "a list of {\"name\": ..., \"color\": ...}");
-      one.color = unnamed_classes(value.size())[out.size()].color;
       for (const auto& [key, part] : each.items()) {
         if (key == "name" && part.is_string()) {
           one.name = part.get<std::string>();
+        } else if (key == "color" && part.is_null()) {
+          one.drawn = false;
         } else if (key == "color") {
           one.color = color(part, "color");
         } else {
@@ -87,6 +87,8 @@ class Reading {
   void read(const std::string& key, const Json& value, Card& out) const {
     if (key == "input") {
       out.input = choice<ChannelOrder>(value, key);
+    } else if (key == "layout") {
+      out.layout = choice<Layout>(value, key);
     } else if (key == "range") {
       const std::vector<float> both = numbers(value, key);
       if (both.size() != 2 || !(both[0] < both[1])) refuse(key, "two numbers, the lower first");
@@ -145,9 +147,11 @@ std::vector<ClassCard> unnamed_classes(std::size_t count) {
   std::vector<ClassCard> out;
   const std::size_t first = count == 1 ? 1 : 0;
   for (std::size_t k = first; k < first + count; ++k)
-    out.push_back({fmt::format("class {}", k), kColors[k % kColors.size()]});
+    out.push_back({fmt::format("class {}", k)});
   return out;
 }
+
+std::array<std::uint8_t, 3> class_color(std::size_t k) { return kColors[k % kColors.size()]; }
 
 Card read_card(const std::string& path) {
   const std::string text = read_text(path, kMostBytes).or_throw();
@@ -160,19 +164,27 @@ std::string describe(const OnnxFile& onnx) {
   const auto side = [](const std::vector<Port>& ports, std::size_t k) {
     return ports.size() == 1 && ports[0].shape.size() == 4 ? ports[0].shape[k] : kOpen;
   };
-  const std::int64_t channels = side(onnx.inputs, 1), window = side(onnx.inputs, 2), classes = side(onnx.outputs, 1);
+  // Channels are few, and sides many.
+  const bool last = side(onnx.inputs, 1) != 1 && side(onnx.inputs, 1) != 3 &&
+                    (side(onnx.inputs, 3) == 1 || side(onnx.inputs, 3) == 3);
+  const std::int64_t channels = side(onnx.inputs, last ? 3 : 1), window = side(onnx.inputs, last ? 1 : 2),
+                     classes = side(onnx.outputs, last ? 3 : 1);
   Json out;
   out["input"] = channels == 1 ? "gray" : "rgb";
+  out["layout"] = last ? "nhwc" : "nchw";
   out["range"] = {0, 1};
   out["mean"] = std::vector<int>(channels == 1 ? 1 : 3, 0);
   out["std"] = std::vector<int>(channels == 1 ? 1 : 3, 1);
   // A model whose last operator makes probabilities needs nothing more; a file's first node of a kind does not tell.
   out["activation"] = "none";
   out["classes"] = Json::array();
-  for (const ClassCard& each : unnamed_classes(static_cast<std::size_t>(std::clamp<std::int64_t>(classes, 1, 255)))) {
-    out["classes"].push_back(
-        {{"name", each.name},
-         {"color", fmt::format("#{:02x}{:02x}{:02x}", each.color[0], each.color[1], each.color[2])}});
+  const auto named = unnamed_classes(static_cast<std::size_t>(std::clamp<std::int64_t>(classes, 1, 255)));
+  for (std::size_t k = 0; k < named.size(); ++k) {
+    const auto color = class_color(named.size() == 1 ? 1 : k);
+    Json one = {{"name", named[k].name}, {"color", fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2])}};
+    // The first of several is what is none, as a rule.
+    if (named.size() > 1 && k == 0) one["color"] = nullptr;
+    out["classes"].push_back(std::move(one));
   }
   out["window"] = window == kOpen ? 512 : window;
   out["threshold"] = 0.5;

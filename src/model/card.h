@@ -27,12 +27,21 @@ constexpr std::array<Choice<Activation>, 3> choices_of(Activation) {
 
 struct ClassCard {
   std::string name;
-  std::array<std::uint8_t, 3> color{};
+  std::optional<std::array<std::uint8_t, 3>> color{};  // nothing: one of our own
+  bool drawn = true;                                   // into overlays and outlines; of "color": null not
 };
+// Told apart at a glance, also by the colour-blind (Okabe and Ito 2008); the first is what is none.
+std::array<std::uint8_t, 3> class_color(std::size_t k);
+// Where a channel lies in the network's input and output: before the sides, or behind them.
+enum class Layout : std::uint8_t { nchw, nhwc };
+constexpr std::array<Choice<Layout>, 2> choices_of(Layout) {
+  return {{{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}}};
+}
 
 // Every key may be missing.
 struct Card {
   std::optional<ChannelOrder> input;
+  std::optional<Layout> layout;
   // A pixel v of 0..255 becomes ((low + v / 255 * (high - low)) - mean) / std, in float32, by channel of the input.
   std::optional<std::array<float, 2>> range;
   std::vector<float> mean, std;

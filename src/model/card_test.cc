@@ -32,7 +32,8 @@ TEST(Card, SaysWhatTheFileDoesNot) {
   EXPECT_EQ(card.activation, Activation::softmax);
   ASSERT_EQ(card.classes.size(), 2U);
   EXPECT_EQ(card.classes[1].name, "vessel");
-  EXPECT_THAT(card.classes[1].color, ElementsAre(255, 128, 0));
+  EXPECT_THAT(card.classes[1].color.value(), ElementsAre(255, 128, 0));
+  EXPECT_FALSE(card.classes[0].color);
   EXPECT_EQ(card.window, 320);
   EXPECT_EQ(card.threshold, 0.4196);
   const Card empty = card_of("{}", "m.json");

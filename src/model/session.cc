@@ -31,6 +31,7 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
   wanted.path = file.path.c_str();
   wanted.cache = options.cache.empty() ? nullptr : options.cache.c_str();
   wanted.bfloat16 = options.precision == Precision::bf16;
+  wanted.channels_last = options.channels_last;
   wanted.threads = options.threads;
   wanted.requests = options.requests;
   wanted.shape = options.input.data();

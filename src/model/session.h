@@ -29,7 +29,8 @@ struct SessionOptions {
   Precision precision = Precision::f32;
   int threads = 1;
   int requests = 2;   // under way at once
-  std::string cache;  // a folder for what is compiled; empty: none
+  bool channels_last = false;  // of the network: inputs and outputs here are [1, channels, height, width] all the same
+  std::string cache;           // a folder for what is compiled; empty: none
 };
 
 struct Output {

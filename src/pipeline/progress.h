@@ -33,6 +33,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // Where it is known only as the work goes on; a guess is better than nothing.
+  void set_total(std::uint64_t total) { total_.store(total, std::memory_order_relaxed); }
   void add(std::uint64_t items, std::uint64_t bytes = 0) {
     done_.fetch_add(items, std::memory_order_relaxed);
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
@@ -44,8 +46,7 @@ class Progress {
 
   ProgressStyle style_;
   std::string what_;
-  std::uint64_t total_;
-  std::atomic<std::uint64_t> done_{0}, bytes_{0};
+  std::atomic<std::uint64_t> total_, done_{0}, bytes_{0};
   std::chrono::steady_clock::time_point start_;
   std::mutex mutex_;
   std::condition_variable stop_;

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "src/io/file/scratch_file.h"
+
 namespace millrace {
 
 // A ring of rows between the decoder's thread and who takes them.
@@ -73,9 +75,14 @@ class PictureRows::Between : public RowSink {
   }
   Outcome<void> take(int count, std::uint8_t* out) {
     for (int k = 0; k < count; ++k) {
+      if (is_spooled_ && taken_ < spooled_) {
+        const std::span row(out + static_cast<std::size_t>(k) * row_bytes_, row_bytes_);
+        scratch_->read_at(std::uint64_t{taken_++} * row_bytes_, std::as_writable_bytes(row));
+        continue;
+      }
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return given_ > taken_ || ended_; });
-      if (given_ == taken_) {
+      if (is_spooled_ || given_ == taken_) {
         return ended_->ok() ? Error{ErrorCode::bad_data, "this picture has fewer rows than it says", file_->path(), ""}
                             : ended_->error();
       }
@@ -98,6 +105,18 @@ class PictureRows::Between : public RowSink {
     return Finished{**ended_, *hash};
   }
 
+  void spool(const std::string& folder) {
+    scratch_.emplace(folder);
+    std::vector<std::uint8_t> row(row_bytes_);
+    for (; spooled_ < static_cast<std::size_t>(info_.height) && take(1, row.data()).ok(); ++spooled_)
+      scratch_->write_at(std::uint64_t{spooled_} * row_bytes_, std::as_bytes(std::span(row)));
+    // The decoder's memory goes with its thread; what it had to say in the end is in `ended_`.
+    thread_.join();
+    ring_ = {};
+    taken_ = 0;
+    is_spooled_ = true;
+  }
+
   const PictureInfo& info() const { return info_; }
   std::size_t row_bytes() const { return row_bytes_; }
 
@@ -115,6 +134,9 @@ class PictureRows::Between : public RowSink {
   PictureInfo info_;
   std::size_t row_bytes_ = 0, rows_ = 0, given_ = 0, taken_ = 0;
   std::vector<std::uint8_t> ring_;
+  std::optional<ScratchFile> scratch_;  // rows that were decoded before
+  bool is_spooled_ = false;
+  std::size_t spooled_ = 0;
   std::optional<Outcome<Decoded>> ended_;
   std::thread thread_;
 };
@@ -131,6 +153,13 @@ Outcome<std::unique_ptr<PictureRows>> PictureRows::open(std::unique_ptr<FileRead
   return out;
 }
 
+bool PictureRows::is_held_whole() const {
+  // Less is no trouble to anybody.
+  constexpr Bytes kMuch = 64_MiB;
+  const std::uint64_t all = std::uint64_t{row_bytes()} * static_cast<std::uint64_t>(info().height);
+  return info().decoder_memory > kMuch && info().decoder_memory.count > all / 2;
+}
+void PictureRows::spool(const std::string& folder) { between_->spool(folder); }
 const PictureInfo& PictureRows::info() const { return between_->info(); }
 std::size_t PictureRows::row_bytes() const { return between_->row_bytes(); }
 Outcome<void> PictureRows::take(int count, std::uint8_t* out) { return between_->take(count, out); }

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "src/io/image/png_write.h"
 #include "src/io/test_pictures.h"
 
 namespace millrace {
@@ -57,7 +56,9 @@ TEST(PictureRows, WhatIsNoPictureIsSaidAtOnceAndWhatEndsTooSoonInItsPlace) {
   const auto finished = (*rows)->finish();
   // Either there are fewer rows, or the picture is whole and said to be damaged.
   EXPECT_TRUE(taken < 300 ? !finished.ok() : finished.ok() && finished->decoded.damaged) << taken;
-  if (taken < 300) EXPECT_FALSE((*rows)->take(1, got.data()).ok());
+  if (taken < 300) {
+    EXPECT_FALSE((*rows)->take(1, got.data()).ok());
+  }
 }
 
 TEST(PictureRows, ADecoderThatIsToldToStopStops) {
@@ -68,38 +69,44 @@ TEST(PictureRows, ADecoderThatIsToldToStopStops) {
   EXPECT_FALSE(PictureRows::open(opened(path), options, 1_MiB).ok());
 }
 
-TEST(PalettePng, IsReadBackAsItsColours) {
+TEST(PictureRows, WhatIsSpooledComesAsItWouldHave) {
   const TestFolder folder;
-  const std::vector<PalettePng::Color> palette = {{0, 0, 0}, {255, 128, 1}, {7, 8, 9}};
-  const std::string path = folder.at("mask.png");
-  PalettePng png(Output::in_place_of_anything(path), 100, 3, palette);
-  std::vector<std::uint8_t> row(100);
-  std::vector<std::uint8_t> expected;
-  for (std::size_t y = 0; y < 3; ++y) {
-    for (std::size_t x = 0; x < row.size(); ++x) {
-      row[x] = static_cast<std::uint8_t>((x * x + y) % 3);
-      expected.insert(expected.end(), palette[row[x]].begin(), palette[row[x]].end());
-    }
-    png.append(row);
-  }
-  EXPECT_FALSE(std::filesystem::exists(path));
-  png.finish();
-  auto rows = PictureRows::open(opened(path), {}, 1_MiB).or_throw();
-  std::vector<std::uint8_t> got(expected.size());
-  ASSERT_TRUE(rows->take(3, got.data()).ok());
-  EXPECT_EQ(got, expected);
-  const auto file = opened(path);
-  EXPECT_TRUE(is_own_png(file->peek()));
+  const TestPixels pixels = test_pixels(53, 41, 3);
+  const std::string path = folder.write("picture.png", png_bytes(pixels, {.interlaced = true}));
+  auto rows = PictureRows::open(opened(path), {}, Bytes{500}).or_throw();
+  EXPECT_FALSE(rows->is_held_whole());  // it is small
+  rows->spool(folder.path());
+  std::vector<std::uint8_t> got(pixels.data.size());
+  ASSERT_TRUE(rows->take(1, got.data()).ok());
+  ASSERT_TRUE(rows->take(40, got.data() + 53 * 3).ok());
+  EXPECT_EQ(got, pixels.data);
+  EXPECT_FALSE(rows->take(1, got.data()).ok());
+  EXPECT_EQ(rows->finish().or_throw().hash, hash_file(path).or_throw());
+  // Nothing of it is to be seen.
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
-TEST(PalettePng, WithoutItsEndIsNoFile) {
+TEST(PictureRows, WhatIsSpooledFailsWhereItWouldHave) {
   const TestFolder folder;
-  {
-    PalettePng png(Output::in_place_of_anything(folder.at("mask.png")), 4, 2,
-                   std::vector<PalettePng::Color>{{1, 2, 3}});
-    png.append(std::vector<std::uint8_t>(4));
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  const std::string whole = png_bytes(test_pixels(200, 300, 3));
+  auto rows = PictureRows::open(opened(folder.write("cut.png", whole.substr(0, whole.size() / 2))), {}, 1_MiB).or_throw();
+  rows->spool(folder.path());
+  std::vector<std::uint8_t> got(200 * 3);
+  int taken = 0;
+  while (taken < 300 && rows->take(1, got.data()).ok()) ++taken;
+  const auto finished = rows->finish();
+  EXPECT_TRUE(taken < 300 ? !finished.ok() : finished.ok() && finished->decoded.damaged) << taken;
+}
+
+TEST(PictureRows, APictureThatItsDecoderHoldsIsKnown) {
+  const TestFolder folder;
+  const TestPixels pixels = test_pixels(6000, 4000, 3);
+  const auto held = [&](bool interlaced) {
+    const std::string path = folder.write("large.png", png_bytes(pixels, {.interlaced = interlaced}));
+    return PictureRows::open(opened(path), {}, 1_MiB).or_throw()->is_held_whole();
+  };
+  EXPECT_TRUE(held(true));
+  EXPECT_FALSE(held(false));
 }
 
 }  // namespace

@@ -7,18 +7,17 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "src/io/file/atomic_file.h"
 #include "src/io/store/import_part.h"
+#include "src/io/store/zarr_json.h"
 
 namespace millrace {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-using Sizes = std::vector<std::uint64_t>;
+using zarr::Json;
 
 static_assert(std::endian::native == std::endian::little);
 
@@ -45,30 +44,6 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) {
   return ~crc;
 }
 
-Json regular(const Sizes& shape) { return {{"name", "regular"}, {"configuration", {{"chunk_shape", shape}}}}; }
-Json little() { return {{"name", "bytes"}, {"configuration", {{"endian", "little"}}}}; }
-
-Json array_json(const Sizes& shape, const Sizes& chunk, const std::string& type, Json fill, Json codecs) {
-  return {{"zarr_format", 3},
-          {"node_type", "array"},
-          {"shape", shape},
-          {"data_type", type},
-          {"chunk_grid", regular(chunk)},
-          {"chunk_key_encoding", {{"name", "default"}, {"configuration", {{"separator", "/"}}}}},
-          {"fill_value", std::move(fill)},
-          {"codecs", std::move(codecs)},
-          {"attributes", Json::object()}};
-}
-
-void write_json(const std::string& folder, const Json& json) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Failure(system_error("it cannot be created", folder, error.value()));
-  AtomicFile file(folder + "/zarr.json", AtomicFile::Temporary::part);
-  file.write(json.dump(1) + "\n");
-  file.commit();
-}
-
 bool is_float(ElementType type) { return type.code == TypeCode::floating || type.code == TypeCode::bfloat; }
 
 // What a number is where none was written: in compressed arrays, which are whole, 0; else that there is none.
@@ -81,17 +56,15 @@ Json fill_of(const ArraySpec& array) {
 
 Json codecs_of(const ArraySpec& array) {
   if (array.rows == ArraySpec::Rows::texts) return Json::array({{{"name", "vlen-utf8"}}});
-  const Json bytes = array.type.bytes() > 1 ? little() : Json{{"name", "bytes"}};
+  const Json bytes = array.type.bytes() > 1 ? zarr::little_endian() : Json{{"name", "bytes"}};
   if (array.rows != ArraySpec::Rows::compressed) return Json::array({bytes});
   return Json::array({{{"name", "sharding_indexed"},
                        {"configuration",
                         {{"chunk_shape", with_count(1, array.shape)},
                          {"codecs", Json::array({bytes, {{"name", "gzip"}, {"configuration", {{"level", 4}}}}})},
-                         {"index_codecs", Json::array({little(), {{"name", "crc32c"}}})},
+                         {"index_codecs", Json::array({zarr::little_endian(), {{"name", "crc32c"}}})},
                          {"index_location", "end"}}}}});
 }
-
-Json group_json() { return {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}; }
 
 // One element that stands for none, as it lies in a chunk: NaN, 0, or no text.
 std::vector<std::uint8_t> none_of(const ArraySpec& array) {
@@ -114,19 +87,19 @@ std::string part_path(const std::string& folder, const ArraySpec& array, std::ui
 void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std::uint64_t each) {
   std::string group;
   for (const ArraySpec& array : spec.arrays) {
-    Json json = array_json(with_count(spec.rows, array.shape), with_count(each, array.shape),
+    Json json = zarr::array_json(with_count(spec.rows, array.shape), with_count(each, array.shape),
                            array.rows == ArraySpec::Rows::texts ? "string" : name_of(array.type), fill_of(array),
                            codecs_of(array));
     for (const auto& [name, numbers] : array.attributes) json["attributes"][name] = numbers;
-    write_json(path_in(folder, array.name), json);
+    zarr::write_json(path_in(folder, array.name), json);
     if (!array.table().empty() && array.table() != group) {
       group = array.table();
-      write_json(path_in(folder, group), group_json());
+      zarr::write_json(path_in(folder, group), zarr::group_json());
     }
   }
-  Json root = group_json();
+  Json root = zarr::group_json();
   for (const auto& [name, value] : spec.attributes) root["attributes"][name] = value;
-  write_json(folder, root);
+  zarr::write_json(folder, root);
 }
 
 std::string zarr_part_path(const std::string& folder, const DatasetSpec& spec, std::uint64_t part) {

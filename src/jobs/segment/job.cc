@@ -17,7 +17,9 @@ nlohmann::ordered_json json_of(const Summary& summary) {
     one["width"] = each.width;
     one["height"] = each.height;
     one["windows"] = each.windows;
+    one["left_out"] = each.left_out;
     if (!each.damage.empty()) one["damaged"] = each.damage;
+    if (!each.cuts.empty()) one["contours_cut_above_rows"] = each.cuts;
     for (std::size_t c = 0; c < each.classes.size(); ++c) {
       one["classes"].push_back({{"name", summary.class_names[c]},
                                 {"pixels", each.classes[c].pixels},
@@ -32,8 +34,10 @@ nlohmann::ordered_json json_of(const Summary& summary) {
     unusable.push_back(std::move(one));
   }
   return {{kJsonMark, "segment"},           {"pictures", pictures},       {"unusable", unusable},
-          {"taken", summary.taken},         {"windows", summary.windows}, {"runtime", summary.runtime},
-          {"precision", summary.precision}, {"seconds", summary.seconds}};
+          {"taken", summary.taken},         {"resumed", summary.resumed},
+          {"elsewhere", summary.elsewhere}, {"missing", summary.missing}, {"windows", summary.windows},
+          {"left_out", summary.left_out},   {"runtime", summary.runtime}, {"precision", summary.precision},
+          {"seconds", summary.seconds}};
 }
 
 class SegmentJob : public Job {
@@ -70,8 +74,18 @@ class SegmentJob : public Job {
                                       grouped(summary.windows),
                                       rate_text(static_cast<double>(summary.windows) / std::max(summary.seconds, 1e-9)),
                                       summary.runtime, summary.precision, printable(options_.output)));
-    if (summary.taken > 0) out.summary.push_back(fmt::format("{} were done before", grouped(summary.taken)));
-    if (summary.damaged > 0) out.summary.push_back(fmt::format("{} are damaged", grouped(summary.damaged)));
+    const auto say = [&](std::uint64_t count, const std::string& what) {
+      if (count > 0) out.summary.push_back(fmt::format(fmt::runtime(what), grouped(count)));
+    };
+    say(summary.taken, "{} were done before");
+    say(summary.resumed, "{} were gone on with where an earlier run had stopped");
+    say(summary.left_out, "{} windows were left out");
+    say(summary.spooled, "{} came whole, not in rows, and were decoded to a scratch file first");
+    say(summary.damaged, "{} are damaged");
+    say(summary.cut, "{} have contours that are cut along a row, as they have too many corners to be followed at once");
+    say(summary.elsewhere, "{} are being worked at by another run");
+    say(summary.missing, "{} are left to other parts, and are not in pictures.csv yet");
+    if (!summary.is_last) out.summary.push_back("other parts are still at work: the last of them writes pictures.csv");
     if (!summary.unusable.empty())
       out.summary.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));
     out.json = [summary] { return json_pieces(json_of(summary)); };

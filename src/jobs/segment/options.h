@@ -8,16 +8,18 @@
 #include <vector>
 
 #include "src/base/settings.h"
+#include "src/io/raster/raster.h"
 #include "src/jobs/picture_files.h"
 #include "src/kernels/sliding_window/sliding_window.h"
 #include "src/model/card.h"
 #include "src/model/session.h"
+#include "src/pipeline/checkpoint/share.h"
 
 namespace millrace::segment {
 
 // What is written of a picture, beside the table of all.
 struct Written {
-  bool mask = true, probability = false;
+  bool mask = false, probability = false, overlay = false, contours = false;
 };
 
 struct Options {
@@ -31,8 +33,12 @@ struct Options {
   std::optional<model::ChannelOrder> input;
   std::optional<model::Activation> activation;
   std::optional<double> threshold;
-  Written write;
+  Written write{.mask = true};
   std::string write_text = "mask";
+  RasterFormat format = RasterFormat::png;
+  std::string roi;  // a picture of where to look, or a folder of them
+  bool skip_empty = false;
+  Share share;
   model::Precision precision = model::Precision::f32;
   long long requests = 0;  // 0: one a thread
   PictureFileOptions files;

@@ -10,7 +10,8 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/jobs/segment/picture.h"
+#include "src/jobs/segment/collector.h"
+#include "src/jobs/segment/cutter.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/run_record.h"
 #include "src/pipeline/pool.h"
@@ -114,7 +115,7 @@ void claim_folder(const Options& options, const Attributes& now) {
 // A picture on its way.
 struct Segmenting {
   Segmenting(const Options& options, const Setup& setup, const Input& of, RunContext& context)
-      : input(of), cutter(options, setup, of.file.path, context) {}
+      : input(of), cutter(options, setup, of.file.path, of.name, context) {}
 
   const Input& input;
   Cutter cutter;
@@ -133,8 +134,9 @@ struct Window {
   std::size_t row = 0, column = 0;
   std::shared_ptr<WindowBuffers> buffers;
   std::optional<Error> failed;
-  std::optional<PictureResult> done;          // by an earlier run
-  std::optional<PictureRows::Finished> last;  // behind all windows
+  std::optional<PictureResult> done;     // by an earlier run
+  bool elsewhere = false;                // another run has it
+  std::optional<Cutter::Finished> last;  // behind all windows
 };
 
 class Run {
@@ -144,7 +146,12 @@ class Run {
         context_(context),
         setup_(set_up(options, [&context] { return context.cancel.cancelled(); })),
         requests_(options.requests > 0 ? static_cast<int>(options.requests) : context.executor.threads()),
-        session_(setup_.file, {setup_.input_shape(), options.precision, context.executor.threads(), requests_, ""}),
+        session_(setup_.file, {.input = setup_.input_shape(),
+                               .precision = options.precision,
+                               .threads = context.executor.threads(),
+                               .requests = requests_,
+                               .channels_last = setup_.layout == model::Layout::nhwc,
+                               .cache = ""}),
         outputs_(check_outputs(setup_, session_.outputs())),
         inputs_(find_inputs(options, context)) {
     const model::Session::Memory takes = session_.measure();
@@ -165,12 +172,31 @@ class Run {
   Summary run() {
     const auto start = Clock::now();
     claim_folder(options_, made_of(options_, setup_, session_));
+    unfinished_.emplace(options_.output, static_cast<bool>(options_.share));
     summary_.unusable = inputs_.unreadable;
-    Progress progress(context_.progress, "segmenting", inputs_.pictures.size());
+    try {
+      work();
+      context_.throw_if_cancelled();
+      end();
+    } catch (const Failure& failure) {
+      throw Failure(unfinished_->in_words(failure.error()));
+    }
+    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    summary_.runtime = session_.runtime();
+    summary_.precision = session_.precision();
+    for (const model::ClassCard& each : setup_.classes) summary_.class_names.push_back(each.name);
+    return std::move(summary_);
+  }
+
+ private:
+  void work() {
+    Progress progress(context_.progress, "segmenting windows", 0);
+    progress_ = &progress;
     std::size_t next = 0;
     auto stages =
         chain::source<std::size_t>("pictures",
                                    [&]() -> std::optional<std::size_t> {
+                                     while (next < inputs_.pictures.size() && !options_.share.has(next)) ++next;
                                      return next < inputs_.pictures.size() ? std::optional(next++) : std::nullopt;
                                    }) |
         chain::expand<std::size_t, Window>("decode and cut", [&](std::size_t k) { return windows_of(k); }) |
@@ -184,21 +210,11 @@ class Run {
                               });
             },
             "a smaller --overlap, or --precision bf16 where the CPU has it") |
-        chain::sink<Window>("blend and write", [&](Window window, Span&) {
-          if (collect(std::move(window))) progress.add(1);
-        });
+        chain::sink<Window>("blend and write", [&](Window window, Span&) { collect(std::move(window)); });
     chain::run(stages, context_, chain::Price::fixed(window_bytes()));
     context_.helpers.end_idle();
-    context_.throw_if_cancelled();
-    write_table();
-    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    summary_.runtime = session_.runtime();
-    summary_.precision = session_.precision();
-    for (const model::ClassCard& each : setup_.classes) summary_.class_names.push_back(each.name);
-    return std::move(summary_);
   }
 
- private:
   chain::Parts<Window> windows_of(std::size_t k) {
     return [this, k, begun = false, ended = false,
             of = std::shared_ptr<Segmenting>()](bool& later) mutable -> std::optional<Window> {
@@ -215,18 +231,18 @@ class Run {
         if (!of) {
           if (auto reason = too_large_to_read(input.file, options_.files.max_size))
             throw Failure(ErrorCode::too_large, *reason, input.file.path, "");
-          if (auto earlier = done_before(input)) {
-            out.done = std::move(earlier);
-            return end_with(std::move(out));
-          }
+          out.elsewhere = !unfinished_->claim(input.name);
+          if (!out.elsewhere) out.done = done_before(input);
+          if (out.elsewhere || out.done) return end_with(std::move(out));
           of = std::make_shared<Segmenting>(options_, setup_, input, context_);
         }
         if (!begun) {
-          if (!pay_for(*of)) {
+          const auto in_file = pay_for(*of);
+          if (!in_file) {
             later = true;
             return std::nullopt;
           }
-          of->cutter.begin();
+          begin(*of, *in_file);
           latest_ = of;
           begun = true;
         }
@@ -244,87 +260,153 @@ class Run {
         out.failed = failure.error();
       } catch (const Failure& failure) {
         if (failure.error().code == ErrorCode::cancelled || context_.cancel.cancelled()) return std::nullopt;
+        // What cannot be written ends the run: it is not the picture's fault.
+        if (failure.error().code == ErrorCode::io && failure.error().subject != inputs_.pictures[k].file.path) throw;
         out.failed = failure.error();
       }
       return end_with(std::move(out));
     };
   }
 
-  // False while one before it holds what it needs.
-  bool pay_for(Segmenting& of) {
-    const Bytes needs = of.cutter.needs();
-    if (auto paid = context_.budget.try_reserve(needs, "a picture")) {
-      of.paid = *std::move(paid);
-      return true;
+  // Nothing while one before it holds what it needs; whether its sums lie in a file, as they do not fit into memory.
+  std::optional<bool> pay_for(Segmenting& of) {
+    const auto needs = [&](bool in_file) {
+      return of.cutter.needs() +
+             Collector::needs(options_, setup_, of.cutter.y(), of.cutter.x(), in_file);
+    };
+    const auto try_to_pay = [&](bool in_file) {
+      auto paid = context_.budget.try_reserve(needs(in_file), "a picture");
+      if (paid) of.paid = *std::move(paid);
+      return paid.has_value();
+    };
+    if (try_to_pay(false)) return false;
+    if (!latest_.expired()) return std::nullopt;
+    if (try_to_pay(true)) return true;
+    throw Failure(ErrorCode::out_of_memory,
+                  fmt::format("its windows take {}, and {} are left", to_text(needs(true)),
+                              to_text(context_.budget.largest_grant())),
+                  of.input.file.path, "allow more with --memory");
+  }
+
+  // From where an earlier run was stopped, if it left anything that can be gone on with.
+  void begin(Segmenting& of, bool sums_in_file) {
+    const std::string& name = of.input.name;
+    Collecting how{of.input.file.path,   name, of.cutter.y(), of.cutter.x(), of.cutter.source(),
+                   unfinished_->saved(name, of.cutter.source()), sums_in_file};
+    const auto collect_as_told = [&] { of.collector.emplace(options_, setup_, how, *unfinished_, context_); };
+    if (!how.saved) {
+      unfinished_->drop(name);
+      collect_as_told();
+    } else {
+      try {
+        collect_as_told();
+        ++resumed_;
+      } catch (const Failure& failure) {
+        if (failure.error().code != ErrorCode::bad_data && failure.error().code != ErrorCode::conflict) throw;
+        how.saved.reset();
+        unfinished_->drop(name);
+        collect_as_told();
+      }
     }
-    if (!latest_.expired()) return false;
-    throw Failure(
-        ErrorCode::out_of_memory,
-        fmt::format("its windows take {}, and {} are left", to_text(needs), to_text(context_.budget.largest_grant())),
-        of.input.file.path, "allow more with --memory");
+    if (of.cutter.is_spooled()) ++spooled_;
+    of.cutter.begin(Collector::first_row(of.cutter.y(), how.saved), unfinished_->folder(name));
+    opened_windows_ += of.cutter.windows();
+    ++opened_;
+    guess_total();
+  }
+
+  // Pictures that are not open yet are as those that were.
+  void guess_total() {
+    const std::uint64_t mine = options_.share ? inputs_.pictures.size() / options_.share.of : inputs_.pictures.size();
+    const std::uint64_t left = mine > opened_ + passed_ ? mine - opened_ - passed_ : 0;
+    progress_->set_total(opened_windows_ + (opened_ > 0 ? left * (opened_windows_ / opened_) : 0));
   }
 
   std::optional<PictureResult> done_before(const Input& input) const {
-    const std::string record = record_path(options_.output, input.name);
+    auto earlier = earlier_result(record_path(options_.output, input.name), setup_);
+    if (!earlier) return std::nullopt;
     struct stat there {};
-    if (::stat(record.c_str(), &there) != 0) return std::nullopt;
-    if (options_.write.mask && ::stat(mask_path(options_.output, input.name).c_str(), &there) != 0) return std::nullopt;
-    if (options_.write.probability && ::stat(probability_path(options_.output, input.name).c_str(), &there) != 0)
-      return std::nullopt;
-    const ContentHash hash =
-        hash_file(input.file.path, Links::followed, [this] { return context_.cancel.cancelled(); }).or_throw();
-    return earlier_result(record, hex_of_bytes(hash), setup_);
+    for (const Product& product : products_of(options_, setup_, input.name, earlier->width, earlier->height))
+      if (::stat(product.path.c_str(), &there) != 0) return std::nullopt;
+    const auto hash_of = [this](const std::string& path) {
+      return hex_of_bytes(
+          hash_file(path, Links::followed, [this] { return context_.cancel.cancelled(); }).or_throw());
+    };
+    if (earlier->hash != hash_of(input.file.path)) return std::nullopt;
+    const std::string roi = region_path(options_, input.name);
+    if (earlier->roi != (roi.empty() ? "" : hash_of(roi))) return std::nullopt;
+    return earlier;
   }
 
-  // True where a picture is through.
-  bool collect(Window window) {
+  void collect(Window window) {
     const Input& input = inputs_.pictures[window.picture];
     const auto fail = [&](Error error) {
       if (error.subject.empty()) error.subject = input.file.path;
+      unfinished_->drop(input.name);
+      unfinished_->let_go(input.name);
       summary_.unusable.push_back(std::move(error));
-      return true;
     };
-    if (window.failed) return fail(*std::move(window.failed));
     if (window.buffers) {
-      // Here, where what cannot be written ends the run: it is not the picture's fault.
-      std::optional<Collector>& collector = window.of->collector;
-      if (!collector) collector.emplace(options_, setup_, input.name, window.of->cutter.y(), window.of->cutter.x());
-      collector->add(window.row, window.column, window.buffers->output.data());
+      window.of->collector->add(window.row, window.column, window.buffers->output.data());
       ++summary_.windows;
-      return false;
+      progress_->add(1);
+      return;
+    }
+    if (window.failed) return fail(*std::move(window.failed));
+    if (window.elsewhere) {
+      ++summary_.elsewhere;
+      ++passed_;
+      return;
     }
     PictureResult result;
     if (window.done) {
       result = *std::move(window.done);
       ++summary_.taken;
+      ++passed_;
     } else {
       result.name = input.name;
-      result.hash = hex_of_bytes(window.last->hash);
-      if (window.last->decoded.damaged) result.damage = window.last->decoded.damage;
+      result.hash = hex_of_bytes(window.last->picture.hash);
+      result.roi = window.last->roi;
+      if (window.last->picture.decoded.damaged) result.damage = window.last->picture.decoded.damage;
       Outcome<PictureResult> finished = window.of->collector->finish(std::move(result));
       if (!finished) return fail(finished.error());
       result = *std::move(finished);
-      summary_.pixels += static_cast<std::uint64_t>(result.width) * static_cast<std::uint64_t>(result.height);
+      progress_->add(result.left_out);
     }
+    unfinished_->let_go(input.name);
     result.path = input.file.path;
     result.name = input.name;
     if (!result.damage.empty()) ++summary_.damaged;
+    if (!result.cuts.empty()) ++summary_.cut;
+    summary_.left_out += result.left_out;
     summary_.pictures.push_back(std::move(result));
-    return true;
   }
 
-  void write_table() const {
-    std::string text = "path,width,height,windows,class,pixels,share,mean_probability,damage\n";
-    for (const PictureResult& each : summary_.pictures) {
-      const double all = static_cast<double>(each.width) * each.height;
-      for (std::size_t c = 0; c < each.classes.size(); ++c) {
-        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_field(utf8_for_display(each.path)), each.width,
-                            each.height, each.windows, csv_field(utf8_for_display(setup_.classes[c].name)),
-                            each.classes[c].pixels, static_cast<double>(each.classes[c].pixels) / all,
-                            each.classes[c].mean, csv_field(utf8_for_display(each.damage)));
+  // The table is of all pictures in the folder, whichever run has made them: the last one's is whole.
+  void end() {
+    summary_.resumed = resumed_;
+    summary_.spooled = spooled_;
+    summary_.is_last = unfinished_->is_last();
+    if (!summary_.is_last) return;
+    std::vector<PictureResult> all;
+    std::size_t mine = 0;
+    for (std::size_t k = 0; k < inputs_.pictures.size(); ++k) {
+      const Input& input = inputs_.pictures[k];
+      if (mine < summary_.pictures.size() && summary_.pictures[mine].name == input.name) {
+        all.push_back(summary_.pictures[mine++]);
+      } else if (options_.share) {
+        auto made = earlier_result(record_path(options_.output, input.name), setup_);
+        if (!made) {
+          if (!options_.share.has(k)) ++summary_.missing;
+          continue;
+        }
+        made->path = input.file.path;
+        all.push_back(*std::move(made));
       }
     }
-    write_file(path_in(options_.output, kTableFile), text);
+    write_file(path_in(options_.output, kTableFile), table_of(all, setup_));
+    // What other runs have begun stays for them.
+    if (summary_.missing == 0) unfinished_->remove();
   }
 
   const Options& options_;
@@ -336,8 +418,13 @@ class Run {
   const Inputs inputs_;
   Bytes network_;
   Reservation paid_;
+  std::optional<Unfinished> unfinished_;
   Pool<WindowBuffers> buffers_{[] { return std::make_unique<WindowBuffers>(); }};
   std::weak_ptr<Segmenting> latest_;
+  Progress* progress_ = nullptr;
+  // Of pictures: that are open or were; that needed no work. By the source, or both sides.
+  std::uint64_t opened_ = 0, opened_windows_ = 0, resumed_ = 0, spooled_ = 0;
+  std::atomic<std::uint64_t> passed_{0};
   Summary summary_;
 };
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/jobs/job.h"
-#include "src/jobs/segment/results.h"
+#include "src/jobs/segment/record.h"
 
 namespace millrace::segment {
 
@@ -17,10 +17,14 @@ inline constexpr const char* kTableFile = "pictures.csv";
 struct Summary {
   std::vector<PictureResult> pictures;  // in the order of their paths
   std::vector<Error> unusable;
-  std::uint64_t taken = 0;    // pictures that an earlier run had done
-  std::uint64_t windows = 0;  // of this run
-  std::uint64_t pixels = 0;   // of this run's pictures
-  std::uint64_t damaged = 0;
+  std::uint64_t taken = 0;     // pictures that an earlier run had done
+  std::uint64_t resumed = 0;   // pictures that an earlier run had begun
+  std::uint64_t windows = 0;   // of this run
+  std::uint64_t left_out = 0;  // windows that nobody wanted, of all pictures
+  std::uint64_t damaged = 0, cut = 0, spooled = 0;
+  std::uint64_t elsewhere = 0;  // pictures of other runs that share the folder
+  bool is_last = true;          // none of them is still at it
+  std::uint64_t missing = 0;    // pictures of theirs that are in no table, as none of them has made them
   double seconds = 0;
   std::string runtime, precision;
   std::vector<std::string> class_names;

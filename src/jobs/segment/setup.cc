@@ -18,19 +18,22 @@ using model::kOpen;
   throw Failure(ErrorCode::unsupported, what, setup.file.path, remedy);
 }
 
-// The one input, [N, C, H, W].
-const model::Port& input_of(const Setup& setup) {
+// The one input, [N, C, H, W], whatever layout the network has.
+model::Port input_of(const Setup& setup) {
   const auto& inputs = setup.file.onnx.inputs;
   if (inputs.size() != 1)
     refuse(setup, fmt::format("it has {} inputs, and a picture is one", inputs.size()), "export it with one input");
-  const model::Port& port = inputs[0];
+  model::Port port = inputs[0];
+  const bool last = setup.layout == model::Layout::nhwc;
   if (port.shape.size() != 4 || (port.shape[0] != kOpen && port.shape[0] != 1))
     refuse(setup,
-           fmt::format("its input '{}' is {}, not [1, channels, height, width]", port.name, model::text_of(port.shape)),
+           fmt::format("its input '{}' is {}, not [1, {}]", port.name, model::text_of(port.shape),
+                       last ? "height, width, channels" : "channels, height, width"),
            "export it for a batch of 1, or of any size");
   if (port.type != "float32" && port.type != "float16" && port.type != "bfloat16")
     refuse(setup, fmt::format("its input '{}' is of {}", port.name, port.type.empty() ? "another type" : port.type),
            "export it with an input of float32");
+  if (last) port.shape = {port.shape[0], port.shape[3], port.shape[1], port.shape[2]};
   return port;
 }
 
@@ -42,7 +45,8 @@ void set_channels(const Options& options, const model::Card& card, const model::
     refuse(setup,
            fmt::format("its input '{}' has {} channels, and {} has {}", port.name, port.shape[1],
                        choice_name(setup.input), channels),
-           "say --input gray, rgb or bgr as the network was trained; others are not made from a picture");
+           "say --input gray, rgb or bgr as the network was trained; where the channels come last, \"layout\": "
+           "\"nhwc\" in the model card");
   }
   setup.order = setup.input == ChannelOrder::gray  ? std::vector<std::size_t>{0}
                 : setup.input == ChannelOrder::rgb ? std::vector<std::size_t>{0, 1, 2}
@@ -105,12 +109,25 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
   } else if (::access(beside.c_str(), F_OK) == 0) {
     card = model::read_card(beside);
   }
-  const model::Port& port = input_of(out);
+  out.layout = card.layout.value_or(model::Layout::nchw);
+  const model::Port port = input_of(out);
   set_channels(options, card, port, out);
   set_window(options, card, port, out);
   out.activation = options.activation ? *options.activation : card.activation.value_or(model::Activation::none);
   out.threshold = options.threshold ? *options.threshold : card.threshold.value_or(0.5);
   out.classes = card.classes;
+  return out;
+}
+
+std::vector<Setup::Label> Setup::labels() const {
+  std::vector<Label> out;
+  if (has_none()) out.push_back({"none", model::class_color(0), false});
+  for (const model::ClassCard& each : classes) {
+    // The first of several is what is none, unless somebody gave it a colour.
+    const std::size_t k = out.size();
+    out.push_back({each.name, each.drawn ? each.color.value_or(model::class_color(k)) : model::class_color(0),
+                   each.drawn && (k > 0 || each.color)});
+  }
   return out;
 }
 
@@ -148,9 +165,9 @@ Attributes made_of(const Options& options, const Setup& setup, const model::Sess
     levels += fmt::format("{}{} to {}", levels.empty() ? "" : ", ", each.of[0], each.of[255]);
   }
   std::string classes;
-  for (const model::ClassCard& each : setup.classes) {
-    classes += fmt::format("{}{} #{:02x}{:02x}{:02x}", classes.empty() ? "" : ", ", each.name, each.color[0],
-                           each.color[1], each.color[2]);
+  for (const Setup::Label& each : setup.labels()) {
+    classes += fmt::format("{}{} #{:02x}{:02x}{:02x}{}", classes.empty() ? "" : ", ", each.name, each.color[0],
+                           each.color[1], each.color[2], each.drawn ? "" : " not drawn");
   }
   return {{kJsonMark, "segment run"},
           {"model", setup.file.digest},
@@ -158,6 +175,7 @@ Attributes made_of(const Options& options, const Setup& setup, const model::Sess
           {"precision", session.precision()},
           {"cpu", describe_machine().cpu_name},
           {"input", choice_name(setup.input)},
+          {"layout", choice_name(setup.layout)},
           {"levels", levels},
           {"activation", choice_name(setup.activation)},
           {"threshold", fmt::format("{}", setup.threshold)},
@@ -166,7 +184,9 @@ Attributes made_of(const Options& options, const Setup& setup, const model::Sess
           {"overlap", fmt::format("{}", options.overlap)},
           {"importance", choice_name(options.importance)},
           {"pad", choice_name(options.padding)},
-          {"write", options.write_text}};
+          {"write", options.write_text},
+          {"format", choice_name(options.format)},
+          {"skip-empty", options.skip_empty ? "true" : "false"}};
 }
 
 }  // namespace millrace::segment

@@ -65,19 +65,21 @@ Weights::Weights(Importance importance, std::int64_t height, std::int64_t width)
   least_ = std::max(least, 1e-3F);
 }
 
-Blend::Blend(const Axis& y, const Axis& x, int channels, Importance importance)
+Blend::Blend(const Axis& y, const Axis& x, int channels, Importance importance, SumStore* store)
     : y_(y),
       x_(x),
       channels_(static_cast<std::size_t>(channels)),
       weights_(importance, y.window(), x.window()),
-      sums_(static_cast<std::size_t>(y.window()) * channels_ * static_cast<std::size_t>(x.padded())),
+      store_(store),
+      sums_((store == nullptr ? static_cast<std::size_t>(y.window()) * channels_ : 1) *
+            static_cast<std::size_t>(x.padded())),
       divisor_(static_cast<std::size_t>(x.padded())),
       added_(y.starts().size()) {
   std::fill(sums_.begin(), sums_.end(), 0.0F);
 }
 
-std::uint64_t Blend::bytes(const Axis& y, const Axis& x, int channels) {
-  return static_cast<std::uint64_t>(y.window() * channels + 1) * static_cast<std::uint64_t>(x.padded()) *
+std::uint64_t Blend::bytes(const Axis& y, const Axis& x, int channels, bool stored) {
+  return static_cast<std::uint64_t>(stored ? 2 : y.window() * channels + 1) * static_cast<std::uint64_t>(x.padded()) *
              sizeof(float) +
          y.starts().size() * (sizeof(std::vector<bool>) + x.starts().size() / 8 + 16);
 }
@@ -88,10 +90,14 @@ void Blend::add(std::size_t row, std::size_t column, const float* result) {
   const float* const columns = weights_.columns();
   for (std::size_t c = 0; c < channels_; ++c) {
     for (std::size_t i = 0; i < height; ++i) {
-      float* const to = sums(y_.starts()[row] + static_cast<std::int64_t>(i), c) + x_.starts()[column];
+      const std::size_t at = place(y_.starts()[row] + static_cast<std::int64_t>(i), c) +
+                             static_cast<std::size_t>(x_.starts()[column]);
+      float* const to = sums_.data() + (store_ == nullptr ? at : 0);
+      if (store_ != nullptr) store_->read(at, {to, width});
       const float* const from = result + (c * height + i) * width;
       const float by = weights_.row(i);
       for (std::size_t j = 0; j < width; ++j) to[j] += std::max(by * columns[j], least) * from[j];
+      if (store_ != nullptr) store_->write(at, {to, width});
     }
   }
   std::vector<bool>& added = added_[row];
@@ -122,10 +128,13 @@ void Blend::take_row(std::int64_t y, float* out) {
   const auto size = static_cast<std::size_t>(x_.size());
   const float* const divisor = divisor_.data() + x_.before();
   for (std::size_t c = 0; c < channels_; ++c) {
-    float* const from = sums(row, c);
-    const float* const image = from + x_.before();
+    const std::span<float> from(sums_.data() + (store_ == nullptr ? place(row, c) : 0),
+                                static_cast<std::size_t>(x_.padded()));
+    if (store_ != nullptr) store_->read(place(row, c), from);
+    const float* const image = from.data() + x_.before();
     for (std::size_t j = 0; j < size; ++j) out[c * size + j] = divisor[j] > 0 ? image[j] / divisor[j] : 0;
-    std::fill_n(from, x_.padded(), 0.0F);  // for the row that takes its place in the ring
+    std::fill(from.begin(), from.end(), 0.0F);  // for the row that takes its place in the ring
+    if (store_ != nullptr) store_->write(place(row, c), from);
   }
 }
 
@@ -198,6 +207,31 @@ void gather(const Axis& y, const Axis& x, std::size_t window_row, std::size_t wi
       }
     }
   }
+}
+
+int spread(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column,
+           const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel) {
+  const auto within = [](const Axis& axis, std::size_t k) {
+    const std::int64_t from = axis.starts()[k] - axis.before();
+    return std::pair(std::max<std::int64_t>(from, 0), std::min(from + axis.window(), axis.size()));
+  };
+  const auto [top, bottom] = within(y, window_row);
+  const auto [left, right] = within(x, window_column);
+  std::array<std::uint8_t, 4> low, high;
+  low.fill(255);
+  high.fill(0);
+  for (std::int64_t r = top; r < bottom; ++r) {
+    const std::uint8_t* at = rows[static_cast<std::size_t>(r - first_row)] + static_cast<std::size_t>(left) * pixel;
+    for (std::int64_t j = left; j < right; ++j) {
+      for (std::size_t c = 0; c < pixel; ++c, ++at) {
+        low[c] = std::min(low[c], *at);
+        high[c] = std::max(high[c], *at);
+      }
+    }
+  }
+  int out = 0;
+  for (std::size_t c = 0; c < pixel; ++c) out = std::max(out, high[c] - low[c]);
+  return out;
 }
 
 }  // namespace millrace::window

@@ -72,13 +72,25 @@ class Weights {
   float least_ = 0;
 };
 
+// Where sums lie that are too many for the memory: as many rows as a window has, [channels, padded] each, all 0 at first.
+class SumStore {
+ public:
+  SumStore() = default;
+  virtual ~SumStore() = default;
+  SumStore(const SumStore&) = delete;
+  SumStore& operator=(const SumStore&) = delete;
+  // Of element `at` of [rows, channels, padded] and on.
+  virtual void read(std::uint64_t at, std::span<float> out) = 0;
+  virtual void write(std::uint64_t at, std::span<const float> sums) = 0;
+};
+
 // The results of windows, summed up. Windows are added row after row, from left to right; rows of the image come out
 // from the top.
 class Blend {
  public:
-  // Both axes must live as long as it.
-  Blend(const Axis& y, const Axis& x, int channels, Importance importance);
-  static std::uint64_t bytes(const Axis& y, const Axis& x, int channels);
+  // Both axes must live as long as it, and so must the store, where there is one. The sums are the same bits either way.
+  Blend(const Axis& y, const Axis& x, int channels, Importance importance, SumStore* store = nullptr);
+  static std::uint64_t bytes(const Axis& y, const Axis& x, int channels, bool stored = false);
 
   // `result` is [channels, window, window]. Windows that are left out are not added.
   void add(std::size_t row, std::size_t column, const float* result);
@@ -87,17 +99,21 @@ class Blend {
   // The weighted mean of row `y` of the image, [channels, width], 0 where no window was; rows in their order, each
   // once.
   void take_row(std::int64_t y, float* out);
+  // Of the row that was taken last, by column of the image: the sum of what its windows count, 0 where no window was.
+  std::span<const float> weights() const {
+    return {divisor_.data() + x_.before(), static_cast<std::size_t>(x_.size())};
+  }
 
  private:
-  float* sums(std::int64_t row, std::size_t channel) {
-    return sums_.data() +
-           (static_cast<std::size_t>(row % y_.window()) * channels_ + channel) * static_cast<std::size_t>(x_.padded());
+  std::size_t place(std::int64_t row, std::size_t channel) const {
+    return (static_cast<std::size_t>(row % y_.window()) * channels_ + channel) * static_cast<std::size_t>(x_.padded());
   }
 
   const Axis &y_, &x_;
   const std::size_t channels_;
   const Weights weights_;
-  Buffer<float> sums_;                    // [window, channels, padded], a ring of rows
+  SumStore* const store_;
+  Buffer<float> sums_;                    // [window, channels, padded], a ring of rows; of a store, one of them
   Buffer<float> divisor_;                 // of one row
   std::vector<std::vector<bool>> added_;  // by window's row and column
 };
@@ -116,5 +132,9 @@ struct Levels {
 void gather(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column, Padding padding,
             const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel,
             std::span<const std::size_t> order, std::span<const Levels> levels, float* out);
+
+// How far the pixels of a window lie apart: the greatest difference of two of one channel. Arguments as of gather().
+int spread(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column,
+           const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel);
 
 }  // namespace millrace::window

@@ -59,13 +59,23 @@ std::shared_ptr<ov::Model> read(const BackendLoad& wanted) {
   if (!onnx) throw std::runtime_error("OpenVINO's reader of ONNX is not installed");
   const std::shared_ptr<ov::Model> model = onnx->convert(onnx->load(std::string(wanted.path)));
   if (model->inputs().size() != 1) throw std::runtime_error("the model does not have one input");
-  ov::PartialShape shape(std::vector<ov::Dimension>(wanted.shape, wanted.shape + wanted.sides));
-  model->reshape(shape);
+  std::vector<ov::Dimension> sides(wanted.shape, wanted.shape + wanted.sides);
+  const bool last = wanted.channels_last && sides.size() == 4;
+  if (last) sides = {sides[0], sides[2], sides[3], sides[1]};
+  model->reshape(ov::PartialShape(sides));
   // Numbers come and go as float32, whatever the model has.
   ov::preprocess::PrePostProcessor wrapped(model);
   wrapped.input().tensor().set_element_type(ov::element::f32);
-  for (std::size_t k = 0; k < model->outputs().size(); ++k)
+  if (last) {
+    wrapped.input().tensor().set_layout("NCHW");
+    wrapped.input().model().set_layout("NHWC");
+  }
+  for (std::size_t k = 0; k < model->outputs().size(); ++k) {
     wrapped.output(k).tensor().set_element_type(ov::element::f32);
+    if (!last || model->output(k).get_partial_shape().rank() != 4) continue;
+    wrapped.output(k).tensor().set_layout("NCHW");
+    wrapped.output(k).model().set_layout("NHWC");
+  }
   return wrapped.build();
 }
 

@@ -29,11 +29,12 @@ Share parse_share(const std::string& text) {
   return {k - 1, n};
 }
 
-void describe(Settings& settings, Share& share) {
-  settings.add_parsed("part", "K/N",
-                      "make only every Nth shard, from the Kth on: N runs into one OUTPUT, at once or one by one; the "
-                      "last of them puts it together, or millrace finish does",
-                      "all", [&share](const std::string& text) { share = parse_share(text); });
+void describe(Settings& settings, Share& share, const std::string& unit, const std::string& in_the_end) {
+  settings.add_parsed(
+      "part", "K/N",
+      fmt::format("make only every Nth {}, from the Kth on: N runs into one OUTPUT, at once or one by one; {}", unit,
+                  in_the_end),
+      "all", [&share](const std::string& text) { share = parse_share(text); });
 }
 
 }  // namespace millrace

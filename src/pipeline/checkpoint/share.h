@@ -20,7 +20,8 @@ struct Share {
 
 // "K/N", K from 1 to N; or "all". Failure(usage) for anything else: an empty text is a variable that was not set.
 Share parse_share(const std::string& text);
-// The option --part.
-void describe(Settings& settings, Share& share);
+// The option --part: of what there are parts, and what the last run does with them.
+void describe(Settings& settings, Share& share, const std::string& unit = "shard",
+              const std::string& in_the_end = "the last of them puts it together, or millrace finish does");
 
 }  // namespace millrace

@@ -1,0 +1,65 @@
+#include "src/io/file/growing_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "src/base/text.h"
+#include "src/io/file/at_offset.h"
+
+namespace millrace {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::string& path) {
+  throw Failure(system_error(what, printable(path), errno));
+}
+
+Descriptor open(const std::string& path, int how) {
+  Descriptor out(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | how, 0666));
+  if (!out) fail("cannot be created", path);
+  return out;
+}
+
+}  // namespace
+
+GrowingFile::GrowingFile(std::string path) : path_(std::move(path)) {
+  // What an earlier attempt left goes, and nothing is written into what has its name.
+  ::unlink(path_.c_str());
+  file_ = open(path_, O_CREAT | O_EXCL);
+}
+
+GrowingFile::GrowingFile(std::string path, std::uint64_t keep) : path_(std::move(path)), size_(keep) {
+  file_ = open(path_, 0);
+  const auto state = state_of_descriptor(file_.get());
+  if (!state || !state->regular || state->size < keep) {
+    throw Failure(ErrorCode::conflict, "it is shorter than it was", printable(path_), "");
+  }
+}
+
+void GrowingFile::append(std::span<const std::byte> bytes) {
+  write_at(size_, bytes);
+  size_ += bytes.size();
+}
+
+void GrowingFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (!millrace::write_at(file_.get(), offset, bytes)) fail("cannot be written", path_);
+}
+
+void GrowingFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  errno = 0;
+  if (millrace::read_at(file_.get(), offset, out) == out.size()) return;
+  if (errno != 0) fail("cannot be read", path_);
+  throw Failure(ErrorCode::bad_data, "it is shorter than it was", printable(path_), "");
+}
+
+void GrowingFile::sync() {
+  if (::fdatasync(file_.get()) != 0) fail("cannot be synced", path_);
+}
+
+void GrowingFile::finish() {
+  if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) fail("cannot be written", path_);
+  sync();
+}
+
+}  // namespace millrace

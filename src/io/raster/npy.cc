@@ -1,0 +1,54 @@
+#include "src/io/file/growing_file.h"
+#include "src/io/raster/formats.h"
+#include "src/io/tensor/npy.h"
+
+namespace millrace::raster {
+namespace {
+
+// [height, width], or [planes, height, width] of floating point, which has classes even where they are one.
+class NpyRaster : public Raster {
+ public:
+  NpyRaster(const RasterSpec& spec, const std::string& path, std::uint64_t rows)
+      : spec_(spec),
+        header_(npy::header_text({{"", spec.type}}, shape_of(spec))),
+        row_(rows),
+        file_(rows == 0 ? GrowingFile(path)
+                        : GrowingFile(path, header_.size() + ((spec.planes - 1) * spec.height + rows) * spec.row_bytes())) {
+    if (rows == 0) file_.append(header_);
+  }
+
+  void append(std::span<const std::byte> row) override {
+    const std::uint64_t bytes = spec_.row_bytes();
+    for (std::uint64_t plane = 0; plane < spec_.planes; ++plane) {
+      file_.write_at(header_.size() + (plane * spec_.height + row_) * bytes, row.subspan(plane * bytes, bytes));
+    }
+    ++row_;
+  }
+  std::string save() override {
+    file_.sync();
+    return "";
+  }
+  void finish() override { file_.sync(); }
+
+ private:
+  static std::vector<std::uint64_t> shape_of(const RasterSpec& spec) {
+    std::vector<std::uint64_t> out;
+    if (spec.type != kUint8 || spec.planes > 1) out.push_back(spec.planes);
+    out.insert(out.end(), {spec.height, spec.width});
+    if (spec.samples > 1) out.push_back(spec.samples);
+    return out;
+  }
+
+  const RasterSpec spec_;
+  const std::string header_;
+  std::uint64_t row_;
+  GrowingFile file_;
+};
+
+}  // namespace
+
+std::unique_ptr<Raster> npy(const RasterSpec& spec, const std::string& path, std::uint64_t rows) {
+  return std::make_unique<NpyRaster>(spec, path, rows);
+}
+
+}  // namespace millrace::raster

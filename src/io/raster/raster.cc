@@ -1,0 +1,139 @@
+#include "src/io/raster/raster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "src/base/error.h"
+#include "src/base/text.h"
+#include "src/io/file/growing_file.h"
+#include "src/io/raster/formats.h"
+
+namespace millrace {
+namespace raster {
+
+std::string numbers_text(std::initializer_list<std::uint64_t> numbers) { return fmt::format("{}", fmt::join(numbers, " ")); }
+
+std::vector<std::uint64_t> numbers_of(const std::string& text, std::size_t count) {
+  std::vector<std::uint64_t> out;
+  for (const std::string& part : split(text, ' ')) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error == std::errc() && end == part.data() + part.size()) out.push_back(value);
+  }
+  if (out.size() != count) throw Failure(ErrorCode::bad_data, "this checkpoint is not as this program writes it");
+  return out;
+}
+
+std::uint64_t Beside::keep(std::initializer_list<std::span<const std::byte>> parts) {
+  turn_ = 1 - turn_;
+  GrowingFile file(name());
+  for (const auto& part : parts) file.append(part);
+  file.sync();
+  return turn_;
+}
+
+void Beside::bring_back(std::initializer_list<std::span<std::byte>> parts) const {
+  std::uint64_t at = 0;
+  GrowingFile file(name(), 0);
+  for (const auto& part : parts) {
+    file.read_at(at, part);
+    at += part.size();
+  }
+}
+
+TileRows::TileRows(const RasterSpec& spec, Tile tile)
+    : spec_(spec), tile_(tile), rows_of_tile_(spec.planes * tile.height * spec.row_bytes()) {}
+
+bool TileRows::append(std::span<const std::byte> row) {
+  const std::size_t bytes = spec_.row_bytes();
+  for (std::size_t plane = 0; plane < spec_.planes; ++plane) {
+    std::copy_n(row.begin() + static_cast<std::ptrdiff_t>(plane * bytes), bytes,
+                rows_of_tile_.begin() + static_cast<std::ptrdiff_t>((plane * tile_.height + rows_) * bytes));
+  }
+  ++rows_;
+  ++done_;
+  return rows_ == tile_.height || done_ == spec_.height;
+}
+
+const std::byte* TileRows::row(std::uint64_t plane, std::uint64_t row) const {
+  return rows_of_tile_.data() + (plane * tile_.height + row) * spec_.row_bytes();
+}
+
+std::span<std::byte> TileRows::bring_back(std::uint64_t rows_written) {
+  done_ = rows_written;
+  rows_ = rows_written % tile_.height;
+  return rows_of_tile_;
+}
+
+void TileRows::tile(std::uint64_t plane, std::uint64_t column, std::span<std::byte> out) const {
+  const std::size_t pixel = spec_.samples * spec_.type.bytes(), width = tile_.width * pixel;
+  const std::uint64_t left = column * tile_.width;
+  const std::size_t there = std::min(tile_.width, spec_.width - left) * pixel;
+  for (std::uint64_t r = 0; r < tile_.height; ++r) {
+    std::byte* const to = out.data() + r * width;
+    std::size_t used = 0;
+    if (r < rows_) {
+      used = there;
+      std::memcpy(to, row(plane, r) + left * pixel, used);
+    }
+    std::memset(to + used, 0, width - used);
+  }
+}
+
+}  // namespace raster
+
+bool can_hold(RasterFormat format, const RasterSpec& spec) {
+  if (format == RasterFormat::png) return spec.type == kUint8 && spec.planes == 1;
+  // An image to look at is a picture: arrays hold numbers.
+  return spec.samples == 1 || format == RasterFormat::tiff;
+}
+
+const char* ending_of(RasterFormat format) {
+  switch (format) {
+    case RasterFormat::png:
+      return ".png";
+    case RasterFormat::tiff:
+      return ".tif";
+    case RasterFormat::npy:
+      return ".npy";
+    case RasterFormat::zarr:
+      return ".zarr";
+  }
+  return "";
+}
+
+std::uint64_t raster_bytes(RasterFormat format, const RasterSpec& spec) {
+  // What zlib holds, and a tile or two.
+  constexpr std::uint64_t kCompressor = 2 << 20;
+  const std::uint64_t row = spec.planes * spec.row_bytes();
+  switch (format) {
+    case RasterFormat::tiff:
+      return row * raster::tiff_tile(spec).height + kCompressor;
+    case RasterFormat::zarr:
+      return row * raster::kZarrChunk.height + kCompressor + raster::kZarrChunk.height * raster::kZarrChunk.width * 8;
+    case RasterFormat::png:
+    case RasterFormat::npy:
+      break;
+  }
+  return row + kCompressor;
+}
+
+std::unique_ptr<Raster> make_raster(RasterFormat format, const RasterSpec& spec, const std::string& path,
+                                    std::uint64_t rows, const std::string& saved) {
+  switch (format) {
+    case RasterFormat::png:
+      return raster::png(spec, path, saved);
+    case RasterFormat::tiff:
+      return raster::tiff(spec, path, rows, saved);
+    case RasterFormat::npy:
+      return raster::npy(spec, path, rows);
+    case RasterFormat::zarr:
+      return raster::zarr(spec, path, rows, saved);
+  }
+  return nullptr;
+}
+
+}  // namespace millrace

@@ -1,0 +1,39 @@
+#include "src/io/store/zarr_json.h"
+
+#include <filesystem>
+
+#include "src/io/file/atomic_file.h"
+
+namespace millrace::zarr {
+
+Json regular_grid(const std::vector<std::uint64_t>& chunk) {
+  return {{"name", "regular"}, {"configuration", {{"chunk_shape", chunk}}}};
+}
+
+Json little_endian() { return {{"name", "bytes"}, {"configuration", {{"endian", "little"}}}}; }
+
+Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::uint64_t>& chunk,
+                const std::string& type, Json fill, Json codecs) {
+  return {{"zarr_format", 3},
+          {"node_type", "array"},
+          {"shape", shape},
+          {"data_type", type},
+          {"chunk_grid", regular_grid(chunk)},
+          {"chunk_key_encoding", {{"name", "default"}, {"configuration", {{"separator", "/"}}}}},
+          {"fill_value", std::move(fill)},
+          {"codecs", std::move(codecs)},
+          {"attributes", Json::object()}};
+}
+
+Json group_json() { return {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json::object()}}; }
+
+void write_json(const std::string& folder, const Json& json) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Failure(system_error("it cannot be created", folder, error.value()));
+  AtomicFile file(folder + "/zarr.json", AtomicFile::Temporary::part);
+  file.write(json.dump(1) + "\n");
+  file.commit();
+}
+
+}  // namespace millrace::zarr

@@ -1,0 +1,24 @@
+// Enters: the shape, type and codecs of an array.
+// Leaves: what a Zarr 3 array or group says of itself in its zarr.json.
+// Never: writes a chunk.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace millrace::zarr {
+
+using Json = nlohmann::ordered_json;
+
+Json regular_grid(const std::vector<std::uint64_t>& chunk);
+// The codec that says that elements are little-endian.
+Json little_endian();
+Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::uint64_t>& chunk,
+                const std::string& type, Json fill, Json codecs);
+Json group_json();
+// As zarr.json in the folder, which is made.
+void write_json(const std::string& folder, const Json& json);
+
+}  // namespace millrace::zarr

@@ -1,0 +1,72 @@
+// Enters: in their order, what the network made of a picture's windows.
+// Leaves: its results, row by row as they are whole; and, now and then, what a later run needs to go on.
+// Never: holds more rows of sums than a window has.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "src/io/file/scratch_file.h"
+#include "src/io/image/picture_rows.h"
+#include "src/jobs/segment/writer.h"
+#include "src/memory/budget.h"
+#include "src/pipeline/run_context.h"
+
+namespace millrace::segment {
+
+// How the results of a picture are put together.
+struct Collecting {
+  const std::string& path;
+  const std::string& name;
+  const window::Axis &y, &x;
+  const std::string& source;   // the state of the picture's file
+  std::optional<Saved> saved;  // from where it goes on
+  bool sums_in_file = false;   // they do not fit into memory
+  // At least; saving takes no more than a twentieth of the time. 0: behind every row of windows.
+  std::chrono::milliseconds between_saves{250};
+};
+
+class Collector {
+ public:
+  // Failure where the picture, of which an overlay is made, cannot be opened again.
+  Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished, RunContext& context);
+
+  // What it takes.
+  static Bytes needs(const Options& options, const Setup& setup, const window::Axis& y, const window::Axis& x,
+                     bool sums_in_file);
+  // The row of windows from which on it needs them all, so that it can go on behind what was saved.
+  static std::uint64_t first_row(const window::Axis& y, const std::optional<Saved>& saved);
+
+  void add(std::size_t row, std::size_t column, const float* result);
+  // Error(bad_data) where the network gave no numbers.
+  Outcome<PictureResult> finish(PictureResult result);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void end_rows_before(std::size_t row);
+  void take_pixels();
+  void save();
+
+  const Options& options_;
+  const window::Axis y_, x_;
+  const std::string name_, source_;
+  Unfinished& unfinished_;
+  std::unique_ptr<window::SumStore> store_;
+  window::Blend blend_;
+  ResultWriter writer_;
+  std::unique_ptr<PictureRows> photo_;  // for the overlay
+  std::vector<std::uint8_t> photo_row_, pixels_;
+  std::vector<float> row_;
+  const std::int64_t written_before_;   // rows of the image, by the run that saved them
+  const std::size_t ended_before_;      // rows of windows
+  std::size_t window_row_;              // that windows are being added to
+  std::int64_t next_ = 0;
+  std::uint64_t windows_ = 0;
+  const Clock::duration between_saves_;
+  Clock::time_point saved_at_ = Clock::now();
+  Clock::duration saving_takes_{};
+};
+
+}  // namespace millrace::segment

@@ -1,0 +1,143 @@
+#include "src/jobs/segment/outlines.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+
+namespace millrace::segment {
+namespace {
+
+constexpr const char* kRunsFile = "labels.runs";
+// 48 MiB of corners; a row of the widest picture has no more than a tenth of them.
+constexpr std::size_t kMostCorners = 4 << 20;
+constexpr std::size_t kPending = 256 << 10;
+
+std::uint64_t size_of(const std::string& saved) {
+  std::uint64_t out = 0;
+  const auto [end, error] = std::from_chars(saved.data(), saved.data() + saved.size(), out);
+  if (error != std::errc() || end != saved.data() + saved.size())
+    throw Failure(ErrorCode::bad_data, "this checkpoint is not as this program writes it");
+  return out;
+}
+
+// LEB128: seven bits a byte, the lowest first.
+void put(std::uint64_t value, std::vector<std::byte>& out) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
+  out.push_back(static_cast<std::byte>(value));
+}
+
+class RunReader {
+ public:
+  explicit RunReader(const GrowingFile& file) : file_(file) {}
+  bool at_end() const { return at_ == file_.size() && next_ == bytes_.size(); }
+  std::uint64_t number() {
+    std::uint64_t out = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const auto byte = std::to_integer<std::uint64_t>(take());
+      out |= (byte & 0x7F) << shift;
+      if (byte < 0x80) return out;
+    }
+    throw Failure(ErrorCode::bad_data, "the runs of labels are not as this program writes them");
+  }
+
+ private:
+  std::byte take() {
+    if (next_ == bytes_.size()) {
+      bytes_.resize(std::min<std::uint64_t>(kPending, file_.size() - at_));
+      if (bytes_.empty()) throw Failure(ErrorCode::bad_data, "the runs of labels end too soon");
+      file_.read_at(at_, bytes_);
+      at_ += bytes_.size();
+      next_ = 0;
+    }
+    return bytes_[next_++];
+  }
+
+  const GrowingFile& file_;
+  std::vector<std::byte> bytes_;
+  std::size_t next_ = 0;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace
+
+Outlines::Outlines(const Setup& setup, const std::string& folder, const std::string& saved)
+    : labels_(setup.labels()),
+      runs_(saved.empty() ? GrowingFile(path_in(folder, kRunsFile))
+                          : GrowingFile(path_in(folder, kRunsFile), size_of(saved))) {}
+
+void Outlines::append(std::span<const std::uint8_t> labels) {
+  runs_of(labels, row_);
+  put(row_.size(), pending_);
+  for (const LabelRun& run : row_) {
+    put(run.label, pending_);
+    put(run.end - run.begin, pending_);
+  }
+  if (pending_.size() < kPending) return;
+  runs_.append(pending_);
+  pending_.clear();
+}
+
+std::string Outlines::save() {
+  runs_.append(pending_);
+  pending_.clear();
+  runs_.sync();
+  return std::to_string(runs_.size());
+}
+
+std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
+  GrowingFile out(path);
+  std::string text = "{\"type\": \"FeatureCollection\", \"features\": [";
+  bool first = true;
+  Contours::Labels outlined{};
+  std::vector<std::string> properties(labels_.size());
+  for (std::size_t k = 0; k < labels_.size(); ++k) {
+    const Setup::Label& label = labels_[k];
+    outlined[k] = label.drawn;
+    const nlohmann::ordered_json classification = {
+        {"name", utf8_for_display(label.name)}, {"color", {label.color[0], label.color[1], label.color[2]}}};
+    properties[k] = nlohmann::ordered_json({{"objectType", "annotation"}, {"classification", classification}}).dump();
+  }
+  Contours contours(outlined, kMostCorners, [&](const Outline& outline) {
+    text += first ? "\n" : ",\n";
+    first = false;
+    text += R"({"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [)";
+    for (std::size_t r = 0; r < outline.rings.size(); ++r) {
+      const auto& ring = outline.rings[r];
+      text += r == 0 ? "[" : ", [";
+      for (const Corner& corner : ring) text += fmt::format("[{},{}],", corner.x, corner.y);
+      text += fmt::format("[{},{}]]", ring.front().x, ring.front().y);
+    }
+    text += "]}, \"properties\": " + properties[outline.label] + "}";
+    if (text.size() < kPending) return;
+    out.append(text);
+    text.clear();
+  });
+  RunReader reader(runs_);
+  std::vector<LabelRun> row;
+  while (!reader.at_end()) {
+    row.resize(reader.number());
+    std::uint32_t at = 0;
+    for (LabelRun& run : row) {
+      run.label = static_cast<std::uint8_t>(reader.number());
+      run.begin = at;
+      run.end = at += static_cast<std::uint32_t>(reader.number());
+    }
+    contours.add_row(row);
+  }
+  contours.finish();
+  text += "\n]}\n";
+  out.append(text);
+  out.finish();
+  return contours.cuts();
+}
+
+std::uint64_t Outlines::bytes() {
+  // A corner, and what hangs on it; what is on its way out.
+  return kMostCorners * 20 + (16 << 20);
+}
+
+}  // namespace millrace::segment

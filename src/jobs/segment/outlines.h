@@ -1,0 +1,36 @@
+// Enters: rows of labels, as they become known.
+// Leaves: the outlines of what hangs together, as GeoJSON, once all rows are there.
+// Never: holds more of them than a few megabytes: the rows wait in a file, as runs, from where a later run goes on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/io/file/growing_file.h"
+#include "src/jobs/segment/setup.h"
+#include "src/kernels/contours/contours.h"
+
+namespace millrace::segment {
+
+class Outlines {
+ public:
+  // In a folder that is this run's. `saved`: what save() gave; empty: it begins.
+  Outlines(const Setup& setup, const std::string& folder, const std::string& saved);
+
+  void append(std::span<const std::uint8_t> labels);
+  std::string save();
+  // Follows them: RFC 7946, of pixels, in features as QuPath reads them. Rows along which they are cut, as they had too
+  // many corners.
+  std::vector<std::uint32_t> write(const std::string& path) const;
+  // What following them takes.
+  static std::uint64_t bytes();
+
+ private:
+  const std::vector<Setup::Label> labels_;
+  GrowingFile runs_;
+  std::vector<LabelRun> row_;
+  std::vector<std::byte> pending_;
+  std::uint64_t rows_ = 0;
+};
+
+}  // namespace millrace::segment

@@ -1,0 +1,88 @@
+#include "src/jobs/segment/unfinished.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/file/reader.h"
+#include "src/io/output/output.h"
+
+namespace millrace::segment {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMark = "segment rows";
+constexpr const char* kSavedFile = "rows.json";
+
+std::uint64_t number_of(const std::string& name) {
+  // Locks are on bytes of a file, whose places have a sign.
+  return short_hash(std::span(reinterpret_cast<const std::uint8_t*>(name.data()), name.size())) >> 2;
+}
+
+}  // namespace
+
+Unfinished::Unfinished(const std::string& output, bool shared)
+    : folder_(path_in(output, "unfinished")), shared_(shared) {
+  folder_.hold(shared ? RunFolder::Hold::shared : RunFolder::Hold::alone);
+  // What says that the folder is a run's.
+  const std::string run = folder_.path(RunFolder::kRunFile);
+  std::error_code error;
+  if (!std::filesystem::exists(run, error)) write_file(run, Json({{kJsonMark, "segment unfinished"}}).dump() + "\n");
+}
+
+bool Unfinished::claim(const std::string& name) { return folder_.claim(number_of(name)); }
+void Unfinished::let_go(const std::string& name) { folder_.unclaim(number_of(name)); }
+
+std::string Unfinished::folder(const std::string& name) {
+  std::string out = folder_.path(std::to_string(number_of(name)));
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  if (error) throw Failure(folder_.in_words(system_error("the folder cannot be made", printable(out), error.value())));
+  return out;
+}
+
+std::optional<Saved> Unfinished::saved(const std::string& name, const std::string& source) {
+  constexpr std::uint64_t kMostBytes = 16 << 20;
+  const auto text = read_text(path_in(folder(name), kSavedFile), kMostBytes);
+  if (!text || text->size() > kMostBytes) return std::nullopt;
+  const Json json = Json::parse(*text, nullptr, false);
+  if (!json.is_object() || json.value(kJsonMark, Json()) != kMark || json.value("source", Json()) != source)
+    return std::nullopt;
+  try {
+    Saved out;
+    out.source = source;
+    out.rows = json.at("rows").get<std::uint64_t>();
+    out.next_row = json.at("next_row").get<std::uint64_t>();
+    out.windows = json.at("windows").get<std::uint64_t>();
+    out.pixels = json.at("pixels").get<std::vector<std::uint64_t>>();
+    out.sums = json.at("sums").get<std::vector<double>>();
+    out.outputs = json.at("outputs").get<std::map<std::string, std::string>>();
+    return out;
+  } catch (const Json::exception&) {
+    return std::nullopt;  // not as this program writes it
+  }
+}
+
+void Unfinished::save(const std::string& name, const Saved& saved) {
+  // A sum that is no number any more ends the picture; JSON has no such number.
+  const Json json = {{kJsonMark, kMark},         {"source", saved.source},   {"rows", saved.rows},
+                     {"next_row", saved.next_row}, {"windows", saved.windows}, {"pixels", saved.pixels},
+                     {"sums", saved.sums},       {"outputs", saved.outputs}};
+  write_file(path_in(folder(name), kSavedFile), json.dump(1) + "\n");
+}
+
+void Unfinished::drop(const std::string& name) {
+  std::error_code error;
+  std::filesystem::remove_all(folder_.path(std::to_string(number_of(name))), error);
+}
+
+bool Unfinished::is_last() {
+  if (!shared_) return true;
+  folder_.let_others_in();
+  return folder_.hold_alone();
+}
+
+}  // namespace millrace::segment

@@ -1,0 +1,57 @@
+// Enters: pictures that a run works at.
+// Leaves: a folder for each, in which its results grow, this run's alone until it lets it go; and how far they have got.
+// Never: works at a picture that another run has; takes rows for done that were made of another file.
+//
+// They lie in OUTPUT/unfinished.shards, on the disk of the results, and go when all is done.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/pipeline/checkpoint/run_folder.h"
+#include "src/pipeline/checkpoint/share.h"
+
+namespace millrace::segment {
+
+// A picture's results behind a row of windows.
+struct Saved {
+  std::string source;          // the state of the file that it is made of, and of what says where to look
+  std::uint64_t rows = 0;      // of the image that are written
+  std::uint64_t next_row = 0;  // of windows
+  std::uint64_t windows = 0;   // of the rows before
+  std::vector<std::uint64_t> pixels;
+  std::vector<double> sums;
+  std::map<std::string, std::string> outputs;  // what each needs to go on, by its name in the folder
+};
+
+class Unfinished {
+ public:
+  // Failure(conflict) where another run has the folder: one that shares none of it, or this one does not.
+  Unfinished(const std::string& output, bool shared);
+
+  // This picture is this run's until let_go(); false where it is another's.
+  bool claim(const std::string& name);
+  void let_go(const std::string& name);
+  // The folder of a picture that was claimed; it is made.
+  std::string folder(const std::string& name);
+  std::optional<Saved> saved(const std::string& name, const std::string& source);
+  void save(const std::string& name, const Saved& saved);
+  // Nothing of it is kept.
+  void drop(const std::string& name);
+
+  // This run is through. False where others are still at it; else this one has the folder alone until it goes.
+  bool is_last();
+  // Nothing in it is needed any more, of earlier runs either.
+  void remove() { folder_.remove(); }
+  // Names of its folder as a person knows them.
+  Error in_words(const Error& error) const { return folder_.in_words(error); }
+
+ private:
+  RunFolder folder_;
+  bool shared_;
+};
+
+}  // namespace millrace::segment

@@ -1,0 +1,113 @@
+// Enters: rows of labels, from the top, as runs.
+// Leaves: the outlines of what hangs together, polygons with holes, each when it ends.
+// Never: holds more corners than it was told: then all that is open is closed along a row, and begins anew below it.
+//
+// Pixels of one label hang together where they share a side (4-connected); corners are those of pixels, so an outline
+// has as many pixels inside as there are. The method: crack following, of a row's runs and those above it at a time
+// (Rosenfeld and Kak, Digital Picture Processing, 1982, section 11.2.2).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace millrace {
+
+struct LabelRun {
+  std::uint8_t label = 0;
+  std::uint32_t begin = 0, end = 0;  // columns
+};
+// The runs of a row, from left to right, none beside another of its label.
+void runs_of(std::span<const std::uint8_t> labels, std::vector<LabelRun>& out);
+
+struct Corner {
+  std::uint32_t x = 0, y = 0;
+  friend bool operator==(const Corner&, const Corner&) = default;
+};
+// The outside first, clockwise where y points down; then the holes, the other way round. No corner twice in a row.
+struct Outline {
+  std::uint8_t label = 0;
+  std::vector<std::vector<Corner>> rings;
+};
+
+class Contours {
+ public:
+  using Labels = std::array<bool, 256>;
+  // `outlined`: labels that are followed at all.
+  Contours(const Labels& outlined, std::size_t most_corners, std::function<void(const Outline&)> emit);
+
+  void add_row(std::span<const LabelRun> runs);
+  // Behind the last row.
+  void finish();
+  // Rows above which all was closed because it had too many corners.
+  const std::vector<std::uint32_t>& cuts() const { return cuts_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  struct Node {
+    Corner at;
+    std::uint32_t next = kNone;
+  };
+  // An open end of a line: the corner there, and the line's other end.
+  struct End {
+    std::uint32_t node = kNone, other = kNone;
+  };
+  struct Part {
+    std::uint32_t parent = 0;
+    std::uint32_t first_ring = kNone, last_ring = kNone;  // of rings_
+    std::uint32_t seen = 0;                               // the last row with a run of it
+    std::uint8_t label = 0;
+  };
+  struct Ring {
+    std::uint32_t node = kNone, next = kNone;
+  };
+  struct Run {
+    std::uint32_t begin = 0, end = 0;
+    std::uint32_t left = kNone, right = kNone;  // of ends_: where its line begins, going up; and ends, going down
+    std::uint32_t part = kNone;
+  };
+  // What comes out of a line between two rows, at a column.
+  struct Point {
+    std::uint32_t x = 0;
+    bool below = false;  // of the row below
+    bool is_end = false;
+    std::uint32_t run = 0;
+  };
+
+  template <typename T>
+  struct Pool {
+    std::vector<T> items;
+    std::vector<std::uint32_t> free;
+    std::uint32_t take();
+    void give(std::uint32_t k) { free.push_back(k); }
+    T& operator[](std::uint32_t k) { return items[k]; }
+    std::size_t used() const { return items.size() - free.size(); }
+  };
+
+  void meet(std::uint8_t label);
+  void find_parts(std::uint8_t label);
+  void join(const Point& arriving, const Point& leaving, std::uint8_t label);
+  std::uint32_t corner(std::uint32_t x, std::uint32_t next = kNone);
+  std::uint32_t root(std::uint32_t part);
+  void unite(std::uint32_t into, std::uint32_t part);
+  void close_ring(std::uint32_t node, std::uint32_t part);
+  void add_rings(std::uint32_t node, Outline& out);
+  void emit(std::uint32_t part);
+
+  const std::function<void(const Outline&)> emit_;
+  const std::size_t most_;
+  std::vector<std::uint8_t> labels_;
+  std::array<std::vector<Run>, 256> above_, below_;
+  std::vector<Point> points_;
+  Pool<Node> nodes_;
+  Pool<End> ends_;
+  Pool<Part> parts_;
+  Pool<Ring> rings_;
+  std::vector<std::uint32_t> united_, emitted_;  // parts that no run has any more
+  std::uint32_t row_ = 0;
+  std::vector<std::uint32_t> cuts_;
+};
+
+}  // namespace millrace
