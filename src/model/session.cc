@@ -8,6 +8,7 @@
 
 #include "src/memory/budget.h"
 #include "src/memory/buffer.h"
+#include "src/model/compiled_cache.h"
 #include "src/model/runtime.h"
 
 namespace millrace::model {
@@ -29,7 +30,12 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
   for (const std::int64_t side : options.input) input_elements_ *= static_cast<std::size_t>(side);
   BackendLoad wanted;
   wanted.path = file.path.c_str();
-  wanted.cache = options.cache.empty() ? nullptr : options.cache.c_str();
+  std::string cache;
+  if (!options.cache.empty()) {
+    const auto folder = cache_folder(options.cache, cache_key(file, options, runtime_));
+    folder ? cache = *folder : not_cached_ = folder.error().message();
+  }
+  wanted.cache = cache.empty() ? nullptr : cache.c_str();
   wanted.bfloat16 = options.precision == Precision::bf16;
   wanted.channels_last = options.channels_last;
   wanted.threads = options.threads;

@@ -30,7 +30,7 @@ struct SessionOptions {
   int threads = 1;
   int requests = 2;   // under way at once
   bool channels_last = false;  // of the network: inputs and outputs here are [1, channels, height, width] all the same
-  std::string cache;           // a folder for what is compiled; empty: none
+  std::string cache;           // a folder of folders for what is compiled, each the user's alone; empty: none
 };
 
 struct Output {
@@ -53,6 +53,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const std::vector<Output>& outputs() const { return outputs_; }
+  // Why nothing is kept of what was compiled, though a folder for it was named; empty where it is.
+  const std::string& not_cached() const { return not_cached_; }
   // "OpenVINO 2026.4.1", and "f32" as the runtime itself says.
   const std::string& runtime() const { return runtime_; }
   const std::string& precision() const { return precision_; }
@@ -85,7 +87,7 @@ class Session {
   std::size_t input_elements_ = 1;
   Bytes before_, compiled_;
   std::vector<Output> outputs_;
-  std::string runtime_, precision_;
+  std::string runtime_, precision_, not_cached_;
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Request>> requests_;

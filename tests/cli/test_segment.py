@@ -16,20 +16,11 @@ from PIL import Image
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 import onnx_model as onnx
-from program import BUILD, DATA, PROGRAM, content_of, millrace
+from program import DATA, PROGRAM, content_of, millrace
+from segmenting import made_model, needs_runtime, picture
 from window_reference import segment as by_definition
 
-pytestmark = pytest.mark.skipif(not (BUILD / "libmillrace-openvino.so").exists(),
-                                reason="built without OpenVINO, which runs models")
-
-
-def picture(path, height, width, seed=3, mode="RGB"):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    random = np.random.default_rng(seed)
-    shape = (height, width, 3) if mode == "RGB" else (height, width)
-    pixels = random.integers(0, 256, shape, dtype=np.uint8)
-    Image.fromarray(pixels).save(path)
-    return pixels
+pytestmark = needs_runtime
 
 
 def as_input(pixels, mean=0.0, std=1.0, order=(0, 1, 2)):
@@ -39,12 +30,6 @@ def as_input(pixels, mean=0.0, std=1.0, order=(0, 1, 2)):
 
 def probabilities(out, name="a.png"):
     return np.load(out / f"{name}.probability.npy")
-
-
-def made_model(path, classes=1, height=24, width=32, **more):
-    contents, network = onnx.ramps(classes, height, width, **more)
-    path.write_bytes(contents)
-    return network
 
 
 def run(tmp_path, *more, out="out", check=True, **options):
@@ -364,11 +349,22 @@ def test_what_is_too_small_to_mirror_is_said(tmp_path):
     assert (tmp_path / "other" / "a.png.mask.png").exists()
 
 
+def test_sums_that_do_not_fit_into_memory_lie_in_a_file_and_are_the_same(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 40, 60_000)
+    picture(tmp_path / "photos" / "b.png", 40, 50)
+    made_model(tmp_path / "m.onnx", classes=9, height=512, width=32)
+    run(tmp_path, "--memory", "4G", "--pad", "replicate")
+    run(tmp_path, "--memory", "400M", "--pad", "replicate", out="little")
+    assert content_of(tmp_path / "little") == content_of(tmp_path / "out")
+    plans = [run(tmp_path, "--memory", memory, "--pad", "replicate", "--plan").stdout.decode() for memory in ("4G", "400M")]
+    assert ["sums in a scratch file" in plan for plan in plans] == [False, True]
+
+
 def test_what_has_too_little_memory_is_said(tmp_path):
     picture(tmp_path / "photos" / "a.png", 40, 60_000)
     picture(tmp_path / "photos" / "b.png", 40, 50)
     made_model(tmp_path / "m.onnx", classes=9, height=512, width=32)
-    done = run(tmp_path, "--memory", "400M", "--pad", "replicate")
+    done = run(tmp_path, "--memory", "130M", "--pad", "replicate")
     assert done.returncode == 3 and "--memory" in done.stderr.decode()
     assert (tmp_path / "out" / "b.png.mask.png").exists()
     assert not (tmp_path / "out" / "a.png.mask.png").exists()

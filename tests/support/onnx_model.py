@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "bench", 
 from onnx_fields import field, integers, model, node, number, tensor, value_info
 
 
-def ramps(classes, height, width, channels=3, seed=5):
+def ramps(classes, height, width, channels=3, seed=5, channels_last=False):
     """A network that knows where in its window a pixel lies: y[k] = sum over c of w[k, c] x[c], plus a ramp of its own.
 
     Returns its bytes, and the same as a function of a window in float32.
@@ -18,10 +18,15 @@ def ramps(classes, height, width, channels=3, seed=5):
     random = np.random.default_rng(seed)
     weights = random.normal(size=(classes, channels, 1, 1)).astype(np.float32)
     ramp = random.normal(size=(1, classes, height, width)).astype(np.float32)
-    made = model(
-        [node("Conv", "mix", ["x", "weights"], "mixed"), node("Add", "ramp", ["mixed", "places"], "y")],
-        [tensor("weights", weights), tensor("places", ramp)],
-        [value_info("x", [None, channels, height, width])], [value_info("y", [None, classes, height, width])])
+    nodes = [node("Conv", "mix", ["x", "weights"], "mixed"), node("Add", "ramp", ["mixed", "places"], "y")]
+    sides_in, sides_out = [channels, height, width], [classes, height, width]
+    if channels_last:
+        sides_in, sides_out = [height, width, channels], [height, width, classes]
+        nodes = [node("Transpose", "first", ["x"], "planes", integers("perm", [0, 3, 1, 2])),
+                 node("Conv", "mix", ["planes", "weights"], "mixed"), node("Add", "ramp", ["mixed", "places"], "sum"),
+                 node("Transpose", "last", ["sum"], "y", integers("perm", [0, 2, 3, 1]))]
+    made = model(nodes, [tensor("weights", weights), tensor("places", ramp)],
+                 [value_info("x", [None, *sides_in])], [value_info("y", [None, *sides_out])])
 
     def run(window):
         return np.einsum("kc,chw->khw", weights[:, :, 0, 0].astype(np.float64), window.astype(np.float64)) + ramp[0]

@@ -21,20 +21,25 @@ namespace {
 
 constexpr unsigned kGroupWrites = 020, kOthersWrite = 002, kOthers = 077;
 
-std::string data_folder() {
-  const char* data = std::getenv("XDG_DATA_HOME");
+// Empty where no home folder is known.
+std::string user_folder(const char* variable, const char* below_home) {
+  const char* named = std::getenv(variable);
   // The specification says to ignore a relative path.
-  if (data != nullptr && data[0] == '/') return std::string(data) + "/millrace";
+  if (named != nullptr && named[0] == '/') return std::string(named) + "/millrace";
   const char* home = std::getenv("HOME");
   if (home == nullptr || home[0] != '/') {
     const passwd* const user = ::getpwuid(::geteuid());
     home = user == nullptr ? nullptr : user->pw_dir;
   }
-  if (home == nullptr || home[0] != '/') {
-    throw Failure(ErrorCode::usage, "no home folder is known for what is kept between runs", "HOME",
-                  "set HOME or XDG_DATA_HOME, or name the files, as with --catalog and --journal");
-  }
-  return std::string(home) + "/.local/share/millrace";
+  if (home == nullptr || home[0] != '/') return "";
+  return std::string(home) + "/" + below_home + "/millrace";
+}
+
+std::string data_folder() {
+  std::string out = user_folder("XDG_DATA_HOME", ".local/share");
+  if (!out.empty()) return out;
+  throw Failure(ErrorCode::usage, "no home folder is known for what is kept between runs", "HOME",
+                "set HOME or XDG_DATA_HOME, or name the files, as with --catalog and --journal");
 }
 
 std::string name_of_user(std::uint32_t id) {
@@ -161,6 +166,11 @@ bool in_data_folder(const std::string& path) {
 }
 
 std::string data_path(const std::string& name) { return data_folder() + "/" + name; }
+
+std::string cache_path(const std::string& name) {
+  const std::string folder = user_folder("XDG_CACHE_HOME", ".cache");
+  return folder.empty() ? "" : folder + "/" + name;
+}
 
 void make_folders(const std::string& folder) {
   for (std::size_t at = 1; at != std::string::npos;) {

@@ -84,7 +84,7 @@ class SegmentJob : public Job {
     say(summary.damaged, "{} are damaged");
     say(summary.cut, "{} have contours that are cut along a row, as they have too many corners to be followed at once");
     say(summary.elsewhere, "{} are being worked at by another run");
-    say(summary.missing, "{} are left to other parts, and are not in pictures.csv yet");
+    say(summary.missing, "{} are left to other parts, and are not in pictures.csv: no run has made them yet, or they are of no use");
     if (!summary.is_last) out.summary.push_back("other parts are still at work: the last of them writes pictures.csv");
     if (!summary.unusable.empty())
       out.summary.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));

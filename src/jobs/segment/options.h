@@ -41,7 +41,12 @@ struct Options {
   Share share;
   model::Precision precision = model::Precision::f32;
   long long requests = 0;  // 0: one a thread
-  PictureFileOptions files;
+  // Pictures stream, and what they take is known before they are begun: slides of 10 gigapixels are no bombs.
+  PictureFileOptions files = [] {
+    PictureFileOptions out;
+    out.max_pixels = 20'000'000'000;
+    return out;
+  }();
 };
 
 void describe(Settings& settings, Options& options);

@@ -10,6 +10,7 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/io/file/own.h"
 #include "src/jobs/segment/collector.h"
 #include "src/jobs/segment/cutter.h"
 #include "src/pipeline/chain.h"
@@ -68,6 +69,10 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
     // Results of an earlier run are no pictures of this one.
     if (const auto real = real_path(file.path); output && real && inside(*real, *output)) continue;
     std::string name = name_below(file.path, options.inputs);
+    if (name.starts_with(kUnfinishedFolder)) {
+      throw Failure(ErrorCode::usage, "its results would lie where unfinished ones do", printable(file.path),
+                    "give the folder of pictures another name");
+    }
     const auto [at, fresh] = names.emplace(name, file.path);
     if (!fresh) {
       throw Failure(
@@ -80,9 +85,31 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
   return out;
 }
 
+// The results in the folder, if there are any, are of the same. False where no run.json is there.
+bool check_run_file(const std::string& folder, const Attributes& now) {
+  const std::string record = path_in(folder, kRunFile);
+  std::error_code error;
+  if (!std::filesystem::exists(record, error)) return false;
+  const auto then = attributes_in_json(record);
+  if (!then || then->empty() || then->front() != now.front()) {
+    throw Failure(ErrorCode::conflict, "this folder's run.json was written by something else", printable(folder),
+                  "give another folder");
+  }
+  const std::string different = differences(*then, now);
+  if (!different.empty()) {
+    throw Failure(ErrorCode::conflict, "the results in it were made otherwise: " + different, printable(folder),
+                  "give another folder, or the same options");
+  }
+  return true;
+}
+
+// What a run has there that begins at the same time, before its run.json.
+bool is_of_a_run(const std::string& name) {
+  return name + "/" == kUnfinishedFolder || name.starts_with(AtomicFile::kTemporaryPrefix);
+}
+
 // The folder is this job's: new, or empty, or an earlier run's of the same.
 void claim_folder(const Options& options, const Attributes& now) {
-  const std::string record = path_in(options.output, kRunFile);
   std::error_code error;
   if (!std::filesystem::exists(options.output, error)) {
     std::filesystem::create_directories(options.output, error);
@@ -92,24 +119,21 @@ void claim_folder(const Options& options, const Attributes& now) {
     throw Failure(ErrorCode::conflict, "it is there, and is not a folder", printable(options.output),
                   "give another name");
   }
-  if (std::filesystem::exists(record, error)) {
-    const auto then = attributes_in_json(record);
-    if (!then || then->empty() || then->front() != now.front()) {
-      throw Failure(ErrorCode::conflict, "this folder's run.json was written by something else",
-                    printable(options.output), "give another folder");
-    }
-    const std::string different = differences(*then, now);
-    if (!different.empty()) {
-      throw Failure(ErrorCode::conflict, "the results in it were made otherwise: " + different,
-                    printable(options.output), "give another folder, or the same options");
-    }
-    return;
-  }
-  if (!std::filesystem::is_empty(options.output, error) || error) {
+  if (check_run_file(options.output, now)) return;
+  for (const auto& entry : std::filesystem::directory_iterator(options.output, error)) {
+    if (is_of_a_run(entry.path().filename().string()) || check_run_file(options.output, now)) continue;
     throw Failure(ErrorCode::conflict, "this folder is not empty, and no results of this job are in it",
                   printable(options.output), "give a new folder");
   }
-  write_file(record, millrace::json_of(now));
+  if (error) throw Failure(system_error("the folder cannot be read", printable(options.output), error.value()));
+  // Of several that begin at once, the first one's stands.
+  try {
+    AtomicFile file(path_in(options.output, kRunFile), Replaceable{.anything = false, .looked_at = {}}, Readers::everyone);
+    file.write(millrace::json_of(now));
+    file.commit();
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::conflict || !check_run_file(options.output, now)) throw;
+  }
 }
 
 // A picture on its way.
@@ -151,7 +175,7 @@ class Run {
                                .threads = context.executor.threads(),
                                .requests = requests_,
                                .channels_last = setup_.layout == model::Layout::nhwc,
-                               .cache = ""}),
+                               .cache = cache_path("models")}),
         outputs_(check_outputs(setup_, session_.outputs())),
         inputs_(find_inputs(options, context)) {
     const model::Session::Memory takes = session_.measure();
@@ -168,6 +192,39 @@ class Run {
   const Inputs& inputs() const { return inputs_; }
   int requests() const { return requests_; }
   const model::Session& session() const { return session_; }
+
+  // Of those that can be used, the one that takes most; of many, among the largest files.
+  struct Largest {
+    std::string path;
+    std::int64_t width = 0, height = 0;
+    std::uint64_t windows = 0;
+    Bytes needs;
+    bool sums_in_file = false;
+  };
+  Largest largest(Bytes in_flight) {
+    constexpr std::size_t kMostOpened = 200;
+    std::vector<const Input*> all;
+    for (const Input& input : inputs_.pictures) all.push_back(&input);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Input* a, const Input* b) { return a->file.size > b->file.size; });
+    if (all.size() > kMostOpened) all.resize(kMostOpened);
+    Largest out;
+    for (const Input* input : all) {
+      context_.throw_if_cancelled();
+      try {
+        const Cutter cutter(options_, setup_, input->file.path, input->name, context_);
+        const auto needs = [&](bool in_file) {
+          return cutter.needs() + Collector::needs(options_, setup_, cutter.y(), cutter.x(), in_file);
+        };
+        if (needs(false).count <= out.needs.count) continue;
+        const bool in_file = needs(false) + in_flight > context_.budget.largest_grant();
+        out = {input->file.path, cutter.x().size(), cutter.y().size(), cutter.windows(), needs(in_file), in_file};
+      } catch (const Failure&) {
+        // It will be an outcome, and told then.
+      }
+    }
+    return out;
+  }
 
   Summary run() {
     const auto start = Clock::now();
@@ -342,7 +399,7 @@ class Run {
     const Input& input = inputs_.pictures[window.picture];
     const auto fail = [&](Error error) {
       if (error.subject.empty()) error.subject = input.file.path;
-      unfinished_->drop(input.name);
+      unfinished_->fail(input.name, error);
       unfinished_->let_go(input.name);
       summary_.unusable.push_back(std::move(error));
     };
@@ -397,7 +454,7 @@ class Run {
       } else if (options_.share) {
         auto made = earlier_result(record_path(options_.output, input.name), setup_);
         if (!made) {
-          if (!options_.share.has(k)) ++summary_.missing;
+          if (!options_.share.has(k) && !unfinished_->has_failed(input.name)) ++summary_.missing;
           continue;
         }
         made->path = input.file.path;
@@ -406,7 +463,7 @@ class Run {
     }
     write_file(path_in(options_.output, kTableFile), table_of(all, setup_));
     // What other runs have begun stays for them.
-    if (summary_.missing == 0) unfinished_->remove();
+    if (summary_.missing == 0 || unfinished_->is_empty()) unfinished_->remove();
   }
 
   const Options& options_;
@@ -433,9 +490,10 @@ class Run {
 bool is_input(const Options&, const std::string& path) { return has_picture_extension(path); }
 
 Plan plan(const Options& options, RunContext& context) {
-  const Run run(options, context);
+  Run run(options, context);
   const std::size_t tokens = chain::tokens_for(context, run.window_bytes());
   const Setup& setup = run.setup();
+  const Run::Largest largest = run.largest(run.window_bytes() * tokens);
   Plan out;
   out.lines = {{"pictures", grouped(run.inputs().pictures.size())},
                {"window", fmt::format("{} x {}, {} in the network at once", setup.width, setup.height, run.requests())},
@@ -445,15 +503,22 @@ Plan plan(const Options& options, RunContext& context) {
                  {"requests", run.requests()},
                  {"runtime", run.session().runtime()},
                  {"precision", run.session().precision()}};
+  out.memory = {{"the program itself", 20_MiB},
+                {"the network", run.network()},
+                {"windows in flight", run.window_bytes() * tokens}};
+  if (largest.windows > 0) {
+    out.lines.emplace_back(
+        "largest picture",
+        fmt::format("{}: {} x {}, {} windows{}", printable(largest.path), largest.width, largest.height,
+                    grouped(largest.windows), largest.sums_in_file ? ", its sums in a scratch file" : ""));
+    out.figures["largest"] = {{"width", largest.width},
+                              {"height", largest.height},
+                              {"windows", largest.windows},
+                              {"sums_in_file", largest.sums_in_file}};
+    out.memory.emplace_back("its windows and results", largest.needs);
+  }
   out.threads = context.executor.threads();
   out.in_flight = tokens;
-  const window::Axis y(4000, setup.height, options.overlap), x(6000, setup.width, options.overlap);
-  out.memory = {
-      {"the program itself", 20_MiB},
-      {"the network", run.network()},
-      {"windows in flight", run.window_bytes() * tokens},
-      {"a picture of 24 megapixels", Bytes{window::Blend::bytes(y, x, static_cast<int>(setup.classes.size())) +
-                                           static_cast<std::uint64_t>(setup.height) * 6000 * 3}}};
   out.allowed = context.budget.limit();
   return out;
 }

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kMark = "segment rows";
-constexpr const char* kSavedFile = "rows.json";
+constexpr const char *kSavedFile = "rows.json", *kFailedFile = "failed.txt";
 
 std::uint64_t number_of(const std::string& name) {
   // Locks are on bytes of a file, whose places have a sign.
@@ -77,6 +77,23 @@ void Unfinished::save(const std::string& name, const Saved& saved) {
 void Unfinished::drop(const std::string& name) {
   std::error_code error;
   std::filesystem::remove_all(folder_.path(std::to_string(number_of(name))), error);
+}
+
+void Unfinished::fail(const std::string& name, const Error& error) {
+  drop(name);
+  if (shared_) write_file(path_in(folder(name), kFailedFile), printable(error.message()) + "\n");
+}
+
+bool Unfinished::has_failed(const std::string& name) const {
+  std::error_code error;
+  return std::filesystem::exists(path_in(folder_.path(std::to_string(number_of(name))), kFailedFile), error);
+}
+
+bool Unfinished::is_empty() const {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path("."), error))
+    if (entry.is_directory(error)) return false;
+  return true;
 }
 
 bool Unfinished::is_last() {

@@ -27,6 +27,9 @@ struct Saved {
   std::map<std::string, std::string> outputs;  // what each needs to go on, by its name in the folder
 };
 
+// Below the folder of results.
+inline constexpr const char* kUnfinishedFolder = "unfinished.shards/";
+
 class Unfinished {
  public:
   // Failure(conflict) where another run has the folder: one that shares none of it, or this one does not.
@@ -42,8 +45,14 @@ class Unfinished {
   // Nothing of it is kept.
   void drop(const std::string& name);
 
+  // Nothing of it but that it cannot be used, for other runs that share the folder to know.
+  void fail(const std::string& name, const Error& error);
+  bool has_failed(const std::string& name) const;
+
   // This run is through. False where others are still at it; else this one has the folder alone until it goes.
   bool is_last();
+  // No run has begun a picture that it has not finished, or has found one that it cannot use.
+  bool is_empty() const;
   // Nothing in it is needed any more, of earlier runs either.
   void remove() { folder_.remove(); }
   // Names of its folder as a person knows them.

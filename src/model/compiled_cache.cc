@@ -1,0 +1,69 @@
+#include "src/model/compiled_cache.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/device/cpu/machine.h"
+#include "src/io/file/own.h"
+#include "src/io/file/reader.h"
+
+namespace millrace::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostModels = 32;
+
+void remove_oldest(const std::string& top, const std::string& keep) {
+  std::error_code error;
+  std::vector<std::pair<fs::file_time_type, fs::path>> all;
+  for (const auto& entry : fs::directory_iterator(top, error)) {
+    if (entry.is_symlink(error) || !entry.is_directory(error) || entry.path() == keep) continue;
+    all.emplace_back(entry.last_write_time(error), entry.path());
+  }
+  if (all.size() < kMostModels) return;
+  std::sort(all.begin(), all.end());
+  for (std::size_t k = 0; k <= all.size() - kMostModels; ++k) fs::remove_all(all[k].second, error);
+}
+
+}  // namespace
+
+std::string cache_key(const ModelFile& file, const SessionOptions& options, const std::string& runtime) {
+  const std::string all = fmt::format("{} {} {} {} {} {} {} {} {}", file.digest, file.bytes, text_of(options.input),
+                                      choice_name(options.precision), options.threads, options.requests,
+                                      options.channels_last, runtime, describe_machine().cpu_name);
+  return fmt::format("{}-{:016x}", file.digest,
+                     short_hash(std::span(reinterpret_cast<const std::uint8_t*>(all.data()), all.size())));
+}
+
+Outcome<std::string> cache_folder(const std::string& top, const std::string& key) {
+  try {
+    make_folders(folder_of(top));
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  // Folders are reached without following a link: what lies above may be links of the user's own.
+  const auto above = real_path(folder_of(top));
+  if (!above) return system_error("the folder is not there", printable(folder_of(top)), errno);
+  if (!is_own_folder(*above)) {
+    return Error{ErrorCode::conflict, "others may write to it, and what is compiled is run", printable(*above),
+                 "chmod go-w it, or name another with XDG_CACHE_HOME"};
+  }
+  std::string out = *above;
+  for (const std::string& name : {std::string(file_name(top)), key}) {
+    out = path_in(out, name);
+    if (auto made = make_own_folder(out); !made.ok()) return made.error();
+  }
+  std::error_code error;
+  fs::last_write_time(out, fs::file_time_type::clock::now(), error);
+  remove_oldest(folder_of(out), out);
+  return out;
+}
+
+}  // namespace millrace::model

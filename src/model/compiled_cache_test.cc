@@ -1,0 +1,61 @@
+#include "src/model/compiled_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "src/io/test_pictures.h"
+
+namespace millrace::model {
+namespace {
+
+TEST(CompiledCache, IsTheUsersAlone) {
+  const TestFolder folder;
+  const std::string top = folder.at("cache/millrace/models");
+  const std::string made = cache_folder(top, "key").or_throw();
+  struct stat info {};
+  for (const std::string& each : {folder.at("cache/millrace"), top, made}) {
+    ASSERT_EQ(::stat(each.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, 0700U) << each;
+  }
+  EXPECT_EQ(cache_folder(top, "key").or_throw(), made);
+  for (const std::string& each : {folder.at("cache/millrace"), top, made}) {
+    ::chmod(each.c_str(), 0777);
+    EXPECT_FALSE(cache_folder(top, "key").ok()) << each;
+    ::chmod(each.c_str(), 0700);
+  }
+  // A link is not followed, wherever it leads.
+  std::filesystem::remove(made);
+  std::filesystem::create_directory(folder.at("elsewhere"));
+  std::filesystem::create_symlink(folder.at("elsewhere"), made);
+  EXPECT_FALSE(cache_folder(top, "key").ok());
+}
+
+TEST(CompiledCache, KeepsNoMoreThanAFew) {
+  const TestFolder folder;
+  const std::string top = folder.at("models");
+  ::chmod(folder.path().c_str(), 0700);
+  for (int k = 0; k < 60; ++k) ASSERT_TRUE(cache_folder(top, "key" + std::to_string(k)).ok());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(top), {}), 32);
+  EXPECT_TRUE(std::filesystem::exists(top + "/key59"));
+}
+
+TEST(CompiledCache, AnotherModelOrAnotherWayToRunItIsAnotherKey) {
+  ModelFile file;
+  file.digest = "00ff";
+  SessionOptions options;
+  options.input = {1, 3, 8, 8};
+  const std::string key = cache_key(file, options, "a");
+  EXPECT_EQ(cache_key(file, options, "a"), key);
+  EXPECT_NE(cache_key(file, options, "b"), key);
+  SessionOptions other = options;
+  other.precision = Precision::bf16;
+  EXPECT_NE(cache_key(file, other, "a"), key);
+  other = options;
+  other.input[2] = 16;
+  EXPECT_NE(cache_key(file, other, "a"), key);
+  file.digest = "00fe";
+  EXPECT_NE(cache_key(file, options, "a"), key);
+}
+
+}  // namespace
+}  // namespace millrace::model
