@@ -16,9 +16,7 @@ namespace {
 }
 
 Descriptor open(const std::string& path, int how) {
-  Descriptor out(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | how, 0666));
-  if (!out) fail("cannot be created", path);
-  return out;
+  return Descriptor(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | how, 0666));
 }
 
 }  // namespace
@@ -27,14 +25,14 @@ GrowingFile::GrowingFile(std::string path) : path_(std::move(path)) {
   // What an earlier attempt left goes, and nothing is written into what has its name.
   ::unlink(path_.c_str());
   file_ = open(path_, O_CREAT | O_EXCL);
+  if (!file_) fail("cannot be created", path_);
 }
 
-GrowingFile::GrowingFile(std::string path, std::uint64_t keep) : path_(std::move(path)), size_(keep) {
-  file_ = open(path_, 0);
-  const auto state = state_of_descriptor(file_.get());
-  if (!state || !state->regular || state->size < keep) {
-    throw Failure(ErrorCode::conflict, "it is shorter than it was", printable(path_), "");
-  }
+GrowingFile::GrowingFile(std::string path, std::uint64_t keep)
+    : path_(std::move(path)), file_(open(path_, 0)), size_(keep) {
+  const auto state = file_ ? state_of_descriptor(file_.get()) : std::nullopt;
+  if (!state || !state->regular || state->size < keep)
+    throw Failure(ErrorCode::conflict, "it is not there as it was", printable(path_), "");
 }
 
 void GrowingFile::append(std::span<const std::byte> bytes) {
