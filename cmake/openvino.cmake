@@ -3,7 +3,14 @@
 file(GLOB found ${CMAKE_SOURCE_DIR}/.venv-openvino/lib/python3*/site-packages/openvino)
 set(MILLRACE_OPENVINO "${found}" CACHE PATH "The folder `openvino` of its wheel: headers and libraries")
 if(MILLRACE_SANITIZE)
-  # oneTBB opens libtbbbind with RTLD_DEEPBIND when OpenVINO asks for streams, which sanitizers end the program for.
+  # oneTBB opens libtbbbind with RTLD_DEEPBIND when OpenVINO asks for streams, which sanitizers end the program for. Tests
+  # have something else that runs their network.
+  if(MILLRACE_TESTS)
+    add_library(ramp-backend MODULE ${CMAKE_SOURCE_DIR}/tests/support/ramp_backend.cc)
+    target_include_directories(ramp-backend PRIVATE ${CMAKE_SOURCE_DIR})
+    set_target_properties(ramp-backend PROPERTIES PREFIX "" OUTPUT_NAME libmillrace-openvino
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/ramps)
+  endif()
   return()
 endif()
 file(GLOB library ${MILLRACE_OPENVINO}/libs/libopenvino.so.[0-9]*)

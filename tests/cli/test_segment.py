@@ -16,11 +16,17 @@ from PIL import Image
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 import onnx_model as onnx
-from program import DATA, PROGRAM, content_of, millrace
-from segmenting import made_model, needs_runtime, picture
+from program import BUILD, DATA, PROGRAM, ROOT, content_of, millrace
+from segmenting import made_model, needs_openvino, needs_runtime, picture, ramps_where_sanitized
 from window_reference import segment as by_definition
 
 pytestmark = needs_runtime
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runtime():
+    with ramps_where_sanitized():
+        yield
 
 
 def as_input(pixels, mean=0.0, std=1.0, order=(0, 1, 2)):
@@ -256,6 +262,7 @@ def models():
 
 
 @pytest.mark.parametrize("kind", models())
+@needs_openvino
 def test_a_model_that_does_not_fit_is_named_before_the_first_window(tmp_path, kind):
     contents, words = models()[kind]
     picture(tmp_path / "photos" / "a.png", 40, 50)
@@ -267,6 +274,7 @@ def test_a_model_that_does_not_fit_is_named_before_the_first_window(tmp_path, ki
     assert not (tmp_path / "out").exists()
 
 
+@needs_openvino
 def test_two_hundred_broken_models_are_no_crash(tmp_path):
     picture(tmp_path / "photos" / "a.png", 30, 40)
     whole, _ = onnx.ramps(1, 24, 32)
@@ -305,6 +313,7 @@ def test_a_first_card_is_one(tmp_path):
     run(tmp_path)
 
 
+@needs_openvino
 def test_a_network_that_gives_no_numbers_is_said_of_the_picture(tmp_path):
     pixels = picture(tmp_path / "photos" / "a.png", 40, 50)
     pixels[30:, 20:] = 0
@@ -349,6 +358,7 @@ def test_what_is_too_small_to_mirror_is_said(tmp_path):
     assert (tmp_path / "other" / "a.png.mask.png").exists()
 
 
+@needs_openvino
 def test_sums_that_do_not_fit_into_memory_lie_in_a_file_and_are_the_same(tmp_path):
     picture(tmp_path / "photos" / "a.png", 40, 60_000)
     picture(tmp_path / "photos" / "b.png", 40, 50)
@@ -360,6 +370,7 @@ def test_sums_that_do_not_fit_into_memory_lie_in_a_file_and_are_the_same(tmp_pat
     assert ["sums in a scratch file" in plan for plan in plans] == [False, True]
 
 
+@needs_openvino
 def test_what_has_too_little_memory_is_said(tmp_path):
     picture(tmp_path / "photos" / "a.png", 40, 60_000)
     picture(tmp_path / "photos" / "b.png", 40, 50)
@@ -390,6 +401,7 @@ def test_a_killed_run_is_gone_on_with(tmp_path):
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="../shared/data is not here")
+@needs_openvino
 def test_the_real_model_runs_in_any_window(tmp_path):
     photo = Image.open(DATA / "fundus" / "HRF_07_dr.jpg").reduce(4)
     (tmp_path / "photos").mkdir()
@@ -400,3 +412,11 @@ def test_the_real_model_runs_in_any_window(tmp_path):
     mask = np.array(Image.open(tmp_path / "out" / "a.png.mask.png"))
     assert mask.shape == (photo.height, photo.width)
     assert 0.02 < mask.mean() < 0.2
+
+
+@pytest.mark.skipif("MILLRACE_ALL" not in os.environ, reason="only with ./dev test --all: MONAI is some gigabytes")
+@pytest.mark.skipif(not DATA.exists(), reason="../shared/data is not here")
+@needs_openvino
+def test_results_are_those_of_monai(tmp_path):
+    subprocess.run([ROOT / ".venv-monai/bin/python", ROOT / "bench/segment.py", PROGRAM, BUILD / "bench", tmp_path, DATA, "agree"],
+                   check=True)

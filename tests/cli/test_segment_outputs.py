@@ -16,9 +16,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 import onnx_model as onnx
 from program import content_of, millrace
-from segmenting import made_model, needs_runtime, picture
+from segmenting import made_model, needs_openvino, needs_runtime, picture, ramps_where_sanitized
 
 pytestmark = needs_runtime
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runtime():
+    with ramps_where_sanitized():
+        yield
 
 ALL = "mask,probability,overlay,contours"
 
@@ -263,6 +269,7 @@ def test_two_runs_in_one_folder_that_share_nothing(crowd, tmp_path):
     assert done.returncode == 1 and "another run" in done.stderr.decode()
 
 
+@needs_openvino
 def test_channels_that_come_last(tmp_path):
     pixels = picture(tmp_path / "photos" / "a.png", 60, 80)
     network = made_model(tmp_path / "m.onnx", classes=2)
@@ -278,6 +285,7 @@ def test_channels_that_come_last(tmp_path):
     assert np.abs(probabilities(tmp_path / "out") - probabilities(tmp_path / "first")).max() < 1e-6
 
 
+@needs_openvino
 def test_a_picture_that_does_not_come_in_rows_is_decoded_first(tmp_path):
     (tmp_path / "photos").mkdir()
     ramp = np.add.outer(np.arange(3000), np.arange(4000)).astype(np.uint8)

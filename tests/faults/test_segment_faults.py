@@ -20,9 +20,15 @@ sys.path.insert(0, str(HERE.parents[2] / "bench" / "recipes"))
 
 import large_tiff  # noqa: E402
 from program import PROGRAM, content_of, millrace  # noqa: E402
-from segmenting import made_model, needs_runtime  # noqa: E402
+from segmenting import made_model, needs_runtime, ramps_where_sanitized  # noqa: E402
 
 pytestmark = needs_runtime
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runtime():
+    with ramps_where_sanitized():
+        yield
 
 SIDE = 4000
 KILLS = {"png": 20, "tiff": 5, "npy": 5, "zarr": 5}

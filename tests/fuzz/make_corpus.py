@@ -218,12 +218,28 @@ def provenances():
     yield TAKEOUT
 
 
+CARDS = [b"{}", b'{"input": "bgr", "layout": "nhwc", "range": [0, 255], "mean": [1, 2, 3], "std": [1, 2, 3]}',
+         b'{"activation": "softmax", "classes": [{"name": "a", "color": null}, {"name": "b", "color": "#e69f00"}]}',
+         b'{"window": 512, "threshold": 0.4196}']
+
+
+def networks():
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+    import onnx_model
+
+    yield onnx_model.ramps(2, 4, 4)[0]
+    yield onnx_model.ramps(1, 4, 4, channels_last=True)[0]
+    yield onnx_model.external("weights.bin")
+    yield onnx_model.model([onnx_model.node("Blur", "soft", ["x"], "y") + onnx_model.field(7, "com.example")], [],
+                           [onnx_model.value_info("x", [1, 3, None, None])], [onnx_model.value_info("y", [1])])
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "build/fuzz/corpus")
     for name, inputs in {"jpeg": jpegs(), "png": pngs(), "catalog": rows(), "settings": SETTINGS,
                          "csv": [bytes([index]) + table for index, table in enumerate(TABLES)],
                          "dates": DATES, "npy": arrays(), "tensor": tensors(), "journal": JOURNALS,
-                         "provenance": provenances()}.items():
+                         "provenance": provenances(), "card": CARDS, "onnx": networks()}.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         for index, data in enumerate(inputs):
             (folder / name / f"seed{index:02d}").write_bytes(data)

@@ -1,7 +1,8 @@
 """Pictures and small networks for the tests of `segment`."""
 
+import contextlib
 import os
-import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -10,7 +11,28 @@ from PIL import Image
 import onnx_model as onnx
 from program import BUILD
 
-needs_runtime = pytest.mark.skipif(not (BUILD / "libmillrace-openvino.so").exists(),
+RUNTIME = "libmillrace-openvino.so"
+# Under sanitizers: what runs the networks of onnx_model.ramps() alone. Helpers are found beside it.
+RAMPS = BUILD / "ramps" / RUNTIME
+if RAMPS.exists():
+    HELPERS = tempfile.TemporaryDirectory(prefix="millrace-helpers-")
+    for helper in (RAMPS, BUILD / "millrace-decoder", BUILD / "millrace-hdf5"):
+        os.symlink(helper, os.path.join(HELPERS.name, helper.name))
+
+
+@contextlib.contextmanager
+def ramps_where_sanitized():
+    """For the tests of a module: networks are run by what there is."""
+    if not RAMPS.exists():
+        yield
+        return
+    os.environ["MILLRACE_HELPERS"] = HELPERS.name
+    yield
+    del os.environ["MILLRACE_HELPERS"]
+
+
+needs_openvino = pytest.mark.skipif(not (BUILD / RUNTIME).exists(), reason="built without OpenVINO, which runs models")
+needs_runtime = pytest.mark.skipif(not (BUILD / RUNTIME).exists() and not RAMPS.exists(),
                                    reason="built without what runs models")
 
 

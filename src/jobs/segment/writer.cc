@@ -112,7 +112,12 @@ void ResultWriter::append(std::span<float> row, std::span<const float> weights, 
     if (weights[j] > 0) continue;
     for (std::size_t c = 0; c < classes; ++c) row[c * width_ + j] = 0;
   }
-  label(row, weights);
+  const bool has_none = setup_.has_none();
+  window::label(row, weights, has_none ? std::optional(static_cast<float>(setup_.threshold)) : std::nullopt, labels_);
+  for (std::size_t j = 0; j < width_; ++j) {
+    if (!(weights[j] > 0) || (has_none && labels_[j] == 0)) continue;
+    ++pixels_[labels_[j] - (has_none ? 1U : 0U)];
+  }
   for (std::size_t c = 0; c < classes; ++c) {
     // In the order of the pixels, in lanes that do not depend on the machine.
     double sum[4] = {};
@@ -127,20 +132,6 @@ void ResultWriter::append(std::span<float> row, std::span<const float> weights, 
     rasters_[k]->append(spec.type == kFloat32 ? std::as_bytes(std::span<const float>(row))
                         : spec.samples == 3   ? std::as_bytes(std::span<const std::uint8_t>(overlay_))
                                               : std::as_bytes(std::span<const std::uint8_t>(labels_)));
-  }
-}
-
-void ResultWriter::label(std::span<const float> row, std::span<const float> weights) {
-  const std::size_t classes = setup_.classes.size();
-  const auto threshold = static_cast<float>(setup_.threshold);
-  const bool has_none = setup_.has_none();
-  for (std::size_t j = 0; j < width_; ++j) {
-    std::size_t best = 0;
-    for (std::size_t c = 1; c < classes; ++c)
-      if (row[c * width_ + j] > row[best * width_ + j]) best = c;
-    const bool seen = weights[j] > 0, is_none = has_none && !(row[best * width_ + j] >= threshold);
-    labels_[j] = static_cast<std::uint8_t>(!seen || is_none ? 0 : best + (has_none ? 1 : 0));
-    pixels_[best] += !seen || is_none ? 0 : 1;
   }
 }
 

@@ -48,7 +48,6 @@ class ResultWriter {
   Outcome<PictureResult> finish(PictureResult result);
 
  private:
-  void label(std::span<const float> row, std::span<const float> weights);
   void blend(std::span<const std::uint8_t> pixels);
   void publish(const Product& product) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/text.h"
+#include "src/kernels/contours/contours.h"
 #include "src/kernels/dct/dct.h"
 #include "src/kernels/haar/haar.h"
 #include "src/kernels/hash/hash.h"
@@ -133,6 +134,29 @@ std::string window_answer(const Inputs& inputs) {
   return digest.text();
 }
 
+// The outlines of four levels of brightness.
+std::string contours_answer(const Inputs& inputs) {
+  Contours::Labels outlined{};
+  outlined[1] = outlined[2] = outlined[3] = true;
+  Digest digest;
+  Contours contours(outlined, 20'000, [&](const Outline& outline) {
+    digest.add(std::uint32_t{outline.label});
+    for (const auto& ring : outline.rings) {
+      digest.add(static_cast<std::uint32_t>(ring.size()));
+      for (const Corner& corner : ring) digest.add(corner.y << 16 | corner.x);
+    }
+  });
+  std::vector<std::uint8_t> labels(kWidth);
+  std::vector<LabelRun> runs;
+  for (std::size_t y = 0; y < kHeight; ++y) {
+    for (std::size_t x = 0; x < kWidth; ++x) labels[x] = inputs.luma[y * kWidth + x] / 64;
+    runs_of(labels, runs);
+    contours.add_row(runs);
+  }
+  contours.finish();
+  return digest.text();
+}
+
 // Luma, hashes and pdq are what Pillow 13.0.0, imagehash 4.3.2 and pdqhash 0.2.8 give for the same picture; the others
 // are the reference versions', or those of the portable level.
 constexpr Answer kAnswers[] = {
@@ -152,6 +176,7 @@ constexpr Answer kAnswers[] = {
     {"hash", "whash", "000707077c7e3f9f 100", hash_answer<HashKind::whash>},
     {"hash", "colorhash", "01048000201 100", hash_answer<HashKind::colorhash>},
     {"sliding_window", "windows cut, blended, activated", "7d69d96101cebb38", window_answer},
+    {"contours", "outlines of four levels", "c2287164951b1d9f", contours_answer},
     {"pdq", "pdq", "f97db0240f669b22d8b549720bc6561cf8cb47d994c6721a345936c9157eeba2 100", pdq_answer},
 };
 

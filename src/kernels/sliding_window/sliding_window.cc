@@ -180,6 +180,22 @@ void softmax(std::span<float> values, std::size_t channels) {
   }
 }
 
+void label(std::span<const float> row, std::span<const float> weights, std::optional<float> threshold,
+           std::span<std::uint8_t> out) {
+  const std::size_t width = weights.size(), channels = row.size() / width;
+  if (channels == 1 && threshold) {
+    for (std::size_t j = 0; j < width; ++j) out[j] = weights[j] > 0 && row[j] >= *threshold ? 1 : 0;
+    return;
+  }
+  for (std::size_t j = 0; j < width; ++j) {
+    std::size_t best = 0;
+    for (std::size_t c = 1; c < channels; ++c)
+      if (row[c * width + j] > row[best * width + j]) best = c;
+    const bool is_none = !(weights[j] > 0) || (threshold && !(row[best * width + j] >= *threshold));
+    out[j] = static_cast<std::uint8_t>(is_none ? 0 : best + (threshold ? 1 : 0));
+  }
+}
+
 void gather(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column, Padding padding,
             const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel,
             std::span<const std::size_t> order, std::span<const Levels> levels, float* out) {

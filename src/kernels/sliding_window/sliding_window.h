@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -122,6 +123,11 @@ class Blend {
 void sigmoid(std::span<float> values);
 // Over channels, at each place.
 void softmax(std::span<float> values, std::size_t channels);
+
+// Of a row, [channels, width], where `weights` is not 0: the channel with the greatest value, of several alike the first.
+// With a threshold 0 where that is below it, else 1 and on. Where `weights` is 0, 0. Needs fewer than 256 channels.
+void label(std::span<const float> row, std::span<const float> weights, std::optional<float> threshold,
+           std::span<std::uint8_t> out);
 
 // Pixels of 8 bits as a network takes them, by channel: what of[v] is.
 struct Levels {

@@ -57,10 +57,14 @@ void activate(benchmark::State& state) {
   Photograph of;
   for (std::size_t k = 0; k < of.row.size(); ++k) of.row[k] = static_cast<float>(k % 200) / 10 - 10;
   std::vector<float> values = of.row;
+  const std::vector<float> weights(values.size(), 1.0F);
+  std::vector<std::uint8_t> labels(values.size());
   for (auto _ : state) {
     values = of.row;
     sigmoid(values);
+    label(values, weights, 0.5F, labels);
     benchmark::DoNotOptimize(values.data());
+    benchmark::DoNotOptimize(labels.data());
   }
   state.counters["a_window"] = benchmark::Counter(static_cast<double>(state.iterations()) * kWidth / (256.0 * 256.0),
                                                   benchmark::Counter::kIsRate | benchmark::Counter::kInvert);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 namespace millrace::window {
@@ -158,6 +159,18 @@ TEST(SlidingWindow, WindowsHoldThePixelsThatLieThere) {
   }
   gather(y, x, 1, 0, Padding::constant, rows, 2, 3, order, levels, out.data());
   EXPECT_EQ(out[3], 0);  // not what a black pixel would be
+}
+
+TEST(SlidingWindow, LabelsAreTheLikeliest) {
+  const auto labels = [](const std::vector<float>& row, const std::vector<float>& weights, std::optional<float> least) {
+    std::vector<std::uint8_t> out(weights.size(), 77);
+    label(row, weights, least, out);
+    return out;
+  };
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(labels({0.4F, 0.5F, 0.9F, none}, {1, 1, 0, 1}, 0.5F), (std::vector<std::uint8_t>{0, 1, 0, 0}));
+  EXPECT_EQ(labels({1, 2, 3, 3, 1, 2, 4, 9}, {1, 1, 1, 0}, {}), (std::vector<std::uint8_t>{0, 0, 1, 0}));
+  EXPECT_EQ(labels({1, 2, 3, 3, 1, 2, 4, 9}, {1, 1, 1, 0}, 2.0F), (std::vector<std::uint8_t>{0, 1, 2, 0}));
 }
 
 TEST(SlidingWindow, ActivationsAreTheirDefinitions) {

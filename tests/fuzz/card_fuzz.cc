@@ -1,0 +1,18 @@
+// A model card: it is taken as it is written, or refused with a reason.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "src/model/card.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace millrace;
+  try {
+    const model::Card card = model::card_of({reinterpret_cast<const char*>(data), size}, "model.json");
+    if (card.threshold && !(*card.threshold >= 0 && *card.threshold <= 1)) std::abort();
+    if (card.window && *card.window < 1) std::abort();
+  } catch (const Failure& failure) {
+    if (failure.error().message().empty()) std::abort();
+  }
+  return 0;
+}
