@@ -20,8 +20,8 @@ struct BackendRequest;
 
 struct BackendLoad {
   const char* path = nullptr;
-  const char* cache = nullptr;          // a folder for what is compiled; null: none
-  bool bfloat16 = false;                // else float32
+  const char* cache = nullptr;  // a folder for what is compiled; null: none
+  bool bfloat16 = false;        // else float32
   // The network's own inputs and outputs are [1, height, width, channels]; here they are [1, channels, height, width].
   bool channels_last = false;
   std::int32_t threads = 1;             // that requests share

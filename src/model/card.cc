@@ -146,8 +146,7 @@ Card card_of(const std::string& text, const std::string& path) {
 std::vector<ClassCard> unnamed_classes(std::size_t count) {
   std::vector<ClassCard> out;
   const std::size_t first = count == 1 ? 1 : 0;
-  for (std::size_t k = first; k < first + count; ++k)
-    out.push_back({fmt::format("class {}", k)});
+  for (std::size_t k = first; k < first + count; ++k) out.push_back({fmt::format("class {}", k)});
   return out;
 }
 

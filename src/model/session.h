@@ -28,7 +28,7 @@ struct SessionOptions {
   std::vector<std::int64_t> input;  // the shape of one, whole
   Precision precision = Precision::f32;
   int threads = 1;
-  int requests = 2;   // under way at once
+  int requests = 2;            // under way at once
   bool channels_last = false;  // of the network: inputs and outputs here are [1, channels, height, width] all the same
   std::string cache;           // a folder of folders for what is compiled, each the user's alone; empty: none
 };

@@ -1,5 +1,5 @@
-// What runs models where sanitizers forbid OpenVINO: the one network of tests/support/onnx_model.py, y = W x + ramp, each
-// request on a thread of its own. Built into a folder of its own, from which only tests take it.
+// What runs models where sanitizers forbid OpenVINO: the one network of tests/support/onnx_model.py, y = W x + ramp,
+// each request on a thread of its own. Built into a folder of its own, from which only tests take it.
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -71,22 +71,24 @@ struct Tensor {
 
 bool read_tensors(std::string_view model, std::map<std::string, Tensor>& out) {
   bool whole = true;
-  whole = fields(model, [&](std::uint64_t field, std::uint64_t, std::string_view graph) {
-            if (field != 7) return;
-            whole = whole && fields(graph, [&](std::uint64_t part, std::uint64_t, std::string_view tensor) {
-                      if (part != 5) return;
-                      Tensor one;
-                      std::string name;
-                      whole = whole && fields(tensor, [&](std::uint64_t of, std::uint64_t value, std::string_view bytes) {
-                                if (of == 1 && bytes.empty()) one.shape.push_back(value);
-                                if (of == 8) name = bytes;
-                                if (of != 9) return;
-                                one.values.resize(bytes.size() / 4);
-                                std::memcpy(one.values.data(), bytes.data(), one.values.size() * 4);
-                              });
-                      out[name] = std::move(one);
-                    });
-          }) &&
+  whole = fields(model,
+                 [&](std::uint64_t field, std::uint64_t, std::string_view graph) {
+                   if (field != 7) return;
+                   whole = whole && fields(graph, [&](std::uint64_t part, std::uint64_t, std::string_view tensor) {
+                             if (part != 5) return;
+                             Tensor one;
+                             std::string name;
+                             whole = whole &&
+                                     fields(tensor, [&](std::uint64_t of, std::uint64_t value, std::string_view bytes) {
+                                       if (of == 1 && bytes.empty()) one.shape.push_back(value);
+                                       if (of == 8) name = bytes;
+                                       if (of != 9) return;
+                                       one.values.resize(bytes.size() / 4);
+                                       std::memcpy(one.values.data(), bytes.data(), one.values.size() * 4);
+                                     });
+                             out[name] = std::move(one);
+                           });
+                 }) &&
           whole;
   return whole;
 }
@@ -134,24 +136,25 @@ char* start(BackendRequest* request, const float* input, float* const* outputs,
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const Backend* millrace_model_backend() {
-  static const Backend backend = {
-      kBackendVersion,
-      "Ramps 1",
-      [](char* what) { delete[] what; },
-      load,
-      [](BackendModel* model) { delete model; },
-      [](const BackendModel*) -> std::size_t { return 1; },
-      [](const BackendModel* model, std::size_t) { return BackendPort{"y", model->shape.data(), model->shape.size()}; },
-      [](const BackendModel*) { return "f32"; },
-      [](BackendModel* model, BackendRequest*& out) -> char* {
-        out = new BackendRequest{model, {}};
-        return nullptr;
-      },
-      [](BackendRequest* request) {
-        if (request->thread.joinable()) request->thread.join();
-        delete request;
-      },
-      start};
+  static const Backend backend = {kBackendVersion,
+                                  "Ramps 1",
+                                  [](char* what) { delete[] what; },
+                                  load,
+                                  [](BackendModel* model) { delete model; },
+                                  [](const BackendModel*) -> std::size_t { return 1; },
+                                  [](const BackendModel* model, std::size_t) {
+                                    return BackendPort{"y", model->shape.data(), model->shape.size()};
+                                  },
+                                  [](const BackendModel*) { return "f32"; },
+                                  [](BackendModel* model, BackendRequest*& out) -> char* {
+                                    out = new BackendRequest{model, {}};
+                                    return nullptr;
+                                  },
+                                  [](BackendRequest* request) {
+                                    if (request->thread.joinable()) request->thread.join();
+                                    delete request;
+                                  },
+                                  start};
   return &backend;
 }
 

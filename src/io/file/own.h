@@ -22,7 +22,8 @@ enum class Trust : std::uint8_t { checked, files };
 
 // $XDG_DATA_HOME/millrace/NAME, or ~/.local/share/millrace/NAME. Failure(usage) where no home folder is known.
 std::string data_path(const std::string& name);
-// $XDG_CACHE_HOME/millrace/NAME, or ~/.cache/millrace/NAME: what may go at any time. Empty where no home folder is known.
+// $XDG_CACHE_HOME/millrace/NAME, or ~/.cache/millrace/NAME: what may go at any time. Empty where no home folder is
+// known.
 std::string cache_path(const std::string& name);
 // A path in the user's data folder, or that folder; false where there is none.
 bool in_data_folder(const std::string& path);

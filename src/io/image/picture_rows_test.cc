@@ -89,7 +89,8 @@ TEST(PictureRows, WhatIsSpooledComesAsItWouldHave) {
 TEST(PictureRows, WhatIsSpooledFailsWhereItWouldHave) {
   const TestFolder folder;
   const std::string whole = png_bytes(test_pixels(200, 300, 3));
-  auto rows = PictureRows::open(opened(folder.write("cut.png", whole.substr(0, whole.size() / 2))), {}, 1_MiB).or_throw();
+  auto rows =
+      PictureRows::open(opened(folder.write("cut.png", whole.substr(0, whole.size() / 2))), {}, 1_MiB).or_throw();
   rows->spool(folder.path());
   std::vector<std::uint8_t> got(200 * 3);
   int taken = 0;

@@ -1,6 +1,6 @@
+#include "src/io/tensor/npy.h"
 #include "src/io/file/growing_file.h"
 #include "src/io/raster/formats.h"
-#include "src/io/tensor/npy.h"
 
 namespace millrace::raster {
 namespace {
@@ -12,8 +12,9 @@ class NpyRaster : public Raster {
       : spec_(spec),
         header_(npy::header_text({{"", spec.type}}, shape_of(spec))),
         row_(rows),
-        file_(rows == 0 ? GrowingFile(path)
-                        : GrowingFile(path, header_.size() + ((spec.planes - 1) * spec.height + rows) * spec.row_bytes())) {
+        file_(rows == 0
+                  ? GrowingFile(path)
+                  : GrowingFile(path, header_.size() + ((spec.planes - 1) * spec.height + rows) * spec.row_bytes())) {
     if (rows == 0) file_.append(header_);
   }
 

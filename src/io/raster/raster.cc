@@ -14,7 +14,9 @@
 namespace millrace {
 namespace raster {
 
-std::string numbers_text(std::initializer_list<std::uint64_t> numbers) { return fmt::format("{}", fmt::join(numbers, " ")); }
+std::string numbers_text(std::initializer_list<std::uint64_t> numbers) {
+  return fmt::format("{}", fmt::join(numbers, " "));
+}
 
 std::vector<std::uint64_t> numbers_of(const std::string& text, std::size_t count) {
   std::vector<std::uint64_t> out;

@@ -52,8 +52,8 @@ class Raster {
   virtual void append(std::span<const std::byte> row) = 0;
   // A run may go on from here.
   virtual void mark() {}
-  // Right behind a mark: what it was given so far survives the loss of this process and of power, and what make_raster()
-  // needs to go on, as a text.
+  // Right behind a mark: what it was given so far survives the loss of this process and of power, and what
+  // make_raster() needs to go on, as a text.
   virtual std::string save() = 0;
   // Behind the last row: all of it is on the disk.
   virtual void finish() = 0;

@@ -38,8 +38,8 @@ class ZarrRaster : public Raster {
     if (!rows_.append(row)) return;
     const std::uint64_t across = (spec_.width + kZarrChunk.width - 1) / kZarrChunk.width;
     for (std::uint64_t plane = 0; plane < spec_.planes; ++plane) {
-      const std::string folder = path_ + "/0/c/" + (has_planes() ? std::to_string(plane) + "/" : "") +
-                                 std::to_string(row_of_chunks_);
+      const std::string folder =
+          path_ + "/0/c/" + (has_planes() ? std::to_string(plane) + "/" : "") + std::to_string(row_of_chunks_);
       std::error_code error;
       std::filesystem::create_directories(folder, error);
       if (error) throw Failure(system_error("it cannot be created", printable(folder), error.value()));
@@ -68,10 +68,10 @@ class ZarrRaster : public Raster {
 
   zarr::Json array() const {
     const zarr::Json bytes = spec_.type.bytes() > 1 ? zarr::little_endian() : zarr::Json{{"name", "bytes"}};
-    return zarr::array_json(
-        with_planes(spec_.planes, spec_.height, spec_.width), with_planes(1, kZarrChunk.height, kZarrChunk.width),
-        name_of(spec_.type), spec_.type == kUint8 ? zarr::Json(0) : zarr::Json(0.0),
-        zarr::Json::array({bytes, {{"name", "gzip"}, {"configuration", {{"level", kLevel}}}}}));
+    return zarr::array_json(with_planes(spec_.planes, spec_.height, spec_.width),
+                            with_planes(1, kZarrChunk.height, kZarrChunk.width), name_of(spec_.type),
+                            spec_.type == kUint8 ? zarr::Json(0) : zarr::Json(0.0),
+                            zarr::Json::array({bytes, {{"name", "gzip"}, {"configuration", {{"level", kLevel}}}}}));
   }
   zarr::Json group() const {
     zarr::Json axes = zarr::Json::array();

@@ -88,8 +88,8 @@ void write_zarr_metadata(const std::string& folder, const DatasetSpec& spec, std
   std::string group;
   for (const ArraySpec& array : spec.arrays) {
     Json json = zarr::array_json(with_count(spec.rows, array.shape), with_count(each, array.shape),
-                           array.rows == ArraySpec::Rows::texts ? "string" : name_of(array.type), fill_of(array),
-                           codecs_of(array));
+                                 array.rows == ArraySpec::Rows::texts ? "string" : name_of(array.type), fill_of(array),
+                                 codecs_of(array));
     for (const auto& [name, numbers] : array.attributes) json["attributes"][name] = numbers;
     zarr::write_json(path_in(folder, array.name), json);
     if (!array.table().empty() && array.table() != group) {

@@ -24,14 +24,15 @@ class SumFile : public window::SumStore {
 
 }  // namespace
 
-Bytes Collector::needs(const Options& options, const Setup& setup, const window::Axis& y, const window::Axis& x,
-                       bool sums_in_file) {
-  const auto width = static_cast<std::uint64_t>(x.size());
+Bytes Collector::needs(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file) {
+  const auto width = static_cast<std::uint64_t>(cutter.x().size());
   const std::uint64_t classes = setup.classes.size();
-  // A decoder for the overlay: what is not known before it is open is about what the first one takes, in rows.
-  const std::uint64_t overlay = options.write.overlay ? kAhead.count + 6 * width : 0;
-  return Bytes{window::Blend::bytes(y, x, static_cast<int>(classes), sums_in_file) + width * classes * sizeof(float) +
-               ResultWriter::bytes(options, setup, static_cast<int>(x.size()), static_cast<int>(y.size())) + overlay};
+  // The overlay's picture is decoded a second time, beside the first.
+  const Bytes overlay = options.write.overlay ? cutter.decoder_memory() + kAhead + Bytes{6 * width} : Bytes{};
+  return overlay +
+         Bytes{window::Blend::bytes(cutter.y(), cutter.x(), static_cast<int>(classes), sums_in_file) +
+               width * classes * sizeof(float) +
+               ResultWriter::bytes(options, setup, static_cast<int>(width), static_cast<int>(cutter.y().size()))};
 }
 
 std::uint64_t Collector::first_row(const window::Axis& y, const std::optional<Saved>& saved) {
@@ -106,8 +107,9 @@ void Collector::take_pixels() {
 
 void Collector::save() {
   const auto begin = Clock::now();
-  const auto between = between_saves_ == between_saves_.zero() ? between_saves_
-                                                               : std::max(between_saves_, kShareOfSaving * saving_takes_);
+  const auto between = between_saves_ == between_saves_.zero()
+                           ? between_saves_
+                           : std::max(between_saves_, kShareOfSaving * saving_takes_);
   if (next_ == 0 || begin - saved_at_ < between) return;
   Saved out;
   out.source = source_;

@@ -10,8 +10,8 @@
 
 #include "src/io/file/scratch_file.h"
 #include "src/io/image/picture_rows.h"
+#include "src/jobs/segment/cutter.h"
 #include "src/jobs/segment/writer.h"
-#include "src/memory/budget.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::segment {
@@ -31,11 +31,11 @@ struct Collecting {
 class Collector {
  public:
   // Failure where the picture, of which an overlay is made, cannot be opened again.
-  Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished, RunContext& context);
+  Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished,
+            RunContext& context);
 
-  // What it takes.
-  static Bytes needs(const Options& options, const Setup& setup, const window::Axis& y, const window::Axis& x,
-                     bool sums_in_file);
+  // What it takes for the picture of this cutter.
+  static Bytes needs(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file);
   // The row of windows from which on it needs them all, so that it can go on behind what was saved.
   static std::uint64_t first_row(const window::Axis& y, const std::optional<Saved>& saved);
 
@@ -59,9 +59,9 @@ class Collector {
   std::unique_ptr<PictureRows> photo_;  // for the overlay
   std::vector<std::uint8_t> photo_row_, pixels_;
   std::vector<float> row_;
-  const std::int64_t written_before_;   // rows of the image, by the run that saved them
-  const std::size_t ended_before_;      // rows of windows
-  std::size_t window_row_;              // that windows are being added to
+  const std::int64_t written_before_;  // rows of the image, by the run that saved them
+  const std::size_t ended_before_;     // rows of windows
+  std::size_t window_row_;             // that windows are being added to
   std::int64_t next_ = 0;
   std::uint64_t windows_ = 0;
   const Clock::duration between_saves_;

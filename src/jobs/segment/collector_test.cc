@@ -46,8 +46,8 @@ PictureResult through_windows(const Options& options, const Setup& setup, const 
   std::uint64_t left = how.stop_behind;
   for (bool again = false;; again = true) {
     Cutter cutter(options, setup, path, name, job.context);
-    Collecting of{path, name, cutter.y(), cutter.x(), cutter.source(), {}, how.sums_in_file,
-                  std::chrono::milliseconds(0)};
+    Collecting of{
+        path, name, cutter.y(), cutter.x(), cutter.source(), {}, how.sums_in_file, std::chrono::milliseconds(0)};
     if (again) of.saved = unfinished.saved(name, cutter.source());
     EXPECT_EQ(of.saved.has_value(), again && how.stop_behind > cutter.x().starts().size());
     cutter.begin(Collector::first_row(cutter.y(), of.saved), unfinished.folder(name));
@@ -107,7 +107,7 @@ TEST(SegmentPicture, MemoryDoesNotDependOnTheHeight) {
   const auto needs = [&](int height) {
     const std::string path = folder.write("a.png", png_bytes(test_pixels(60, height, 3)));
     const Cutter cutter(options, setup, path, "a.png", job.context);
-    return (cutter.needs() + Collector::needs(options, setup, cutter.y(), cutter.x(), false)).count;
+    return (cutter.needs() + Collector::needs(options, setup, cutter, false)).count;
   };
   const auto low = needs(100), high = needs(1000);
   // Which windows were added is a bit each.

@@ -31,6 +31,7 @@ class Cutter {
   const std::string& source() const { return source_; }
   // What cutting it takes.
   Bytes needs() const;
+  Bytes decoder_memory() const { return rows_->info().decoder_memory; }
   // Its decoder holds it whole: begin() has it decode into a file.
   bool is_spooled() const { return rows_->is_held_whole(); }
   // Makes room for its rows: behind whoever paid for it. The first window will be of this row of windows. `folder` is
@@ -60,10 +61,10 @@ class Cutter {
   std::optional<Region> region_;
   std::vector<std::size_t> order_;  // the band's channel that each of the network's is
   const std::vector<window::Levels>& levels_;
-  std::size_t pixel_ = 3;       // bytes of one in the band
-  Buffer<std::uint8_t> band_;   // a ring of as many rows as a window has
-  Buffer<std::uint8_t> color_;  // a row of which luma is made
-  Buffer<std::uint8_t> touched_;  // of each row in the band: which columns of windows the region has something of
+  std::size_t pixel_ = 3;             // bytes of one in the band
+  Buffer<std::uint8_t> band_;         // a ring of as many rows as a window has
+  Buffer<std::uint8_t> color_;        // a row of which luma is made
+  Buffer<std::uint8_t> touched_;      // of each row in the band: which columns of windows the region has something of
   std::vector<std::uint8_t> wanted_;  // of the row of windows
   std::int64_t decoded_ = 0;
   std::vector<const std::uint8_t*> of_window_;

@@ -33,11 +33,10 @@ nlohmann::ordered_json json_of(const Summary& summary) {
     one["reason"] = error.what;
     unusable.push_back(std::move(one));
   }
-  return {{kJsonMark, "segment"},           {"pictures", pictures},       {"unusable", unusable},
-          {"taken", summary.taken},         {"resumed", summary.resumed},
-          {"elsewhere", summary.elsewhere}, {"missing", summary.missing}, {"windows", summary.windows},
-          {"left_out", summary.left_out},   {"runtime", summary.runtime}, {"precision", summary.precision},
-          {"seconds", summary.seconds}};
+  return {{kJsonMark, "segment"},       {"pictures", pictures},           {"unusable", unusable},
+          {"taken", summary.taken},     {"resumed", summary.resumed},     {"elsewhere", summary.elsewhere},
+          {"missing", summary.missing}, {"windows", summary.windows},     {"left_out", summary.left_out},
+          {"runtime", summary.runtime}, {"precision", summary.precision}, {"seconds", summary.seconds}};
 }
 
 class SegmentJob : public Job {
@@ -84,7 +83,8 @@ class SegmentJob : public Job {
     say(summary.damaged, "{} are damaged");
     say(summary.cut, "{} have contours that are cut along a row, as they have too many corners to be followed at once");
     say(summary.elsewhere, "{} are being worked at by another run");
-    say(summary.missing, "{} are left to other parts, and are not in pictures.csv: no run has made them yet, or they are of no use");
+    say(summary.missing,
+        "{} are left to other parts, and are not in pictures.csv: no run has made them yet, or they are of no use");
     if (!summary.is_last) out.summary.push_back("other parts are still at work: the last of them writes pictures.csv");
     if (!summary.unusable.empty())
       out.summary.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));

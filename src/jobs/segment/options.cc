@@ -56,15 +56,15 @@ void describe(Settings& settings, Options& options) {
   settings.add_parsed("write", "LIST",
                       "what is written of a picture: mask, probability, overlay, contours; csv: the table alone, which "
                       "is always written",
-                      options.write_text,
-                      [&options](const std::string& text) {
+                      options.write_text, [&options](const std::string& text) {
                         options.write = parse_written(text);
                         options.write_text = text;
                       });
-  settings.add_choice("format",
-                      "of masks, probabilities and overlays; PNG holds no probabilities, which then are NPY, and arrays "
-                      "are no pictures: overlays then are PNG",
-                      options.format);
+  settings.add_choice(
+      "format",
+      "of masks, probabilities and overlays; PNG holds no probabilities, which then are NPY, and arrays "
+      "are no pictures: overlays then are PNG",
+      options.format);
   millrace::describe(settings, options.share, "picture", "the last of them writes the table");
   settings.heading("The model");
   settings.add_text("model", "M.onnx", "the network", options.model);

@@ -97,8 +97,8 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
   for (std::size_t k = 0; k < labels_.size(); ++k) {
     const Setup::Label& label = labels_[k];
     outlined[k] = label.drawn;
-    const nlohmann::ordered_json classification = {
-        {"name", utf8_for_display(label.name)}, {"color", {label.color[0], label.color[1], label.color[2]}}};
+    const nlohmann::ordered_json classification = {{"name", utf8_for_display(label.name)},
+                                                   {"color", {label.color[0], label.color[1], label.color[2]}}};
     properties[k] = nlohmann::ordered_json({{"objectType", "annotation"}, {"classification", classification}}).dump();
   }
   Contours contours(outlined, kMostCorners, [&](const Outline& outline) {

@@ -70,10 +70,9 @@ std::string table_of(const std::vector<PictureResult>& pictures, const Setup& se
     const double all = static_cast<double>(each.width) * each.height;
     for (std::size_t c = 0; c < each.classes.size(); ++c) {
       out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", csv_field(utf8_for_display(each.path)), each.width,
-                         each.height, each.windows, each.left_out,
-                         csv_field(utf8_for_display(setup.classes[c].name)), each.classes[c].pixels,
-                         static_cast<double>(each.classes[c].pixels) / all, each.classes[c].mean,
-                         csv_field(utf8_for_display(each.damage)));
+                         each.height, each.windows, each.left_out, csv_field(utf8_for_display(setup.classes[c].name)),
+                         each.classes[c].pixels, static_cast<double>(each.classes[c].pixels) / all,
+                         each.classes[c].mean, csv_field(utf8_for_display(each.damage)));
     }
   }
   return out;

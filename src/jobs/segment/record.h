@@ -25,7 +25,7 @@ struct PictureResult {
   std::string roi;         // of the picture that says where to look; empty where there is none
   int width = 0, height = 0;
   std::uint64_t windows = 0, left_out = 0;
-  std::string damage;  // why part of it is missing; empty where nothing is
+  std::string damage;               // why part of it is missing; empty where nothing is
   std::vector<std::uint32_t> cuts;  // rows along which outlines are cut
   std::vector<ClassResult> classes;
 };

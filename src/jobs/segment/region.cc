@@ -20,7 +20,8 @@ std::string region_path(const Options& options, const std::string& name) {
   std::error_code error;
   if (options.roi.empty() || !std::filesystem::is_directory(options.roi, error)) return options.roi;
   const std::size_t dot = name.rfind('.');
-  const std::string stem = dot == std::string::npos || name.find('/', dot) != std::string::npos ? name : name.substr(0, dot);
+  const std::string stem =
+      dot == std::string::npos || name.find('/', dot) != std::string::npos ? name : name.substr(0, dot);
   for (const std::string& candidate : {name, name + ".png", stem + ".png"}) {
     std::string path = path_in(options.roi, candidate);
     if (std::filesystem::exists(path, error)) return path;

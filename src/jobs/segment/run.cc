@@ -128,7 +128,8 @@ void claim_folder(const Options& options, const Attributes& now) {
   if (error) throw Failure(system_error("the folder cannot be read", printable(options.output), error.value()));
   // Of several that begin at once, the first one's stands.
   try {
-    AtomicFile file(path_in(options.output, kRunFile), Replaceable{.anything = false, .looked_at = {}}, Readers::everyone);
+    AtomicFile file(path_in(options.output, kRunFile), Replaceable{.anything = false, .looked_at = {}},
+                    Readers::everyone);
     file.write(millrace::json_of(now));
     file.commit();
   } catch (const Failure& failure) {
@@ -214,7 +215,7 @@ class Run {
       try {
         const Cutter cutter(options_, setup_, input->file.path, input->name, context_);
         const auto needs = [&](bool in_file) {
-          return cutter.needs() + Collector::needs(options_, setup_, cutter.y(), cutter.x(), in_file);
+          return cutter.needs() + Collector::needs(options_, setup_, cutter, in_file);
         };
         if (needs(false).count <= out.needs.count) continue;
         const bool in_file = needs(false) + in_flight > context_.budget.largest_grant();
@@ -328,8 +329,7 @@ class Run {
   // Nothing while one before it holds what it needs; whether its sums lie in a file, as they do not fit into memory.
   std::optional<bool> pay_for(Segmenting& of) {
     const auto needs = [&](bool in_file) {
-      return of.cutter.needs() +
-             Collector::needs(options_, setup_, of.cutter.y(), of.cutter.x(), in_file);
+      return of.cutter.needs() + Collector::needs(options_, setup_, of.cutter, in_file);
     };
     const auto try_to_pay = [&](bool in_file) {
       auto paid = context_.budget.try_reserve(needs(in_file), "a picture");
@@ -348,8 +348,10 @@ class Run {
   // From where an earlier run was stopped, if it left anything that can be gone on with.
   void begin(Segmenting& of, bool sums_in_file) {
     const std::string& name = of.input.name;
-    Collecting how{of.input.file.path,   name, of.cutter.y(), of.cutter.x(), of.cutter.source(),
-                   unfinished_->saved(name, of.cutter.source()), sums_in_file};
+    Collecting how{of.input.file.path, name,
+                   of.cutter.y(),      of.cutter.x(),
+                   of.cutter.source(), unfinished_->saved(name, of.cutter.source()),
+                   sums_in_file};
     const auto collect_as_told = [&] { of.collector.emplace(options_, setup_, how, *unfinished_, context_); };
     if (!how.saved) {
       unfinished_->drop(name);
@@ -386,8 +388,7 @@ class Run {
     for (const Product& product : products_of(options_, setup_, input.name, earlier->width, earlier->height))
       if (::stat(product.path.c_str(), &there) != 0) return std::nullopt;
     const auto hash_of = [this](const std::string& path) {
-      return hex_of_bytes(
-          hash_file(path, Links::followed, [this] { return context_.cancel.cancelled(); }).or_throw());
+      return hex_of_bytes(hash_file(path, Links::followed, [this] { return context_.cancel.cancelled(); }).or_throw());
     };
     if (earlier->hash != hash_of(input.file.path)) return std::nullopt;
     const std::string roi = region_path(options_, input.name);
@@ -507,10 +508,9 @@ Plan plan(const Options& options, RunContext& context) {
                 {"the network", run.network()},
                 {"windows in flight", run.window_bytes() * tokens}};
   if (largest.windows > 0) {
-    out.lines.emplace_back(
-        "largest picture",
-        fmt::format("{}: {} x {}, {} windows{}", printable(largest.path), largest.width, largest.height,
-                    grouped(largest.windows), largest.sums_in_file ? ", its sums in a scratch file" : ""));
+    out.lines.emplace_back("largest picture", fmt::format("{}: {} x {}, {} windows{}", printable(largest.path),
+                                                          largest.width, largest.height, grouped(largest.windows),
+                                                          largest.sums_in_file ? ", its sums in a scratch file" : ""));
     out.figures["largest"] = {{"width", largest.width},
                               {"height", largest.height},
                               {"windows", largest.windows},

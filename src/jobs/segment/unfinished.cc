@@ -68,9 +68,9 @@ std::optional<Saved> Unfinished::saved(const std::string& name, const std::strin
 
 void Unfinished::save(const std::string& name, const Saved& saved) {
   // A sum that is no number any more ends the picture; JSON has no such number.
-  const Json json = {{kJsonMark, kMark},         {"source", saved.source},   {"rows", saved.rows},
+  const Json json = {{kJsonMark, kMark},           {"source", saved.source},   {"rows", saved.rows},
                      {"next_row", saved.next_row}, {"windows", saved.windows}, {"pixels", saved.pixels},
-                     {"sums", saved.sums},       {"outputs", saved.outputs}};
+                     {"sums", saved.sums},         {"outputs", saved.outputs}};
   write_file(path_in(folder(name), kSavedFile), json.dump(1) + "\n");
 }
 

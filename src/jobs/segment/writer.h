@@ -31,8 +31,8 @@ std::string record_path(const std::string& folder, const std::string& name);
 class ResultWriter {
  public:
   // `saved`: from where it goes on; null: it begins. Failure where that is not there as it was.
-  ResultWriter(const Options& options, const Setup& setup, std::string name, int width, int height, Unfinished& unfinished,
-               const Saved* saved);
+  ResultWriter(const Options& options, const Setup& setup, std::string name, int width, int height,
+               Unfinished& unfinished, const Saved* saved);
   // What it holds.
   static std::uint64_t bytes(const Options& options, const Setup& setup, int width, int height);
 

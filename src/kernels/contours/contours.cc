@@ -64,9 +64,8 @@ void Contours::meet(std::uint8_t label) {
   const auto middle = static_cast<std::ptrdiff_t>(points_.size());
   add(below, true);
   // Where one ends and another begins they touch at a corner, and stay apart.
-  std::inplace_merge(points_.begin(), points_.begin() + middle, points_.end(), [](const Point& a, const Point& b) {
-    return a.x != b.x ? a.x < b.x : a.is_end && !b.is_end;
-  });
+  std::inplace_merge(points_.begin(), points_.begin() + middle, points_.end(),
+                     [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.is_end && !b.is_end; });
   const Point* open = nullptr;
   for (std::size_t k = 0; k < points_.size(); ++k) {
     const Point& point = points_[k];

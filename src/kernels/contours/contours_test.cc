@@ -126,8 +126,8 @@ TEST(Contours, HoldsExactlyThePixelsOfEachPart) {
 }
 
 TEST(Contours, ARingInARingAndWhatTouchesAtACorner) {
-  const Image rings{7, 7, {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1,
-                           0, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}};
+  const Image rings{7, 7, {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0,
+                           1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}};
   const Traced traced = trace(rings);
   check(rings, traced);
   ASSERT_EQ(traced.outlines.size(), 2U);

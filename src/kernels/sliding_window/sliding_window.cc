@@ -90,8 +90,8 @@ void Blend::add(std::size_t row, std::size_t column, const float* result) {
   const float* const columns = weights_.columns();
   for (std::size_t c = 0; c < channels_; ++c) {
     for (std::size_t i = 0; i < height; ++i) {
-      const std::size_t at = place(y_.starts()[row] + static_cast<std::int64_t>(i), c) +
-                             static_cast<std::size_t>(x_.starts()[column]);
+      const std::size_t at =
+          place(y_.starts()[row] + static_cast<std::int64_t>(i), c) + static_cast<std::size_t>(x_.starts()[column]);
       float* const to = sums_.data() + (store_ == nullptr ? at : 0);
       if (store_ != nullptr) store_->read(at, {to, width});
       const float* const from = result + (c * height + i) * width;

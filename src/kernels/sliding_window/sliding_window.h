@@ -73,7 +73,8 @@ class Weights {
   float least_ = 0;
 };
 
-// Where sums lie that are too many for the memory: as many rows as a window has, [channels, padded] each, all 0 at first.
+// Where sums lie that are too many for the memory: as many rows as a window has, [channels, padded] each, all 0 at
+// first.
 class SumStore {
  public:
   SumStore() = default;
@@ -89,7 +90,8 @@ class SumStore {
 // from the top.
 class Blend {
  public:
-  // Both axes must live as long as it, and so must the store, where there is one. The sums are the same bits either way.
+  // Both axes must live as long as it, and so must the store, where there is one. The sums are the same bits either
+  // way.
   Blend(const Axis& y, const Axis& x, int channels, Importance importance, SumStore* store = nullptr);
   static std::uint64_t bytes(const Axis& y, const Axis& x, int channels, bool stored = false);
 
@@ -124,8 +126,9 @@ void sigmoid(std::span<float> values);
 // Over channels, at each place.
 void softmax(std::span<float> values, std::size_t channels);
 
-// Of a row, [channels, width], where `weights` is not 0: the channel with the greatest value, of several alike the first.
-// With a threshold 0 where that is below it, else 1 and on. Where `weights` is 0, 0. Needs fewer than 256 channels.
+// Of a row, [channels, width], where `weights` is not 0: the channel with the greatest value, of several alike the
+// first. With a threshold 0 where that is below it, else 1 and on. Where `weights` is 0, 0. Needs fewer than 256
+// channels.
 void label(std::span<const float> row, std::span<const float> weights, std::optional<float> threshold,
            std::span<std::uint8_t> out);
 
