@@ -166,8 +166,8 @@ std::string describe(const OnnxFile& onnx) {
   // Channels are few, and sides many.
   const bool last = side(onnx.inputs, 1) != 1 && side(onnx.inputs, 1) != 3 &&
                     (side(onnx.inputs, 3) == 1 || side(onnx.inputs, 3) == 3);
-  const std::int64_t channels = side(onnx.inputs, last ? 3 : 1), window = side(onnx.inputs, last ? 1 : 2),
-                     classes = side(onnx.outputs, last ? 3 : 1);
+  const std::int64_t channels = side(onnx.inputs, last ? 3 : 1), height = side(onnx.inputs, last ? 1 : 2),
+                     width = side(onnx.inputs, last ? 2 : 3), classes = side(onnx.outputs, last ? 3 : 1);
   Json out;
   out["input"] = channels == 1 ? "gray" : "rgb";
   out["layout"] = last ? "nhwc" : "nchw";
@@ -176,16 +176,21 @@ std::string describe(const OnnxFile& onnx) {
   out["std"] = std::vector<int>(channels == 1 ? 1 : 3, 1);
   // A model whose last operator makes probabilities needs nothing more; a file's first node of a kind does not tell.
   out["activation"] = "none";
-  out["classes"] = Json::array();
-  const auto named = unnamed_classes(static_cast<std::size_t>(std::clamp<std::int64_t>(classes, 1, 255)));
-  for (std::size_t k = 0; k < named.size(); ++k) {
-    const auto color = class_color(named.size() == 1 ? 1 : k);
-    Json one = {{"name", named[k].name}, {"color", fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2])}};
-    // The first of several is what is none, as a rule.
-    if (named.size() > 1 && k == 0) one["color"] = nullptr;
-    out["classes"].push_back(std::move(one));
+  // How many there are may be known only when it has run.
+  if (classes >= 1 && classes <= 255) {
+    out["classes"] = Json::array();
+    const auto named = unnamed_classes(static_cast<std::size_t>(classes));
+    for (std::size_t k = 0; k < named.size(); ++k) {
+      const auto color = class_color(named.size() == 1 ? 1 : k);
+      Json one = {{"name", named[k].name}, {"color", fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2])}};
+      // The first of several is what is none, as a rule.
+      if (named.size() > 1 && k == 0) one["color"] = nullptr;
+      out["classes"].push_back(std::move(one));
+    }
   }
-  out["window"] = window == kOpen ? 512 : window;
+  // A window that is no square is the file's own.
+  if (height == kOpen && width == kOpen) out["window"] = 512;
+  if (height != kOpen && height == width) out["window"] = height;
   out["threshold"] = 0.5;
   return out.dump(1) + "\n";
 }

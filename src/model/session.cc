@@ -19,12 +19,6 @@ struct Session::Request {
   Waiting item;
 };
 
-std::size_t Output::elements() const {
-  std::size_t out = 1;
-  for (const std::int64_t side : shape) out *= static_cast<std::size_t>(side);
-  return out;
-}
-
 Session::Session(const ModelFile& file, const SessionOptions& options)
     : file_(file), backend_(model::runtime().or_throw()), before_(resident_memory().now), runtime_(backend_->runtime) {
   for (const std::int64_t side : options.input) input_elements_ *= static_cast<std::size_t>(side);

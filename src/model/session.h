@@ -36,7 +36,6 @@ struct SessionOptions {
 struct Output {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::size_t elements() const;
 };
 
 class Session {

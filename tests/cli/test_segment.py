@@ -307,8 +307,9 @@ def test_a_card_that_does_not_fit_is_named(tmp_path, card, words):
 def test_a_first_card_is_one(tmp_path):
     made_model(tmp_path / "m.onnx", classes=3)
     card = millrace("segment", "--describe", "--model", tmp_path / "m.onnx").stdout
-    assert json.loads(card)["window"] == 24
-    (tmp_path / "m.json").write_bytes(card.replace(b'"window": 24', b'"threshold": 0.25').replace(b',\n "threshold": 0.5', b""))
+    assert len(json.loads(card)["classes"]) == 3
+    # As it is, without a change.
+    (tmp_path / "m.json").write_bytes(card)
     picture(tmp_path / "photos" / "a.png", 40, 50)
     run(tmp_path)
 

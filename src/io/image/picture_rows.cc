@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "src/io/file/scratch_file.h"
@@ -46,13 +47,16 @@ class PictureRows::Between : public RowSink {
 
   // The decoder's side.
   Outcome<void> begin(const PictureInfo& info) override {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     info_ = info;
     row_bytes_ = static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.channels);
     rows_ = std::clamp<std::size_t>(ahead_.count / row_bytes_, 1, static_cast<std::size_t>(info.height));
-    ring_.resize(rows_ * row_bytes_);
     begun_ = true;
     changed_.notify_all();
+    // What it will hold on to is not paid for before somebody asks for rows.
+    changed_.wait(lock, [&] { return wanted_ || given_up_; });
+    if (given_up_) return Error{ErrorCode::cancelled, "nobody wants its rows", file_->path(), ""};
+    ring_.resize(rows_ * row_bytes_);
     return {};
   }
   void rows(const std::uint8_t* data, std::ptrdiff_t stride, int count) override {
@@ -74,6 +78,7 @@ class PictureRows::Between : public RowSink {
     return ended_->ok() ? Error{ErrorCode::bad_data, "this picture has no rows", file_->path(), ""} : ended_->error();
   }
   Outcome<void> take(int count, std::uint8_t* out) {
+    want();
     for (int k = 0; k < count; ++k) {
       if (is_spooled_ && taken_ < spooled_) {
         const std::span row(out + static_cast<std::size_t>(k) * row_bytes_, row_bytes_);
@@ -94,6 +99,7 @@ class PictureRows::Between : public RowSink {
     return {};
   }
   Outcome<Finished> finish() {
+    want();
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return ended_.has_value(); });
@@ -121,6 +127,11 @@ class PictureRows::Between : public RowSink {
   std::size_t row_bytes() const { return row_bytes_; }
 
  private:
+  void want() {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(wanted_, true)) return;
+    changed_.notify_all();
+  }
   bool given_up() {
     const std::lock_guard lock(mutex_);
     return given_up_;
@@ -130,7 +141,7 @@ class PictureRows::Between : public RowSink {
   std::unique_ptr<FileReader> file_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool begun_ = false, given_up_ = false;
+  bool begun_ = false, wanted_ = false, given_up_ = false;
   PictureInfo info_;
   std::size_t row_bytes_ = 0, rows_ = 0, given_ = 0, taken_ = 0;
   std::vector<std::uint8_t> ring_;

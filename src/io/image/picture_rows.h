@@ -1,6 +1,6 @@
 // Enters: a picture file.
 // Leaves: its rows, when they are asked for, while the next ones are being decoded.
-// Never: decodes further ahead than it has room for, or keeps a row that was taken.
+// Never: decodes before the first row is asked for, further ahead than it has room for, or keeps a row that was taken.
 //
 // decode_picture() gives rows when it has them; who needs them when he needs them has this between. Some pictures do
 // not come in rows: a progressive JPEG, an interlaced PNG, a TIFF of one strip, of which the decoder holds all until

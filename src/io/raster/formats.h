@@ -50,7 +50,6 @@ class TileRows {
 
   // True when a row of tiles is whole, or the image is; take it then, and call next().
   bool append(std::span<const std::byte> row);
-  std::uint64_t rows() const { return rows_; }
   // Element (plane, row, 0, 0).
   const std::byte* row(std::uint64_t plane, std::uint64_t row) const;
   void next() { rows_ = 0; }

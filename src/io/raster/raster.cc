@@ -112,8 +112,14 @@ std::uint64_t raster_bytes(RasterFormat format, const RasterSpec& spec) {
   constexpr std::uint64_t kCompressor = 2 << 20;
   const std::uint64_t row = spec.planes * spec.row_bytes();
   switch (format) {
-    case RasterFormat::tiff:
-      return row * raster::tiff_tile(spec).height + kCompressor;
+    case RasterFormat::tiff: {
+      // Where each tile lies and how long it is: kept, and copied into the directory in the end.
+      constexpr std::uint64_t kOfTile = 72;
+      const raster::Tile tile = raster::tiff_tile(spec);
+      const std::uint64_t tiles = spec.planes * ((spec.width + tile.width - 1) / tile.width) *
+                                  ((spec.height + tile.height - 1) / tile.height);
+      return row * tile.height + tiles * kOfTile + kCompressor;
+    }
     case RasterFormat::zarr:
       return row * raster::kZarrChunk.height + kCompressor + raster::kZarrChunk.height * raster::kZarrChunk.width * 8;
     case RasterFormat::png:

@@ -22,6 +22,7 @@ enum Tag : std::uint16_t {
   kSoftware = 305,
   kPredictor = 317,
   kColorMap = 320,
+  kExtraSamples = 338,
   kTileWidth = 322,
   kTileLength = 323,
   kTileOffsets = 324,
@@ -179,6 +180,8 @@ class TiffRaster : public Raster {
     out.add(kTileLength, kLong, std::vector<std::uint32_t>{static_cast<std::uint32_t>(tile_.height)});
     out.add(kTileOffsets, kLong8, offsets);
     out.add(kTileByteCounts, kLong8, lengths);
+    // Of several planes all but the first are "extra", of no meaning that TIFF knows.
+    if (spec_.planes > 1) out.add(kExtraSamples, kShort, std::vector<std::uint16_t>(spec_.planes - 1, 0));
     out.add(kSampleFormat, kShort, std::vector<std::uint16_t>(samples, is_float ? 3 : 1));
     return out;
   }

@@ -28,6 +28,11 @@ class ZarrRaster : public Raster {
       zarr::write_json(path_, group());
       zarr::write_json(path_ + "/0", array());
     } else {
+      for (const std::string& json : {path_ + "/zarr.json", path_ + "/0/zarr.json"}) {
+        std::error_code error;
+        if (!std::filesystem::exists(json, error))
+          throw Failure(ErrorCode::conflict, "it is not there as it was", printable(json));
+      }
       beside_ = Beside(path, numbers_of(saved, 1)[0]);
       beside_.bring_back({rows_.bring_back(rows)});
     }

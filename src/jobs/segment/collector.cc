@@ -41,8 +41,7 @@ std::uint64_t Collector::first_row(const window::Axis& y, const std::optional<Sa
   return y.covering(top, top + 1).first;
 }
 
-Collector::Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished,
-                     RunContext& context)
+Collector::Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished)
     : options_(options),
       y_(of.y),
       x_(of.x),
@@ -52,21 +51,31 @@ Collector::Collector(const Options& options, const Setup& setup, const Collectin
       store_(of.sums_in_file ? std::make_unique<SumFile>(unfinished.folder(of.name)) : nullptr),
       blend_(y_, x_, static_cast<int>(setup.classes.size()), options.importance, store_.get()),
       writer_(options, setup, of.name, static_cast<int>(of.x.size()), static_cast<int>(of.y.size()), unfinished,
-              of.saved ? &*of.saved : nullptr),
+              of.saved ? (check(*of.saved), &*of.saved) : nullptr),
       row_(setup.classes.size() * static_cast<std::size_t>(of.x.size())),
       written_before_(of.saved ? static_cast<std::int64_t>(of.saved->rows) : 0),
       ended_before_(of.saved ? of.saved->next_row : 0),
       window_row_(first_row(y_, of.saved)),
       next_(std::max<std::int64_t>(y_.starts()[window_row_] - y_.before(), 0)),
       windows_(of.saved ? of.saved->windows : 0),
-      between_saves_(of.between_saves) {
-  if (!options.write.overlay) return;
-  photo_ = PictureRows::open(FileReader::open(of.path, FileReader::Hashing::off).or_throw(),
-                             decode_options(options.files, context), kAhead)
-               .or_throw();
-  if (photo_->info().width != x_.size() || photo_->info().height != y_.size())
-    throw Failure(ErrorCode::conflict, "it was changed while it was worked at", of.path, "run the same command again");
-  if (photo_->is_held_whole()) photo_->spool(unfinished.folder(of.name));
+      between_saves_(of.between_saves) {}
+
+// Rows are saved where a row of windows begins.
+void Collector::check(const Saved& saved) const {
+  const auto& starts = y_.starts();
+  if (saved.next_row == 0 || saved.next_row >= starts.size() ||
+      static_cast<std::int64_t>(saved.rows) != starts[saved.next_row] - y_.before())
+    throw Failure(ErrorCode::bad_data, "this checkpoint is of another picture", name_);
+}
+
+void Collector::open_photo(const std::string& path, RunContext& context) {
+  if (!options_.write.overlay) return;
+  auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
+  const std::string state = state_text(*file);
+  photo_ = PictureRows::open(std::move(file), decode_options(options_.files, context), kAhead).or_throw();
+  if (!source_.starts_with(state) || photo_->info().width != x_.size() || photo_->info().height != y_.size())
+    throw Failure(ErrorCode::conflict, "it was changed while it was worked at", path, "run the same command again");
+  if (photo_->is_held_whole()) photo_->spool(unfinished_.folder(name_));
   photo_row_.resize(photo_->row_bytes());
   pixels_.resize(static_cast<std::size_t>(x_.size()) * 3);
   for (std::int64_t k = 0; k < written_before_; ++k) photo_->take(1, photo_row_.data()).or_throw();
@@ -97,7 +106,11 @@ void Collector::end_rows_before(std::size_t row) {
 }
 
 void Collector::take_pixels() {
-  photo_->take(1, photo_row_.data()).or_throw();
+  if (failed_) return;
+  if (auto taken = photo_->take(1, photo_row_.data()); !taken.ok()) {
+    failed_ = taken.error();
+    return;
+  }
   if (photo_->info().channels == 3) {
     std::copy(photo_row_.begin(), photo_row_.end(), pixels_.begin());
     return;
@@ -127,6 +140,7 @@ Outcome<PictureResult> Collector::finish(PictureResult result) {
   result.width = static_cast<int>(x_.size());
   result.height = static_cast<int>(y_.size());
   result.windows = windows_;
+  if (failed_) return *failed_;
   result.left_out = y_.starts().size() * x_.starts().size() - windows_;
   return writer_.finish(std::move(result));
 }

@@ -18,7 +18,6 @@ namespace millrace::segment {
 
 // How the results of a picture are put together.
 struct Collecting {
-  const std::string& path;
   const std::string& name;
   const window::Axis &y, &x;
   const std::string& source;   // the state of the picture's file
@@ -30,9 +29,11 @@ struct Collecting {
 
 class Collector {
  public:
-  // Failure where the picture, of which an overlay is made, cannot be opened again.
-  Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished,
-            RunContext& context);
+  // Failure where there is nothing to go on with as it was saved; (io) where results cannot be written.
+  Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished);
+  // Before the first window, where an overlay is made: of this picture, which is read a second time. Failure where it is
+  // another by now, or cannot be decoded.
+  void open_photo(const std::string& path, RunContext& context);
 
   // What it takes for the picture of this cutter.
   static Bytes needs(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file);
@@ -47,6 +48,7 @@ class Collector {
   using Clock = std::chrono::steady_clock;
   void end_rows_before(std::size_t row);
   void take_pixels();
+  void check(const Saved& saved) const;
   void save();
 
   const Options& options_;
@@ -57,6 +59,7 @@ class Collector {
   window::Blend blend_;
   ResultWriter writer_;
   std::unique_ptr<PictureRows> photo_;  // for the overlay
+  std::optional<Error> failed_;  // why it could not be read a second time
   std::vector<std::uint8_t> photo_row_, pixels_;
   std::vector<float> row_;
   const std::int64_t written_before_;  // rows of the image, by the run that saved them

@@ -47,11 +47,12 @@ PictureResult through_windows(const Options& options, const Setup& setup, const 
   for (bool again = false;; again = true) {
     Cutter cutter(options, setup, path, name, job.context);
     Collecting of{
-        path, name, cutter.y(), cutter.x(), cutter.source(), {}, how.sums_in_file, std::chrono::milliseconds(0)};
+        name, cutter.y(), cutter.x(), cutter.source(), {}, how.sums_in_file, std::chrono::milliseconds(0)};
     if (again) of.saved = unfinished.saved(name, cutter.source());
     EXPECT_EQ(of.saved.has_value(), again && how.stop_behind > cutter.x().starts().size());
     cutter.begin(Collector::first_row(cutter.y(), of.saved), unfinished.folder(name));
-    Collector collector(options, setup, of, unfinished, job.context);
+    Collector collector(options, setup, of, unfinished);
+    collector.open_photo(path, job.context);
     std::vector<float> window(setup.input_elements());
     std::size_t row = 0, column = 0;
     bool whole = true;
@@ -150,6 +151,31 @@ TEST(SegmentPicture, ResultsAreTheSameWhereverItWasStoppedAndWhereverSumsLie) {
     EXPECT_EQ(result.windows, whole.windows);
     EXPECT_EQ(content(options), expected) << stop;
   }
+}
+
+TEST(SegmentPicture, WhatIsWrittenWholeGetsItsNamesLater) {
+  const TestFolder folder;
+  const std::string path = folder.write("a.png", png_bytes(test_pixels(70, 90, 3)));
+  JobSetup job;
+  Options options;
+  options.write = {true, true, true, true};
+  options.output = folder.at("out");
+  const auto setup = setup_for(24, 16, 3);
+  through_windows(options, setup, path, job);
+  const std::string expected = content(options);
+  // As it lies there when a run is killed while files get their names.
+  Unfinished unfinished(options.output, false);
+  const std::string part = unfinished.folder("a.png");
+  std::filesystem::rename(options.output + "/a.png.segment.json", part + "/record.json");
+  std::filesystem::rename(options.output + "/a.png.overlay.png", part + "/overlay.png");
+  EXPECT_TRUE(ResultWriter::publish(options, setup, "a.png", unfinished));
+  EXPECT_EQ(content(options), expected);
+  EXPECT_FALSE(std::filesystem::exists(part));
+  std::filesystem::create_directory(part);
+  std::filesystem::rename(options.output + "/a.png.segment.json", part + "/record.json");
+  std::filesystem::remove(options.output + "/a.png.overlay.png");
+  EXPECT_FALSE(ResultWriter::publish(options, setup, "a.png", unfinished));
+  EXPECT_FALSE(std::filesystem::exists(options.output + "/a.png.segment.json"));
 }
 
 TEST(SegmentPicture, WindowsThatNobodyWantsAreCountedAndTheirPixelsAreNothing) {

@@ -85,6 +85,7 @@ class SegmentJob : public Job {
     say(summary.elsewhere, "{} are being worked at by another run");
     say(summary.missing,
         "{} are left to other parts, and are not in pictures.csv: no run has made them yet, or they are of no use");
+    if (!summary.not_cached.empty()) out.summary.push_back("the compiled model is not kept: " + summary.not_cached);
     if (!summary.is_last) out.summary.push_back("other parts are still at work: the last of them writes pictures.csv");
     if (!summary.unusable.empty())
       out.summary.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));

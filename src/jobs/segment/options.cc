@@ -98,7 +98,7 @@ void describe(Settings& settings, Options& options) {
                     "leave out windows where this picture, of the photograph's own size, is black; of a folder the one "
                     "of the same name, or with .png behind it or in place of its ending",
                     options.roi);
-  settings.add_switch("skip-empty", "leave out windows in which every channel's pixels lie within 16 levels of 255",
+  settings.add_switch("skip-empty", "leave out windows in which the pixels of every channel lie within 16 of 255 levels of each other",
                       options.skip_empty);
   settings.heading("Which pictures");
   millrace::describe(settings, options.files);

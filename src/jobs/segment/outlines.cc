@@ -2,27 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/base/values.h"
 
 namespace millrace::segment {
 namespace {
 
 constexpr const char* kRunsFile = "labels.runs";
-// 48 MiB of corners; a row of the widest picture has no more than a tenth of them.
-constexpr std::size_t kMostCorners = 4 << 20;
+constexpr std::size_t kMostCorners = 1 << 20;
 constexpr std::size_t kPending = 256 << 10;
-
-std::uint64_t size_of(const std::string& saved) {
-  std::uint64_t out = 0;
-  const auto [end, error] = std::from_chars(saved.data(), saved.data() + saved.size(), out);
-  if (error != std::errc() || end != saved.data() + saved.size())
-    throw Failure(ErrorCode::bad_data, "this checkpoint is not as this program writes it");
-  return out;
-}
+constexpr long long kMostBytes = 1LL << 50;
 
 // LEB128: seven bits a byte, the lowest first.
 void put(std::uint64_t value, std::vector<std::byte>& out) {
@@ -67,7 +60,7 @@ class RunReader {
 Outlines::Outlines(const Setup& setup, const std::string& folder, const std::string& saved)
     : labels_(setup.labels()),
       runs_(saved.empty() ? GrowingFile(path_in(folder, kRunsFile))
-                          : GrowingFile(path_in(folder, kRunsFile), size_of(saved))) {}
+                          : GrowingFile(path_in(folder, kRunsFile), static_cast<std::uint64_t>(whole_number_of(saved, 0, kMostBytes)))) {}
 
 void Outlines::append(std::span<const std::uint8_t> labels) {
   runs_of(labels, row_);
@@ -92,6 +85,11 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
   GrowingFile out(path);
   std::string text = "{\"type\": \"FeatureCollection\", \"features\": [";
   bool first = true;
+  const auto flush = [&] {
+    if (text.size() < kPending) return;
+    out.append(text);
+    text.clear();
+  };
   Contours::Labels outlined{};
   std::vector<std::string> properties(labels_.size());
   for (std::size_t k = 0; k < labels_.size(); ++k) {
@@ -108,13 +106,14 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
     for (std::size_t r = 0; r < outline.rings.size(); ++r) {
       const auto& ring = outline.rings[r];
       text += r == 0 ? "[" : ", [";
-      for (const Corner& corner : ring) text += fmt::format("[{},{}],", corner.x, corner.y);
+      for (const Corner& corner : ring) {
+        fmt::format_to(std::back_inserter(text), "[{},{}],", corner.x, corner.y);
+        flush();
+      }
       text += fmt::format("[{},{}]]", ring.front().x, ring.front().y);
     }
     text += "]}, \"properties\": " + properties[outline.label] + "}";
-    if (text.size() < kPending) return;
-    out.append(text);
-    text.clear();
+    flush();
   });
   RunReader reader(runs_);
   std::vector<LabelRun> row;
@@ -135,9 +134,6 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
   return contours.cuts();
 }
 
-std::uint64_t Outlines::bytes() {
-  // A corner, and what hangs on it; what is on its way out.
-  return kMostCorners * 20 + (16 << 20);
-}
+std::uint64_t Outlines::bytes(std::uint64_t width) { return Contours::bytes(kMostCorners, width) + 4 * kPending; }
 
 }  // namespace millrace::segment

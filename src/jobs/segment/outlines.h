@@ -1,6 +1,6 @@
 // Enters: rows of labels, as they become known.
 // Leaves: the outlines of what hangs together, as GeoJSON, once all rows are there.
-// Never: holds more of them than a few megabytes: the rows wait in a file, as runs, from where a later run goes on.
+// Never: holds more of them than bytes() says: the rows wait in a file, as runs, from where a later run goes on.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class Outlines {
   // many corners.
   std::vector<std::uint32_t> write(const std::string& path) const;
   // What following them takes.
-  static std::uint64_t bytes();
+  static std::uint64_t bytes(std::uint64_t width);
 
  private:
   const std::vector<Setup::Label> labels_;

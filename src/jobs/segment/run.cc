@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 #include <map>
+#include <thread>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -137,6 +138,12 @@ void claim_folder(const Options& options, const Attributes& now) {
   }
 }
 
+// Where results cannot be written the run ends: it is not the picture's fault.
+class CannotWrite : public Failure {
+ public:
+  using Failure::Failure;
+};
+
 // A picture on its way.
 struct Segmenting {
   Segmenting(const Options& options, const Setup& setup, const Input& of, RunContext& context)
@@ -189,6 +196,8 @@ class Run {
     return Bytes{(setup_.input_elements() + outputs_ * static_cast<std::uint64_t>(setup_.height * setup_.width)) *
                  sizeof(float)};
   }
+  // Of what is left, for all of them: pictures need the rest.
+  Bytes in_flight() const { return Bytes{context_.budget.largest_grant().count / 2}; }
   const Setup& setup() const { return setup_; }
   const Inputs& inputs() const { return inputs_; }
   int requests() const { return requests_; }
@@ -214,12 +223,10 @@ class Run {
       context_.throw_if_cancelled();
       try {
         const Cutter cutter(options_, setup_, input->file.path, input->name, context_);
-        const auto needs = [&](bool in_file) {
-          return cutter.needs() + Collector::needs(options_, setup_, cutter, in_file);
-        };
-        if (needs(false).count <= out.needs.count) continue;
-        const bool in_file = needs(false) + in_flight > context_.budget.largest_grant();
-        out = {input->file.path, cutter.x().size(), cutter.y().size(), cutter.windows(), needs(in_file), in_file};
+        const bool in_file = needs(cutter, false) + in_flight > context_.budget.largest_grant();
+        const Bytes takes = needs(cutter, in_file);
+        if (takes <= out.needs) continue;
+        out = {input->file.path, cutter.x().size(), cutter.y().size(), cutter.windows(), takes, in_file};
       } catch (const Failure&) {
         // It will be an outcome, and told then.
       }
@@ -240,6 +247,7 @@ class Run {
       throw Failure(unfinished_->in_words(failure.error()));
     }
     summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    summary_.not_cached = session_.not_cached();
     summary_.runtime = session_.runtime();
     summary_.precision = session_.precision();
     for (const model::ClassCard& each : setup_.classes) summary_.class_names.push_back(each.name);
@@ -269,7 +277,7 @@ class Run {
             },
             "a smaller --overlap, or --precision bf16 where the CPU has it") |
         chain::sink<Window>("blend and write", [&](Window window, Span&) { collect(std::move(window)); });
-    chain::run(stages, context_, chain::Price::fixed(window_bytes()));
+    chain::run(stages, context_, chain::Price::fixed(window_bytes(), in_flight()));
     context_.helpers.end_idle();
   }
 
@@ -287,12 +295,16 @@ class Run {
       try {
         const Input& input = inputs_.pictures[k];
         if (!of) {
+          out.elsewhere = !unfinished_->claim(input.name);
+          if (out.elsewhere) return end_with(std::move(out));
           if (auto reason = too_large_to_read(input.file, options_.files.max_size))
             throw Failure(ErrorCode::too_large, *reason, input.file.path, "");
-          out.elsewhere = !unfinished_->claim(input.name);
-          if (!out.elsewhere) out.done = done_before(input);
-          if (out.elsewhere || out.done) return end_with(std::move(out));
+          out.done = done_before(input);
+          if (out.done) return end_with(std::move(out));
           of = std::make_shared<Segmenting>(options_, setup_, input, context_);
+          if (unfinished_->saved(input.name, of->cutter.source()))
+            out.done = ResultWriter::publish(options_, setup_, input.name, *unfinished_);
+          if (out.done) return end_with(std::move(out));
         }
         if (!begun) {
           const auto in_file = pay_for(*of);
@@ -314,61 +326,68 @@ class Run {
         }
         out.last = of->cutter.finish();
         return end_with(std::move(out));
+      } catch (const CannotWrite&) {
+        throw;
       } catch (const OutOfMemory& failure) {
         out.failed = failure.error();
       } catch (const Failure& failure) {
         if (failure.error().code == ErrorCode::cancelled || context_.cancel.cancelled()) return std::nullopt;
-        // What cannot be written ends the run: it is not the picture's fault.
-        if (failure.error().code == ErrorCode::io && failure.error().subject != inputs_.pictures[k].file.path) throw;
         out.failed = failure.error();
       }
       return end_with(std::move(out));
     };
   }
 
+  Bytes needs(const Cutter& cutter, bool sums_in_file) const {
+    return cutter.needs() + Collector::needs(options_, setup_, cutter, sums_in_file);
+  }
+
   // Nothing while one before it holds what it needs; whether its sums lie in a file, as they do not fit into memory.
   std::optional<bool> pay_for(Segmenting& of) {
-    const auto needs = [&](bool in_file) {
-      return of.cutter.needs() + Collector::needs(options_, setup_, of.cutter, in_file);
-    };
-    const auto try_to_pay = [&](bool in_file) {
-      auto paid = context_.budget.try_reserve(needs(in_file), "a picture");
-      if (paid) of.paid = *std::move(paid);
-      return paid.has_value();
-    };
-    if (try_to_pay(false)) return false;
-    if (!latest_.expired()) return std::nullopt;
-    if (try_to_pay(true)) return true;
+    const Bytes most = context_.budget.largest_grant();
+    const bool in_file = needs(of.cutter, false) > most;
+    const Bytes wanted = needs(of.cutter, in_file);
+    // Whoever was before it gives back what it held a moment after it is seen to be gone.
+    for (int k = 0; wanted <= most && k < 1000; ++k) {
+      if (auto paid = context_.budget.try_reserve(wanted, "a picture")) {
+        of.paid = *std::move(paid);
+        return in_file;
+      }
+      if (!latest_.expired()) return std::nullopt;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     throw Failure(ErrorCode::out_of_memory,
-                  fmt::format("its windows take {}, and {} are left", to_text(needs(true)),
-                              to_text(context_.budget.largest_grant())),
+                  fmt::format("its windows take {}, and {} are left", to_text(wanted), to_text(most)),
                   of.input.file.path, "allow more with --memory");
   }
 
   // From where an earlier run was stopped, if it left anything that can be gone on with.
   void begin(Segmenting& of, bool sums_in_file) {
     const std::string& name = of.input.name;
-    Collecting how{of.input.file.path, name,
-                   of.cutter.y(),      of.cutter.x(),
-                   of.cutter.source(), unfinished_->saved(name, of.cutter.source()),
-                   sums_in_file};
-    const auto collect_as_told = [&] { of.collector.emplace(options_, setup_, how, *unfinished_, context_); };
-    if (!how.saved) {
-      unfinished_->drop(name);
-      collect_as_told();
-    } else {
-      try {
-        collect_as_told();
-        ++resumed_;
-      } catch (const Failure& failure) {
-        if (failure.error().code != ErrorCode::bad_data && failure.error().code != ErrorCode::conflict) throw;
-        how.saved.reset();
-        unfinished_->drop(name);
-        collect_as_told();
+    Collecting how{name, of.cutter.y(), of.cutter.x(), of.cutter.source(),
+                   unfinished_->saved(name, of.cutter.source()), sums_in_file};
+    try {
+      if (how.saved) {
+        try {
+          of.collector.emplace(options_, setup_, how, *unfinished_);
+          ++resumed_;
+          progress_->add(how.saved->windows);
+        } catch (const Failure& failure) {
+          if (failure.error().code == ErrorCode::io) throw;
+          how.saved.reset();
+        }
       }
+      if (!how.saved) {
+        unfinished_->drop(name);
+        of.collector.emplace(options_, setup_, how, *unfinished_);
+      }
+      of.cutter.begin(Collector::first_row(of.cutter.y(), how.saved), unfinished_->folder(name));
+    } catch (const Failure& failure) {
+      if (failure.error().code != ErrorCode::io) throw;
+      throw CannotWrite(failure.error());
     }
+    of.collector->open_photo(of.input.file.path, context_);
     if (of.cutter.is_spooled()) ++spooled_;
-    of.cutter.begin(Collector::first_row(of.cutter.y(), how.saved), unfinished_->folder(name));
     opened_windows_ += of.cutter.windows();
     ++opened_;
     guess_total();
@@ -448,14 +467,14 @@ class Run {
     if (!summary_.is_last) return;
     std::vector<PictureResult> all;
     std::size_t mine = 0;
-    for (std::size_t k = 0; k < inputs_.pictures.size(); ++k) {
-      const Input& input = inputs_.pictures[k];
+    for (const Input& input : inputs_.pictures) {
       if (mine < summary_.pictures.size() && summary_.pictures[mine].name == input.name) {
         all.push_back(summary_.pictures[mine++]);
       } else if (options_.share) {
+        if (unfinished_->has_failed(input.name)) continue;
         auto made = earlier_result(record_path(options_.output, input.name), setup_);
         if (!made) {
-          if (!options_.share.has(k) && !unfinished_->has_failed(input.name)) ++summary_.missing;
+          ++summary_.missing;
           continue;
         }
         made->path = input.file.path;
@@ -492,7 +511,7 @@ bool is_input(const Options&, const std::string& path) { return has_picture_exte
 
 Plan plan(const Options& options, RunContext& context) {
   Run run(options, context);
-  const std::size_t tokens = chain::tokens_for(context, run.window_bytes());
+  const std::size_t tokens = chain::tokens_for(context, run.window_bytes(), run.in_flight());
   const Setup& setup = run.setup();
   const Run::Largest largest = run.largest(run.window_bytes() * tokens);
   Plan out;

@@ -27,6 +27,7 @@ struct Summary {
   std::uint64_t missing = 0;    // pictures of theirs that are in no table, as none of them has made them
   double seconds = 0;
   std::string runtime, precision;
+  std::string not_cached;  // why the compiled model is not kept; empty where it is
   std::vector<std::string> class_names;
 };
 

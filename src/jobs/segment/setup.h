@@ -23,8 +23,6 @@ struct Setup {
   model::Layout layout = model::Layout::nchw;
   std::vector<model::ClassCard> classes;  // of the card; empty where it names none
 
-  // A pixel of the mask is the likeliest class; or, where there is one alone or they do not exclude each other, 0 where
-  // none is likely enough, else 1 and on.
   // What the mask's numbers stand for: the colours of 0 and on, and whether they are drawn.
   struct Label {
     std::string name;
@@ -32,6 +30,8 @@ struct Setup {
     bool drawn;
   };
   std::vector<Label> labels() const;
+  // A pixel of the mask is the likeliest class; or, where there is one alone or they do not exclude each other, 0 where
+  // none is likely enough, else 1 and on.
   bool has_none() const { return classes.size() == 1 || activation == model::Activation::sigmoid; }
   std::vector<std::int64_t> input_shape() const;
   std::uint64_t input_elements() const { return order.size() * static_cast<std::uint64_t>(height * width); }

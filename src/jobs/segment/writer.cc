@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// In the folder of what is unfinished: the record, once all that it is of is there.
+constexpr const char* kWrittenFile = "record.json";
 constexpr const char *kMask = "mask", *kProbability = "probability", *kOverlay = "overlay";
 
 // The format that was asked for, or the nearest that can hold it.
@@ -20,6 +22,19 @@ Product raster_product(const char* what, RasterFormat wanted, RasterSpec spec) {
   RasterFormat format = wanted;
   if (!can_hold(format, spec)) format = spec.samples == 1 ? RasterFormat::npy : RasterFormat::png;
   return {std::string(what) + ending_of(format), "", format, std::move(spec)};
+}
+
+// In place of whatever has the name.
+void put_in_place(const std::string& folder, const Product& product) {
+  const std::string from = path_in(folder, product.part), former = path_in(folder, "former");
+  std::error_code error;
+  if (fs::is_directory(from, error)) {
+    // A folder takes the place of none that has something in it.
+    fs::remove_all(former, error);
+    fs::rename(product.path, former, error);
+  }
+  fs::rename(from, product.path, error);
+  if (error) throw Failure(system_error("cannot be put in place", printable(product.path), error.value()));
 }
 
 }  // namespace
@@ -99,7 +114,7 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
 std::uint64_t ResultWriter::bytes(const Options& options, const Setup& setup, int width, int height) {
   std::uint64_t out = static_cast<std::uint64_t>(width) * 4;
   for (const Product& product : products_of(options, setup, "", width, height))
-    out += product.format ? raster_bytes(*product.format, product.spec) : Outlines::bytes();
+    out += product.format ? raster_bytes(*product.format, product.spec) : Outlines::bytes(static_cast<std::uint64_t>(width));
   return out;
 }
 
@@ -157,17 +172,28 @@ void ResultWriter::save(Saved& out) {
   out.sums = sums_;
 }
 
-// In place of whatever has the name.
-void ResultWriter::publish(const Product& product) const {
-  const std::string from = path_in(folder_, product.part), former = path_in(folder_, "former");
+std::optional<PictureResult> ResultWriter::publish(const Options& options, const Setup& setup, const std::string& name,
+                                                   Unfinished& unfinished) {
+  const std::string from = unfinished.folder(name), written = path_in(from, kWrittenFile),
+                    record = record_path(options.output, name), to = folder_of(record);
+  auto result = earlier_result(written, setup);
+  if (!result) return std::nullopt;
   std::error_code error;
-  if (fs::is_directory(from, error)) {
-    // A folder takes the place of none that has something in it.
-    fs::remove_all(former, error);
-    fs::rename(product.path, former, error);
+  fs::create_directories(to, error);
+  if (error) throw Failure(system_error("the folder cannot be made", printable(to), error.value()));
+  // What it says of an earlier picture of this name is not true of half of this one's files.
+  fs::remove(record, error);
+  for (const Product& product : products_of(options, setup, name, result->width, result->height)) {
+    if (fs::exists(path_in(from, product.part), error)) {
+      put_in_place(from, product);
+    } else if (!fs::exists(product.path, error)) {
+      return std::nullopt;
+    }
   }
-  fs::rename(from, product.path, error);
-  if (error) throw Failure(system_error("cannot be put in place", printable(product.path), error.value()));
+  sync_folder(to);
+  rename_file(written, record);
+  unfinished.drop(name);
+  return result;
 }
 
 Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
@@ -185,15 +211,12 @@ Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
       result.cuts = outlines_->write(path_in(folder_, products_[k].part));
     }
   }
-  const std::string record = record_path(options_.output, name_), folder = folder_of(record);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Failure(system_error("the folder cannot be made", printable(folder), error.value()));
-  // What it says of an earlier picture of this name is not true of half of this one's files.
-  fs::remove(record, error);
-  for (const Product& product : products_) publish(product);
-  write_file(record, json_of(result, setup_));
-  unfinished_.drop(name_);
+  // All of it is there: from now on it needs nothing but its names.
+  write_file(path_in(folder_, kWrittenFile), json_of(result, setup_));
+  if (!publish(options_, setup_, name_, unfinished_)) {
+    return Error{ErrorCode::conflict, "its results were removed while they got their names", "",
+                 "run the same command again"};
+  }
   return result;
 }
 

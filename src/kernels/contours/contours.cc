@@ -34,14 +34,22 @@ Contours::Contours(const Labels& outlined, std::size_t most_corners, std::functi
 }
 
 void Contours::add_row(std::span<const LabelRun> runs) {
+  if (is_cut_) cuts_.push_back(row_);
+  is_cut_ = false;
   for (const LabelRun& run : runs) below_[run.label].push_back({run.begin, run.end});
   for (const std::uint8_t label : labels_) meet(label);
   for (auto& below : below_) below.clear();
   ++row_;
-  // What lies in one row of the widest picture is far below any limit that makes sense.
   if (nodes_.used() <= most_) return;
   for (const std::uint8_t label : labels_) meet(label);
-  cuts_.push_back(row_);
+  is_cut_ = true;
+}
+
+std::uint64_t Contours::bytes(std::size_t most_corners, std::uint64_t width) {
+  // A row brings no more than four corners a pixel. Pools grow by doubling, beside what they grow from; a line on its
+  // way out lies there once more, and sorted.
+  constexpr std::uint64_t kOfCorner = 3 * sizeof(Node) + 2 * sizeof(Corner) + sizeof(std::uint64_t);
+  return (most_corners + 4 * width) * kOfCorner;
 }
 
 void Contours::finish() {
@@ -201,25 +209,40 @@ void Contours::close_ring(std::uint32_t node, std::uint32_t part) {
 
 // A line that comes to the same corner twice is two rings that touch there.
 void Contours::add_rings(std::uint32_t node, Outline& out) {
+  const auto key = [](const Corner& corner) { return std::uint64_t{corner.y} << 32 | corner.x; };
   std::vector<Corner> line;
-  std::unordered_map<std::uint64_t, std::size_t> places;
   std::uint32_t at = node;
   do {
-    const Corner corner = nodes_[at].at;
-    const std::uint64_t key = std::uint64_t{corner.y} << 32 | corner.x;
-    if (const auto before = places.find(key); before != places.end()) {
-      const std::size_t from = before->second;
-      for (std::size_t k = from; k < line.size(); ++k) places.erase(std::uint64_t{line[k].y} << 32 | line[k].x);
-      out.rings.emplace_back(line.begin() + static_cast<std::ptrdiff_t>(from), line.end());
-      line.resize(from);
-    }
-    places.emplace(key, line.size());
-    line.push_back(corner);
-    const std::uint32_t next = nodes_[at].next;
-    nodes_.give(at);
-    at = next;
+    line.push_back(nodes_[at].at);
+    nodes_.give(std::exchange(at, nodes_[at].next));
   } while (at != node);
-  out.rings.push_back(std::move(line));
+  std::vector<std::uint64_t> sorted(line.size());
+  std::transform(line.begin(), line.end(), sorted.begin(), key);
+  std::sort(sorted.begin(), sorted.end());
+  // Of a corner that it comes to twice: where in the ring it came first.
+  std::unordered_map<std::uint64_t, std::size_t> places;
+  for (std::size_t k = 1; k < sorted.size(); ++k)
+    if (sorted[k] == sorted[k - 1]) places.emplace(sorted[k], kNone);
+  if (places.empty()) {
+    out.rings.push_back(std::move(line));
+    return;
+  }
+  std::vector<Corner> ring;
+  for (const Corner& corner : line) {
+    const auto place = places.find(key(corner));
+    if (place != places.end()) {
+      if (place->second != kNone) {
+        const auto from = ring.begin() + static_cast<std::ptrdiff_t>(place->second);
+        for (auto each = from; each != ring.end(); ++each)
+          if (const auto other = places.find(key(*each)); other != places.end()) other->second = kNone;
+        out.rings.emplace_back(from, ring.end());
+        ring.erase(from, ring.end());
+      }
+      place->second = ring.size();
+    }
+    ring.push_back(corner);
+  }
+  out.rings.push_back(std::move(ring));
 }
 
 void Contours::emit(std::uint32_t part) {

@@ -43,6 +43,8 @@ class Contours {
   void finish();
   // Rows above which all was closed because it had too many corners.
   const std::vector<std::uint32_t>& cuts() const { return cuts_; }
+  // What it takes, and who is handed an outline keeps of it, in the widest of rows.
+  static std::uint64_t bytes(std::size_t most_corners, std::uint64_t width);
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
@@ -107,6 +109,7 @@ class Contours {
   Pool<Ring> rings_;
   std::vector<std::uint32_t> united_, emitted_;  // parts that no run has any more
   std::uint32_t row_ = 0;
+  bool is_cut_ = false;  // above the next row, if there is one
   std::vector<std::uint32_t> cuts_;
 };
 

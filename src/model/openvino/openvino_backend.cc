@@ -129,7 +129,7 @@ char* make_request(BackendModel* model, BackendRequest*& out) {
 }
 
 void end_request(BackendRequest* request) {
-  caught([&] { request->request.wait(); });
+  delete[] caught([&] { request->request.wait(); });
   delete request;
 }
 
