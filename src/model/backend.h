@@ -24,7 +24,7 @@ struct BackendLoad {
   bool bfloat16 = false;        // else float32
   // The network's own inputs and outputs are [1, height, width, channels]; here they are [1, channels, height, width].
   bool channels_last = false;
-  std::int32_t threads = 1;             // that requests share
+  std::int32_t threads = 1;             // that requests share, each on one
   std::int32_t requests = 1;            // that may be under way at once
   const std::int64_t* shape = nullptr;  // of the one input, whole, as it is here
   std::size_t sides = 0;

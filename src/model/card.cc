@@ -34,7 +34,7 @@ class Reading {
 
   [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const {
     throw Failure(ErrorCode::bad_data, fmt::format("the model card's '{}' is not {}", printable(key), wanted), path_,
-                  "docs/segment.md lists what a card may say; millrace segment --describe MODEL writes one");
+                  "docs/segment.md lists what a card may say; millrace segment --describe --model MODEL writes one");
   }
   double number(const Json& value, const std::string& key) const {
     if (!value.is_number() || !std::isfinite(value.get<double>())) refuse(key, "a number");
@@ -132,10 +132,17 @@ std::string card_beside(const std::string& model) {
 }
 
 Card card_of(const std::string& text, const std::string& path) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) {
-    throw Failure(ErrorCode::bad_data, "this is no model card: a card is a JSON object", path,
-                  "millrace segment --describe MODEL writes one");
+  Json json;
+  std::string what = "this is no model card: a card is a JSON object";
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const auto line =
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
+    what = fmt::format("this is no JSON: it cannot be read on from line {}", line + 1);
+  }
+  if (!json.is_object()) {
+    throw Failure(ErrorCode::bad_data, what, path, "millrace segment --describe --model MODEL writes one");
   }
   Card out;
   const Reading reading(path);
@@ -191,7 +198,8 @@ std::string describe(const OnnxFile& onnx) {
   // A window that is no square is the file's own.
   if (height == kOpen && width == kOpen) out["window"] = 512;
   if (height != kOpen && height == width) out["window"] = height;
-  out["threshold"] = 0.5;
+  // Of several classes that exclude each other the likeliest is taken.
+  if (classes <= 1) out["threshold"] = 0.5;
   return out.dump(1) + "\n";
 }
 

@@ -141,6 +141,52 @@ def test_the_result_is_the_same_however_it_is_made(collection, tmp_path, how):
     assert results(tmp_path / "out") == results(collection / "out")
 
 
+@needs_openvino
+def test_sums_over_a_window_are_the_same_for_any_threads_and_requests(tmp_path):
+    # What a runtime adds up in several threads, where it has them, depends on how many.
+    picture(tmp_path / "photos" / "a.png", 600, 700)
+    one, zero = np.ones(3, np.float32), np.zeros(3, np.float32)
+    (tmp_path / "m.onnx").write_bytes(onnx.model(
+        [onnx.node("InstanceNormalization", "norm", ["x", "one", "zero"], "y")], [onnx.tensor("one", one), onnx.tensor("zero", zero)],
+        [onnx.value_info("x", [1, 3, 512, 512])], [onnx.value_info("y", [1, 3, 512, 512])]))
+    found = []
+    for k, how in enumerate([(1, 1), (2, 1), (2, 2), (4, 1), (4, 3)]):
+        run(tmp_path, "--threads", str(how[0]), "--requests", str(how[1]), out=f"out{k}")
+        found.append(content_of(tmp_path / f"out{k}"))
+    assert all(each == found[0] for each in found)
+
+
+def test_grays_of_sixteen_bits_are_refused_and_colors_of_them_are_not(tmp_path):
+    import cv2
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    gray = np.arange(2000, dtype=np.uint16).reshape(40, 50) * 30
+    Image.fromarray(gray).save(tmp_path / "photos" / "wide.png")
+    Image.fromarray(gray).save(tmp_path / "photos" / "wide.tif")
+    Image.fromarray(gray.astype(np.float32)).save(tmp_path / "photos" / "float.tif")
+    cv2.imwrite(str(tmp_path / "photos" / "color.png"), np.stack([gray] * 3, 2))
+    made_model(tmp_path / "m.onnx")
+    done = run(tmp_path)
+    said = done.stderr.decode()
+    assert done.returncode == 3 and said.count("grays of more than 8 bits") == 3
+    assert {name.split(".mask")[0] for name in content_of(tmp_path / "out") if ".mask" in name} == {"a.png", "color.png"}
+
+
+def test_a_threshold_that_means_nothing_is_refused(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    made_model(tmp_path / "m.onnx", classes=2)
+    done = run(tmp_path, "--threshold", "0.9", check=False)
+    assert done.returncode == 2 and "--activation sigmoid" in done.stderr.decode()
+
+
+def test_a_damaged_picture_is_named(tmp_path):
+    path = tmp_path / "photos" / "a.jpg"
+    picture(path, 400, 500)
+    path.write_bytes(path.read_bytes()[:-20_000])
+    made_model(tmp_path / "m.onnx")
+    said = run(tmp_path).stderr.decode()
+    assert f"damaged: {path}" in said
+
+
 def test_one_picture_that_cannot_be_used_costs_no_other_anything(collection):
     done = content_of(collection / "out")
     assert {name for name in done if name.endswith(".mask.png")} == {
@@ -173,7 +219,7 @@ def test_a_changed_picture_and_a_lost_mask_are_made_anew(tmp_path):
 
 
 @pytest.mark.parametrize("change, named", [
-    (["--overlap", "0.25"], "--overlap was '0.5', is '0.25'"), (["--threshold", "0.4"], "--threshold was '0.5', is '0.4'"),
+    (["--overlap", "0.25"], "--overlap was '0.5', is '0.25'"), (["--pad", "constant"], "--pad was 'reflect', is 'constant'"),
     (["--importance", "constant"], "--importance was 'gaussian', is 'constant'")])
 def test_results_of_other_options_are_not_mixed(collection, change, named):
     before = content_of(collection / "out")

@@ -141,6 +141,7 @@ class Conversation {
     info.full_height = m.full_height;
     info.channels = m.channels;
     info.exact = m.exact != 0;
+    info.clips = m.clips != 0;
     info.decoder_memory = Bytes{m.decoder_memory} + kIdleMemory;
     info.exif = parse_exif(exif);
     if (m.orientation >= 1 && m.orientation <= 8) info.exif.orientation = static_cast<Orientation>(m.orientation);

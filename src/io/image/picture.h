@@ -34,6 +34,8 @@ struct PictureInfo {
   int channels = 3;                     // 1 gray, 3 RGB
   // The format defines its pixels and they are decoded in full, so that hashes are those of any right decoder.
   bool exact = true;
+  // Grays of more than 8 bits, or floating point, of which what is over 255 became 255, as Pillow does it.
+  bool clips = false;
   Bytes decoder_memory;  // what the decoder itself will hold on to
   Exif exif;             // what EXIF says, its orientation not applied to the rows
 

@@ -178,6 +178,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   s.picture.height = s.picture.full_height = static_cast<int>(height);
   // An interlaced picture is only whole at its end, so all of it is held.
   const std::size_t held = s.interlaced ? static_cast<std::size_t>(height) : kRowsAtOnce;
+  s.picture.clips = s.wide_gray;
   s.picture.decoder_memory = {s.pitch * (held + 4) + (1U << 19)};
   read_exif(s, options);
   if (auto done = sink.begin(s.picture); !done.ok()) return done.error();

@@ -116,8 +116,8 @@ std::uint64_t raster_bytes(RasterFormat format, const RasterSpec& spec) {
       // Where each tile lies and how long it is: kept, and copied into the directory in the end.
       constexpr std::uint64_t kOfTile = 72;
       const raster::Tile tile = raster::tiff_tile(spec);
-      const std::uint64_t tiles = spec.planes * ((spec.width + tile.width - 1) / tile.width) *
-                                  ((spec.height + tile.height - 1) / tile.height);
+      const std::uint64_t tiles =
+          spec.planes * ((spec.width + tile.width - 1) / tile.width) * ((spec.height + tile.height - 1) / tile.height);
       return row * tile.height + tiles * kOfTile + kCompressor;
     }
     case RasterFormat::zarr:

@@ -34,6 +34,8 @@ struct RasterSpec {
   ElementType type = kUint8;
   // Of values of one plane and sample, in uint8; empty: they are brightnesses.
   std::vector<Color> palette{};
+  // Of the palette, what covers nothing where it is laid over a picture.
+  std::vector<bool> clear{};
   // Of the planes, for formats that have names.
   std::vector<std::string> names{};
 

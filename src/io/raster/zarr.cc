@@ -90,7 +90,9 @@ class ZarrRaster : public Raster {
       zarr::Json colors = zarr::Json::array();
       for (std::size_t k = 0; k < spec_.palette.size(); ++k) {
         const RasterSpec::Color& color = spec_.palette[k];
-        colors.push_back({{"label-value", k}, {"rgba", {color[0], color[1], color[2], 255}}});
+        colors.push_back(
+            {{"label-value", k},
+             {"rgba", {color[0], color[1], color[2], k < spec_.clear.size() && spec_.clear[k] ? 0 : 255}}});
       }
       ome["image-label"] = {{"version", "0.5"}, {"colors", colors}};
     }

@@ -31,8 +31,8 @@ class Collector {
  public:
   // Failure where there is nothing to go on with as it was saved; (io) where results cannot be written.
   Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished);
-  // Before the first window, where an overlay is made: of this picture, which is read a second time. Failure where it is
-  // another by now, or cannot be decoded.
+  // Before the first window, where an overlay is made: of this picture, which is read a second time. Failure where it
+  // is another by now, or cannot be decoded.
   void open_photo(const std::string& path, RunContext& context);
 
   // What it takes for the picture of this cutter.
@@ -59,7 +59,7 @@ class Collector {
   window::Blend blend_;
   ResultWriter writer_;
   std::unique_ptr<PictureRows> photo_;  // for the overlay
-  std::optional<Error> failed_;  // why it could not be read a second time
+  std::optional<Error> failed_;         // why it could not be read a second time
   std::vector<std::uint8_t> photo_row_, pixels_;
   std::vector<float> row_;
   const std::int64_t written_before_;  // rows of the image, by the run that saved them

@@ -46,8 +46,7 @@ PictureResult through_windows(const Options& options, const Setup& setup, const 
   std::uint64_t left = how.stop_behind;
   for (bool again = false;; again = true) {
     Cutter cutter(options, setup, path, name, job.context);
-    Collecting of{
-        name, cutter.y(), cutter.x(), cutter.source(), {}, how.sums_in_file, std::chrono::milliseconds(0)};
+    Collecting of{name, cutter.y(), cutter.x(), cutter.source(), {}, how.sums_in_file, std::chrono::milliseconds(0)};
     if (again) of.saved = unfinished.saved(name, cutter.source());
     EXPECT_EQ(of.saved.has_value(), again && how.stop_behind > cutter.x().starts().size());
     cutter.begin(Collector::first_row(cutter.y(), of.saved), unfinished.folder(name));

@@ -23,6 +23,11 @@ Cutter::Cutter(const Options& options, const Setup& setup, const std::string& pa
   source_ = state_text(*file);
   rows_ = PictureRows::open(std::move(file), decoding, kAhead).or_throw();
   const PictureInfo& info = rows_->info();
+  if (info.clips) {
+    throw Failure(ErrorCode::unsupported,
+                  "its pixels are grays of more than 8 bits, or floating point, and networks are given 8", path,
+                  "save it with 8 bits, from black to white as the network saw it in training");
+  }
   pixel_ = setup.input == model::ChannelOrder::gray ? 1 : static_cast<std::size_t>(info.channels);
   // A gray picture is the same in every channel.
   if (pixel_ == 1) order_.assign(order_.size(), 0);
@@ -35,7 +40,12 @@ Cutter::Cutter(const Options& options, const Setup& setup, const std::string& pa
                   path, "--pad replicate fills any");
   }
   if (const std::string roi = region_path(options, name); !roi.empty()) {
-    region_.emplace(roi, *y_, *x_, std::move(decoding));
+    try {
+      region_.emplace(roi, *y_, *x_, std::move(decoding));
+    } catch (const Failure& failure) {
+      // Whoever reads it looks for the photograph.
+      throw Failure(failure.error().code, "--roi: " + failure.error().message(), path);
+    }
     source_ += "; " + region_->source();
   }
 }

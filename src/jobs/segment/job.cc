@@ -68,6 +68,9 @@ class SegmentJob : public Job {
     }
     const Summary summary = segment::run(options_, context);
     for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
+    for (const PictureResult& each : summary.pictures)
+      if (!each.damage.empty())
+        out.summary.push_back(fmt::format("damaged: {}: {}", printable(each.path), printable(each.damage)));
     out.summary.push_back(fmt::format("{} pictures in {}, {} windows, {}/s by {} in {}: {}",
                                       grouped(summary.pictures.size()), duration_text(summary.seconds),
                                       grouped(summary.windows),
@@ -80,7 +83,7 @@ class SegmentJob : public Job {
     say(summary.resumed, "{} were gone on with where an earlier run had stopped");
     say(summary.left_out, "{} windows were left out");
     say(summary.spooled, "{} came whole, not in rows, and were decoded to a scratch file first");
-    say(summary.damaged, "{} are damaged");
+    say(summary.damaged, "{} are damaged: part of the photograph is missing, and the mask is of what is there");
     say(summary.cut, "{} have contours that are cut along a row, as they have too many corners to be followed at once");
     say(summary.elsewhere, "{} are being worked at by another run");
     say(summary.missing,

@@ -98,8 +98,9 @@ void describe(Settings& settings, Options& options) {
                     "leave out windows where this picture, of the photograph's own size, is black; of a folder the one "
                     "of the same name, or with .png behind it or in place of its ending",
                     options.roi);
-  settings.add_switch("skip-empty", "leave out windows in which the pixels of every channel lie within 16 of 255 levels of each other",
-                      options.skip_empty);
+  settings.add_switch(
+      "skip-empty", "leave out windows in which the pixels of every channel lie within 16 of 255 levels of each other",
+      options.skip_empty);
   settings.heading("Which pictures");
   millrace::describe(settings, options.files);
 }

@@ -60,7 +60,8 @@ class RunReader {
 Outlines::Outlines(const Setup& setup, const std::string& folder, const std::string& saved)
     : labels_(setup.labels()),
       runs_(saved.empty() ? GrowingFile(path_in(folder, kRunsFile))
-                          : GrowingFile(path_in(folder, kRunsFile), static_cast<std::uint64_t>(whole_number_of(saved, 0, kMostBytes)))) {}
+                          : GrowingFile(path_in(folder, kRunsFile),
+                                        static_cast<std::uint64_t>(whole_number_of(saved, 0, kMostBytes)))) {}
 
 void Outlines::append(std::span<const std::uint8_t> labels) {
   runs_of(labels, row_);

@@ -26,8 +26,10 @@ std::string region_path(const Options& options, const std::string& name) {
     std::string path = path_in(options.roi, candidate);
     if (std::filesystem::exists(path, error)) return path;
   }
-  throw Failure(ErrorCode::not_found, fmt::format("--roi has no picture of where to look in '{}'", printable(name)),
-                path_in(options.roi, stem + ".png"), "add one, all white to look everywhere");
+  throw Failure(ErrorCode::not_found,
+                fmt::format("'{}' has no {}, which would say where to look in it", printable(options.roi),
+                            printable(stem + ".png")),
+                "", "add one, all white to look everywhere");
 }
 
 std::string state_text(const FileReader& file) {

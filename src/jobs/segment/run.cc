@@ -184,7 +184,7 @@ class Run {
                                .requests = requests_,
                                .channels_last = setup_.layout == model::Layout::nhwc,
                                .cache = cache_path("models")}),
-        outputs_(check_outputs(setup_, session_.outputs())),
+        outputs_(check_outputs(options, setup_, session_.outputs())),
         inputs_(find_inputs(options, context)) {
     const model::Session::Memory takes = session_.measure();
     network_ = takes.model + takes.request * static_cast<std::uint64_t>(requests_);
@@ -364,8 +364,9 @@ class Run {
   // From where an earlier run was stopped, if it left anything that can be gone on with.
   void begin(Segmenting& of, bool sums_in_file) {
     const std::string& name = of.input.name;
-    Collecting how{name, of.cutter.y(), of.cutter.x(), of.cutter.source(),
-                   unfinished_->saved(name, of.cutter.source()), sums_in_file};
+    Collecting how{
+        name,        of.cutter.y(), of.cutter.x(), of.cutter.source(), unfinished_->saved(name, of.cutter.source()),
+        sums_in_file};
     try {
       if (how.saved) {
         try {

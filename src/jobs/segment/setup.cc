@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "src/base/text.h"
 #include "src/device/cpu/machine.h"
 #include "src/io/output/output.h"
 
@@ -110,6 +111,10 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
     card = model::read_card(beside);
   }
   out.layout = card.layout.value_or(model::Layout::nchw);
+  if (!options.roi.empty() && ::access(options.roi.c_str(), F_OK) != 0) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is not there", printable(options.roi)), "--roi",
+                  "name a picture of where to look, or a folder of them");
+  }
   const model::Port port = input_of(out);
   set_channels(options, card, port, out);
   set_window(options, card, port, out);
@@ -131,7 +136,7 @@ std::vector<Setup::Label> Setup::labels() const {
   return out;
 }
 
-std::size_t check_outputs(Setup& setup, const std::vector<model::Output>& outputs) {
+std::size_t check_outputs(const Options& options, Setup& setup, const std::vector<model::Output>& outputs) {
   if (outputs.size() != 1) {
     refuse(setup, fmt::format("it has {} outputs, and a mask is made of one", outputs.size()),
            "export it with the one that is wanted");
@@ -156,6 +161,11 @@ std::size_t check_outputs(Setup& setup, const std::vector<model::Output>& output
            "name each class once, in the order of the output");
   }
   if (setup.classes.empty()) setup.classes = model::unnamed_classes(channels);
+  if (options.threshold && !setup.has_none()) {
+    throw Failure(ErrorCode::usage,
+                  fmt::format("a pixel is the likeliest of its {} classes, whatever a threshold is", channels),
+                  "--threshold", "leave it out; or --activation sigmoid, where classes do not exclude each other");
+  }
   return channels;
 }
 

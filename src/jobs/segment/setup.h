@@ -42,8 +42,8 @@ struct Setup {
 Setup set_up(const Options& options, const std::function<bool()>& cancelled);
 
 // What the network gives for a window, [1, channels, height, width]: the channels. Failure(unsupported) where it is
-// something else. Names the classes for which the card has no name.
-std::size_t check_outputs(Setup& setup, const std::vector<model::Output>& outputs);
+// something else; (usage) for a threshold that means nothing then. Names the classes for which the card has no name.
+std::size_t check_outputs(const Options& options, Setup& setup, const std::vector<model::Output>& outputs);
 
 // What results are made of, for run.json and for whoever goes on.
 Attributes made_of(const Options& options, const Setup& setup, const model::Session& session);

@@ -53,6 +53,7 @@ std::vector<Product> products_of(const Options& options, const Setup& setup, con
     RasterSpec mask = spec;
     for (const Setup::Label& label : setup.labels()) {
       mask.palette.push_back(label.color);
+      mask.clear.push_back(!label.drawn);
       mask.names.push_back(label.name);
     }
     out.push_back(raster_product(kMask, options.format, std::move(mask)));
@@ -114,7 +115,8 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
 std::uint64_t ResultWriter::bytes(const Options& options, const Setup& setup, int width, int height) {
   std::uint64_t out = static_cast<std::uint64_t>(width) * 4;
   for (const Product& product : products_of(options, setup, "", width, height))
-    out += product.format ? raster_bytes(*product.format, product.spec) : Outlines::bytes(static_cast<std::uint64_t>(width));
+    out += product.format ? raster_bytes(*product.format, product.spec)
+                          : Outlines::bytes(static_cast<std::uint64_t>(width));
   return out;
 }
 

@@ -43,8 +43,8 @@ class ResultWriter {
   void mark();
   // Behind a mark: what a run needs that goes on here.
   void save(Saved& out);
-  // What an earlier run had written, all of it, before it was stopped while files got their names: they get them. Nothing
-  // where it had not.
+  // What an earlier run had written, all of it, before it was stopped while files got their names: they get them.
+  // Nothing where it had not.
   static std::optional<PictureResult> publish(const Options& options, const Setup& setup, const std::string& name,
                                               Unfinished& unfinished);
   // Files have their names; then the record says that they are whole. Error(bad_data) where a number is not finite, and

@@ -85,8 +85,9 @@ char* load(const BackendLoad& wanted, BackendModel*& out) {
         ov::hint::inference_precision(wanted.bfloat16 ? ov::element::bf16 : ov::element::f32),
         ov::hint::execution_mode(wanted.bfloat16 ? ov::hint::ExecutionMode::PERFORMANCE
                                                  : ov::hint::ExecutionMode::ACCURACY),
-        ov::inference_num_threads(wanted.threads),
-        // Each request on a thread of its own: no time goes into bringing threads together.
+        // Each request on one thread of its own: no time goes into bringing threads together, and a sum over a window
+        // has the same order however many there are.
+        ov::inference_num_threads(std::min(wanted.threads, wanted.requests)),
         ov::num_streams(std::min(wanted.threads, wanted.requests)),
     };
     if (wanted.cache != nullptr) how.emplace(ov::cache_dir(wanted.cache));

@@ -29,6 +29,7 @@ class ToChannel : public RowSink {
     about.full_height = info.full_height;
     about.channels = info.channels;
     about.exact = info.exact;
+    about.clips = info.clips;
     about.decoder_memory = info.decoder_memory.count;
     row_bytes_ = static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.channels);
     ended_ = !channel_.begin(about, exif_);

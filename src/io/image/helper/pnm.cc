@@ -158,6 +158,7 @@ void decode_pnm(const Job& job, Channel& channel) {
   about.height = about.full_height = static_cast<int>(header.height);
   about.channels = static_cast<int>(header.channels());
   about.exact = 1;
+  about.clips = header.channels() == 1 && header.most > 255 ? 1 : 0;
   about.decoder_memory = header.row_bytes() + (1U << 20);
   if (!channel.begin(about)) return;
   Samples rows(bytes, stream, header);

@@ -32,7 +32,7 @@ struct Message {
   Kind kind;
   std::uint32_t error_code;  // ErrorCode, of `failed`
   std::int32_t width, height, full_width, full_height, channels;
-  std::uint32_t exact;
+  std::uint32_t exact, clips;
   std::uint64_t decoder_memory;
   std::int32_t rows;
   std::uint32_t damaged;

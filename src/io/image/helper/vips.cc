@@ -258,6 +258,8 @@ void decode_with_vips(const Job& job, Channel& channel) {
   about.full_width = full_width;
   about.full_height = full_height;
   about.channels = image->Bands < 3 ? 1 : 3;
+  about.clips =
+      image->BandFmt == VIPS_FORMAT_UCHAR || (image->BandFmt == VIPS_FORMAT_USHORT && about.channels == 3) ? 0 : 1;
   about.decoder_memory = memory_of(job, static_cast<std::uint64_t>(full_width), static_cast<std::uint64_t>(full_height),
                                    VIPS_IMAGE_SIZEOF_PEL(image.get()));
   std::vector<std::uint8_t> exif;
