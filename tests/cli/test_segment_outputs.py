@@ -311,3 +311,75 @@ def test_pictures_in_a_folder_of_an_unlucky_name(tmp_path):
     made_model(tmp_path / "m.onnx")
     done = run(tmp_path, check=False)
     assert done.returncode == 2 and "another name" in done.stderr.decode()
+
+
+def test_results_stay_in_the_folder_of_results(tmp_path):
+    for name in ("a/x.png", "b/y.png", "b/c/z.png"):
+        picture(tmp_path / name, 60, 80)
+    made_model(tmp_path / "m.onnx")
+    before = set(content_of(tmp_path))
+    millrace("segment", "a", "a/../b", "./b/c/../c", "--model", "m.onnx", "-o", "out", cwd=tmp_path)
+    found = set(content_of(tmp_path)) - before
+    assert all(name.startswith("out/") for name in found)
+    assert {name for name in found if name.endswith("mask.png")} == {f"out/{n}.png.mask.png" for n in "xyz"}
+
+
+def test_what_lies_in_the_folder_of_results_is_no_input_and_no_other_jobs(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 60, 80)
+    made_model(tmp_path / "m.onnx")
+    run(tmp_path)
+    before = content_of(tmp_path / "out")
+    done = run(tmp_path, "--roi", tmp_path / "out" / "a.png.mask.png", check=False)
+    assert done.returncode == 2 and "--roi" in done.stderr.decode()
+    # Named by mistake, it is no reason to forget what is there.
+    done = run(tmp_path, photos="out")
+    assert "no pictures were found" in done.stderr.decode() and content_of(tmp_path / "out") == before
+    parts = tmp_path / "other" / "unfinished.shards"
+    parts.mkdir(parents=True)
+    (parts / "run.json").write_text('{"millrace": "features run"}')
+    (parts / "part-00000.h5").write_text("data")
+    done = run(tmp_path, out="other", check=False)
+    assert done.returncode == 1 and "another job" in done.stderr.decode()
+    assert (parts / "part-00000.h5").read_text() == "data"
+
+
+def test_names_that_results_cannot_have(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 60, 80)
+    picture(tmp_path / "photos" / ("n" * 246 + ".png"), 60, 80)
+    made_model(tmp_path / "m.onnx")
+    done = run(tmp_path)
+    assert done.returncode == 3 and "shorter" in done.stderr.decode() and (tmp_path / "out" / "a.png.mask.png").exists()
+    picture(tmp_path / "photos" / "a.png.mask.zarr" / "b.png", 60, 80)
+    done = run(tmp_path, out="other", check=False)
+    assert done.returncode == 2 and "name of results" in done.stderr.decode()
+
+
+def test_what_is_no_file_any_more_is_made_again(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 60, 80)
+    made_model(tmp_path / "m.onnx")
+    run(tmp_path)
+    before = content_of(tmp_path / "out")
+    (tmp_path / "out" / "a.png.mask.png").write_bytes(b"")
+    run(tmp_path)
+    assert content_of(tmp_path / "out") == before
+
+
+def test_a_part_does_not_tell_of_pictures_that_were_changed_since(crowd, tmp_path):
+    import shutil
+    shutil.copytree(crowd / "photos", tmp_path / "photos")
+    shutil.copy(crowd / "m.onnx", tmp_path)
+    run(tmp_path)
+    picture(tmp_path / "photos" / "1.png", 33, 44)
+    run(tmp_path, "--part", "1/2")
+    rows = [row["path"] for row in csv.DictReader(open(tmp_path / "out" / "pictures.csv"))]
+    assert rows and not any(row.endswith("/1.png") for row in rows)
+
+
+@needs_openvino
+def test_a_window_larger_than_the_memory(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 60, 80)
+    contents = onnx.model([onnx.node("Relu", "only", ["x"], "y")], [], [onnx.value_info("x", [1, 3, None, None])],
+                          [onnx.value_info("y", [1, 3, None, None])])
+    (tmp_path / "m.onnx").write_bytes(contents)
+    done = run(tmp_path, "--window", "8000", "--memory", "300M", check=False)
+    assert done.returncode == 1 and "smaller window" in done.stderr.decode()

@@ -1,13 +1,17 @@
 // What runs models where sanitizers forbid OpenVINO: the one network of tests/support/onnx_model.py, y = W x + ramp,
 // each request on a thread of its own. Built into a folder of its own, from which only tests take it.
+#include <condition_variable>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "src/model/backend.h"
@@ -20,9 +24,36 @@ struct BackendModel {
   std::vector<std::int64_t> shape;
 };
 
+// A thread that does what it is given, one thing at a time; the next may be given by what was told that it is done.
 struct BackendRequest {
+  explicit BackendRequest(const BackendModel* of) : model(of), thread([this] { work(); }) {}
+  ~BackendRequest() {
+    {
+      const std::lock_guard lock(mutex);
+      ended = true;
+    }
+    given.notify_one();
+    thread.join();
+  }
+  void work() {
+    while (true) {
+      std::function<void()> now;
+      {
+        std::unique_lock lock(mutex);
+        given.wait(lock, [this] { return next || ended; });
+        if (!next) return;
+        now = std::exchange(next, nullptr);
+      }
+      now();
+    }
+  }
+
   const BackendModel* model;
-  std::thread thread;
+  std::mutex mutex;
+  std::condition_variable given;
+  std::function<void()> next;
+  bool ended = false;
+  std::thread thread;  // the last, as it uses the others
 };
 
 namespace {
@@ -118,8 +149,8 @@ char* load(const BackendLoad& wanted, BackendModel*& out) {
 
 char* start(BackendRequest* request, const float* input, float* const* outputs,
             void (*done)(void* user, const char* error), void* user) {
-  if (request->thread.joinable()) request->thread.join();
-  request->thread = std::thread([model = request->model, input, out = outputs[0], done, user] {
+  const std::lock_guard lock(request->mutex);
+  request->next = [model = request->model, input, out = outputs[0], done, user] {
     for (std::size_t k = 0; out != nullptr && k < model->classes; ++k) {
       for (std::size_t i = 0; i < model->pixels; ++i) {
         float sum = 0;
@@ -129,7 +160,8 @@ char* start(BackendRequest* request, const float* input, float* const* outputs,
       }
     }
     done(user, nullptr);
-  });
+  };
+  request->given.notify_one();
   return nullptr;
 }
 
@@ -147,7 +179,7 @@ extern "C" __attribute__((visibility("default"))) const Backend* millrace_model_
                                   },
                                   [](const BackendModel*) { return "f32"; },
                                   [](BackendModel* model, BackendRequest*& out) -> char* {
-                                    out = new BackendRequest{model, {}};
+                                    out = new BackendRequest(model);
                                     return nullptr;
                                   },
                                   [](BackendRequest* request) {

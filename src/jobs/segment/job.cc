@@ -76,6 +76,8 @@ class SegmentJob : public Job {
                                       grouped(summary.windows),
                                       rate_text(static_cast<double>(summary.windows) / std::max(summary.seconds, 1e-9)),
                                       summary.runtime, summary.precision, printable(options_.output)));
+    if (summary.pictures.empty() && summary.unusable.empty() && summary.elsewhere == 0)
+      out.summary.push_back("no pictures were found: files are taken by their endings, as docs/formats.md lists them");
     const auto say = [&](std::uint64_t count, const std::string& what) {
       if (count > 0) out.summary.push_back(fmt::format(fmt::runtime(what), grouped(count)));
     };

@@ -119,7 +119,10 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
   RunReader reader(runs_);
   std::vector<LabelRun> row;
   while (!reader.at_end()) {
-    row.resize(reader.number());
+    const std::uint64_t count = reader.number();
+    if (count > runs_.size())
+      throw Failure(ErrorCode::bad_data, "the runs of labels are not as this program writes them");
+    row.resize(count);
     std::uint32_t at = 0;
     for (LabelRun& run : row) {
       run.label = static_cast<std::uint8_t>(reader.number());

@@ -32,16 +32,37 @@ struct Inputs {
   std::vector<Error> unreadable;
 };
 
-// Below the folder that was named, with its folders; a file that was named itself by its own name.
+// Below the folder that was named, with its folders; a file that was named itself by its own name. Never one that leads
+// out of where it is put.
 std::string name_below(const std::string& path, const std::vector<std::string>& roots) {
+  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  std::string out;
   for (const std::string& root : roots) {
-    std::string folder = root;
-    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-    if (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/')
-      return path.substr(folder.size() + 1);
-    if (folder == "/" && path.starts_with('/')) return path.substr(1);
+    const std::filesystem::path folder = (std::filesystem::path(root) / "").lexically_normal();
+    const std::string below = normal.lexically_relative(folder).string();
+    // Of several folders the nearest.
+    if (below.empty() || below == "." || below.starts_with("..") || (!out.empty() && below.size() >= out.size()))
+      continue;
+    out = below;
   }
-  return std::string(file_name(path));
+  return out.empty() ? normal.filename().string() : out;
+}
+
+// A picture in a folder that has the name of another one's results: "a.png.mask.zarr/b.png" beside "a.png".
+void refuse_folders_named_as_results(const std::map<std::string, std::string>& names) {
+  for (const auto& [name, path] : names) {
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
+      const std::string folder = name.substr(0, slash);
+      for (const char* kind : {".mask.", ".probability.", ".overlay.", ".contours.", ".segment."}) {
+        const std::size_t at = folder.rfind(kind);
+        const auto other = at == std::string::npos ? names.end() : names.find(folder.substr(0, at));
+        if (other == names.end()) continue;
+        throw Failure(ErrorCode::usage,
+                      fmt::format("its folder has the name of results of '{}'", printable(other->second)),
+                      printable(path), "give each an output of its own");
+      }
+    }
+  }
 }
 
 // What makes pictures of medical volumes, of which a name tells.
@@ -82,6 +103,11 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
           "PATH", "name a folder above both, or give each an output of its own");
     }
     out.pictures.push_back({std::move(file), std::move(name)});
+  }
+  refuse_folders_named_as_results(names);
+  if (const auto roi = real_path(options.roi); roi && output && inside(*roi, *output)) {
+    throw Failure(ErrorCode::usage, "it lies in the folder of results, which are written over it", "--roi",
+                  "keep it elsewhere");
   }
   return out;
 }
@@ -186,6 +212,12 @@ class Run {
                                .cache = cache_path("models")}),
         outputs_(check_outputs(options, setup_, session_.outputs())),
         inputs_(find_inputs(options, context)) {
+    if (window_bytes() > context.budget.largest_grant()) {
+      throw OutOfMemory(ErrorCode::out_of_memory,
+                        fmt::format("a window of {} x {} takes {}, and {} are left", setup_.width, setup_.height,
+                                    to_text(window_bytes()), to_text(context.budget.largest_grant())),
+                        "--window", "allow more with --memory, or take a smaller window");
+    }
     const model::Session::Memory takes = session_.measure();
     network_ = takes.model + takes.request * static_cast<std::uint64_t>(requests_);
     paid_ = context.budget.reserve(network_, "the network");
@@ -297,6 +329,13 @@ class Run {
         if (!of) {
           out.elsewhere = !unfinished_->claim(input.name);
           if (out.elsewhere) return end_with(std::move(out));
+          constexpr std::size_t kMostBytesOfName = 255 - std::string_view(".probability.zarr").size();
+          if (file_name(input.name).size() > kMostBytesOfName) {
+            throw Failure(
+                ErrorCode::unsupported,
+                fmt::format("its name is longer than {} bytes, and its results have longer ones", kMostBytesOfName),
+                input.file.path, "give it a shorter one");
+          }
           if (auto reason = too_large_to_read(input.file, options_.files.max_size))
             throw Failure(ErrorCode::too_large, *reason, input.file.path, "");
           out.done = done_before(input);
@@ -406,7 +445,11 @@ class Run {
     if (!earlier) return std::nullopt;
     struct stat there {};
     for (const Product& product : products_of(options_, setup_, input.name, earlier->width, earlier->height))
-      if (::stat(product.path.c_str(), &there) != 0) return std::nullopt;
+      // A pipe, or nothing, is no result; a folder is one of Zarr.
+      if (::stat(product.path.c_str(), &there) != 0 ||
+          (product.format == RasterFormat::zarr ? !S_ISDIR(there.st_mode)
+                                                : !S_ISREG(there.st_mode) || there.st_size == 0))
+        return std::nullopt;
     const auto hash_of = [this](const std::string& path) {
       return hex_of_bytes(hash_file(path, Links::followed, [this] { return context_.cancel.cancelled(); }).or_throw());
     };
@@ -460,12 +503,24 @@ class Run {
     summary_.pictures.push_back(std::move(result));
   }
 
+  // What runs that were killed were just writing.
+  void remove_litter() const {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(options_.output, error)) {
+      if (entry.is_regular_file(error) && entry.path().filename().string().starts_with(AtomicFile::kTemporaryPrefix))
+        std::filesystem::remove(entry.path(), error);
+    }
+  }
+
   // The table is of all pictures in the folder, whichever run has made them: the last one's is whole.
   void end() {
     summary_.resumed = resumed_;
     summary_.spooled = spooled_;
     summary_.is_last = unfinished_->is_last();
     if (!summary_.is_last) return;
+    remove_litter();
+    // A table of nothing takes the place of none.
+    if (inputs_.pictures.empty()) return unfinished_->remove();
     std::vector<PictureResult> all;
     std::size_t mine = 0;
     for (const Input& input : inputs_.pictures) {
@@ -473,7 +528,7 @@ class Run {
         all.push_back(summary_.pictures[mine++]);
       } else if (options_.share) {
         if (unfinished_->has_failed(input.name)) continue;
-        auto made = earlier_result(record_path(options_.output, input.name), setup_);
+        auto made = done_before(input);
         if (!made) {
           ++summary_.missing;
           continue;

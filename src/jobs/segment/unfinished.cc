@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kMark = "segment rows";
+constexpr const char *kMark = "segment rows", *kRunMark = "segment unfinished";
 constexpr const char *kSavedFile = "rows.json", *kFailedFile = "failed.txt";
 
 std::uint64_t number_of(const std::string& name) {
@@ -30,7 +30,13 @@ Unfinished::Unfinished(const std::string& output, bool shared)
   // What says that the folder is a run's.
   const std::string run = folder_.path(RunFolder::kRunFile);
   std::error_code error;
-  if (!std::filesystem::exists(run, error)) write_file(run, Json({{kJsonMark, "segment unfinished"}}).dump() + "\n");
+  const auto text = read_text(run, 1 << 16);
+  const Json json = text ? Json::parse(*text, nullptr, false) : Json();
+  if (text && (!json.is_object() || json.value(kJsonMark, Json()) != kRunMark)) {
+    throw Failure(ErrorCode::conflict, "what another job has not finished lies in it", folder_.name(),
+                  "finish that, or give another folder");
+  }
+  if (!std::filesystem::exists(run, error)) write_file(run, Json({{kJsonMark, kRunMark}}).dump() + "\n");
 }
 
 bool Unfinished::claim(const std::string& name) { return folder_.claim(number_of(name)); }
