@@ -182,10 +182,7 @@ extern "C" __attribute__((visibility("default"))) const Backend* millrace_model_
                                     out = new BackendRequest(model);
                                     return nullptr;
                                   },
-                                  [](BackendRequest* request) {
-                                    if (request->thread.joinable()) request->thread.join();
-                                    delete request;
-                                  },
+                                  [](BackendRequest* request) { delete request; },
                                   start};
   return &backend;
 }

@@ -25,22 +25,21 @@ struct Written {
 struct Options {
   std::vector<std::string> inputs;
   std::string output, model, card;
-  bool describe = false;
-  std::optional<long long> window;
+  std::string roi;  // a picture of where to look, or a folder of them
+  std::string write_text = "mask";
   double overlap = 0.5;
-  window::Importance importance = window::Importance::gaussian;
-  window::Padding padding = window::Padding::reflect;
+  long long requests = 0;  // 0: one a thread
+  std::optional<double> threshold;
+  std::optional<long long> window;
+  Share share;
   std::optional<model::ChannelOrder> input;
   std::optional<model::Activation> activation;
-  std::optional<double> threshold;
-  Written write{.mask = true};
-  std::string write_text = "mask";
-  RasterFormat format = RasterFormat::png;
-  std::string roi;  // a picture of where to look, or a folder of them
-  bool skip_empty = false;
-  Share share;
+  window::Importance importance = window::Importance::gaussian;
+  window::Padding padding = window::Padding::reflect;
   model::Precision precision = model::Precision::f32;
-  long long requests = 0;  // 0: one a thread
+  RasterFormat format = RasterFormat::png;
+  Written write{.mask = true};
+  bool describe = false, skip_empty = false;
   // Pictures stream, and what they take is known before they are begun: slides of 10 gigapixels are no bombs.
   PictureFileOptions files = [] {
     PictureFileOptions out;
