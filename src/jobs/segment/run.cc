@@ -583,14 +583,14 @@ Plan plan(const Options& options, RunContext& context) {
                 {"the network", run.network()},
                 {"windows in flight", run.window_bytes() * tokens}};
   if (largest.windows > 0) {
-    out.lines.emplace_back("largest picture", fmt::format("{}: {} x {}, {} windows{}", printable(largest.path),
-                                                          largest.width, largest.height, grouped(largest.windows),
-                                                          largest.sums_in_file ? ", its sums in a scratch file" : ""));
+    out.lines.push_back({"largest picture", fmt::format("{}: {} x {}, {} windows{}", printable(largest.path),
+                                                        largest.width, largest.height, grouped(largest.windows),
+                                                        largest.sums_in_file ? ", its sums in a scratch file" : "")});
     out.figures["largest"] = {{"width", largest.width},
                               {"height", largest.height},
                               {"windows", largest.windows},
                               {"sums_in_file", largest.sums_in_file}};
-    out.memory.emplace_back("its windows and results", largest.needs);
+    out.memory.push_back({"its windows and results", largest.needs});
   }
   out.threads = context.executor.threads();
   out.in_flight = tokens;
