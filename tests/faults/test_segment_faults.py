@@ -7,9 +7,11 @@ import pathlib
 import random
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 from PIL import Image
@@ -17,9 +19,11 @@ from PIL import Image
 HERE = pathlib.Path(__file__).resolve()
 sys.path.insert(0, str(HERE.parents[1] / "support"))
 sys.path.insert(0, str(HERE.parents[2] / "bench" / "recipes"))
+sys.path.insert(0, str(HERE.parent))
 
 import large_tiff  # noqa: E402
 from program import PROGRAM, content_of, millrace  # noqa: E402
+from test_hostile_files import broken_copies, write_valid  # noqa: E402
 from segmenting import made_model, needs_runtime, ramps_where_sanitized  # noqa: E402
 
 pytestmark = needs_runtime
@@ -164,3 +168,30 @@ def test_a_full_disk_is_said_and_costs_nothing(slide, tmp_path, format):
     millrace(*command(slide, output, format, "small.png"))
     found = {name: data for name, data in content_of(output).items() if "partial" not in name}
     assert found == content_of(tmp_path / "whole")
+
+
+def test_hostile_pictures_are_outcomes_and_harm_no_other(slide, tmp_path):
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    count = 0
+    for index, path in enumerate(write_valid(tmp_path / "valid")):
+        data = path.read_bytes()
+        for n, (kind, broken) in enumerate(broken_copies(data, 2000 + index)):
+            # Every other one of each format: all of them are decoded in the tests of `hash`.
+            if (n + index) % 2:
+                (mixed / f"{index:02d}_{n:02d}_{kind}_{path.name}").write_bytes(broken)
+                count += 1
+    Image.open(slide / "small.png").save(mixed / "good.png")
+    # A row of two gigabytes, in 60 bytes.
+    header = b"IHDR" + struct.pack(">IIBBBBB", 2**31 - 1, 9, 8, 2, 0, 0, 0)
+    (mixed / "wide.png").write_bytes(b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header +
+                                     struct.pack(">I", zlib.crc32(header)) + struct.pack(">I", 0) + b"IDAT" + b"\x35\xaf\x06\x1e")
+    done = millrace("segment", mixed, "--model", slide / "m.onnx", "-o", tmp_path / "out", "--memory", "600M", "--pad",
+                    "replicate", "--json", tmp_path / "r.json", timeout=300)
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert done.returncode == 3 and len(result["pictures"]) + len(result["unusable"]) == count + 2
+    assert all(each["reason"] for each in result["unusable"])
+    assert "wide.png" in {pathlib.Path(each["path"]).name for each in result["unusable"]}
+    masks = {path.name for path in (tmp_path / "out").glob("*.mask.png")}
+    assert masks == {pathlib.Path(each["path"]).name + ".mask.png" for each in result["pictures"]} and "good.png.mask.png" in masks
+    assert not (tmp_path / "out" / "unfinished.shards").exists()

@@ -83,6 +83,12 @@ bool read_header(Session& s) {
   png_set_user_limits(s.png, 0x7FFFFFFF, 0x7FFFFFFF);
   choose_chunks(s.png);
   png_read_info(s.png, s.info);
+  return true;
+}
+
+// Makes room for a row: behind whoever has looked at the sides.
+bool choose_pixels(Session& s) {
+  if (setjmp(s.jump) != 0) return false;
   const int depth = png_get_bit_depth(s.png, s.info);
   const int color = png_get_color_type(s.png, s.info);
   s.wide_gray = depth == 16 && color == PNG_COLOR_TYPE_GRAY;
@@ -172,6 +178,7 @@ Outcome<Decoded> decode_png(FileReader& file, const DecodeOptions& options, RowS
   const std::uint64_t width = png_get_image_width(s.png, s.info);
   const std::uint64_t height = png_get_image_height(s.png, s.info);
   if (auto done = check_sides(width, height, options, subject); !done.ok()) return done.error();
+  if (!choose_pixels(s)) return broken();
 
   s.picture.format = ImageFormat::png;
   s.picture.width = s.picture.full_width = static_cast<int>(width);
