@@ -139,7 +139,9 @@ Card card_of(const std::string& text, const std::string& path) {
   } catch (const Json::parse_error& error) {
     const auto line =
         std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
-    what = fmt::format("this is no JSON: it cannot be read on from line {}", line + 1);
+    what = fmt::format("this is no model card: it cannot be read as JSON from line {} on", line + 1);
+  } catch (const Json::exception&) {
+    what = "this is no model card: a number in it is too large";
   }
   if (!json.is_object()) {
     throw Failure(ErrorCode::bad_data, what, path, "millrace segment --describe --model MODEL writes one");
