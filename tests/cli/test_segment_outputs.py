@@ -375,6 +375,38 @@ def test_a_part_does_not_tell_of_pictures_that_were_changed_since(crowd, tmp_pat
     assert rows and not any(row.endswith("/1.png") for row in rows)
 
 
+def test_a_picture_that_had_failed_and_is_whole_again_is_in_the_table(crowd, tmp_path):
+    import shutil
+    shutil.copytree(crowd / "photos", tmp_path / "photos")
+    shutil.copy(crowd / "m.onnx", tmp_path)
+    (tmp_path / "photos" / "5.jpg").unlink()
+    run(tmp_path)
+    before = content_of(tmp_path / "out")
+    whole = (tmp_path / "photos" / "0.png").read_bytes()
+    (tmp_path / "photos" / "0.png").write_bytes(whole[:2000])
+    picture(tmp_path / "photos" / "1.png", 61, 81, seed=99)
+    run(tmp_path, "--part", "1/2")  # 0.png fails, and 1.png waits for the other part
+    (tmp_path / "photos" / "0.png").write_bytes(whole)
+    (tmp_path / "photos" / "1.png").write_bytes((crowd / "photos" / "1.png").read_bytes())
+    run(tmp_path, "--part", "1/2")
+    run(tmp_path, "--part", "2/2")
+    assert content_of(tmp_path / "out") == before
+
+
+def test_files_that_are_named_one_by_one_have_their_own_names(tmp_path):
+    for name in ("a/x.png", "a/b/y.png"):
+        picture(tmp_path / name, 60, 80)
+    made_model(tmp_path / "m.onnx")
+    for k, named in enumerate([["a/x.png", "a/b/y.png"], ["a/b", "a/x.png"], [tmp_path / "a" / "x.png", "./a//b/"]]):
+        millrace("segment", *named, "--model", "m.onnx", "-o", f"out{k}", cwd=tmp_path)
+        assert sorted(p.name for p in (tmp_path / f"out{k}").rglob("*.mask.png")) == ["x.png.mask.png", "y.png.mask.png"]
+        assert (tmp_path / f"out{k}" / "y.png.mask.png").exists()
+    millrace("segment", "a", "a/b", "--model", "m.onnx", "-o", "both", cwd=tmp_path)
+    assert (tmp_path / "both" / "x.png.mask.png").exists() and (tmp_path / "both" / "y.png.mask.png").exists()
+    millrace("segment", ".", "--model", "m.onnx", "-o", "all", cwd=tmp_path)
+    assert (tmp_path / "all" / "a" / "b" / "y.png.mask.png").exists()
+
+
 @needs_openvino
 def test_a_window_larger_than_the_memory(tmp_path):
     picture(tmp_path / "photos" / "a.png", 60, 80)

@@ -139,7 +139,7 @@ def test_a_picture_that_was_changed_is_begun_anew(slide, undisturbed, tmp_path):
 
 
 def test_what_was_saved_and_is_damaged_is_begun_anew(slide, undisturbed, tmp_path):
-    for kind in ("cut", "nonsense", "lost"):
+    for kind in ("cut", "nonsense", "empty", "lost"):
         output = tmp_path / kind
         assert stop_when_saved(start(slide, output), output, -1, signal.SIGKILL)
         folder, = [path.parent for path in output.glob("unfinished.shards/*/rows.json")]
@@ -148,6 +148,10 @@ def test_what_was_saved_and_is_damaged_is_begun_anew(slide, undisturbed, tmp_pat
         elif kind == "nonsense":
             rows = json.loads((folder / "rows.json").read_text())
             (folder / "rows.json").write_text(json.dumps(rows | {"rows": rows["rows"] + 1}))
+        elif kind == "empty":
+            rows = json.loads((folder / "rows.json").read_text())
+            rows["outputs"]["mask.png"] = ""
+            (folder / "rows.json").write_text(json.dumps(rows))
         else:
             (folder / "labels.runs").unlink()
         millrace(*command(slide, output), "--json", tmp_path / "r.json")

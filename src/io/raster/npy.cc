@@ -27,7 +27,7 @@ class NpyRaster : public Raster {
   }
   std::string save() override {
     file_.sync();
-    return "";
+    return numbers_text({row_});
   }
   void finish() override { file_.sync(); }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text.h"
+#include "src/jobs/segment/inputs.h"
 #include "src/jobs/segment/run.h"
 #include "src/report/json_path.h"
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
-#include <map>
 #include <thread>
 
 #include "src/base/paths.h"
@@ -14,155 +12,13 @@
 #include "src/io/file/own.h"
 #include "src/jobs/segment/collector.h"
 #include "src/jobs/segment/cutter.h"
+#include "src/jobs/segment/inputs.h"
+#include "src/jobs/segment/results_folder.h"
 #include "src/pipeline/chain.h"
-#include "src/pipeline/checkpoint/run_record.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::segment {
 namespace {
-
-// A picture, and what its results are named by.
-struct Input {
-  FileEntry file;
-  std::string name;
-};
-
-struct Inputs {
-  std::vector<Input> pictures;
-  std::vector<Error> unreadable;
-};
-
-// Below the folder that was named, with its folders; a file that was named itself by its own name. Never one that leads
-// out of where it is put.
-std::string name_below(const std::string& path, const std::vector<std::string>& roots) {
-  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
-  std::string out;
-  for (const std::string& root : roots) {
-    const std::filesystem::path folder = (std::filesystem::path(root) / "").lexically_normal();
-    const std::string below = normal.lexically_relative(folder).string();
-    // Of several folders the nearest.
-    if (below.empty() || below == "." || below.starts_with("..") || (!out.empty() && below.size() >= out.size()))
-      continue;
-    out = below;
-  }
-  return out.empty() ? normal.filename().string() : out;
-}
-
-// A picture in a folder that has the name of another one's results: "a.png.mask.zarr/b.png" beside "a.png".
-void refuse_folders_named_as_results(const std::map<std::string, std::string>& names) {
-  for (const auto& [name, path] : names) {
-    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
-      const std::string folder = name.substr(0, slash);
-      for (const char* kind : {".mask.", ".probability.", ".overlay.", ".contours.", ".segment."}) {
-        const std::size_t at = folder.rfind(kind);
-        const auto other = at == std::string::npos ? names.end() : names.find(folder.substr(0, at));
-        if (other == names.end()) continue;
-        throw Failure(ErrorCode::usage,
-                      fmt::format("its folder has the name of results of '{}'", printable(other->second)),
-                      printable(path), "give each an output of its own");
-      }
-    }
-  }
-}
-
-// What makes pictures of medical volumes, of which a name tells.
-std::optional<std::string> converter_of(const std::string& path) {
-  const std::string name = lower_ascii(file_name(path));
-  if (name.ends_with(".dcm")) return "DCMTK's dcm2img makes a PNG of DICOM";
-  if (name.ends_with(".nii") || name.ends_with(".nii.gz"))
-    return "NIfTI is a volume: nibabel reads it, save its slices as PNG";
-  return std::nullopt;
-}
-
-Inputs find_inputs(const Options& options, const RunContext& context) {
-  if (options.inputs.empty()) throw Failure(ErrorCode::usage, "pictures are needed", "PATH", "name files or folders");
-  WalkResult found = find_files(options.inputs, options.files, context);
-  const auto output = real_path(options.output);
-  Inputs out;
-  out.unreadable = std::move(found.unreadable);
-  std::map<std::string, std::string> names;
-  for (FileEntry& file : found.files) {
-    if (auto remedy = converter_of(file.path)) {
-      out.unreadable.push_back({ErrorCode::unsupported, "this format is not read", file.path, *remedy});
-      continue;
-    }
-    const bool named = std::find(options.inputs.begin(), options.inputs.end(), file.path) != options.inputs.end();
-    if (!named && !is_input(options, file.path)) continue;
-    // Results of an earlier run are no pictures of this one.
-    if (const auto real = real_path(file.path); output && real && inside(*real, *output)) continue;
-    std::string name = name_below(file.path, options.inputs);
-    if (name.starts_with(kUnfinishedFolder)) {
-      throw Failure(ErrorCode::usage, "its results would lie where unfinished ones do", printable(file.path),
-                    "give the folder of pictures another name");
-    }
-    const auto [at, fresh] = names.emplace(name, file.path);
-    if (!fresh) {
-      throw Failure(
-          ErrorCode::usage,
-          fmt::format("'{}' and '{}' would have results of one name", printable(at->second), printable(file.path)),
-          "PATH", "name a folder above both, or give each an output of its own");
-    }
-    out.pictures.push_back({std::move(file), std::move(name)});
-  }
-  refuse_folders_named_as_results(names);
-  if (const auto roi = real_path(options.roi); roi && output && inside(*roi, *output)) {
-    throw Failure(ErrorCode::usage, "it lies in the folder of results, which are written over it", "--roi",
-                  "keep it elsewhere");
-  }
-  return out;
-}
-
-// The results in the folder, if there are any, are of the same. False where no run.json is there.
-bool check_run_file(const std::string& folder, const Attributes& now) {
-  const std::string record = path_in(folder, kRunFile);
-  std::error_code error;
-  if (!std::filesystem::exists(record, error)) return false;
-  const auto then = attributes_in_json(record);
-  if (!then || then->empty() || then->front() != now.front()) {
-    throw Failure(ErrorCode::conflict, "this folder's run.json was written by something else", printable(folder),
-                  "give another folder");
-  }
-  const std::string different = differences(*then, now);
-  if (!different.empty()) {
-    throw Failure(ErrorCode::conflict, "the results in it were made otherwise: " + different, printable(folder),
-                  "give another folder, or the same options");
-  }
-  return true;
-}
-
-// What a run has there that begins at the same time, before its run.json.
-bool is_of_a_run(const std::string& name) {
-  return name + "/" == kUnfinishedFolder || name.starts_with(AtomicFile::kTemporaryPrefix);
-}
-
-// The folder is this job's: new, or empty, or an earlier run's of the same.
-void claim_folder(const Options& options, const Attributes& now) {
-  std::error_code error;
-  if (!std::filesystem::exists(options.output, error)) {
-    std::filesystem::create_directories(options.output, error);
-    if (error) throw Failure(system_error("the folder cannot be made", printable(options.output), error.value()));
-  }
-  if (!std::filesystem::is_directory(options.output, error)) {
-    throw Failure(ErrorCode::conflict, "it is there, and is not a folder", printable(options.output),
-                  "give another name");
-  }
-  if (check_run_file(options.output, now)) return;
-  for (const auto& entry : std::filesystem::directory_iterator(options.output, error)) {
-    if (is_of_a_run(entry.path().filename().string()) || check_run_file(options.output, now)) continue;
-    throw Failure(ErrorCode::conflict, "this folder is not empty, and no results of this job are in it",
-                  printable(options.output), "give a new folder");
-  }
-  if (error) throw Failure(system_error("the folder cannot be read", printable(options.output), error.value()));
-  // Of several that begin at once, the first one's stands.
-  try {
-    AtomicFile file(path_in(options.output, kRunFile), Replaceable{.anything = false, .looked_at = {}},
-                    Readers::everyone);
-    file.write(millrace::json_of(now));
-    file.commit();
-  } catch (const Failure& failure) {
-    if (failure.error().code != ErrorCode::conflict || !check_run_file(options.output, now)) throw;
-  }
-}
 
 // Where results cannot be written the run ends: it is not the picture's fault.
 class CannotWrite : public Failure {
@@ -177,6 +33,7 @@ struct Segmenting {
 
   const Input& input;
   Cutter cutter;
+  std::optional<Saved> saved;  // from where it goes on
   Reservation paid;
   std::optional<Collector> collector;
 };
@@ -338,11 +195,14 @@ class Run {
           }
           if (auto reason = too_large_to_read(input.file, options_.files.max_size))
             throw Failure(ErrorCode::too_large, *reason, input.file.path, "");
-          out.done = done_before(input);
-          if (out.done) return end_with(std::move(out));
+          if ((out.done = done_before(input))) {
+            // Whatever an earlier run has left or said of it.
+            unfinished_->drop(input.name);
+            return end_with(std::move(out));
+          }
           of = std::make_shared<Segmenting>(options_, setup_, input, context_);
-          if (unfinished_->saved(input.name, of->cutter.source()))
-            out.done = ResultWriter::publish(options_, setup_, input.name, *unfinished_);
+          of->saved = unfinished_->saved(input.name, of->cutter.source());
+          if (of->saved) out.done = ResultWriter::publish(options_, setup_, input.name, *unfinished_);
           if (out.done) return end_with(std::move(out));
         }
         if (!begun) {
@@ -403,9 +263,7 @@ class Run {
   // From where an earlier run was stopped, if it left anything that can be gone on with.
   void begin(Segmenting& of, bool sums_in_file) {
     const std::string& name = of.input.name;
-    Collecting how{
-        name,        of.cutter.y(), of.cutter.x(), of.cutter.source(), unfinished_->saved(name, of.cutter.source()),
-        sums_in_file};
+    Collecting how{name, of.cutter.y(), of.cutter.x(), of.cutter.source(), std::move(of.saved), sums_in_file};
     try {
       if (how.saved) {
         try {
@@ -503,22 +361,13 @@ class Run {
     summary_.pictures.push_back(std::move(result));
   }
 
-  // What runs that were killed were just writing.
-  void remove_litter() const {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(options_.output, error)) {
-      if (entry.is_regular_file(error) && entry.path().filename().string().starts_with(AtomicFile::kTemporaryPrefix))
-        std::filesystem::remove(entry.path(), error);
-    }
-  }
-
   // The table is of all pictures in the folder, whichever run has made them: the last one's is whole.
   void end() {
     summary_.resumed = resumed_;
     summary_.spooled = spooled_;
     summary_.is_last = unfinished_->is_last();
     if (!summary_.is_last) return;
-    remove_litter();
+    remove_litter(options_.output);
     // A table of nothing takes the place of none.
     if (inputs_.pictures.empty()) return unfinished_->remove();
     std::vector<PictureResult> all;
@@ -562,8 +411,6 @@ class Run {
 };
 
 }  // namespace
-
-bool is_input(const Options&, const std::string& path) { return has_picture_extension(path); }
 
 Plan plan(const Options& options, RunContext& context) {
   Run run(options, context);

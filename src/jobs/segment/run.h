@@ -11,9 +11,6 @@
 
 namespace millrace::segment {
 
-inline constexpr const char* kRunFile = "run.json";
-inline constexpr const char* kTableFile = "pictures.csv";
-
 struct Summary {
   std::vector<PictureResult> pictures;  // in the order of their paths
   std::vector<Error> unusable;
@@ -31,7 +28,6 @@ struct Summary {
   std::vector<std::string> class_names;
 };
 
-bool is_input(const Options& options, const std::string& path);
 Plan plan(const Options& options, RunContext& context);
 Summary run(const Options& options, RunContext& context);
 

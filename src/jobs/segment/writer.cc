@@ -92,7 +92,9 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
   const auto state_of = [&](const std::string& part) {
     if (saved == nullptr) return std::string();
     const auto found = saved->outputs.find(part);
-    if (found == saved->outputs.end()) throw Failure(ErrorCode::bad_data, "this checkpoint lacks an output", part);
+    // An empty one would begin anew in the middle of the picture.
+    if (found == saved->outputs.end() || found->second.empty())
+      throw Failure(ErrorCode::bad_data, "this checkpoint lacks an output", part);
     return found->second;
   };
   for (const Product& product : products_) {
