@@ -92,7 +92,8 @@ def test_zarr_is_the_same_array_and_an_image_of_ome(scene):
     assert found.attrs["classes"] == ["class 0", "class 1"]
     # Again, in place of one that is half lost.
     before = content_of(folder / "zarr")
-    (folder / "zarr" / "a.png.segment.json").unlink()
+    record = folder / "zarr" / "a.png.segment.json"
+    record.write_text(record.read_text().replace('"hash": "', '"hash": "00'))
     (folder / "zarr" / "a.png.mask.zarr" / "0" / "c" / "0" / "0").unlink()
     run(folder, "--activation", "sigmoid", "--format", "zarr", out="zarr")
     assert content_of(folder / "zarr") == before
@@ -341,6 +342,24 @@ def test_what_lies_in_the_folder_of_results_is_no_input_and_no_other_jobs(tmp_pa
     done = run(tmp_path, out="other", check=False)
     assert done.returncode == 1 and "another job" in done.stderr.decode()
     assert (parts / "part-00000.h5").read_text() == "data"
+
+
+def test_what_no_run_has_written_is_not_replaced(tmp_path):
+    for name in ("a.png", "z.png"):
+        picture(tmp_path / "photos" / name, 60, 80)
+    made_model(tmp_path / "m.onnx")
+    millrace("segment", tmp_path / "photos" / "a.png", "--model", tmp_path / "m.onnx", "-o", tmp_path / "out", "--write", ALL)
+    (tmp_path / "out" / "z.png.mask.png").write_text("by hand")
+    done = run(tmp_path)
+    assert done.returncode == 3 and "z.png.mask.png' is there, and no run has written it" in done.stderr.decode()
+    assert (tmp_path / "out" / "z.png.mask.png").read_text() == "by hand"
+    assert not (tmp_path / "out" / "z.png.segment.json").exists()
+    (tmp_path / "out" / "z.png.mask.png").unlink()
+    run(tmp_path)
+    # Its own it replaces, when the photograph is another one.
+    picture(tmp_path / "photos" / "z.png", 61, 80)
+    run(tmp_path)
+    assert np.array(Image.open(tmp_path / "out" / "z.png.mask.png")).shape == (61, 80)
 
 
 def test_names_that_results_cannot_have(tmp_path):

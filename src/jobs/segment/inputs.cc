@@ -32,7 +32,7 @@ std::string name_below(const std::string& path, const std::set<std::string>& roo
   const std::filesystem::path normal = normal_form(path);
   for (std::filesystem::path folder = normal.parent_path();; folder = folder.parent_path()) {
     if (roots.contains(folder.empty() ? "." : folder.string())) {
-      const std::string below = normal.lexically_relative(folder.empty() ? "." : folder).string();
+      std::string below = normal.lexically_relative(folder.empty() ? "." : folder).string();
       if (!below.starts_with("..")) return below;
     }
     if (folder.empty() || folder == folder.parent_path()) return normal.filename().string();

@@ -15,6 +15,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kMark = "segment picture";
 
+// Null where there is none.
+Json record_in(const std::string& file) {
+  constexpr std::uint64_t kMostBytes = 1 << 20;
+  const auto text = read_text(file, kMostBytes);
+  if (!text || text->size() > kMostBytes) return {};
+  Json json = Json::parse(*text, nullptr, false);
+  return json.is_object() && json.value(kJsonMark, Json()) == kMark ? json : Json();
+}
+
 }  // namespace
 
 std::string json_of(const PictureResult& result, const Setup& setup) {
@@ -38,12 +47,12 @@ std::string json_of(const PictureResult& result, const Setup& setup) {
   return out.dump(1) + "\n";
 }
 
+std::string not_whole() { return Json({{kJsonMark, kMark}}).dump(1) + "\n"; }
+
+bool is_record(const std::string& file) { return !record_in(file).is_null(); }
+
 std::optional<PictureResult> earlier_result(const std::string& file, const Setup& setup) {
-  constexpr std::uint64_t kMostBytes = 1 << 20;
-  const auto text = read_text(file, kMostBytes);
-  if (!text || text->size() > kMostBytes) return std::nullopt;
-  const Json json = Json::parse(*text, nullptr, false);
-  if (!json.is_object() || json.value(kJsonMark, Json()) != kMark) return std::nullopt;
+  const Json json = record_in(file);
   try {
     PictureResult out;
     out.hash = json.at("hash").get<std::string>();

@@ -30,8 +30,12 @@ struct PictureResult {
   std::vector<ClassResult> classes;
 };
 std::string json_of(const PictureResult& result, const Setup& setup);
+// Of one whose files are being put in place: that they are this job's, and no more.
+std::string not_whole();
 // What an earlier run wrote of a picture; nothing where it wrote none, or something else.
 std::optional<PictureResult> earlier_result(const std::string& file, const Setup& setup);
+// A file says that it is such a record, whatever else is in it: what lies beside it is this job's.
+bool is_record(const std::string& file);
 
 // The table of all pictures, with its header.
 std::string table_of(const std::vector<PictureResult>& pictures, const Setup& setup);

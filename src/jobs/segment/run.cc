@@ -204,6 +204,7 @@ class Run {
           of->saved = unfinished_->saved(input.name, of->cutter.source());
           if (of->saved) out.done = ResultWriter::publish(options_, setup_, input.name, *unfinished_);
           if (out.done) return end_with(std::move(out));
+          ResultWriter::check_names(options_, setup_, input.name, *unfinished_);
         }
         if (!begun) {
           const auto in_file = pay_for(*of);

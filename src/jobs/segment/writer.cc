@@ -1,5 +1,7 @@
 #include "src/jobs/segment/writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -186,7 +188,7 @@ std::optional<PictureResult> ResultWriter::publish(const Options& options, const
   fs::create_directories(to, error);
   if (error) throw Failure(system_error("the folder cannot be made", printable(to), error.value()));
   // What it says of an earlier picture of this name is not true of half of this one's files.
-  fs::remove(record, error);
+  if (is_record(record)) write_file(record, not_whole());
   for (const Product& product : products_of(options, setup, name, result->width, result->height)) {
     if (fs::exists(path_in(from, product.part), error)) {
       put_in_place(from, product);
@@ -198,6 +200,21 @@ std::optional<PictureResult> ResultWriter::publish(const Options& options, const
   rename_file(written, record);
   unfinished.drop(name);
   return result;
+}
+
+void ResultWriter::check_names(const Options& options, const Setup& setup, const std::string& name,
+                               Unfinished& unfinished) {
+  const std::string record = record_path(options.output, name);
+  if (is_record(record)) return;
+  // A run was stopped while files got their names: they are its own, and stay so until they have a record again.
+  if (is_record(path_in(unfinished.folder(name), kWrittenFile))) return write_file(record, not_whole());
+  std::error_code error;
+  // A picture's sides are nothing to its names.
+  for (const Product& product : products_of(options, setup, name, 1, 1)) {
+    if (!fs::exists(fs::symlink_status(product.path, error))) continue;
+    throw Failure(ErrorCode::conflict, fmt::format("'{}' is there, and no run has written it", printable(product.path)),
+                  "", "move it away, or give another folder");
+  }
 }
 
 Outcome<PictureResult> ResultWriter::finish(PictureResult result) {

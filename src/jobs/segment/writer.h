@@ -47,6 +47,8 @@ class ResultWriter {
   // Nothing where it had not.
   static std::optional<PictureResult> publish(const Options& options, const Setup& setup, const std::string& name,
                                               Unfinished& unfinished);
+  // Failure(conflict) where something has the name of a result that no run has put there.
+  static void check_names(const Options& options, const Setup& setup, const std::string& name, Unfinished& unfinished);
   // Files have their names; then the record says that they are whole. Error(bad_data) where a number is not finite, and
   // no files.
   Outcome<PictureResult> finish(PictureResult result);
