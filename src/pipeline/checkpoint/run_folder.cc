@@ -197,12 +197,8 @@ void RunFolder::check_folder() const {
   refuse_what_no_run_makes(folder_.get(), name_, name_);
 }
 
-void RunFolder::hold(Hold how, Missing missing) {
-  if (!open_parent() && errno == ENOENT) {
-    throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
-  }
-  if (!parent_ ||
-      (missing == Missing::make && ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755) != 0 && errno != EEXIST)) {
+bool RunFolder::open_to_lock(Missing missing) {
+  if (missing == Missing::make && ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755) != 0 && errno != EEXIST) {
     throw Failure(system_error("it cannot be created", name_, errno));
   }
   // Another run may have put the output in place, and with it the folder, since it was found there, or opened.
@@ -216,15 +212,31 @@ void RunFolder::hold(Hold how, Missing missing) {
     ::mkdirat(parent_.get(), last_name(name_).c_str(), 0755);
     opened = open();
   }
-  if (!folder_ && errno == ENOENT) {
-    throw Failure(ErrorCode::not_found, "no run has left parts of it", name_, "run the job with --part first");
+  return opened;
+}
+
+void RunFolder::hold(Hold how, Missing missing) {
+  if (!open_parent() && errno == ENOENT) {
+    throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
   }
-  if (!folder_) throw Failure(system_error("it cannot be opened", name_, errno));
-  if (!opened) throw Failure(system_error("it cannot be locked", name_, errno));
-  const bool locked = lock(how == Hold::alone ? F_WRLCK : F_RDLCK, 0);
-  const int number = locked ? EAGAIN : errno;
-  if (locked && lock_is_named()) return;
-  if (number != EAGAIN && number != EACCES) throw Failure(system_error("it cannot be locked", name_, number));
+  if (!parent_) throw Failure(system_error("it cannot be created", name_, errno));
+  // The last of the runs that share it has it alone while it puts the output in place.
+  constexpr int kTries = 500;
+  for (int i = 0;; ++i) {
+    const bool opened = open_to_lock(missing);
+    if (!folder_ && errno == ENOENT) {
+      throw Failure(ErrorCode::not_found, "no run has left parts of it", name_, "run the job with --part first");
+    }
+    if (!folder_) throw Failure(system_error("it cannot be opened", name_, errno));
+    if (!opened) throw Failure(system_error("it cannot be locked", name_, errno));
+    const bool locked = lock(how == Hold::alone ? F_WRLCK : F_RDLCK, 0);
+    const int number = locked ? EAGAIN : errno;
+    if (locked && lock_is_named()) return;
+    if (number != EAGAIN && number != EACCES) throw Failure(system_error("it cannot be locked", name_, number));
+    if (how == Hold::alone || i == kTries) break;
+    let_go();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   throw Failure(ErrorCode::conflict, "another run is making the same output", name_, "wait for it to end");
 }
 

@@ -76,6 +76,7 @@ class RunFolder {
  private:
   bool open_parent();
   bool open_folder();
+  bool open_to_lock(Missing missing);
   void check_folder() const;
   bool open_lock();
   bool lock_is_named() const;

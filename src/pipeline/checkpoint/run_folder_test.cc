@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,17 @@ TEST_F(RunFolderTest, ASecondNameInTheFolderIsARunsOwn) {
   fs::create_hard_link(shards() + "/" + RunFolder::kRunFile, root_ + "/elsewhere");
   RunFolder folder(output());
   EXPECT_EQ(refusal(folder), "it has a second name elsewhere, which no run makes");
+}
+
+TEST_F(RunFolderTest, WhoSharesItWaitsUntilTheLastHasPutAllInPlace) {
+  RunFolder last(output()), late(output());
+  last.hold(RunFolder::Hold::alone);
+  auto holding = std::async(std::launch::async, [&] { late.hold(RunFolder::Hold::shared); });
+  last.remove();
+  EXPECT_NO_THROW(holding.get());
+  EXPECT_TRUE(late.has_its_name());
+  RunFolder other(output());
+  EXPECT_EQ(refusal(other), "another run is making the same output");
 }
 
 TEST_F(RunFolderTest, NothingIsLeftOfWhatIsRemoved) {
