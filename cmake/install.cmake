@@ -15,7 +15,7 @@ target_link_options(millrace_shared PRIVATE -Wl,--as-needed -Wl,--gc-sections -W
 target_compile_features(millrace_shared PUBLIC cxx_std_20)
 
 install(TARGETS millrace RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS millrace-decoder millrace-hdf5 RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/millrace)
+install(TARGETS millrace-decoder millrace-hdf5 millrace-film RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/millrace)
 install(TARGETS millrace_shared EXPORT millrace LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/millrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES README.md LICENSE SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -8,6 +8,7 @@
 #include "src/jobs/latents/job.h"
 #include "src/jobs/render/job.h"
 #include "src/jobs/segment/job.h"
+#include "src/jobs/video/job.h"
 
 namespace millrace::cli {
 namespace {
@@ -41,6 +42,7 @@ void add_jobs(CLI::App& parent, Commands& commands) {
   add(parent, "render", "price series to charts for training", render::make_job());
   add(parent, "latents", "what differs between groups of video-diffusion latents", latents::make_job());
   add(parent, "segment", "a model over pictures larger than its window", segment::make_job());
+  add(parent, "video", "a model over film", video::make_job());
   add(parent, "finish", "put together what runs with --part have made", finish_parts::make_job());
 }
 

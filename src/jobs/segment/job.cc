@@ -48,8 +48,8 @@ class SegmentJob : public Job {
   void look_at(Outputs& outputs) override {
     for (const std::string& input : options_.inputs)
       outputs.input_folder(input, [this](const std::string& path) { return is_input(options_, path); });
-    if (!options_.model.empty()) outputs.input(options_.model);
-    if (!options_.card.empty()) outputs.input(options_.card);
+    if (!options_.network.model.empty()) outputs.input(options_.network.model);
+    if (!options_.network.card.empty()) outputs.input(options_.network.card);
     if (!options_.output.empty()) outputs.take_name("--output", options_.output);
   }
   OutputKind json_kind() const override {
@@ -61,9 +61,9 @@ class SegmentJob : public Job {
   Result run(RunContext& context, const Print&) override {
     Result out;
     if (options_.describe) {
-      if (options_.model.empty())
+      if (options_.network.model.empty())
         throw Failure(ErrorCode::usage, "a model is needed", "--model", "name the ONNX file to describe");
-      out.listing = model::describe(model::open_model(options_.model).onnx);
+      out.listing = model::describe(model::open_model(options_.network.model).onnx);
       out.json = [] { return json_pieces({{kJsonMark, "segment"}}); };
       return out;
     }

@@ -4,11 +4,10 @@
 
 #include "src/base/text.h"
 #include "src/base/values.h"
+#include "src/jobs/model_options.h"
 
 namespace millrace::segment {
 namespace {
-
-constexpr const char* kFromCard = "auto";
 
 [[noreturn]] void refuse(const std::string& text, const std::string& option, const std::string& wanted) {
   throw Failure(ErrorCode::usage, fmt::format("'{}' is not {}", printable(text), wanted), option, "");
@@ -35,20 +34,6 @@ Written parse_written(const std::string& text) {
   return out;
 }
 
-// A choice, or what the card says.
-template <typename E>
-void add_or_card(Settings& settings, const char* name, const std::string& help, std::optional<E>& value) {
-  std::string names;
-  for (const auto& choice : choices_of(E{})) names += fmt::format("{}{}", names.empty() ? "" : "|", choice.name);
-  settings.add_parsed(name, names, help, kFromCard, [&value, name, names](const std::string& text) {
-    value.reset();
-    if (text == kFromCard) return;
-    for (const auto& choice : choices_of(E{}))
-      if (text == choice.name) value = choice.value;
-    if (!value) refuse(text, fmt::format("--{}", name), names);
-  });
-}
-
 }  // namespace
 
 void describe(Settings& settings, Options& options) {
@@ -67,29 +52,10 @@ void describe(Settings& settings, Options& options) {
       options.format);
   millrace::describe(settings, options.share, "picture", "the last of them writes the table");
   settings.heading("The model");
-  settings.add_text("model", "M.onnx", "the network", options.model);
-  settings.add_text("card", "M.json", "what its file does not say; M.json beside it unless told", options.card);
+  millrace::describe(settings, options.network, "pixel of the mask is set", "windows");
   settings.add_switch("describe", "write a first card for --model to stdout, and do nothing else", options.describe);
-  add_or_card(settings, "input", "the order of its input's channels; auto: the card's, or by their number",
-              options.input);
-  add_or_card(settings, "activation", "what makes probabilities of its outputs; auto: the card's, or none",
-              options.activation);
-  settings.add_parsed("threshold", "X",
-                      "from which probability on a pixel of the mask is set; auto: the card's, or 0.5", kFromCard,
-                      [&options](const std::string& text) {
-                        options.threshold.reset();
-                        if (text != kFromCard) options.threshold = number_of(text, 0, 1);
-                      });
-  settings.add_choice("precision", "what the network computes in; bf16 gives other results, faster on some CPUs",
-                      options.precision);
-  settings.add_integer("requests", "N", "windows in the network at once; 0: one a thread", options.requests, 0, 256);
   settings.heading("Windows");
-  settings.add_parsed("window", "N", "side of a window; auto: the model's own, the card's, or 512", kFromCard,
-                      [&options](const std::string& text) {
-                        options.window.reset();
-                        if (text == kFromCard) return;
-                        options.window = whole_number_of(text, 1, 16384);
-                      });
+  describe_window(settings, options.network, "side of a window; auto: the model's own, the card's, or 512");
   settings.add_parsed("overlap", "X", "of neighbouring windows, as a share of one", "0.5",
                       [&options](const std::string& text) { options.overlap = number_of(text, 0, 0.9999); });
   settings.add_choice("importance", "what a window's pixels count where windows overlap", options.importance);

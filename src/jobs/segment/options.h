@@ -11,8 +11,7 @@
 #include "src/io/raster/raster.h"
 #include "src/jobs/picture_files.h"
 #include "src/kernels/sliding_window/sliding_window.h"
-#include "src/model/card.h"
-#include "src/model/session.h"
+#include "src/model/picture_model.h"
 #include "src/pipeline/checkpoint/share.h"
 
 namespace millrace::segment {
@@ -24,19 +23,14 @@ struct Written {
 
 struct Options {
   std::vector<std::string> inputs;
-  std::string output, model, card;
+  std::string output;
+  model::PictureModelOptions network;
   std::string roi;  // a picture of where to look, or a folder of them
   std::string write_text = "mask";
   double overlap = 0.5;
-  long long requests = 0;  // 0: one a thread
-  std::optional<double> threshold;
-  std::optional<long long> window;
   Share share;
-  std::optional<model::ChannelOrder> input;
-  std::optional<model::Activation> activation;
   window::Importance importance = window::Importance::gaussian;
   window::Padding padding = window::Padding::reflect;
-  model::Precision precision = model::Precision::f32;
   RasterFormat format = RasterFormat::png;
   Written write{.mask = true};
   bool describe = false, skip_empty = false;

@@ -60,14 +60,14 @@ class Run {
       : options_(options),
         context_(context),
         setup_(set_up(options, [&context] { return context.cancel.cancelled(); })),
-        requests_(options.requests > 0 ? static_cast<int>(options.requests) : context.executor.threads()),
+        requests_(options.network.requests > 0 ? static_cast<int>(options.network.requests) : context.executor.threads()),
         session_(setup_.file, {.input = setup_.input_shape(),
-                               .precision = options.precision,
+                               .precision = options.network.precision,
                                .threads = context.executor.threads(),
                                .requests = requests_,
                                .channels_last = setup_.layout == model::Layout::nhwc,
                                .cache = cache_path("models")}),
-        outputs_(check_outputs(options, setup_, session_.outputs())),
+        outputs_(model::check_outputs(options.network, setup_, session_.outputs())),
         inputs_(find_inputs(options, context)) {
     if (window_bytes() > context.budget.largest_grant()) {
       throw OutOfMemory(ErrorCode::out_of_memory,

@@ -10,6 +10,7 @@
 #include "src/kernels/hash_quality/hash_quality.h"
 #include "src/kernels/known/known.h"
 #include "src/kernels/luma/luma.h"
+#include "src/kernels/matte/matte.h"
 #include "src/kernels/orient/orient.h"
 #include "src/kernels/pdq/pdq.h"
 #include "src/kernels/resize/resize.h"
@@ -65,6 +66,32 @@ std::string dct_answer(const Inputs& inputs) {
 std::string haar_answer(const Inputs& inputs) {
   Digest digest;
   digest.add(haar_bits(inputs.luma.data(), 256, 8));
+  return digest.text();
+}
+
+// A mask enlarged to the picture, and the picture mixed with itself turned round by it; in 8 bits and in 16.
+std::string matte_answer(const Inputs& inputs) {
+  constexpr int kSide = 37;
+  std::vector<std::uint16_t> mask(kSide * kSide), row(kWidth), deep(kWidth), turned(kWidth);
+  Random random(5);
+  for (std::uint16_t& value : mask) value = static_cast<std::uint16_t>(random.below(matte::kOne + 1));
+  std::vector<std::uint8_t> back(kWidth);
+  matte::Enlarger enlarger(kSide, kSide, kWidth, kHeight);
+  enlarger.begin(mask.data());
+  Digest digest;
+  for (int y = 0; y < kHeight; ++y) {
+    enlarger.row(y, row.data());
+    const std::uint8_t* front = inputs.luma.data() + static_cast<std::size_t>(y) * kWidth;
+    for (std::size_t x = 0; x < kWidth; ++x) {
+      back[x] = front[kWidth - 1 - x];
+      deep[x] = static_cast<std::uint16_t>(front[x] * 257);
+      turned[x] = static_cast<std::uint16_t>(back[x] * 257);
+    }
+    matte::blend(back.data(), front, row.data(), back.data(), kWidth);
+    matte::blend(turned.data(), deep.data(), row.data(), deep.data(), kWidth);
+    digest.add(back);
+    for (const std::uint16_t value : deep) digest.add(std::uint32_t{value});
+  }
   return digest.text();
 }
 
@@ -161,6 +188,7 @@ std::string contours_answer(const Inputs& inputs) {
 // are the reference versions', or those of the portable level.
 constexpr Answer kAnswers[] = {
     {"luma", "luma", "f2a5462ebf72a11f", luma_answer},
+    {"matte", "enlarged, and two pictures mixed by it", "0", matte_answer},
     {"ycc", "luma from YCbCr 4:2:0", "2ea25d9a02643012", ycc_answer},
     {"resize", "resize to 97 x 64", "f587141a019ff64b", resize_answer<97, 64>},
     {"resize", "resize to 9 x 8", "e8113e07fd49c9ee", resize_answer<9, 8>},

@@ -1,0 +1,166 @@
+#include "src/io/video/film_encoder.h"
+
+#include <nlohmann/json.hpp>
+
+namespace millrace::film {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Shape& shape) {
+  return {{"width", shape.width},
+          {"height", shape.height},
+          {"kind", static_cast<std::uint32_t>(shape.kind)},
+          {"depth", shape.depth},
+          {"log2_cw", shape.log2_cw},
+          {"log2_ch", shape.log2_ch},
+          {"alpha", shape.alpha},
+          {"interlaced", shape.interlaced},
+          {"aspect", {shape.aspect_num, shape.aspect_den}},
+          {"range", static_cast<std::uint32_t>(shape.colors.range)},
+          {"matrix", shape.colors.matrix},
+          {"primaries", shape.colors.primaries},
+          {"transfer", shape.colors.transfer},
+          {"siting", shape.colors.siting}};
+}
+
+}  // namespace
+
+std::string json_of(const EncoderOptions& options, Bytes memory) {
+  Json encoders = Json::array();
+  for (const EncoderOptions::Candidate& each : options.candidates) {
+    Json given = Json::object();
+    for (const auto& [key, value] : each.options) given[key] = value;
+    encoders.push_back({{"name", each.name}, {"options", given}});
+  }
+  return Json({{"encoders", encoders},
+               {"shape", json_of(options.shape)},
+               {"time_base", {options.time_base.num, options.time_base.den}},
+               {"rate", {options.rate.num, options.rate.den}},
+               {"threads", options.threads},
+               {"memory", memory.count}})
+      .dump();
+}
+
+FilmEncoder::FilmEncoder(const EncoderOptions& options, const std::string& subject, std::uint32_t slots, Bytes memory,
+                         Listener listener, const std::function<bool()>& cancelled)
+    : options_(options),
+      slot_bytes_(layout_of(options.shape).bytes),
+      process_(std::make_unique<FilmProcess>(subject, slot_bytes_ * slots, memory, cancelled)),
+      listener_(std::move(listener)) {
+  for (std::uint32_t k = slots; k > 0; --k) free_.push_back(k - 1);
+  thread_ = std::thread([this] { listen(); });
+}
+
+FilmEncoder::~FilmEncoder() {
+  {
+    const std::lock_guard lock(mutex_);
+    no_more_ = true;
+  }
+  changed_.notify_all();
+  process_->hang_up();
+  thread_.join();
+}
+
+// A helper that waits to be told what to do says nothing, however long that takes: only what was begun is waited for.
+void FilmEncoder::listen() {
+  FilmProcess::Heard heard;
+  try {
+    while (true) {
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return no_more_ || begun_ > ended_; });
+        if (no_more_ && begun_ == ended_) return;
+      }
+      process_->hear(heard);
+      const Message& said = heard.message;
+      switch (said.say) {
+        case Say::opened: {
+          Encoded encoded;
+          const Json about = Json::parse(heard.text);
+          encoded.encoder = about.at("encoder");
+          encoded.codec = about.at("codec");
+          encoded.pixels = about.at("pixels");
+          encoded.description = heard.text;
+          encoded.extradata = heard.data;
+          listener_.opened(encoded);
+          break;
+        }
+        case Say::packet:
+          listener_.packet({said.pts, said.duration, said.key != 0, said.side_bytes, std::move(heard.data)});
+          heard.data = {};
+          break;
+        case Say::slot: {
+          const std::lock_guard lock(mutex_);
+          free_.push_back(said.slot);
+          changed_.notify_all();
+          break;
+        }
+        case Say::end: {
+          listener_.ended();
+          const std::lock_guard lock(mutex_);
+          ++ended_;
+          changed_.notify_all();
+          break;
+        }
+        default:
+          throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_->subject(), "");
+      }
+    }
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    failed_ = std::current_exception();
+    changed_.notify_all();
+  }
+}
+
+void FilmEncoder::throw_if_failed() {
+  const std::lock_guard lock(mutex_);
+  if (failed_) std::rethrow_exception(failed_);
+}
+
+FilmEncoder::Slot FilmEncoder::room() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return failed_ || !free_.empty(); });
+  if (failed_) std::rethrow_exception(failed_);
+  Slot out;
+  out.number = free_.back();
+  out.pixels = process_->shared() + out.number * slot_bytes_;
+  free_.pop_back();
+  return out;
+}
+
+void FilmEncoder::begin() {
+  throw_if_failed();
+  Message message;
+  message.say = Say::encode;
+  process_->say(message, json_of(options_, process_->memory()));
+  const std::lock_guard lock(mutex_);
+  ++begun_;
+  changed_.notify_all();
+}
+
+void FilmEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duration) {
+  throw_if_failed();
+  Message message;
+  message.say = Say::frame;
+  message.slot = slot.number;
+  message.pts = pts;
+  message.duration = duration;
+  process_->say(message);
+}
+
+void FilmEncoder::drain() {
+  throw_if_failed();
+  Message message;
+  message.say = Say::drain;
+  process_->say(message);
+}
+
+void FilmEncoder::finish() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return failed_ || begun_ == ended_; });
+  if (failed_) std::rethrow_exception(failed_);
+}
+
+}  // namespace millrace::film

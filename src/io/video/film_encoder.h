@@ -1,0 +1,100 @@
+// Enters: pictures, in the order in which they are shown, segment by segment.
+// Leaves: each segment's packets, by an encoder that knew nothing of the others, as they come.
+// Never: lets the number of the program's threads, or what else is under way, change a byte of them.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "src/io/video/film_file.h"
+#include "src/io/video/film_process.h"
+
+namespace millrace::film {
+
+struct EncoderOptions {
+  // By name, the first that is there and takes such pictures.
+  struct Candidate {
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> options;
+  };
+  std::vector<Candidate> candidates;
+  Shape shape;
+  Rational time_base, rate;
+  int threads = 2;  // of the encoder, which are part of what it makes
+};
+
+// What decoders need to know of a stream before its first packet.
+struct Encoded {
+  std::string encoder, codec, pixels;
+  std::string description;  // JSON, as muxing wants it
+  std::vector<std::uint8_t> extradata;
+};
+
+struct EncodedPacket {
+  std::int64_t pts = 0, duration = 0;
+  bool key = false;
+  std::uint32_t side_bytes = 0;  // at the end of the data
+  std::vector<std::uint8_t> data;
+};
+
+class FilmEncoder {
+ public:
+  // Called on a thread of the encoder's, in order: opened, packets, ended, for each segment. What it throws comes out
+  // of the next call.
+  struct Listener {
+    std::function<void(const Encoded&)> opened;
+    std::function<void(EncodedPacket)> packet;
+    std::function<void()> ended;
+  };
+  FilmEncoder(const EncoderOptions& options, const std::string& subject, std::uint32_t slots, Bytes memory,
+              Listener listener, const std::function<bool()>& cancelled);
+  // Where it was not finished, all that is under way is dropped.
+  ~FilmEncoder();
+  FilmEncoder(const FilmEncoder&) = delete;
+  FilmEncoder& operator=(const FilmEncoder&) = delete;
+
+  // Room for a picture; waits for it. Any thread.
+  class Slot {
+   public:
+    Slot() = default;
+    std::uint8_t* pixels = nullptr;
+    std::uint32_t number = 0;
+  };
+  Slot room();
+  // The rest on one thread at a time.
+  void begin();
+  void send(const Slot& slot, std::int64_t pts, std::int64_t duration);
+  void drain();
+  // Behind the last drain(): waits until all has been listened to.
+  void finish();
+  double seconds_computed() const { return process_->seconds_computed(); }
+
+ private:
+  void listen();
+  void throw_if_failed();
+
+  const EncoderOptions options_;
+  const std::size_t slot_bytes_;
+  const std::unique_ptr<FilmProcess> process_;
+  const Listener listener_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::uint32_t> free_;
+  std::uint64_t begun_ = 0, ended_ = 0;
+  bool no_more_ = false;
+  std::exception_ptr failed_;
+  std::thread thread_;
+};
+
+// As JSON has it, for the helper.
+std::string json_of(const EncoderOptions& options, Bytes memory);
+
+}  // namespace millrace::film

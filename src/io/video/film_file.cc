@@ -1,0 +1,86 @@
+#include "src/io/video/film_file.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+#include "src/io/file/reader.h"
+#include "src/io/video/film_process.h"
+
+namespace millrace::film {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Rational rational(const Json& value) {
+  const Rational out{value.at(0).get<std::int64_t>(), value.at(1).get<std::int64_t>()};
+  return out.num < 0 || out.den <= 0 ? Rational{} : out;
+}
+
+void read_description(const Json& said, const Message& message, FilmFile& out) {
+  out.library = said.at("library");
+  out.format = said.at("format");
+  out.chapters = said.at("chapters");
+  out.stream = said.at("stream");
+  for (const Json& each : said.at("streams")) {
+    StreamInfo one;
+    one.index = each.at("index");
+    one.type = each.at("type");
+    one.codec = each.at("codec");
+    const Json& metadata = each.at("metadata");
+    if (metadata.contains("language")) one.language = metadata.at("language");
+    out.streams.push_back(one);
+    if (one.index != out.stream) continue;
+    out.codec = one.codec;
+    out.time_base = rational(each.at("time_base"));
+    out.rate = rational(each.at("rate"));
+    if (out.rate.num == 0) out.rate = rational(each.at("steady_rate"));
+    out.rotation = each.at("rotation");
+    if (!each.at("duration").is_null()) out.duration = each.at("duration").get<std::int64_t>();
+    if (!out.duration && !said.at("duration").is_null() && out.time_base.num > 0) {
+      constexpr double kContainerUnits = 1e6;
+      out.duration = std::llround(said.at("duration").get<double>() / kContainerUnits / out.time_base.value());
+    }
+    out.frames = each.at("frames");
+    if (out.frames == 0 && out.duration && *out.duration > 0)
+      out.frames = static_cast<std::uint64_t>(std::ceil(out.seconds(*out.duration) * out.rate.value()));
+  }
+  out.shape = message.shape;
+  out.first = message.pts;
+}
+
+}  // namespace
+
+FilmFile open_film(const std::string& path, int stream, Bytes memory, const std::function<bool()>& cancelled) {
+  auto reader = FileReader::open(path, FileReader::Hashing::off).or_throw();
+  FilmFile out;
+  out.path = path;
+  out.file = std::make_shared<const Descriptor>(reader->open_again().or_throw());
+  const auto state = state_of_descriptor(out.file->get());
+  if (!state) throw Failure(system_error("it cannot be looked at", path, errno));
+  out.state = *state;
+  if (!out.state.regular)
+    throw Failure(ErrorCode::unsupported, "it is no file, and a film is read in more than one pass", path,
+                  "save it to a file first");
+  FilmProcess helper(path, 0, memory, cancelled);
+  Message message;
+  message.say = Say::probe;
+  helper.say(message, Json({{"memory", memory.count}, {"stream", stream}}).dump(), nullptr, 0, out.file->get());
+  FilmProcess::Heard heard;
+  helper.hear(heard);
+  try {
+    read_description(Json::parse(heard.text), heard.message, out);
+  } catch (const Json::exception&) {
+    throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", path, "");
+  }
+  if (out.stream < 0) throw Failure(ErrorCode::bad_data, "no film is in it: it has no stream of pictures", path, "");
+  if (out.first == kNoTime && heard.message.shape.width == 0)
+    throw Failure(ErrorCode::bad_data, "not one picture of it can be decoded", path, "");
+  if (out.time_base.num <= 0 || !is_possible(out.shape))
+    throw Failure(ErrorCode::bad_data, "it has no times, or no sides", path, "");
+  return out;
+}
+
+}  // namespace millrace::film

@@ -1,0 +1,52 @@
+// Enters: a film, packets in the place of its pictures, and the name of a container.
+// Leaves: the bytes of a new film: those packets, and every other stream, chapters and metadata as they were.
+// Never: writes a file itself; leaves a stream out without saying so before.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/io/video/film_encoder.h"
+#include "src/io/video/film_file.h"
+
+namespace millrace::film {
+
+class FilmMuxer {
+ public:
+  // `container` as the helper's library names it: "mp4", "matroska"; `codec` what the pictures will be in.
+  // Failure(unsupported) where it is not there, or does not hold that.
+  FilmMuxer(const FilmFile& film, const std::string& container, const std::string& codec, Bytes memory,
+            const std::function<bool()>& cancelled);
+
+  // What the container cannot carry.
+  struct LeftOut {
+    StreamInfo stream;
+    std::string why;
+  };
+  const std::vector<LeftOut>& left_out() const { return left_out_; }
+
+  struct TimedPacket {
+    EncodedPacket packet;
+    std::int64_t dts = 0;
+  };
+  // `next` gives packets in the order of decoding; `write` gets bytes and where they belong, not always in order.
+  void run(const Encoded& encoded, const Shape& shape,
+           const std::vector<std::pair<std::string, std::string>>& options,
+           const std::function<std::optional<TimedPacket>()>& next,
+           const std::function<void(std::uint64_t offset, std::span<const std::uint8_t> bytes)>& write);
+
+ private:
+  FilmProcess process_;
+  std::vector<LeftOut> left_out_;
+};
+
+// "mp4" for "film.mp4" or "FILM.M4V"; empty where the ending is none that this program writes.
+std::string container_of(const std::string& path);
+// For messages: ".mp4, .mov, ...".
+std::string known_endings();
+
+}  // namespace millrace::film

@@ -1,0 +1,91 @@
+#include "src/io/video/film_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "src/base/text.h"
+#include "src/io/file/place.h"
+#include "src/io/process/helper_place.h"
+#include "src/io/process/socket_bytes.h"
+
+namespace millrace::film {
+
+static_assert(kSocket == kHelperSocket && kSlots == kHelperSocket + 1);
+
+namespace {
+
+constexpr const char* kInstall =
+    "build the target millrace-film, put it beside the millrace program, or let MILLRACE_HELPERS name its folder";
+
+}  // namespace
+
+FilmProcess::FilmProcess(std::string subject, std::size_t shared, Bytes memory, std::function<bool()> cancelled)
+    : subject_(std::move(subject)), memory_(memory), shared_bytes_(std::max<std::size_t>(shared, 4096)) {
+  const std::string program = find_helper("millrace-film");
+  if (::access(program.c_str(), X_OK) != 0)
+    throw Failure(ErrorCode::unavailable, "the helper for film is not there", printable(program), kInstall);
+  const Descriptor slots(::memfd_create("millrace-film", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  void* mapped = MAP_FAILED;
+  if (slots && ::ftruncate(slots.get(), static_cast<off_t>(shared_bytes_)) == 0)
+    mapped = ::mmap(nullptr, shared_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, slots.get(), 0);
+  if (mapped == MAP_FAILED) throw Failure(system_error("no memory to share with its helper", subject_, errno));
+  shared_ = static_cast<std::uint8_t*>(mapped);
+  // A helper that shortened it would have the program die of reading what is not there.
+  ::fcntl(slots.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  child_ = Child::start(program, std::array{slots.get()});
+  if (!child_) {
+    ::munmap(shared_, shared_bytes_);
+    throw Failure(ErrorCode::unavailable, "the helper for film cannot be started", printable(program), kInstall);
+  }
+  constexpr int kPatienceSeconds = 600;
+  child_->set_patience(kPatienceSeconds);
+  child_->set_cancelled(std::move(cancelled));
+}
+
+FilmProcess::~FilmProcess() {
+  child_.reset();
+  ::munmap(shared_, shared_bytes_);
+}
+
+void FilmProcess::say(Message message, std::string_view text, const void* data, std::size_t bytes, int fd) {
+  message.text_bytes = static_cast<std::uint32_t>(text.size());
+  message.data_bytes = static_cast<std::uint32_t>(bytes);
+  const std::lock_guard one_at_a_time(saying_);
+  const int socket = child_->socket();
+  // What is wrong with it is heard, in words.
+  (void)(send_with_descriptor(socket, &message, sizeof message, fd) && send_bytes(socket, text.data(), text.size()) &&
+         send_bytes(socket, data, bytes));
+}
+
+void FilmProcess::hear(Heard& out) {
+  if (!child_->receive(&out.message, sizeof out.message)) fail_as_it_ended();
+  if (out.message.text_bytes > kMostText || out.message.data_bytes > kMostData)
+    throw Failure(ErrorCode::crashed, "its helper says what no helper says", subject_, "");
+  out.text.resize(out.message.text_bytes);
+  out.data.resize(out.message.data_bytes);
+  if (!child_->receive(out.text.data(), out.text.size()) || !child_->receive(out.data.data(), out.data.size()))
+    fail_as_it_ended();
+  if (out.message.say == Say::failed) {
+    const auto code = out.message.error_code <= static_cast<std::uint32_t>(ErrorCode::timed_out)
+                          ? static_cast<ErrorCode>(out.message.error_code)
+                          : ErrorCode::internal;
+    throw Failure(code, printable(out.text), subject_, code == ErrorCode::out_of_memory ? "allow more with --memory" : "");
+  }
+}
+
+void FilmProcess::hang_up() const { ::shutdown(child_->socket(), SHUT_RDWR); }
+
+void FilmProcess::fail_as_it_ended() {
+  Error error = child_->exit_reason({"the helper for film", "the helper for film crashed", "", "allow less elsewhere"});
+  error.subject = subject_;
+  throw Failure(error);
+}
+
+}  // namespace millrace::film

@@ -1,0 +1,58 @@
+// Enters: messages for one running millrace-film, and how much memory it shares with the program.
+// Leaves: what it says, or why it says nothing any more.
+// Never: waits for one that is silent for ten minutes, or leaves a process behind.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/sizes.h"
+#include "src/io/process/child.h"
+#include "src/io/video/helper/protocol.h"
+
+namespace millrace::film {
+
+class FilmProcess {
+ public:
+  // `subject` is what it works at, for messages; `memory` what it may allocate, 0: no limit. Failure(unavailable) where
+  // it cannot be started.
+  FilmProcess(std::string subject, std::size_t shared, Bytes memory, std::function<bool()> cancelled);
+  ~FilmProcess();
+  FilmProcess(const FilmProcess&) = delete;
+  FilmProcess& operator=(const FilmProcess&) = delete;
+
+  // Any thread. What cannot be said is found out by hear().
+  void say(Message message, std::string_view text = {}, const void* data = nullptr, std::size_t bytes = 0, int fd = -1);
+  struct Heard {
+    Message message;
+    std::string text;
+    std::vector<std::uint8_t> data;
+  };
+  // One thread at a time. Failure where it said `failed`, or nothing any more.
+  void hear(Heard& out);
+
+  // Whatever it is at is of no use any more: hear() fails soon.
+  void hang_up() const;
+
+  std::uint8_t* shared() const { return shared_; }
+  Bytes memory() const { return memory_; }
+  const std::string& subject() const { return subject_; }
+  double seconds_computed() const { return child_->seconds_computed(); }
+
+ private:
+  [[noreturn]] void fail_as_it_ended();
+
+  const std::string subject_;
+  const Bytes memory_;
+  std::uint8_t* shared_ = nullptr;
+  std::size_t shared_bytes_ = 0;
+  std::unique_ptr<Child> child_;
+  std::mutex saying_;
+};
+
+}  // namespace millrace::film

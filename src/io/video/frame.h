@@ -1,0 +1,83 @@
+// Enters: what a decoder says of a picture of a film.
+// Leaves: what its numbers are, and where its planes lie in a slot of shared memory, the same on both sides of it.
+// Never: holds a number of the picture.
+//
+// Planes lie one behind the other: Y, U, V, or R, G, B, or gray alone; then alpha, where there is one. A number has as
+// many bits as `depth` says: one byte where that is 8, else two, the lowest first, and the lowest bits of them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace millrace::film {
+
+enum class Kind : std::uint32_t { gray, yuv, rgb };
+
+// As ITU-T H.273 numbers them; 2: nobody said.
+inline constexpr std::int32_t kUnspecified = 2;
+enum class Range : std::uint32_t { unspecified, limited, full };
+
+struct Colors {
+  Range range = Range::unspecified;
+  std::int32_t matrix = kUnspecified, primaries = kUnspecified, transfer = kUnspecified;
+  // Where a sample of chroma lies among those of luma: 0 nobody said, 1 left, 2 center, 3 top left, 4 top, 5 bottom
+  // left, 6 bottom.
+  std::int32_t siting = 0;
+
+  friend bool operator==(const Colors&, const Colors&) = default;
+};
+
+struct Shape {
+  std::int32_t width = 0, height = 0;
+  Kind kind = Kind::yuv;
+  std::uint32_t depth = 8;               // 8 to 16
+  std::uint32_t log2_cw = 0, log2_ch = 0;  // how much narrower and lower U and V are
+  std::uint32_t alpha = 0;               // 1 where there is one
+  std::uint32_t interlaced = 0;          // two fields, the first on top; 2: at the bottom
+  std::int32_t aspect_num = 0, aspect_den = 1;  // of a sample; 0: nobody said
+  Colors colors;
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+
+  std::uint32_t color_planes() const { return kind == Kind::gray ? 1 : 3; }
+  std::uint32_t planes() const { return color_planes() + alpha; }
+  std::uint32_t sample_bytes() const { return depth > 8 ? 2 : 1; }
+  bool is_chroma(std::uint32_t plane) const { return kind == Kind::yuv && (plane == 1 || plane == 2); }
+  std::int32_t plane_width(std::uint32_t plane) const { return is_chroma(plane) ? ceil_shift(width, log2_cw) : width; }
+  std::int32_t plane_height(std::uint32_t plane) const {
+    return is_chroma(plane) ? ceil_shift(height, log2_ch) : height;
+  }
+
+ private:
+  static std::int32_t ceil_shift(std::int32_t n, std::uint32_t by) { return (n + (1 << by) - 1) >> by; }
+};
+
+inline constexpr std::int32_t kMostSide = 32768;
+inline constexpr bool is_possible(const Shape& shape) {
+  return shape.width > 0 && shape.height > 0 && shape.width <= kMostSide && shape.height <= kMostSide &&
+         static_cast<std::uint32_t>(shape.kind) <= 2 && shape.depth >= 8 && shape.depth <= 16 && shape.log2_cw <= 2 &&
+         shape.log2_ch <= 2 && shape.alpha <= 1 && static_cast<std::uint32_t>(shape.colors.range) <= 2;
+}
+
+// Of a slot. Rows begin at multiples of 64 bytes, which is what the widest instructions like.
+struct Layout {
+  std::array<std::size_t, 4> offset{}, stride{};
+  std::size_t bytes = 0;
+};
+inline Layout layout_of(const Shape& shape) {
+  constexpr std::size_t kAlign = 64;
+  Layout out;
+  for (std::uint32_t p = 0; p < shape.planes(); ++p) {
+    out.offset[p] = out.bytes;
+    const std::size_t row = static_cast<std::size_t>(shape.plane_width(p)) * shape.sample_bytes();
+    out.stride[p] = (row + kAlign - 1) / kAlign * kAlign;
+    out.bytes += out.stride[p] * static_cast<std::size_t>(shape.plane_height(p));
+  }
+  // Slots begin where pages do.
+  constexpr std::size_t kPage = 4096;
+  out.bytes = (out.bytes + kPage - 1) / kPage * kPage;
+  return out;
+}
+
+}  // namespace millrace::film

@@ -1,0 +1,110 @@
+// The pictures of one stream, in the order in which they are shown.
+#include <vector>
+
+#include "src/io/video/helper/film.h"
+
+namespace millrace::film {
+namespace {
+
+class Decoding {
+ public:
+  Decoding(Channel& channel, int fd, const Json& what)
+      : channel_(channel),
+        input_(fd),
+        stream_(stream_of(what)),
+        decoder_(open_decoder(*input_->streams[stream_], what.at("threads").get<int>())),
+        slot_bytes_(what.at("slot_bytes").get<std::size_t>()) {
+    for (unsigned i = 0; i < input_->nb_streams; ++i)
+      if (static_cast<int>(i) != stream_) input_->streams[i]->discard = AVDISCARD_ALL;
+    for (std::uint32_t k = channel_.slots(slot_bytes_); k > 0; --k) free_.push_back(k - 1);
+    const auto from = what.value("from", kNoTime);
+    if (from != kNoTime) check(av_seek_frame(input_.get(), stream_, from, AVSEEK_FLAG_BACKWARD), "there is no way to it");
+  }
+
+  void run() {
+    const Packet packet = make_packet();
+    int error = 0;
+    while ((error = av_read_frame(input_.get(), packet.get())) >= 0 || error == AVERROR_INVALIDDATA) {
+      if (error < 0) {
+        ++errors_;
+        if (errors_ > kMostErrorsInARow && frames_ == 0) break;
+        continue;
+      }
+      if (packet->stream_index == stream_) give(packet.get());
+      av_packet_unref(packet.get());
+    }
+    if (error != AVERROR_EOF) ++errors_;  // the file ends in the middle of something
+    give(nullptr);
+    Message message;
+    message.say = Say::end;
+    message.errors = errors_;
+    channel_.say(message);
+  }
+
+ private:
+  static constexpr std::uint64_t kMostErrorsInARow = 10'000;
+
+  int stream_of(const Json& what) const {
+    const int stream = what.at("stream").get<int>();
+    if (stream < 0 || stream >= static_cast<int>(input_->nb_streams)) fail("it has no such stream", 0);
+    return stream;
+  }
+
+  // B-frames come late: the last ones only when there is nothing more to give.
+  void give(const AVPacket* packet) {
+    const int sent = avcodec_send_packet(decoder_.get(), packet);
+    if (sent < 0 && sent != AVERROR_EOF) ++errors_;
+    while (true) {
+      const int error = avcodec_receive_frame(decoder_.get(), frame_.get());
+      if (error == AVERROR(EAGAIN) || error == AVERROR_EOF) return;
+      if (error < 0) {
+        ++errors_;
+        return;
+      }
+      send();
+    }
+  }
+
+  void send() {
+    Message message;
+    message.say = Say::frame;
+    message.shape = shape_of(*frame_);
+    message.pts = frame_->best_effort_timestamp == AV_NOPTS_VALUE ? kNoTime : frame_->best_effort_timestamp;
+    message.duration = duration_of(*frame_);
+    message.damaged = frame_->decode_error_flags != 0 || (frame_->flags & AV_FRAME_FLAG_CORRUPT) != 0 ? 1 : 0;
+    // One that is larger than what there is room for has no pixels: the program knows what to say of it.
+    if (layout_of(message.shape).bytes <= slot_bytes_) {
+      message.slot = take_slot();
+      copy_pixels(*frame_, message.shape, channel_.slot(message.slot, slot_bytes_));
+    }
+    av_frame_unref(frame_.get());
+    ++frames_;
+    channel_.say(message);
+  }
+
+  std::uint32_t take_slot() {
+    while (free_.empty() || Channel::has_news()) {
+      channel_.hear_or_end(heard_);
+      if (heard_.message.say == Say::slot) free_.push_back(heard_.message.slot);
+    }
+    const std::uint32_t out = free_.back();
+    free_.pop_back();
+    return out;
+  }
+
+  Channel& channel_;
+  Input input_;
+  const int stream_;
+  const CodecContext decoder_;
+  const std::size_t slot_bytes_;
+  const Frame frame_ = make_frame();
+  std::vector<std::uint32_t> free_;
+  Channel::Heard heard_;
+  std::uint64_t errors_ = 0, frames_ = 0;
+};
+
+}  // namespace
+
+void decode(Channel& channel, int fd, const Json& what) { Decoding(channel, fd, what).run(); }
+
+}  // namespace millrace::film

@@ -1,0 +1,206 @@
+// Pictures to packets, by one encoder from its beginning to its end.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "src/io/video/helper/film.h"
+
+namespace millrace::film {
+namespace {
+
+AVColorRange range_of(Range range) {
+  return range == Range::full ? AVCOL_RANGE_JPEG : range == Range::limited ? AVCOL_RANGE_MPEG : AVCOL_RANGE_UNSPECIFIED;
+}
+
+bool takes(const AVCodec& codec, AVPixelFormat format) {
+  for (const AVPixelFormat* one = codec.pix_fmts; one != nullptr && *one != AV_PIX_FMT_NONE; ++one)
+    if (*one == format) return true;
+  return codec.pix_fmts == nullptr;
+}
+
+AVRational rational(const Json& value) { return {value.at(0).get<int>(), value.at(1).get<int>()}; }
+
+// What gives a slot back to the program when an encoder lets a frame go.
+struct Lent {
+  Channel* channel;
+  std::uint32_t slot;
+};
+void give_back(void* lent, std::uint8_t* /*data*/) {
+  const std::unique_ptr<Lent> owned(static_cast<Lent*>(lent));
+  Message message;
+  message.say = Say::slot;
+  message.slot = owned->slot;
+  owned->channel->say(message);
+}
+
+class Encoding {
+ public:
+  Encoding(Channel& channel, const Json& what)
+      : channel_(channel), shape_(shape_of_json(what.at("shape"))), layout_(layout_of(shape_)) {
+    format_ = pixel_format_of(shape_);
+    std::string reasons;
+    for (const Json& candidate : what.at("encoders")) {
+      const std::string name = candidate.at("name");
+      const AVCodec* codec = avcodec_find_encoder_by_name(name.c_str());
+      if (codec == nullptr) {
+        reasons += fmt::format("{}{} is not here", reasons.empty() ? "" : "; ", name);
+        continue;
+      }
+      if (format_ == AV_PIX_FMT_NONE || !takes(*codec, format_)) {
+        reasons += fmt::format("{}{} takes no {}", reasons.empty() ? "" : "; ", name, words_of_shape());
+        continue;
+      }
+      open(*codec, what, candidate.at("options"));
+      tell();
+      return;
+    }
+    throw CannotGoOn(ErrorCode::unsupported, reasons);
+  }
+
+  void run() {
+    Channel::Heard heard;
+    while (true) {
+      channel_.hear_or_end(heard);
+      if (heard.message.say == Say::drain) break;
+      if (heard.message.say != Say::frame) throw CannotGoOn(ErrorCode::internal, "a frame was expected");
+      const Frame frame = frame_of(heard.message);
+      check(avcodec_send_frame(encoder_.get(), frame.get()), "a frame cannot be encoded");
+      take_packets();
+    }
+    check(avcodec_send_frame(encoder_.get(), nullptr), "the encoder cannot end");
+    take_packets();
+    Message message;
+    message.say = Say::end;
+    channel_.say(message);
+  }
+
+ private:
+  static Shape shape_of_json(const Json& what) {
+    Shape out;
+    out.width = what.at("width");
+    out.height = what.at("height");
+    out.kind = static_cast<Kind>(what.at("kind").get<std::uint32_t>());
+    out.depth = what.at("depth");
+    out.log2_cw = what.at("log2_cw");
+    out.log2_ch = what.at("log2_ch");
+    out.alpha = what.at("alpha");
+    out.interlaced = what.at("interlaced");
+    out.aspect_num = what.at("aspect").at(0);
+    out.aspect_den = what.at("aspect").at(1);
+    out.colors = {static_cast<Range>(what.at("range").get<std::uint32_t>()), what.at("matrix"), what.at("primaries"),
+                  what.at("transfer"), what.at("siting")};
+    return out;
+  }
+
+  std::string words_of_shape() const {
+    const char* name = av_get_pix_fmt_name(format_);
+    return name == nullptr ? fmt::format("{} bits of this kind", shape_.depth) : name;
+  }
+
+  void open(const AVCodec& codec, const Json& what, const Json& options) {
+    encoder_.reset(avcodec_alloc_context3(&codec));
+    if (!encoder_) throw std::bad_alloc();
+    AVCodecContext& e = *encoder_;
+    e.width = shape_.width;
+    e.height = shape_.height;
+    e.pix_fmt = format_;
+    e.time_base = rational(what.at("time_base"));
+    if (what.at("rate").at(0).get<int>() > 0) e.framerate = rational(what.at("rate"));
+    e.sample_aspect_ratio = {shape_.aspect_num, shape_.aspect_den};
+    e.color_range = range_of(shape_.colors.range);
+    e.colorspace = static_cast<AVColorSpace>(shape_.colors.matrix);
+    e.color_primaries = static_cast<AVColorPrimaries>(shape_.colors.primaries);
+    e.color_trc = static_cast<AVColorTransferCharacteristic>(shape_.colors.transfer);
+    e.chroma_sample_location = static_cast<AVChromaLocation>(shape_.colors.siting);
+    e.thread_count = what.at("threads");
+    // What decoders need first stands in the file once, and not before every key frame.
+    e.flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT;
+    AVDictionary* given = nullptr;
+    for (const auto& [key, value] : options.items()) av_dict_set(&given, key.c_str(), value.get<std::string>().c_str(), 0);
+    const int error = avcodec_open2(&e, &codec, &given);
+    const AVDictionaryEntry* left = av_dict_get(given, "", nullptr, AV_DICT_IGNORE_SUFFIX);
+    const std::string unknown = left == nullptr ? "" : left->key;
+    av_dict_free(&given);
+    check(error, fmt::format("the encoder {} cannot begin", codec.name));
+    if (!unknown.empty()) fail(fmt::format("the encoder {} knows no option {}", codec.name, unknown), 0);
+  }
+
+  void tell() {
+    const AVCodecContext& e = *encoder_;
+    const Json text = {{"encoder", e.codec->name},
+                       {"codec", avcodec_get_name(e.codec_id)},
+                       {"profile", e.profile},
+                       {"level", e.level},
+                       {"pixels", av_get_pix_fmt_name(e.pix_fmt)},
+                       {"tag", e.codec_tag},
+                       {"delay", e.has_b_frames},
+                       {"bits", e.bits_per_coded_sample}};
+    Message message;
+    message.say = Say::opened;
+    channel_.say(message, text.dump(), e.extradata, static_cast<std::size_t>(e.extradata_size));
+  }
+
+  Frame frame_of(const Message& message) {
+    Frame out = make_frame();
+    std::uint8_t* slot = channel_.slot(message.slot, layout_.bytes);
+    out->width = shape_.width;
+    out->height = shape_.height;
+    out->format = format_;
+    out->pts = message.pts;
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    out->duration = message.duration;
+#else
+    out->pkt_duration = message.duration;
+#endif
+    out->sample_aspect_ratio = encoder_->sample_aspect_ratio;
+    out->color_range = encoder_->color_range;
+    out->colorspace = encoder_->colorspace;
+    out->color_primaries = encoder_->color_primaries;
+    out->color_trc = encoder_->color_trc;
+    out->chroma_location = encoder_->chroma_sample_location;
+    const AVPixFmtDescriptor& about = *av_pix_fmt_desc_get(format_);
+    for (std::uint32_t p = 0; p < shape_.planes(); ++p) {
+      const int plane = about.comp[p].plane;
+      out->data[plane] = slot + layout_.offset[p];
+      out->linesize[plane] = static_cast<int>(layout_.stride[p]);
+    }
+    auto lent = std::make_unique<Lent>(Lent{&channel_, message.slot});
+    out->buf[0] = av_buffer_create(slot, layout_.bytes, give_back, lent.get(), AV_BUFFER_FLAG_READONLY);
+    if (out->buf[0] == nullptr) throw std::bad_alloc();
+    lent.release();
+    return out;
+  }
+
+  void take_packets() {
+    while (true) {
+      const int error = avcodec_receive_packet(encoder_.get(), packet_.get());
+      if (error == AVERROR(EAGAIN) || error == AVERROR_EOF) return;
+      check(error, "a frame cannot be encoded");
+      Message message;
+      message.say = Say::packet;
+      message.pts = packet_->pts;
+      message.dts = packet_->dts;
+      message.duration = packet_->duration;
+      message.key = (packet_->flags & AV_PKT_FLAG_KEY) != 0 ? 1 : 0;
+      std::size_t beside = 0;
+      const std::uint8_t* side =
+          av_packet_get_side_data(packet_.get(), AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, &beside);
+      message.side_bytes = static_cast<std::uint32_t>(beside);
+      channel_.say(message, {}, packet_->data, static_cast<std::size_t>(packet_->size), side, beside);
+      av_packet_unref(packet_.get());
+    }
+  }
+
+  Channel& channel_;
+  const Shape shape_;
+  const Layout layout_;
+  AVPixelFormat format_ = AV_PIX_FMT_NONE;
+  CodecContext encoder_;
+  const Packet packet_ = make_packet();
+};
+
+}  // namespace
+
+void encode(Channel& channel, const Json& what) { Encoding(channel, what).run(); }
+
+}  // namespace millrace::film

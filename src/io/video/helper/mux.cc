@@ -1,0 +1,332 @@
+// One stream of packets that the program hands in, and all others of a file as they are, in a container.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "src/io/video/helper/film.h"
+
+namespace millrace::film {
+namespace {
+
+// What a container says of itself, and is of another here.
+constexpr const char* kOfContainer[] = {"major_brand", "minor_version", "compatible_brands", "encoder"};
+
+void copy_metadata(AVDictionary** to, const AVDictionary* from) {
+  av_dict_copy(to, from, 0);
+  for (const char* key : kOfContainer) av_dict_set(to, key, nullptr, 0);
+}
+
+// A muxer that writes to the program, or nowhere.
+class Output {
+ public:
+  Output(const std::string& format, Channel* channel) : channel_(channel) {
+    check(avformat_alloc_output_context2(&context_, nullptr, format.c_str(), nullptr),
+          fmt::format("nothing here writes {}", format));
+    constexpr int kBuffer = 1 << 20;
+    auto* buffer = static_cast<unsigned char*>(av_malloc(kBuffer));
+    io_ = buffer == nullptr ? nullptr : avio_alloc_context(buffer, kBuffer, 1, this, nullptr, &Output::write, &Output::seek);
+    if (io_ == nullptr) throw std::bad_alloc();
+    context_->pb = io_;
+    // No times of this day, no numbers by chance.
+    context_->flags |= AVFMT_FLAG_BITEXACT;
+  }
+  ~Output() {
+    if (io_ != nullptr) av_freep(&io_->buffer);
+    avio_context_free(&io_);
+    avformat_free_context(context_);
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  AVFormatContext* operator->() const { return context_; }
+  AVFormatContext* get() const { return context_; }
+  void flush() { avio_flush(io_); }
+
+  AVStream& add_stream() {
+    AVStream* out = avformat_new_stream(context_, nullptr);
+    if (out == nullptr) throw std::bad_alloc();
+    return *out;
+  }
+
+ private:
+  static int write(void* self, std::uint8_t* data, int bytes) {
+    auto& output = *static_cast<Output*>(self);
+    if (output.channel_ != nullptr) {
+      Message message;
+      message.say = Say::write;
+      message.offset = static_cast<std::uint64_t>(output.at_);
+      output.channel_->say(message, {}, data, static_cast<std::size_t>(bytes));
+    }
+    output.at_ += bytes;
+    output.size_ = std::max(output.size_, output.at_);
+    return bytes;
+  }
+  static std::int64_t seek(void* self, std::int64_t offset, int whence) {
+    auto& output = *static_cast<Output*>(self);
+    if ((whence & ~AVSEEK_FORCE) == AVSEEK_SIZE) return output.size_;
+    if (whence == SEEK_CUR) offset += output.at_;
+    if (whence == SEEK_END) offset += output.size_;
+    if (offset < 0) return AVERROR(EINVAL);
+    return output.at_ = offset;
+  }
+
+  Channel* channel_;
+  AVIOContext* io_ = nullptr;
+  AVFormatContext* context_ = nullptr;
+  std::int64_t at_ = 0, size_ = 0;
+};
+
+// A stream of the input in an output, as it is.
+void copy_stream(const AVStream& from, AVStream& to, const AVOutputFormat& format) {
+  check(avcodec_parameters_copy(to.codecpar, from.codecpar), "a stream cannot be copied");
+  const auto tag = from.codecpar->codec_tag;
+  if (format.codec_tag != nullptr && av_codec_get_id(format.codec_tag, tag) != from.codecpar->codec_id)
+    to.codecpar->codec_tag = 0;
+  to.time_base = from.time_base;
+  to.avg_frame_rate = from.avg_frame_rate;
+  to.r_frame_rate = from.r_frame_rate;
+  to.sample_aspect_ratio = from.sample_aspect_ratio;
+  to.disposition = from.disposition;
+  to.duration = from.duration;
+  av_dict_copy(&to.metadata, from.metadata, 0);
+#if LIBAVFORMAT_VERSION_INT < AV_VERSION_INT(60, 15, 100)
+  for (const SideData& one : side_data_of(from)) add_side_data(to, one);
+#endif
+}
+
+// Why a container does not take a stream; nothing where it does. By writing the beginning of a file with it alone.
+std::optional<std::string> refusal(const AVStream& stream, const std::string& format) {
+  Output alone(format, nullptr);
+  AVStream& to = alone.add_stream();
+  copy_stream(stream, to, *alone->oformat);
+  to.disposition = 0;
+  const int error = avformat_write_header(alone.get(), nullptr);
+  if (error < 0) return words_of(error);
+  av_write_trailer(alone.get());
+  return std::nullopt;
+}
+
+class Muxing {
+ public:
+  Muxing(Channel& channel, int fd, const Json& what)
+      : channel_(channel), input_(fd), output_(what.at("format"), &channel), stream_(what.at("stream")) {
+    if (stream_ < 0 || stream_ >= static_cast<int>(input_->nb_streams)) fail("it has no such stream", 0);
+    const AVCodecDescriptor* codec = avcodec_descriptor_get_by_name(what.at("codec").get<std::string>().c_str());
+    if (codec == nullptr || avformat_query_codec(output_->oformat, codec->id, FF_COMPLIANCE_NORMAL) == 0)
+      throw CannotGoOn(ErrorCode::unsupported, fmt::format("a film in {} holds no pictures in {}",
+                                                           what.at("format").get<std::string>(),
+                                                           what.at("codec").get<std::string>()));
+    Json left_out = Json::array();
+    std::vector<int> kept;
+    for (unsigned i = 0; i < input_->nb_streams; ++i) {
+      const AVStream& stream = *input_->streams[i];
+      if (static_cast<int>(i) == stream_) {
+        kept.push_back(stream_);
+        continue;
+      }
+      // MP4 has its chapters in a stream as well; they are written as chapters.
+      const bool chapters = input_->nb_chapters > 0 && stream.codecpar->codec_type == AVMEDIA_TYPE_DATA &&
+                            stream.codecpar->codec_id == AV_CODEC_ID_BIN_DATA;
+      const auto why = chapters ? std::string() : refusal(stream, what.at("format"));
+      if (!why) {
+        kept.push_back(static_cast<int>(i));
+      } else if (!chapters) {
+        const char* type = av_get_media_type_string(stream.codecpar->codec_type);
+        const AVDictionaryEntry* language = av_dict_get(stream.metadata, "language", nullptr, 0);
+        left_out.push_back({{"index", i},
+                            {"type", type == nullptr ? "unknown" : type},
+                            {"codec", avcodec_get_name(stream.codecpar->codec_id)},
+                            {"language", language == nullptr ? "" : language->value},
+                            {"why", *why}});
+      }
+    }
+    kept_ = std::move(kept);
+    Message message;
+    message.say = Say::opened;
+    channel_.say(message,
+                 Json({{"left_out", left_out}}).dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+
+  void run() {
+    Channel::Heard heard;
+    channel_.hear_or_end(heard);
+    if (heard.message.say != Say::go_on) return;
+    begin(Json::parse(heard.text), heard.data);
+    const Packet copied = make_packet(), video = make_packet();
+    bool more_copied = next_copied(*copied), more_video = next_video(*video);
+    while (more_copied || more_video) {
+      const bool video_first =
+          more_video && (!more_copied || (copied->dts != AV_NOPTS_VALUE &&
+                                          av_compare_ts(video->dts, input_->streams[stream_]->time_base, copied->dts,
+                                                        input_->streams[copied->stream_index]->time_base) <= 0));
+      write(video_first ? *video : *copied);
+      if (video_first) {
+        more_video = next_video(*video);
+      } else {
+        more_copied = next_copied(*copied);
+      }
+    }
+    check(av_write_trailer(output_.get()), "the end of the film cannot be written");
+    output_.flush();
+    Message message;
+    message.say = Say::end;
+    channel_.say(message);
+  }
+
+ private:
+  void begin(const Json& video, const std::vector<std::uint8_t>& extradata) {
+    places_.assign(input_->nb_streams, nullptr);
+    for (unsigned i = 0; i < input_->nb_streams; ++i) input_->streams[i]->discard = AVDISCARD_ALL;
+    for (const int i : kept_) {
+      AVStream& to = output_.add_stream();
+      places_[static_cast<std::size_t>(i)] = &to;
+      if (i == stream_) {
+        set_video(*input_->streams[i], to, video, extradata);
+      } else {
+        input_->streams[i]->discard = AVDISCARD_DEFAULT;
+        copy_stream(*input_->streams[i], to, *output_->oformat);
+      }
+    }
+    copy_metadata(&output_->metadata, input_->metadata);
+    copy_chapters();
+    AVDictionary* options = nullptr;
+    for (const auto& [key, value] : video.at("options").items())
+      av_dict_set(&options, key.c_str(), value.get<std::string>().c_str(), 0);
+    const int error = avformat_write_header(output_.get(), &options);
+    av_dict_free(&options);
+    check(error, "the container does not take the film");
+  }
+
+  void set_video(const AVStream& from, AVStream& to, const Json& video, const std::vector<std::uint8_t>& extradata) {
+    AVCodecParameters& codec = *to.codecpar;
+    const AVCodecDescriptor* about = avcodec_descriptor_get_by_name(video.at("codec").get<std::string>().c_str());
+    if (about == nullptr) fail("there is no such codec", 0);
+    codec.codec_type = AVMEDIA_TYPE_VIDEO;
+    codec.codec_id = about->id;
+    // ProRes has its quality in the tag.
+    codec.codec_tag = about->id == AV_CODEC_ID_PRORES ? video.at("tag").get<std::uint32_t>() : 0;
+    if (about->id == AV_CODEC_ID_HEVC && std::strcmp(output_->oformat->name, "matroska") != 0)
+      codec.codec_tag = MKTAG('h', 'v', 'c', '1');
+    codec.profile = video.at("profile");
+    codec.level = video.at("level");
+    codec.width = video.at("width");
+    codec.height = video.at("height");
+    codec.format = av_get_pix_fmt(video.at("pixels").get<std::string>().c_str());
+    codec.bits_per_coded_sample = video.at("bits");
+    codec.video_delay = video.at("delay");
+    codec.color_range = static_cast<AVColorRange>(video.at("range").get<int>());
+    codec.color_space = static_cast<AVColorSpace>(video.at("matrix").get<int>());
+    codec.color_primaries = static_cast<AVColorPrimaries>(video.at("primaries").get<int>());
+    codec.color_trc = static_cast<AVColorTransferCharacteristic>(video.at("transfer").get<int>());
+    codec.chroma_location = static_cast<AVChromaLocation>(video.at("siting").get<int>());
+    codec.sample_aspect_ratio = {video.at("aspect").at(0), video.at("aspect").at(1)};
+    if (!extradata.empty()) {
+      codec.extradata = static_cast<std::uint8_t*>(av_mallocz(extradata.size() + AV_INPUT_BUFFER_PADDING_SIZE));
+      if (codec.extradata == nullptr) throw std::bad_alloc();
+      std::memcpy(codec.extradata, extradata.data(), extradata.size());
+      codec.extradata_size = static_cast<int>(extradata.size());
+    }
+    to.time_base = from.time_base;
+    to.avg_frame_rate = from.avg_frame_rate;
+    to.r_frame_rate = from.r_frame_rate;
+    to.sample_aspect_ratio = codec.sample_aspect_ratio;
+    to.disposition = from.disposition;
+    copy_metadata(&to.metadata, from.metadata);
+    if (video.at("alpha").get<int>() != 0) av_dict_set(&to.metadata, "alpha_mode", "1", 0);
+    // How it stands, how bright its brightest is, what a sphere it is: of the picture, whatever encodes it.
+    for (const SideData& one : side_data_of(from)) {
+      switch (one.type) {
+        case AV_PKT_DATA_DISPLAYMATRIX:
+        case AV_PKT_DATA_STEREO3D:
+        case AV_PKT_DATA_SPHERICAL:
+        case AV_PKT_DATA_MASTERING_DISPLAY_METADATA:
+        case AV_PKT_DATA_CONTENT_LIGHT_LEVEL:
+          add_side_data(to, one);
+          break;
+        default:  // of the codec it had
+          break;
+      }
+    }
+  }
+
+  void copy_chapters() {
+    output_->chapters =
+        static_cast<AVChapter**>(av_calloc(std::max(input_->nb_chapters, 1U), sizeof(*output_->chapters)));
+    if (output_->chapters == nullptr) throw std::bad_alloc();
+    for (unsigned i = 0; i < input_->nb_chapters; ++i) {
+      const AVChapter& from = *input_->chapters[i];
+      auto* to = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
+      if (to == nullptr) throw std::bad_alloc();
+      to->id = from.id;
+      to->time_base = from.time_base;
+      to->start = from.start;
+      to->end = from.end;
+      av_dict_copy(&to->metadata, from.metadata, 0);
+      output_->chapters[output_->nb_chapters++] = to;
+    }
+  }
+
+  bool next_copied(AVPacket& packet) {
+    if (kept_.size() < 2) return false;
+    while (true) {
+      av_packet_unref(&packet);
+      const int error = av_read_frame(input_.get(), &packet);
+      if (error == AVERROR_INVALIDDATA) continue;
+      if (error < 0) return false;
+      const auto index = static_cast<std::size_t>(packet.stream_index);
+      if (packet.stream_index != stream_ && index < places_.size() && places_[index] != nullptr) return true;
+    }
+  }
+
+  bool next_video(AVPacket& packet) {
+    Message message;
+    message.say = Say::want;
+    channel_.say(message);
+    channel_.hear_or_end(heard_);
+    av_packet_unref(&packet);
+    const Message& said = heard_.message;
+    if (said.say == Say::end) return false;
+    if (said.say != Say::packet || said.side_bytes > heard_.data.size() || heard_.data.size() > INT32_MAX)
+      fail("a packet was expected", 0);
+    const std::size_t bytes = heard_.data.size() - said.side_bytes;
+    check(av_new_packet(&packet, static_cast<int>(bytes)), "a packet is too large");
+    std::memcpy(packet.data, heard_.data.data(), bytes);
+    if (said.side_bytes > 0) {
+      std::uint8_t* side = av_packet_new_side_data(&packet, AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, said.side_bytes);
+      if (side == nullptr) throw std::bad_alloc();
+      std::memcpy(side, heard_.data.data() + bytes, said.side_bytes);
+    }
+    packet.stream_index = stream_;
+    packet.pts = said.pts;
+    packet.dts = said.dts;
+    packet.duration = said.duration;
+    if (said.key != 0) packet.flags |= AV_PKT_FLAG_KEY;
+    return true;
+  }
+
+  void write(AVPacket& packet) {
+    const AVStream& from = *input_->streams[packet.stream_index];
+    AVStream& to = *places_[static_cast<std::size_t>(packet.stream_index)];
+    packet.stream_index = to.index;
+    packet.pos = -1;
+    av_packet_rescale_ts(&packet, from.time_base, to.time_base);
+    check(av_interleaved_write_frame(output_.get(), &packet), "a packet cannot be written");
+  }
+
+  Channel& channel_;
+  Input input_;
+  Output output_;
+  const int stream_;
+  std::vector<int> kept_;
+  std::vector<AVStream*> places_;
+  Channel::Heard heard_;
+};
+
+}  // namespace
+
+void mux(Channel& channel, int fd, const Json& what) { Muxing(channel, fd, what).run(); }
+
+}  // namespace millrace::film

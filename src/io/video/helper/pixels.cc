@@ -1,0 +1,132 @@
+// A decoder's frame, in one of a hundred formats, as planes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "src/io/video/helper/film.h"
+
+namespace millrace::film {
+namespace {
+
+bool is_big_endian(const AVPixFmtDescriptor& about) { return (about.flags & AV_PIX_FMT_FLAG_BE) != 0; }
+
+// A plane of its own for each component, of samples as the program has them.
+bool lies_as_we_have_it(const AVPixFmtDescriptor& about, const Shape& shape) {
+  if ((about.flags & (AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM)) != 0) return false;
+  if (is_big_endian(about) && shape.depth > 8) return false;
+  for (int c = 0; c < about.nb_components; ++c) {
+    const AVComponentDescriptor& one = about.comp[c];
+    if (one.step != static_cast<int>(shape.sample_bytes()) || one.shift != 0 || one.offset != 0) return false;
+  }
+  return true;
+}
+
+Range range_of(AVColorRange range) {
+  return range == AVCOL_RANGE_JPEG ? Range::full : range == AVCOL_RANGE_MPEG ? Range::limited : Range::unspecified;
+}
+
+bool is_old_full_range(AVPixelFormat format) {
+  return format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_YUVJ422P || format == AV_PIX_FMT_YUVJ444P ||
+         format == AV_PIX_FMT_YUVJ440P || format == AV_PIX_FMT_YUVJ411P;
+}
+
+}  // namespace
+
+Shape shape_of(const AVFrame& frame) {
+  const auto format = static_cast<AVPixelFormat>(frame.format);
+  const AVPixFmtDescriptor* about = av_pix_fmt_desc_get(format);
+  const char* name = av_get_pix_fmt_name(format);
+  const auto refuse = [&] {
+    throw CannotGoOn(ErrorCode::unsupported,
+                     fmt::format("its pixels are {}, which is not known here", name == nullptr ? "of no name" : name));
+  };
+  constexpr std::uint64_t kUnknown = AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_BAYER;
+  if (about == nullptr || (about->flags & kUnknown) != 0 || about->nb_components < 1 || format == AV_PIX_FMT_XYZ12LE ||
+      format == AV_PIX_FMT_XYZ12BE)
+    refuse();
+  Shape out;
+  out.width = frame.width;
+  out.height = frame.height;
+  const bool palette = (about->flags & AV_PIX_FMT_FLAG_PAL) != 0;
+  const bool alpha = (about->flags & AV_PIX_FMT_FLAG_ALPHA) != 0 || palette;
+  const int colors = about->nb_components - ((about->flags & AV_PIX_FMT_FLAG_ALPHA) != 0 && !palette ? 1 : 0);
+  out.kind = palette || (about->flags & AV_PIX_FMT_FLAG_RGB) != 0 ? Kind::rgb : colors == 1 ? Kind::gray : Kind::yuv;
+  out.alpha = alpha ? 1 : 0;
+  int depth = 8;
+  for (int c = 0; c < about->nb_components && !palette; ++c) depth = std::max(depth, about->comp[c].depth);
+  // Pixels of 5, 6 and 5 bits, or of one, would be others if they were widened.
+  for (int c = 0; c < about->nb_components && !palette; ++c)
+    if (about->comp[c].depth != depth) refuse();
+  out.depth = static_cast<std::uint32_t>(depth);
+  if (out.kind == Kind::yuv) {
+    out.log2_cw = about->log2_chroma_w;
+    out.log2_ch = about->log2_chroma_h;
+  }
+  out.interlaced = 0;
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+  if ((frame.flags & AV_FRAME_FLAG_INTERLACED) != 0)
+    out.interlaced = (frame.flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0 ? 1 : 2;
+#else
+  if (frame.interlaced_frame != 0) out.interlaced = frame.top_field_first != 0 ? 1 : 2;
+#endif
+  out.aspect_num = frame.sample_aspect_ratio.num;
+  out.aspect_den = std::max(frame.sample_aspect_ratio.den, 1);
+  out.colors = {is_old_full_range(format) ? Range::full : range_of(frame.color_range), frame.colorspace,
+                frame.color_primaries, frame.color_trc, frame.chroma_location};
+  if (!is_possible(out)) refuse();
+  return out;
+}
+
+void copy_pixels(const AVFrame& frame, const Shape& shape, std::uint8_t* slot) {
+  const AVPixFmtDescriptor& about = *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  const Layout layout = layout_of(shape);
+  const bool direct = lies_as_we_have_it(about, shape);
+  const bool palette = (about.flags & AV_PIX_FMT_FLAG_PAL) != 0;
+  const std::uint8_t* data[4] = {frame.data[0], frame.data[1], frame.data[2], frame.data[3]};
+  std::vector<std::uint16_t> row(direct ? 0 : static_cast<std::size_t>(shape.width));
+  for (std::uint32_t p = 0; p < shape.planes(); ++p) {
+    const int width = shape.plane_width(p), height = shape.plane_height(p);
+    std::uint8_t* to = slot + layout.offset[p];
+    const AVComponentDescriptor& component = about.comp[palette ? 0 : p];
+    for (int y = 0; y < height; ++y, to += layout.stride[p]) {
+      if (direct) {
+        std::memcpy(to, frame.data[component.plane] + static_cast<std::ptrdiff_t>(y) * frame.linesize[component.plane],
+                    static_cast<std::size_t>(width) * shape.sample_bytes());
+        continue;
+      }
+      // A palette's entries are blue, green, red and alpha.
+      const int entry = !palette ? 0 : p == 3 ? 3 : 2 - static_cast<int>(p);
+      av_read_image_line2(row.data(), data, frame.linesize, &about, 0, y, palette ? entry : static_cast<int>(p), width,
+                          palette ? 1 : 0, sizeof(std::uint16_t));
+      if (shape.depth > 8) {
+        std::memcpy(to, row.data(), static_cast<std::size_t>(width) * 2);
+      } else {
+        for (int x = 0; x < width; ++x) to[x] = static_cast<std::uint8_t>(row[static_cast<std::size_t>(x)]);
+      }
+    }
+  }
+}
+
+AVPixelFormat pixel_format_of(const Shape& shape) {
+  std::string name;
+  if (shape.kind == Kind::gray) {
+    name = shape.alpha != 0 ? "ya" : "gray";
+    if (shape.alpha != 0) return shape.depth == 8 ? AV_PIX_FMT_YA8 : AV_PIX_FMT_NONE;  // packed
+    if (shape.depth > 8) name += fmt::format("{}le", shape.depth);
+    return av_get_pix_fmt(name.c_str());
+  }
+  if (shape.kind == Kind::rgb) {
+    name = shape.alpha != 0 ? "gbrap" : "gbrp";
+  } else {
+    constexpr const char* kNames[3][3] = {{"444", "440", ""}, {"422", "420", ""}, {"411", "", "410"}};
+    const char* chroma = kNames[shape.log2_cw][shape.log2_ch];
+    if (*chroma == 0) return AV_PIX_FMT_NONE;
+    name = fmt::format("yuv{}{}p", shape.alpha != 0 ? "a" : "", chroma);
+  }
+  if (shape.depth > 8) name += fmt::format("{}le", shape.depth);
+  return av_get_pix_fmt(name.c_str());
+}
+
+}  // namespace millrace::film

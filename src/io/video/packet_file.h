@@ -1,0 +1,62 @@
+// Enters: the packets of a segment, one by one, and what a job has to say of it.
+// Leaves: a file that has its name once it is whole; and again the packets, in their order.
+// Never: believes a file that is not as this program writes it.
+//
+// "MRFILM1\n", the packets' bytes, an index (for each packet its time, duration, size and flags), what decoders need,
+// the encoder's description, the job's note, and a footer with the sizes of all that and a hash of what stands behind
+// the packets. Numbers are little-endian.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/io/file/atomic_file.h"
+#include "src/io/video/film_encoder.h"
+
+namespace millrace::film {
+
+class PacketFileWriter {
+ public:
+  explicit PacketFileWriter(const std::string& path);
+
+  void append(const EncodedPacket& packet);
+  // Whole, on the disk, and under its name.
+  void commit(const Encoded& encoded, const std::string& note);
+
+ private:
+  AtomicFile file_;
+  std::string index_;
+  std::uint64_t packets_ = 0, bytes_ = 0;
+};
+
+class PacketFileReader {
+ public:
+  // Error(not_found, io, bad_data).
+  static Outcome<PacketFileReader> open(const std::string& path);
+
+  struct Entry {
+    std::int64_t pts = 0, duration = 0;
+    std::uint64_t offset = 0;
+    std::uint32_t size = 0, side_bytes = 0;
+    bool key = false;
+  };
+  const std::vector<Entry>& entries() const { return entries_; }
+  const Encoded& encoded() const { return encoded_; }
+  const std::string& note() const { return note_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+  // Failure(io, bad_data).
+  EncodedPacket read(std::size_t k) const;
+
+ private:
+  std::string path_;
+  Descriptor file_;
+  std::vector<Entry> entries_;
+  Encoded encoded_;
+  std::string note_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace millrace::film

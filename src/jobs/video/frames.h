@@ -1,0 +1,55 @@
+// Enters: a film, its pieces of earlier runs, and how long a piece is.
+// Leaves: the pictures of the pieces that are missing, in the order in which they are shown, each with its piece.
+// Never: leaves a picture out; goes on behind an earlier piece without having seen its last picture again.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "src/io/video/film_reader.h"
+#include "src/jobs/video/segments.h"
+
+namespace millrace::video {
+
+// A picture, and where it belongs.
+struct FilmFrame {
+  film::Picture picture;
+  std::int64_t pts = 0;     // its time, or, where it has none or an earlier one's, a moment behind that
+  bool retimed = false;
+  std::uint64_t piece = 0;
+};
+
+class Frames {
+ public:
+  using Reader = std::function<std::unique_ptr<film::FilmReader>(std::optional<std::int64_t> from)>;
+
+  // `last` is the last piece of an unbroken row from the first one on, if there are any.
+  Frames(const film::FilmFile& film, double seconds_a_piece, const std::optional<Note>& last, Reader open);
+
+  std::optional<FilmFrame> next();
+  // Packets that could not be decoded, known at the end.
+  std::uint64_t errors() const { return reader_ ? reader_->errors() : 0; }
+  // CPU time of the decoder.
+  double seconds_computed() const { return reader_ ? reader_->seconds_computed() : 0; }
+
+ private:
+  std::optional<FilmFrame> read();
+  bool find_last(const Note& last);
+  void skip_to(std::int64_t pts);
+
+  const film::FilmFile& film_;
+  const std::int64_t units_;  // of a piece
+  const Reader open_;
+  std::unique_ptr<film::FilmReader> reader_;
+  std::optional<FilmFrame> ahead_;
+  std::optional<std::int64_t> before_;  // the time of the last one
+  std::int64_t first_;
+};
+
+// Of a picture's numbers.
+std::uint64_t hash_of(const film::Picture& picture);
+// "0:01:02.500".
+std::string time_text(double seconds);
+
+}  // namespace millrace::video

@@ -1,0 +1,108 @@
+#include "src/jobs/video/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/base/text.h"
+#include "src/jobs/video/run.h"
+#include "src/report/json_path.h"
+
+namespace millrace::video {
+namespace {
+
+nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
+  nlohmann::ordered_json out = {{kJsonMark, "video"}};
+  add_path(out, options.output);
+  nlohmann::ordered_json left_out = nlohmann::ordered_json::array();
+  for (const auto& each : summary.left_out) {
+    left_out.push_back({{"stream", each.stream.index},
+                        {"type", each.stream.type},
+                        {"codec", each.stream.codec},
+                        {"language", each.stream.language},
+                        {"why", each.why}});
+  }
+  out["frames"] = summary.frames;
+  out["taken"] = summary.taken;
+  out["damaged"] = summary.damaged;
+  out["retimed"] = summary.retimed;
+  out["packets_not_decoded"] = summary.errors;
+  out["left_out"] = left_out;
+  out["filled_in"] = summary.filled_in;
+  out["encoder"] = summary.encoder;
+  out["encoding"] = summary.encoding;
+  out["library"] = summary.library;
+  out["model"] = options.network.model.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(printable(options.network.model));
+  out["runtime"] = summary.runtime;
+  out["precision"] = summary.precision;
+  out["bytes"] = summary.bytes;
+  out["seconds"] = summary.seconds;
+  return out;
+}
+
+std::string words_of(const film::FilmMuxer::LeftOut& left_out) {
+  return fmt::format("stream {}, {} in {}{}, cannot be carried over into this kind of file: {}", left_out.stream.index,
+                     left_out.stream.type, left_out.stream.codec,
+                     left_out.stream.language.empty() ? "" : fmt::format(" ({})", printable(left_out.stream.language)),
+                     left_out.why);
+}
+
+class VideoJob : public Job {
+ public:
+  Arguments arguments() override { return {"FILM", "the film", &options_.inputs}; }
+  void describe(Settings& settings) override { video::describe(settings, options_); }
+
+  void look_at(Outputs& outputs) override {
+    check(options_);
+    for (const std::string& input : options_.inputs) outputs.input(input);
+    if (!options_.network.model.empty()) outputs.input(options_.network.model);
+    if (!options_.network.card.empty()) outputs.input(options_.network.card);
+    output_ = outputs.add("--output", options_.output, {"a film", Readers::everyone, {}});
+    if (output_.is_stream())
+      throw Failure(ErrorCode::usage, "a film is not written from front to back", "-o", "name a file");
+  }
+  OutputKind json_kind() const override {
+    return {"the result of millrace video", Readers::everyone, json_result("video", {})};
+  }
+
+  Plan plan(RunContext& context) override { return video::plan(options_, context); }
+
+  Result run(RunContext& context, const Print&) override {
+    Result out;
+    const Summary summary = video::run(options_, output_, context);
+    for (const auto& each : summary.left_out) out.summary.push_back(words_of(each));
+    if (!summary.filled_in.empty()) {
+      std::string words;
+      for (const std::string& each : summary.filled_in) words += (words.empty() ? "" : ", ") + each;
+      out.summary.push_back("the film does not say all of its colours; filled in: " + words);
+    }
+    const double made = static_cast<double>(summary.frames - summary.taken);
+    out.summary.push_back(fmt::format("{} frames in {}, {}/s, {} by {}: {}", grouped(summary.frames),
+                                      duration_text(summary.seconds), rate_text(made / std::max(summary.seconds, 1e-9)),
+                                      summary.encoding, summary.encoder, printable(options_.output)));
+    if (!summary.runtime.empty())
+      out.summary.push_back(
+          fmt::format("{} in {}, {}", printable(file_name(options_.network.model)), summary.precision, summary.runtime));
+    const auto say = [&](std::uint64_t count, const char* what) {
+      if (count > 0) out.summary.push_back(fmt::format("{} {}", grouped(count), what));
+    };
+    say(summary.taken, "frames were made by an earlier run");
+    say(summary.errors, "packets of the film could not be decoded");
+    say(summary.damaged, "frames are damaged: part of them could not be decoded");
+    say(summary.retimed, "frames had no time of their own, or an earlier one's, and were put right behind the one before");
+    if (!summary.not_cached.empty()) out.summary.push_back("the compiled model is not kept: " + summary.not_cached);
+    out.json = [summary, options = options_] { return json_pieces(json_of(summary, options)); };
+    out.exit_code = summary.errors + summary.damaged > 0 ? ExitCode::partial : ExitCode::done;
+    return out;
+  }
+
+ private:
+  Options options_;
+  Output output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_job() { return std::make_unique<VideoJob>(); }
+
+}  // namespace millrace::video

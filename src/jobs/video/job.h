@@ -1,0 +1,14 @@
+// Enters: nothing.
+// Leaves: `video` as a job.
+// Never: more than options and a run put together.
+#pragma once
+
+#include <memory>
+
+#include "src/jobs/job.h"
+
+namespace millrace::video {
+
+std::unique_ptr<Job> make_job();
+
+}  // namespace millrace::video

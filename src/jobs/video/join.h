@@ -1,0 +1,21 @@
+// Enters: the pieces of a film, all of them, and the film that they were made of.
+// Leaves: the new film.
+// Never: encodes again; changes a picture's time.
+#pragma once
+
+#include <functional>
+
+#include "src/io/video/film_muxer.h"
+#include "src/jobs/video/segments.h"
+
+namespace millrace::video {
+
+struct Joined {
+  std::uint64_t frames = 0, packets = 0, bytes = 0;
+};
+
+// Writes the film into the folder of pieces, under `name`. Failure(conflict) where pieces do not go together.
+Joined join(Segments& segments, film::FilmMuxer& muxer, const film::Shape& shape, const std::string& name,
+            const std::function<void()>& go_on);
+
+}  // namespace millrace::video

@@ -1,0 +1,75 @@
+// Enters: what a person asks of `millrace video`.
+// Leaves: checked options; what nobody gave is left to the model's card, or to the film.
+// Never: touches a file.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/choice.h"
+#include "src/base/settings.h"
+#include "src/model/picture_model.h"
+
+namespace millrace::video {
+
+// What the new film shows.
+enum class Show : std::uint8_t {
+  film,          // itself
+  mask,          // white where the model sees what it looks for
+  overlay,       // the film, that tinted
+  side_by_side,  // the film, and the mask on its right
+  alpha,         // the film, all else transparent
+  background     // the film, all else replaced by a picture, a colour, or itself blurred
+};
+
+enum class Codec : std::uint8_t { automatic, h264, h265, vp9, av1, prores, ffv1 };
+constexpr std::array<Choice<Codec>, 7> choices_of(Codec) {
+  return {{{"auto", Codec::automatic},
+           {"h264", Codec::h264},
+           {"h265", Codec::h265},
+           {"vp9", Codec::vp9},
+           {"av1", Codec::av1},
+           {"prores", Codec::prores},
+           {"ffv1", Codec::ffv1}}};
+}
+
+enum class Quality : std::uint8_t { low, medium, high, lossless };
+constexpr std::array<Choice<Quality>, 4> choices_of(Quality) {
+  return {{{"low", Quality::low},
+           {"medium", Quality::medium},
+           {"high", Quality::high},
+           {"lossless", Quality::lossless}}};
+}
+
+// How long an encoder may think about a frame.
+enum class Profile : std::uint8_t { fast, balanced, quality };
+constexpr std::array<Choice<Profile>, 3> choices_of(Profile) {
+  return {{{"fast", Profile::fast}, {"balanced", Profile::balanced}, {"quality", Profile::quality}}};
+}
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::optional<Show> show;  // nothing: mask where there is a model, else the film
+  std::string background;    // a picture's path, "#rrggbb", or "blur"
+  model::PictureModelOptions network;
+  Codec codec = Codec::automatic;
+  Quality quality = Quality::high;
+  std::optional<long long> crf;
+  Profile profile = Profile::fast;
+  long long encoder_threads = 2, decoder_threads = 2;
+  double segment_seconds = 10;
+  std::optional<long long> stream;
+  std::string show_text;
+
+  const std::string& input() const { return inputs.front(); }
+  Show shown() const { return show.value_or(network.model.empty() ? Show::film : Show::mask); }
+};
+
+void describe(Settings& settings, Options& options);
+// Failure(usage) for what does not go together.
+void check(const Options& options);
+
+}  // namespace millrace::video

@@ -1,0 +1,30 @@
+// Enters: options.
+// Leaves: the new film, and what happened on the way.
+// Never: loses a picture of the film, or a stream without saying so before.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/io/output/output.h"
+#include "src/io/video/film_muxer.h"
+#include "src/jobs/job.h"
+#include "src/jobs/video/options.h"
+
+namespace millrace::video {
+
+struct Summary {
+  std::uint64_t frames = 0, taken = 0;  // of the film; of them, made by an earlier run
+  std::uint64_t damaged = 0, retimed = 0;
+  std::uint64_t errors = 0;  // packets that could not be decoded
+  std::uint64_t bytes = 0;
+  double seconds = 0, film_seconds = 0;
+  std::string encoder, encoding, runtime, precision, not_cached, library;
+  std::vector<std::string> filled_in;  // of colours
+  std::vector<film::FilmMuxer::LeftOut> left_out;
+};
+
+Plan plan(const Options& options, RunContext& context);
+Summary run(const Options& options, const Output& output, RunContext& context);
+
+}  // namespace millrace::video

@@ -1,0 +1,78 @@
+#include "src/jobs/video/segments.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "src/io/file/atomic_file.h"
+#include "src/io/output/output.h"
+#include "src/pipeline/checkpoint/run_record.h"
+
+namespace millrace::video {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
+std::string json_of(const Note& note) {
+  return Json({{"frames", note.frames},
+               {"damaged", note.damaged},
+               {"retimed", note.retimed},
+               {"last_pts", note.last_pts},
+               {"last_hash", note.last_hash},
+               {"next", note.next ? Json(*note.next) : Json()},
+               {"next_pts", note.next_pts}})
+      .dump();
+}
+
+std::optional<Note> note_of(const std::string& json) {
+  try {
+    const Json said = Json::parse(json);
+    Note out;
+    out.frames = said.at("frames");
+    out.damaged = said.at("damaged");
+    out.retimed = said.at("retimed");
+    out.last_pts = said.at("last_pts");
+    out.last_hash = said.at("last_hash");
+    if (!said.at("next").is_null()) out.next = said.at("next").get<std::uint64_t>();
+    out.next_pts = said.at("next_pts");
+    return out;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+Segments::Segments(const std::string& output, const Attributes& made_of) : folder_(output) {
+  folder_.hold(RunFolder::Hold::alone);
+  const std::string run = folder_.path(RunFolder::kRunFile);
+  std::error_code error;
+  if (!std::filesystem::exists(run, error)) {
+    write_file(run, millrace::json_of(made_of));
+    return;
+  }
+  const auto then = attributes_in_json(run);
+  if (!then || then->empty() || then->front() != made_of.front()) {
+    throw Failure(ErrorCode::conflict, "what another job has not finished lies in it", folder_.name(),
+                  "finish that, or give another name");
+  }
+  const std::string different = differences(*then, made_of);
+  if (!different.empty()) {
+    throw Failure(ErrorCode::conflict, "an unfinished film of this name was made otherwise: " + different,
+                  folder_.name(), "give the same options to go on with it, or remove this folder to begin anew");
+  }
+  folder_.remove_partial();
+}
+
+std::string Segments::path(std::uint64_t k) const { return folder_.path(fmt::format("{:08}.packets", k)); }
+
+std::optional<Segments::Piece> Segments::piece(std::uint64_t k) const {
+  Outcome<film::PacketFileReader> packets = film::PacketFileReader::open(path(k));
+  if (!packets) return std::nullopt;
+  auto note = note_of(packets->note());
+  if (!note || (note->next && *note->next <= k)) return std::nullopt;
+  return Piece{std::move(packets).or_throw(), *std::move(note)};
+}
+
+}  // namespace millrace::video
