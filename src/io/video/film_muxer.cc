@@ -46,7 +46,8 @@ FilmMuxer::FilmMuxer(const FilmFile& film, const std::string& container, const s
   FilmProcess::Heard heard;
   process_.hear(heard);
   try {
-    for (const Json& each : Json::parse(heard.text).at("left_out")) {
+    const Json said = Json::parse(heard.text);
+    for (const Json& each : said.at("left_out")) {
       left_out_.push_back(
           {{each.at("index"), each.at("type"), each.at("codec"), each.at("language")}, each.at("why")});
     }

@@ -99,8 +99,8 @@ void set_candidates(const Options& options, Encoding& out) {
   const bool lossless = options.quality == Quality::lossless && !options.crf;
   auto& candidates = out.options.candidates;
   const std::string name = choice_name(out.codec);
-  const auto say = [&](const std::string& number, const char* preset) {
-    out.words = fmt::format("{}, {}, {}", name, lossless ? "lossless" : "CRF " + number, preset);
+  const auto say = [&](const std::string& number) {
+    out.words = fmt::format("{}, {}, {}", name, lossless ? "lossless" : "CRF " + number, choice_name(options.profile));
   };
   switch (out.codec) {
     case Codec::h264: {
@@ -110,7 +110,7 @@ void set_candidates(const Options& options, Encoding& out) {
       candidates = {{"libx264", {{"preset", preset}, {quality.first, quality.second}}}};
       // Constant quantisers are all that it has of the kind; it is for films that x264's licence does not suit.
       if (!lossless) candidates.push_back({"libopenh264", {{"rc_mode", "quality"}, {"b", "8000000"}}});
-      return say(crf, preset);
+      return say(crf);
     }
     case Codec::h265: {
       const char* preset = preset_of(options.profile, "veryfast", "medium", "slow");
@@ -120,7 +120,7 @@ void set_candidates(const Options& options, Encoding& out) {
           fmt::format("log-level=none:info=0:pools={0}:frame-threads=1{1}", options.encoder_threads, lossless ? ":lossless=1" : "");
       candidates = {{"libx265", {{"preset", preset}, {"x265-params", of_its_own}}}};
       if (!lossless) candidates[0].options.emplace_back("crf", crf);
-      return say(crf, preset);
+      return say(crf);
     }
     case Codec::vp9: {
       const char* speed = preset_of(options.profile, "6", "4", "2");
@@ -131,7 +131,7 @@ void set_candidates(const Options& options, Encoding& out) {
       } else {
         candidates[0].options.emplace_back("crf", crf);
       }
-      return say(crf, speed);
+      return say(crf);
     }
     case Codec::av1: {
       const char* preset = preset_of(options.profile, "12", "10", "8");
@@ -143,7 +143,7 @@ void set_candidates(const Options& options, Encoding& out) {
              {{"preset", preset}, {"crf", crf}, {"svtav1-params", fmt::format("lp={}", options.encoder_threads)}}});
       candidates.push_back({"libaom-av1", {{"cpu-used", speed}, {"row-mt", "1"}, {"crf", lossless ? "0" : crf}, {"b", "0"}}});
       if (lossless) candidates.back().options.emplace_back("aom-params", "lossless=1");
-      return say(crf, preset);
+      return say(crf);
     }
     case Codec::prores: {
       if (options.quality == Quality::lossless)
@@ -158,7 +158,7 @@ void set_candidates(const Options& options, Encoding& out) {
       return;
     }
     default:
-      candidates = {{"ffv1", {{"level", "3"}, {"slices", "4"}, {"slicecrc", "1"}, {"g", "1"}}}};
+      candidates = {{"ffv1", {{"level", "3"}, {"slicecrc", "1"}, {"g", "1"}}}};
       out.words = "FFV1, lossless";
       return;
   }

@@ -41,6 +41,8 @@ nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
 }
 
 std::string words_of(const film::FilmMuxer::LeftOut& left_out) {
+  if (left_out.stream.type == "rotation")
+    return fmt::format("that the film is turned cannot be said in this kind of file: {}", left_out.why);
   return fmt::format("stream {}, {} in {}{}, cannot be carried over into this kind of file: {}", left_out.stream.index,
                      left_out.stream.type, left_out.stream.codec,
                      left_out.stream.language.empty() ? "" : fmt::format(" ({})", printable(left_out.stream.language)),

@@ -59,7 +59,9 @@ class Run {
       segments.publish(kWhole, output.replaces());
       segments.remove();
     } catch (const Failure& failure) {
-      throw Failure(segments.in_words(failure.error()));
+      const Error error = segments.in_words(failure.error());
+      if (!segments.has_pieces()) segments.remove();
+      throw Failure(error);
     }
     summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (setup_.network) {

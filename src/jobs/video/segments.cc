@@ -14,6 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kPiece = ".packets";
+
 }  // namespace
 
 std::string json_of(const Note& note) {
@@ -57,15 +59,25 @@ Segments::Segments(const std::string& output, const Attributes& made_of) : folde
     throw Failure(ErrorCode::conflict, "what another job has not finished lies in it", folder_.name(),
                   "finish that, or give another name");
   }
+  folder_.remove_partial();
   const std::string different = differences(*then, made_of);
-  if (!different.empty()) {
+  if (different.empty()) return;
+  if (has_pieces()) {
     throw Failure(ErrorCode::conflict, "an unfinished film of this name was made otherwise: " + different,
                   folder_.name(), "give the same options to go on with it, or remove this folder to begin anew");
   }
-  folder_.remove_partial();
+  // It got no further than that.
+  write_file(run, millrace::json_of(made_of));
 }
 
-std::string Segments::path(std::uint64_t k) const { return folder_.path(fmt::format("{:08}.packets", k)); }
+bool Segments::has_pieces() const {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path("."), error))
+    if (entry.path().extension() == kPiece) return true;
+  return false;
+}
+
+std::string Segments::path(std::uint64_t k) const { return folder_.path(fmt::format("{:08}{}", k, kPiece)); }
 
 std::optional<Segments::Piece> Segments::piece(std::uint64_t k) const {
   Outcome<film::PacketFileReader> packets = film::PacketFileReader::open(path(k));

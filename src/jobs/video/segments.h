@@ -40,6 +40,7 @@ class Segments {
   // Nothing where it is not there, whole.
   std::optional<Piece> piece(std::uint64_t k) const;
   std::string path(std::uint64_t k) const;
+  bool has_pieces() const;
   // Inside the folder, for the film itself until it has its name.
   std::string path(const std::string& name) const { return folder_.path(name); }
 

@@ -1,7 +1,9 @@
 // Pictures to packets, by one encoder from its beginning to its end.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "src/io/video/helper/film.h"
 
@@ -16,6 +18,16 @@ bool takes(const AVCodec& codec, AVPixelFormat format) {
   for (const AVPixelFormat* one = codec.pix_fmts; one != nullptr && *one != AV_PIX_FMT_NONE; ++one)
     if (*one == format) return true;
   return codec.pix_fmts == nullptr;
+}
+
+// Of 8 bits, where an encoder has no planes for them.
+AVPixelFormat packed_format(const AVCodec& codec, const Shape& shape) {
+  if (shape.kind != Kind::rgb || shape.depth != 8) return AV_PIX_FMT_NONE;
+  for (const AVPixelFormat one : {AV_PIX_FMT_BGRA, AV_PIX_FMT_RGBA})
+    if (shape.alpha != 0 && codec.pix_fmts != nullptr && takes(codec, one)) return one;
+  for (const AVPixelFormat one : {AV_PIX_FMT_BGR0, AV_PIX_FMT_RGB24, AV_PIX_FMT_BGR24})
+    if (shape.alpha == 0 && codec.pix_fmts != nullptr && takes(codec, one)) return one;
+  return AV_PIX_FMT_NONE;
 }
 
 AVRational rational(const Json& value) { return {value.at(0).get<int>(), value.at(1).get<int>()}; }
@@ -37,21 +49,29 @@ class Encoding {
  public:
   Encoding(Channel& channel, const Json& what)
       : channel_(channel), shape_(shape_of_json(what.at("shape"))), layout_(layout_of(shape_)) {
-    format_ = pixel_format_of(shape_);
+    const AVPixelFormat planar = pixel_format_of(shape_);
     std::string reasons;
+    const auto no = [&](const std::string& why) { reasons += (reasons.empty() ? "" : "; ") + why; };
     for (const Json& candidate : what.at("encoders")) {
       const std::string name = candidate.at("name");
       const AVCodec* codec = avcodec_find_encoder_by_name(name.c_str());
       if (codec == nullptr) {
-        reasons += fmt::format("{}{} is not here", reasons.empty() ? "" : "; ", name);
+        no(fmt::format("{} is not here", name));
         continue;
       }
-      if (format_ == AV_PIX_FMT_NONE || !takes(*codec, format_)) {
-        reasons += fmt::format("{}{} takes no {}", reasons.empty() ? "" : "; ", name, words_of_shape());
+      format_ = planar != AV_PIX_FMT_NONE && takes(*codec, planar) ? planar : packed_format(*codec, shape_);
+      packed_ = format_ != planar;
+      if (format_ == AV_PIX_FMT_NONE) {
+        const char* known = planar == AV_PIX_FMT_NONE ? nullptr : av_get_pix_fmt_name(planar);
+        no(fmt::format("{} takes no {}", name, known == nullptr ? fmt::format("{} bits of this kind", shape_.depth) : known));
         continue;
       }
-      open(*codec, what, candidate.at("options"));
-      tell();
+      try {
+        open(*codec, what, candidate.at("options"));
+      } catch (const CannotGoOn& error) {
+        no(error.what());
+        continue;
+      }
       return;
     }
     throw CannotGoOn(ErrorCode::unsupported, reasons);
@@ -69,6 +89,7 @@ class Encoding {
     }
     check(avcodec_send_frame(encoder_.get(), nullptr), "the encoder cannot end");
     take_packets();
+    if (!told_) tell(nullptr);
     Message message;
     message.say = Say::end;
     channel_.say(message);
@@ -90,11 +111,6 @@ class Encoding {
     out.colors = {static_cast<Range>(what.at("range").get<std::uint32_t>()), what.at("matrix"), what.at("primaries"),
                   what.at("transfer"), what.at("siting")};
     return out;
-  }
-
-  std::string words_of_shape() const {
-    const char* name = av_get_pix_fmt_name(format_);
-    return name == nullptr ? fmt::format("{} bits of this kind", shape_.depth) : name;
   }
 
   void open(const AVCodec& codec, const Json& what, const Json& options) {
@@ -125,8 +141,14 @@ class Encoding {
     if (!unknown.empty()) fail(fmt::format("the encoder {} knows no option {}", codec.name, unknown), 0);
   }
 
-  void tell() {
+  // Some encoders know what decoders need first when they have a packet.
+  void tell(const AVPacket* first) {
+    told_ = true;
     const AVCodecContext& e = *encoder_;
+    const std::uint8_t* extradata = e.extradata;
+    auto extradata_bytes = static_cast<std::size_t>(e.extradata_size);
+    if (extradata_bytes == 0 && first != nullptr)
+      extradata = av_packet_get_side_data(first, AV_PKT_DATA_NEW_EXTRADATA, &extradata_bytes);
     const Json text = {{"encoder", e.codec->name},
                        {"codec", avcodec_get_name(e.codec_id)},
                        {"profile", e.profile},
@@ -137,12 +159,11 @@ class Encoding {
                        {"bits", e.bits_per_coded_sample}};
     Message message;
     message.say = Say::opened;
-    channel_.say(message, text.dump(), e.extradata, static_cast<std::size_t>(e.extradata_size));
+    channel_.say(message, text.dump(), extradata, extradata_bytes);
   }
 
   Frame frame_of(const Message& message) {
     Frame out = make_frame();
-    std::uint8_t* slot = channel_.slot(message.slot, layout_.bytes);
     out->width = shape_.width;
     out->height = shape_.height;
     out->format = format_;
@@ -158,17 +179,43 @@ class Encoding {
     out->color_primaries = encoder_->color_primaries;
     out->color_trc = encoder_->color_trc;
     out->chroma_location = encoder_->chroma_sample_location;
+    packed_ ? pack(message, *out) : lend(message, *out);
+    return out;
+  }
+
+  // The slot itself, which comes back when the encoder lets the frame go.
+  void lend(const Message& message, AVFrame& out) {
+    std::uint8_t* slot = channel_.slot(message.slot, layout_.bytes);
     const AVPixFmtDescriptor& about = *av_pix_fmt_desc_get(format_);
     for (std::uint32_t p = 0; p < shape_.planes(); ++p) {
       const int plane = about.comp[p].plane;
-      out->data[plane] = slot + layout_.offset[p];
-      out->linesize[plane] = static_cast<int>(layout_.stride[p]);
+      out.data[plane] = slot + layout_.offset[p];
+      out.linesize[plane] = static_cast<int>(layout_.stride[p]);
     }
     auto lent = std::make_unique<Lent>(Lent{&channel_, message.slot});
-    out->buf[0] = av_buffer_create(slot, layout_.bytes, give_back, lent.get(), AV_BUFFER_FLAG_READONLY);
-    if (out->buf[0] == nullptr) throw std::bad_alloc();
+    out.buf[0] = av_buffer_create(slot, layout_.bytes, give_back, lent.get(), AV_BUFFER_FLAG_READONLY);
+    if (out.buf[0] == nullptr) throw std::bad_alloc();
     lent.release();
-    return out;
+  }
+
+  // A copy, sample beside sample.
+  void pack(const Message& message, AVFrame& out) {
+    const std::uint8_t* slot = channel_.slot(message.slot, layout_.bytes);
+    check(av_frame_get_buffer(&out, 0), "there is no memory for a frame");
+    const AVPixFmtDescriptor& about = *av_pix_fmt_desc_get(format_);
+    std::vector<std::uint16_t> row(static_cast<std::size_t>(shape_.width));
+    for (std::uint32_t p = 0; p < shape_.planes(); ++p) {
+      for (int y = 0; y < shape_.height; ++y) {
+        const std::uint8_t* from = slot + layout_.offset[p] + static_cast<std::size_t>(y) * layout_.stride[p];
+        std::copy(from, from + shape_.width, row.begin());
+        av_write_image_line2(row.data(), out.data, out.linesize, &about, 0, y, static_cast<int>(p), shape_.width,
+                             sizeof(std::uint16_t));
+      }
+    }
+    Message back;
+    back.say = Say::slot;
+    back.slot = message.slot;
+    channel_.say(back);
   }
 
   void take_packets() {
@@ -176,6 +223,7 @@ class Encoding {
       const int error = avcodec_receive_packet(encoder_.get(), packet_.get());
       if (error == AVERROR(EAGAIN) || error == AVERROR_EOF) return;
       check(error, "a frame cannot be encoded");
+      if (!told_) tell(packet_.get());
       Message message;
       message.say = Say::packet;
       message.pts = packet_->pts;
@@ -195,6 +243,7 @@ class Encoding {
   const Shape shape_;
   const Layout layout_;
   AVPixelFormat format_ = AV_PIX_FMT_NONE;
+  bool packed_ = false, told_ = false;
   CodecContext encoder_;
   const Packet packet_ = make_packet();
 };

@@ -32,6 +32,8 @@ class Output {
     context_->pb = io_;
     // No times of this day, no numbers by chance.
     context_->flags |= AVFMT_FLAG_BITEXACT;
+    // What comes before the first picture's time, as the sound that primes a decoder, has a negative time: it stays.
+    context_->avoid_negative_ts = 0;
   }
   ~Output() {
     if (io_ != nullptr) av_freep(&io_->buffer);
@@ -104,7 +106,7 @@ std::optional<std::string> refusal(const AVStream& stream, const std::string& fo
   copy_stream(stream, to, *alone->oformat);
   to.disposition = 0;
   const int error = avformat_write_header(alone.get(), nullptr);
-  if (error < 0) return words_of(error);
+  if (error < 0) return fmt::format("{} holds no {}", format, avcodec_get_name(stream.codecpar->codec_id));
   av_write_trailer(alone.get());
   return std::nullopt;
 }
@@ -119,6 +121,7 @@ class Muxing {
       throw CannotGoOn(ErrorCode::unsupported, fmt::format("a film in {} holds no pictures in {}",
                                                            what.at("format").get<std::string>(),
                                                            what.at("codec").get<std::string>()));
+    check_video(*codec, what.at("format"));
     Json left_out = Json::array();
     std::vector<int> kept;
     for (unsigned i = 0; i < input_->nb_streams; ++i) {
@@ -144,6 +147,15 @@ class Muxing {
       }
     }
     kept_ = std::move(kept);
+    // MP4 and MOV have a matrix for it.
+    if (rotation_of(*input_->streams[stream_]) != 0 && std::strstr(output_->oformat->name, "mp4") == nullptr &&
+        std::strstr(output_->oformat->name, "mov") == nullptr) {
+      left_out.push_back({{"index", stream_},
+                          {"type", "rotation"},
+                          {"codec", ""},
+                          {"language", ""},
+                          {"why", "players will show it lying; an .mp4 or .mov keeps it"}});
+    }
     Message message;
     message.say = Say::opened;
     channel_.say(message,
@@ -177,6 +189,23 @@ class Muxing {
   }
 
  private:
+  // MOV holds less than MP4, and says so when its front is written; that of Matroska needs the encoder's own.
+  void check_video(const AVCodecDescriptor& codec, const std::string& format) const {
+    if (format != "mov" && format != "mp4") return;
+    Output alone(format, nullptr);
+    AVStream& to = alone.add_stream();
+    to.codecpar->codec_type = AVMEDIA_TYPE_VIDEO;
+    to.codecpar->codec_id = codec.id;
+    to.codecpar->width = input_->streams[stream_]->codecpar->width;
+    to.codecpar->height = input_->streams[stream_]->codecpar->height;
+    to.codecpar->format = AV_PIX_FMT_YUV420P;
+    to.time_base = input_->streams[stream_]->time_base;
+    const int error = avformat_write_header(alone.get(), nullptr);
+    if (error < 0) {
+      throw CannotGoOn(ErrorCode::unsupported, fmt::format("a film in {} holds no pictures in {}", format, codec.name));
+    }
+  }
+
   void begin(const Json& video, const std::vector<std::uint8_t>& extradata) {
     places_.assign(input_->nb_streams, nullptr);
     for (unsigned i = 0; i < input_->nb_streams; ++i) input_->streams[i]->discard = AVDISCARD_ALL;
