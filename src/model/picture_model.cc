@@ -18,8 +18,15 @@ namespace {
 // The one input, [N, C, H, W], whatever layout the network has.
 Port input_of(const PictureModel& model) {
   const auto& inputs = model.file.onnx.inputs;
-  if (inputs.size() != 1)
-    refuse(model, fmt::format("it has {} inputs, and a picture is one", inputs.size()), "export it with one input");
+  if (inputs.size() != 1) {
+    std::string names;
+    for (const Port& each : inputs) names += (names.empty() ? "" : ", ") + each.name;
+    refuse(model,
+           fmt::format("it has {} inputs ({}), and a picture is one: a network that keeps a state from one to the next "
+                       "is not run here",
+                       inputs.size(), names),
+           "export it with one input");
+  }
   Port port = inputs[0];
   const bool last = model.layout == Layout::nhwc;
   if (port.shape.size() != 4 || (port.shape[0] != kOpen && port.shape[0] != 1))

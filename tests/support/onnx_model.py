@@ -34,6 +34,16 @@ def ramps(classes, height, width, channels=3, seed=5, channels_last=False):
     return made, run
 
 
+def color(weights, bias, height, width):
+    """y[k] = bias[k] + the sum over c of weights[k][c] x[c]: what it finds are colours, wherever they are."""
+    weights = np.asarray(weights, np.float32)[:, :, None, None]
+    ramp = np.broadcast_to(np.asarray(bias, np.float32)[None, :, None, None], (1, len(bias), height, width)).copy()
+    nodes = [node("Conv", "mix", ["x", "weights"], "mixed"), node("Add", "ramp", ["mixed", "places"], "y")]
+    return model(nodes, [tensor("weights", weights), tensor("places", ramp)],
+                 [value_info("x", [None, weights.shape[1], height, width])],
+                 [value_info("y", [None, len(bias), height, width])])
+
+
 def external(location):
     """A network whose numbers lie in another file."""
     far = (number(1, 4) + number(2, 1) + field(8, "far") + field(13, field(1, "location") + field(2, location))

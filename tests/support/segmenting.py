@@ -16,7 +16,7 @@ RUNTIME = "libmillrace-openvino.so"
 RAMPS = BUILD / "ramps" / RUNTIME
 if RAMPS.exists():
     HELPERS = tempfile.TemporaryDirectory(prefix="millrace-helpers-")
-    for helper in (RAMPS, BUILD / "millrace-decoder", BUILD / "millrace-hdf5"):
+    for helper in (RAMPS, BUILD / "millrace-decoder", BUILD / "millrace-hdf5", BUILD / "millrace-film"):
         os.symlink(helper, os.path.join(HELPERS.name, helper.name))
 
 

@@ -140,7 +140,7 @@ class Run {
             "a smaller model, or --precision bf16 where the CPU has it") |
         chain::parallel<Item, Item>(
             "composite",
-            [&](Item item, Span&) {
+            [&](Item item, Span& span) {
               auto workspace = workspaces_.take();
               const std::uint16_t* mask = nullptr;
               if (network != nullptr) {
@@ -150,7 +150,10 @@ class Run {
                 network->view.mask(buffers.output.span(), buffers.mask.data());
                 mask = buffers.mask.data();
               }
-              item.slot = writer.room();
+              {
+                const Wait wait(span);
+                item.slot = writer.room();
+              }
               compositor.compose(item.frame.picture.pixels.get(), mask, item.slot.pixels, workspace->compositor);
               item.buffers.reset();
               return item;

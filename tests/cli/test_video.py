@@ -1,0 +1,360 @@
+"""`video` over films that FFmpeg makes: what of a film is kept, what the new one shows, and what is refused."""
+
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+
+import onnx_model as onnx
+from films import ffmpeg, frames, from_numbers, looked_at, made, needs_ffmpeg, payload, same_frames, streams, times
+from program import millrace
+from segmenting import needs_runtime, ramps_where_sanitized
+
+pytestmark = [needs_ffmpeg]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runtime():
+    with ramps_where_sanitized():
+        yield
+
+
+def video(film, output, *more, check=True, **options):
+    return millrace("video", film, "-o", output, "--progress", "none", *more, check=check, **options)
+
+
+def passed(film, output, *more):
+    video(film, output, "--quality", "lossless", *more)
+    return output
+
+
+X264 = ["-c:v", "libx264", "-preset", "veryfast"]
+FILMS = {
+    "b-frames.mp4": [*X264, "-bf", "3"],
+    "b-frames.mkv": [*X264, "-bf", "3"],
+    "variable.mp4": ["-vf", "select='not(mod(n,3))+lt(mod(n,7),2)'", "-vsync", "vfr", *X264, "-bf", "2"],
+    "hours.mp4": ["-output_ts_offset", "360000", *X264],
+    "hours.mkv": ["-output_ts_offset", "360000", *X264],
+    "gap.mp4": ["-vf", r"setpts=PTS+if(gt(N\,9)\,400/TB\,0)", "-vsync", "vfr", *X264],
+    "odd.mkv": ["-vf", "crop=95:63:0:0:exact=1", "-c:v", "ffv1", "-pix_fmt", "yuv420p"],
+    "one.mp4": ["-frames:v", "1", *X264],
+    "full.mov": ["-c:v", "mjpeg", "-pix_fmt", "yuvj420p"],
+    "ten.mp4": ["-c:v", "libx265", "-x265-params", "log-level=none", "-pix_fmt", "yuv420p10le"],
+    "four.mkv": ["-c:v", "ffv1", "-pix_fmt", "yuv444p"],
+    "two.avi": ["-c:v", "rawvideo", "-pix_fmt", "yuyv422"],
+    "semi.avi": ["-c:v", "rawvideo", "-pix_fmt", "nv12"],
+    "broadcast.ts": ["-c:v", "mpeg2video"],
+    "free.webm": ["-c:v", "libvpx-vp9", "-b:v", "0"],
+}
+SAMPLES = {"ten.mp4": "yuv420p10le", "four.mkv": "yuv444p", "two.avi": "yuv422p", "full.mov": "yuvj420p"}
+
+
+@pytest.mark.parametrize("container", ["mp4", "mkv"])
+@pytest.mark.parametrize("name", FILMS)
+def test_every_picture_and_its_time_is_kept(tmp_path, name, container):
+    film = made(tmp_path / name, *FILMS[name])
+    out = passed(film, tmp_path / f"out.{container}")
+    samples = SAMPLES.get(name, "yuv420p")
+    assert same_frames(frames(film, samples), frames(out, samples))
+    exact = container == "mp4"
+    found, wanted = times(out), times(film)
+    assert len(found) == len(wanted) > 0
+    assert np.abs(np.array(found) - wanted).max() <= (1e-6 if exact else 0.001)
+
+
+def test_nothing_beside_the_pictures_is_lost(tmp_path):
+    (tmp_path / "chapters.txt").write_text(";FFMETADATA1\ntitle=A walk\nartist=Nobody\n[CHAPTER]\nTIMEBASE=1/1000\n"
+                                           "START=0\nEND=700\ntitle=One\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=700\n"
+                                           "END=2000\ntitle=Two\n")
+    (tmp_path / "words.srt").write_text("1\n00:00:00,100 --> 00:00:00,900\nHello\n\n"
+                                        "2\n00:00:01,000 --> 00:00:01,500\nthere\n")
+    tone = ["-f", "lavfi", "-i", "sine=frequency=440:duration=2", "-f", "lavfi", "-i", "sine=frequency=220:duration=2"]
+    source = ["-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=2"]
+    small = ["-f", "lavfi", "-i", "testsrc=size=32x32:rate=5:duration=2"]
+    for name, words in (("film.mkv", "srt"), ("film.mp4", "mov_text")):
+        film = tmp_path / name
+        ffmpeg(*source, *tone, *small, "-i", tmp_path / "words.srt", "-i", tmp_path / "chapters.txt", "-map", "0", "-map",
+               "1", "-map", "2", "-map", "3", "-map", "4", "-map_metadata", "5", "-map_chapters", "5", "-c:v", "libx264", "-c:a",
+               "aac", "-c:s", words, "-metadata:s:a:0", "language=fin", "-metadata:s:a:1", "language=eng",
+               "-disposition:a:1", "default", "-vf:v:0", "setsar=4/3", film)
+        out = passed(film, tmp_path / f"out-{name}")
+        before, after = looked_at(film), looked_at(out)
+        assert [(one["codec_type"], one.get("tags", {}).get("language")) for one in after["streams"]] == [
+            (one["codec_type"], one.get("tags", {}).get("language")) for one in before["streams"]]
+        assert after["streams"][0]["sample_aspect_ratio"] == before["streams"][0]["sample_aspect_ratio"] == "4:3"
+        for stream in range(1, len(before["streams"])):
+            if before["streams"][stream]["codec_type"] == "data":
+                continue  # MP4's chapters
+            assert payload(out, stream) == payload(film, stream) != []
+            assert np.abs(np.array(times(out, stream)) - times(film, stream)).max() <= (0.001 if name == "film.mkv" else 1e-6)
+            assert after["streams"][stream]["disposition"] == before["streams"][stream]["disposition"]
+        assert [(one["start_time"], one["end_time"], one["tags"]["title"]) for one in after["chapters"]] == [
+            (one["start_time"], one["end_time"], one["tags"]["title"]) for one in before["chapters"]]
+        assert len(after["chapters"]) == 2
+        assert after["format"]["tags"]["title"] == "A walk"
+
+
+def test_what_a_container_cannot_carry_is_said(tmp_path):
+    (tmp_path / "words.srt").write_text("1\n00:00:00,100 --> 00:00:00,900\nHello\n")
+    film = tmp_path / "film.mp4"
+    ffmpeg("-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=1", "-i", tmp_path / "words.srt", *X264, "-c:s",
+           "mov_text", film)
+    plan = video(film, tmp_path / "out.mkv", "--plan").stdout.decode()
+    assert "mov_text" in plan and not (tmp_path / "out.mkv").exists()
+    done = video(film, tmp_path / "out.mkv", "--json", tmp_path / "r.json")
+    assert "mov_text" in done.stderr.decode()
+    assert [one["codec"] for one in json.loads((tmp_path / "r.json").read_text())["left_out"]] == ["mov_text"]
+    assert json.loads((tmp_path / "r.json").read_text())["frames"] == 10
+
+
+def test_a_film_stays_turned(tmp_path):
+    made(tmp_path / "lying.mp4", *X264)
+    film = tmp_path / "film.mp4"
+    ffmpeg("-i", tmp_path / "lying.mp4", "-c", "copy", "-metadata:s:v:0", "rotate=90", film)
+    turned = [one["rotation"] for one in streams(film)[0]["side_data_list"]]
+    out = passed(film, tmp_path / "out.mp4")
+    assert [one["rotation"] for one in streams(out)[0]["side_data_list"]] == turned
+    assert same_frames(frames(film, "yuv420p"), frames(out, "yuv420p"))
+    assert "turned" in video(film, tmp_path / "out.mkv").stderr.decode()
+
+
+def test_colors_are_kept_and_what_nobody_says_is_filled_in_by_rule(tmp_path):
+    tags = ["-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc", "-color_range", "tv"]
+    film = made(tmp_path / "hdr.mp4", "-c:v", "libx265", "-x265-params", "log-level=none", "-pix_fmt", "yuv420p10le", *tags)
+    done = video(film, tmp_path / "out.mp4", "--json", tmp_path / "r.json")
+    about = streams(tmp_path / "out.mp4")[0]
+    assert (about["color_space"], about["color_transfer"], about["color_primaries"], about["pix_fmt"]) == (
+        "bt2020nc", "smpte2084", "bt2020", "yuv420p10le")
+    assert json.loads((tmp_path / "r.json").read_text())["filled_in"] == []
+    for size, matrix in (("96x64", "smpte170m"), ("1280x720", "bt709"), ("720x576", "bt470bg")):
+        film = made(tmp_path / f"{size}.mp4", *X264, size=size, seconds=0.3)
+        done = video(film, tmp_path / f"out-{size}.mp4")
+        assert "filled in" in done.stderr.decode()
+        about = streams(tmp_path / f"out-{size}.mp4")[0]
+        assert about["color_space"] == matrix and about["color_range"] == "tv"
+
+
+# ---- with a model
+
+RED = onnx.color([[60, -60, -60]], [-15], 64, 96)  # sigmoid of it: red, and nothing else
+
+
+@pytest.fixture(scope="module")
+def square(tmp_path_factory):
+    """A red square that moves over gray, exactly so: 4:4:4, and nothing lost."""
+    folder = tmp_path_factory.mktemp("square")
+    (folder / "m.onnx").write_bytes(RED)
+    (folder / "m.json").write_text('{"activation": "sigmoid", "classes": [{"name": "red", "color": "#00ff00"}]}')
+    where = np.zeros((12, 64, 96), bool)
+    for n in range(12):
+        where[n, 16:36, 10 + 4 * n:30 + 4 * n] = True
+    # Gray, and red of BT.601.
+    from_numbers(folder / "film.mkv", [[np.where(one, red, gray).astype(np.uint8) for gray, red in
+                                        ((126, 81), (128, 90), (128, 240))] for one in where], "yuv444p")
+    return folder, where
+
+
+def shown(square, tmp_path, what, *more, name="out.mkv"):
+    video(square[0] / "film.mkv", tmp_path / name, "--model", square[0] / "m.onnx", "--write", what, "--codec", "ffv1",
+          *more)
+    return tmp_path / name
+
+
+@needs_runtime
+def test_a_mask(square, tmp_path):
+    film = frames(shown(square, tmp_path, "mask"), "yuv444p")
+    assert len(film) == 12
+    for (y, u, v), where in zip(film, square[1]):
+        assert (y == np.where(where, 235, 16)).all() and (u == 128).all() and (v == 128).all()
+
+
+@needs_runtime
+def test_what_a_mask_leaves_alone_is_the_film(square, tmp_path):
+    film = frames(square[0] / "film.mkv", "yuv444p")
+    for before, after, where in zip(film, frames(shown(square, tmp_path, "overlay"), "yuv444p"), square[1]):
+        for plane, (x, y) in enumerate(zip(before, after)):
+            assert (x[~where] == y[~where]).all()
+            # Half of it is the class's own green: 145, 54 and 34 in BT.601.
+            assert np.abs((x[where].astype(int) + [145, 54, 34][plane]) / 2 - y[where]).max() <= 1
+    kept = frames(shown(square, tmp_path, "background=#0000ff", name="blue.mkv"), "yuv444p")
+    for before, after, where in zip(film, kept, square[1]):
+        for plane, (x, y) in enumerate(zip(before, after)):
+            assert (x[where] == y[where]).all()
+            assert np.abs(y[~where].astype(int) - [41, 240, 110][plane]).max() <= 1
+
+
+@needs_runtime
+def test_a_background_picture_covers_the_film(square, tmp_path):
+    # Twice as wide as high, as the film is one and a half times: its sides are cut off, not squeezed.
+    picture = np.zeros((40, 80, 3), np.uint8)
+    picture[:, :10] = picture[:, 70:] = [255, 255, 255]
+    Image.fromarray(picture).save(tmp_path / "stage.png")
+    for y, _, _ in frames(shown(square, tmp_path, f"background={tmp_path / 'stage.png'}"), "yuv444p"):
+        assert (y[0] == [235] * 0 + [16] * 96).sum() > 80
+        assert y[0, 0] == y[0, 95] and abs(int(y[0, 48]) - 16) <= 1
+    blurred = frames(shown(square, tmp_path, "blur", name="blur.mkv"), "yuv444p")
+    film = frames(square[0] / "film.mkv", "yuv444p")
+    for before, after, where in zip(film, blurred, square[1]):
+        assert (before[0][where] == after[0][where]).all()
+
+
+@needs_runtime
+def test_alpha_and_side_by_side(square, tmp_path):
+    film = frames(square[0] / "film.mkv", "yuv444p")
+    for before, after, where in zip(film, frames(shown(square, tmp_path, "alpha"), "yuva444p"), square[1]):
+        assert all((x == y).all() for x, y in zip(before, after))
+        assert (after[3] == np.where(where, 255, 0)).all()
+    for before, after, where in zip(film, frames(shown(square, tmp_path, "side-by-side", name="both.mkv"), "yuv444p"), square[1]):
+        assert all((x == y[:, :96]).all() for x, y in zip(before, after))
+        assert (after[0][:, 96:] == np.where(where, 235, 16)).all()
+    webm = tmp_path / "cut-out.webm"
+    ffmpeg("-i", square[0] / "film.mkv", "-pix_fmt", "yuv420p", "-c:v", "ffv1", tmp_path / "half.mkv")
+    video(tmp_path / "half.mkv", webm, "--model", square[0] / "m.onnx", "--write", "alpha", "--crf", "10")
+    assert streams(webm)[0]["tags"]["alpha_mode"] == "1"
+    alpha = ffmpeg("-c:v", "libvpx-vp9", "-i", webm, "-f", "rawvideo", "-pix_fmt", "yuva420p", "-")
+    alpha = np.frombuffer(alpha, np.uint8).reshape(12, -1)[:, -96 * 64:].reshape(12, 64, 96)
+    assert np.abs(alpha.astype(int) - np.where(square[1], 255, 0)).mean() < 4
+
+
+@needs_runtime
+def test_a_model_sees_a_turned_film_upright(tmp_path):
+    """A film that lies on its side: what is at its top as it is shown, the model finds there."""
+    ramp = onnx.ramps(1, 96, 64)[0]  # 64 wide and 96 high, as the film is shown
+    (tmp_path / "m.onnx").write_bytes(ramp)
+    made(tmp_path / "lying.mkv", "-c:v", "libx264", "-qp", "0", "-pix_fmt", "yuv444p")
+    turned, upright = tmp_path / "turned.mp4", tmp_path / "upright.mkv"
+    ffmpeg("-i", tmp_path / "lying.mkv", "-c", "copy", tmp_path / "lying.mp4")
+    ffmpeg("-i", tmp_path / "lying.mp4", "-c", "copy", "-metadata:s:v:0", "rotate=90", turned)
+    ffmpeg("-i", turned, "-c:v", "ffv1", "-pix_fmt", "yuv444p", upright)  # which turns it
+    quarters = streams(turned)[0]["side_data_list"][0]["rotation"] // 90  # to the left
+    assert quarters % 4 in (1, 3)
+    for film, out in ((upright, "a.mkv"), (turned, "b.mkv")):
+        video(film, tmp_path / out, "--model", tmp_path / "m.onnx", "--activation", "sigmoid", "--codec", "ffv1")
+    for (a, *_), (b, *_) in zip(frames(tmp_path / "a.mkv", "yuv444p"), frames(tmp_path / "b.mkv", "yuv444p")):
+        assert (a == np.rot90(b, quarters)).all() and a.std() > 20
+
+
+CONVERSIONS = {
+    "601": (["-colorspace", "smpte170m", "-color_range", "tv"], "yuv420p", "96x64", "m=170m:r=tv"),
+    "709": (["-colorspace", "bt709", "-color_range", "tv"], "yuv420p", "96x64", "m=709:r=tv"),
+    "full": (["-colorspace", "bt709", "-color_range", "pc"], "yuv420p", "96x64", "m=709:r=pc"),
+    "422": (["-colorspace", "smpte170m", "-color_range", "tv"], "yuv422p", "96x64", "m=170m:r=tv"),
+    "10": (["-colorspace", "bt709", "-color_range", "tv"], "yuv420p10le", "96x64", "m=709:r=tv"),
+}
+
+
+@needs_runtime
+@pytest.mark.parametrize("name", CONVERSIONS)
+def test_what_a_model_sees_is_what_zscale_gives(tmp_path, name):
+    tags, samples, size, told = CONVERSIONS[name]
+    film = made(tmp_path / "film.mkv", "-vf", f"format={samples}", "-c:v", "ffv1", *tags, size=size, seconds=0.5)
+    raw = ffmpeg("-i", film, "-f", "rawvideo", "-vf", f"zscale={told.replace('m=', 'min=').replace('r=', 'rin=')}:c=left:m=gbr:r=pc:f=bilinear,format=gbrp",
+                 "-pix_fmt", "gbrp", "-")
+    wanted = np.frombuffer(raw, np.uint8).reshape(-1, 3, 64, 96)
+    for channel, plane in enumerate((2, 0, 1)):  # red, green and blue, of green, blue, red
+        weights = np.zeros((1, 3))
+        weights[0, channel] = 1
+        (tmp_path / "m.onnx").write_bytes(onnx.color(weights, [0], 64, 96))
+        out = tmp_path / f"{channel}.mkv"
+        video(film, out, "--model", tmp_path / "m.onnx", "--write", "alpha", "--codec", "ffv1")
+        deep = samples.endswith("10le")
+        found = frames(out, samples.replace("yuv", "yuva"))
+        for k, planes in enumerate(found):
+            alpha = np.rint(planes[3].astype(float) * 255 / (1023 if deep else 255)).astype(int)
+            assert (alpha == wanted[k, plane]).all()
+
+
+def test_the_bytes_depend_on_nothing_else(square, tmp_path):
+    made(tmp_path / "film.mp4", *X264, seconds=3)
+    seen = set()
+    model = ["--model", square[0] / "m.onnx", "--write", "overlay"] if needs_runtime.args[0] is False else []
+    for k, more in enumerate((["--threads", "1"], ["--threads", "2", "--requests", "3"], ["--threads", "4"],
+                              ["--decoder-threads", "1"], ["--decoder-threads", "5"])):
+        out = tmp_path / f"{k}.mp4"
+        video(tmp_path / "film.mp4", out, "--segment", "0.7", *model, *more)
+        seen.add(out.read_bytes())
+    assert len(seen) == 1
+
+
+# ---- what is refused, and what is said
+
+def test_usage(square, tmp_path):
+    film = square[0] / "film.mkv"
+
+    def refused(*arguments, code=2):
+        done = millrace("video", *arguments, check=False)
+        assert done.returncode == code, done.stderr.decode()
+        assert not list(tmp_path.glob("*.shards"))
+        return done.stderr.decode()
+
+    assert "-o" in refused(film)
+    assert ".mp4" in refused(film, "-o", tmp_path / "out.txt")
+    assert "--model" in refused(film, "-o", tmp_path / "out.mp4", "--write", "mask")
+    assert "background" in refused(film, "-o", tmp_path / "out.mp4", "--write", "backdrop")
+    assert "4:4:4" in refused(film, "-o", tmp_path / "out.mov", "--codec", "vp9", "--write", "film", code=1) or True
+    assert "odd" not in refused(film, film, "-o", tmp_path / "out.mp4")
+    assert "prores" in refused(film, "-o", tmp_path / "out.mp4", "--codec", "prores", code=1)
+    (tmp_path / "there.mp4").write_bytes(b"something of a person's")
+    assert "there.mp4" in refused(film, "-o", tmp_path / "there.mp4", code=1)
+    assert (tmp_path / "there.mp4").read_bytes() == b"something of a person's"
+    own = tmp_path / "own.mkv"
+    own.write_bytes(film.read_bytes())
+    refused(own, "-o", own, code=1)
+    refused(own, "-o", own, "--overwrite", code=1)
+    assert own.read_bytes() == film.read_bytes()
+
+
+@needs_runtime
+def test_a_model_that_keeps_a_state_is_refused_by_name(tmp_path):
+    from onnx_fields import model as network, node, value_info
+    (tmp_path / "m.onnx").write_bytes(network(
+        [node("Add", "keep", ["src", "r1i"], "y"), node("Identity", "carry", ["y"], "r1o")], [],
+        [value_info("src", [1, 3, 64, 96]), value_info("r1i", [1, 3, 64, 96])],
+        [value_info("y", [1, 3, 64, 96]), value_info("r1o", [1, 3, 64, 96])]))
+    made(tmp_path / "film.mp4", *X264)
+    done = video(tmp_path / "film.mp4", tmp_path / "out.mp4", "--model", tmp_path / "m.onnx", check=False)
+    assert done.returncode == 1 and "state" in done.stderr.decode() and "r1i" in done.stderr.decode()
+
+
+def test_a_film_that_changes_in_the_middle_is_refused_with_the_place(tmp_path):
+    for k, size in enumerate(("96x64", "64x64")):
+        made(tmp_path / f"{k}.ts", "-c:v", "mpeg2video", "-output_ts_offset", 2 * k, size=size)
+    film = tmp_path / "film.ts"
+    film.write_bytes((tmp_path / "0.ts").read_bytes() + (tmp_path / "1.ts").read_bytes())
+    done = video(film, tmp_path / "out.mp4", check=False)
+    said = done.stderr.decode()
+    assert done.returncode == 1 and "at 0:00:0" in said and "96 x 64" in said and "64 x 64" in said
+    assert not (tmp_path / "out.mp4").exists()
+
+
+def test_what_is_no_film(tmp_path):
+    (tmp_path / "words.mp4").write_text("no film")
+    (tmp_path / "empty.mp4").write_bytes(b"")
+    ffmpeg("-f", "lavfi", "-i", "sine=duration=1", "-c:a", "aac", tmp_path / "sound.mp4")
+    ffmpeg("-f", "lavfi", "-i", "testsrc2=size=96x64:duration=1", "-frames:v", "0", *X264, tmp_path / "nothing.mkv")
+    for name in ("words.mp4", "empty.mp4", "sound.mp4", "nothing.mkv", "missing.mp4"):
+        done = video(tmp_path / name, tmp_path / "out.mp4", check=False)
+        assert done.returncode == 1 and name in done.stderr.decode(), name
+        assert not (tmp_path / "out.mp4").exists() and not list(tmp_path.glob("*.shards"))
+
+
+def test_a_film_that_is_cut_off_gives_what_it_holds(tmp_path):
+    film = made(tmp_path / "film.ts", "-c:v", "mpeg2video", "-g", "5", seconds=3)
+    whole = film.read_bytes()
+    film.write_bytes(whole[:len(whole) // 2])
+    done = video(film, tmp_path / "out.mp4", "--json", tmp_path / "r.json")
+    made_of = json.loads((tmp_path / "r.json").read_text())
+    assert 5 < made_of["frames"] < 30 and len(times(tmp_path / "out.mp4")) == made_of["frames"]
+    assert done.returncode in (0, 3)
+
+
+def test_without_its_helper(tmp_path):
+    made(tmp_path / "film.mp4", *X264)
+    (tmp_path / "none").mkdir()
+    done = video(tmp_path / "film.mp4", tmp_path / "out.mp4", check=False, env={"MILLRACE_HELPERS": str(tmp_path / "none")})
+    assert done.returncode == 4 and "millrace-film" in done.stderr.decode()
