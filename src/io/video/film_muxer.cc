@@ -69,7 +69,6 @@ void FilmMuxer::run(const Encoded& encoded, const Shape& shape,
   video["transfer"] = shape.colors.transfer;
   video["siting"] = shape.colors.siting;
   video["aspect"] = {shape.aspect_num, shape.aspect_den};
-  video["alpha"] = shape.alpha;
   video["options"] = Json::object();
   for (const auto& [key, value] : options) video["options"][key] = value;
   Message message;

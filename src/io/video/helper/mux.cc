@@ -264,7 +264,6 @@ class Muxing {
     to.sample_aspect_ratio = codec.sample_aspect_ratio;
     to.disposition = from.disposition;
     copy_metadata(&to.metadata, from.metadata);
-    if (video.at("alpha").get<int>() != 0) av_dict_set(&to.metadata, "alpha_mode", "1", 0);
     // How it stands, how bright its brightest is, what a sphere it is: of the picture, whatever encodes it.
     for (const SideData& one : side_data_of(from)) {
       switch (one.type) {
