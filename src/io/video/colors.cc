@@ -52,7 +52,7 @@ std::string transfer_name(std::int32_t value) {
   throw Failure(ErrorCode::unsupported, fmt::format("its colours cannot be converted: {}", text.data()), "", "");
 }
 
-zimg_image_format format_of(const Shape& shape) {
+zimg_image_format format_of(const Shape& shape, const Region& region = {}) {
   zimg_image_format out;
   zimg_image_format_default(&out, ZIMG_API_VERSION);
   out.width = static_cast<unsigned>(shape.width);
@@ -71,6 +71,12 @@ zimg_image_format format_of(const Shape& shape) {
   out.pixel_range = shape.colors.range == Range::full ? ZIMG_RANGE_FULL : ZIMG_RANGE_LIMITED;
   if (shape.colors.siting > 0)
     out.chroma_location = static_cast<zimg_chroma_location_e>(shape.colors.siting - 1);
+  if (region.width > 0) {
+    out.active_region.left = region.left;
+    out.active_region.top = region.top;
+    out.active_region.width = region.width;
+    out.active_region.height = region.height;
+  }
   return out;
 }
 
@@ -153,15 +159,17 @@ void Converter::Graph::build(const zimg_image_format& source, const zimg_image_f
 
 Converter::Converter(std::unique_ptr<Graph> graph) : graph_(std::move(graph)) {}
 
-Converter::Converter(const Shape& from, const Shape& to, Filter filter) : graph_(std::make_unique<Graph>()) {
+Converter::Converter(const Shape& from, const Shape& to, Filter filter, const Region& region)
+    : graph_(std::make_unique<Graph>()) {
   graph_->from_planes = from.color_planes();
   graph_->to_planes = to.color_planes();
   graph_->from = layout_of(from);
   graph_->to = layout_of(to);
-  graph_->build(format_of(from), format_of(to), filter);
+  graph_->build(format_of(from, region), format_of(to), filter);
 }
 
-Converter Converter::to_linear(const Shape& from, std::int32_t width, std::int32_t height, Filter filter) {
+Converter Converter::to_linear(const Shape& from, std::int32_t width, std::int32_t height, Filter filter,
+                               const Region& region) {
   auto graph = std::make_unique<Graph>();
   graph->from_planes = from.color_planes();
   graph->to_planes = 3;
@@ -175,7 +183,7 @@ Converter Converter::to_linear(const Shape& from, std::int32_t width, std::int32
   zimg_image_format target = format_of(to);
   target.pixel_type = ZIMG_PIXEL_FLOAT;
   target.depth = 32;
-  graph->build(format_of(from), target, filter);
+  graph->build(format_of(from, region), target, filter);
   return Converter(std::move(graph));
 }
 

@@ -23,14 +23,22 @@ std::string words_of(const Colors& colors);
 // What is brighter than white: PQ (SMPTE ST 2084) and HLG (ARIB STD-B67).
 bool is_hdr(const Colors& colors);
 
+// A part of a picture, in pixels; whole where it has no width.
+struct Region {
+  double left = 0, top = 0, width = 0, height = 0;
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
 class Converter {
  public:
   enum class Filter : std::uint8_t { bilinear, bicubic };
-  // Both with all colours named. Alpha is not converted. Failure(unsupported) for colours that zimg has no way between.
-  Converter(const Shape& from, const Shape& to, Filter filter);
+  // Both with all colours named; of `from` this region alone, which may begin between pixels. Alpha is not converted.
+  // Failure(unsupported) for colours that zimg has no way between.
+  Converter(const Shape& from, const Shape& to, Filter filter, const Region& region = {});
   // To red, green and blue in linear light, floating point, planes one behind the other as of a Shape of four bytes a
   // sample: 1 is white of SDR (203 cd/m2, ITU-R BT.2408), primaries those of BT.709.
-  static Converter to_linear(const Shape& from, std::int32_t width, std::int32_t height, Filter filter);
+  static Converter to_linear(const Shape& from, std::int32_t width, std::int32_t height, Filter filter,
+                             const Region& region = {});
   ~Converter();
   Converter(Converter&&) noexcept;
   Converter& operator=(Converter&&) noexcept;

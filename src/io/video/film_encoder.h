@@ -45,37 +45,52 @@ struct EncodedPacket {
   std::vector<std::uint8_t> data;
 };
 
-class FilmEncoder {
+// What makes packets of pictures.
+class PictureEncoder {
  public:
-  // Called on a thread of the encoder's, in order: opened, packets, ended, for each segment. What it throws comes out
-  // of the next call.
+  // Called in order: opened, packets, ended, for each segment; perhaps on a thread of the encoder's. What it throws
+  // comes out of the next call.
   struct Listener {
     std::function<void(const Encoded&)> opened;
     std::function<void(EncodedPacket)> packet;
     std::function<void()> ended;
   };
-  FilmEncoder(const EncoderOptions& options, const std::string& subject, std::uint32_t slots, Bytes memory,
-              Listener listener, const std::function<bool()>& cancelled);
-  // Where it was not finished, all that is under way is dropped.
-  ~FilmEncoder();
-  FilmEncoder(const FilmEncoder&) = delete;
-  FilmEncoder& operator=(const FilmEncoder&) = delete;
-
-  // Room for a picture; waits for it. Any thread.
-  class Slot {
-   public:
-    Slot() = default;
+  // Room for a picture, whose numbers lie as layout_of() has them.
+  struct Slot {
     std::uint8_t* pixels = nullptr;
     std::uint32_t number = 0;
   };
-  Slot room();
+
+  PictureEncoder() = default;
+  virtual ~PictureEncoder() = default;
+  PictureEncoder(const PictureEncoder&) = delete;
+  PictureEncoder& operator=(const PictureEncoder&) = delete;
+
+  // Waits for it. Any thread.
+  virtual Slot room() = 0;
   // The rest on one thread at a time.
-  void begin();
-  void send(const Slot& slot, std::int64_t pts, std::int64_t duration);
-  void drain();
+  virtual void begin() = 0;
+  virtual void send(const Slot& slot, std::int64_t pts, std::int64_t duration) = 0;
+  virtual void drain() = 0;
   // Behind the last drain(): waits until all has been listened to.
-  void finish();
-  double seconds_computed() const { return process_->seconds_computed(); }
+  virtual void finish() = 0;
+  // CPU time of what it does elsewhere.
+  virtual double seconds_computed() const { return 0; }
+};
+
+class FilmEncoder : public PictureEncoder {
+ public:
+  FilmEncoder(const EncoderOptions& options, const std::string& subject, std::uint32_t slots, Bytes memory,
+              Listener listener, const std::function<bool()>& cancelled);
+  // Where it was not finished, all that is under way is dropped.
+  ~FilmEncoder() override;
+
+  Slot room() override;
+  void begin() override;
+  void send(const Slot& slot, std::int64_t pts, std::int64_t duration) override;
+  void drain() override;
+  void finish() override;
+  double seconds_computed() const override { return process_->seconds_computed(); }
 
  private:
   void listen();

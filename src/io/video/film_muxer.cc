@@ -56,8 +56,7 @@ FilmMuxer::FilmMuxer(const FilmFile& film, const std::string& container, const s
   }
 }
 
-void FilmMuxer::run(const Encoded& encoded, const Shape& shape,
-                    const std::vector<std::pair<std::string, std::string>>& options,
+void FilmMuxer::run(const Encoded& encoded, const Shape& shape, const Cut& cut,
                     const std::function<std::optional<TimedPacket>()>& next,
                     const std::function<void(std::uint64_t, std::span<const std::uint8_t>)>& write) {
   Json video = Json::parse(encoded.description);
@@ -69,8 +68,8 @@ void FilmMuxer::run(const Encoded& encoded, const Shape& shape,
   video["transfer"] = shape.colors.transfer;
   video["siting"] = shape.colors.siting;
   video["aspect"] = {shape.aspect_num, shape.aspect_den};
-  video["options"] = Json::object();
-  for (const auto& [key, value] : options) video["options"][key] = value;
+  video["start"] = cut.start ? Json(*cut.start) : Json();
+  video["end"] = cut.end ? Json(*cut.end) : Json();
   Message message;
   message.say = Say::go_on;
   process_.say(message, video.dump(), encoded.extradata.data(), encoded.extradata.size());

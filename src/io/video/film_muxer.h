@@ -33,9 +33,13 @@ class FilmMuxer {
     EncodedPacket packet;
     std::int64_t dts = 0;
   };
+  // What is carried over, in units of the stream of pictures: from where on, and up to where; with a beginning all times
+  // are from there on.
+  struct Cut {
+    std::optional<std::int64_t> start, end;
+  };
   // `next` gives packets in the order of decoding; `write` gets bytes and where they belong, not always in order.
-  void run(const Encoded& encoded, const Shape& shape,
-           const std::vector<std::pair<std::string, std::string>>& options,
+  void run(const Encoded& encoded, const Shape& shape, const Cut& cut,
            const std::function<std::optional<TimedPacket>()>& next,
            const std::function<void(std::uint64_t offset, std::span<const std::uint8_t> bytes)>& write);
 

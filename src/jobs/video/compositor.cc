@@ -27,6 +27,14 @@ std::int32_t even(std::int32_t n) { return n + n % 2; }
 }  // namespace
 
 Shape shown_shape(Show show, Shape shape) {
+  if (show == Show::files) {
+    Shape out;
+    out.width = shape.width;
+    out.height = shape.height;
+    out.kind = Kind::gray;
+    out.colors.range = film::Range::full;
+    return out;
+  }
   if (show == Show::mask || show == Show::background) shape.alpha = 0;
   // The second picture begins where chroma does.
   if (show == Show::side_by_side) {
@@ -60,13 +68,6 @@ Compositor::Compositor(const Composition& how, RunContext& context)
     background_ = background_picture(how_.background, how_.film, context);
     color_ = planes_of(background_.data(), film_);
   }
-}
-
-Bytes Compositor::workspace_bytes() const {
-  std::uint64_t out = static_cast<std::uint64_t>(how_.film.width) * 16;
-  if (to_made_) out += shown_.bytes;
-  if (to_small_) out += 2 * film_.bytes;
-  return Bytes{out};
 }
 
 Compositor::Planes Compositor::planes_of(const std::uint8_t* picture, const Layout& layout) {
@@ -180,6 +181,8 @@ void Compositor::compose_as(const std::uint8_t* picture, const std::uint16_t* ma
   switch (how_.show) {
     case Show::film:
       return copy_film(picture, true, out);
+    case Show::files:
+      return;
     case Show::mask:
       return blend_into<T>(black_, white_, mask, 0, 0, out, workspace);
     case Show::overlay:
@@ -226,8 +229,24 @@ void Compositor::convert(const std::uint8_t* shown, std::uint8_t* out, Workspace
   }
 }
 
+// In 8 bits, of the film's own size.
+void Compositor::write_mask(const std::uint16_t* mask, std::uint8_t* out, Workspace& workspace) const {
+  if (!workspace.enlarger)
+    workspace.enlarger.emplace(how_.mask_width, how_.mask_height, how_.film.width, how_.film.height);
+  workspace.enlarger->begin(mask);
+  const auto width = static_cast<std::size_t>(how_.film.width);
+  workspace.rows.resize(width);
+  for (std::int32_t y = 0; y < how_.film.height; ++y) {
+    workspace.enlarger->row(y, workspace.rows.data());
+    std::uint8_t* row = out + static_cast<std::size_t>(y) * shown_.stride[0];
+    for (std::size_t x = 0; x < width; ++x)
+      row[x] = static_cast<std::uint8_t>((workspace.rows[x] * 255 + matte::kOne / 2) / matte::kOne);
+  }
+}
+
 void Compositor::compose(const std::uint8_t* picture, const std::uint16_t* mask, std::uint8_t* out,
                          Workspace& workspace) const {
+  if (how_.show == Show::files) return write_mask(mask, out, workspace);
   std::uint8_t* shown = out;
   if (to_made_) {
     workspace.shown.resize(shown_.bytes);

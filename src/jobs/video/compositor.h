@@ -41,9 +41,6 @@ class Compositor {
   };
   // Any thread. `mask` is not looked at where the film itself is shown.
   void compose(const std::uint8_t* picture, const std::uint16_t* mask, std::uint8_t* out, Workspace& workspace) const;
-  // Of one workspace and what all share.
-  Bytes workspace_bytes() const;
-  Bytes shared_bytes() const { return Bytes{background_.size()}; }
 
  private:
   // Rows of each plane; a stride of 0: all of them are alike.
@@ -65,6 +62,7 @@ class Compositor {
   template <typename T>
   void compose_as(const std::uint8_t* picture, const std::uint16_t* mask, std::uint8_t* out,
                   Workspace& workspace) const;
+  void write_mask(const std::uint16_t* mask, std::uint8_t* out, Workspace& workspace) const;
   void convert(const std::uint8_t* shown, std::uint8_t* out, Workspace& workspace) const;
 
   const Composition how_;

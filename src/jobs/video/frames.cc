@@ -42,23 +42,25 @@ std::string time_text(double seconds) {
   return fmt::format("{}:{:02}:{:06.3f}", whole / 3600, whole / 60 % 60, seconds - static_cast<double>(whole / 60 * 60));
 }
 
-Frames::Frames(const film::FilmFile& film, double seconds_a_piece, const std::optional<Note>& last, Reader open)
+Frames::Frames(const film::FilmFile& film, const How& how, const std::optional<Note>& last, Reader open)
     : film_(film),
-      units_(std::max<std::int64_t>(std::llround(seconds_a_piece / film.time_base.value()), 1)),
-      open_(std::move(open)),
-      first_(film.first == film::kNoTime ? 0 : film.first) {
+      how_(how),
+      first_(how.start ? *how.start : film.first == film::kNoTime ? 0 : film.first),
+      units_(std::max<std::int64_t>(std::llround(how.seconds_a_piece / film.time_base.value()), 1)),
+      open_(std::move(open)) {
   if (!last) {
-    reader_ = open_(std::nullopt);
+    reader_ = open_(how.start);
+    if (how.start) skip_to(*how.start);
     return;
   }
   if (!last->next) return;  // nothing is missing
-  // From a key frame at the last picture of what is there, or before it: that has to come out as it did. Where it does
+  // From a key frame before the last pictures of what is there: the last one has to come out as it did. Where it does
   // not, what comes behind it may be other than it was, too, and all is decoded once more.
-  reader_ = open_(last->last_pts);
+  reader_ = open_(last->warm_pts);
   if (find_last(*last)) return;
   before_.reset();
-  ahead_.reset();
-  reader_ = open_(std::nullopt);
+  recent_.clear();
+  reader_ = open_(how.start);
   skip_to(last->next_pts);
 }
 
@@ -76,25 +78,53 @@ bool Frames::find_last(const Note& last) {
 }
 
 void Frames::skip_to(std::int64_t pts) {
-  while (auto frame = read()) {
+  while (true) {
+    const std::deque<FilmFrame> before = recent_;
+    auto frame = read();
+    if (!frame) return;
     if (frame->pts < pts) continue;
-    ahead_ = std::move(frame);
+    // What a run that did not stop would have had before it.
+    for (FilmFrame each : before) {
+      if (how_.start && each.pts < *how_.start) continue;
+      each.warm = true;
+      each.piece = frame->piece;
+      ahead_.push_back(std::move(each));
+    }
+    ahead_.push_back(*std::move(frame));
     return;
   }
 }
 
 std::optional<FilmFrame> Frames::next() {
-  if (ahead_) {
-    std::optional<FilmFrame> out = std::move(ahead_);
-    ahead_.reset();
-    return out;
+  if (ahead_.empty() && reader_) {
+    const std::deque<FilmFrame> before = recent_;
+    auto frame = read();
+    if (!frame || (how_.end && frame->pts >= *how_.end)) {
+      if (frame) errors_ = 0;
+      reader_.reset();
+      return std::nullopt;
+    }
+    if (!before.empty() && before.back().piece != frame->piece) {
+      for (FilmFrame each : before) {
+        each.warm = true;
+        each.piece = frame->piece;
+        ahead_.push_back(std::move(each));
+      }
+    }
+    ahead_.push_back(*std::move(frame));
   }
-  return reader_ ? read() : std::nullopt;
+  if (ahead_.empty()) return std::nullopt;
+  FilmFrame out = std::move(ahead_.front());
+  ahead_.pop_front();
+  return out;
 }
 
 std::optional<FilmFrame> Frames::read() {
   auto picture = reader_->next();
-  if (!picture) return std::nullopt;
+  if (!picture) {
+    errors_ = reader_->errors();
+    return std::nullopt;
+  }
   FilmFrame out;
   out.pts = picture->pts;
   if (out.pts == film::kNoTime || (before_ && out.pts <= *before_)) {
@@ -110,6 +140,10 @@ std::optional<FilmFrame> Frames::read() {
   }
   out.piece = out.pts <= first_ ? 0 : static_cast<std::uint64_t>(out.pts - first_) / static_cast<std::uint64_t>(units_);
   out.picture = *std::move(picture);
+  if (how_.warm > 0) {
+    recent_.push_back(out);
+    if (recent_.size() > how_.warm) recent_.pop_front();
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 // Never: leaves a picture out; goes on behind an earlier piece without having seen its last picture again.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,20 +19,24 @@ struct FilmFrame {
   std::int64_t pts = 0;     // its time, or, where it has none or an earlier one's, a moment behind that
   bool retimed = false;
   std::uint64_t piece = 0;
+  bool warm = false;  // of an earlier piece: for smoothing that of this one alone
 };
 
 class Frames {
  public:
   using Reader = std::function<std::unique_ptr<film::FilmReader>(std::optional<std::int64_t> from)>;
 
+  struct How {
+    double seconds_a_piece = 10;
+    std::size_t warm = 0;  // so many pictures before a piece come once more with it
+    std::optional<std::int64_t> start, end;  // times, of the first picture and behind the last
+  };
   // `last` is the last piece of an unbroken row from the first one on, if there are any.
-  Frames(const film::FilmFile& film, double seconds_a_piece, const std::optional<Note>& last, Reader open);
+  Frames(const film::FilmFile& film, const How& how, const std::optional<Note>& last, Reader open);
 
   std::optional<FilmFrame> next();
   // Packets that could not be decoded, known at the end.
-  std::uint64_t errors() const { return reader_ ? reader_->errors() : 0; }
-  // CPU time of the decoder.
-  double seconds_computed() const { return reader_ ? reader_->seconds_computed() : 0; }
+  std::uint64_t errors() const { return errors_; }
 
  private:
   std::optional<FilmFrame> read();
@@ -39,12 +44,15 @@ class Frames {
   void skip_to(std::int64_t pts);
 
   const film::FilmFile& film_;
+  const How how_;
+  const std::int64_t first_;  // where pieces begin
   const std::int64_t units_;  // of a piece
   const Reader open_;
   std::unique_ptr<film::FilmReader> reader_;
-  std::optional<FilmFrame> ahead_;
+  std::deque<FilmFrame> ahead_;   // what comes next
+  std::deque<FilmFrame> recent_;  // what came last
   std::optional<std::int64_t> before_;  // the time of the last one
-  std::int64_t first_;
+  std::uint64_t errors_ = 0;
 };
 
 // Of a picture's numbers.

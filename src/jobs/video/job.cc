@@ -27,6 +27,8 @@ nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
   out["damaged"] = summary.damaged;
   out["retimed"] = summary.retimed;
   out["packets_not_decoded"] = summary.errors;
+  out["reused"] = summary.reused;
+  out["by_fast_model"] = summary.by_fast_model;
   out["left_out"] = left_out;
   out["filled_in"] = summary.filled_in;
   out["encoder"] = summary.encoder;
@@ -55,10 +57,17 @@ class VideoJob : public Job {
   void describe(Settings& settings) override { video::describe(settings, options_); }
 
   void look_at(Outputs& outputs) override {
-    check(options_);
+    Options checked = options_;
+    check(checked);
     for (const std::string& input : options_.inputs) outputs.input(input);
     if (!options_.network.model.empty()) outputs.input(options_.network.model);
     if (!options_.network.card.empty()) outputs.input(options_.network.card);
+    if (!options_.fast_model.empty()) outputs.input(options_.fast_model);
+    if (!options_.masks.empty()) outputs.input_folder(options_.masks, [](const std::string&) { return true; });
+    if (options_.shown() == Show::files) {
+      outputs.take_name("--output", options_.output);
+      return;
+    }
     output_ = outputs.add("--output", options_.output, {"a film", Readers::everyone, {}});
     if (output_.is_stream())
       throw Failure(ErrorCode::usage, "a film is not written from front to back", "-o", "name a file");
@@ -89,6 +98,9 @@ class VideoJob : public Job {
       if (count > 0) out.summary.push_back(fmt::format("{} {}", grouped(count), what));
     };
     say(summary.taken, "frames were made by an earlier run");
+    say(summary.reused, "frames have the mask of one before them, as nothing in the network's input had moved enough");
+    say(summary.by_fast_model, "frames have the mask of the smaller network");
+    if (options_.smooth > 1) out.summary.push_back(fmt::format("masks are means over {} frames: they lag", options_.smooth));
     say(summary.errors, "packets of the film could not be decoded");
     say(summary.damaged, "frames are damaged: part of them could not be decoded");
     say(summary.retimed, "frames had no time of their own, or an earlier one's, and were put right behind the one before");

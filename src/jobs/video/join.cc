@@ -38,8 +38,7 @@ class Pieces {
 
 }  // namespace
 
-Joined join(Segments& segments, film::FilmMuxer& muxer, const film::Shape& shape, const std::string& name,
-            const std::function<void()>& go_on) {
+Joined join(Segments& segments, Setup& setup, const std::string& name, const std::function<void()>& go_on) {
   Joined out;
   // How many packets come before one that is shown earlier, at the most: decoders have so many in hand. Then a packet's
   // time of decoding is when the picture so many before it is shown.
@@ -89,7 +88,7 @@ Joined join(Segments& segments, film::FilmMuxer& muxer, const film::Shape& shape
     ++out.packets;
     return packet;
   };
-  muxer.run(*encoded, shape, {}, next, [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+  setup.muxer->run(*encoded, setup.composition.made, {setup.cut.start, setup.cut.end}, next, [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     file.write_at(offset, std::as_bytes(bytes));
     out.bytes = std::max(out.bytes, offset + bytes.size());
   });

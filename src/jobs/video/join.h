@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "src/io/video/film_muxer.h"
 #include "src/jobs/video/segments.h"
+#include "src/jobs/video/setup.h"
 
 namespace millrace::video {
 
@@ -15,7 +15,6 @@ struct Joined {
 };
 
 // Writes the film into the folder of pieces, under `name`. Failure(conflict) where pieces do not go together.
-Joined join(Segments& segments, film::FilmMuxer& muxer, const film::Shape& shape, const std::string& name,
-            const std::function<void()>& go_on);
+Joined join(Segments& segments, Setup& setup, const std::string& name, const std::function<void()>& go_on);
 
 }  // namespace millrace::video

@@ -1,7 +1,9 @@
 #include "src/jobs/video/model_view.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "src/kernels/luma/luma_math.h"
 #include "src/kernels/matte/matte.h"
 
 namespace millrace::video {
@@ -10,25 +12,32 @@ namespace {
 constexpr int kQuarter = 90, kHalf = 180;
 
 // `from`, which is width x height, turned to the right.
-template <typename T, typename U>
-void turn(const T* from, std::size_t stride, std::int32_t width, std::int32_t height, int degrees, U* to) {
-  const auto at = [&](std::int32_t x, std::int32_t y) { return from[static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x)]; };
-  const bool lies = degrees == kQuarter || degrees == kHalf + kQuarter;
+template <typename T>
+void turn(const T* from, std::size_t stride, std::int32_t width, std::int32_t height, int degrees, T* to) {
+  const auto at = [&](std::int32_t x, std::int32_t y) {
+    return from[static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x)];
+  };
+  const bool lies = degrees % kHalf != 0;
   const std::int32_t to_width = lies ? height : width, to_height = lies ? width : height;
+  if (degrees == 0) {
+    for (std::int32_t y = 0; y < height; ++y, to += width)
+      std::copy_n(from + static_cast<std::size_t>(y) * stride, width, to);
+    return;
+  }
   for (std::int32_t y = 0; y < to_height; ++y) {
     for (std::int32_t x = 0; x < to_width; ++x) {
-      *to++ = degrees == 0          ? at(x, y)
-              : degrees == kQuarter ? at(y, height - 1 - x)
-              : degrees == kHalf    ? at(width - 1 - x, height - 1 - y)
-                                    : at(width - 1 - y, x);
+      *to++ = degrees == kQuarter ? at(y, height - 1 - x)
+              : degrees == kHalf  ? at(width - 1 - x, height - 1 - y)
+                                  : at(width - 1 - y, x);
     }
   }
 }
 
 }  // namespace
 
-ModelView::ModelView(const film::Shape& shape, int rotation, const model::PictureModel& model)
-    : model_(model),
+ModelView::ModelView(const film::Shape& shape, const film::Region& region, int rotation, double resolution,
+                     const model::PictureModel& model)
+    : model_(&model),
       rotation_(std::max(rotation, 0)),
       width_(static_cast<std::int32_t>(rotation_ % kHalf == 0 ? model.width : model.height)),
       height_(static_cast<std::int32_t>(rotation_ % kHalf == 0 ? model.height : model.width)),
@@ -41,77 +50,92 @@ ModelView::ModelView(const film::Shape& shape, int rotation, const model::Pictur
   seen_.colors = shape.colors;
   seen_.colors.matrix = 0;
   seen_.colors.range = film::Range::full;
+  coarse_ = seen_;
+  if (resolution < 1) {
+    coarse_.width = std::max(static_cast<std::int32_t>(std::lround(width_ * resolution)), 1);
+    coarse_.height = std::max(static_cast<std::int32_t>(std::lround(height_ * resolution)), 1);
+    enlarged_.emplace(coarse_, seen_, Converter::Filter::bilinear);
+  }
   if (linear_) {
-    converter_.emplace(Converter::to_linear(shape, width_, height_, Converter::Filter::bilinear));
+    first_.emplace(
+        Converter::to_linear(shape, coarse_.width, coarse_.height, Converter::Filter::bilinear, region));
   } else {
-    converter_.emplace(shape, seen_, Converter::Filter::bilinear);
+    first_.emplace(shape, coarse_, Converter::Filter::bilinear, region);
   }
 }
 
-void ModelView::input(const std::uint8_t* picture, float* input, Workspace& workspace) const {
-  const film::Layout layout = linear_ ? film::linear_layout(width_, height_) : film::layout_of(seen_);
-  const std::size_t pixels = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
-  workspace.planes.resize(layout.bytes);
-  workspace.upright.resize(3 * pixels);
-  converter_->convert(picture, workspace.planes.data(), workspace.converting);
-  for (std::size_t p = 0; p < 3; ++p) {
-    std::uint8_t* plane = workspace.upright.data() + p * pixels;
-    const std::uint8_t* from = workspace.planes.data() + layout.offset[p];
-    if (!linear_) {
-      turn(from, layout.stride[p], width_, height_, rotation_, plane);
-      continue;
-    }
-    // In place: a byte takes the room of a number that was read before.
-    const auto* values = reinterpret_cast<const float*>(from);
-    const std::size_t stride = layout.stride[p] / sizeof(float);
-    auto* bytes = workspace.planes.data() + layout.offset[p];
-    for (std::int32_t y = 0; y < height_; ++y)
-      for (std::int32_t x = 0; x < width_; ++x)
-        bytes[static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x)] =
-            film::seen(values[static_cast<std::size_t>(y) * stride + static_cast<std::size_t>(x)]);
-    turn(bytes, static_cast<std::size_t>(width_), width_, height_, rotation_, plane);
-  }
-  for (std::size_t c = 0; c < model_.order.size(); ++c) {
-    const std::uint8_t* plane = workspace.upright.data() + model_.order[c] * pixels;
-    const auto& level = model_.levels[c].of;
-    float* to = input + c * pixels;
-    if (model_.input == model::ChannelOrder::gray) {
-      // As Pillow makes gray of colours.
-      const std::uint8_t* red = workspace.upright.data();
-      for (std::size_t i = 0; i < pixels; ++i) {
-        const unsigned gray = (19595U * red[i] + 38470U * red[pixels + i] + 7471U * red[2 * pixels + i] + 32768U) >> 16;
-        to[i] = level[gray];
+// In 8 bits, as layout_of(seen_) has them.
+void ModelView::planes_of(const std::uint8_t* picture, Workspace& workspace) const {
+  const film::Layout coarse = film::layout_of(coarse_);
+  Buffer<std::uint8_t>& first = enlarged_ ? workspace.coarse : workspace.planes;
+  if (linear_) {
+    const film::Layout linear = film::linear_layout(coarse_.width, coarse_.height);
+    workspace.upright.resize(linear.bytes);
+    first_->convert(picture, workspace.upright.data(), workspace.converting);
+    first.resize(coarse.bytes);
+    for (std::size_t p = 0; p < 3; ++p) {
+      for (std::size_t y = 0; y < static_cast<std::size_t>(coarse_.height); ++y) {
+        const auto* from =
+            reinterpret_cast<const float*>(workspace.upright.data() + linear.offset[p] + y * linear.stride[p]);
+        std::uint8_t* to = first.data() + coarse.offset[p] + y * coarse.stride[p];
+        for (std::size_t x = 0; x < static_cast<std::size_t>(coarse_.width); ++x) to[x] = film::seen(from[x]);
       }
+    }
+  } else {
+    first.resize(coarse.bytes);
+    first_->convert(picture, first.data(), workspace.converting);
+  }
+  if (!enlarged_) return;
+  workspace.planes.resize(film::layout_of(seen_).bytes);
+  enlarged_->convert(first.data(), workspace.planes.data(), workspace.converting);
+}
+
+void ModelView::input(const std::uint8_t* picture, float* input, std::uint8_t* seen, Workspace& workspace) const {
+  planes_of(picture, workspace);
+  const film::Layout layout = film::layout_of(seen_);
+  const std::size_t pixels = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
+  workspace.upright.resize(3 * pixels);
+  for (std::size_t p = 0; p < 3; ++p)
+    turn(static_cast<const std::uint8_t*>(workspace.planes.data()) + layout.offset[p], layout.stride[p], width_, height_,
+         rotation_, workspace.upright.data() + p * pixels);
+  const std::uint8_t* red = workspace.upright.data();
+  if (seen != nullptr) std::copy_n(red, 3 * pixels, seen);
+  for (std::size_t c = 0; c < model_->order.size(); ++c) {
+    const std::uint8_t* plane = red + model_->order[c] * pixels;
+    const auto& level = model_->levels[c].of;
+    float* to = input + c * pixels;
+    if (model_->input == model::ChannelOrder::gray) {
+      for (std::size_t i = 0; i < pixels; ++i)
+        to[i] = level[luma_of(red[i], red[pixels + i], red[2 * pixels + i])];
     } else {
       for (std::size_t i = 0; i < pixels; ++i) to[i] = level[plane[i]];
     }
   }
 }
 
-void ModelView::mask(std::span<float> output, std::uint16_t* mask) const {
-  const std::size_t channels = model_.classes.size(), pixels = output.size() / channels;
-  if (model_.activation == model::Activation::sigmoid) window::sigmoid(output);
-  if (model_.activation == model::Activation::softmax) window::softmax(output, channels);
+void ModelView::mask(std::span<float> output, std::uint16_t* mask, Workspace& workspace) const {
+  const std::size_t channels = model_->classes.size(), pixels = output.size() / channels;
+  if (model_->activation == model::Activation::sigmoid) window::sigmoid(output);
+  if (model_->activation == model::Activation::softmax) window::softmax(output, channels);
   // What is looked for, in the place of the first channel.
   float* front = output.data();
   if (channels > 1) {
-    const bool exclusive = !model_.has_none();
-    std::size_t first = exclusive ? 1 : 0;
-    const auto is_wanted = [&](std::size_t c) { return model_.classes[c].drawn; };
+    const bool exclusive = !model_->has_none();
     for (std::size_t i = 0; i < pixels; ++i) {
       float sum = 0;
-      for (std::size_t c = first; c < channels; ++c) {
-        if (!is_wanted(c)) continue;
+      for (std::size_t c = exclusive ? 1 : 0; c < channels; ++c) {
+        if (!model_->classes[c].drawn) continue;
         const float p = output[c * pixels + i];
         sum = exclusive ? sum + p : std::max(sum, p);
       }
       front[i] = sum;
     }
   }
-  std::vector<std::uint16_t> upright(pixels);
-  matte::from_probabilities(front, upright.data(), pixels);
-  turn(upright.data(), static_cast<std::size_t>(model_.width), static_cast<std::int32_t>(model_.width),
-       static_cast<std::int32_t>(model_.height), (360 - rotation_) % 360, mask);
+  workspace.mask.resize(pixels);
+  matte::from_probabilities(front, workspace.mask.data(), pixels);
+  turn(static_cast<const std::uint16_t*>(workspace.mask.data()), static_cast<std::size_t>(model_->width),
+       static_cast<std::int32_t>(model_->width), static_cast<std::int32_t>(model_->height),
+       (4 * kQuarter - rotation_) % (4 * kQuarter), mask);
 }
 
 }  // namespace millrace::video

@@ -11,7 +11,7 @@ namespace millrace::video {
 namespace {
 
 constexpr std::string_view kBackground = "background=";
-constexpr const char* kShown = "film, mask, overlay, side-by-side, alpha, blur, or background=FILE or #rrggbb";
+constexpr const char* kShown = "film, mask, matte-files, overlay, side-by-side, alpha, blur, or background=FILE or #rrggbb";
 
 void parse_show(const std::string& text, Options& options) {
   options.background.clear();
@@ -25,6 +25,8 @@ void parse_show(const std::string& text, Options& options) {
     options.show = Show::overlay;
   } else if (text == "side-by-side") {
     options.show = Show::side_by_side;
+  } else if (text == "matte-files") {
+    options.show = Show::files;
   } else if (text == "alpha") {
     options.show = Show::alpha;
   } else if (text == "blur") {
@@ -38,13 +40,62 @@ void parse_show(const std::string& text, Options& options) {
   }
 }
 
+// "none", "standard", or NAME=VALUE,...
+matte::Cleaning parse_cleaning(const std::string& text) {
+  constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;
+  constexpr long long kMostDisc = 101;
+  matte::Cleaning out;
+  if (text == "none") return out;
+  if (text == "standard") return {.area = 1000, .holes = 1000, .open = 5, .close = 5, .feather = 0};
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t at = part.find('=');
+    const std::string name(trim(std::string_view(part).substr(0, at)));
+    const std::string value = at == std::string::npos ? "" : std::string(trim(std::string_view(part).substr(at + 1)));
+    if (name == "area") {
+      out.area = whole_number_of(value, 0, kMostPixels);
+    } else if (name == "holes") {
+      out.holes = value == "all" ? -1 : whole_number_of(value, 0, kMostPixels);
+    } else if (name == "open") {
+      out.open = static_cast<int>(whole_number_of(value, 0, kMostDisc));
+    } else if (name == "close") {
+      out.close = static_cast<int>(whole_number_of(value, 0, kMostDisc));
+    } else {
+      throw Failure(ErrorCode::usage,
+                    fmt::format("'{}' is not none, standard, or area=, holes=, open=, close= with a number",
+                                printable(part)),
+                    "--clean", "for example area=1000,holes=all,open=5,close=5");
+    }
+  }
+  return out;
+}
+
+// "90", "1:30", "0:01:30.5".
+double seconds_of(const std::string& text) {
+  constexpr double kMost = 1e7;
+  double out = 0;
+  for (const std::string& part : split(text, ':')) out = out * 60 + number_of(part, 0, kMost);
+  return out;
+}
+
+// X,Y,W,H in pixels.
+film::Region parse_region(const std::string& text) {
+  const auto parts = split(text, ',');
+  if (parts.size() != 4) {
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is neither auto nor X,Y,W,H", printable(text)), "--region",
+                  "for example 640,0,1280,1440: left, top, width and height in pixels");
+  }
+  const auto number = [&](std::size_t k, double least) { return number_of(trim(parts[k]), least, film::kMostSide); };
+  return {number(0, 0), number(1, 0), number(2, 1), number(3, 1)};
+}
+
 }  // namespace
 
 void describe(Settings& settings, Options& options) {
   settings.add_text("output", "FILM", fmt::format("the new film: {}", film::known_endings()), options.output);
   settings.add_parsed("write", "WHAT",
                       "what it shows: film, mask, overlay, side-by-side, alpha, blur, background=FILE or "
-                      "background=#rrggbb; auto: the mask, or without a model the film",
+                      "background=#rrggbb; matte-files: masks alone, a PNG each, and FILM is a folder; auto: the mask, "
+                      "or without a model the film",
                       "auto", [&options](const std::string& text) {
                         parse_show(text, options);
                         options.show_text = text;
@@ -52,6 +103,53 @@ void describe(Settings& settings, Options& options) {
   settings.heading("The model");
   millrace::describe(settings, options.network, "pixel counts as found", "frames");
   describe_window(settings, options.network, "side of its input; auto: the model's own, the card's, or 512");
+  settings.heading("The mask");
+  settings.add_parsed("clean", "HOW",
+                      "what is too small to be meant goes: none, standard, or a list of area=PIXELS (smaller parts), "
+                      "holes=PIXELS (smaller holes; all: whatever touches no side), open=PIXELS, close=PIXELS "
+                      "(diameters of discs); in the film's own pixels",
+                      "none", [&options](const std::string& text) {
+                        const double feather = options.cleaning.feather;
+                        options.cleaning = parse_cleaning(text);
+                        options.cleaning.feather = feather;
+                        options.clean_text = text;
+                      });
+  settings.add_parsed("feather", "PIXELS", "softens its edge: the deviation of a Gaussian, in the film's pixels", "0",
+                      [&options](const std::string& text) { options.cleaning.feather = number_of(text, 0, 500); });
+  settings.add_integer("smooth", "N",
+                       "the mean of the masks of so many frames, the latest counting most: steadier, and it lags",
+                       options.smooth, 1, 100);
+  settings.add_choice("stereo", "two eyes in a picture, each looked at by itself; left, right: one of two side by side",
+                      options.stereo);
+  settings.add_choice("eyes", "what becomes of masks that do not agree, once one is moved to fit the other",
+                      options.eyes);
+  settings.add_text("masks", "DIR", "masks that an earlier run has written as matte-files, instead of a model",
+                    options.masks);
+  settings.heading("Less work, or a closer look");
+  settings.add_parsed("reuse", "T",
+                      "the last mask stands as long as no tile of 16 x 16 pixels of the network's input differs by more "
+                      "than T of 1 from when it was made; off: never; 0.03 is a beginning",
+                      "off", [&options](const std::string& text) {
+                        options.reuse.reset();
+                        if (text != "off") options.reuse = number_of(text, 0, 1);
+                      });
+  settings.add_text("fast-model", "M2.onnx", "a smaller network that is asked first; its card is M2.json beside it",
+                    options.fast_model);
+  settings.add_parsed("confidence", "C", "its mask stands where the mean of max(p, 1 - p) reaches this", "0.95",
+                      [&options](const std::string& text) { options.confidence = number_of(text, 0.5, 1); });
+  settings.add_parsed("scales", "LIST",
+                      "how large the network sees the film, the mean of all: below 1 less than it could see, above 1 in "
+                      "parts",
+                      "1", [&options](const std::string& text) {
+                        options.scales.clear();
+                        for (const std::string& part : split(text, ','))
+                          options.scales.push_back(number_of(trim(part), 0.1, 8));
+                        options.scales_text = text;
+                      });
+  settings.add_list("region", "X,Y,W,H|auto",
+                    "where the network looks, in pixels, instead of everywhere; auto: everywhere first, and then closer "
+                    "at what it found",
+                    options.region_texts);
   settings.heading("The film");
   settings.add_choice("codec",
                       "of the new film's pictures; auto: h264, vp9 in WebM and where sides are odd, ffv1, prores or vp9 "
@@ -76,6 +174,14 @@ void describe(Settings& settings, Options& options) {
                         if (number.ends_with("s")) number.remove_suffix(1);
                         options.segment_seconds = number_of(number, 0.1, 3600);
                       });
+  const auto add_time = [&](const char* name, const char* help, std::optional<double>& value) {
+    settings.add_parsed(name, "TIME", help, "auto", [&value](const std::string& text) {
+      value.reset();
+      if (text != "auto") value = seconds_of(text);
+    });
+  };
+  add_time("start", "where to begin: seconds, or h:mm:ss, behind the film's first picture", options.start);
+  add_time("end", "where to end, likewise", options.end);
   settings.add_parsed("stream", "N", "the stream of pictures to work at, by its number; auto: the one players show",
                       "auto", [&options](const std::string& text) {
                         options.stream.reset();
@@ -83,20 +189,48 @@ void describe(Settings& settings, Options& options) {
                       });
 }
 
-void check(const Options& options) {
+void check(Options& options) {
   const auto refuse = [](const std::string& what, const char* option, const std::string& remedy) {
     throw Failure(ErrorCode::usage, what, option, remedy);
   };
+  options.regions.clear();
+  options.look_closer = false;
+  for (const std::string& text : options.region_texts) {
+    if (text == "auto") {
+      options.look_closer = true;
+    } else {
+      options.regions.push_back(parse_region(text));
+    }
+  }
   if (options.inputs.empty()) refuse("a film is needed", "FILM", "name it: millrace video film.mp4 -o masked.mp4");
   if (options.inputs.size() > 1) refuse("one film at a time", "FILM", "run it once for each");
   if (options.output.empty()) refuse("an output is needed", "-o", "name the new film, for example -o masked.mp4");
-  if (film::container_of(options.output).empty())
+  const Show show = options.shown();
+  if (show != Show::files && film::container_of(options.output).empty())
     refuse(fmt::format("'{}' has no ending that says which kind of film", printable(options.output)), "-o",
-           fmt::format("it may end in {}", film::known_endings()));
-  if (options.shown() != Show::film && options.network.model.empty())
+           fmt::format("it may end in {}; a folder is for --write matte-files", film::known_endings()));
+  const bool model = !options.network.model.empty(), masks = !options.masks.empty();
+  if (show != Show::film && !model && !masks)
     refuse("a model is needed", "--model", "name an ONNX file, for example --model person.onnx");
-  if (options.shown() == Show::film && !options.network.model.empty())
-    refuse("the film itself needs no model", "--write", "leave --model out, or write something else");
+  if (show == Show::film && (model || masks))
+    refuse("the film itself needs no masks", "--write", "leave --model and --masks out, or write something else");
+  if (model && masks) refuse("masks come from a model or from files", "--masks", "leave one of them out");
+  if (show == Show::files && masks) refuse("these files are there already", "--masks", "write something else");
+  const int ways = (options.stereo != Stereo::none ? 1 : 0) + (options.regions.empty() ? 0 : 1) +
+                   (options.look_closer ? 1 : 0) + (options.scales_text == "1" ? 0 : 1);
+  if (ways > 1)
+    refuse("--stereo, --scales, --region X,Y,W,H and --region auto each say where a network looks", "--region",
+           "give one of them");
+  if (!options.fast_model.empty() && (ways > 0 || !model))
+    refuse("it is asked first where another model sees the whole picture", "--fast-model",
+           "give --model too, and none of --stereo, --scales and --region");
+  if (options.start && options.end && *options.start >= *options.end)
+    refuse("it is not behind --start", "--end", "give a later one");
+  const bool sees = model || masks;
+  if (!sees && (options.cleaning.any() || options.smooth > 1 || options.reuse || ways > 0))
+    refuse("it needs masks to work at", "--clean", "give --model or --masks, or leave what works at masks out");
+  if (masks && (options.reuse || ways > 0))
+    refuse("with --masks nothing is looked at", "--masks", "leave --reuse, --stereo, --scales and --region out");
 }
 
 }  // namespace millrace::video

@@ -10,6 +10,8 @@
 
 #include "src/base/choice.h"
 #include "src/base/settings.h"
+#include "src/io/video/colors.h"
+#include "src/kernels/matte/clean.h"
 #include "src/model/picture_model.h"
 
 namespace millrace::video {
@@ -20,6 +22,7 @@ enum class Show : std::uint8_t {
   mask,          // white where the model sees what it looks for
   overlay,       // the film, that tinted
   side_by_side,  // the film, and the mask on its right
+  files,         // masks alone, a file each
   alpha,         // the film, all else transparent
   background     // the film, all else replaced by a picture, a colour, or itself blurred
 };
@@ -49,6 +52,21 @@ constexpr std::array<Choice<Profile>, 3> choices_of(Profile) {
   return {{{"fast", Profile::fast}, {"balanced", Profile::balanced}, {"quality", Profile::quality}}};
 }
 
+// How two eyes lie in a picture.
+enum class Stereo : std::uint8_t { none, side_by_side, over_under, left, right };
+constexpr std::array<Choice<Stereo>, 5> choices_of(Stereo) {
+  return {{{"none", Stereo::none},
+           {"side-by-side", Stereo::side_by_side},
+           {"over-under", Stereo::over_under},
+           {"left", Stereo::left},
+           {"right", Stereo::right}}};
+}
+// What becomes of the masks of two eyes that do not agree.
+enum class Eyes : std::uint8_t { average, weighted, cross_check };
+constexpr std::array<Choice<Eyes>, 3> choices_of(Eyes) {
+  return {{{"average", Eyes::average}, {"weighted", Eyes::weighted}, {"cross-check", Eyes::cross_check}}};
+}
+
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
@@ -62,14 +80,28 @@ struct Options {
   long long encoder_threads = 2, decoder_threads = 2;
   double segment_seconds = 10;
   std::optional<long long> stream;
-  std::string show_text;
+  std::string show_text = "auto";
+  Stereo stereo = Stereo::none;
+  Eyes eyes = Eyes::average;
+  std::string clean_text = "none", scales_text = "1";
+  matte::Cleaning cleaning;
+  long long smooth = 1;          // frames
+  std::optional<double> reuse;   // nothing: every frame is inferred
+  std::string fast_model, fast_card;
+  double confidence = 0.95;
+  std::vector<double> scales = {1};
+  std::vector<std::string> region_texts;
+  std::vector<film::Region> regions;
+  bool look_closer = false;  // --region auto
+  std::string masks;
+  std::optional<double> start, end;  // seconds behind the film's first picture
 
   const std::string& input() const { return inputs.front(); }
-  Show shown() const { return show.value_or(network.model.empty() ? Show::film : Show::mask); }
+  Show shown() const { return show.value_or(network.model.empty() && masks.empty() ? Show::film : Show::mask); }
 };
 
 void describe(Settings& settings, Options& options);
-// Failure(usage) for what does not go together.
-void check(const Options& options);
+// Failure(usage) for what does not go together. Regions become numbers.
+void check(Options& options);
 
 }  // namespace millrace::video

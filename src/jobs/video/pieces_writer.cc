@@ -1,16 +1,17 @@
 #include "src/jobs/video/pieces_writer.h"
 
+#include <algorithm>
+
 namespace millrace::video {
 
-PiecesWriter::PiecesWriter(const Segments& segments, const film::EncoderOptions& options, const std::string& subject,
-                           std::uint32_t slots, Bytes memory, const std::function<bool()>& cancelled)
+PiecesWriter::PiecesWriter(const Segments& segments, std::size_t warm, const Make& make)
     : segments_(segments),
-      encoder_(options, subject, slots, memory,
-               {[this](const film::Encoded& encoded) { opened(encoded); },
-                [this](film::EncodedPacket one) { packet(std::move(one)); }, [this] { ended(); }},
-               cancelled) {}
+      warm_(warm),
+      encoder_(make({[this](const film::Encoded& encoded) { opened(encoded); },
+                     [this](film::EncodedPacket one) { packet(std::move(one)); }, [this] { ended(); }})) {}
 
-void PiecesWriter::add(FilmFrame frame, const film::FilmEncoder::Slot& slot) {
+void PiecesWriter::add(Made made) {
+  const FilmFrame& frame = made.frame;
   const bool begins = !last_ || last_->frame.piece != frame.piece;
   if (last_) send_last(frame.pts - last_->frame.pts);
   if (begins) {
@@ -20,9 +21,9 @@ void PiecesWriter::add(FilmFrame frame, const film::FilmEncoder::Slot& slot) {
       const std::lock_guard lock(mutex_);
       begun_.emplace_back().piece = frame.piece;
     }
-    encoder_.begin();
+    encoder_->begin();
   }
-  last_ = Last{std::move(frame), slot};
+  last_ = std::move(made);
 }
 
 void PiecesWriter::send_last(std::int64_t duration) {
@@ -31,28 +32,32 @@ void PiecesWriter::send_last(std::int64_t duration) {
     const std::lock_guard lock(mutex_);
     begun_.back().durations[frame.pts] = duration;
   }
-  encoder_.send(last_->slot, frame.pts, duration);
+  encoder_->send(last_->slot, frame.pts, duration);
   last_duration_ = duration;
-  ++note_.frames;
-  note_.damaged += frame.picture.damaged ? 1 : 0;
-  note_.retimed += frame.retimed ? 1 : 0;
+  recent_.push_back(frame.pts);
+  if (recent_.size() > std::max<std::size_t>(warm_, 1)) recent_.pop_front();
+  for (Note* note : {&note_, &sum_}) {
+    ++note->frames;
+    note->damaged += frame.picture.damaged ? 1 : 0;
+    note->retimed += frame.retimed ? 1 : 0;
+    note->reused += last_->reused ? 1 : 0;
+    note->by_fast_model += last_->by_fast_model ? 1 : 0;
+  }
 }
 
 void PiecesWriter::end_piece(const FilmFrame* next) {
   note_.last_pts = last_->frame.pts;
   note_.last_hash = hash_of(last_->frame.picture);
+  note_.warm_pts = recent_.front();
   if (next != nullptr) {
     note_.next = next->piece;
     note_.next_pts = next->pts;
   }
-  frames_ += note_.frames;
-  damaged_ += note_.damaged;
-  retimed_ += note_.retimed;
   {
     const std::lock_guard lock(mutex_);
     begun_.back().note = json_of(note_);
   }
-  encoder_.drain();
+  encoder_->drain();
 }
 
 void PiecesWriter::finish(std::int64_t duration) {
@@ -61,7 +66,7 @@ void PiecesWriter::finish(std::int64_t duration) {
     end_piece(nullptr);
     last_.reset();
   }
-  encoder_.finish();
+  encoder_->finish();
 }
 
 void PiecesWriter::opened(const film::Encoded& encoded) {

@@ -17,22 +17,30 @@
 
 namespace millrace::video {
 
+// A picture on its way into a piece.
+struct Made {
+  FilmFrame frame;
+  film::PictureEncoder::Slot slot;
+  bool reused = false, by_fast_model = false;
+};
+
 class PiecesWriter {
  public:
-  PiecesWriter(const Segments& segments, const film::EncoderOptions& options, const std::string& subject,
-               std::uint32_t slots, Bytes memory, const std::function<bool()>& cancelled);
+  // `make` gives the encoder, once it is known who listens to it. So many pictures before a piece are needed to begin
+  // it.
+  using Make = std::function<std::unique_ptr<film::PictureEncoder>(film::PictureEncoder::Listener)>;
+  PiecesWriter(const Segments& segments, std::size_t warm, const Make& make);
 
-  film::FilmEncoder::Slot room() { return encoder_.room(); }
+  film::PictureEncoder::Slot room() { return encoder_->room(); }
   // One thread at a time.
-  void add(FilmFrame frame, const film::FilmEncoder::Slot& slot);
+  void add(Made made);
   // Behind the last; `duration` is how long that one is shown, 0: as long as the one before it.
   void finish(std::int64_t duration);
 
-  std::uint64_t frames() const { return frames_; }
-  std::uint64_t damaged() const { return damaged_; }
-  std::uint64_t retimed() const { return retimed_; }
+  // Of all pieces that this run has made.
+  const Note& sum() const { return sum_; }
   const std::string& encoder() const { return encoder_name_; }
-  double seconds_computed() const { return encoder_.seconds_computed(); }
+  double seconds_computed() const { return encoder_->seconds_computed(); }
 
  private:
   void send_last(std::int64_t duration);
@@ -43,14 +51,11 @@ class PiecesWriter {
   void ended();
 
   const Segments& segments_;
-  struct Last {
-    FilmFrame frame;
-    film::FilmEncoder::Slot slot;
-  };
-  std::optional<Last> last_;  // not sent yet: how long it is shown is known with the next one
+  const std::size_t warm_;
+  std::optional<Made> last_;  // not sent yet: how long it is shown is known with the next one
   std::int64_t last_duration_ = 0;
-  Note note_;
-  std::uint64_t frames_ = 0, damaged_ = 0, retimed_ = 0;
+  std::deque<std::int64_t> recent_;  // the times of the last ones
+  Note note_, sum_;
 
   std::mutex mutex_;
   struct Begun {
@@ -65,7 +70,7 @@ class PiecesWriter {
   film::Encoded encoded_;
   std::string encoder_name_;
 
-  film::FilmEncoder encoder_;  // ends before all that it speaks to
+  std::unique_ptr<film::PictureEncoder> encoder_;  // ends before all that it speaks to
 };
 
 }  // namespace millrace::video

@@ -7,10 +7,9 @@
 
 #include "src/base/log.h"
 #include "src/base/text.h"
-#include "src/jobs/video/frames.h"
 #include "src/jobs/video/join.h"
+#include "src/jobs/video/masking.h"
 #include "src/jobs/video/pieces_writer.h"
-#include "src/jobs/video/setup.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/pool.h"
 
@@ -19,43 +18,31 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a picture needs on its way, kept for the next one.
-struct Buffers {
-  Buffer<float> input, output;
-  Buffer<std::uint16_t> mask;
-};
-struct Workspaces {
-  ModelView::Workspace view;
-  Compositor::Workspace compositor;
-};
-
-struct Item {
-  FilmFrame frame;
-  std::shared_ptr<Buffers> buffers;
-  film::FilmEncoder::Slot slot;
-};
-
 class Run {
  public:
-  Run(const Options& options, RunContext& context) : options_(options), context_(context), setup_(options, context) {}
+  Run(const Options& options, RunContext& context) : context_(context), setup_(options, context) {}
 
   Setup& setup() { return setup_; }
 
   Summary run(const Output& output) {
     const auto start = Clock::now();
     summary_.filled_in = setup_.filled_in;
-    summary_.left_out = setup_.muxer->left_out();
+    if (setup_.muxer) summary_.left_out = setup_.muxer->left_out();
     summary_.library = setup_.film.library;
     summary_.encoding = setup_.encoding.words;
-    Segments segments(options_.output, setup_.made_of(options_));
+    Segments segments(setup_.options.output, setup_.made_of());
     try {
       work(segments);
       context_.throw_if_cancelled();
       constexpr const char* kWhole = "film";
-      const Joined joined =
-          join(segments, *setup_.muxer, setup_.composition.made, kWhole, [this] { context_.throw_if_cancelled(); });
-      summary_.frames = joined.frames;
-      summary_.bytes = joined.bytes;
+      const auto go_on = [this] { context_.throw_if_cancelled(); };
+      if (setup_.muxer) {
+        const Joined joined = join(segments, setup_, kWhole, go_on);
+        summary_.frames = joined.frames;
+        summary_.bytes = joined.bytes;
+      } else {
+        summary_.frames = write_mattes(segments, kWhole, setup_.film.time_base, go_on);
+      }
       segments.publish(kWhole, output.replaces());
       segments.remove();
     } catch (const Failure& failure) {
@@ -83,6 +70,8 @@ class Run {
       summary_.taken += piece->note.frames;
       summary_.damaged += piece->note.damaged;
       summary_.retimed += piece->note.retimed;
+      summary_.reused += piece->note.reused;
+      summary_.by_fast_model += piece->note.by_fast_model;
       summary_.encoder = piece->packets.encoded().encoder;
       out = piece->note;
       k = piece->note.next;
@@ -90,97 +79,136 @@ class Run {
     return out;
   }
 
+  std::unique_ptr<film::PictureEncoder> encoder(film::PictureEncoder::Listener listener) {
+    if (!setup_.muxer)
+      return std::make_unique<MatteEncoder>(setup_.composition.made, setup_.encoder_slots, std::move(listener));
+    return std::make_unique<film::FilmEncoder>(setup_.encoding.options, setup_.film.path, setup_.encoder_slots,
+                                               context_.budget.limit(), std::move(listener), cancelled());
+  }
+  std::function<bool()> cancelled() const {
+    return [this] { return context_.cancel.cancelled(); };
+  }
+
   void work(const Segments& segments) {
-    const auto cancelled = [this] { return context_.cancel.cancelled(); };
     const std::optional<Note> last = taken(segments);
     if (last && !last->next) return;
     const film::FilmFile& film = setup_.film;
-    const Bytes limit = context_.budget.limit();
     const Reservation paid = context_.budget.reserve(setup_.beside + setup_.decoder + setup_.encoder,
                                                      "the film's decoder and encoder");
-    Frames frames(film, options_.segment_seconds, last, [&](std::optional<std::int64_t> from) {
-      return std::make_unique<film::FilmReader>(film, setup_.decoder_slots, static_cast<int>(options_.decoder_threads),
-                                                limit, from, cancelled);
+    Frames frames(film, setup_.cut, last, [&](std::optional<std::int64_t> from) {
+      return std::make_unique<film::FilmReader>(film, setup_.decoder_slots,
+                                                static_cast<int>(setup_.options.decoder_threads),
+                                                context_.budget.limit(), from, cancelled());
     });
-    PiecesWriter writer(segments, setup_.encoding.options, film.path, setup_.encoder_slots, limit, cancelled);
     const Compositor compositor(setup_.composition, context_);
-    Setup::Network* network = setup_.network.get();
-    Progress progress(context_.progress, "frames", film.frames);
+    PiecesWriter writer(segments, setup_.warm(), [this](auto listener) { return encoder(std::move(listener)); });
+    Progress progress(context_.progress, "frames", setup_.expected_frames());
     progress.add(summary_.taken);
-    std::int64_t last_duration = 0;
-    auto stages =
-        chain::source<Item>("decode",
-                            [&]() -> std::optional<Item> {
-                              auto frame = frames.next();
-                              if (!frame) return std::nullopt;
-                              Item out;
-                              out.frame = *std::move(frame);
-                              return out;
-                            }) |
-        chain::parallel<Item, Item>("to the network's colours",
-                                    [&](Item item, Span&) {
-                                      if (network == nullptr) return item;
-                                      item.buffers = buffers_.take();
-                                      item.buffers->input.resize(network->model.input_elements());
-                                      item.buffers->output.resize(network->output_elements());
-                                      auto workspace = workspaces_.take();
-                                      network->view.input(item.frame.picture.pixels.get(), item.buffers->input.data(),
-                                                          workspace->view);
-                                      return item;
-                                    }) |
-        chain::submit<Item>(
-            "network", network == nullptr ? 1 : network->requests,
-            [network](Item& item, std::function<void(std::exception_ptr)> done) {
-              if (network == nullptr) return done(nullptr);
-              network->session.submit(item.buffers->input.data(), {item.buffers->output.data()},
-                                      [done = std::move(done)](const Error* error) {
-                                        done(error == nullptr ? nullptr : std::make_exception_ptr(Failure(*error)));
-                                      });
-            },
-            "a smaller model, or --precision bf16 where the CPU has it") |
-        chain::parallel<Item, Item>(
-            "composite",
-            [&](Item item, Span& span) {
-              auto workspace = workspaces_.take();
-              const std::uint16_t* mask = nullptr;
-              if (network != nullptr) {
-                auto& buffers = *item.buffers;
-                buffers.mask.resize(static_cast<std::size_t>(network->view.mask_width()) *
-                                    static_cast<std::size_t>(network->view.mask_height()));
-                network->view.mask(buffers.output.span(), buffers.mask.data());
-                mask = buffers.mask.data();
-              }
-              {
-                const Wait wait(span);
-                item.slot = writer.room();
-              }
-              compositor.compose(item.frame.picture.pixels.get(), mask, item.slot.pixels, workspace->compositor);
-              item.buffers.reset();
-              return item;
-            }) |
-        chain::sink<Item>(
-            "encode",
-            [&](Item item, Span&) {
-              last_duration = item.frame.picture.duration;
-              writer.add(std::move(item.frame), item.slot);
-              progress.add(1);
-            },
-            "--profile fast, or more --encoder-threads");
-    chain::run(stages, context_, chain::Price::fixed(setup_.frame, setup_.frame * setup_.tokens));
+    chain::run(stages(frames, compositor, writer, progress), context_,
+               chain::Price::fixed(setup_.frame, setup_.frame * setup_.tokens));
     context_.throw_if_cancelled();
-    writer.finish(last_duration);
-    summary_.damaged += writer.damaged();
-    summary_.retimed += writer.retimed();
+    writer.finish(last_duration_);
+    summary_.damaged += writer.sum().damaged;
+    summary_.retimed += writer.sum().retimed;
+    summary_.reused += writer.sum().reused;
+    summary_.by_fast_model += writer.sum().by_fast_model;
     summary_.errors = frames.errors();
     summary_.encoder = writer.encoder();
-    spdlog::debug("CPU: decoder {:.3f} s, encoder {:.3f} s", frames.seconds_computed(), writer.seconds_computed());
+    spdlog::debug("CPU of the encoder: {:.3f} s", writer.seconds_computed());
   }
 
-  const Options& options_;
+  chain::Chain<void> stages(Frames& frames, const Compositor& compositor, PiecesWriter& writer, Progress& progress) {
+    auto decoded = chain::source<Item>("decode", [&frames]() -> std::optional<Item> {
+      auto frame = frames.next();
+      if (!frame) return std::nullopt;
+      Item out;
+      out.frame = *std::move(frame);
+      return out;
+    });
+    auto composite = chain::parallel<Item, Item>("composite", [&](Item item, Span& span) {
+      if (item.frame.warm) return item;
+      {
+        const Wait wait(span);
+        item.slot = writer.room();
+      }
+      auto workspace = workspaces_.take();
+      const std::uint16_t* mask = item.mask ? item.mask->data() : nullptr;
+      if (mask != nullptr && setup_.options.cleaning.any()) mask = cleaned(mask, *workspace);
+      compositor.compose(item.frame.picture.pixels.get(), mask, item.slot.pixels, workspace->compositor);
+      item.mask.reset();
+      return item;
+    });
+    auto encode = chain::sink<Item>(
+        "encode",
+        [&](Item item, Span&) {
+          if (item.frame.warm) return;
+          last_duration_ = item.frame.picture.duration;
+          writer.add({std::move(item.frame), item.slot, item.reused, item.by_fast_model});
+          progress.add(1);
+        },
+        "--profile fast, or more --encoder-threads");
+    if (!setup_.has_masks()) return std::move(decoded) | std::move(composite) | std::move(encode);
+
+    const auto each = [this](const char* name, void (Masking::*step)(Item&)) {
+      return chain::parallel<Item, Item>(name, [this, step](Item item, Span&) {
+        (masking_.*step)(item);
+        return item;
+      });
+    };
+    const auto in_order = [this](const char* name, void (Masking::*step)(Item&)) {
+      return chain::ordered<Item, Item>(name, [this, step](Item item, Span&) {
+        (masking_.*step)(item);
+        return item;
+      });
+    };
+    constexpr const char* kRemedy = "a smaller model, --reuse 0.03, or --precision bf16 where the CPU has it";
+    auto prepared = std::move(decoded) | each("to the network's colours", &Masking::prepare);
+    if (!setup_.first)
+      return std::move(prepared) | in_order("over time", &Masking::settle) | std::move(composite) | std::move(encode);
+    auto asked = std::move(prepared) | in_order("what still does", &Masking::decide) |
+                 chain::submit<Item>(
+                     "network", setup_.first->requests(),
+                     [this](Item& item, std::function<void(std::exception_ptr)> done) {
+                       masking_.begin_first(item, std::move(done));
+                     },
+                     kRemedy) |
+                 each("mask", &Masking::look_closer);
+    if (setup_.second || setup_.options.look_closer) {
+      asked = std::move(asked) |
+              chain::submit<Item>(
+                  "network, once more", setup_.network->requests,
+                  [this](Item& item, std::function<void(std::exception_ptr)> done) {
+                    masking_.begin_second(item, std::move(done));
+                  },
+                  kRemedy) |
+              each("mask, once more", &Masking::finish);
+    }
+    return std::move(asked) | in_order("over time", &Masking::settle) | std::move(composite) | std::move(encode);
+  }
+
+  // Of the film's own size.
+  struct Workspace {
+    Compositor::Workspace compositor;
+    std::optional<matte::Enlarger> enlarger;
+    Buffer<std::uint16_t> mask;
+    matte::CleaningWorkspace cleaning;
+  };
+  const std::uint16_t* cleaned(const std::uint16_t* mask, Workspace& workspace) const {
+    const std::int32_t width = setup_.film.shape.width, height = setup_.film.shape.height;
+    if (!workspace.enlarger) workspace.enlarger.emplace(setup_.mask_width, setup_.mask_height, width, height);
+    workspace.enlarger->begin(mask);
+    workspace.mask.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    for (std::int32_t y = 0; y < height; ++y)
+      workspace.enlarger->row(y, workspace.mask.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
+    matte::clean(workspace.mask.data(), width, height, setup_.threshold, setup_.options.cleaning, workspace.cleaning);
+    return workspace.mask.data();
+  }
+
   RunContext& context_;
   Setup setup_;
-  Pool<Buffers> buffers_{[] { return std::make_unique<Buffers>(); }};
-  Pool<Workspaces> workspaces_{[] { return std::make_unique<Workspaces>(); }};
+  Masking masking_{setup_, context_};
+  Pool<Workspace> workspaces_{[] { return std::make_unique<Workspace>(); }};
+  std::int64_t last_duration_ = 0;
   Summary summary_;
 };
 
@@ -205,17 +233,23 @@ Plan plan(const Options& options, RunContext& context) {
     out.lines.push_back({"network", fmt::format("{}, {}, {} x {}, {} in it at once", setup.network->session.runtime(),
                                                 setup.network->session.precision(), setup.network->model.width,
                                                 setup.network->model.height, setup.network->requests)});
-  for (const auto& each : setup.muxer->left_out())
+  std::size_t left_out = 0;
+  if (setup.muxer) left_out = setup.muxer->left_out().size();
+  for (std::size_t k = 0; k < left_out; ++k) {
+    const auto& each = setup.muxer->left_out()[k];
     out.lines.push_back({"left out", fmt::format("stream {}, {} in {}: {}", each.stream.index, each.stream.type,
                                                  each.stream.codec, each.why)});
+  }
   out.figures = {{"width", film.shape.width},
                  {"height", film.shape.height},
                  {"frames", film.frames},
                  {"rate", film.rate.value()},
                  {"encoder", setup.encoding.words},
-                 {"left_out", setup.muxer->left_out().size()}};
+                 {"left_out", left_out}};
   out.memory = {{"the program itself", 20_MiB}};
-  if (setup.network) out.memory.push_back({"the network", setup.network->memory});
+  for (const auto& [name, network] :
+       {std::pair("the network", setup.network.get()), {"the fast network", setup.fast_network.get()}})
+    if (network != nullptr) out.memory.push_back({name, network->memory});
   out.memory.push_back({"the decoder", setup.decoder});
   out.memory.push_back({"the encoder", setup.encoder});
   out.memory.push_back({"pictures in flight", setup.beside + setup.frame * setup.tokens});

@@ -25,7 +25,10 @@ std::string json_of(const Note& note) {
                {"last_pts", note.last_pts},
                {"last_hash", note.last_hash},
                {"next", note.next ? Json(*note.next) : Json()},
-               {"next_pts", note.next_pts}})
+               {"next_pts", note.next_pts},
+               {"warm_pts", note.warm_pts},
+               {"reused", note.reused},
+               {"by_fast_model", note.by_fast_model}})
       .dump();
 }
 
@@ -40,6 +43,9 @@ std::optional<Note> note_of(const std::string& json) {
     out.last_hash = said.at("last_hash");
     if (!said.at("next").is_null()) out.next = said.at("next").get<std::uint64_t>();
     out.next_pts = said.at("next_pts");
+    out.warm_pts = said.at("warm_pts");
+    out.reused = said.at("reused");
+    out.by_fast_model = said.at("by_fast_model");
     return out;
   } catch (const Json::exception&) {
     return std::nullopt;

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/base/text.h"
-#include "src/device/cpu/machine.h"
-#include "src/io/file/own.h"
 #include "src/io/file/reader.h"
+#include "src/io/output/output.h"
 #include "src/pipeline/chain.h"
 
 namespace millrace::video {
@@ -44,61 +44,110 @@ std::array<std::uint8_t, 3> tint_of(const model::PictureModel& model) {
 
 }  // namespace
 
-Setup::Network::Network(const Options& options, const film::Shape& shape, int rotation, RunContext& context)
-    : model(model::open_picture_model(options.network, [&context] { return context.cancel.cancelled(); })),
-      requests(options.network.requests > 0 ? static_cast<int>(options.network.requests) : context.executor.threads()),
-      session(model.file, {.input = model.input_shape(),
-                           .precision = options.network.precision,
-                           .threads = context.executor.threads(),
-                           .requests = requests,
-                           .channels_last = model.layout == model::Layout::nhwc,
-                           .cache = cache_path("models")}),
-      outputs(model::check_outputs(options.network, model, session.outputs())),
-      view(shape, rotation, model) {
-  const model::Session::Memory takes = session.measure();
-  memory = takes.model + takes.request * static_cast<std::uint64_t>(requests);
-  paid = context.budget.reserve(memory, "the network");
-}
-
-Setup::Setup(const Options& options, RunContext& context) {
+Setup::Setup(const Options& given, RunContext& context) : options(given) {
   check(options);
   const auto cancelled = [&context] { return context.cancel.cancelled(); };
-  const Bytes limit = context.budget.limit();
-  film = film::open_film(options.input(), options.stream ? static_cast<int>(*options.stream) : -1, limit, cancelled);
+  film = film::open_film(options.input(), options.stream ? static_cast<int>(*options.stream) : -1,
+                         context.budget.limit(), cancelled);
+  const auto units = [this](double seconds) {
+    return film.first + std::llround(seconds / film.time_base.value());
+  };
+  cut.seconds_a_piece = options.segment_seconds;
+  cut.warm = static_cast<std::size_t>(options.smooth - 1);
+  if (options.start) cut.start = units(*options.start);
+  if (options.end) cut.end = units(*options.end);
   composition.show = options.shown();
   composition.film = film.shape;
   composition.film.colors = film::filled_in(film.shape, filled_in);
+  composition.background = options.background;
+  set_output(context);
+  set_masks(context);
+  plan_memory(context);
+}
+
+void Setup::set_output(RunContext& context) {
   composition.shown = shown_shape(composition.show, composition.film);
+  if (composition.show == Show::files) {
+    composition.made = composition.shown;
+    encoding.words = "PNG";
+    return;
+  }
   container = film::container_of(options.output);
   encoding = choose_encoding(options, composition.shown, container, film);
   composition.made = encoding.options.shape;
-  composition.background = options.background;
-  muxer = std::make_unique<film::FilmMuxer>(film, container, choice_name(encoding.codec), limit, cancelled);
-  if (!options.network.model.empty()) {
-    network = std::make_unique<Network>(options, composition.film, film.rotation, context);
-    composition.tint = tint_of(network->model);
-    composition.mask_width = network->view.mask_width();
-    composition.mask_height = network->view.mask_height();
-  }
-  plan_memory(options, context);
+  muxer = std::make_unique<film::FilmMuxer>(film, container, choice_name(encoding.codec), context.budget.limit(),
+                                            [&context] { return context.cancel.cancelled(); });
 }
 
-void Setup::plan_memory(const Options& options, RunContext& context) {
+void Setup::set_masks(RunContext& context) {
+  const film::Shape& shape = composition.film;
+  for (const film::Region& region : options.regions) {
+    if (region.left + region.width <= shape.width && region.top + region.height <= shape.height) continue;
+    throw Failure(ErrorCode::usage,
+                  fmt::format("{},{},{},{} lies outside of the film, which is {} x {}", region.left, region.top,
+                              region.width, region.height, shape.width, shape.height),
+                  "--region", "in pixels as they are stored: left, top, width and height");
+  }
+  if (options.stereo != Stereo::none && film.rotation != 0)
+    throw Failure(ErrorCode::usage, "the film is turned, and two eyes lie beside each other in none that is", "--stereo",
+                  "leave it out");
+  if (!options.masks.empty()) {
+    mattes = std::make_unique<Mattes>(options.masks);
+    mask_width = mattes->width();
+    mask_height = mattes->height();
+  }
+  if (!options.network.model.empty()) {
+    network = std::make_unique<Network>(options.network, context);
+    composition.tint = tint_of(network->model);
+    threshold = static_cast<std::uint16_t>(std::lround(network->model.threshold * matte::kOne));
+    Views views(options, shape, film.rotation, network->model);
+    if (!options.fast_model.empty()) {
+      model::PictureModelOptions fast = options.network;
+      fast.model = options.fast_model;
+      fast.card.clear();
+      fast.input.reset();
+      fast.activation.reset();
+      fast.window.reset();
+      fast.threshold.reset();
+      fast_network = std::make_unique<Network>(fast, context);
+      first = std::make_unique<Looking>(*fast_network, Views(options, shape, film.rotation, fast_network->model));
+      second = std::make_unique<Looking>(*network, std::move(views));
+    } else {
+      first = std::make_unique<Looking>(*network, std::move(views));
+    }
+    const Views& last = (second ? second : first)->views();
+    mask_width = options.look_closer ? shape.width : last.mask_width();
+    mask_height = options.look_closer ? shape.height : last.mask_height();
+  }
+  composition.mask_width = options.cleaning.any() ? shape.width : mask_width;
+  composition.mask_height = options.cleaning.any() ? shape.height : mask_height;
+}
+
+void Setup::plan_memory(RunContext& context) {
   const Bytes stored{film::layout_of(film.shape).bytes}, made{film::layout_of(composition.made).bytes};
   const auto encoder_threads = static_cast<std::uint64_t>(options.encoder_threads);
   const auto decoder_threads = static_cast<std::uint64_t>(options.decoder_threads);
   // Pictures that others refer to, up to 16, and one a thread.
   decoder = stored * (17 + decoder_threads) + 20_MiB;
   // Those that an encoder looks ahead at, with what it makes of them.
-  encoder = made * (encoder_look_ahead(encoding, options.profile) + 2 * encoder_threads + 8) + 40_MiB;
+  encoder = muxer ? made * (encoder_look_ahead(encoding, options.profile) + 2 * encoder_threads + 8) + 40_MiB : 20_MiB;
   frame = stored + made;
-  if (network)
-    frame += Bytes{(network->model.input_elements() + network->output_elements()) * sizeof(float) +
-                   2 * static_cast<std::uint64_t>(composition.mask_width) *
-                       static_cast<std::uint64_t>(composition.mask_height)};
-  constexpr std::uint32_t kMoreDecoded = 3;
+  const auto pixels = [](std::int32_t width, std::int32_t height) {
+    return static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
+  };
+  for (const Looking* each : {first.get(), second.get()})
+    if (each != nullptr) frame += each->bytes();
+  if (options.look_closer) frame += first->bytes();
+  if (has_masks()) frame += Bytes{2 * pixels(mask_width, mask_height)};
+  if (options.cleaning.any()) frame += Bytes{2 * pixels(film.shape.width, film.shape.height)};
+  const auto more_decoded = static_cast<std::uint32_t>(3 + warm());
   const auto more_encoded = static_cast<std::uint32_t>(options.encoder_threads) + 4;
-  beside = stored * kMoreDecoded + made * more_encoded;
+  beside = stored * more_decoded + made * more_encoded + Bytes{2 * pixels(mask_width, mask_height)} * warm();
+  // What threads work in, beside.
+  const auto threads = static_cast<std::uint64_t>(context.executor.threads());
+  if (options.cleaning.any()) beside += Bytes{12 * pixels(film.shape.width, film.shape.height)} * threads;
+  if (composition.made != composition.shown) beside += Bytes{film::layout_of(composition.shown).bytes} * threads;
+  if (composition.show == Show::background) beside += stored * (threads + 1);
   const Bytes all = beside + decoder + encoder;
   const Bytes left = context.budget.largest_grant();
   if (all + frame > left) {
@@ -112,24 +161,48 @@ void Setup::plan_memory(const Options& options, RunContext& context) {
   const std::size_t enough = 2 * static_cast<std::size_t>(context.executor.threads()) +
                              2 * static_cast<std::size_t>(network ? network->requests : 0) + 2;
   tokens = std::min(tokens, enough);
-  decoder_slots = static_cast<std::uint32_t>(tokens) + kMoreDecoded;
+  decoder_slots = static_cast<std::uint32_t>(tokens) + more_decoded;
   encoder_slots = static_cast<std::uint32_t>(tokens) + more_encoded;
 }
 
-Attributes Setup::made_of(const Options& options) const {
-  Attributes out = {{"millrace", "video run"},
+std::uint64_t Setup::expected_frames() const {
+  if (!film.duration || (!options.start && !options.end)) return film.frames;
+  const double all = film.seconds(*film.duration);
+  const double part = std::min(options.end.value_or(all), all) - options.start.value_or(0);
+  return static_cast<std::uint64_t>(std::max(part, 0.0) * film.rate.value());
+}
+
+Attributes Setup::made_of() const {
+  std::string regions;
+  for (const std::string& each : options.region_texts) regions += (regions.empty() ? "" : " ") + each;
+  const auto time = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : "auto"; };
+  Attributes out = {{kJsonMark, "video run"},
                     {"film", fingerprint_of(film)},
                     {"stream", std::to_string(film.stream)},
                     {"library", film.library},
-                    {"write", options.show_text == "auto" || options.show_text.empty()
-                                  ? (options.shown() == Show::film ? "film" : "mask")
-                                  : options.show_text},
+                    {"write", options.show_text == "auto" ? (composition.show == Show::film ? "film" : "mask")
+                                                          : options.show_text},
                     {"container", container},
-                    {"encoder", text_of(encoding)},
+                    {"encoder", muxer ? text_of(encoding) : encoding.words},
                     {"encoder-threads", std::to_string(options.encoder_threads)},
-                    {"segment", fmt::format("{}", options.segment_seconds)}};
+                    {"segment", fmt::format("{}", options.segment_seconds)},
+                    {"start", time(options.start)},
+                    {"end", time(options.end)},
+                    {"clean", options.clean_text},
+                    {"feather", fmt::format("{}", options.cleaning.feather)},
+                    {"smooth", std::to_string(options.smooth)},
+                    {"stereo", choice_name(options.stereo)},
+                    {"eyes", choice_name(options.eyes)},
+                    {"reuse", options.reuse ? fmt::format("{}", *options.reuse) : "off"},
+                    {"scales", options.scales_text},
+                    {"region", regions}};
+  if (mattes) out.emplace_back("masks", mattes->digest());
   if (network)
     for (auto& each : model::made_of(network->model, network->session)) out.push_back(std::move(each));
+  if (fast_network) {
+    out.emplace_back("fast-model", fast_network->model.file.digest);
+    out.emplace_back("confidence", fmt::format("{}", options.confidence));
+  }
   return out;
 }
 

@@ -11,8 +11,9 @@
 #include "src/io/video/film_muxer.h"
 #include "src/jobs/video/compositor.h"
 #include "src/jobs/video/encoders.h"
-#include "src/jobs/video/model_view.h"
-#include "src/model/session.h"
+#include "src/jobs/video/frames.h"
+#include "src/jobs/video/look.h"
+#include "src/jobs/video/mattes.h"
 
 namespace millrace::video {
 
@@ -21,29 +22,27 @@ class Setup {
   // Failure for all that can be known before the work.
   Setup(const Options& options, RunContext& context);
 
+  Options options;  // checked
   film::FilmFile film;
   std::vector<std::string> filled_in;  // of its colours
   Encoding encoding;
   Composition composition;
   std::string container;
 
-  // Where there is a model.
-  struct Network {
-    Network(const Options& options, const film::Shape& shape, int rotation, RunContext& context);
-    model::PictureModel model;
-    int requests;
-    model::Session session;
-    std::size_t outputs;
-    ModelView view;
-    Bytes memory;
-    Reservation paid;
+  // Who is asked first, of all of a picture; and who is asked then, where that does not do. Null where there is none.
+  std::unique_ptr<Network> network, fast_network;
+  std::unique_ptr<Looking> first, second;
+  std::unique_ptr<Mattes> mattes;
+  std::int32_t mask_width = 1, mask_height = 1;  // before it is cleaned
+  std::uint16_t threshold = matte::kOne / 2;
+  Frames::How cut;
 
-    std::size_t output_elements() const {
-      return outputs * static_cast<std::size_t>(model.height * model.width);
-    }
-  };
-  std::unique_ptr<Network> network;
-  std::unique_ptr<film::FilmMuxer> muxer;
+  // About; 0: nobody says.
+  std::uint64_t expected_frames() const;
+  bool has_masks() const { return first || mattes; }
+  // Pictures that come once more with the next piece.
+  std::size_t warm() const { return cut.warm; }
+  std::unique_ptr<film::FilmMuxer> muxer;  // none where masks are files
 
   // Pictures in flight, and what all of that takes.
   std::size_t tokens = 0;
@@ -52,10 +51,12 @@ class Setup {
   Bytes beside, decoder, encoder;  // slots that they do not need; what the helpers take
 
   // What the film is made of, for run.json.
-  Attributes made_of(const Options& options) const;
+  Attributes made_of() const;
 
  private:
-  void plan_memory(const Options& options, RunContext& context);
+  void set_output(RunContext& context);
+  void set_masks(RunContext& context);
+  void plan_memory(RunContext& context);
 };
 
 }  // namespace millrace::video

@@ -220,13 +220,10 @@ class Muxing {
       }
     }
     copy_metadata(&output_->metadata, input_->metadata);
+    if (!video.at("start").is_null()) start_ = video.at("start").get<std::int64_t>();
+    if (!video.at("end").is_null()) end_ = video.at("end").get<std::int64_t>();
     copy_chapters();
-    AVDictionary* options = nullptr;
-    for (const auto& [key, value] : video.at("options").items())
-      av_dict_set(&options, key.c_str(), value.get<std::string>().c_str(), 0);
-    const int error = avformat_write_header(output_.get(), &options);
-    av_dict_free(&options);
-    check(error, "the container does not take the film");
+    check(avformat_write_header(output_.get(), nullptr), "the container does not take the film");
   }
 
   void set_video(const AVStream& from, AVStream& to, const Json& video, const std::vector<std::uint8_t>& extradata) {
@@ -286,12 +283,17 @@ class Muxing {
     if (output_->chapters == nullptr) throw std::bad_alloc();
     for (unsigned i = 0; i < input_->nb_chapters; ++i) {
       const AVChapter& from = *input_->chapters[i];
+      const auto here = [&](std::int64_t time) { return av_rescale_q(time, video_base(), from.time_base); };
+      const std::int64_t start = start_ ? std::max(from.start, here(*start_)) : from.start;
+      const std::int64_t end = end_ ? std::min(from.end, here(*end_)) : from.end;
+      if (start >= end && (start_ || end_)) continue;
+      const std::int64_t shift = start_ ? here(*start_) : 0;
       auto* to = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
       if (to == nullptr) throw std::bad_alloc();
       to->id = from.id;
       to->time_base = from.time_base;
-      to->start = from.start;
-      to->end = from.end;
+      to->start = start - shift;
+      to->end = end - shift;
       av_dict_copy(&to->metadata, from.metadata, 0);
       output_->chapters[output_->nb_chapters++] = to;
     }
@@ -305,8 +307,20 @@ class Muxing {
       if (error == AVERROR_INVALIDDATA) continue;
       if (error < 0) return false;
       const auto index = static_cast<std::size_t>(packet.stream_index);
-      if (packet.stream_index != stream_ && index < places_.size() && places_[index] != nullptr) return true;
+      if (packet.stream_index == stream_ || index >= places_.size() || places_[index] == nullptr) continue;
+      if (is_wanted(packet)) return true;
     }
+  }
+
+  AVRational video_base() const { return input_->streams[stream_]->time_base; }
+
+  // It begins in what is carried over.
+  bool is_wanted(const AVPacket& packet) const {
+    const std::int64_t time = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+    if ((!start_ && !end_) || time == AV_NOPTS_VALUE) return true;
+    const AVRational base = input_->streams[packet.stream_index]->time_base;
+    return (!start_ || av_compare_ts(time, base, *start_, video_base()) >= 0) &&
+           (!end_ || av_compare_ts(time, base, *end_, video_base()) < 0);
   }
 
   bool next_video(AVPacket& packet) {
@@ -340,6 +354,11 @@ class Muxing {
     AVStream& to = *places_[static_cast<std::size_t>(packet.stream_index)];
     packet.stream_index = to.index;
     packet.pos = -1;
+    if (start_) {
+      const std::int64_t shift = av_rescale_q(*start_, video_base(), from.time_base);
+      if (packet.pts != AV_NOPTS_VALUE) packet.pts -= shift;
+      if (packet.dts != AV_NOPTS_VALUE) packet.dts -= shift;
+    }
     av_packet_rescale_ts(&packet, from.time_base, to.time_base);
     check(av_interleaved_write_frame(output_.get(), &packet), "a packet cannot be written");
   }
@@ -350,6 +369,7 @@ class Muxing {
   const int stream_;
   std::vector<int> kept_;
   std::vector<AVStream*> places_;
+  std::optional<std::int64_t> start_, end_;  // in units of the stream of pictures
   Channel::Heard heard_;
 };
 

@@ -1,0 +1,159 @@
+#include "src/jobs/video/mattes.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <libdeflate.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <new>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/file/reader.h"
+#include "src/io/image/picture_rows.h"
+#include "src/io/image/png_write.h"
+#include "src/kernels/matte/matte.h"
+
+namespace millrace::video {
+namespace {
+
+constexpr const char* kTable = "times.csv";
+constexpr std::string_view kHeader = "file,seconds,time";
+
+}  // namespace
+
+MatteEncoder::MatteEncoder(const film::Shape& shape, std::uint32_t slots, Listener listener)
+    : shape_(shape), layout_(film::layout_of(shape)), listener_(std::move(listener)) {
+  slots_.resize(slots);
+  for (std::uint32_t k = slots; k > 0; --k) {
+    slots_[k - 1].resize(layout_.bytes);
+    free_.push_back(k - 1);
+  }
+}
+
+film::PictureEncoder::Slot MatteEncoder::room() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !free_.empty(); });
+  const std::uint32_t number = free_.back();
+  free_.pop_back();
+  return {slots_[number].data(), number};
+}
+
+void MatteEncoder::begin() { listener_.opened({"png", "png", "gray", R"({"encoder":"png","codec":"png","pixels":"gray"})", {}}); }
+
+void MatteEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duration) {
+  const auto width = static_cast<std::size_t>(shape_.width), height = static_cast<std::size_t>(shape_.height);
+  std::vector<std::uint8_t> rows((width + 1) * height);
+  for (std::size_t y = 0; y < height; ++y)
+    std::copy_n(slot.pixels + y * layout_.stride[0], width, rows.data() + y * (width + 1) + 1);
+  {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(slot.number);
+  }
+  changed_.notify_one();
+  // Masks are flat: the fastest level leaves little.
+  constexpr int kLevel = 1;
+  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
+      libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
+  if (!compressor) throw std::bad_alloc();
+  std::vector<std::uint8_t> stream(libdeflate_zlib_compress_bound(compressor.get(), rows.size()));
+  stream.resize(libdeflate_zlib_compress(compressor.get(), rows.data(), rows.size(), stream.data(), stream.size()));
+  film::EncodedPacket packet{pts, duration, true, 0, {}};
+  append_png({static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), 1, 8}, stream, packet.data);
+  listener_.packet(std::move(packet));
+}
+
+void MatteEncoder::drain() { listener_.ended(); }
+
+std::uint64_t write_mattes(Segments& segments, const std::string& name, film::Rational time_base,
+                           const std::function<void()>& go_on) {
+  const std::string folder = segments.path(name);
+  std::error_code error;
+  // What a run that was killed here has left.
+  std::filesystem::remove_all(folder, error);
+  std::filesystem::create_directory(folder, error);
+  if (error) throw Failure(system_error("the folder cannot be made", folder, error.value()));
+  std::string table = std::string(kHeader) + "\n";
+  std::uint64_t count = 0;
+  std::optional<std::uint64_t> k = 0;
+  while (k) {
+    const auto piece = segments.piece(*k);
+    if (!piece) {
+      throw Failure(ErrorCode::conflict, "a piece of the masks is not there any more", segments.path(*k),
+                    "run the same command again");
+    }
+    for (std::size_t i = 0; i < piece->packets.entries().size(); ++i) {
+      go_on();
+      const film::EncodedPacket packet = piece->packets.read(i);
+      const std::string file = fmt::format("{:08}.png", ++count);
+      const std::string path = path_in(folder, file);
+      const Descriptor out(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+      if (!out) throw Failure(system_error("the file cannot be made", path, errno));
+      write_all(out.get(), std::string_view(reinterpret_cast<const char*>(packet.data.data()), packet.data.size()), path);
+      table += fmt::format("{},{:.6f},{}\n", file, static_cast<double>(packet.pts) * time_base.value(), packet.pts);
+    }
+    k = piece->note.next;
+  }
+  write_file(path_in(folder, kTable), table);
+  // All of them at once: the folder has its name behind that.
+  const Descriptor disk(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!disk || ::syncfs(disk.get()) != 0) throw Failure(system_error("it cannot be written to the disk", folder, errno));
+  return count;
+}
+
+Mattes::Mattes(const std::string& folder) : folder_(folder) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+  const std::string table = path_in(folder, kTable);
+  const std::string text = read_text(table, kMostBytes).or_throw();
+  const auto refuse = [&](const std::string& what) {
+    throw Failure(ErrorCode::bad_data, what, table, "give a folder that --write matte-files has made");
+  };
+  const auto lines = split(text, '\n');
+  if (lines.empty() || lines[0] != kHeader) refuse(fmt::format("its first line is not {}", kHeader));
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
+    const auto fields = split(lines[i], ',');
+    std::int64_t pts = 0;
+    const bool whole = fields.size() == 3 &&
+                       std::from_chars(fields[2].data(), fields[2].data() + fields[2].size(), pts).ec == std::errc();
+    // A name, and no path.
+    if (!whole || fields[0].empty() || fields[0].find('/') != std::string::npos || fields[0] == "." || fields[0] == "..")
+      refuse(fmt::format("line {} is not a file, seconds and a time", i + 1));
+    files_[pts] = fields[0];
+  }
+  if (files_.empty()) refuse("it lists no masks");
+  digest_ = fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())));
+  auto rows = PictureRows::open(FileReader::open(path_in(folder_, files_.begin()->second)).or_throw(), {}, Bytes{1 << 16})
+                  .or_throw();
+  width_ = rows->info().width;
+  height_ = rows->info().height;
+}
+
+void Mattes::read(std::int64_t pts, std::uint16_t* mask, RunContext& context) const {
+  const auto found = files_.find(pts);
+  if (found == files_.end()) {
+    throw Failure(ErrorCode::not_found, fmt::format("it has no mask of the picture whose time is {}", pts), folder_,
+                  "give the masks of this very film");
+  }
+  const std::string path = path_in(folder_, found->second);
+  DecodeOptions options;
+  options.gray = true;
+  options.helpers = &context.helpers;
+  options.cancelled = [&context] { return context.cancel.cancelled(); };
+  auto rows = PictureRows::open(FileReader::open(path).or_throw(), options, Bytes{1 << 20}).or_throw();
+  if (rows->info().width != width_ || rows->info().height != height_)
+    throw Failure(ErrorCode::bad_data, "it has other sides than the first mask", path, "");
+  const std::size_t channels = rows->row_bytes() / static_cast<std::size_t>(width_);
+  std::vector<std::uint8_t> row(rows->row_bytes());
+  for (std::int32_t y = 0; y < height_; ++y) {
+    rows->take(1, row.data()).or_throw();
+    for (std::int32_t x = 0; x < width_; ++x)
+      *mask++ = static_cast<std::uint16_t>((row[static_cast<std::size_t>(x) * channels] * matte::kOne + 127) / 255);
+  }
+}
+
+}  // namespace millrace::video

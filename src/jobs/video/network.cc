@@ -1,0 +1,22 @@
+#include "src/jobs/video/network.h"
+
+#include "src/io/file/own.h"
+
+namespace millrace::video {
+
+Network::Network(const model::PictureModelOptions& options, RunContext& context)
+    : model(model::open_picture_model(options, [&context] { return context.cancel.cancelled(); })),
+      requests(options.requests > 0 ? static_cast<int>(options.requests) : context.executor.threads()),
+      session(model.file, {.input = model.input_shape(),
+                           .precision = options.precision,
+                           .threads = context.executor.threads(),
+                           .requests = requests,
+                           .channels_last = model.layout == model::Layout::nhwc,
+                           .cache = cache_path("models")}),
+      outputs(model::check_outputs(options, model, session.outputs())) {
+  const model::Session::Memory takes = session.measure();
+  memory = takes.model + takes.request * static_cast<std::uint64_t>(requests);
+  paid = context.budget.reserve(memory, "the network");
+}
+
+}  // namespace millrace::video

@@ -1,0 +1,24 @@
+// Enters: a network's file and what a person says of it.
+// Leaves: the network, ready to be asked, and what it takes.
+// Never: knows what a film is.
+#pragma once
+
+#include "src/model/picture_model.h"
+#include "src/pipeline/run_context.h"
+
+namespace millrace::video {
+
+struct Network {
+  Network(const model::PictureModelOptions& options, RunContext& context);
+
+  model::PictureModel model;
+  int requests;
+  model::Session session;
+  std::size_t outputs;  // channels of its output
+  Bytes memory;
+  Reservation paid;
+
+  std::size_t output_elements() const { return outputs * static_cast<std::size_t>(model.height * model.width); }
+};
+
+}  // namespace millrace::video
