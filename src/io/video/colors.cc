@@ -267,4 +267,39 @@ void Converter::convert(const std::uint8_t* from, std::uint8_t* to, Buffer<std::
     fail_as_zimg_says();
 }
 
+namespace {
+
+Shape seen_shape(const Shape& shape, std::int32_t width, std::int32_t height) {
+  Shape out;
+  out.width = width;
+  out.height = height;
+  out.kind = Kind::rgb;
+  out.colors = shape.colors;
+  out.colors.matrix = kMatrixRgb;
+  out.colors.range = Range::full;
+  return out;
+}
+
+}  // namespace
+
+RgbView::RgbView(const Shape& shape, const Region& region, std::int32_t width, std::int32_t height)
+    : linear_(is_hdr(shape.colors)),
+      seen_(seen_shape(shape, width, height)),
+      converter_(linear_ ? Converter::to_linear(shape, width, height, Converter::Filter::bilinear, region)
+                         : Converter(shape, seen_, Converter::Filter::bilinear, region)) {}
+
+void RgbView::planes(const std::uint8_t* picture, std::uint8_t* out, Workspace& workspace) const {
+  if (!linear_) return converter_.convert(picture, out, workspace.converting);
+  const Layout linear = linear_layout(seen_.width, seen_.height), layout = layout_of(seen_);
+  workspace.linear.resize(linear.bytes);
+  converter_.convert(picture, workspace.linear.data(), workspace.converting);
+  for (std::size_t p = 0; p < 3; ++p) {
+    for (std::size_t y = 0; y < static_cast<std::size_t>(seen_.height); ++y) {
+      const auto* from = reinterpret_cast<const float*>(workspace.linear.data() + linear.offset[p] + y * linear.stride[p]);
+      std::uint8_t* to = out + layout.offset[p] + y * layout.stride[p];
+      for (std::size_t x = 0; x < static_cast<std::size_t>(seen_.width); ++x) to[x] = seen(from[x]);
+    }
+  }
+}
+
 }  // namespace millrace::film

@@ -62,4 +62,24 @@ Layout linear_layout(std::int32_t width, std::int32_t height);
 // 1000 cd/m2 become white; then coded as sRGB in 8 bits.
 std::uint8_t seen(float linear);
 
+// A picture, or a region of it, as red, green and blue of 8 bits in full range, as large as is wanted: what is HDR as
+// seen() has it, all else in the film's own primaries and transfer.
+class RgbView {
+ public:
+  struct Workspace {
+    Buffer<std::uint8_t> converting, linear;
+  };
+  RgbView(const Shape& shape, const Region& region, std::int32_t width, std::int32_t height);
+
+  // Of the planes.
+  const Shape& shape() const { return seen_; }
+  // As layout_of(shape()) has them. Any thread.
+  void planes(const std::uint8_t* picture, std::uint8_t* out, Workspace& workspace) const;
+
+ private:
+  bool linear_;
+  Shape seen_;
+  Converter converter_;
+};
+
 }  // namespace millrace::film

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "src/base/text.h"
+#include "src/io/image/png_write.h"
 #include "src/jobs/video/run.h"
+#include "src/jobs/video/sample.h"
 #include "src/report/json_path.h"
 
 namespace millrace::video {
@@ -64,6 +66,12 @@ class VideoJob : public Job {
     if (!options_.network.card.empty()) outputs.input(options_.network.card);
     if (!options_.fast_model.empty()) outputs.input(options_.fast_model);
     if (!options_.masks.empty()) outputs.input_folder(options_.masks, [](const std::string&) { return true; });
+    if (options_.sample > 0) {
+      output_ = outputs.add("--output", options_.output, {"a sheet", Readers::everyone, [](FileReader& file) {
+                                                            return is_own_png(file.peek());
+                                                          }});
+      return;
+    }
     if (options_.shown() == Show::files) {
       outputs.take_name("--output", options_.output);
       return;
@@ -80,6 +88,7 @@ class VideoJob : public Job {
 
   Result run(RunContext& context, const Print&) override {
     Result out;
+    if (options_.sample > 0) return sheet(context);
     const Summary summary = video::run(options_, output_, context);
     for (const auto& each : summary.left_out) out.summary.push_back(words_of(each));
     if (!summary.filled_in.empty()) {
@@ -111,6 +120,22 @@ class VideoJob : public Job {
   }
 
  private:
+  Result sheet(RunContext& context) {
+    Result out;
+    const Sampled sampled = sample(options_, static_cast<std::uint64_t>(options_.sample), output_, context);
+    out.summary.push_back(fmt::format("{} pictures on {} x {} pixels: {}", sampled.pictures, sampled.width,
+                                      sampled.height, printable(options_.output)));
+    out.json = [sampled, path = options_.output] {
+      nlohmann::ordered_json json = {{kJsonMark, "video"}};
+      add_path(json, path);
+      json["pictures"] = sampled.pictures;
+      json["runtime"] = sampled.runtime;
+      json["precision"] = sampled.precision;
+      return json_pieces(json);
+    };
+    return out;
+  }
+
   Options options_;
   Output output_;
 };

@@ -134,4 +134,16 @@ std::shared_ptr<const Mask> Masking::smoothed() {
   return out;
 }
 
+const std::uint16_t* cleaned_mask(const Setup& setup, const std::uint16_t* mask, matte::CleaningWorkspace& workspace) {
+  if (!setup.options.cleaning.any()) return mask;
+  const std::int32_t width = setup.film.shape.width, height = setup.film.shape.height;
+  matte::Enlarger enlarger(setup.mask_width, setup.mask_height, width, height);
+  enlarger.begin(mask);
+  workspace.mask.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  for (std::int32_t y = 0; y < height; ++y)
+    enlarger.row(y, workspace.mask.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
+  matte::clean(workspace.mask.data(), width, height, setup.threshold, setup.options.cleaning, workspace);
+  return workspace.mask.data();
+}
+
 }  // namespace millrace::video

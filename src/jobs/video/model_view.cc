@@ -33,6 +33,10 @@ void turn(const T* from, std::size_t stride, std::int32_t width, std::int32_t he
   }
 }
 
+std::int32_t share_of(std::int32_t side, double share) {
+  return share < 1 ? std::max(static_cast<std::int32_t>(std::lround(side * share)), 1) : side;
+}
+
 }  // namespace
 
 ModelView::ModelView(const film::Shape& shape, const film::Region& region, int rotation, double resolution,
@@ -41,53 +45,20 @@ ModelView::ModelView(const film::Shape& shape, const film::Region& region, int r
       rotation_(std::max(rotation, 0)),
       width_(static_cast<std::int32_t>(rotation_ % kHalf == 0 ? model.width : model.height)),
       height_(static_cast<std::int32_t>(rotation_ % kHalf == 0 ? model.height : model.width)),
-      linear_(film::is_hdr(shape.colors)) {
-  using film::Converter;
+      coarse_(shape, region, share_of(width_, resolution), share_of(height_, resolution)) {
+  seen_ = coarse_.shape();
   seen_.width = width_;
   seen_.height = height_;
-  seen_.kind = film::Kind::rgb;
-  // The film's own primaries and transfer: what a photograph's are is not known either.
-  seen_.colors = shape.colors;
-  seen_.colors.matrix = 0;
-  seen_.colors.range = film::Range::full;
-  coarse_ = seen_;
-  if (resolution < 1) {
-    coarse_.width = std::max(static_cast<std::int32_t>(std::lround(width_ * resolution)), 1);
-    coarse_.height = std::max(static_cast<std::int32_t>(std::lround(height_ * resolution)), 1);
-    enlarged_.emplace(coarse_, seen_, Converter::Filter::bilinear);
-  }
-  if (linear_) {
-    first_.emplace(
-        Converter::to_linear(shape, coarse_.width, coarse_.height, Converter::Filter::bilinear, region));
-  } else {
-    first_.emplace(shape, coarse_, Converter::Filter::bilinear, region);
-  }
+  if (coarse_.shape() != seen_) enlarged_.emplace(coarse_.shape(), seen_, film::Converter::Filter::bilinear);
 }
 
-// In 8 bits, as layout_of(seen_) has them.
 void ModelView::planes_of(const std::uint8_t* picture, Workspace& workspace) const {
-  const film::Layout coarse = film::layout_of(coarse_);
   Buffer<std::uint8_t>& first = enlarged_ ? workspace.coarse : workspace.planes;
-  if (linear_) {
-    const film::Layout linear = film::linear_layout(coarse_.width, coarse_.height);
-    workspace.upright.resize(linear.bytes);
-    first_->convert(picture, workspace.upright.data(), workspace.converting);
-    first.resize(coarse.bytes);
-    for (std::size_t p = 0; p < 3; ++p) {
-      for (std::size_t y = 0; y < static_cast<std::size_t>(coarse_.height); ++y) {
-        const auto* from =
-            reinterpret_cast<const float*>(workspace.upright.data() + linear.offset[p] + y * linear.stride[p]);
-        std::uint8_t* to = first.data() + coarse.offset[p] + y * coarse.stride[p];
-        for (std::size_t x = 0; x < static_cast<std::size_t>(coarse_.width); ++x) to[x] = film::seen(from[x]);
-      }
-    }
-  } else {
-    first.resize(coarse.bytes);
-    first_->convert(picture, first.data(), workspace.converting);
-  }
+  first.resize(film::layout_of(coarse_.shape()).bytes);
+  coarse_.planes(picture, first.data(), workspace.converting);
   if (!enlarged_) return;
   workspace.planes.resize(film::layout_of(seen_).bytes);
-  enlarged_->convert(first.data(), workspace.planes.data(), workspace.converting);
+  enlarged_->convert(first.data(), workspace.planes.data(), workspace.converting.converting);
 }
 
 void ModelView::input(const std::uint8_t* picture, float* input, std::uint8_t* seen, Workspace& workspace) const {

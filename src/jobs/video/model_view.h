@@ -15,7 +15,8 @@ namespace millrace::video {
 class ModelView {
  public:
   struct Workspace {
-    Buffer<std::uint8_t> converting, planes, coarse, upright;
+    film::RgbView::Workspace converting;
+    Buffer<std::uint8_t> planes, coarse, upright;
     std::vector<std::uint16_t> mask;
   };
 
@@ -35,14 +36,15 @@ class ModelView {
   std::size_t seen_bytes() const { return 3 * static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_); }
 
  private:
+  // As layout_of(seen_) has them.
   void planes_of(const std::uint8_t* picture, Workspace& workspace) const;
 
   const model::PictureModel* model_;
   int rotation_;
   std::int32_t width_, height_;  // of the network's picture, lying as the film is stored
-  bool linear_;
-  film::Shape seen_, coarse_;  // what is seen; what the film is made first
-  std::optional<film::Converter> first_, enlarged_;
+  film::Shape seen_;
+  film::RgbView coarse_;  // what the film is made first
+  std::optional<film::Converter> enlarged_;
 };
 
 }  // namespace millrace::video

@@ -100,6 +100,8 @@ void describe(Settings& settings, Options& options) {
                         parse_show(text, options);
                         options.show_text = text;
                       });
+  settings.add_integer("sample", "K", "only a sheet of K pictures of what the film would be: FILM is a .png",
+                       options.sample, 0, 400);
   settings.heading("The model");
   millrace::describe(settings, options.network, "pixel counts as found", "frames");
   describe_window(settings, options.network, "side of its input; auto: the model's own, the card's, or 512");
@@ -206,7 +208,9 @@ void check(Options& options) {
   if (options.inputs.size() > 1) refuse("one film at a time", "FILM", "run it once for each");
   if (options.output.empty()) refuse("an output is needed", "-o", "name the new film, for example -o masked.mp4");
   const Show show = options.shown();
-  if (show != Show::files && film::container_of(options.output).empty())
+  if (options.sample > 0 && !lower_ascii(options.output).ends_with(".png"))
+    refuse("a sheet is a PNG", "-o", "for example --sample 12 -o sheet.png");
+  if (options.sample == 0 && show != Show::files && film::container_of(options.output).empty())
     refuse(fmt::format("'{}' has no ending that says which kind of film", printable(options.output)), "-o",
            fmt::format("it may end in {}; a folder is for --write matte-files", film::known_endings()));
   const bool model = !options.network.model.empty(), masks = !options.masks.empty();

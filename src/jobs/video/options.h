@@ -94,6 +94,7 @@ struct Options {
   std::vector<film::Region> regions;
   bool look_closer = false;  // --region auto
   std::string masks;
+  long long sample = 0;              // pictures of a sheet, and nothing else
   std::optional<double> start, end;  // seconds behind the film's first picture
 
   const std::string& input() const { return inputs.front(); }

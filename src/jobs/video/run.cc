@@ -132,8 +132,8 @@ class Run {
         item.slot = writer.room();
       }
       auto workspace = workspaces_.take();
-      const std::uint16_t* mask = item.mask ? item.mask->data() : nullptr;
-      if (mask != nullptr && setup_.options.cleaning.any()) mask = cleaned(mask, *workspace);
+      const std::uint16_t* mask =
+          item.mask ? cleaned_mask(setup_, item.mask->data(), workspace->cleaning) : nullptr;
       compositor.compose(item.frame.picture.pixels.get(), mask, item.slot.pixels, workspace->compositor);
       item.mask.reset();
       return item;
@@ -186,23 +186,10 @@ class Run {
     return std::move(asked) | in_order("over time", &Masking::settle) | std::move(composite) | std::move(encode);
   }
 
-  // Of the film's own size.
   struct Workspace {
     Compositor::Workspace compositor;
-    std::optional<matte::Enlarger> enlarger;
-    Buffer<std::uint16_t> mask;
     matte::CleaningWorkspace cleaning;
   };
-  const std::uint16_t* cleaned(const std::uint16_t* mask, Workspace& workspace) const {
-    const std::int32_t width = setup_.film.shape.width, height = setup_.film.shape.height;
-    if (!workspace.enlarger) workspace.enlarger.emplace(setup_.mask_width, setup_.mask_height, width, height);
-    workspace.enlarger->begin(mask);
-    workspace.mask.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-    for (std::int32_t y = 0; y < height; ++y)
-      workspace.enlarger->row(y, workspace.mask.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
-    matte::clean(workspace.mask.data(), width, height, setup_.threshold, setup_.options.cleaning, workspace.cleaning);
-    return workspace.mask.data();
-  }
 
   RunContext& context_;
   Setup setup_;

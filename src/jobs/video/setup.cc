@@ -67,7 +67,7 @@ Setup::Setup(const Options& given, RunContext& context) : options(given) {
 
 void Setup::set_output(RunContext& context) {
   composition.shown = shown_shape(composition.show, composition.film);
-  if (composition.show == Show::files) {
+  if (composition.show == Show::files || options.sample > 0) {
     composition.made = composition.shown;
     encoding.words = "PNG";
     return;

@@ -24,6 +24,7 @@ struct Cleaning {
 struct CleaningWorkspace {
   std::vector<std::uint8_t> inside, first, second;
   std::vector<std::uint16_t> columns, row;
+  std::vector<std::uint16_t> mask;  // room for whoever calls
   struct Run {
     std::int32_t y, begin, end;
     std::uint32_t parent;
