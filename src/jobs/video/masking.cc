@@ -134,15 +134,28 @@ std::shared_ptr<const Mask> Masking::smoothed() {
   return out;
 }
 
-const std::uint16_t* cleaned_mask(const Setup& setup, const std::uint16_t* mask, matte::CleaningWorkspace& workspace) {
-  if (!setup.options.cleaning.any()) return mask;
+namespace {
+
+// Of RGB, green.
+matte::Guide luma_of_film(const Setup& setup, const Item& item) {
+  const film::Shape& shape = setup.composition.film;
+  const film::Layout layout = film::layout_of(shape);
+  const std::size_t plane = shape.kind == film::Kind::rgb ? 1 : 0;
+  return {item.frame.picture.pixels.get() + layout.offset[plane], layout.stride[plane], shape.depth};
+}
+
+}  // namespace
+
+const std::uint16_t* cleaned_mask(const Setup& setup, const Item& item, matte::CleaningWorkspace& workspace) {
+  if (!setup.options.cleaning.any()) return item.mask->data();
   const std::int32_t width = setup.film.shape.width, height = setup.film.shape.height;
   matte::Enlarger enlarger(setup.mask_width, setup.mask_height, width, height);
-  enlarger.begin(mask);
+  enlarger.begin(item.mask->data());
   workspace.mask.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   for (std::int32_t y = 0; y < height; ++y)
     enlarger.row(y, workspace.mask.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
-  matte::clean(workspace.mask.data(), width, height, setup.threshold, setup.options.cleaning, workspace);
+  matte::clean(workspace.mask.data(), width, height, setup.threshold, setup.options.cleaning,
+               luma_of_film(setup, item), workspace);
   return workspace.mask.data();
 }
 

@@ -56,7 +56,7 @@ class Masking {
   std::optional<std::uint64_t> settled_piece_;
 };
 
-// The same of the film's own size, cleaned, in the workspace; or the mask itself, where nothing is to be cleaned.
-const std::uint16_t* cleaned_mask(const Setup& setup, const std::uint16_t* mask, matte::CleaningWorkspace& workspace);
+// An item's mask of the film's own size, cleaned, in the workspace; or the mask itself, where nothing is to be cleaned.
+const std::uint16_t* cleaned_mask(const Setup& setup, const Item& item, matte::CleaningWorkspace& workspace);
 
 }  // namespace millrace::video

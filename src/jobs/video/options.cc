@@ -46,12 +46,14 @@ matte::Cleaning parse_cleaning(const std::string& text) {
   constexpr long long kMostDisc = 101;
   matte::Cleaning out;
   if (text == "none") return out;
-  if (text == "standard") return {.area = 1000, .holes = 1000, .open = 5, .close = 5, .feather = 0};
   for (const std::string& part : split(text, ',')) {
     const std::size_t at = part.find('=');
     const std::string name(trim(std::string_view(part).substr(0, at)));
     const std::string value = at == std::string::npos ? "" : std::string(trim(std::string_view(part).substr(at + 1)));
-    if (name == "area") {
+    if (name == "standard" && value.empty()) {
+      out.area = out.holes = 1000;
+      out.open = out.close = 5;
+    } else if (name == "area") {
       out.area = whole_number_of(value, 0, kMostPixels);
     } else if (name == "holes") {
       out.holes = value == "all" ? -1 : whole_number_of(value, 0, kMostPixels);
@@ -59,9 +61,12 @@ matte::Cleaning parse_cleaning(const std::string& text) {
       out.open = static_cast<int>(whole_number_of(value, 0, kMostDisc));
     } else if (name == "close") {
       out.close = static_cast<int>(whole_number_of(value, 0, kMostDisc));
+    } else if (name == "guide") {
+      constexpr long long kMostRadius = 500;
+      out.guide = static_cast<int>(whole_number_of(value, 0, kMostRadius));
     } else {
       throw Failure(ErrorCode::usage,
-                    fmt::format("'{}' is not none, standard, or area=, holes=, open=, close= with a number",
+                    fmt::format("'{}' is not none, standard, or area=, holes=, open=, close=, guide= with a number",
                                 printable(part)),
                     "--clean", "for example area=1000,holes=all,open=5,close=5");
     }
@@ -109,7 +114,8 @@ void describe(Settings& settings, Options& options) {
   settings.add_parsed("clean", "HOW",
                       "what is too small to be meant goes: none, standard, or a list of area=PIXELS (smaller parts), "
                       "holes=PIXELS (smaller holes; all: whatever touches no side), open=PIXELS, close=PIXELS "
-                      "(diameters of discs); in the film's own pixels",
+                      "(diameters of discs), guide=PIXELS (the radius in which an edge is moved to the picture's own); "
+                      "in the film's own pixels",
                       "none", [&options](const std::string& text) {
                         const double feather = options.cleaning.feather;
                         options.cleaning = parse_cleaning(text);

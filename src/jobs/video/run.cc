@@ -133,7 +133,7 @@ class Run {
       }
       auto workspace = workspaces_.take();
       const std::uint16_t* mask =
-          item.mask ? cleaned_mask(setup_, item.mask->data(), workspace->cleaning) : nullptr;
+          item.mask ? cleaned_mask(setup_, item, workspace->cleaning) : nullptr;
       compositor.compose(item.frame.picture.pixels.get(), mask, item.slot.pixels, workspace->compositor);
       item.mask.reset();
       return item;

@@ -126,7 +126,7 @@ Sampled sample(const Options& given, std::uint64_t count, const Output& output, 
         wait_for([&](auto done) { masking.begin_second(item, std::move(done)); });
         masking.finish(item);
       }
-      mask = cleaned_mask(setup, item.mask->data(), cleaning);
+      mask = cleaned_mask(setup, item, cleaning);
     }
     compositor.compose(item.frame.picture.pixels.get(), mask, picture.data(), workspace);
     sheet.add(picture.data());

@@ -154,7 +154,7 @@ void soften(std::uint16_t* mask, std::int32_t width, std::int32_t height, double
 }
 
 void clean(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold,
-           const Cleaning& how, CleaningWorkspace& workspace) {
+           const Cleaning& how, const Guide& picture, CleaningWorkspace& workspace) {
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   auto& inside = workspace.inside;
   inside.resize(pixels);
@@ -188,6 +188,8 @@ void clean(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::ui
     const bool was = mask[i] >= threshold, is = inside[i] != 0;
     if (was != is) mask[i] = is ? kOne : 0;
   }
+  constexpr double kEdge = 0.05;
+  if (how.guide > 0) guide(mask, width, height, picture, how.guide, kEdge, workspace.guiding);
   if (how.feather > 0) soften(mask, width, height, how.feather, workspace);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "src/kernels/matte/guide.h"
 #include "src/kernels/matte/matte.h"
 
 namespace millrace::matte {
@@ -18,13 +19,16 @@ struct Cleaning {
   int close = 0;           // the same of what is not the mask
   double feather = 0;      // the deviation of what is as good as a Gaussian, over the edge
 
-  bool any() const { return area > 0 || holes != 0 || open > 1 || close > 1 || feather > 0; }
+  int guide = 0;           // the radius in which its edge is moved to the picture's own, before it is softened
+
+  bool any() const { return area > 0 || holes != 0 || open > 1 || close > 1 || feather > 0 || guide > 0; }
 };
 
 struct CleaningWorkspace {
   std::vector<std::uint8_t> inside, first, second;
   std::vector<std::uint16_t> columns, row;
   std::vector<std::uint16_t> mask;  // room for whoever calls
+  GuideWorkspace guiding;
   struct Run {
     std::int32_t y, begin, end;
     std::uint32_t parent;
@@ -37,7 +41,7 @@ struct CleaningWorkspace {
 // Inside is what is at `threshold` or above. What was inside and is so no more becomes nothing; what was not, and is,
 // all of it.
 void clean(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold,
-           const Cleaning& how, CleaningWorkspace& workspace);
+           const Cleaning& how, const Guide& picture, CleaningWorkspace& workspace);
 
 // The pieces of it, on a plane of 0 and 1.
 void drop_small(std::uint8_t* inside, std::int32_t width, std::int32_t height, std::int64_t area,

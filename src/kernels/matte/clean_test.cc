@@ -15,7 +15,7 @@ using Plane = std::vector<std::uint8_t>;
 Plane random_plane(int width, int height, unsigned seed, double share) {
   std::mt19937 random(seed);
   Plane out(static_cast<std::size_t>(width * height));
-  for (auto& one : out) one = random() % 1000 < 1000 * share ? 1 : 0;
+  for (auto& one : out) one = static_cast<double>(random() % 1000) < 1000 * share ? 1 : 0;
   return out;
 }
 
@@ -104,7 +104,7 @@ TEST(Clean, OpensClosesAndKeepsTheEdgeAsSoftAsItWas) {
   at(2, 2) = at(3, 2) = kOne;                                      // dust
   std::vector<std::uint16_t> before = mask;
   CleaningWorkspace workspace;
-  clean(mask.data(), kWidth, kHeight, kOne / 2, {.area = 10, .holes = -1, .open = 3, .close = 5, .feather = 0}, workspace);
+  clean(mask.data(), kWidth, kHeight, kOne / 2, {.area = 10, .holes = -1, .open = 3, .close = 5, .feather = 0}, {}, workspace);
   EXPECT_EQ(at(2, 2), 0);
   EXPECT_EQ(at(32, 14), 0);
   EXPECT_EQ(at(17, 14), kOne);
@@ -113,7 +113,7 @@ TEST(Clean, OpensClosesAndKeepsTheEdgeAsSoftAsItWas) {
   // A mask at the picture's side stays there.
   std::vector<std::uint16_t> all(kWidth * kHeight, kOne);
   before = all;
-  clean(all.data(), kWidth, kHeight, kOne / 2, {.area = 0, .holes = 0, .open = 9, .close = 9, .feather = 3}, workspace);
+  clean(all.data(), kWidth, kHeight, kOne / 2, {.area = 0, .holes = 0, .open = 9, .close = 9, .feather = 3}, {}, workspace);
   EXPECT_EQ(all, before);
 }
 
