@@ -6,6 +6,7 @@
 
 #include "src/base/text.h"
 #include "src/io/image/png_write.h"
+#include "src/jobs/video/benchmark.h"
 #include "src/jobs/video/run.h"
 #include "src/jobs/video/sample.h"
 #include "src/report/json_path.h"
@@ -66,6 +67,10 @@ class VideoJob : public Job {
     if (!options_.network.card.empty()) outputs.input(options_.network.card);
     if (!options_.fast_model.empty()) outputs.input(options_.fast_model);
     if (!options_.masks.empty()) outputs.input_folder(options_.masks, [](const std::string&) { return true; });
+    if (options_.benchmark || !options_.tune.empty()) {
+      tune_ = outputs.add("--tune", options_.tune, {"settings", Readers::everyone, {}});
+      return;
+    }
     if (options_.sample > 0) {
       output_ = outputs.add("--output", options_.output, {"a sheet", Readers::everyone, [](FileReader& file) {
                                                             return is_own_png(file.peek());
@@ -89,6 +94,7 @@ class VideoJob : public Job {
   Result run(RunContext& context, const Print&) override {
     Result out;
     if (options_.sample > 0) return sheet(context);
+    if (options_.benchmark || !options_.tune.empty()) return measured(context);
     const Summary summary = video::run(options_, output_, context);
     for (const auto& each : summary.left_out) out.summary.push_back(words_of(each));
     if (!summary.filled_in.empty()) {
@@ -136,8 +142,41 @@ class VideoJob : public Job {
     return out;
   }
 
+  Result measured(RunContext& context) {
+    Options options = options_;
+    check(options);
+    const Benchmarked benchmarked = benchmark(options, !options.tune.empty(), context);
+    Result out;
+    for (const StageCost& each : benchmarked.stages)
+      out.summary.push_back(fmt::format("{:<28}{:8.2f} ms of CPU a frame, by itself", each.name, each.cpu_ms));
+    const double sum = benchmarked.sum_ms();
+    out.summary.push_back(fmt::format("{:<28}{:8.2f} ms: on {} threads {:.1f} frames/s at the best", "all of them", sum,
+                                      benchmarked.cores, 1000 * benchmarked.cores / sum));
+    out.summary.push_back(fmt::format("{:<28}{:8.2f} ms of CPU, {:.2f} ms a frame: {:.1f} frames/s, {:.0f} % of the best",
+                                      "together", benchmarked.cpu_ms, benchmarked.wall_ms, 1000 / benchmarked.wall_ms,
+                                      100 * sum / benchmarked.cores / benchmarked.wall_ms));
+    out.summary.push_back(fmt::format("of {} frames; {}", grouped(benchmarked.frames), benchmarked.verdict));
+    if (tune_) {
+      tune_.write(yaml_of(benchmarked));
+      out.summary.push_back(fmt::format("{}: the fastest settings, for --config", printable(options_.tune)));
+    }
+    out.json = [benchmarked] {
+      nlohmann::ordered_json stages = nlohmann::ordered_json::object();
+      for (const StageCost& each : benchmarked.stages) stages[each.name] = each.cpu_ms;
+      return json_pieces({{kJsonMark, "video"},
+                          {"frames", benchmarked.frames},
+                          {"threads", benchmarked.cores},
+                          {"stages_cpu_ms", stages},
+                          {"sum_cpu_ms", benchmarked.sum_ms()},
+                          {"together_cpu_ms", benchmarked.cpu_ms},
+                          {"together_wall_ms", benchmarked.wall_ms},
+                          {"verdict", benchmarked.verdict}});
+    };
+    return out;
+  }
+
   Options options_;
-  Output output_;
+  Output output_, tune_;
 };
 
 }  // namespace

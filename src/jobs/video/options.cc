@@ -107,6 +107,10 @@ void describe(Settings& settings, Options& options) {
                       });
   settings.add_integer("sample", "K", "only a sheet of K pictures of what the film would be: FILM is a .png",
                        options.sample, 0, 400);
+  settings.add_switch("benchmark", "only measures each stage by itself, and all together, on the film's beginning",
+                      options.benchmark);
+  settings.add_text("tune", "FILE.yaml", "measures, and writes the settings that are fastest here, for --config",
+                    options.tune);
   settings.heading("The model");
   millrace::describe(settings, options.network, "pixel counts as found", "frames");
   describe_window(settings, options.network, "side of its input; auto: the model's own, the card's, or 512");
@@ -212,6 +216,8 @@ void check(Options& options) {
   }
   if (options.inputs.empty()) refuse("a film is needed", "FILM", "name it: millrace video film.mp4 -o masked.mp4");
   if (options.inputs.size() > 1) refuse("one film at a time", "FILM", "run it once for each");
+  const bool measures = options.benchmark || !options.tune.empty();
+  if (measures && options.output.empty()) options.output = options.shown() == Show::files ? "masks" : "film.mp4";
   if (options.output.empty()) refuse("an output is needed", "-o", "name the new film, for example -o masked.mp4");
   const Show show = options.shown();
   if (options.sample > 0 && !lower_ascii(options.output).ends_with(".png"))

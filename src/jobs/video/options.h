@@ -95,6 +95,8 @@ struct Options {
   bool look_closer = false;  // --region auto
   std::string masks;
   long long sample = 0;              // pictures of a sheet, and nothing else
+  bool benchmark = false;
+  std::string tune;  // a file for the settings that are fastest
   std::optional<double> start, end;  // seconds behind the film's first picture
 
   const std::string& input() const { return inputs.front(); }

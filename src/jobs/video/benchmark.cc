@@ -1,0 +1,292 @@
+#include "src/jobs/video/benchmark.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/jobs/video/masking.h"
+#include "src/jobs/video/run.h"
+
+namespace millrace::video {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double cpu_of_this_process() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+double cpu_of_ended_children() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// A folder that goes with all that is in it.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "millrace-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw Failure(system_error("no folder for what is measured", name, errno));
+    path_ = name;
+  }
+  ~Scratch() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Begins all and waits for all.
+template <typename Begin>
+void all_at_once(std::size_t count, const Begin& begin) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t left = count;
+  std::exception_ptr failed;
+  for (std::size_t k = 0; k < count; ++k) {
+    begin(k, [&](std::exception_ptr error) {
+      const std::lock_guard lock(mutex);
+      if (error) failed = error;
+      --left;
+      changed.notify_one();
+    });
+  }
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return left == 0; });
+  if (failed) std::rethrow_exception(failed);
+}
+
+class Bench {
+ public:
+  Bench(const Options& options, RunContext& context) : context_(context), setup_(options, context) {
+    // As many as fit: all of them are there at once.
+    constexpr std::uint64_t kMost = 300;
+    const std::uint64_t each = film::layout_of(setup_.film.shape).bytes + film::layout_of(setup_.composition.made).bytes;
+    count_ = std::clamp<std::uint64_t>(context.budget.largest_grant().count / 3 / each, 2, kMost);
+  }
+
+  Setup& setup() { return setup_; }
+
+  Benchmarked run() {
+    Benchmarked out;
+    const Reservation paid = context_.budget.reserve(
+        Bytes{count_ * (film::layout_of(setup_.film.shape).bytes + film::layout_of(setup_.composition.made).bytes)},
+        "what is measured");
+    const auto measure = [&](const char* name, const std::function<double()>& stage) {
+      context_.throw_if_cancelled();
+      out.stages.push_back({name, 1000 * stage() / static_cast<double>(items_.size())});
+    };
+    double decoding = 0;
+    decoding = decode();
+    if (items_.empty()) throw Failure(ErrorCode::bad_data, "it has no pictures to measure with", setup_.film.path, "");
+    measure("decode", [&] { return decoding; });
+    Masking masking(setup_, context_);
+    if (setup_.has_masks()) {
+      measure("to the network's colours", [&] { return here([&] { for (Item& each : items_) masking.prepare(each); }); });
+      measure("what still does", [&] { return here([&] { for (Item& each : items_) masking.decide(each); }); });
+      measure("network", [&] {
+        return here([&] {
+          all_at_once(items_.size(), [&](std::size_t k, auto done) { masking.begin_first(items_[k], std::move(done)); });
+        });
+      });
+      measure("mask", [&] {
+        return here([&] {
+          for (Item& each : items_) masking.look_closer(each);
+          all_at_once(items_.size(), [&](std::size_t k, auto done) { masking.begin_second(items_[k], std::move(done)); });
+          for (Item& each : items_) masking.finish(each);
+          for (Item& each : items_) masking.settle(each);
+        });
+      });
+    }
+    std::vector<Buffer<std::uint8_t>> made(items_.size());
+    measure("composite", [&] {
+      const Compositor compositor(setup_.composition, context_);
+      Compositor::Workspace workspace;
+      matte::CleaningWorkspace cleaning;
+      for (auto& each : made) each.resize(film::layout_of(setup_.composition.made).bytes);
+      return here([&] {
+        for (std::size_t k = 0; k < items_.size(); ++k)
+          compositor.compose(items_[k].frame.picture.pixels.get(),
+                             items_[k].mask ? cleaned_mask(setup_, items_[k], cleaning) : nullptr, made[k].data(), workspace);
+      });
+    });
+    measure("encode", [&] { return encode(made); });
+    out.frames = items_.size();
+    last_ = items_.back().frame.pts;
+    items_.clear();
+    return out;
+  }
+
+  // How much of the film was measured, in seconds behind where it begins.
+  double seconds() const {
+    return setup_.film.seconds(last_ + 1 - setup_.cut.start.value_or(setup_.film.first));
+  }
+
+ private:
+  template <typename Work>
+  static double here(const Work& work) {
+    const double before = cpu_of_this_process();
+    work();
+    return cpu_of_this_process() - before;
+  }
+
+  double decode() {
+    double helper = 0;
+    const double mine = here([&] {
+      std::unique_ptr<film::FilmReader> reader;
+      Frames::How how = setup_.cut;
+      how.warm = 0;
+      film::FilmReader* opened = nullptr;
+      Frames frames(setup_.film, how, std::nullopt, [&](std::optional<std::int64_t> from) {
+        auto made = std::make_unique<film::FilmReader>(setup_.film, static_cast<std::uint32_t>(count_ + 2),
+                                                       static_cast<int>(setup_.options.decoder_threads),
+                                                       context_.budget.limit(), from,
+                                                       [this] { return context_.cancel.cancelled(); });
+        opened = made.get();
+        return made;
+      });
+      const double before = opened->seconds_computed();
+      while (items_.size() < count_) {
+        auto frame = frames.next();
+        if (!frame) break;
+        helper = opened->seconds_computed() - before;
+        Item item;
+        item.frame = *std::move(frame);
+        items_.push_back(std::move(item));
+      }
+    });
+    return mine + helper;
+  }
+
+  double encode(const std::vector<Buffer<std::uint8_t>>& made) {
+    film::PictureEncoder::Listener nobody{[](const film::Encoded&) {}, [](const film::EncodedPacket&) {}, [] {}};
+    const std::size_t bytes = film::layout_of(setup_.composition.made).bytes;
+    double helper = 0;
+    const double mine = here([&] {
+      std::unique_ptr<film::PictureEncoder> encoder;
+      if (setup_.muxer) {
+        encoder = std::make_unique<film::FilmEncoder>(setup_.encoding.options, setup_.film.path, setup_.encoder_slots,
+                                                      context_.budget.limit(), nobody,
+                                                      [this] { return context_.cancel.cancelled(); });
+      } else {
+        encoder = std::make_unique<MatteEncoder>(setup_.composition.made, setup_.encoder_slots, nobody);
+      }
+      const double before = encoder->seconds_computed();
+      encoder->begin();
+      for (std::size_t k = 0; k < made.size(); ++k) {
+        const auto slot = encoder->room();
+        std::copy_n(made[k].data(), bytes, slot.pixels);
+        encoder->send(slot, items_[k].frame.pts, 1);
+      }
+      encoder->drain();
+      encoder->finish();
+      helper = encoder->seconds_computed() - before;
+    });
+    return mine + helper;
+  }
+
+  RunContext& context_;
+  Setup setup_;
+  std::uint64_t count_ = 0;
+  std::int64_t last_ = 0;
+  std::vector<Item> items_;
+};
+
+struct Together {
+  double cpu = 0, wall = 0;
+  std::uint64_t frames = 0;
+};
+Together together(Options options, double seconds, RunContext& context) {
+  const Scratch scratch;
+  const std::string name = options.shown() == Show::files ? "masks" : std::string(file_name(options.output));
+  options.output = path_in(scratch.path(), name);
+  options.end = options.start.value_or(0) + seconds;
+  const double cpu = cpu_of_this_process() + cpu_of_ended_children();
+  const auto start = Clock::now();
+  Together out;
+  out.frames = video::run(options, Output::in_place_of_anything(options.output), context).frames;
+  out.wall = std::chrono::duration<double>(Clock::now() - start).count();
+  out.cpu = cpu_of_this_process() + cpu_of_ended_children() - cpu;
+  return out;
+}
+
+std::string verdict_of(const Benchmarked& of) {
+  const auto most = std::max_element(of.stages.begin(), of.stages.end(),
+                                     [](const StageCost& a, const StageCost& b) { return a.cpu_ms < b.cpu_ms; });
+  const char* remedy = most->name == "network"   ? "a smaller model, --reuse 0.03, or --precision bf16 where the CPU has it"
+                       : most->name == "encode"  ? "--profile fast, or another --codec"
+                       : most->name == "decode"  ? "a film in a codec that decodes faster"
+                                                 : "less of --clean";
+  return fmt::format("{} takes most, {:.0f} % of all work; to try: {}", most->name, 100 * most->cpu_ms / of.sum_ms(), remedy);
+}
+
+}  // namespace
+
+double Benchmarked::sum_ms() const {
+  double out = 0;
+  for (const StageCost& each : stages) out += each.cpu_ms;
+  return out;
+}
+
+Benchmarked benchmark(const Options& options, bool tune, RunContext& context) {
+  Benchmarked out;
+  double seconds = 0;
+  {
+    Bench bench(options, context);
+    out = bench.run();
+    seconds = bench.seconds();
+  }
+  out.cores = context.executor.threads();
+  const Together all = together(options, seconds, context);
+  const auto frames = static_cast<double>(std::max<std::uint64_t>(all.frames, 1));
+  out.cpu_ms = 1000 * all.cpu / frames;
+  out.wall_ms = 1000 * all.wall / frames;
+  out.verdict = verdict_of(out);
+  if (!tune) return out;
+  for (const long long decoders : {1LL, 2LL}) {
+    for (const long long requests : {1LL, static_cast<long long>(out.cores), 2LL * out.cores}) {
+      context.throw_if_cancelled();
+      const auto same = [&](const Benchmarked::Tried& each) {
+        return each.requests == requests && each.decoder_threads == decoders;
+      };
+      if (std::any_of(out.tried.begin(), out.tried.end(), same)) continue;
+      Options other = options;
+      other.network.requests = requests;
+      other.decoder_threads = decoders;
+      const Together took = together(other, seconds, context);
+      out.tried.push_back({requests, decoders, static_cast<double>(took.frames) / took.wall});
+    }
+  }
+  std::stable_sort(out.tried.begin(), out.tried.end(), [](const auto& a, const auto& b) { return a.rate > b.rate; });
+  return out;
+}
+
+std::string yaml_of(const Benchmarked& benchmarked) {
+  const Benchmarked::Tried& best = benchmarked.tried.front();
+  std::string out = "# What was fastest of these, in pictures a second; none of them changes a byte of the film.\n";
+  for (const auto& each : benchmarked.tried)
+    out += fmt::format("#   requests {}, decoder-threads {}: {:.1f}\n", each.requests, each.decoder_threads, each.rate);
+  return out + fmt::format("requests: {}\ndecoder-threads: {}\n", best.requests, best.decoder_threads);
+}
+
+}  // namespace millrace::video
