@@ -83,10 +83,9 @@ void set_window(const PictureModelOptions& options, const Card& card, const Port
   const auto side = [&](std::size_t axis) {
     const std::int64_t own = port.shape[axis];
     if (own != kOpen && said != 0 && own != said) {
-      refuse(
-          model,
-          fmt::format("its input '{}' is {}: a window of {} does not fit", port.name, text_of(port.shape), said),
-          "leave --window out, or export it for any size");
+      refuse(model,
+             fmt::format("its input '{}' is {}: a window of {} does not fit", port.name, text_of(port.shape), said),
+             "leave --window out, or export it for any size");
     }
     return own != kOpen ? own : said != 0 ? said : 512;
   };

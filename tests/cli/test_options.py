@@ -19,6 +19,7 @@ COMMANDS = {
     "render": ["WORD"],
     "latents": ["WORD"],
     "segment": ["WORD"],
+    "video": ["WORD"],
     "finish": ["WORD"],
 }
 # What an option takes where its description is not enough to make one up.
@@ -43,6 +44,15 @@ VALUES = {
     "overlap": "0.25",
     "threshold": "0.25",
     "write": "mask,probability",
+    "clean": "area=70,open=3",
+    "reuse": "0.25",
+    "confidence": "0.75",
+    "scales": "1,2",
+    "region": "1,2,30,40",
+    "start": "0:01:07",
+    "end": "0:01:07",
+    "feather": "2.5",
+    "segment": "2.5",
 }
 
 
@@ -62,6 +72,8 @@ ALL = [(command, name, value) for command in COMMANDS for name, value in options
 def value_for(command, name, described):
     if name == "size" and command == "render":
         return "300x200"
+    if name == "write" and command == "video":
+        return "overlay"
     if name in VALUES:
         return VALUES[name]
     if "/" in described and described.islower():

@@ -36,13 +36,25 @@ std::string matrix_name(std::int32_t value) {
                  value);
 }
 std::string primaries_name(std::int32_t value) {
-  return name_in({{1, "BT.709"}, {2, "unspecified"}, {5, "BT.601 (625 lines)"}, {6, "BT.601 (525 lines)"},
-                  {9, "BT.2020"}, {11, "DCI-P3"}, {12, "Display P3"}},
+  return name_in({{1, "BT.709"},
+                  {2, "unspecified"},
+                  {5, "BT.601 (625 lines)"},
+                  {6, "BT.601 (525 lines)"},
+                  {9, "BT.2020"},
+                  {11, "DCI-P3"},
+                  {12, "Display P3"}},
                  value);
 }
 std::string transfer_name(std::int32_t value) {
-  return name_in({{1, "BT.709"}, {2, "unspecified"}, {6, "BT.601"}, {8, "linear"}, {13, "sRGB"}, {14, "BT.2020"},
-                  {15, "BT.2020"}, {16, "PQ"}, {18, "HLG"}},
+  return name_in({{1, "BT.709"},
+                  {2, "unspecified"},
+                  {6, "BT.601"},
+                  {8, "linear"},
+                  {13, "sRGB"},
+                  {14, "BT.2020"},
+                  {15, "BT.2020"},
+                  {16, "PQ"},
+                  {18, "HLG"}},
                  value);
 }
 
@@ -64,13 +76,12 @@ zimg_image_format format_of(const Shape& shape, const Region& region = {}) {
   out.color_family = shape.kind == Kind::gray  ? ZIMG_COLOR_GREY
                      : shape.kind == Kind::rgb ? ZIMG_COLOR_RGB
                                                : ZIMG_COLOR_YUV;
-  out.matrix_coefficients = static_cast<zimg_matrix_coefficients_e>(shape.kind == Kind::rgb ? kMatrixRgb
-                                                                                             : shape.colors.matrix);
+  out.matrix_coefficients =
+      static_cast<zimg_matrix_coefficients_e>(shape.kind == Kind::rgb ? kMatrixRgb : shape.colors.matrix);
   out.color_primaries = static_cast<zimg_color_primaries_e>(shape.colors.primaries);
   out.transfer_characteristics = static_cast<zimg_transfer_characteristics_e>(shape.colors.transfer);
   out.pixel_range = shape.colors.range == Range::full ? ZIMG_RANGE_FULL : ZIMG_RANGE_LIMITED;
-  if (shape.colors.siting > 0)
-    out.chroma_location = static_cast<zimg_chroma_location_e>(shape.colors.siting - 1);
+  if (shape.colors.siting > 0) out.chroma_location = static_cast<zimg_chroma_location_e>(shape.colors.siting - 1);
   if (region.width > 0) {
     out.active_region.left = region.left;
     out.active_region.top = region.top;
@@ -95,7 +106,11 @@ Colors filled_in(const Shape& shape, std::vector<std::string>& said) {
     out.matrix = family;
     said.push_back(fmt::format("{} matrix", matrix_name(family)));
   }
-  if (shape.kind != Kind::yuv) out.matrix = shape.kind == Kind::rgb ? kMatrixRgb : out.matrix == kMatrixRgb ? family : out.matrix == kUnspecified ? family : out.matrix;
+  if (shape.kind != Kind::yuv)
+    out.matrix = shape.kind == Kind::rgb      ? kMatrixRgb
+                 : out.matrix == kMatrixRgb   ? family
+                 : out.matrix == kUnspecified ? family
+                                              : out.matrix;
   if (out.range == Range::unspecified) {
     out.range = shape.kind == Kind::yuv ? Range::limited : Range::full;
     said.push_back(out.range == Range::full ? "full range" : "limited range");
@@ -295,7 +310,8 @@ void RgbView::planes(const std::uint8_t* picture, std::uint8_t* out, Workspace& 
   converter_.convert(picture, workspace.linear.data(), workspace.converting);
   for (std::size_t p = 0; p < 3; ++p) {
     for (std::size_t y = 0; y < static_cast<std::size_t>(seen_.height); ++y) {
-      const auto* from = reinterpret_cast<const float*>(workspace.linear.data() + linear.offset[p] + y * linear.stride[p]);
+      const auto* from =
+          reinterpret_cast<const float*>(workspace.linear.data() + linear.offset[p] + y * linear.stride[p]);
       std::uint8_t* to = out + layout.offset[p] + y * layout.stride[p];
       for (std::size_t x = 0; x < static_cast<std::size_t>(seen_.width); ++x) to[x] = seen(from[x]);
     }

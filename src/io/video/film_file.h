@@ -42,18 +42,18 @@ struct FilmFile {
 
   int stream = 0;
   std::string codec;
-  Rational time_base, rate;                // of that stream; rate 0: nobody says
-  std::optional<std::int64_t> duration;    // in units of the stream
-  std::uint64_t frames = 0;                // about, 0: nobody says
-  int rotation = 0;                        // how it is turned to stand upright, to the right; -1: by no right angle
-  Shape shape;                             // of its first picture, as it is stored
-  std::int64_t first = kNoTime;            // the first picture's time; none: there is no picture
+  Rational time_base, rate;              // of that stream; rate 0: nobody says
+  std::optional<std::int64_t> duration;  // in units of the stream
+  std::uint64_t frames = 0;              // about, 0: nobody says
+  int rotation = 0;                      // how it is turned to stand upright, to the right; -1: by no right angle
+  Shape shape;                           // of its first picture, as it is stored
+  std::int64_t first = kNoTime;          // the first picture's time; none: there is no picture
 
   double seconds(std::int64_t units) const { return static_cast<double>(units) * time_base.value(); }
 };
 
-// `stream` by its number; -1: the one that players show. Failure(not_found, io); (bad_data) where no film is known by it, or no stream of pictures is in it; (unsupported) where
-// nothing here decodes it; (crashed, timed_out).
+// `stream` by its number; -1: the one that players show. Failure(not_found, io); (bad_data) where no film is known by
+// it, or no stream of pictures is in it; (unsupported) where nothing here decodes it; (crashed, timed_out).
 FilmFile open_film(const std::string& path, int stream, Bytes memory, const std::function<bool()>& cancelled);
 
 }  // namespace millrace::film

@@ -14,12 +14,8 @@ using Json = nlohmann::ordered_json;
 struct Ending {
   std::string_view ending, container;
 };
-constexpr std::array<Ending, 6> kEndings = {{{".mp4", "mp4"},
-                                             {".m4v", "mp4"},
-                                             {".mov", "mov"},
-                                             {".mkv", "matroska"},
-                                             {".webm", "webm"},
-                                             {".ts", "mpegts"}}};
+constexpr std::array<Ending, 6> kEndings = {
+    {{".mp4", "mp4"}, {".m4v", "mp4"}, {".mov", "mov"}, {".mkv", "matroska"}, {".webm", "webm"}, {".ts", "mpegts"}}};
 
 }  // namespace
 
@@ -41,15 +37,19 @@ FilmMuxer::FilmMuxer(const FilmFile& film, const std::string& container, const s
     : process_(film.path, 0, memory, cancelled) {
   Message message;
   message.say = Say::mux;
-  process_.say(message, Json({{"format", container}, {"codec", codec == "h265" ? "hevc" : codec}, {"stream", film.stream}, {"memory", memory.count}}).dump(),
+  process_.say(message,
+               Json({{"format", container},
+                     {"codec", codec == "h265" ? "hevc" : codec},
+                     {"stream", film.stream},
+                     {"memory", memory.count}})
+                   .dump(),
                nullptr, 0, film.file->get());
   FilmProcess::Heard heard;
   process_.hear(heard);
   try {
     const Json said = Json::parse(heard.text);
     for (const Json& each : said.at("left_out")) {
-      left_out_.push_back(
-          {{each.at("index"), each.at("type"), each.at("codec"), each.at("language")}, each.at("why")});
+      left_out_.push_back({{each.at("index"), each.at("type"), each.at("codec"), each.at("language")}, each.at("why")});
     }
   } catch (const Json::exception&) {
     throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", film.path, "");

@@ -33,8 +33,8 @@ class FilmMuxer {
     EncodedPacket packet;
     std::int64_t dts = 0;
   };
-  // What is carried over, in units of the stream of pictures: from where on, and up to where; with a beginning all times
-  // are from there on.
+  // What is carried over, in units of the stream of pictures: from where on, and up to where; with a beginning all
+  // times are from there on.
   struct Cut {
     std::optional<std::int64_t> start, end;
   };

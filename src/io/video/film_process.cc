@@ -76,7 +76,8 @@ void FilmProcess::hear(Heard& out) {
     const auto code = out.message.error_code <= static_cast<std::uint32_t>(ErrorCode::timed_out)
                           ? static_cast<ErrorCode>(out.message.error_code)
                           : ErrorCode::internal;
-    throw Failure(code, printable(out.text), subject_, code == ErrorCode::out_of_memory ? "allow more with --memory" : "");
+    throw Failure(code, printable(out.text), subject_,
+                  code == ErrorCode::out_of_memory ? "allow more with --memory" : "");
   }
 }
 

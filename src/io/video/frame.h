@@ -31,10 +31,10 @@ struct Colors {
 struct Shape {
   std::int32_t width = 0, height = 0;
   Kind kind = Kind::yuv;
-  std::uint32_t depth = 8;               // 8 to 16
-  std::uint32_t log2_cw = 0, log2_ch = 0;  // how much narrower and lower U and V are
-  std::uint32_t alpha = 0;               // 1 where there is one
-  std::uint32_t interlaced = 0;          // two fields, the first on top; 2: at the bottom
+  std::uint32_t depth = 8;                      // 8 to 16
+  std::uint32_t log2_cw = 0, log2_ch = 0;       // how much narrower and lower U and V are
+  std::uint32_t alpha = 0;                      // 1 where there is one
+  std::uint32_t interlaced = 0;                 // two fields, the first on top; 2: at the bottom
   std::int32_t aspect_num = 0, aspect_den = 1;  // of a sample; 0: nobody said
   Colors colors;
 

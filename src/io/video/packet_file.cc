@@ -100,8 +100,7 @@ Outcome<PacketFileReader> PacketFileReader::open(const std::string& path) {
   if (footer.data_bytes > room || footer.packets > room / kEntryBytes || footer.extradata > kMostText ||
       footer.description > kMostText || footer.note > kMostText)
     return damaged;
-  const std::uint64_t tail_bytes =
-      footer.packets * kEntryBytes + footer.extradata + footer.description + footer.note;
+  const std::uint64_t tail_bytes = footer.packets * kEntryBytes + footer.extradata + footer.description + footer.note;
   if (footer.data_bytes + tail_bytes != room) return damaged;
   std::string tail(tail_bytes, '\0');
   if (!read_at(out.file_.get(), tail.data(), tail.size(), kFront.size() + footer.data_bytes)) return damaged;

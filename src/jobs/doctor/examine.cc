@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "src/io/image/picture.h"
+#include "src/io/process/helper_place.h"
 #include "src/io/store/hdf5_writer.h"
 #include "src/jobs/doctor/libraries.h"
 #include "src/jobs/doctor/report.h"
@@ -48,6 +49,22 @@ bool nvidia_on_bus(const std::string& root) {
     if (kind.starts_with("0x03") || kind.starts_with("0x12")) return true;
   }
   return false;
+}
+
+// FFmpeg is others' in each distribution, and so is its licence.
+void add_film(Findings& findings) {
+  FormatSupport film{"film", false, false, "its helper does not work", ""};
+  if (const auto answer = ask_helper(find_helper("millrace-film"))) {
+    const HelperLibrary& library = answer.value().libraries.front();
+    film.reads = film.writes = true;
+    film.by = fmt::format("{} {}, in a helper", library.name, library.version.substr(0, library.version.find(' ')));
+    std::string encoders;
+    for (const std::string& each : library.reads) encoders += (encoders.empty() ? "" : ", ") + each;
+    findings.libraries.push_back({library.name, library.version, "film, in a helper; encodes by " + encoders});
+  } else {
+    film.remedy = "install libavformat59 and libavcodec59, and put millrace-film beside the program";
+  }
+  findings.formats.push_back(std::move(film));
 }
 
 std::vector<std::string> remedies_of(const Findings& findings, const std::string& helper_remedy) {
@@ -142,6 +159,7 @@ Findings examine(const std::string& program_version, const std::string& helper, 
   } else {
     findings.helper = fmt::format("{}: {}", answer.error().subject, answer.error().what);
   }
+  add_film(findings);
   if (const auto runtime = model::runtime()) {
     const std::string name = (*runtime)->runtime;
     const std::size_t space = name.find(' ');

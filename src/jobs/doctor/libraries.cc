@@ -11,6 +11,7 @@
 #include <png.h>
 #include <sqlite3.h>
 #include <xxhash.h>
+#include <zimg.h>
 #include <zlib.h>
 
 #include "src/io/store/hdf5_writer.h"
@@ -34,6 +35,8 @@ std::string png_library() { return fmt::format("libpng {} with zlib {}", png_get
 
 std::vector<Library> own_libraries() {
   const unsigned xxhash = XXH_versionNumber();
+  unsigned zimg[3] = {};
+  zimg_get_version_info(&zimg[0], &zimg[1], &zimg[2]);
   return {
       {"libjpeg-turbo", MILLRACE_JPEG_VERSION, "reads and writes JPEG"},
       {"libpng", png_get_libpng_ver(nullptr), "reads and writes PNG"},
@@ -45,6 +48,7 @@ std::vector<Library> own_libraries() {
       {"oneTBB", TBB_runtime_version(), "runs the threads"},
       {"Highway", fmt::format("{}.{}", HWY_MAJOR, HWY_MINOR), "chooses the vector instructions"},
       {"xxHash", fmt::format("{}.{}.{}", xxhash / 10000, xxhash / 100 % 100, xxhash % 100), "fingerprints files"},
+      {"zimg", fmt::format("{}.{}.{}", zimg[0], zimg[1], zimg[2]), "converts the colours of film"},
   };
 }
 

@@ -60,7 +60,8 @@ class Run {
       : options_(options),
         context_(context),
         setup_(set_up(options, [&context] { return context.cancel.cancelled(); })),
-        requests_(options.network.requests > 0 ? static_cast<int>(options.network.requests) : context.executor.threads()),
+        requests_(options.network.requests > 0 ? static_cast<int>(options.network.requests)
+                                               : context.executor.threads()),
         session_(setup_.file, {.input = setup_.input_shape(),
                                .precision = options.network.precision,
                                .threads = context.executor.threads(),

@@ -50,8 +50,8 @@ Buffer<std::uint8_t> background_picture(const std::string& path, const film::Sha
   }
   film::Shape large = shape;
   large.alpha = 0;
-  const double scale = std::max(static_cast<double>(shape.width) / picture.width,
-                                static_cast<double>(shape.height) / picture.height);
+  const double scale =
+      std::max(static_cast<double>(shape.width) / picture.width, static_cast<double>(shape.height) / picture.height);
   const auto covering = [&](std::int32_t side, std::int32_t wanted, std::uint32_t shift) {
     const auto scaled = std::max(wanted, static_cast<std::int32_t>(side * scale + 0.5));
     return ((scaled - 1) | ((1 << shift) - 1)) + 1;

@@ -81,7 +81,8 @@ class Bench {
   Bench(const Options& options, RunContext& context) : context_(context), setup_(options, context) {
     // As many as fit: all of them are there at once.
     constexpr std::uint64_t kMost = 300;
-    const std::uint64_t each = film::layout_of(setup_.film.shape).bytes + film::layout_of(setup_.composition.made).bytes;
+    const std::uint64_t each =
+        film::layout_of(setup_.film.shape).bytes + film::layout_of(setup_.composition.made).bytes;
     count_ = std::clamp<std::uint64_t>(context.budget.largest_grant().count / 3 / each, 2, kMost);
   }
 
@@ -102,17 +103,27 @@ class Bench {
     measure("decode", [&] { return decoding; });
     Masking masking(setup_, context_);
     if (setup_.has_masks()) {
-      measure("to the network's colours", [&] { return here([&] { for (Item& each : items_) masking.prepare(each); }); });
-      measure("what still does", [&] { return here([&] { for (Item& each : items_) masking.decide(each); }); });
+      measure("to the network's colours", [&] {
+        return here([&] {
+          for (Item& each : items_) masking.prepare(each);
+        });
+      });
+      measure("what still does", [&] {
+        return here([&] {
+          for (Item& each : items_) masking.decide(each);
+        });
+      });
       measure("network", [&] {
         return here([&] {
-          all_at_once(items_.size(), [&](std::size_t k, auto done) { masking.begin_first(items_[k], std::move(done)); });
+          all_at_once(items_.size(),
+                      [&](std::size_t k, auto done) { masking.begin_first(items_[k], std::move(done)); });
         });
       });
       measure("mask", [&] {
         return here([&] {
           for (Item& each : items_) masking.look_closer(each);
-          all_at_once(items_.size(), [&](std::size_t k, auto done) { masking.begin_second(items_[k], std::move(done)); });
+          all_at_once(items_.size(),
+                      [&](std::size_t k, auto done) { masking.begin_second(items_[k], std::move(done)); });
           for (Item& each : items_) masking.finish(each);
           for (Item& each : items_) masking.settle(each);
         });
@@ -127,7 +138,8 @@ class Bench {
       return here([&] {
         for (std::size_t k = 0; k < items_.size(); ++k)
           compositor.compose(items_[k].frame.picture.pixels.get(),
-                             items_[k].mask ? cleaned_mask(setup_, items_[k], cleaning) : nullptr, made[k].data(), workspace);
+                             items_[k].mask ? cleaned_mask(setup_, items_[k], cleaning) : nullptr, made[k].data(),
+                             workspace);
       });
     });
     measure("encode", [&] { return encode(made); });
@@ -138,9 +150,7 @@ class Bench {
   }
 
   // How much of the film was measured, in seconds behind where it begins.
-  double seconds() const {
-    return setup_.film.seconds(last_ + 1 - setup_.cut.start.value_or(setup_.film.first));
-  }
+  double seconds() const { return setup_.film.seconds(last_ + 1 - setup_.cut.start.value_or(setup_.film.first)); }
 
  private:
   template <typename Work>
@@ -158,10 +168,9 @@ class Bench {
       how.warm = 0;
       film::FilmReader* opened = nullptr;
       Frames frames(setup_.film, how, std::nullopt, [&](std::optional<std::int64_t> from) {
-        auto made = std::make_unique<film::FilmReader>(setup_.film, static_cast<std::uint32_t>(count_ + 2),
-                                                       static_cast<int>(setup_.options.decoder_threads),
-                                                       context_.budget.limit(), from,
-                                                       [this] { return context_.cancel.cancelled(); });
+        auto made = std::make_unique<film::FilmReader>(
+            setup_.film, static_cast<std::uint32_t>(count_ + 2), static_cast<int>(setup_.options.decoder_threads),
+            context_.budget.limit(), from, [this] { return context_.cancel.cancelled(); });
         opened = made.get();
         return made;
       });
@@ -233,11 +242,13 @@ Together together(Options options, double seconds, RunContext& context) {
 std::string verdict_of(const Benchmarked& of) {
   const auto most = std::max_element(of.stages.begin(), of.stages.end(),
                                      [](const StageCost& a, const StageCost& b) { return a.cpu_ms < b.cpu_ms; });
-  const char* remedy = most->name == "network"   ? "a smaller model, --reuse 0.03, or --precision bf16 where the CPU has it"
-                       : most->name == "encode"  ? "--profile fast, or another --codec"
-                       : most->name == "decode"  ? "a film in a codec that decodes faster"
-                                                 : "less of --clean";
-  return fmt::format("{} takes most, {:.0f} % of all work; to try: {}", most->name, 100 * most->cpu_ms / of.sum_ms(), remedy);
+  const char* remedy = most->name == "network"
+                           ? "a smaller model, --reuse 0.03, or --precision bf16 where the CPU has it"
+                       : most->name == "encode" ? "--profile fast, or another --codec"
+                       : most->name == "decode" ? "a film in a codec that decodes faster"
+                                                : "less of --clean";
+  return fmt::format("{} takes most, {:.0f} % of all work; to try: {}", most->name, 100 * most->cpu_ms / of.sum_ms(),
+                     remedy);
 }
 
 }  // namespace

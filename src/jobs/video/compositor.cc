@@ -46,7 +46,10 @@ Shape shown_shape(Show show, Shape shape) {
 }
 
 Compositor::Compositor(const Composition& how, RunContext& context)
-    : how_(how), film_(film::layout_of(how.film)), shown_(film::layout_of(how.shown)), made_(film::layout_of(how.made)) {
+    : how_(how),
+      film_(film::layout_of(how.film)),
+      shown_(film::layout_of(how.shown)),
+      made_(film::layout_of(how.made)) {
   using film::Converter;
   black_ = flat(kBlack, black_rows_);
   white_ = flat(kWhite, white_rows_);
@@ -113,8 +116,7 @@ void Compositor::blend_into(const Planes& back, const Planes& front, const std::
   const auto width = static_cast<std::size_t>(shape.width);
   const std::int32_t lines = 1 << (shape.kind == Kind::yuv ? shape.log2_ch : 0);
   const int columns = 1 << (shape.kind == Kind::yuv ? shape.log2_cw : 0);
-  if (!workspace.enlarger)
-    workspace.enlarger.emplace(how_.mask_width, how_.mask_height, shape.width, shape.height);
+  if (!workspace.enlarger) workspace.enlarger.emplace(how_.mask_width, how_.mask_height, shape.width, shape.height);
   workspace.enlarger->begin(mask);
   workspace.rows.resize(static_cast<std::size_t>(lines) * width);
   workspace.chroma.resize(width);
@@ -136,8 +138,7 @@ void Compositor::blend_into(const Planes& back, const Planes& front, const std::
         const auto most = static_cast<std::int64_t>((1U << how_.shown.depth) - 1);
         T* to = reinterpret_cast<T*>(out + shown_.offset[shape.color_planes()] +
                                      static_cast<std::size_t>(y + k) * shown_.stride[shape.color_planes()]);
-        for (std::size_t x = 0; x < width; ++x)
-          to[x] = static_cast<T>((row[x] * most + matte::kOne / 2) / matte::kOne);
+        for (std::size_t x = 0; x < width; ++x) to[x] = static_cast<T>((row[x] * most + matte::kOne / 2) / matte::kOne);
         continue;
       }
       if (halvings > 0)

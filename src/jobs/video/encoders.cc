@@ -54,8 +54,8 @@ Takes takes_of(Codec codec, bool alpha) {
 
 std::optional<Shape> shape_for(const Takes& takes, Shape shape) {
   if (shape.alpha != 0 && !takes.alpha) return std::nullopt;
-  const auto depth = std::find_if(takes.depths.begin(), takes.depths.end(),
-                                  [&](std::uint32_t bits) { return bits >= shape.depth; });
+  const auto depth =
+      std::find_if(takes.depths.begin(), takes.depths.end(), [&](std::uint32_t bits) { return bits >= shape.depth; });
   if (depth == takes.depths.end()) return std::nullopt;
   shape.depth = *depth;
   if (shape.kind == Kind::rgb) return takes.rgb ? std::optional(shape) : std::nullopt;
@@ -116,8 +116,8 @@ void set_candidates(const Options& options, Encoding& out) {
       const char* preset = preset_of(options.profile, "veryfast", "medium", "slow");
       const std::string crf = crf_of(options, 28, 23, 18);
       // Its threads are a pool of its own; how many frames it works at at once is part of what it makes.
-      const std::string of_its_own =
-          fmt::format("log-level=none:info=0:pools={0}:frame-threads=1{1}", options.encoder_threads, lossless ? ":lossless=1" : "");
+      const std::string of_its_own = fmt::format("log-level=none:info=0:pools={0}:frame-threads=1{1}",
+                                                 options.encoder_threads, lossless ? ":lossless=1" : "");
       candidates = {{"libx265", {{"preset", preset}, {"x265-params", of_its_own}}}};
       if (!lossless) candidates[0].options.emplace_back("crf", crf);
       return say(crf);
@@ -141,7 +141,8 @@ void set_candidates(const Options& options, Encoding& out) {
         candidates.push_back(
             {"libsvtav1",
              {{"preset", preset}, {"crf", crf}, {"svtav1-params", fmt::format("lp={}", options.encoder_threads)}}});
-      candidates.push_back({"libaom-av1", {{"cpu-used", speed}, {"row-mt", "1"}, {"crf", lossless ? "0" : crf}, {"b", "0"}}});
+      candidates.push_back(
+          {"libaom-av1", {{"cpu-used", speed}, {"row-mt", "1"}, {"crf", lossless ? "0" : crf}, {"b", "0"}}});
       if (lossless) candidates.back().options.emplace_back("aom-params", "lossless=1");
       return say(crf);
     }

@@ -32,20 +32,24 @@ std::uint64_t hash_of(const film::Picture& picture) {
   for (std::uint32_t p = 0; p < picture.shape.planes(); ++p) {
     const std::size_t row = static_cast<std::size_t>(picture.shape.plane_width(p)) * picture.shape.sample_bytes();
     for (std::size_t y = 0; y < static_cast<std::size_t>(picture.shape.plane_height(p)); ++y)
-      out = out * 1099511628211U + short_hash(std::span(picture.pixels.get() + layout.offset[p] + y * layout.stride[p], row));
+      out = out * 1099511628211U +
+            short_hash(std::span(picture.pixels.get() + layout.offset[p] + y * layout.stride[p], row));
   }
   return out >> 1;  // JSON's numbers have a sign
 }
 
 std::string time_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::floor(seconds));
-  return fmt::format("{}:{:02}:{:06.3f}", whole / 3600, whole / 60 % 60, seconds - static_cast<double>(whole / 60 * 60));
+  return fmt::format("{}:{:02}:{:06.3f}", whole / 3600, whole / 60 % 60,
+                     seconds - static_cast<double>(whole / 60 * 60));
 }
 
 Frames::Frames(const film::FilmFile& film, const How& how, const std::optional<Note>& last, Reader open)
     : film_(film),
       how_(how),
-      first_(how.start ? *how.start : film.first == film::kNoTime ? 0 : film.first),
+      first_(how.start                     ? *how.start
+             : film.first == film::kNoTime ? 0
+                                           : film.first),
       units_(std::max<std::int64_t>(std::llround(how.seconds_a_piece / film.time_base.value()), 1)),
       open_(std::move(open)) {
   if (!last) {

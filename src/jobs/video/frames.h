@@ -16,7 +16,7 @@ namespace millrace::video {
 // A picture, and where it belongs.
 struct FilmFrame {
   film::Picture picture;
-  std::int64_t pts = 0;     // its time, or, where it has none or an earlier one's, a moment behind that
+  std::int64_t pts = 0;  // its time, or, where it has none or an earlier one's, a moment behind that
   bool retimed = false;
   std::uint64_t piece = 0;
   bool warm = false;  // of an earlier piece: for smoothing that of this one alone
@@ -28,7 +28,7 @@ class Frames {
 
   struct How {
     double seconds_a_piece = 10;
-    std::size_t warm = 0;  // so many pictures before a piece come once more with it
+    std::size_t warm = 0;                    // so many pictures before a piece come once more with it
     std::optional<std::int64_t> start, end;  // times, of the first picture and behind the last
   };
   // `last` is the last piece of an unbroken row from the first one on, if there are any.
@@ -49,8 +49,8 @@ class Frames {
   const std::int64_t units_;  // of a piece
   const Reader open_;
   std::unique_ptr<film::FilmReader> reader_;
-  std::deque<FilmFrame> ahead_;   // what comes next
-  std::deque<FilmFrame> recent_;  // what came last
+  std::deque<FilmFrame> ahead_;         // what comes next
+  std::deque<FilmFrame> recent_;        // what came last
   std::optional<std::int64_t> before_;  // the time of the last one
   std::uint64_t errors_ = 0;
 };

@@ -37,7 +37,8 @@ nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
   out["encoder"] = summary.encoder;
   out["encoding"] = summary.encoding;
   out["library"] = summary.library;
-  out["model"] = options.network.model.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(printable(options.network.model));
+  out["model"] = options.network.model.empty() ? nlohmann::ordered_json()
+                                               : nlohmann::ordered_json(printable(options.network.model));
   out["runtime"] = summary.runtime;
   out["precision"] = summary.precision;
   out["bytes"] = summary.bytes;
@@ -72,9 +73,8 @@ class VideoJob : public Job {
       return;
     }
     if (options_.sample > 0) {
-      output_ = outputs.add("--output", options_.output, {"a sheet", Readers::everyone, [](FileReader& file) {
-                                                            return is_own_png(file.peek());
-                                                          }});
+      output_ = outputs.add("--output", options_.output,
+                            {"a sheet", Readers::everyone, [](FileReader& file) { return is_own_png(file.peek()); }});
       return;
     }
     if (options_.shown() == Show::files) {
@@ -107,18 +107,20 @@ class VideoJob : public Job {
                                       duration_text(summary.seconds), rate_text(made / std::max(summary.seconds, 1e-9)),
                                       summary.encoding, summary.encoder, printable(options_.output)));
     if (!summary.runtime.empty())
-      out.summary.push_back(
-          fmt::format("{} in {}, {}", printable(file_name(options_.network.model)), summary.precision, summary.runtime));
+      out.summary.push_back(fmt::format("{} in {}, {}", printable(file_name(options_.network.model)), summary.precision,
+                                        summary.runtime));
     const auto say = [&](std::uint64_t count, const char* what) {
       if (count > 0) out.summary.push_back(fmt::format("{} {}", grouped(count), what));
     };
     say(summary.taken, "frames were made by an earlier run");
     say(summary.reused, "frames have the mask of one before them, as nothing in the network's input had moved enough");
     say(summary.by_fast_model, "frames have the mask of the smaller network");
-    if (options_.smooth > 1) out.summary.push_back(fmt::format("masks are means over {} frames: they lag", options_.smooth));
+    if (options_.smooth > 1)
+      out.summary.push_back(fmt::format("masks are means over {} frames: they lag", options_.smooth));
     say(summary.errors, "packets of the film could not be decoded");
     say(summary.damaged, "frames are damaged: part of them could not be decoded");
-    say(summary.retimed, "frames had no time of their own, or an earlier one's, and were put right behind the one before");
+    say(summary.retimed,
+        "frames had no time of their own, or an earlier one's, and were put right behind the one before");
     if (!summary.not_cached.empty()) out.summary.push_back("the compiled model is not kept: " + summary.not_cached);
     out.json = [summary, options = options_] { return json_pieces(json_of(summary, options)); };
     out.exit_code = summary.errors + summary.damaged > 0 ? ExitCode::partial : ExitCode::done;
@@ -152,9 +154,10 @@ class VideoJob : public Job {
     const double sum = benchmarked.sum_ms();
     out.summary.push_back(fmt::format("{:<28}{:8.2f} ms: on {} threads {:.1f} frames/s at the best", "all of them", sum,
                                       benchmarked.cores, 1000 * benchmarked.cores / sum));
-    out.summary.push_back(fmt::format("{:<28}{:8.2f} ms of CPU, {:.2f} ms a frame: {:.1f} frames/s, {:.0f} % of the best",
-                                      "together", benchmarked.cpu_ms, benchmarked.wall_ms, 1000 / benchmarked.wall_ms,
-                                      100 * sum / benchmarked.cores / benchmarked.wall_ms));
+    out.summary.push_back(
+        fmt::format("{:<28}{:8.2f} ms of CPU, {:.2f} ms a frame: {:.1f} frames/s, {:.0f} % of the best", "together",
+                    benchmarked.cpu_ms, benchmarked.wall_ms, 1000 / benchmarked.wall_ms,
+                    100 * sum / benchmarked.cores / benchmarked.wall_ms));
     out.summary.push_back(fmt::format("of {} frames; {}", grouped(benchmarked.frames), benchmarked.verdict));
     if (tune_) {
       tune_.write(yaml_of(benchmarked));

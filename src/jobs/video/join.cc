@@ -57,7 +57,8 @@ Joined join(Segments& segments, Setup& setup, const std::string& name, const std
         if (k > rank) delay = std::max(delay, k - rank);
         ++k;
       }
-      if (first.size() < 2) first.insert(first.end(), times.begin(), times.begin() + std::min<long>(2, static_cast<long>(times.size())));
+      if (first.size() < 2)
+        first.insert(first.end(), times.begin(), times.begin() + std::min<long>(2, static_cast<long>(times.size())));
       if (!encoded) encoded = piece->packets.encoded();
       if (encoded->description != piece->packets.encoded().description ||
           encoded->extradata != piece->packets.encoded().extradata) {
@@ -88,10 +89,11 @@ Joined join(Segments& segments, Setup& setup, const std::string& name, const std
     ++out.packets;
     return packet;
   };
-  setup.muxer->run(*encoded, setup.composition.made, {setup.cut.start, setup.cut.end}, next, [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
-    file.write_at(offset, std::as_bytes(bytes));
-    out.bytes = std::max(out.bytes, offset + bytes.size());
-  });
+  setup.muxer->run(*encoded, setup.composition.made, {setup.cut.start, setup.cut.end}, next,
+                   [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+                     file.write_at(offset, std::as_bytes(bytes));
+                     out.bytes = std::max(out.bytes, offset + bytes.size());
+                   });
   file.commit();
   return out;
 }

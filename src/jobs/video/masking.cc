@@ -31,7 +31,8 @@ void Masking::decide(Item& item) {
   // Planes are upright: their sides are those of the network.
   const auto width = static_cast<std::int32_t>(setup_.first->model().width);
   const auto height = static_cast<std::int32_t>(setup_.first->model().height);
-  if (!begins && inferred_ && largest_difference(inferred_->seen, item.first->seen, width, height) < *setup_.options.reuse) {
+  if (!begins && inferred_ &&
+      largest_difference(inferred_->seen, item.first->seen, width, height) < *setup_.options.reuse) {
     item.reused = true;
     item.first.reset();
     return;
@@ -60,11 +61,11 @@ void Masking::look_closer(Item& item) {
     }
   } else if (setup_.options.look_closer) {
     const film::Shape& shape = setup_.composition.film;
-    const film::Region region =
-        region_of(mask->data(), views.mask_width(), views.mask_height(), setup_.threshold, shape, setup_.network->model);
+    const film::Region region = region_of(mask->data(), views.mask_width(), views.mask_height(), setup_.threshold,
+                                          shape, setup_.network->model);
     if (region.width > 0) {
-      item.closer = std::make_unique<Looking>(
-          *setup_.network, Views(region, shape, setup_.film.rotation, setup_.network->model, shape.width, shape.height));
+      item.closer = std::make_unique<Looking>(*setup_.network, Views(region, shape, setup_.film.rotation,
+                                                                     setup_.network->model, shape.width, shape.height));
       item.second = looks_.take();
       item.closer->prepare(item.frame.picture.pixels.get(), false, *item.second, *workspace);
     } else {
@@ -154,8 +155,8 @@ const std::uint16_t* cleaned_mask(const Setup& setup, const Item& item, matte::C
   workspace.mask.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   for (std::int32_t y = 0; y < height; ++y)
     enlarger.row(y, workspace.mask.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));
-  matte::clean(workspace.mask.data(), width, height, setup.threshold, setup.options.cleaning,
-               luma_of_film(setup, item), workspace);
+  matte::clean(workspace.mask.data(), width, height, setup.threshold, setup.options.cleaning, luma_of_film(setup, item),
+               workspace);
   return workspace.mask.data();
 }
 

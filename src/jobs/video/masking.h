@@ -28,13 +28,13 @@ class Masking {
   Masking(Setup& setup, RunContext& context) : setup_(setup), context_(context) {}
 
   // In this order, of each picture.
-  void prepare(Item& item);          // any thread
-  void decide(Item& item);           // in order: whether the last mask still does
+  void prepare(Item& item);  // any thread
+  void decide(Item& item);   // in order: whether the last mask still does
   void begin_first(Item& item, std::function<void(std::exception_ptr)> done);
-  void look_closer(Item& item);      // any thread: whether that does, or another network, or another look, is needed
+  void look_closer(Item& item);  // any thread: whether that does, or another network, or another look, is needed
   void begin_second(Item& item, std::function<void(std::exception_ptr)> done);
-  void finish(Item& item);           // any thread
-  void settle(Item& item);           // in order: what stands for what; the mean over time
+  void finish(Item& item);  // any thread
+  void settle(Item& item);  // in order: what stands for what; the mean over time
 
  private:
   std::shared_ptr<Mask> new_mask(std::int32_t width, std::int32_t height);

@@ -43,7 +43,9 @@ film::PictureEncoder::Slot MatteEncoder::room() {
   return {slots_[number].data(), number};
 }
 
-void MatteEncoder::begin() { listener_.opened({"png", "png", "gray", R"({"encoder":"png","codec":"png","pixels":"gray"})", {}}); }
+void MatteEncoder::begin() {
+  listener_.opened({"png", "png", "gray", R"({"encoder":"png","codec":"png","pixels":"gray"})", {}});
+}
 
 void MatteEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duration) {
   const auto width = static_cast<std::size_t>(shape_.width), height = static_cast<std::size_t>(shape_.height);
@@ -93,7 +95,8 @@ std::uint64_t write_mattes(Segments& segments, const std::string& name, film::Ra
       const std::string path = path_in(folder, file);
       const Descriptor out(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
       if (!out) throw Failure(system_error("the file cannot be made", path, errno));
-      write_all(out.get(), std::string_view(reinterpret_cast<const char*>(packet.data.data()), packet.data.size()), path);
+      write_all(out.get(), std::string_view(reinterpret_cast<const char*>(packet.data.data()), packet.data.size()),
+                path);
       table += fmt::format("{},{:.6f},{}\n", file, static_cast<double>(packet.pts) * time_base.value(), packet.pts);
     }
     k = piece->note.next;
@@ -101,7 +104,8 @@ std::uint64_t write_mattes(Segments& segments, const std::string& name, film::Ra
   write_file(path_in(folder, kTable), table);
   // All of them at once: the folder has its name behind that.
   const Descriptor disk(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!disk || ::syncfs(disk.get()) != 0) throw Failure(system_error("it cannot be written to the disk", folder, errno));
+  if (!disk || ::syncfs(disk.get()) != 0)
+    throw Failure(system_error("it cannot be written to the disk", folder, errno));
   return count;
 }
 
@@ -121,14 +125,17 @@ Mattes::Mattes(const std::string& folder) : folder_(folder) {
     const bool whole = fields.size() == 3 &&
                        std::from_chars(fields[2].data(), fields[2].data() + fields[2].size(), pts).ec == std::errc();
     // A name, and no path.
-    if (!whole || fields[0].empty() || fields[0].find('/') != std::string::npos || fields[0] == "." || fields[0] == "..")
+    if (!whole || fields[0].empty() || fields[0].find('/') != std::string::npos || fields[0] == "." ||
+        fields[0] == "..")
       refuse(fmt::format("line {} is not a file, seconds and a time", i + 1));
     files_[pts] = fields[0];
   }
   if (files_.empty()) refuse("it lists no masks");
-  digest_ = fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())));
-  auto rows = PictureRows::open(FileReader::open(path_in(folder_, files_.begin()->second)).or_throw(), {}, Bytes{1 << 16})
-                  .or_throw();
+  digest_ =
+      fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())));
+  auto rows =
+      PictureRows::open(FileReader::open(path_in(folder_, files_.begin()->second)).or_throw(), {}, Bytes{1 << 16})
+          .or_throw();
   width_ = rows->info().width;
   height_ = rows->info().height;
 }

@@ -67,8 +67,8 @@ void ModelView::input(const std::uint8_t* picture, float* input, std::uint8_t* s
   const std::size_t pixels = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
   workspace.upright.resize(3 * pixels);
   for (std::size_t p = 0; p < 3; ++p)
-    turn(static_cast<const std::uint8_t*>(workspace.planes.data()) + layout.offset[p], layout.stride[p], width_, height_,
-         rotation_, workspace.upright.data() + p * pixels);
+    turn(static_cast<const std::uint8_t*>(workspace.planes.data()) + layout.offset[p], layout.stride[p], width_,
+         height_, rotation_, workspace.upright.data() + p * pixels);
   const std::uint8_t* red = workspace.upright.data();
   if (seen != nullptr) std::copy_n(red, 3 * pixels, seen);
   for (std::size_t c = 0; c < model_->order.size(); ++c) {
@@ -76,8 +76,7 @@ void ModelView::input(const std::uint8_t* picture, float* input, std::uint8_t* s
     const auto& level = model_->levels[c].of;
     float* to = input + c * pixels;
     if (model_->input == model::ChannelOrder::gray) {
-      for (std::size_t i = 0; i < pixels; ++i)
-        to[i] = level[luma_of(red[i], red[pixels + i], red[2 * pixels + i])];
+      for (std::size_t i = 0; i < pixels; ++i) to[i] = level[luma_of(red[i], red[pixels + i], red[2 * pixels + i])];
     } else {
       for (std::size_t i = 0; i < pixels; ++i) to[i] = level[plane[i]];
     }

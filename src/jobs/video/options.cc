@@ -11,7 +11,8 @@ namespace millrace::video {
 namespace {
 
 constexpr std::string_view kBackground = "background=";
-constexpr const char* kShown = "film, mask, matte-files, overlay, side-by-side, alpha, blur, or background=FILE or #rrggbb";
+constexpr const char* kShown =
+    "film, mask, matte-files, overlay, side-by-side, alpha, blur, or background=FILE or #rrggbb";
 
 void parse_show(const std::string& text, Options& options) {
   options.background.clear();
@@ -138,36 +139,40 @@ void describe(Settings& settings, Options& options) {
   settings.add_text("masks", "DIR", "masks that an earlier run has written as matte-files, instead of a model",
                     options.masks);
   settings.heading("Less work, or a closer look");
-  settings.add_parsed("reuse", "T",
-                      "the last mask stands as long as no tile of 16 x 16 pixels of the network's input differs by more "
-                      "than T of 1 from when it was made; off: never; 0.03 is a beginning",
-                      "off", [&options](const std::string& text) {
-                        options.reuse.reset();
-                        if (text != "off") options.reuse = number_of(text, 0, 1);
-                      });
+  settings.add_parsed(
+      "reuse", "T",
+      "the last mask stands as long as no tile of 16 x 16 pixels of the network's input differs by more "
+      "than T of 1 from when it was made; off: never; 0.03 is a beginning",
+      "off", [&options](const std::string& text) {
+        options.reuse.reset();
+        if (text != "off") options.reuse = number_of(text, 0, 1);
+      });
   settings.add_text("fast-model", "M2.onnx", "a smaller network that is asked first; its card is M2.json beside it",
                     options.fast_model);
   settings.add_parsed("confidence", "C", "its mask stands where the mean of max(p, 1 - p) reaches this", "0.95",
                       [&options](const std::string& text) { options.confidence = number_of(text, 0.5, 1); });
-  settings.add_parsed("scales", "LIST",
-                      "how large the network sees the film, the mean of all: below 1 less than it could see, above 1 in "
-                      "parts",
-                      "1", [&options](const std::string& text) {
-                        options.scales.clear();
-                        for (const std::string& part : split(text, ','))
-                          options.scales.push_back(number_of(trim(part), 0.1, 8));
-                        options.scales_text = text;
-                      });
-  settings.add_list("region", "X,Y,W,H|auto",
-                    "where the network looks, in pixels, instead of everywhere; auto: everywhere first, and then closer "
-                    "at what it found",
-                    options.region_texts);
+  settings.add_parsed(
+      "scales", "LIST",
+      "how large the network sees the film, the mean of all: below 1 less than it could see, above 1 in "
+      "parts",
+      "1", [&options](const std::string& text) {
+        options.scales.clear();
+        for (const std::string& part : split(text, ',')) options.scales.push_back(number_of(trim(part), 0.1, 8));
+        options.scales_text = text;
+      });
+  settings.add_list(
+      "region", "X,Y,W,H|auto",
+      "where the network looks, in pixels, instead of everywhere; auto: everywhere first, and then closer "
+      "at what it found",
+      options.region_texts);
   settings.heading("The film");
-  settings.add_choice("codec",
-                      "of the new film's pictures; auto: h264, vp9 in WebM and where sides are odd, ffv1, prores or vp9 "
-                      "where something is transparent",
-                      options.codec);
-  settings.add_choice("quality", "low, medium and high are a CRF of 28, 23 and 18 of x264, and what is like it elsewhere",
+  settings.add_choice(
+      "codec",
+      "of the new film's pictures; auto: h264, vp9 in WebM and where sides are odd, ffv1, prores or vp9 "
+      "where something is transparent",
+      options.codec);
+  settings.add_choice("quality",
+                      "low, medium and high are a CRF of 28, 23 and 18 of x264, and what is like it elsewhere",
                       options.quality);
   settings.add_parsed("crf", "N", "the encoder's own number for quality, instead", "auto",
                       [&options](const std::string& text) {

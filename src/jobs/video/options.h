@@ -40,10 +40,8 @@ constexpr std::array<Choice<Codec>, 7> choices_of(Codec) {
 
 enum class Quality : std::uint8_t { low, medium, high, lossless };
 constexpr std::array<Choice<Quality>, 4> choices_of(Quality) {
-  return {{{"low", Quality::low},
-           {"medium", Quality::medium},
-           {"high", Quality::high},
-           {"lossless", Quality::lossless}}};
+  return {
+      {{"low", Quality::low}, {"medium", Quality::medium}, {"high", Quality::high}, {"lossless", Quality::lossless}}};
 }
 
 // How long an encoder may think about a frame.
@@ -85,8 +83,8 @@ struct Options {
   Eyes eyes = Eyes::average;
   std::string clean_text = "none", scales_text = "1";
   matte::Cleaning cleaning;
-  long long smooth = 1;          // frames
-  std::optional<double> reuse;   // nothing: every frame is inferred
+  long long smooth = 1;         // frames
+  std::optional<double> reuse;  // nothing: every frame is inferred
   std::string fast_model, fast_card;
   double confidence = 0.95;
   std::vector<double> scales = {1};
@@ -94,9 +92,9 @@ struct Options {
   std::vector<film::Region> regions;
   bool look_closer = false;  // --region auto
   std::string masks;
-  long long sample = 0;              // pictures of a sheet, and nothing else
+  long long sample = 0;  // pictures of a sheet, and nothing else
   bool benchmark = false;
-  std::string tune;  // a file for the settings that are fastest
+  std::string tune;                  // a file for the settings that are fastest
   std::optional<double> start, end;  // seconds behind the film's first picture
 
   const std::string& input() const { return inputs.front(); }

@@ -86,7 +86,8 @@ void PiecesWriter::packet(film::EncodedPacket packet) {
     auto& durations = begun_.front().durations;
     const auto found = durations.find(packet.pts);
     if (found == durations.end())
-      throw Failure(ErrorCode::internal, "the encoder gave a picture another time", segments_.path(begun_.front().piece), "");
+      throw Failure(ErrorCode::internal, "the encoder gave a picture another time",
+                    segments_.path(begun_.front().piece), "");
     packet.duration = found->second;
     durations.erase(found);
   }

@@ -93,8 +93,8 @@ class Run {
     const std::optional<Note> last = taken(segments);
     if (last && !last->next) return;
     const film::FilmFile& film = setup_.film;
-    const Reservation paid = context_.budget.reserve(setup_.beside + setup_.decoder + setup_.encoder,
-                                                     "the film's decoder and encoder");
+    const Reservation paid =
+        context_.budget.reserve(setup_.beside + setup_.decoder + setup_.encoder, "the film's decoder and encoder");
     Frames frames(film, setup_.cut, last, [&](std::optional<std::int64_t> from) {
       return std::make_unique<film::FilmReader>(film, setup_.decoder_slots,
                                                 static_cast<int>(setup_.options.decoder_threads),
@@ -132,8 +132,7 @@ class Run {
         item.slot = writer.room();
       }
       auto workspace = workspaces_.take();
-      const std::uint16_t* mask =
-          item.mask ? cleaned_mask(setup_, item, workspace->cleaning) : nullptr;
+      const std::uint16_t* mask = item.mask ? cleaned_mask(setup_, item, workspace->cleaning) : nullptr;
       compositor.compose(item.frame.picture.pixels.get(), mask, item.slot.pixels, workspace->compositor);
       item.mask.reset();
       return item;
@@ -208,8 +207,8 @@ Plan plan(const Options& options, RunContext& context) {
   Plan out;
   out.lines = {{"film", fmt::format("{} x {}, {} bits, {}, {}", film.shape.width, film.shape.height, film.shape.depth,
                                     film.codec, film::words_of(setup.composition.film.colors))},
-               {"frames", film.frames == 0 ? std::string("nobody says how many")
-                                           : fmt::format("about {}", grouped(film.frames))},
+               {"frames",
+                film.frames == 0 ? std::string("nobody says how many") : fmt::format("about {}", grouped(film.frames))},
                {"encoder", setup.encoding.words}};
   if (!setup.filled_in.empty()) {
     std::string words;
@@ -227,12 +226,8 @@ Plan plan(const Options& options, RunContext& context) {
     out.lines.push_back({"left out", fmt::format("stream {}, {} in {}: {}", each.stream.index, each.stream.type,
                                                  each.stream.codec, each.why)});
   }
-  out.figures = {{"width", film.shape.width},
-                 {"height", film.shape.height},
-                 {"frames", film.frames},
-                 {"rate", film.rate.value()},
-                 {"encoder", setup.encoding.words},
-                 {"left_out", left_out}};
+  out.figures = {{"width", film.shape.width}, {"height", film.shape.height},     {"frames", film.frames},
+                 {"rate", film.rate.value()}, {"encoder", setup.encoding.words}, {"left_out", left_out}};
   out.memory = {{"the program itself", 20_MiB}};
   for (const auto& [name, network] :
        {std::pair("the network", setup.network.get()), {"the fast network", setup.fast_network.get()}})

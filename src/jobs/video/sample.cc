@@ -13,7 +13,8 @@ namespace {
 constexpr std::int32_t kTileWidth = 480, kGap = 8, kChecker = 12;
 
 // What is transparent stands before a chequered ground.
-void lay_on_ground(const film::Shape& shown, const std::uint8_t* picture, const film::Shape& tile, std::uint8_t* planes) {
+void lay_on_ground(const film::Shape& shown, const std::uint8_t* picture, const film::Shape& tile,
+                   std::uint8_t* planes) {
   if (shown.alpha == 0) return;
   const film::Layout from = film::layout_of(shown), to = film::layout_of(tile);
   const std::uint32_t p = shown.color_planes();
@@ -23,8 +24,7 @@ void lay_on_ground(const film::Shape& shown, const std::uint8_t* picture, const 
       const auto sx = static_cast<std::size_t>((2 * x + 1) * std::int64_t{shown.width} / (2 * tile.width));
       const auto sy = static_cast<std::size_t>((2 * y + 1) * std::int64_t{shown.height} / (2 * tile.height));
       const std::uint8_t* row = picture + from.offset[p] + sy * from.stride[p];
-      const double alpha =
-          (shown.depth > 8 ? reinterpret_cast<const std::uint16_t*>(row)[sx] : row[sx]) / most;
+      const double alpha = (shown.depth > 8 ? reinterpret_cast<const std::uint16_t*>(row)[sx] : row[sx]) / most;
       const double ground = (x / kChecker + y / kChecker) % 2 == 0 ? 200 : 240;
       for (std::size_t c = 0; c < 3; ++c) {
         std::uint8_t& value =
@@ -37,9 +37,8 @@ void lay_on_ground(const film::Shape& shown, const std::uint8_t* picture, const 
 
 void wait_for(const std::function<void(std::function<void(std::exception_ptr)>)>& begin) {
   std::promise<void> promise;
-  begin([&promise](std::exception_ptr error) {
-    error ? promise.set_exception(std::move(error)) : promise.set_value();
-  });
+  begin(
+      [&promise](std::exception_ptr error) { error ? promise.set_exception(std::move(error)) : promise.set_value(); });
   promise.get_future().get();
 }
 
@@ -47,8 +46,9 @@ class Sheet {
  public:
   Sheet(const film::Shape& shown, std::uint64_t count)
       : shown_(shown),
-        columns_(std::max(static_cast<std::int32_t>(std::ceil(std::sqrt(static_cast<double>(count) * shown.height /
-                                                                       std::max(shown.width, 1) * 1.6))), 1)),
+        columns_(std::max(static_cast<std::int32_t>(std::ceil(
+                              std::sqrt(static_cast<double>(count) * shown.height / std::max(shown.width, 1) * 1.6))),
+                          1)),
         rows_((static_cast<std::int32_t>(count) + columns_ - 1) / columns_),
         width_(std::min(kTileWidth, shown.width)),
         height_(std::max(static_cast<std::int32_t>(std::int64_t{shown.height} * width_ / shown.width), 1)),
@@ -64,12 +64,15 @@ class Sheet {
     planes_.resize(layout.bytes);
     view_.planes(picture, planes_.data(), workspace_);
     lay_on_ground(shown_, picture, view_.shape(), planes_.data());
-    const std::int32_t left = kGap + next_ % columns_ * (width_ + kGap), top = kGap + next_ / columns_ * (height_ + kGap);
+    const std::int32_t left = kGap + next_ % columns_ * (width_ + kGap),
+                       top = kGap + next_ / columns_ * (height_ + kGap);
     for (std::int32_t y = 0; y < height_; ++y)
       for (std::int32_t x = 0; x < width_; ++x)
         for (std::size_t c = 0; c < 3; ++c)
           pixels_[(static_cast<std::size_t>(top + y) * static_cast<std::size_t>(width()) +
-                   static_cast<std::size_t>(left + x)) * 3 + c] =
+                   static_cast<std::size_t>(left + x)) *
+                      3 +
+                  c] =
               planes_[layout.offset[c] + static_cast<std::size_t>(y) * layout.stride[c] + static_cast<std::size_t>(x)];
     ++next_;
   }
@@ -105,7 +108,8 @@ Sampled sample(const Options& given, std::uint64_t count, const Output& output, 
   Sampled out;
   for (std::uint64_t k = 0; k < count; ++k) {
     context.throw_if_cancelled();
-    const std::int64_t at = begin + (end - begin) * static_cast<std::int64_t>(2 * k + 1) / static_cast<std::int64_t>(2 * count);
+    const std::int64_t at =
+        begin + (end - begin) * static_cast<std::int64_t>(2 * k + 1) / static_cast<std::int64_t>(2 * count);
     Frames::How how = setup.cut;
     how.start = at;
     how.end.reset();

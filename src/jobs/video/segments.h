@@ -21,10 +21,10 @@ namespace millrace::video {
 struct Note {
   std::uint64_t frames = 0, damaged = 0, retimed = 0;
   std::int64_t last_pts = 0;
-  std::uint64_t last_hash = 0;        // of its last picture as it was decoded
-  std::optional<std::uint64_t> next;  // the next piece; none: the film ends in this one
-  std::int64_t next_pts = 0;          // its first picture
-  std::int64_t warm_pts = 0;          // the first of those that it needs to begin
+  std::uint64_t last_hash = 0;                  // of its last picture as it was decoded
+  std::optional<std::uint64_t> next;            // the next piece; none: the film ends in this one
+  std::int64_t next_pts = 0;                    // its first picture
+  std::int64_t warm_pts = 0;                    // the first of those that it needs to begin
   std::uint64_t reused = 0, by_fast_model = 0;  // frames that were not inferred; or by the smaller network alone
 };
 std::string json_of(const Note& note);

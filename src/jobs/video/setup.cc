@@ -21,7 +21,8 @@ std::string fingerprint_of(const film::FilmFile& film) {
   std::size_t got = 0;
   for (std::uint64_t k = 0; k < kParts; ++k) {
     const std::uint64_t last = film.state.size > kBytes ? film.state.size - kBytes : 0;
-    const ssize_t n = ::pread(film.file->get(), bytes.data() + got, kBytes, static_cast<off_t>(last * k / (kParts - 1)));
+    const ssize_t n =
+        ::pread(film.file->get(), bytes.data() + got, kBytes, static_cast<off_t>(last * k / (kParts - 1)));
     if (n > 0) got += static_cast<std::size_t>(n);
   }
   return fmt::format("{} bytes, {:016x}", film.state.size, short_hash(std::span(bytes.data(), got)));
@@ -49,9 +50,7 @@ Setup::Setup(const Options& given, RunContext& context) : options(given) {
   const auto cancelled = [&context] { return context.cancel.cancelled(); };
   film = film::open_film(options.input(), options.stream ? static_cast<int>(*options.stream) : -1,
                          context.budget.limit(), cancelled);
-  const auto units = [this](double seconds) {
-    return film.first + std::llround(seconds / film.time_base.value());
-  };
+  const auto units = [this](double seconds) { return film.first + std::llround(seconds / film.time_base.value()); };
   cut.seconds_a_piece = options.segment_seconds;
   cut.warm = static_cast<std::size_t>(options.smooth - 1);
   if (options.start) cut.start = units(*options.start);
@@ -89,8 +88,8 @@ void Setup::set_masks(RunContext& context) {
                   "--region", "in pixels as they are stored: left, top, width and height");
   }
   if (options.stereo != Stereo::none && film.rotation != 0)
-    throw Failure(ErrorCode::usage, "the film is turned, and two eyes lie beside each other in none that is", "--stereo",
-                  "leave it out");
+    throw Failure(ErrorCode::usage, "the film is turned, and two eyes lie beside each other in none that is",
+                  "--stereo", "leave it out");
   if (!options.masks.empty()) {
     mattes = std::make_unique<Mattes>(options.masks);
     mask_width = mattes->width();
@@ -176,26 +175,26 @@ Attributes Setup::made_of() const {
   std::string regions;
   for (const std::string& each : options.region_texts) regions += (regions.empty() ? "" : " ") + each;
   const auto time = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : "auto"; };
-  Attributes out = {{kJsonMark, "video run"},
-                    {"film", fingerprint_of(film)},
-                    {"stream", std::to_string(film.stream)},
-                    {"library", film.library},
-                    {"write", options.show_text == "auto" ? (composition.show == Show::film ? "film" : "mask")
-                                                          : options.show_text},
-                    {"container", container},
-                    {"encoder", muxer ? text_of(encoding) : encoding.words},
-                    {"encoder-threads", std::to_string(options.encoder_threads)},
-                    {"segment", fmt::format("{}", options.segment_seconds)},
-                    {"start", time(options.start)},
-                    {"end", time(options.end)},
-                    {"clean", options.clean_text},
-                    {"feather", fmt::format("{}", options.cleaning.feather)},
-                    {"smooth", std::to_string(options.smooth)},
-                    {"stereo", choice_name(options.stereo)},
-                    {"eyes", choice_name(options.eyes)},
-                    {"reuse", options.reuse ? fmt::format("{}", *options.reuse) : "off"},
-                    {"scales", options.scales_text},
-                    {"region", regions}};
+  Attributes out = {
+      {kJsonMark, "video run"},
+      {"film", fingerprint_of(film)},
+      {"stream", std::to_string(film.stream)},
+      {"library", film.library},
+      {"write", options.show_text == "auto" ? (composition.show == Show::film ? "film" : "mask") : options.show_text},
+      {"container", container},
+      {"encoder", muxer ? text_of(encoding) : encoding.words},
+      {"encoder-threads", std::to_string(options.encoder_threads)},
+      {"segment", fmt::format("{}", options.segment_seconds)},
+      {"start", time(options.start)},
+      {"end", time(options.end)},
+      {"clean", options.clean_text},
+      {"feather", fmt::format("{}", options.cleaning.feather)},
+      {"smooth", std::to_string(options.smooth)},
+      {"stereo", choice_name(options.stereo)},
+      {"eyes", choice_name(options.eyes)},
+      {"reuse", options.reuse ? fmt::format("{}", *options.reuse) : "off"},
+      {"scales", options.scales_text},
+      {"region", regions}};
   if (mattes) out.emplace_back("masks", mattes->digest());
   if (network)
     for (auto& each : model::made_of(network->model, network->session)) out.push_back(std::move(each));

@@ -158,8 +158,7 @@ void Views::agree(std::uint16_t* mask) const {
       std::int64_t differ = 0;
       for (std::int32_t x = 0; x < width; ++x) {
         const std::int32_t other = x + shift;
-        const std::int64_t there =
-            other >= 0 && other < width ? columns_right[static_cast<std::size_t>(other)] : 0;
+        const std::int64_t there = other >= 0 && other < width ? columns_right[static_cast<std::size_t>(other)] : 0;
         differ += std::abs(columns_left[static_cast<std::size_t>(x)] - there);
       }
       if (least < 0 || differ < least) {

@@ -35,7 +35,7 @@ class Views {
  private:
   struct View {
     ModelView view;
-    std::size_t group;                       // views of one group lie beside each other; groups are averaged
+    std::size_t group;                      // views of one group lie beside each other; groups are averaged
     std::int32_t left, top, width, height;  // of its mask in the whole one
   };
   void add(const film::Region& region, double resolution, std::size_t group, const film::Shape& shape, int rotation,

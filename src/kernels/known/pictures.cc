@@ -10,6 +10,7 @@
 #include "src/kernels/hash_quality/hash_quality.h"
 #include "src/kernels/known/known.h"
 #include "src/kernels/luma/luma.h"
+#include "src/kernels/matte/clean.h"
 #include "src/kernels/matte/matte.h"
 #include "src/kernels/orient/orient.h"
 #include "src/kernels/pdq/pdq.h"
@@ -92,6 +93,19 @@ std::string matte_answer(const Inputs& inputs) {
     digest.add(back);
     for (const std::uint16_t value : deep) digest.add(std::uint32_t{value});
   }
+  return digest.text();
+}
+
+std::string cleaned_answer(const Inputs& inputs) {
+  std::vector<std::uint16_t> mask(Inputs::kPixels);
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    mask[i] = static_cast<std::uint16_t>(inputs.luma[mask.size() - 1 - i] * matte::kOne / 255);
+  matte::CleaningWorkspace workspace;
+  matte::clean(mask.data(), kWidth, kHeight, matte::kOne / 2,
+               {.area = 60, .holes = 40, .open = 3, .close = 5, .feather = 2.5, .guide = 12},
+               {inputs.luma.data(), static_cast<std::size_t>(kWidth), 8}, workspace);
+  Digest digest;
+  for (const std::uint16_t value : mask) digest.add(std::uint32_t{value});
   return digest.text();
 }
 
@@ -188,7 +202,8 @@ std::string contours_answer(const Inputs& inputs) {
 // are the reference versions', or those of the portable level.
 constexpr Answer kAnswers[] = {
     {"luma", "luma", "f2a5462ebf72a11f", luma_answer},
-    {"matte", "enlarged, and two pictures mixed by it", "0", matte_answer},
+    {"matte", "enlarged, and two pictures mixed by it", "1398fcbc900e267e", matte_answer},
+    {"matte", "cleaned, guided and feathered", "2edf0c29f4886b7f", cleaned_answer},
     {"ycc", "luma from YCbCr 4:2:0", "2ea25d9a02643012", ycc_answer},
     {"resize", "resize to 97 x 64", "f587141a019ff64b", resize_answer<97, 64>},
     {"resize", "resize to 9 x 8", "e8113e07fd49c9ee", resize_answer<9, 8>},

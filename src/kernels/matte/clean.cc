@@ -56,9 +56,9 @@ void join_runs(const std::uint8_t* plane, std::int32_t width, std::int32_t heigh
 }
 
 void fill_run(std::uint8_t* plane, std::int32_t width, const Run& run, std::uint8_t value) {
-  std::fill_n(plane + static_cast<std::size_t>(run.y) * static_cast<std::size_t>(width) +
-                  static_cast<std::size_t>(run.begin),
-              run.end - run.begin, value);
+  std::fill_n(
+      plane + static_cast<std::size_t>(run.y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(run.begin),
+      run.end - run.begin, value);
 }
 
 // Half the length of a disc's row, `dy` from its middle.
@@ -153,8 +153,8 @@ void soften(std::uint16_t* mask, std::int32_t width, std::int32_t height, double
   }
 }
 
-void clean(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold,
-           const Cleaning& how, const Guide& picture, CleaningWorkspace& workspace) {
+void clean(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold, const Cleaning& how,
+           const Guide& picture, CleaningWorkspace& workspace) {
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   auto& inside = workspace.inside;
   inside.resize(pixels);

@@ -19,7 +19,7 @@ struct Cleaning {
   int close = 0;           // the same of what is not the mask
   double feather = 0;      // the deviation of what is as good as a Gaussian, over the edge
 
-  int guide = 0;           // the radius in which its edge is moved to the picture's own, before it is softened
+  int guide = 0;  // the radius in which its edge is moved to the picture's own, before it is softened
 
   bool any() const { return area > 0 || holes != 0 || open > 1 || close > 1 || feather > 0 || guide > 0; }
 };
@@ -40,8 +40,8 @@ struct CleaningWorkspace {
 
 // Inside is what is at `threshold` or above. What was inside and is so no more becomes nothing; what was not, and is,
 // all of it.
-void clean(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold,
-           const Cleaning& how, const Guide& picture, CleaningWorkspace& workspace);
+void clean(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold, const Cleaning& how,
+           const Guide& picture, CleaningWorkspace& workspace);
 
 // The pieces of it, on a plane of 0 and 1.
 void drop_small(std::uint8_t* inside, std::int32_t width, std::int32_t height, std::int64_t area,

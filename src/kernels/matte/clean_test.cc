@@ -61,7 +61,8 @@ TEST(Clean, DropsPartsAndFillsHolesAsFloodingFindsThem) {
       for (const auto& part : parts(plane, width, height, 0, false)) {
         bool touches = false;
         for (const int at : part)
-          touches = touches || at % width == 0 || at % width == width - 1 || at / width == 0 || at / width == height - 1;
+          touches =
+              touches || at % width == 0 || at % width == width - 1 || at / width == 0 || at / width == height - 1;
         if (!touches && (most < 0 || static_cast<std::int64_t>(part.size()) < most))
           for (const int at : part) wanted[static_cast<std::size_t>(at)] = 1;
       }
@@ -84,7 +85,8 @@ TEST(Clean, DilatesByADisc) {
         for (int dy = -diameter; dy <= diameter; ++dy)
           for (int dx = -diameter; dx <= diameter; ++dx) {
             const int i = x + dx, j = y + dy;
-            if (4 * (dx * dx + dy * dy) > diameter * diameter || i < 0 || j < 0 || i >= kWidth || j >= kHeight) continue;
+            if (4 * (dx * dx + dy * dy) > diameter * diameter || i < 0 || j < 0 || i >= kWidth || j >= kHeight)
+              continue;
             wanted |= plane[static_cast<std::size_t>(j * kWidth + i)];
           }
         ASSERT_EQ(found[static_cast<std::size_t>(y * kWidth + x)], wanted) << diameter << " at " << x << " " << y;
@@ -99,12 +101,13 @@ TEST(Clean, OpensClosesAndKeepsTheEdgeAsSoftAsItWas) {
   const auto at = [&](int x, int y) -> std::uint16_t& { return mask[static_cast<std::size_t>(y * kWidth + x)]; };
   for (int y = 8; y < 22; ++y)
     for (int x = 8; x < 26; ++x) at(x, y) = 12000;
-  for (int x = 26; x < 36; ++x) at(x, 14) = 15000;                 // a hair, which opening takes away
-  for (int y = 8; y < 22; ++y) at(17, y) = 300;                    // a crack, which closing fills
-  at(2, 2) = at(3, 2) = kOne;                                      // dust
+  for (int x = 26; x < 36; ++x) at(x, 14) = 15000;  // a hair, which opening takes away
+  for (int y = 8; y < 22; ++y) at(17, y) = 300;     // a crack, which closing fills
+  at(2, 2) = at(3, 2) = kOne;                       // dust
   std::vector<std::uint16_t> before = mask;
   CleaningWorkspace workspace;
-  clean(mask.data(), kWidth, kHeight, kOne / 2, {.area = 10, .holes = -1, .open = 3, .close = 5, .feather = 0}, {}, workspace);
+  clean(mask.data(), kWidth, kHeight, kOne / 2, {.area = 10, .holes = -1, .open = 3, .close = 5, .feather = 0}, {},
+        workspace);
   EXPECT_EQ(at(2, 2), 0);
   EXPECT_EQ(at(32, 14), 0);
   EXPECT_EQ(at(17, 14), kOne);
@@ -113,7 +116,8 @@ TEST(Clean, OpensClosesAndKeepsTheEdgeAsSoftAsItWas) {
   // A mask at the picture's side stays there.
   std::vector<std::uint16_t> all(kWidth * kHeight, kOne);
   before = all;
-  clean(all.data(), kWidth, kHeight, kOne / 2, {.area = 0, .holes = 0, .open = 9, .close = 9, .feather = 3}, {}, workspace);
+  clean(all.data(), kWidth, kHeight, kOne / 2, {.area = 0, .holes = 0, .open = 9, .close = 9, .feather = 3}, {},
+        workspace);
   EXPECT_EQ(all, before);
 }
 

@@ -56,7 +56,9 @@ class Windows {
 
 // The mean of numbers of either sign, over a window: floats are made whole first.
 constexpr double kFraction = 1 << 20, kShift = 1 << 24;
-std::uint64_t whole(float value) { return static_cast<std::uint64_t>(std::llround((static_cast<double>(value) + kShift) * kFraction)); }
+std::uint64_t whole(float value) {
+  return static_cast<std::uint64_t>(std::llround((static_cast<double>(value) + kShift) * kFraction));
+}
 float fraction(double mean) { return static_cast<float>(mean / kFraction - kShift); }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Enters: a mask, and the picture that it is of.
 // Leaves: the mask with its edge where the picture's is.
-// Never: depends on threads or a CPU's level: sums are in whole numbers, and each pixel's own arithmetic is in one order.
+// Never: depends on threads or a CPU's level: sums are in whole numbers, and each pixel's own arithmetic is in one
+// order.
 //
-// The fast guided filter (He and Sun 2015, arXiv 1505.00996): in windows of 2 r + 1 pixels the mask is taken for a linear
-// function of the picture's luma, a I + b, fitted on a picture four times smaller, and enlarged bilinearly.
+// The fast guided filter (He and Sun 2015, arXiv 1505.00996): in windows of 2 r + 1 pixels the mask is taken for a
+// linear function of the picture's luma, a I + b, fitted on a picture four times smaller, and enlarged bilinearly.
 #pragma once
 
 #include <cstddef>

@@ -3,8 +3,8 @@
 // Never: works in floating point: every number is the same at every CPU level.
 //
 // A mask's value is how much of a pixel is in front: 0 nothing, kOne all of it. Enlarging is bilinear, pixels being
-// squares whose value stands in the middle, as PyTorch's interpolate(align_corners=False) and OpenCV's INTER_LINEAR have
-// it; what lies outside is as the nearest pixel.
+// squares whose value stands in the middle, as PyTorch's interpolate(align_corners=False) and OpenCV's INTER_LINEAR
+// have it; what lies outside is as the nearest pixel.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,7 @@ void blend_reference(const std::uint16_t* back, const std::uint16_t* front, cons
 
 // The mask of chroma: the mean of `columns` (1, 2 or 4) by two given rows, or of one row given twice; rounded half up.
 // The last ones of a row that is no multiple are of what is there. `width` is of the rows.
-void shrink(const std::uint16_t* above, const std::uint16_t* below, int columns, std::uint16_t* out,
-            std::size_t width);
+void shrink(const std::uint16_t* above, const std::uint16_t* below, int columns, std::uint16_t* out, std::size_t width);
 
 // Rows of a mask enlarged to a picture's size, one after the other. One thread at a time.
 class Enlarger {

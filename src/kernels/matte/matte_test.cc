@@ -60,7 +60,8 @@ TEST(Matte, PicturesAreBlendedAsDefinedAtEveryLevel) {
 
 TEST(Matte, NothingAndAllOfAMaskChangeNoPixel) {
   std::vector<std::uint8_t> back(256), front(256), out(256);
-  for (std::size_t i = 0; i < 256; ++i) back[i] = static_cast<std::uint8_t>(i), front[i] = static_cast<std::uint8_t>(99 * i);
+  for (std::size_t i = 0; i < 256; ++i)
+    back[i] = static_cast<std::uint8_t>(i), front[i] = static_cast<std::uint8_t>(99 * i);
   const std::vector<std::uint16_t> none(256, 0), all(256, kOne);
   blend(back.data(), front.data(), none.data(), out.data(), 256);
   EXPECT_EQ(out, back);
@@ -69,7 +70,14 @@ TEST(Matte, NothingAndAllOfAMaskChangeNoPixel) {
 }
 
 TEST(Matte, ProbabilitiesAreRoundedAndWhatIsNoneIsNothing) {
-  const float given[] = {0, 1, 0.5F, 1.5F, -2, 1 / 32768.0F, 0.9999F, std::numeric_limits<float>::quiet_NaN(),
+  const float given[] = {0,
+                         1,
+                         0.5F,
+                         1.5F,
+                         -2,
+                         1 / 32768.0F,
+                         0.9999F,
+                         std::numeric_limits<float>::quiet_NaN(),
                          std::numeric_limits<float>::infinity()};
   const std::vector<std::uint16_t> wanted = {0, kOne, kOne / 2, kOne, 0, 1, 16382, 0, kOne};
   std::vector<std::uint16_t> mask(wanted.size());
@@ -100,8 +108,9 @@ TEST(Matte, IsEnlargedBilinearly) {
     for (int y = 0; y < of.to_height; ++y) {
       enlarger.row(y, row.data());
       for (int x = 0; x < of.to_width; ++x) {
-        const double wanted = sampled(mask, of.from_width, of.from_height, (x + 0.5) * of.from_width / of.to_width - 0.5,
-                                      (y + 0.5) * of.from_height / of.to_height - 0.5);
+        const double wanted =
+            sampled(mask, of.from_width, of.from_height, (x + 0.5) * of.from_width / of.to_width - 0.5,
+                    (y + 0.5) * of.from_height / of.to_height - 0.5);
         ASSERT_NEAR(row[static_cast<std::size_t>(x)], wanted, 3) << x << " " << y;
       }
     }

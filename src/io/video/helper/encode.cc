@@ -64,7 +64,8 @@ class Encoding {
       packed_ = format_ != planar;
       if (format_ == AV_PIX_FMT_NONE) {
         const char* known = planar == AV_PIX_FMT_NONE ? nullptr : av_get_pix_fmt_name(planar);
-        no(fmt::format("{} takes no {}", name, known == nullptr ? fmt::format("{} bits of this kind", shape_.depth) : known));
+        no(fmt::format("{} takes no {}", name,
+                       known == nullptr ? fmt::format("{} bits of this kind", shape_.depth) : known));
         continue;
       }
       try {
@@ -133,7 +134,8 @@ class Encoding {
     // What decoders need first stands in the file once, and not before every key frame.
     e.flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT;
     AVDictionary* given = nullptr;
-    for (const auto& [key, value] : options.items()) av_dict_set(&given, key.c_str(), value.get<std::string>().c_str(), 0);
+    for (const auto& [key, value] : options.items())
+      av_dict_set(&given, key.c_str(), value.get<std::string>().c_str(), 0);
     const int error = avcodec_open2(&e, &codec, &given);
     const AVDictionaryEntry* left = av_dict_get(given, "", nullptr, AV_DICT_IGNORE_SUFFIX);
     const std::string unknown = left == nullptr ? "" : left->key;
@@ -150,14 +152,9 @@ class Encoding {
     auto extradata_bytes = static_cast<std::size_t>(e.extradata_size);
     if (extradata_bytes == 0 && first != nullptr)
       extradata = av_packet_get_side_data(first, AV_PKT_DATA_NEW_EXTRADATA, &extradata_bytes);
-    const Json text = {{"encoder", e.codec->name},
-                       {"codec", avcodec_get_name(e.codec_id)},
-                       {"profile", e.profile},
-                       {"level", e.level},
-                       {"pixels", av_get_pix_fmt_name(e.pix_fmt)},
-                       {"tag", e.codec_tag},
-                       {"delay", e.has_b_frames},
-                       {"bits", e.bits_per_coded_sample}};
+    const Json text = {{"encoder", e.codec->name}, {"codec", avcodec_get_name(e.codec_id)},    {"profile", e.profile},
+                       {"level", e.level},         {"pixels", av_get_pix_fmt_name(e.pix_fmt)}, {"tag", e.codec_tag},
+                       {"delay", e.has_b_frames},  {"bits", e.bits_per_coded_sample}};
     Message message;
     message.say = Say::opened;
     channel_.say(message, text.dump(), extradata, extradata_bytes);
@@ -232,8 +229,7 @@ class Encoding {
       message.duration = packet_->duration;
       message.key = (packet_->flags & AV_PKT_FLAG_KEY) != 0 ? 1 : 0;
       std::size_t beside = 0;
-      const std::uint8_t* side =
-          av_packet_get_side_data(packet_.get(), AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, &beside);
+      const std::uint8_t* side = av_packet_get_side_data(packet_.get(), AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL, &beside);
       message.side_bytes = static_cast<std::uint32_t>(beside);
       channel_.say(message, {}, packet_->data, static_cast<std::size_t>(packet_->size), side, beside);
       av_packet_unref(packet_.get());

@@ -3,8 +3,8 @@
 // Never: opens a file by its name; lives longer than the program.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>

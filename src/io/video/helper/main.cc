@@ -50,17 +50,15 @@ void do_task(Channel& channel, Channel::Heard& heard) {
   }
 }
 
+// As the decoder of pictures says it; what it reads are the encoders that are here.
 void print_versions() {
-  const auto print = [](const char* name, unsigned version) {
-    fmt::print("{}\t{}.{}.{}\n", name, version >> 16, version >> 8 & 255, version & 255);
-  };
-  fmt::print("FFmpeg\t{}\nlicence\t{}\n", av_version_info(), avcodec_license());
-  print("libavformat", avformat_version());
-  print("libavcodec", avcodec_version());
   std::string encoders;
-  for (const char* name : {"libx264", "libopenh264", "libx265", "libvpx-vp9", "libsvtav1", "libaom-av1", "prores_ks", "ffv1"})
-    if (avcodec_find_encoder_by_name(name) != nullptr) encoders += fmt::format("{}{}", encoders.empty() ? "" : " ", name);
-  fmt::print("encoders\t{}\n", encoders);
+  for (const char* name :
+       {"libx264", "libopenh264", "libx265", "libvpx-vp9", "libsvtav1", "libaom-av1", "prores_ks", "ffv1"})
+    if (avcodec_find_encoder_by_name(name) != nullptr)
+      encoders += fmt::format("{}\"{}\"", encoders.empty() ? "" : ",", name);
+  fmt::print("{{\"library\":\"FFmpeg\",\"version\":\"{} ({})\",\"reads\":[{}]}}\n", av_version_info(),
+             avcodec_license(), encoders);
 }
 
 }  // namespace
@@ -72,7 +70,8 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--versions") == 0) {
     film::print_versions();
     std::fflush(stdout);  // what comes now reaches no file
-    for (const Wall& wall : put_up_walls()) fmt::print("wall\t{}\t{}\t{}\n", wall.name, wall.stands ? 1 : 0, wall.how);
+    for (const Wall& wall : put_up_walls())
+      fmt::print("{{\"wall\":\"{}\",\"stands\":{},\"how\":\"{}\"}}\n", wall.name, wall.stands, wall.how);
     std::fflush(stdout);
     std::_Exit(0);
   }

@@ -27,7 +27,8 @@ class Output {
           fmt::format("nothing here writes {}", format));
     constexpr int kBuffer = 1 << 20;
     auto* buffer = static_cast<unsigned char*>(av_malloc(kBuffer));
-    io_ = buffer == nullptr ? nullptr : avio_alloc_context(buffer, kBuffer, 1, this, nullptr, &Output::write, &Output::seek);
+    io_ = buffer == nullptr ? nullptr
+                            : avio_alloc_context(buffer, kBuffer, 1, this, nullptr, &Output::write, &Output::seek);
     if (io_ == nullptr) throw std::bad_alloc();
     context_->pb = io_;
     // No times of this day, no numbers by chance.
@@ -118,9 +119,9 @@ class Muxing {
     if (stream_ < 0 || stream_ >= static_cast<int>(input_->nb_streams)) fail("it has no such stream", 0);
     const AVCodecDescriptor* codec = avcodec_descriptor_get_by_name(what.at("codec").get<std::string>().c_str());
     if (codec == nullptr || avformat_query_codec(output_->oformat, codec->id, FF_COMPLIANCE_NORMAL) == 0)
-      throw CannotGoOn(ErrorCode::unsupported, fmt::format("a film in {} holds no pictures in {}",
-                                                           what.at("format").get<std::string>(),
-                                                           what.at("codec").get<std::string>()));
+      throw CannotGoOn(ErrorCode::unsupported,
+                       fmt::format("a film in {} holds no pictures in {}", what.at("format").get<std::string>(),
+                                   what.at("codec").get<std::string>()));
     check_video(*codec, what.at("format"));
     Json left_out = Json::array();
     std::vector<int> kept;
@@ -158,8 +159,7 @@ class Muxing {
     }
     Message message;
     message.say = Say::opened;
-    channel_.say(message,
-                 Json({{"left_out", left_out}}).dump(-1, ' ', false, Json::error_handler_t::replace));
+    channel_.say(message, Json({{"left_out", left_out}}).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
 
   void run() {

@@ -41,7 +41,8 @@ Json describe(const AVStream& stream) {
   out["rate"] = rational(stream.avg_frame_rate);
   out["steady_rate"] = rational(stream.r_frame_rate);
   out["rotation"] = rotation_of(stream);
-  out["aspect"] = rational(stream.sample_aspect_ratio.num != 0 ? stream.sample_aspect_ratio : codec.sample_aspect_ratio);
+  out["aspect"] =
+      rational(stream.sample_aspect_ratio.num != 0 ? stream.sample_aspect_ratio : codec.sample_aspect_ratio);
   out["decodable"] = avcodec_find_decoder(codec.codec_id) != nullptr;
   return out;
 }
