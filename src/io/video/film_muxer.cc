@@ -1,5 +1,7 @@
 #include "src/io/video/film_muxer.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -54,6 +56,15 @@ FilmMuxer::FilmMuxer(const FilmFile& film, const std::string& container, const s
   } catch (const Json::exception&) {
     throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", film.path, "");
   }
+}
+
+std::string FilmMuxer::words_of(const LeftOut& one) {
+  if (one.stream.type == "rotation")
+    return fmt::format("that the film is turned cannot be said in this kind of file: {}", one.why);
+  return fmt::format("stream {}, {} in {}{}, cannot be carried over into this kind of file: {}", one.stream.index,
+                     printable(one.stream.type), printable(one.stream.codec),
+                     one.stream.language.empty() ? "" : fmt::format(" ({})", printable(one.stream.language)),
+                     printable(one.why));
 }
 
 void FilmMuxer::run(const Encoded& encoded, const Shape& shape, const Cut& cut,

@@ -28,6 +28,8 @@ class FilmMuxer {
     std::string why;
   };
   const std::vector<LeftOut>& left_out() const { return left_out_; }
+  // "stream 2, subtitle in mov_text (eng), cannot be carried over: matroska holds no mov_text".
+  static std::string words_of(const LeftOut& one);
 
   struct TimedPacket {
     EncodedPacket packet;

@@ -46,15 +46,6 @@ nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
   return out;
 }
 
-std::string words_of(const film::FilmMuxer::LeftOut& left_out) {
-  if (left_out.stream.type == "rotation")
-    return fmt::format("that the film is turned cannot be said in this kind of file: {}", left_out.why);
-  return fmt::format("stream {}, {} in {}{}, cannot be carried over into this kind of file: {}", left_out.stream.index,
-                     left_out.stream.type, left_out.stream.codec,
-                     left_out.stream.language.empty() ? "" : fmt::format(" ({})", printable(left_out.stream.language)),
-                     left_out.why);
-}
-
 class VideoJob : public Job {
  public:
   Arguments arguments() override { return {"FILM", "the film", &options_.inputs}; }
@@ -96,7 +87,7 @@ class VideoJob : public Job {
     if (options_.sample > 0) return sheet(context);
     if (options_.benchmark || !options_.tune.empty()) return measured(context);
     const Summary summary = video::run(options_, output_, context);
-    for (const auto& each : summary.left_out) out.summary.push_back(words_of(each));
+    for (const auto& each : summary.left_out) out.summary.push_back(film::FilmMuxer::words_of(each));
     if (!summary.filled_in.empty()) {
       std::string words;
       for (const std::string& each : summary.filled_in) words += (words.empty() ? "" : ", ") + each;

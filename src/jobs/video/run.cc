@@ -28,6 +28,8 @@ class Run {
     const auto start = Clock::now();
     summary_.filled_in = setup_.filled_in;
     if (setup_.muxer) summary_.left_out = setup_.muxer->left_out();
+    // Before hours of work, not behind them.
+    for (const auto& each : summary_.left_out) spdlog::warn("{}", film::FilmMuxer::words_of(each));
     summary_.library = setup_.film.library;
     summary_.encoding = setup_.encoding.words;
     Segments segments(setup_.options.output, setup_.made_of());
@@ -223,8 +225,7 @@ Plan plan(const Options& options, RunContext& context) {
   if (setup.muxer) left_out = setup.muxer->left_out().size();
   for (std::size_t k = 0; k < left_out; ++k) {
     const auto& each = setup.muxer->left_out()[k];
-    out.lines.push_back({"left out", fmt::format("stream {}, {} in {}: {}", each.stream.index, each.stream.type,
-                                                 each.stream.codec, each.why)});
+    out.lines.push_back({"left out", film::FilmMuxer::words_of(each)});
   }
   out.figures = {{"width", film.shape.width}, {"height", film.shape.height},     {"frames", film.frames},
                  {"rate", film.rate.value()}, {"encoder", setup.encoding.words}, {"left_out", left_out}};
