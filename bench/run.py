@@ -1,6 +1,6 @@
 """The benches: this project and its peers on the same inputs, in the same run.
 
-  run.py [NAME...]   hash, hash-fast, join, quality, closelook, scale, render, latents, segment; all of them without a name
+  run.py [NAME...]   hash, hash-fast, join, quality, closelook, scale, render, latents, segment, video; all of them without a name
 """
 
 import concurrent.futures
@@ -136,6 +136,11 @@ def bench_segment():
                     ROOT.parent / "shared" / "data"], check=True)
 
 
+def bench_video():
+    subprocess.run([ROOT / ".venv-film/bin/python", ROOT / "bench/video.py", PROGRAM, WORK / "video", ROOT.parent / "shared" / "data"],
+                   check=True)
+
+
 def bench_latents():
     subprocess.run([PYTHON, ROOT / "bench/latents.py", PROGRAM, WORK], check=True)
 
@@ -151,7 +156,7 @@ def bench_closelook():
 
 BENCHES = {"hash": bench_hash, "hash-fast": bench_hash_fast, "join": bench_join, "quality": bench_quality,
            "closelook": bench_closelook, "scale": bench_scale, "render": bench_render, "latents": bench_latents,
-           "segment": bench_segment}
+           "segment": bench_segment, "video": bench_video}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHES:
