@@ -20,17 +20,17 @@ Rational rational(const Json& value) {
 }
 
 void read_description(const Json& said, const Message& message, FilmFile& out) {
-  out.library = said.at("library");
-  out.format = said.at("format");
+  out.library = printable(said.at("library").get<std::string>());
+  out.format = printable(said.at("format").get<std::string>());
   out.chapters = said.at("chapters");
   out.stream = said.at("stream");
   for (const Json& each : said.at("streams")) {
     StreamInfo one;
     one.index = each.at("index");
-    one.type = each.at("type");
-    one.codec = each.at("codec");
+    one.type = printable(each.at("type").get<std::string>());
+    one.codec = printable(each.at("codec").get<std::string>());
     const Json& metadata = each.at("metadata");
-    if (metadata.contains("language")) one.language = metadata.at("language");
+    if (metadata.contains("language")) one.language = printable(metadata.at("language").get<std::string>());
     out.streams.push_back(one);
     if (one.index != out.stream) continue;
     out.codec = one.codec;
@@ -38,7 +38,9 @@ void read_description(const Json& said, const Message& message, FilmFile& out) {
     out.rate = rational(each.at("rate"));
     if (out.rate.num == 0) out.rate = rational(each.at("steady_rate"));
     out.rotation = each.at("rotation");
+    if (out.rotation != 90 && out.rotation != 180 && out.rotation != 270 && out.rotation != 0) out.rotation = -1;
     if (!each.at("duration").is_null()) out.duration = each.at("duration").get<std::int64_t>();
+    if (out.duration && (*out.duration <= 0 || *out.duration >= kMostTime)) out.duration.reset();
     if (!out.duration && !said.at("duration").is_null() && out.time_base.num > 0) {
       constexpr double kContainerUnits = 1e6;
       out.duration = std::llround(said.at("duration").get<double>() / kContainerUnits / out.time_base.value());
@@ -48,7 +50,7 @@ void read_description(const Json& said, const Message& message, FilmFile& out) {
       out.frames = static_cast<std::uint64_t>(std::ceil(out.seconds(*out.duration) * out.rate.value()));
   }
   out.shape = message.shape;
-  out.first = message.pts;
+  out.first = time_or_none(message.pts);
 }
 
 }  // namespace

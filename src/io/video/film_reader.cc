@@ -34,8 +34,9 @@ std::optional<Picture> FilmReader::next() {
     throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_->subject(), "");
   Picture out;
   out.shape = said.shape;
-  out.pts = said.pts;
-  out.duration = said.duration;
+  out.pts = time_or_none(said.pts);
+  out.duration = said.duration > 0 && said.duration < kMostTime ? said.duration : 0;
+  out.errors = said.errors;
   out.damaged = said.damaged != 0;
   if (layout_of(said.shape).bytes > slot_bytes_) return out;
   out.pixels = std::shared_ptr<const std::uint8_t>(process_->shared() + said.slot * slot_bytes_,

@@ -19,6 +19,7 @@ struct Picture {
   Shape shape;
   std::int64_t pts = kNoTime, duration = 0;
   bool damaged = false;
+  std::uint64_t errors = 0;  // packets before it, of this reader, that could not be decoded
 };
 
 class FilmReader {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -104,7 +105,6 @@ std::optional<FilmFrame> Frames::next() {
     const std::deque<FilmFrame> before = recent_;
     auto frame = read();
     if (!frame || (how_.end && frame->pts >= *how_.end)) {
-      if (frame) errors_ = 0;
       reader_.reset();
       return std::nullopt;
     }
@@ -126,9 +126,10 @@ std::optional<FilmFrame> Frames::next() {
 std::optional<FilmFrame> Frames::read() {
   auto picture = reader_->next();
   if (!picture) {
-    errors_ = reader_->errors();
+    errors_behind_ = reader_->errors() - std::min(errors_, reader_->errors());
     return std::nullopt;
   }
+  errors_ = picture->errors;
   FilmFrame out;
   out.pts = picture->pts;
   if (out.pts == film::kNoTime || (before_ && out.pts <= *before_)) {

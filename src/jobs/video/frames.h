@@ -35,8 +35,8 @@ class Frames {
   Frames(const film::FilmFile& film, const How& how, const std::optional<Note>& last, Reader open);
 
   std::optional<FilmFrame> next();
-  // Packets that could not be decoded, known at the end.
-  std::uint64_t errors() const { return errors_; }
+  // Packets behind the last picture that could not be decoded.
+  std::uint64_t errors_behind() const { return errors_behind_; }
 
  private:
   std::optional<FilmFrame> read();
@@ -52,7 +52,7 @@ class Frames {
   std::deque<FilmFrame> ahead_;         // what comes next
   std::deque<FilmFrame> recent_;        // what came last
   std::optional<std::int64_t> before_;  // the time of the last one
-  std::uint64_t errors_ = 0;
+  std::uint64_t errors_ = 0, errors_behind_ = 0;  // before the last picture, and behind it
 };
 
 // Of a picture's numbers.

@@ -73,7 +73,8 @@ Joined join(Segments& segments, Setup& setup, const std::string& name, const std
   std::optional<Segments::Piece> piece;
   std::size_t k = 0;
   std::deque<std::int64_t> decoding;  // the times of decoding of the next packets
-  const std::int64_t step = first.size() > 1 ? std::max<std::int64_t>(first[1] - first[0], 1) : 1;
+  constexpr std::int64_t kMostStep = std::int64_t{1} << 40;
+  const std::int64_t step = first.size() > 1 ? std::clamp<std::int64_t>(first[1] - first[0], 1, kMostStep) : 1;
   for (std::size_t i = delay; i > 0 && !first.empty(); --i)
     decoding.push_back(first[0] - static_cast<std::int64_t>(i) * step);
   const auto next = [&]() -> std::optional<film::FilmMuxer::TimedPacket> {

@@ -36,8 +36,12 @@ void PiecesWriter::send_last(std::int64_t duration) {
   last_duration_ = duration;
   recent_.push_back(frame.pts);
   if (recent_.size() > std::max<std::size_t>(warm_, 1)) recent_.pop_front();
+  // Another reader counts from 0 on.
+  const std::uint64_t errors = frame.picture.errors - std::min(errors_, frame.picture.errors);
+  errors_ = frame.picture.errors;
   for (Note* note : {&note_, &sum_}) {
     ++note->frames;
+    note->errors += errors;
     note->damaged += frame.picture.damaged ? 1 : 0;
     note->retimed += frame.retimed ? 1 : 0;
     note->reused += last_->reused ? 1 : 0;

@@ -56,6 +56,7 @@ class PiecesWriter {
   std::int64_t last_duration_ = 0;
   std::deque<std::int64_t> recent_;  // the times of the last ones
   Note note_, sum_;
+  std::uint64_t errors_ = 0;  // of the reader, so far
 
   std::mutex mutex_;
   struct Begun {

@@ -72,6 +72,7 @@ class Run {
       summary_.taken += piece->note.frames;
       summary_.damaged += piece->note.damaged;
       summary_.retimed += piece->note.retimed;
+      summary_.errors += piece->note.errors;
       summary_.reused += piece->note.reused;
       summary_.by_fast_model += piece->note.by_fast_model;
       summary_.encoder = piece->packets.encoded().encoder;
@@ -114,7 +115,7 @@ class Run {
     summary_.retimed += writer.sum().retimed;
     summary_.reused += writer.sum().reused;
     summary_.by_fast_model += writer.sum().by_fast_model;
-    summary_.errors = frames.errors();
+    summary_.errors += writer.sum().errors + frames.errors_behind();
     summary_.encoder = writer.encoder();
     spdlog::debug("CPU of the encoder: {:.3f} s", writer.seconds_computed());
   }

@@ -22,6 +22,7 @@ std::string json_of(const Note& note) {
   return Json({{"frames", note.frames},
                {"damaged", note.damaged},
                {"retimed", note.retimed},
+               {"errors", note.errors},
                {"last_pts", note.last_pts},
                {"last_hash", note.last_hash},
                {"next", note.next ? Json(*note.next) : Json()},
@@ -39,6 +40,7 @@ std::optional<Note> note_of(const std::string& json) {
     out.frames = said.at("frames");
     out.damaged = said.at("damaged");
     out.retimed = said.at("retimed");
+    out.errors = said.at("errors");
     out.last_pts = said.at("last_pts");
     out.last_hash = said.at("last_hash");
     if (!said.at("next").is_null()) out.next = said.at("next").get<std::uint64_t>();

@@ -20,6 +20,7 @@ namespace millrace::video {
 // What a piece says of itself, beside its packets.
 struct Note {
   std::uint64_t frames = 0, damaged = 0, retimed = 0;
+  std::uint64_t errors = 0;  // packets before its pictures that could not be decoded
   std::int64_t last_pts = 0;
   std::uint64_t last_hash = 0;                  // of its last picture as it was decoded
   std::optional<std::uint64_t> next;            // the next piece; none: the film ends in this one

@@ -72,6 +72,7 @@ class Decoding {
     message.shape = shape_of(*frame_);
     message.pts = frame_->best_effort_timestamp == AV_NOPTS_VALUE ? kNoTime : frame_->best_effort_timestamp;
     message.duration = duration_of(*frame_);
+    message.errors = errors_;
     message.damaged = frame_->decode_error_flags != 0 || (frame_->flags & AV_FRAME_FLAG_CORRUPT) != 0 ? 1 : 0;
     // One that is larger than what there is room for has no pixels: the program knows what to say of it.
     if (layout_of(message.shape).bytes <= slot_bytes_) {
