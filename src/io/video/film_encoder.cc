@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "src/base/text.h"
+
 namespace millrace::film {
 namespace {
 
@@ -26,6 +28,20 @@ Json json_of(const Shape& shape) {
 
 }  // namespace
 
+void check_encoder(const EncoderOptions& options, const std::string& subject, Bytes memory,
+                   const std::function<bool()>& cancelled) {
+  FilmProcess process(subject, 0, memory, cancelled);
+  Message message;
+  message.say = Say::encode;
+  Json what = Json::parse(json_of(options, memory));
+  what["only_open"] = true;
+  process.say(message, what.dump());
+  FilmProcess::Heard heard;
+  do {
+    process.hear(heard, kMostData);
+  } while (heard.message.say == Say::opened);
+}
+
 std::string json_of(const EncoderOptions& options, Bytes memory) {
   Json encoders = Json::array();
   for (const EncoderOptions::Candidate& each : options.candidates) {
@@ -49,6 +65,7 @@ FilmEncoder::FilmEncoder(const EncoderOptions& options, const std::string& subje
       process_(std::make_unique<FilmProcess>(subject, slot_bytes_ * slots, memory, cancelled)),
       listener_(std::move(listener)) {
   for (std::uint32_t k = slots; k > 0; --k) free_.push_back(k - 1);
+  lent_.resize(slots);
   thread_ = std::thread([this] { listen(); });
 }
 
@@ -65,6 +82,7 @@ FilmEncoder::~FilmEncoder() {
 // A helper that waits to be told what to do says nothing, however long that takes: only what was begun is waited for.
 void FilmEncoder::listen() {
   FilmProcess::Heard heard;
+  bool opened = false;
   try {
     while (true) {
       {
@@ -72,45 +90,62 @@ void FilmEncoder::listen() {
         changed_.wait(lock, [this] { return no_more_ || begun_ > ended_; });
         if (no_more_ && begun_ == ended_) return;
       }
-      process_->hear(heard);
-      const Message& said = heard.message;
-      switch (said.say) {
-        case Say::opened: {
-          Encoded encoded;
-          const Json about = Json::parse(heard.text);
-          encoded.encoder = about.at("encoder");
-          encoded.codec = about.at("codec");
-          encoded.pixels = about.at("pixels");
-          encoded.description = heard.text;
-          encoded.extradata = heard.data;
-          listener_.opened(encoded);
-          break;
-        }
-        case Say::packet:
-          listener_.packet({said.pts, said.duration, said.key != 0, said.side_bytes, std::move(heard.data)});
-          heard.data = {};
-          break;
-        case Say::slot: {
-          const std::lock_guard lock(mutex_);
-          free_.push_back(said.slot);
-          changed_.notify_all();
-          break;
-        }
-        case Say::end: {
-          listener_.ended();
-          const std::lock_guard lock(mutex_);
-          ++ended_;
-          changed_.notify_all();
-          break;
-        }
-        default:
-          throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_->subject(), "");
-      }
+      process_->hear(heard, kMostData);
+      take(heard, opened);
     }
   } catch (...) {
     const std::lock_guard lock(mutex_);
     failed_ = std::current_exception();
     changed_.notify_all();
+  }
+}
+
+// In the order that there is: opened, packets, ended; slots in between.
+void FilmEncoder::take(FilmProcess::Heard& heard, bool& opened) {
+  const Message& said = heard.message;
+  const auto refuse = [&] {
+    throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_->subject(), "");
+  };
+  switch (said.say) {
+    case Say::opened: {
+      const Json about = Json::parse(heard.text, nullptr, false);
+      Encoded encoded;
+      for (const auto& [key, to] : {std::pair<const char*, std::string*>{"encoder", &encoded.encoder},
+                                    {"codec", &encoded.codec},
+                                    {"pixels", &encoded.pixels}}) {
+        if (!about.is_object() || !about.contains(key) || !about.at(key).is_string()) refuse();
+        *to = printable(about.at(key).get<std::string>());
+      }
+      if (opened) refuse();
+      opened = true;
+      encoded.description = heard.text;
+      encoded.extradata = heard.data;
+      return listener_.opened(encoded);
+    }
+    case Say::packet:
+      if (!opened || said.side_bytes > heard.data.size()) refuse();
+      listener_.packet({said.pts, said.duration, said.key != 0, said.side_bytes, std::move(heard.data)});
+      heard.data = {};
+      return;
+    case Say::slot: {
+      const std::lock_guard lock(mutex_);
+      if (said.slot >= lent_.size() || !lent_[said.slot]) refuse();
+      lent_[said.slot] = false;
+      free_.push_back(said.slot);
+      changed_.notify_all();
+      return;
+    }
+    case Say::end: {
+      if (!opened) refuse();
+      opened = false;
+      listener_.ended();
+      const std::lock_guard lock(mutex_);
+      ++ended_;
+      changed_.notify_all();
+      return;
+    }
+    default:
+      refuse();
   }
 }
 
@@ -142,6 +177,10 @@ void FilmEncoder::begin() {
 
 void FilmEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duration) {
   throw_if_failed();
+  {
+    const std::lock_guard lock(mutex_);
+    lent_[slot.number] = true;
+  }
   Message message;
   message.say = Say::frame;
   message.slot = slot.number;

@@ -94,6 +94,7 @@ class FilmEncoder : public PictureEncoder {
 
  private:
   void listen();
+  void take(FilmProcess::Heard& heard, bool& opened);
   void throw_if_failed();
 
   const EncoderOptions options_;
@@ -103,6 +104,7 @@ class FilmEncoder : public PictureEncoder {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::uint32_t> free_;
+  std::vector<bool> lent_;  // to the helper
   std::uint64_t begun_ = 0, ended_ = 0;
   bool no_more_ = false;
   std::exception_ptr failed_;
@@ -111,5 +113,8 @@ class FilmEncoder : public PictureEncoder {
 
 // As JSON has it, for the helper.
 std::string json_of(const EncoderOptions& options, Bytes memory);
+// Failure(unsupported) where no encoder is there that can begin: to be known before the work.
+void check_encoder(const EncoderOptions& options, const std::string& subject, Bytes memory,
+                   const std::function<bool()>& cancelled);
 
 }  // namespace millrace::film

@@ -67,7 +67,7 @@ std::string FilmMuxer::words_of(const LeftOut& one) {
                      printable(one.why));
 }
 
-void FilmMuxer::run(const Encoded& encoded, const Shape& shape, const Cut& cut,
+std::uint64_t FilmMuxer::run(const Encoded& encoded, const Shape& shape, const Cut& cut,
                     const std::function<std::optional<TimedPacket>()>& next,
                     const std::function<void(std::uint64_t, std::span<const std::uint8_t>)>& write) {
   Json video = Json::parse(encoded.description);
@@ -86,7 +86,7 @@ void FilmMuxer::run(const Encoded& encoded, const Shape& shape, const Cut& cut,
   process_.say(message, video.dump(), encoded.extradata.data(), encoded.extradata.size());
   FilmProcess::Heard heard;
   while (true) {
-    process_.hear(heard);
+    process_.hear(heard, kMostData);
     Message answer;
     switch (heard.message.say) {
       case Say::want: {
@@ -108,7 +108,7 @@ void FilmMuxer::run(const Encoded& encoded, const Shape& shape, const Cut& cut,
         write(heard.message.offset, heard.data);
         break;
       case Say::end:
-        return;
+        return heard.message.errors;
       default:
         throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_.subject(), "");
     }

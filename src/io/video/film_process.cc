@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -27,7 +28,10 @@ constexpr const char* kInstall =
 }  // namespace
 
 FilmProcess::FilmProcess(std::string subject, std::size_t shared, Bytes memory, std::function<bool()> cancelled)
-    : subject_(std::move(subject)), memory_(memory), shared_bytes_(std::max<std::size_t>(shared, 4096)) {
+    : subject_(std::move(subject)),
+      memory_(memory),
+      shared_bytes_(std::max<std::size_t>(shared, 4096)),
+      cancelled_(cancelled) {
   const std::string program = find_helper("millrace-film");
   if (::access(program.c_str(), X_OK) != 0)
     throw Failure(ErrorCode::unavailable, "the helper for film is not there", printable(program), kInstall);
@@ -58,15 +62,34 @@ void FilmProcess::say(Message message, std::string_view text, const void* data, 
   message.text_bytes = static_cast<std::uint32_t>(text.size());
   message.data_bytes = static_cast<std::uint32_t>(bytes);
   const std::lock_guard one_at_a_time(saying_);
-  const int socket = child_->socket();
-  // What is wrong with it is heard, in words.
-  (void)(send_with_descriptor(socket, &message, sizeof message, fd) && send_bytes(socket, text.data(), text.size()) &&
-         send_bytes(socket, data, bytes));
+  // What is wrong with it is heard, in words. A descriptor goes with the first message, for which there is room.
+  const bool begun = fd >= 0 ? send_with_descriptor(child_->socket(), &message, sizeof message, fd)
+                             : send(&message, sizeof message);
+  (void)(begun && send(text.data(), text.size()) && send(data, bytes));
 }
 
-void FilmProcess::hear(Heard& out) {
+// A helper that somebody has taken over may never listen.
+bool FilmProcess::send(const void* data, std::size_t bytes) {
+  constexpr int kSliceMs = 100, kMostSlices = 6000;
+  const auto* at = static_cast<const char*>(data);
+  for (int slices = 0; bytes > 0;) {
+    const ssize_t n = ::send(child_->socket(), at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n > 0) {
+      at += n;
+      bytes -= static_cast<std::size_t>(n);
+      slices = 0;
+      continue;
+    }
+    if (n == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) return false;
+    pollfd waiting{child_->socket(), POLLOUT, 0};
+    if (::poll(&waiting, 1, kSliceMs) == 0 && (++slices >= kMostSlices || (cancelled_ && cancelled_()))) return false;
+  }
+  return true;
+}
+
+void FilmProcess::hear(Heard& out, std::uint32_t most_data) {
   if (!child_->receive(&out.message, sizeof out.message)) fail_as_it_ended();
-  if (out.message.text_bytes > kMostText || out.message.data_bytes > kMostData)
+  if (out.message.text_bytes > kMostText || out.message.data_bytes > most_data)
     throw Failure(ErrorCode::crashed, "its helper says what no helper says", subject_, "");
   out.text.resize(out.message.text_bytes);
   out.data.resize(out.message.data_bytes);

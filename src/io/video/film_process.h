@@ -26,15 +26,16 @@ class FilmProcess {
   FilmProcess(const FilmProcess&) = delete;
   FilmProcess& operator=(const FilmProcess&) = delete;
 
-  // Any thread. What cannot be said is found out by hear().
+  // Any thread. Waits while the helper has not heard what was said before, up to ten minutes. What cannot be said is
+  // found out by hear().
   void say(Message message, std::string_view text = {}, const void* data = nullptr, std::size_t bytes = 0, int fd = -1);
   struct Heard {
     Message message;
     std::string text;
     std::vector<std::uint8_t> data;
   };
-  // One thread at a time. Failure where it said `failed`, or nothing any more.
-  void hear(Heard& out);
+  // One thread at a time. Failure where it said `failed`, more data than `most_data`, or nothing any more.
+  void hear(Heard& out, std::uint32_t most_data = 0);
 
   // Whatever it is at is of no use any more: hear() fails soon.
   void hang_up() const;
@@ -46,12 +47,14 @@ class FilmProcess {
 
  private:
   [[noreturn]] void fail_as_it_ended();
+  bool send(const void* data, std::size_t bytes);
 
   const std::string subject_;
   const Bytes memory_;
   std::uint8_t* shared_ = nullptr;
   std::size_t shared_bytes_ = 0;
   std::unique_ptr<Child> child_;
+  const std::function<bool()> cancelled_;
   std::mutex saying_;
 };
 

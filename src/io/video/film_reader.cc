@@ -10,6 +10,7 @@ FilmReader::FilmReader(const FilmFile& film, std::uint32_t slots, int threads, B
                        std::optional<std::int64_t> from, const std::function<bool()>& cancelled)
     : slot_bytes_(layout_of(film.shape).bytes),
       slots_(slots),
+      ours_(std::make_shared<std::vector<std::atomic<bool>>>(slots)),
       process_(std::make_shared<FilmProcess>(film.path, slot_bytes_ * slots, memory, cancelled)) {
   const nlohmann::ordered_json what = {{"stream", film.stream},
                                        {"threads", threads},
@@ -39,8 +40,11 @@ std::optional<Picture> FilmReader::next() {
   out.errors = said.errors;
   out.damaged = said.damaged != 0;
   if (layout_of(said.shape).bytes > slot_bytes_) return out;
+  if ((*ours_)[said.slot].exchange(true))
+    throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_->subject(), "");
   out.pixels = std::shared_ptr<const std::uint8_t>(process_->shared() + said.slot * slot_bytes_,
-                                                   [process = process_, slot = said.slot](const std::uint8_t*) {
+                                                   [process = process_, ours = ours_, slot = said.slot](const std::uint8_t*) {
+                                                     (*ours)[slot] = false;
                                                      Message back;
                                                      back.say = Say::slot;
                                                      back.slot = slot;

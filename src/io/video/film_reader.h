@@ -3,10 +3,12 @@
 // Never: decodes further ahead than it has slots for; gives out a picture that its slot is too small for.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "src/io/video/film_file.h"
 #include "src/io/video/film_process.h"
@@ -38,6 +40,7 @@ class FilmReader {
  private:
   const std::size_t slot_bytes_;
   const std::uint32_t slots_;
+  std::shared_ptr<std::vector<std::atomic<bool>>> ours_;  // slots that somebody here still has
   std::shared_ptr<FilmProcess> process_;
   FilmProcess::Heard heard_;
   bool ended_ = false;

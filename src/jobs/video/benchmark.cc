@@ -81,8 +81,7 @@ class Bench {
   Bench(const Options& options, RunContext& context) : context_(context), setup_(options, context) {
     // As many as fit: all of them are there at once.
     constexpr std::uint64_t kMost = 300;
-    const std::uint64_t each =
-        film::layout_of(setup_.film.shape).bytes + film::layout_of(setup_.composition.made).bytes;
+    const std::uint64_t each = setup_.frame.count;
     count_ = std::clamp<std::uint64_t>(context.budget.largest_grant().count / 3 / each, 2, kMost);
   }
 
@@ -91,7 +90,7 @@ class Bench {
   Benchmarked run() {
     Benchmarked out;
     const Reservation paid = context_.budget.reserve(
-        Bytes{count_ * (film::layout_of(setup_.film.shape).bytes + film::layout_of(setup_.composition.made).bytes)},
+        setup_.frame * count_,
         "what is measured");
     const auto measure = [&](const char* name, const std::function<double()>& stage) {
       context_.throw_if_cancelled();

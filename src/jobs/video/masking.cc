@@ -14,7 +14,7 @@ std::shared_ptr<Mask> Masking::new_mask(std::int32_t width, std::int32_t height)
 void Masking::prepare(Item& item) {
   if (setup_.mattes) {
     auto mask = new_mask(setup_.mask_width, setup_.mask_height);
-    setup_.mattes->read(item.frame.picture.pts, mask->data(), context_);
+    setup_.mattes->read(item.frame.pts, mask->data(), context_);
     item.mask = std::move(mask);
     return;
   }
@@ -25,9 +25,10 @@ void Masking::prepare(Item& item) {
 
 void Masking::decide(Item& item) {
   if (!setup_.options.reuse || !item.first) return;
-  // What a piece begins with depends on nothing before it.
-  const bool begins = piece_ != item.frame.piece;
+  // What a piece begins with depends on nothing before it, and its first own picture is always looked at.
+  const bool begins = piece_ != item.frame.piece || (was_warm_ && !item.frame.warm);
   piece_ = item.frame.piece;
+  was_warm_ = item.frame.warm;
   // Planes are upright: their sides are those of the network.
   const auto width = static_cast<std::int32_t>(setup_.first->model().width);
   const auto height = static_cast<std::int32_t>(setup_.first->model().height);
@@ -61,8 +62,8 @@ void Masking::look_closer(Item& item) {
     }
   } else if (setup_.options.look_closer) {
     const film::Shape& shape = setup_.composition.film;
-    const film::Region region = region_of(mask->data(), views.mask_width(), views.mask_height(), setup_.threshold,
-                                          shape, setup_.network->model);
+    const film::Region region = region_of(mask->data(), views.mask_width(), views.mask_height(), setup_.threshold, shape,
+                  views[0].mask_width(), views[0].mask_height());
     if (region.width > 0) {
       item.closer = std::make_unique<Looking>(*setup_.network, Views(region, shape, setup_.film.rotation,
                                                                      setup_.network->model, shape.width, shape.height));
@@ -126,7 +127,8 @@ std::shared_ptr<const Mask> Masking::smoothed() {
   const std::size_t pixels = recent_.front()->size();
   auto out = masks_.take();
   out->resize(pixels);
-  std::vector<std::uint32_t> sums(pixels, all / 2);
+  auto& sums = sums_;
+  sums.assign(pixels, all / 2);
   for (std::size_t k = 0; k < recent_.size(); ++k) {
     const std::uint16_t* mask = recent_[k]->data();
     for (std::size_t i = 0; i < pixels; ++i) sums[i] += weights[k] * mask[i];

@@ -50,10 +50,12 @@ class Masking {
   // Of decide().
   std::shared_ptr<const Look> inferred_;
   std::optional<std::uint64_t> piece_;
+  bool was_warm_ = false;
   // Of settle(): the last mask, and those of the last pictures, the latest first.
   std::shared_ptr<const Mask> last_;
   std::deque<std::shared_ptr<const Mask>> recent_;
   std::optional<std::uint64_t> settled_piece_;
+  std::vector<std::uint32_t> sums_;
 };
 
 // An item's mask of the film's own size, cleaned, in the workspace; or the mask itself, where nothing is to be cleaned.

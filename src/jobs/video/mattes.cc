@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <libdeflate.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -131,8 +132,15 @@ Mattes::Mattes(const std::string& folder) : folder_(folder) {
     files_[pts] = fields[0];
   }
   if (files_.empty()) refuse("it lists no masks");
+  // A mask that is exchanged is another one.
+  std::string all = text;
+  for (const auto& [pts, file] : files_) {
+    struct stat about {};
+    if (::stat(path_in(folder_, file).c_str(), &about) == 0)
+      all += fmt::format("{} {} {}.{}\n", file, about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
+  }
   digest_ =
-      fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())));
+      fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(all.data()), all.size())));
   auto rows =
       PictureRows::open(FileReader::open(path_in(folder_, files_.begin()->second)).or_throw(), {}, Bytes{1 << 16})
           .or_throw();
@@ -143,7 +151,7 @@ Mattes::Mattes(const std::string& folder) : folder_(folder) {
 void Mattes::read(std::int64_t pts, std::uint16_t* mask, RunContext& context) const {
   const auto found = files_.find(pts);
   if (found == files_.end()) {
-    throw Failure(ErrorCode::not_found, fmt::format("it has no mask of the picture whose time is {}", pts), folder_,
+    throw Failure(ErrorCode::not_found, fmt::format("it has no mask of the picture whose time in its table would be {}", pts), folder_,
                   "give the masks of this very film");
   }
   const std::string path = path_in(folder_, found->second);

@@ -79,7 +79,10 @@ matte::Cleaning parse_cleaning(const std::string& text) {
 double seconds_of(const std::string& text) {
   constexpr double kMost = 1e7;
   double out = 0;
-  for (const std::string& part : split(text, ':')) out = out * 60 + number_of(part, 0, kMost);
+  const auto parts = split(text, ':');
+  constexpr double kMostBehind = 59.999999;
+  if (parts.size() > 3) throw Failure(ErrorCode::usage, fmt::format("'{}' is no time", printable(text)), "", "h:mm:ss, mm:ss or seconds");
+  for (std::size_t k = 0; k < parts.size(); ++k) out = out * 60 + number_of(parts[k], 0, k == 0 ? kMost : kMostBehind);
   return out;
 }
 

@@ -4,14 +4,19 @@
 
 namespace millrace::video {
 
-PiecesWriter::PiecesWriter(const Segments& segments, std::size_t warm, const Make& make)
+PiecesWriter::PiecesWriter(const Segments& segments, std::size_t warm, const std::optional<Note>& last, const Make& make)
     : segments_(segments),
       warm_(warm),
       encoder_(make({[this](const film::Encoded& encoded) { opened(encoded); },
-                     [this](film::EncodedPacket one) { packet(std::move(one)); }, [this] { ended(); }})) {}
+                     [this](film::EncodedPacket one) { packet(std::move(one)); }, [this] { ended(); }})) {
+  if (!last) return;
+  last_duration_ = last->last_duration;
+  first_ = last->first;
+}
 
 void PiecesWriter::add(Made made) {
   const FilmFrame& frame = made.frame;
+  if (!first_) first_ = frame.pts;
   const bool begins = !last_ || last_->frame.piece != frame.piece;
   if (last_) send_last(frame.pts - last_->frame.pts);
   if (begins) {
@@ -34,7 +39,7 @@ void PiecesWriter::send_last(std::int64_t duration) {
   }
   encoder_->send(last_->slot, frame.pts, duration);
   last_duration_ = duration;
-  recent_.push_back(frame.pts);
+  recent_.push_back(frame);
   if (recent_.size() > std::max<std::size_t>(warm_, 1)) recent_.pop_front();
   // Another reader counts from 0 on.
   const std::uint64_t errors = frame.picture.errors - std::min(errors_, frame.picture.errors);
@@ -50,9 +55,10 @@ void PiecesWriter::send_last(std::int64_t duration) {
 }
 
 void PiecesWriter::end_piece(const FilmFrame* next) {
-  note_.last_pts = last_->frame.pts;
-  note_.last_hash = hash_of(last_->frame.picture);
-  note_.warm_pts = recent_.front();
+  note_.last.clear();
+  for (const FilmFrame& each : recent_) note_.last.push_back({each.pts, hash_of(each.picture)});
+  note_.last_duration = last_duration_;
+  note_.first = *first_;
   if (next != nullptr) {
     note_.next = next->piece;
     note_.next_pts = next->pts;

@@ -29,7 +29,8 @@ class PiecesWriter {
   // `make` gives the encoder, once it is known who listens to it. So many pictures before a piece are needed to begin
   // it.
   using Make = std::function<std::unique_ptr<film::PictureEncoder>(film::PictureEncoder::Listener)>;
-  PiecesWriter(const Segments& segments, std::size_t warm, const Make& make);
+  // `last` is the piece before.
+  PiecesWriter(const Segments& segments, std::size_t warm, const std::optional<Note>& last, const Make& make);
 
   film::PictureEncoder::Slot room() { return encoder_->room(); }
   // One thread at a time.
@@ -54,7 +55,8 @@ class PiecesWriter {
   const std::size_t warm_;
   std::optional<Made> last_;  // not sent yet: how long it is shown is known with the next one
   std::int64_t last_duration_ = 0;
-  std::deque<std::int64_t> recent_;  // the times of the last ones
+  std::deque<FilmFrame> recent_;  // the last ones
+  std::optional<std::int64_t> first_;
   Note note_, sum_;
   std::uint64_t errors_ = 0;  // of the reader, so far
 

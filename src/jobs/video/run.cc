@@ -104,13 +104,19 @@ class Run {
                                                 context_.budget.limit(), from, cancelled());
     });
     const Compositor compositor(setup_.composition, context_);
-    PiecesWriter writer(segments, setup_.warm(), [this](auto listener) { return encoder(std::move(listener)); });
+    PiecesWriter writer(segments, setup_.warm(), last, [this](auto listener) { return encoder(std::move(listener)); });
     Progress progress(context_.progress, "frames", setup_.expected_frames());
     progress.add(summary_.taken);
     chain::run(stages(frames, compositor, writer, progress), context_,
                chain::Price::fixed(setup_.frame, setup_.frame * setup_.tokens));
     context_.throw_if_cancelled();
     writer.finish(last_duration_);
+    if (!last && writer.sum().frames == 0) {
+      throw Failure(ErrorCode::usage, "no picture of the film lies there", "--start",
+                    setup_.film.duration
+                        ? fmt::format("it is {} long", time_text(setup_.film.seconds(*setup_.film.duration)))
+                        : "give an earlier one");
+    }
     summary_.damaged += writer.sum().damaged;
     summary_.retimed += writer.sum().retimed;
     summary_.reused += writer.sum().reused;

@@ -19,15 +19,17 @@ constexpr const char* kPiece = ".packets";
 }  // namespace
 
 std::string json_of(const Note& note) {
+  Json last = Json::array();
+  for (const Note::Seen& each : note.last) last.push_back({each.pts, each.hash});
   return Json({{"frames", note.frames},
                {"damaged", note.damaged},
                {"retimed", note.retimed},
                {"errors", note.errors},
-               {"last_pts", note.last_pts},
-               {"last_hash", note.last_hash},
+               {"last", last},
+               {"last_duration", note.last_duration},
+               {"first", note.first},
                {"next", note.next ? Json(*note.next) : Json()},
                {"next_pts", note.next_pts},
-               {"warm_pts", note.warm_pts},
                {"reused", note.reused},
                {"by_fast_model", note.by_fast_model}})
       .dump();
@@ -41,11 +43,12 @@ std::optional<Note> note_of(const std::string& json) {
     out.damaged = said.at("damaged");
     out.retimed = said.at("retimed");
     out.errors = said.at("errors");
-    out.last_pts = said.at("last_pts");
-    out.last_hash = said.at("last_hash");
+    for (const Json& each : said.at("last")) out.last.push_back({each.at(0), each.at(1)});
+    out.last_duration = said.at("last_duration");
+    out.first = said.at("first");
+    if (out.last.empty()) return std::nullopt;
     if (!said.at("next").is_null()) out.next = said.at("next").get<std::uint64_t>();
     out.next_pts = said.at("next_pts");
-    out.warm_pts = said.at("warm_pts");
     out.reused = said.at("reused");
     out.by_fast_model = said.at("by_fast_model");
     return out;

@@ -21,11 +21,16 @@ namespace millrace::video {
 struct Note {
   std::uint64_t frames = 0, damaged = 0, retimed = 0;
   std::uint64_t errors = 0;  // packets before its pictures that could not be decoded
-  std::int64_t last_pts = 0;
-  std::uint64_t last_hash = 0;                  // of its last picture as it was decoded
+  // Its last picture, and as many before it, of earlier pieces too, as the next one needs to begin; as they were decoded.
+  struct Seen {
+    std::int64_t pts = 0;
+    std::uint64_t hash = 0;
+  };
+  std::vector<Seen> last{};
+  std::int64_t last_duration = 0;
+  std::int64_t first = 0;  // where pieces begin: the time of the first picture of all
   std::optional<std::uint64_t> next;            // the next piece; none: the film ends in this one
   std::int64_t next_pts = 0;                    // its first picture
-  std::int64_t warm_pts = 0;                    // the first of those that it needs to begin
   std::uint64_t reused = 0, by_fast_model = 0;  // frames that were not inferred; or by the smaller network alone
 };
 std::string json_of(const Note& note);

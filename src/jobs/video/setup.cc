@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "src/base/text.h"
+#include "src/base/values.h"
 #include "src/io/file/reader.h"
 #include "src/io/output/output.h"
 #include "src/pipeline/chain.h"
@@ -50,7 +51,10 @@ Setup::Setup(const Options& given, RunContext& context) : options(given) {
   const auto cancelled = [&context] { return context.cancel.cancelled(); };
   film = film::open_film(options.input(), options.stream ? static_cast<int>(*options.stream) : -1,
                          context.budget.limit(), cancelled);
-  const auto units = [this](double seconds) { return film.first + std::llround(seconds / film.time_base.value()); };
+  const auto units = [this](double seconds) {
+    const double out = std::min(seconds / film.time_base.value(), static_cast<double>(film::kMostTime));
+    return (film.first == film::kNoTime ? 0 : film.first) + std::llround(out);
+  };
   cut.seconds_a_piece = options.segment_seconds;
   cut.warm = static_cast<std::size_t>(options.smooth - 1);
   if (options.start) cut.start = units(*options.start);
@@ -74,6 +78,8 @@ void Setup::set_output(RunContext& context) {
   container = film::container_of(options.output);
   encoding = choose_encoding(options, composition.shown, container, film);
   composition.made = encoding.options.shape;
+  film::check_encoder(encoding.options, film.path, context.budget.limit(),
+                      [&context] { return context.cancel.cancelled(); });
   muxer = std::make_unique<film::FilmMuxer>(film, container, choice_name(encoding.codec), context.budget.limit(),
                                             [&context] { return context.cancel.cancelled(); });
 }
@@ -139,13 +145,18 @@ void Setup::plan_memory(RunContext& context) {
   if (options.look_closer) frame += first->bytes();
   if (has_masks()) frame += Bytes{2 * pixels(mask_width, mask_height)};
   if (options.cleaning.any()) frame += Bytes{2 * pixels(film.shape.width, film.shape.height)};
-  const auto more_decoded = static_cast<std::uint32_t>(3 + warm());
+  // One that is being read, one whose end is not known; those that come once more, and those that a piece has ended with.
+  const auto more_decoded = static_cast<std::uint32_t>(3 + 2 * warm());
   const auto more_encoded = static_cast<std::uint32_t>(options.encoder_threads) + 4;
   beside = stored * more_decoded + made * more_encoded + Bytes{2 * pixels(mask_width, mask_height)} * warm();
   // What threads work in, beside.
   const auto threads = static_cast<std::uint64_t>(context.executor.threads());
   if (options.cleaning.any()) beside += Bytes{12 * pixels(film.shape.width, film.shape.height)} * threads;
   if (composition.made != composition.shown) beside += Bytes{film::layout_of(composition.shown).bytes} * threads;
+  // Sums of several views, and over time.
+  const bool sums = options.look_closer || options.stereo != Stereo::none || !options.regions.empty() || options.scales_text != "1";
+  if (sums) beside += Bytes{16 * pixels(mask_width, mask_height)} * threads;
+  if (options.smooth > 1) beside += Bytes{4 * pixels(mask_width, mask_height)};
   if (composition.show == Show::background) beside += stored * (threads + 1);
   const Bytes all = beside + decoder + encoder;
   const Bytes left = context.budget.largest_grant();
@@ -196,10 +207,13 @@ Attributes Setup::made_of() const {
       {"scales", options.scales_text},
       {"region", regions}};
   if (mattes) out.emplace_back("masks", mattes->digest());
+  if (!options.background.empty() && options.background != "blur" && !color_of(options.background))
+    out.emplace_back("background", hex_of_bytes(hash_file(options.background).or_throw()));
   if (network)
     for (auto& each : model::made_of(network->model, network->session)) out.push_back(std::move(each));
   if (fast_network) {
-    out.emplace_back("fast-model", fast_network->model.file.digest);
+    for (auto& [key, value] : model::made_of(fast_network->model, fast_network->session))
+      out.emplace_back("fast-" + key, std::move(value));
     out.emplace_back("confidence", fmt::format("{}", options.confidence));
   }
   return out;

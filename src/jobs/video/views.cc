@@ -195,7 +195,7 @@ void Views::agree(std::uint16_t* mask) const {
 }
 
 film::Region region_of(const std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold,
-                       const film::Shape& shape, const model::PictureModel& model) {
+                       const film::Shape& shape, std::int32_t own_width, std::int32_t own_height) {
   std::int32_t left = width, right = -1, top = height, bottom = -1;
   for (std::int32_t y = 0; y < height; ++y) {
     for (std::int32_t x = 0; x < width; ++x) {
@@ -216,9 +216,9 @@ film::Region region_of(const std::uint16_t* mask, std::int32_t width, std::int32
     return length;
   };
   film::Region out;
-  out.width = side(left, right + 1, static_cast<double>(shape.width) / width, static_cast<double>(model.width),
+  out.width = side(left, right + 1, static_cast<double>(shape.width) / width, own_width,
                    shape.width, out.left);
-  out.height = side(top, bottom + 1, static_cast<double>(shape.height) / height, static_cast<double>(model.height),
+  out.height = side(top, bottom + 1, static_cast<double>(shape.height) / height, own_height,
                     shape.height, out.top);
   return out;
 }

@@ -24,27 +24,18 @@ class Decoding {
 
   void run() {
     const Packet packet = make_packet();
-    int error = 0;
-    while ((error = av_read_frame(input_.get(), packet.get())) >= 0 || error == AVERROR_INVALIDDATA) {
-      if (error < 0) {
-        ++errors_;
-        if (errors_ > kMostErrorsInARow && frames_ == 0) break;
-        continue;
-      }
+    while (input_.next(*packet)) {
       if (packet->stream_index == stream_) give(packet.get());
       av_packet_unref(packet.get());
     }
-    if (error != AVERROR_EOF) ++errors_;  // the file ends in the middle of something
     give(nullptr);
     Message message;
     message.say = Say::end;
-    message.errors = errors_;
+    message.errors = errors_ + input_.passed_over();
     channel_.say(message);
   }
 
  private:
-  static constexpr std::uint64_t kMostErrorsInARow = 10'000;
-
   int stream_of(const Json& what) const {
     const int stream = what.at("stream").get<int>();
     if (stream < 0 || stream >= static_cast<int>(input_->nb_streams)) fail("it has no such stream", 0);
@@ -55,12 +46,15 @@ class Decoding {
   void give(const AVPacket* packet) {
     const int sent = avcodec_send_packet(decoder_.get(), packet);
     if (sent < 0 && sent != AVERROR_EOF) ++errors_;
-    while (true) {
+    // At the end the decoder has more to give behind one that it cannot.
+    constexpr int kMostAtTheEnd = 1000;
+    for (int failed = 0; failed < (packet == nullptr ? kMostAtTheEnd : 1);) {
       const int error = avcodec_receive_frame(decoder_.get(), frame_.get());
       if (error == AVERROR(EAGAIN) || error == AVERROR_EOF) return;
       if (error < 0) {
         ++errors_;
-        return;
+        ++failed;
+        continue;
       }
       send();
     }
@@ -72,7 +66,7 @@ class Decoding {
     message.shape = shape_of(*frame_);
     message.pts = frame_->best_effort_timestamp == AV_NOPTS_VALUE ? kNoTime : frame_->best_effort_timestamp;
     message.duration = duration_of(*frame_);
-    message.errors = errors_;
+    message.errors = errors_ + input_.passed_over();
     message.damaged = frame_->decode_error_flags != 0 || (frame_->flags & AV_FRAME_FLAG_CORRUPT) != 0 ? 1 : 0;
     // One that is larger than what there is room for has no pixels: the program knows what to say of it.
     if (layout_of(message.shape).bytes <= slot_bytes_) {
@@ -80,7 +74,6 @@ class Decoding {
       copy_pixels(*frame_, message.shape, channel_.slot(message.slot, slot_bytes_));
     }
     av_frame_unref(frame_.get());
-    ++frames_;
     channel_.say(message);
   }
 
@@ -102,7 +95,7 @@ class Decoding {
   const Frame frame_ = make_frame();
   std::vector<std::uint32_t> free_;
   Channel::Heard heard_;
-  std::uint64_t errors_ = 0, frames_ = 0;
+  std::uint64_t errors_ = 0;
 };
 
 }  // namespace

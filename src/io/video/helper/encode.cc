@@ -251,7 +251,13 @@ void encode(Channel& channel, const Json& what) {
   // Some encoders read memory that they have not written: x264 (core 164) then codes a picture otherwise, as valgrind
   // does not tell, but other fillings of what malloc() gives do. All of it is zeros here, whatever was encoded before.
   ::mallopt(M_PERTURB, 255);
-  Encoding(channel, what).run();
+  Encoding encoding(channel, what);
+  if (what.value("only_open", false)) {
+    Message message;
+    message.say = Say::end;
+    return channel.say(message);
+  }
+  encoding.run();
 }
 
 }  // namespace millrace::film

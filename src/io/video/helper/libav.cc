@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "src/io/video/helper/film.h"
@@ -49,7 +50,10 @@ int Input::read(void* self, std::uint8_t* to, int bytes) {
   do {
     n = ::pread(input.fd_, to, static_cast<std::size_t>(bytes), input.at_);
   } while (n < 0 && errno == EINTR);
-  if (n < 0) return AVERROR(errno);
+  if (n < 0) {
+    input.failed_ = errno;
+    return AVERROR(errno);
+  }
   input.at_ += n;
   return n == 0 ? AVERROR_EOF : static_cast<int>(n);
 }
@@ -95,8 +99,30 @@ Input::~Input() {
   avio_context_free(&io_);
 }
 
+bool Input::next(AVPacket& packet) {
+  // Some that hold nothing but errors would go on for ever.
+  constexpr int kMostInARow = 10'000;
+  for (int k = 0; k < kMostInARow; ++k) {
+    const int error = av_read_frame(format_, &packet);
+    if (failed_ != 0)
+      throw CannotGoOn(ErrorCode::io, std::string("it cannot be read any further (") + std::strerror(failed_) + ")");
+    if (error == AVERROR(ENOMEM)) throw std::bad_alloc();
+    if (error >= 0) return true;
+    if (error == AVERROR_EOF) return false;
+    ++passed_over_;
+    if (error != AVERROR_INVALIDDATA && error != AVERROR(EAGAIN)) return false;
+  }
+  return false;
+}
+
 CodecContext open_decoder(const AVStream& stream, int threads) {
   const AVCodec* codec = avcodec_find_decoder(stream.codecpar->codec_id);
+  // FFmpeg's own decoders of these leave out what is transparent.
+  const AVDictionaryEntry* alpha = av_dict_get(stream.metadata, "alpha_mode", nullptr, 0);
+  if (alpha != nullptr && std::strcmp(alpha->value, "1") == 0) {
+    const bool vp9 = stream.codecpar->codec_id == AV_CODEC_ID_VP9, vp8 = stream.codecpar->codec_id == AV_CODEC_ID_VP8;
+    if (vp8 || vp9) codec = avcodec_find_decoder_by_name(vp9 ? "libvpx-vp9" : "libvpx");
+  }
   const std::string name = avcodec_get_name(stream.codecpar->codec_id);
   if (codec == nullptr) throw CannotGoOn(ErrorCode::unsupported, "nothing here decodes " + name);
   CodecContext out(avcodec_alloc_context3(codec));

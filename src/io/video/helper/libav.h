@@ -48,6 +48,10 @@ class Input {
 
   AVFormatContext* operator->() const { return format_; }
   AVFormatContext* get() const { return format_; }
+  // The next packet; false at the end, also where the file ends in the middle of something. What is no packet is passed
+  // over and counted. Throws CannotGoOn where the file could not be read: what was read then is not the film.
+  bool next(AVPacket& packet);
+  std::uint64_t passed_over() const { return passed_over_; }
 
  private:
   static int read(void* self, std::uint8_t* to, int bytes);
@@ -55,6 +59,8 @@ class Input {
 
   int fd_;
   std::int64_t at_ = 0, size_ = 0;
+  int failed_ = 0;  // errno of a read
+  std::uint64_t passed_over_ = 0;
   AVIOContext* io_ = nullptr;
   AVFormatContext* format_ = nullptr;
 };

@@ -185,11 +185,12 @@ class Muxing {
     output_.flush();
     Message message;
     message.say = Say::end;
+    message.errors = moved_;
     channel_.say(message);
   }
 
  private:
-  // MOV holds less than MP4, and says so when its front is written; that of Matroska needs the encoder's own.
+  // MOV holds less than MP4, and says so when its front is written; that of Matroska needs what the encoder says first.
   void check_video(const AVCodecDescriptor& codec, const std::string& format) const {
     if (format != "mov" && format != "mp4") return;
     Output alone(format, nullptr);
@@ -219,6 +220,7 @@ class Muxing {
         copy_stream(*input_->streams[i], to, *output_->oformat);
       }
     }
+    last_.assign(output_->nb_streams, kNoTime);
     copy_metadata(&output_->metadata, input_->metadata);
     if (!video.at("start").is_null()) start_ = video.at("start").get<std::int64_t>();
     if (!video.at("end").is_null()) end_ = video.at("end").get<std::int64_t>();
@@ -261,6 +263,8 @@ class Muxing {
     to.sample_aspect_ratio = codec.sample_aspect_ratio;
     to.disposition = from.disposition;
     copy_metadata(&to.metadata, from.metadata);
+    // The new pictures may have it or not: the muxer says so itself.
+    av_dict_set(&to.metadata, "alpha_mode", nullptr, 0);
     // How it stands, how bright its brightest is, what a sphere it is: of the picture, whatever encodes it.
     for (const SideData& one : side_data_of(from)) {
       switch (one.type) {
@@ -303,9 +307,7 @@ class Muxing {
     if (kept_.size() < 2) return false;
     while (true) {
       av_packet_unref(&packet);
-      const int error = av_read_frame(input_.get(), &packet);
-      if (error == AVERROR_INVALIDDATA) continue;
-      if (error < 0) return false;
+      if (!input_.next(packet)) return false;
       const auto index = static_cast<std::size_t>(packet.stream_index);
       if (packet.stream_index == stream_ || index >= places_.size() || places_[index] == nullptr) continue;
       if (is_wanted(packet)) return true;
@@ -360,7 +362,21 @@ class Muxing {
       if (packet.dts != AV_NOPTS_VALUE) packet.dts -= shift;
     }
     av_packet_rescale_ts(&packet, from.time_base, to.time_base);
+    put_in_order(packet, last_[static_cast<std::size_t>(to.index)]);
     check(av_interleaved_write_frame(output_.get(), &packet), "a packet cannot be written");
+  }
+
+  // Containers have packets in the order of decoding, each behind the one before; films that were joined or damaged
+  // have others.
+  void put_in_order(AVPacket& packet, std::int64_t& last) {
+    const bool given = packet.dts != AV_NOPTS_VALUE;
+    if (!given) packet.dts = packet.pts != AV_NOPTS_VALUE ? packet.pts : last == kNoTime ? 0 : last + 1;
+    const bool may_be_equal = (output_->oformat->flags & AVFMT_TS_NONSTRICT) != 0;
+    const bool late = last != kNoTime && (may_be_equal ? packet.dts < last : packet.dts <= last);
+    if (late) packet.dts = may_be_equal ? last : last + 1;
+    if (packet.pts != AV_NOPTS_VALUE && packet.pts < packet.dts) packet.pts = packet.dts;
+    if (given && late) ++moved_;
+    last = packet.dts;
   }
 
   Channel& channel_;
@@ -369,6 +385,8 @@ class Muxing {
   const int stream_;
   std::vector<int> kept_;
   std::vector<AVStream*> places_;
+  std::vector<std::int64_t> last_;  // of each new stream, the last time of decoding
+  std::uint64_t moved_ = 0;
   std::optional<std::int64_t> start_, end_;  // in units of the stream of pictures
   Channel::Heard heard_;
 };

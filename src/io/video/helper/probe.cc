@@ -79,7 +79,7 @@ void look_at_first(Input& input, int index, Message& message) {
       return;
     }
     if (error == AVERROR_EOF || (error != AVERROR(EAGAIN) && ended)) return;
-    if (ended || av_read_frame(input.get(), packet.get()) < 0) {
+    if (ended || !input.next(*packet)) {
       ended = true;
       avcodec_send_packet(decoder.get(), nullptr);
       continue;
