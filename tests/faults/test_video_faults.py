@@ -161,7 +161,7 @@ def test_other_options_do_not_go_on_with_it(film, tmp_path):
     run.kill()
     run.communicate()
     there = {one.name: one.read_bytes() for one in pieces(output)}
-    for more in (["--crf", "30"], ["--segment", "0.9"], ["--encoder-threads", "1"], ["--threshold", "0.4"]):
+    for more in (["--crf", "30"], ["--segment", "0.9"], ["--encoder-threads", "1"], ["--smooth", "2"]):
         done = millrace(*command(film, output), *more, check=False)
         assert done.returncode == 1 and "made otherwise" in done.stderr.decode()
     assert {one.name: one.read_bytes() for one in pieces(output)} == there

@@ -67,8 +67,8 @@ std::string transfer_name(std::int32_t value) {
 zimg_image_format format_of(const Shape& shape, const Region& region = {}) {
   zimg_image_format out;
   zimg_image_format_default(&out, ZIMG_API_VERSION);
-  out.width = static_cast<unsigned>(shape.width);
-  out.height = static_cast<unsigned>(shape.height);
+  out.width = static_cast<unsigned>(shape.even_width(0));
+  out.height = static_cast<unsigned>(shape.even_height(0));
   out.pixel_type = shape.depth > 8 ? ZIMG_PIXEL_WORD : ZIMG_PIXEL_BYTE;
   out.depth = shape.depth;
   out.subsample_w = shape.kind == Kind::yuv ? shape.log2_cw : 0;
@@ -82,6 +82,11 @@ zimg_image_format format_of(const Shape& shape, const Region& region = {}) {
   out.transfer_characteristics = static_cast<zimg_transfer_characteristics_e>(shape.colors.transfer);
   out.pixel_range = shape.colors.range == Range::full ? ZIMG_RANGE_FULL : ZIMG_RANGE_LIMITED;
   if (shape.colors.siting > 0) out.chroma_location = static_cast<zimg_chroma_location_e>(shape.colors.siting - 1);
+  if (shape.even_width(0) != shape.width || shape.even_height(0) != shape.height) {
+    out.active_region.left = out.active_region.top = 0;
+    out.active_region.width = shape.width;
+    out.active_region.height = shape.height;
+  }
   if (region.width > 0) {
     out.active_region.left = region.left;
     out.active_region.top = region.top;
@@ -89,6 +94,12 @@ zimg_image_format format_of(const Shape& shape, const Region& region = {}) {
     out.active_region.height = region.height;
   }
   return out;
+}
+
+void set_no_region(zimg_image_format& format) {
+  zimg_image_format none;
+  zimg_image_format_default(&none, ZIMG_API_VERSION);
+  format.active_region = none.active_region;
 }
 
 struct FreeGraph {
@@ -99,6 +110,11 @@ struct FreeGraph {
 
 Colors filled_in(const Shape& shape, std::vector<std::string>& said) {
   Colors out = shape.colors;
+  // 0 and 3 are reserved, but for a matrix of 0, which is RGB.
+  const auto is_reserved = [](std::int32_t value) { return value == 0 || value == 3; };
+  if (out.matrix == 3 || (out.matrix == kMatrixRgb && shape.kind != Kind::rgb)) out.matrix = kUnspecified;
+  if (is_reserved(out.primaries)) out.primaries = kUnspecified;
+  if (is_reserved(out.transfer)) out.transfer = kUnspecified;
   const bool large = shape.width >= 1280 || shape.height >= 720;
   const bool lines_625 = shape.height == 576 || shape.height == 288;
   const std::int32_t family = large ? kBt709 : lines_625 ? kBt470bg : kBt601;
@@ -180,7 +196,12 @@ Converter::Converter(const Shape& from, const Shape& to, Filter filter, const Re
   graph_->to_planes = to.color_planes();
   graph_->from = layout_of(from);
   graph_->to = layout_of(to);
-  graph_->build(format_of(from, region), format_of(to), filter);
+  zimg_image_format source = format_of(from, region), target = format_of(to);
+  // What is made has no region. Where it has more columns or rows than its picture, so has what they are made of, if
+  // the sides are the same; else a pixel in a thousand is wider than it was.
+  set_no_region(target);
+  if (source.width == target.width && source.height == target.height && region.width == 0) set_no_region(source);
+  graph_->build(source, target, filter);
 }
 
 Converter Converter::to_linear(const Shape& from, std::int32_t width, std::int32_t height, Filter filter,
@@ -228,11 +249,13 @@ Buffer<std::uint8_t> samples_of(const std::array<std::uint8_t, 3>& color, const 
 Layout linear_layout(std::int32_t width, std::int32_t height) {
   constexpr std::size_t kAlign = 64;
   Layout out;
+  out.bytes = kAlign;
   for (std::size_t p = 0; p < 3; ++p) {
     out.offset[p] = out.bytes;
     out.stride[p] = (static_cast<std::size_t>(width) * sizeof(float) + kAlign - 1) / kAlign * kAlign;
     out.bytes += out.stride[p] * static_cast<std::size_t>(height);
   }
+  out.bytes += kAlign;
   return out;
 }
 

@@ -49,6 +49,9 @@ void read_description(const Json& said, const Message& message, FilmFile& out) {
     if (out.frames == 0 && out.duration && *out.duration > 0)
       out.frames = static_cast<std::uint64_t>(std::ceil(out.seconds(*out.duration) * out.rate.value()));
   }
+  for (const Json& each : said.at("beside")) out.beside.push_back(printable(each.get<std::string>()));
+  out.mastering = said.at("mastering");
+  out.light = said.at("light");
   out.shape = message.shape;
   out.first = time_or_none(message.pts);
 }

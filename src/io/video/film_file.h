@@ -45,9 +45,11 @@ struct FilmFile {
   Rational time_base, rate;              // of that stream; rate 0: nobody says
   std::optional<std::int64_t> duration;  // in units of the stream
   std::uint64_t frames = 0;              // about, 0: nobody says
-  int rotation = 0;                      // how it is turned to stand upright, to the right; -1: by no right angle
-  Shape shape;                           // of its first picture, as it is stored
-  std::int64_t first = kNoTime;          // the first picture's time; none: there is no picture
+  std::vector<std::string> beside;       // what lies in its pictures' stream and is no picture: "closed captions"
+  std::string mastering, light;  // what HDR says of its screen, if its first picture says it: bytes in hexadecimal
+  int rotation = 0;              // how it is turned to stand upright, to the right; -1: by no right angle
+  Shape shape;                   // of its first picture, as it is stored
+  std::int64_t first = kNoTime;  // the first picture's time; none: there is no picture
 
   double seconds(std::int64_t units) const { return static_cast<double>(units) * time_base.value(); }
 };

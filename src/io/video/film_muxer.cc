@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;
 struct Ending {
   std::string_view ending, container;
 };
-constexpr std::array<Ending, 6> kEndings = {
-    {{".mp4", "mp4"}, {".m4v", "mp4"}, {".mov", "mov"}, {".mkv", "matroska"}, {".webm", "webm"}, {".ts", "mpegts"}}};
+constexpr std::array<Ending, 5> kEndings = {
+    {{".mp4", "mp4"}, {".m4v", "mp4"}, {".mov", "mov"}, {".mkv", "matroska"}, {".webm", "webm"}}};
 
 }  // namespace
 
@@ -36,7 +36,7 @@ std::string known_endings() {
 
 FilmMuxer::FilmMuxer(const FilmFile& film, const std::string& container, const std::string& codec, Bytes memory,
                      const std::function<bool()>& cancelled)
-    : process_(film.path, 0, memory, cancelled) {
+    : film_(film), process_(film.path, 0, memory, cancelled) {
   Message message;
   message.say = Say::mux;
   process_.say(message,
@@ -68,8 +68,8 @@ std::string FilmMuxer::words_of(const LeftOut& one) {
 }
 
 std::uint64_t FilmMuxer::run(const Encoded& encoded, const Shape& shape, const Cut& cut,
-                    const std::function<std::optional<TimedPacket>()>& next,
-                    const std::function<void(std::uint64_t, std::span<const std::uint8_t>)>& write) {
+                             const std::function<std::optional<TimedPacket>()>& next,
+                             const std::function<void(std::uint64_t, std::span<const std::uint8_t>)>& write) {
   Json video = Json::parse(encoded.description);
   video["width"] = shape.width;
   video["height"] = shape.height;
@@ -79,6 +79,8 @@ std::uint64_t FilmMuxer::run(const Encoded& encoded, const Shape& shape, const C
   video["transfer"] = shape.colors.transfer;
   video["siting"] = shape.colors.siting;
   video["aspect"] = {shape.aspect_num, shape.aspect_den};
+  video["mastering"] = film_.mastering;
+  video["light"] = film_.light;
   video["start"] = cut.start ? Json(*cut.start) : Json();
   video["end"] = cut.end ? Json(*cut.end) : Json();
   Message message;

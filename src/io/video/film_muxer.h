@@ -43,10 +43,11 @@ class FilmMuxer {
   // `next` gives packets in the order of decoding; `write` gets bytes and where they belong, not always in order.
   // How many copied packets had a time that the container does not take, and were moved.
   std::uint64_t run(const Encoded& encoded, const Shape& shape, const Cut& cut,
-           const std::function<std::optional<TimedPacket>()>& next,
-           const std::function<void(std::uint64_t offset, std::span<const std::uint8_t> bytes)>& write);
+                    const std::function<std::optional<TimedPacket>()>& next,
+                    const std::function<void(std::uint64_t offset, std::span<const std::uint8_t> bytes)>& write);
 
  private:
+  const FilmFile film_;
   FilmProcess process_;
   std::vector<LeftOut> left_out_;
 };

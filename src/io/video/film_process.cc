@@ -63,8 +63,8 @@ void FilmProcess::say(Message message, std::string_view text, const void* data, 
   message.data_bytes = static_cast<std::uint32_t>(bytes);
   const std::lock_guard one_at_a_time(saying_);
   // What is wrong with it is heard, in words. A descriptor goes with the first message, for which there is room.
-  const bool begun = fd >= 0 ? send_with_descriptor(child_->socket(), &message, sizeof message, fd)
-                             : send(&message, sizeof message);
+  const bool begun =
+      fd >= 0 ? send_with_descriptor(child_->socket(), &message, sizeof message, fd) : send(&message, sizeof message);
   (void)(begun && send(text.data(), text.size()) && send(data, bytes));
 }
 

@@ -42,14 +42,15 @@ std::optional<Picture> FilmReader::next() {
   if (layout_of(said.shape).bytes > slot_bytes_) return out;
   if ((*ours_)[said.slot].exchange(true))
     throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_->subject(), "");
-  out.pixels = std::shared_ptr<const std::uint8_t>(process_->shared() + said.slot * slot_bytes_,
-                                                   [process = process_, ours = ours_, slot = said.slot](const std::uint8_t*) {
-                                                     (*ours)[slot] = false;
-                                                     Message back;
-                                                     back.say = Say::slot;
-                                                     back.slot = slot;
-                                                     process->say(back);
-                                                   });
+  out.pixels =
+      std::shared_ptr<const std::uint8_t>(process_->shared() + said.slot * slot_bytes_,
+                                          [process = process_, ours = ours_, slot = said.slot](const std::uint8_t*) {
+                                            (*ours)[slot] = false;
+                                            Message back;
+                                            back.say = Say::slot;
+                                            back.slot = slot;
+                                            process->say(back);
+                                          });
   return out;
 }
 

@@ -48,6 +48,16 @@ struct Shape {
   std::int32_t plane_height(std::uint32_t plane) const {
     return is_chroma(plane) ? ceil_shift(height, log2_ch) : height;
   }
+  // With as many more columns and rows as make whole blocks of those that share their chroma. What lies there is the
+  // nearest pixel where a decoder has written, and nobody's business else.
+  std::int32_t even_width(std::uint32_t plane) const {
+    return is_chroma(plane) ? plane_width(plane) : ceil_shift(width, chroma_w()) << chroma_w();
+  }
+  std::int32_t even_height(std::uint32_t plane) const {
+    return is_chroma(plane) ? plane_height(plane) : ceil_shift(height, chroma_h()) << chroma_h();
+  }
+  std::uint32_t chroma_w() const { return kind == Kind::yuv ? log2_cw : 0; }
+  std::uint32_t chroma_h() const { return kind == Kind::yuv ? log2_ch : 0; }
 
  private:
   static std::int32_t ceil_shift(std::int32_t n, std::uint32_t by) { return (n + (1 << by) - 1) >> by; }
@@ -68,12 +78,15 @@ struct Layout {
 inline Layout layout_of(const Shape& shape) {
   constexpr std::size_t kAlign = 64;
   Layout out;
+  // zimg reads some bytes before a narrow row, and behind it.
+  out.bytes = kAlign;
   for (std::uint32_t p = 0; p < shape.planes(); ++p) {
     out.offset[p] = out.bytes;
-    const std::size_t row = static_cast<std::size_t>(shape.plane_width(p)) * shape.sample_bytes();
+    const std::size_t row = static_cast<std::size_t>(shape.even_width(p)) * shape.sample_bytes();
     out.stride[p] = (row + kAlign - 1) / kAlign * kAlign;
-    out.bytes += out.stride[p] * static_cast<std::size_t>(shape.plane_height(p));
+    out.bytes += out.stride[p] * static_cast<std::size_t>(shape.even_height(p));
   }
+  out.bytes += kAlign;
   // Slots begin where pages do.
   constexpr std::size_t kPage = 4096;
   out.bytes = (out.bytes + kPage - 1) / kPage * kPage;

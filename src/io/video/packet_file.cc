@@ -63,7 +63,7 @@ void PacketFileWriter::append(const EncodedPacket& packet) {
   put(index_, static_cast<std::uint32_t>(packet.data.size()));
   put(index_, packet.side_bytes);
   put(index_, std::uint32_t{packet.key ? 1U : 0U});
-  put(index_, std::uint32_t{0});
+  put(index_, static_cast<std::uint32_t>(short_hash(packet.data)));
   ++packets_;
   bytes_ += packet.data.size();
 }
@@ -114,7 +114,7 @@ Outcome<PacketFileReader> PacketFileReader::open(const std::string& path) {
     entry.size = take<std::uint32_t>(at);
     entry.side_bytes = take<std::uint32_t>(at);
     entry.key = (take<std::uint32_t>(at) & 1U) != 0;
-    at += sizeof(std::uint32_t);
+    entry.hash = take<std::uint32_t>(at);
     entry.offset = offset;
     offset += entry.size;
     if (offset > kFront.size() + footer.data_bytes || entry.side_bytes > entry.size) return damaged;
@@ -142,6 +142,9 @@ EncodedPacket PacketFileReader::read(std::size_t k) const {
   out.data.resize(entry.size);
   if (!read_at(file_.get(), reinterpret_cast<char*>(out.data.data()), out.data.size(), entry.offset))
     throw Failure(ErrorCode::io, "it cannot be read, or is shorter than it was", path_, "run the same command again");
+  if (static_cast<std::uint32_t>(short_hash(out.data)) != entry.hash)
+    throw Failure(ErrorCode::bad_data, "a packet in it is damaged", path_,
+                  "remove this file, and run the same command again");
   return out;
 }
 

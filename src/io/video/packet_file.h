@@ -2,9 +2,9 @@
 // Leaves: a file that has its name once it is whole; and again the packets, in their order.
 // Never: believes a file that is not as this program writes it.
 //
-// "MRFILM1\n", the packets' bytes, an index (for each packet its time, duration, size and flags), what decoders need,
-// the encoder's description, the job's note, and a footer with the sizes of all that and a hash of what stands behind
-// the packets. Numbers are little-endian.
+// "MRFILM1\n", the packets' bytes, an index (for each packet its time, duration, size, flags and hash), what decoders
+// need, the encoder's description, the job's note, and a footer with the sizes of all that and a hash of what stands
+// behind the packets. Numbers are little-endian.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,7 @@ class PacketFileReader {
     std::uint64_t offset = 0;
     std::uint32_t size = 0, side_bytes = 0;
     bool key = false;
+    std::uint32_t hash = 0;  // of its bytes
   };
   const std::vector<Entry>& entries() const { return entries_; }
   const Encoded& encoded() const { return encoded_; }

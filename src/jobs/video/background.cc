@@ -36,11 +36,28 @@ Buffer<std::uint8_t> read_picture(const std::string& path, RunContext& context, 
   return out;
 }
 
+Buffer<std::uint8_t> turned_right(const Buffer<std::uint8_t>& pixels, film::Shape& shape) {
+  const film::Shape before = shape;
+  std::swap(shape.width, shape.height);
+  const film::Layout from = film::layout_of(before), to = film::layout_of(shape);
+  Buffer<std::uint8_t> out(to.bytes);
+  for (std::size_t p = 0; p < 3; ++p)
+    for (std::int32_t y = 0; y < shape.height; ++y)
+      for (std::int32_t x = 0; x < shape.width; ++x)
+        out[to.offset[p] + static_cast<std::size_t>(y) * to.stride[p] + static_cast<std::size_t>(x)] =
+            pixels[from.offset[p] + static_cast<std::size_t>(before.height - 1 - x) * from.stride[p] +
+                   static_cast<std::size_t>(y)];
+  return out;
+}
+
 }  // namespace
 
-Buffer<std::uint8_t> background_picture(const std::string& path, const film::Shape& shape, RunContext& context) {
+Buffer<std::uint8_t> background_picture(const std::string& path, const film::Shape& shape, int rotation,
+                                        RunContext& context) {
   film::Shape picture;
-  const Buffer<std::uint8_t> pixels = read_picture(path, context, picture);
+  Buffer<std::uint8_t> pixels = read_picture(path, context, picture);
+  // As the film is stored, which is turned to the right before it is shown.
+  for (int turns = (4 - std::max(rotation, 0) / 90) % 4; turns > 0; --turns) pixels = turned_right(pixels, picture);
   constexpr std::int32_t kSrgb = 13, kBt709 = 1;
   // What a photograph is in; a film in standard range has it as its own.
   picture.colors = {film::Range::full, 0, kBt709, kSrgb, 0};
@@ -48,33 +65,19 @@ Buffer<std::uint8_t> background_picture(const std::string& path, const film::Sha
     picture.colors.primaries = shape.colors.primaries;
     picture.colors.transfer = shape.colors.transfer;
   }
-  film::Shape large = shape;
-  large.alpha = 0;
+  // The part of the picture that has the film's form.
   const double scale =
-      std::max(static_cast<double>(shape.width) / picture.width, static_cast<double>(shape.height) / picture.height);
-  const auto covering = [&](std::int32_t side, std::int32_t wanted, std::uint32_t shift) {
-    const auto scaled = std::max(wanted, static_cast<std::int32_t>(side * scale + 0.5));
-    return ((scaled - 1) | ((1 << shift) - 1)) + 1;
-  };
-  large.width = covering(picture.width, shape.width, shape.log2_cw);
-  large.height = covering(picture.height, shape.height, shape.log2_ch);
-  const film::Converter converter(picture, large, film::Converter::Filter::bicubic);
-  const film::Layout from = film::layout_of(large), to = film::layout_of(shape);
-  Buffer<std::uint8_t> covered(from.bytes), out(to.bytes), workspace;
-  converter.convert(pixels.data(), covered.data(), workspace);
-  // Where chroma begins, too.
-  const std::int32_t left = ((large.width - shape.width) / 2) >> shape.log2_cw << shape.log2_cw;
-  const std::int32_t top = ((large.height - shape.height) / 2) >> shape.log2_ch << shape.log2_ch;
-  const std::size_t bytes = shape.sample_bytes();
-  for (std::uint32_t p = 0; p < shape.color_planes(); ++p) {
-    const std::int32_t x = shape.is_chroma(p) ? left >> shape.log2_cw : left;
-    const std::int32_t first = shape.is_chroma(p) ? top >> shape.log2_ch : top;
-    for (std::int32_t y = 0; y < shape.plane_height(p); ++y)
-      std::memcpy(out.data() + to.offset[p] + static_cast<std::size_t>(y) * to.stride[p],
-                  covered.data() + from.offset[p] + static_cast<std::size_t>(first + y) * from.stride[p] +
-                      static_cast<std::size_t>(x) * bytes,
-                  static_cast<std::size_t>(shape.plane_width(p)) * bytes);
-  }
+      std::min(static_cast<double>(picture.width) / shape.width, static_cast<double>(picture.height) / shape.height);
+  film::Region region;
+  region.width = shape.width * scale;
+  region.height = shape.height * scale;
+  region.left = (picture.width - region.width) / 2;
+  region.top = (picture.height - region.height) / 2;
+  film::Shape made = shape;
+  made.alpha = 0;
+  Buffer<std::uint8_t> out(film::layout_of(shape).bytes), workspace;
+  film::Converter(picture, made, film::Converter::Filter::bicubic, region)
+      .convert(pixels.data(), out.data(), workspace);
   return out;
 }
 

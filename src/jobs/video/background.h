@@ -1,6 +1,6 @@
 // Enters: the path of a picture, and what a film's pictures are like.
-// Leaves: the picture as one of them: scaled until it covers it, what sticks out cut off on both sides alike.
-// Never: stretches it.
+// Leaves: the picture as one of them, lying as the film is stored: scaled until it covers it, what sticks out cut off
+// on both sides alike. Never: stretches it.
 #pragma once
 
 #include <string>
@@ -12,6 +12,7 @@
 namespace millrace::video {
 
 // Failure as reading pictures gives it.
-Buffer<std::uint8_t> background_picture(const std::string& path, const film::Shape& shape, RunContext& context);
+Buffer<std::uint8_t> background_picture(const std::string& path, const film::Shape& shape, int rotation,
+                                        RunContext& context);
 
 }  // namespace millrace::video

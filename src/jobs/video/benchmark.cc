@@ -89,9 +89,7 @@ class Bench {
 
   Benchmarked run() {
     Benchmarked out;
-    const Reservation paid = context_.budget.reserve(
-        setup_.frame * count_,
-        "what is measured");
+    const Reservation paid = context_.budget.reserve(setup_.frame * count_, "what is measured");
     const auto measure = [&](const char* name, const std::function<double()>& stage) {
       context_.throw_if_cancelled();
       out.stages.push_back({name, 1000 * stage() / static_cast<double>(items_.size())});

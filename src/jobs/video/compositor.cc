@@ -18,7 +18,6 @@ using film::Layout;
 using film::Shape;
 
 constexpr const char* kBlur = "blur";
-constexpr std::array<std::uint8_t, 3> kBlack = {0, 0, 0}, kWhite = {255, 255, 255};
 // A picture so many times smaller, and enlarged again, is blurred enough to tell nobody.
 constexpr std::int32_t kBlurBy = 24;
 
@@ -51,8 +50,8 @@ Compositor::Compositor(const Composition& how, RunContext& context)
       shown_(film::layout_of(how.shown)),
       made_(film::layout_of(how.made)) {
   using film::Converter;
-  black_ = flat(kBlack, black_rows_);
-  white_ = flat(kWhite, white_rows_);
+  black_ = level(0, black_rows_);
+  white_ = level(1, white_rows_);
   if (how_.made != how_.shown) {
     Shape from = how_.shown, to = how_.made;
     to_made_.emplace(from, to, Converter::Filter::bicubic);
@@ -68,7 +67,7 @@ Compositor::Compositor(const Composition& how, RunContext& context)
   } else if (const auto color = color_of(how_.background)) {
     color_ = flat(*color, color_rows_);
   } else {
-    background_ = background_picture(how_.background, how_.film, context);
+    background_ = background_picture(how_.background, how_.film, how_.rotation, context);
     color_ = planes_of(background_.data(), film_);
   }
 }
@@ -96,6 +95,25 @@ Compositor::Planes Compositor::flat(const std::array<std::uint8_t, 3>& color,
     rows[p].resize(width * bytes);
     for (std::size_t x = 0; x < width; ++x)
       std::memcpy(rows[p].data() + x * bytes, samples.data() + layout.offset[p], bytes);
+    out.data[p] = rows[p].data();
+  }
+  return out;
+}
+
+// Of a mask 0 is the blackest of the film's range and 1 the whitest, whatever light those stand for.
+Compositor::Planes Compositor::level(std::uint32_t value, std::vector<std::vector<std::uint8_t>>& rows) const {
+  const Shape& shape = how_.film;
+  const bool full = shape.colors.range == film::Range::full || shape.kind == Kind::rgb;
+  const std::uint32_t most = (1U << shape.depth) - 1, shift = shape.depth - 8;
+  const std::uint32_t luma = value == 0 ? (full ? 0 : 16U << shift) : full ? most : 235U << shift;
+  Planes out;
+  rows.resize(shape.color_planes());
+  for (std::uint32_t p = 0; p < shape.color_planes(); ++p) {
+    const std::uint32_t sample = shape.is_chroma(p) ? 128U << shift : luma;
+    const auto width = static_cast<std::size_t>(shape.plane_width(p));
+    rows[p].resize(width * shape.sample_bytes());
+    for (std::size_t x = 0; x < width; ++x)
+      std::memcpy(rows[p].data() + x * shape.sample_bytes(), &sample, shape.sample_bytes());
     out.data[p] = rows[p].data();
   }
   return out;
@@ -239,7 +257,7 @@ void Compositor::write_mask(const std::uint16_t* mask, std::uint8_t* out, Worksp
   workspace.rows.resize(width);
   for (std::int32_t y = 0; y < how_.film.height; ++y) {
     workspace.enlarger->row(y, workspace.rows.data());
-    std::uint8_t* row = out + static_cast<std::size_t>(y) * shown_.stride[0];
+    std::uint8_t* row = out + shown_.offset[0] + static_cast<std::size_t>(y) * shown_.stride[0];
     for (std::size_t x = 0; x < width; ++x)
       row[x] = static_cast<std::uint8_t>((workspace.rows[x] * 255 + matte::kOne / 2) / matte::kOne);
   }

@@ -27,6 +27,7 @@ struct Composition {
   std::int32_t mask_width = 1, mask_height = 1;
   std::array<std::uint8_t, 3> tint{};  // of an overlay
   std::string background;              // as Options has it
+  int rotation = 0;                    // of the film
 };
 
 class Compositor {
@@ -51,6 +52,7 @@ class Compositor {
   static Planes planes_of(const std::uint8_t* picture, const film::Layout& layout);
   // Of a colour of 8 bits; `rows` hold it.
   Planes flat(const std::array<std::uint8_t, 3>& color, std::vector<std::vector<std::uint8_t>>& rows) const;
+  Planes level(std::uint32_t value, std::vector<std::vector<std::uint8_t>>& rows) const;
   Planes blurred(const std::uint8_t* picture, Workspace& workspace) const;
 
   // Of the color planes, into columns from `left` on of a picture of shown_; and the mask itself as alpha, where there

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "src/io/video/film_muxer.h"
+
 namespace millrace::video {
 namespace {
 
@@ -17,20 +19,13 @@ bool has_odd_side(const Shape& shape) {
          ((shape.log2_cw > 0 && shape.width % 2 != 0) || (shape.log2_ch > 0 && shape.height % 2 != 0));
 }
 
-Codec chosen_codec(const Options& options, const Shape& shape, const std::string& container) {
-  if (options.codec != Codec::automatic) return options.codec;
-  if (container == "webm") return Codec::vp9;
-  if (shape.alpha != 0) return container == "mov" ? Codec::prores : container == "matroska" ? Codec::ffv1 : Codec::vp9;
-  if (shape.kind == Kind::rgb || has_odd_side(shape)) return Codec::vp9;
-  return shape.depth > 10 ? (shape.depth > 12 ? Codec::ffv1 : Codec::h265) : Codec::h264;
-}
-
 // What a codec's encoders take, of each kind of picture the depths, lowest first.
 struct Takes {
   std::vector<std::uint32_t> depths;
   // By the logarithms of how much narrower and lower chroma is.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> chroma;
   bool gray = false, rgb = false, alpha = false, odd = true;
+  bool ten_of_twelve = false;
 };
 Takes takes_of(Codec codec, bool alpha) {
   switch (codec) {
@@ -44,11 +39,29 @@ Takes takes_of(Codec codec, bool alpha) {
     case Codec::av1:
       return {{8, 10, 12}, {{1, 1}, {1, 0}, {0, 0}}, false, true, false};
     case Codec::prores:
-      if (alpha) return {{10}, {{0, 0}}, false, false, true};
-      return {{10}, {{1, 0}, {0, 0}}, false, false, false};
+      if (alpha) return {{10}, {{0, 0}}, false, false, true, true, true};
+      return {{10}, {{1, 0}, {0, 0}}, false, false, false, true, true};
     default:
       if (alpha) return {{8, 10, 16}, {{1, 1}, {1, 0}, {0, 0}}, false, true, true};
       return {{8, 9, 10, 12, 14, 16}, {{1, 1}, {1, 0}, {0, 0}}, true, true, false};
+  }
+}
+
+// Which kinds of file hold it; transparency of VP9 lies beside its packets, which Matroska alone can carry.
+bool holds(const std::string& container, Codec codec, bool alpha) {
+  const bool matroska = container == "matroska", webm = container == "webm", mov = container == "mov";
+  switch (codec) {
+    case Codec::h264:
+    case Codec::h265:
+      return !webm;
+    case Codec::vp9:
+      return matroska || webm || (container == "mp4" && !alpha);
+    case Codec::av1:
+      return matroska || webm || container == "mp4";
+    case Codec::prores:
+      return matroska || mov;
+    default:
+      return matroska;
   }
 }
 
@@ -65,7 +78,7 @@ std::optional<Shape> shape_for(const Takes& takes, Shape shape) {
     shape.kind = Kind::yuv;
     shape.log2_cw = takes.chroma.front().first;
     shape.log2_ch = takes.chroma.front().second;
-    return shape;
+    return has_odd_side(shape) && !takes.odd ? std::nullopt : std::optional(shape);
   }
   for (const auto& [cw, ch] : takes.chroma) {
     if (cw > shape.log2_cw || ch > shape.log2_ch) continue;
@@ -96,6 +109,9 @@ const char* preset_of(Profile profile, const char* fast, const char* balanced, c
 }
 
 void set_candidates(const Options& options, Encoding& out) {
+  constexpr long long kMostOfX264 = 51;
+  if (options.crf && *options.crf > kMostOfX264 && (out.codec == Codec::h264 || out.codec == Codec::h265))
+    throw Failure(ErrorCode::usage, fmt::format("{} goes up to 51", choice_name(out.codec)), "--crf", "");
   const bool lossless = options.quality == Quality::lossless && !options.crf;
   auto& candidates = out.options.candidates;
   const std::string name = choice_name(out.codec);
@@ -107,7 +123,11 @@ void set_candidates(const Options& options, Encoding& out) {
       const char* preset = preset_of(options.profile, "veryfast", "medium", "slow");
       const std::string crf = crf_of(options, 28, 23, 18);
       const auto quality = lossless ? std::pair("qp", std::string("0")) : std::pair("crf", crf);
-      candidates = {{"libx264", {{"preset", preset}, {quality.first, quality.second}}}};
+      // Its look ahead on a thread of its own makes other packets of the same pictures from run to run (core 164).
+      std::string more = "sync-lookahead=0";
+      // The two fields of a picture stay what they are.
+      if (out.options.shape.interlaced != 0) more += out.options.shape.interlaced == 1 ? ":tff=1" : ":bff=1";
+      candidates = {{"libx264", {{"preset", preset}, {quality.first, quality.second}, {"x264-params", more}}}};
       // Constant quantisers are all that it has of the kind; it is for films that x264's licence does not suit.
       if (!lossless) candidates.push_back({"libopenh264", {{"rc_mode", "quality"}, {"b", "8000000"}}});
       return say(crf);
@@ -169,16 +189,41 @@ void set_candidates(const Options& options, Encoding& out) {
 
 Encoding choose_encoding(const Options& options, const Shape& shape, const std::string& container,
                          const film::FilmFile& film) {
+  const bool alpha = shape.alpha != 0;
+  const auto made_by = [&](Codec codec) { return shape_for(takes_of(codec, alpha), shape); };
   Encoding out;
-  out.codec = chosen_codec(options, shape, container);
-  const auto wanted = shape_for(takes_of(out.codec, shape.alpha != 0), shape);
+  std::optional<Shape> wanted;
+  // What players know best first; a film in HEVC, or brighter than white, stays in HEVC.
+  const bool hevc = film.codec == "hevc" || film::is_hdr(shape.colors);
+  std::string here, elsewhere;
+  for (const Codec each : {hevc ? Codec::h265 : Codec::h264, hevc ? Codec::h264 : Codec::h265, Codec::vp9,
+                           Codec::prores, Codec::av1, Codec::ffv1}) {
+    const bool taken = options.codec == Codec::automatic || options.codec == each;
+    const auto made = made_by(each);
+    if (!made) continue;
+    if (!holds(container, each, alpha)) {
+      for (const char* ending : {".mkv", ".mov", ".webm", ".mp4"})
+        if (taken && holds(film::container_of(std::string("film") + ending), each, alpha) &&
+            elsewhere.find(ending) == std::string::npos)
+          elsewhere += fmt::format("{}{}", elsewhere.empty() ? "" : ", ", ending);
+      continue;
+    }
+    here += fmt::format("{}{}", here.empty() ? "" : ", ", choice_name(each));
+    if (!taken || wanted) continue;
+    wanted = made;
+    out.codec = each;
+  }
   if (!wanted) {
-    std::string others;
-    for (const auto& each : choices_of(Codec{}))
-      if (each.value != Codec::automatic && shape_for(takes_of(each.value, shape.alpha != 0), shape))
-        others += fmt::format("{}{}", others.empty() ? "" : ", ", each.name);
-    throw Failure(ErrorCode::usage, fmt::format("{} does not hold {}", choice_name(out.codec), words_of(shape)),
-                  "--codec", others.empty() ? "" : "these do: " + others);
+    std::string remedy;
+    if (!here.empty()) remedy = "in this kind of file these do: --codec " + here;
+    if (!elsewhere.empty())
+      remedy += fmt::format("{}a film that ends in {} does", remedy.empty() ? "" : "; ", elsewhere);
+    throw Failure(
+        ErrorCode::usage,
+        options.codec == Codec::automatic
+            ? fmt::format("no codec holds {} in {}", words_of(shape), container)
+            : fmt::format("{} does not hold {} in {}", choice_name(options.codec), words_of(shape), container),
+        "--codec", remedy);
   }
   out.options.shape = *wanted;
   out.options.time_base = film.time_base;

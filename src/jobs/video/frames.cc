@@ -27,6 +27,11 @@ bool same_samples(film::Shape a, film::Shape b) {
   return a == b;
 }
 
+// In others a time is a count from where the decoder began, or of packets, which may be off by one.
+bool has_times_of_its_own(const film::FilmFile& film) {
+  return film.format.starts_with("mov,") || film.format.starts_with("matroska") || film.format == "mpegts";
+}
+
 }  // namespace
 
 std::uint64_t hash_of(const film::Picture& picture) {
@@ -88,7 +93,7 @@ void Frames::open_before(std::int64_t pts) {
     unread_.reset();
     before_.reset();
     recent_.clear();
-    if (film_.first == film::kNoTime || from <= film_.first) break;
+    if (!has_times_of_its_own(film_) || film_.first == film::kNoTime || from <= film_.first) break;
     try {
       reader_ = open_(from);
       auto frame = read();
@@ -183,15 +188,17 @@ std::optional<FilmFrame> Frames::read() {
     }
     if (!same_samples(picture->shape, film_.shape)) {
       const double seconds = film_.seconds(out.pts - (film_.first == film::kNoTime ? 0 : film_.first));
-      throw Failure(ErrorCode::unsupported,
-                    fmt::format("at {} its pictures change from {} to {}", time_text(seconds), words_of(film_.shape),
-                                words_of(picture->shape)),
-                    film_.path,
-                    fmt::format("do what comes before it with --end {0:.3f}, and what comes behind it as a film of its own",
-                                seconds));
+      throw Failure(
+          ErrorCode::unsupported,
+          fmt::format("at {} its pictures change from {} to {}", time_text(seconds), words_of(film_.shape),
+                      words_of(picture->shape)),
+          film_.path,
+          fmt::format("do what comes before it with --end {0:.3f}, and what comes behind it as a film of its own",
+                      seconds));
     }
     const double nominal = film_.rate.num > 0 ? 1 / film_.rate.value() / film_.time_base.value() : 1;
-    step_ = picture->duration > 0 ? picture->duration : std::max<std::int64_t>(std::llround(std::min(nominal, 1e12)), 1);
+    step_ =
+        picture->duration > 0 ? picture->duration : std::max<std::int64_t>(std::llround(std::min(nominal, 1e12)), 1);
     out.picture = *std::move(picture);
   }
   if (before_ && out.pts <= *before_) {
@@ -202,7 +209,8 @@ std::optional<FilmFrame> Frames::read() {
   if (how_.start && out.pts < *how_.start) return out;
   // The first one that is kept, wherever it lies.
   if (!first_) first_ = out.pts;
-  out.piece = out.pts <= *first_ ? 0 : static_cast<std::uint64_t>(out.pts - *first_) / static_cast<std::uint64_t>(units_);
+  out.piece =
+      out.pts <= *first_ ? 0 : static_cast<std::uint64_t>(out.pts - *first_) / static_cast<std::uint64_t>(units_);
   if (how_.warm > 0) {
     recent_.push_back(out);
     if (recent_.size() > how_.warm) recent_.pop_front();

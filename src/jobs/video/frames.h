@@ -48,14 +48,14 @@ class Frames {
   const film::FilmFile& film_;
   const How how_;
   std::optional<std::int64_t> first_;  // where pieces begin
-  const std::int64_t units_;  // of a piece
+  const std::int64_t units_;           // of a piece
   const Reader open_;
   std::unique_ptr<film::FilmReader> reader_;
-  std::deque<FilmFrame> ahead_;         // what comes next
-  std::deque<FilmFrame> recent_;        // what came last
-  std::optional<FilmFrame> unread_;  // was read, to see where the decoder had begun
-  std::optional<std::int64_t> before_;  // the time of the last one
-  std::int64_t step_ = 1;               // how long it was shown
+  std::deque<FilmFrame> ahead_;                   // what comes next
+  std::deque<FilmFrame> recent_;                  // what came last
+  std::optional<FilmFrame> unread_;               // was read, to see where the decoder had begun
+  std::optional<std::int64_t> before_;            // the time of the last one
+  std::int64_t step_ = 1;                         // how long it was shown
   std::uint64_t errors_ = 0, errors_behind_ = 0;  // before the last picture, and behind it
 };
 

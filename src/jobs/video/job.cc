@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "src/base/text.h"
 #include "src/io/image/png_write.h"
@@ -33,6 +34,8 @@ nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
   out["reused"] = summary.reused;
   out["by_fast_model"] = summary.by_fast_model;
   out["left_out"] = left_out;
+  out["moved"] = summary.moved;
+  out["not_kept"] = summary.notes;
   out["filled_in"] = summary.filled_in;
   out["encoder"] = summary.encoder;
   out["encoding"] = summary.encoding;
@@ -57,6 +60,10 @@ class VideoJob : public Job {
     for (const std::string& input : options_.inputs) outputs.input(input);
     if (!options_.network.model.empty()) outputs.input(options_.network.model);
     if (!options_.network.card.empty()) outputs.input(options_.network.card);
+    for (const std::string& each : {options_.network.model, options_.fast_model})
+      if (!each.empty()) outputs.input(model::card_beside(each));
+    if (!options_.background.empty()) outputs.input(options_.background);
+    refuse_inputs_in_pieces();
     if (!options_.fast_model.empty()) outputs.input(options_.fast_model);
     if (!options_.masks.empty()) outputs.input_folder(options_.masks, [](const std::string&) { return true; });
     if (options_.benchmark || !options_.tune.empty()) {
@@ -70,6 +77,9 @@ class VideoJob : public Job {
     }
     if (options_.shown() == Show::files) {
       outputs.take_name("--output", options_.output);
+      std::error_code error;
+      if (std::filesystem::exists(options_.output, error))
+        throw Failure(ErrorCode::conflict, "it is there", options_.output, "give a new folder for the masks");
       return;
     }
     output_ = outputs.add("--output", options_.output, {"a film", Readers::everyone, {}});
@@ -88,6 +98,7 @@ class VideoJob : public Job {
     if (options_.benchmark || !options_.tune.empty()) return measured(context);
     const Summary summary = video::run(options_, output_, context);
     for (const auto& each : summary.left_out) out.summary.push_back(film::FilmMuxer::words_of(each));
+    for (const std::string& each : summary.notes) out.summary.push_back(each);
     if (!summary.filled_in.empty()) {
       std::string words;
       for (const std::string& each : summary.filled_in) words += (words.empty() ? "" : ", ") + each;
@@ -110,6 +121,12 @@ class VideoJob : public Job {
       out.summary.push_back(fmt::format("masks are means over {} frames: they lag", options_.smooth));
     say(summary.errors, "packets of the film could not be decoded");
     say(summary.damaged, "frames are damaged: part of them could not be decoded");
+    say(summary.moved,
+        "packets of sound, subtitles or other pictures had times out of order, and were moved behind the one before");
+    // Counts of containers are guesses where the rate is.
+    if (summary.expected > summary.frames + 2 + summary.expected / 50)
+      out.summary.push_back(
+          fmt::format("the film says that it has about {} frames, and ends before", grouped(summary.expected)));
     say(summary.retimed,
         "frames had no time of their own, or an earlier one's, and were put right behind the one before");
     if (!summary.not_cached.empty()) out.summary.push_back("the compiled model is not kept: " + summary.not_cached);
@@ -119,6 +136,22 @@ class VideoJob : public Job {
   }
 
  private:
+  // The folder of pieces goes when the film is made, with all that lies in it.
+  void refuse_inputs_in_pieces() const {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const std::string pieces = fs::weakly_canonical(options_.output + ".shards", error).string() + "/";
+    std::vector<std::string> inputs = options_.inputs;
+    inputs.insert(inputs.end(), {options_.network.model, options_.fast_model, options_.network.card, options_.masks,
+                                 options_.background});
+    for (const std::string& each : inputs) {
+      if (each.empty() || !(fs::weakly_canonical(each, error).string() + "/").starts_with(pieces)) continue;
+      throw Failure(ErrorCode::conflict,
+                    "it lies where the pieces of the new film are made, which go when that is done", each,
+                    "move it, or give the film another name");
+    }
+  }
+
   Result sheet(RunContext& context) {
     Result out;
     const Sampled sampled = sample(options_, static_cast<std::uint64_t>(options_.sample), output_, context);

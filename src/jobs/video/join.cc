@@ -87,14 +87,13 @@ Joined join(Segments& segments, Setup& setup, const std::string& name, const std
     go_on();
     film::FilmMuxer::TimedPacket packet{piece->packets.read(k++), decoding.front()};
     decoding.pop_front();
-    ++out.packets;
     return packet;
   };
-  setup.muxer->run(*encoded, setup.composition.made, {setup.cut.start, setup.cut.end}, next,
-                   [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
-                     file.write_at(offset, std::as_bytes(bytes));
-                     out.bytes = std::max(out.bytes, offset + bytes.size());
-                   });
+  out.moved = setup.muxer->run(*encoded, setup.composition.made, {setup.cut.start, setup.cut.end}, next,
+                               [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+                                 file.write_at(offset, std::as_bytes(bytes));
+                                 out.bytes = std::max(out.bytes, offset + bytes.size());
+                               });
   file.commit();
   return out;
 }

@@ -11,7 +11,8 @@
 namespace millrace::video {
 
 struct Joined {
-  std::uint64_t frames = 0, packets = 0, bytes = 0;
+  std::uint64_t frames = 0, bytes = 0;
+  std::uint64_t moved = 0;  // packets of other streams, as FilmMuxer::run() has it
 };
 
 // Writes the film into the folder of pieces, under `name`. Failure(conflict) where pieces do not go together.

@@ -62,8 +62,8 @@ void Masking::look_closer(Item& item) {
     }
   } else if (setup_.options.look_closer) {
     const film::Shape& shape = setup_.composition.film;
-    const film::Region region = region_of(mask->data(), views.mask_width(), views.mask_height(), setup_.threshold, shape,
-                  views[0].mask_width(), views[0].mask_height());
+    const film::Region region = region_of(mask->data(), views.mask_width(), views.mask_height(), setup_.threshold,
+                                          shape, views[0].mask_width(), views[0].mask_height());
     if (region.width > 0) {
       item.closer = std::make_unique<Looking>(*setup_.network, Views(region, shape, setup_.film.rotation,
                                                                      setup_.network->model, shape.width, shape.height));

@@ -52,7 +52,7 @@ void MatteEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duratio
   const auto width = static_cast<std::size_t>(shape_.width), height = static_cast<std::size_t>(shape_.height);
   std::vector<std::uint8_t> rows((width + 1) * height);
   for (std::size_t y = 0; y < height; ++y)
-    std::copy_n(slot.pixels + y * layout_.stride[0], width, rows.data() + y * (width + 1) + 1);
+    std::copy_n(slot.pixels + layout_.offset[0] + y * layout_.stride[0], width, rows.data() + y * (width + 1) + 1);
   {
     const std::lock_guard lock(mutex_);
     free_.push_back(slot.number);
@@ -151,7 +151,8 @@ Mattes::Mattes(const std::string& folder) : folder_(folder) {
 void Mattes::read(std::int64_t pts, std::uint16_t* mask, RunContext& context) const {
   const auto found = files_.find(pts);
   if (found == files_.end()) {
-    throw Failure(ErrorCode::not_found, fmt::format("it has no mask of the picture whose time in its table would be {}", pts), folder_,
+    throw Failure(ErrorCode::not_found,
+                  fmt::format("it has no mask of the picture whose time in its table would be {}", pts), folder_,
                   "give the masks of this very film");
   }
   const std::string path = path_in(folder_, found->second);

@@ -51,7 +51,9 @@ matte::Cleaning parse_cleaning(const std::string& text) {
     const std::size_t at = part.find('=');
     const std::string name(trim(std::string_view(part).substr(0, at)));
     const std::string value = at == std::string::npos ? "" : std::string(trim(std::string_view(part).substr(at + 1)));
-    if (name == "standard" && value.empty()) {
+    if (name == "hard" && value.empty()) {
+      out.hard = true;
+    } else if (name == "standard" && value.empty()) {
       out.area = out.holes = 1000;
       out.open = out.close = 5;
     } else if (name == "area") {
@@ -66,10 +68,11 @@ matte::Cleaning parse_cleaning(const std::string& text) {
       constexpr long long kMostRadius = 500;
       out.guide = static_cast<int>(whole_number_of(value, 0, kMostRadius));
     } else {
-      throw Failure(ErrorCode::usage,
-                    fmt::format("'{}' is not none, standard, or area=, holes=, open=, close=, guide= with a number",
-                                printable(part)),
-                    "--clean", "for example area=1000,holes=all,open=5,close=5");
+      throw Failure(
+          ErrorCode::usage,
+          fmt::format("'{}' is not none, hard, standard, or area=, holes=, open=, close=, guide= with a number",
+                      printable(part)),
+          "--clean", "for example area=1000,holes=all,open=5,close=5");
     }
   }
   return out;
@@ -81,7 +84,8 @@ double seconds_of(const std::string& text) {
   double out = 0;
   const auto parts = split(text, ':');
   constexpr double kMostBehind = 59.999999;
-  if (parts.size() > 3) throw Failure(ErrorCode::usage, fmt::format("'{}' is no time", printable(text)), "", "h:mm:ss, mm:ss or seconds");
+  if (parts.size() > 3)
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is no time", printable(text)), "", "h:mm:ss, mm:ss or seconds");
   for (std::size_t k = 0; k < parts.size(); ++k) out = out * 60 + number_of(parts[k], 0, k == 0 ? kMost : kMostBehind);
   return out;
 }
@@ -120,7 +124,8 @@ void describe(Settings& settings, Options& options) {
   describe_window(settings, options.network, "side of its input; auto: the model's own, the card's, or 512");
   settings.heading("The mask");
   settings.add_parsed("clean", "HOW",
-                      "what is too small to be meant goes: none, standard, or a list of area=PIXELS (smaller parts), "
+                      "what is too small to be meant goes: none, standard, or a list of hard (black and white alone), "
+                      "area=PIXELS (smaller parts), "
                       "holes=PIXELS (smaller holes; all: whatever touches no side), open=PIXELS, close=PIXELS "
                       "(diameters of discs), guide=PIXELS (the radius in which an edge is moved to the picture's own); "
                       "in the film's own pixels",
@@ -239,7 +244,17 @@ void check(Options& options) {
   if (show == Show::film && (model || masks))
     refuse("the film itself needs no masks", "--write", "leave --model and --masks out, or write something else");
   if (model && masks) refuse("masks come from a model or from files", "--masks", "leave one of them out");
-  if (show == Show::files && masks) refuse("these files are there already", "--masks", "write something else");
+  if (show == Show::files && masks && !options.cleaning.any() && options.smooth == 1)
+    refuse("these files are there already", "--masks",
+           "write something else, or change them by --clean, --feather or --smooth");
+  if (options.network.threshold && !options.cleaning.any() && !options.look_closer)
+    refuse("it says what --clean and --region auto look at, and neither is asked for", "--threshold",
+           "--clean hard makes masks of black and white alone");
+  if (options.crf && options.quality == Quality::lossless)
+    refuse("a film is lossless, or of this quality", "--crf", "leave --crf or --quality lossless out");
+  if (options.background.starts_with("#") && !color_of(options.background))
+    refuse(fmt::format("'{}' is no colour", printable(options.background)), "--write",
+           "for example background=#00b140");
   const int ways = (options.stereo != Stereo::none ? 1 : 0) + (options.regions.empty() ? 0 : 1) +
                    (options.look_closer ? 1 : 0) + (options.scales_text == "1" ? 0 : 1);
   if (ways > 1)

@@ -4,7 +4,8 @@
 
 namespace millrace::video {
 
-PiecesWriter::PiecesWriter(const Segments& segments, std::size_t warm, const std::optional<Note>& last, const Make& make)
+PiecesWriter::PiecesWriter(const Segments& segments, std::size_t warm, const std::optional<Note>& last,
+                           const Make& make)
     : segments_(segments),
       warm_(warm),
       encoder_(make({[this](const film::Encoded& encoded) { opened(encoded); },

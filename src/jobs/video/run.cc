@@ -28,9 +28,12 @@ class Run {
     const auto start = Clock::now();
     summary_.filled_in = setup_.filled_in;
     if (setup_.muxer) summary_.left_out = setup_.muxer->left_out();
+    summary_.notes = setup_.notes;
     // Before hours of work, not behind them.
+    for (const std::string& each : summary_.notes) spdlog::warn("{}", each);
     for (const auto& each : summary_.left_out) spdlog::warn("{}", film::FilmMuxer::words_of(each));
     summary_.library = setup_.film.library;
+    summary_.expected = setup_.expected_frames();
     summary_.encoding = setup_.encoding.words;
     Segments segments(setup_.options.output, setup_.made_of());
     try {
@@ -41,6 +44,7 @@ class Run {
       if (setup_.muxer) {
         const Joined joined = join(segments, setup_, kWhole, go_on);
         summary_.frames = joined.frames;
+        summary_.moved = joined.moved;
         summary_.bytes = joined.bytes;
       } else {
         summary_.frames = write_mattes(segments, kWhole, setup_.film.time_base, go_on);
@@ -228,6 +232,7 @@ Plan plan(const Options& options, RunContext& context) {
     out.lines.push_back({"network", fmt::format("{}, {}, {} x {}, {} in it at once", setup.network->session.runtime(),
                                                 setup.network->session.precision(), setup.network->model.width,
                                                 setup.network->model.height, setup.network->requests)});
+  for (const std::string& each : setup.notes) out.lines.push_back({"not kept", each});
   std::size_t left_out = 0;
   if (setup.muxer) left_out = setup.muxer->left_out().size();
   for (std::size_t k = 0; k < left_out; ++k) {

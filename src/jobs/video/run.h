@@ -19,9 +19,12 @@ struct Summary {
   std::uint64_t reused = 0, by_fast_model = 0;  // frames that were not inferred; or by the smaller network alone
   std::uint64_t errors = 0;                     // packets that could not be decoded
   std::uint64_t bytes = 0;
-  double seconds = 0, film_seconds = 0;
+  double seconds = 0;
   std::string encoder, encoding, runtime, precision, not_cached, library;
   std::vector<std::string> filled_in;  // of colours
+  std::vector<std::string> notes;      // what of the film is not in the new one
+  std::uint64_t moved = 0;             // packets of sound and subtitles whose time the container does not take
+  std::uint64_t expected = 0;          // frames, as the film says; 0: it does not
   std::vector<film::FilmMuxer::LeftOut> left_out;
 };
 

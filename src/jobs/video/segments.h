@@ -21,14 +21,15 @@ namespace millrace::video {
 struct Note {
   std::uint64_t frames = 0, damaged = 0, retimed = 0;
   std::uint64_t errors = 0;  // packets before its pictures that could not be decoded
-  // Its last picture, and as many before it, of earlier pieces too, as the next one needs to begin; as they were decoded.
+  // Its last picture, and as many before it, of earlier pieces too, as the next one needs to begin; as they were
+  // decoded.
   struct Seen {
     std::int64_t pts = 0;
     std::uint64_t hash = 0;
   };
   std::vector<Seen> last{};
   std::int64_t last_duration = 0;
-  std::int64_t first = 0;  // where pieces begin: the time of the first picture of all
+  std::int64_t first = 0;                       // where pieces begin: the time of the first picture of all
   std::optional<std::uint64_t> next;            // the next piece; none: the film ends in this one
   std::int64_t next_pts = 0;                    // its first picture
   std::uint64_t reused = 0, by_fast_model = 0;  // frames that were not inferred; or by the smaller network alone

@@ -63,7 +63,9 @@ Setup::Setup(const Options& given, RunContext& context) : options(given) {
   composition.film = film.shape;
   composition.film.colors = film::filled_in(film.shape, filled_in);
   composition.background = options.background;
+  composition.rotation = film.rotation;
   set_output(context);
+  note_losses();
   set_masks(context);
   plan_memory(context);
 }
@@ -82,6 +84,23 @@ void Setup::set_output(RunContext& context) {
                       [&context] { return context.cancel.cancelled(); });
   muxer = std::make_unique<film::FilmMuxer>(film, container, choice_name(encoding.codec), context.budget.limit(),
                                             [&context] { return context.cancel.cancelled(); });
+}
+
+void Setup::note_losses() {
+  if (film.shape.alpha != 0 && composition.shown.alpha == 0)
+    notes.emplace_back("the film's own transparency is left out: --write overlay and film keep it");
+  if (film.shape.alpha != 0 && composition.show == Show::alpha)
+    notes.emplace_back("the film's own transparency is replaced by the mask");
+  if (film.shape.interlaced != 0 && muxer && encoding.codec != Codec::h264)
+    notes.emplace_back(
+        "the film is interlaced, and its pictures are encoded as whole ones: --codec h264 keeps the mark");
+  if (composition.made.depth < composition.shown.depth)
+    notes.push_back(fmt::format("{} of {} bits are kept", composition.made.depth, composition.shown.depth));
+  for (const std::string& each : film.beside)
+    notes.push_back(fmt::format("what lies inside of its pictures' stream is not carried over: {}", each));
+  if (film.rotation != 0 && composition.show == Show::side_by_side)
+    throw Failure(ErrorCode::usage, "the film is turned, and its right is not where it is stored", "--write",
+                  "write mask and overlay, each by itself");
 }
 
 void Setup::set_masks(RunContext& context) {
@@ -145,7 +164,8 @@ void Setup::plan_memory(RunContext& context) {
   if (options.look_closer) frame += first->bytes();
   if (has_masks()) frame += Bytes{2 * pixels(mask_width, mask_height)};
   if (options.cleaning.any()) frame += Bytes{2 * pixels(film.shape.width, film.shape.height)};
-  // One that is being read, one whose end is not known; those that come once more, and those that a piece has ended with.
+  // One that is being read, one whose end is not known; those that come once more, and those that a piece has ended
+  // with.
   const auto more_decoded = static_cast<std::uint32_t>(3 + 2 * warm());
   const auto more_encoded = static_cast<std::uint32_t>(options.encoder_threads) + 4;
   beside = stored * more_decoded + made * more_encoded + Bytes{2 * pixels(mask_width, mask_height)} * warm();
@@ -154,7 +174,8 @@ void Setup::plan_memory(RunContext& context) {
   if (options.cleaning.any()) beside += Bytes{12 * pixels(film.shape.width, film.shape.height)} * threads;
   if (composition.made != composition.shown) beside += Bytes{film::layout_of(composition.shown).bytes} * threads;
   // Sums of several views, and over time.
-  const bool sums = options.look_closer || options.stereo != Stereo::none || !options.regions.empty() || options.scales_text != "1";
+  const bool sums =
+      options.look_closer || options.stereo != Stereo::none || !options.regions.empty() || options.scales_text != "1";
   if (sums) beside += Bytes{16 * pixels(mask_width, mask_height)} * threads;
   if (options.smooth > 1) beside += Bytes{4 * pixels(mask_width, mask_height)};
   if (composition.show == Show::background) beside += stored * (threads + 1);

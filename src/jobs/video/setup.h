@@ -26,6 +26,7 @@ class Setup {
   Options options;  // checked
   film::FilmFile film;
   std::vector<std::string> filled_in;  // of its colours
+  std::vector<std::string> notes;      // what of the film will not be in the new one, besides streams
   Encoding encoding;
   Composition composition;
   std::string container;
@@ -56,6 +57,7 @@ class Setup {
 
  private:
   void set_output(RunContext& context);
+  void note_losses();
   void set_masks(RunContext& context);
   void plan_memory(RunContext& context);
 };

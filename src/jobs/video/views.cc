@@ -216,10 +216,8 @@ film::Region region_of(const std::uint16_t* mask, std::int32_t width, std::int32
     return length;
   };
   film::Region out;
-  out.width = side(left, right + 1, static_cast<double>(shape.width) / width, own_width,
-                   shape.width, out.left);
-  out.height = side(top, bottom + 1, static_cast<double>(shape.height) / height, own_height,
-                    shape.height, out.top);
+  out.width = side(left, right + 1, static_cast<double>(shape.width) / width, own_width, shape.width, out.left);
+  out.height = side(top, bottom + 1, static_cast<double>(shape.height) / height, own_height, shape.height, out.top);
   return out;
 }
 

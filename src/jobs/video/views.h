@@ -50,7 +50,8 @@ class Views {
 };
 
 // The region of a picture that holds what a mask has found, with some room around it, no smaller than the network's
-// own size, as the film lies, where the picture has that; empty where it has found nothing. Its sides are multiples of 16 pixels.
+// own size, as the film lies, where the picture has that; empty where it has found nothing. Its sides are multiples of
+// 16 pixels.
 film::Region region_of(const std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold,
                        const film::Shape& shape, std::int32_t own_width, std::int32_t own_height);
 

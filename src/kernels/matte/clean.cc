@@ -186,7 +186,7 @@ void clean(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::ui
   }
   for (std::size_t i = 0; i < pixels; ++i) {
     const bool was = mask[i] >= threshold, is = inside[i] != 0;
-    if (was != is) mask[i] = is ? kOne : 0;
+    if (was != is || how.hard) mask[i] = is ? kOne : 0;
   }
   constexpr double kEdge = 0.05;
   if (how.guide > 0) guide(mask, width, height, picture, how.guide, kEdge, workspace.guiding);

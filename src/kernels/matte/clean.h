@@ -21,7 +21,9 @@ struct Cleaning {
 
   int guide = 0;  // the radius in which its edge is moved to the picture's own, before it is softened
 
-  bool any() const { return area > 0 || holes != 0 || open > 1 || close > 1 || feather > 0 || guide > 0; }
+  bool hard = false;  // what is inside becomes all of it, what is not nothing, before its edge is moved or softened
+
+  bool any() const { return area > 0 || holes != 0 || open > 1 || close > 1 || feather > 0 || guide > 0 || hard; }
 };
 
 struct CleaningWorkspace {

@@ -172,6 +172,13 @@ class Encoding {
     out->pkt_duration = message.duration;
 #endif
     out->sample_aspect_ratio = encoder_->sample_aspect_ratio;
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    if (shape_.interlaced != 0) out->flags |= AV_FRAME_FLAG_INTERLACED;
+    if (shape_.interlaced == 1) out->flags |= AV_FRAME_FLAG_TOP_FIELD_FIRST;
+#else
+    out->interlaced_frame = shape_.interlaced != 0 ? 1 : 0;
+    out->top_field_first = shape_.interlaced == 1 ? 1 : 0;
+#endif
     out->color_range = encoder_->color_range;
     out->colorspace = encoder_->colorspace;
     out->color_primaries = encoder_->color_primaries;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -102,6 +103,9 @@ void copy_stream(const AVStream& from, AVStream& to, const AVOutputFormat& forma
 
 // Why a container does not take a stream; nothing where it does. By writing the beginning of a file with it alone.
 std::optional<std::string> refusal(const AVStream& stream, const std::string& format) {
+  if (stream.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT && format == "webm") return "webm holds no attachments";
+  if ((stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0 && (format == "mov" || format == "webm"))
+    return fmt::format("{} holds no covers", format);
   Output alone(format, nullptr);
   AVStream& to = alone.add_stream();
   copy_stream(stream, to, *alone->oformat);
@@ -209,6 +213,7 @@ class Muxing {
 
   void begin(const Json& video, const std::vector<std::uint8_t>& extradata) {
     places_.assign(input_->nb_streams, nullptr);
+    begun_.assign(input_->nb_streams, false);
     for (unsigned i = 0; i < input_->nb_streams; ++i) input_->streams[i]->discard = AVDISCARD_ALL;
     for (const int i : kept_) {
       AVStream& to = output_.add_stream();
@@ -218,6 +223,8 @@ class Muxing {
       } else {
         input_->streams[i]->discard = AVDISCARD_DEFAULT;
         copy_stream(*input_->streams[i], to, *output_->oformat);
+        if (is_matroska() && (input_->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0)
+          attach(*input_->streams[i], to);
       }
     }
     last_.assign(output_->nb_streams, kNoTime);
@@ -225,7 +232,36 @@ class Muxing {
     if (!video.at("start").is_null()) start_ = video.at("start").get<std::int64_t>();
     if (!video.at("end").is_null()) end_ = video.at("end").get<std::int64_t>();
     copy_chapters();
-    check(avformat_write_header(output_.get(), nullptr), "the container does not take the film");
+    AVDictionary* options = nullptr;
+    // What MOV has no place for, phones write in a list of their own.
+    const AVDictionaryEntry* entry = nullptr;
+    while ((entry = av_dict_get(output_->metadata, "com.apple.quicktime.", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr)
+      if (std::strcmp(output_->oformat->name, "mov") == 0) av_dict_set(&options, "movflags", "use_metadata_tags", 0);
+    const int error = avformat_write_header(output_.get(), &options);
+    av_dict_free(&options);
+    check(error, "the container does not take the film");
+  }
+
+  bool is_matroska() const { return std::strcmp(output_->oformat->name, "matroska") == 0; }
+
+  // Matroska has a cover as a file of its own.
+  void attach(const AVStream& from, AVStream& to) {
+    const AVPacket& cover = from.attached_pic;
+    AVCodecParameters& codec = *to.codecpar;
+    codec.codec_type = AVMEDIA_TYPE_ATTACHMENT;
+    av_freep(&codec.extradata);
+    codec.extradata =
+        static_cast<std::uint8_t*>(av_mallocz(static_cast<std::size_t>(cover.size) + AV_INPUT_BUFFER_PADDING_SIZE));
+    if (codec.extradata == nullptr) throw std::bad_alloc();
+    std::memcpy(codec.extradata, cover.data, static_cast<std::size_t>(cover.size));
+    codec.extradata_size = cover.size;
+    to.disposition = 0;
+    const bool png = codec.codec_id == AV_CODEC_ID_PNG;
+    if (av_dict_get(to.metadata, "filename", nullptr, 0) == nullptr)
+      av_dict_set(&to.metadata, "filename", png ? "cover.png" : "cover.jpg", 0);
+    if (av_dict_get(to.metadata, "mimetype", nullptr, 0) == nullptr)
+      av_dict_set(&to.metadata, "mimetype", png ? "image/png" : "image/jpeg", 0);
+    places_[static_cast<std::size_t>(from.index)] = nullptr;  // it is in the front
   }
 
   void set_video(const AVStream& from, AVStream& to, const Json& video, const std::vector<std::uint8_t>& extradata) {
@@ -279,6 +315,18 @@ class Muxing {
           break;
       }
     }
+    add_from_hex(to, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, video.at("mastering"));
+    add_from_hex(to, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, video.at("light"));
+  }
+
+  // What its pictures alone said of their screen; a film's front says it for all.
+  static void add_from_hex(AVStream& to, AVPacketSideDataType type, const std::string& hex) {
+    std::vector<std::uint8_t> bytes(hex.size() / 2);
+    for (std::size_t k = 0; k < bytes.size(); ++k)
+      bytes[k] = static_cast<std::uint8_t>(std::strtoul(hex.substr(2 * k, 2).c_str(), nullptr, 16));
+    for (const SideData& one : side_data_of(to))
+      if (one.type == type) return;
+    if (!bytes.empty()) add_side_data(to, {type, bytes.data(), bytes.size()});
   }
 
   void copy_chapters() {
@@ -310,7 +358,12 @@ class Muxing {
       if (!input_.next(packet)) return false;
       const auto index = static_cast<std::size_t>(packet.stream_index);
       if (packet.stream_index == stream_ || index >= places_.size() || places_[index] == nullptr) continue;
-      if (is_wanted(packet)) return true;
+      // Pictures that are copied begin with one that needs no other.
+      const bool pictures = input_->streams[packet.stream_index]->codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
+      if (!is_wanted(packet)) continue;
+      if (start_ && pictures && !begun_.at(index) && (packet.flags & AV_PKT_FLAG_KEY) == 0) continue;
+      begun_.at(index) = true;
+      return true;
     }
   }
 
@@ -362,6 +415,14 @@ class Muxing {
       if (packet.dts != AV_NOPTS_VALUE) packet.dts -= shift;
     }
     av_packet_rescale_ts(&packet, from.time_base, to.time_base);
+    // Matroska says how long a decoder needs to begin, and whoever reads it takes that off all times.
+    if (to.codecpar->codec_type == AVMEDIA_TYPE_AUDIO && to.codecpar->initial_padding > 0 &&
+        to.codecpar->sample_rate > 0 && (is_matroska() || std::strcmp(output_->oformat->name, "webm") == 0)) {
+      const std::int64_t delay =
+          av_rescale_q(to.codecpar->initial_padding, {1, to.codecpar->sample_rate}, to.time_base);
+      if (packet.pts != AV_NOPTS_VALUE) packet.pts += delay;
+      if (packet.dts != AV_NOPTS_VALUE) packet.dts += delay;
+    }
     put_in_order(packet, last_[static_cast<std::size_t>(to.index)]);
     check(av_interleaved_write_frame(output_.get(), &packet), "a packet cannot be written");
   }
@@ -385,6 +446,7 @@ class Muxing {
   const int stream_;
   std::vector<int> kept_;
   std::vector<AVStream*> places_;
+  std::vector<bool> begun_;         // of each stream that is copied
   std::vector<std::int64_t> last_;  // of each new stream, the last time of decoding
   std::uint64_t moved_ = 0;
   std::optional<std::int64_t> start_, end_;  // in units of the stream of pictures

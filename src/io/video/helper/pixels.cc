@@ -79,6 +79,29 @@ Shape shape_of(const AVFrame& frame) {
   return out;
 }
 
+namespace {
+
+// Columns and rows that are no picture's, for who takes chroma in blocks.
+void fill_blocks(const Shape& shape, std::uint8_t* slot) {
+  const Layout layout = layout_of(shape);
+  const std::size_t bytes = shape.sample_bytes();
+  for (std::uint32_t p = 0; p < shape.planes(); ++p) {
+    const auto width = static_cast<std::size_t>(shape.plane_width(p)),
+               wide = static_cast<std::size_t>(shape.even_width(p));
+    const auto height = static_cast<std::size_t>(shape.plane_height(p)),
+               high = static_cast<std::size_t>(shape.even_height(p));
+    std::uint8_t* const plane = slot + layout.offset[p];
+    for (std::size_t y = 0; y < height && wide > width; ++y) {
+      std::uint8_t* row = plane + y * layout.stride[p];
+      for (std::size_t x = width; x < wide; ++x) std::memcpy(row + x * bytes, row + (width - 1) * bytes, bytes);
+    }
+    for (std::size_t y = height; y < high; ++y)
+      std::memcpy(plane + y * layout.stride[p], plane + (height - 1) * layout.stride[p], wide * bytes);
+  }
+}
+
+}  // namespace
+
 void copy_pixels(const AVFrame& frame, const Shape& shape, std::uint8_t* slot) {
   const AVPixFmtDescriptor& about = *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
   const Layout layout = layout_of(shape);
@@ -107,6 +130,7 @@ void copy_pixels(const AVFrame& frame, const Shape& shape, std::uint8_t* slot) {
       }
     }
   }
+  fill_blocks(shape, slot);
 }
 
 AVPixelFormat pixel_format_of(const Shape& shape) {

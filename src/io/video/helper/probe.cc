@@ -1,4 +1,6 @@
 // What a file holds, and its first picture's shape and time.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "src/io/video/helper/film.h"
@@ -63,8 +65,43 @@ int main_stream(const Input& input) {
   return best;
 }
 
+void say_what_is_beside(const AVFrame& frame, Json& out) {
+  for (int i = 0; i < frame.nb_side_data; ++i) {
+    const AVFrameSideData& one = *frame.side_data[i];
+    const auto hex = [&] {
+      std::string text;
+      for (std::size_t k = 0; k < one.size; ++k) text += fmt::format("{:02x}", one.data[k]);
+      return text;
+    };
+    switch (one.type) {
+      case AV_FRAME_DATA_MASTERING_DISPLAY_METADATA:
+        out["mastering"] = hex();
+        break;
+      case AV_FRAME_DATA_CONTENT_LIGHT_LEVEL:
+        out["light"] = hex();
+        break;
+      case AV_FRAME_DATA_A53_CC:
+        out["beside"].push_back("closed captions");
+        break;
+      case AV_FRAME_DATA_DYNAMIC_HDR_PLUS:
+        out["beside"].push_back("HDR10+");
+        break;
+      case AV_FRAME_DATA_DOVI_METADATA:
+      case AV_FRAME_DATA_DOVI_RPU_BUFFER:
+        if (out["beside"].empty() || out["beside"].back() != "Dolby Vision") out["beside"].push_back("Dolby Vision");
+        break;
+      case AV_FRAME_DATA_S12M_TIMECODE:
+      case AV_FRAME_DATA_GOP_TIMECODE:
+        out["beside"].push_back("time codes");
+        break;
+      default:
+        break;
+    }
+  }
+}
+
 // The first picture that comes out of the decoder.
-void look_at_first(Input& input, int index, Message& message) {
+void look_at_first(Input& input, int index, Message& message, Json& out) {
   for (unsigned i = 0; i < input->nb_streams; ++i)
     if (static_cast<int>(i) != index) input->streams[i]->discard = AVDISCARD_ALL;
   const CodecContext decoder = open_decoder(*input->streams[index], 1);
@@ -76,6 +113,7 @@ void look_at_first(Input& input, int index, Message& message) {
     if (error == 0) {
       message.shape = shape_of(*frame);
       message.pts = frame->best_effort_timestamp;
+      say_what_is_beside(*frame, out);
       return;
     }
     if (error == AVERROR_EOF || (error != AVERROR(EAGAIN) && ended)) return;
@@ -107,10 +145,12 @@ void probe(Channel& channel, int fd, const Json& what) {
   message.pts = kNoTime;
   const int stream = what.value("stream", -1) >= 0 ? what.value("stream", -1) : main_stream(input);
   out["stream"] = stream;
+  out["beside"] = Json::array();
+  out["mastering"] = out["light"] = "";
   if (stream >= static_cast<int>(input->nb_streams)) fail("it has no such stream", 0);
   if (stream >= 0 && input->streams[stream]->codecpar->codec_type != AVMEDIA_TYPE_VIDEO)
     fail("that stream holds no pictures", 0);
-  if (stream >= 0) look_at_first(input, stream, message);
+  if (stream >= 0) look_at_first(input, stream, message, out);
   channel.say(message, out.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -56,8 +56,9 @@ struct Message {
   std::uint32_t damaged = 0;     // of a frame: part of it could not be decoded
   std::int64_t pts = 0, dts = 0, duration = 0;  // in units of the stream; dts of packets alone
   std::uint64_t offset = 0;                     // of `write`
-  std::uint64_t errors = 0;  // of `frame` and `end` of decoding: packets that could not be decoded yet; of muxing: moved
-  Shape shape;                                  // of a frame that was decoded
+  std::uint64_t errors =
+      0;        // of `frame` and `end` of decoding: packets that could not be decoded yet; of muxing: moved
+  Shape shape;  // of a frame that was decoded
 };
 
 // A time that is not known. Times are below this, either way: sums of a few of them are numbers, too.
