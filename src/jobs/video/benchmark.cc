@@ -64,7 +64,7 @@ void all_at_once(std::size_t count, const Begin& begin) {
   std::size_t left = count;
   std::exception_ptr failed;
   for (std::size_t k = 0; k < count; ++k) {
-    begin(k, [&](std::exception_ptr error) {
+    begin(k, [&](const std::exception_ptr& error) {
       const std::lock_guard lock(mutex);
       if (error) failed = error;
       --left;

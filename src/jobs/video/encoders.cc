@@ -10,7 +10,6 @@
 namespace millrace::video {
 namespace {
 
-using film::EncoderOptions;
 using film::Kind;
 using film::Shape;
 

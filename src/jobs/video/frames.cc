@@ -49,8 +49,8 @@ std::uint64_t hash_of(const film::Picture& picture) {
 
 std::string time_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::floor(seconds));
-  return fmt::format("{}:{:02}:{:06.3f}", whole / 3600, whole / 60 % 60,
-                     seconds - static_cast<double>(whole / 60 * 60));
+  const std::int64_t minutes = whole / 60;
+  return fmt::format("{}:{:02}:{:06.3f}", minutes / 60, minutes % 60, seconds - 60 * static_cast<double>(minutes));
 }
 
 Frames::Frames(const film::FilmFile& film, const How& how, const std::optional<Note>& last, Reader open)

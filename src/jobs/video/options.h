@@ -68,34 +68,34 @@ constexpr std::array<Choice<Eyes>, 3> choices_of(Eyes) {
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
-  std::optional<Show> show;  // nothing: mask where there is a model, else the film
-  std::string background;    // a picture's path, "#rrggbb", or "blur"
+  std::string background;  // a picture's path, "#rrggbb", or "blur"
   model::PictureModelOptions network;
-  Codec codec = Codec::automatic;
-  Quality quality = Quality::high;
   std::optional<long long> crf;
-  Profile profile = Profile::fast;
   long long encoder_threads = 2, decoder_threads = 2;
   double segment_seconds = 10;
   std::optional<long long> stream;
   std::string show_text = "auto";
-  Stereo stereo = Stereo::none;
-  Eyes eyes = Eyes::average;
   std::string clean_text = "none", scales_text = "1";
   matte::Cleaning cleaning;
   long long smooth = 1;         // frames
   std::optional<double> reuse;  // nothing: every frame is inferred
-  std::string fast_model, fast_card;
+  std::string fast_model;
   double confidence = 0.95;
   std::vector<double> scales = {1};
   std::vector<std::string> region_texts;
   std::vector<film::Region> regions;
-  bool look_closer = false;  // --region auto
   std::string masks;
-  long long sample = 0;  // pictures of a sheet, and nothing else
-  bool benchmark = false;
+  long long sample = 0;              // pictures of a sheet, and nothing else
   std::string tune;                  // a file for the settings that are fastest
   std::optional<double> start, end;  // seconds behind the film's first picture
+  std::optional<Show> show;          // nothing: mask where there is a model, else the film
+  Codec codec = Codec::automatic;
+  Quality quality = Quality::high;
+  Profile profile = Profile::fast;
+  Stereo stereo = Stereo::none;
+  Eyes eyes = Eyes::average;
+  bool look_closer = false;  // --region auto
+  bool benchmark = false;
 
   const std::string& input() const { return inputs.front(); }
   Show shown() const { return show.value_or(network.model.empty() && masks.empty() ? Show::film : Show::mask); }

@@ -200,7 +200,7 @@ class Encoding {
     auto lent = std::make_unique<Lent>(Lent{&channel_, message.slot});
     out.buf[0] = av_buffer_create(slot, layout_.bytes, give_back, lent.get(), AV_BUFFER_FLAG_READONLY);
     if (out.buf[0] == nullptr) throw std::bad_alloc();
-    lent.release();
+    (void)lent.release();  // give_back() has it now
   }
 
   // A copy, sample beside sample.

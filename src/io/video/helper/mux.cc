@@ -330,8 +330,7 @@ class Muxing {
   }
 
   void copy_chapters() {
-    output_->chapters =
-        static_cast<AVChapter**>(av_calloc(std::max(input_->nb_chapters, 1U), sizeof(*output_->chapters)));
+    output_->chapters = static_cast<AVChapter**>(av_calloc(std::max(input_->nb_chapters, 1U), sizeof(void*)));
     if (output_->chapters == nullptr) throw std::bad_alloc();
     for (unsigned i = 0; i < input_->nb_chapters; ++i) {
       const AVChapter& from = *input_->chapters[i];
