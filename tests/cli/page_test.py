@@ -63,8 +63,9 @@ def model():
     return {"header": header, "groups": groups}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser():
+    # One of its own for each test: a page's marks are kept by its contents, and one that is left writes them late.
     driver = start_browser()
     yield driver
     driver.quit()
@@ -76,11 +77,7 @@ def page(browser, tmp_path):
     path.write_text(json.dumps(model()), encoding="utf-8")
     browser.get_log("browser")
     page = Page(browser, write_page(tmp_path, path))
-    page.browser.execute_script("localStorage.clear()")
-    page.reload()
     yield page
-    # A page saves its marks as it is left, which another page's process may see only after it has cleared its own.
-    page.browser.execute_script("document.dispatchEvent(new Event('visibilitychange')); localStorage.clear()")
     assert page.errors() == []
 
 
