@@ -26,6 +26,21 @@ Json json_of(const Shape& shape) {
           {"siting", shape.colors.siting}};
 }
 
+Json json_of(const EncoderOptions& options, Bytes memory) {
+  Json encoders = Json::array();
+  for (const EncoderOptions::Candidate& each : options.candidates) {
+    Json given = Json::object();
+    for (const auto& [key, value] : each.options) given[key] = value;
+    encoders.push_back({{"name", each.name}, {"options", given}});
+  }
+  return {{"encoders", encoders},
+          {"shape", json_of(options.shape)},
+          {"time_base", {options.time_base.num, options.time_base.den}},
+          {"rate", {options.rate.num, options.rate.den}},
+          {"threads", options.threads},
+          {"memory", memory.count}};
+}
+
 }  // namespace
 
 void check_encoder(const EncoderOptions& options, const std::string& subject, Bytes memory,
@@ -33,29 +48,13 @@ void check_encoder(const EncoderOptions& options, const std::string& subject, By
   FilmProcess process(subject, 0, memory, cancelled);
   Message message;
   message.say = Say::encode;
-  Json what = Json::parse(json_of(options, memory));
+  Json what = json_of(options, memory);
   what["only_open"] = true;
   process.say(message, what.dump());
   FilmProcess::Heard heard;
   do {
     process.hear(heard, kMostData);
   } while (heard.message.say == Say::opened);
-}
-
-std::string json_of(const EncoderOptions& options, Bytes memory) {
-  Json encoders = Json::array();
-  for (const EncoderOptions::Candidate& each : options.candidates) {
-    Json given = Json::object();
-    for (const auto& [key, value] : each.options) given[key] = value;
-    encoders.push_back({{"name", each.name}, {"options", given}});
-  }
-  return Json({{"encoders", encoders},
-               {"shape", json_of(options.shape)},
-               {"time_base", {options.time_base.num, options.time_base.den}},
-               {"rate", {options.rate.num, options.rate.den}},
-               {"threads", options.threads},
-               {"memory", memory.count}})
-      .dump();
 }
 
 FilmEncoder::FilmEncoder(const EncoderOptions& options, const std::string& subject, std::uint32_t slots, Bytes memory,
@@ -169,7 +168,7 @@ void FilmEncoder::begin() {
   throw_if_failed();
   Message message;
   message.say = Say::encode;
-  process_->say(message, json_of(options_, process_->memory()));
+  process_->say(message, json_of(options_, process_->memory()).dump());
   const std::lock_guard lock(mutex_);
   ++begun_;
   changed_.notify_all();

@@ -111,8 +111,6 @@ class FilmEncoder : public PictureEncoder {
   std::thread thread_;
 };
 
-// As JSON has it, for the helper.
-std::string json_of(const EncoderOptions& options, Bytes memory);
 // Failure(unsupported) where no encoder is there that can begin: to be known before the work.
 void check_encoder(const EncoderOptions& options, const std::string& subject, Bytes memory,
                    const std::function<bool()>& cancelled);

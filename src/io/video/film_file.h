@@ -51,6 +51,8 @@ struct FilmFile {
   Shape shape;                   // of its first picture, as it is stored
   std::int64_t first = kNoTime;  // the first picture's time; none: there is no picture
 
+  // Where moments of it are counted from.
+  std::int64_t begin() const { return first == kNoTime ? 0 : first; }
   double seconds(std::int64_t units) const { return static_cast<double>(units) * time_base.value(); }
 };
 

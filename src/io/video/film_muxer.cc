@@ -5,7 +5,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "src/base/paths.h"
 #include "src/base/text.h"
 
 namespace millrace::film {

@@ -26,8 +26,8 @@ struct Picture {
 
 class FilmReader {
  public:
-  // `slots` pictures of the film's first one's shape are there at once. `from`: the decoder begins at a key frame there
-  // or before, and gives what it gets.
+  // `slots` pictures of the film's first one's shape are there at once. `from`: the decoder begins where the container
+  // finds that time, which may be later; whoever needs what lies there looks at the first picture's time.
   FilmReader(const FilmFile& film, std::uint32_t slots, int threads, Bytes memory, std::optional<std::int64_t> from,
              const std::function<bool()>& cancelled);
 

@@ -67,7 +67,7 @@ TEST_F(PacketFileTest, IsNotBelievedWhereItWasCut) {
   EXPECT_FALSE(PacketFileReader::open(path_).ok());
 }
 
-// What stands behind the packets is hashed; a packet's own bytes are whatever they are.
+// What stands behind the packets is read at once, each packet when it is its turn.
 TEST_F(PacketFileTest, IsNotBelievedWhereItWasChanged) {
   write_one();
   const std::string whole = bytes();
@@ -77,6 +77,15 @@ TEST_F(PacketFileTest, IsNotBelievedWhereItWasChanged) {
     changed[at] = static_cast<char>(changed[at] ^ 0x55);
     put(changed);
     EXPECT_FALSE(PacketFileReader::open(path_).ok()) << at;
+  }
+  for (std::size_t at = 8; at < kPacketsEnd; ++at) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 0x55);
+    put(changed);
+    const auto reader = PacketFileReader::open(path_).or_throw();
+    const std::size_t hit = at < 8 + 3 ? 0 : 1;
+    EXPECT_THROW((void)reader.read(hit), Failure) << at;
+    EXPECT_NO_THROW((void)reader.read(1 - hit)) << at;
   }
 }
 

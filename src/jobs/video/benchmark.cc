@@ -85,8 +85,6 @@ class Bench {
     count_ = std::clamp<std::uint64_t>(context.budget.largest_grant().count / 3 / each, 2, kMost);
   }
 
-  Setup& setup() { return setup_; }
-
   Benchmarked run() {
     Benchmarked out;
     const Reservation paid = context_.budget.reserve(setup_.frame * count_, "what is measured");
@@ -94,8 +92,7 @@ class Bench {
       context_.throw_if_cancelled();
       out.stages.push_back({name, 1000 * stage() / static_cast<double>(items_.size())});
     };
-    double decoding = 0;
-    decoding = decode();
+    const double decoding = decode();
     if (items_.empty()) throw Failure(ErrorCode::bad_data, "it has no pictures to measure with", setup_.film.path, "");
     measure("decode", [&] { return decoding; });
     Masking masking(setup_, context_);
@@ -147,7 +144,7 @@ class Bench {
   }
 
   // How much of the film was measured, in seconds behind where it begins.
-  double seconds() const { return setup_.film.seconds(last_ + 1 - setup_.cut.start.value_or(setup_.film.first)); }
+  double seconds() const { return setup_.film.seconds(last_ + 1 - setup_.cut.start.value_or(setup_.film.begin())); }
 
  private:
   template <typename Work>
@@ -160,7 +157,6 @@ class Bench {
   double decode() {
     double helper = 0;
     const double mine = here([&] {
-      std::unique_ptr<film::FilmReader> reader;
       Frames::How how = setup_.cut;
       how.warm = 0;
       film::FilmReader* opened = nullptr;
@@ -230,7 +226,7 @@ Together together(Options options, double seconds, RunContext& context) {
   const double cpu = cpu_of_this_process() + cpu_of_ended_children();
   const auto start = Clock::now();
   Together out;
-  out.frames = video::run(options, Output::in_place_of_anything(options.output), context).frames;
+  out.frames = video::run(options, Output::in_place_of_anything(options.output), context).counts.frames;
   out.wall = std::chrono::duration<double>(Clock::now() - start).count();
   out.cpu = cpu_of_this_process() + cpu_of_ended_children() - cpu;
   return out;

@@ -17,7 +17,6 @@ using film::Kind;
 using film::Layout;
 using film::Shape;
 
-constexpr const char* kBlur = "blur";
 // A picture so many times smaller, and enlarged again, is blurred enough to tell nobody.
 constexpr std::int32_t kBlurBy = 24;
 
@@ -53,8 +52,7 @@ Compositor::Compositor(const Composition& how, RunContext& context)
   black_ = level(0, black_rows_);
   white_ = level(1, white_rows_);
   if (how_.made != how_.shown) {
-    Shape from = how_.shown, to = how_.made;
-    to_made_.emplace(from, to, Converter::Filter::bicubic);
+    to_made_.emplace(how_.shown, how_.made, Converter::Filter::bicubic);
   }
   if (how_.show == Show::overlay) color_ = flat(how_.tint, color_rows_);
   if (how_.show != Show::background) return;

@@ -44,7 +44,7 @@ std::uint64_t hash_of(const film::Picture& picture) {
       out = out * 1099511628211U +
             short_hash(std::span(picture.pixels.get() + layout.offset[p] + y * layout.stride[p], row));
   }
-  return out >> 1;  // JSON's numbers have a sign
+  return out;
 }
 
 std::string time_text(double seconds) {
@@ -183,11 +183,11 @@ std::optional<FilmFrame> Frames::read() {
     errors_ = picture->errors;
     out.pts = picture->pts;
     if (out.pts == film::kNoTime) {
-      out.pts = before_ ? *before_ + step_ : first_.value_or(film_.first == film::kNoTime ? 0 : film_.first);
+      out.pts = before_ ? *before_ + step_ : first_.value_or(film_.begin());
       out.retimed = true;
     }
     if (!same_samples(picture->shape, film_.shape)) {
-      const double seconds = film_.seconds(out.pts - (film_.first == film::kNoTime ? 0 : film_.first));
+      const double seconds = film_.seconds(out.pts - film_.begin());
       throw Failure(
           ErrorCode::unsupported,
           fmt::format("at {} its pictures change from {} to {}", time_text(seconds), words_of(film_.shape),

@@ -1,6 +1,7 @@
 // Enters: a film, its pieces of earlier runs, and how long a piece is.
 // Leaves: the pictures of the pieces that are missing, in the order in which they are shown, each with its piece.
-// Never: leaves a picture out; goes on behind an earlier piece without having seen its last picture again.
+// Never: leaves one out between where it begins and where it ends; goes on behind an earlier piece without having seen
+// its last picture again.
 #pragma once
 
 #include <deque>

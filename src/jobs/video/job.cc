@@ -26,13 +26,13 @@ nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
                         {"language", each.stream.language},
                         {"why", each.why}});
   }
-  out["frames"] = summary.frames;
+  out["frames"] = summary.counts.frames;
   out["taken"] = summary.taken;
-  out["damaged"] = summary.damaged;
-  out["retimed"] = summary.retimed;
-  out["packets_not_decoded"] = summary.errors;
-  out["reused"] = summary.reused;
-  out["by_fast_model"] = summary.by_fast_model;
+  out["damaged"] = summary.counts.damaged;
+  out["retimed"] = summary.counts.retimed;
+  out["packets_not_decoded"] = summary.counts.errors;
+  out["reused"] = summary.counts.reused;
+  out["by_fast_model"] = summary.counts.by_fast_model;
   out["left_out"] = left_out;
   out["moved"] = summary.moved;
   out["not_kept"] = summary.notes;
@@ -58,14 +58,15 @@ class VideoJob : public Job {
     Options checked = options_;
     check(checked);
     for (const std::string& input : options_.inputs) outputs.input(input);
-    if (!options_.network.model.empty()) outputs.input(options_.network.model);
-    if (!options_.network.card.empty()) outputs.input(options_.network.card);
-    for (const std::string& each : {options_.network.model, options_.fast_model})
-      if (!each.empty()) outputs.input(model::card_beside(each));
-    if (!options_.background.empty()) outputs.input(options_.background);
-    refuse_inputs_in_pieces();
-    if (!options_.fast_model.empty()) outputs.input(options_.fast_model);
+    for (const std::string& model : {options_.network.model, options_.fast_model}) {
+      if (model.empty()) continue;
+      outputs.input(model);
+      outputs.input(model::card_beside(model));
+    }
+    for (const std::string& each : {options_.network.card, options_.background_file()})
+      if (!each.empty()) outputs.input(each);
     if (!options_.masks.empty()) outputs.input_folder(options_.masks, [](const std::string&) { return true; });
+    refuse_inputs_in_pieces();
     if (options_.benchmark || !options_.tune.empty()) {
       tune_ = outputs.add("--tune", options_.tune, {"settings", Readers::everyone, {}});
       return;
@@ -99,13 +100,11 @@ class VideoJob : public Job {
     const Summary summary = video::run(options_, output_, context);
     for (const auto& each : summary.left_out) out.summary.push_back(film::FilmMuxer::words_of(each));
     for (const std::string& each : summary.notes) out.summary.push_back(each);
-    if (!summary.filled_in.empty()) {
-      std::string words;
-      for (const std::string& each : summary.filled_in) words += (words.empty() ? "" : ", ") + each;
-      out.summary.push_back("the film does not say all of its colours; filled in: " + words);
-    }
-    const double made = static_cast<double>(summary.frames - summary.taken);
-    out.summary.push_back(fmt::format("{} frames in {}, {}/s, {} by {}: {}", grouped(summary.frames),
+    if (!summary.filled_in.empty())
+      out.summary.push_back(
+          fmt::format("the film does not say all of its colours; filled in: {}", fmt::join(summary.filled_in, ", ")));
+    const double made = static_cast<double>(summary.counts.frames - summary.taken);
+    out.summary.push_back(fmt::format("{} frames in {}, {}/s, {} by {}: {}", grouped(summary.counts.frames),
                                       duration_text(summary.seconds), rate_text(made / std::max(summary.seconds, 1e-9)),
                                       summary.encoding, summary.encoder, printable(options_.output)));
     if (!summary.runtime.empty())
@@ -115,23 +114,24 @@ class VideoJob : public Job {
       if (count > 0) out.summary.push_back(fmt::format("{} {}", grouped(count), what));
     };
     say(summary.taken, "frames were made by an earlier run");
-    say(summary.reused, "frames have the mask of one before them, as nothing in the network's input had moved enough");
-    say(summary.by_fast_model, "frames have the mask of the smaller network");
+    say(summary.counts.reused,
+        "frames have the mask of one before them, as nothing in the network's input had moved enough");
+    say(summary.counts.by_fast_model, "frames have the mask of the smaller network");
     if (options_.smooth > 1)
       out.summary.push_back(fmt::format("masks are means over {} frames: they lag", options_.smooth));
-    say(summary.errors, "packets of the film could not be decoded");
-    say(summary.damaged, "frames are damaged: part of them could not be decoded");
+    say(summary.counts.errors, "packets of the film could not be decoded");
+    say(summary.counts.damaged, "frames are damaged: part of them could not be decoded");
     say(summary.moved,
         "packets of sound, subtitles or other pictures had times out of order, and were moved behind the one before");
     // Counts of containers are guesses where the rate is.
-    if (summary.expected > summary.frames + 2 + summary.expected / 50)
+    if (summary.expected > summary.counts.frames + 2 + summary.expected / 50)
       out.summary.push_back(
           fmt::format("the film says that it has about {} frames, and ends before", grouped(summary.expected)));
-    say(summary.retimed,
+    say(summary.counts.retimed,
         "frames had no time of their own, or an earlier one's, and were put right behind the one before");
     if (!summary.not_cached.empty()) out.summary.push_back("the compiled model is not kept: " + summary.not_cached);
     out.json = [summary, options = options_] { return json_pieces(json_of(summary, options)); };
-    out.exit_code = summary.errors + summary.damaged > 0 ? ExitCode::partial : ExitCode::done;
+    out.exit_code = summary.counts.errors + summary.counts.damaged > 0 ? ExitCode::partial : ExitCode::done;
     return out;
   }
 
@@ -143,7 +143,7 @@ class VideoJob : public Job {
     const std::string pieces = fs::weakly_canonical(options_.output + ".shards", error).string() + "/";
     std::vector<std::string> inputs = options_.inputs;
     inputs.insert(inputs.end(), {options_.network.model, options_.fast_model, options_.network.card, options_.masks,
-                                 options_.background});
+                                 options_.background_file()});
     for (const std::string& each : inputs) {
       if (each.empty() || !(fs::weakly_canonical(each, error).string() + "/").starts_with(pieces)) continue;
       throw Failure(ErrorCode::conflict,

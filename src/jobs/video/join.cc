@@ -15,27 +15,6 @@ std::vector<std::int64_t> shown_times(const film::PacketFileReader& packets) {
   return out;
 }
 
-// All pieces, one after the other.
-class Pieces {
- public:
-  explicit Pieces(Segments& segments) : segments_(segments) {}
-
-  std::optional<Segments::Piece> next() {
-    if (!k_) return std::nullopt;
-    auto out = segments_.piece(*k_);
-    if (!out) {
-      throw Failure(ErrorCode::conflict, "a piece of the film is not there any more", segments_.path(*k_),
-                    "run the same command again");
-    }
-    k_ = out->note.next;
-    return out;
-  }
-
- private:
-  Segments& segments_;
-  std::optional<std::uint64_t> k_ = 0;
-};
-
 }  // namespace
 
 Joined join(Segments& segments, Setup& setup, const std::string& name, const std::function<void()>& go_on) {
@@ -65,7 +44,6 @@ Joined join(Segments& segments, Setup& setup, const std::string& name, const std
         throw Failure(ErrorCode::conflict, "two pieces of the film were encoded by encoders that are not alike",
                       segments.path(0), "remove the folder of pieces, and run the same command again");
       }
-      out.frames += piece->note.frames;
     }
   }
   AtomicFile file(segments.path(name));

@@ -11,7 +11,7 @@
 namespace millrace::video {
 
 struct Joined {
-  std::uint64_t frames = 0, bytes = 0;
+  std::uint64_t bytes = 0;  // of the film
   std::uint64_t moved = 0;  // packets of other streams, as FilmMuxer::run() has it
 };
 

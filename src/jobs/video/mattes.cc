@@ -72,8 +72,8 @@ void MatteEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duratio
 
 void MatteEncoder::drain() { listener_.ended(); }
 
-std::uint64_t write_mattes(Segments& segments, const std::string& name, film::Rational time_base,
-                           const std::function<void()>& go_on) {
+void write_mattes(Segments& segments, const std::string& name, film::Rational time_base,
+                  const std::function<void()>& go_on) {
   const std::string folder = segments.path(name);
   std::error_code error;
   // What a run that was killed here has left.
@@ -82,13 +82,8 @@ std::uint64_t write_mattes(Segments& segments, const std::string& name, film::Ra
   if (error) throw Failure(system_error("the folder cannot be made", folder, error.value()));
   std::string table = std::string(kHeader) + "\n";
   std::uint64_t count = 0;
-  std::optional<std::uint64_t> k = 0;
-  while (k) {
-    const auto piece = segments.piece(*k);
-    if (!piece) {
-      throw Failure(ErrorCode::conflict, "a piece of the masks is not there any more", segments.path(*k),
-                    "run the same command again");
-    }
+  Pieces pieces(segments);
+  while (const auto piece = pieces.next()) {
     for (std::size_t i = 0; i < piece->packets.entries().size(); ++i) {
       go_on();
       const film::EncodedPacket packet = piece->packets.read(i);
@@ -100,14 +95,12 @@ std::uint64_t write_mattes(Segments& segments, const std::string& name, film::Ra
                 path);
       table += fmt::format("{},{:.6f},{}\n", file, static_cast<double>(packet.pts) * time_base.value(), packet.pts);
     }
-    k = piece->note.next;
   }
   write_file(path_in(folder, kTable), table);
   // All of them at once: the folder has its name behind that.
   const Descriptor disk(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!disk || ::syncfs(disk.get()) != 0)
     throw Failure(system_error("it cannot be written to the disk", folder, errno));
-  return count;
 }
 
 Mattes::Mattes(const std::string& folder) : folder_(folder) {

@@ -35,9 +35,9 @@ class MatteEncoder : public film::PictureEncoder {
   std::vector<std::uint32_t> free_;
 };
 
-// The pieces, as files in a folder of this name among them: 00000001.png and so on, and times.csv. How many.
-std::uint64_t write_mattes(Segments& segments, const std::string& name, film::Rational time_base,
-                           const std::function<void()>& go_on);
+// The pieces, as files in a folder of this name among them: 00000001.png and so on, and times.csv.
+void write_mattes(Segments& segments, const std::string& name, film::Rational time_base,
+                  const std::function<void()>& go_on);
 
 class Mattes {
  public:
@@ -52,8 +52,6 @@ class Mattes {
   void read(std::int64_t pts, std::uint16_t* mask, RunContext& context) const;
 
  private:
-  std::string path_of(std::int64_t pts) const;
-
   std::string folder_, digest_;
   std::map<std::int64_t, std::string> files_;
   std::int32_t width_ = 0, height_ = 0;

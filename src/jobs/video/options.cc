@@ -30,9 +30,9 @@ void parse_show(const std::string& text, Options& options) {
     options.show = Show::files;
   } else if (text == "alpha") {
     options.show = Show::alpha;
-  } else if (text == "blur") {
+  } else if (text == kBlur) {
     options.show = Show::background;
-    options.background = "blur";
+    options.background = kBlur;
   } else if (text.starts_with(kBackground) && text.size() > kBackground.size()) {
     options.show = Show::background;
     options.background = text.substr(kBackground.size());
@@ -102,6 +102,10 @@ film::Region parse_region(const std::string& text) {
 }
 
 }  // namespace
+
+std::string Options::background_file() const {
+  return background == kBlur || color_of(background) ? std::string() : background;
+}
 
 void describe(Settings& settings, Options& options) {
   settings.add_text("output", "FILM", fmt::format("the new film: {}", film::known_endings()), options.output);
@@ -176,8 +180,8 @@ void describe(Settings& settings, Options& options) {
   settings.heading("The film");
   settings.add_choice(
       "codec",
-      "of the new film's pictures; auto: h264, vp9 in WebM and where sides are odd, ffv1, prores or vp9 "
-      "where something is transparent",
+      "of the new film's pictures; auto: h264 (h265 for a film in HEVC or HDR), or else the first of vp9, prores, "
+      "av1 and ffv1 that holds it as it is",
       options.codec);
   settings.add_choice("quality",
                       "low, medium and high are a CRF of 28, 23 and 18 of x264, and what is like it elsewhere",

@@ -65,10 +65,13 @@ constexpr std::array<Choice<Eyes>, 3> choices_of(Eyes) {
   return {{{"average", Eyes::average}, {"weighted", Eyes::weighted}, {"cross-check", Eyes::cross_check}}};
 }
 
+// A background that is the film itself, out of focus.
+inline constexpr const char* kBlur = "blur";
+
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
-  std::string background;  // a picture's path, "#rrggbb", or "blur"
+  std::string background;  // a picture's path, "#rrggbb", or kBlur
   model::PictureModelOptions network;
   std::optional<long long> crf;
   long long encoder_threads = 2, decoder_threads = 2;
@@ -98,6 +101,8 @@ struct Options {
   bool benchmark = false;
 
   const std::string& input() const { return inputs.front(); }
+  // Empty where it is no picture.
+  std::string background_file() const;
   Show shown() const { return show.value_or(network.model.empty() && masks.empty() ? Show::film : Show::mask); }
 };
 

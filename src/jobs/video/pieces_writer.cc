@@ -45,14 +45,15 @@ void PiecesWriter::send_last(std::int64_t duration) {
   // Another reader counts from 0 on.
   const std::uint64_t errors = frame.picture.errors - std::min(errors_, frame.picture.errors);
   errors_ = frame.picture.errors;
-  for (Note* note : {&note_, &sum_}) {
-    ++note->frames;
-    note->errors += errors;
-    note->damaged += frame.picture.damaged ? 1 : 0;
-    note->retimed += frame.retimed ? 1 : 0;
-    note->reused += last_->reused ? 1 : 0;
-    note->by_fast_model += last_->by_fast_model ? 1 : 0;
-  }
+  Counts one;
+  one.frames = 1;
+  one.errors = errors;
+  one.damaged = frame.picture.damaged ? 1 : 0;
+  one.retimed = frame.retimed ? 1 : 0;
+  one.reused = last_->reused ? 1 : 0;
+  one.by_fast_model = last_->by_fast_model ? 1 : 0;
+  note_.counts += one;
+  sum_ += one;
 }
 
 void PiecesWriter::end_piece(const FilmFrame* next) {

@@ -3,7 +3,6 @@
 // Never: gives a piece its name before its last packet is on the disk.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -39,7 +38,7 @@ class PiecesWriter {
   void finish(std::int64_t duration);
 
   // Of all pieces that this run has made.
-  const Note& sum() const { return sum_; }
+  const Counts& sum() const { return sum_; }
   const std::string& encoder() const { return encoder_name_; }
   double seconds_computed() const { return encoder_->seconds_computed(); }
 
@@ -57,7 +56,8 @@ class PiecesWriter {
   std::int64_t last_duration_ = 0;
   std::deque<FilmFrame> recent_;  // the last ones
   std::optional<std::int64_t> first_;
-  Note note_, sum_;
+  Note note_;
+  Counts sum_;
   std::uint64_t errors_ = 0;  // of the reader, so far
 
   std::mutex mutex_;

@@ -43,11 +43,10 @@ class Run {
       const auto go_on = [this] { context_.throw_if_cancelled(); };
       if (setup_.muxer) {
         const Joined joined = join(segments, setup_, kWhole, go_on);
-        summary_.frames = joined.frames;
         summary_.moved = joined.moved;
         summary_.bytes = joined.bytes;
       } else {
-        summary_.frames = write_mattes(segments, kWhole, setup_.film.time_base, go_on);
+        write_mattes(segments, kWhole, setup_.film.time_base, go_on);
       }
       segments.publish(kWhole, output.replaces());
       segments.remove();
@@ -73,16 +72,12 @@ class Run {
     while (k) {
       auto piece = segments.piece(*k);
       if (!piece) break;
-      summary_.taken += piece->note.frames;
-      summary_.damaged += piece->note.damaged;
-      summary_.retimed += piece->note.retimed;
-      summary_.errors += piece->note.errors;
-      summary_.reused += piece->note.reused;
-      summary_.by_fast_model += piece->note.by_fast_model;
+      summary_.counts += piece->note.counts;
       summary_.encoder = piece->packets.encoded().encoder;
       out = piece->note;
       k = piece->note.next;
     }
+    summary_.taken = summary_.counts.frames;
     return out;
   }
 
@@ -121,11 +116,8 @@ class Run {
                         ? fmt::format("it is {} long", time_text(setup_.film.seconds(*setup_.film.duration)))
                         : "give an earlier one");
     }
-    summary_.damaged += writer.sum().damaged;
-    summary_.retimed += writer.sum().retimed;
-    summary_.reused += writer.sum().reused;
-    summary_.by_fast_model += writer.sum().by_fast_model;
-    summary_.errors += writer.sum().errors + frames.errors_behind();
+    summary_.counts += writer.sum();
+    summary_.counts.errors += frames.errors_behind();
     summary_.encoder = writer.encoder();
     spdlog::debug("CPU of the encoder: {:.3f} s", writer.seconds_computed());
   }
@@ -223,21 +215,17 @@ Plan plan(const Options& options, RunContext& context) {
                {"frames",
                 film.frames == 0 ? std::string("nobody says how many") : fmt::format("about {}", grouped(film.frames))},
                {"encoder", setup.encoding.words}};
-  if (!setup.filled_in.empty()) {
-    std::string words;
-    for (const std::string& each : setup.filled_in) words += (words.empty() ? "" : ", ") + each;
-    out.lines.push_back({"filled in, as the film does not say", words});
-  }
+  if (!setup.filled_in.empty())
+    out.lines.push_back({"filled in, as the film does not say", fmt::format("{}", fmt::join(setup.filled_in, ", "))});
   if (setup.network)
     out.lines.push_back({"network", fmt::format("{}, {}, {} x {}, {} in it at once", setup.network->session.runtime(),
                                                 setup.network->session.precision(), setup.network->model.width,
                                                 setup.network->model.height, setup.network->requests)});
   for (const std::string& each : setup.notes) out.lines.push_back({"not kept", each});
   std::size_t left_out = 0;
-  if (setup.muxer) left_out = setup.muxer->left_out().size();
-  for (std::size_t k = 0; k < left_out; ++k) {
-    const auto& each = setup.muxer->left_out()[k];
-    out.lines.push_back({"left out", film::FilmMuxer::words_of(each)});
+  if (setup.muxer) {
+    for (const auto& each : setup.muxer->left_out()) out.lines.push_back({"left out", film::FilmMuxer::words_of(each)});
+    left_out = setup.muxer->left_out().size();
   }
   out.figures = {{"width", film.shape.width}, {"height", film.shape.height},     {"frames", film.frames},
                  {"rate", film.rate.value()}, {"encoder", setup.encoding.words}, {"left_out", left_out}};

@@ -10,14 +10,13 @@
 #include "src/io/video/film_muxer.h"
 #include "src/jobs/job.h"
 #include "src/jobs/video/options.h"
+#include "src/jobs/video/segments.h"
 
 namespace millrace::video {
 
 struct Summary {
-  std::uint64_t frames = 0, taken = 0;  // of the film; of them, made by an earlier run
-  std::uint64_t damaged = 0, retimed = 0;
-  std::uint64_t reused = 0, by_fast_model = 0;  // frames that were not inferred; or by the smaller network alone
-  std::uint64_t errors = 0;                     // packets that could not be decoded
+  Counts counts;
+  std::uint64_t taken = 0;  // frames that an earlier run has made
   std::uint64_t bytes = 0;
   double seconds = 0;
   std::string encoder, encoding, runtime, precision, not_cached, library;

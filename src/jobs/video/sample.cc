@@ -103,13 +103,16 @@ Sampled sample(const Options& given, std::uint64_t count, const Output& output, 
   if (setup.composition.show == Show::files) shown.colors = film::filled_in(shown, setup.filled_in);
   Sheet sheet(shown, count);
   Buffer<std::uint8_t> picture(film::layout_of(setup.composition.shown).bytes);
-  const std::int64_t begin = setup.cut.start.value_or(setup.film.first);
-  const std::int64_t end = setup.cut.end ? *setup.cut.end : setup.film.first + setup.film.duration.value_or(0);
+  if (!setup.cut.end && !setup.film.duration)
+    throw Failure(ErrorCode::usage, "the film does not say how long it is", "--sample",
+                  "say until where to look: --end 0:01:00");
+  const std::int64_t begin = setup.cut.start.value_or(setup.film.begin());
+  const std::int64_t end = setup.cut.end ? *setup.cut.end : setup.film.begin() + *setup.film.duration;
   Sampled out;
   for (std::uint64_t k = 0; k < count; ++k) {
     context.throw_if_cancelled();
-    const std::int64_t at =
-        begin + (end - begin) * static_cast<std::int64_t>(2 * k + 1) / static_cast<std::int64_t>(2 * count);
+    const double share = static_cast<double>(2 * k + 1) / static_cast<double>(2 * count);
+    const std::int64_t at = begin + std::llround(static_cast<double>(end - begin) * share);
     Frames::How how = setup.cut;
     how.start = at;
     how.end.reset();

@@ -18,20 +18,30 @@ constexpr const char* kPiece = ".packets";
 
 }  // namespace
 
+Counts& Counts::operator+=(const Counts& other) {
+  frames += other.frames;
+  damaged += other.damaged;
+  retimed += other.retimed;
+  errors += other.errors;
+  reused += other.reused;
+  by_fast_model += other.by_fast_model;
+  return *this;
+}
+
 std::string json_of(const Note& note) {
   Json last = Json::array();
   for (const Note::Seen& each : note.last) last.push_back({each.pts, each.hash});
-  return Json({{"frames", note.frames},
-               {"damaged", note.damaged},
-               {"retimed", note.retimed},
-               {"errors", note.errors},
+  return Json({{"frames", note.counts.frames},
+               {"damaged", note.counts.damaged},
+               {"retimed", note.counts.retimed},
+               {"errors", note.counts.errors},
                {"last", last},
                {"last_duration", note.last_duration},
                {"first", note.first},
                {"next", note.next ? Json(*note.next) : Json()},
                {"next_pts", note.next_pts},
-               {"reused", note.reused},
-               {"by_fast_model", note.by_fast_model}})
+               {"reused", note.counts.reused},
+               {"by_fast_model", note.counts.by_fast_model}})
       .dump();
 }
 
@@ -39,18 +49,18 @@ std::optional<Note> note_of(const std::string& json) {
   try {
     const Json said = Json::parse(json);
     Note out;
-    out.frames = said.at("frames");
-    out.damaged = said.at("damaged");
-    out.retimed = said.at("retimed");
-    out.errors = said.at("errors");
+    out.counts.frames = said.at("frames");
+    out.counts.damaged = said.at("damaged");
+    out.counts.retimed = said.at("retimed");
+    out.counts.errors = said.at("errors");
     for (const Json& each : said.at("last")) out.last.push_back({each.at(0), each.at(1)});
     out.last_duration = said.at("last_duration");
     out.first = said.at("first");
     if (out.last.empty()) return std::nullopt;
     if (!said.at("next").is_null()) out.next = said.at("next").get<std::uint64_t>();
     out.next_pts = said.at("next_pts");
-    out.reused = said.at("reused");
-    out.by_fast_model = said.at("by_fast_model");
+    out.counts.reused = said.at("reused");
+    out.counts.by_fast_model = said.at("by_fast_model");
     return out;
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -96,6 +106,17 @@ std::optional<Segments::Piece> Segments::piece(std::uint64_t k) const {
   auto note = note_of(packets->note());
   if (!note || (note->next && *note->next <= k)) return std::nullopt;
   return Piece{std::move(packets).or_throw(), *std::move(note)};
+}
+
+std::optional<Segments::Piece> Pieces::next() {
+  if (!k_) return std::nullopt;
+  auto out = segments_.piece(*k_);
+  if (!out) {
+    throw Failure(ErrorCode::conflict, "a piece of the film is not there any more", segments_.path(*k_),
+                  "run the same command again");
+  }
+  k_ = out->note.next;
+  return out;
 }
 
 }  // namespace millrace::video

@@ -17,10 +17,18 @@
 
 namespace millrace::video {
 
+// What happened on the way.
+struct Counts {
+  std::uint64_t frames = 0, damaged = 0, retimed = 0;
+  std::uint64_t errors = 0;                     // packets before these pictures that could not be decoded
+  std::uint64_t reused = 0, by_fast_model = 0;  // frames that were not inferred; or by the smaller network alone
+
+  Counts& operator+=(const Counts& other);
+};
+
 // What a piece says of itself, beside its packets.
 struct Note {
-  std::uint64_t frames = 0, damaged = 0, retimed = 0;
-  std::uint64_t errors = 0;  // packets before its pictures that could not be decoded
+  Counts counts;
   // Its last picture, and as many before it, of earlier pieces too, as the next one needs to begin; as they were
   // decoded.
   struct Seen {
@@ -29,10 +37,9 @@ struct Note {
   };
   std::vector<Seen> last{};
   std::int64_t last_duration = 0;
-  std::int64_t first = 0;                       // where pieces begin: the time of the first picture of all
-  std::optional<std::uint64_t> next;            // the next piece; none: the film ends in this one
-  std::int64_t next_pts = 0;                    // its first picture
-  std::uint64_t reused = 0, by_fast_model = 0;  // frames that were not inferred; or by the smaller network alone
+  std::int64_t first = 0;             // where pieces begin: the time of the first picture of all
+  std::optional<std::uint64_t> next;  // the next piece; none: the film ends in this one
+  std::int64_t next_pts = 0;          // its first picture
 };
 std::string json_of(const Note& note);
 std::optional<Note> note_of(const std::string& json);
@@ -60,6 +67,19 @@ class Segments {
 
  private:
   RunFolder folder_;
+};
+
+// All pieces, one after the other.
+class Pieces {
+ public:
+  explicit Pieces(const Segments& segments) : segments_(segments) {}
+
+  // Nothing behind the last. Failure(conflict) where one is not there.
+  std::optional<Segments::Piece> next();
+
+ private:
+  const Segments& segments_;
+  std::optional<std::uint64_t> k_ = 0;
 };
 
 }  // namespace millrace::video

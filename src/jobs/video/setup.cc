@@ -53,7 +53,7 @@ Setup::Setup(const Options& given, RunContext& context) : options(given) {
                          context.budget.limit(), cancelled);
   const auto units = [this](double seconds) {
     const double out = std::min(seconds / film.time_base.value(), static_cast<double>(film::kMostTime));
-    return (film.first == film::kNoTime ? 0 : film.first) + std::llround(out);
+    return film.begin() + std::llround(out);
   };
   cut.seconds_a_piece = options.segment_seconds;
   cut.warm = static_cast<std::size_t>(options.smooth - 1);
@@ -71,6 +71,9 @@ Setup::Setup(const Options& given, RunContext& context) : options(given) {
 }
 
 void Setup::set_output(RunContext& context) {
+  if (film.rotation != 0 && composition.show == Show::side_by_side)
+    throw Failure(ErrorCode::usage, "the film is turned, and its right is not where it is stored", "--write",
+                  "write mask and overlay, each by itself");
   composition.shown = shown_shape(composition.show, composition.film);
   if (composition.show == Show::files || options.sample > 0) {
     composition.made = composition.shown;
@@ -98,9 +101,6 @@ void Setup::note_losses() {
     notes.push_back(fmt::format("{} of {} bits are kept", composition.made.depth, composition.shown.depth));
   for (const std::string& each : film.beside)
     notes.push_back(fmt::format("what lies inside of its pictures' stream is not carried over: {}", each));
-  if (film.rotation != 0 && composition.show == Show::side_by_side)
-    throw Failure(ErrorCode::usage, "the film is turned, and its right is not where it is stored", "--write",
-                  "write mask and overlay, each by itself");
 }
 
 void Setup::set_masks(RunContext& context) {
@@ -204,8 +204,6 @@ std::uint64_t Setup::expected_frames() const {
 }
 
 Attributes Setup::made_of() const {
-  std::string regions;
-  for (const std::string& each : options.region_texts) regions += (regions.empty() ? "" : " ") + each;
   const auto time = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : "auto"; };
   Attributes out = {
       {kJsonMark, "video run"},
@@ -226,10 +224,10 @@ Attributes Setup::made_of() const {
       {"eyes", choice_name(options.eyes)},
       {"reuse", options.reuse ? fmt::format("{}", *options.reuse) : "off"},
       {"scales", options.scales_text},
-      {"region", regions}};
+      {"region", fmt::format("{}", fmt::join(options.region_texts, " "))}};
   if (mattes) out.emplace_back("masks", mattes->digest());
-  if (!options.background.empty() && options.background != "blur" && !color_of(options.background))
-    out.emplace_back("background", hex_of_bytes(hash_file(options.background).or_throw()));
+  if (const std::string file = options.background_file(); !file.empty())
+    out.emplace_back("background", hex_of_bytes(hash_file(file).or_throw()));
   if (network)
     for (auto& each : model::made_of(network->model, network->session)) out.push_back(std::move(each));
   if (fast_network) {

@@ -1,7 +1,6 @@
 // Enters: options.
 // Leaves: all that is known before the first picture: the film, the model, the encoder, what goes between them, and
-// what
-//   cannot be carried over.
+//   what cannot be carried over.
 // Never: writes anything.
 #pragma once
 

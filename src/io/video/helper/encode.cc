@@ -23,28 +23,28 @@ bool takes(const AVCodec& codec, AVPixelFormat format) {
 
 // Of 8 bits, where an encoder has no planes for them.
 AVPixelFormat packed_format(const AVCodec& codec, const Shape& shape) {
-  if (shape.kind != Kind::rgb || shape.depth != 8) return AV_PIX_FMT_NONE;
+  if (shape.kind != Kind::rgb || shape.depth != 8 || codec.pix_fmts == nullptr) return AV_PIX_FMT_NONE;
   for (const AVPixelFormat one : {AV_PIX_FMT_BGRA, AV_PIX_FMT_RGBA})
-    if (shape.alpha != 0 && codec.pix_fmts != nullptr && takes(codec, one)) return one;
+    if (shape.alpha != 0 && takes(codec, one)) return one;
   for (const AVPixelFormat one : {AV_PIX_FMT_BGR0, AV_PIX_FMT_RGB24, AV_PIX_FMT_BGR24})
-    if (shape.alpha == 0 && codec.pix_fmts != nullptr && takes(codec, one)) return one;
+    if (shape.alpha == 0 && takes(codec, one)) return one;
   return AV_PIX_FMT_NONE;
 }
 
 AVRational rational(const Json& value) { return {value.at(0).get<int>(), value.at(1).get<int>()}; }
 
-// What gives a slot back to the program when an encoder lets a frame go.
+// A slot of the program's, which goes back to it when an encoder lets a frame go.
 struct Lent {
   Channel* channel;
   std::uint32_t slot;
 };
-void give_back(void* lent, std::uint8_t* /*data*/) {
-  const std::unique_ptr<Lent> owned(static_cast<Lent*>(lent));
+void give_back(const Lent& lent) {
   Message message;
   message.say = Say::slot;
-  message.slot = owned->slot;
-  owned->channel->say(message);
+  message.slot = lent.slot;
+  lent.channel->say(message);
 }
+void let_go(void* lent, std::uint8_t* /*data*/) { give_back(*std::unique_ptr<Lent>(static_cast<Lent*>(lent))); }
 
 class Encoding {
  public:
@@ -198,9 +198,9 @@ class Encoding {
       out.linesize[plane] = static_cast<int>(layout_.stride[p]);
     }
     auto lent = std::make_unique<Lent>(Lent{&channel_, message.slot});
-    out.buf[0] = av_buffer_create(slot, layout_.bytes, give_back, lent.get(), AV_BUFFER_FLAG_READONLY);
+    out.buf[0] = av_buffer_create(slot, layout_.bytes, let_go, lent.get(), AV_BUFFER_FLAG_READONLY);
     if (out.buf[0] == nullptr) throw std::bad_alloc();
-    (void)lent.release();  // give_back() has it now
+    (void)lent.release();  // let_go() has it now
   }
 
   // A copy, sample beside sample.
@@ -217,10 +217,7 @@ class Encoding {
                              sizeof(std::uint16_t));
       }
     }
-    Message back;
-    back.say = Say::slot;
-    back.slot = message.slot;
-    channel_.say(back);
+    give_back({&channel_, message.slot});
   }
 
   void take_packets() {
