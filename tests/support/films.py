@@ -7,8 +7,17 @@ import subprocess
 import numpy as np
 import pytest
 
+from program import millrace
+
 needs_ffmpeg = pytest.mark.skipif(not (shutil.which("ffmpeg") and shutil.which("ffprobe")),
                                   reason="ffmpeg, which makes the films of the tests, is not installed")
+
+
+X264 = ["-c:v", "libx264", "-preset", "veryfast"]
+
+
+def video(film, output, *more, check=True, **options):
+    return millrace("video", film, "-o", output, "--progress", "none", *more, check=check, **options)
 
 
 def ffmpeg(*arguments):
