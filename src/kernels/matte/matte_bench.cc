@@ -38,3 +38,5 @@ BENCHMARK(enlarge_and_blend)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace millrace::matte
+
+BENCHMARK_MAIN();
