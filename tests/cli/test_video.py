@@ -281,3 +281,33 @@ def test_without_its_helper(tmp_path):
     (tmp_path / "none").mkdir()
     done = video(tmp_path / "film.mp4", tmp_path / "out.mp4", check=False, env={"MILLRACE_HELPERS": str(tmp_path / "none")})
     assert done.returncode == 4 and "millrace-film" in done.stderr.decode()
+
+
+@pytest.mark.parametrize("container", ["mp4", "mkv", "mov", "webm"])
+def test_a_film_that_was_made_is_known_again(tmp_path, container):
+    film = made(tmp_path / "film.mp4", *X264)
+    out = tmp_path / f"out.{container}"
+    video(film, out)
+    before = out.read_bytes(), out.stat().st_mtime_ns
+    for more in ([], ["--plan"], ["--json", tmp_path / "r.json"]):
+        assert "nothing" in (lambda done: done.stderr + done.stdout)(video(film, out, *more)).decode()
+    said = json.loads((tmp_path / "r.json").read_text())
+    assert said["made_before"] and said["published"] and said["frames"] is None
+    # Made otherwise, or of another film: neither taken for it nor replaced.
+    refused = video(film, out, "--quality", "low", check=False)
+    assert refused.returncode == 1 and "made otherwise" in refused.stderr.decode()
+    made(film, *X264, source="testsrc")
+    refused = video(film, out, check=False)
+    assert refused.returncode == 1 and "made otherwise" in refused.stderr.decode()
+    assert (out.read_bytes(), out.stat().st_mtime_ns) == before
+    video(film, out, "--overwrite")
+    assert out.read_bytes() != before[0]
+
+
+def test_a_film_of_somebody_else_is_not_taken_for_a_made_one(tmp_path):
+    film = made(tmp_path / "film.mp4", *X264)
+    out = made(tmp_path / "out.mp4", *X264, "-metadata", "comment=Millrace 0123456789abcdef")
+    before = out.read_bytes()
+    refused = video(film, out, check=False)
+    assert refused.returncode == 1 and "nothing says that this program wrote it" in refused.stderr.decode()
+    assert out.read_bytes() == before

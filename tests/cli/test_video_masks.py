@@ -189,8 +189,13 @@ def test_masks_as_files_and_a_film_made_of_them_without_a_model(square, tmp_path
     direct = shown(square, tmp_path, "background=#0000ff", name="direct.mkv")
     video(film, tmp_path / "anew.mkv", "--masks", tmp_path / "masks", "--write", "background=#0000ff", "--codec", "ffv1")
     assert same_frames(frames(direct, "yuv444p"), frames(tmp_path / "anew.mkv", "yuv444p"))
-    # A folder that is there is nobody's to replace.
-    assert video(film, tmp_path / "masks", "--model", square[0] / "m.onnx", "--write", "matte-files", check=False).returncode == 1
+    # A folder that is there is nobody's to replace, and not made once more.
+    again = ["--model", square[0] / "m.onnx", "--write", "matte-files"]
+    before = sorted((one.name, one.stat().st_mtime_ns) for one in (tmp_path / "masks").iterdir())
+    assert "nothing was left" in video(film, tmp_path / "masks", *again).stderr.decode()
+    refused = video(film, tmp_path / "masks", *again, "--smooth", "3", check=False)
+    assert refused.returncode == 1 and "--smooth was '1', is '3'" in refused.stderr.decode()
+    assert sorted((one.name, one.stat().st_mtime_ns) for one in (tmp_path / "masks").iterdir()) == before
     # Masks of another film.
     other = made(tmp_path / "other.mp4", *X264, rate=7)
     done = video(other, tmp_path / "wrong.mkv", "--masks", tmp_path / "masks", "--write", "overlay", check=False)

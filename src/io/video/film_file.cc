@@ -22,6 +22,7 @@ Rational rational(const Json& value) {
 void read_description(const Json& said, const Message& message, FilmFile& out) {
   out.library = printable(said.at("library").get<std::string>());
   out.format = printable(said.at("format").get<std::string>());
+  out.writer = said.at("writer");
   out.chapters = said.at("chapters");
   out.stream = said.at("stream");
   for (const Json& each : said.at("streams")) {

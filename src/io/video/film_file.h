@@ -37,6 +37,7 @@ struct FilmFile {
 
   std::string library;  // "FFmpeg 5.1.9"
   std::string format;   // "mov,mp4,m4a,3gp,3g2,mj2"
+  std::string writer;   // what has put it together, as it says: FilmMuxer's `writer`, of those that this program made
   std::vector<StreamInfo> streams;
   std::uint64_t chapters = 0;
 

@@ -66,7 +66,7 @@ std::string FilmMuxer::words_of(const LeftOut& one) {
                      printable(one.why));
 }
 
-std::uint64_t FilmMuxer::run(const Encoded& encoded, const Shape& shape, const Cut& cut,
+std::uint64_t FilmMuxer::run(const Encoded& encoded, const Shape& shape, const Cut& cut, const std::string& writer,
                              const std::function<std::optional<TimedPacket>()>& next,
                              const std::function<void(std::uint64_t, std::span<const std::uint8_t>)>& write) {
   Json video = Json::parse(encoded.description);
@@ -80,6 +80,7 @@ std::uint64_t FilmMuxer::run(const Encoded& encoded, const Shape& shape, const C
   video["aspect"] = {shape.aspect_num, shape.aspect_den};
   video["mastering"] = film_.mastering;
   video["light"] = film_.light;
+  video["writer"] = writer;
   video["start"] = cut.start ? Json(*cut.start) : Json();
   video["end"] = cut.end ? Json(*cut.end) : Json();
   Message message;

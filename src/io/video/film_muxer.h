@@ -40,9 +40,10 @@ class FilmMuxer {
   struct Cut {
     std::optional<std::int64_t> start, end;
   };
-  // `next` gives packets in the order of decoding; `write` gets bytes and where they belong, not always in order.
-  // How many copied packets had a time that the container does not take, and were moved.
-  std::uint64_t run(const Encoded& encoded, const Shape& shape, const Cut& cut,
+  // `writer` is what the film says has made it. `next` gives packets in the order of decoding; `write` gets bytes and
+  // where they belong, not always in order. How many copied packets had a time that the container does not take, and
+  // were moved.
+  std::uint64_t run(const Encoded& encoded, const Shape& shape, const Cut& cut, const std::string& writer,
                     const std::function<std::optional<TimedPacket>()>& next,
                     const std::function<void(std::uint64_t offset, std::span<const std::uint8_t> bytes)>& write);
 

@@ -78,7 +78,8 @@ void all_at_once(std::size_t count, const Begin& begin) {
 
 class Bench {
  public:
-  Bench(const Options& options, RunContext& context) : context_(context), setup_(options, context) {
+  Bench(const Options& options, Networks& networks, RunContext& context)
+      : context_(context), setup_(options, networks, context) {
     // As many as fit: all of them are there at once.
     constexpr std::uint64_t kMost = 300;
     const std::uint64_t each = setup_.frame.count;
@@ -160,13 +161,15 @@ class Bench {
       Frames::How how = setup_.cut;
       how.warm = 0;
       film::FilmReader* opened = nullptr;
-      Frames frames(setup_.film, how, std::nullopt, [&](std::optional<std::int64_t> from) {
-        auto made = std::make_unique<film::FilmReader>(
-            setup_.film, static_cast<std::uint32_t>(count_ + 2), static_cast<int>(setup_.options.decoder_threads),
-            context_.budget.limit(), from, [this] { return context_.cancel.cancelled(); });
-        opened = made.get();
-        return made;
-      });
+      Frames frames(
+          setup_.film, how, {}, [](std::uint64_t) { return true; },
+          [&](std::optional<std::int64_t> from) {
+            auto made = std::make_unique<film::FilmReader>(
+                setup_.film, static_cast<std::uint32_t>(count_ + 2), static_cast<int>(setup_.options.decoder_threads),
+                context_.budget.limit(), from, [this] { return context_.cancel.cancelled(); });
+            opened = made.get();
+            return made;
+          });
       const double before = opened->seconds_computed();
       while (items_.size() < count_) {
         auto frame = frames.next();
@@ -219,6 +222,7 @@ struct Together {
   std::uint64_t frames = 0;
 };
 Together together(Options options, double seconds, RunContext& context) {
+  Networks networks;
   const Scratch scratch;
   const std::string name = options.shown() == Show::files ? "masks" : std::string(file_name(options.output));
   options.output = path_in(scratch.path(), name);
@@ -226,7 +230,7 @@ Together together(Options options, double seconds, RunContext& context) {
   const double cpu = cpu_of_this_process() + cpu_of_ended_children();
   const auto start = Clock::now();
   Together out;
-  out.frames = video::run(options, Output::in_place_of_anything(options.output), context).counts.frames;
+  out.frames = video::run(options, {Output::in_place_of_anything(options.output), {}}, networks, context).counts.frames;
   out.wall = std::chrono::duration<double>(Clock::now() - start).count();
   out.cpu = cpu_of_this_process() + cpu_of_ended_children() - cpu;
   return out;
@@ -256,7 +260,8 @@ Benchmarked benchmark(const Options& options, bool tune, RunContext& context) {
   Benchmarked out;
   double seconds = 0;
   {
-    Bench bench(options, context);
+    Networks networks;
+    Bench bench(options, networks, context);
     out = bench.run();
     seconds = bench.seconds();
   }

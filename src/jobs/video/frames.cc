@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
+#include <utility>
 
 #include "src/io/file/reader.h"
 #include "src/io/video/colors.h"
@@ -53,154 +55,156 @@ std::string time_text(double seconds) {
   return fmt::format("{}:{:02}:{:06.3f}", minutes / 60, minutes % 60, seconds - 60 * static_cast<double>(minutes));
 }
 
-Frames::Frames(const film::FilmFile& film, const How& how, const std::optional<Note>& last, Reader open)
+Frames::Frames(const film::FilmFile& film, const How& how, const Task& task, Wanted wanted, Reader open)
     : film_(film),
       how_(how),
-      units_(std::max<std::int64_t>(std::llround(how.seconds_a_piece / film.time_base.value()), 1)),
-      open_(std::move(open)) {
-  if (last) first_ = last->first;
-  if (!last && !how.start) {
-    reader_ = open_(std::nullopt);
-  } else if (!last) {
-    open_before(*how.start);
-    skip_to(*how.start);
-  } else if (last->next) {
-    // The pictures that the piece before has ended with have to come out as they did. Where they do not, what comes
-    // behind them may be other than it was, too, and all is decoded once more.
-    open_before(last->last.front().pts);
-    if (find_last(*last)) return;
-    recent_.clear();
-    if (how.start) {
-      open_before(*how.start);
-    } else {
-      reader_.reset();
-      before_.reset();
-      unread_.reset();
-      reader_ = open_(std::nullopt);
-    }
-    skip_to(last->next_pts);
+      wanted_(std::move(wanted)),
+      open_(std::move(open)),
+      begins_with_(task.piece),
+      units_(std::max<std::int64_t>(std::llround(how.seconds_a_piece / film.time_base.value()), 1)) {
+  constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
+  if (task.before) first_ = task.before->first;
+  if (!first_) go_to(how.start.value_or(kEarliest), {});
+  if (!first_ || task.piece == 0) return;
+  // A time that is not reached: pieces of a film are counted, and so many lengths may be more than there are numbers.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 61;
+  if (task.piece > kMost / static_cast<std::uint64_t>(units_)) {
+    reader_.reset();
+    return;
   }
+  go_to(task.before ? task.before->next_pts : *first_ + static_cast<std::int64_t>(task.piece) * units_, task);
+}
+
+void Frames::open(std::optional<std::int64_t> from) {
+  unread_.reset();
+  before_.reset();
+  recent_.clear();
+  reader_.reset();
+  errors_ = 0;
+  reader_ = open_(from);
 }
 
 // Containers find a place by their own lights: behind it, or at a picture that others before it are needed for. The
-// decoder then begins later than it was told to.
-void Frames::open_before(std::int64_t pts) {
+// decoder then begins later than it was told to. And the pictures that the piece before has ended with have to come out
+// as they did: where they do not, what comes behind them may be other than it was, too, and all is decoded once more.
+void Frames::go_to(std::int64_t pts, const Task& task) {
   constexpr double kFirstStep = 2, kTimes = 4;
   const std::optional<std::int64_t> first = first_;
-  for (double seconds = 0;; seconds = seconds == 0 ? kFirstStep : kTimes * seconds) {
-    const std::int64_t from = pts - std::llround(seconds / film_.time_base.value());
-    reader_.reset();
-    unread_.reset();
-    before_.reset();
-    recent_.clear();
-    if (!has_times_of_its_own(film_) || film_.first == film::kNoTime || from <= film_.first) break;
-    try {
-      reader_ = open_(from);
-      auto frame = read();
-      first_ = first;
-      if (!frame || frame->pts > pts || frame->retimed || frame->picture.damaged) continue;
-      recent_.clear();
-      before_.reset();
-      unread_ = std::move(frame);
-      return;
-    } catch (const Failure& failure) {
-      if (failure.error().code == ErrorCode::cancelled) throw;
-      first_ = first;
-    }
-  }
-  reader_ = open_(std::nullopt);
-}
-
-bool Frames::find_last(const Note& last) {
-  std::size_t k = 0;
-  try {
-    while (auto frame = read()) {
-      const Note::Seen& wanted = last.last[k];
-      if (k == 0 && frame->pts < wanted.pts) continue;
-      if (frame->pts != wanted.pts || frame->retimed || hash_of(frame->picture) != wanted.hash) return false;
-      if (++k == last.last.size()) return true;
-    }
-  } catch (const Failure& failure) {
-    if (failure.error().code == ErrorCode::cancelled) throw;
-  }
-  return false;
-}
-
-void Frames::skip_to(std::int64_t pts) {
+  std::int64_t goal = pts;
+  double seconds = 0;
   while (true) {
-    const std::deque<FilmFrame> before = recent_;
-    auto frame = read();
-    if (!frame) return;
-    if (frame->pts < pts) continue;
-    // What a run that did not stop would have had before it.
-    emit(*std::move(frame), before);
-    return;
+    const double units = std::min(seconds / film_.time_base.value(), static_cast<double>(film::kMostTime));
+    const bool front = !has_times_of_its_own(film_) || film_.first == film::kNoTime ||
+                       goal <= film_.first + 1 + static_cast<std::int64_t>(units);
+    seconds = seconds == 0 ? kFirstStep : kTimes * seconds;
+    first_ = first;
+    try {
+      bool differs = false;
+      open(front ? std::nullopt : std::optional(goal - 1 - static_cast<std::int64_t>(units)));
+      if (skip_to(pts, task, front, differs)) return;
+      if (!differs || goal == *first) continue;
+      goal = *first;
+      seconds = 0;
+    } catch (const Failure& failure) {
+      if (front || failure.error().code == ErrorCode::cancelled) throw;
+    }
   }
 }
 
-void Frames::emit(FilmFrame frame, const std::deque<FilmFrame>& before) {
-  for (FilmFrame each : before) {
-    each.warm = true;
-    each.piece = frame.piece;
-    ahead_.push_back(std::move(each));
+// False where what it begins with is not to be trusted, and does not begin with the film.
+bool Frames::skip_to(std::int64_t pts, const Task& task, bool front, bool& differs) {
+  // What a run that did not stop would have had before it.
+  std::deque<FilmFrame> trail;
+  const std::size_t wanted = std::max<std::size_t>(how_.warm, 1);
+  bool begins = true, covers = front;
+  while (auto frame = read()) {
+    if (begins && !front) {
+      if (frame->pts > pts || (task.piece > 0 && frame->pts == pts) || frame->retimed || frame->picture.damaged)
+        return false;
+      covers = first_ && frame->pts <= *first_;
+    }
+    begins = false;
+    if (frame->pts >= pts) {
+      unread_ = std::move(frame);
+      break;
+    }
+    if (task.piece == 0 || frame->pts < *first_) continue;
+    trail.push_back(*std::move(frame));
+    if (trail.size() > wanted) trail.pop_front();
   }
-  ahead_.push_back(std::move(frame));
+  if (!covers && task.piece > 0 && trail.size() < wanted) return false;
+  seen_.clear();
+  for (const FilmFrame& each : trail) seen_.push_back({each.pts, hash_of(each.picture)});
+  differs = task.before && seen_ != task.before->last;
+  if (differs && !covers) return false;
+  if (how_.warm > 0) recent_ = std::move(trail);
+  return true;
 }
 
 std::optional<FilmFrame> Frames::next() {
-  if (ahead_.empty() && reader_) {
-    const std::deque<FilmFrame> before = recent_;
-    auto frame = read();
-    if (!frame) {
-      reader_.reset();
-      return std::nullopt;
+  while (true) {
+    if (!ahead_.empty()) {
+      FilmFrame out = std::move(ahead_.front());
+      ahead_.pop_front();
+      return out;
     }
-    const bool begins = !before.empty() && before.back().piece != frame->piece;
-    emit(*std::move(frame), begins ? before : std::deque<FilmFrame>());
+    if (!reader_) return std::nullopt;
+    auto frame = std::exchange(unread_, std::nullopt);
+    if (!frame) frame = read();
+    if (!frame || !give(*std::move(frame))) reader_.reset();
   }
-  if (ahead_.empty()) return std::nullopt;
-  if (how_.end && ahead_.back().pts >= *how_.end) {
-    ahead_.clear();
-    reader_.reset();
-    return std::nullopt;
+}
+
+// False where it is none of this run's, and no more are.
+bool Frames::give(FilmFrame frame) {
+  if (how_.end && frame.pts >= *how_.end) return false;
+  if (piece_ != frame.piece) {
+    if ((piece_ || frame.piece != begins_with_) && !wanted_(frame.piece)) {
+      beyond_ = {frame.pts, frame.piece};
+      return false;
+    }
+    piece_ = frame.piece;
+    for (FilmFrame each : recent_) {
+      each.warm = true;
+      each.piece = frame.piece;
+      ahead_.push_back(std::move(each));
+    }
   }
-  FilmFrame out = std::move(ahead_.front());
-  ahead_.pop_front();
-  return out;
+  if (how_.warm > 0) {
+    recent_.push_back(frame);
+    if (recent_.size() > how_.warm) recent_.pop_front();
+  }
+  ahead_.push_back(std::move(frame));
+  return true;
 }
 
 std::optional<FilmFrame> Frames::read() {
-  FilmFrame out;
-  if (unread_) {
-    out = *std::move(unread_);
-    unread_.reset();
-  } else {
-    auto picture = reader_->next();
-    if (!picture) {
-      errors_behind_ = reader_->errors() - std::min(errors_, reader_->errors());
-      return std::nullopt;
-    }
-    errors_ = picture->errors;
-    out.pts = picture->pts;
-    if (out.pts == film::kNoTime) {
-      out.pts = before_ ? *before_ + step_ : first_.value_or(film_.begin());
-      out.retimed = true;
-    }
-    if (!same_samples(picture->shape, film_.shape)) {
-      const double seconds = film_.seconds(out.pts - film_.begin());
-      throw Failure(
-          ErrorCode::unsupported,
-          fmt::format("at {} its pictures change from {} to {}", time_text(seconds), words_of(film_.shape),
-                      words_of(picture->shape)),
-          film_.path,
-          fmt::format("do what comes before it with --end {0:.3f}, and what comes behind it as a film of its own",
-                      seconds));
-    }
-    const double nominal = film_.rate.num > 0 ? 1 / film_.rate.value() / film_.time_base.value() : 1;
-    step_ =
-        picture->duration > 0 ? picture->duration : std::max<std::int64_t>(std::llround(std::min(nominal, 1e12)), 1);
-    out.picture = *std::move(picture);
+  auto picture = reader_->next();
+  if (!picture) {
+    errors_behind_ = reader_->errors() - std::min(errors_, reader_->errors());
+    return std::nullopt;
   }
+  FilmFrame out;
+  out.errors = picture->errors - std::min(errors_, picture->errors);
+  errors_ = picture->errors;
+  out.pts = picture->pts;
+  if (out.pts == film::kNoTime) {
+    out.pts = before_ ? *before_ + step_ : first_.value_or(film_.begin());
+    out.retimed = true;
+  }
+  if (!same_samples(picture->shape, film_.shape)) {
+    const double seconds = film_.seconds(out.pts - film_.begin());
+    throw Failure(
+        ErrorCode::unsupported,
+        fmt::format("at {} its pictures change from {} to {}", time_text(seconds), words_of(film_.shape),
+                    words_of(picture->shape)),
+        film_.path,
+        fmt::format("do what comes before it with --end {0:.3f}, and what comes behind it as a film of its own",
+                    seconds));
+  }
+  const double nominal = film_.rate.num > 0 ? 1 / film_.rate.value() / film_.time_base.value() : 1;
+  step_ = picture->duration > 0 ? picture->duration : std::max<std::int64_t>(std::llround(std::min(nominal, 1e12)), 1);
+  out.picture = *std::move(picture);
   if (before_ && out.pts <= *before_) {
     out.pts = *before_ + 1;
     out.retimed = true;
@@ -211,10 +215,6 @@ std::optional<FilmFrame> Frames::read() {
   if (!first_) first_ = out.pts;
   out.piece =
       out.pts <= *first_ ? 0 : static_cast<std::uint64_t>(out.pts - *first_) / static_cast<std::uint64_t>(units_);
-  if (how_.warm > 0) {
-    recent_.push_back(out);
-    if (recent_.size() > how_.warm) recent_.pop_front();
-  }
   return out;
 }
 

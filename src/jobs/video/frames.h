@@ -1,5 +1,6 @@
-// Enters: a film, its pieces of earlier runs, and how long a piece is.
-// Leaves: the pictures of the pieces that are missing, in the order in which they are shown, each with its piece.
+// Enters: a film, how long a piece is, and which one to begin with.
+// Leaves: the pictures of that piece and of those behind it, in the order in which they are shown, each with its piece,
+//   up to the first piece that is not wanted.
 // Never: leaves one out between where it begins and where it ends; goes on behind an earlier piece without having seen
 // its last picture again.
 #pragma once
@@ -19,6 +20,7 @@ struct FilmFrame {
   film::Picture picture;
   std::int64_t pts = 0;  // its time, or, where it has none or an earlier one's, a moment behind that
   bool retimed = false;
+  std::uint64_t errors = 0;  // packets between the picture before and this one that could not be decoded
   std::uint64_t piece = 0;
   bool warm = false;  // of an earlier piece: for smoothing that of this one alone
 };
@@ -32,30 +34,48 @@ class Frames {
     std::size_t warm = 0;                    // so many pictures before a piece come once more with it
     std::optional<std::int64_t> start, end;  // times, of the first picture and behind the last
   };
-  // `last` is the last piece of an unbroken row from the first one on, if there are any.
-  Frames(const film::FilmFile& film, const How& how, const std::optional<Note>& last, Reader open);
+  // Asked of each piece behind the first when its first picture comes.
+  using Wanted = std::function<bool(std::uint64_t piece)>;
+  Frames(const film::FilmFile& film, const How& how, const Task& task, Wanted wanted, Reader open);
 
   std::optional<FilmFrame> next();
+
+  // Behind the last picture: the first one of a piece that is not wanted. Nothing: the film ends there.
+  struct Beyond {
+    std::int64_t pts = 0;
+    std::uint64_t piece = 0;
+  };
+  const std::optional<Beyond>& beyond() const { return beyond_; }
   // Packets behind the last picture that could not be decoded.
   std::uint64_t errors_behind() const { return errors_behind_; }
+  // Before the first picture is given: the last pictures before it, as many as a piece needs to begin, and one at the
+  // least; none of the first piece.
+  const std::vector<Note::Seen>& before() const { return seen_; }
+  // Where pieces begin; nothing where no picture lies there.
+  std::optional<std::int64_t> first() const { return first_; }
 
  private:
   std::optional<FilmFrame> read();
-  void open_before(std::int64_t pts);
-  bool find_last(const Note& last);
-  void skip_to(std::int64_t pts);
-  void emit(FilmFrame frame, const std::deque<FilmFrame>& before);
+  void open(std::optional<std::int64_t> from);
+  void go_to(std::int64_t pts, const Task& task);
+  bool skip_to(std::int64_t pts, const Task& task, bool front, bool& differs);
+  bool give(FilmFrame frame);
 
   const film::FilmFile& film_;
   const How how_;
-  std::optional<std::int64_t> first_;  // where pieces begin
-  const std::int64_t units_;           // of a piece
+  const Wanted wanted_;
   const Reader open_;
+  const std::uint64_t begins_with_;
+  const std::int64_t units_;           // of a piece
+  std::optional<std::int64_t> first_;  // where pieces begin
   std::unique_ptr<film::FilmReader> reader_;
-  std::deque<FilmFrame> ahead_;                   // what comes next
-  std::deque<FilmFrame> recent_;                  // what came last
-  std::optional<FilmFrame> unread_;               // was read, to see where the decoder had begun
-  std::optional<std::int64_t> before_;            // the time of the last one
+  std::optional<FilmFrame> unread_;  // the first one
+  std::deque<FilmFrame> ahead_;      // what comes next
+  std::deque<FilmFrame> recent_;     // what came last: what the next piece needs to begin
+  std::optional<std::uint64_t> piece_;
+  std::optional<Beyond> beyond_;
+  std::vector<Note::Seen> seen_;
+  std::optional<std::int64_t> before_;            // the time of the last one that was read
   std::int64_t step_ = 1;                         // how long it was shown
   std::uint64_t errors_ = 0, errors_behind_ = 0;  // before the last picture, and behind it
 };

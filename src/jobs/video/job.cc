@@ -8,46 +8,12 @@
 #include "src/base/text.h"
 #include "src/io/image/png_write.h"
 #include "src/jobs/video/benchmark.h"
-#include "src/jobs/video/run.h"
+#include "src/jobs/video/report.h"
 #include "src/jobs/video/sample.h"
 #include "src/report/json_path.h"
 
 namespace millrace::video {
 namespace {
-
-nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
-  nlohmann::ordered_json out = {{kJsonMark, "video"}};
-  add_path(out, options.output);
-  nlohmann::ordered_json left_out = nlohmann::ordered_json::array();
-  for (const auto& each : summary.left_out) {
-    left_out.push_back({{"stream", each.stream.index},
-                        {"type", each.stream.type},
-                        {"codec", each.stream.codec},
-                        {"language", each.stream.language},
-                        {"why", each.why}});
-  }
-  out["frames"] = summary.counts.frames;
-  out["taken"] = summary.taken;
-  out["damaged"] = summary.counts.damaged;
-  out["retimed"] = summary.counts.retimed;
-  out["packets_not_decoded"] = summary.counts.errors;
-  out["reused"] = summary.counts.reused;
-  out["by_fast_model"] = summary.counts.by_fast_model;
-  out["left_out"] = left_out;
-  out["moved"] = summary.moved;
-  out["not_kept"] = summary.notes;
-  out["filled_in"] = summary.filled_in;
-  out["encoder"] = summary.encoder;
-  out["encoding"] = summary.encoding;
-  out["library"] = summary.library;
-  out["model"] = options.network.model.empty() ? nlohmann::ordered_json()
-                                               : nlohmann::ordered_json(printable(options.network.model));
-  out["runtime"] = summary.runtime;
-  out["precision"] = summary.precision;
-  out["bytes"] = summary.bytes;
-  out["seconds"] = summary.seconds;
-  return out;
-}
 
 class VideoJob : public Job {
  public:
@@ -72,66 +38,44 @@ class VideoJob : public Job {
       return;
     }
     if (options_.sample > 0) {
-      output_ = outputs.add("--output", options_.output,
-                            {"a sheet", Readers::everyone, [](FileReader& file) { return is_own_png(file.peek()); }});
+      sheet_ = outputs.add("--output", options_.output,
+                           {"a sheet", Readers::everyone, [](FileReader& file) { return is_own_png(file.peek()); }});
       return;
     }
     if (options_.shown() == Show::files) {
       outputs.take_name("--output", options_.output);
       std::error_code error;
       if (std::filesystem::exists(options_.output, error))
-        throw Failure(ErrorCode::conflict, "it is there", options_.output, "give a new folder for the masks");
+        place_.taken = {ErrorCode::conflict, "it is there", options_.output, "give a new folder for the masks"};
       return;
     }
-    output_ = outputs.add("--output", options_.output, {"a film", Readers::everyone, {}});
-    if (output_.is_stream())
+    try {
+      place_.output = outputs.add("--output", options_.output, {"a film", Readers::everyone, {}});
+    } catch (const Failure& failure) {
+      // It may be what this very command has made.
+      std::error_code error;
+      if (failure.error().code != ErrorCode::conflict || !std::filesystem::is_regular_file(options_.output, error))
+        throw;
+      place_.taken = failure.error();
+    }
+    if (place_.output.is_stream())
       throw Failure(ErrorCode::usage, "a film is not written from front to back", "-o", "name a file");
   }
   OutputKind json_kind() const override {
     return {"the result of millrace video", Readers::everyone, json_result("video", {})};
   }
 
-  Plan plan(RunContext& context) override { return video::plan(options_, context); }
+  Plan plan(RunContext& context) override { return video::plan(options_, place_, context); }
 
   Result run(RunContext& context, const Print&) override {
-    Result out;
     if (options_.sample > 0) return sheet(context);
     if (options_.benchmark || !options_.tune.empty()) return measured(context);
-    const Summary summary = video::run(options_, output_, context);
-    for (const auto& each : summary.left_out) out.summary.push_back(film::FilmMuxer::words_of(each));
-    for (const std::string& each : summary.notes) out.summary.push_back(each);
-    if (!summary.filled_in.empty())
-      out.summary.push_back(
-          fmt::format("the film does not say all of its colours; filled in: {}", fmt::join(summary.filled_in, ", ")));
-    const double made = static_cast<double>(summary.counts.frames - summary.taken);
-    out.summary.push_back(fmt::format("{} frames in {}, {}/s, {} by {}: {}", grouped(summary.counts.frames),
-                                      duration_text(summary.seconds), rate_text(made / std::max(summary.seconds, 1e-9)),
-                                      summary.encoding, summary.encoder, printable(options_.output)));
-    if (!summary.runtime.empty())
-      out.summary.push_back(fmt::format("{} in {}, {}", printable(file_name(options_.network.model)), summary.precision,
-                                        summary.runtime));
-    const auto say = [&](std::uint64_t count, const char* what) {
-      if (count > 0) out.summary.push_back(fmt::format("{} {}", grouped(count), what));
-    };
-    say(summary.taken, "frames were made by an earlier run");
-    say(summary.counts.reused,
-        "frames have the mask of one before them, as nothing in the network's input had moved enough");
-    say(summary.counts.by_fast_model, "frames have the mask of the smaller network");
-    if (options_.smooth > 1)
-      out.summary.push_back(fmt::format("masks are means over {} frames: they lag", options_.smooth));
-    say(summary.counts.errors, "packets of the film could not be decoded");
-    say(summary.counts.damaged, "frames are damaged: part of them could not be decoded");
-    say(summary.moved,
-        "packets of sound, subtitles or other pictures had times out of order, and were moved behind the one before");
-    // Counts of containers are guesses where the rate is.
-    if (summary.expected > summary.counts.frames + 2 + summary.expected / 50)
-      out.summary.push_back(
-          fmt::format("the film says that it has about {} frames, and ends before", grouped(summary.expected)));
-    say(summary.counts.retimed,
-        "frames had no time of their own, or an earlier one's, and were put right behind the one before");
-    if (!summary.not_cached.empty()) out.summary.push_back("the compiled model is not kept: " + summary.not_cached);
+    Networks networks;
+    const Summary summary = video::run(options_, place_, networks, context);
+    Result out;
+    out.summary = words_of(summary, options_);
     out.json = [summary, options = options_] { return json_pieces(json_of(summary, options)); };
-    out.exit_code = summary.counts.errors + summary.counts.damaged > 0 ? ExitCode::partial : ExitCode::done;
+    out.exit_code = is_whole(summary) ? ExitCode::done : ExitCode::partial;
     return out;
   }
 
@@ -154,7 +98,7 @@ class VideoJob : public Job {
 
   Result sheet(RunContext& context) {
     Result out;
-    const Sampled sampled = sample(options_, static_cast<std::uint64_t>(options_.sample), output_, context);
+    const Sampled sampled = sample(options_, static_cast<std::uint64_t>(options_.sample), sheet_, context);
     out.summary.push_back(fmt::format("{} pictures on {} x {} pixels: {}", sampled.pictures, sampled.width,
                                       sampled.height, printable(options_.output)));
     out.json = [sampled, path = options_.output] {
@@ -203,7 +147,8 @@ class VideoJob : public Job {
   }
 
   Options options_;
-  Output output_, tune_;
+  Place place_;
+  Output sheet_, tune_;
 };
 
 }  // namespace

@@ -67,7 +67,7 @@ Joined join(Segments& segments, Setup& setup, const std::string& name, const std
     decoding.pop_front();
     return packet;
   };
-  out.moved = setup.muxer->run(*encoded, setup.composition.made, {setup.cut.start, setup.cut.end}, next,
+  out.moved = setup.muxer->run(*encoded, setup.composition.made, {setup.cut.start, setup.cut.end}, setup.writer(), next,
                                [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
                                  file.write_at(offset, std::as_bytes(bytes));
                                  out.bytes = std::max(out.bytes, offset + bytes.size());

@@ -35,8 +35,9 @@ class MatteEncoder : public film::PictureEncoder {
   std::vector<std::uint32_t> free_;
 };
 
-// The pieces, as files in a folder of this name among them: 00000001.png and so on, and times.csv.
-void write_mattes(Segments& segments, const std::string& name, film::Rational time_base,
+// The pieces, as files in a folder of this name among them: 00000001.png and so on, times.csv, and run.json with what
+// they are made of.
+void write_mattes(Segments& segments, const std::string& name, film::Rational time_base, const Attributes& made_of,
                   const std::function<void()>& go_on);
 
 class Mattes {

@@ -19,4 +19,23 @@ Network::Network(const model::PictureModelOptions& options, RunContext& context)
   paid = context.budget.reserve(memory, "the network");
 }
 
+Network& Networks::first(const Options& options, RunContext& context) {
+  if (!first_) first_ = std::make_unique<Network>(options.network, context);
+  return *first_;
+}
+
+// It has a card of its own, and nothing that was said of the other one holds for it.
+Network& Networks::fast(const Options& options, RunContext& context) {
+  if (fast_) return *fast_;
+  model::PictureModelOptions fast = options.network;
+  fast.model = options.fast_model;
+  fast.card.clear();
+  fast.input.reset();
+  fast.activation.reset();
+  fast.window.reset();
+  fast.threshold.reset();
+  fast_ = std::make_unique<Network>(fast, context);
+  return *fast_;
+}
+
 }  // namespace millrace::video

@@ -3,6 +3,9 @@
 // Never: knows what a film is.
 #pragma once
 
+#include <memory>
+
+#include "src/jobs/video/options.h"
 #include "src/model/picture_model.h"
 #include "src/pipeline/run_context.h"
 
@@ -19,6 +22,16 @@ struct Network {
   Reservation paid;
 
   std::size_t output_elements() const { return outputs * static_cast<std::size_t>(model.height * model.width); }
+};
+
+// Those that a run asks, of whatever film: loaded when the first one needs them.
+class Networks {
+ public:
+  Network& first(const Options& options, RunContext& context);
+  Network& fast(const Options& options, RunContext& context);
+
+ private:
+  std::unique_ptr<Network> first_, fast_;
 };
 
 }  // namespace millrace::video

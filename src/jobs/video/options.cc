@@ -203,6 +203,7 @@ void describe(Settings& settings, Options& options) {
                         if (number.ends_with("s")) number.remove_suffix(1);
                         options.segment_seconds = number_of(number, 0.1, 3600);
                       });
+  millrace::describe(settings, options.share, "piece of a film", "the last of them puts it together");
   const auto add_time = [&](const char* name, const char* help, std::optional<double>& value) {
     settings.add_parsed(name, "TIME", help, "auto", [&value](const std::string& text) {
       value.reset();

@@ -13,6 +13,7 @@
 #include "src/io/video/colors.h"
 #include "src/kernels/matte/clean.h"
 #include "src/model/picture_model.h"
+#include "src/pipeline/checkpoint/share.h"
 
 namespace millrace::video {
 
@@ -97,6 +98,7 @@ struct Options {
   Profile profile = Profile::fast;
   Stereo stereo = Stereo::none;
   Eyes eyes = Eyes::average;
+  Share share;
   bool look_closer = false;  // --region auto
   bool benchmark = false;
 

@@ -4,25 +4,22 @@
 
 namespace millrace::video {
 
-PiecesWriter::PiecesWriter(const Segments& segments, std::size_t warm, const std::optional<Note>& last,
-                           const Make& make)
+PiecesWriter::PiecesWriter(Segments& segments, std::size_t warm, const Frames& frames, const Make& make)
     : segments_(segments),
       warm_(warm),
+      frames_(frames),
       encoder_(make({[this](const film::Encoded& encoded) { opened(encoded); },
-                     [this](film::EncodedPacket one) { packet(std::move(one)); }, [this] { ended(); }})) {
-  if (!last) return;
-  last_duration_ = last->last_duration;
-  first_ = last->first;
-}
+                     [this](film::EncodedPacket one) { packet(std::move(one)); }, [this] { ended(); }})) {}
 
 void PiecesWriter::add(Made made) {
   const FilmFrame& frame = made.frame;
-  if (!first_) first_ = frame.pts;
   const bool begins = !last_ || last_->frame.piece != frame.piece;
+  if (!last_) seen_ = first_seen_ = frames_.before();
   if (last_) send_last(frame.pts - last_->frame.pts);
   if (begins) {
-    if (last_) end_piece(&frame);
+    if (last_) end_piece(Frames::Beyond{frame.pts, frame.piece});
     note_ = {};
+    note_.before = seen_;
     {
       const std::lock_guard lock(mutex_);
       begun_.emplace_back().piece = frame.piece;
@@ -42,12 +39,9 @@ void PiecesWriter::send_last(std::int64_t duration) {
   last_duration_ = duration;
   recent_.push_back(frame);
   if (recent_.size() > std::max<std::size_t>(warm_, 1)) recent_.pop_front();
-  // Another reader counts from 0 on.
-  const std::uint64_t errors = frame.picture.errors - std::min(errors_, frame.picture.errors);
-  errors_ = frame.picture.errors;
   Counts one;
   one.frames = 1;
-  one.errors = errors;
+  one.errors = frame.errors;
   one.damaged = frame.picture.damaged ? 1 : 0;
   one.retimed = frame.retimed ? 1 : 0;
   one.reused = last_->reused ? 1 : 0;
@@ -56,14 +50,20 @@ void PiecesWriter::send_last(std::int64_t duration) {
   sum_ += one;
 }
 
-void PiecesWriter::end_piece(const FilmFrame* next) {
-  note_.last.clear();
-  for (const FilmFrame& each : recent_) note_.last.push_back({each.pts, hash_of(each.picture)});
+void PiecesWriter::end_piece(const std::optional<Frames::Beyond>& next) {
+  seen_ = first_seen_;
+  for (const FilmFrame& each : recent_) seen_.push_back({each.pts, hash_of(each.picture)});
+  const std::size_t kept = std::max<std::size_t>(warm_, 1);
+  if (seen_.size() > kept) seen_.erase(seen_.begin(), seen_.end() - static_cast<std::ptrdiff_t>(kept));
+  note_.last = seen_;
   note_.last_duration = last_duration_;
-  note_.first = *first_;
-  if (next != nullptr) {
+  note_.first = frames_.first().value();
+  if (next) {
     note_.next = next->piece;
     note_.next_pts = next->pts;
+  } else {
+    note_.counts.errors += frames_.errors_behind();
+    sum_.errors += frames_.errors_behind();
   }
   {
     const std::lock_guard lock(mutex_);
@@ -74,8 +74,11 @@ void PiecesWriter::end_piece(const FilmFrame* next) {
 
 void PiecesWriter::finish(std::int64_t duration) {
   if (last_) {
-    send_last(duration > 0 ? duration : last_duration_ > 0 ? last_duration_ : 1);
-    end_piece(nullptr);
+    const auto& beyond = frames_.beyond();
+    send_last(beyond         ? beyond->pts - last_->frame.pts
+              : duration > 0 ? duration
+                             : std::max<std::int64_t>(last_duration_, 1));
+    end_piece(beyond);
     last_.reset();
   }
   encoder_->finish();
@@ -108,15 +111,18 @@ void PiecesWriter::packet(film::EncodedPacket packet) {
 
 void PiecesWriter::ended() {
   std::string note;
+  std::uint64_t piece = 0;
   {
     const std::lock_guard lock(mutex_);
     if (!begun_.front().durations.empty())
       throw Failure(ErrorCode::internal, "the encoder left pictures out", segments_.path(begun_.front().piece), "");
     note = std::move(begun_.front().note);
+    piece = begun_.front().piece;
     begun_.pop_front();
   }
   file_->commit(encoded_, note);
   file_.reset();
+  segments_.let_go(piece);
 }
 
 }  // namespace millrace::video

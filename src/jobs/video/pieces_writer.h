@@ -28,13 +28,14 @@ class PiecesWriter {
   // `make` gives the encoder, once it is known who listens to it. So many pictures before a piece are needed to begin
   // it.
   using Make = std::function<std::unique_ptr<film::PictureEncoder>(film::PictureEncoder::Listener)>;
-  // `last` is the piece before.
-  PiecesWriter(const Segments& segments, std::size_t warm, const std::optional<Note>& last, const Make& make);
+  // What comes right before its first picture, and where pieces begin: as Frames has them.
+  PiecesWriter(Segments& segments, std::size_t warm, const Frames& frames, const Make& make);
 
   film::PictureEncoder::Slot room() { return encoder_->room(); }
   // One thread at a time.
   void add(Made made);
-  // Behind the last; `duration` is how long that one is shown, 0: as long as the one before it.
+  // Behind the last; `duration` is how long that one is shown where the film ends with it, 0: as long as the one before
+  // it.
   void finish(std::int64_t duration);
 
   // Of all pieces that this run has made.
@@ -44,21 +45,21 @@ class PiecesWriter {
 
  private:
   void send_last(std::int64_t duration);
-  void end_piece(const FilmFrame* next);
+  void end_piece(const std::optional<Frames::Beyond>& next);
 
   void opened(const film::Encoded& encoded);
   void packet(film::EncodedPacket packet);
   void ended();
 
-  const Segments& segments_;
+  Segments& segments_;
   const std::size_t warm_;
+  const Frames& frames_;
   std::optional<Made> last_;  // not sent yet: how long it is shown is known with the next one
   std::int64_t last_duration_ = 0;
-  std::deque<FilmFrame> recent_;  // the last ones
-  std::optional<std::int64_t> first_;
+  std::deque<FilmFrame> recent_;               // the last ones
+  std::vector<Note::Seen> seen_, first_seen_;  // before the piece; before the first one
   Note note_;
   Counts sum_;
-  std::uint64_t errors_ = 0;  // of the reader, so far
 
   std::mutex mutex_;
   struct Begun {

@@ -6,11 +6,13 @@
 #include <chrono>
 
 #include "src/base/log.h"
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/jobs/video/join.h"
 #include "src/jobs/video/masking.h"
 #include "src/jobs/video/pieces_writer.h"
 #include "src/pipeline/chain.h"
+#include "src/pipeline/checkpoint/run_record.h"
 #include "src/pipeline/pool.h"
 
 namespace millrace::video {
@@ -18,27 +20,85 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+std::string writer_of(const std::string& path, RunContext& context) {
+  return film::open_film(path, -1, context.budget.limit(), [&context] { return context.cancel.cancelled(); }).writer;
+}
+
+// Before a network is loaded: what has the name may be anything.
+void refuse_what_is_not_own(const Options& options, const Place& place, RunContext& context) {
+  if (!place.taken) return;
+  bool own = false;
+  if (options.shown() == Show::files) {
+    const auto then = attributes_in_json(path_in(options.output, RunFolder::kRunFile));
+    own = then && !then->empty() && then->front() == Setup::mark();
+  } else {
+    try {
+      own = Setup::is_own(writer_of(options.output, context));
+    } catch (const Failure& failure) {
+      if (failure.error().code == ErrorCode::cancelled) throw;
+    }
+  }
+  if (!own) throw Failure(*place.taken);
+}
+
 class Run {
  public:
-  Run(const Options& options, RunContext& context) : context_(context), setup_(options, context) {}
+  Run(const Options& options, const Place& place, Networks& networks, RunContext& context)
+      : place_(place), context_(context), setup_(options, networks, context) {}
 
   Setup& setup() { return setup_; }
 
-  Summary run(const Output& output) {
+  // What has the film's name was made of the same. Failure(conflict) where it was not.
+  bool is_made() const {
+    if (!place_.taken) return false;
+    const std::string& path = setup_.options.output;
+    std::string different = "of other things";
+    if (setup_.muxer) {
+      if (writer_of(path, context_) == setup_.writer()) return true;
+    } else {
+      const auto then = attributes_in_json(path_in(path, RunFolder::kRunFile));
+      different = then ? differences(*then, setup_.made_of()) : then.error().what;
+      if (different.empty()) return true;
+    }
+    throw Failure(ErrorCode::conflict, "it is there and was made otherwise: " + different, path, place_.taken->remedy);
+  }
+
+  Summary run() {
     const auto start = Clock::now();
     summary_.filled_in = setup_.filled_in;
     if (setup_.muxer) summary_.left_out = setup_.muxer->left_out();
     summary_.notes = setup_.notes;
-    // Before hours of work, not behind them.
-    for (const std::string& each : summary_.notes) spdlog::warn("{}", each);
-    for (const auto& each : summary_.left_out) spdlog::warn("{}", film::FilmMuxer::words_of(each));
     summary_.library = setup_.film.library;
     summary_.expected = setup_.expected_frames();
     summary_.encoding = setup_.encoding.words;
-    Segments segments(setup_.options.output, setup_.made_of());
+    if (setup_.network) {
+      summary_.runtime = setup_.network->session.runtime();
+      summary_.precision = setup_.network->session.precision();
+      summary_.not_cached = setup_.network->session.not_cached();
+    }
+    if (is_made()) {
+      summary_.state = Summary::State::before;
+      return std::move(summary_);
+    }
+    // Before hours of work, not behind them.
+    for (const std::string& each : summary_.notes) spdlog::warn("{}", each);
+    for (const auto& each : summary_.left_out) spdlog::warn("{}", film::FilmMuxer::words_of(each));
+    work();
+    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return std::move(summary_);
+  }
+
+ private:
+  void work() {
+    Segments segments(setup_.options.output, setup_.made_of(), setup_.options.share);
     try {
-      work(segments);
-      context_.throw_if_cancelled();
+      make_pieces(segments);
+      if (!segments.is_last()) {
+        summary_.state = Summary::State::elsewhere;
+        return;
+      }
+      make_what_does_not_fit(segments);
+      add_up(segments);
       constexpr const char* kWhole = "film";
       const auto go_on = [this] { context_.throw_if_cancelled(); };
       if (setup_.muxer) {
@@ -46,39 +106,65 @@ class Run {
         summary_.moved = joined.moved;
         summary_.bytes = joined.bytes;
       } else {
-        write_mattes(segments, kWhole, setup_.film.time_base, go_on);
+        write_mattes(segments, kWhole, setup_.film.time_base, setup_.made_of(), go_on);
       }
-      segments.publish(kWhole, output.replaces());
+      place_.output.throw_if_exchanged();
+      segments.publish(kWhole, place_.output.replaces());
       segments.remove();
     } catch (const Failure& failure) {
       const Error error = segments.in_words(failure.error());
-      if (!segments.has_pieces()) segments.remove();
+      if (!setup_.options.share && !segments.has_pieces()) segments.remove();
       throw Failure(error);
     }
-    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (setup_.network) {
-      summary_.runtime = setup_.network->session.runtime();
-      summary_.precision = setup_.network->session.precision();
-      summary_.not_cached = setup_.network->session.not_cached();
-    }
-    return std::move(summary_);
   }
 
- private:
-  // What earlier runs have made, from the beginning on without a gap.
-  std::optional<Note> taken(const Segments& segments) {
-    std::optional<Note> out;
-    std::optional<std::uint64_t> k = 0;
-    while (k) {
-      auto piece = segments.piece(*k);
-      if (!piece) break;
+  void make_pieces(Segments& segments) {
+    Progress progress(context_.progress, "frames", setup_.expected_frames() / std::max<std::uint64_t>(share().of, 1));
+    progress.add(made_before(segments));
+    for (auto task = segments.next(0); task;) {
+      const auto beyond = make(segments, *task, progress);
+      segments.let_go(task->piece);
+      task = beyond ? segments.next(beyond->piece) : std::nullopt;
+    }
+  }
+
+  // Runs that began in the middle have decoded what lies before their pieces otherwise.
+  void make_what_does_not_fit(Segments& segments) {
+    std::optional<std::uint64_t> last;
+    while (const auto dropped = segments.drop_misfit()) {
+      if (dropped == last) {
+        throw Failure(ErrorCode::conflict, "two pieces of the film do not go together, each time they are made",
+                      segments.path(*dropped), "remove the folder of pieces, and run it without --part");
+      }
+      last = dropped;
+      spdlog::warn("{}: piece {} does not begin as the one before it ends, and is made once more", setup_.film.path,
+                   *dropped);
+      make_pieces(segments);
+    }
+  }
+
+  const Share& share() const { return setup_.options.share; }
+
+  // Frames of pieces that this run need not make.
+  std::uint64_t made_before(const Segments& segments) const {
+    std::uint64_t out = 0;
+    for (std::uint64_t k = share().index;;) {
+      const auto piece = segments.piece(k);
+      if (!piece) return out;
+      out += piece->note.counts.frames;
+      if (!piece->note.next) return out;
+      k = share() ? k + share().of : *piece->note.next;
+    }
+  }
+
+  void add_up(const Segments& segments) {
+    summary_.counts = {};
+    Pieces pieces(segments);
+    while (const auto piece = pieces.next()) {
       summary_.counts += piece->note.counts;
       summary_.encoder = piece->packets.encoded().encoder;
-      out = piece->note;
-      k = piece->note.next;
     }
-    summary_.taken = summary_.counts.frames;
-    return out;
+    summary_.taken = summary_.counts.frames - std::min(summary_.made, summary_.counts.frames);
   }
 
   std::unique_ptr<film::PictureEncoder> encoder(film::PictureEncoder::Listener listener) {
@@ -91,35 +177,35 @@ class Run {
     return [this] { return context_.cancel.cancelled(); };
   }
 
-  void work(const Segments& segments) {
-    const std::optional<Note> last = taken(segments);
-    if (last && !last->next) return;
+  // This piece, and those behind it that are this run's; what comes then.
+  std::optional<Frames::Beyond> make(Segments& segments, const Task& task, Progress& progress) {
     const film::FilmFile& film = setup_.film;
     const Reservation paid =
         context_.budget.reserve(setup_.beside + setup_.decoder + setup_.encoder, "the film's decoder and encoder");
-    Frames frames(film, setup_.cut, last, [&](std::optional<std::int64_t> from) {
-      return std::make_unique<film::FilmReader>(film, setup_.decoder_slots,
-                                                static_cast<int>(setup_.options.decoder_threads),
-                                                context_.budget.limit(), from, cancelled());
-    });
+    Frames frames(
+        film, setup_.cut, task, [&segments](std::uint64_t k) { return segments.take(k); },
+        [&](std::optional<std::int64_t> from) {
+          return std::make_unique<film::FilmReader>(film, setup_.decoder_slots,
+                                                    static_cast<int>(setup_.options.decoder_threads),
+                                                    context_.budget.limit(), from, cancelled());
+        });
+    if (!frames.first() || (setup_.cut.end && *frames.first() >= *setup_.cut.end)) {
+      throw Failure(ErrorCode::usage, "no picture of the film lies there", "--start",
+                    film.duration ? fmt::format("it is {} long", time_text(film.seconds(*film.duration)))
+                                  : "give an earlier one");
+    }
     const Compositor compositor(setup_.composition, context_);
-    PiecesWriter writer(segments, setup_.warm(), last, [this](auto listener) { return encoder(std::move(listener)); });
-    Progress progress(context_.progress, "frames", setup_.expected_frames());
-    progress.add(summary_.taken);
+    PiecesWriter writer(segments, setup_.warm(), frames,
+                        [this](auto listener) { return encoder(std::move(listener)); });
     chain::run(stages(frames, compositor, writer, progress), context_,
                chain::Price::fixed(setup_.frame, setup_.frame * setup_.tokens));
     context_.throw_if_cancelled();
     writer.finish(last_duration_);
-    if (!last && writer.sum().frames == 0) {
-      throw Failure(ErrorCode::usage, "no picture of the film lies there", "--start",
-                    setup_.film.duration
-                        ? fmt::format("it is {} long", time_text(setup_.film.seconds(*setup_.film.duration)))
-                        : "give an earlier one");
-    }
     summary_.counts += writer.sum();
-    summary_.counts.errors += frames.errors_behind();
+    summary_.made += writer.sum().frames;
     summary_.encoder = writer.encoder();
     spdlog::debug("CPU of the encoder: {:.3f} s", writer.seconds_computed());
+    return frames.beyond();
   }
 
   chain::Chain<void> stages(Frames& frames, const Compositor& compositor, PiecesWriter& writer, Progress& progress) {
@@ -195,6 +281,7 @@ class Run {
     matte::CleaningWorkspace cleaning;
   };
 
+  const Place& place_;
   RunContext& context_;
   Setup setup_;
   Masking masking_{setup_, context_};
@@ -205,8 +292,12 @@ class Run {
 
 }  // namespace
 
-Plan plan(const Options& options, RunContext& context) {
-  Run run(options, context);
+Plan plan(const Options& given, const Place& place, RunContext& context) {
+  Options options = given;
+  check(options);
+  refuse_what_is_not_own(options, place, context);
+  Networks networks;
+  Run run(options, place, networks, context);
   const Setup& setup = run.setup();
   const film::FilmFile& film = setup.film;
   Plan out;
@@ -215,6 +306,7 @@ Plan plan(const Options& options, RunContext& context) {
                {"frames",
                 film.frames == 0 ? std::string("nobody says how many") : fmt::format("about {}", grouped(film.frames))},
                {"encoder", setup.encoding.words}};
+  if (run.is_made()) out.lines.push_back({"output", "it is there, made of the same: nothing is left to do"});
   if (!setup.filled_in.empty())
     out.lines.push_back({"filled in, as the film does not say", fmt::format("{}", fmt::join(setup.filled_in, ", "))});
   if (setup.network)
@@ -231,7 +323,7 @@ Plan plan(const Options& options, RunContext& context) {
                  {"rate", film.rate.value()}, {"encoder", setup.encoding.words}, {"left_out", left_out}};
   out.memory = {{"the program itself", 20_MiB}};
   for (const auto& [name, network] :
-       {std::pair("the network", setup.network.get()), {"the fast network", setup.fast_network.get()}})
+       {std::pair("the network", setup.network), {"the fast network", setup.fast_network}})
     if (network != nullptr) out.memory.push_back({name, network->memory});
   out.memory.push_back({"the decoder", setup.decoder});
   out.memory.push_back({"the encoder", setup.encoder});
@@ -242,8 +334,11 @@ Plan plan(const Options& options, RunContext& context) {
   return out;
 }
 
-Summary run(const Options& options, const Output& output, RunContext& context) {
-  return Run(options, context).run(output);
+Summary run(const Options& given, const Place& place, Networks& networks, RunContext& context) {
+  Options options = given;
+  check(options);
+  refuse_what_is_not_own(options, place, context);
+  return Run(options, place, networks, context).run();
 }
 
 }  // namespace millrace::video

@@ -3,20 +3,25 @@
 // Never: loses a picture of the film, or a stream without saying so before.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/io/output/output.h"
 #include "src/io/video/film_muxer.h"
 #include "src/jobs/job.h"
+#include "src/jobs/video/network.h"
 #include "src/jobs/video/options.h"
 #include "src/jobs/video/segments.h"
 
 namespace millrace::video {
 
 struct Summary {
+  // Whole now; or there already, made of the same; or pieces are missing that other runs are to make.
+  enum class State : std::uint8_t { made, before, elsewhere };
+  State state = State::made;
   Counts counts;
-  std::uint64_t taken = 0;  // frames that an earlier run has made
+  std::uint64_t made = 0, taken = 0;  // frames: of this run; of others
   std::uint64_t bytes = 0;
   double seconds = 0;
   std::string encoder, encoding, runtime, precision, not_cached, library;
@@ -27,7 +32,14 @@ struct Summary {
   std::vector<film::FilmMuxer::LeftOut> left_out;
 };
 
-Plan plan(const Options& options, RunContext& context);
-Summary run(const Options& options, const Output& output, RunContext& context);
+// What the new film gets its name by.
+struct Place {
+  Output output;  // none where masks are files
+  // What is there and was not to be: where it was made of the same there is nothing left to do, else this is thrown.
+  std::optional<Error> taken;
+};
+
+Plan plan(const Options& options, const Place& place, RunContext& context);
+Summary run(const Options& options, const Place& place, Networks& networks, RunContext& context);
 
 }  // namespace millrace::video

@@ -93,7 +93,8 @@ Sampled sample(const Options& given, std::uint64_t count, const Output& output, 
   Options options = given;
   options.smooth = 1;
   options.reuse.reset();
-  Setup setup(options, context);
+  Networks networks;
+  Setup setup(options, networks, context);
   setup.composition.made = setup.composition.shown;
   Masking masking(setup, context);
   const Compositor compositor(setup.composition, context);
@@ -116,10 +117,12 @@ Sampled sample(const Options& given, std::uint64_t count, const Output& output, 
     Frames::How how = setup.cut;
     how.start = at;
     how.end.reset();
-    Frames frames(setup.film, how, std::nullopt, [&](std::optional<std::int64_t> from) {
-      return std::make_unique<film::FilmReader>(setup.film, 4, 1, context.budget.limit(), from,
-                                                [&context] { return context.cancel.cancelled(); });
-    });
+    Frames frames(
+        setup.film, how, {}, [](std::uint64_t) { return true; },
+        [&](std::optional<std::int64_t> from) {
+          return std::make_unique<film::FilmReader>(setup.film, 4, 1, context.budget.limit(), from,
+                                                    [&context] { return context.cancel.cancelled(); });
+        });
     Item item;
     auto frame = frames.next();
     if (!frame) continue;  // the container says more than it holds

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -28,14 +29,36 @@ Counts& Counts::operator+=(const Counts& other) {
   return *this;
 }
 
+namespace {
+
+Json json_of(const std::vector<Note::Seen>& pictures) {
+  Json out = Json::array();
+  for (const Note::Seen& each : pictures) out.push_back({each.pts, each.hash});
+  return out;
+}
+
+std::vector<Note::Seen> seen_of(const Json& json) {
+  std::vector<Note::Seen> out;
+  for (const Json& each : json) out.push_back({each.at(0), each.at(1)});
+  return out;
+}
+
+// The time of its first picture.
+std::int64_t begin_of(const film::PacketFileReader& packets) {
+  std::int64_t out = packets.entries().front().pts;
+  for (const auto& each : packets.entries()) out = std::min(out, each.pts);
+  return out;
+}
+
+}  // namespace
+
 std::string json_of(const Note& note) {
-  Json last = Json::array();
-  for (const Note::Seen& each : note.last) last.push_back({each.pts, each.hash});
   return Json({{"frames", note.counts.frames},
                {"damaged", note.counts.damaged},
                {"retimed", note.counts.retimed},
                {"errors", note.counts.errors},
-               {"last", last},
+               {"last", json_of(note.last)},
+               {"before", json_of(note.before)},
                {"last_duration", note.last_duration},
                {"first", note.first},
                {"next", note.next ? Json(*note.next) : Json()},
@@ -53,7 +76,8 @@ std::optional<Note> note_of(const std::string& json) {
     out.counts.damaged = said.at("damaged");
     out.counts.retimed = said.at("retimed");
     out.counts.errors = said.at("errors");
-    for (const Json& each : said.at("last")) out.last.push_back({each.at(0), each.at(1)});
+    out.last = seen_of(said.at("last"));
+    out.before = seen_of(said.at("before"));
     out.last_duration = said.at("last_duration");
     out.first = said.at("first");
     if (out.last.empty()) return std::nullopt;
@@ -67,23 +91,34 @@ std::optional<Note> note_of(const std::string& json) {
   }
 }
 
-Segments::Segments(const std::string& output, const Attributes& made_of) : folder_(output) {
-  folder_.hold(RunFolder::Hold::alone);
+Segments::Segments(const std::string& output, const Attributes& made_of, const Share& share)
+    : folder_(output), share_(share) {
+  folder_.hold(share ? RunFolder::Hold::shared : RunFolder::Hold::alone);
+  check_run_file(made_of);
+}
+
+void Segments::check_run_file(const Attributes& made_of) {
   const std::string run = folder_.path(RunFolder::kRunFile);
   std::error_code error;
   if (!std::filesystem::exists(run, error)) {
-    write_file(run, millrace::json_of(made_of));
-    return;
+    // Of several that begin at once one writes it, and all go by what is there then.
+    try {
+      AtomicFile file(run, Replaceable{.anything = false, .looked_at = {}}, Readers::everyone);
+      file.write(millrace::json_of(made_of));
+      file.commit();
+    } catch (const Failure& failure) {
+      if (failure.error().code != ErrorCode::conflict) throw;
+    }
   }
   const auto then = attributes_in_json(run);
   if (!then || then->empty() || then->front() != made_of.front()) {
     throw Failure(ErrorCode::conflict, "what another job has not finished lies in it", folder_.name(),
                   "finish that, or give another name");
   }
-  folder_.remove_partial();
+  if (!share_) folder_.remove_partial();
   const std::string different = differences(*then, made_of);
   if (different.empty()) return;
-  if (has_pieces()) {
+  if (has_pieces() || share_) {
     throw Failure(ErrorCode::conflict, "an unfinished film of this name was made otherwise: " + different,
                   folder_.name(), "give the same options to go on with it, or remove this folder to begin anew");
   }
@@ -102,10 +137,82 @@ std::string Segments::path(std::uint64_t k) const { return folder_.path(fmt::for
 
 std::optional<Segments::Piece> Segments::piece(std::uint64_t k) const {
   Outcome<film::PacketFileReader> packets = film::PacketFileReader::open(path(k));
-  if (!packets) return std::nullopt;
+  if (!packets || packets->entries().empty()) return std::nullopt;
   auto note = note_of(packets->note());
-  if (!note || (note->next && *note->next <= k)) return std::nullopt;
+  if (!note || (note->next && *note->next <= k) || note->before.empty() != (k == 0)) return std::nullopt;
   return Piece{std::move(packets).or_throw(), *std::move(note)};
+}
+
+std::optional<Task> Segments::next(std::uint64_t k) {
+  Task out{k};
+  if (share_) {
+    while (!take(out.piece)) {
+      if (const auto there = piece(out.piece); there && !there->note.next) return std::nullopt;
+      ++out.piece;
+    }
+    if (out.piece == 0) return out;
+    if (auto before = piece(out.piece - 1); before && before->note.next == out.piece)
+      out.before = std::move(before->note);
+    return out;
+  }
+  while (auto there = piece(out.piece)) {
+    if (!there->note.next) return std::nullopt;
+    out.piece = *there->note.next;
+    out.before = std::move(there->note);
+  }
+  return out;
+}
+
+bool Segments::take(std::uint64_t k) {
+  if (!share_.has(k) || piece(k)) return false;
+  if (!share_) return true;
+  if (!folder_.claim(k)) return false;
+  // Another run may have made it since.
+  if (!piece(k)) return true;
+  folder_.unclaim(k);
+  return false;
+}
+
+void Segments::let_go(std::uint64_t k) {
+  if (share_) folder_.unclaim(k);
+}
+
+bool Segments::is_whole() const {
+  std::optional<std::uint64_t> k = 0;
+  while (k) {
+    const auto there = piece(*k);
+    if (!there) return false;
+    k = there->note.next;
+  }
+  return true;
+}
+
+bool Segments::is_last() {
+  if (!share_) return true;
+  // In this order: of two that end at once, the later one to let go sees all pieces, and is alone.
+  folder_.let_others_in();
+  if (!is_whole() || !folder_.hold_alone()) return false;
+  share_ = {};
+  folder_.remove_partial();
+  return is_whole();
+}
+
+std::optional<std::uint64_t> Segments::drop_misfit() {
+  std::optional<std::uint64_t> k = 0;
+  std::optional<Note> before;
+  while (k) {
+    auto there = piece(*k);
+    if (!there) return std::nullopt;
+    if (before && (there->note.before != before->last || begin_of(there->packets) != before->next_pts)) {
+      std::error_code error;
+      std::filesystem::remove(path(*k), error);
+      if (error) throw Failure(system_error("it cannot be removed", path(*k), error.value()));
+      return k;
+    }
+    k = there->note.next;
+    before = std::move(there->note);
+  }
+  return std::nullopt;
 }
 
 std::optional<Segments::Piece> Pieces::next() {

@@ -3,7 +3,8 @@
 // Never: goes on with pieces that were made of something else.
 //
 // A film is cut where its pictures' times are: piece k has those from k lengths behind its first picture on. A piece
-// without pictures is not there; each says which the next one is.
+// without pictures is not there; each says which the next one is. Several runs may make pieces of one film, in any
+// order; each says what came right before it, by which the last of them sees that they go together.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "src/io/store/dataset.h"
 #include "src/io/video/packet_file.h"
 #include "src/pipeline/checkpoint/run_folder.h"
+#include "src/pipeline/checkpoint/share.h"
 
 namespace millrace::video {
 
@@ -29,13 +31,15 @@ struct Counts {
 // What a piece says of itself, beside its packets.
 struct Note {
   Counts counts;
-  // Its last picture, and as many before it, of earlier pieces too, as the next one needs to begin; as they were
-  // decoded.
+  // A picture as it was decoded.
   struct Seen {
     std::int64_t pts = 0;
     std::uint64_t hash = 0;
+    friend bool operator==(const Seen&, const Seen&) = default;
   };
-  std::vector<Seen> last{};
+  // Its last picture, and as many before it, of earlier pieces too, as the next one needs to begin; the same of the
+  // pieces before it, which the first has none of.
+  std::vector<Seen> last{}, before{};
   std::int64_t last_duration = 0;
   std::int64_t first = 0;             // where pieces begin: the time of the first picture of all
   std::optional<std::uint64_t> next;  // the next piece; none: the film ends in this one
@@ -44,10 +48,16 @@ struct Note {
 std::string json_of(const Note& note);
 std::optional<Note> note_of(const std::string& json);
 
+// A piece to make; and what the one right before it says, where that is there.
+struct Task {
+  std::uint64_t piece = 0;
+  std::optional<Note> before{};
+};
+
 class Segments {
  public:
-  // Failure(conflict) where what is there was made of something else, or another run is at it.
-  Segments(const std::string& output, const Attributes& made_of);
+  // Failure(conflict) where what is there was made of something else, or another run is at it that does not share it.
+  Segments(const std::string& output, const Attributes& made_of, const Share& share);
 
   struct Piece {
     film::PacketFileReader packets;
@@ -60,13 +70,31 @@ class Segments {
   // Inside the folder, for the film itself until it has its name.
   std::string path(const std::string& name) const { return folder_.path(name); }
 
+  // The first piece from k on that this run is to make; it is this run's. Nothing where there is none. Where other runs
+  // share the folder there may be one behind the film's end.
+  std::optional<Task> next(std::uint64_t k);
+  // Whether this run is to make it; then it is this run's.
+  bool take(std::uint64_t k);
+  // It has its name, or has no pictures.
+  void let_go(std::uint64_t k);
+
+  // This run is through, and all pieces are there: it has the folder alone from now on. False where some are not, or
+  // others are still at it.
+  bool is_last();
+  // Removes the first piece that does not begin where the one before it has ended, and says which.
+  std::optional<std::uint64_t> drop_misfit();
+
   void publish(const std::string& name, bool over) { folder_.publish(name, over); }
   // Nothing in it is needed any more.
   void remove() { folder_.remove(); }
   Error in_words(const Error& error) const { return folder_.in_words(error); }
 
  private:
+  void check_run_file(const Attributes& made_of);
+  bool is_whole() const;
+
   RunFolder folder_;
+  Share share_;
 };
 
 // All pieces, one after the other.

@@ -9,8 +9,8 @@
 #include "src/base/text.h"
 #include "src/base/values.h"
 #include "src/io/file/reader.h"
-#include "src/io/output/output.h"
 #include "src/pipeline/chain.h"
+#include "src/pipeline/checkpoint/run_record.h"
 
 namespace millrace::video {
 namespace {
@@ -46,7 +46,7 @@ std::array<std::uint8_t, 3> tint_of(const model::PictureModel& model) {
 
 }  // namespace
 
-Setup::Setup(const Options& given, RunContext& context) : options(given) {
+Setup::Setup(const Options& given, Networks& networks, RunContext& context) : options(given) {
   check(options);
   const auto cancelled = [&context] { return context.cancel.cancelled(); };
   film = film::open_film(options.input(), options.stream ? static_cast<int>(*options.stream) : -1,
@@ -66,7 +66,7 @@ Setup::Setup(const Options& given, RunContext& context) : options(given) {
   composition.rotation = film.rotation;
   set_output(context);
   note_losses();
-  set_masks(context);
+  set_masks(networks, context);
   plan_memory(context);
 }
 
@@ -103,7 +103,7 @@ void Setup::note_losses() {
     notes.push_back(fmt::format("what lies inside of its pictures' stream is not carried over: {}", each));
 }
 
-void Setup::set_masks(RunContext& context) {
+void Setup::set_masks(Networks& networks, RunContext& context) {
   const film::Shape& shape = composition.film;
   for (const film::Region& region : options.regions) {
     if (region.left + region.width <= shape.width && region.top + region.height <= shape.height) continue;
@@ -121,19 +121,12 @@ void Setup::set_masks(RunContext& context) {
     mask_height = mattes->height();
   }
   if (!options.network.model.empty()) {
-    network = std::make_unique<Network>(options.network, context);
+    network = &networks.first(options, context);
     composition.tint = tint_of(network->model);
     threshold = static_cast<std::uint16_t>(std::lround(network->model.threshold * matte::kOne));
     Views views(options, shape, film.rotation, network->model);
     if (!options.fast_model.empty()) {
-      model::PictureModelOptions fast = options.network;
-      fast.model = options.fast_model;
-      fast.card.clear();
-      fast.input.reset();
-      fast.activation.reset();
-      fast.window.reset();
-      fast.threshold.reset();
-      fast_network = std::make_unique<Network>(fast, context);
+      fast_network = &networks.fast(options, context);
       first = std::make_unique<Looking>(*fast_network, Views(options, shape, film.rotation, fast_network->model));
       second = std::make_unique<Looking>(*network, std::move(views));
     } else {
@@ -206,7 +199,7 @@ std::uint64_t Setup::expected_frames() const {
 Attributes Setup::made_of() const {
   const auto time = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : "auto"; };
   Attributes out = {
-      {kJsonMark, "video run"},
+      mark(),
       {"film", fingerprint_of(film)},
       {"stream", std::to_string(film.stream)},
       {"library", film.library},
@@ -235,6 +228,16 @@ Attributes Setup::made_of() const {
       out.emplace_back("fast-" + key, std::move(value));
     out.emplace_back("confidence", fmt::format("{}", options.confidence));
   }
+  return out;
+}
+
+std::string Setup::writer() const {
+  const std::string all = millrace::json_of(made_of());
+  std::string out = fmt::format("{}{:016x}", kWriter,
+                                short_hash(std::span(reinterpret_cast<const std::uint8_t*>(all.data()), all.size())));
+  if (network)
+    out += fmt::format("; {} in {} by {}", printable(file_name(options.network.model)), network->session.precision(),
+                       network->session.runtime());
   return out;
 }
 

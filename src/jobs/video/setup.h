@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "src/io/output/output.h"
 #include "src/io/store/dataset.h"
 #include "src/io/video/film_muxer.h"
 #include "src/jobs/video/compositor.h"
@@ -19,8 +20,8 @@ namespace millrace::video {
 
 class Setup {
  public:
-  // Failure for all that can be known before the work.
-  Setup(const Options& options, RunContext& context);
+  // Failure for all that can be known before the work. `networks` live longer.
+  Setup(const Options& options, Networks& networks, RunContext& context);
 
   Options options;  // checked
   film::FilmFile film;
@@ -31,7 +32,7 @@ class Setup {
   std::string container;
 
   // Who is asked first, of all of a picture; and who is asked then, where that does not do. Null where there is none.
-  std::unique_ptr<Network> network, fast_network;
+  Network *network = nullptr, *fast_network = nullptr;
   std::unique_ptr<Looking> first, second;
   std::unique_ptr<Mattes> mattes;
   std::int32_t mask_width = 1, mask_height = 1;  // before it is cleaned
@@ -53,11 +54,17 @@ class Setup {
 
   // What the film is made of, for run.json.
   Attributes made_of() const;
+  // The same for the film itself, short: by it a later run sees that nothing is left to do.
+  std::string writer() const;
+  // What made_of() begins with.
+  static Attributes::value_type mark() { return {kJsonMark, "video run"}; }
+  static bool is_own(const std::string& writer) { return writer.starts_with(kWriter); }
 
  private:
+  static constexpr std::string_view kWriter = "Millrace ";
   void set_output(RunContext& context);
   void note_losses();
-  void set_masks(RunContext& context);
+  void set_masks(Networks& networks, RunContext& context);
   void plan_memory(RunContext& context);
 };
 

@@ -237,7 +237,11 @@ class Muxing {
     const AVDictionaryEntry* entry = nullptr;
     while ((entry = av_dict_get(output_->metadata, "com.apple.quicktime.", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr)
       if (std::strcmp(output_->oformat->name, "mov") == 0) av_dict_set(&options, "movflags", "use_metadata_tags", 0);
-    const int error = avformat_write_header(output_.get(), &options);
+    // Between these two: the first would take it away again, as no two versions say the same of themselves.
+    int error = avformat_init_output(output_.get(), &options);
+    const char* key = std::strcmp(output_->oformat->name, "mp4") == 0 ? "encoding_tool" : "encoder";
+    av_dict_set(&output_->metadata, key, video.at("writer").get<std::string>().c_str(), 0);
+    if (error >= 0) error = avformat_write_header(output_.get(), nullptr);
     av_dict_free(&options);
     check(error, "the container does not take the film");
   }

@@ -139,6 +139,8 @@ void probe(Channel& channel, int fd, const Json& what) {
               {"chapters", input->nb_chapters},
               {"metadata", metadata_of(input->metadata)},
               {"streams", Json::array()}};
+  const AVDictionaryEntry* writer = av_dict_get(input->metadata, "encoder", nullptr, 0);
+  out["writer"] = writer == nullptr ? "" : writer->value;
   for (unsigned i = 0; i < input->nb_streams; ++i) out["streams"].push_back(describe(*input->streams[i]));
   Message message;
   message.say = Say::text;
