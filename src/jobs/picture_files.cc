@@ -3,9 +3,7 @@
 namespace millrace {
 
 void describe(Settings& settings, PictureFileOptions& options) {
-  settings.add_list("exclude", "GLOB", "leave out files and folders that match", options.exclude);
-  settings.add_switch("hidden", "also files and folders whose name begins with a dot", options.hidden);
-  describe(settings, options.links);
+  describe(settings, static_cast<FolderOptions&>(options));
   settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
   settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
                        100'000'000'000);
@@ -13,17 +11,6 @@ void describe(Settings& settings, PictureFileOptions& options) {
                       "decode rare formats in a process that can open nothing and reach nobody, or all: JPEG and PNG "
                       "too, which is slower",
                       options.sandbox);
-}
-
-WalkResult find_files(const std::vector<std::string>& roots, const PictureFileOptions& options,
-                      const RunContext& context) {
-  WalkOptions walking;
-  walking.exclude = options.exclude;
-  walking.exclude.emplace_back(".millrace-*");
-  walking.hidden = options.hidden;
-  options.links.put_into(walking);
-  walking.cancelled = [&] { return context.cancel.cancelled(); };
-  return walk(roots, walking);
 }
 
 DecodeOptions decode_options(const PictureFileOptions& options, RunContext& context) {

@@ -10,7 +10,7 @@
 #include "src/base/settings.h"
 #include "src/io/file/walk.h"
 #include "src/io/image/picture.h"
-#include "src/jobs/link_options.h"
+#include "src/jobs/folder_options.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace {
@@ -21,20 +21,13 @@ constexpr std::array<Choice<Sandbox>, 2> choices_of(Sandbox) {
   return {{{"rare", Sandbox::rare}, {"all", Sandbox::all}}};
 }
 
-struct PictureFileOptions {
-  std::vector<std::string> exclude;
-  bool hidden = false;
-  LinkOptions links;
+struct PictureFileOptions : FolderOptions {
   Bytes max_size = kMostFileBytes;
   long long max_pixels = 1'000'000'000;
   Sandbox sandbox = Sandbox::rare;
 };
 
 void describe(Settings& settings, PictureFileOptions& options);
-
-// Every file below the roots, pictures or not, but for those that `dedupe apply` set aside.
-WalkResult find_files(const std::vector<std::string>& roots, const PictureFileOptions& options,
-                      const RunContext& context);
 
 // As the options say, in the helpers of the run, until it is told to stop.
 DecodeOptions decode_options(const PictureFileOptions& options, RunContext& context);

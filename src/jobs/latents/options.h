@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/base/settings.h"
-#include "src/jobs/link_options.h"
+#include "src/jobs/folder_options.h"
 #include "src/kernels/latents/latents.h"
 #include "src/pipeline/checkpoint/share.h"
 

@@ -2,42 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <map>
 #include <set>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/jobs/names_below.h"
 #include "src/jobs/segment/unfinished.h"
 
 namespace millrace::segment {
 namespace {
-
-std::filesystem::path normal_form(const std::string& path) { return std::filesystem::path(path).lexically_normal(); }
-
-// What a person named, as folders are compared: without dots, and without a slash at the end.
-std::set<std::string> roots_of(const std::vector<std::string>& named) {
-  std::set<std::string> out;
-  for (const std::string& each : named) {
-    std::string normal = normal_form(each).string();
-    while (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
-    out.insert(std::move(normal));
-  }
-  return out;
-}
-
-// Below the nearest folder that was named, with its folders; a file that was named itself by its own name. Never one
-// that leads out of where it is put.
-std::string name_below(const std::string& path, const std::set<std::string>& roots) {
-  const std::filesystem::path normal = normal_form(path);
-  for (std::filesystem::path folder = normal.parent_path();; folder = folder.parent_path()) {
-    if (roots.contains(folder.empty() ? "." : folder.string())) {
-      std::string below = normal.lexically_relative(folder.empty() ? "." : folder).string();
-      if (!below.starts_with("..")) return below;
-    }
-    if (folder.empty() || folder == folder.parent_path()) return normal.filename().string();
-  }
-}
 
 // A picture in a folder that has the name of another one's results: "a.png.mask.zarr/b.png" beside "a.png".
 void refuse_folders_named_as_results(const std::map<std::string, std::string>& names) {
@@ -73,7 +47,8 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
   if (options.inputs.empty()) throw Failure(ErrorCode::usage, "pictures are needed", "PATH", "name files or folders");
   WalkResult found = find_files(options.inputs, options.files, context);
   const auto output = real_path(options.output);
-  const std::set<std::string> roots = roots_of(options.inputs), named(options.inputs.begin(), options.inputs.end());
+  const NamesBelow names_below(options.inputs);
+  const std::set<std::string> named(options.inputs.begin(), options.inputs.end());
   Inputs out;
   out.unreadable = std::move(found.unreadable);
   std::map<std::string, std::string> names;
@@ -85,8 +60,8 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
     if (!named.contains(file.path) && !is_input(options, file.path)) continue;
     // Results of an earlier run are no pictures of this one.
     if (const auto real = real_path(file.path); output && real && inside(*real, *output)) continue;
-    std::string name = name_below(file.path, roots);
-    if (name.starts_with(kUnfinishedFolder)) {
+    std::string name = names_below.of(file.path);
+    if (name.starts_with(std::string(kUnfinishedFolder) + "/")) {
       throw Failure(ErrorCode::usage, "its results would lie where unfinished ones do", printable(file.path),
                     "give the folder of pictures another name");
     }

@@ -10,10 +10,11 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/own.h"
+#include "src/jobs/results_folder.h"
 #include "src/jobs/segment/collector.h"
 #include "src/jobs/segment/cutter.h"
 #include "src/jobs/segment/inputs.h"
-#include "src/jobs/segment/results_folder.h"
+#include "src/jobs/segment/unfinished.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/pool.h"
 
@@ -126,7 +127,7 @@ class Run {
 
   Summary run() {
     const auto start = Clock::now();
-    claim_folder(options_, made_of(options_, setup_, session_));
+    claim_folder(options_.output, made_of(options_, setup_, session_), kUnfinishedFolder);
     unfinished_.emplace(options_.output, static_cast<bool>(options_.share));
     summary_.unusable = inputs_.unreadable;
     try {
@@ -388,7 +389,7 @@ class Run {
         all.push_back(*std::move(made));
       }
     }
-    write_file(path_in(options_.output, kTableFile), table_of(all, setup_));
+    write_file(path_in(options_.output, "pictures.csv"), table_of(all, setup_));
     // What other runs have begun stays for them.
     if (summary_.missing == 0 || unfinished_->is_empty()) unfinished_->remove();
   }

@@ -28,7 +28,7 @@ struct Saved {
 };
 
 // Below the folder of results.
-inline constexpr const char* kUnfinishedFolder = "unfinished.shards/";
+inline constexpr const char* kUnfinishedFolder = "unfinished.shards";
 
 class Unfinished {
  public:

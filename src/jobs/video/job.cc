@@ -8,6 +8,7 @@
 #include "src/base/text.h"
 #include "src/io/image/png_write.h"
 #include "src/jobs/video/benchmark.h"
+#include "src/jobs/video/films.h"
 #include "src/jobs/video/report.h"
 #include "src/jobs/video/sample.h"
 #include "src/report/json_path.h"
@@ -17,13 +18,21 @@ namespace {
 
 class VideoJob : public Job {
  public:
-  Arguments arguments() override { return {"FILM", "the film", &options_.inputs}; }
+  Arguments arguments() override { return {"FILM", "the film; or several, or folders of them", &options_.inputs}; }
   void describe(Settings& settings) override { video::describe(settings, options_); }
 
   void look_at(Outputs& outputs) override {
-    Options checked = options_;
-    check(checked);
-    for (const std::string& input : options_.inputs) outputs.input(input);
+    many_ = is_collection(options_);
+    if (many_) {
+      check_collection(options_);
+    } else {
+      Options checked = options_;
+      check(checked);
+    }
+    for (const std::string& input : options_.inputs) {
+      outputs.input(input);
+      if (many_) outputs.input_folder(input, is_film_name);
+    }
     for (const std::string& model : {options_.network.model, options_.fast_model}) {
       if (model.empty()) continue;
       outputs.input(model);
@@ -32,6 +41,7 @@ class VideoJob : public Job {
     for (const std::string& each : {options_.network.card, options_.background_file()})
       if (!each.empty()) outputs.input(each);
     if (!options_.masks.empty()) outputs.input_folder(options_.masks, [](const std::string&) { return true; });
+    if (many_) return outputs.take_name("--output", options_.output);
     refuse_inputs_in_pieces();
     if (options_.benchmark || !options_.tune.empty()) {
       tune_ = outputs.add("--tune", options_.tune, {"settings", Readers::everyone, {}});
@@ -65,11 +75,15 @@ class VideoJob : public Job {
     return {"the result of millrace video", Readers::everyone, json_result("video", {})};
   }
 
-  Plan plan(RunContext& context) override { return video::plan(options_, place_, context); }
+  Plan plan(RunContext& context) override {
+    Networks networks;
+    return many_ ? plan_collection(options_, context) : video::plan(options_, place_, networks, context);
+  }
 
   Result run(RunContext& context, const Print&) override {
     if (options_.sample > 0) return sheet(context);
     if (options_.benchmark || !options_.tune.empty()) return measured(context);
+    if (many_) return collection(context);
     Networks networks;
     const Summary summary = video::run(options_, place_, networks, context);
     Result out;
@@ -94,6 +108,15 @@ class VideoJob : public Job {
                     "it lies where the pieces of the new film are made, which go when that is done", each,
                     "move it, or give the film another name");
     }
+  }
+
+  Result collection(RunContext& context) {
+    const CollectionSummary summary = run_collection(options_, context);
+    Result out;
+    out.summary = words_of(summary, options_);
+    out.json = [summary] { return json_pieces(json_of(summary)); };
+    out.exit_code = is_whole(summary) ? ExitCode::done : ExitCode::partial;
+    return out;
   }
 
   Result sheet(RunContext& context) {
@@ -147,6 +170,7 @@ class VideoJob : public Job {
   }
 
   Options options_;
+  bool many_ = false;
   Place place_;
   Output sheet_, tune_;
 };

@@ -108,7 +108,10 @@ std::string Options::background_file() const {
 }
 
 void describe(Settings& settings, Options& options) {
-  settings.add_text("output", "FILM", fmt::format("the new film: {}", film::known_endings()), options.output);
+  settings.add_text(
+      "output", "FILM",
+      fmt::format("the new film: {}; of several films, or a folder of them, a folder", film::known_endings()),
+      options.output);
   settings.add_parsed("write", "WHAT",
                       "what it shows: film, mask, overlay, side-by-side, alpha, blur, background=FILE or "
                       "background=#rrggbb; matte-files: masks alone, a PNG each, and FILM is a folder; auto: the mask, "
@@ -183,6 +186,10 @@ void describe(Settings& settings, Options& options) {
       "of the new film's pictures; auto: h264 (h265 for a film in HEVC or HDR), or else the first of vp9, prores, "
       "av1 and ffv1 that holds it as it is",
       options.codec);
+  settings.add_choice("container",
+                      "of the films made of a folder of films; auto: each one's own where this program writes it, else "
+                      "mkv; a single film's is said by its name",
+                      options.container);
   settings.add_choice("quality",
                       "low, medium and high are a CRF of 28, 23 and 18 of x264, and what is like it elsewhere",
                       options.quality);
@@ -203,7 +210,8 @@ void describe(Settings& settings, Options& options) {
                         if (number.ends_with("s")) number.remove_suffix(1);
                         options.segment_seconds = number_of(number, 0.1, 3600);
                       });
-  millrace::describe(settings, options.share, "piece of a film", "the last of them puts it together");
+  millrace::describe(settings, options.share, "piece of a film, or of several films every Nth film",
+                     "the last of them puts a film together");
   const auto add_time = [&](const char* name, const char* help, std::optional<double>& value) {
     settings.add_parsed(name, "TIME", help, "auto", [&value](const std::string& text) {
       value.reset();
@@ -217,6 +225,19 @@ void describe(Settings& settings, Options& options) {
                         options.stream.reset();
                         if (text != "auto") options.stream = whole_number_of(text, 0, 1000);
                       });
+  settings.heading("Which films");
+  millrace::describe(settings, options.files);
+}
+
+void check_collection(const Options& options) {
+  const auto refuse = [](const std::string& what, const char* option, const std::string& remedy) {
+    throw Failure(ErrorCode::usage, what, option, remedy);
+  };
+  if (options.output.empty())
+    refuse("an output is needed", "-o", "name a folder for the new films, for example -o masked");
+  if (options.sample > 0) refuse("it shows one film", "--sample", "name one film");
+  if (options.benchmark) refuse("it measures one film", "--benchmark", "name one film");
+  if (!options.tune.empty()) refuse("it measures one film", "--tune", "name one film");
 }
 
 void check(Options& options) {
@@ -233,7 +254,8 @@ void check(Options& options) {
     }
   }
   if (options.inputs.empty()) refuse("a film is needed", "FILM", "name it: millrace video film.mp4 -o masked.mp4");
-  if (options.inputs.size() > 1) refuse("one film at a time", "FILM", "run it once for each");
+  if (options.container != Container::automatic)
+    refuse("it is of folders of films", "--container", "of a single film the name of -o says it: -o film.mkv");
   const bool measures = options.benchmark || !options.tune.empty();
   if (measures && options.output.empty()) options.output = options.shown() == Show::files ? "masks" : "film.mp4";
   if (options.output.empty()) refuse("an output is needed", "-o", "name the new film, for example -o masked.mp4");

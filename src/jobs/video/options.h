@@ -11,6 +11,7 @@
 #include "src/base/choice.h"
 #include "src/base/settings.h"
 #include "src/io/video/colors.h"
+#include "src/jobs/folder_options.h"
 #include "src/kernels/matte/clean.h"
 #include "src/model/picture_model.h"
 #include "src/pipeline/checkpoint/share.h"
@@ -66,6 +67,16 @@ constexpr std::array<Choice<Eyes>, 3> choices_of(Eyes) {
   return {{{"average", Eyes::average}, {"weighted", Eyes::weighted}, {"cross-check", Eyes::cross_check}}};
 }
 
+// Of the new films of a folder of films; of a single one its name says it.
+enum class Container : std::uint8_t { automatic, mp4, mov, mkv, webm };
+constexpr std::array<Choice<Container>, 5> choices_of(Container) {
+  return {{{"auto", Container::automatic},
+           {"mp4", Container::mp4},
+           {"mov", Container::mov},
+           {"mkv", Container::mkv},
+           {"webm", Container::webm}}};
+}
+
 // A background that is the film itself, out of focus.
 inline constexpr const char* kBlur = "blur";
 
@@ -94,6 +105,8 @@ struct Options {
   std::optional<double> start, end;  // seconds behind the film's first picture
   std::optional<Show> show;          // nothing: mask where there is a model, else the film
   Codec codec = Codec::automatic;
+  Container container = Container::automatic;
+  FolderOptions files;
   Quality quality = Quality::high;
   Profile profile = Profile::fast;
   Stereo stereo = Stereo::none;
@@ -109,7 +122,9 @@ struct Options {
 };
 
 void describe(Settings& settings, Options& options);
-// Failure(usage) for what does not go together. Regions become numbers.
+// Failure(usage) for what does not go together, of one film. Regions become numbers.
 void check(Options& options);
+// Of several: what is not for them.
+void check_collection(const Options& options);
 
 }  // namespace millrace::video

@@ -8,6 +8,15 @@
 #include "src/report/json_path.h"
 
 namespace millrace::video {
+namespace {
+
+void say(std::uint64_t count, const char* what, std::vector<std::string>& out) {
+  if (count > 0) out.push_back(fmt::format("{} {}", grouped(count), what));
+}
+
+}  // namespace
+
+bool is_whole(const Summary& summary) { return summary.counts.errors + summary.counts.damaged == 0; }
 
 nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
   nlohmann::ordered_json out = {{kJsonMark, "video"}};
@@ -68,27 +77,85 @@ std::vector<std::string> words_of(const Summary& summary, const Options& options
   if (!summary.runtime.empty())
     out.push_back(
         fmt::format("{} in {}, {}", printable(file_name(options.network.model)), summary.precision, summary.runtime));
-  const auto say = [&](std::uint64_t count, const char* what) {
-    if (count > 0) out.push_back(fmt::format("{} {}", grouped(count), what));
-  };
-  say(summary.taken, options.share ? "frames were made by other runs" : "frames were made by an earlier run");
-  say(summary.counts.reused,
-      "frames have the mask of one before them, as nothing in the network's input had moved enough");
-  say(summary.counts.by_fast_model, "frames have the mask of the smaller network");
+  say(summary.taken, options.share ? "frames were made by other runs" : "frames were made by an earlier run", out);
   if (options.smooth > 1) out.push_back(fmt::format("masks are means over {} frames: they lag", options.smooth));
-  say(summary.counts.errors, "packets of the film could not be decoded");
-  say(summary.counts.damaged, "frames are damaged: part of them could not be decoded");
+  say_counts(summary.counts, out);
   say(summary.moved,
-      "packets of sound, subtitles or other pictures had times out of order, and were moved behind the one before");
+      "packets of sound, subtitles or other pictures had times out of order, and were moved behind the one before",
+      out);
   // Counts of containers are guesses where the rate is.
   if (summary.state == Summary::State::made && summary.expected > summary.counts.frames + 2 + summary.expected / 50)
     out.push_back(fmt::format("the film says that it has about {} frames, and ends before", grouped(summary.expected)));
-  say(summary.counts.retimed,
-      "frames had no time of their own, or an earlier one's, and were put right behind the one before");
   if (!summary.not_cached.empty()) out.push_back("the compiled model is not kept: " + summary.not_cached);
   return out;
 }
 
-bool is_whole(const Summary& summary) { return summary.counts.errors + summary.counts.damaged == 0; }
+void say_counts(const Counts& counts, std::vector<std::string>& out) {
+  say(counts.reused, "frames have the mask of one before them, as nothing in the network's input had moved enough",
+      out);
+  say(counts.by_fast_model, "frames have the mask of the smaller network", out);
+  say(counts.errors, "packets of film could not be decoded", out);
+  say(counts.damaged, "frames are damaged: part of them could not be decoded", out);
+  say(counts.retimed, "frames had no time of their own, or an earlier one's, and were put right behind the one before",
+      out);
+}
+
+std::vector<std::string> words_of(const CollectionSummary& summary, const Options& options) {
+  std::vector<std::string> out;
+  for (const Error& error : summary.unusable) out.push_back("not used: " + error.message());
+  Counts counts;
+  std::uint64_t before = 0, made = 0, whole = 0;
+  std::string not_cached;
+  for (const CollectionSummary::Film& each : summary.films) {
+    counts += each.summary.counts;
+    made += each.summary.made;
+    ++(each.summary.state == Summary::State::before ? before : whole);
+    if (!is_whole(each.summary)) out.push_back("damaged: " + printable(each.options.input()));
+    not_cached = each.summary.not_cached;
+  }
+  out.push_back(fmt::format(
+      "{} films, {} frames in {}, {}/s: {}", grouped(whole), grouped(counts.frames), duration_text(summary.seconds),
+      rate_text(static_cast<double>(made) / std::max(summary.seconds, 1e-9)), printable(options.output)));
+  if (summary.films.empty() && summary.unusable.empty())
+    out.emplace_back("no films were found: they are taken by their endings, as docs/video.md lists them");
+  if (!summary.runtime.empty())
+    out.push_back(
+        fmt::format("{} in {}, {}", printable(file_name(options.network.model)), summary.precision, summary.runtime));
+  say(before, "were there, made of the same", out);
+  say(summary.left_to_others, "are left to other parts", out);
+  say_counts(counts, out);
+  if (!not_cached.empty()) out.push_back("the compiled model is not kept: " + not_cached);
+  if (!summary.unusable.empty()) out.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));
+  return out;
+}
+
+nlohmann::ordered_json json_of(const CollectionSummary& summary) {
+  nlohmann::ordered_json films = nlohmann::ordered_json::array(), unusable = nlohmann::ordered_json::array();
+  for (const CollectionSummary::Film& each : summary.films) {
+    nlohmann::ordered_json one, source = nlohmann::ordered_json::object();
+    add_path(source, each.options.input());
+    one["film"] = source;
+    const nlohmann::ordered_json made = json_of(each.summary, each.options);
+    for (const auto& [key, value] : made.items())
+      if (key != kJsonMark) one[key] = value;
+    films.push_back(std::move(one));
+  }
+  for (const Error& error : summary.unusable) {
+    nlohmann::ordered_json one;
+    add_path(one, error.subject);
+    one["reason"] = error.what;
+    unusable.push_back(std::move(one));
+  }
+  return {{kJsonMark, "video"},
+          {"films", films},
+          {"unusable", unusable},
+          {"left_to_other_parts", summary.left_to_others},
+          {"seconds", summary.seconds}};
+}
+
+bool is_whole(const CollectionSummary& summary) {
+  return summary.unusable.empty() && std::all_of(summary.films.begin(), summary.films.end(),
+                                                 [](const auto& each) { return is_whole(each.summary); });
+}
 
 }  // namespace millrace::video

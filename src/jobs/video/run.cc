@@ -43,8 +43,8 @@ void refuse_what_is_not_own(const Options& options, const Place& place, RunConte
 
 class Run {
  public:
-  Run(const Options& options, const Place& place, Networks& networks, RunContext& context)
-      : place_(place), context_(context), setup_(options, networks, context) {}
+  Run(const Options& options, const Place& place, Networks& networks, RunContext& context, std::string what)
+      : place_(place), context_(context), what_(std::move(what)), setup_(options, networks, context) {}
 
   Setup& setup() { return setup_; }
 
@@ -60,6 +60,7 @@ class Run {
       different = then ? differences(*then, setup_.made_of()) : then.error().what;
       if (different.empty()) return true;
     }
+    if (place_.own_may_go && setup_.muxer) return false;
     throw Failure(ErrorCode::conflict, "it is there and was made otherwise: " + different, path, place_.taken->remedy);
   }
 
@@ -109,7 +110,7 @@ class Run {
         write_mattes(segments, kWhole, setup_.film.time_base, setup_.made_of(), go_on);
       }
       place_.output.throw_if_exchanged();
-      segments.publish(kWhole, place_.output.replaces());
+      segments.publish(kWhole, place_.replaces());
       segments.remove();
     } catch (const Failure& failure) {
       const Error error = segments.in_words(failure.error());
@@ -119,7 +120,7 @@ class Run {
   }
 
   void make_pieces(Segments& segments) {
-    Progress progress(context_.progress, "frames", setup_.expected_frames() / std::max<std::uint64_t>(share().of, 1));
+    Progress progress(context_.progress, what_, setup_.expected_frames() / std::max<std::uint64_t>(share().of, 1));
     progress.add(made_before(segments));
     for (auto task = segments.next(0); task;) {
       const auto beyond = make(segments, *task, progress);
@@ -283,6 +284,7 @@ class Run {
 
   const Place& place_;
   RunContext& context_;
+  const std::string what_;
   Setup setup_;
   Masking masking_{setup_, context_};
   Pool<Workspace> workspaces_{[] { return std::make_unique<Workspace>(); }};
@@ -292,12 +294,11 @@ class Run {
 
 }  // namespace
 
-Plan plan(const Options& given, const Place& place, RunContext& context) {
+Plan plan(const Options& given, const Place& place, Networks& networks, RunContext& context) {
   Options options = given;
   check(options);
   refuse_what_is_not_own(options, place, context);
-  Networks networks;
-  Run run(options, place, networks, context);
+  Run run(options, place, networks, context, "frames");
   const Setup& setup = run.setup();
   const film::FilmFile& film = setup.film;
   Plan out;
@@ -334,11 +335,12 @@ Plan plan(const Options& given, const Place& place, RunContext& context) {
   return out;
 }
 
-Summary run(const Options& given, const Place& place, Networks& networks, RunContext& context) {
+Summary run(const Options& given, const Place& place, Networks& networks, RunContext& context,
+            const std::string& what) {
   Options options = given;
   check(options);
   refuse_what_is_not_own(options, place, context);
-  return Run(options, place, networks, context).run();
+  return Run(options, place, networks, context, what).run();
 }
 
 }  // namespace millrace::video

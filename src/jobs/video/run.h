@@ -37,9 +37,15 @@ struct Place {
   Output output;  // none where masks are files
   // What is there and was not to be: where it was made of the same there is nothing left to do, else this is thrown.
   std::optional<Error> taken;
+  // What this program made of other things there is replaced.
+  bool own_may_go = false;
+
+  bool replaces() const { return output && output.replaces(); }
 };
 
-Plan plan(const Options& options, const Place& place, RunContext& context);
-Summary run(const Options& options, const Place& place, Networks& networks, RunContext& context);
+Plan plan(const Options& options, const Place& place, Networks& networks, RunContext& context);
+// `what` is counted, for whoever waits.
+Summary run(const Options& options, const Place& place, Networks& networks, RunContext& context,
+            const std::string& what = "frames");
 
 }  // namespace millrace::video

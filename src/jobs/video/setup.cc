@@ -117,6 +117,7 @@ void Setup::set_masks(Networks& networks, RunContext& context) {
                   "--stereo", "leave it out");
   if (!options.masks.empty()) {
     mattes = std::make_unique<Mattes>(options.masks);
+    composition.tint = model::class_color(1);  // files do not say which colour the model's card gave
     mask_width = mattes->width();
     mask_height = mattes->height();
   }
@@ -196,38 +197,44 @@ std::uint64_t Setup::expected_frames() const {
   return static_cast<std::uint64_t>(std::max(part, 0.0) * film.rate.value());
 }
 
-Attributes Setup::made_of() const {
+// What a person asked for, of whatever film.
+Attributes asked(const Options& options, const Network* network, const Network* fast_network) {
   const auto time = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : "auto"; };
-  Attributes out = {
-      mark(),
-      {"film", fingerprint_of(film)},
-      {"stream", std::to_string(film.stream)},
-      {"library", film.library},
-      {"write", options.show_text == "auto" ? (composition.show == Show::film ? "film" : "mask") : options.show_text},
-      {"container", container},
-      {"encoder", muxer ? text_of(encoding) : encoding.words},
-      {"encoder-threads", std::to_string(options.encoder_threads)},
-      {"segment", fmt::format("{}", options.segment_seconds)},
-      {"start", time(options.start)},
-      {"end", time(options.end)},
-      {"clean", options.clean_text},
-      {"feather", fmt::format("{}", options.cleaning.feather)},
-      {"smooth", std::to_string(options.smooth)},
-      {"stereo", choice_name(options.stereo)},
-      {"eyes", choice_name(options.eyes)},
-      {"reuse", options.reuse ? fmt::format("{}", *options.reuse) : "off"},
-      {"scales", options.scales_text},
-      {"region", fmt::format("{}", fmt::join(options.region_texts, " "))}};
-  if (mattes) out.emplace_back("masks", mattes->digest());
+  Attributes out = {{"write", options.show_text},
+                    {"encoder-threads", std::to_string(options.encoder_threads)},
+                    {"segment", fmt::format("{}", options.segment_seconds)},
+                    {"start", time(options.start)},
+                    {"end", time(options.end)},
+                    {"clean", options.clean_text},
+                    {"feather", fmt::format("{}", options.cleaning.feather)},
+                    {"smooth", std::to_string(options.smooth)},
+                    {"stereo", choice_name(options.stereo)},
+                    {"eyes", choice_name(options.eyes)},
+                    {"reuse", options.reuse ? fmt::format("{}", *options.reuse) : "off"},
+                    {"scales", options.scales_text},
+                    {"region", fmt::format("{}", fmt::join(options.region_texts, " "))}};
+  if (options.show_text == "auto") out.front().second = options.shown() == Show::film ? "film" : "mask";
   if (const std::string file = options.background_file(); !file.empty())
     out.emplace_back("background", hex_of_bytes(hash_file(file).or_throw()));
-  if (network)
+  if (network != nullptr)
     for (auto& each : model::made_of(network->model, network->session)) out.push_back(std::move(each));
-  if (fast_network) {
+  if (fast_network != nullptr) {
     for (auto& [key, value] : model::made_of(fast_network->model, fast_network->session))
       out.emplace_back("fast-" + key, std::move(value));
     out.emplace_back("confidence", fmt::format("{}", options.confidence));
   }
+  return out;
+}
+
+Attributes Setup::made_of() const {
+  Attributes out = {mark(),
+                    {"film", fingerprint_of(film)},
+                    {"stream", std::to_string(film.stream)},
+                    {"library", film.library},
+                    {"container", container},
+                    {"encoder", muxer ? text_of(encoding) : encoding.words}};
+  if (mattes) out.emplace_back("masks", mattes->digest());
+  for (auto& each : asked(options, network, fast_network)) out.push_back(std::move(each));
   return out;
 }
 

@@ -18,6 +18,9 @@
 
 namespace millrace::video {
 
+// What all films of a run are made by: options, and the networks, which may be null.
+Attributes asked(const Options& options, const Network* network, const Network* fast_network);
+
 class Setup {
  public:
   // Failure for all that can be known before the work. `networks` live longer.

@@ -6,16 +6,13 @@
 #include <string>
 
 #include "src/io/store/dataset.h"
-#include "src/jobs/segment/options.h"
 
-namespace millrace::segment {
+namespace millrace {
 
-inline constexpr const char* kRunFile = "run.json";
-inline constexpr const char* kTableFile = "pictures.csv";
-
-// New, or empty, or an earlier run's of the same. Failure(conflict) that says what it is else.
-void claim_folder(const Options& options, const Attributes& now);
+// New, or empty, or an earlier run's of the same. Failure(conflict) that says what it is else. `unfinished` is where
+// runs that begin at the same time may be at work in it already; empty where nowhere.
+void claim_folder(const std::string& folder, const Attributes& now, const std::string& unfinished = "");
 // What runs that were killed were just writing. The folder is this run's alone.
 void remove_litter(const std::string& folder);
 
-}  // namespace millrace::segment
+}  // namespace millrace

@@ -1,0 +1,118 @@
+#include "src/jobs/video/films.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/place.h"
+#include "src/io/video/film_muxer.h"
+#include "src/jobs/names_below.h"
+
+namespace millrace::video {
+namespace {
+
+constexpr const char* kMasks = ".mattes";
+
+// What films of these kinds are named by; others are taken where they are named themselves.
+constexpr std::array<std::string_view, 25> kEndings = {
+    ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mts", ".m2ts", ".ts",  ".mpg", ".mpeg", ".m2v", ".vob",
+    ".wmv", ".asf", ".flv", ".f4v", ".3gp",  ".3g2", ".ogv", ".ogm",  ".mxf", ".dv",  ".rm",   ".divx"};
+
+// TypeScript has the ending of MPEG-TS, whose packets begin with a sync byte.
+bool is_something_else(const std::string& path) {
+  constexpr unsigned char kSync = 0x47;
+  constexpr int kPackets = 3;
+  if (!lower_ascii(path).ends_with(".ts")) return false;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return false;
+  for (const off_t bytes : {188, 192, 204}) {
+    bool all = true;
+    // M2TS has four bytes of a clock before each.
+    for (int k = 0; k < kPackets && all; ++k) {
+      unsigned char first = 0;
+      all = ::pread(file.get(), &first, 1, k * bytes + (bytes == 192 ? 4 : 0)) == 1 && first == kSync;
+    }
+    if (all) return false;
+  }
+  return true;
+}
+
+// The film's own kind, where it is one that this program writes.
+std::string film_name(const std::string& name, const Options& options) {
+  if (options.shown() == Show::files) return name + kMasks;
+  const std::string own = film::container_of(name);
+  const std::string ending = "." + std::string(choice_name(options.container));
+  if (options.container == Container::automatic) return own.empty() ? name + ".mkv" : name;
+  return lower_ascii(name).ends_with(ending) ? name : name + ending;
+}
+
+}  // namespace
+
+bool is_collection(const Options& options) {
+  std::error_code error;
+  return options.inputs.size() > 1 ||
+         (options.inputs.size() == 1 && std::filesystem::is_directory(options.inputs.front(), error));
+}
+
+bool is_film_name(const std::string& path) {
+  const std::string name = lower_ascii(file_name(path));
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) { return name.size() > ending.size() && name.ends_with(ending); });
+}
+
+Films find_films(const Options& options, const RunContext& context) {
+  WalkResult found = find_files(options.inputs, options.files, context);
+  Films out;
+  out.unreadable = std::move(found.unreadable);
+  const auto output = real_path(options.output);
+  const NamesBelow names_below(options.inputs);
+  const std::set<std::string> named(options.inputs.begin(), options.inputs.end());
+  std::map<std::string, std::string> names;
+  for (const FileEntry& file : found.files) {
+    if (!named.contains(file.path) && (!is_film_name(file.path) || is_something_else(file.path))) continue;
+    // Results of an earlier run are no films of this one.
+    if (const auto real = real_path(file.path); output && real && inside(*real, *output)) continue;
+    const std::string below = names_below.of(file.path);
+    const std::string name = film_name(below, options);
+    const auto [at, fresh] = names.emplace(name, file.path);
+    if (!fresh) {
+      throw Failure(
+          ErrorCode::usage,
+          fmt::format("'{}' and '{}' would be made into one name", printable(at->second), printable(file.path)), "FILM",
+          "name a folder above both, or give each an output of its own");
+    }
+    Options one = options;
+    one.inputs = {file.path};
+    one.output = path_in(options.output, name);
+    one.container = Container::automatic;
+    one.share = {};
+    if (!options.masks.empty()) one.masks = path_in(options.masks, below + kMasks);
+    out.films.push_back(std::move(one));
+  }
+  // A film in a folder that has the name of another one's pieces: "a.mp4.shards/b.mp4" beside "a.mp4".
+  for (const auto& [name, path] : names) {
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
+      std::string folder = name.substr(0, slash);
+      constexpr std::string_view kPieces = ".shards";
+      const bool pieces = folder.ends_with(kPieces);
+      if (pieces) folder.resize(folder.size() - kPieces.size());
+      const auto other = names.find(folder);
+      if (other == names.end()) continue;
+      throw Failure(ErrorCode::usage,
+                    fmt::format("its folder has the name of what '{}' is made into", printable(other->second)),
+                    printable(path), "give each an output of its own");
+    }
+  }
+  return out;
+}
+
+}  // namespace millrace::video

@@ -1,0 +1,27 @@
+// Enters: what a person named.
+// Leaves: the films in it, each with the options that it alone is made by, in the order of their names.
+// Never: gives two films one name, or one that leads out of the folder of results; decodes anything.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/jobs/video/options.h"
+#include "src/pipeline/run_context.h"
+
+namespace millrace::video {
+
+// A folder was named, or several films: what is made is a folder too.
+bool is_collection(const Options& options);
+// By its ending.
+bool is_film_name(const std::string& path);
+
+struct Films {
+  std::vector<Options> films;  // each with one input, and the output's path
+  std::vector<Error> unreadable;
+};
+// Failure(usage) where results of two would have one name.
+Films find_films(const Options& options, const RunContext& context);
+
+}  // namespace millrace::video

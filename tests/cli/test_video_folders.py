@@ -1,0 +1,185 @@
+"""`video` over folders of films: one of them that cannot be used costs no other anything."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+
+import onnx_model as onnx
+from films import X264, frames, made, needs_ffmpeg, same_frames
+from program import PROGRAM, millrace
+from segmenting import needs_runtime, ramps_where_sanitized
+
+pytestmark = [needs_ffmpeg]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runtime():
+    with ramps_where_sanitized():
+        yield
+
+
+def video(*inputs_and_output, check=True):
+    """Inputs, the output, and options."""
+    paths = list(inputs_and_output)
+    options = next((k for k, one in enumerate(paths) if str(one).startswith("--")), len(paths))
+    return millrace("video", *paths[:options - 1], "-o", paths[options - 1], "--progress", "none", *paths[options:],
+                    check=check)
+
+
+def state_of(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("films")
+    made(folder / "a.mp4", *X264)
+    made(folder / "b.MOV", *X264, source="testsrc")
+    made(folder / "deep" / "er" / "c.avi", "-c:v", "mpeg4")
+    made(folder / "deep" / "a.mp4", *X264, source="smptebars")
+    (folder / "broken.mkv").write_bytes(b"\x1a\x45\xdf\xa3 and nothing behind it")
+    (folder / "component.ts").write_text("export const answer: number = 42;\n" * 50)
+    (folder / "notes.txt").write_text("no film\n")
+    made(folder / "named.bin", *X264, "-f", "mp4")
+    return folder
+
+
+NAMES = ["a.mp4", "b.MOV", "deep/a.mp4", "deep/er/c.avi.mkv"]
+
+
+def test_a_folder_of_films(films, tmp_path):
+    before = state_of(films)
+    done = video(films, tmp_path / "out", "--json", tmp_path / "r.json")
+    assert done.returncode == 3 and "broken.mkv" in done.stderr.decode()
+    made_now = state_of(tmp_path / "out")
+    assert sorted(made_now) == sorted([*NAMES, "run.json"])
+    said = json.loads((tmp_path / "r.json").read_text())
+    assert [os.path.relpath(one["film"]["path"], films) for one in said["films"]] == ["a.mp4", "b.MOV", "deep/a.mp4",
+                                                                                    "deep/er/c.avi"]
+    assert [one["frames"] for one in said["films"]] == [20] * 4
+    assert [os.path.basename(one["path"]) for one in said["unusable"]] == ["broken.mkv"]
+    # As each would be by itself.
+    video(films / "deep" / "a.mp4", tmp_path / "alone.mp4")
+    assert made_now["deep/a.mp4"] == (tmp_path / "alone.mp4").read_bytes()
+    # Once more there is nothing to do; a film that is another one by now is made anew, and no other.
+    again = video(films, tmp_path / "out", "--json", tmp_path / "r.json")
+    assert "4 were there, made of the same" in again.stderr.decode() and state_of(tmp_path / "out") == made_now
+    assert all(one["made_before"] for one in json.loads((tmp_path / "r.json").read_text())["films"])
+    made(films / "a.mp4", *X264, source="rgbtestsrc")
+    video(films, tmp_path / "out")
+    later = state_of(tmp_path / "out")
+    assert {name for name in later if later[name] != made_now[name]} == {"a.mp4"}
+    (films / "a.mp4").write_bytes(before["a.mp4"])
+    assert state_of(films) == before
+
+
+def test_several_that_are_named(films, tmp_path):
+    video(films / "named.bin", films / "a.mp4", tmp_path / "out", "--container", "mkv", "--quality", "lossless")
+    assert sorted(state_of(tmp_path / "out")) == ["a.mp4.mkv", "named.bin.mkv", "run.json"]
+    assert same_frames(frames(films / "a.mp4", "yuv420p"), frames(tmp_path / "out" / "a.mp4.mkv", "yuv420p"))
+
+
+@pytest.mark.parametrize("more, word", [
+    (["--sample", "3"], "--sample"), (["--benchmark"], "--benchmark"), (["--write", "overlay"], "model"),
+    (["--codec", "h266"], "--codec")])
+def test_what_is_wrong_for_all_of_them_makes_nothing(films, tmp_path, more, word):
+    done = video(films, tmp_path / "out", *more, check=False)
+    assert done.returncode == 2 and word in done.stderr.decode()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_not_of_this_job_or_otherwise_made_is_left_alone(films, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "holiday.txt").write_text("mine")
+    for output in (tmp_path / "mine", films):
+        before = state_of(output)
+        refused = video(films, output, check=False)
+        assert refused.returncode == 1 and "not empty" in refused.stderr.decode()
+        assert state_of(output) == before
+    video(films / "deep", tmp_path / "out")
+    before = state_of(tmp_path / "out")
+    refused = video(films / "deep", tmp_path / "out", "--quality", "low", check=False)
+    assert refused.returncode == 1 and "--quality was 'high', is 'low'" in refused.stderr.decode()
+    assert state_of(tmp_path / "out") == before
+
+
+def test_what_somebody_put_among_the_results_stays(films, tmp_path):
+    video(films / "deep", tmp_path / "out")
+    (tmp_path / "out" / "a.mp4").write_bytes(b"mine now")
+    (tmp_path / "out" / "er" / "c.avi.mkv").unlink()
+    (tmp_path / "out" / "er" / "c.avi.mkv").symlink_to(tmp_path / "nowhere")
+    done = video(films / "deep", tmp_path / "out")
+    assert done.returncode == 3 and done.stderr.decode().count("nothing says that this program wrote it") >= 2
+    assert (tmp_path / "out" / "a.mp4").read_bytes() == b"mine now"
+    assert (tmp_path / "out" / "er" / "c.avi.mkv").is_symlink() and not (tmp_path / "nowhere").exists()
+
+
+def test_two_of_one_name_are_told(films, tmp_path):
+    done = video(films / "a.mp4", films / "deep" / "a.mp4", tmp_path / "out", check=False)
+    assert done.returncode == 2 and "one name" in done.stderr.decode() and not list(tmp_path.iterdir())
+
+
+def test_results_inside_of_the_folder_are_no_films_of_it(films, tmp_path):
+    made(tmp_path / "a.mp4", *X264)
+    video(tmp_path, tmp_path / "out")
+    first = state_of(tmp_path)
+    video(tmp_path, tmp_path / "out")
+    assert state_of(tmp_path) == first and sorted(first) == ["a.mp4", "out/a.mp4", "out/run.json"]
+
+
+def test_parts_are_films(films, tmp_path):
+    video(films, tmp_path / "one")
+    for which in ("2/3", "3/3", "1/3"):
+        done = video(films, tmp_path / "three", "--part", which, "--json", tmp_path / "r.json")
+        said = json.loads((tmp_path / "r.json").read_text())
+        assert len(said["films"]) + len(said["unusable"]) + said["left_to_other_parts"] == 5, done.stderr
+    assert state_of(tmp_path / "three") == state_of(tmp_path / "one")
+
+
+@needs_runtime
+def test_masks_of_each_and_films_made_of_them(films, tmp_path):
+    model = ["--model", tmp_path / "m.onnx", "--activation", "sigmoid"]
+    (tmp_path / "m.onnx").write_bytes(onnx.color([[60, -60, -60]], [-15], 32, 48))
+    video(films / "deep", tmp_path / "direct", *model, "--write", "overlay", "--codec", "ffv1", "--container", "mkv")
+    video(films / "deep", tmp_path / "masks", *model, "--write", "matte-files")
+    assert (tmp_path / "masks" / "er" / "c.avi.mattes" / "times.csv").exists()
+    masks = state_of(tmp_path / "masks")
+    assert "2 were there" in video(films / "deep", tmp_path / "masks", *model, "--write", "matte-files").stderr.decode()
+    assert state_of(tmp_path / "masks") == masks
+    video(films / "deep", tmp_path / "anew", "--masks", tmp_path / "masks", "--write", "overlay", "--codec", "ffv1",
+          "--container", "mkv")
+    for name in ("a.mp4.mkv", "er/c.avi.mkv"):
+        pairs = zip(frames(tmp_path / "direct" / name, "yuv444p"), frames(tmp_path / "anew" / name, "yuv444p"), strict=True)
+        # Files hold 256 levels of a mask.
+        assert max(np.abs(a.astype(int) - b).max() for one, other in pairs for a, b in zip(one, other)) <= 1
+
+
+def test_a_plan_of_all_of_them(films, tmp_path):
+    done = video(films, tmp_path / "out", "--plan")
+    said = done.stdout.decode()
+    assert "about 80" in said and "broken.mkv" in said and not list(tmp_path.iterdir())
+
+
+def test_killed_it_goes_on(tmp_path):
+    folder = tmp_path / "films"
+    for name in "abc":
+        made(folder / f"{name}.mp4", *X264, size="640x360", rate=30, seconds=6)
+    video(folder, tmp_path / "whole", "--segment", "1", "--profile", "balanced")
+    run = subprocess.Popen([str(PROGRAM), "video", folder, "-o", tmp_path / "out", "--segment", "1", "--profile", "balanced",
+                            "--progress", "none"], stderr=subprocess.DEVNULL)
+    while not list((tmp_path / "out").glob("b.mp4.shards/*.packets")) and run.poll() is None:
+        time.sleep(0.01)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    video(folder, tmp_path / "out", "--segment", "1", "--profile", "balanced", "--json", tmp_path / "r.json")
+    assert state_of(tmp_path / "out") == state_of(tmp_path / "whole")
+    said = json.loads((tmp_path / "r.json").read_text())["films"]
+    assert said[0]["made_before"] and (said[1]["taken"] > 0 or said[1]["made_before"])
