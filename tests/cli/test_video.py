@@ -174,7 +174,7 @@ def test_usage(tmp_path):
     assert "--model" in refused(film, "-o", tmp_path / "out.mp4", "--write", "mask")
     assert "background" in refused(film, "-o", tmp_path / "out.mp4", "--write", "backdrop")
     assert ".mkv" in refused(film, "-o", tmp_path / "out.mov", "--codec", "vp9")
-    assert "odd" not in refused(film, film, "-o", tmp_path / "out.mp4")
+    assert "name a folder" in refused(film, film, "-o", tmp_path / "out.mp4")
     assert ".mov" in refused(film, "-o", tmp_path / "out.mp4", "--codec", "prores")
     assert ".mkv" in refused(film, "-o", tmp_path / "out.mp4", "--model", model, "--write", "alpha")
     assert "51" in refused(film, "-o", tmp_path / "out.mp4", "--crf", "60", "--codec", "h264")
@@ -311,3 +311,19 @@ def test_a_film_of_somebody_else_is_not_taken_for_a_made_one(tmp_path):
     refused = video(film, out, check=False)
     assert refused.returncode == 1 and "nothing says that this program wrote it" in refused.stderr.decode()
     assert out.read_bytes() == before
+
+
+def test_a_plan_says_how_long_and_how_much(tmp_path):
+    film = made(tmp_path / "film.mp4", "-f", "lavfi", "-i", "sine=duration=20", *X264, "-c:a", "aac", size="320x180", rate=25,
+                seconds=20)
+    plan = json.loads(video(film, tmp_path / "out.mp4", "--plan", "--json", "-").stdout)["plan"]
+    video(film, tmp_path / "out.mp4")
+    assert plan["frames"] == 500 and plan["seconds"] > 0 and plan["frames_per_second"] > 0
+    assert set(plan["stages_cpu_ms"]) == {"decode", "composite", "encode"}
+    # A pattern that moves evenly: any part of it is as the whole.
+    assert plan["bytes"] == pytest.approx((tmp_path / "out.mp4").stat().st_size, rel=0.5)
+    part = json.loads(video(film, tmp_path / "part.mp4", "--plan", "--start", "5", "--end", "10", "--json", "-").stdout)["plan"]
+    assert part["frames"] == 125
+    # It is there: nothing is left to do, and nothing is measured.
+    again = json.loads(video(film, tmp_path / "out.mp4", "--plan", "--json", "-").stdout)["plan"]
+    assert again["seconds"] == 0 and "stages_cpu_ms" not in again

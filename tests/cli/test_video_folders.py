@@ -166,6 +166,9 @@ def test_a_plan_of_all_of_them(films, tmp_path):
     done = video(films, tmp_path / "out", "--plan")
     said = done.stdout.decode()
     assert "about 80" in said and "broken.mkv" in said and not list(tmp_path.iterdir())
+    done = video(films, tmp_path / "out", "--plan", "--json", "-")
+    plan = json.loads(done.stdout)["plan"]
+    assert plan["frames"] == 80 and plan["unusable"] == 1 and plan["seconds"] > 0 and plan["bytes"] > 0
 
 
 def test_killed_it_goes_on(tmp_path):

@@ -30,6 +30,8 @@ void read_description(const Json& said, const Message& message, FilmFile& out) {
     one.index = each.at("index");
     one.type = printable(each.at("type").get<std::string>());
     one.codec = printable(each.at("codec").get<std::string>());
+    one.bit_rate = each.at("bit_rate");
+    if (one.bit_rate < 0 || one.bit_rate > kMostTime) one.bit_rate = 0;
     const Json& metadata = each.at("metadata");
     if (metadata.contains("language")) one.language = printable(metadata.at("language").get<std::string>());
     out.streams.push_back(one);

@@ -27,6 +27,7 @@ struct Rational {
 struct StreamInfo {
   int index = 0;
   std::string type, codec, language;
+  std::int64_t bit_rate = 0;  // bits a second, on the mean; 0: nobody says
 };
 
 // One stream of pictures, which a model is to see, and what lies beside it.

@@ -50,7 +50,8 @@ FilmMuxer::FilmMuxer(const FilmFile& film, const std::string& container, const s
   try {
     const Json said = Json::parse(heard.text);
     for (const Json& each : said.at("left_out")) {
-      left_out_.push_back({{each.at("index"), each.at("type"), each.at("codec"), each.at("language")}, each.at("why")});
+      left_out_.push_back(
+          {{each.at("index"), each.at("type"), each.at("codec"), each.at("language"), 0}, each.at("why")});
     }
   } catch (const Json::exception&) {
     throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", film.path, "");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
@@ -76,14 +77,18 @@ void all_at_once(std::size_t count, const Begin& begin) {
   if (failed) std::rethrow_exception(failed);
 }
 
+// Those whose cost depends on the network's input, not on the film's sides.
+constexpr const char *kDecide = "what still does", *kNetwork = "network", *kMask = "mask";
+
 class Bench {
  public:
-  Bench(const Options& options, Networks& networks, RunContext& context)
-      : context_(context), setup_(options, networks, context) {
-    // As many as fit: all of them are there at once.
-    constexpr std::uint64_t kMost = 300;
+  // So many pictures, or as many as fit: all of them are there at once. From there on, or from where the film begins.
+  Bench(Setup& setup, std::uint64_t count, std::optional<std::int64_t> from, RunContext& context)
+      : context_(context), setup_(setup), how_(setup.cut) {
+    how_.warm = 0;
+    if (from) how_.start = from;
     const std::uint64_t each = setup_.frame.count;
-    count_ = std::clamp<std::uint64_t>(context.budget.largest_grant().count / 3 / each, 2, kMost);
+    count_ = std::clamp<std::uint64_t>(context.budget.largest_grant().count / 3 / each, 2, count);
   }
 
   Benchmarked run() {
@@ -103,18 +108,18 @@ class Bench {
           for (Item& each : items_) masking.prepare(each);
         });
       });
-      measure("what still does", [&] {
+      measure(kDecide, [&] {
         return here([&] {
           for (Item& each : items_) masking.decide(each);
         });
       });
-      measure("network", [&] {
+      measure(kNetwork, [&] {
         return here([&] {
           all_at_once(items_.size(),
                       [&](std::size_t k, auto done) { masking.begin_first(items_[k], std::move(done)); });
         });
       });
-      measure("mask", [&] {
+      measure(kMask, [&] {
         return here([&] {
           for (Item& each : items_) masking.look_closer(each);
           all_at_once(items_.size(),
@@ -144,6 +149,8 @@ class Bench {
     return out;
   }
 
+  // Of all pictures.
+  std::uint64_t bytes() const { return bytes_; }
   // How much of the film was measured, in seconds behind where it begins.
   double seconds() const { return setup_.film.seconds(last_ + 1 - setup_.cut.start.value_or(setup_.film.begin())); }
 
@@ -158,11 +165,9 @@ class Bench {
   double decode() {
     double helper = 0;
     const double mine = here([&] {
-      Frames::How how = setup_.cut;
-      how.warm = 0;
       film::FilmReader* opened = nullptr;
       Frames frames(
-          setup_.film, how, {}, [](std::uint64_t) { return true; },
+          setup_.film, how_, {}, [](std::uint64_t) { return true; },
           [&](std::optional<std::int64_t> from) {
             auto made = std::make_unique<film::FilmReader>(
                 setup_.film, static_cast<std::uint32_t>(count_ + 2), static_cast<int>(setup_.options.decoder_threads),
@@ -184,7 +189,8 @@ class Bench {
   }
 
   double encode(const std::vector<Buffer<std::uint8_t>>& made) {
-    film::PictureEncoder::Listener nobody{[](const film::Encoded&) {}, [](const film::EncodedPacket&) {}, [] {}};
+    film::PictureEncoder::Listener nobody{[](const film::Encoded&) {},
+                                          [this](const film::EncodedPacket& one) { bytes_ += one.data.size(); }, [] {}};
     const std::size_t bytes = film::layout_of(setup_.composition.made).bytes;
     double helper = 0;
     const double mine = here([&] {
@@ -211,8 +217,10 @@ class Bench {
   }
 
   RunContext& context_;
-  Setup setup_;
+  Setup& setup_;
+  Frames::How how_;
   std::uint64_t count_ = 0;
+  std::atomic<std::uint64_t> bytes_{0};
   std::int64_t last_ = 0;
   std::vector<Item> items_;
 };
@@ -239,7 +247,7 @@ Together together(Options options, double seconds, RunContext& context) {
 std::string verdict_of(const Benchmarked& of) {
   const auto most = std::max_element(of.stages.begin(), of.stages.end(),
                                      [](const StageCost& a, const StageCost& b) { return a.cpu_ms < b.cpu_ms; });
-  const char* remedy = most->name == "network"
+  const char* remedy = most->name == kNetwork
                            ? "a smaller model, --reuse 0.03, or --precision bf16 where the CPU has it"
                        : most->name == "encode" ? "--profile fast, or another --codec"
                        : most->name == "decode" ? "a film in a codec that decodes faster"
@@ -260,8 +268,10 @@ Benchmarked benchmark(const Options& options, bool tune, RunContext& context) {
   Benchmarked out;
   double seconds = 0;
   {
+    constexpr std::uint64_t kMost = 300;
     Networks networks;
-    Bench bench(options, networks, context);
+    Setup setup(options, networks, context);
+    Bench bench(setup, kMost, std::nullopt, context);
     out = bench.run();
     seconds = bench.seconds();
   }
@@ -288,6 +298,48 @@ Benchmarked benchmark(const Options& options, bool tune, RunContext& context) {
   }
   std::stable_sort(out.tried.begin(), out.tried.end(), [](const auto& a, const auto& b) { return a.rate > b.rate; });
   return out;
+}
+
+Guess guess(Setup& setup, RunContext& context) {
+  constexpr std::uint64_t kFew = 3, kMany = 40;
+  constexpr double kPatience = 2;  // seconds
+  std::optional<std::int64_t> from;
+  if (setup.film.duration) {
+    const std::int64_t begin = setup.cut.start.value_or(setup.film.begin());
+    const std::int64_t end =
+        std::min(setup.cut.end.value_or(film::kMostTime), setup.film.begin() + *setup.film.duration);
+    if (begin < end) from = begin + (end - begin) / 2;
+  }
+  Guess out;
+  const auto measure = [&](std::uint64_t count) {
+    Bench bench(setup, count, from, context);
+    const Benchmarked found = bench.run();
+    out.stages = found.stages;
+    out.bytes = static_cast<double>(bench.bytes()) / static_cast<double>(found.frames);
+  };
+  const auto start = Clock::now();
+  try {
+    measure(kFew);
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::bad_data || !from) throw;
+    from.reset();  // it ends before its middle
+    measure(kFew);
+  }
+  if (std::chrono::duration<double>(Clock::now() - start).count() < kPatience) measure(kMany);
+  out.cores = context.executor.threads();
+  out.pixels = std::int64_t{setup.film.shape.width} * setup.film.shape.height;
+  return out;
+}
+
+double Guess::seconds_a_picture(std::int64_t pixels_of_it) const {
+  // What of the cores' time is work, as the benches have it.
+  constexpr double kBusy = 0.9;
+  double ms = 0;
+  for (const StageCost& each : stages) {
+    const bool fixed = each.name == kDecide || each.name == kNetwork || each.name == kMask;
+    ms += fixed ? each.cpu_ms : each.cpu_ms * static_cast<double>(pixels_of_it) / static_cast<double>(pixels);
+  }
+  return ms / 1000 / cores / kBusy;
 }
 
 std::string yaml_of(const Benchmarked& benchmarked) {

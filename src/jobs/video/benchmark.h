@@ -1,4 +1,4 @@
-// Enters: options, and how many pictures to take.
+// Enters: options.
 // Leaves: what each stage costs by itself and all of them together, on this film and this machine; and settings that
 //   would be faster.
 // Never: leaves a film behind.
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/jobs/video/options.h"
+#include "src/jobs/video/setup.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::video {
@@ -32,6 +33,18 @@ struct Benchmarked {
 };
 
 Benchmarked benchmark(const Options& options, bool tune, RunContext& context);
+
+// The same of a few pictures of the film's middle, for a plan.
+struct Guess {
+  std::vector<StageCost> stages;
+  int cores = 1;
+  double bytes = 0;         // a picture, as it is encoded
+  std::int64_t pixels = 0;  // of a picture, as it was measured
+  // Wall time of a picture of so many pixels, about, all stages at work at once.
+  double seconds_a_picture(std::int64_t pixels_of_it) const;
+};
+Guess guess(Setup& setup, RunContext& context);
+
 // The fastest of what was tried, for --config.
 std::string yaml_of(const Benchmarked& benchmarked);
 

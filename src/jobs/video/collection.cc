@@ -103,15 +103,18 @@ Plan plan_collection(const Options& options, RunContext& context) {
   constexpr std::size_t kMostOpened = 200;
   const Films found = find_films(options, context);
   Networks networks;
+  std::optional<Guess> guess;
   Plan out;
-  std::uint64_t frames = 0, looked_at = 0, unusable = found.unreadable.size();
+  std::uint64_t frames = 0, bytes = 0, looked_at = 0, unusable = found.unreadable.size();
   for (const Options& film : found.films) {
     context.throw_if_cancelled();
     if (looked_at == kMostOpened) break;
     ++looked_at;
     try {
-      Plan one = plan(film, place_of(film), networks, context);
+      Plan one = plan(film, place_of(film), networks, guess, context);
       frames += one.figures.at("frames").get<std::uint64_t>();
+      out.seconds = out.seconds.value_or(0) + one.seconds.value_or(0);
+      bytes += one.figures.value("bytes", std::uint64_t{0});
       if (one.needed() > out.needed()) out.memory = std::move(one.memory);
       out.in_flight = std::max(out.in_flight, one.in_flight);
     } catch (const Failure& failure) {
@@ -121,10 +124,15 @@ Plan plan_collection(const Options& options, RunContext& context) {
     }
   }
   out.lines.push_back({"films", grouped(found.films.size())});
-  out.lines.push_back(
-      {"frames", fmt::format("about {}{}", grouped(frames),
-                             looked_at < found.films.size() ? fmt::format(" in the first {} films", looked_at) : "")});
-  out.figures = {{"films", found.films.size()}, {"looked_at", looked_at}, {"frames", frames}, {"unusable", unusable}};
+  const std::string of = looked_at < found.films.size() ? fmt::format(" in the first {} films", looked_at) : "";
+  out.lines.push_back({"frames", fmt::format("about {}{}", grouped(frames), of)});
+  out.lines.push_back({"size", fmt::format("about {}{}", to_text(Bytes{bytes}), of)});
+  if (!of.empty()) out.seconds_of = "these";
+  out.figures = {{"films", found.films.size()},
+                 {"looked_at", looked_at},
+                 {"frames", frames},
+                 {"bytes", bytes},
+                 {"unusable", unusable}};
   out.threads = context.executor.threads();
   out.allowed = context.budget.limit();
   return out;

@@ -76,8 +76,10 @@ class VideoJob : public Job {
   }
 
   Plan plan(RunContext& context) override {
+    if (many_) return plan_collection(options_, context);
     Networks networks;
-    return many_ ? plan_collection(options_, context) : video::plan(options_, place_, networks, context);
+    std::optional<Guess> guess;
+    return video::plan(options_, place_, networks, guess, context);
   }
 
   Result run(RunContext& context, const Print&) override {

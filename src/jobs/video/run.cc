@@ -294,20 +294,58 @@ class Run {
 
 }  // namespace
 
-Plan plan(const Options& given, const Place& place, Networks& networks, RunContext& context) {
+namespace {
+
+// Time and size; nothing of these where nobody says how long the film is.
+void plan_rates(Setup& setup, const Guess& guess, Plan& out) {
+  const std::int64_t pixels = std::int64_t{setup.film.shape.width} * setup.film.shape.height;
+  const double a_picture = guess.seconds_a_picture(pixels);
+  std::string stages;
+  nlohmann::ordered_json figures = nlohmann::ordered_json::object();
+  for (const StageCost& each : guess.stages) {
+    figures[each.name] = each.cpu_ms;
+    stages += fmt::format("{}{} {:.2f}", stages.empty() ? "" : ", ", each.name, each.cpu_ms);
+  }
+  out.lines.push_back({"CPU ms a frame", stages});
+  out.lines.push_back({"rate", fmt::format("about {} frames/s on {} threads", rate_text(1 / a_picture), guess.cores)});
+  out.figures["stages_cpu_ms"] = figures;
+  out.figures["frames_per_second"] = 1 / a_picture;
+  const auto frames = static_cast<double>(setup.expected_frames());
+  if (frames == 0) return;
+  out.seconds = frames * a_picture;
+  double bytes = frames * guess.bytes * static_cast<double>(pixels) / static_cast<double>(guess.pixels);
+  bool all = true;
+  if (setup.muxer) {
+    for (const film::StreamInfo& each : setup.film.streams) {
+      const auto& left = setup.muxer->left_out();
+      if (each.index == setup.film.stream ||
+          std::any_of(left.begin(), left.end(), [&](const auto& one) { return one.stream.index == each.index; }))
+        continue;
+      all = all && each.bit_rate > 0;
+      bytes += static_cast<double>(each.bit_rate) / 8 * frames / std::max(setup.film.rate.value(), 1e-9);
+    }
+  }
+  out.lines.push_back({"size", fmt::format("about {}{}", to_text(Bytes{static_cast<std::uint64_t>(bytes)}),
+                                           all ? "" : ", without streams that do not say how large they are")});
+  out.figures["bytes"] = static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
+
+Plan plan(const Options& given, const Place& place, Networks& networks, std::optional<Guess>& known,
+          RunContext& context) {
   Options options = given;
   check(options);
   refuse_what_is_not_own(options, place, context);
   Run run(options, place, networks, context, "frames");
-  const Setup& setup = run.setup();
+  Setup& setup = run.setup();
   const film::FilmFile& film = setup.film;
+  const std::uint64_t frames = setup.expected_frames();
   Plan out;
   out.lines = {{"film", fmt::format("{} x {}, {} bits, {}, {}", film.shape.width, film.shape.height, film.shape.depth,
                                     film.codec, film::words_of(setup.composition.film.colors))},
-               {"frames",
-                film.frames == 0 ? std::string("nobody says how many") : fmt::format("about {}", grouped(film.frames))},
+               {"frames", frames == 0 ? std::string("nobody says how many") : fmt::format("about {}", grouped(frames))},
                {"encoder", setup.encoding.words}};
-  if (run.is_made()) out.lines.push_back({"output", "it is there, made of the same: nothing is left to do"});
   if (!setup.filled_in.empty())
     out.lines.push_back({"filled in, as the film does not say", fmt::format("{}", fmt::join(setup.filled_in, ", "))});
   if (setup.network)
@@ -320,8 +358,15 @@ Plan plan(const Options& given, const Place& place, Networks& networks, RunConte
     for (const auto& each : setup.muxer->left_out()) out.lines.push_back({"left out", film::FilmMuxer::words_of(each)});
     left_out = setup.muxer->left_out().size();
   }
-  out.figures = {{"width", film.shape.width}, {"height", film.shape.height},     {"frames", film.frames},
+  out.figures = {{"width", film.shape.width}, {"height", film.shape.height},     {"frames", frames},
                  {"rate", film.rate.value()}, {"encoder", setup.encoding.words}, {"left_out", left_out}};
+  if (run.is_made()) {
+    out.lines.push_back({"output", "it is there, made of the same: nothing is left to do"});
+    out.seconds = 0;
+  } else {
+    if (!known) known = guess(setup, context);
+    plan_rates(setup, *known, out);
+  }
   out.memory = {{"the program itself", 20_MiB}};
   for (const auto& [name, network] :
        {std::pair("the network", setup.network), {"the fast network", setup.fast_network}})

@@ -10,6 +10,7 @@
 #include "src/io/output/output.h"
 #include "src/io/video/film_muxer.h"
 #include "src/jobs/job.h"
+#include "src/jobs/video/benchmark.h"
 #include "src/jobs/video/network.h"
 #include "src/jobs/video/options.h"
 #include "src/jobs/video/segments.h"
@@ -43,7 +44,9 @@ struct Place {
   bool replaces() const { return output && output.replaces(); }
 };
 
-Plan plan(const Options& options, const Place& place, Networks& networks, RunContext& context);
+// What it takes. `known` is what was measured before, on another film; where there is nothing in it that is filled.
+Plan plan(const Options& options, const Place& place, Networks& networks, std::optional<Guess>& known,
+          RunContext& context);
 // `what` is counted, for whoever waits.
 Summary run(const Options& options, const Place& place, Networks& networks, RunContext& context,
             const std::string& what = "frames");

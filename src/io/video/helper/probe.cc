@@ -34,6 +34,7 @@ Json describe(const AVStream& stream) {
               {"start", stream.start_time == AV_NOPTS_VALUE ? Json() : Json(stream.start_time)},
               {"duration", stream.duration == AV_NOPTS_VALUE ? Json() : Json(stream.duration)},
               {"frames", stream.nb_frames},
+              {"bit_rate", codec.bit_rate},
               {"default", (stream.disposition & AV_DISPOSITION_DEFAULT) != 0},
               {"picture", (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0},
               {"metadata", metadata_of(stream.metadata)}};
