@@ -154,6 +154,37 @@ def test_what_a_model_sees_is_what_zscale_gives(tmp_path, name):
             assert (alpha == wanted[k, plane]).all()
 
 
+def rolled_off(linear):
+    """What brighter than white becomes, in sRGB of 8 bits: docs/video.md."""
+    one, knee, peak = np.float32(1), np.float32(0.6), np.float32(1000) / np.float32(203)
+    most = (peak - knee) / (one - knee)
+    x = np.clip(linear, np.float32(0), peak)
+    over = (x - knee) / (one - knee)
+    x = np.where(x > knee, knee + (one - knee) * over * (one + over / (most * most)) / (one + over), x)
+    level = np.floor(x * np.float32(16384) + np.float32(0.5)).astype(float) / 16384
+    return np.floor(255 * np.where(level <= 0.0031308, 12.92 * level, 1.055 * level ** (1 / 2.4) - 0.055) + 0.5).astype(int)
+
+
+@needs_runtime
+@pytest.mark.parametrize("transfer", ["smpte2084", "arib-std-b67"])
+def test_what_a_model_sees_of_hdr_is_what_zscale_gives_rolled_off(tmp_path, transfer):
+    """The conversion is zscale's, in floating point and light of 203 cd/m2 for white; the rest is this definition."""
+    tags = ["-colorspace", "bt2020nc", "-color_primaries", "bt2020", "-color_trc", transfer, "-color_range", "tv"]
+    film = made(tmp_path / "film.mkv", "-vf", "format=yuv420p10le", "-c:v", "ffv1", *tags, seconds=0.3)
+    raw = ffmpeg("-i", film, "-f", "rawvideo", "-vf",
+                 f"zscale=min=2020_ncl:rin=tv:tin={transfer}:pin=2020:c=left:m=gbr:r=pc:t=linear:p=709:npl=203:agamma=0:f=bilinear,"
+                 "format=gbrpf32le", "-pix_fmt", "gbrpf32le", "-")
+    wanted = rolled_off(np.frombuffer(raw, np.float32).reshape(-1, 3, 64, 96))
+    assert wanted.min() == 0 and wanted.max() > 200
+    for channel, plane in enumerate((2, 0, 1)):
+        weights = np.zeros((1, 3))
+        weights[0, channel] = 1
+        (tmp_path / "m.onnx").write_bytes(onnx.color(weights, [0], 64, 96))
+        video(film, tmp_path / f"{channel}.mkv", "--model", tmp_path / "m.onnx", "--write", "alpha", "--codec", "ffv1")
+        for k, planes in enumerate(frames(tmp_path / f"{channel}.mkv", "yuva420p10le")):
+            assert (np.rint(planes[3].astype(float) * 255 / 1023).astype(int) == wanted[k, plane]).all()
+
+
 def test_the_bytes_depend_on_nothing_else(square, tmp_path):
     made(tmp_path / "film.mp4", *X264, seconds=3)
     seen = set()
