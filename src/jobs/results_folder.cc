@@ -31,16 +31,13 @@ bool check_run_file(const std::string& folder, const Attributes& now) {
 
 }  // namespace
 
-void claim_folder(const std::string& folder, const Attributes& now, const std::string& unfinished) {
+void check_folder(const std::string& folder, const Attributes& now, const std::string& unfinished) {
   // What a run has there that begins at the same time, before its run.json.
   const auto is_of_a_run = [&](const std::string& name) {
     return name == unfinished || name.starts_with(AtomicFile::kTemporaryPrefix);
   };
   std::error_code error;
-  if (!std::filesystem::exists(folder, error)) {
-    std::filesystem::create_directories(folder, error);
-    if (error) throw Failure(system_error("the folder cannot be made", printable(folder), error.value()));
-  }
+  if (!std::filesystem::exists(folder, error)) return;
   if (!std::filesystem::is_directory(folder, error)) {
     throw Failure(ErrorCode::conflict, "it is there, and is not a folder", printable(folder), "give another name");
   }
@@ -51,6 +48,16 @@ void claim_folder(const std::string& folder, const Attributes& now, const std::s
                   printable(folder), "give a new folder");
   }
   if (error) throw Failure(system_error("the folder cannot be read", printable(folder), error.value()));
+}
+
+void claim_folder(const std::string& folder, const Attributes& now, const std::string& unfinished) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) {
+    std::filesystem::create_directories(folder, error);
+    if (error) throw Failure(system_error("the folder cannot be made", printable(folder), error.value()));
+  }
+  check_folder(folder, now, unfinished);
+  if (check_run_file(folder, now)) return;
   // Of several that begin at once, the first one's stands.
   try {
     AtomicFile file(path_in(folder, RunFolder::kRunFile), Replaceable{.anything = false, .looked_at = {}},

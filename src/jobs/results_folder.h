@@ -12,6 +12,8 @@ namespace millrace {
 // New, or empty, or an earlier run's of the same. Failure(conflict) that says what it is else. `unfinished` is where
 // runs that begin at the same time may be at work in it already; empty where nowhere.
 void claim_folder(const std::string& folder, const Attributes& now, const std::string& unfinished = "");
+// The same without making or writing anything.
+void check_folder(const std::string& folder, const Attributes& now, const std::string& unfinished = "");
 // What runs that were killed were just writing. The folder is this run's alone.
 void remove_litter(const std::string& folder);
 

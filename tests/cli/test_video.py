@@ -292,7 +292,7 @@ def test_a_film_that_was_made_is_known_again(tmp_path, container):
     for more in ([], ["--plan"], ["--json", tmp_path / "r.json"]):
         assert "nothing" in (lambda done: done.stderr + done.stdout)(video(film, out, *more)).decode()
     said = json.loads((tmp_path / "r.json").read_text())
-    assert said["made_before"] and said["published"] and said["frames"] is None
+    assert said["made_before"] and said["published"] and said["frames"] == 20
     # Made otherwise, or of another film: neither taken for it nor replaced.
     refused = video(film, out, "--quality", "low", check=False)
     assert refused.returncode == 1 and "made otherwise" in refused.stderr.decode()

@@ -35,7 +35,9 @@ def video(*inputs_and_output, check=True):
 
 
 def state_of(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """But for the records of the films, of which tests of their own tell."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*"))
+            if path.is_file() and not path.name.endswith(".video.json")}
 
 
 @pytest.fixture(scope="module")
@@ -99,10 +101,10 @@ def test_what_is_wrong_for_all_of_them_makes_nothing(films, tmp_path, more, word
 def test_a_folder_that_is_not_of_this_job_or_otherwise_made_is_left_alone(films, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "holiday.txt").write_text("mine")
-    for output in (tmp_path / "mine", films):
+    for output, why in ((tmp_path / "mine", "not empty"), (films, "lie in the folder")):
         before = state_of(output)
         refused = video(films, output, check=False)
-        assert refused.returncode == 1 and "not empty" in refused.stderr.decode()
+        assert refused.returncode == 1 and why in refused.stderr.decode()
         assert state_of(output) == before
     video(films / "deep", tmp_path / "out")
     before = state_of(tmp_path / "out")
@@ -117,7 +119,7 @@ def test_what_somebody_put_among_the_results_stays(films, tmp_path):
     (tmp_path / "out" / "er" / "c.avi.mkv").unlink()
     (tmp_path / "out" / "er" / "c.avi.mkv").symlink_to(tmp_path / "nowhere")
     done = video(films / "deep", tmp_path / "out")
-    assert done.returncode == 3 and done.stderr.decode().count("nothing says that this program wrote it") >= 2
+    assert done.returncode == 3 and done.stderr.decode().count("is not what an earlier run of this folder has left") >= 2
     assert (tmp_path / "out" / "a.mp4").read_bytes() == b"mine now"
     assert (tmp_path / "out" / "er" / "c.avi.mkv").is_symlink() and not (tmp_path / "nowhere").exists()
 
@@ -186,3 +188,134 @@ def test_killed_it_goes_on(tmp_path):
     assert state_of(tmp_path / "out") == state_of(tmp_path / "whole")
     said = json.loads((tmp_path / "r.json").read_text())["films"]
     assert said[0]["made_before"] and (said[1]["taken"] > 0 or said[1]["made_before"])
+
+
+def test_a_link_among_the_results_leads_no_film_elsewhere(films, tmp_path):
+    folder = tmp_path / "films"
+    made(folder / "sub" / "a.mp4", *X264)
+    video(films / "deep", tmp_path / "out")
+    (tmp_path / "elsewhere").mkdir()
+    for target in ("../films/sub", "../elsewhere"):
+        (tmp_path / "out" / "sub").symlink_to(target)
+        before = state_of(folder)
+        done = video(folder, tmp_path / "out")
+        assert done.returncode == 3 and "a link in it leads elsewhere" in done.stderr.decode()
+        assert state_of(folder) == before and not list((tmp_path / "elsewhere").iterdir())
+        (tmp_path / "out" / "sub").unlink()
+
+
+def test_an_input_that_is_an_output_by_a_second_name_stays(films, tmp_path):
+    folder = tmp_path / "films"
+    made(folder / "a.mp4", *X264)
+    video(films / "deep", tmp_path / "out")
+    (tmp_path / "out" / "a.mp4").unlink()
+    os.link(folder / "a.mp4", tmp_path / "out" / "a.mp4")
+    before = (folder / "a.mp4").read_bytes()
+    done = video(folder, tmp_path / "out")
+    assert done.returncode == 3 and "one of the films that are read" in done.stderr.decode()
+    assert (folder / "a.mp4").read_bytes() == before
+
+
+def test_what_takes_a_films_name_meanwhile_stays(tmp_path):
+    folder = tmp_path / "films"
+    made(folder / "a.mp4", *X264)
+    video(folder, tmp_path / "out", "--segment", "1", "--profile", "quality")
+    made(folder / "a.mp4", *X264, size="640x360", rate=30, seconds=6)
+    run = subprocess.Popen([str(PROGRAM), "video", folder, "-o", tmp_path / "out", "--segment", "1", "--profile", "quality",
+                            "--progress", "none"], stderr=subprocess.PIPE)
+    while not list((tmp_path / "out").glob("a.mp4.shards/*.packets")) and run.poll() is None:
+        time.sleep(0.01)
+    (tmp_path / "mine").write_bytes(b"mine")
+    os.rename(tmp_path / "mine", tmp_path / "out" / "a.mp4")
+    said = run.communicate()[1].decode()
+    assert run.returncode == 3 and "appeared while this run" in said
+    assert (tmp_path / "out" / "a.mp4").read_bytes() == b"mine"
+
+
+def test_a_film_of_another_command_is_not_replaced(films, tmp_path):
+    video(films / "deep", tmp_path / "out")
+    other = tmp_path / "out" / "b.MOV"
+    video(films / "b.MOV", other, "--crf", "30")
+    before = other.read_bytes()
+    done = video(films, tmp_path / "out")
+    assert done.returncode == 3 and "made otherwise" in done.stderr.decode() and other.read_bytes() == before
+
+
+def test_masks_of_a_film_that_has_changed_are_made_anew(tmp_path):
+    folder = tmp_path / "films"
+    made(folder / "a.mp4", *X264)
+    (tmp_path / "m.onnx").write_bytes(onnx.color([[60, -60, -60]], [-15], 32, 48))
+    masks = ["--write", "matte-files", "--model", tmp_path / "m.onnx", "--activation", "sigmoid"]
+    first = video(folder, tmp_path / "out", *masks, check=False)
+    if first.returncode == 4:
+        pytest.skip("what runs models is not installed")
+    before = state_of(tmp_path / "out")
+    made(folder / "a.mp4", *X264, source="testsrc", seconds=1)
+    video(folder, tmp_path / "out", *masks)
+    after = state_of(tmp_path / "out")
+    assert len(after) == len(before) - 10 and after["a.mp4.mattes/00000001.png"] != before["a.mp4.mattes/00000001.png"]
+    # One that is not whole any more is told, and left as it is.
+    (tmp_path / "out" / "a.mp4.mattes" / "00000003.png").unlink()
+    done = video(folder, tmp_path / "out", *masks)
+    assert done.returncode == 3 and "not what an earlier run" in done.stderr.decode()
+
+
+def test_pieces_of_a_film_that_has_changed_go(tmp_path):
+    folder = tmp_path / "films"
+    made(folder / "a.mp4", *X264, size="640x360", rate=30, seconds=6)
+    command = ["--segment", "1", "--profile", "quality"]
+    run = subprocess.Popen([str(PROGRAM), "video", folder, "-o", tmp_path / "out", *command, "--progress", "none"],
+                           stderr=subprocess.DEVNULL)
+    while not list((tmp_path / "out").glob("a.mp4.shards/*.packets")) and run.poll() is None:
+        time.sleep(0.01)
+    run.kill()
+    run.wait()
+    made(folder / "a.mp4", *X264, source="testsrc")
+    done = video(folder, tmp_path / "out", *command)
+    assert done.returncode == 0
+    video(folder / "a.mp4", tmp_path / "alone.mp4", *command)
+    assert (tmp_path / "out" / "a.mp4").read_bytes() == (tmp_path / "alone.mp4").read_bytes()
+
+
+def test_one_film_that_has_no_place_ends_no_other(films, tmp_path):
+    folder = tmp_path / "films"
+    made(folder / "a.mp4", *X264)
+    made(folder / "run.json" / "b.mp4", *X264)
+    made(folder / ("n" * 250 + ".mp4"), *X264)
+    made(folder / "z.mp4", *X264)
+    done = video(folder, tmp_path / "out", "--json", tmp_path / "r.json")
+    said = json.loads((tmp_path / "r.json").read_text())
+    assert done.returncode == 3 and len(said["unusable"]) == 2
+    assert (tmp_path / "out" / "a.mp4").exists() and (tmp_path / "out" / "z.mp4").exists()
+
+
+def test_damage_is_remembered(films, tmp_path):
+    folder = tmp_path / "films"
+    film = made(folder / "a.mp4", *X264, "-bf", "0", "-g", "1000", size="320x240", seconds=3)
+    data = bytearray(film.read_bytes())
+    at = data.index(b"mdat")
+    for k in range(at + 9000, at + 9400):
+        data[k] ^= 0x55
+    film.write_bytes(data)
+    for output in (tmp_path / "out", tmp_path / "alone.mp4"):
+        inputs = folder if output.suffix == "" else film
+        codes = [video(inputs, output, "--decoder-threads", "1").returncode for _ in range(2)]
+        assert codes[0] == codes[1]
+        if codes[0] != 3:
+            pytest.skip("the decoder takes no notice")
+
+
+def test_a_named_film_inside_of_the_results_is_told(films, tmp_path):
+    video(films / "deep", tmp_path / "out")
+    done = video(tmp_path / "out" / "a.mp4", films / "b.MOV", tmp_path / "out")
+    assert done.returncode == 3 and "it lies in the folder of the new films" in done.stderr.decode()
+    (tmp_path / "empty").mkdir()
+    assert "no films were found" in video(tmp_path / "empty", tmp_path / "none").stderr.decode()
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_plan_refuses_what_the_run_would(films, tmp_path):
+    assert video(films, tmp_path / "out", "--plan", "--write", "overlay", check=False).returncode == 2
+    video(films / "deep", tmp_path / "out")
+    assert video(films / "deep", tmp_path / "out", "--plan", "--quality", "low", check=False).returncode == 1
+    assert video(films, films, "--plan", check=False).returncode == 1

@@ -24,6 +24,8 @@ FILMS = {
                    "-c:v", "libx264", "-g", "17", "-x264-params", "open-gop=1:bframes=3"],
     "gap.mkv": [*SOURCE, "-vf", r"setpts=PTS+if(gt(N\,19)\,7/TB\,0)", "-vsync", "vfr", "-c:v", "libx264", "-g", "60"],
     "late.ts": [*SOURCE, "-c:v", "mpeg2video", "-bf", "2", "-g", "13"],
+    "raw.h264": [*SOURCE, "-c:v", "libx264", "-bf", "2", "-g", "20"],
+    "short-end.flv": ["-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25:duration=4.24", "-c:v", "flv1"],
     "no-times.avi": [*SOURCE, "-c:v", "mpeg4", "-bf", "2", "-g", "20"],
     "short.mp4": ["-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=0.4", *X264],
 }
@@ -50,7 +52,7 @@ def part(film, output, which, *more, **options):
 
 @pytest.mark.parametrize("name", FILMS)
 def test_parts_in_any_order_are_the_same_as_one_run(films, tmp_path, name):
-    more = ["--start", "0.25", "--end", "5.5"] if name == "uneven.mp4" else []
+    more = {"uneven.mp4": ["--start", "0.25", "--end", "5.5"], "raw.h264": ["--start", "0.5"]}.get(name, [])
     video(films / name, tmp_path / "one.mkv", "--segment", "0.7", *more)
     wanted = (tmp_path / "one.mkv").read_bytes()
     for k, order in enumerate([(1, 2, 3), (3, 2, 1), (2, 3, 1)]):
@@ -154,3 +156,51 @@ def test_a_part_keeps_out_who_would_make_all(films, tmp_path):
     finally:
         run.kill()
         run.wait()
+
+
+@pytest.mark.parametrize("name, more", [("raw.h264", ["--start", "0.5"]), ("short-end.flv", []), ("late.ts", []),
+                                        ("gap.mkv", ["--end", "20"])])
+def test_any_piece_that_is_missing_is_made_as_it_was(films, tmp_path, name, more):
+    """What a run that was killed leaves, whichever pieces those are."""
+    video(films / name, tmp_path / "one.mkv", "--segment", "0.7", *more)
+    wanted = (tmp_path / "one.mkv").read_bytes()
+    # Two parts of three leave the pieces of these; all but one are then taken away.
+    for keep in (0, 1):
+        output = tmp_path / f"{keep}.mkv"
+        for which in ("1/3", "2/3"):
+            part(films / name, output, which, *more)
+        for k, piece in enumerate(sorted((tmp_path / f"{keep}.mkv.shards").glob("*.packets"))):
+            if k % 2 == keep:
+                piece.unlink()
+        video(films / name, output, "--segment", "0.7", *more)
+        assert output.read_bytes() == wanted and not (tmp_path / f"{keep}.mkv.shards").exists()
+
+
+def test_what_a_run_left_beside_a_whole_film_goes(films, tmp_path):
+    """Killed between the film's name and the end; or come when the others had just ended."""
+    film = films / "uneven.mp4"
+    part(film, tmp_path / "out.mp4", "1/2")
+    shutil.copytree(tmp_path / "out.mp4.shards", tmp_path / "kept")
+    part(film, tmp_path / "out.mp4", "2/2")
+    wanted = (tmp_path / "out.mp4").read_bytes()
+    shutil.copytree(tmp_path / "kept", tmp_path / "out.mp4.shards")
+    assert "nothing was left to do" in part(film, tmp_path / "out.mp4", "1/2").stderr.decode()
+    assert (tmp_path / "out.mp4").read_bytes() == wanted and not (tmp_path / "out.mp4.shards").exists()
+    # Of something else nothing is taken away.
+    part(film, tmp_path / "other.mp4", "1/2", "--quality", "low")
+    os.rename(tmp_path / "other.mp4.shards", tmp_path / "out.mp4.shards")
+    video(film, tmp_path / "out.mp4", "--segment", "0.7")
+    assert (tmp_path / "out.mp4.shards").exists()
+
+
+def test_a_piece_that_is_not_what_it_was_is_made_once_more(films, tmp_path):
+    film = films / "uneven.mp4"
+    video(film, tmp_path / "one.mp4", "--segment", "0.7")
+    part(film, tmp_path / "out.mp4", "1/2")
+    piece = sorted((tmp_path / "out.mp4.shards").glob("*.packets"))[1]
+    data = bytearray(piece.read_bytes())
+    data[50] ^= 1  # of a packet, which is looked at when it is needed
+    piece.write_bytes(data)
+    done = part(film, tmp_path / "out.mp4", "2/2")
+    assert "is not what it was" in done.stderr.decode()
+    assert (tmp_path / "out.mp4").read_bytes() == (tmp_path / "one.mp4").read_bytes()

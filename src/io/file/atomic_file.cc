@@ -136,54 +136,24 @@ void AtomicFile::commit() {
   ::fsync(folder_.get());
 }
 
-int AtomicFile::rename(unsigned how) const {
-  return ::renameat2(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str(), how);
-}
-
 void AtomicFile::put_in_place() {
   if (replaces_.anything) {
-    if (rename(0) != 0) fail("cannot be put in place", path_);
+    if (::renameat(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str()) != 0)
+      fail("cannot be put in place", path_);
     return;
   }
-  const auto taken = [&] {
-    return Failure(ErrorCode::conflict, "another file has taken its name while the work was done", printable(path_),
-                   "move that one away, or name another output, and run the same command again");
-  };
-  if (!replaces_.looked_at) {
-    errno = rename_new(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
-    if (errno == EEXIST) throw taken();
-    if (errno != 0) fail("cannot be put in place", path_);
-    return;
+  bool lost = false;
+  errno = replaces_.looked_at ? rename_over(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str(),
+                                            *replaces_.looked_at, lost)
+                              : rename_new(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
+  // It is somebody's: it stays under the temporary name.
+  if (lost) fail("cannot be given back its name", path_in(folder_of(path_), std::exchange(temporary_, "")));
+  if (errno == EEXIST) {
+    throw Failure(ErrorCode::conflict, "another file has taken its name while the work was done", printable(path_),
+                  "move that one away, or name another output, and run the same command again");
   }
-  if (rename(RENAME_EXCHANGE) == 0) {
-    // What was replaced has the temporary name now; another one than was looked at goes back.
-    if (is_looked_at(temporary_)) {
-      ::unlinkat(folder_.get(), temporary_.c_str(), 0);
-      return;
-    }
-    if (rename(RENAME_EXCHANGE) != 0) {
-      // It is somebody's: it stays under the temporary name.
-      fail("cannot be given back its name", path_in(folder_of(path_), std::exchange(temporary_, "")));
-    }
-    throw taken();
-  } else if (errno == ENOENT) {  // it was taken away meanwhile
-    replaces_.looked_at.reset();
-    return put_in_place();
-  } else if (errno != EINVAL && errno != ENOSYS) {
-    fail("cannot be put in place", path_);
-  }
-  // A file system that cannot exchange: nothing is left but to look first.
-  if (!is_looked_at(name())) throw taken();
-  if (rename(0) != 0) fail("cannot be put in place", path_);
-}
-
-// A name has what was looked at.
-bool AtomicFile::is_looked_at(const std::string& name) const {
-  struct stat info {};
-  if (::fstatat(folder_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
-  return replaces_.looked_at->device == info.st_dev && replaces_.looked_at->inode == info.st_ino &&
-         replaces_.looked_at->size == static_cast<std::uint64_t>(info.st_size) &&
-         replaces_.looked_at->mtime_ns == info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
+  if (errno != 0) fail("cannot be put in place", path_);
+  if (replaces_.looked_at) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
 }
 
 void write_file(const std::string& path, std::string_view text) {

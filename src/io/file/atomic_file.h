@@ -60,9 +60,7 @@ class AtomicFile {
   void create_unique(Readers readers);
   void flush();
   std::string name() const { return path_.substr(path_.find_last_of('/') + 1); }
-  int rename(unsigned how) const;
   void put_in_place();
-  bool is_looked_at(const std::string& name) const;
 
   std::string path_, temporary_;  // the temporary one is a name in the folder
   Descriptor folder_;

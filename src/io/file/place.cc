@@ -168,6 +168,30 @@ int rename_new(int from_folder, const char* from, int to_folder, const char* to,
   return ::renameat(from_folder, from, to_folder, to) == 0 ? 0 : errno;
 }
 
+int rename_over(int from_folder, const char* from, int to_folder, const char* to, const FileState& looked_at,
+                bool& lost) {
+  lost = false;
+  const auto is_looked_at = [&](int folder, const char* name) {
+    struct stat info {};
+    if (::fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    return looked_at.device == info.st_dev && looked_at.inode == info.st_ino &&
+           looked_at.size == static_cast<std::uint64_t>(info.st_size) &&
+           looked_at.mtime_ns == info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
+  };
+  if (::renameat2(from_folder, from, to_folder, to, RENAME_EXCHANGE) == 0) {
+    if (is_looked_at(from_folder, from)) return 0;
+    if (::renameat2(from_folder, from, to_folder, to, RENAME_EXCHANGE) == 0) return EEXIST;
+    lost = true;
+    return errno;
+  }
+  // It was taken away meanwhile.
+  if (errno == ENOENT) return rename_new(from_folder, from, to_folder, to);
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // A file system that cannot exchange: nothing is left but to look first.
+  if (!is_looked_at(to_folder, to)) return EEXIST;
+  return ::renameat(from_folder, from, to_folder, to) == 0 ? 0 : errno;
+}
+
 Outcome<void> make_folders_in_place(const std::string& folder, unsigned mode) {
   for (std::size_t at = 1; at < folder.size();) {
     at = std::min(folder.find('/', at), folder.size());

@@ -82,6 +82,11 @@ class Place {
 // (`between` is called between the two), and for what can have none nothing is left but to look first.
 int rename_new(int from_folder, const char* from, int to_folder, const char* to,
                const std::function<void()>& between = {});
+// The same over what was looked at, and nothing else: 0, and what was there has the name `from` now, or is gone, where
+// the file system exchanges no names; EEXIST where something else has the name, which keeps it. `lost` is set where
+// that could not be given back its name, and has `from`.
+int rename_over(int from_folder, const char* from, int to_folder, const char* to, const FileState& looked_at,
+                bool& lost);
 
 // The folder itself, found without following a link. Error as of Place::of().
 Outcome<Descriptor> open_folder(const std::string& path);

@@ -52,19 +52,6 @@ Output Output::in_place_of_anything(const std::string& path) {
   return output;
 }
 
-void Output::throw_if_exchanged() const {
-  if (replaces_.anything || !replaces_.looked_at) return;
-  struct stat info {};
-  if (::lstat(path_.c_str(), &info) != 0) return;
-  const FileState& then = *replaces_.looked_at;
-  if (then.device == info.st_dev && then.inode == info.st_ino &&
-      then.size == static_cast<std::uint64_t>(info.st_size) &&
-      then.mtime_ns == info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec)
-    return;
-  throw Failure(ErrorCode::conflict, "another file has taken its name while the work was done", printable(path_),
-                "move that one away, or name another output, and run the same command again");
-}
-
 void Output::throw_if_no_room(Bytes bytes) const {
   if (stream_ || path_.empty()) return;
   const auto slash = path_.rfind('/');

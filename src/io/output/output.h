@@ -41,9 +41,8 @@ class Output {
   Readers readers() const { return readers_; }
   // Something has the name, and may be replaced.
   bool replaces() const { return replaces_.anything || replaces_.looked_at; }
-  // Failure(conflict) where something else has the name by now than what was looked at: for those who give it by
-  // themselves, as OutputFile does so too.
-  void throw_if_exchanged() const;
+  // For those who give it its name by themselves.
+  const Replaceable& replaceable() const { return replaces_; }
   // Failure(io) where its file system has less room than this: before hours of work, not behind them. Of a stream
   // nobody knows.
   void throw_if_no_room(Bytes bytes) const;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -85,7 +86,7 @@ Outcome<PacketFileReader> PacketFileReader::open(const std::string& path) {
   const Error damaged{ErrorCode::bad_data, "it is not whole", path, "remove it"};
   PacketFileReader out;
   out.path_ = path;
-  out.file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  out.file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!out.file_) return system_error("it cannot be opened", path, errno);
   struct stat about {};
   if (::fstat(out.file_.get(), &about) != 0 || !S_ISREG(about.st_mode)) return damaged;
@@ -96,9 +97,9 @@ Outcome<PacketFileReader> PacketFileReader::open(const std::string& path) {
   if (!read_at(out.file_.get(), bytes, sizeof bytes, size - sizeof bytes)) return damaged;
   std::memcpy(&footer, bytes, sizeof footer);
   const std::uint64_t room = size - kFront.size() - sizeof footer;
-  constexpr std::uint64_t kMostText = 1 << 24;
-  if (footer.data_bytes > room || footer.packets > room / kEntryBytes || footer.extradata > kMostText ||
-      footer.description > kMostText || footer.note > kMostText)
+  constexpr std::uint64_t kMostText = 1 << 24, kMostPackets = 1 << 22;
+  if (footer.data_bytes > room || footer.packets > std::min(room / kEntryBytes, kMostPackets) ||
+      footer.extradata > kMostText || footer.description > kMostText || footer.note > kMostText)
     return damaged;
   const std::uint64_t tail_bytes = footer.packets * kEntryBytes + footer.extradata + footer.description + footer.note;
   if (footer.data_bytes + tail_bytes != room) return damaged;

@@ -99,7 +99,9 @@ class Bench {
       out.stages.push_back({name, 1000 * stage() / static_cast<double>(items_.size())});
     };
     const double decoding = decode();
-    if (items_.empty()) throw Failure(ErrorCode::bad_data, "it has no pictures to measure with", setup_.film.path, "");
+    if (items_.empty())
+      throw Failure(ErrorCode::bad_data, "no picture lies there to measure with", setup_.film.path,
+                    "--start and --end say where");
     measure("decode", [&] { return decoding; });
     Masking masking(setup_, context_);
     if (setup_.has_masks()) {
@@ -238,7 +240,7 @@ Together together(Options options, double seconds, RunContext& context) {
   const double cpu = cpu_of_this_process() + cpu_of_ended_children();
   const auto start = Clock::now();
   Together out;
-  out.frames = video::run(options, {Output::in_place_of_anything(options.output), {}}, networks, context).counts.frames;
+  out.frames = video::run(options, {}, networks, context).counts.frames;
   out.wall = std::chrono::duration<double>(Clock::now() - start).count();
   out.cpu = cpu_of_this_process() + cpu_of_ended_children() - cpu;
   return out;

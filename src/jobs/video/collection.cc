@@ -1,6 +1,9 @@
 #include "src/jobs/video/collection.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +12,9 @@
 #include "src/base/log.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/io/file/place.h"
 #include "src/jobs/results_folder.h"
+#include "src/jobs/video/earlier.h"
 #include "src/jobs/video/films.h"
 #include "src/jobs/video/setup.h"
 
@@ -30,25 +35,47 @@ Attributes made_of(const Options& options, Networks& networks, RunContext& conte
   return out;
 }
 
-Place place_of(const Options& options) {
-  std::error_code error;
-  const auto status = std::filesystem::symlink_status(options.output, error);
-  if (status.type() == std::filesystem::file_type::not_found) return {};
+// Where a film goes; nothing is changed. Failure(conflict) where it cannot.
+Place place_of(const Options& film, const Films& films) {
+  struct stat info {};
   Place out;
-  out.taken = Error{ErrorCode::conflict, "it is there, and nothing says that this program wrote it", options.output,
-                    "move it away"};
-  const bool files = options.shown() == Show::files;
-  if (status.type() != (files ? std::filesystem::file_type::directory : std::filesystem::file_type::regular))
-    throw Failure(*out.taken);
-  if (files) return out;
-  out.output = Output::in_place_of_anything(options.output);
-  out.own_may_go = true;
+  out.begin_anew = true;
+  if (::lstat(film.output.c_str(), &info) != 0) return out;
+  out.taken = Error{ErrorCode::conflict, "it is there, and is not what an earlier run of this folder has left",
+                    film.output, "move it away"};
+  if (films.inodes.contains({info.st_dev, info.st_ino}))
+    throw Failure(ErrorCode::conflict, "it is one of the films that are read", film.output, "name another folder");
+  const bool masks = film.shown() == Show::files;
+  if (masks ? !S_ISDIR(info.st_mode) : !S_ISREG(info.st_mode)) throw Failure(*out.taken);
+  const Descriptor held(::open(film.output.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const auto state = held ? state_of_descriptor(held.get()) : std::nullopt;
+  if (!state || !record_of(film.output)) return out;
+  out.replaces.looked_at = state;
+  out.is_earlier = true;
   return out;
 }
 
-// Where results cannot be written the run ends: it is not the film's fault.
-bool is_of_the_output(const Error& error, const Options& options) {
-  return error.code == ErrorCode::io && error.subject.starts_with(options.output);
+// The folder of a film, in that of all: made where it is missing, and nowhere else.
+void make_folder_of(const Options& film, const Options& all) {
+  const std::string folder = folder_of(film.output);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Failure(system_error("the folder cannot be made", folder, error.value()));
+  const auto top = real_path(all.output), real = real_path(folder);
+  const std::string below = std::filesystem::path(folder).lexically_relative(all.output).string();
+  if (!top || !real || *real != (below == "." ? *top : path_in(*top, below))) {
+    throw Failure(ErrorCode::conflict, "a link in it leads elsewhere, where this film would be put", folder,
+                  "remove the link");
+  }
+}
+
+// Where no result can be written the run ends: it is no film's fault.
+void throw_if_nothing_can_be_written(const Error& error, const Options& options) {
+  constexpr std::uintmax_t kLeast = 1 << 20;
+  std::error_code problem;
+  const auto space = std::filesystem::space(options.output, problem);
+  const bool full = error.code == ErrorCode::io && (problem || space.available < kLeast);
+  if (full || ::access(options.output.c_str(), W_OK) != 0) throw Failure(error);
 }
 
 }  // namespace
@@ -58,12 +85,12 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
   const Films found = find_films(options, context);
   CollectionSummary out;
   out.unusable = found.unreadable;
+  out.links = found.links;
+  if (found.films.empty()) return out;
   Networks networks;
   // What is wrong for all of them costs no folder.
-  if (!found.films.empty()) {
-    Options first = found.films.front();
-    check(first);
-  }
+  Options first = found.films.front();
+  check(first);
   claim_folder(options.output, made_of(options, networks, context));
   for (std::size_t k = 0; k < found.films.size(); ++k) {
     const Options& film = found.films[k];
@@ -73,15 +100,15 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
       continue;
     }
     try {
-      std::error_code error;
-      const std::string folder = folder_of(film.output);
-      std::filesystem::create_directories(folder, error);
-      if (error) throw Failure(system_error("the folder cannot be made", folder, error.value()));
+      make_folder_of(film, options);
       const std::string what = fmt::format("frames of film {} of {}", k + 1, found.films.size());
-      out.films.push_back({film, run(film, place_of(film), networks, context, what)});
+      Summary summary = run(film, place_of(film, found), networks, context, what);
+      write_record(film.output, {summary.digest, summary.counts});
+      out.films.push_back({film, std::move(summary)});
     } catch (const Failure& failure) {
       Error error = failure.error();
-      if (error.code == ErrorCode::cancelled || context.cancel.cancelled() || is_of_the_output(error, options)) throw;
+      if (error.code == ErrorCode::cancelled || context.cancel.cancelled()) throw;
+      throw_if_nothing_can_be_written(error, options);
       // Whatever it is about, it is this film's.
       if (error.subject != film.input() && error.subject != film.output) {
         if (!error.subject.empty()) error.what = fmt::format("{}: {}", printable(error.subject), error.what);
@@ -105,15 +132,23 @@ Plan plan_collection(const Options& options, RunContext& context) {
   Networks networks;
   std::optional<Guess> guess;
   Plan out;
+  if (!found.films.empty()) {
+    Options first = found.films.front();
+    check(first);
+    check_folder(options.output, made_of(options, networks, context));
+  }
+  // Beginning with a film and ending takes its time too.
+  constexpr double kSecondsAFilm = 0.3;
   std::uint64_t frames = 0, bytes = 0, looked_at = 0, unusable = found.unreadable.size();
-  for (const Options& film : found.films) {
+  for (std::size_t k = 0; k < found.films.size() && looked_at < kMostOpened; ++k) {
+    const Options& film = found.films[k];
     context.throw_if_cancelled();
-    if (looked_at == kMostOpened) break;
     ++looked_at;
+    if (!options.share.has(k)) continue;
     try {
-      Plan one = plan(film, place_of(film), networks, guess, context);
+      Plan one = plan(film, place_of(film, found), networks, guess, context);
       frames += one.figures.at("frames").get<std::uint64_t>();
-      out.seconds = out.seconds.value_or(0) + one.seconds.value_or(0);
+      out.seconds = out.seconds.value_or(0) + one.seconds.value_or(0) + kSecondsAFilm;
       bytes += one.figures.value("bytes", std::uint64_t{0});
       if (one.needed() > out.needed()) out.memory = std::move(one.memory);
       out.in_flight = std::max(out.in_flight, one.in_flight);
@@ -123,6 +158,7 @@ Plan plan_collection(const Options& options, RunContext& context) {
       out.lines.push_back({"not used", failure.error().message()});
     }
   }
+  for (const Error& error : found.unreadable) out.lines.push_back({"not used", error.message()});
   out.lines.push_back({"films", grouped(found.films.size())});
   const std::string of = looked_at < found.films.size() ? fmt::format(" in the first {} films", looked_at) : "";
   out.lines.push_back({"frames", fmt::format("about {}{}", grouped(frames), of)});

@@ -17,6 +17,7 @@ struct CollectionSummary {
   std::vector<Film> films;
   std::vector<Error> unusable;
   std::uint64_t left_to_others = 0;  // films of other parts
+  std::uint64_t links = 0;           // symbolic links that were not followed
   std::string runtime, precision;
   double seconds = 0;
 };

@@ -27,21 +27,21 @@ constexpr std::array<std::string_view, 25> kEndings = {
     ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mts", ".m2ts", ".ts",  ".mpg", ".mpeg", ".m2v", ".vob",
     ".wmv", ".asf", ".flv", ".f4v", ".3gp",  ".3g2", ".ogv", ".ogm",  ".mxf", ".dv",  ".rm",   ".divx"};
 
-// TypeScript has the ending of MPEG-TS, whose packets begin with a sync byte.
-bool is_something_else(const std::string& path) {
+// TypeScript has the ending of MPEG-TS, whose packets begin with a sync byte, at whatever byte the first one begins.
+bool is_something_else(const FileEntry& entry) {
   constexpr unsigned char kSync = 0x47;
-  constexpr int kPackets = 3;
-  if (!lower_ascii(path).ends_with(".ts")) return false;
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) return false;
-  for (const off_t bytes : {188, 192, 204}) {
-    bool all = true;
-    // M2TS has four bytes of a clock before each.
-    for (int k = 0; k < kPackets && all; ++k) {
-      unsigned char first = 0;
-      all = ::pread(file.get(), &first, 1, k * bytes + (bytes == 192 ? 4 : 0)) == 1 && first == kSync;
+  constexpr std::size_t kLooked = 1 << 16, kPackets = 4;
+  if (!lower_ascii(entry.path).ends_with(".ts") || entry.size == 0) return false;
+  const Descriptor file(::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::vector<unsigned char> bytes(kLooked);
+  const ssize_t got = file ? ::pread(file.get(), bytes.data(), bytes.size(), 0) : -1;
+  if (got < 0) return false;  // which is told when it is opened
+  for (const std::size_t packet : {188, 192, 204}) {
+    for (std::size_t first = 0; first + kPackets * packet <= static_cast<std::size_t>(got); ++first) {
+      std::size_t k = 0;
+      while (k < kPackets && bytes[first + k * packet] == kSync) ++k;
+      if (k == kPackets) return false;
     }
-    if (all) return false;
   }
   return true;
 }
@@ -73,14 +73,23 @@ Films find_films(const Options& options, const RunContext& context) {
   WalkResult found = find_files(options.inputs, options.files, context);
   Films out;
   out.unreadable = std::move(found.unreadable);
+  out.links = found.links.size();
   const auto output = real_path(options.output);
   const NamesBelow names_below(options.inputs);
   const std::set<std::string> named(options.inputs.begin(), options.inputs.end());
   std::map<std::string, std::string> names;
+  bool inside_output = false;
   for (const FileEntry& file : found.files) {
-    if (!named.contains(file.path) && (!is_film_name(file.path) || is_something_else(file.path))) continue;
+    if (!named.contains(file.path) && (!is_film_name(file.path) || is_something_else(file))) continue;
     // Results of an earlier run are no films of this one.
-    if (const auto real = real_path(file.path); output && real && inside(*real, *output)) continue;
+    if (const auto real = real_path(file.path); output && real && inside(*real, *output)) {
+      if (named.contains(file.path))
+        out.unreadable.push_back({ErrorCode::conflict, "it lies in the folder of the new films", file.path,
+                                  "name another folder for these"});
+      inside_output = true;
+      continue;
+    }
+    out.inodes.emplace(file.device, file.inode);
     const std::string below = names_below.of(file.path);
     const std::string name = film_name(below, options);
     const auto [at, fresh] = names.emplace(name, file.path);
@@ -98,6 +107,9 @@ Films find_films(const Options& options, const RunContext& context) {
     if (!options.masks.empty()) one.masks = path_in(options.masks, below + kMasks);
     out.films.push_back(std::move(one));
   }
+  if (out.films.empty() && out.unreadable.empty() && inside_output)
+    throw Failure(ErrorCode::conflict, "the films lie in the folder of the new ones", options.output,
+                  "name another folder");
   // A film in a folder that has the name of another one's pieces: "a.mp4.shards/b.mp4" beside "a.mp4".
   for (const auto& [name, path] : names) {
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {

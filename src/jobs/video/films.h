@@ -3,7 +3,10 @@
 // Never: gives two films one name, or one that leads out of the folder of results; decodes anything.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/error.h"
@@ -20,6 +23,8 @@ bool is_film_name(const std::string& path);
 struct Films {
   std::vector<Options> films;  // each with one input, and the output's path
   std::vector<Error> unreadable;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> inodes;  // of all of them: device and number
+  std::uint64_t links = 0;                                   // symbolic links that were not followed
 };
 // Failure(usage) where results of two would have one name.
 Films find_films(const Options& options, const RunContext& context);

@@ -37,6 +37,8 @@ bool has_times_of_its_own(const film::FilmFile& film) {
 }  // namespace
 
 std::uint64_t hash_of(const film::Picture& picture) {
+  // What a decoder makes of damage depends on which of its threads was first.
+  if (picture.damaged) return 0;
   const film::Layout layout = film::layout_of(picture.shape);
   std::uint64_t out = 0;
   // What lies behind the rows is whatever was there.
@@ -189,7 +191,7 @@ std::optional<FilmFrame> Frames::read() {
   errors_ = picture->errors;
   out.pts = picture->pts;
   if (out.pts == film::kNoTime) {
-    out.pts = before_ ? *before_ + step_ : first_.value_or(film_.begin());
+    out.pts = before_ ? *before_ + step_ : film_.begin();
     out.retimed = true;
   }
   if (!same_samples(picture->shape, film_.shape)) {

@@ -80,7 +80,7 @@ class Frames {
   std::uint64_t errors_ = 0, errors_behind_ = 0;  // before the last picture, and behind it
 };
 
-// Of a picture's numbers.
+// Of a picture's numbers; 0 of a damaged one.
 std::uint64_t hash_of(const film::Picture& picture);
 // "0:01:02.500".
 std::string time_text(double seconds);

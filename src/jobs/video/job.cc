@@ -59,8 +59,10 @@ class VideoJob : public Job {
         place_.taken = {ErrorCode::conflict, "it is there", options_.output, "give a new folder for the masks"};
       return;
     }
+    Output film;
     try {
-      place_.output = outputs.add("--output", options_.output, {"a film", Readers::everyone, {}});
+      film = outputs.add("--output", options_.output, {"a film", Readers::everyone, {}});
+      place_.replaces = film.replaceable();
     } catch (const Failure& failure) {
       // It may be what this very command has made.
       std::error_code error;
@@ -68,7 +70,7 @@ class VideoJob : public Job {
         throw;
       place_.taken = failure.error();
     }
-    if (place_.output.is_stream())
+    if (film.is_stream())
       throw Failure(ErrorCode::usage, "a film is not written from front to back", "-o", "name a file");
   }
   OutputKind json_kind() const override {

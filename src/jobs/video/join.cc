@@ -17,7 +17,8 @@ std::vector<std::int64_t> shown_times(const film::PacketFileReader& packets) {
 
 }  // namespace
 
-Joined join(Segments& segments, Setup& setup, const std::string& name, const std::function<void()>& go_on) {
+Joined join(Segments& segments, Setup& setup, const std::string& name, const std::string& writer,
+            const std::function<void()>& go_on) {
   Joined out;
   // How many packets come before one that is shown earlier, at the most: decoders have so many in hand. Then a packet's
   // time of decoding is when the picture so many before it is shown.
@@ -67,7 +68,7 @@ Joined join(Segments& segments, Setup& setup, const std::string& name, const std
     decoding.pop_front();
     return packet;
   };
-  out.moved = setup.muxer->run(*encoded, setup.composition.made, {setup.cut.start, setup.cut.end}, setup.writer(), next,
+  out.moved = setup.muxer->run(*encoded, setup.composition.made, {setup.cut.start, setup.cut.end}, writer, next,
                                [&](std::uint64_t offset, std::span<const std::uint8_t> bytes) {
                                  file.write_at(offset, std::as_bytes(bytes));
                                  out.bytes = std::max(out.bytes, offset + bytes.size());

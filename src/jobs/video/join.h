@@ -15,7 +15,9 @@ struct Joined {
   std::uint64_t moved = 0;  // packets of other streams, as FilmMuxer::run() has it
 };
 
-// Writes the film into the folder of pieces, under `name`. Failure(conflict) where pieces do not go together.
-Joined join(Segments& segments, Setup& setup, const std::string& name, const std::function<void()>& go_on);
+// Writes the film into the folder of pieces, under `name`; `writer` is what it says has made it. Failure(conflict)
+// where pieces do not go together; (bad_data), of the piece, where one is not what it was.
+Joined join(Segments& segments, Setup& setup, const std::string& name, const std::string& writer,
+            const std::function<void()>& go_on);
 
 }  // namespace millrace::video

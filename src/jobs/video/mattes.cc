@@ -74,7 +74,7 @@ void MatteEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duratio
 void MatteEncoder::drain() { listener_.ended(); }
 
 void write_mattes(Segments& segments, const std::string& name, film::Rational time_base, const Attributes& made_of,
-                  const std::function<void()>& go_on) {
+                  const std::string& note, const std::function<void()>& go_on) {
   const std::string folder = segments.path(name);
   std::error_code error;
   // What a run that was killed here has left.
@@ -99,6 +99,7 @@ void write_mattes(Segments& segments, const std::string& name, film::Rational ti
   }
   write_file(path_in(folder, kTable), table);
   write_file(path_in(folder, RunFolder::kRunFile), millrace::json_of(made_of));
+  write_file(path_in(folder, kMasksNote), note);
   // All of them at once: the folder has its name behind that.
   const Descriptor disk(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!disk || ::syncfs(disk.get()) != 0)

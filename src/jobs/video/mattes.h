@@ -35,10 +35,12 @@ class MatteEncoder : public film::PictureEncoder {
   std::vector<std::uint32_t> free_;
 };
 
-// The pieces, as files in a folder of this name among them: 00000001.png and so on, times.csv, and run.json with what
-// they are made of.
+// In a folder of masks: what was counted.
+inline constexpr const char* kMasksNote = "masks.json";
+// The pieces, as files in a folder of this name among them: 00000001.png and so on, times.csv, run.json with what they
+// are made of, and `note`.
 void write_mattes(Segments& segments, const std::string& name, film::Rational time_base, const Attributes& made_of,
-                  const std::function<void()>& go_on);
+                  const std::string& note, const std::function<void()>& go_on);
 
 class Mattes {
  public:

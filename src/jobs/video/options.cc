@@ -235,9 +235,11 @@ void check_collection(const Options& options) {
   };
   if (options.output.empty())
     refuse("an output is needed", "-o", "name a folder for the new films, for example -o masked");
+  if (options.output == "-")
+    refuse("films become a folder, and a folder is not written to stdout", "-o", "name a folder");
   if (!film::container_of(options.output).empty())
-    refuse(fmt::format("several films become a folder, and '{}' is the name of a film", printable(options.output)), "-o",
-           "name a folder; films are not put together into one");
+    refuse(fmt::format("several films become a folder, and '{}' is the name of a film", printable(options.output)),
+           "-o", "name a folder; films are not put together into one");
   if (options.sample > 0) refuse("it shows one film", "--sample", "name one film");
   if (options.benchmark) refuse("it measures one film", "--benchmark", "name one film");
   if (!options.tune.empty()) refuse("it measures one film", "--tune", "name one film");

@@ -14,7 +14,10 @@ PiecesWriter::PiecesWriter(Segments& segments, std::size_t warm, const Frames& f
 void PiecesWriter::add(Made made) {
   const FilmFrame& frame = made.frame;
   const bool begins = !last_ || last_->frame.piece != frame.piece;
-  if (!last_) seen_ = first_seen_ = frames_.before();
+  if (!last_) {
+    seen_ = first_seen_ = frames_.before();
+    if (!seen_.empty()) last_duration_ = frame.pts - seen_.back().pts;
+  }
   if (last_) send_last(frame.pts - last_->frame.pts);
   if (begins) {
     if (last_) end_piece(Frames::Beyond{frame.pts, frame.piece});

@@ -30,8 +30,7 @@ nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
                         {"why", each.why}});
   }
   const bool before = summary.state == Summary::State::before;
-  // Of one that was there nobody has counted them.
-  out["frames"] = before ? nlohmann::ordered_json() : nlohmann::ordered_json(summary.counts.frames);
+  out["frames"] = summary.counts.frames;
   out["taken"] = summary.taken;
   out["made_before"] = before;
   out["published"] = summary.state != Summary::State::elsewhere;
@@ -58,17 +57,21 @@ nlohmann::ordered_json json_of(const Summary& summary, const Options& options) {
 
 std::vector<std::string> words_of(const Summary& summary, const Options& options) {
   std::vector<std::string> out;
-  if (summary.state == Summary::State::before)
-    return {fmt::format("it is there, made of the same: nothing was left to do: {}", printable(options.output))};
+  if (summary.state == Summary::State::before) {
+    out.push_back(fmt::format("it is there, made of the same: nothing was left to do: {}", printable(options.output)));
+    say_counts(summary.counts, out);
+    return out;
+  }
   for (const auto& each : summary.left_out) out.push_back(film::FilmMuxer::words_of(each));
   for (const std::string& each : summary.notes) out.push_back(each);
   if (!summary.filled_in.empty())
     out.push_back(
         fmt::format("the film does not say all of its colours; filled in: {}", fmt::join(summary.filled_in, ", ")));
   const double made = static_cast<double>(summary.made);
-  out.push_back(fmt::format("{} frames in {}, {}/s, {} by {}: {}", grouped(summary.counts.frames),
+  out.push_back(fmt::format("{} frames in {}, {}/s, {}{}{}: {}", grouped(summary.counts.frames),
                             duration_text(summary.seconds), rate_text(made / std::max(summary.seconds, 1e-9)),
-                            summary.encoding, summary.encoder, printable(options.output)));
+                            summary.encoding, summary.encoder.empty() ? "" : " by ", summary.encoder,
+                            printable(options.output)));
   if (summary.state == Summary::State::elsewhere)
     out.push_back(
         fmt::format("part {} of {}: pieces are missing, or other runs are at work; the run that makes the last "
@@ -123,6 +126,7 @@ std::vector<std::string> words_of(const CollectionSummary& summary, const Option
         fmt::format("{} in {}, {}", printable(file_name(options.network.model)), summary.precision, summary.runtime));
   say(before, "were there, made of the same", out);
   say(summary.left_to_others, "are left to other parts", out);
+  say(summary.links, "symbolic links were not followed: --follow-symlinks follows them", out);
   say_counts(counts, out);
   if (!not_cached.empty()) out.push_back("the compiled model is not kept: " + not_cached);
   if (!summary.unusable.empty()) out.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));

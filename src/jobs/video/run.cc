@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include "src/base/log.h"
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/jobs/video/earlier.h"
 #include "src/jobs/video/join.h"
 #include "src/jobs/video/masking.h"
 #include "src/jobs/video/pieces_writer.h"
@@ -20,25 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string writer_of(const std::string& path, RunContext& context) {
-  return film::open_film(path, -1, context.budget.limit(), [&context] { return context.cancel.cancelled(); }).writer;
-}
-
-// Before a network is loaded: what has the name may be anything.
-void refuse_what_is_not_own(const Options& options, const Place& place, RunContext& context) {
-  if (!place.taken) return;
-  bool own = false;
-  if (options.shown() == Show::files) {
-    const auto then = attributes_in_json(path_in(options.output, RunFolder::kRunFile));
-    own = then && !then->empty() && then->front() == Setup::mark();
-  } else {
-    try {
-      own = Setup::is_own(writer_of(options.output, context));
-    } catch (const Failure& failure) {
-      if (failure.error().code == ErrorCode::cancelled) throw;
-    }
-  }
-  if (!own) throw Failure(*place.taken);
+std::optional<Earlier> earlier_at(const Options& options, RunContext& context) {
+  return options.shown() == Show::files ? earlier_masks(options.output) : earlier_film(options.output, context);
 }
 
 class Run {
@@ -48,19 +33,19 @@ class Run {
 
   Setup& setup() { return setup_; }
 
-  // What has the film's name was made of the same. Failure(conflict) where it was not.
-  bool is_made() const {
-    if (!place_.taken) return false;
+  // What has the film's name was made of the same; what was counted then. Failure(conflict) where it was not.
+  std::optional<Earlier> made_already() const {
+    if (!place_.taken) return std::nullopt;
     const std::string& path = setup_.options.output;
+    auto earlier = earlier_at(setup_.options, context_);
+    if (earlier && earlier->digest == setup_.digest()) return earlier;
+    if (place_.is_earlier) return std::nullopt;
+    if (!earlier) throw Failure(*place_.taken);
     std::string different = "of other things";
-    if (setup_.muxer) {
-      if (writer_of(path, context_) == setup_.writer()) return true;
-    } else {
+    if (!setup_.muxer) {
       const auto then = attributes_in_json(path_in(path, RunFolder::kRunFile));
-      different = then ? differences(*then, setup_.made_of()) : then.error().what;
-      if (different.empty()) return true;
+      if (then) different = differences(*then, setup_.made_of());
     }
-    if (place_.own_may_go && setup_.muxer) return false;
     throw Failure(ErrorCode::conflict, "it is there and was made otherwise: " + different, path, place_.taken->remedy);
   }
 
@@ -77,45 +62,89 @@ class Run {
       summary_.precision = setup_.network->session.precision();
       summary_.not_cached = setup_.network->session.not_cached();
     }
-    if (is_made()) {
-      summary_.state = Summary::State::before;
-      return std::move(summary_);
+    if (const auto earlier = made_already()) {
+      RunFolder left(setup_.options.output);
+      remove_left(left, setup_.made_of());
+      return as_before(*earlier);
     }
     // Before hours of work, not behind them.
     for (const std::string& each : summary_.notes) spdlog::warn("{}", each);
     for (const auto& each : summary_.left_out) spdlog::warn("{}", film::FilmMuxer::words_of(each));
     work();
+    if (summary_.state == Summary::State::before) return std::move(summary_);
     summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return std::move(summary_);
   }
 
  private:
+  Summary as_before(const Earlier& earlier) {
+    summary_.state = Summary::State::before;
+    summary_.counts = earlier.counts;
+    summary_.digest = earlier.digest;
+    return std::move(summary_);
+  }
+
+  // Another run may have put the film in place since it was looked for.
+  bool has_been_made() {
+    std::error_code error;
+    if (place_.taken || place_.replaces.looked_at || place_.replaces.anything ||
+        !std::filesystem::exists(std::filesystem::symlink_status(setup_.options.output, error)))
+      return false;
+    const auto earlier = earlier_at(setup_.options, context_);
+    if (!earlier || earlier->digest != setup_.digest()) {
+      throw Failure(ErrorCode::conflict, "it has appeared since this run began", setup_.options.output,
+                    "move it away, or give another name, and run the same command again");
+    }
+    summary_.state = Summary::State::before;
+    summary_.counts = earlier->counts;
+    summary_.digest = earlier->digest;
+    return true;
+  }
+
   void work() {
-    Segments segments(setup_.options.output, setup_.made_of(), setup_.options.share);
+    Segments segments(setup_.options.output, setup_.made_of(),
+                      {share(), place_.begin_anew, [this] { return has_been_made(); }});
+    if (segments.is_made()) return;
     try {
       make_pieces(segments);
       if (!segments.is_last()) {
         summary_.state = Summary::State::elsewhere;
         return;
       }
-      make_what_does_not_fit(segments);
-      add_up(segments);
-      constexpr const char* kWhole = "film";
-      const auto go_on = [this] { context_.throw_if_cancelled(); };
-      if (setup_.muxer) {
-        const Joined joined = join(segments, setup_, kWhole, go_on);
-        summary_.moved = joined.moved;
-        summary_.bytes = joined.bytes;
-      } else {
-        write_mattes(segments, kWhole, setup_.film.time_base, setup_.made_of(), go_on);
-      }
-      place_.output.throw_if_exchanged();
-      segments.publish(kWhole, place_.replaces());
+      put_together(segments);
+      segments.publish(kWhole, place_.replaces);
       segments.remove();
     } catch (const Failure& failure) {
       const Error error = segments.in_words(failure.error());
-      if (!setup_.options.share && !segments.has_pieces()) segments.remove();
+      if (!share() && !segments.has_pieces()) segments.remove();
       throw Failure(error);
+    }
+  }
+
+  void put_together(Segments& segments) {
+    const auto go_on = [this] { context_.throw_if_cancelled(); };
+    constexpr int kMostDamaged = 100;
+    for (int damaged = 0;; ++damaged) {
+      make_what_does_not_fit(segments);
+      add_up(segments);
+      summary_.digest = setup_.digest();
+      const Earlier now{summary_.digest, summary_.counts};
+      try {
+        if (setup_.muxer) {
+          const Joined joined = join(segments, setup_, kWhole, writer_text(now, setup_.network_words()), go_on);
+          summary_.moved = joined.moved;
+          summary_.bytes = joined.bytes;
+        } else {
+          write_mattes(segments, kWhole, setup_.film.time_base, setup_.made_of(), masks_note(now), go_on);
+        }
+        return;
+      } catch (const Failure& failure) {
+        const Error& error = failure.error();
+        if (error.code != ErrorCode::bad_data || damaged == kMostDamaged || !segments.drop(error.subject)) throw;
+        spdlog::warn("{}: a piece is not what it was when it was made, and is made once more", setup_.film.path);
+        make_pieces(segments);
+        if (setup_.muxer) setup_.open_muxer(context_);
+      }
     }
   }
 
@@ -282,6 +311,9 @@ class Run {
     matte::CleaningWorkspace cleaning;
   };
 
+  // Inside the folder of pieces, until it has its name.
+  static constexpr const char* kWhole = "film";
+
   const Place& place_;
   RunContext& context_;
   const std::string what_;
@@ -312,7 +344,7 @@ void plan_rates(Setup& setup, const Guess& guess, Plan& out) {
   out.figures["frames_per_second"] = 1 / a_picture;
   const auto frames = static_cast<double>(setup.expected_frames());
   if (frames == 0) return;
-  out.seconds = frames * a_picture;
+  out.seconds = frames * a_picture / static_cast<double>(std::max<std::uint64_t>(setup.options.share.of, 1));
   double bytes = frames * guess.bytes * static_cast<double>(pixels) / static_cast<double>(guess.pixels);
   bool all = true;
   if (setup.muxer) {
@@ -336,7 +368,8 @@ Plan plan(const Options& given, const Place& place, Networks& networks, std::opt
           RunContext& context) {
   Options options = given;
   check(options);
-  refuse_what_is_not_own(options, place, context);
+  // Before a network is loaded: what has the name may be anything.
+  if (place.taken && !place.is_earlier && !earlier_at(options, context)) throw Failure(*place.taken);
   Run run(options, place, networks, context, "frames");
   Setup& setup = run.setup();
   const film::FilmFile& film = setup.film;
@@ -360,7 +393,7 @@ Plan plan(const Options& given, const Place& place, Networks& networks, std::opt
   }
   out.figures = {{"width", film.shape.width}, {"height", film.shape.height},     {"frames", frames},
                  {"rate", film.rate.value()}, {"encoder", setup.encoding.words}, {"left_out", left_out}};
-  if (run.is_made()) {
+  if (run.made_already()) {
     out.lines.push_back({"output", "it is there, made of the same: nothing is left to do"});
     out.seconds = 0;
   } else {
@@ -384,7 +417,8 @@ Summary run(const Options& given, const Place& place, Networks& networks, RunCon
             const std::string& what) {
   Options options = given;
   check(options);
-  refuse_what_is_not_own(options, place, context);
+  // Before a network is loaded: what has the name may be anything.
+  if (place.taken && !place.is_earlier && !earlier_at(options, context)) throw Failure(*place.taken);
   return Run(options, place, networks, context, what).run();
 }
 

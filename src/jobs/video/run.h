@@ -25,6 +25,7 @@ struct Summary {
   std::uint64_t made = 0, taken = 0;  // frames: of this run; of others
   std::uint64_t bytes = 0;
   double seconds = 0;
+  std::string digest;  // of what it is made of
   std::string encoder, encoding, runtime, precision, not_cached, library;
   std::vector<std::string> filled_in;  // of colours
   std::vector<std::string> notes;      // what of the film is not in the new one
@@ -33,15 +34,16 @@ struct Summary {
   std::vector<film::FilmMuxer::LeftOut> left_out;
 };
 
-// What the new film gets its name by.
+// What has the new film's name, or nothing.
 struct Place {
-  Output output;  // none where masks are files
+  Replaceable replaces{.anything = false, .looked_at = {}};  // what the film is put over
   // What is there and was not to be: where it was made of the same there is nothing left to do, else this is thrown.
-  std::optional<Error> taken;
-  // What this program made of other things there is replaced.
-  bool own_may_go = false;
-
-  bool replaces() const { return output && output.replaces(); }
+  std::optional<Error> taken{};
+  // It is what an earlier run of the same folder has made, as that has left it: it goes where it was made of something
+  // else.
+  bool is_earlier = false;
+  // So do pieces.
+  bool begin_anew = false;
 };
 
 // What it takes. `known` is what was measured before, on another film; where there is nothing in it that is filled.

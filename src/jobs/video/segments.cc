@@ -91,13 +91,23 @@ std::optional<Note> note_of(const std::string& json) {
   }
 }
 
-Segments::Segments(const std::string& output, const Attributes& made_of, const Share& share)
-    : folder_(output), share_(share) {
-  folder_.hold(share ? RunFolder::Hold::shared : RunFolder::Hold::alone);
-  check_run_file(made_of);
+Segments::Segments(const std::string& output, const Attributes& made_of, const How& how)
+    : folder_(output), share_(how.share) {
+  folder_.hold(share_ ? RunFolder::Hold::shared : RunFolder::Hold::alone);
+  try {
+    is_made_ = how.is_made && how.is_made();
+  } catch (const Failure&) {
+    folder_.abandon();
+    throw;
+  }
+  if (is_made_) {
+    folder_.abandon();
+  } else {
+    check_run_file(made_of, how.begin_anew);
+  }
 }
 
-void Segments::check_run_file(const Attributes& made_of) {
+void Segments::check_run_file(const Attributes& made_of, bool begin_anew) {
   const std::string run = folder_.path(RunFolder::kRunFile);
   std::error_code error;
   if (!std::filesystem::exists(run, error)) {
@@ -118,11 +128,13 @@ void Segments::check_run_file(const Attributes& made_of) {
   if (!share_) folder_.remove_partial();
   const std::string different = differences(*then, made_of);
   if (different.empty()) return;
-  if (has_pieces() || share_) {
+  if ((has_pieces() && !begin_anew) || share_) {
     throw Failure(ErrorCode::conflict, "an unfinished film of this name was made otherwise: " + different,
                   folder_.name(), "give the same options to go on with it, or remove this folder to begin anew");
   }
-  // It got no further than that.
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path("."), error))
+    if (entry.path().extension() == kPiece) std::filesystem::remove(entry.path(), ignored);
   write_file(run, millrace::json_of(made_of));
 }
 
@@ -195,6 +207,11 @@ bool Segments::is_last() {
   share_ = {};
   folder_.remove_partial();
   return is_whole();
+}
+
+bool Segments::drop(const std::string& path) {
+  std::error_code error;
+  return path.starts_with(folder_.path("")) && path.ends_with(kPiece) && std::filesystem::remove(path, error);
 }
 
 std::optional<std::uint64_t> Segments::drop_misfit() {

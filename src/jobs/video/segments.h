@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,8 +57,18 @@ struct Task {
 
 class Segments {
  public:
+  struct How {
+    Share share{};
+    // What was made of something else goes: it is this program's, and nobody wants it any more.
+    bool begin_anew = false;
+    // Asked once the folder is this run's: another one may have put the film in its place just before.
+    std::function<bool()> is_made{};
+  };
   // Failure(conflict) where what is there was made of something else, or another run is at it that does not share it.
-  Segments(const std::string& output, const Attributes& made_of, const Share& share);
+  Segments(const std::string& output, const Attributes& made_of, const How& how);
+
+  // There is nothing to do, and no folder.
+  bool is_made() const { return is_made_; }
 
   struct Piece {
     film::PacketFileReader packets;
@@ -81,20 +92,23 @@ class Segments {
   // This run is through, and all pieces are there: it has the folder alone from now on. False where some are not, or
   // others are still at it.
   bool is_last();
+  // A piece that is not what it was when it got its name; false where it is none of them.
+  bool drop(const std::string& path);
   // Removes the first piece that does not begin where the one before it has ended, and says which.
   std::optional<std::uint64_t> drop_misfit();
 
-  void publish(const std::string& name, bool over) { folder_.publish(name, over); }
+  void publish(const std::string& name, const Replaceable& replaces) { folder_.publish(name, replaces); }
   // Nothing in it is needed any more.
   void remove() { folder_.remove(); }
   Error in_words(const Error& error) const { return folder_.in_words(error); }
 
  private:
-  void check_run_file(const Attributes& made_of);
+  void check_run_file(const Attributes& made_of, bool begin_anew);
   bool is_whole() const;
 
   RunFolder folder_;
   Share share_;
+  bool is_made_ = false;
 };
 
 // All pieces, one after the other.

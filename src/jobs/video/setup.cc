@@ -9,25 +9,12 @@
 #include "src/base/text.h"
 #include "src/base/values.h"
 #include "src/io/file/reader.h"
+#include "src/jobs/video/earlier.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/run_record.h"
 
 namespace millrace::video {
 namespace {
-
-// Of a film of gigabytes a few parts: whoever cuts one, or encodes it anew, changes its size or its front.
-std::string fingerprint_of(const film::FilmFile& film) {
-  constexpr std::uint64_t kParts = 16, kBytes = 1 << 16;
-  std::vector<std::uint8_t> bytes(kParts * kBytes);
-  std::size_t got = 0;
-  for (std::uint64_t k = 0; k < kParts; ++k) {
-    const std::uint64_t last = film.state.size > kBytes ? film.state.size - kBytes : 0;
-    const ssize_t n =
-        ::pread(film.file->get(), bytes.data() + got, kBytes, static_cast<off_t>(last * k / (kParts - 1)));
-    if (n > 0) got += static_cast<std::size_t>(n);
-  }
-  return fmt::format("{} bytes, {:016x}", film.state.size, short_hash(std::span(bytes.data(), got)));
-}
 
 std::string text_of(const Encoding& encoding) {
   std::string out;
@@ -85,6 +72,10 @@ void Setup::set_output(RunContext& context) {
   composition.made = encoding.options.shape;
   film::check_encoder(encoding.options, film.path, context.budget.limit(),
                       [&context] { return context.cancel.cancelled(); });
+  open_muxer(context);
+}
+
+void Setup::open_muxer(RunContext& context) {
   muxer = std::make_unique<film::FilmMuxer>(film, container, choice_name(encoding.codec), context.budget.limit(),
                                             [&context] { return context.cancel.cancelled(); });
 }
@@ -194,7 +185,7 @@ std::uint64_t Setup::expected_frames() const {
   if (!film.duration || (!options.start && !options.end)) return film.frames;
   const double all = film.seconds(*film.duration);
   const double part = std::min(options.end.value_or(all), all) - options.start.value_or(0);
-  return static_cast<std::uint64_t>(std::max(part, 0.0) * film.rate.value());
+  return part <= 0 ? 0 : std::max<std::uint64_t>(static_cast<std::uint64_t>(part * film.rate.value()), 1);
 }
 
 // What a person asked for, of whatever film.
@@ -228,7 +219,7 @@ Attributes asked(const Options& options, const Network* network, const Network* 
 
 Attributes Setup::made_of() const {
   Attributes out = {mark(),
-                    {"film", fingerprint_of(film)},
+                    {"film", fingerprint_of(film.file->get(), film.state.size)},
                     {"stream", std::to_string(film.stream)},
                     {"library", film.library},
                     {"container", container},
@@ -238,14 +229,15 @@ Attributes Setup::made_of() const {
   return out;
 }
 
-std::string Setup::writer() const {
+std::string Setup::digest() const {
   const std::string all = millrace::json_of(made_of());
-  std::string out = fmt::format("{}{:016x}", kWriter,
-                                short_hash(std::span(reinterpret_cast<const std::uint8_t*>(all.data()), all.size())));
-  if (network)
-    out += fmt::format("; {} in {} by {}", printable(file_name(options.network.model)), network->session.precision(),
-                       network->session.runtime());
-  return out;
+  return fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(all.data()), all.size())));
+}
+
+std::string Setup::network_words() const {
+  if (network == nullptr) return "";
+  return fmt::format("{} in {} by {}", printable(file_name(options.network.model)), network->session.precision(),
+                     network->session.runtime());
 }
 
 }  // namespace millrace::video

@@ -47,7 +47,8 @@ class Setup {
   bool has_masks() const { return first || mattes; }
   // Pictures that come once more with the next piece.
   std::size_t warm() const { return cut.warm; }
-  std::unique_ptr<film::FilmMuxer> muxer;  // none where masks are files
+  std::unique_ptr<film::FilmMuxer> muxer;  // none where masks are files; it serves once
+  void open_muxer(RunContext& context);
 
   // Pictures in flight, and what all of that takes.
   std::size_t tokens = 0;
@@ -57,14 +58,14 @@ class Setup {
 
   // What the film is made of, for run.json.
   Attributes made_of() const;
-  // The same for the film itself, short: by it a later run sees that nothing is left to do.
-  std::string writer() const;
+  // The same as a number, for the film itself: by it a later run sees that nothing is left to do.
+  std::string digest() const;
+  // "person.onnx in f32 by OpenVINO 2026.4.1"; empty without a network.
+  std::string network_words() const;
   // What made_of() begins with.
   static Attributes::value_type mark() { return {kJsonMark, "video run"}; }
-  static bool is_own(const std::string& writer) { return writer.starts_with(kWriter); }
 
  private:
-  static constexpr std::string_view kWriter = "Millrace ";
   void set_output(RunContext& context);
   void note_losses();
   void set_masks(Networks& networks, RunContext& context);

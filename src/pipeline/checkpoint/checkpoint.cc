@@ -87,15 +87,7 @@ void Checkpoint::check_output() {
   finished_ = store_->whole_output();
   if (!finished_) return;
   store_->tidy();
-  if (!store_->keeps_folder()) remove_left_folder();
-}
-
-// A run that was killed in its last moment has left its parts. Others' stay.
-void Checkpoint::remove_left_folder() {
-  if (!folder_.hold_left()) return;
-  const auto there = attributes_in_json(folder_.path(RunFolder::kRunFile));
-  if (there && differences(*there, spec_.dataset.attributes).empty()) return folder_.remove();
-  folder_.abandon();
+  if (!store_->keeps_folder()) remove_left(folder_, spec_.dataset.attributes);
 }
 
 void Checkpoint::check_folder() {

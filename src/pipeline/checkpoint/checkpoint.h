@@ -78,7 +78,6 @@ class Checkpoint {
   void check_run_file();
   void write_run_file(const std::string& run, const Attributes& now) const;
   void write_parts_file() const;
-  void remove_left_folder();
   RunFolder::Hold hold() const { return spec_.share ? RunFolder::Hold::shared : RunFolder::Hold::alone; }
 
   const CheckpointSpec spec_;

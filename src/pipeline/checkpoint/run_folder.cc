@@ -309,14 +309,22 @@ void RunFolder::remove_if_empty() {
 }
 
 void RunFolder::publish(const std::string& name, bool over) {
+  publish(name, Replaceable{.anything = over, .looked_at = {}});
+}
+
+void RunFolder::publish(const std::string& name, const Replaceable& replaces) {
   const std::string to = last_name(output_);
   int reason = 0;
-  if (!over) {
+  bool lost = false;
+  if (replaces.anything) {
+    if (::renameat(folder_.get(), name.c_str(), parent_.get(), to.c_str()) != 0) reason = errno;
+  } else if (replaces.looked_at) {
+    reason = rename_over(folder_.get(), name.c_str(), parent_.get(), to.c_str(), *replaces.looked_at, lost);
+  } else {
     reason = rename_new(folder_.get(), name.c_str(), parent_.get(), to.c_str());
-  } else if (::renameat(folder_.get(), name.c_str(), parent_.get(), to.c_str()) != 0) {
-    reason = errno;
   }
-  if (!over && (reason == EEXIST || reason == ENOTEMPTY)) {
+  if (lost) throw Failure(system_error("it cannot be given back its name", path_in(name_, name), reason));
+  if (!replaces.anything && (reason == EEXIST || reason == ENOTEMPTY)) {
     throw Failure(ErrorCode::conflict, "it has appeared while this run was at work", output_,
                   "move it away, or give another OUTPUT, and run the same command again");
   }

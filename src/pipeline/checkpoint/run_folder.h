@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/io/file/atomic_file.h"
 #include "src/io/file/place.h"
 
 namespace millrace {
@@ -72,6 +73,8 @@ class RunFolder {
   // Gives a file or a folder in it the output's name, which nothing else has; a file replaces what has it where `over`
   // is set. Failure(conflict) when the name is taken.
   void publish(const std::string& name, bool over);
+  // The same over what was looked at, file or folder, which then has the name in here, or is gone.
+  void publish(const std::string& name, const Replaceable& replaces);
 
  private:
   bool open_parent();

@@ -203,4 +203,11 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
   }
 }
 
+void remove_left(RunFolder& folder, const Attributes& made_of) {
+  if (!folder.hold_left()) return;
+  const auto there = attributes_in_json(folder.path(RunFolder::kRunFile));
+  if (there && differences(*there, made_of).empty()) return folder.remove();
+  folder.abandon();
+}
+
 }  // namespace millrace

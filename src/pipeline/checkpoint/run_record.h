@@ -7,6 +7,7 @@
 
 #include "src/base/error.h"
 #include "src/io/store/dataset.h"
+#include "src/pipeline/checkpoint/run_folder.h"
 
 namespace millrace {
 
@@ -18,6 +19,10 @@ Outcome<Attributes> attributes_in_json(const std::string& path, const char* memb
 // "--size was 400x300, is 800x500", for all that differ; empty where nothing does. The text of "inputs" is a JSON list
 // of objects, whose path and path_base64 are for people: a file has many names.
 std::string differences(const Attributes& then, const Attributes& now);
+
+// The output of this folder has its name: what a run that was killed in its last moment has left of the same goes.
+// Others' stays.
+void remove_left(RunFolder& folder, const Attributes& made_of);
 
 // What a dataset is and how many rows a part of it has, so that its parts can be put together by a run that knows
 // nothing else of it.
