@@ -3,6 +3,7 @@
 #include "src/cli/app.h"
 #include "src/jobs/dedupe/job.h"
 #include "src/jobs/finish/job.h"
+#include "src/jobs/fundus/job.h"
 #include "src/jobs/hash/job.h"
 #include "src/jobs/join/job.h"
 #include "src/jobs/latents/job.h"
@@ -41,6 +42,7 @@ void add_jobs(CLI::App& parent, Commands& commands) {
   add_below("purge", "destroy what apply --action delete set aside", dedupe::make_purge_job());
   add(parent, "render", "price series to charts for training", render::make_job());
   add(parent, "latents", "what differs between groups of video-diffusion latents", latents::make_job());
+  add(parent, "fundus", "the field of view of fundus photographs, cropped and enhanced", fundus::make_job());
   add(parent, "segment", "a model over pictures larger than its window", segment::make_job());
   add(parent, "video", "a model over film", video::make_job());
   add(parent, "finish", "put together what runs with --part have made", finish_parts::make_job());

@@ -1,5 +1,7 @@
 #include "src/jobs/results_folder.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "src/base/paths.h"
@@ -67,6 +69,26 @@ void claim_folder(const std::string& folder, const Attributes& now, const std::s
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::conflict || !check_run_file(folder, now)) throw;
   }
+}
+
+void make_folder_below(const std::string& top, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Failure(system_error("the folder cannot be made", folder, error.value()));
+  const auto real_top = real_path(top), real = real_path(folder);
+  const std::string below = std::filesystem::path(folder).lexically_relative(top).string();
+  if (!real_top || !real || *real != (below == "." ? *real_top : path_in(*real_top, below))) {
+    throw Failure(ErrorCode::conflict, "a link in it leads elsewhere, where results would be put", folder,
+                  "remove the link");
+  }
+}
+
+void throw_if_nothing_can_be_written(const Error& error, const std::string& folder) {
+  constexpr std::uintmax_t kLeast = 1 << 20;
+  std::error_code problem;
+  const auto space = std::filesystem::space(folder, problem);
+  const bool full = error.code == ErrorCode::io && (problem || space.available < kLeast);
+  if (full || ::access(folder.c_str(), W_OK) != 0) throw Failure(error);
 }
 
 void remove_litter(const std::string& folder) {

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "src/base/error.h"
 #include "src/io/store/dataset.h"
 
 namespace millrace {
@@ -14,6 +15,10 @@ namespace millrace {
 void claim_folder(const std::string& folder, const Attributes& now, const std::string& unfinished = "");
 // The same without making or writing anything.
 void check_folder(const std::string& folder, const Attributes& now, const std::string& unfinished = "");
+// A folder in it, made where it is missing. Failure(conflict) where a link leads out of it.
+void make_folder_below(const std::string& top, const std::string& folder);
+// Throws what has failed where nothing can be written there any more: then it is no input's fault.
+void throw_if_nothing_can_be_written(const Error& error, const std::string& folder);
 // What runs that were killed were just writing. The folder is this run's alone.
 void remove_litter(const std::string& folder);
 

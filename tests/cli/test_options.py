@@ -18,6 +18,7 @@ COMMANDS = {
     "dedupe purge": ["WORD"],
     "render": ["WORD"],
     "latents": ["WORD"],
+    "fundus": ["WORD"],
     "segment": ["WORD"],
     "video": ["WORD"],
     "finish": ["WORD"],
@@ -72,8 +73,10 @@ ALL = [(command, name, value) for command in COMMANDS for name, value in options
 def value_for(command, name, described):
     if name == "size" and command == "render":
         return "300x200"
-    if name == "write" and command == "video":
-        return "overlay"
+    if name == "write" and command in ("video", "fundus"):
+        return {"video": "overlay", "fundus": "enhanced,bounds"}[command]
+    if name == "size" and command == "fundus":
+        return "512"
     if name in VALUES:
         return VALUES[name]
     if "/" in described and described.islower():

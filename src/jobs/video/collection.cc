@@ -55,29 +55,6 @@ Place place_of(const Options& film, const Films& films) {
   return out;
 }
 
-// The folder of a film, in that of all: made where it is missing, and nowhere else.
-void make_folder_of(const Options& film, const Options& all) {
-  const std::string folder = folder_of(film.output);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Failure(system_error("the folder cannot be made", folder, error.value()));
-  const auto top = real_path(all.output), real = real_path(folder);
-  const std::string below = std::filesystem::path(folder).lexically_relative(all.output).string();
-  if (!top || !real || *real != (below == "." ? *top : path_in(*top, below))) {
-    throw Failure(ErrorCode::conflict, "a link in it leads elsewhere, where this film would be put", folder,
-                  "remove the link");
-  }
-}
-
-// Where no result can be written the run ends: it is no film's fault.
-void throw_if_nothing_can_be_written(const Error& error, const Options& options) {
-  constexpr std::uintmax_t kLeast = 1 << 20;
-  std::error_code problem;
-  const auto space = std::filesystem::space(options.output, problem);
-  const bool full = error.code == ErrorCode::io && (problem || space.available < kLeast);
-  if (full || ::access(options.output.c_str(), W_OK) != 0) throw Failure(error);
-}
-
 }  // namespace
 
 CollectionSummary run_collection(const Options& options, RunContext& context) {
@@ -100,7 +77,7 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
       continue;
     }
     try {
-      make_folder_of(film, options);
+      make_folder_below(options.output, folder_of(film.output));
       const std::string what = fmt::format("frames of film {} of {}", k + 1, found.films.size());
       Summary summary = run(film, place_of(film, found), networks, context, what);
       write_record(film.output, {summary.digest, summary.counts});
@@ -108,7 +85,7 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
     } catch (const Failure& failure) {
       Error error = failure.error();
       if (error.code == ErrorCode::cancelled || context.cancel.cancelled()) throw;
-      throw_if_nothing_can_be_written(error, options);
+      throw_if_nothing_can_be_written(error, options.output);
       // Whatever it is about, it is this film's.
       if (error.subject != film.input() && error.subject != film.output) {
         if (!error.subject.empty()) error.what = fmt::format("{}: {}", printable(error.subject), error.what);

@@ -1,0 +1,14 @@
+// Enters: nothing.
+// Leaves: `fundus` as a job.
+// Never: more than options and a run put together.
+#pragma once
+
+#include <memory>
+
+#include "src/jobs/job.h"
+
+namespace millrace::fundus {
+
+std::unique_ptr<Job> make_job();
+
+}  // namespace millrace::fundus

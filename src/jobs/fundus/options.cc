@@ -1,0 +1,35 @@
+#include "src/jobs/fundus/options.h"
+
+#include <fmt/format.h>
+
+#include "src/base/text.h"
+
+namespace millrace::fundus {
+
+void describe(Settings& settings, Options& options) {
+  settings.add_text("output", "DIR", "the folder of results; it is made", options.output);
+  settings.add_parsed("write", "LIST",
+                      "what is written of a photograph: crop, enhanced; bounds: the tables alone, which are always "
+                      "written",
+                      options.write_text, [&options](const std::string& text) {
+                        options.write_crop = options.write_enhanced = false;
+                        for (const std::string& part : split(text, ',')) {
+                          const std::string_view name = trim(part);
+                          if (name == "crop") {
+                            options.write_crop = true;
+                          } else if (name == "enhanced") {
+                            options.write_enhanced = true;
+                          } else if (name != "bounds") {
+                            throw Failure(ErrorCode::usage,
+                                          fmt::format("'{}' is not crop, enhanced or bounds", printable(name)),
+                                          "--write", "");
+                          }
+                        }
+                        options.write_text = text;
+                      });
+  settings.add_integer("size", "PIXELS", "the side of a crop", options.size, 64, 8192);
+  settings.heading("Which pictures");
+  millrace::describe(settings, options.files);
+}
+
+}  // namespace millrace::fundus

@@ -1,0 +1,25 @@
+// Enters: what a person asks of `millrace fundus`.
+// Leaves: checked options.
+// Never: touches a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/base/settings.h"
+#include "src/jobs/picture_files.h"
+
+namespace millrace::fundus {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string write_text = "crop,enhanced";
+  bool write_crop = true, write_enhanced = true;
+  long long size = 1024;  // of a crop's side
+  PictureFileOptions files;
+};
+
+void describe(Settings& settings, Options& options);
+
+}  // namespace millrace::fundus

@@ -1,0 +1,52 @@
+// Enters: a photograph that is open.
+// Leaves: what was found in it, and its results under their names.
+// Never: replaces what this program did not write.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/io/file/walk.h"
+#include "src/io/image/picture_rows.h"
+#include "src/jobs/fundus/options.h"
+#include "src/kernels/fundus/crop.h"
+#include "src/kernels/fundus/enhance.h"
+#include "src/pipeline/run_context.h"
+
+namespace millrace::fundus {
+
+// On its way.
+struct Item {
+  FileEntry file;
+  std::string name;  // of its results, below the folder
+  std::unique_ptr<PictureRows> rows;
+  std::optional<Error> failed;
+};
+
+struct Found {
+  std::string path, name;
+  std::int32_t width = 0, height = 0;
+  Bounds bounds;
+  Crop crop;
+  Quality quality;
+  std::string damage;
+  std::vector<std::string> doubts;  // why somebody should look at it
+};
+
+// The names of what is written of it.
+std::string crop_path(const Options& options, const std::string& name);
+std::string enhanced_path(const Options& options, const std::string& name);
+
+// What it takes at the most, decoded.
+Bytes price_of(const Options& options, const PictureInfo& info);
+Found process(const Options& options, Item item);
+
+// "name,width,height,...", and a line of it; a member of the JSON file.
+std::string table_header();
+std::string table_line(const Found& found);
+nlohmann::ordered_json json_of(const Found& found);
+
+}  // namespace millrace::fundus

@@ -1,0 +1,183 @@
+#include "src/jobs/fundus/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/output/output.h"
+#include "src/jobs/names_below.h"
+#include "src/jobs/results_folder.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::fundus {
+namespace {
+
+struct Input {
+  FileEntry file;
+  std::string name;
+};
+struct Inputs {
+  std::vector<Input> photographs;
+  std::vector<Error> unreadable;
+};
+
+Inputs find_inputs(const Options& options, const RunContext& context) {
+  if (options.inputs.empty())
+    throw Failure(ErrorCode::usage, "photographs are needed", "PATH", "name files or folders");
+  if (options.output.empty())
+    throw Failure(ErrorCode::usage, "an output is needed", "-o", "name a folder, for example -o crops");
+  WalkResult found = find_files(options.inputs, options.files, context);
+  Inputs out;
+  out.unreadable = std::move(found.unreadable);
+  const auto output = real_path(options.output);
+  const NamesBelow names_below(options.inputs);
+  const std::set<std::string> named(options.inputs.begin(), options.inputs.end());
+  std::map<std::string, std::string> names;
+  for (FileEntry& file : found.files) {
+    if (!named.contains(file.path) && !is_input(file.path)) continue;
+    // Results of an earlier run are no photographs of this one.
+    if (const auto real = real_path(file.path); output && real && inside(*real, *output)) {
+      if (named.contains(file.path))
+        out.unreadable.push_back(
+            {ErrorCode::conflict, "it lies in the folder of results", file.path, "name another folder for these"});
+      continue;
+    }
+    std::string name = names_below.of(file.path);
+    const auto [at, fresh] = names.emplace(name, file.path);
+    if (!fresh) {
+      throw Failure(
+          ErrorCode::usage,
+          fmt::format("'{}' and '{}' would have results of one name", printable(at->second), printable(file.path)),
+          "PATH", "name a folder above both, or give each an output of its own");
+    }
+    out.photographs.push_back({std::move(file), std::move(name)});
+  }
+  return out;
+}
+
+Attributes made_of(const Options& options) {
+  return {{kJsonMark, "fundus run"}, {"size", std::to_string(options.size)}, {"write", options.write_text}};
+}
+
+// Behind the chain.
+struct Ended {
+  std::optional<Found> found;
+  std::optional<Error> failed;
+};
+
+Item open_item(const Options& options, const Input& input, RunContext& context) {
+  Item out;
+  out.file = input.file;
+  out.name = input.name;
+  if (auto reason = too_large_to_read(input.file, options.files.max_size)) {
+    out.failed = Error{ErrorCode::too_large, *reason, input.file.path, ""};
+    return out;
+  }
+  auto file = FileReader::open(input.file.path);
+  if (!file) {
+    out.failed = file.error();
+    return out;
+  }
+  constexpr Bytes kAhead = 1_MiB;
+  auto rows = PictureRows::open(std::move(file).or_throw(), decode_options(options.files, context), kAhead);
+  if (!rows) {
+    out.failed = rows.error();
+  } else {
+    out.rows = std::move(rows).or_throw();
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_input(const std::string& path) { return has_picture_extension(path); }
+
+Plan plan(const Options& options, RunContext& context) {
+  const Inputs inputs = find_inputs(options, context);
+  check_folder(options.output, made_of(options));
+  // Of the size of most cameras'.
+  PictureInfo usual;
+  usual.width = 4000;
+  usual.height = 3000;
+  const Bytes each = price_of(options, usual);
+  Plan out;
+  out.lines = {{"photographs", grouped(inputs.photographs.size())}, {"crops", fmt::format("{0} x {0}", options.size)}};
+  out.figures = {{"photographs", inputs.photographs.size()}, {"size", options.size}};
+  out.threads = context.executor.threads();
+  out.in_flight = chain::tokens_for(context, each);
+  out.memory = {{"the program itself", 20_MiB}, {"photographs of 12 megapixels in flight", each * out.in_flight}};
+  out.allowed = context.budget.limit();
+  return out;
+}
+
+Summary run(const Options& options, RunContext& context) {
+  const auto start = std::chrono::steady_clock::now();
+  const Inputs inputs = find_inputs(options, context);
+  Summary out;
+  out.unusable = inputs.unreadable;
+  if (inputs.photographs.empty()) return out;
+  claim_folder(options.output, made_of(options));
+  Progress progress(context.progress, "photographs", inputs.photographs.size());
+  std::size_t next = 0;
+  const auto fail = [](const Item& item, Error error) {
+    if (error.subject.empty()) error.subject = item.file.path;
+    return Ended{std::nullopt, std::move(error)};
+  };
+  auto stages =
+      chain::source<Item>(
+          "open",
+          [&]() -> std::optional<Item> {
+            if (next == inputs.photographs.size()) return std::nullopt;
+            return open_item(options, inputs.photographs[next++], context);
+          },
+          [&](const Item& item) {
+            // One for which there can be no room is an outcome, and not the end of all.
+            const Bytes price = item.rows ? price_of(options, item.rows->info()) : 1_MiB;
+            return std::min(price, context.budget.largest_grant());
+          }) |
+      chain::parallel<Item, Ended>("field of view",
+                                   [&](Item item, Span&) {
+                                     if (item.failed) return fail(item, *item.failed);
+                                     const FileEntry file = item.file;
+                                     try {
+                                       if (price_of(options, item.rows->info()) > context.budget.limit())
+                                         throw Failure(ErrorCode::out_of_memory, "it does not fit into --memory",
+                                                       file.path, "allow more");
+                                       return Ended{process(options, std::move(item)), std::nullopt};
+                                     } catch (const Failure& failure) {
+                                       if (failure.error().code == ErrorCode::cancelled) throw;
+                                       Item of;
+                                       of.file = file;
+                                       return fail(of, failure.error());
+                                     }
+                                   }) |
+      chain::sink<Ended>("collect", [&](Ended ended, Span&) {
+        progress.add(1);
+        if (ended.found) out.photographs.push_back(*std::move(ended.found));
+        if (ended.failed) {
+          throw_if_nothing_can_be_written(*ended.failed, options.output);
+          out.unusable.push_back(*std::move(ended.failed));
+        }
+      });
+  chain::run(stages, context, chain::Price::by_item());
+  context.throw_if_cancelled();
+  context.helpers.end_idle();
+  std::string table = table_header();
+  nlohmann::ordered_json json = {{kJsonMark, "fundus bounds"}, {"photographs", nlohmann::ordered_json::array()}};
+  for (const Found& each : out.photographs) {
+    table += table_line(each);
+    json["photographs"].push_back(json_of(each));
+  }
+  write_file(path_in(options.output, "bounds.csv"), table);
+  write_file(path_in(options.output, "bounds.json"), json.dump(1) + "\n");
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return out;
+}
+
+}  // namespace millrace::fundus

@@ -1,0 +1,23 @@
+// Enters: options.
+// Leaves: the field of view of every photograph, crops and enhanced pictures of them, tables.
+// Never: stops for a photograph that cannot be used.
+#pragma once
+
+#include <vector>
+
+#include "src/jobs/fundus/photograph.h"
+#include "src/jobs/job.h"
+
+namespace millrace::fundus {
+
+struct Summary {
+  std::vector<Found> photographs;
+  std::vector<Error> unusable;
+  double seconds = 0;
+};
+
+bool is_input(const std::string& path);
+Plan plan(const Options& options, RunContext& context);
+Summary run(const Options& options, RunContext& context);
+
+}  // namespace millrace::fundus

@@ -1,0 +1,234 @@
+#include "src/kernels/fundus/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace millrace::fundus {
+namespace {
+
+constexpr double kNear = 1;  // scaled pixels: what lies on a circle or a line
+constexpr double kLeastScaledRadius = 64;
+constexpr double kMostCircle = 2 * kSide;  // of one whose sides are all cut off little of the boundary is seen
+
+// The circle through three points.
+std::optional<Circle> through(const Point& a, const Point& b, const Point& c) {
+  const double d = 2 * (a.x * (b.y - c.y) + b.x * (c.y - a.y) + c.x * (a.y - b.y));
+  if (std::abs(d) < 1e-9) return std::nullopt;
+  const double aa = a.x * a.x + a.y * a.y, bb = b.x * b.x + b.y * b.y, cc = c.x * c.x + c.y * c.y;
+  Circle out;
+  out.center = {(aa * (b.y - c.y) + bb * (c.y - a.y) + cc * (a.y - b.y)) / d,
+                (aa * (c.x - b.x) + bb * (a.x - c.x) + cc * (b.x - a.x)) / d};
+  out.radius = std::hypot(a.x - out.center.x, a.y - out.center.y);
+  if (out.radius <= kLeastScaledRadius || out.radius >= kMostCircle) return std::nullopt;
+  return out;
+}
+
+// How many points lie on it. Squares instead of roots: this is asked thousands of times.
+int count_on(const Circle& circle, std::span<const Point> points) {
+  const double least = (circle.radius - kNear) * (circle.radius - kNear),
+               most = (circle.radius + kNear) * (circle.radius + kNear);
+  int out = 0;
+  for (const Point& p : points) {
+    const double x = p.x - circle.center.x, y = p.y - circle.center.y, d = x * x + y * y;
+    out += d > least && d < most ? 1 : 0;
+  }
+  return out;
+}
+
+void mark(Circle& circle, const std::array<Point, kAngles>& points, const std::array<bool, kAngles>& free) {
+  for (std::size_t k = 0; k < points.size(); ++k)
+    circle.on[k] = free[k] && std::abs(std::hypot(points[k].x - circle.center.x, points[k].y - circle.center.y) -
+                                       circle.radius) < kNear;
+}
+
+// Least squares of x^2 + y^2 = 2 a x + 2 b y + c (Kasa), over the marked points.
+void refit(Circle& circle, const std::array<Point, kAngles>& points) {
+  double n = 0, mx = 0, my = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (!circle.on[k]) continue;
+    n += 1;
+    mx += points[k].x;
+    my += points[k].y;
+  }
+  mx /= n;
+  my /= n;
+  double xx = 0, xy = 0, yy = 0, xz = 0, yz = 0, z = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (!circle.on[k]) continue;
+    const double x = points[k].x - mx, y = points[k].y - my, s = x * x + y * y;
+    xx += x * x;
+    xy += x * y;
+    yy += y * y;
+    xz += x * s;
+    yz += y * s;
+    z += s;
+  }
+  const double det = xx * yy - xy * xy;
+  if (n < 3 || std::abs(det) < 1e-9) return;
+  const double a = (xz * yy - yz * xy) / (2 * det), b = (yz * xx - xz * xy) / (2 * det);
+  circle.center = {a + mx, b + my};
+  circle.radius = std::sqrt(z / n + a * a + b * b);
+}
+
+// A line at a side, in scaled pixels; which points are left to it is marked.
+struct Edge {
+  Line line;
+  int count = 0;
+  std::array<bool, kAngles> on{};
+};
+
+// Among the points that are free, the line most of them lie on whose outward direction is that of this side within a
+// few degrees.
+Edge edge_of(const std::array<Point, kAngles>& points, const std::array<bool, kAngles>& free, const Point& outward) {
+  constexpr double kMostTilt = 0.985;  // the cosine of 10 degrees
+  Edge best;
+  const auto distance = [](const Line& line, const Point& p) {
+    return line.normal.x * p.x + line.normal.y * p.y - line.offset;
+  };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t j = i + 1; free[i] && j < points.size(); ++j) {
+      if (!free[j]) continue;
+      const double x = points[j].x - points[i].x, y = points[j].y - points[i].y, length = std::hypot(x, y);
+      if (length < 4) continue;
+      if (points[i].x * outward.x + points[i].y * outward.y <= 0) continue;  // of the other side
+      Line line{{y / length, -x / length}, 0};
+      double along = -(line.normal.x * outward.x + line.normal.y * outward.y);
+      if (along < 0) {
+        line.normal = {-line.normal.x, -line.normal.y};
+        along = -along;
+      }
+      if (along < kMostTilt) continue;
+      line.offset = line.normal.x * points[i].x + line.normal.y * points[i].y;
+      int count = 0;
+      for (std::size_t k = 0; k < points.size(); ++k)
+        count += free[k] && std::abs(distance(line, points[k])) < kNear ? 1 : 0;
+      if (count > best.count) {
+        best.count = count;
+        best.line = line;
+      }
+    }
+  }
+  if (best.count == 0) return best;
+  // Total least squares over these.
+  double n = 0, mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    best.on[k] = free[k] && std::abs(distance(best.line, points[k])) < kNear;
+    if (!best.on[k]) continue;
+    n += 1;
+    mx += points[k].x;
+    my += points[k].y;
+  }
+  mx /= n;
+  my /= n;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (!best.on[k]) continue;
+    xx += (points[k].x - mx) * (points[k].x - mx);
+    xy += (points[k].x - mx) * (points[k].y - my);
+    yy += (points[k].y - my) * (points[k].y - my);
+  }
+  const double turn = 0.5 * std::atan2(2 * xy, xx - yy);  // of the line
+  Point normal{-std::sin(turn), std::cos(turn)};
+  if (normal.x * outward.x + normal.y * outward.y > 0) normal = {-normal.x, -normal.y};
+  best.line = {normal, normal.x * mx + normal.y * my};
+  return best;
+}
+
+// Light reaches the corners.
+bool is_full_frame(const Plane& red) {
+  constexpr double kShare = 0.3;
+  const auto mean = [&](double cx, double cy) {
+    const std::int32_t half = std::max(std::min(red.width, red.height) / 64, 1);
+    const auto x = static_cast<std::int32_t>(std::lround(cx * (red.width - 1))),
+               y = static_cast<std::int32_t>(std::lround(cy * (red.height - 1)));
+    double sum = 0, count = 0;
+    for (std::int32_t v = std::max(y - half, 0); v <= std::min(y + half, red.height - 1); ++v)
+      for (std::int32_t u = std::max(x - half, 0); u <= std::min(x + half, red.width - 1); ++u) {
+        sum += red.samples[static_cast<std::ptrdiff_t>(v) * red.row + static_cast<std::ptrdiff_t>(u) * red.step];
+        count += 1;
+      }
+    return sum / count;
+  };
+  const double least = kShare * mean(0.5, 0.5);
+  return mean(0, 0) > least && mean(1, 0) > least && mean(0, 1) > least && mean(1, 1) > least;
+}
+
+}  // namespace
+
+// Three points each a few steps apart, from every free point on: thousands of threes, of which each is tried, so that
+// the answer depends on nothing but the points.
+std::optional<Circle> circle_of(const std::array<Point, kAngles>& points, const std::array<bool, kAngles>& free) {
+  constexpr std::array<std::size_t, 8> kApart = {17, 29, 43, 59, 71, 83, 97, 113};
+  constexpr int kFewest = 24;
+  std::vector<Point> those;
+  for (std::size_t k = 0; k < points.size(); ++k)
+    if (free[k]) those.push_back(points[k]);
+  std::optional<Circle> best;
+  int most = kFewest - 1;
+  for (std::size_t i = 0; i < those.size(); ++i) {
+    for (const std::size_t first : kApart) {
+      for (const std::size_t second : kApart) {
+        // Of as many as there are, the same share.
+        const auto at = [&](std::size_t apart) { return those[(i + apart * those.size() / kAngles) % those.size()]; };
+        const auto circle = through(those[i], at(first), at(first + second));
+        if (!circle) continue;
+        const int count = count_on(*circle, those);
+        if (count <= most) continue;
+        most = count;
+        best = circle;
+      }
+    }
+  }
+  if (!best) return std::nullopt;
+  mark(*best, points, free);
+  refit(*best, points);
+  return best;
+}
+
+std::optional<Bounds> find_bounds(const Plane& red) {
+  const double step = static_cast<double>(std::max(red.width, red.height)) / kSide;
+  const Point middle{red.width / 2.0, red.height / 2.0};
+  const auto unscaled = [&](const Point& p) { return Point{p.x * step + middle.x, p.y * step + middle.y}; };
+  Bounds out;
+  if (is_full_frame(red)) {
+    out.center = middle;
+    out.radius = std::hypot(red.width, red.height) / 2;
+    out.full_frame = true;
+    return out;
+  }
+  const std::array<int, kAngles> steps = boundary_of(polar_of(red));
+  std::array<Point, kAngles> points;
+  for (int a = 0; a < kAngles; ++a)
+    points[static_cast<std::size_t>(a)] = point_at(a, steps[static_cast<std::size_t>(a)]);
+  // Where the photograph ends, so does what is seen of the field of view: that says nothing of the circle.
+  constexpr double kFrame = 1.5;
+  const double half_width = red.width / 2.0 / step - kFrame, half_height = red.height / 2.0 / step - kFrame;
+  std::array<bool, kAngles> inner{};
+  for (std::size_t k = 0; k < points.size(); ++k)
+    inner[k] = std::abs(points[k].x) < half_width && std::abs(points[k].y) < half_height;
+  const auto circle = circle_of(points, inner);
+  if (!circle) return std::nullopt;
+  out.center = unscaled(circle->center);
+  out.radius = circle->radius * step;
+  std::array<bool, kAngles> free{};
+  int on = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    free[k] = !circle->on[k];
+    on += circle->on[k] ? 1 : 0;
+  }
+  out.on_circle = out.explained = static_cast<double>(on) / kAngles;
+  constexpr int kFewest = 10;
+  for (const Point& outward : {Point{0, -1}, Point{0, 1}, Point{-1, 0}, Point{1, 0}}) {
+    const Edge edge = edge_of(points, free, outward);
+    if (edge.count < kFewest) continue;
+    for (std::size_t k = 0; k < points.size(); ++k) free[k] = free[k] && !edge.on[k];
+    on += edge.count;
+    // n . (p - middle) / step >= offset
+    const Line& line = edge.line;
+    out.lines.push_back({line.normal, line.offset * step + line.normal.x * middle.x + line.normal.y * middle.y});
+  }
+  out.explained = static_cast<double>(on) / kAngles;
+  return out;
+}
+
+}  // namespace millrace::fundus

@@ -1,0 +1,130 @@
+#include "src/kernels/fundus/crop.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace millrace::fundus {
+namespace {
+
+// Where a coordinate takes its value from: of two neighbours, of which one may lie outside.
+struct Tap {
+  std::int64_t first = 0;
+  float weight = 0;  // of the second
+};
+
+std::vector<Tap> taps(std::int32_t count, double offset, double step) {
+  std::vector<Tap> out(static_cast<std::size_t>(count));
+  for (std::int32_t i = 0; i < count; ++i) {
+    const double at = offset + step * i, floor = std::floor(at);
+    out[static_cast<std::size_t>(i)] = {static_cast<std::int64_t>(floor), static_cast<float>(at - floor)};
+  }
+  return out;
+}
+
+}  // namespace
+
+Point Crop::from_photograph(const Point& p) const {
+  return {(p.x - center.x) * scale + side / 2.0, (p.y - center.y) * scale + side / 2.0};
+}
+
+Point Crop::to_photograph(const Point& p) const {
+  return {(p.x - side / 2.0) / scale + center.x, (p.y - side / 2.0) / scale + center.y};
+}
+
+Bounds Crop::from_photograph(const Bounds& bounds) const {
+  Bounds out = bounds;
+  out.center = from_photograph(bounds.center);
+  out.radius = bounds.radius * scale;
+  for (Line& line : out.lines) {
+    const Point on = from_photograph(Point{line.normal.x * line.offset, line.normal.y * line.offset});
+    line.offset = line.normal.x * on.x + line.normal.y * on.y;
+  }
+  return out;
+}
+
+Crop crop_of(const Bounds& bounds, std::int32_t side) { return {bounds.center, side / (2 * bounds.radius), side}; }
+
+std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how) {
+  const auto side = static_cast<std::size_t>(how.side);
+  std::vector<std::uint8_t> out(side * side * 3);
+  const Point first = how.to_photograph(Point{0, 0});
+  const std::vector<Tap> columns = taps(how.side, first.x, 1 / how.scale),
+                         rows = taps(how.side, first.y, 1 / how.scale);
+  const std::int64_t width = photograph.width, height = photograph.height;
+  const auto sample = [&](std::int64_t x, std::int64_t y, std::size_t c) -> float {
+    if (x < 0 || y < 0 || x >= width || y >= height) return 0;
+    return photograph.pixels[static_cast<std::size_t>(y * width + x) * 3 + c];
+  };
+  for (std::size_t y = 0; y < side; ++y) {
+    const Tap& row = rows[y];
+    if (row.first < -1 || row.first >= height) continue;
+    const bool inner_row = row.first >= 0 && row.first + 1 < height;
+    std::uint8_t* to = out.data() + y * side * 3;
+    for (std::size_t x = 0; x < side; ++x) {
+      const Tap& column = columns[x];
+      if (column.first < -1 || column.first >= width) continue;
+      for (std::size_t c = 0; c < 3; ++c) {
+        float a = 0, b = 0, d = 0, e = 0;
+        if (inner_row && column.first >= 0 && column.first + 1 < width) {
+          const std::uint8_t* at =
+              photograph.pixels + static_cast<std::size_t>(row.first * width + column.first) * 3 + c;
+          a = at[0];
+          b = at[3];
+          d = at[3 * width];
+          e = at[3 * width + 3];
+        } else {
+          a = sample(column.first, row.first, c);
+          b = sample(column.first + 1, row.first, c);
+          d = sample(column.first, row.first + 1, c);
+          e = sample(column.first + 1, row.first + 1, c);
+        }
+        const float above = a + (b - a) * column.weight, below = d + (e - d) * column.weight;
+        to[3 * x + c] = static_cast<std::uint8_t>(above + (below - above) * row.weight + 0.5F);
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<std::uint8_t> mask_to_photograph(const std::uint8_t* mask, const Crop& how, std::int32_t width,
+                                             std::int32_t height) {
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  std::vector<std::int64_t> columns(static_cast<std::size_t>(width));
+  for (std::int32_t x = 0; x < width; ++x)
+    columns[static_cast<std::size_t>(x)] = std::llround(how.from_photograph(Point{static_cast<double>(x), 0}).x);
+  for (std::int32_t y = 0; y < height; ++y) {
+    const std::int64_t row = std::llround(how.from_photograph(Point{0, static_cast<double>(y)}).y);
+    if (row < 0 || row >= how.side) continue;
+    for (std::int32_t x = 0; x < width; ++x) {
+      const std::int64_t column = columns[static_cast<std::size_t>(x)];
+      if (column < 0 || column >= how.side) continue;
+      out[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)] =
+          mask[row * how.side + column];
+    }
+  }
+  return out;
+}
+
+std::vector<float> plane_to_photograph(const float* plane, const Crop& how, std::int32_t width, std::int32_t height) {
+  std::vector<float> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  const Point first = how.from_photograph(Point{0, 0});
+  const std::vector<Tap> columns = taps(width, first.x, how.scale), rows = taps(height, first.y, how.scale);
+  const auto sample = [&](std::int64_t x, std::int64_t y) -> float {
+    return x < 0 || y < 0 || x >= how.side || y >= how.side ? 0 : plane[y * how.side + x];
+  };
+  for (std::size_t y = 0; y < rows.size(); ++y) {
+    const Tap& row = rows[y];
+    if (row.first < -1 || row.first >= how.side) continue;
+    for (std::size_t x = 0; x < columns.size(); ++x) {
+      const Tap& column = columns[x];
+      if (column.first < -1 || column.first >= how.side) continue;
+      const float a = sample(column.first, row.first), b = sample(column.first + 1, row.first),
+                  d = sample(column.first, row.first + 1), e = sample(column.first + 1, row.first + 1);
+      const float above = a + (b - a) * column.weight, below = d + (e - d) * column.weight;
+      out[y * columns.size() + x] = above + (below - above) * row.weight;
+    }
+  }
+  return out;
+}
+
+}  // namespace millrace::fundus

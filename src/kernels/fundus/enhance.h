@@ -1,0 +1,29 @@
+// Enters: the crop of a fundus photograph, and its field of view in it.
+// Leaves: the same with its contrast about the surround's brightness; how much there is to see in it.
+// Never: lets the dark around the field of view into the brightness of what lies at its edge.
+//
+// What lies outside of the field of view, made smaller by a hundredth of its radius, is the mirror image of what lies
+// inside. Then clamp(4 (I - G(I)) + 0.5, 0, 1) of each channel, G a Gaussian of a deviation of 0.05 radii; black
+// outside.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "src/kernels/fundus/bounds.h"
+
+namespace millrace::fundus {
+
+// Red, green and blue, side x side; `bounds` are in its pixels.
+std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds);
+
+// Of what lies inside.
+struct Quality {
+  double brightness = 0;  // the mean of the brightest channel, 0 to 1
+  double sharpness = 0;   // how much neighbours of the green channel differ, beside how much the surround does
+  double saturated = 0;   // the share of pixels of which a channel is at its end
+  double visible = 1;     // the share of the circle that the photograph shows
+};
+Quality quality_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds);
+
+}  // namespace millrace::fundus
