@@ -19,12 +19,11 @@ std::vector<Row> costs_of(const Polar& polar) {
   std::vector<Row> out(kAngles);
   double most = 0;
   for (int a = 0; a < kAngles; ++a) {
-    std::array<double, kRadii> root{};
-    for (std::size_t r = 0; r < root.size(); ++r)
-      root[r] = std::pow(static_cast<double>(polar[static_cast<std::size_t>(a) * kRadii + r]), kExponent);
+    const float* value = polar.data() + static_cast<std::size_t>(a) * kRadii;
     for (std::size_t k = 0; k < kSteps; ++k) {
       const std::size_t r = k + kLeastRadius;
-      const double rise = r + 1 < root.size() ? (root[r + 1] - root[r - 1]) / 2 : root[r] - root[r - 1];
+      const double ahead = value[std::min<std::size_t>(r + 1, kRadii - 1)];
+      const double rise = (ahead - static_cast<double>(value[r - 1])) / 2;
       out[static_cast<std::size_t>(a)][k] = rise;
       most = std::max(most, std::abs(rise));
     }

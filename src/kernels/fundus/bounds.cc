@@ -11,6 +11,9 @@ constexpr double kNear = 1;  // scaled pixels: what lies on a circle or a line
 constexpr double kLeastScaledRadius = 64;
 constexpr double kMostCircle = 2 * kSide;  // of one whose sides are all cut off little of the boundary is seen
 
+// Roots are the same on every machine, what libraries make of more is not.
+double length_of(double x, double y) { return std::sqrt(x * x + y * y); }
+
 // The circle through three points.
 std::optional<Circle> through(const Point& a, const Point& b, const Point& c) {
   const double d = 2 * (a.x * (b.y - c.y) + b.x * (c.y - a.y) + c.x * (a.y - b.y));
@@ -19,7 +22,7 @@ std::optional<Circle> through(const Point& a, const Point& b, const Point& c) {
   Circle out;
   out.center = {(aa * (b.y - c.y) + bb * (c.y - a.y) + cc * (a.y - b.y)) / d,
                 (aa * (c.x - b.x) + bb * (a.x - c.x) + cc * (b.x - a.x)) / d};
-  out.radius = std::hypot(a.x - out.center.x, a.y - out.center.y);
+  out.radius = length_of(a.x - out.center.x, a.y - out.center.y);
   if (out.radius <= kLeastScaledRadius || out.radius >= kMostCircle) return std::nullopt;
   return out;
 }
@@ -38,7 +41,7 @@ int count_on(const Circle& circle, std::span<const Point> points) {
 
 void mark(Circle& circle, const std::array<Point, kAngles>& points, const std::array<bool, kAngles>& free) {
   for (std::size_t k = 0; k < points.size(); ++k)
-    circle.on[k] = free[k] && std::abs(std::hypot(points[k].x - circle.center.x, points[k].y - circle.center.y) -
+    circle.on[k] = free[k] && std::abs(length_of(points[k].x - circle.center.x, points[k].y - circle.center.y) -
                                        circle.radius) < kNear;
 }
 
@@ -89,7 +92,7 @@ Edge edge_of(const std::array<Point, kAngles>& points, const std::array<bool, kA
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = i + 1; free[i] && j < points.size(); ++j) {
       if (!free[j]) continue;
-      const double x = points[j].x - points[i].x, y = points[j].y - points[i].y, length = std::hypot(x, y);
+      const double x = points[j].x - points[i].x, y = points[j].y - points[i].y, length = length_of(x, y);
       if (length < 4) continue;
       if (points[i].x * outward.x + points[i].y * outward.y <= 0) continue;  // of the other side
       Line line{{y / length, -x / length}, 0};
@@ -127,8 +130,10 @@ Edge edge_of(const std::array<Point, kAngles>& points, const std::array<bool, kA
     xy += (points[k].x - mx) * (points[k].y - my);
     yy += (points[k].y - my) * (points[k].y - my);
   }
-  const double turn = 0.5 * std::atan2(2 * xy, xx - yy);  // of the line
-  Point normal{-std::sin(turn), std::cos(turn)};
+  // Along it they spread most: half the angle whose cosine and sine these are.
+  const double spread = length_of(xx - yy, 2 * xy), cosine = spread > 0 ? (xx - yy) / spread : 1;
+  Point normal{-std::copysign(std::sqrt(std::max((1 - cosine) / 2, 0.0)), xy),
+               std::sqrt(std::max((1 + cosine) / 2, 0.0))};
   if (normal.x * outward.x + normal.y * outward.y > 0) normal = {-normal.x, -normal.y};
   best.line = {normal, normal.x * mx + normal.y * my};
   return best;
@@ -192,7 +197,7 @@ std::optional<Bounds> find_bounds(const Plane& red) {
   Bounds out;
   if (is_full_frame(red)) {
     out.center = middle;
-    out.radius = std::hypot(red.width, red.height) / 2;
+    out.radius = length_of(red.width, red.height) / 2;
     out.full_frame = true;
     return out;
   }

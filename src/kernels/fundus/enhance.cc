@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "src/kernels/elementary.h"
+
 namespace millrace::fundus {
 namespace {
 
@@ -32,7 +34,7 @@ bool is_inside(const Bounds& bounds, const Point& p) {
 
 // About the circle first, then about each line.
 Point mirrored(const Bounds& bounds, Point p) {
-  const double x = p.x - bounds.center.x, y = p.y - bounds.center.y, distance = std::hypot(x, y);
+  const double x = p.x - bounds.center.x, y = p.y - bounds.center.y, distance = std::sqrt(x * x + y * y);
   if (distance > bounds.radius) {
     const double share = std::max(2 * bounds.radius - distance, 0.0) / distance;
     p = {bounds.center.x + x * share, bounds.center.y + y * share};
@@ -110,9 +112,9 @@ void blur(Image& image, double deviation) {
   std::vector<float> weights(static_cast<std::size_t>(reach) + 1);
   double sum = 0;
   for (std::ptrdiff_t k = -reach; k <= reach; ++k)
-    sum += std::exp(-static_cast<double>(k * k) / (2 * deviation * deviation));
+    sum += exponential(-static_cast<double>(k * k) / (2 * deviation * deviation));
   for (std::size_t k = 0; k < weights.size(); ++k)
-    weights[k] = static_cast<float>(std::exp(-static_cast<double>(k * k) / (2 * deviation * deviation)) / sum);
+    weights[k] = static_cast<float>(exponential(-static_cast<double>(k * k) / (2 * deviation * deviation)) / sum);
   const auto side = static_cast<std::ptrdiff_t>(image.side);
   const auto mirror = [side](std::ptrdiff_t at) {
     while (side > 1 && (at < 0 || at >= side)) at = at < 0 ? -at : 2 * (side - 1) - at;

@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numbers>
 
+#include "src/kernels/elementary.h"
 #include "src/kernels/fundus/bounds.h"
 
 namespace millrace::fundus {
 namespace {
+
+constexpr double kMiddle = kSide / 2.0;
 
 // What lies outside is black, as the world around a field of view is.
 double sample(const float* pixels, double x, double y) {
@@ -30,7 +31,7 @@ std::vector<float> scaled(const Plane& red) {
   };
   for (int v = 0; v < kSide; ++v) {
     for (int u = 0; u < kSide; ++u) {
-      const double x = (u - kSide / 2) * step + red.width / 2.0, y = (v - kSide / 2) * step + red.height / 2.0;
+      const double x = (u - kMiddle) * step + red.width / 2.0, y = (v - kMiddle) * step + red.height / 2.0;
       const double fx = std::floor(x), fy = std::floor(y);
       const auto left = static_cast<std::int64_t>(fx), top = static_cast<std::int64_t>(fy);
       const double wx = x - fx, wy = y - fy;
@@ -45,8 +46,15 @@ std::vector<float> scaled(const Plane& red) {
 }  // namespace
 
 Point point_at(int angle, double step) {
-  const double turn = 2 * std::numbers::pi * angle / kAngles, radius = step * kStep;
-  return {radius * std::cos(turn), radius * std::sin(turn)};
+  static const std::array<Point, kAngles> kDirections = [] {
+    std::array<Point, kAngles> out;
+    for (int a = 0; a < kAngles; ++a)
+      out[static_cast<std::size_t>(a)] = {cosine_of_turn(a, kAngles), sine_of_turn(a, kAngles)};
+    return out;
+  }();
+  const Point& direction = kDirections[static_cast<std::size_t>(angle)];
+  const double radius = step * kStep;
+  return {radius * direction.x, radius * direction.y};
 }
 
 Polar polar_of(const Plane& red) {
@@ -56,7 +64,7 @@ Polar polar_of(const Plane& red) {
     for (int r = 0; r < kRadii; ++r) {
       const Point at = point_at(a, r);
       out[static_cast<std::size_t>(a) * kRadii + static_cast<std::size_t>(r)] =
-          static_cast<float>(sample(pixels.data(), at.x + kSide / 2.0, at.y + kSide / 2.0));
+          static_cast<float>(sample(pixels.data(), at.x + kMiddle, at.y + kMiddle));
     }
   }
   return out;

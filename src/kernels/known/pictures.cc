@@ -5,6 +5,8 @@
 #include "src/base/text.h"
 #include "src/kernels/contours/contours.h"
 #include "src/kernels/dct/dct.h"
+#include "src/kernels/fundus/crop.h"
+#include "src/kernels/fundus/enhance.h"
 #include "src/kernels/haar/haar.h"
 #include "src/kernels/hash/hash.h"
 #include "src/kernels/hash_quality/hash_quality.h"
@@ -198,6 +200,31 @@ std::string contours_answer(const Inputs& inputs) {
   return digest.text();
 }
 
+// A disc of the picture in the dark, cut off at one side: its field of view, and what becomes of its contrast.
+std::string fundus_answer(const Inputs& inputs) {
+  constexpr std::int32_t kSide = 128;
+  std::vector<std::uint8_t> pixels(inputs.rgb.begin(), inputs.rgb.end());
+  const double x = 0.47 * kWidth, y = 0.4 * kHeight, radius = 0.44 * kHeight;
+  for (std::size_t k = 0; k < Inputs::kPixels; ++k) {
+    const double dx = static_cast<double>(k % kWidth) - x, dy = static_cast<double>(k / kWidth) - y;
+    const bool lit = dx * dx + dy * dy <= radius * radius;
+    for (std::size_t c = 0; c < 3; ++c)
+      pixels[3 * k + c] = lit ? static_cast<std::uint8_t>(96 + pixels[3 * k + c] / 4) : 3;
+  }
+  const fundus::Photograph photograph{pixels.data(), kWidth, kHeight};
+  const auto bounds = fundus::find_bounds(photograph.red());
+  if (!bounds) return "none";
+  Digest digest;
+  for (const double each : {bounds->center.x, bounds->center.y, bounds->radius, bounds->explained}) digest.add(each);
+  for (const fundus::Line& line : bounds->lines)
+    for (const double each : {line.normal.x, line.normal.y, line.offset}) digest.add(each);
+  const fundus::Crop how = fundus::crop_of(*bounds, kSide);
+  const std::vector<std::uint8_t> cropped = fundus::crop(photograph, how);
+  digest.add(cropped);
+  digest.add(fundus::enhance(cropped.data(), kSide, how.from_photograph(*bounds)));
+  return digest.text();
+}
+
 // Luma, hashes and pdq are what Pillow 13.0.0, imagehash 4.3.2 and pdqhash 0.2.8 give for the same picture; the others
 // are the reference versions', or those of the portable level.
 constexpr Answer kAnswers[] = {
@@ -219,6 +246,7 @@ constexpr Answer kAnswers[] = {
     {"hash", "whash", "000707077c7e3f9f 100", hash_answer<HashKind::whash>},
     {"hash", "colorhash", "01048000201 100", hash_answer<HashKind::colorhash>},
     {"sliding_window", "windows cut, blended, activated", "7d69d96101cebb38", window_answer},
+    {"fundus", "field of view, crop, contrast", "84f13e516e41a811", fundus_answer},
     {"contours", "outlines of four levels", "c2287164951b1d9f", contours_answer},
     {"pdq", "pdq", "f97db0240f669b22d8b549720bc6561cf8cb47d994c6721a345936c9157eeba2 100", pdq_answer},
 };
