@@ -1,6 +1,6 @@
 """The benches: this project and its peers on the same inputs, in the same run.
 
-  run.py [NAME...]   hash, hash-fast, join, quality, closelook, scale, render, latents, segment, video; all of them without a name
+  run.py [NAME...]   hash, hash-fast, join, quality, closelook, scale, render, latents, segment, fundus, video; all of them without a name
 """
 
 import concurrent.futures
@@ -131,6 +131,11 @@ def bench_render():
     subprocess.run([PYTHON, ROOT / "bench/render.py", PROGRAM, WORK / "render"], check=True)
 
 
+def bench_fundus():
+    subprocess.run([PYTHON, ROOT / "bench/fundus.py", PROGRAM, BENCH, WORK, ROOT.parent / "shared/data",
+                    ROOT / ".venv-fundus/bin/fundusprep"], check=True)
+
+
 def bench_segment():
     subprocess.run([ROOT / ".venv-monai/bin/python", ROOT / "bench/segment.py", PROGRAM, BENCH, WORK / "segment",
                     ROOT.parent / "shared" / "data"], check=True)
@@ -156,7 +161,7 @@ def bench_closelook():
 
 BENCHES = {"hash": bench_hash, "hash-fast": bench_hash_fast, "join": bench_join, "quality": bench_quality,
            "closelook": bench_closelook, "scale": bench_scale, "render": bench_render, "latents": bench_latents,
-           "segment": bench_segment, "video": bench_video}
+           "segment": bench_segment, "fundus": bench_fundus, "video": bench_video}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or BENCHES:
