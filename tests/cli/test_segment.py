@@ -353,6 +353,7 @@ def test_a_card_that_does_not_fit_is_named(tmp_path, card, words):
 def test_a_first_card_is_one(tmp_path):
     made_model(tmp_path / "m.onnx", classes=3)
     card = millrace("segment", "--describe", "--model", tmp_path / "m.onnx").stdout
+    assert millrace("segment", "--describe", tmp_path / "m.onnx").stdout == card
     assert len(json.loads(card)["classes"]) == 3
     # As it is, without a change.
     (tmp_path / "m.json").write_bytes(card)

@@ -61,6 +61,9 @@ class SegmentJob : public Job {
   Result run(RunContext& context, const Print&) override {
     Result out;
     if (options_.describe) {
+      // As people say it: --describe model.onnx.
+      if (options_.network.model.empty() && options_.inputs.size() == 1)
+        options_.network.model = options_.inputs.front();
       if (options_.network.model.empty())
         throw Failure(ErrorCode::usage, "a model is needed", "--model", "name the ONNX file to describe");
       out.listing = model::describe(model::open_model(options_.network.model).onnx);

@@ -2,70 +2,114 @@
 #include <cmath>
 #include <limits>
 
+#include "src/kernels/elementary.h"
 #include "src/kernels/fundus/bounds.h"
 
 namespace millrace::fundus {
 namespace {
 
 constexpr double kJump = 0.02;  // the price of a step of the radius from angle to angle, squared
-// Where a field of view fades out, its edge is where it ends: eyes see ratios, and so does a root.
-constexpr double kExponent = 1;
 constexpr int kSteps = kRadii - kLeastRadius;
+constexpr std::size_t kRow = kRadii;
 
-using Row = std::array<double, kSteps>;
+// Without its end twice: ... 2 1 0 1 2 ...
+int reflected(int at, int count) {
+  if (at < 0) return -at;
+  return at >= count ? 2 * (count - 1) - at : at;
+}
 
-// How much brightness rises along the radius, which at the boundary is much below nothing.
-std::vector<Row> costs_of(const Polar& polar) {
-  std::vector<Row> out(kAngles);
-  double most = 0;
+// A Gaussian of five steps and five angles, up to 15 away.
+Polar blurred(const Polar& polar) {
+  constexpr int kReach = 15;
+  constexpr double kDeviation = 5;
+  std::array<double, kReach + 1> weights{};
+  double sum = 0;
+  for (int k = 0; k <= kReach; ++k) {
+    weights[static_cast<std::size_t>(k)] = exponential(-k * k / (2 * kDeviation * kDeviation));
+    sum += (k > 0 ? 2 : 1) * weights[static_cast<std::size_t>(k)];
+  }
+  for (double& each : weights) each /= sum;
+  Polar over(polar.size()), out(polar.size());
   for (int a = 0; a < kAngles; ++a) {
-    const float* value = polar.data() + static_cast<std::size_t>(a) * kRadii;
-    for (std::size_t k = 0; k < kSteps; ++k) {
-      const std::size_t r = k + kLeastRadius;
-      const double ahead = value[std::min<std::size_t>(r + 1, kRadii - 1)];
-      const double rise = (ahead - static_cast<double>(value[r - 1])) / 2;
-      out[static_cast<std::size_t>(a)][k] = rise;
-      most = std::max(most, std::abs(rise));
+    double* to = over.data() + static_cast<std::size_t>(a) * kRow;
+    const double* middle = polar.data() + static_cast<std::size_t>(a) * kRow;
+    for (std::size_t r = 0; r < kRow; ++r) to[r] = weights[0] * middle[r];
+    for (int k = 1; k <= kReach; ++k) {
+      const double weight = weights[static_cast<std::size_t>(k)];
+      const double* before = polar.data() + static_cast<std::size_t>(reflected(a - k, kAngles)) * kRow;
+      const double* behind = polar.data() + static_cast<std::size_t>(reflected(a + k, kAngles)) * kRow;
+      for (std::size_t r = 0; r < kRow; ++r) to[r] += weight * (before[r] + behind[r]);
     }
   }
-  for (Row& row : out)
-    for (double& each : row) each /= std::max(most, 1e-9);
+  std::array<double, kRow + 2 * kReach> row{};
+  for (std::size_t a = 0; a < kAngles; ++a) {
+    for (int r = -kReach; r < kRadii + kReach; ++r)
+      row[static_cast<std::size_t>(r + kReach)] = over[a * kRow + static_cast<std::size_t>(reflected(r, kRadii))];
+    double* to = out.data() + a * kRow;
+    for (std::size_t r = 0; r < kRow; ++r) to[r] = weights[0] * row[r + kReach];
+    for (std::size_t k = 1; k <= kReach; ++k)
+      for (std::size_t r = 0; r < kRow; ++r) to[r] += weights[k] * (row[r + kReach - k] + row[r + kReach + k]);
+  }
+  return out;
+}
+
+// How much brightness rises along the radius (Sobel), where it is dark around; at the boundary much below nothing.
+std::vector<double> costs_of(const Polar& polar) {
+  const Polar around = blurred(polar);
+  std::vector<double> out(std::size_t{kAngles} * kSteps);
+  for (int a = 0; a < kAngles; ++a) {
+    const double* before = polar.data() + static_cast<std::size_t>(std::max(a - 1, 0)) * kRow;
+    const double* here = polar.data() + static_cast<std::size_t>(a) * kRow;
+    const double* behind = polar.data() + static_cast<std::size_t>(std::min(a + 1, kAngles - 1)) * kRow;
+    const auto column = [&](std::size_t r) { return before[r] + 2 * here[r] + behind[r]; };
+    for (std::size_t k = 0; k < kSteps; ++k) {
+      const std::size_t r = k + kLeastRadius;
+      const double rise = column(std::min<std::size_t>(r + 1, kRow - 1)) - column(r - 1);
+      out[static_cast<std::size_t>(a) * kSteps + k] = rise * (1 - around[static_cast<std::size_t>(a) * kRow + r]);
+    }
+  }
   return out;
 }
 
 }  // namespace
 
-// Once around and once more: what the path begins with at the first angle is forgotten by then, and its second round is
-// closed.
 std::array<int, kAngles> boundary_of(const Polar& polar) {
-  const std::vector<Row> costs = costs_of(polar);
+  const std::vector<double> costs = costs_of(polar);
   // A jump that costs more than the whole range of costs is never worth it.
-  const int reach = static_cast<int>(std::ceil(std::sqrt(2 / kJump)));
-  constexpr int kRounds = 3;
-  std::vector<std::array<std::int16_t, kSteps>> from(static_cast<std::size_t>(kRounds) * kAngles);
-  Row sums = costs[0], next{};
-  for (std::size_t i = 1; i < from.size(); ++i) {
-    const Row& cost = costs[i % kAngles];
-    for (int k = 0; k < kSteps; ++k) {
-      double best = std::numeric_limits<double>::infinity();
-      int of = k;
-      for (int j = std::max(k - reach, 0); j <= std::min(k + reach, kSteps - 1); ++j) {
-        const double sum = sums[static_cast<std::size_t>(j)] + kJump * (k - j) * (k - j);
-        if (sum < best) {
-          best = sum;
-          of = j;
-        }
-      }
-      next[static_cast<std::size_t>(k)] = best + cost[static_cast<std::size_t>(k)];
-      from[i][static_cast<std::size_t>(k)] = static_cast<std::int16_t>(of);
+  const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
+  const int reach = std::min(static_cast<int>(std::sqrt((*most - *least) / kJump)) + 1, kSteps - 1);
+  // Of each angle and radius the cost of the best path that ends there; beyond the radii nothing is.
+  const auto margin = static_cast<std::size_t>(reach);
+  const std::size_t width = kSteps + 2 * margin;
+  std::vector<double> sums(std::size_t{kAngles} * width, std::numeric_limits<double>::infinity());
+  std::copy_n(costs.begin(), kSteps, sums.begin() + static_cast<std::ptrdiff_t>(margin));
+  for (std::size_t a = 1; a < kAngles; ++a) {
+    const double* before = sums.data() + (a - 1) * width;
+    double* here = sums.data() + a * width + margin;
+    for (std::size_t j = 0; j <= 2 * margin; ++j) {
+      const double jump = static_cast<double>(j) - static_cast<double>(margin), price = kJump * jump * jump;
+      for (std::size_t k = 0; k < kSteps; ++k) here[k] = std::min(here[k], before[k + j] + price);
     }
-    sums = next;
+    for (std::size_t k = 0; k < kSteps; ++k) here[k] += costs[a * kSteps + k];
   }
-  auto k = static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin());
   std::array<int, kAngles> out{};
-  for (std::size_t i = from.size(); i-- > 0;) {
-    if (i / kAngles == 1) out[i % kAngles] = static_cast<int>(k) + kLeastRadius;
-    if (i > 0) k = static_cast<std::size_t>(from[i][k]);
+  const double* end = sums.data() + (kAngles - 1) * width + margin;
+  auto k = static_cast<std::size_t>(std::min_element(end, end + kSteps) - end);
+  for (std::size_t a = kAngles; a-- > 0;) {
+    out[a] = static_cast<int>(k) + kLeastRadius;
+    if (a == 0) break;
+    const double* before = sums.data() + (a - 1) * width;
+    double best = std::numeric_limits<double>::infinity();
+    std::size_t from = k;
+    for (std::size_t j = 0; j <= 2 * margin; ++j) {
+      const double jump = static_cast<double>(j) - static_cast<double>(margin),
+                   sum = before[k + j] + kJump * jump * jump;
+      if (sum < best) {
+        best = sum;
+        from = k + j - margin;
+      }
+    }
+    k = from;
   }
   return out;
 }

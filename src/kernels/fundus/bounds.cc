@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 namespace millrace::fundus {
 namespace {
@@ -28,7 +27,7 @@ std::optional<Circle> through(const Point& a, const Point& b, const Point& c) {
 }
 
 // How many points lie on it. Squares instead of roots: this is asked thousands of times.
-int count_on(const Circle& circle, std::span<const Point> points) {
+int count_on(const Circle& circle, const std::array<Point, kAngles>& points) {
   const double least = (circle.radius - kNear) * (circle.radius - kNear),
                most = (circle.radius + kNear) * (circle.radius + kNear);
   int out = 0;
@@ -39,10 +38,10 @@ int count_on(const Circle& circle, std::span<const Point> points) {
   return out;
 }
 
-void mark(Circle& circle, const std::array<Point, kAngles>& points, const std::array<bool, kAngles>& free) {
+void mark(Circle& circle, const std::array<Point, kAngles>& points) {
   for (std::size_t k = 0; k < points.size(); ++k)
-    circle.on[k] = free[k] && std::abs(length_of(points[k].x - circle.center.x, points[k].y - circle.center.y) -
-                                       circle.radius) < kNear;
+    circle.on[k] =
+        std::abs(length_of(points[k].x - circle.center.x, points[k].y - circle.center.y) - circle.radius) < kNear;
 }
 
 // Least squares of x^2 + y^2 = 2 a x + 2 b y + c (Kasa), over the marked points.
@@ -160,24 +159,19 @@ bool is_full_frame(const Plane& red) {
 
 }  // namespace
 
-// Three points each a few steps apart, from every free point on: thousands of threes, of which each is tried, so that
-// the answer depends on nothing but the points.
-std::optional<Circle> circle_of(const std::array<Point, kAngles>& points, const std::array<bool, kAngles>& free) {
-  constexpr std::array<std::size_t, 8> kApart = {17, 29, 43, 59, 71, 83, 97, 113};
+// Three points each a few angles apart, from every angle on: 9,216 threes, of which each is tried, so that the answer
+// depends on nothing but the points.
+std::optional<Circle> circle_of(const std::array<Point, kAngles>& points) {
+  constexpr std::array<std::size_t, 6> kApart = {19, 37, 53, 71, 89, 107};
   constexpr int kFewest = 24;
-  std::vector<Point> those;
-  for (std::size_t k = 0; k < points.size(); ++k)
-    if (free[k]) those.push_back(points[k]);
   std::optional<Circle> best;
   int most = kFewest - 1;
-  for (std::size_t i = 0; i < those.size(); ++i) {
+  for (std::size_t i = 0; i < kAngles; ++i) {
     for (const std::size_t first : kApart) {
       for (const std::size_t second : kApart) {
-        // Of as many as there are, the same share.
-        const auto at = [&](std::size_t apart) { return those[(i + apart * those.size() / kAngles) % those.size()]; };
-        const auto circle = through(those[i], at(first), at(first + second));
+        const auto circle = through(points[i], points[(i + first) % kAngles], points[(i + first + second) % kAngles]);
         if (!circle) continue;
-        const int count = count_on(*circle, those);
+        const int count = count_on(*circle, points);
         if (count <= most) continue;
         most = count;
         best = circle;
@@ -185,18 +179,19 @@ std::optional<Circle> circle_of(const std::array<Point, kAngles>& points, const 
     }
   }
   if (!best) return std::nullopt;
-  mark(*best, points, free);
+  mark(*best, points);
   refit(*best, points);
   return best;
 }
 
 std::optional<Bounds> find_bounds(const Plane& red) {
   const double step = static_cast<double>(std::max(red.width, red.height)) / kSide;
-  const Point middle{red.width / 2.0, red.height / 2.0};
+  // Whole pixels, as the scaled photograph is taken about them.
+  const Point middle{static_cast<double>(red.width / 2), static_cast<double>(red.height / 2)};
   const auto unscaled = [&](const Point& p) { return Point{p.x * step + middle.x, p.y * step + middle.y}; };
   Bounds out;
   if (is_full_frame(red)) {
-    out.center = middle;
+    out.center = {red.width / 2.0, red.height / 2.0};
     out.radius = length_of(red.width, red.height) / 2;
     out.full_frame = true;
     return out;
@@ -205,13 +200,7 @@ std::optional<Bounds> find_bounds(const Plane& red) {
   std::array<Point, kAngles> points;
   for (int a = 0; a < kAngles; ++a)
     points[static_cast<std::size_t>(a)] = point_at(a, steps[static_cast<std::size_t>(a)]);
-  // Where the photograph ends, so does what is seen of the field of view: that says nothing of the circle.
-  constexpr double kFrame = 1.5;
-  const double half_width = red.width / 2.0 / step - kFrame, half_height = red.height / 2.0 / step - kFrame;
-  std::array<bool, kAngles> inner{};
-  for (std::size_t k = 0; k < points.size(); ++k)
-    inner[k] = std::abs(points[k].x) < half_width && std::abs(points[k].y) < half_height;
-  const auto circle = circle_of(points, inner);
+  const auto circle = circle_of(points);
   if (!circle) return std::nullopt;
   out.center = unscaled(circle->center);
   out.radius = circle->radius * step;

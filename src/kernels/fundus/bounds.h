@@ -4,8 +4,8 @@
 //
 // The photograph is scaled to 256 x 256 about its middle and turned into polar coordinates, 256 angles by 328 radii of
 // 142/256 of these pixels, which reaches the corners. A path of least cost around, where brightness falls most along
-// the radius, is the boundary: 256 points, each of a whole radius. (As the public retinalysis-fundusprep has it in
-// outline; the numbers are in docs/fundus.md.)
+// the radius into the dark, is the boundary: 256 points, each of a whole radius. Up to there it is what the public
+// retinalysis-fundusprep 1.3.0 finds, whose radii end at 256; docs/fundus.md has all of it.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ std::optional<Bounds> find_bounds(const Plane& red);
 inline constexpr int kAngles = 256, kRadii = 328, kSide = 256;
 inline constexpr double kStep = 142.0 / 256;  // of the radius, in scaled pixels
 inline constexpr int kLeastRadius = 64;       // in steps; below it there is no boundary
-using Polar = std::vector<float>;             // [angle][radius], 0 to 1
+using Polar = std::vector<double>;            // [angle][radius], of the brightest: 0 to 1
 Polar polar_of(const Plane& red);
 // Of each angle a step of the radius.
 std::array<int, kAngles> boundary_of(const Polar& polar);
@@ -61,7 +61,7 @@ struct Circle {
   double radius = 0;
   std::array<bool, kAngles> on{};
 };
-std::optional<Circle> circle_of(const std::array<Point, kAngles>& points, const std::array<bool, kAngles>& free);
+std::optional<Circle> circle_of(const std::array<Point, kAngles>& points);
 // Where a step of the radius lies at an angle, about the middle.
 Point point_at(int angle, double step);
 

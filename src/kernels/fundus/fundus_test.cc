@@ -76,8 +76,6 @@ TEST(FieldOfViewOf, NothingLitIsNoField) {
 
 TEST(CircleOf, IsTheOneMostPointsLieOn) {
   std::array<Point, kAngles> points;
-  std::array<bool, kAngles> free;
-  free.fill(true);
   std::mt19937 random(3);
   for (int a = 0; a < kAngles; ++a) {
     const double turn = 2 * 3.14159265358979 * a / kAngles;
@@ -86,7 +84,7 @@ TEST(CircleOf, IsTheOneMostPointsLieOn) {
     if (random() % 5 < 2)
       points[static_cast<std::size_t>(a)] = {double(random() % 200) - 100, double(random() % 200) - 100};
   }
-  const auto circle = circle_of(points, free);
+  const auto circle = circle_of(points);
   ASSERT_TRUE(circle);
   EXPECT_NEAR(circle->center.x, 7, 0.1);
   EXPECT_NEAR(circle->center.y, -5, 0.1);

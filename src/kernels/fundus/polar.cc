@@ -7,37 +7,39 @@
 namespace millrace::fundus {
 namespace {
 
-constexpr double kMiddle = kSide / 2.0;
+constexpr int kMiddle = kSide / 2;
 
-// What lies outside is black, as the world around a field of view is.
-double sample(const float* pixels, double x, double y) {
-  const double fx = std::floor(x), fy = std::floor(y);
-  const auto left = static_cast<std::int64_t>(fx), top = static_cast<std::int64_t>(fy);
-  const double wx = x - fx, wy = y - fy;
-  const auto at = [&](std::int64_t column, std::int64_t row) -> double {
-    if (column < 0 || row < 0 || column >= kSide || row >= kSide) return 0;
-    return pixels[row * kSide + column];
-  };
-  return (1 - wy) * ((1 - wx) * at(left, top) + wx * at(left + 1, top)) +
-         wy * ((1 - wx) * at(left, top + 1) + wx * at(left + 1, top + 1));
-}
-
-std::vector<float> scaled(const Plane& red) {
-  std::vector<float> out(std::size_t{kSide} * kSide);
+// Levels of 0 to 255, from places of the photograph to a 32nd of a pixel.
+std::vector<std::uint8_t> scaled(const Plane& red) {
+  constexpr int kParts = 32;
+  std::vector<std::uint8_t> out(std::size_t{kSide} * kSide);
   const double step = static_cast<double>(std::max(red.width, red.height)) / kSide;
-  const auto at = [&](std::int64_t x, std::int64_t y) -> double {
+  struct Tap {
+    std::int64_t first = 0;
+    std::int32_t weight = 0;  // of the second, in parts
+  };
+  const auto taps = [&](std::int32_t length) {
+    std::array<Tap, kSide> each;
+    for (int i = 0; i < kSide; ++i) {
+      const std::int64_t at =
+          std::llrint((static_cast<double>(i - kMiddle) * step + static_cast<double>(length / 2)) * kParts);
+      each[static_cast<std::size_t>(i)] = {at >> 5, static_cast<std::int32_t>(at & (kParts - 1))};
+    }
+    return each;
+  };
+  const auto columns = taps(red.width), rows = taps(red.height);
+  const auto at = [&](std::int64_t x, std::int64_t y) -> std::int32_t {
     if (x < 0 || y < 0 || x >= red.width || y >= red.height) return 0;
     return red.samples[static_cast<std::ptrdiff_t>(y) * red.row + static_cast<std::ptrdiff_t>(x) * red.step];
   };
-  for (int v = 0; v < kSide; ++v) {
-    for (int u = 0; u < kSide; ++u) {
-      const double x = (u - kMiddle) * step + red.width / 2.0, y = (v - kMiddle) * step + red.height / 2.0;
-      const double fx = std::floor(x), fy = std::floor(y);
-      const auto left = static_cast<std::int64_t>(fx), top = static_cast<std::int64_t>(fy);
-      const double wx = x - fx, wy = y - fy;
-      const double value = (1 - wy) * ((1 - wx) * at(left, top) + wx * at(left + 1, top)) +
-                           wy * ((1 - wx) * at(left, top + 1) + wx * at(left + 1, top + 1));
-      out[static_cast<std::size_t>(v) * kSide + static_cast<std::size_t>(u)] = static_cast<float>(value / 255);
+  std::uint8_t* to = out.data();
+  for (const Tap& row : rows) {
+    for (const Tap& column : columns) {
+      const std::int32_t right = column.weight, left = kParts - right, below = row.weight, above = kParts - below;
+      const std::int32_t sum =
+          at(column.first, row.first) * above * left + at(column.first + 1, row.first) * above * right +
+          at(column.first, row.first + 1) * below * left + at(column.first + 1, row.first + 1) * below * right;
+      *to++ = static_cast<std::uint8_t>((sum + kParts * kParts / 2) / (kParts * kParts));
     }
   }
   return out;
@@ -58,15 +60,22 @@ Point point_at(int angle, double step) {
 }
 
 Polar polar_of(const Plane& red) {
-  const std::vector<float> pixels = scaled(red);
+  const std::vector<std::uint8_t> pixels = scaled(red);
   Polar out(std::size_t{kAngles} * kRadii);
+  double most = 0;
   for (int a = 0; a < kAngles; ++a) {
     for (int r = 0; r < kRadii; ++r) {
       const Point at = point_at(a, r);
-      out[static_cast<std::size_t>(a) * kRadii + static_cast<std::size_t>(r)] =
-          static_cast<float>(sample(pixels.data(), at.x + kMiddle, at.y + kMiddle));
+      // The nearest one; halves go to the even one.
+      const long x = std::lrint(at.x + kMiddle), y = std::lrint(at.y + kMiddle);
+      if (x < 0 || y < 0 || x >= kSide || y >= kSide) continue;
+      const double value = pixels[static_cast<std::size_t>(y) * kSide + static_cast<std::size_t>(x)];
+      out[static_cast<std::size_t>(a) * kRadii + static_cast<std::size_t>(r)] = value;
+      if (r >= kLeastRadius) most = std::max(most, value);
     }
   }
+  if (most > 0)
+    for (double& each : out) each /= most;
   return out;
 }
 
