@@ -72,14 +72,17 @@ void claim_folder(const std::string& folder, const Attributes& now, const std::s
 }
 
 void make_folder_below(const std::string& top, const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Failure(system_error("the folder cannot be made", folder, error.value()));
-  const auto real_top = real_path(top), real = real_path(folder);
-  const std::string below = std::filesystem::path(folder).lexically_relative(top).string();
-  if (!real_top || !real || *real != (below == "." ? *real_top : path_in(*real_top, below))) {
-    throw Failure(ErrorCode::conflict, "a link in it leads elsewhere, where results would be put", folder,
-                  "remove the link");
+  std::string at = top;
+  for (const auto& part : std::filesystem::path(folder).lexically_relative(top)) {
+    if (part.empty() || part == ".") continue;
+    at = path_in(at, part.string());
+    std::error_code error;
+    if (std::filesystem::is_symlink(std::filesystem::symlink_status(at, error))) {
+      throw Failure(ErrorCode::conflict, "a link in it leads elsewhere, where results would be put", at,
+                    "remove the link");
+    }
+    std::filesystem::create_directory(at, error);
+    if (error) throw Failure(system_error("the folder cannot be made", at, error.value()));
   }
 }
 

@@ -93,8 +93,9 @@ Found process(const Options& options, Item item) {
   const Photograph photograph{pixels.data(), info.width, info.height};
   const auto bounds = find_bounds(photograph.red());
   if (!bounds) {
-    throw Failure(ErrorCode::bad_data, "no circle is in it: it is no photograph of a fundus, or all of it is dark",
-                  out.path, "");
+    throw Failure(ErrorCode::bad_data,
+                  "no circle is in its red channel: it is no photograph of a fundus, or all of it is dark", out.path,
+                  "");
   }
   out.bounds = *bounds;
   const auto side = static_cast<std::int32_t>(options.size);
@@ -103,6 +104,7 @@ Found process(const Options& options, Item item) {
   const Bounds inside = out.crop.from_photograph(out.bounds);
   out.quality = quality_of(cropped.data(), side, inside);
   out.doubts = doubts_of(out.bounds, out.quality);
+  if (!out.damage.empty()) out.doubts.emplace_back("damaged: part of it is missing");
   if (options.write_crop || options.write_enhanced)
     make_folder_below(options.output, folder_of(crop_path(options, out.name)));
   if (options.write_crop) write(crop_path(options, out.name), side, cropped);

@@ -9,7 +9,6 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/atomic_file.h"
 #include "src/io/output/output.h"
 #include "src/jobs/names_below.h"
 #include "src/jobs/results_folder.h"
@@ -49,6 +48,10 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
       continue;
     }
     std::string name = names_below.of(file.path);
+    for (const char* own : {"bounds.csv/", "bounds.json/", "run.json/"})
+      if (name.starts_with(own))
+        throw Failure(ErrorCode::usage, "its results would lie where the tables do", printable(file.path),
+                      "give its folder another name");
     const auto [at, fresh] = names.emplace(name, file.path);
     if (!fresh) {
       throw Failure(
@@ -62,7 +65,11 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
 }
 
 Attributes made_of(const Options& options) {
-  return {{kJsonMark, "fundus run"}, {"size", std::to_string(options.size)}, {"write", options.write_text}};
+  return {{kJsonMark, "fundus run"},
+          {"size", std::to_string(options.size)},
+          {"write", options.write_crop       ? options.write_enhanced ? "crop,enhanced" : "crop"
+                    : options.write_enhanced ? "enhanced"
+                                             : "bounds"}};
 }
 
 // Behind the chain.
@@ -123,6 +130,13 @@ Summary run(const Options& options, RunContext& context) {
   out.unusable = inputs.unreadable;
   if (inputs.photographs.empty()) return out;
   claim_folder(options.output, made_of(options));
+  Outputs outputs({.overwrite = false, .prove = false});
+  std::string header = table_header();
+  header.pop_back();
+  const Output table_file = outputs.add("--output", path_in(options.output, "bounds.csv"),
+                                        {"a table of bounds", Readers::everyone, table_with_header(header)});
+  const Output json_file = outputs.add("--output", path_in(options.output, "bounds.json"),
+                                       {"bounds", Readers::everyone, json_result("fundus bounds", {})});
   Progress progress(context.progress, "photographs", inputs.photographs.size());
   std::size_t next = 0;
   const auto fail = [](const Item& item, Error error) {
@@ -174,8 +188,8 @@ Summary run(const Options& options, RunContext& context) {
     table += table_line(each);
     json["photographs"].push_back(json_of(each));
   }
-  write_file(path_in(options.output, "bounds.csv"), table);
-  write_file(path_in(options.output, "bounds.json"), json.dump(1) + "\n");
+  table_file.write(table);
+  json_file.write(json.dump(1) + "\n");
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return out;
 }

@@ -80,6 +80,7 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
       make_folder_below(options.output, folder_of(film.output));
       const std::string what = fmt::format("frames of film {} of {}", k + 1, found.films.size());
       Summary summary = run(film, place_of(film, found), networks, context, what);
+      make_folder_below(options.output, folder_of(film.output));  // which nobody has exchanged
       write_record(film.output, {summary.digest, summary.counts});
       out.films.push_back({film, std::move(summary)});
     } catch (const Failure& failure) {

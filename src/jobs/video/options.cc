@@ -202,7 +202,9 @@ void describe(Settings& settings, Options& options) {
                       options.profile);
   settings.add_integer("encoder-threads", "N", "of the encoder; part of what it makes, which --threads is not",
                        options.encoder_threads, 1, 64);
-  settings.add_integer("decoder-threads", "N", "of the decoder", options.decoder_threads, 1, 64);
+  settings.add_integer("decoder-threads", "N",
+                       "of the decoder; with more than one a damaged film is not the same each time",
+                       options.decoder_threads, 1, 64);
   settings.add_parsed("segment", "SECONDS",
                       "the film is made in pieces of so much, which a run that was stopped need not make again", "10",
                       [&options](const std::string& text) {

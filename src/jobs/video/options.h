@@ -86,7 +86,7 @@ struct Options {
   std::string background;  // a picture's path, "#rrggbb", or kBlur
   model::PictureModelOptions network;
   std::optional<long long> crf;
-  long long encoder_threads = 2, decoder_threads = 2;
+  long long encoder_threads = 2, decoder_threads = 1;
   double segment_seconds = 10;
   std::optional<long long> stream;
   std::string show_text = "auto";

@@ -138,6 +138,19 @@ Edge edge_of(const std::array<Point, kAngles>& points, const std::array<bool, kA
   return best;
 }
 
+// In the flat dark the path of least cost goes round as well, on nothing: there brightness falls by no more than noise.
+bool is_edge(const Polar& polar, std::size_t angle, std::size_t step) {
+  constexpr std::size_t kAround = 4;
+  constexpr double kLeast = 0.03;  // of the brightest
+  const double* row = polar.data() + angle * kRadii;
+  double inside = 0, outside = 0;
+  for (std::size_t k = 1; k <= kAround; ++k) {
+    inside += row[step - k];
+    outside += row[std::min<std::size_t>(step + k, kRadii - 1)];
+  }
+  return inside - outside >= kLeast * kAround;
+}
+
 // Light reaches the corners.
 bool is_full_frame(const Plane& red) {
   constexpr double kShare = 0.3;
@@ -196,7 +209,8 @@ std::optional<Bounds> find_bounds(const Plane& red) {
     out.full_frame = true;
     return out;
   }
-  const std::array<int, kAngles> steps = boundary_of(polar_of(red));
+  const Polar polar = polar_of(red);
+  const std::array<int, kAngles> steps = boundary_of(polar);
   std::array<Point, kAngles> points;
   for (int a = 0; a < kAngles; ++a)
     points[static_cast<std::size_t>(a)] = point_at(a, steps[static_cast<std::size_t>(a)]);
@@ -204,19 +218,22 @@ std::optional<Bounds> find_bounds(const Plane& red) {
   if (!circle) return std::nullopt;
   out.center = unscaled(circle->center);
   out.radius = circle->radius * step;
-  std::array<bool, kAngles> free{};
+  std::array<bool, kAngles> free{}, sure{};
   int on = 0;
   for (std::size_t k = 0; k < points.size(); ++k) {
     free[k] = !circle->on[k];
-    on += circle->on[k] ? 1 : 0;
+    sure[k] = is_edge(polar, k, static_cast<std::size_t>(steps[k]));
+    on += circle->on[k] && sure[k] ? 1 : 0;
   }
   out.on_circle = out.explained = static_cast<double>(on) / kAngles;
   constexpr int kFewest = 10;
   for (const Point& outward : {Point{0, -1}, Point{0, 1}, Point{-1, 0}, Point{1, 0}}) {
     const Edge edge = edge_of(points, free, outward);
     if (edge.count < kFewest) continue;
-    for (std::size_t k = 0; k < points.size(); ++k) free[k] = free[k] && !edge.on[k];
-    on += edge.count;
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      free[k] = free[k] && !edge.on[k];
+      on += edge.on[k] && sure[k] ? 1 : 0;
+    }
     // n . (p - middle) / step >= offset
     const Line& line = edge.line;
     out.lines.push_back({line.normal, line.offset * step + line.normal.x * middle.x + line.normal.y * middle.y});

@@ -45,41 +45,51 @@ Bounds Crop::from_photograph(const Bounds& bounds) const {
 Crop crop_of(const Bounds& bounds, std::int32_t side) { return {bounds.center, side / (2 * bounds.radius), side}; }
 
 std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how) {
+  constexpr std::int32_t kParts = 32;
+  struct Place {
+    std::int64_t first = 0;
+    std::int32_t weight = 0;  // of the second, in parts
+  };
+  const auto places = [&](double offset) {
+    std::vector<Place> out(static_cast<std::size_t>(how.side));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::int64_t at = std::lrint((offset + static_cast<double>(i) / how.scale) * kParts);
+      out[i] = {at >> 5, static_cast<std::int32_t>(at & (kParts - 1))};
+    }
+    return out;
+  };
   const auto side = static_cast<std::size_t>(how.side);
   std::vector<std::uint8_t> out(side * side * 3);
   const Point first = how.to_photograph(Point{0, 0});
-  const std::vector<Tap> columns = taps(how.side, first.x, 1 / how.scale),
-                         rows = taps(how.side, first.y, 1 / how.scale);
+  const std::vector<Place> columns = places(first.x), rows = places(first.y);
   const std::int64_t width = photograph.width, height = photograph.height;
-  const auto sample = [&](std::int64_t x, std::int64_t y, std::size_t c) -> float {
+  const auto sample = [&](std::int64_t x, std::int64_t y, std::size_t c) -> std::int32_t {
     if (x < 0 || y < 0 || x >= width || y >= height) return 0;
     return photograph.pixels[static_cast<std::size_t>(y * width + x) * 3 + c];
   };
   for (std::size_t y = 0; y < side; ++y) {
-    const Tap& row = rows[y];
+    const Place& row = rows[y];
     if (row.first < -1 || row.first >= height) continue;
     const bool inner_row = row.first >= 0 && row.first + 1 < height;
+    const std::int32_t down = row.weight, up = kParts - down;
     std::uint8_t* to = out.data() + y * side * 3;
     for (std::size_t x = 0; x < side; ++x) {
-      const Tap& column = columns[x];
+      const Place& column = columns[x];
       if (column.first < -1 || column.first >= width) continue;
+      const std::int32_t right = column.weight, left = kParts - right;
+      const bool inner = inner_row && column.first >= 0 && column.first + 1 < width;
       for (std::size_t c = 0; c < 3; ++c) {
-        float a = 0, b = 0, d = 0, e = 0;
-        if (inner_row && column.first >= 0 && column.first + 1 < width) {
+        std::int32_t sum = 0;
+        if (inner) {
           const std::uint8_t* at =
               photograph.pixels + static_cast<std::size_t>(row.first * width + column.first) * 3 + c;
-          a = at[0];
-          b = at[3];
-          d = at[3 * width];
-          e = at[3 * width + 3];
+          sum = (at[0] * left + at[3] * right) * up + (at[3 * width] * left + at[3 * width + 3] * right) * down;
         } else {
-          a = sample(column.first, row.first, c);
-          b = sample(column.first + 1, row.first, c);
-          d = sample(column.first, row.first + 1, c);
-          e = sample(column.first + 1, row.first + 1, c);
+          sum = (sample(column.first, row.first, c) * left + sample(column.first + 1, row.first, c) * right) * up +
+                (sample(column.first, row.first + 1, c) * left + sample(column.first + 1, row.first + 1, c) * right) *
+                    down;
         }
-        const float above = a + (b - a) * column.weight, below = d + (e - d) * column.weight;
-        to[3 * x + c] = static_cast<std::uint8_t>(above + (below - above) * row.weight + 0.5F);
+        to[3 * x + c] = static_cast<std::uint8_t>((sum + kParts * kParts / 2) / (kParts * kParts));
       }
     }
   }

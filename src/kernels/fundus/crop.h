@@ -4,7 +4,7 @@
 // Never: changes what is not asked for; reads outside of either.
 //
 // A point p of the photograph becomes (p - center) * scale + side / 2, with scale = side / (2 radius); the middle of
-// the first pixel is (0, 0) in both. Bilinear, as OpenCV's warpAffine has it but for its rounding of fractions.
+// the first pixel is (0, 0) in both. Bilinear, from places to a 32nd of a pixel, as OpenCV's warps have it.
 #pragma once
 
 #include <cstdint>

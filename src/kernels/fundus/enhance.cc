@@ -32,157 +32,152 @@ bool is_inside(const Bounds& bounds, const Point& p) {
                      [&](const Line& line) { return outside_of(line, p) <= 0; });
 }
 
-// About the circle first, then about each line.
-Point mirrored(const Bounds& bounds, Point p) {
-  const double x = p.x - bounds.center.x, y = p.y - bounds.center.y, distance = std::sqrt(x * x + y * y);
-  if (distance > bounds.radius) {
-    const double share = std::max(2 * bounds.radius - distance, 0.0) / distance;
-    p = {bounds.center.x + x * share, bounds.center.y + y * share};
-  }
+// Columns from left to right and rows from top to bottom that lies inside of all lines; the last ones are outside.
+struct Box {
+  std::int64_t left = 0, top = 0, right = 0, bottom = 0;
+};
+
+// A line's chord of the circle, on the inner side of both of its ends, and a margin further.
+Box box_of(const Bounds& bounds, std::int64_t side) {
+  const auto margin = static_cast<std::int64_t>(kMargin * bounds.radius);
+  Box out{0, 0, side, side};
   for (const Line& line : bounds.lines) {
-    const double far = outside_of(line, p);
-    if (far > 0) p = {p.x + 2 * far * line.normal.x, p.y + 2 * far * line.normal.y};
-  }
-  return p;
-}
-
-using Rgb = std::array<float, 3>;
-
-Rgb sample(const std::uint8_t* pixels, std::int32_t side, const Point& p) {
-  const auto within = [side](double value) { return std::clamp(value, 0.0, static_cast<double>(side - 1)); };
-  const double x = within(p.x), y = within(p.y);
-  const auto left = static_cast<std::int32_t>(x), top = static_cast<std::int32_t>(y);
-  const auto wx = static_cast<float>(x - left), wy = static_cast<float>(y - top);
-  const std::int32_t right = std::min(left + 1, side - 1), bottom = std::min(top + 1, side - 1);
-  const auto at = [&](std::int32_t column, std::int32_t row) {
-    return pixels +
-           (static_cast<std::size_t>(row) * static_cast<std::size_t>(side) + static_cast<std::size_t>(column)) * 3;
-  };
-  const std::uint8_t *a = at(left, top), *b = at(right, top), *d = at(left, bottom), *e = at(right, bottom);
-  Rgb out{};
-  for (std::size_t c = 0; c < 3; ++c) {
-    const float above = static_cast<float>(a[c]) + (static_cast<float>(b[c]) - static_cast<float>(a[c])) * wx;
-    const float below = static_cast<float>(d[c]) + (static_cast<float>(e[c]) - static_cast<float>(d[c])) * wx;
-    out[c] = above + (below - above) * wy;
-  }
-  return out;
-}
-
-// A plane of three numbers a pixel, as wide as it is high.
-struct Image {
-  std::size_t side = 0;
-  std::vector<float> values;
-  float* row(std::size_t y) { return values.data() + y * side * 3; }
-};
-
-// Means of blocks of so many pixels a side: of the field of view, and of its mirror image around it. A Gaussian does
-// not see what is that much smaller than it.
-Image reduced(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds, std::int32_t factor) {
-  Image out;
-  out.side = static_cast<std::size_t>((side + factor - 1) / factor);
-  out.values.assign(out.side * out.side * 3, 0);
-  std::vector<float> counts(out.side * out.side);
-  const double sure = bounds.radius * bounds.radius;
-  for (std::int32_t y = 0; y < side; ++y) {
-    for (std::int32_t x = 0; x < side; ++x) {
-      const Point p{static_cast<double>(x), static_cast<double>(y)};
-      const double dx = p.x - bounds.center.x, dy = p.y - bounds.center.y;
-      const bool inside = dx * dx + dy * dy <= sure && (bounds.lines.empty() || is_inside(bounds, p));
-      const std::size_t at = static_cast<std::size_t>(y / factor) * out.side + static_cast<std::size_t>(x / factor);
-      counts[at] += 1;
-      float* to = out.values.data() + at * 3;
-      if (inside) {
-        const std::uint8_t* from =
-            pixels + (static_cast<std::size_t>(y) * static_cast<std::size_t>(side) + static_cast<std::size_t>(x)) * 3;
-        for (std::size_t c = 0; c < 3; ++c) to[c] += from[c];
-      } else {
-        const Rgb mirror = sample(pixels, side, mirrored(bounds, p));
-        for (std::size_t c = 0; c < 3; ++c) to[c] += mirror[c];
-      }
+    const double far = outside_of(line, bounds.center), square = bounds.radius * bounds.radius - far * far;
+    if (square <= 0) continue;
+    const Point foot{bounds.center.x + line.normal.x * far, bounds.center.y + line.normal.y * far};
+    const double half = std::sqrt(square), x = std::abs(line.normal.y) * half, y = std::abs(line.normal.x) * half;
+    if (line.normal.y > std::abs(line.normal.x)) {
+      out.top = std::max(out.top, static_cast<std::int64_t>(std::ceil(foot.y + y)) + margin);
+    } else if (-line.normal.y > std::abs(line.normal.x)) {
+      out.bottom = std::min(out.bottom, static_cast<std::int64_t>(std::floor(foot.y - y)) - margin);
+    } else if (line.normal.x > 0) {
+      out.left = std::max(out.left, static_cast<std::int64_t>(std::ceil(foot.x + x)) + margin);
+    } else {
+      out.right = std::min(out.right, static_cast<std::int64_t>(std::floor(foot.x - x)) - margin);
     }
   }
-  for (std::size_t k = 0; k < counts.size(); ++k)
-    for (std::size_t c = 0; c < 3; ++c) out.values[3 * k + c] /= counts[k];
   return out;
 }
 
-// Up to four deviations away; at the sides the picture is mirrored.
-void blur(Image& image, double deviation) {
-  const auto reach = static_cast<std::ptrdiff_t>(std::ceil(4 * deviation));
+constexpr std::int32_t kReduced = 256;
+
+// Red, green and blue of 0 to 255.
+struct Surround {
+  std::vector<float> values = std::vector<float>(std::size_t{kReduced} * kReduced * 3);
+  float* row(std::int64_t y) { return values.data() + static_cast<std::size_t>(y) * kReduced * 3; }
+};
+
+// Every so manieth pixel; outside of the circle those that it maps to its inside, outside of lines their mirror images.
+Surround surround_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds) {
+  const double factor = static_cast<double>(side) / kReduced;
+  Bounds field = bounds;
+  field.center = {bounds.center.x / factor, bounds.center.y / factor};
+  field.radius = bounds.radius / factor;
+  for (Line& line : field.lines) line.offset /= factor;
+  const Box box = box_of(field, kReduced);
+  const double radius = (1 - kMargin) * field.radius, most = radius * radius;
+  const auto of = [factor](std::int64_t at) {
+    return static_cast<std::size_t>(static_cast<double>(std::clamp<std::int64_t>(at, 0, kReduced - 1)) * factor);
+  };
+  Surround out;
+  for (std::int32_t v = 0; v < kReduced; ++v) {
+    float* to = out.row(v);
+    for (std::int32_t u = 0; u < kReduced; ++u) {
+      double dx = u - field.center.x, dy = v - field.center.y;
+      const double square = dx * dx + dy * dy;
+      if (square >= most) {
+        dx *= most / square;
+        dy *= most / square;
+      }
+      std::int64_t x = std::lrint(field.center.x + dx), y = std::lrint(field.center.y + dy);
+      if (x < box.left) x = 2 * box.left - 1 - x;
+      if (x > box.right) x = 2 * box.right - x;
+      if (y < box.top) y = 2 * box.top - 1 - y;
+      if (y > box.bottom) y = 2 * box.bottom - y;
+      const std::uint8_t* from = pixels + (of(y) * static_cast<std::size_t>(side) + of(x)) * 3;
+      for (std::size_t c = 0; c < 3; ++c) *to++ = from[c];
+    }
+  }
+  return out;
+}
+
+// Along columns, then along rows; at the sides the picture is mirrored, its last pixels twice.
+void blur(Surround& image, double deviation) {
+  const auto reach = static_cast<std::int64_t>(4 * deviation + 0.5);
   std::vector<float> weights(static_cast<std::size_t>(reach) + 1);
-  double sum = 0;
-  for (std::ptrdiff_t k = -reach; k <= reach; ++k)
-    sum += exponential(-static_cast<double>(k * k) / (2 * deviation * deviation));
-  for (std::size_t k = 0; k < weights.size(); ++k)
-    weights[k] = static_cast<float>(exponential(-static_cast<double>(k * k) / (2 * deviation * deviation)) / sum);
-  const auto side = static_cast<std::ptrdiff_t>(image.side);
-  const auto mirror = [side](std::ptrdiff_t at) {
-    while (side > 1 && (at < 0 || at >= side)) at = at < 0 ? -at : 2 * (side - 1) - at;
-    return side > 1 ? at : 0;
+  const auto weight_of = [deviation](std::int64_t k) {
+    return exponential(-static_cast<double>(k * k) / (2 * deviation * deviation));
   };
-  std::vector<float> out(image.values.size());
-  // Along columns, a row at once; then the same of the picture turned over its diagonal.
-  for (int pass = 0; pass < 2; ++pass) {
-    const std::size_t row = image.side * 3;
-    for (std::ptrdiff_t y = 0; y < side; ++y) {
-      float* to = out.data() + static_cast<std::size_t>(y) * row;
-      const float* middle = image.row(static_cast<std::size_t>(y));
-      for (std::size_t i = 0; i < row; ++i) to[i] = weights[0] * middle[i];
-      for (std::ptrdiff_t k = 1; k <= reach; ++k) {
-        const float* above = image.row(static_cast<std::size_t>(mirror(y - k)));
-        const float* below = image.row(static_cast<std::size_t>(mirror(y + k)));
-        const float weight = weights[static_cast<std::size_t>(k)];
-        for (std::size_t i = 0; i < row; ++i) to[i] += weight * (above[i] + below[i]);
-      }
+  double sum = 0;
+  for (std::int64_t k = -reach; k <= reach; ++k) sum += weight_of(k);
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    weights[k] = static_cast<float>(weight_of(static_cast<std::int64_t>(k)) / sum);
+  const auto mirror = [](std::int64_t at) {
+    while (at < 0 || at >= kReduced) at = at < 0 ? -1 - at : 2 * kReduced - 1 - at;
+    return at;
+  };
+  constexpr std::size_t kRow = std::size_t{kReduced} * 3;
+  Surround over;
+  for (std::int64_t y = 0; y < kReduced; ++y) {
+    float* to = over.row(y);
+    const float* middle = image.row(y);
+    for (std::size_t i = 0; i < kRow; ++i) to[i] = weights[0] * middle[i];
+    for (std::int64_t k = 1; k <= reach; ++k) {
+      const float *above = image.row(mirror(y - k)), *below = image.row(mirror(y + k));
+      const float weight = weights[static_cast<std::size_t>(k)];
+      for (std::size_t i = 0; i < kRow; ++i) to[i] += weight * (above[i] + below[i]);
     }
-    for (std::size_t y = 0; y < image.side; ++y)
-      for (std::size_t x = 0; x < image.side; ++x)
-        for (std::size_t c = 0; c < 3; ++c)
-          image.values[(x * image.side + y) * 3 + c] = out[(y * image.side + x) * 3 + c];
   }
-}
-
-// Between the middles of blocks.
-struct Tap {
-  std::size_t first = 0, second = 0;
-  float weight = 0;
-};
-std::vector<Tap> taps(std::int32_t side, std::int32_t factor, std::size_t reduced_side) {
-  std::vector<Tap> out(static_cast<std::size_t>(side));
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const double at =
-        std::clamp((static_cast<double>(i) + 0.5) / factor - 0.5, 0.0, static_cast<double>(reduced_side - 1));
-    const auto first = static_cast<std::size_t>(at);
-    out[i] = {first, std::min(first + 1, reduced_side - 1), static_cast<float>(at - static_cast<double>(first))};
+  const auto margin = static_cast<std::size_t>(reach);
+  std::vector<float> line(kRow + 6 * margin);
+  for (std::int64_t y = 0; y < kReduced; ++y) {
+    const float* from = over.row(y);
+    for (std::int64_t x = -reach; x < kReduced + reach; ++x)
+      std::copy_n(from + 3 * mirror(x), 3, line.data() + 3 * static_cast<std::size_t>(x + reach));
+    float* to = image.row(y);
+    const float* middle = line.data() + 3 * margin;
+    for (std::size_t i = 0; i < kRow; ++i) to[i] = weights[0] * middle[i];
+    for (std::size_t k = 1; k <= margin; ++k)
+      for (std::size_t i = 0; i < kRow; ++i) to[i] += weights[k] * (middle[i - 3 * k] + middle[i + 3 * k]);
   }
-  return out;
 }
 
 }  // namespace
 
 std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds) {
-  const Bounds field = inner(bounds);
-  const double deviation = kDeviation * bounds.radius;
-  constexpr double kFine = 6;  // deviations in reduced pixels: below a tenth of a level off
-  std::int32_t factor = 1;
-  while (deviation / (2 * factor) >= kFine) factor *= 2;
-  Image surround = reduced(pixels, side, field, factor);
-  // A block's mean is a blur as well.
-  const double box = (static_cast<double>(factor) * factor - 1) / 12;
-  blur(surround, std::sqrt(std::max(deviation * deviation - box, 0.01)) / factor);
-  const std::vector<Tap> at = taps(side, factor, surround.side);
+  Surround surround = surround_of(pixels, side, bounds);
+  const double factor = static_cast<double>(side) / kReduced;
+  blur(surround, kDeviation * bounds.radius / factor);
+  struct Tap {
+    std::size_t first = 0, second = 0;
+    float weight = 0;
+  };
   const auto width = static_cast<std::size_t>(side);
+  std::vector<Tap> taps(width);
+  for (std::size_t i = 0; i < width; ++i) {
+    const double at = std::min(static_cast<double>(i) / factor, static_cast<double>(kReduced - 1));
+    const auto first = static_cast<std::size_t>(at);
+    taps[i] = {first, std::min<std::size_t>(first + 1, kReduced - 1),
+               static_cast<float>(at - static_cast<double>(first))};
+  }
+  const Box box = box_of(bounds, side);
+  const double radius = (1 - kMargin) * bounds.radius;
   std::vector<std::uint8_t> out(width * width * 3);
-  std::vector<float> line(surround.side * 3);
-  for (std::size_t y = 0; y < width; ++y) {
-    const float *above = surround.row(at[y].first), *below = surround.row(at[y].second);
-    for (std::size_t i = 0; i < line.size(); ++i) line[i] = above[i] + (below[i] - above[i]) * at[y].weight;
-    for (std::size_t x = 0; x < width; ++x) {
-      if (!is_inside(field, {static_cast<double>(x), static_cast<double>(y)})) continue;
-      const float *left = line.data() + 3 * at[x].first, *right = line.data() + 3 * at[x].second;
-      const std::size_t k = (y * width + x) * 3;
+  std::vector<float> line(std::size_t{kReduced} * 3);
+  for (std::int64_t y = std::max<std::int64_t>(box.top, 0); y < std::min<std::int64_t>(box.bottom, side); ++y) {
+    const Tap& row = taps[static_cast<std::size_t>(y)];
+    const float *above = surround.row(static_cast<std::int64_t>(row.first)),
+                *below = surround.row(static_cast<std::int64_t>(row.second));
+    for (std::size_t i = 0; i < line.size(); ++i) line[i] = above[i] + (below[i] - above[i]) * row.weight;
+    const double dy = static_cast<double>(y) - bounds.center.y;
+    for (std::int64_t x = std::max<std::int64_t>(box.left, 0); x < std::min<std::int64_t>(box.right, side); ++x) {
+      const double dx = static_cast<double>(x) - bounds.center.x;
+      if (dx * dx + dy * dy >= radius * radius) continue;
+      const Tap& column = taps[static_cast<std::size_t>(x)];
+      const float *left = line.data() + 3 * column.first, *right = line.data() + 3 * column.second;
+      const std::size_t k = (static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x)) * 3;
       for (std::size_t c = 0; c < 3; ++c) {
-        const float around = left[c] + (right[c] - left[c]) * at[x].weight;
+        const float around = left[c] + (right[c] - left[c]) * column.weight;
         const float value = static_cast<float>(kContrast) * (static_cast<float>(pixels[k + c]) - around) + 127.5F;
         out[k + c] = static_cast<std::uint8_t>(std::clamp(value, 0.0F, 255.0F));
       }

@@ -2,9 +2,10 @@
 // Leaves: the same with its contrast about the surround's brightness; how much there is to see in it.
 // Never: lets the dark around the field of view into the brightness of what lies at its edge.
 //
-// What lies outside of the field of view, made smaller by a hundredth of its radius, is the mirror image of what lies
-// inside. Then clamp(4 (I - G(I)) + 0.5, 0, 1) of each channel, G a Gaussian of a deviation of 0.05 radii; black
-// outside.
+// Every so manieth pixel of the crop, 256 a side: outside of the circle of 0.99 radii those that an inversion at it
+// maps inside, outside of lines the mirror images. Of this a Gaussian G, of a deviation of 0.05 radii, comes back to
+// the crop's pixels: clamp(4 (I - G) + 0.5, 0, 1) of each channel, black outside. As retinalysis-fundusprep 1.3.0 has
+// it.
 #pragma once
 
 #include <cstdint>

@@ -246,7 +246,7 @@ constexpr Answer kAnswers[] = {
     {"hash", "whash", "000707077c7e3f9f 100", hash_answer<HashKind::whash>},
     {"hash", "colorhash", "01048000201 100", hash_answer<HashKind::colorhash>},
     {"sliding_window", "windows cut, blended, activated", "7d69d96101cebb38", window_answer},
-    {"fundus", "field of view, crop, contrast", "618070319b3309c3", fundus_answer},
+    {"fundus", "field of view, crop, contrast", "d7652807feb7403a", fundus_answer},
     {"contours", "outlines of four levels", "c2287164951b1d9f", contours_answer},
     {"pdq", "pdq", "f97db0240f669b22d8b549720bc6561cf8cb47d994c6721a345936c9157eeba2 100", pdq_answer},
 };
