@@ -109,6 +109,13 @@ def test_what_is_no_fundus_is_told(photographs, tmp_path):
     (folder / "broken.jpg").write_bytes(b"\xff\xd8\xff and nothing")
     random = np.random.default_rng(5)
     Image.fromarray(random.integers(0, 255, (300, 400, 3), np.uint8)).save(folder / "noise.png")
+    half = np.zeros((300, 400, 3), np.uint8)
+    half[:, :200] = (150, 80, 40)
+    Image.fromarray(half).save(folder / "half.png")
+    Image.fromarray(np.tile(np.linspace(0, 255, 400)[None, :, None], (300, 1, 3)).astype(np.uint8)).save(folder / "ramp.png")
+    yy, xx = np.mgrid[0:300, 0:400]
+    away = np.where(np.hypot(xx - 90, yy - 150) < 80, 150, 4).astype(np.uint8)  # the middle lies outside of it
+    Image.fromarray(np.stack([away] * 3, -1)).save(folder / "away.png")
     good = sorted(photographs.glob("00*.png"))[0]
     Image.open(good).save(folder / "good.png")
     done = fundus(folder, "-o", tmp_path / "out", "--json", tmp_path / "r.json")
@@ -117,7 +124,7 @@ def test_what_is_no_fundus_is_told(photographs, tmp_path):
     assert {os.path.basename(one["path"]) for one in said["unusable"]} >= {"tiny.png", "broken.jpg"}
     found = {os.path.basename(one["path"]): one for one in said["photographs"]}
     assert "good.png" in found
-    for name in ("black.png", "noise.png"):
+    for name in ("black.png", "noise.png", "half.png", "ramp.png", "away.png"):
         assert name not in found or found[name]["doubts"], name
 
 

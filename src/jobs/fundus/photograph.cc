@@ -18,16 +18,18 @@ namespace {
 
 // Where the field of view is not to be trusted, or little is to be seen. Found on photographs and on made ones; a
 // person looks at what is named, nothing is left out.
-constexpr double kExplained = 0.7, kDark = 0.15, kSaturated = 0.02, kVisible = 0.6, kSharp = 0.12;
+constexpr double kExplained = 0.7, kOnCircle = 0.1, kDark = 0.15, kSaturated = 0.02, kVisible = 0.6, kSharp = 0.12;
 
 std::vector<std::string> doubts_of(const Bounds& bounds, const Quality& quality) {
   std::vector<std::string> out;
   if (bounds.full_frame) out.emplace_back("full frame");
-  if (!bounds.full_frame && bounds.explained < kExplained) out.emplace_back("no clear field of view");
+  if (!bounds.full_frame && (bounds.explained < kExplained || bounds.on_circle < kOnCircle)) out.emplace_back("no clear field of view");
   if (quality.brightness < kDark) out.emplace_back("dark");
   if (quality.sharpness < kSharp) out.emplace_back("blurred");
   if (quality.saturated > kSaturated) out.emplace_back("overexposed");
   if (!bounds.full_frame && quality.visible < kVisible) out.emplace_back("clipped");
+  // As every picture of something else is that does not fade into the dark at one side.
+  if (bounds.lines.size() == 4) out.emplace_back("clipped at all four sides");
   return out;
 }
 
