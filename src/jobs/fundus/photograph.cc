@@ -23,7 +23,8 @@ constexpr double kExplained = 0.7, kOnCircle = 0.1, kDark = 0.15, kSaturated = 0
 std::vector<std::string> doubts_of(const Bounds& bounds, const Quality& quality) {
   std::vector<std::string> out;
   if (bounds.full_frame) out.emplace_back("full frame");
-  if (!bounds.full_frame && (bounds.explained < kExplained || bounds.on_circle < kOnCircle)) out.emplace_back("no clear field of view");
+  if (!bounds.full_frame && (bounds.explained < kExplained || bounds.on_circle < kOnCircle))
+    out.emplace_back("no clear field of view");
   if (quality.brightness < kDark) out.emplace_back("dark");
   if (quality.sharpness < kSharp) out.emplace_back("blurred");
   if (quality.saturated > kSaturated) out.emplace_back("overexposed");

@@ -200,7 +200,8 @@ std::optional<Circle> circle_of(const std::array<Point, kAngles>& points) {
 std::optional<Bounds> find_bounds(const Plane& red) {
   const double step = static_cast<double>(std::max(red.width, red.height)) / kSide;
   // Whole pixels, as the scaled photograph is taken about them.
-  const Point middle{static_cast<double>(red.width / 2), static_cast<double>(red.height / 2)};
+  const std::int32_t half_width = red.width / 2, half_height = red.height / 2;
+  const Point middle{static_cast<double>(half_width), static_cast<double>(half_height)};
   const auto unscaled = [&](const Point& p) { return Point{p.x * step + middle.x, p.y * step + middle.y}; };
   Bounds out;
   if (is_full_frame(red)) {

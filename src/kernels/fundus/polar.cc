@@ -20,9 +20,9 @@ std::vector<std::uint8_t> scaled(const Plane& red) {
   };
   const auto taps = [&](std::int32_t length) {
     std::array<Tap, kSide> each;
+    const std::int32_t half = length / 2;
     for (int i = 0; i < kSide; ++i) {
-      const std::int64_t at =
-          std::llrint((static_cast<double>(i - kMiddle) * step + static_cast<double>(length / 2)) * kParts);
+      const std::int64_t at = std::llrint((static_cast<double>(i - kMiddle) * step + half) * kParts);
       each[static_cast<std::size_t>(i)] = {at >> 5, static_cast<std::int32_t>(at & (kParts - 1))};
     }
     return each;

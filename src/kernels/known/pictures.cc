@@ -206,7 +206,8 @@ std::string fundus_answer(const Inputs& inputs) {
   std::vector<std::uint8_t> pixels(inputs.rgb.begin(), inputs.rgb.end());
   const double x = 0.47 * kWidth, y = 0.4 * kHeight, radius = 0.44 * kHeight;
   for (std::size_t k = 0; k < Inputs::kPixels; ++k) {
-    const double dx = static_cast<double>(k % kWidth) - x, dy = static_cast<double>(k / kWidth) - y;
+    const std::size_t column = k % kWidth, row = k / kWidth;
+    const double dx = static_cast<double>(column) - x, dy = static_cast<double>(row) - y;
     const bool lit = dx * dx + dy * dy <= radius * radius;
     for (std::size_t c = 0; c < 3; ++c)
       pixels[3 * k + c] = lit ? static_cast<std::uint8_t>(96 + pixels[3 * k + c] / 4) : 3;
