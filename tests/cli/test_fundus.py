@@ -14,10 +14,10 @@ from PIL import Image, ImageFilter
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from program import millrace  # noqa: E402
+from program import DATA, content_of, millrace  # noqa: E402
 
 COUNT = 300 if os.environ.get("MILLRACE_ALL") else 24
-REAL = ROOT.parent / "shared" / "data" / "fundus" / "HRF_07_dr.jpg"
+REAL = DATA / "fundus" / "HRF_07_dr.jpg"
 
 
 def fundus(*words, check=True):
@@ -26,10 +26,6 @@ def fundus(*words, check=True):
 
 def rows_of(folder):
     return list(csv.DictReader(open(folder / "bounds.csv")))
-
-
-def state_of(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +66,9 @@ def test_the_same_for_any_number_of_threads_and_any_order(photographs, tmp_path)
     some = sorted(photographs.glob("00*.png"))[:6]
     fundus(*some, "-o", tmp_path / "one", "--threads", "1", "--size", "256")
     fundus(*reversed(some), "-o", tmp_path / "two", "--threads", "4", "--size", "256")
-    assert state_of(tmp_path / "one") == state_of(tmp_path / "two")
+    assert content_of(tmp_path / "one") == content_of(tmp_path / "two")
     fundus(*some, "-o", tmp_path / "one", "--size", "256")  # once more, over its own
-    assert state_of(tmp_path / "one") == state_of(tmp_path / "two")
+    assert content_of(tmp_path / "one") == content_of(tmp_path / "two")
 
 
 def test_crops_are_where_the_table_says(photographs, tmp_path):
@@ -152,7 +148,7 @@ def test_what_is_not_of_this_job_stays(photographs, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "holiday.txt").write_text("mine")
     assert fundus(*some, "-o", tmp_path / "mine", check=False).returncode == 1
-    assert state_of(tmp_path / "mine") == {"holiday.txt": b"mine"}
+    assert content_of(tmp_path / "mine") == {"holiday.txt": b"mine"}
     fundus(*some, "-o", tmp_path / "out", "--size", "128")
     crop = tmp_path / "out" / f"{some[0].name}.crop.png"
     Image.new("RGB", (9, 9)).save(crop)

@@ -17,16 +17,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 import onnx_model as onnx
 from program import BUILD, DATA, PROGRAM, ROOT, content_of, millrace
-from segmenting import made_model, needs_openvino, needs_runtime, picture, ramps_where_sanitized
+from segmenting import made_model, needs_openvino, needs_runtime, picture, runtime
 from window_reference import segment as by_definition
 
 pytestmark = needs_runtime
-
-
-@pytest.fixture(scope="module", autouse=True)
-def runtime():
-    with ramps_where_sanitized():
-        yield
 
 
 def as_input(pixels, mean=0.0, std=1.0, order=(0, 1, 2)):

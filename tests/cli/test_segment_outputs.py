@@ -16,15 +16,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 import onnx_model as onnx
 from program import content_of, millrace
-from segmenting import made_model, needs_openvino, needs_runtime, picture, ramps_where_sanitized
+from segmenting import made_model, needs_openvino, needs_runtime, picture, runtime
 
 pytestmark = needs_runtime
-
-
-@pytest.fixture(scope="module", autouse=True)
-def runtime():
-    with ramps_where_sanitized():
-        yield
 
 ALL = "mask,probability,overlay,contours"
 

@@ -12,15 +12,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 from films import X264, ffmpeg, frames, looked_at, made, needs_ffmpeg, payload, same_frames, streams, times, video
 from program import millrace
-from segmenting import needs_runtime, ramps_where_sanitized
+from segmenting import needs_runtime, runtime
 
 pytestmark = [needs_ffmpeg]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def runtime():
-    with ramps_where_sanitized():
-        yield
 
 
 def passed(film, output, *more):

@@ -14,16 +14,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 
 import onnx_model as onnx
 from films import X264, frames, made, needs_ffmpeg, same_frames
-from program import PROGRAM, millrace
-from segmenting import needs_runtime, ramps_where_sanitized
+from program import PROGRAM, content_of, millrace
+from segmenting import needs_runtime, runtime
 
 pytestmark = [needs_ffmpeg]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def runtime():
-    with ramps_where_sanitized():
-        yield
 
 
 def video(*inputs_and_output, check=True):
@@ -36,8 +30,7 @@ def video(*inputs_and_output, check=True):
 
 def state_of(folder):
     """But for the records of the films, of which tests of their own tell."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*"))
-            if path.is_file() and not path.name.endswith(".video.json")}
+    return {name: contents for name, contents in content_of(folder).items() if not name.endswith(".video.json")}
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +94,7 @@ def test_what_is_wrong_for_all_of_them_makes_nothing(films, tmp_path, more, word
 def test_a_folder_that_is_not_of_this_job_or_otherwise_made_is_left_alone(films, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "holiday.txt").write_text("mine")
-    for output, why in ((tmp_path / "mine", "not empty"), (films, "lie in the folder")):
+    for output, why in ((tmp_path / "mine", "not empty"), (films, "lies in the folder")):
         before = state_of(output)
         refused = video(films, output, check=False)
         assert refused.returncode == 1 and why in refused.stderr.decode()
@@ -308,7 +301,7 @@ def test_damage_is_remembered(films, tmp_path):
 def test_a_named_film_inside_of_the_results_is_told(films, tmp_path):
     video(films / "deep", tmp_path / "out")
     done = video(tmp_path / "out" / "a.mp4", films / "b.MOV", tmp_path / "out")
-    assert done.returncode == 3 and "it lies in the folder of the new films" in done.stderr.decode()
+    assert done.returncode == 3 and "it lies in the folder of results" in done.stderr.decode()
     (tmp_path / "empty").mkdir()
     assert "no films were found" in video(tmp_path / "empty", tmp_path / "none").stderr.decode()
     assert not (tmp_path / "none").exists()

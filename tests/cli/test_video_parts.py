@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 import onnx_model as onnx
 from films import X264, ffmpeg, made, needs_ffmpeg, video
 from program import PROGRAM
-from segmenting import needs_runtime, ramps_where_sanitized
+from segmenting import needs_runtime, runtime
 
 pytestmark = [needs_ffmpeg]
 
@@ -29,12 +29,6 @@ FILMS = {
     "no-times.avi": [*SOURCE, "-c:v", "mpeg4", "-bf", "2", "-g", "20"],
     "short.mp4": ["-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=0.4", *X264],
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def runtime():
-    with ramps_where_sanitized():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +180,10 @@ def test_what_a_run_left_beside_a_whole_film_goes(films, tmp_path):
     shutil.copytree(tmp_path / "kept", tmp_path / "out.mp4.shards")
     assert "nothing was left to do" in part(film, tmp_path / "out.mp4", "1/2").stderr.decode()
     assert (tmp_path / "out.mp4").read_bytes() == wanted and not (tmp_path / "out.mp4.shards").exists()
+    # To replace what others have made is no part's to want.
+    done = part(film, tmp_path / "out.mp4", "1/2", "--overwrite")
+    assert "nothing was left to do" in done.stderr.decode() and (tmp_path / "out.mp4").read_bytes() == wanted
+    assert not (tmp_path / "out.mp4.shards").exists()
     # Of something else nothing is taken away.
     part(film, tmp_path / "other.mp4", "1/2", "--quality", "low")
     os.rename(tmp_path / "other.mp4.shards", tmp_path / "out.mp4.shards")

@@ -24,15 +24,9 @@ sys.path.insert(0, str(HERE.parent))
 import large_tiff  # noqa: E402
 from program import PROGRAM, content_of, millrace  # noqa: E402
 from test_hostile_files import broken_copies, write_valid  # noqa: E402
-from segmenting import made_model, needs_runtime, ramps_where_sanitized  # noqa: E402
+from segmenting import made_model, needs_runtime, runtime  # noqa: E402
 
 pytestmark = needs_runtime
-
-
-@pytest.fixture(scope="module", autouse=True)
-def runtime():
-    with ramps_where_sanitized():
-        yield
 
 SIDE = 3000
 KILLS = {"png": 20, "tiff": 4, "npy": 4, "zarr": 4}

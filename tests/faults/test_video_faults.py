@@ -18,17 +18,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import onnx_model as onnx  # noqa: E402
 from films import ffmpeg, made, needs_ffmpeg, times  # noqa: E402
 from program import PROGRAM, millrace  # noqa: E402
-from segmenting import RAMPS, needs_runtime, ramps_where_sanitized  # noqa: E402
+from segmenting import RAMPS, needs_runtime, runtime  # noqa: E402
 
 pytestmark = [needs_ffmpeg, needs_runtime]
 
 KILLS = 3 if RAMPS.exists() else 20
-
-
-@pytest.fixture(scope="module", autouse=True)
-def runtime():
-    with ramps_where_sanitized():
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Pictures and small networks for the tests of `segment`."""
 
-import contextlib
 import os
 import tempfile
 
@@ -20,9 +19,9 @@ if RAMPS.exists():
         os.symlink(helper, os.path.join(HELPERS.name, helper.name))
 
 
-@contextlib.contextmanager
-def ramps_where_sanitized():
-    """For the tests of a module: networks are run by what there is."""
+@pytest.fixture(scope="module", autouse=True)
+def runtime():
+    """For every test of a module that imports it: networks are run by what there is."""
     if not RAMPS.exists():
         yield
         return

@@ -174,9 +174,8 @@ int rename_over(int from_folder, const char* from, int to_folder, const char* to
   const auto is_looked_at = [&](int folder, const char* name) {
     struct stat info {};
     if (::fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
-    return looked_at.device == info.st_dev && looked_at.inode == info.st_ino &&
-           looked_at.size == static_cast<std::uint64_t>(info.st_size) &&
-           looked_at.mtime_ns == info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec;
+    const FileState there = state_from(info);
+    return looked_at.same_inode(there) && looked_at.same_size_and_time(there);
   };
   if (::renameat2(from_folder, from, to_folder, to, RENAME_EXCHANGE) == 0) {
     if (is_looked_at(from_folder, from)) return 0;

@@ -76,6 +76,17 @@ void write_png(const Output& output, int width, int height, int channels, std::s
   file.commit();
 }
 
+std::vector<std::uint8_t> png_stream(std::span<const std::uint8_t> rows) {
+  constexpr int kLevel = 1;
+  // One a thread: it is as large as a small picture.
+  thread_local const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> kCompressor(
+      libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
+  if (!kCompressor) throw std::bad_alloc();
+  std::vector<std::uint8_t> out(libdeflate_zlib_compress_bound(kCompressor.get(), rows.size()));
+  out.resize(libdeflate_zlib_compress(kCompressor.get(), rows.data(), rows.size(), out.data(), out.size()));
+  return out;
+}
+
 void write_png_fast(const Output& output, int width, int height, int channels, std::span<const std::uint8_t> pixels) {
   const auto bytes = static_cast<std::size_t>(channels), row = static_cast<std::size_t>(width) * bytes;
   // PNG, 9.2: a row of filter Sub holds differences to the pixel on the left.
@@ -88,12 +99,7 @@ void write_png_fast(const Output& output, int width, int height, int channels, s
     rows.insert(rows.end(), from, from + bytes);
     for (std::size_t i = bytes; i < row; ++i) rows.push_back(static_cast<std::uint8_t>(from[i] - from[i - bytes]));
   }
-  constexpr int kLevel = 1;
-  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
-      libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
-  if (!compressor) throw std::bad_alloc();
-  std::vector<std::uint8_t> stream(libdeflate_zlib_compress_bound(compressor.get(), rows.size()));
-  stream.resize(libdeflate_zlib_compress(compressor.get(), rows.data(), rows.size(), stream.data(), stream.size()));
+  const std::vector<std::uint8_t> stream = png_stream(rows);
   std::vector<std::uint8_t> out;
   append_png_header({static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), channels, 8},
                     channels == 3 ? PngColors::rgb : PngColors::gray, out);

@@ -31,6 +31,8 @@ struct PngShape {
 void append_png_header(const PngShape& shape, PngColors colors, std::vector<std::uint8_t>& out);
 void append_png_chunk(std::string_view name, std::span<const std::uint8_t> data, std::vector<std::uint8_t>& out);
 void append_png_maker(std::vector<std::uint8_t>& out);
+// That stream of such rows, at the fastest level: pictures by the thousand are worth no more.
+std::vector<std::uint8_t> png_stream(std::span<const std::uint8_t> rows);
 // The bytes of a PNG whose image data is `stream`: for each row a 0, then its pixels.
 void append_png(const PngShape& shape, std::span<const std::uint8_t> stream, std::vector<std::uint8_t>& out);
 

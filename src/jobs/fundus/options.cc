@@ -11,7 +11,7 @@ void describe(Settings& settings, Options& options) {
   settings.add_parsed("write", "LIST",
                       "what is written of a photograph: crop, enhanced; bounds: the tables alone, which are always "
                       "written",
-                      options.write_text, [&options](const std::string& text) {
+                      "crop,enhanced", [&options](const std::string& text) {
                         options.write_crop = options.write_enhanced = false;
                         for (const std::string& part : split(text, ',')) {
                           const std::string_view name = trim(part);
@@ -25,7 +25,6 @@ void describe(Settings& settings, Options& options) {
                                           "--write", "");
                           }
                         }
-                        options.write_text = text;
                       });
   settings.add_integer("size", "PIXELS", "the side of a crop", options.size, 64, 8192);
   settings.heading("Which pictures");

@@ -14,7 +14,6 @@ namespace millrace::fundus {
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
-  std::string write_text = "crop,enhanced";
   bool write_crop = true, write_enhanced = true;
   long long size = 1024;  // of a crop's side
   PictureFileOptions files;

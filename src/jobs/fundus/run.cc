@@ -4,72 +4,37 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
-#include <set>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/output/output.h"
-#include "src/jobs/names_below.h"
+#include "src/jobs/named_inputs.h"
 #include "src/jobs/results_folder.h"
 #include "src/pipeline/chain.h"
+#include "src/pipeline/checkpoint/run_folder.h"
 
 namespace millrace::fundus {
 namespace {
 
-struct Input {
-  FileEntry file;
-  std::string name;
-};
-struct Inputs {
-  std::vector<Input> photographs;
-  std::vector<Error> unreadable;
-};
+constexpr const char *kTableFile = "bounds.csv", *kJsonFile = "bounds.json";
 
-Inputs find_inputs(const Options& options, const RunContext& context) {
+NamedInputs find_photographs(const Options& options, const RunContext& context) {
   if (options.inputs.empty())
     throw Failure(ErrorCode::usage, "photographs are needed", "PATH", "name files or folders");
   if (options.output.empty())
     throw Failure(ErrorCode::usage, "an output is needed", "-o", "name a folder, for example -o crops");
-  WalkResult found = find_files(options.inputs, options.files, context);
-  Inputs out;
-  out.unreadable = std::move(found.unreadable);
-  const auto output = real_path(options.output);
-  const NamesBelow names_below(options.inputs);
-  const std::set<std::string> named(options.inputs.begin(), options.inputs.end());
-  std::map<std::string, std::string> names;
-  for (FileEntry& file : found.files) {
-    if (!named.contains(file.path) && !is_input(file.path)) continue;
-    // Results of an earlier run are no photographs of this one.
-    if (const auto real = real_path(file.path); output && real && inside(*real, *output)) {
-      if (named.contains(file.path))
-        out.unreadable.push_back(
-            {ErrorCode::conflict, "it lies in the folder of results", file.path, "name another folder for these"});
-      continue;
-    }
-    std::string name = names_below.of(file.path);
-    for (const char* own : {"bounds.csv/", "bounds.json/", "run.json/"})
-      if (name.starts_with(own))
-        throw Failure(ErrorCode::usage, "its results would lie where the tables do", printable(file.path),
-                      "give its folder another name");
-    const auto [at, fresh] = names.emplace(name, file.path);
-    if (!fresh) {
-      throw Failure(
-          ErrorCode::usage,
-          fmt::format("'{}' and '{}' would have results of one name", printable(at->second), printable(file.path)),
-          "PATH", "name a folder above both, or give each an output of its own");
-    }
-    out.photographs.push_back({std::move(file), std::move(name)});
-  }
-  return out;
+  InputRules rules;
+  rules.argument = "PATH";
+  rules.takes = [](const FileEntry& file) { return is_input(file.path); };
+  rules.reserved = {RunFolder::kRunFile, kTableFile, kJsonFile};
+  return find_inputs(options.inputs, options.output, options.files, rules, context);
 }
 
 Attributes made_of(const Options& options) {
-  return {{kJsonMark, "fundus run"},
-          {"size", std::to_string(options.size)},
-          {"write", options.write_crop       ? options.write_enhanced ? "crop,enhanced" : "crop"
-                    : options.write_enhanced ? "enhanced"
-                                             : "bounds"}};
+  std::string write = "bounds";
+  if (options.write_crop) write += ",crop";
+  if (options.write_enhanced) write += ",enhanced";
+  return {{kJsonMark, "fundus run"}, {"size", std::to_string(options.size)}, {"write", write}};
 }
 
 // Behind the chain.
@@ -78,7 +43,7 @@ struct Ended {
   std::optional<Error> failed;
 };
 
-Item open_item(const Options& options, const Input& input, RunContext& context) {
+Item open_item(const Options& options, const NamedInput& input, RunContext& context) {
   Item out;
   out.file = input.file;
   out.name = input.name;
@@ -106,7 +71,7 @@ Item open_item(const Options& options, const Input& input, RunContext& context) 
 bool is_input(const std::string& path) { return has_picture_extension(path); }
 
 Plan plan(const Options& options, RunContext& context) {
-  const Inputs inputs = find_inputs(options, context);
+  const NamedInputs found = find_photographs(options, context);
   check_folder(options.output, made_of(options));
   // Of the size of most cameras'.
   PictureInfo usual;
@@ -114,8 +79,8 @@ Plan plan(const Options& options, RunContext& context) {
   usual.height = 3000;
   const Bytes each = price_of(options, usual);
   Plan out;
-  out.lines = {{"photographs", grouped(inputs.photographs.size())}, {"crops", fmt::format("{0} x {0}", options.size)}};
-  out.figures = {{"photographs", inputs.photographs.size()}, {"size", options.size}};
+  out.lines = {{"photographs", grouped(found.inputs.size())}, {"crops", fmt::format("{0} x {0}", options.size)}};
+  out.figures = {{"photographs", found.inputs.size()}, {"size", options.size}};
   out.threads = context.executor.threads();
   out.in_flight = chain::tokens_for(context, each);
   out.memory = {{"the program itself", 20_MiB}, {"photographs of 12 megapixels in flight", each * out.in_flight}};
@@ -125,19 +90,19 @@ Plan plan(const Options& options, RunContext& context) {
 
 Summary run(const Options& options, RunContext& context) {
   const auto start = std::chrono::steady_clock::now();
-  const Inputs inputs = find_inputs(options, context);
+  const NamedInputs found = find_photographs(options, context);
   Summary out;
-  out.unusable = inputs.unreadable;
-  if (inputs.photographs.empty()) return out;
+  out.unusable = found.unreadable;
+  if (found.inputs.empty()) return out;
   claim_folder(options.output, made_of(options));
   Outputs outputs({.overwrite = false, .prove = false});
   std::string header = table_header();
   header.pop_back();
-  const Output table_file = outputs.add("--output", path_in(options.output, "bounds.csv"),
+  const Output table_file = outputs.add("--output", path_in(options.output, kTableFile),
                                         {"a table of bounds", Readers::everyone, table_with_header(header)});
-  const Output json_file = outputs.add("--output", path_in(options.output, "bounds.json"),
+  const Output json_file = outputs.add("--output", path_in(options.output, kJsonFile),
                                        {"bounds", Readers::everyone, json_result("fundus bounds", {})});
-  Progress progress(context.progress, "photographs", inputs.photographs.size());
+  Progress progress(context.progress, "photographs", found.inputs.size());
   std::size_t next = 0;
   const auto fail = [](const Item& item, Error error) {
     if (error.subject.empty()) error.subject = item.file.path;
@@ -147,8 +112,8 @@ Summary run(const Options& options, RunContext& context) {
       chain::source<Item>(
           "open",
           [&]() -> std::optional<Item> {
-            if (next == inputs.photographs.size()) return std::nullopt;
-            return open_item(options, inputs.photographs[next++], context);
+            if (next == found.inputs.size()) return std::nullopt;
+            return open_item(options, found.inputs[next++], context);
           },
           [&](const Item& item) {
             // One for which there can be no room is an outcome, and not the end of all.

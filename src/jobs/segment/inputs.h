@@ -6,17 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "src/io/file/walk.h"
+#include "src/jobs/named_inputs.h"
 #include "src/jobs/segment/options.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::segment {
 
-// A picture, and what its results are named by.
-struct Input {
-  FileEntry file;
-  std::string name;
-};
+using Input = NamedInput;
 
 struct Inputs {
   std::vector<Input> pictures;

@@ -37,6 +37,8 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
 // A file says that it is such a record, whatever else is in it: what lies beside it is this job's.
 bool is_record(const std::string& file);
 
+// Of the folder of results.
+inline constexpr const char* kTableFile = "pictures.csv";
 // The table of all pictures, with its header.
 std::string table_of(const std::vector<PictureResult>& pictures, const Setup& setup);
 

@@ -389,7 +389,7 @@ class Run {
         all.push_back(*std::move(made));
       }
     }
-    write_file(path_in(options_.output, "pictures.csv"), table_of(all, setup_));
+    write_file(path_in(options_.output, kTableFile), table_of(all, setup_));
     // What other runs have begun stays for them.
     if (summary_.missing == 0 || unfinished_->is_empty()) unfinished_->remove();
   }

@@ -79,9 +79,12 @@ CollectionSummary run_collection(const Options& options, RunContext& context) {
     try {
       make_folder_below(options.output, folder_of(film.output));
       const std::string what = fmt::format("frames of film {} of {}", k + 1, found.films.size());
-      Summary summary = run(film, place_of(film, found), networks, context, what);
-      make_folder_below(options.output, folder_of(film.output));  // which nobody has exchanged
-      write_record(film.output, {summary.digest, summary.counts});
+      const Place place = place_of(film, found);
+      Summary summary = run(film, place, networks, context, what);
+      if (!place.is_earlier || summary.state != Summary::State::before) {
+        make_folder_below(options.output, folder_of(film.output));  // which nobody has exchanged
+        write_record(film.output, {summary.digest, summary.counts});
+      }
       out.films.push_back({film, std::move(summary)});
     } catch (const Failure& failure) {
       Error error = failure.error();

@@ -7,15 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
-#include <set>
 #include <string_view>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/place.h"
 #include "src/io/video/film_muxer.h"
-#include "src/jobs/names_below.h"
+#include "src/jobs/named_inputs.h"
+#include "src/pipeline/checkpoint/run_folder.h"
 
 namespace millrace::video {
 namespace {
@@ -70,59 +69,26 @@ bool is_film_name(const std::string& path) {
 }
 
 Films find_films(const Options& options, const RunContext& context) {
-  WalkResult found = find_files(options.inputs, options.files, context);
+  InputRules rules;
+  rules.argument = "FILM";
+  rules.takes = [](const FileEntry& file) { return is_film_name(file.path) && !is_something_else(file); };
+  rules.name = [&options](const std::string& below) { return film_name(below, options); };
+  rules.reserved = {RunFolder::kRunFile};
+  // The film, or the folder of its pieces.
+  rules.made_from = [](const std::string& folder) { return std::vector{RunFolder::of_parts(folder).output()}; };
+  NamedInputs found = find_inputs(options.inputs, options.output, options.files, rules, context);
   Films out;
   out.unreadable = std::move(found.unreadable);
-  out.links = found.links.size();
-  const auto output = real_path(options.output);
-  const NamesBelow names_below(options.inputs);
-  const std::set<std::string> named(options.inputs.begin(), options.inputs.end());
-  std::map<std::string, std::string> names;
-  bool inside_output = false;
-  for (const FileEntry& file : found.files) {
-    if (!named.contains(file.path) && (!is_film_name(file.path) || is_something_else(file))) continue;
-    // Results of an earlier run are no films of this one.
-    if (const auto real = real_path(file.path); output && real && inside(*real, *output)) {
-      if (named.contains(file.path))
-        out.unreadable.push_back({ErrorCode::conflict, "it lies in the folder of the new films", file.path,
-                                  "name another folder for these"});
-      inside_output = true;
-      continue;
-    }
-    out.inodes.emplace(file.device, file.inode);
-    const std::string below = names_below.of(file.path);
-    const std::string name = film_name(below, options);
-    const auto [at, fresh] = names.emplace(name, file.path);
-    if (!fresh) {
-      throw Failure(
-          ErrorCode::usage,
-          fmt::format("'{}' and '{}' would be made into one name", printable(at->second), printable(file.path)), "FILM",
-          "name a folder above both, or give each an output of its own");
-    }
+  out.links = found.links;
+  for (const NamedInput& input : found.inputs) {
+    out.inodes.emplace(input.file.device, input.file.inode);
     Options one = options;
-    one.inputs = {file.path};
-    one.output = path_in(options.output, name);
+    one.inputs = {input.file.path};
+    one.output = path_in(options.output, input.name);
     one.container = Container::automatic;
     one.share = {};
-    if (!options.masks.empty()) one.masks = path_in(options.masks, below + kMasks);
+    if (!options.masks.empty()) one.masks = path_in(options.masks, input.below + kMasks);
     out.films.push_back(std::move(one));
-  }
-  if (out.films.empty() && out.unreadable.empty() && inside_output)
-    throw Failure(ErrorCode::conflict, "the films lie in the folder of the new ones", options.output,
-                  "name another folder");
-  // A film in a folder that has the name of another one's pieces: "a.mp4.shards/b.mp4" beside "a.mp4".
-  for (const auto& [name, path] : names) {
-    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
-      std::string folder = name.substr(0, slash);
-      constexpr std::string_view kPieces = ".shards";
-      const bool pieces = folder.ends_with(kPieces);
-      if (pieces) folder.resize(folder.size() - kPieces.size());
-      const auto other = names.find(folder);
-      if (other == names.end()) continue;
-      throw Failure(ErrorCode::usage,
-                    fmt::format("its folder has the name of what '{}' is made into", printable(other->second)),
-                    printable(path), "give each an output of its own");
-    }
   }
   return out;
 }

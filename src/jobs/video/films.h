@@ -26,7 +26,7 @@ struct Films {
   std::set<std::pair<std::uint64_t, std::uint64_t>> inodes;  // of all of them: device and number
   std::uint64_t links = 0;                                   // symbolic links that were not followed
 };
-// Failure(usage) where results of two would have one name.
+// Failure as of find_inputs().
 Films find_films(const Options& options, const RunContext& context);
 
 }  // namespace millrace::video

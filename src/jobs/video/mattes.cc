@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <libdeflate.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <new>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
@@ -59,15 +57,9 @@ void MatteEncoder::send(const Slot& slot, std::int64_t pts, std::int64_t duratio
     free_.push_back(slot.number);
   }
   changed_.notify_one();
-  // Masks are flat: the fastest level leaves little.
-  constexpr int kLevel = 1;
-  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
-      libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
-  if (!compressor) throw std::bad_alloc();
-  std::vector<std::uint8_t> stream(libdeflate_zlib_compress_bound(compressor.get(), rows.size()));
-  stream.resize(libdeflate_zlib_compress(compressor.get(), rows.data(), rows.size(), stream.data(), stream.size()));
   film::EncodedPacket packet{pts, duration, true, 0, {}};
-  append_png({static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), 1, 8}, stream, packet.data);
+  append_png({static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), 1, 8}, png_stream(rows),
+             packet.data);
   listener_.packet(std::move(packet));
 }
 

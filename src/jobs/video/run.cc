@@ -35,11 +35,13 @@ class Run {
 
   // What has the film's name was made of the same; what was counted then. Failure(conflict) where it was not.
   std::optional<Earlier> made_already() const {
-    if (!place_.taken) return std::nullopt;
+    // A part of what may be replaced: the others may have put it together in the meantime.
+    const bool may_go = !place_.taken && share() && place_.replaces.looked_at;
+    if (!place_.taken && !may_go) return std::nullopt;
     const std::string& path = setup_.options.output;
     auto earlier = earlier_at(setup_.options, context_);
     if (earlier && earlier->digest == setup_.digest()) return earlier;
-    if (place_.is_earlier) return std::nullopt;
+    if (may_go || place_.is_earlier) return std::nullopt;
     if (!earlier) throw Failure(*place_.taken);
     std::string different = "of other things";
     if (!setup_.muxer) {
@@ -65,7 +67,8 @@ class Run {
     if (const auto earlier = made_already()) {
       RunFolder left(setup_.options.output);
       remove_left(left, setup_.made_of());
-      return as_before(*earlier);
+      take(*earlier);
+      return std::move(summary_);
     }
     // Before hours of work, not behind them.
     for (const std::string& each : summary_.notes) spdlog::warn("{}", each);
@@ -77,27 +80,26 @@ class Run {
   }
 
  private:
-  Summary as_before(const Earlier& earlier) {
+  void take(const Earlier& earlier) {
     summary_.state = Summary::State::before;
     summary_.counts = earlier.counts;
     summary_.digest = earlier.digest;
-    return std::move(summary_);
   }
 
   // Another run may have put the film in place since it was looked for.
   bool has_been_made() {
     std::error_code error;
-    if (place_.taken || place_.replaces.looked_at || place_.replaces.anything ||
+    const bool may_go = place_.replaces.looked_at.has_value();
+    if (place_.taken || (may_go && !share()) ||
         !std::filesystem::exists(std::filesystem::symlink_status(setup_.options.output, error)))
       return false;
     const auto earlier = earlier_at(setup_.options, context_);
     if (!earlier || earlier->digest != setup_.digest()) {
+      if (may_go) return false;
       throw Failure(ErrorCode::conflict, "it has appeared since this run began", setup_.options.output,
                     "move it away, or give another name, and run the same command again");
     }
-    summary_.state = Summary::State::before;
-    summary_.counts = earlier->counts;
-    summary_.digest = earlier->digest;
+    take(*earlier);
     return true;
   }
 

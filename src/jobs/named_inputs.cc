@@ -1,0 +1,104 @@
+#include "src/jobs/named_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+std::filesystem::path normal_form(const std::string& path) { return std::filesystem::path(path).lexically_normal(); }
+
+// What a person named, as folders are compared: without dots, and without a slash at the end.
+std::set<std::string> roots_of(const std::vector<std::string>& named) {
+  std::set<std::string> out;
+  for (const std::string& each : named) {
+    std::string normal = normal_form(each).string();
+    while (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
+    out.insert(std::move(normal));
+  }
+  return out;
+}
+
+std::string name_below(const std::string& path, const std::set<std::string>& roots) {
+  const std::filesystem::path normal = normal_form(path);
+  for (std::filesystem::path folder = normal.parent_path();; folder = folder.parent_path()) {
+    if (roots.contains(folder.empty() ? "." : folder.string())) {
+      std::string below = normal.lexically_relative(folder.empty() ? "." : folder).string();
+      if (!below.starts_with("..")) return below;
+    }
+    if (folder.empty() || folder == folder.parent_path()) return normal.filename().string();
+  }
+}
+
+// An input in a folder that has the name of what another one is made into: "a.mp4.shards/b.mp4" beside "a.mp4".
+void refuse_folders_named_as_results(const std::map<std::string, std::string>& names, const InputRules& rules) {
+  for (const auto& [name, path] : names) {
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
+      for (const std::string& of : rules.made_from(name.substr(0, slash))) {
+        const auto other = names.find(of);
+        if (other == names.end()) continue;
+        throw Failure(ErrorCode::usage,
+                      fmt::format("its folder has the name of results of '{}'", printable(other->second)),
+                      printable(path), "give each an output of its own");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+NamedInputs find_inputs(const std::vector<std::string>& named, const std::string& output, const FolderOptions& options,
+                        const InputRules& rules, const RunContext& context) {
+  WalkResult found = find_files(named, options, context);
+  NamedInputs out;
+  out.unreadable = std::move(found.unreadable);
+  out.links = found.links.size();
+  const auto top = real_path(output);
+  const std::set<std::string> roots = roots_of(named), by_name(named.begin(), named.end());
+  std::map<std::string, std::string> names;
+  bool are_results = false;
+  for (FileEntry& file : found.files) {
+    const bool was_named = by_name.contains(file.path);
+    if (!was_named && !rules.takes(file)) continue;
+    if (const auto real = real_path(file.path); top && real && inside(*real, *top)) {
+      are_results = true;
+      if (was_named)
+        out.unreadable.push_back(
+            {ErrorCode::conflict, "it lies in the folder of results", file.path, "name another folder for these"});
+      continue;
+    }
+    NamedInput one;
+    one.below = name_below(file.path, roots);
+    one.name = rules.name ? rules.name(one.below) : one.below;
+    if (std::any_of(rules.reserved.begin(), rules.reserved.end(),
+                    [&](const std::string& own) { return one.name.starts_with(own + "/"); })) {
+      out.unreadable.push_back({ErrorCode::conflict, "its results would lie where this job keeps files of its own",
+                                file.path, "give its folder another name"});
+      continue;
+    }
+    const auto [at, fresh] = names.emplace(one.name, file.path);
+    if (!fresh) {
+      throw Failure(
+          ErrorCode::usage,
+          fmt::format("'{}' and '{}' would have results of one name", printable(at->second), printable(file.path)),
+          rules.argument, "name a folder above both, or give each an output of its own");
+    }
+    one.file = std::move(file);
+    out.inputs.push_back(std::move(one));
+  }
+  if (are_results && out.inputs.empty() && out.unreadable.empty()) {
+    throw Failure(ErrorCode::conflict, "all that was named lies in the folder of results", output,
+                  "name another folder for these");
+  }
+  if (rules.made_from) refuse_folders_named_as_results(names, rules);
+  return out;
+}
+
+}  // namespace millrace
