@@ -157,6 +157,12 @@ def test_what_is_not_of_this_job_stays(photographs, tmp_path):
     assert done.returncode == 3 and some[0].name in done.stderr.decode() and crop.read_bytes() == before
     other = fundus(*some, "-o", tmp_path / "out", "--size", "64", check=False)
     assert other.returncode == 1 and "--size was '128', is '64'" in other.stderr.decode()
+    for table in ("bounds.csv", "bounds.json"):
+        kept = (tmp_path / "out" / table).read_bytes()
+        (tmp_path / "out" / table).write_text("mine")
+        refused = fundus(some[1], "-o", tmp_path / "out", "--size", "128", check=False)
+        assert refused.returncode == 1 and (tmp_path / "out" / table).read_text() == "mine"
+        (tmp_path / "out" / table).write_bytes(kept)
     # A link among the results leads nothing elsewhere.
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "in" / "sub").mkdir(parents=True)

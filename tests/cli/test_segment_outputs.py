@@ -301,11 +301,14 @@ def test_a_picture_that_does_not_come_in_rows_is_decoded_first(tmp_path):
         assert (tmp_path / "out" / f"b.jpg.{kind}.png").read_bytes() == (tmp_path / "other" / f"c.png.{kind}.png").read_bytes()
 
 
-def test_pictures_in_a_folder_of_an_unlucky_name(tmp_path):
-    picture(tmp_path / "photos" / "unfinished.shards" / "a.png", 60, 80)
+@pytest.mark.parametrize("folder", ["unfinished.shards", "pictures.csv", "run.json"])
+def test_pictures_in_a_folder_of_an_unlucky_name(tmp_path, folder):
+    picture(tmp_path / "photos" / folder / "a.png", 60, 80)
+    picture(tmp_path / "photos" / "b.png", 60, 80)
     made_model(tmp_path / "m.onnx")
-    done = run(tmp_path, check=False)
-    assert done.returncode == 2 and "another name" in done.stderr.decode()
+    done = run(tmp_path)
+    assert done.returncode == 3 and "another name" in done.stderr.decode()
+    assert (tmp_path / "out" / "b.png.mask.png").exists() and (tmp_path / "out" / "pictures.csv").is_file()
 
 
 def test_results_stay_in_the_folder_of_results(tmp_path):
@@ -327,8 +330,11 @@ def test_what_lies_in_the_folder_of_results_is_no_input_and_no_other_jobs(tmp_pa
     done = run(tmp_path, "--roi", tmp_path / "out" / "a.png.mask.png", check=False)
     assert done.returncode == 2 and "--roi" in done.stderr.decode()
     # Named by mistake, it is no reason to forget what is there.
-    done = run(tmp_path, photos="out")
-    assert "no pictures were found" in done.stderr.decode() and content_of(tmp_path / "out") == before
+    done = run(tmp_path, photos="out", check=False)
+    assert done.returncode == 1 and "lies in the folder of results" in done.stderr.decode()
+    done = run(tmp_path, photos="out/a.png.mask.png")
+    assert done.returncode == 3 and "it lies in the folder of results" in done.stderr.decode()
+    assert content_of(tmp_path / "out") == before
     parts = tmp_path / "other" / "unfinished.shards"
     parts.mkdir(parents=True)
     (parts / "run.json").write_text('{"millrace": "features run"}')

@@ -77,7 +77,9 @@ def test_a_folder_of_films(films, tmp_path):
 
 
 def test_several_that_are_named(films, tmp_path):
-    video(films / "named.bin", films / "a.mp4", tmp_path / "out", "--container", "mkv", "--quality", "lossless")
+    (tmp_path / "x").mkdir()
+    output = f"{tmp_path}/x/../out/"  # as people type
+    video(films / "named.bin", films / "a.mp4", output, "--container", "mkv", "--quality", "lossless")
     assert sorted(state_of(tmp_path / "out")) == ["a.mp4.mkv", "named.bin.mkv", "run.json"]
     assert same_frames(frames(films / "a.mp4", "yuv420p"), frames(tmp_path / "out" / "a.mp4.mkv", "yuv420p"))
 
