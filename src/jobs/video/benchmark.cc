@@ -346,7 +346,8 @@ double Guess::seconds_a_picture(std::int64_t pixels_of_it) const {
 
 std::string yaml_of(const Benchmarked& benchmarked) {
   const Benchmarked::Tried& best = benchmarked.tried.front();
-  std::string out = "# What was fastest of these, in pictures a second; none of them changes a byte of a film without damage.\n";
+  std::string out =
+      "# What was fastest of these, in pictures a second; none of them changes a byte of a film without damage.\n";
   for (const auto& each : benchmarked.tried)
     out += fmt::format("#   requests {}, decoder-threads {}: {:.1f}\n", each.requests, each.decoder_threads, each.rate);
   return out + fmt::format("requests: {}\ndecoder-threads: {}\n", best.requests, best.decoder_threads);
