@@ -49,16 +49,12 @@ class FundusJob : public Job {
     if (!summary.unusable.empty())
       out.summary.push_back(fmt::format("{} could not be used", grouped(summary.unusable.size())));
     out.json = [summary] {
-      nlohmann::ordered_json photographs = nlohmann::ordered_json::array(), unusable = nlohmann::ordered_json::array();
+      nlohmann::ordered_json photographs = nlohmann::ordered_json::array();
       for (const Found& each : summary.photographs) photographs.push_back(json_of(each));
-      for (const Error& error : summary.unusable) {
-        nlohmann::ordered_json one;
-        add_path(one, error.subject);
-        one["reason"] = error.what;
-        unusable.push_back(std::move(one));
-      }
-      return json_pieces(
-          {{kJsonMark, "fundus"}, {"photographs", photographs}, {"unusable", unusable}, {"seconds", summary.seconds}});
+      return json_pieces({{kJsonMark, "fundus"},
+                          {"photographs", photographs},
+                          {"unusable", json_of_unusable(summary.unusable)},
+                          {"seconds", summary.seconds}});
     };
     out.exit_code = summary.unusable.empty() ? ExitCode::done : ExitCode::partial;
     return out;

@@ -10,20 +10,18 @@
 #include "src/jobs/latents/group_table.h"
 #include "src/jobs/latents/metrics_csv.h"
 #include "src/jobs/latents/run.h"
+#include "src/report/json_path.h"
 #include "src/report/page/page.h"
 
 namespace millrace::latents {
 namespace {
 
 nlohmann::ordered_json json_of(const Summary& summary) {
-  nlohmann::ordered_json unusable = nlohmann::ordered_json::array();
-  for (const Error& error : summary.unusable) {
-    unusable.push_back({{"path", utf8_for_display(error.subject)}, {"reason", error.what}});
-  }
-  return {{kJsonMark, "latents"},        {"latents", summary.latents},   {"videos", summary.videos},
-          {"groups", summary.groups},    {"measured", summary.measured}, {"not_finite", summary.not_finite},
-          {"bytes", summary.bytes},      {"unusable", unusable},         {"notes", summary.notes},
-          {"findings", summary.findings}};
+  return {{kJsonMark, "latents"},         {"latents", summary.latents},
+          {"videos", summary.videos},     {"groups", summary.groups},
+          {"measured", summary.measured}, {"not_finite", summary.not_finite},
+          {"bytes", summary.bytes},       {"unusable", json_of_unusable(summary.unusable)},
+          {"notes", summary.notes},       {"findings", summary.findings}};
 }
 
 OutputKind report_kind() {

@@ -4,6 +4,7 @@
 
 #include "src/base/text.h"
 #include "src/jobs/render/run.h"
+#include "src/report/json_path.h"
 
 namespace millrace::render {
 namespace {
@@ -27,10 +28,6 @@ void tell_of_series(const Summary& summary, std::vector<std::string>& out) {
 }
 
 nlohmann::ordered_json json_of(const Summary& summary) {
-  nlohmann::ordered_json unusable = nlohmann::ordered_json::array();
-  for (const Error& error : summary.unusable) {
-    unusable.push_back({{"path", utf8_for_display(error.subject)}, {"reason", error.what}});
-  }
   return {{kJsonMark, "render"},
           {"charts", summary.charts},
           {"drawn", summary.drawn},
@@ -41,7 +38,7 @@ nlohmann::ordered_json json_of(const Summary& summary) {
           {"series_short", summary.series.short_ones},
           {"repeats_left_out", summary.repeats},
           {"bytes", summary.bytes},
-          {"unusable", unusable}};
+          {"unusable", json_of_unusable(summary.unusable)}};
 }
 
 class RenderJob : public Job {

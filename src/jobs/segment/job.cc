@@ -11,7 +11,7 @@ namespace millrace::segment {
 namespace {
 
 nlohmann::ordered_json json_of(const Summary& summary) {
-  nlohmann::ordered_json pictures = nlohmann::ordered_json::array(), unusable = nlohmann::ordered_json::array();
+  nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
   for (const PictureResult& each : summary.pictures) {
     nlohmann::ordered_json one;
     add_path(one, each.path);
@@ -28,16 +28,11 @@ nlohmann::ordered_json json_of(const Summary& summary) {
     }
     pictures.push_back(std::move(one));
   }
-  for (const Error& error : summary.unusable) {
-    nlohmann::ordered_json one;
-    add_path(one, error.subject);
-    one["reason"] = error.what;
-    unusable.push_back(std::move(one));
-  }
-  return {{kJsonMark, "segment"},       {"pictures", pictures},           {"unusable", unusable},
-          {"taken", summary.taken},     {"resumed", summary.resumed},     {"elsewhere", summary.elsewhere},
-          {"missing", summary.missing}, {"windows", summary.windows},     {"left_out", summary.left_out},
-          {"runtime", summary.runtime}, {"precision", summary.precision}, {"seconds", summary.seconds}};
+  return {
+      {kJsonMark, "segment"},       {"pictures", pictures},           {"unusable", json_of_unusable(summary.unusable)},
+      {"taken", summary.taken},     {"resumed", summary.resumed},     {"elsewhere", summary.elsewhere},
+      {"missing", summary.missing}, {"windows", summary.windows},     {"left_out", summary.left_out},
+      {"runtime", summary.runtime}, {"precision", summary.precision}, {"seconds", summary.seconds}};
 }
 
 class SegmentJob : public Job {

@@ -134,7 +134,7 @@ std::vector<std::string> words_of(const CollectionSummary& summary, const Option
 }
 
 nlohmann::ordered_json json_of(const CollectionSummary& summary) {
-  nlohmann::ordered_json films = nlohmann::ordered_json::array(), unusable = nlohmann::ordered_json::array();
+  nlohmann::ordered_json films = nlohmann::ordered_json::array();
   for (const CollectionSummary::Film& each : summary.films) {
     nlohmann::ordered_json one, source = nlohmann::ordered_json::object();
     add_path(source, each.options.input());
@@ -144,15 +144,9 @@ nlohmann::ordered_json json_of(const CollectionSummary& summary) {
       if (key != kJsonMark) one[key] = value;
     films.push_back(std::move(one));
   }
-  for (const Error& error : summary.unusable) {
-    nlohmann::ordered_json one;
-    add_path(one, error.subject);
-    one["reason"] = error.what;
-    unusable.push_back(std::move(one));
-  }
   return {{kJsonMark, "video"},
           {"films", films},
-          {"unusable", unusable},
+          {"unusable", json_of_unusable(summary.unusable)},
           {"left_to_other_parts", summary.left_to_others},
           {"seconds", summary.seconds}};
 }

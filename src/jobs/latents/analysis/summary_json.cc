@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/base/text.h"
+#include "src/report/json_path.h"
 
 namespace millrace::latents {
 namespace {
@@ -222,9 +223,6 @@ nlohmann::ordered_json summary_json(const Options& options, const LatentSet& set
   const LatentFile& first = set.files.front();
   const Shape most = set.most_shape();
   Json shape = {most.channels, most.frames, most.height, most.width};
-  Json unusable = Json::array();
-  for (const Error& error : set.unusable)
-    unusable.push_back({{"path", utf8_for_display(error.subject)}, {"reason", error.what}});
   Json out = {{kJsonMark, "latents-summary"},
               {"analysis_summary",
                {{"latents", set.files.size()},
@@ -240,7 +238,7 @@ nlohmann::ordered_json summary_json(const Options& options, const LatentSet& set
                 {"seed", options.seed},
                 {"permutations", kShuffles},
                 {"bootstraps", kReplicates},
-                {"unusable", unusable},
+                {"unusable", json_of_unusable(set.unusable)},
                 {"without_metadata", set.without_metadata()},
                 {"warnings", set.warnings},
                 {"notes", analysis.notes}}},
