@@ -3,16 +3,40 @@
 // Never: opens it.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <optional>
 #include <string>
 
 #include "src/base/settings.h"
+#include "src/base/text.h"
 #include "src/model/picture_model.h"
 
 namespace millrace {
 
-// `from` is what a probability decides: "pixel of the mask is set"; `items` are what the network sees: "windows".
+void describe_one(Settings& settings, model::PictureModelOptions& options);
+void describe_precision(Settings& settings, model::PictureModelOptions& options);
+// All but these. `from` is what a probability decides: "pixel of the mask is set"; `items` are what the network sees:
+// "windows".
 void describe(Settings& settings, model::PictureModelOptions& options, const std::string& from,
               const std::string& items);
 void describe_window(Settings& settings, model::PictureModelOptions& options, const std::string& help);
+
+// A choice, or "auto": what the card says.
+template <typename E>
+void add_or_card(Settings& settings, const char* name, const std::string& help, std::optional<E>& value) {
+  std::string names;
+  for (const auto& choice : choices_of(E{})) names += fmt::format("{}{}", names.empty() ? "" : "|", choice.name);
+  settings.add_parsed(name, names, help, "auto", [&value, name, names](const std::string& text) {
+    value.reset();
+    if (text == "auto") return;
+    for (const auto& choice : choices_of(E{}))
+      if (text == choice.name) value = choice.value;
+    if (!value) {
+      throw Failure(ErrorCode::usage, fmt::format("'{}' is not {}", printable(text), names), fmt::format("--{}", name),
+                    "");
+    }
+  });
+}
 
 }  // namespace millrace

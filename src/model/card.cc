@@ -17,8 +17,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostBytes = 1 << 20;
-constexpr std::array<std::string_view, 9> kKeys = {"input",      "layout",  "range",  "mean",     "std",
-                                                   "activation", "classes", "window", "threshold"};
+constexpr std::size_t kMostClasses = 4096;
+constexpr std::array<std::string_view, 13> kKeys = {"input",      "layout",  "range",     "mean", "std",
+                                                    "activation", "classes", "threshold", "task", "preprocess",
+                                                    "size",       "window",  "outputs"};
 constexpr std::array<std::array<std::uint8_t, 3>, 8> kColors = {{{0, 0, 0},
                                                                  {230, 159, 0},
                                                                  {86, 180, 233},
@@ -61,7 +63,8 @@ class Reading {
     return *out;
   }
   std::vector<ClassCard> classes(const Json& value) const {
-    if (!value.is_array() || value.empty() || value.size() > 255) refuse("classes", "a list of 1 to 255 classes");
+    if (!value.is_array() || value.empty() || value.size() > kMostClasses)
+      refuse("classes", "a list of 1 to 4096 classes");
     std::vector<ClassCard> out;
     for (const Json& each : value) {
       ClassCard one;
@@ -84,7 +87,46 @@ class Reading {
     return out;
   }
 
+  std::int64_t side(const Json& value, const std::string& key) const {
+    const double side = number(value, key);
+    if (side != std::floor(side) || side < 1 || side > 16384) refuse(key, "a whole number of pixels up to 16384");
+    return static_cast<std::int64_t>(side);
+  }
+  // False where the key is none of these.
+  bool read_output(const std::string& key, const Json& value, OutputCard& out) const {
+    if (key == "task") {
+      out.task = choice<Task>(value, key);
+    } else if (key == "activation") {
+      out.activation = choice<Activation>(value, key);
+    } else if (key == "classes") {
+      out.classes = classes(value);
+    } else if (key == "threshold") {
+      const double threshold = number(value, key);
+      if (threshold < 0 || threshold > 1) refuse(key, "a number from 0 to 1");
+      out.threshold = threshold;
+    } else {
+      return false;
+    }
+    return true;
+  }
+  std::vector<std::pair<std::string, OutputCard>> outputs(const Json& value) const {
+    constexpr std::size_t kMost = 64;
+    if (!value.is_object() || value.empty() || value.size() > kMost)
+      refuse("outputs", R"(an object of 1 to 64 outputs by their names: {"vessels": {"activation": "sigmoid"}})");
+    std::vector<std::pair<std::string, OutputCard>> out;
+    for (const auto& [name, card] : value.items()) {
+      OutputCard one;
+      if (!card.is_object()) refuse("outputs", "an object of objects");
+      for (const auto& [key, part] : card.items())
+        if (!read_output(key, part, one))
+          refuse("outputs", "made of task, activation, classes and threshold: '" + printable(key) + "' is not known");
+      out.emplace_back(name, std::move(one));
+    }
+    return out;
+  }
+
   void read(const std::string& key, const Json& value, Card& out) const {
+    if (read_output(key, value, out.output)) return;
     if (key == "input") {
       out.input = choice<ChannelOrder>(value, key);
     } else if (key == "layout") {
@@ -99,18 +141,14 @@ class Reading {
       out.std = numbers(value, key);
       for (const float each : out.std)
         if (!(each > 0)) refuse(key, "a list of numbers above 0");
-    } else if (key == "activation") {
-      out.activation = choice<Activation>(value, key);
-    } else if (key == "classes") {
-      out.classes = classes(value);
     } else if (key == "window") {
-      const double side = number(value, key);
-      if (side != std::floor(side) || side < 1 || side > 16384) refuse(key, "a whole number of pixels up to 16384");
-      out.window = static_cast<std::int64_t>(side);
-    } else if (key == "threshold") {
-      const double threshold = number(value, key);
-      if (threshold < 0 || threshold > 1) refuse(key, "a number from 0 to 1");
-      out.threshold = threshold;
+      out.window = side(value, key);
+    } else if (key == "preprocess") {
+      out.preprocess = choice<Preprocess>(value, key);
+    } else if (key == "size") {
+      out.size = side(value, key);
+    } else if (key == "outputs") {
+      out.outputs = outputs(value);
     } else {
       std::string nearest(kKeys[0]);
       for (const std::string_view known : kKeys)
@@ -125,6 +163,10 @@ class Reading {
 };
 
 }  // namespace
+
+std::size_t channels_of(ChannelOrder order) {
+  return order == ChannelOrder::gray ? 1 : order == ChannelOrder::enhanced ? 6 : 3;
+}
 
 std::string card_beside(const std::string& model) {
   const std::string ending = ".onnx";
@@ -149,6 +191,9 @@ Card card_of(const std::string& text, const std::string& path) {
   Card out;
   const Reading reading(path);
   for (const auto& [key, value] : json.items()) reading.read(key, value, out);
+  const OutputCard& one = out.output;
+  if (!out.outputs.empty() && (one.task || one.activation || one.threshold || !one.classes.empty()))
+    reading.refuse("outputs", "needed beside a task, activation, classes or threshold: say these of each output in it");
   return out;
 }
 
@@ -168,40 +213,68 @@ Card read_card(const std::string& path) {
   return card_of(text, path);
 }
 
+namespace {
+
+Json describe_classes(std::int64_t count) {
+  Json out = Json::array();
+  const auto named = unnamed_classes(static_cast<std::size_t>(count));
+  for (std::size_t k = 0; k < named.size(); ++k) {
+    const auto color = class_color(named.size() == 1 ? 1 : k);
+    Json one = {{"name", named[k].name}, {"color", fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2])}};
+    // The first of several is what is none, as a rule.
+    if (named.size() > 1 && k == 0) one["color"] = nullptr;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+// What can be guessed of an output: [N, K, height, width], or [N, K].
+Json describe_output(const Port& port, bool channels_last) {
+  Json out;
+  const std::size_t sides = port.shape.size();
+  const std::int64_t classes = sides == 4 ? port.shape[channels_last ? 3 : 1] : sides == 2 ? port.shape[1] : kOpen;
+  out["task"] = sides == 2 ? "classification" : "segmentation";
+  // A model whose last operator makes probabilities needs nothing more; a file's first node of a kind does not tell.
+  out["activation"] = sides == 2 ? "softmax" : "none";
+  // How many there are may be known only when it has run.
+  if (classes >= 1 && classes <= static_cast<std::int64_t>(kMostClasses)) out["classes"] = describe_classes(classes);
+  // Of several classes that exclude each other the likeliest is taken.
+  if (sides != 2 && classes <= 1) out["threshold"] = 0.5;
+  return out;
+}
+
+}  // namespace
+
 std::string describe(const OnnxFile& onnx) {
   const auto side = [](const std::vector<Port>& ports, std::size_t k) {
     return ports.size() == 1 && ports[0].shape.size() == 4 ? ports[0].shape[k] : kOpen;
   };
   // Channels are few, and sides many.
-  const bool last = side(onnx.inputs, 1) != 1 && side(onnx.inputs, 1) != 3 &&
-                    (side(onnx.inputs, 3) == 1 || side(onnx.inputs, 3) == 3);
+  const auto is_channels = [](std::int64_t count) { return count == 1 || count == 3 || count == 6; };
+  const bool last = !is_channels(side(onnx.inputs, 1)) && is_channels(side(onnx.inputs, 3));
   const std::int64_t channels = side(onnx.inputs, last ? 3 : 1), height = side(onnx.inputs, last ? 1 : 2),
-                     width = side(onnx.inputs, last ? 2 : 3), classes = side(onnx.outputs, last ? 3 : 1);
+                     width = side(onnx.inputs, last ? 2 : 3);
   Json out;
-  out["input"] = channels == 1 ? "gray" : "rgb";
+  const bool enhanced = channels == 6;
+  out["input"] = channels == 1 ? "gray" : enhanced ? "rgb+enhanced" : "rgb";
   out["layout"] = last ? "nhwc" : "nchw";
+  if (enhanced) out["preprocess"] = "fundus";
   out["range"] = {0, 1};
-  out["mean"] = std::vector<int>(channels == 1 ? 1 : 3, 0);
-  out["std"] = std::vector<int>(channels == 1 ? 1 : 3, 1);
-  // A model whose last operator makes probabilities needs nothing more; a file's first node of a kind does not tell.
-  out["activation"] = "none";
-  // How many there are may be known only when it has run.
-  if (classes >= 1 && classes <= 255) {
-    out["classes"] = Json::array();
-    const auto named = unnamed_classes(static_cast<std::size_t>(classes));
-    for (std::size_t k = 0; k < named.size(); ++k) {
-      const auto color = class_color(named.size() == 1 ? 1 : k);
-      Json one = {{"name", named[k].name}, {"color", fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2])}};
-      // The first of several is what is none, as a rule.
-      if (named.size() > 1 && k == 0) one["color"] = nullptr;
-      out["classes"].push_back(std::move(one));
-    }
+  if (enhanced) {
+    out["mean"] = kImageNetMean;
+    out["std"] = kImageNetStd;
+  } else {
+    out["mean"] = std::vector<int>(channels == 1 ? 1 : 3, 0);
+    out["std"] = std::vector<int>(channels == 1 ? 1 : 3, 1);
+  }
+  if (onnx.outputs.size() == 1) {
+    out.update(describe_output(onnx.outputs[0], last));
+  } else {
+    for (const Port& port : onnx.outputs) out["outputs"][port.name] = describe_output(port, last);
   }
   // A window that is no square is the file's own.
   if (height == kOpen && width == kOpen) out["window"] = 512;
   if (height != kOpen && height == width) out["window"] = height;
-  // Of several classes that exclude each other the likeliest is taken.
-  if (classes <= 1) out["threshold"] = 0.5;
   return out.dump(1) + "\n";
 }
 

@@ -15,9 +15,30 @@
 
 namespace millrace::model {
 
-enum class ChannelOrder : std::uint8_t { rgb, bgr, gray };
-constexpr std::array<Choice<ChannelOrder>, 3> choices_of(ChannelOrder) {
-  return {{{"rgb", ChannelOrder::rgb}, {"bgr", ChannelOrder::bgr}, {"gray", ChannelOrder::gray}}};
+// rgb+enhanced: six, of a photograph that was preprocessed: red, green and blue, and these with their contrast
+// enhanced.
+enum class ChannelOrder : std::uint8_t { rgb, bgr, gray, enhanced };
+constexpr std::array<Choice<ChannelOrder>, 4> choices_of(ChannelOrder) {
+  return {{{"rgb", ChannelOrder::rgb},
+           {"bgr", ChannelOrder::bgr},
+           {"gray", ChannelOrder::gray},
+           {"rgb+enhanced", ChannelOrder::enhanced}}};
+}
+std::size_t channels_of(ChannelOrder order);
+// What an output is: of each pixel what it shows; of the picture which class it is, or numbers; or of each pixel how
+// likely it is a point that is looked for.
+enum class Task : std::uint8_t { segmentation, classification, regression, keypoints };
+constexpr std::array<Choice<Task>, 4> choices_of(Task) {
+  return {{{"segmentation", Task::segmentation},
+           {"classification", Task::classification},
+           {"regression", Task::regression},
+           {"keypoints", Task::keypoints}}};
+}
+// What windows are cut of: the picture itself; the square around a fundus photograph's field of view; the picture,
+// padded to a square.
+enum class Preprocess : std::uint8_t { none, fundus, square };
+constexpr std::array<Choice<Preprocess>, 3> choices_of(Preprocess) {
+  return {{{"none", Preprocess::none}, {"fundus", Preprocess::fundus}, {"square", Preprocess::square}}};
 }
 // What makes probabilities of a network's outputs.
 enum class Activation : std::uint8_t { none, sigmoid, softmax };
@@ -38,6 +59,14 @@ constexpr std::array<Choice<Layout>, 2> choices_of(Layout) {
   return {{{"nchw", Layout::nchw}, {"nhwc", Layout::nhwc}}};
 }
 
+// What an output means. Every key may be missing.
+struct OutputCard {
+  std::optional<Task> task;
+  std::optional<Activation> activation;
+  std::vector<ClassCard> classes;  // in the order of its channels
+  std::optional<double> threshold;
+};
+
 // Every key may be missing.
 struct Card {
   std::optional<ChannelOrder> input;
@@ -45,11 +74,16 @@ struct Card {
   // A pixel v of 0..255 becomes ((low + v / 255 * (high - low)) - mean) / std, in float32, by channel of the input.
   std::optional<std::array<float, 2>> range;
   std::vector<float> mean, std;
-  std::optional<Activation> activation;
-  std::vector<ClassCard> classes;  // of the network's output, in its order
   std::optional<std::int64_t> window;
-  std::optional<double> threshold;
+  std::optional<Preprocess> preprocess;
+  std::optional<std::int64_t> size;  // of the square
+  OutputCard output;                 // of the one that there is
+  // Of several, those that count, by the network's names for them, in this order.
+  std::vector<std::pair<std::string, OutputCard>> outputs;
 };
+
+// Of red, green and blue, as networks that began with ImageNet take them.
+inline constexpr std::array<double, 3> kImageNetMean = {0.485, 0.456, 0.406}, kImageNetStd = {0.229, 0.224, 0.225};
 
 // "M.json" for "M.onnx".
 std::string card_beside(const std::string& model);

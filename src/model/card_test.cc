@@ -29,15 +29,15 @@ TEST(Card, SaysWhatTheFileDoesNot) {
   EXPECT_EQ(card.input, ChannelOrder::bgr);
   EXPECT_EQ((*card.range)[1], 255);
   EXPECT_THAT(card.mean, ElementsAre(1, 2.5F, 3));
-  EXPECT_EQ(card.activation, Activation::softmax);
-  ASSERT_EQ(card.classes.size(), 2U);
-  EXPECT_EQ(card.classes[1].name, "vessel");
-  EXPECT_THAT(card.classes[1].color.value(), ElementsAre(255, 128, 0));
-  EXPECT_FALSE(card.classes[0].color);
+  EXPECT_EQ(card.output.activation, Activation::softmax);
+  ASSERT_EQ(card.output.classes.size(), 2U);
+  EXPECT_EQ(card.output.classes[1].name, "vessel");
+  EXPECT_THAT(card.output.classes[1].color.value(), ElementsAre(255, 128, 0));
+  EXPECT_FALSE(card.output.classes[0].color);
   EXPECT_EQ(card.window, 320);
-  EXPECT_EQ(card.threshold, 0.4196);
+  EXPECT_EQ(card.output.threshold, 0.4196);
   const Card empty = card_of("{}", "m.json");
-  EXPECT_FALSE(empty.input || empty.range || empty.window || empty.threshold);
+  EXPECT_FALSE(empty.input || empty.range || empty.window || empty.output.threshold);
 }
 
 TEST(Card, WhatItMayNotSayIsNamed) {
@@ -73,7 +73,7 @@ TEST(Card, AFirstOneIsTakenAndFitsTheModel) {
       read_onnx({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, "m.onnx").or_throw();
   const Card card = card_of(describe(onnx), "m.json");
   EXPECT_EQ(card.input, ChannelOrder::gray);
-  EXPECT_EQ(card.classes.size(), 1U);
+  EXPECT_EQ(card.output.classes.size(), 1U);
   EXPECT_EQ(card_beside("a/m.onnx"), "a/m.json");
   EXPECT_EQ(card_beside("a/m"), "a/m.json");
 }

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "src/base/text.h"
 #include "src/device/cpu/machine.h"
@@ -43,20 +45,29 @@ Port input_of(const PictureModel& model) {
 
 void set_channels(const PictureModelOptions& options, const Card& card, const Port& port, PictureModel& model) {
   const std::optional<ChannelOrder> said = options.input ? options.input : card.input;
-  model.input = said.value_or(port.shape[1] == 1 ? ChannelOrder::gray : ChannelOrder::rgb);
-  const std::size_t channels = model.input == ChannelOrder::gray ? 1 : 3;
+  const std::int64_t there = port.shape[1];
+  model.input = said.value_or(there == 1   ? ChannelOrder::gray
+                              : there == 6 ? ChannelOrder::enhanced
+                                           : ChannelOrder::rgb);
+  const std::size_t channels = channels_of(model.input);
   if (port.shape[1] != kOpen && port.shape[1] != static_cast<std::int64_t>(channels)) {
     refuse(model,
            fmt::format("its input '{}' has {} channels, and {} has {}", port.name, port.shape[1],
                        choice_name(model.input), channels),
-           "say --input gray, rgb or bgr as the network was trained; where the channels come last, \"layout\": "
+           "say --input gray, rgb, bgr or rgb+enhanced as the network was trained; where the channels come last, "
+           "\"layout\": "
            "\"nhwc\" in the model card");
   }
-  model.order = model.input == ChannelOrder::gray  ? std::vector<std::size_t>{0}
-                : model.input == ChannelOrder::rgb ? std::vector<std::size_t>{0, 1, 2}
-                                                   : std::vector<std::size_t>{2, 1, 0};
-  const auto each = [&](const std::vector<float>& values, const char* key, float otherwise) {
+  model.order.resize(channels);
+  std::iota(model.order.begin(), model.order.end(), std::size_t{0});
+  if (model.input == ChannelOrder::bgr) std::reverse(model.order.begin(), model.order.end());
+  const bool enhanced = model.input == ChannelOrder::enhanced;
+  const auto each = [&](std::vector<float> values, const char* key, float otherwise,
+                        const std::array<double, 3>& of_enhanced) {
+    if (values.empty() && enhanced) values.assign(of_enhanced.begin(), of_enhanced.end());
     if (values.empty()) return std::vector<float>(channels, otherwise);
+    // Those of red, green and blue are those of the enhanced ones.
+    if (enhanced && values.size() == 3) values.insert(values.end(), {values[0], values[1], values[2]});
     if (values.size() != channels) {
       throw Failure(
           ErrorCode::bad_data,
@@ -66,7 +77,8 @@ void set_channels(const PictureModelOptions& options, const Card& card, const Po
     }
     return values;
   };
-  const std::vector<float> mean = each(card.mean, "mean", 0), deviation = each(card.std, "std", 1);
+  const std::vector<float> mean = each(card.mean, "mean", 0, kImageNetMean),
+                           deviation = each(card.std, "std", 1, kImageNetStd);
   const auto [low, high] = card.range.value_or(std::array<float, 2>{0, 1});
   model.levels.resize(channels);
   for (std::size_t c = 0; c < channels; ++c) {
@@ -105,7 +117,7 @@ PictureModel open_picture_model(const PictureModelOptions& options, const std::f
                   "name an ONNX file, for example --model vessels.onnx");
   PictureModel out;
   out.file = open_model(options.model, cancelled);
-  Card card;
+  Card& card = out.card;
   const std::string beside = card_beside(options.model);
   if (!options.card.empty()) {
     card = read_card(options.card);
@@ -116,55 +128,21 @@ PictureModel open_picture_model(const PictureModelOptions& options, const std::f
   const Port port = input_of(out);
   set_channels(options, card, port, out);
   set_window(options, card, port, out);
-  out.activation = options.activation ? *options.activation : card.activation.value_or(Activation::none);
-  out.threshold = options.threshold ? *options.threshold : card.threshold.value_or(0.5);
-  out.classes = card.classes;
   return out;
 }
 
-std::vector<PictureModel::Label> PictureModel::labels() const {
-  std::vector<Label> out;
-  if (has_none()) out.push_back({"none", class_color(0), false});
-  for (const ClassCard& each : classes) {
-    // The first of several is what is none, unless somebody gave it a colour.
-    const std::size_t k = out.size();
-    out.push_back({each.name, each.drawn ? each.color.value_or(class_color(k)) : class_color(0),
-                   each.drawn && (k > 0 || each.color)});
-  }
-  return out;
-}
-
-std::size_t check_outputs(const PictureModelOptions& options, PictureModel& model, const std::vector<Output>& outputs) {
-  if (outputs.size() != 1) {
-    refuse(model, fmt::format("it has {} outputs, and a mask is made of one", outputs.size()),
-           "export it with the one that is wanted");
-  }
-  const Output& output = outputs[0];
-  if (output.shape.size() != 4 || output.shape[0] != 1 || output.shape[2] != model.height ||
-      output.shape[3] != model.width) {
-    refuse(model,
-           fmt::format("its output '{}' is {} for a window of {} x {}", output.name, text_of(output.shape),
-                       model.height, model.width),
-           "a network that gives a number a pixel is needed, [1, classes, height, width]");
-  }
-  const auto channels = static_cast<std::size_t>(output.shape[1]);
-  if (channels < 1 || channels > 255) {
-    refuse(model, fmt::format("its output '{}' has {} classes; a mask has up to 255", output.name, channels),
-           "export it with fewer");
-  }
-  if (!model.classes.empty() && model.classes.size() != channels) {
-    refuse(model,
-           fmt::format("its output '{}' has {} classes, and the model card names {}", output.name, channels,
-                       model.classes.size()),
-           "name each class once, in the order of the output");
-  }
-  if (model.classes.empty()) model.classes = unnamed_classes(channels);
-  if (options.threshold && !model.has_none()) {
-    throw Failure(ErrorCode::usage,
-                  fmt::format("a pixel is the likeliest of its {} classes, whatever a threshold is", channels),
-                  "--threshold", "leave it out; or --activation sigmoid, where classes do not exclude each other");
-  }
-  return channels;
+const Head& check_one_mask(const PictureModelOptions& options, PictureModel& model,
+                           const std::vector<Output>& outputs) {
+  model.heads = heads_of(model.file.path, model.card, {options.activation, options.threshold}, outputs, model.height,
+                         model.width);
+  if (model.input == ChannelOrder::enhanced || model.card.preprocess.value_or(Preprocess::none) != Preprocess::none)
+    refuse(model, "it is for photographs that were preprocessed", "millrace segment does that");
+  const Head& head = model.heads.front();
+  if (model.heads.size() != 1 || head.task != Task::segmentation || head.height != model.height ||
+      head.width != model.width)
+    refuse(model, "one mask is needed, of the resolution of the network's input",
+           "name one output of that kind in the model card's \"outputs\"");
+  return head;
 }
 
 Attributes made_of(const PictureModel& model, const Session& session) {
@@ -172,22 +150,22 @@ Attributes made_of(const PictureModel& model, const Session& session) {
   for (const window::Levels& each : model.levels) {
     levels += fmt::format("{}{} to {}", levels.empty() ? "" : ", ", each.of[0], each.of[255]);
   }
-  std::string classes;
-  for (const PictureModel::Label& each : model.labels()) {
-    classes += fmt::format("{}{} #{:02x}{:02x}{:02x}{}", classes.empty() ? "" : ", ", each.name, each.color[0],
-                           each.color[1], each.color[2], each.drawn ? "" : " not drawn");
+  Attributes out = {{"model", model.file.digest},
+                    {"runtime", session.runtime()},
+                    {"precision", session.precision()},
+                    {"cpu", describe_machine().cpu_name},
+                    {"input", choice_name(model.input)},
+                    {"layout", choice_name(model.layout)},
+                    {"levels", levels}};
+  for (const Head& head : model.heads) {
+    const auto key = [&head](const std::string& what) { return head.name.empty() ? what : head.name + " " + what; };
+    if (head.task != Task::segmentation) out.emplace_back(key("task"), choice_name(head.task));
+    out.emplace_back(key("activation"), choice_name(head.activation));
+    out.emplace_back(key("threshold"), fmt::format("{}", head.threshold));
+    out.emplace_back(key("classes"), text_of(head.labels()));
   }
-  return {{"model", model.file.digest},
-          {"runtime", session.runtime()},
-          {"precision", session.precision()},
-          {"cpu", describe_machine().cpu_name},
-          {"input", choice_name(model.input)},
-          {"layout", choice_name(model.layout)},
-          {"levels", levels},
-          {"activation", choice_name(model.activation)},
-          {"threshold", fmt::format("{}", model.threshold)},
-          {"classes", classes},
-          {"window", fmt::format("{} x {}", model.height, model.width)}};
+  out.emplace_back("window", fmt::format("{} x {}", model.height, model.width));
+  return out;
 }
 
 }  // namespace millrace::model

@@ -147,7 +147,7 @@ def test_what_was_saved_and_is_damaged_is_begun_anew(slide, undisturbed, tmp_pat
             rows["outputs"]["mask.png"] = ""
             (folder / "rows.json").write_text(json.dumps(rows))
         else:
-            (folder / "labels.runs").unlink()
+            (folder / "contours.geojson.runs").unlink()
         millrace(*command(slide, output), "--json", tmp_path / "r.json")
         assert json.loads((tmp_path / "r.json").read_text())["resumed"] == 0
         assert content_of(output) == undisturbed("png")[0]

@@ -50,3 +50,44 @@ def external(location):
            + number(14, 1))
     return model([node("Mul", "scale", ["x", "far"], "y")], [far], [value_info("x", [1, 3, None, None])],
                  [value_info("y", [1, 3, None, None])])
+
+
+def heads(height, width, seed=5, channels=3):
+    """A network of several outputs, each a mix of the input's channels: `mask` of 3 channels, with ramps of their own;
+    `coarse`, 1 at half the resolution; `spots`, 2 at a quarter of it; `grade`, 3 numbers of the window; `age`, one.
+
+    Returns its bytes, and the same as a function of a window that gives them by name."""
+    random = np.random.default_rng(seed)
+    counts = {"mask": 3, "coarse": 1, "spots": 2, "grade": 3, "age": 1}
+    weights = {name: random.normal(size=(k, channels, 1, 1)).astype(np.float32) for name, k in counts.items()}
+    ramp = random.normal(size=(1, 3, height, width)).astype(np.float32)
+    pool = {"coarse": 2, "spots": 4}
+    nodes, outputs = [], []
+    for name, k in counts.items():
+        nodes.append(node("Conv", f"mix {name}", ["x", f"w {name}"], f"{name} mixed"))
+        if name == "mask":
+            nodes.append(node("Add", "ramp", [f"{name} mixed", "ramp"], name))
+        elif name in pool:
+            side = [pool[name]] * 2
+            nodes.append(node("AveragePool", f"shrink {name}", [f"{name} mixed"], name,
+                              integers("kernel_shape", side) + integers("strides", side)))
+        else:
+            nodes += [node("GlobalAveragePool", f"mean {name}", [f"{name} mixed"], f"{name} mean"),
+                      node("Flatten", f"flat {name}", [f"{name} mean"], name)]
+        step = pool.get(name, 1)
+        outputs.append(value_info(name, [None, k] if name in ("grade", "age") else [None, k, height // step, width // step]))
+    made = model(nodes, [tensor(f"w {name}", each) for name, each in weights.items()] + [tensor("ramp", ramp)],
+                 [value_info("x", [None, channels, height, width])], outputs)
+
+    def run(window):
+        out = {name: np.einsum("kc,chw->khw", w[:, :, 0, 0].astype(np.float64), window.astype(np.float64))
+               for name, w in weights.items()}
+        out["mask"] = out["mask"] + ramp[0]
+        for name, step in pool.items():
+            k = out[name].shape[0]
+            out[name] = out[name].reshape(k, height // step, step, width // step, step).mean((2, 4))
+        for name in ("grade", "age"):
+            out[name] = out[name].mean((1, 2))
+        return out
+
+    return made, run

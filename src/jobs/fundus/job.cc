@@ -33,9 +33,9 @@ class FundusJob : public Job {
     std::size_t doubtful = 0, damaged = 0;
     for (const Found& each : summary.photographs) {
       damaged += each.damage.empty() ? 0 : 1;
-      if (each.doubts.empty()) continue;
+      if (each.field.doubts.empty()) continue;
       ++doubtful;
-      out.summary.push_back(fmt::format("look at {}: {}", printable(each.path), fmt::join(each.doubts, ", ")));
+      out.summary.push_back(fmt::format("look at {}: {}", printable(each.path), fmt::join(each.field.doubts, ", ")));
     }
     out.summary.push_back(fmt::format(
         "{} photographs in {}, {}/s: {}", grouped(summary.photographs.size()), duration_text(summary.seconds),

@@ -11,9 +11,8 @@
 
 #include "src/io/file/walk.h"
 #include "src/io/image/picture_rows.h"
+#include "src/jobs/field_of_view.h"
 #include "src/jobs/fundus/options.h"
-#include "src/kernels/fundus/crop.h"
-#include "src/kernels/fundus/enhance.h"
 #include "src/pipeline/run_context.h"
 
 namespace millrace::fundus {
@@ -28,12 +27,8 @@ struct Item {
 
 struct Found {
   std::string path, name;
-  std::int32_t width = 0, height = 0;
-  Bounds bounds;
-  Crop crop;
-  Quality quality;
+  FieldOfView field;
   std::string damage;
-  std::vector<std::string> doubts;  // why somebody should look at it
 };
 
 // The names of what is written of it.

@@ -1,6 +1,8 @@
 #include "src/jobs/segment/collector.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace millrace::segment {
 namespace {
@@ -25,14 +27,16 @@ class SumFile : public window::SumStore {
 }  // namespace
 
 Bytes Collector::needs(const Options& options, const Setup& setup, const Cutter& cutter, bool sums_in_file) {
-  const auto width = static_cast<std::uint64_t>(cutter.x().size());
-  const std::uint64_t classes = setup.classes.size();
+  const PictureInfo& info = cutter.rows().info();
+  const auto width = static_cast<std::uint64_t>(info.width), along = static_cast<std::uint64_t>(cutter.x().size());
+  const std::uint64_t channels = setup.channels();
   // The overlay's picture is decoded a second time, beside the first.
-  const Bytes overlay = options.write.overlay ? cutter.decoder_memory() + kAhead + Bytes{6 * width} : Bytes{};
-  return overlay +
-         Bytes{window::Blend::bytes(cutter.y(), cutter.x(), static_cast<int>(classes), sums_in_file) +
-               width * classes * sizeof(float) +
-               ResultWriter::bytes(options, setup, static_cast<int>(width), static_cast<int>(cutter.y().size()))};
+  Bytes out = options.write.overlay ? info.decoder_memory + kAhead + Bytes{6 * width} : Bytes{};
+  out = out + Bytes{window::Blend::bytes(cutter.y(), cutter.x(), static_cast<int>(channels), sums_in_file) +
+                    std::max(width, along) * channels * sizeof(float) +
+                    ResultWriter::bytes(options, setup, info.width, info.height)};
+  if (setup.preprocess == model::Preprocess::none) return out;
+  return out + Bytes{along * along * (channels * sizeof(float) + 1)};
 }
 
 std::uint64_t Collector::first_row(const window::Axis& y, const std::optional<Saved>& saved) {
@@ -43,22 +47,41 @@ std::uint64_t Collector::first_row(const window::Axis& y, const std::optional<Sa
 
 Collector::Collector(const Options& options, const Setup& setup, const Collecting& of, Unfinished& unfinished)
     : options_(options),
+      setup_(setup),
       y_(of.y),
       x_(of.x),
       name_(of.name),
       source_(of.source),
+      width_(of.width),
+      height_(of.height),
+      crop_(of.crop == nullptr ? std::nullopt : std::optional(*of.crop)),
       unfinished_(unfinished),
       store_(of.sums_in_file ? std::make_unique<SumFile>(unfinished.folder(of.name)) : nullptr),
-      blend_(y_, x_, static_cast<int>(setup.classes.size()), options.importance, store_.get()),
-      writer_(options, setup, of.name, static_cast<int>(of.x.size()), static_cast<int>(of.y.size()), unfinished,
+      blend_(y_, x_, static_cast<int>(setup.channels()), options.importance, store_.get()),
+      writer_(options, setup, of.name, of.width, of.height, unfinished,
               of.saved ? (check(*of.saved), &*of.saved) : nullptr),
-      row_(setup.classes.size() * static_cast<std::size_t>(of.x.size())),
+      row_(setup.channels() * static_cast<std::size_t>(of.x.size())),
+      heads_(setup.heads.size()),
       written_before_(of.saved ? static_cast<std::int64_t>(of.saved->rows) : 0),
       ended_before_(of.saved ? of.saved->next_row : 0),
       window_row_(first_row(y_, of.saved)),
       next_(std::max<std::int64_t>(y_.starts()[window_row_] - y_.before(), 0)),
       windows_(of.saved ? of.saved->windows : 0),
-      between_saves_(of.between_saves) {}
+      between_saves_(of.between_saves) {
+  for (std::size_t h = 0; h < heads_.size(); ++h) {
+    if (setup.heads[h].task == model::Task::keypoints)
+      heads_[h].peaks.assign(setup.heads[h].classes.size(), {0, 0, -std::numeric_limits<double>::infinity()});
+    if (!of.saved) continue;
+    if (of.saved->heads[h].peaks.size() != heads_[h].peaks.size())
+      throw Failure(ErrorCode::bad_data, "this checkpoint is of other points", name_);
+    heads_[h].peaks = of.saved->heads[h].peaks;
+    heads_[h].votes = of.saved->heads[h].votes;
+  }
+  if (!crop_) return;
+  const auto square = static_cast<std::size_t>(y_.size() * x_.size());
+  planes_.resize(setup.channels() * square);
+  is_covered_.resize(square);
+}
 
 // Rows are saved where a row of windows begins.
 void Collector::check(const Saved& saved) const {
@@ -73,36 +96,126 @@ void Collector::open_photo(const std::string& path, RunContext& context) {
   auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
   const std::string state = state_text(*file);
   photo_ = PictureRows::open(std::move(file), decode_options(options_.files, context), kAhead).or_throw();
-  if (!source_.starts_with(state) || photo_->info().width != x_.size() || photo_->info().height != y_.size())
+  if (!source_.starts_with(state) || photo_->info().width != width_ || photo_->info().height != height_)
     throw Failure(ErrorCode::conflict, "it was changed while it was worked at", path, "run the same command again");
   if (photo_->is_held_whole()) photo_->spool(unfinished_.folder(name_));
   photo_row_.resize(photo_->row_bytes());
-  pixels_.resize(static_cast<std::size_t>(x_.size()) * 3);
+  pixels_.resize(static_cast<std::size_t>(width_) * 3);
   for (std::int64_t k = 0; k < written_before_; ++k) photo_->take(1, photo_row_.data()).or_throw();
 }
 
-void Collector::add(std::size_t row, std::size_t column, const float* result) {
+void Collector::add(std::size_t row, std::size_t column, const model::Prediction& result) {
   end_rows_before(row);
-  blend_.add(row, column, result);
-  if (row >= ended_before_) ++windows_;
+  if (setup_.channels() > 0) blend_.add(row, column, result.maps.data());
+  // The windows of a row that is made again to go on behind it were counted.
+  if (row >= ended_before_) {
+    ++windows_;
+    for (std::size_t h = 0; h < result.votes.size(); ++h) {
+      heads_[h].votes.differ += result.votes[h].differ;
+      heads_[h].votes.any += result.votes[h].any;
+    }
+  }
+  for (std::size_t h = 0; h < heads_.size(); ++h)
+    if (!setup_.heads[h].is_map()) heads_[h].numbers = result.numbers[h];
 }
 
 // Rows of windows before this one will not be added to.
 void Collector::end_rows_before(std::size_t row) {
   while (window_row_ < row) {
     ++window_row_;
-    const std::int64_t whole = std::min(blend_.whole_before(window_row_) - y_.before(), y_.size());
+    const std::int64_t whole =
+        setup_.channels() == 0 ? 0 : std::min(blend_.whole_before(window_row_) - y_.before(), y_.size());
     for (; next_ < whole; ++next_) {
       blend_.take_row(next_, row_.data());
       // Of the rows that are written already, windows are missing: they make room for those behind them.
       if (next_ < written_before_) continue;
+      activate();
+      find_peaks(next_);
+      if (crop_) {
+        const auto width = static_cast<std::size_t>(x_.size()), at = static_cast<std::size_t>(next_) * width;
+        for (std::size_t c = 0; c < setup_.channels(); ++c)
+          std::copy_n(row_.data() + c * width, width, planes_.data() + c * is_covered_.size() + at);
+        for (std::size_t j = 0; j < width; ++j) is_covered_[at + j] = blend_.weights()[j] > 0 ? 1 : 0;
+        continue;
+      }
       if (photo_) take_pixels();
       writer_.append(row_, blend_.weights(), pixels_);
     }
-    if (window_row_ <= ended_before_) continue;
+    if (window_row_ <= ended_before_ || crop_) continue;
     writer_.mark();
     if (window_row_ < y_.starts().size()) save();
   }
+}
+
+// What was not looked at is not likely.
+void Collector::activate() {
+  const auto width = static_cast<std::size_t>(x_.size());
+  std::span<float> left(row_);
+  for (const model::Head& head : setup_.heads) {
+    if (!head.is_map()) continue;
+    const std::span<float> values = left.first(head.classes.size() * width);
+    left = left.subspan(values.size());
+    if (!setup_.is_activated) {
+      if (head.activation == model::Activation::sigmoid) window::sigmoid(values);
+      if (head.activation == model::Activation::softmax) window::softmax(values, head.classes.size());
+    }
+    for (std::size_t j = 0; j < width; ++j) {
+      if (blend_.weights()[j] > 0) continue;
+      for (std::size_t c = 0; c < head.classes.size(); ++c) values[c * width + j] = 0;
+    }
+  }
+}
+
+// Of several alike the first. A value that is none stays, and is found in the end.
+void Collector::find_peaks(std::int64_t y) {
+  const auto width = static_cast<std::size_t>(x_.size());
+  const float* at = row_.data();
+  for (std::size_t h = 0; h < heads_.size(); ++h) {
+    if (!setup_.heads[h].is_map()) continue;
+    for (Peak& peak : heads_[h].peaks) {
+      for (std::size_t j = 0; j < width; ++j)
+        if (blend_.weights()[j] > 0 && (at[j] > peak.value || std::isnan(at[j]))) {
+          const double value = std::isnan(peak.value) ? peak.value : static_cast<double>(at[j]);
+          peak = {static_cast<double>(j) + 0.5, static_cast<double>(y) + 0.5, value};
+        }
+      at += width;
+    }
+    if (heads_[h].peaks.empty()) at += setup_.heads[h].classes.size() * width;
+  }
+}
+
+// From the square to the photograph: probabilities, of which masks are made there, and points.
+void Collector::bring_back() {
+  const auto width = static_cast<std::size_t>(width_), channels = setup_.channels();
+  for (HeadResult& head : heads_)
+    for (Peak& peak : head.peaks) {
+      // Places of the crop are middles of pixels.
+      const fundus::Point at = crop_->to_photograph({peak.x - 0.5, peak.y - 0.5});
+      peak.x = at.x + 0.5;
+      peak.y = at.y + 0.5;
+    }
+  if (channels == 0) return;
+  const fundus::WayBack way(*crop_, width_, height_);
+  row_.resize(channels * width);
+  std::vector<float> weights(width);
+  for (std::int32_t y = 0; y < height_; ++y) {
+    for (std::size_t c = 0; c < channels; ++c)
+      way.row(planes_.data() + c * is_covered_.size(), y, row_.data() + c * width);
+    for (std::int32_t x = 0; x < width_; ++x) weights[static_cast<std::size_t>(x)] = is_seen(way, x, y) ? 1.0F : 0.0F;
+    if (photo_) take_pixels();
+    writer_.append(row_, weights, pixels_);
+  }
+  writer_.mark();
+}
+
+// A pixel whose nearest one of the square lay in a window.
+bool Collector::is_seen(const fundus::WayBack& way, std::int32_t x, std::int32_t y) const {
+  if (!way.has(x, y)) return false;
+  const fundus::Point at = crop_->from_photograph(fundus::Point{static_cast<double>(x), static_cast<double>(y)});
+  const auto nearest = [this](double place) {
+    return std::clamp<std::int64_t>(std::llround(place), 0, crop_->side - 1);
+  };
+  return is_covered_[static_cast<std::size_t>(nearest(at.y) * crop_->side + nearest(at.x))] != 0;
 }
 
 void Collector::take_pixels() {
@@ -130,6 +243,10 @@ void Collector::save() {
   out.next_row = window_row_;
   out.windows = windows_;
   writer_.save(out);
+  for (std::size_t h = 0; h < heads_.size(); ++h) {
+    out.heads[h].peaks = heads_[h].peaks;
+    out.heads[h].votes = heads_[h].votes;
+  }
   unfinished_.save(name_, out);
   saved_at_ = Clock::now();
   saving_takes_ = saved_at_ - begin;
@@ -137,8 +254,10 @@ void Collector::save() {
 
 Outcome<PictureResult> Collector::finish(PictureResult result) {
   end_rows_before(y_.starts().size());
-  result.width = static_cast<int>(x_.size());
-  result.height = static_cast<int>(y_.size());
+  if (crop_) bring_back();
+  result.width = width_;
+  result.height = height_;
+  result.heads = heads_;
   result.windows = windows_;
   if (failed_) return *failed_;
   result.left_out = y_.starts().size() * x_.starts().size() - windows_;

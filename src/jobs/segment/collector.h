@@ -20,7 +20,11 @@ namespace millrace::segment {
 struct Collecting {
   const std::string& name;
   const window::Axis &y, &x;
-  const std::string& source;   // the state of the picture's file
+  const std::string& source;  // the state of the picture's file
+  int width = 0, height = 0;  // of the picture
+  // Where the square lies on it that windows are cut of; null where they are cut of the picture. There is nothing saved
+  // then.
+  const fundus::Crop* crop = nullptr;
   std::optional<Saved> saved;  // from where it goes on
   bool sums_in_file = false;   // they do not fit into memory
   // At least; saving takes no more than a twentieth of the time. 0: behind every row of windows.
@@ -40,20 +44,28 @@ class Collector {
   // The row of windows from which on it needs them all, so that it can go on behind what was saved.
   static std::uint64_t first_row(const window::Axis& y, const std::optional<Saved>& saved);
 
-  void add(std::size_t row, std::size_t column, const float* result);
-  // Error(bad_data) where the network gave no numbers.
+  void add(std::size_t row, std::size_t column, const model::Prediction& result);
+  // `result` has its hash, and what was said of it by whoever cut it. Error(bad_data) where the network gave no
+  // numbers.
   Outcome<PictureResult> finish(PictureResult result);
 
  private:
   using Clock = std::chrono::steady_clock;
   void end_rows_before(std::size_t row);
+  void activate();
+  void find_peaks(std::int64_t y);
   void take_pixels();
+  void bring_back();
+  bool is_seen(const fundus::WayBack& way, std::int32_t x, std::int32_t y) const;
   void check(const Saved& saved) const;
   void save();
 
   const Options& options_;
+  const Setup& setup_;
   const window::Axis y_, x_;
   const std::string name_, source_;
+  const int width_, height_;
+  const std::optional<fundus::Crop> crop_;
   Unfinished& unfinished_;
   std::unique_ptr<window::SumStore> store_;
   window::Blend blend_;
@@ -62,9 +74,12 @@ class Collector {
   std::optional<Error> failed_;         // why it could not be read a second time
   std::vector<std::uint8_t> photo_row_, pixels_;
   std::vector<float> row_;
-  const std::int64_t written_before_;  // rows of the image, by the run that saved them
-  const std::size_t ended_before_;     // rows of windows
-  std::size_t window_row_;             // that windows are being added to
+  std::vector<float> planes_;             // of the square: [channels, side, side], activated
+  std::vector<std::uint8_t> is_covered_;  // of the square: where windows were
+  std::vector<HeadResult> heads_;         // peaks, numbers and votes, as far as they are known
+  const std::int64_t written_before_;     // rows of the image, by the run that saved them
+  const std::size_t ended_before_;        // rows of windows
+  std::size_t window_row_;                // that windows are being added to
   std::int64_t next_ = 0;
   std::uint64_t windows_ = 0;
   const Clock::duration between_saves_;

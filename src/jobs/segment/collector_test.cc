@@ -24,11 +24,15 @@ Setup setup_for(int height, int width, std::size_t classes) {
   Setup out;
   out.height = height;
   out.width = width;
-  out.order = {0, 1, 2};
-  out.levels.resize(3);
-  for (window::Levels& each : out.levels)
+  model::Form form;
+  form.order = {0, 1, 2};
+  form.levels.resize(3);
+  for (window::Levels& each : form.levels)
     for (std::size_t v = 0; v < 256; ++v) each.of[v] = static_cast<float>(v);
-  out.classes = model::unnamed_classes(classes);
+  out.forms = {form};
+  out.models.resize(1);
+  out.heads.resize(1);
+  out.heads[0].classes = model::unnamed_classes(classes);
   return out;
 }
 
@@ -46,18 +50,21 @@ PictureResult through_windows(const Options& options, const Setup& setup, const 
   std::uint64_t left = how.stop_behind;
   for (bool again = false;; again = true) {
     Cutter cutter(options, setup, path, name, job.context);
-    Collecting of{name, cutter.y(), cutter.x(), cutter.source(), {}, how.sums_in_file, std::chrono::milliseconds(0)};
+    const PictureInfo& info = cutter.rows().info();
+    Collecting of{name,        cutter.y(), cutter.x(), cutter.source(), info.width,
+                  info.height, nullptr,    {},         how.sums_in_file, std::chrono::milliseconds(0)};
     if (again) of.saved = unfinished.saved(name, cutter.source());
     EXPECT_EQ(of.saved.has_value(), again && how.stop_behind > cutter.x().starts().size());
     cutter.begin(Collector::first_row(cutter.y(), of.saved), unfinished.folder(name));
     Collector collector(options, setup, of, unfinished);
     collector.open_photo(path, job.context);
-    std::vector<float> window(setup.input_elements());
+    model::Prediction window;
+    window.maps.resize(setup.input_elements());
     std::size_t row = 0, column = 0;
     bool whole = true;
-    while (whole && cutter.next(window.data(), row, column)) {
+    while (whole && cutter.next(window.maps.data(), row, column)) {
       if (!again && left-- == 0) whole = false;
-      if (whole) collector.add(row, column, window.data());
+      if (whole) collector.add(row, column, window);
     }
     if (!whole) continue;
     PictureResult result;
@@ -90,12 +97,12 @@ TEST(SegmentPicture, WindowsPutTogetherAreThePicture) {
         if (c == 1) sum += pixels.data[i * 3 + c];
       }
     }
-    EXPECT_NEAR(result.classes[1].mean, sum / (53 * 41), 1e-3);
-    EXPECT_EQ(result.classes[0].pixels + result.classes[1].pixels + result.classes[2].pixels, 53U * 41);
+    EXPECT_NEAR(result.heads[0].classes[1].mean, sum / (53 * 41), 1e-3);
+    EXPECT_EQ(result.heads[0].classes[0].pixels + result.heads[0].classes[1].pixels + result.heads[0].classes[2].pixels, 53U * 41);
     const auto again = earlier_result(record_path(options.output, "a.png"), setup);
     ASSERT_TRUE(again);
     EXPECT_EQ(again->hash, result.hash);
-    EXPECT_EQ(again->classes[2].pixels, result.classes[2].pixels);
+    EXPECT_EQ(again->heads[0].classes[2].pixels, result.heads[0].classes[2].pixels);
   }
 }
 
@@ -121,7 +128,7 @@ TEST(SegmentPicture, NumbersThatAreNoneLeaveNoFiles) {
   Options options;
   options.output = folder.at("out");
   auto setup = setup_for(16, 16, 3);
-  setup.levels[2].of.fill(std::numeric_limits<float>::quiet_NaN());
+  setup.forms[0].levels[2].of.fill(std::numeric_limits<float>::quiet_NaN());
   EXPECT_THROW(through_windows(options, setup, path, job), Failure);
   // What was begun is gone on with, or dropped by whoever runs it.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(options.output), {}), 1);
@@ -194,7 +201,7 @@ TEST(SegmentPicture, WindowsThatNobodyWantsAreCountedAndTheirPixelsAreNothing) {
   const PictureResult result = through_windows(options, setup, path, job);
   EXPECT_EQ(result.windows, 1U);
   EXPECT_EQ(result.left_out, 15U);
-  EXPECT_EQ(result.classes[0].pixels + result.classes[1].pixels + result.classes[2].pixels, 256U);
+  EXPECT_EQ(result.heads[0].classes[0].pixels + result.heads[0].classes[1].pixels + result.heads[0].classes[2].pixels, 256U);
   const std::string npy = read_text(options.output + "/a.png.probability.npy").or_throw();
   std::vector<float> got(64 * 64 * 3);
   std::memcpy(got.data(), npy.data() + npy.size() - got.size() * sizeof(float), got.size() * sizeof(float));

@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "src/io/image/picture_rows.h"
 #include "src/jobs/segment/region.h"
-#include "src/jobs/segment/setup.h"
+#include "src/jobs/segment/rows.h"
 #include "src/memory/budget.h"
 #include "src/pipeline/run_context.h"
 
@@ -31,13 +30,12 @@ class Cutter {
   const std::string& source() const { return source_; }
   // What cutting it takes.
   Bytes needs() const;
-  Bytes decoder_memory() const { return rows_->info().decoder_memory; }
-  // Its decoder holds it whole: begin() has it decode into a file.
-  bool is_spooled() const { return rows_->is_held_whole(); }
+  const Rows& rows() const { return *rows_; }
   // Makes room for its rows: behind whoever paid for it. The first window will be of this row of windows. `folder` is
   // for what does not fit into memory.
   void begin(std::uint64_t first_row, const std::string& folder);
-  // The next window, row after row, into [channels, height, width]. False behind the last one. Failure where the file
+  // The next window, row after row, into what the networks take, one form after the other, each
+  // [channels, height, width]. False behind the last one. Failure where the file
   // ends before.
   bool next(float* out, std::size_t& row, std::size_t& column);
   // Behind the last one.
@@ -50,20 +48,17 @@ class Cutter {
  private:
   void fill(std::int64_t until);
   bool is_wanted(std::int64_t first) const;
-  std::size_t row_bytes() const { return static_cast<std::size_t>(x_->size()) * pixel_; }
   std::size_t slot(std::int64_t r) const { return static_cast<std::size_t>(r % y_->window()); }
-  std::uint8_t* row(std::int64_t r) { return band_.data() + slot(r) * row_bytes(); }
+  std::uint8_t* row(std::int64_t r) { return band_.data() + slot(r) * rows_->row_bytes(); }
 
   const Options& options_;
+  const Setup& setup_;
   std::string source_;
-  std::unique_ptr<PictureRows> rows_;
+  std::unique_ptr<Rows> rows_;
   std::optional<window::Axis> y_, x_;
   std::optional<Region> region_;
-  std::vector<std::size_t> order_;  // the band's channel that each of the network's is
-  const std::vector<window::Levels>& levels_;
-  std::size_t pixel_ = 3;             // bytes of one in the band
-  Buffer<std::uint8_t> band_;         // a ring of as many rows as a window has
-  Buffer<std::uint8_t> color_;        // a row of which luma is made
+  std::vector<std::vector<std::size_t>> orders_;  // of each form: the band's channel that each of the network's is
+  Buffer<std::uint8_t> band_;                     // a ring of as many rows as a window has
   Buffer<std::uint8_t> touched_;      // of each row in the band: which columns of windows the region has something of
   std::vector<std::uint8_t> wanted_;  // of the row of windows
   std::int64_t decoded_ = 0;

@@ -12,7 +12,12 @@ namespace {
 std::vector<std::string> made_from(const std::string& folder) {
   std::vector<std::string> out;
   for (const char* kind : {".mask.", ".probability.", ".overlay.", ".contours.", ".segment."})
-    if (const std::size_t at = folder.rfind(kind); at != std::string::npos) out.push_back(folder.substr(0, at));
+    if (const std::size_t at = folder.rfind(kind); at != std::string::npos) {
+      out.push_back(folder.substr(0, at));
+      // Of one of several outputs: "a.png.vessels.mask.zarr".
+      if (const std::size_t dot = out.back().rfind('.'); dot != std::string::npos)
+        out.push_back(out.back().substr(0, dot));
+    }
   return out;
 }
 
@@ -36,7 +41,7 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
   rules.takes = [&options](const FileEntry& file) {
     return is_input(options, file.path) || converter_of(file.path).has_value();
   };
-  rules.reserved = {kUnfinishedFolder, RunFolder::kRunFile, kTableFile};
+  rules.reserved = {kUnfinishedFolder, RunFolder::kRunFile, kTableFile, kPointsFile, kValuesFile, kReportFile};
   rules.made_from = made_from;
   NamedInputs found = millrace::find_inputs(options.inputs, options.output, options.files, rules, context);
   Inputs out;

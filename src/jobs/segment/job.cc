@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/base/text.h"
 #include "src/jobs/segment/inputs.h"
 #include "src/jobs/segment/run.h"
@@ -15,24 +17,20 @@ nlohmann::ordered_json json_of(const Summary& summary) {
   for (const PictureResult& each : summary.pictures) {
     nlohmann::ordered_json one;
     add_path(one, each.path);
-    one["width"] = each.width;
-    one["height"] = each.height;
-    one["windows"] = each.windows;
-    one["left_out"] = each.left_out;
-    if (!each.damage.empty()) one["damaged"] = each.damage;
-    if (!each.cuts.empty()) one["contours_cut_above_rows"] = each.cuts;
-    for (std::size_t c = 0; c < each.classes.size(); ++c) {
-      one["classes"].push_back({{"name", summary.class_names[c]},
-                                {"pixels", each.classes[c].pixels},
-                                {"mean_probability", each.classes[c].mean}});
-    }
+    one.update(json_of(each, summary.setup));
     pictures.push_back(std::move(one));
   }
-  return {
+  nlohmann::ordered_json out = {
       {kJsonMark, "segment"},       {"pictures", pictures},           {"unusable", json_of_unusable(summary.unusable)},
       {"taken", summary.taken},     {"resumed", summary.resumed},     {"elsewhere", summary.elsewhere},
       {"missing", summary.missing}, {"windows", summary.windows},     {"left_out", summary.left_out},
       {"runtime", summary.runtime}, {"precision", summary.precision}, {"seconds", summary.seconds}};
+  if (summary.agreement) {
+    out["agreement"] = {{"windows", summary.agreement->windows}, {"why", summary.agreement->why}};
+    if (summary.agreement->dice) out["agreement"]["dice"] = *summary.agreement->dice;
+  }
+  out["memory"] = {{"peak", summary.peak.count}, {"networks", summary.network.count}};
+  return out;
 }
 
 class SegmentJob : public Job {
@@ -43,8 +41,8 @@ class SegmentJob : public Job {
   void look_at(Outputs& outputs) override {
     for (const std::string& input : options_.inputs)
       outputs.input_folder(input, [this](const std::string& path) { return is_input(options_, path); });
-    if (!options_.network.model.empty()) outputs.input(options_.network.model);
-    if (!options_.network.card.empty()) outputs.input(options_.network.card);
+    for (const std::string& model : options_.models) outputs.input(model);
+    for (const std::string& card : options_.cards) outputs.input(card);
     if (!options_.output.empty()) outputs.take_name("--output", options_.output);
   }
   OutputKind json_kind() const override {
@@ -57,19 +55,21 @@ class SegmentJob : public Job {
     Result out;
     if (options_.describe) {
       // As people say it: --describe model.onnx.
-      if (options_.network.model.empty() && options_.inputs.size() == 1)
-        options_.network.model = options_.inputs.front();
-      if (options_.network.model.empty())
-        throw Failure(ErrorCode::usage, "a model is needed", "--model", "name the ONNX file to describe");
-      out.listing = model::describe(model::open_model(options_.network.model).onnx);
+      if (options_.models.empty()) options_.models = options_.inputs;
+      if (options_.models.size() != 1)
+        throw Failure(ErrorCode::usage, "one model is needed", "--model", "name the ONNX file to describe");
+      out.listing = model::describe(model::open_model(options_.models.front()).onnx);
       out.json = [] { return json_pieces({{kJsonMark, "segment"}}); };
       return out;
     }
     const Summary summary = segment::run(options_, context);
     for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
-    for (const PictureResult& each : summary.pictures)
+    for (const PictureResult& each : summary.pictures) {
       if (!each.damage.empty())
         out.summary.push_back(fmt::format("damaged: {}: {}", printable(each.path), printable(each.damage)));
+      if (each.field && !each.field->doubts.empty())
+        out.summary.push_back(fmt::format("look at {}: {}", printable(each.path), fmt::join(each.field->doubts, ", ")));
+    }
     out.summary.push_back(fmt::format("{} pictures in {}, {} windows, {}/s by {} in {}: {}",
                                       grouped(summary.pictures.size()), duration_text(summary.seconds),
                                       grouped(summary.windows),
@@ -89,6 +89,11 @@ class SegmentJob : public Job {
     say(summary.elsewhere, "{} are being worked at by another run");
     say(summary.missing,
         "{} are left to other parts, and are not in pictures.csv: no run has made them yet, or they are of no use");
+    if (summary.agreement) out.summary.push_back(fmt::format("{}: {}", summary.precision, summary.agreement->why));
+    const auto doubtful = std::count_if(summary.pictures.begin(), summary.pictures.end(),
+                                        [](const auto& each) { return each.field && !each.field->doubts.empty(); });
+    say(static_cast<std::uint64_t>(doubtful), "{} are doubtful photographs: look at them");
+    if (!summary.report.empty()) out.summary.push_back("to look through: " + printable(summary.report));
     if (!summary.not_cached.empty()) out.summary.push_back("the compiled model is not kept: " + summary.not_cached);
     if (!summary.is_last) out.summary.push_back("other parts are still at work: the last of them writes pictures.csv");
     if (!summary.unusable.empty())

@@ -34,6 +34,23 @@ Written parse_written(const std::string& text) {
   return out;
 }
 
+void describe_precision(Settings& settings, Options& options) {
+  settings.add_parsed("precision", "f32|bf16|auto",
+                      "what the network computes in; bf16 gives other results, faster on some CPUs; auto: bf16 where "
+                      "masks agree on a sample of this run's windows, else f32",
+                      "f32", [&options](const std::string& text) {
+                        constexpr double kLeastDice = 0.99;
+                        options.least_dice.reset();
+                        if (text == "auto") {
+                          options.least_dice = kLeastDice;
+                        } else if (text == "f32" || text == "bf16") {
+                          options.network.precision = text == "f32" ? model::Precision::f32 : model::Precision::bf16;
+                        } else {
+                          refuse(text, "--precision", "f32, bf16 or auto");
+                        }
+                      });
+}
+
 }  // namespace
 
 void describe(Settings& settings, Options& options) {
@@ -51,9 +68,28 @@ void describe(Settings& settings, Options& options) {
       "are no pictures: overlays then are PNG",
       options.format);
   millrace::describe(settings, options.share, "picture", "the last of them writes the table");
+  settings.add_switch("report", "also write report.html, a page to look through", options.report);
   settings.heading("The model");
+  settings.add_list("model", "M.onnx", "the network; several are asked together, and agree on means", options.models);
+  settings.add_list("card", "M.json", "what its file does not say; M.json beside it unless told", options.cards);
   millrace::describe(settings, options.network, "pixel of the mask is set", "windows");
+  describe_precision(settings, options);
+  settings.add_choice("tta", "also ask of each window turned over: top and bottom, left and right, or each and both",
+                      options.flips);
+  settings.add_choice("tta-mean", "of the outputs of these: the mean of probabilities, or of raw outputs",
+                      options.flip_mean);
   settings.add_switch("describe", "write a first card for --model to stdout, and do nothing else", options.describe);
+  settings.heading("The square");
+  add_or_card(settings, "preprocess",
+              "bring a picture to a square first: the field of view of a fundus photograph, or all of it; results come "
+              "back to the picture's own pixels; auto: the card's, or none",
+              options.preprocess);
+  settings.add_parsed("size", "PIXELS",
+                      "side of the square; auto: the card's, or 1024; of classes and numbers a window", "auto",
+                      [&options](const std::string& text) {
+                        options.size.reset();
+                        if (text != "auto") options.size = whole_number_of(text, 64, 8192);
+                      });
   settings.heading("Windows");
   describe_window(settings, options.network, "side of a window; auto: the model's own, the card's, or 512");
   settings.add_parsed("overlap", "X", "of neighbouring windows, as a share of one", "0.5",

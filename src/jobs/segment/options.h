@@ -11,7 +11,7 @@
 #include "src/io/raster/raster.h"
 #include "src/jobs/picture_files.h"
 #include "src/kernels/sliding_window/sliding_window.h"
-#include "src/model/picture_model.h"
+#include "src/model/ensemble.h"
 #include "src/pipeline/checkpoint/share.h"
 
 namespace millrace::segment {
@@ -24,8 +24,14 @@ struct Written {
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
-  model::PictureModelOptions network;
-  std::string roi;  // a picture of where to look, or a folder of them
+  std::vector<std::string> models, cards;  // several models are asked together
+  model::PictureModelOptions network;      // what holds for all of them
+  std::optional<double> least_dice;        // bf16 where masks agree with float32's to this; nothing: as `network` says
+  model::Flips flips = model::Flips::none;
+  model::FlipMean flip_mean = model::FlipMean::probability;
+  std::optional<model::Preprocess> preprocess;
+  std::optional<long long> size;  // of the square that pictures are brought to
+  std::string roi;                // a picture of where to look, or a folder of them
   std::string write_text = "mask";
   double overlap = 0.5;
   Share share;
@@ -33,7 +39,7 @@ struct Options {
   window::Padding padding = window::Padding::reflect;
   RasterFormat format = RasterFormat::png;
   Written write{.mask = true};
-  bool describe = false, skip_empty = false;
+  bool describe = false, skip_empty = false, report = false;
   // Pictures stream, and what they take is known before they are begun: slides of 10 gigapixels are no bombs.
   PictureFileOptions files = [] {
     PictureFileOptions out;

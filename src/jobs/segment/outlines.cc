@@ -5,14 +5,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/base/values.h"
 
 namespace millrace::segment {
 namespace {
 
-constexpr const char* kRunsFile = "labels.runs";
 constexpr std::size_t kMostCorners = 1 << 20;
 constexpr std::size_t kPending = 256 << 10;
 constexpr long long kMostBytes = 1LL << 50;
@@ -57,11 +55,10 @@ class RunReader {
 
 }  // namespace
 
-Outlines::Outlines(const Setup& setup, const std::string& folder, const std::string& saved)
-    : labels_(setup.labels()),
-      runs_(saved.empty() ? GrowingFile(path_in(folder, kRunsFile))
-                          : GrowingFile(path_in(folder, kRunsFile),
-                                        static_cast<std::uint64_t>(whole_number_of(saved, 0, kMostBytes)))) {}
+Outlines::Outlines(std::vector<model::Head::Label> labels, const std::string& file, const std::string& saved)
+    : labels_(std::move(labels)),
+      runs_(saved.empty() ? GrowingFile(file)
+                          : GrowingFile(file, static_cast<std::uint64_t>(whole_number_of(saved, 0, kMostBytes)))) {}
 
 void Outlines::append(std::span<const std::uint8_t> labels) {
   runs_of(labels, row_);
@@ -94,7 +91,7 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
   Contours::Labels outlined{};
   std::vector<std::string> properties(labels_.size());
   for (std::size_t k = 0; k < labels_.size(); ++k) {
-    const Setup::Label& label = labels_[k];
+    const model::Head::Label& label = labels_[k];
     outlined[k] = label.drawn;
     const nlohmann::ordered_json classification = {{"name", utf8_for_display(label.name)},
                                                    {"color", {label.color[0], label.color[1], label.color[2]}}};

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "src/io/file/growing_file.h"
-#include "src/jobs/segment/setup.h"
 #include "src/kernels/contours/contours.h"
+#include "src/model/head.h"
 
 namespace millrace::segment {
 
 class Outlines {
  public:
-  // In a folder that is this run's. `saved`: what save() gave; empty: it begins.
-  Outlines(const Setup& setup, const std::string& folder, const std::string& saved);
+  // Its rows wait in `file`, in a folder that is this run's. `saved`: what save() gave; empty: it begins.
+  Outlines(std::vector<model::Head::Label> labels, const std::string& file, const std::string& saved);
 
   void append(std::span<const std::uint8_t> labels);
   std::string save();
@@ -26,7 +26,7 @@ class Outlines {
   static std::uint64_t bytes(std::uint64_t width);
 
  private:
-  const std::vector<Setup::Label> labels_;
+  const std::vector<model::Head::Label> labels_;
   GrowingFile runs_;
   std::vector<LabelRun> row_;
   std::vector<std::byte> pending_;

@@ -1,24 +1,41 @@
 // Enters: what was counted of a picture while its results were written.
-// Leaves: a file beside them that says so, by which a later run knows that they are whole; a line of the table.
+// Leaves: a file beside them that says so, by which a later run knows that they are whole; lines of the tables.
 // Never: believes a file that says it of other contents.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "src/jobs/field_of_view.h"
+#include "src/jobs/segment/preview.h"
 #include "src/jobs/segment/setup.h"
 
 namespace millrace::segment {
 
 // Of one class in one picture.
 struct ClassResult {
-  std::uint64_t pixels = 0;  // of the mask
-  double mean = 0;           // of what the activation made, over all pixels
+  std::uint64_t pixels = 0;   // of the mask
+  std::uint64_t at_edge = 0;  // of these, in the picture's outermost rows and columns
+  double mean = 0;            // of what the activation made, over all pixels
+};
+// Where a map of points is highest: of the picture, whose first pixel reaches from 0 to 1.
+struct Peak {
+  double x = 0, y = 0, value = 0;
 };
 
-// What is known of a picture when it is done; also a line of the table, and the file that says so.
+// Of one of the networks' outputs. What it is not for is empty.
+struct HeadResult {
+  std::vector<ClassResult> classes;
+  model::Votes votes;  // of several networks
+  SmallMask preview;
+  std::vector<Peak> peaks;      // by class
+  std::vector<double> numbers;  // by class; of numbers by network, and in it by class
+};
+
+// What is known of a picture when it is done; also lines of the tables, and the file that says so.
 struct PictureResult {
   std::string path, name;  // as it was named; below the folder of results
   std::string hash;        // of the file, in hexadecimal
@@ -27,9 +44,15 @@ struct PictureResult {
   std::uint64_t windows = 0, left_out = 0;
   std::string damage;               // why part of it is missing; empty where nothing is
   std::vector<std::uint32_t> cuts;  // rows along which outlines are cut
-  std::vector<ClassResult> classes;
+  std::vector<HeadResult> heads;    // in the order of the networks' heads
+  std::optional<FieldOfView> field;
+
+  // The share of pixels with any label of which networks give different ones; 0 where none has any.
+  double disagreement(std::size_t head) const;
 };
-std::string json_of(const PictureResult& result, const Setup& setup);
+// Its members but for path and name: what a run says of it, too.
+nlohmann::ordered_json json_of(const PictureResult& result, const Setup& setup);
+std::string record_of(const PictureResult& result, const Setup& setup);
 // Of one whose files are being put in place: that they are this job's, and no more.
 std::string not_whole();
 // What an earlier run wrote of a picture; nothing where it wrote none, or something else.
@@ -38,8 +61,11 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
 bool is_record(const std::string& file);
 
 // Of the folder of results.
-inline constexpr const char* kTableFile = "pictures.csv";
-// The table of all pictures, with its header.
+inline constexpr const char *kTableFile = "pictures.csv", *kPointsFile = "points.csv", *kValuesFile = "values.csv",
+                            *kReportFile = "report.html";
+// Tables of all pictures, with their headers: of masks; of points; of classes and numbers of pictures.
 std::string table_of(const std::vector<PictureResult>& pictures, const Setup& setup);
+std::string points_of(const std::vector<PictureResult>& pictures, const Setup& setup);
+std::string values_of(const std::vector<PictureResult>& pictures, const Setup& setup);
 
 }  // namespace millrace::segment

@@ -40,7 +40,8 @@ struct Segmenting {
 };
 
 struct WindowBuffers {
-  Buffer<float> input, output;
+  Buffer<float> input;
+  model::Prediction made;
 };
 
 // One window; or what there is to say of a picture without one.
@@ -61,38 +62,36 @@ class Run {
       : options_(options),
         context_(context),
         setup_(set_up(options, [&context] { return context.cancel.cancelled(); })),
-        requests_(options.network.requests > 0 ? static_cast<int>(options.network.requests)
-                                               : context.executor.threads()),
-        session_(setup_.file, {.input = setup_.input_shape(),
-                               .precision = options.network.precision,
-                               .threads = context.executor.threads(),
-                               .requests = requests_,
-                               .channels_last = setup_.layout == model::Layout::nhwc,
-                               .cache = cache_path("models")}),
-        outputs_(model::check_outputs(options.network, setup_, session_.outputs())),
         inputs_(find_inputs(options, context)) {
+    model::PictureModelOptions said = options.network;
+    if (options.least_dice) {
+      agreement_ = agree(options, setup_, inputs_, context);
+      said.precision = agreement_->precision;
+    }
+    const model::Ensemble::Options how = ensemble_options(options, context);
+    requests_ = how.requests;
+    ensemble_.emplace(setup_.models, said, how);
+    complete(options, setup_, *ensemble_);
     if (window_bytes() > context.budget.largest_grant()) {
       throw OutOfMemory(ErrorCode::out_of_memory,
                         fmt::format("a window of {} x {} takes {}, and {} are left", setup_.width, setup_.height,
                                     to_text(window_bytes()), to_text(context.budget.largest_grant())),
                         "--window", "allow more with --memory, or take a smaller window");
     }
-    const model::Session::Memory takes = session_.measure();
+    const model::Session::Memory takes = ensemble_->measure();
     network_ = takes.model + takes.request * static_cast<std::uint64_t>(requests_);
-    paid_ = context.budget.reserve(network_, "the network");
+    paid_ = context.budget.reserve(network_, setup_.models.size() > 1 ? "the networks" : "the network");
   }
 
   Bytes network() const { return network_; }
-  Bytes window_bytes() const {
-    return Bytes{(setup_.input_elements() + outputs_ * static_cast<std::uint64_t>(setup_.height * setup_.width)) *
-                 sizeof(float)};
-  }
+  Bytes window_bytes() const { return ensemble_->bytes(); }
   // Of what is left, for all of them: pictures need the rest.
   Bytes in_flight() const { return Bytes{context_.budget.largest_grant().count / 2}; }
   const Setup& setup() const { return setup_; }
   const Inputs& inputs() const { return inputs_; }
   int requests() const { return requests_; }
-  const model::Session& session() const { return session_; }
+  const model::Session& session() const { return ensemble_->session(0); }
+  const std::optional<Agreement>& agreement() const { return agreement_; }
 
   // Of those that can be used, the one that takes most; of many, among the largest files.
   struct Largest {
@@ -117,7 +116,8 @@ class Run {
         const bool in_file = needs(cutter, false) + in_flight > context_.budget.largest_grant();
         const Bytes takes = needs(cutter, in_file);
         if (takes <= out.needs) continue;
-        out = {input->file.path, cutter.x().size(), cutter.y().size(), cutter.windows(), takes, in_file};
+        out = {input->file.path, cutter.rows().info().width, cutter.rows().info().height, cutter.windows(), takes,
+               in_file};
       } catch (const Failure&) {
         // It will be an outcome, and told then.
       }
@@ -127,7 +127,7 @@ class Run {
 
   Summary run() {
     const auto start = Clock::now();
-    claim_folder(options_.output, made_of(options_, setup_, session_), kUnfinishedFolder);
+    claim_folder(options_.output, made_of(options_, setup_, *ensemble_), kUnfinishedFolder);
     unfinished_.emplace(options_.output, static_cast<bool>(options_.share));
     summary_.unusable = inputs_.unreadable;
     try {
@@ -138,10 +138,13 @@ class Run {
       throw Failure(unfinished_->in_words(failure.error()));
     }
     summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    summary_.not_cached = session_.not_cached();
-    summary_.runtime = session_.runtime();
-    summary_.precision = session_.precision();
-    for (const model::ClassCard& each : setup_.classes) summary_.class_names.push_back(each.name);
+    summary_.not_cached = session().not_cached();
+    summary_.runtime = session().runtime();
+    summary_.precision = session().precision();
+    summary_.agreement = agreement_;
+    summary_.peak = resident_memory().peak;
+    summary_.network = network_;
+    summary_.setup = setup_;
     return std::move(summary_);
   }
 
@@ -161,10 +164,10 @@ class Run {
             "network", requests_,
             [&](Window& window, std::function<void(std::exception_ptr)> done) {
               if (!window.buffers) return done(nullptr);
-              session_.submit(window.buffers->input.data(), {window.buffers->output.data()},
-                              [done = std::move(done)](const Error* error) {
-                                done(error == nullptr ? nullptr : std::make_exception_ptr(Failure(*error)));
-                              });
+              ensemble_->submit(window.buffers->input.data(), window.buffers->made,
+                                [done = std::move(done)](const Error* error) {
+                                  done(error == nullptr ? nullptr : std::make_exception_ptr(Failure(*error)));
+                                });
             },
             "a smaller --overlap, or --precision bf16 where the CPU has it") |
         chain::sink<Window>("blend and write", [&](Window window, Span&) { collect(std::move(window)); });
@@ -203,8 +206,11 @@ class Run {
             return end_with(std::move(out));
           }
           of = std::make_shared<Segmenting>(options_, setup_, input, context_);
-          of->saved = unfinished_->saved(input.name, of->cutter.source());
-          if (of->saved) out.done = ResultWriter::publish(options_, setup_, input.name, *unfinished_);
+          // A square is done in a moment, or begun anew.
+          if (setup_.preprocess == model::Preprocess::none)
+            of->saved = unfinished_->saved(input.name, of->cutter.source());
+          if (of->saved || setup_.preprocess != model::Preprocess::none)
+            out.done = ResultWriter::publish(options_, setup_, input.name, *unfinished_);
           if (out.done) return end_with(std::move(out));
           ResultWriter::check_names(options_, setup_, input.name, *unfinished_);
         }
@@ -220,7 +226,6 @@ class Run {
         }
         auto buffers = buffers_.take();
         buffers->input.resize(setup_.input_elements());
-        buffers->output.resize(outputs_ * static_cast<std::size_t>(setup_.height * setup_.width));
         out.of = of;
         if (of->cutter.next(buffers->input.data(), out.row, out.column)) {
           out.buffers = std::move(buffers);
@@ -266,7 +271,14 @@ class Run {
   // From where an earlier run was stopped, if it left anything that can be gone on with.
   void begin(Segmenting& of, bool sums_in_file) {
     const std::string& name = of.input.name;
-    Collecting how{name, of.cutter.y(), of.cutter.x(), of.cutter.source(), std::move(of.saved), sums_in_file};
+    const Rows& rows = of.cutter.rows();
+    Collecting how{
+        name,    of.cutter.y(),       of.cutter.x(), of.cutter.source(), rows.info().width, rows.info().height,
+        nullptr, std::move(of.saved), sums_in_file};
+    const bool squared = setup_.preprocess != model::Preprocess::none;
+    // Where the square lies is known when all of the photograph was looked at.
+    if (squared) cut_from(of, 0);
+    how.crop = rows.crop();
     try {
       if (how.saved) {
         try {
@@ -282,16 +294,26 @@ class Run {
         unfinished_->drop(name);
         of.collector.emplace(options_, setup_, how, *unfinished_);
       }
-      of.cutter.begin(Collector::first_row(of.cutter.y(), how.saved), unfinished_->folder(name));
     } catch (const Failure& failure) {
       if (failure.error().code != ErrorCode::io) throw;
       throw CannotWrite(failure.error());
     }
+    if (!squared) cut_from(of, Collector::first_row(of.cutter.y(), how.saved));
     of.collector->open_photo(of.input.file.path, context_);
-    if (of.cutter.is_spooled()) ++spooled_;
+    if (of.cutter.rows().is_spooled()) ++spooled_;
     opened_windows_ += of.cutter.windows();
     ++opened_;
     guess_total();
+  }
+
+  void cut_from(Segmenting& of, std::uint64_t first_row) {
+    const bool writes = of.cutter.rows().is_spooled();
+    try {
+      of.cutter.begin(first_row, writes ? unfinished_->folder(of.input.name) : "");
+    } catch (const Failure& failure) {
+      if (failure.error().code != ErrorCode::io || !writes) throw;
+      throw CannotWrite(failure.error());
+    }
   }
 
   // Pictures that are not open yet are as those that were.
@@ -329,7 +351,7 @@ class Run {
       summary_.unusable.push_back(std::move(error));
     };
     if (window.buffers) {
-      window.of->collector->add(window.row, window.column, window.buffers->output.data());
+      window.of->collector->add(window.row, window.column, window.buffers->made);
       ++summary_.windows;
       progress_->add(1);
       return;
@@ -349,6 +371,7 @@ class Run {
       result.name = input.name;
       result.hash = hex_of_bytes(window.last->picture.hash);
       result.roi = window.last->roi;
+      if (const FieldOfView* field = window.of->cutter.rows().field()) result.field = *field;
       if (window.last->picture.decoded.damaged) result.damage = window.last->picture.decoded.damage;
       Outcome<PictureResult> finished = window.of->collector->finish(std::move(result));
       if (!finished) return fail(finished.error());
@@ -389,7 +412,14 @@ class Run {
         all.push_back(*std::move(made));
       }
     }
+    const auto has = [this](auto... tasks) {
+      return std::any_of(setup_.heads.begin(), setup_.heads.end(),
+                         [&](const model::Head& head) { return ((head.task == tasks) || ...); });
+    };
     write_file(path_in(options_.output, kTableFile), table_of(all, setup_));
+    if (has(model::Task::keypoints)) write_file(path_in(options_.output, kPointsFile), points_of(all, setup_));
+    if (has(model::Task::classification, model::Task::regression))
+      write_file(path_in(options_.output, kValuesFile), values_of(all, setup_));
     // What other runs have begun stays for them.
     if (summary_.missing == 0 || unfinished_->is_empty()) unfinished_->remove();
   }
@@ -397,10 +427,10 @@ class Run {
   const Options& options_;
   RunContext& context_;
   Setup setup_;
-  const int requests_;
-  model::Session session_;
-  const std::size_t outputs_;  // channels of the network's output
   const Inputs inputs_;
+  int requests_ = 1;
+  std::optional<Agreement> agreement_;
+  std::optional<model::Ensemble> ensemble_;
   Bytes network_;
   Reservation paid_;
   std::optional<Unfinished> unfinished_;
@@ -421,14 +451,24 @@ Plan plan(const Options& options, RunContext& context) {
   const Setup& setup = run.setup();
   const Run::Largest largest = run.largest(run.window_bytes() * tokens);
   Plan out;
-  out.lines = {{"pictures", grouped(run.inputs().pictures.size())},
-               {"window", fmt::format("{} x {}, {} in the network at once", setup.width, setup.height, run.requests())},
-               {"network", fmt::format("{}, {}", run.session().runtime(), run.session().precision())}};
+  out.lines = {
+      {"pictures", grouped(run.inputs().pictures.size())},
+      {"window", fmt::format("{} x {}, {} in the network at once", setup.width, setup.height, run.requests())},
+      {"network", fmt::format("{}{}, {}", setup.models.size() > 1 ? fmt::format("{} in ", setup.models.size()) : "",
+                              run.session().runtime(), run.session().precision())}};
+  if (setup.preprocess != model::Preprocess::none)
+    out.lines.push_back(
+        {"square", fmt::format("{0} x {0} of each picture ({1})", setup.size, choice_name(setup.preprocess))});
+  if (options.flips != model::Flips::none)
+    out.lines.push_back({"turned over", fmt::format("{}: each window {} times", choice_name(options.flips),
+                                                    options.flips == model::Flips::hw ? 4 : 2)});
+  if (run.agreement()) out.lines.push_back({"precision", run.agreement()->why});
   out.figures = {{"pictures", run.inputs().pictures.size()},
                  {"window", {setup.height, setup.width}},
                  {"requests", run.requests()},
                  {"runtime", run.session().runtime()},
-                 {"precision", run.session().precision()}};
+                 {"precision", run.session().precision()},
+                 {"models", setup.models.size()}};
   out.memory = {{"the program itself", 20_MiB},
                 {"the network", run.network()},
                 {"windows in flight", run.window_bytes() * tokens}};

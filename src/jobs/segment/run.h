@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/jobs/job.h"
+#include "src/jobs/segment/precision.h"
 #include "src/jobs/segment/record.h"
 
 namespace millrace::segment {
@@ -24,8 +25,11 @@ struct Summary {
   std::uint64_t missing = 0;    // pictures of theirs that are in no table, as none of them has made them
   double seconds = 0;
   std::string runtime, precision;
-  std::string not_cached;  // why the compiled model is not kept; empty where it is
-  std::vector<std::string> class_names;
+  std::optional<Agreement> agreement;  // why that precision, where it was to be found out
+  Bytes peak, network;                 // of memory: the program's, and the networks' of it
+  std::string report;                  // the page, where it was written
+  std::string not_cached;              // why the compiled model is not kept; empty where it is
+  Setup setup;                         // what the results are made with, for who tells of them
 };
 
 Plan plan(const Options& options, RunContext& context);

@@ -3,13 +3,97 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "src/base/text.h"
 #include "src/io/output/output.h"
 
 namespace millrace::segment {
+namespace {
+
+constexpr std::int64_t kUsualSize = 1024, kMostSize = 8192;
+
+model::PictureModelOptions options_of(const Options& options, std::size_t k) {
+  model::PictureModelOptions out = options.network;
+  if (!options.models.empty()) out.model = options.models[k];
+  if (!options.cards.empty()) out.card = options.cards.size() == 1 ? options.cards[0] : options.cards[k];
+  return out;
+}
+
+// What all cards say, or none does.
+template <typename T>
+T agreed(const std::vector<model::PictureModel>& models, std::optional<T> model::Card::*key, const char* name,
+         T otherwise) {
+  for (const model::PictureModel& each : models)
+    if (each.card.*key != models.front().card.*key)
+      throw Failure(ErrorCode::unsupported, fmt::format("its card says another \"{}\" than that of the first", name),
+                    each.file.path, fmt::format("--{} says it for all", name));
+  return (models.front().card.*key).value_or(otherwise);
+}
+
+}  // namespace
+
+std::uint64_t Setup::input_elements() const {
+  std::uint64_t out = 0;
+  for (const model::Form& form : forms) out += form.order.size() * static_cast<std::uint64_t>(height * width);
+  return out;
+}
+
+std::size_t Setup::channels() const {
+  std::size_t out = 0;
+  for (const model::Head& head : heads) out += head.is_map() ? head.classes.size() : 0;
+  return out;
+}
+
+bool Setup::has_numbers() const {
+  return std::any_of(heads.begin(), heads.end(), [](const model::Head& head) { return !head.is_map(); });
+}
+
+std::string precision_policy(const Options& options) {
+  return options.least_dice ? fmt::format("auto: Dice of at least {}", *options.least_dice) : "";
+}
 
 Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
-  Setup out = model::open_picture_model(options.network, cancelled);
+  if (options.cards.size() > 1 && options.cards.size() != options.models.size())
+    throw Failure(ErrorCode::usage,
+                  fmt::format("{} cards are named, and {} models", options.cards.size(), options.models.size()),
+                  "--card", "name one for all, or one each, in the order of the models");
+  Setup out;
+  const std::size_t count = std::max<std::size_t>(options.models.size(), 1);
+  for (std::size_t k = 0; k < count; ++k)
+    out.models.push_back(model::open_picture_model(options_of(options, k), cancelled));
+  out.preprocess = options.preprocess
+                       ? *options.preprocess
+                       : agreed(out.models, &model::Card::preprocess, "preprocess", model::Preprocess::none);
+  out.height = out.models.front().height;
+  out.width = out.models.front().width;
+  bool gray = false, color = false;
+  for (const model::PictureModel& each : out.models) {
+    (each.input == model::ChannelOrder::gray ? gray : color) = true;
+    if (each.input != model::ChannelOrder::enhanced) continue;
+    out.pixel = 6;
+    if (out.preprocess == model::Preprocess::none)
+      throw Failure(ErrorCode::usage, "its input is a photograph and the same with its contrast enhanced",
+                    each.file.path, "--preprocess fundus makes it; --preprocess square where there is no round field");
+  }
+  if (gray && color)
+    throw Failure(ErrorCode::unsupported, "one of the models takes gray pictures, and another coloured ones", "--model",
+                  "run them one by one");
+  if (gray) out.pixel = 1;
+  if (out.preprocess != model::Preprocess::none) {
+    const std::int64_t said =
+        options.size ? *options.size : agreed(out.models, &model::Card::size, "size", std::int64_t{0});
+    out.size = said;
+    if (out.size > kMostSize)
+      throw Failure(ErrorCode::usage, fmt::format("a square of {} is larger than {}", out.size, kMostSize), "--size",
+                    "give a smaller one");
+    if (!options.roi.empty())
+      throw Failure(ErrorCode::usage, "windows are cut of the square, and not of the photograph that it is of", "--roi",
+                    "leave it out, or --preprocess");
+  } else if (options.size) {
+    throw Failure(ErrorCode::usage, "pictures are not brought to a square", "--size",
+                  "it goes with --preprocess fundus or square");
+  }
   if (!options.roi.empty() && ::access(options.roi.c_str(), F_OK) != 0) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not there", printable(options.roi)), "--roi",
                   "name a picture of where to look, or a folder of them");
@@ -17,9 +101,32 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
   return out;
 }
 
-Attributes made_of(const Options& options, const Setup& setup, const model::Session& session) {
+void complete(const Options& options, Setup& setup, const model::Ensemble& ensemble) {
+  setup.heads = ensemble.heads();
+  setup.is_activated = ensemble.is_activated();
+  setup.forms = ensemble.forms();
+  const bool squared = setup.preprocess != model::Preprocess::none;
+  if (squared && setup.size == 0) setup.size = setup.has_numbers() ? setup.width : kUsualSize;
+  const auto refuse = [](const std::string& what, const std::string& option, const std::string& remedy) {
+    throw Failure(ErrorCode::usage, what, option, remedy);
+  };
+  const bool only_masks = std::all_of(setup.heads.begin(), setup.heads.end(),
+                                      [](const model::Head& head) { return head.task == model::Task::segmentation; });
+  if (options.skip_empty && !only_masks)
+    refuse("what is looked for may be where windows are left out", "--skip-empty", "it goes with masks alone");
+  if (!setup.has_numbers()) return;
+  if (!squared)
+    refuse("a class or number of a picture is asked for, and a picture is no window", "--preprocess",
+           "fundus finds the field of view, square takes all of a picture: either becomes one window");
+  if (setup.height != setup.width || setup.size != setup.width)
+    refuse(fmt::format("a class or number of a picture is of one window, {} x {}, and not of a square of {}",
+                       setup.height, setup.width, setup.size),
+           "--size", "leave it out, or make it the window's");
+}
+
+Attributes made_of(const Options& options, const Setup& setup, const model::Ensemble& ensemble) {
   Attributes out = {{kJsonMark, "segment run"}};
-  for (auto& each : model::made_of(setup, session)) out.push_back(std::move(each));
+  for (auto& each : model::made_of(setup.models, ensemble)) out.push_back(std::move(each));
   for (const auto& each : Attributes{{"overlap", fmt::format("{}", options.overlap)},
                                      {"importance", choice_name(options.importance)},
                                      {"pad", choice_name(options.padding)},
@@ -27,6 +134,15 @@ Attributes made_of(const Options& options, const Setup& setup, const model::Sess
                                      {"format", choice_name(options.format)},
                                      {"skip-empty", options.skip_empty ? "true" : "false"}})
     out.push_back(each);
+  if (setup.preprocess != model::Preprocess::none) {
+    out.emplace_back("preprocess", choice_name(setup.preprocess));
+    out.emplace_back("size", std::to_string(setup.size));
+  }
+  if (options.least_dice) out.emplace_back("precision-policy", precision_policy(options));
+  if (options.flips != model::Flips::none) {
+    out.emplace_back("tta", choice_name(options.flips));
+    out.emplace_back("tta-mean", choice_name(options.flip_mean));
+  }
   return out;
 }
 

@@ -1,20 +1,41 @@
-// Enters: options, and the model that was opened by them.
-// Leaves: what results are made of.
-// Never: runs the network.
+// Enters: options, and the models that were opened by them.
+// Leaves: what pictures become for them, and what results are made of.
+// Never: runs a network.
 #pragma once
 
 #include "src/io/store/dataset.h"
 #include "src/jobs/segment/options.h"
-#include "src/model/picture_model.h"
+#include "src/model/ensemble.h"
 
 namespace millrace::segment {
 
-using Setup = model::PictureModel;
+struct Setup {
+  std::vector<model::PictureModel> models;
+  std::int64_t height = 0, width = 0;  // of a window
+  std::size_t pixel = 3;               // bytes of one that windows are cut of; a gray picture's are 1 all the same
+  std::vector<model::Form> forms;      // what a window becomes, one after the other
+  model::Preprocess preprocess = model::Preprocess::none;
+  std::int64_t size = 0;  // of the square, where there is one
+  // Once the networks are compiled.
+  std::vector<model::Head> heads;
+  bool is_activated = false;  // what comes of windows has been through the activation
 
-// Failure(usage) for options that are missing, and what opening the model throws.
+  std::uint64_t input_elements() const;
+  // Of all maps together.
+  std::size_t channels() const;
+  // A class of the picture, or numbers of it, are asked for: there must be one window.
+  bool has_numbers() const;
+};
+
+// Failure(usage) for options that are missing or do not go together, and what opening a model throws.
 Setup set_up(const Options& options, const std::function<bool()>& cancelled);
+// What is known of the networks now. Failure(usage) where they need another preprocessing.
+void complete(const Options& options, Setup& setup, const model::Ensemble& ensemble);
+
+// For run.json; empty where a person said which.
+std::string precision_policy(const Options& options);
 
 // What results are made of, for run.json and for whoever goes on.
-Attributes made_of(const Options& options, const Setup& setup, const model::Session& session);
+Attributes made_of(const Options& options, const Setup& setup, const model::Ensemble& ensemble);
 
 }  // namespace millrace::segment

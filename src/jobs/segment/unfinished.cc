@@ -63,8 +63,16 @@ std::optional<Saved> Unfinished::saved(const std::string& name, const std::strin
     out.rows = json.at("rows").get<std::uint64_t>();
     out.next_row = json.at("next_row").get<std::uint64_t>();
     out.windows = json.at("windows").get<std::uint64_t>();
-    out.pixels = json.at("pixels").get<std::vector<std::uint64_t>>();
-    out.sums = json.at("sums").get<std::vector<double>>();
+    for (const Json& each : json.at("heads")) {
+      HeadResult& head = out.heads.emplace_back();
+      for (const Json& one : each.at("classes"))
+        head.classes.push_back(
+            {one.at(0).get<std::uint64_t>(), one.at(1).get<std::uint64_t>(), one.at(2).get<double>()});
+      for (const Json& one : each.at("peaks"))
+        head.peaks.push_back({one.at(0).get<double>(), one.at(1).get<double>(), one.at(2).get<double>()});
+      head.votes = {each.at("votes").at(0).get<std::uint64_t>(), each.at("votes").at(1).get<std::uint64_t>()};
+    }
+    out.previews = json.at("previews").get<std::vector<std::string>>();
     out.outputs = json.at("outputs").get<std::map<std::string, std::string>>();
     return out;
   } catch (const Json::exception&) {
@@ -74,9 +82,16 @@ std::optional<Saved> Unfinished::saved(const std::string& name, const std::strin
 
 void Unfinished::save(const std::string& name, const Saved& saved) {
   // A sum that is no number any more ends the picture; JSON has no such number.
+  Json heads = Json::array();
+  for (const HeadResult& head : saved.heads) {
+    Json classes = Json::array(), peaks = Json::array();
+    for (const ClassResult& each : head.classes) classes.push_back({each.pixels, each.at_edge, each.mean});
+    for (const Peak& each : head.peaks) peaks.push_back({each.x, each.y, each.value});
+    heads.push_back({{"classes", classes}, {"peaks", peaks}, {"votes", {head.votes.differ, head.votes.any}}});
+  }
   const Json json = {{kJsonMark, kMark},           {"source", saved.source},   {"rows", saved.rows},
-                     {"next_row", saved.next_row}, {"windows", saved.windows}, {"pixels", saved.pixels},
-                     {"sums", saved.sums},         {"outputs", saved.outputs}};
+                     {"next_row", saved.next_row}, {"windows", saved.windows}, {"heads", heads},
+                     {"previews", saved.previews}, {"outputs", saved.outputs}};
   write_file(path_in(folder(name), kSavedFile), json.dump(1) + "\n");
 }
 

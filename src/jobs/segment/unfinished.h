@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "src/jobs/segment/record.h"
 #include "src/pipeline/checkpoint/run_folder.h"
 #include "src/pipeline/checkpoint/share.h"
 
@@ -18,12 +19,12 @@ namespace millrace::segment {
 
 // A picture's results behind a row of windows.
 struct Saved {
-  std::string source;          // the state of the file that it is made of, and of what says where to look
-  std::uint64_t rows = 0;      // of the image that are written
-  std::uint64_t next_row = 0;  // of windows
-  std::uint64_t windows = 0;   // of the rows before
-  std::vector<std::uint64_t> pixels;
-  std::vector<double> sums;
+  std::string source;                 // the state of the file that it is made of, and of what says where to look
+  std::uint64_t rows = 0;             // of the image that are written
+  std::uint64_t next_row = 0;         // of windows
+  std::uint64_t windows = 0;          // of the rows before
+  std::vector<HeadResult> heads;      // as far as they are known; means are sums yet
+  std::vector<std::string> previews;  // of each head that has one, what Preview saves
   std::map<std::string, std::string> outputs;  // what each needs to go on, by its name in the folder
 };
 

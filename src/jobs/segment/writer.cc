@@ -23,7 +23,7 @@ constexpr const char *kMask = "mask", *kProbability = "probability", *kOverlay =
 Product raster_product(const char* what, RasterFormat wanted, RasterSpec spec) {
   RasterFormat format = wanted;
   if (!can_hold(format, spec)) format = spec.samples == 1 ? RasterFormat::npy : RasterFormat::png;
-  return {std::string(what) + ending_of(format), "", format, std::move(spec)};
+  return {0, std::string(what) + ending_of(format), "", format, std::move(spec)};
 }
 
 // In place of whatever has the name.
@@ -51,28 +51,37 @@ std::vector<Product> products_of(const Options& options, const Setup& setup, con
   RasterSpec spec;
   spec.width = static_cast<std::uint64_t>(width);
   spec.height = static_cast<std::uint64_t>(height);
-  if (options.write.mask) {
-    RasterSpec mask = spec;
-    for (const Setup::Label& label : setup.labels()) {
-      mask.palette.push_back(label.color);
-      mask.clear.push_back(!label.drawn);
-      mask.names.push_back(label.name);
+  for (std::size_t h = 0; h < setup.heads.size(); ++h) {
+    const model::Head& head = setup.heads[h];
+    const std::size_t before = out.size();
+    const bool is_mask = head.task == model::Task::segmentation;
+    if (is_mask && options.write.mask) {
+      RasterSpec mask = spec;
+      for (const model::Head::Label& label : head.labels()) {
+        mask.palette.push_back(label.color);
+        mask.clear.push_back(!label.drawn);
+        mask.names.push_back(label.name);
+      }
+      out.push_back(raster_product(kMask, options.format, std::move(mask)));
     }
-    out.push_back(raster_product(kMask, options.format, std::move(mask)));
+    if (head.is_map() && options.write.probability) {
+      RasterSpec probability = spec;
+      probability.planes = head.classes.size();
+      probability.type = kFloat32;
+      for (const model::ClassCard& each : head.classes) probability.names.push_back(each.name);
+      out.push_back(raster_product(kProbability, options.format, std::move(probability)));
+    }
+    if (is_mask && options.write.overlay) {
+      RasterSpec overlay = spec;
+      overlay.samples = 3;
+      out.push_back(raster_product(kOverlay, options.format, std::move(overlay)));
+    }
+    if (is_mask && options.write.contours) out.push_back({0, "contours.geojson", "", std::nullopt, {}});
+    for (std::size_t k = before; k < out.size(); ++k) {
+      out[k].head = h;
+      if (!head.name.empty()) out[k].part = head.name + "." + out[k].part;
+    }
   }
-  if (options.write.probability) {
-    RasterSpec probability = spec;
-    probability.planes = setup.classes.size();
-    probability.type = kFloat32;
-    for (const model::ClassCard& each : setup.classes) probability.names.push_back(each.name);
-    out.push_back(raster_product(kProbability, options.format, std::move(probability)));
-  }
-  if (options.write.overlay) {
-    RasterSpec overlay = spec;
-    overlay.samples = 3;
-    out.push_back(raster_product(kOverlay, options.format, std::move(overlay)));
-  }
-  if (options.write.contours) out.push_back({"contours.geojson", "", std::nullopt, {}});
   for (Product& product : out) product.path = path_in(options.output, name + "." + product.part);
   return out;
 }
@@ -86,11 +95,8 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
       folder_(unfinished.folder(name_)),
       width_(static_cast<std::size_t>(width)),
       height_(static_cast<std::size_t>(height)),
-      drawn_(setup.labels()),
       products_(products_of(options, setup, name_, width, height)),
-      labels_(width_),
-      pixels_(setup.classes.size()),
-      sums_(setup.classes.size()) {
+      masks_(setup.heads.size()) {
   const auto state_of = [&](const std::string& part) {
     if (saved == nullptr) return std::string();
     const auto found = saved->outputs.find(part);
@@ -99,69 +105,95 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
       throw Failure(ErrorCode::bad_data, "this checkpoint lacks an output", part);
     return found->second;
   };
+  if (saved != nullptr && (saved->heads.size() != masks_.size() || saved->previews.size() != masks_.size()))
+    throw Failure(ErrorCode::bad_data, "this checkpoint is of other outputs", name_);
+  for (std::size_t h = 0; h < masks_.size(); ++h) {
+    if (setup.heads[h].task != model::Task::segmentation) continue;
+    Mask& mask = masks_[h];
+    mask.labels = setup.heads[h].labels();
+    mask.row.resize(width_);
+    mask.classes.resize(setup.heads[h].classes.size());
+    mask.preview.emplace(width, height, mask.labels.size());
+    if (saved == nullptr) continue;
+    if (saved->heads[h].classes.size() != mask.classes.size())
+      throw Failure(ErrorCode::bad_data, "this checkpoint is of other classes", name_);
+    mask.classes = saved->heads[h].classes;
+    mask.preview->restore(saved->previews[h]);
+  }
   for (const Product& product : products_) {
+    Mask& mask = masks_[product.head];
     if (product.format) {
       rasters_.push_back(make_raster(*product.format, product.spec, path_in(folder_, product.part),
                                      saved == nullptr ? 0 : saved->rows, state_of(product.part)));
-      if (product.spec.samples == 3) overlay_.resize(width_ * 3);
+      if (product.spec.samples == 3) mask.overlay.resize(width_ * 3);
     } else {
       rasters_.push_back(nullptr);
-      outlines_.emplace(setup, folder_, state_of(product.part));
+      mask.outlines.emplace(mask.labels, path_in(folder_, product.part + ".runs"), state_of(product.part));
     }
   }
-  if (saved == nullptr) return;
-  if (saved->pixels.size() != pixels_.size() || saved->sums.size() != sums_.size())
-    throw Failure(ErrorCode::bad_data, "this checkpoint is of other classes", name_);
-  pixels_ = saved->pixels;
-  sums_ = saved->sums;
+  if (saved != nullptr) rows_ = saved->rows;
 }
 
 std::uint64_t ResultWriter::bytes(const Options& options, const Setup& setup, int width, int height) {
-  std::uint64_t out = static_cast<std::uint64_t>(width) * 4;
+  std::uint64_t out = 0;
+  for (const model::Head& head : setup.heads)
+    if (head.task == model::Task::segmentation)
+      out += static_cast<std::uint64_t>(width) * 4 + Preview::bytes(width, height, head.labels().size());
   for (const Product& product : products_of(options, setup, "", width, height))
     out += product.format ? raster_bytes(*product.format, product.spec)
                           : Outlines::bytes(static_cast<std::uint64_t>(width));
   return out;
 }
 
-void ResultWriter::append(std::span<float> row, std::span<const float> weights, std::span<const std::uint8_t> pixels) {
-  const std::size_t classes = setup_.classes.size();
-  if (setup_.activation == model::Activation::sigmoid) window::sigmoid(row);
-  if (setup_.activation == model::Activation::softmax) window::softmax(row, classes);
-  // What was not looked at is not likely.
-  for (std::size_t j = 0; j < width_; ++j) {
-    if (weights[j] > 0) continue;
-    for (std::size_t c = 0; c < classes; ++c) row[c * width_ + j] = 0;
+void ResultWriter::append(std::span<const float> row, std::span<const float> weights,
+                          std::span<const std::uint8_t> pixels) {
+  std::vector<std::span<const float>> maps;  // of each head
+  for (const model::Head& head : setup_.heads) {
+    const std::size_t size = head.is_map() ? head.classes.size() * width_ : 0;
+    maps.push_back(row.first(size));
+    row = row.subspan(size);
   }
-  const bool has_none = setup_.has_none();
-  window::label(row, weights, has_none ? std::optional(static_cast<float>(setup_.threshold)) : std::nullopt, labels_);
-  for (std::size_t j = 0; j < width_; ++j) {
-    if (!(weights[j] > 0) || (has_none && labels_[j] == 0)) continue;
-    ++pixels_[labels_[j] - (has_none ? 1U : 0U)];
-  }
-  for (std::size_t c = 0; c < classes; ++c) {
-    // In the order of the pixels, in lanes that do not depend on the machine.
-    double sum[4] = {};
-    for (std::size_t j = 0; j < width_; ++j) sum[j % 4] += row[c * width_ + j];
-    sums_[c] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  }
-  if (!overlay_.empty()) blend(pixels);
-  if (outlines_) outlines_->append(labels_);
+  for (std::size_t h = 0; h < masks_.size(); ++h)
+    if (masks_[h].preview) take(masks_[h], setup_.heads[h], maps[h], weights, pixels);
+  ++rows_;
   for (std::size_t k = 0; k < products_.size(); ++k) {
     if (!rasters_[k]) continue;
     const RasterSpec& spec = products_[k].spec;
-    rasters_[k]->append(spec.type == kFloat32 ? std::as_bytes(std::span<const float>(row))
-                        : spec.samples == 3   ? std::as_bytes(std::span<const std::uint8_t>(overlay_))
-                                              : std::as_bytes(std::span<const std::uint8_t>(labels_)));
+    const Mask& mask = masks_[products_[k].head];
+    rasters_[k]->append(spec.type == kFloat32 ? std::as_bytes(maps[products_[k].head])
+                        : spec.samples == 3   ? std::as_bytes(std::span<const std::uint8_t>(mask.overlay))
+                                              : std::as_bytes(std::span<const std::uint8_t>(mask.row)));
   }
 }
 
-void ResultWriter::blend(std::span<const std::uint8_t> pixels) {
+void ResultWriter::take(Mask& mask, const model::Head& head, std::span<const float> row, std::span<const float> weights,
+                        std::span<const std::uint8_t> pixels) {
+  const bool has_none = head.has_none();
+  window::label(row, weights, has_none ? std::optional(static_cast<float>(head.threshold)) : std::nullopt, mask.row);
+  const bool outermost = rows_ == 0 || rows_ + 1 == height_;
   for (std::size_t j = 0; j < width_; ++j) {
-    const Setup::Label& label = drawn_[labels_[j]];
+    if (!(weights[j] > 0) || (has_none && mask.row[j] == 0)) continue;
+    ClassResult& found = mask.classes[mask.row[j] - (has_none ? 1U : 0U)];
+    ++found.pixels;
+    if (outermost || j == 0 || j + 1 == width_) ++found.at_edge;
+  }
+  for (std::size_t c = 0; c < head.classes.size(); ++c) {
+    // In the order of the pixels, in lanes that do not depend on the machine.
+    double sum[4] = {};
+    for (std::size_t j = 0; j < width_; ++j) sum[j % 4] += row[c * width_ + j];
+    mask.classes[c].mean += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+  mask.preview->append(mask.row);
+  if (!mask.overlay.empty()) blend(mask, pixels);
+  if (mask.outlines) mask.outlines->append(mask.row);
+}
+
+void ResultWriter::blend(Mask& mask, std::span<const std::uint8_t> pixels) const {
+  for (std::size_t j = 0; j < width_; ++j) {
+    const model::Head::Label& label = mask.labels[mask.row[j]];
     for (std::size_t c = 0; c < 3; ++c) {
       const unsigned pixel = pixels[3 * j + c];
-      overlay_[3 * j + c] = static_cast<std::uint8_t>(label.drawn ? (pixel + label.color[c] + 1) / 2 : pixel);
+      mask.overlay[3 * j + c] = static_cast<std::uint8_t>(label.drawn ? (pixel + label.color[c] + 1) / 2 : pixel);
     }
   }
 }
@@ -173,9 +205,13 @@ void ResultWriter::mark() {
 
 void ResultWriter::save(Saved& out) {
   for (std::size_t k = 0; k < products_.size(); ++k)
-    out.outputs[products_[k].part] = rasters_[k] ? rasters_[k]->save() : outlines_->save();
-  out.pixels = pixels_;
-  out.sums = sums_;
+    out.outputs[products_[k].part] = rasters_[k] ? rasters_[k]->save() : masks_[products_[k].head].outlines->save();
+  out.heads.resize(masks_.size());
+  out.previews.resize(masks_.size());
+  for (std::size_t h = 0; h < masks_.size(); ++h) {
+    out.heads[h].classes = masks_[h].classes;
+    if (masks_[h].preview) out.previews[h] = masks_[h].preview->save();
+  }
 }
 
 std::optional<PictureResult> ResultWriter::publish(const Options& options, const Setup& setup, const std::string& name,
@@ -218,22 +254,33 @@ void ResultWriter::check_names(const Options& options, const Setup& setup, const
 }
 
 Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
-  if (!std::all_of(sums_.begin(), sums_.end(), [](double sum) { return std::isfinite(sum); })) {
+  const double all = static_cast<double>(width_) * static_cast<double>(height_);
+  bool finite = true;
+  for (std::size_t h = 0; h < masks_.size(); ++h) {
+    HeadResult& head = result.heads[h];
+    head.classes = masks_[h].classes;
+    if (masks_[h].preview) head.preview = masks_[h].preview->finish();
+    for (ClassResult& each : head.classes) finite = finite && std::isfinite(each.mean /= all);
+    for (const Peak& each : head.peaks) finite = finite && std::isfinite(each.value);
+    for (const double each : head.numbers) finite = finite && std::isfinite(each);
+  }
+  if (!finite) {
     return Error{ErrorCode::bad_data, "the network gave NaN or infinity for a part of it", "",
                  "check the model card's range, mean and std; a network that needs float32 fails in bf16"};
   }
-  const double all = static_cast<double>(width_) * static_cast<double>(height_);
-  for (std::size_t c = 0; c < sums_.size(); ++c) result.classes.push_back({pixels_[c], sums_[c] / all});
   for (std::size_t k = 0; k < products_.size(); ++k) {
     if (rasters_[k]) {
       rasters_[k]->finish();
-    } else {
-      outlines_->save();
-      result.cuts = outlines_->write(path_in(folder_, products_[k].part));
+      continue;
     }
+    Outlines& outlines = *masks_[products_[k].head].outlines;
+    outlines.save();
+    for (const std::uint32_t row : outlines.write(path_in(folder_, products_[k].part))) result.cuts.push_back(row);
   }
+  std::sort(result.cuts.begin(), result.cuts.end());
+  result.cuts.erase(std::unique(result.cuts.begin(), result.cuts.end()), result.cuts.end());
   // All of it is there: from now on it needs nothing but its names.
-  write_file(path_in(folder_, kWrittenFile), json_of(result, setup_));
+  write_file(path_in(folder_, kWrittenFile), record_of(result, setup_));
   if (!publish(options_, setup_, name_, unfinished_)) {
     return Error{ErrorCode::conflict, "its results were removed while they got their names", "",
                  "run the same command again"};

@@ -1,4 +1,4 @@
-// Enters: rows of a picture's outputs, as the network and the blending left them, and the picture's own.
+// Enters: rows of a picture's probabilities, and the picture's own.
 // Leaves: its mask, probabilities, overlay and outlines as files, and what is counted of them.
 // Never: leaves a file under its name that is not whole.
 #pragma once
@@ -18,7 +18,8 @@ namespace millrace::segment {
 
 // What is written of a picture, and under which names in the folder of results.
 struct Product {
-  std::string part;  // its name while it grows: "mask.png"
+  std::size_t head = 0;  // of which of the networks' heads it is
+  std::string part;      // its name while it grows: "mask.png"
   std::string path;
   std::optional<RasterFormat> format;  // nothing: outlines
   RasterSpec spec;
@@ -36,12 +37,12 @@ class ResultWriter {
   // What it holds.
   static std::uint64_t bytes(const Options& options, const Setup& setup, int width, int height);
 
-  // The next row, [classes, width], before its activation; it is changed. `weights` is 0 where no window was. `pixels`
-  // is RGB, where there is an overlay.
-  void append(std::span<float> row, std::span<const float> weights, std::span<const std::uint8_t> pixels);
+  // The next row of all maps, [channels, width], activated. `weights` is 0 where no window was. `pixels` is RGB, where
+  // there is an overlay.
+  void append(std::span<const float> row, std::span<const float> weights, std::span<const std::uint8_t> pixels);
   // A row of windows ends here.
   void mark();
-  // Behind a mark: what a run needs that goes on here.
+  // Behind a mark: what a run needs that goes on here; of each head what was counted.
   void save(Saved& out);
   // What an earlier run had written, all of it, before it was stopped while files got their names: they get them.
   // Nothing where it had not.
@@ -49,12 +50,22 @@ class ResultWriter {
                                               Unfinished& unfinished);
   // Failure(conflict) where something has the name of a result that no run has put there.
   static void check_names(const Options& options, const Setup& setup, const std::string& name, Unfinished& unfinished);
-  // Files have their names; then the record says that they are whole. Error(bad_data) where a number is not finite, and
-  // no files.
+  // Files have their names; then the record says that they are whole. `result` has what is known of it beside masks:
+  // peaks, numbers, votes. Error(bad_data) where a number is not finite, and no files.
   Outcome<PictureResult> finish(PictureResult result);
 
  private:
-  void blend(std::span<const std::uint8_t> pixels);
+  // What is made of one head's mask.
+  struct Mask {
+    std::vector<model::Head::Label> labels;
+    std::vector<std::uint8_t> row, overlay;
+    std::vector<ClassResult> classes;
+    std::optional<Preview> preview;
+    std::optional<Outlines> outlines;
+  };
+  void take(Mask& mask, const model::Head& head, std::span<const float> row, std::span<const float> weights,
+            std::span<const std::uint8_t> pixels);
+  void blend(Mask& mask, std::span<const std::uint8_t> pixels) const;
 
   const Options& options_;
   const Setup& setup_;
@@ -62,13 +73,10 @@ class ResultWriter {
   Unfinished& unfinished_;
   const std::string folder_;
   const std::size_t width_, height_;
-  const std::vector<Setup::Label> drawn_;
   const std::vector<Product> products_;
   std::vector<std::unique_ptr<Raster>> rasters_;  // null for outlines
-  std::optional<Outlines> outlines_;
-  std::vector<std::uint8_t> labels_, overlay_;
-  std::vector<std::uint64_t> pixels_;
-  std::vector<double> sums_;
+  std::vector<Mask> masks_;                       // of each head; of others than masks unused
+  std::size_t rows_ = 0;
 };
 
 }  // namespace millrace::segment

@@ -84,17 +84,18 @@ void ModelView::input(const std::uint8_t* picture, float* input, std::uint8_t* s
 }
 
 void ModelView::mask(std::span<float> output, std::uint16_t* mask, Workspace& workspace) const {
-  const std::size_t channels = model_->classes.size(), pixels = output.size() / channels;
-  if (model_->activation == model::Activation::sigmoid) window::sigmoid(output);
-  if (model_->activation == model::Activation::softmax) window::softmax(output, channels);
+  const model::Head& head = model_->heads.front();
+  const std::size_t channels = head.classes.size(), pixels = output.size() / channels;
+  if (head.activation == model::Activation::sigmoid) window::sigmoid(output);
+  if (head.activation == model::Activation::softmax) window::softmax(output, channels);
   // What is looked for, in the place of the first channel.
   float* front = output.data();
   if (channels > 1) {
-    const bool exclusive = !model_->has_none();
+    const bool exclusive = !head.has_none();
     for (std::size_t i = 0; i < pixels; ++i) {
       float sum = 0;
       for (std::size_t c = exclusive ? 1 : 0; c < channels; ++c) {
-        if (!model_->classes[c].drawn) continue;
+        if (!head.classes[c].drawn) continue;
         const float p = output[c * pixels + i];
         sum = exclusive ? sum + p : std::max(sum, p);
       }

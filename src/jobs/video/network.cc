@@ -13,7 +13,7 @@ Network::Network(const model::PictureModelOptions& options, RunContext& context)
                            .requests = requests,
                            .channels_last = model.layout == model::Layout::nhwc,
                            .cache = cache_path("models")}),
-      outputs(model::check_outputs(options, model, session.outputs())) {
+      outputs(model::check_one_mask(options, model, session.outputs()).classes.size()) {
   const model::Session::Memory takes = session.measure();
   memory = takes.model + takes.request * static_cast<std::uint64_t>(requests);
   paid = context.budget.reserve(memory, "the network");

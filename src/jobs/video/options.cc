@@ -127,7 +127,9 @@ void describe(Settings& settings, Options& options) {
   settings.add_text("tune", "FILE.yaml", "measures, and writes the settings that are fastest here, for --config",
                     options.tune);
   settings.heading("The model");
+  describe_one(settings, options.network);
   millrace::describe(settings, options.network, "pixel counts as found", "frames");
+  describe_precision(settings, options.network);
   describe_window(settings, options.network, "side of its input; auto: the model's own, the card's, or 512");
   settings.heading("The mask");
   settings.add_parsed("clean", "HOW",

@@ -26,7 +26,7 @@ std::string text_of(const Encoding& encoding) {
 }
 
 std::array<std::uint8_t, 3> tint_of(const model::PictureModel& model) {
-  for (const auto& label : model.labels())
+  for (const auto& label : model.heads.front().labels())
     if (label.drawn) return label.color;
   return model::class_color(1);
 }
@@ -115,7 +115,7 @@ void Setup::set_masks(Networks& networks, RunContext& context) {
   if (!options.network.model.empty()) {
     network = &networks.first(options, context);
     composition.tint = tint_of(network->model);
-    threshold = static_cast<std::uint16_t>(std::lround(network->model.threshold * matte::kOne));
+    threshold = static_cast<std::uint16_t>(std::lround(network->model.heads.front().threshold * matte::kOne));
     Views views(options, shape, film.rotation, network->model);
     if (!options.fast_model.empty()) {
       fast_network = &networks.fast(options, context);

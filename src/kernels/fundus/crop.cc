@@ -4,24 +4,6 @@
 #include <cmath>
 
 namespace millrace::fundus {
-namespace {
-
-// Where a coordinate takes its value from: of two neighbours, of which one may lie outside.
-struct Tap {
-  std::int64_t first = 0;
-  float weight = 0;  // of the second
-};
-
-std::vector<Tap> taps(std::int32_t count, double offset, double step) {
-  std::vector<Tap> out(static_cast<std::size_t>(count));
-  for (std::int32_t i = 0; i < count; ++i) {
-    const double at = offset + step * i, floor = std::floor(at);
-    out[static_cast<std::size_t>(i)] = {static_cast<std::int64_t>(floor), static_cast<float>(at - floor)};
-  }
-  return out;
-}
-
-}  // namespace
 
 Point Crop::from_photograph(const Point& p) const {
   return {(p.x - center.x) * scale + side / 2.0, (p.y - center.y) * scale + side / 2.0};
@@ -96,45 +78,52 @@ std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how) {
   return out;
 }
 
-std::vector<std::uint8_t> mask_to_photograph(const std::uint8_t* mask, const Crop& how, std::int32_t width,
-                                             std::int32_t height) {
-  std::vector<std::uint8_t> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  std::vector<std::int64_t> columns(static_cast<std::size_t>(width));
-  for (std::int32_t x = 0; x < width; ++x)
-    columns[static_cast<std::size_t>(x)] = std::llround(how.from_photograph(Point{static_cast<double>(x), 0}).x);
-  for (std::int32_t y = 0; y < height; ++y) {
-    const std::int64_t row = std::llround(how.from_photograph(Point{0, static_cast<double>(y)}).y);
-    if (row < 0 || row >= how.side) continue;
-    for (std::int32_t x = 0; x < width; ++x) {
-      const std::int64_t column = columns[static_cast<std::size_t>(x)];
-      if (column < 0 || column >= how.side) continue;
-      out[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)] =
-          mask[row * how.side + column];
-    }
+Crop whole_of(std::int32_t width, std::int32_t height, std::int32_t side) {
+  Crop out;
+  out.side = side;
+  out.scale = side / static_cast<double>(std::max(width, height));
+  // Edges lie on edges, and not middles of pixels on these.
+  const double half = 0.5 / out.scale;
+  out.center = {(width - 1) / 2.0 + half, (height - 1) / 2.0 + half};
+  return out;
+}
+
+std::vector<WayBack::Tap> WayBack::taps(std::int32_t count, double offset, double step, std::int32_t side) {
+  std::vector<Tap> out(static_cast<std::size_t>(count));
+  for (std::int32_t i = 0; i < count; ++i) {
+    const double at = offset + step * i;
+    if (at < -0.5 || at > side - 0.5) continue;
+    // Half a pixel at the edge is as its outermost pixel.
+    const double inside = std::clamp(at, 0.0, static_cast<double>(side - 1));
+    const auto first = static_cast<std::int32_t>(inside);
+    out[static_cast<std::size_t>(i)] = {first, std::min(first + 1, side - 1), static_cast<float>(inside - first)};
   }
   return out;
 }
 
-std::vector<float> plane_to_photograph(const float* plane, const Crop& how, std::int32_t width, std::int32_t height) {
-  std::vector<float> out(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+WayBack::WayBack(const Crop& how, std::int32_t width, std::int32_t height) : side_(how.side) {
   const Point first = how.from_photograph(Point{0, 0});
-  const std::vector<Tap> columns = taps(width, first.x, how.scale), rows = taps(height, first.y, how.scale);
-  const auto sample = [&](std::int64_t x, std::int64_t y) -> float {
-    return x < 0 || y < 0 || x >= how.side || y >= how.side ? 0 : plane[y * how.side + x];
-  };
-  for (std::size_t y = 0; y < rows.size(); ++y) {
-    const Tap& row = rows[y];
-    if (row.first < -1 || row.first >= how.side) continue;
-    for (std::size_t x = 0; x < columns.size(); ++x) {
-      const Tap& column = columns[x];
-      if (column.first < -1 || column.first >= how.side) continue;
-      const float a = sample(column.first, row.first), b = sample(column.first + 1, row.first),
-                  d = sample(column.first, row.first + 1), e = sample(column.first + 1, row.first + 1);
-      const float above = a + (b - a) * column.weight, below = d + (e - d) * column.weight;
-      out[y * columns.size() + x] = above + (below - above) * row.weight;
-    }
+  columns_ = taps(width, first.x, how.scale, side_);
+  rows_ = taps(height, first.y, how.scale, side_);
+}
+
+void WayBack::row(const float* plane, std::int32_t y, float* out) const {
+  const Tap& row = rows_[static_cast<std::size_t>(y)];
+  if (row.first < 0) {
+    std::fill_n(out, columns_.size(), 0.0F);
+    return;
   }
-  return out;
+  const float *above = plane + std::ptrdiff_t{row.first} * side_, *below = plane + std::ptrdiff_t{row.second} * side_;
+  for (std::size_t x = 0; x < columns_.size(); ++x) {
+    const Tap& column = columns_[x];
+    if (column.first < 0) {
+      out[x] = 0;
+      continue;
+    }
+    const float upper = above[column.first] + (above[column.second] - above[column.first]) * column.weight,
+                lower = below[column.first] + (below[column.second] - below[column.first]) * column.weight;
+    out[x] = upper + (lower - upper) * row.weight;
+  }
 }
 
 }  // namespace millrace::fundus

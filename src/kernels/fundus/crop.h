@@ -1,5 +1,5 @@
 // Enters: a photograph of a fundus and its field of view.
-// Leaves: the square around the field of view at a side of one's choice, and the way back: of points, masks and
+// Leaves: the square around the field of view at a side of one's choice, and the way back: of points and
 //   probabilities to the photograph's own pixels.
 // Never: changes what is not asked for; reads outside of either.
 //
@@ -37,10 +37,32 @@ Crop crop_of(const Bounds& bounds, std::int32_t side);
 // side x side, three bytes a pixel; what lies outside of the photograph is black.
 std::vector<std::uint8_t> crop(const Photograph& photograph, const Crop& how);
 
-// Of a mask or a plane of probabilities of the crop, side x side, the pixels of the photograph, width x height; those
-// outside of the crop are 0. A mask's are the nearest ones, probabilities' bilinear.
-std::vector<std::uint8_t> mask_to_photograph(const std::uint8_t* mask, const Crop& how, std::int32_t width,
-                                             std::int32_t height);
-std::vector<float> plane_to_photograph(const float* plane, const Crop& how, std::int32_t width, std::int32_t height);
+// The square around all of a photograph: its longer side fills it, the shorter one is padded.
+Crop whole_of(std::int32_t width, std::int32_t height, std::int32_t side);
+
+// Of planes of the crop, side x side, the rows of the photograph: bilinear. What lies outside of the crop is 0. A mask
+// is made of probabilities that came back.
+class WayBack {
+ public:
+  WayBack(const Crop& how, std::int32_t width, std::int32_t height);
+
+  // Row y, `width` values.
+  void row(const float* plane, std::int32_t y, float* out) const;
+  // Whether a pixel lies in the crop.
+  bool has(std::int32_t x, std::int32_t y) const {
+    return columns_[static_cast<std::size_t>(x)].first >= 0 && rows_[static_cast<std::size_t>(y)].first >= 0;
+  }
+
+ private:
+  // Between two neighbours; outside of the crop -1.
+  struct Tap {
+    std::int32_t first = -1, second = -1;
+    float weight = 0;  // of the second
+  };
+  static std::vector<Tap> taps(std::int32_t count, double offset, double step, std::int32_t side);
+
+  const std::int32_t side_;
+  std::vector<Tap> columns_, rows_;
+};
 
 }  // namespace millrace::fundus

@@ -144,10 +144,13 @@ void blur(Surround& image, double deviation) {
 
 }  // namespace
 
-std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds) {
-  Surround surround = surround_of(pixels, side, bounds);
+namespace {
+
+// Of the pixels in [left, right) x [top, bottom) that are wanted the contrast about the surround; the others are black.
+template <typename Wanted>
+std::vector<std::uint8_t> contrast(const std::uint8_t* pixels, std::int32_t side, Surround& surround, const Box& box,
+                                   const Wanted& wanted) {
   const double factor = static_cast<double>(side) / kReduced;
-  blur(surround, kDeviation * bounds.radius / factor);
   struct Tap {
     std::size_t first = 0, second = 0;
     float weight = 0;
@@ -160,8 +163,6 @@ std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side,
     taps[i] = {first, std::min<std::size_t>(first + 1, kReduced - 1),
                static_cast<float>(at - static_cast<double>(first))};
   }
-  const Box box = box_of(bounds, side);
-  const double radius = (1 - kMargin) * bounds.radius;
   std::vector<std::uint8_t> out(width * width * 3);
   std::vector<float> line(std::size_t{kReduced} * 3);
   for (std::int64_t y = std::max<std::int64_t>(box.top, 0); y < std::min<std::int64_t>(box.bottom, side); ++y) {
@@ -169,13 +170,11 @@ std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side,
     const float *above = surround.row(static_cast<std::int64_t>(row.first)),
                 *below = surround.row(static_cast<std::int64_t>(row.second));
     for (std::size_t i = 0; i < line.size(); ++i) line[i] = above[i] + (below[i] - above[i]) * row.weight;
-    const double dy = static_cast<double>(y) - bounds.center.y;
     for (std::int64_t x = std::max<std::int64_t>(box.left, 0); x < std::min<std::int64_t>(box.right, side); ++x) {
-      const double dx = static_cast<double>(x) - bounds.center.x;
-      if (dx * dx + dy * dy >= radius * radius) continue;
+      const std::size_t k = (static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x)) * 3;
+      if (!wanted(x, y, pixels + k)) continue;
       const Tap& column = taps[static_cast<std::size_t>(x)];
       const float *left = line.data() + 3 * column.first, *right = line.data() + 3 * column.second;
-      const std::size_t k = (static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x)) * 3;
       for (std::size_t c = 0; c < 3; ++c) {
         const float around = left[c] + (right[c] - left[c]) * column.weight;
         const float value = static_cast<float>(kContrast) * (static_cast<float>(pixels[k + c]) - around) + 127.5F;
@@ -184,6 +183,39 @@ std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side,
     }
   }
   return out;
+}
+
+bool is_lit(const std::uint8_t* pixel) {
+  constexpr int kDark = 10;
+  return std::max({pixel[0], pixel[1], pixel[2]}) > kDark;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> enhance(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds) {
+  Surround surround = surround_of(pixels, side, bounds);
+  blur(surround, kDeviation * bounds.radius / (static_cast<double>(side) / kReduced));
+  const double radius = (1 - kMargin) * bounds.radius;
+  return contrast(pixels, side, surround, box_of(bounds, side), [&](std::int64_t x, std::int64_t y, const auto*) {
+    const double dx = static_cast<double>(x) - bounds.center.x, dy = static_cast<double>(y) - bounds.center.y;
+    return dx * dx + dy * dy < radius * radius;
+  });
+}
+
+std::vector<std::uint8_t> enhance_lit(const std::uint8_t* pixels, std::int32_t side) {
+  const double factor = static_cast<double>(side) / kReduced;
+  Surround surround;
+  for (std::int32_t v = 0; v < kReduced; ++v) {
+    float* to = surround.row(v);
+    for (std::int32_t u = 0; u < kReduced; ++u, to += 3) {
+      const auto x = static_cast<std::size_t>(u * factor), y = static_cast<std::size_t>(v * factor);
+      const std::uint8_t* from = pixels + (y * static_cast<std::size_t>(side) + x) * 3;
+      if (is_lit(from)) std::copy_n(from, 3, to);
+    }
+  }
+  blur(surround, kDeviation * (kReduced / 2.0));
+  return contrast(pixels, side, surround, {0, 0, side, side},
+                  [](std::int64_t, std::int64_t, const std::uint8_t* pixel) { return is_lit(pixel); });
 }
 
 Quality quality_of(const std::uint8_t* pixels, std::int32_t side, const Bounds& bounds) {

@@ -105,29 +105,75 @@ TEST(Crop, PointsMasksAndPlanesComeBack) {
     const double x = (p.x - 480) / 90, y = (p.y - 300) / 55;
     return x * x + y * y <= 1;
   };
-  std::vector<std::uint8_t> mask(static_cast<std::size_t>(side) * side);
-  std::vector<float> plane(mask.size());
+  std::vector<float> mask(static_cast<std::size_t>(side) * side), plane(mask.size());
   for (std::int32_t y = 0; y < side; ++y)
     for (std::int32_t x = 0; x < side; ++x) {
       const Point at = how.to_photograph(Point{double(x), double(y)});
-      mask[static_cast<std::size_t>(y) * side + static_cast<std::size_t>(x)] = is_in(at) ? 1 : 0;
+      mask[static_cast<std::size_t>(y) * side + static_cast<std::size_t>(x)] = is_in(at) ? 1.0F : 0.0F;
       plane[static_cast<std::size_t>(y) * side + static_cast<std::size_t>(x)] = static_cast<float>(at.x + 2 * at.y);
     }
-  const auto back = mask_to_photograph(mask.data(), how, width, height);
-  const auto values = plane_to_photograph(plane.data(), how, width, height);
+  const WayBack way(how, width, height);
+  std::vector<float> back(width), values(width);
   double both = 0, either = 0, worst = 0;
-  for (std::int32_t y = 0; y < height; ++y)
+  for (std::int32_t y = 0; y < height; ++y) {
+    way.row(mask.data(), y, back.data());
+    way.row(plane.data(), y, values.data());
     for (std::int32_t x = 0; x < width; ++x) {
       const Point p{double(x), double(y)};
-      const std::size_t k = static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x);
-      const bool a = is_in(p), b = back[k] != 0;
+      const auto k = static_cast<std::size_t>(x);
+      const Point in_crop = how.from_photograph(p);
+      ASSERT_EQ(way.has(x, y),
+                in_crop.x >= -0.5 && in_crop.y >= -0.5 && in_crop.x <= side - 0.5 && in_crop.y <= side - 0.5);
+      const bool a = is_in(p), b = back[k] >= 0.5F;
       both += a && b ? 1 : 0;
       either += a || b ? 1 : 0;
       if (std::hypot(p.x - bounds.center.x, p.y - bounds.center.y) < 290)
         worst = std::max(worst, std::abs(values[k] - (p.x + 2 * p.y)));
     }
+  }
   EXPECT_GE(both / either, 0.99);
   EXPECT_LT(worst, 0.01);
+}
+
+TEST(Crop, AllOfAPhotographIsThereAndComesBackToItsEdges) {
+  const std::int32_t width = 300, height = 200, side = 150;
+  const Crop how = whole_of(width, height, side);
+  EXPECT_EQ(how.scale, 0.5);
+  // Corners lie where edges of pixels are, half a pixel from middles.
+  const Point first = how.from_photograph(Point{-0.5, -0.5}), last = how.from_photograph(Point{299.5, 199.5});
+  EXPECT_NEAR(first.x, -0.5, 1e-9);
+  EXPECT_NEAR(first.y, 24.5, 1e-9);
+  EXPECT_NEAR(last.x, 149.5, 1e-9);
+  EXPECT_NEAR(last.y, 124.5, 1e-9);
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(width) * height * 3, 200);
+  const std::vector<std::uint8_t> square = crop({pixels.data(), width, height}, how);
+  const auto at = [&](std::int32_t x, std::int32_t y) { return square[static_cast<std::size_t>((y * side + x) * 3)]; };
+  EXPECT_EQ(at(0, 25), 200);
+  EXPECT_EQ(at(149, 124), 200);
+  EXPECT_EQ(at(75, 24), 0);
+  EXPECT_EQ(at(75, 125), 0);
+  const WayBack way(how, width, height);
+  const std::vector<float> ones(static_cast<std::size_t>(side) * side, 1.0F);
+  std::vector<float> row(width);
+  for (std::int32_t y = 0; y < height; ++y) {
+    way.row(ones.data(), y, row.data());
+    for (std::int32_t x = 0; x < width; ++x) ASSERT_TRUE(way.has(x, y) && row[static_cast<std::size_t>(x)] == 1);
+  }
+}
+
+TEST(Enhance, OfAWholePictureWhatIsDarkStaysOut) {
+  const std::int32_t side = 200;
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(side) * side * 3, 100);
+  for (std::int32_t y = 0; y < side; ++y)
+    for (std::int32_t x = 0; x < 40; ++x)
+      for (int c = 0; c < 3; ++c) pixels[static_cast<std::size_t>((y * side + x) * 3 + c)] = 10;
+  const std::vector<std::uint8_t> out = enhance_lit(pixels.data(), side);
+  const auto at = [&](std::int32_t x) { return out[static_cast<std::size_t>((100 * side + x) * 3)]; };
+  EXPECT_EQ(at(0), 0);
+  EXPECT_EQ(at(39), 0);
+  // Flat far from the dark; brighter than what is around beside it.
+  EXPECT_EQ(at(150), 127);
+  EXPECT_GT(at(42), 200);
 }
 
 TEST(Enhance, FlatLightIsTheMiddleToTheVeryEdge) {

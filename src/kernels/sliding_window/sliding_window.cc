@@ -180,6 +180,47 @@ void softmax(std::span<float> values, std::size_t channels) {
   }
 }
 
+void flip(std::span<float> values, std::size_t height, std::size_t width, bool rows, bool columns) {
+  for (auto plane = values.begin(); plane != values.end(); plane += static_cast<std::ptrdiff_t>(height * width)) {
+    const auto row = [&](std::size_t y) { return plane + static_cast<std::ptrdiff_t>(y * width); };
+    if (rows)
+      for (std::size_t y = 0; y < height / 2; ++y) std::swap_ranges(row(y), row(y + 1), row(height - 1 - y));
+    if (columns)
+      for (std::size_t y = 0; y < height; ++y) std::reverse(row(y), row(y + 1));
+  }
+}
+
+void enlarge(std::span<const float> from, std::size_t height, std::size_t width, std::size_t factor,
+             std::span<float> out) {
+  const std::size_t small_height = height / factor, small_width = width / factor;
+  struct Tap {
+    std::size_t first = 0, second = 0;
+    float weight = 0;  // of the second
+  };
+  const auto taps = [factor](std::size_t count, std::size_t there) {
+    std::vector<Tap> out(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double at = std::max((static_cast<double>(i) + 0.5) / static_cast<double>(factor) - 0.5, 0.0);
+      const auto first = static_cast<std::size_t>(at);
+      out[i] = {first, std::min(first + 1, there - 1), static_cast<float>(at - static_cast<double>(first))};
+    }
+    return out;
+  };
+  const std::vector<Tap> rows = taps(height, small_height), columns = taps(width, small_width);
+  float* to = out.data();
+  for (std::size_t plane = 0; plane < from.size(); plane += small_height * small_width) {
+    for (const Tap& row : rows) {
+      const float *above = from.data() + plane + row.first * small_width,
+                  *below = from.data() + plane + row.second * small_width;
+      for (const Tap& column : columns) {
+        const float upper = above[column.first] + (above[column.second] - above[column.first]) * column.weight,
+                    lower = below[column.first] + (below[column.second] - below[column.first]) * column.weight;
+        *to++ = upper + (lower - upper) * row.weight;
+      }
+    }
+  }
+}
+
 void label(std::span<const float> row, std::span<const float> weights, std::optional<float> threshold,
            std::span<std::uint8_t> out) {
   const std::size_t width = weights.size(), channels = row.size() / width;

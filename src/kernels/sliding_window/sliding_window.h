@@ -126,6 +126,14 @@ void sigmoid(std::span<float> values);
 // Over channels, at each place.
 void softmax(std::span<float> values, std::size_t channels);
 
+// In place, of [planes, height, width]: the order of rows, of columns, or of both turned round.
+void flip(std::span<float> values, std::size_t height, std::size_t width, bool rows, bool columns);
+
+// What a network gives at a lower resolution, [planes, height / factor, width / factor], at its window's: bilinear
+// between the middles of pixels, as PyTorch's interpolate has it with align_corners off.
+void enlarge(std::span<const float> from, std::size_t height, std::size_t width, std::size_t factor,
+             std::span<float> out);
+
 // Of a row, [channels, width], where `weights` is not 0: the channel with the greatest value, of several alike the
 // first. With a threshold 0 where that is below it, else 1 and on. Where `weights` is 0, 0. Needs fewer than 256
 // channels.

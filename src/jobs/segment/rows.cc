@@ -1,0 +1,125 @@
+#include "src/jobs/segment/rows.h"
+
+#include <algorithm>
+
+#include "src/jobs/segment/region.h"
+#include "src/kernels/luma/luma.h"
+#include "src/memory/buffer.h"
+
+namespace millrace::segment {
+namespace {
+
+// Rows that lie decoded: enough that the decoder works while windows are cut.
+constexpr Bytes kAhead = 4_MiB;
+
+// As the decoder gives them.
+class OwnRows : public Rows {
+ public:
+  OwnRows(std::unique_ptr<PictureRows> rows, bool gray, std::string source) : rows_(std::move(rows)) {
+    info_ = rows_->info();
+    source_ = std::move(source);
+    pixel_ = gray ? 1 : static_cast<std::size_t>(info_.channels);
+  }
+
+  std::int64_t width() const override { return info_.width; }
+  std::int64_t height() const override { return info_.height; }
+  std::size_t pixel() const override { return pixel_; }
+  Bytes needs() const override { return Bytes{rows_->row_bytes()} + info_.decoder_memory + kAhead; }
+  bool is_spooled() const override { return rows_->is_held_whole(); }
+  void begin(const std::string& folder) override {
+    if (is_spooled()) rows_->spool(folder);
+    color_.resize(rows_->row_bytes());
+  }
+  void take(std::uint8_t* out) override {
+    const bool luma = rows_->row_bytes() != row_bytes();
+    rows_->take(1, luma ? color_.data() : out).or_throw();
+    if (luma) luma_from_rgb(color_.data(), out, static_cast<std::size_t>(info_.width));
+  }
+  PictureRows::Finished finish() override { return rows_->finish().or_throw(); }
+
+ private:
+  std::unique_ptr<PictureRows> rows_;
+  std::size_t pixel_ = 3;
+  Buffer<std::uint8_t> color_;  // a row of which luma is made
+};
+
+// Of a photograph's field of view, or of all of it.
+class SquareRows : public Rows {
+ public:
+  SquareRows(std::unique_ptr<PictureRows> rows, const Setup& setup, std::string path, std::string source)
+      : rows_(std::move(rows)), setup_(setup), path_(std::move(path)) {
+    info_ = rows_->info();
+    source_ = std::move(source);
+  }
+
+  std::int64_t width() const override { return setup_.size; }
+  std::int64_t height() const override { return setup_.size; }
+  std::size_t pixel() const override { return setup_.pixel; }
+  Bytes needs() const override { return field_of_view_bytes(info_, static_cast<std::int32_t>(setup_.size)) + kAhead; }
+  bool is_spooled() const override { return false; }  // it is whole here anyway
+  void begin(const std::string&) override {
+    const auto side = static_cast<std::int32_t>(setup_.size);
+    const std::vector<std::uint8_t> pixels = whole_picture(*rows_, path_);
+    finished_ = rows_->finish().or_throw();
+    rows_.reset();
+    const fundus::Photograph photograph{pixels.data(), info_.width, info_.height};
+    if (setup_.preprocess == model::Preprocess::fundus) {
+      field_ = find_field_of_view(photograph, side, path_, square_);
+      crop_ = field_->crop;
+      if (setup_.pixel == 6)
+        enhanced_ = fundus::enhance(square_.data(), side, field_->crop.from_photograph(field_->bounds));
+    } else {
+      crop_ = fundus::whole_of(info_.width, info_.height, side);
+      square_ = fundus::crop(photograph, crop_);
+      if (setup_.pixel == 6) enhanced_ = fundus::enhance_lit(square_.data(), side);
+    }
+  }
+  void take(std::uint8_t* out) override {
+    const auto side = static_cast<std::size_t>(setup_.size);
+    const std::uint8_t *rgb = square_.data() + next_ * side * 3, *enhanced = enhanced_.data() + next_ * side * 3;
+    ++next_;
+    if (setup_.pixel == 1) return luma_from_rgb(rgb, out, side);
+    if (setup_.pixel == 3) {
+      std::copy_n(rgb, side * 3, out);
+      return;
+    }
+    for (std::size_t x = 0; x < side; ++x) {
+      out = std::copy_n(rgb + 3 * x, 3, out);
+      out = std::copy_n(enhanced + 3 * x, 3, out);
+    }
+  }
+  PictureRows::Finished finish() override { return finished_; }
+  const fundus::Crop* crop() const override { return &crop_; }
+  const FieldOfView* field() const override { return field_ ? &*field_ : nullptr; }
+
+ private:
+  std::unique_ptr<PictureRows> rows_;
+  const Setup& setup_;
+  const std::string path_;
+  PictureRows::Finished finished_;
+  fundus::Crop crop_;
+  std::optional<FieldOfView> field_;
+  std::vector<std::uint8_t> square_, enhanced_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Rows> open_rows(const Options& options, const Setup& setup, const std::string& path,
+                                RunContext& context) {
+  DecodeOptions decoding = decode_options(options.files, context);
+  const bool squared = setup.preprocess != model::Preprocess::none, gray = setup.pixel == 1;
+  decoding.gray = gray && !squared;
+  auto file = FileReader::open(path).or_throw();
+  std::string source = state_text(*file);
+  auto rows = PictureRows::open(std::move(file), decoding, kAhead).or_throw();
+  if (rows->info().clips) {
+    throw Failure(ErrorCode::unsupported,
+                  "its pixels are grays of more than 8 bits, or floating point, and networks are given 8", path,
+                  "save it with 8 bits, from black to white as the network saw it in training");
+  }
+  if (squared) return std::make_unique<SquareRows>(std::move(rows), setup, path, std::move(source));
+  return std::make_unique<OwnRows>(std::move(rows), gray, std::move(source));
+}
+
+}  // namespace millrace::segment

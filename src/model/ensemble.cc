@@ -1,0 +1,304 @@
+#include "src/model/ensemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+
+namespace millrace::model {
+
+// A window on its way: flip after flip, and of each network after network.
+struct Ensemble::Work {
+  const float* input = nullptr;
+  Prediction* out = nullptr;
+  Session::Done done;
+  std::size_t flip = 0, member = 0;
+  Buffer<float> flipped;                        // input
+  std::vector<Buffer<float>> raw;               // of each head, as the network gives it
+  Buffer<float> enlarged, sum;                  // of one map; of all maps over networks, of one flip
+  std::vector<Buffer<std::uint8_t>> of_first;   // of each head: labels of the first network
+  std::vector<Buffer<std::uint8_t>> differing;  // bit 0: another has another label; bit 1: one has any
+  Buffer<std::uint8_t> labels;
+};
+
+namespace {
+
+bool same(const Form& form, const PictureModel& model) {
+  if (form.order != model.order || form.levels.size() != model.levels.size()) return false;
+  for (std::size_t c = 0; c < form.levels.size(); ++c)
+    if (form.levels[c].of != model.levels[c].of) return false;
+  return true;
+}
+
+void activate(const Head& head, std::span<float> values) {
+  if (head.activation == Activation::sigmoid) window::sigmoid(values);
+  if (head.activation == Activation::softmax) window::softmax(values, head.classes.size());
+}
+
+std::optional<float> threshold_of(const Head& head) {
+  return head.has_none() ? std::optional(static_cast<float>(head.threshold)) : std::nullopt;
+}
+
+}  // namespace
+
+Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions& said, Options options)
+    : models_(models), options_(std::move(options)) {
+  flips_ = {{}};
+  if (options_.flips == Flips::h || options_.flips == Flips::hw) flips_.push_back({true, false});
+  if (options_.flips == Flips::w || options_.flips == Flips::hw) flips_.push_back({false, true});
+  if (options_.flips == Flips::hw) flips_.push_back({true, true});
+  for (PictureModel& model : models_) {
+    if (model.height != models_.front().height || model.width != models_.front().width)
+      throw Failure(ErrorCode::unsupported,
+                    fmt::format("its window is {} x {}, and that of '{}' {} x {}", model.height, model.width,
+                                printable(models_.front().file.path), models_.front().height, models_.front().width),
+                    model.file.path, "--window sets one that all of them take; else run them one by one");
+    sessions_.push_back(
+        std::make_unique<Session>(model.file, SessionOptions{.input = model.input_shape(),
+                                                             .precision = said.precision,
+                                                             .threads = options_.threads,
+                                                             .requests = options_.requests,
+                                                             .channels_last = model.layout == Layout::nhwc,
+                                                             .cache = options_.cache}));
+    model.heads = heads_of(model.file.path, model.card, {said.activation, said.threshold}, sessions_.back()->outputs(),
+                           model.height, model.width);
+    const auto known = std::find_if(forms_.begin(), forms_.end(), [&](const Form& form) { return same(form, model); });
+    form_of_.push_back(static_cast<std::size_t>(known - forms_.begin()));
+    if (known == forms_.end()) {
+      form_at_.push_back(input_elements_);
+      forms_.push_back({model.order, model.levels});
+      input_elements_ += model.input_elements();
+    }
+  }
+  check_alike();
+  for (const Head& head : heads()) {
+    map_at_.push_back(channels_);
+    if (head.is_map()) channels_ += head.classes.size();
+  }
+  ones_.assign(pixels(), 1.0F);
+  works_ = std::make_unique<Pool<Work>>([] { return std::make_unique<Work>(); });
+}
+
+Ensemble::~Ensemble() { sessions_.clear(); }  // which waits for those under way, before what they use goes
+
+void Ensemble::check_alike() const {
+  for (const PictureModel& model : models_) {
+    const auto refuse = [&](const std::string& what) {
+      throw Failure(ErrorCode::unsupported,
+                    fmt::format("{} as those of '{}': networks that are asked together say the same", what,
+                                printable(models_.front().file.path)),
+                    model.file.path, "make their cards say so, or run them one by one");
+    };
+    if (model.heads.size() != heads().size()) refuse("it has not as many outputs");
+    for (std::size_t k = 0; k < heads().size(); ++k) {
+      const Head &one = model.heads[k], &first = heads()[k];
+      if (one.task != first.task) refuse("its outputs are not for the same tasks");
+      if (one.activation != first.activation) refuse("its outputs have not the same activation");
+      if (one.task == Task::segmentation && one.threshold != first.threshold)
+        refuse("its outputs have not the same threshold");
+      if (text_of(one.labels()) != text_of(first.labels())) refuse("its outputs have not the same classes");
+    }
+  }
+}
+
+Bytes Ensemble::bytes() const {
+  const std::size_t maps = channels_ * pixels();
+  std::uint64_t floats = input_elements_ + maps, bytes = 0;
+  std::uint64_t largest = 0, largest_input = 0;
+  bool smaller = false;
+  for (const PictureModel& model : models_) {
+    std::uint64_t all = 0;
+    for (const Head& head : model.heads) {
+      all += head.classes.size() * static_cast<std::uint64_t>(std::max<std::int64_t>(head.height * head.width, 1));
+      smaller = smaller || (head.is_map() && head.height != model.height);
+    }
+    largest = std::max(largest, all);
+    largest_input = std::max(largest_input, model.input_elements());
+  }
+  const bool plain = sessions_.size() == 1 && flips_.size() == 1 && !smaller;
+  if (!plain) floats += largest + (smaller ? maps : 0) + (flips_.size() > 1 ? maps + largest_input : 0);
+  if (sessions_.size() > 1) bytes += (2 * heads().size() + 1) * pixels();
+  return Bytes{floats * sizeof(float) + bytes};
+}
+
+Session::Memory Ensemble::measure() {
+  Session::Memory out{};
+  for (const auto& session : sessions_) {
+    const Session::Memory one = session->measure();
+    out.model = out.model + one.model;
+    out.request = out.request + one.request;
+  }
+  return out;
+}
+
+void Ensemble::submit(const float* input, Prediction& out, Session::Done done) {
+  out.maps.resize(channels_ * pixels());
+  out.numbers.assign(heads().size(), {});
+  out.votes.assign(sessions_.size() > 1 ? heads().size() : 0, Votes{});
+  for (std::size_t k = 0; k < heads().size(); ++k) {
+    const Head& head = heads()[k];
+    if (!head.is_map())
+      out.numbers[k].assign(head.classes.size() * (head.task == Task::regression ? sessions_.size() : 1), 0);
+  }
+  auto work = works_->take();
+  work->input = input;
+  work->out = &out;
+  work->done = std::move(done);
+  work->flip = work->member = 0;
+  next(std::move(work));
+}
+
+void Ensemble::next(std::shared_ptr<Work> work) {
+  const PictureModel& model = models_[work->member];
+  const Flip& flip = flips_[work->flip];
+  const float* input = work->input + form_at_[form_of_[work->member]];
+  if (flip.rows || flip.columns) {
+    work->flipped.resize(model.input_elements());
+    std::copy_n(input, work->flipped.size(), work->flipped.data());
+    window::flip({work->flipped.data(), work->flipped.size()}, static_cast<std::size_t>(model.height),
+                 static_cast<std::size_t>(model.width), flip.rows, flip.columns);
+    input = work->flipped.data();
+  }
+  std::vector<float*> outputs(sessions_[work->member]->outputs().size(), nullptr);
+  work->raw.resize(model.heads.size());
+  for (std::size_t k = 0; k < model.heads.size(); ++k) {
+    const Head& head = model.heads[k];
+    const bool whole = head.is_map() && head.height == model.height;
+    if (whole && sessions_.size() == 1 && flips_.size() == 1) {
+      // Where it belongs, at once.
+      outputs[head.output] = work->out->maps.data() + map_at_[k] * pixels();
+      continue;
+    }
+    work->raw[k].resize(head.classes.size() *
+                        static_cast<std::size_t>(std::max<std::int64_t>(head.height * head.width, 1)));
+    outputs[head.output] = work->raw[k].data();
+  }
+  Session& session = *sessions_[work->member];
+  session.submit(input, std::move(outputs), [this, work](const Error* error) mutable {
+    std::optional<Error> failed;
+    if (error != nullptr) failed = *error;
+    try {
+      if (!failed) step(*work);
+      if (!failed && work->flip < flips_.size()) return next(std::move(work));
+    } catch (const Failure& failure) {
+      failed = failure.error();
+    }
+    const Session::Done done = std::exchange(work->done, nullptr);
+    work.reset();
+    done(failed ? &*failed : nullptr);
+  });
+}
+
+void Ensemble::step(Work& work) {
+  take(work);
+  if (++work.member < sessions_.size()) return;
+  end_flip(work);
+  work.member = 0;
+  ++work.flip;
+}
+
+// What a network has made of a window that was turned over.
+void Ensemble::take(Work& work) {
+  const PictureModel& model = models_[work.member];
+  const Flip& flip = flips_[work.flip];
+  const auto height = static_cast<std::size_t>(model.height), width = static_cast<std::size_t>(model.width);
+  for (std::size_t k = 0; k < model.heads.size(); ++k) {
+    const Head& head = model.heads[k];
+    Buffer<float>& raw = work.raw[k];
+    if (!head.is_map()) {
+      if (head.task == Task::classification) activate(head, {raw.data(), raw.size()});
+      const bool own = head.task == Task::regression;
+      const double share = 1.0 / static_cast<double>(flips_.size() * (own ? 1 : sessions_.size()));
+      double* to = work.out->numbers[k].data() + (own ? work.member * raw.size() : 0);
+      for (std::size_t c = 0; c < raw.size(); ++c) to[c] += share * static_cast<double>(raw[c]);
+      continue;
+    }
+    const bool whole = head.height == model.height;
+    if (whole && sessions_.size() == 1 && flips_.size() == 1) continue;
+    std::span<float> values(raw.data(), raw.size());
+    if (!whole) {
+      work.enlarged.resize(head.classes.size() * pixels());
+      window::enlarge(values, height, width, height / static_cast<std::size_t>(head.height),
+                      {work.enlarged.data(), work.enlarged.size()});
+      values = {work.enlarged.data(), work.enlarged.size()};
+    }
+    window::flip(values, height, width, flip.rows, flip.columns);
+    take_map(work, k, values);
+  }
+}
+
+void Ensemble::take_map(Work& work, std::size_t k, std::span<float> values) {
+  const Head& head = heads()[k];
+  Buffer<float>& sum = flips_.size() > 1 ? work.sum : work.out->maps;
+  sum.resize(channels_ * pixels());
+  float* to = sum.data() + map_at_[k] * pixels();
+  if (work.member == 0) {
+    std::copy(values.begin(), values.end(), to);
+  } else {
+    for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
+  }
+  // Votes are on the window as it is.
+  if (sessions_.size() == 1 || work.flip > 0 || head.task != Task::segmentation) return;
+  activate(head, values);
+  work.labels.resize(pixels());
+  work.of_first.resize(heads().size());
+  work.differing.resize(heads().size());
+  work.of_first[k].resize(pixels());
+  work.differing[k].resize(pixels());
+  const bool first = work.member == 0;
+  std::uint8_t *labels = (first ? work.of_first[k] : work.labels).data(), *differing = work.differing[k].data();
+  window::label(values, ones_, threshold_of(head), {labels, pixels()});
+  for (std::size_t i = 0; i < pixels(); ++i) {
+    const unsigned any = labels[i] > 0 ? 2 : 0;
+    differing[i] = static_cast<std::uint8_t>(
+        first ? any : differing[i] | any | (labels[i] != work.of_first[k].data()[i] ? 1U : 0U));
+  }
+}
+
+// All networks have seen it turned over this way.
+void Ensemble::end_flip(Work& work) {
+  const bool flips = flips_.size() > 1;
+  Buffer<float>& sum = flips ? work.sum : work.out->maps;
+  for (std::size_t k = 0; k < heads().size(); ++k) {
+    const Head& head = heads()[k];
+    if (!head.is_map()) continue;
+    const std::span<float> values(sum.data() + map_at_[k] * pixels(), head.classes.size() * pixels());
+    if (sessions_.size() > 1 && head.task == Task::segmentation) {
+      const auto count = static_cast<float>(sessions_.size());
+      for (float& value : values) value /= count;
+      if (work.flip == 0) {
+        Votes& votes = work.out->votes[k];
+        for (std::size_t i = 0; i < pixels(); ++i) {
+          const std::uint8_t each = work.differing[k].data()[i];
+          votes.differ += each & 1U;
+          votes.any += each > 0 ? 1 : 0;
+        }
+      }
+    }
+    if (!flips) continue;
+    if (is_activated()) activate(head, values);
+    float* out = work.out->maps.data() + map_at_[k] * pixels();
+    const auto count = static_cast<float>(flips_.size());
+    const bool last = work.flip + 1 == flips_.size();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      out[i] = work.flip == 0 ? values[i] : out[i] + values[i];
+      if (last) out[i] /= count;
+    }
+  }
+}
+
+Attributes made_of(const std::vector<PictureModel>& models, const Ensemble& ensemble) {
+  Attributes out;
+  for (std::size_t k = 0; k < models.size(); ++k) {
+    for (auto& [key, value] : made_of(models[k], ensemble.session(k))) {
+      // What all of them share, or must, is said once.
+      const bool of_all = key == "runtime" || key == "precision" || key == "cpu" || key == "window";
+      if (k == 0 || !of_all) out.emplace_back(k == 0 ? key : fmt::format("{} of model {}", key, k + 1), value);
+    }
+  }
+  return out;
+}
+
+}  // namespace millrace::model

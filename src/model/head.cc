@@ -1,0 +1,137 @@
+#include "src/model/head.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "src/base/text.h"
+
+namespace millrace::model {
+namespace {
+
+constexpr std::size_t kMostLabels = 255;  // of a mask of bytes
+
+[[noreturn]] void refuse(const std::string& model, const std::string& what, const std::string& remedy) {
+  throw Failure(ErrorCode::unsupported, what, model, remedy);
+}
+
+// What of a name may stand in a file's.
+std::string file_part(const std::string& name) {
+  std::string out = name;
+  for (char& each : out)
+    if (std::isalnum(static_cast<unsigned char>(each)) == 0 && each != '-') each = '_';
+  return out;
+}
+
+Head head_of(const std::string& model, const OutputCard& card, const HeadOptions& options, const Output& output,
+             std::int64_t height, std::int64_t width) {
+  const auto& shape = output.shape;
+  const std::string is = fmt::format("its output '{}' is {}", printable(output.name), text_of(shape));
+  const bool numbers = shape.size() == 2 || (shape.size() == 4 && shape[2] == 1 && shape[3] == 1 && card.task &&
+                                             *card.task != Task::segmentation && *card.task != Task::keypoints);
+  if ((shape.size() != 2 && shape.size() != 4) || shape[0] != 1 || shape[1] < 1)
+    refuse(model, fmt::format("{}: neither [1, classes, height, width] nor [1, classes]", is),
+           "export it with one of these");
+  Head out;
+  if (numbers) {
+    if (!card.task || *card.task == Task::segmentation || *card.task == Task::keypoints)
+      refuse(model, is + ", numbers of a picture and not of its pixels",
+             "say \"task\": \"classification\" or \"regression\" in the model card");
+  } else {
+    if (card.task == Task::classification || card.task == Task::regression)
+      refuse(model, fmt::format("{}, and the model card says that it is for {}", is, choice_name(*card.task)),
+             "say \"task\": \"segmentation\" or \"keypoints\" in the model card");
+    const bool fits = shape[2] > 0 && shape[3] > 0 && height % shape[2] == 0 && width % shape[3] == 0 &&
+                      height / shape[2] == width / shape[3];
+    if (!fits)
+      refuse(
+          model,
+          fmt::format("{}, and its window {} x {}: neither as large as that nor a whole part of it", is, height, width),
+          "a network that takes off its edges, or has layout \"nhwc\", says so in its card or is exported again");
+    out.height = shape[2];
+    out.width = shape[3];
+  }
+  out.task = card.task.value_or(Task::segmentation);
+  if (out.task == Task::keypoints || out.task == Task::regression) {
+    if (card.activation.value_or(Activation::none) != Activation::none)
+      refuse(model,
+             fmt::format("an output for {} has no activation: its values are what it gives", choice_name(out.task)),
+             "leave \"activation\" out of the model card");
+  } else {
+    const Activation usual = out.task == Task::classification ? Activation::softmax : Activation::none;
+    out.activation = options.activation ? *options.activation : card.activation.value_or(usual);
+  }
+  out.threshold = options.threshold ? *options.threshold : card.threshold.value_or(0.5);
+  const auto channels = static_cast<std::size_t>(shape[1]);
+  if (out.task == Task::segmentation && channels > kMostLabels)
+    refuse(model, fmt::format("{}: more than {} classes", is, kMostLabels), "export it with fewer");
+  if (!card.classes.empty() && card.classes.size() != channels)
+    refuse(model,
+           fmt::format("its output '{}' has {} classes, and the model card names {}", printable(output.name), channels,
+                       card.classes.size()),
+           "name each class once, in the order of the output");
+  out.classes = card.classes.empty() ? unnamed_classes(channels) : card.classes;
+  return out;
+}
+
+}  // namespace
+
+std::vector<Head::Label> Head::labels() const {
+  std::vector<Label> out;
+  if (has_none()) out.push_back({"none", class_color(0), false});
+  for (const ClassCard& each : classes) {
+    // The first of several is what is none, unless somebody gave it a colour.
+    const std::size_t k = out.size();
+    out.push_back({each.name, each.drawn ? each.color.value_or(class_color(k)) : class_color(0),
+                   each.drawn && (k > 0 || each.color)});
+  }
+  return out;
+}
+
+std::vector<Head> heads_of(const std::string& model, const Card& card, const HeadOptions& options,
+                           const std::vector<Output>& outputs, std::int64_t height, std::int64_t width) {
+  std::vector<Head> out;
+  std::string names;
+  for (const Output& each : outputs) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", printable(each.name));
+  if (card.outputs.empty()) {
+    if (outputs.size() != 1)
+      refuse(model, fmt::format("it has {} outputs: {}", outputs.size(), names),
+             "say which count in the model card, as \"outputs\": {NAME: {\"task\": ...}}; millrace segment --describe "
+             "writes all of them");
+    out.push_back(head_of(model, card.output, options, outputs[0], height, width));
+  }
+  for (const auto& [name, each] : card.outputs) {
+    const auto found =
+        std::find_if(outputs.begin(), outputs.end(), [&name = name](const Output& one) { return one.name == name; });
+    if (found == outputs.end())
+      throw Failure(ErrorCode::bad_data,
+                    fmt::format("the model card's output '{}' is not there: it has {}", printable(name), names), model,
+                    "name those that it has");
+    out.push_back(head_of(model, each, options, *found, height, width));
+    out.back().output = static_cast<std::size_t>(found - outputs.begin());
+    if (card.outputs.size() > 1) out.back().name = file_part(name);
+    for (std::size_t k = 0; k + 1 < out.size(); ++k)
+      if (out[k].name == out.back().name)
+        throw Failure(ErrorCode::unsupported,
+                      fmt::format("two of its outputs would have results of one name, '{}'", out[k].name), model,
+                      "export it with names of letters and digits");
+  }
+  const bool any_none = std::any_of(
+      out.begin(), out.end(), [](const Head& head) { return head.task == Task::segmentation && head.has_none(); });
+  if (options.threshold && !any_none) {
+    throw Failure(ErrorCode::usage, "a pixel is the likeliest of its classes, whatever a threshold is", "--threshold",
+                  "leave it out; or --activation sigmoid, where classes do not exclude each other");
+  }
+  return out;
+}
+
+std::string text_of(const std::vector<Head::Label>& labels) {
+  std::string out;
+  for (const Head::Label& each : labels)
+    out += fmt::format("{}{} #{:02x}{:02x}{:02x}{}", out.empty() ? "" : ", ", each.name, each.color[0], each.color[1],
+                       each.color[2], each.drawn ? "" : " not drawn");
+  return out;
+}
+
+}  // namespace millrace::model
