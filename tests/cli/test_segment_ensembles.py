@@ -288,3 +288,65 @@ def test_classes_and_numbers_of_pictures(tmp_path):
     assert done.returncode == 2 and "--preprocess" in done.stderr.decode()
     done = run(tmp_path, 2, "--size", "64", out="other", check=False)
     assert done.returncode == 2 and "--size" in done.stderr.decode()
+
+
+def decided(out):
+    record = json.loads((out / "run.json").read_text())
+    return record["precision"], record["precision-policy"]
+
+
+@needs_openvino
+def test_bf16_is_for_masks_that_stay_the_same(tmp_path):
+    """Of three pictures of noise one network looks for what differs by a level, which bf16 cannot tell; the other for
+    what differs by half of them."""
+    random = np.random.default_rng(2)
+    (tmp_path / "photos").mkdir()
+    for k in range(3):
+        red = random.integers(128, 255, (60, 70), dtype=np.uint8)
+        pixels = np.stack([red, red + random.integers(0, 2, red.shape, dtype=np.uint8),
+                           (255 * random.integers(0, 2, red.shape)).astype(np.uint8)], 2)
+        Image.fromarray(pixels).save(tmp_path / "photos" / f"{k}.png")
+    fine, coarse = tmp_path / "fine.onnx", tmp_path / "coarse.onnx"
+    for model, weights, bias in ((fine, [-1, 1, 0], -0.001), (coarse, [0, 0, 1], -3.5)):
+        # What lies between two layers is rounded.
+        same = np.eye(3, dtype=np.float32)[:, :, None, None]
+        model.write_bytes(onnx.model(
+            [onnx.node("Conv", "first", ["x", "same"], "between"), onnx.node("Relu", "kept", ["between"], "kept"),
+             onnx.node("Conv", "second", ["kept", "weights", "bias"], "y")],
+            [onnx.tensor("same", same), onnx.tensor("weights", np.float32(weights)[None, :, None, None]),
+             onnx.tensor("bias", np.float32([bias]))],
+            [onnx.value_info("x", [1, 3, *WINDOW])], [onnx.value_info("y", [1, 1, *WINDOW])]))
+    # From 3 to 4 bf16 has a number in four of a pixel's levels.
+    for model in (fine, coarse):
+        model.with_suffix(".json").write_text(json.dumps({"threshold": 0, "range": [3, 4]}))
+    words = {}
+    for model in (fine, coarse):
+        words[model] = millrace("segment", tmp_path / "photos", "--model", model, "-o", tmp_path / model.stem,
+                                "--precision", "auto").stderr.decode()
+    policy = "auto: Dice of at least 0.99"
+    assert decided(tmp_path / "fine") == ("f32", policy)
+    if "this CPU has no bf16" in words[coarse]:
+        assert decided(tmp_path / "coarse") == ("f32", policy)
+        pytest.skip("this CPU has no bf16")
+    assert decided(tmp_path / "coarse") == ("bf16", policy)
+    assert "to a Dice of 1.0000 on 18 windows" in words[coarse]
+    # The masks of what was refused are float32's.
+    millrace("segment", tmp_path / "photos", "--model", fine, "-o", tmp_path / "exact")
+    assert ((tmp_path / "exact" / "1.png.mask.png").read_bytes() == (tmp_path / "fine" / "1.png.mask.png").read_bytes())
+    # Who goes on does as was decided, and looks at no windows for it; also with another picture, of which much differs.
+    Image.fromarray(pixels).save(tmp_path / "photos" / "9.png")
+    again = millrace("segment", tmp_path / "photos", "--model", coarse, "-o", tmp_path / "coarse", "--precision", "auto")
+    assert b"as the run before in this folder has it" in again.stderr and decided(tmp_path / "coarse")[0] == "bf16"
+    done = millrace("segment", tmp_path / "photos", "--model", coarse, "-o", tmp_path / "coarse", check=False)
+    assert done.returncode == 1 and b"made otherwise" in done.stderr
+    plan = millrace("segment", tmp_path / "photos", "--model", fine, "-o", tmp_path / "new", "--precision", "auto", "--plan")
+    assert "Dice" in plan.stdout.decode() and not (tmp_path / "new").exists()
+
+
+@needs_openvino
+def test_bf16_is_not_for_what_makes_no_masks(tmp_path):
+    picture(tmp_path / "photos" / "a.png", 50, 61)
+    (tmp_path / "m0.onnx").write_bytes(onnx.heads(*WINDOW)[0])
+    (tmp_path / "m0.json").write_text(json.dumps({"outputs": {"spots": {"task": "keypoints"}}}))
+    done = run(tmp_path, 1, "--precision", "auto")
+    assert b"no masks that could be compared" in done.stderr and decided(tmp_path / "out")[0] == "f32"

@@ -51,7 +51,7 @@ PictureResult through_windows(const Options& options, const Setup& setup, const 
   for (bool again = false;; again = true) {
     Cutter cutter(options, setup, path, name, job.context);
     const PictureInfo& info = cutter.rows().info();
-    Collecting of{name,        cutter.y(), cutter.x(), cutter.source(), info.width,
+    Collecting of{name,        cutter.y(), cutter.x(), cutter.source(),  info.width,
                   info.height, nullptr,    {},         how.sums_in_file, std::chrono::milliseconds(0)};
     if (again) of.saved = unfinished.saved(name, cutter.source());
     EXPECT_EQ(of.saved.has_value(), again && how.stop_behind > cutter.x().starts().size());
@@ -98,7 +98,8 @@ TEST(SegmentPicture, WindowsPutTogetherAreThePicture) {
       }
     }
     EXPECT_NEAR(result.heads[0].classes[1].mean, sum / (53 * 41), 1e-3);
-    EXPECT_EQ(result.heads[0].classes[0].pixels + result.heads[0].classes[1].pixels + result.heads[0].classes[2].pixels, 53U * 41);
+    EXPECT_EQ(result.heads[0].classes[0].pixels + result.heads[0].classes[1].pixels + result.heads[0].classes[2].pixels,
+              53U * 41);
     const auto again = earlier_result(record_path(options.output, "a.png"), setup);
     ASSERT_TRUE(again);
     EXPECT_EQ(again->hash, result.hash);
@@ -201,7 +202,8 @@ TEST(SegmentPicture, WindowsThatNobodyWantsAreCountedAndTheirPixelsAreNothing) {
   const PictureResult result = through_windows(options, setup, path, job);
   EXPECT_EQ(result.windows, 1U);
   EXPECT_EQ(result.left_out, 15U);
-  EXPECT_EQ(result.heads[0].classes[0].pixels + result.heads[0].classes[1].pixels + result.heads[0].classes[2].pixels, 256U);
+  EXPECT_EQ(result.heads[0].classes[0].pixels + result.heads[0].classes[1].pixels + result.heads[0].classes[2].pixels,
+            256U);
   const std::string npy = read_text(options.output + "/a.png.probability.npy").or_throw();
   std::vector<float> got(64 * 64 * 3);
   std::memcpy(got.data(), npy.data() + npy.size() - got.size() * sizeof(float), got.size() * sizeof(float));

@@ -88,7 +88,7 @@ void describe(Settings& settings, Options& options) {
                       "side of the square; auto: the card's, or 1024; of classes and numbers a window", "auto",
                       [&options](const std::string& text) {
                         options.size.reset();
-                        if (text != "auto") options.size = whole_number_of(text, 64, 8192);
+                        if (text != "auto") options.size = whole_number_of(text, 16, 8192);
                       });
   settings.heading("Windows");
   describe_window(settings, options.network, "side of a window; auto: the model's own, the card's, or 512");

@@ -34,22 +34,29 @@ std::optional<model::Precision> decided_before(const Options& options) {
 
 using Sample = std::vector<Buffer<float>>;
 
-// Of one picture, as many as there are to be had in its middle row of windows; none where it cannot be used.
+// Of one picture, evenly; none where it cannot be used.
 void take_windows(const Options& options, const Setup& setup, const Input& input, std::size_t most, RunContext& context,
                   Sample& out) {
   try {
     Cutter cutter(options, setup, input.file.path, input.name, context);
     const Reservation paid = context.budget.reserve(cutter.needs(), "a picture of which windows are compared");
-    cutter.begin(cutter.y().starts().size() / 2, std::filesystem::temp_directory_path());
-    const std::size_t there = cutter.x().starts().size(), step = std::max<std::size_t>(1, there / most);
+    // Of a slide the middle row of windows: all of it would have to be decoded for the others.
+    constexpr std::uint64_t kMostWindows = 1000;
+    const bool all = cutter.windows() <= kMostWindows;
+    const std::size_t first_row = all ? 0 : cutter.y().starts().size() / 2,
+                      end_row = all ? cutter.y().starts().size() : first_row + 1,
+                      there = (end_row - first_row) * cutter.x().starts().size(),
+                      step = std::max<std::size_t>(1, there / most);
+    cutter.begin(first_row, std::filesystem::temp_directory_path());
     Buffer<float> window;
-    std::size_t row = 0, column = 0, taken = 0;
-    while (taken < most) {
-      window.resize(setup.input_elements());
-      if (!cutter.next(window.data(), row, column) || row != cutter.y().starts().size() / 2) break;
-      if (column % step != 0) continue;
+    window.resize(setup.input_elements());
+    std::size_t row = 0, column = 0;
+    const std::size_t before = out.size();
+    while (out.size() - before < most && cutter.next(window.data(), row, column) && row < end_row) {
+      // Those in the middle of as many parts.
+      if (((row - first_row) * cutter.x().starts().size() + column) % step != step / 2) continue;
       out.push_back(std::move(window));
-      ++taken;
+      window.resize(setup.input_elements());
     }
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::cancelled) throw;

@@ -33,7 +33,7 @@ class DiceSums {
 // How networks are asked in a run.
 model::Ensemble::Options ensemble_options(const Options& options, RunContext& context);
 
-// Windows from the middle of pictures that are spread over all there are. What an earlier run in the folder of results
+// 16 windows, evenly from pictures that are spread over all there are. What an earlier run in the folder of results
 // has decided stays. Needs options.least_dice.
 Agreement agree(const Options& options, Setup& setup, const Inputs& inputs, RunContext& context);
 

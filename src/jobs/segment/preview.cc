@@ -32,11 +32,11 @@ std::vector<std::uint8_t> unpacked(const std::string& text, std::size_t size) {
   return out;
 }
 
-std::size_t block_of(std::int64_t width, std::int64_t height) {
-  return static_cast<std::size_t>((std::max(width, height) + Preview::kMostSide - 1) / Preview::kMostSide);
-}
-
 }  // namespace
+
+std::size_t Preview::block_of(std::int64_t width, std::int64_t height) {
+  return static_cast<std::size_t>((std::max(width, height) + kMostSide - 1) / kMostSide);
+}
 
 Preview::Preview(std::int64_t width, std::int64_t height, std::size_t labels)
     : width_(static_cast<std::size_t>(width)),

@@ -20,6 +20,7 @@ class Preview {
   // Of a mask of so many labels. Blocks of it become pixels, such that neither side is longer than kMostSide.
   Preview(std::int64_t width, std::int64_t height, std::size_t labels);
   static constexpr std::int64_t kMostSide = 640;
+  static std::size_t block_of(std::int64_t width, std::int64_t height);  // its side
   static std::uint64_t bytes(std::int64_t width, std::int64_t height, std::size_t labels);
 
   void append(std::span<const std::uint8_t> row);

@@ -190,55 +190,66 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
   return std::nullopt;
 }
 
-std::string table_of(const std::vector<PictureResult>& pictures, const Setup& setup) {
-  std::string out =
-      "path,width,height,windows,left_out,class,pixels,share,mean_probability,damage,output,edge_pixels,disagreement,"
-      "doubts\n";
+std::string csv_of(const RecordTable& table) {
+  std::string out;
+  const auto add = [&out](const std::vector<std::string>& cells) {
+    for (std::size_t k = 0; k < cells.size(); ++k) out += (k == 0 ? "" : ",") + csv_field(cells[k]);
+    out += '\n';
+  };
+  add(table.columns);
+  for (const auto& row : table.rows) add(row);
+  return out;
+}
+
+RecordTable table_of(const std::vector<PictureResult>& pictures, const Setup& setup) {
+  RecordTable out{{"path", "width", "height", "windows", "left_out", "class", "pixels", "share", "mean_probability",
+                   "damage", "output", "edge_pixels", "disagreement", "doubts"},
+                  {}};
+  const auto text = [](const auto& value) { return fmt::format("{}", value); };
   for (const PictureResult& each : pictures) {
     const double all = static_cast<double>(each.width) * each.height;
-    const std::string doubts = each.field ? fmt::format("{}", fmt::join(each.field->doubts, "; ")) : "";
     for (std::size_t h = 0; h < each.heads.size(); ++h) {
       const model::Head& head = setup.heads[h];
       for (std::size_t c = 0; c < each.heads[h].classes.size(); ++c) {
         const ClassResult& found = each.heads[h].classes[c];
-        out += fmt::format(
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(utf8_for_display(each.path)), each.width,
-            each.height, each.windows, each.left_out, csv_field(utf8_for_display(head.classes[c].name)), found.pixels,
-            static_cast<double>(found.pixels) / all, found.mean, csv_field(utf8_for_display(each.damage)), head.name,
-            found.at_edge, setup.models.size() > 1 ? fmt::format("{}", each.disagreement(h)) : "", csv_field(doubts));
+        out.rows.push_back({utf8_for_display(each.path), text(each.width), text(each.height), text(each.windows),
+                            text(each.left_out), utf8_for_display(head.classes[c].name), text(found.pixels),
+                            text(static_cast<double>(found.pixels) / all), text(found.mean),
+                            utf8_for_display(each.damage), head.name, text(found.at_edge),
+                            setup.models.size() > 1 ? text(each.disagreement(h)) : "",
+                            each.field ? fmt::format("{}", fmt::join(each.field->doubts, "; ")) : ""});
       }
     }
   }
   return out;
 }
 
-std::string points_of(const std::vector<PictureResult>& pictures, const Setup& setup) {
-  std::string out = "path,output,point,x,y,value\n";
+RecordTable points_of(const std::vector<PictureResult>& pictures, const Setup& setup) {
+  RecordTable out{{"path", "output", "point", "x", "y", "value"}, {}};
   for (const PictureResult& each : pictures) {
     for (std::size_t h = 0; h < each.heads.size(); ++h) {
       const model::Head& head = setup.heads[h];
       for (std::size_t c = 0; c < each.heads[h].peaks.size(); ++c) {
         const Peak& peak = each.heads[h].peaks[c];
-        out += fmt::format("{},{},{},{},{},{}\n", csv_field(utf8_for_display(each.path)), head.name,
-                           csv_field(utf8_for_display(head.classes[c].name)), peak.x, peak.y, peak.value);
+        out.rows.push_back({utf8_for_display(each.path), head.name, utf8_for_display(head.classes[c].name),
+                            fmt::format("{}", peak.x), fmt::format("{}", peak.y), fmt::format("{}", peak.value)});
       }
     }
   }
   return out;
 }
 
-std::string values_of(const std::vector<PictureResult>& pictures, const Setup& setup) {
-  std::string out = "path,output,task,model,class,value\n";
+RecordTable values_of(const std::vector<PictureResult>& pictures, const Setup& setup) {
+  RecordTable out{{"path", "output", "task", "model", "class", "value"}, {}};
   for (const PictureResult& each : pictures) {
     for (std::size_t h = 0; h < each.heads.size(); ++h) {
       const model::Head& head = setup.heads[h];
       for (std::size_t k = 0; k < each.heads[h].numbers.size(); ++k) {
-        const std::string model = head.task == model::Task::classification && setup.models.size() > 1
-                                      ? std::string("mean")
-                                      : model_name(setup, k / head.classes.size());
-        out += fmt::format("{},{},{},{},{},{}\n", csv_field(utf8_for_display(each.path)), head.name,
-                           choice_name(head.task), csv_field(model),
-                           csv_field(utf8_for_display(head.classes[class_of(head, k)].name)), each.heads[h].numbers[k]);
+        const bool is_mean = head.task == model::Task::classification && setup.models.size() > 1;
+        out.rows.push_back({utf8_for_display(each.path), head.name, choice_name(head.task),
+                            is_mean ? "mean" : model_name(setup, k / head.classes.size()),
+                            utf8_for_display(head.classes[class_of(head, k)].name),
+                            fmt::format("{}", each.heads[h].numbers[k])});
       }
     }
   }

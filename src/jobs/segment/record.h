@@ -63,9 +63,15 @@ bool is_record(const std::string& file);
 // Of the folder of results.
 inline constexpr const char *kTableFile = "pictures.csv", *kPointsFile = "points.csv", *kValuesFile = "values.csv",
                             *kReportFile = "report.html";
-// Tables of all pictures, with their headers: of masks; of points; of classes and numbers of pictures.
-std::string table_of(const std::vector<PictureResult>& pictures, const Setup& setup);
-std::string points_of(const std::vector<PictureResult>& pictures, const Setup& setup);
-std::string values_of(const std::vector<PictureResult>& pictures, const Setup& setup);
+// Cells as texts; csv_of() has the columns' names first.
+struct RecordTable {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+std::string csv_of(const RecordTable& table);
+// Of all pictures: masks, by class; points; classes and numbers of pictures.
+RecordTable table_of(const std::vector<PictureResult>& pictures, const Setup& setup);
+RecordTable points_of(const std::vector<PictureResult>& pictures, const Setup& setup);
+RecordTable values_of(const std::vector<PictureResult>& pictures, const Setup& setup);
 
 }  // namespace millrace::segment

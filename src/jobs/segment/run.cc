@@ -14,6 +14,7 @@
 #include "src/jobs/segment/collector.h"
 #include "src/jobs/segment/cutter.h"
 #include "src/jobs/segment/inputs.h"
+#include "src/jobs/segment/page.h"
 #include "src/jobs/segment/unfinished.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/pool.h"
@@ -130,6 +131,7 @@ class Run {
     claim_folder(options_.output, made_of(options_, setup_, *ensemble_), kUnfinishedFolder);
     unfinished_.emplace(options_.output, static_cast<bool>(options_.share));
     summary_.unusable = inputs_.unreadable;
+    if (options_.report) page_file();  // that it can be written, before the work
     try {
       work();
       context_.throw_if_cancelled();
@@ -416,12 +418,27 @@ class Run {
       return std::any_of(setup_.heads.begin(), setup_.heads.end(),
                          [&](const model::Head& head) { return ((head.task == tasks) || ...); });
     };
-    write_file(path_in(options_.output, kTableFile), table_of(all, setup_));
-    if (has(model::Task::keypoints)) write_file(path_in(options_.output, kPointsFile), points_of(all, setup_));
+    write_file(path_in(options_.output, kTableFile), csv_of(table_of(all, setup_)));
+    if (has(model::Task::keypoints)) write_file(path_in(options_.output, kPointsFile), csv_of(points_of(all, setup_)));
     if (has(model::Task::classification, model::Task::regression))
-      write_file(path_in(options_.output, kValuesFile), values_of(all, setup_));
+      write_file(path_in(options_.output, kValuesFile), csv_of(values_of(all, setup_)));
+    write_page(all);
     // What other runs have begun stays for them.
     if (summary_.missing == 0 || unfinished_->is_empty()) unfinished_->remove();
+  }
+
+  Output page_file() const {
+    Outputs outputs({.overwrite = false, .prove = false});
+    return outputs.add("--report", path_in(options_.output, kReportFile), page_kind());
+  }
+
+  // A page that an earlier run wrote would tell of other results than those that lie beside it.
+  void write_page(const std::vector<PictureResult>& all) {
+    const std::string path = path_in(options_.output, kReportFile);
+    if (!options_.report && !Outputs({.overwrite = false, .prove = false}).is_own(path, page_kind())) return;
+    page_file().write(
+        page_of({all, summary_.unusable, setup_, options_.files, made_of(options_, setup_, *ensemble_)}, context_));
+    summary_.report = path;
   }
 
   const Options& options_;

@@ -117,6 +117,56 @@ void PageWriter::figure(const Figure& figure) {
            "</details></div>\n</figure>\n";
 }
 
+void PageWriter::open_pictures(const std::vector<Layer>& layers, const std::vector<std::string>& orders) {
+  // What can be pressed is shown by the script.
+  out() += "<div class=\"picture-tools\" role=\"toolbar\" aria-label=\"Pictures\" hidden>\n";
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    const auto& [r, g, b] = layers[k].color;
+    out() += fmt::format(
+        "<label class=\"layer-check\"><input type=\"checkbox\" checked data-layer=\"{}\"><svg width=\"12\" "
+        "height=\"12\" aria-hidden=\"true\"><rect width=\"12\" height=\"12\" rx=\"2\" "
+        "fill=\"#{:02x}{:02x}{:02x}\"/></svg>{}</label>\n",
+        k, r, g, b, html_name(layers[k].name));
+  }
+  out() += "<label>Order <select class=\"picture-order\">";
+  for (std::size_t k = 0; k < orders.size(); ++k)
+    out() += fmt::format("<option value=\"{}\">{}</option>", k, html_name(orders[k]));
+  out() +=
+      "</select></label>\n<label class=\"picture-search\">Search <input type=\"search\" spellcheck=\"false\"></label>\n"
+      "<span class=\"picture-count\" role=\"status\"></span>\n</div>\n<div class=\"pictures\">\n";
+}
+
+void PageWriter::picture(const Picture& picture) {
+  std::string ranks;
+  for (const std::size_t rank : picture.ranks) ranks += fmt::format("{}{}", ranks.empty() ? "" : " ", rank);
+  const auto data = [](std::string_view type, const std::vector<std::uint8_t>& bytes) {
+    return fmt::format("data:{};base64,{}", type, base64({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  };
+  const std::string sides = fmt::format("width=\"{}\" height=\"{}\"", picture.width, picture.height);
+  out() += fmt::format("<figure class=\"picture\" data-ranks=\"{}\">\n<figcaption><b>{}</b>", ranks,
+                       html_name(picture.title));
+  for (const std::string& mark : picture.marks) out() += " " + element("span", mark, "class=\"mark\"");
+  out() += "</figcaption>\n<div class=\"stage\" tabindex=\"0\"><div class=\"pan\">";
+  if (picture.jpeg.empty()) {
+    out() += fmt::format(
+        "<svg class=\"photo\" {} viewBox=\"0 0 {} {}\"><rect width=\"100%\" height=\"100%\" "
+        "fill=\"#808080\"/></svg>",
+        sides, picture.width, picture.height);
+  } else {
+    out() += fmt::format("<img class=\"photo\" alt=\"the photograph\" {} src=\"{}\">", sides,
+                         data("image/jpeg", picture.jpeg));
+  }
+  out() += "<div class=\"drawn\">";
+  for (const auto& [layer, png] : picture.drawn)
+    out() += fmt::format("<img alt=\"\" data-layer=\"{}\" src=\"{}\">", layer, data("image/png", png));
+  out() += "</div></div></div>\n<dl class=\"of-picture\">";
+  for (const Fact& fact : picture.facts)
+    out() += "<div>" + element("dt", fact.words) + element("dd", fact.value) + "</div>\n";
+  out() += "</dl>\n</figure>\n";
+}
+
+void PageWriter::close_pictures() { out() += "</div>\n"; }
+
 void PageWriter::open_grid() { out() += "<div class=\"grid\">\n"; }
 void PageWriter::close_grid() { out() += "</div>\n"; }
 void PageWriter::open_more(std::string_view summary) {

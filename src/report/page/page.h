@@ -3,9 +3,12 @@
 // Never: the time of day; a text that is not escaped; anything that runs but the page's own script.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/report/figure.h"
@@ -15,6 +18,22 @@ namespace millrace::report {
 // A number that is read first, and what it is of.
 struct Fact {
   std::string value, words;
+};
+
+// What is drawn on pictures, of which a reader may hide some: a class of a mask.
+struct Layer {
+  std::string name;
+  std::array<std::uint8_t, 3> color{};
+};
+// A picture with what is drawn on it.
+struct Picture {
+  std::string title;
+  std::vector<std::string> marks;                                        // why somebody should look at it
+  std::vector<std::uint8_t> jpeg;                                        // empty: there is none, and it is gray
+  std::uint32_t width = 0, height = 0;                                   // of what is drawn, which covers it
+  std::vector<std::pair<std::size_t, std::vector<std::uint8_t>>> drawn;  // of a layer a PNG with a clear ground
+  std::vector<std::size_t> ranks;  // its place in each of the orders that were offered
+  std::vector<Fact> facts;
 };
 
 // All texts are of any bytes and are shown as html_name (src/report/html.h) shows them.
@@ -37,6 +56,11 @@ class PageWriter {
   void list(const std::vector<std::string>& items);
   void table(const Table& table);
   void figure(const Figure& figure);
+  // Pictures between these two can be compared with what is drawn on them, enlarged, put in one of these orders, of
+  // which the first is theirs, and searched by their titles.
+  void open_pictures(const std::vector<Layer>& layers, const std::vector<std::string>& orders);
+  void picture(const Picture& picture);
+  void close_pictures();
   // Figures between these two stand side by side where there is room.
   void open_grid();
   void close_grid();

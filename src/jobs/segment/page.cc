@@ -1,0 +1,294 @@
+#include "src/jobs/segment/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "src/base/text.h"
+#include "src/io/image/png_write.h"
+#include "src/jobs/segment/small_photo.h"
+#include "src/jobs/segment/suspects.h"
+#include "src/pipeline/chain.h"
+#include "src/report/numbers.h"
+#include "src/report/page/page.h"
+#include "src/report/plot/line_plot.h"
+
+namespace millrace::segment {
+namespace {
+
+// A class of a mask, which readers may hide.
+struct DrawnClass {
+  std::size_t head = 0, label = 0;  // the mask's number of it
+  report::Layer layer;
+};
+
+std::string name_in(const model::Head& head, const std::string& name) {
+  return head.name.empty() ? name : fmt::format("{}: {}", head.name, name);
+}
+
+std::vector<DrawnClass> drawn_classes(const Setup& setup) {
+  std::vector<DrawnClass> out;
+  for (std::size_t h = 0; h < setup.heads.size(); ++h) {
+    if (setup.heads[h].task != model::Task::segmentation) continue;
+    const auto labels = setup.heads[h].labels();
+    for (std::size_t k = 0; k < labels.size(); ++k)
+      if (labels[k].drawn) out.push_back({h, k, {name_in(setup.heads[h], labels[k].name), labels[k].color}});
+  }
+  return out;
+}
+
+// Its pixels in its colour on a clear ground, a bit each.
+std::vector<std::uint8_t> png_of(const SmallMask& mask, std::size_t label, const std::array<std::uint8_t, 3>& color) {
+  constexpr unsigned kBits = 8;
+  std::vector<std::uint8_t> rows, out;
+  for (std::uint32_t y = 0; y < mask.height; ++y) {
+    rows.push_back(0);
+    for (std::uint32_t x = 0; x < mask.width; x += kBits) {
+      unsigned byte = 0;
+      for (std::uint32_t j = x; j < x + kBits; ++j)
+        byte = byte << 1U | (j < mask.width && mask.labels[std::size_t{y} * mask.width + j] == label ? 1U : 0U);
+      rows.push_back(static_cast<std::uint8_t>(byte));
+    }
+  }
+  append_png_header({mask.width, mask.height, 1, 1}, PngColors::palette, out);
+  const std::array<std::uint8_t, 6> palette = {0, 0, 0, color[0], color[1], color[2]};
+  append_png_chunk("PLTE", palette, out);
+  append_png_chunk("tRNS", std::array<std::uint8_t, 2>{0, 255}, out);
+  append_png_chunk("IDAT", png_stream(rows), out);
+  append_png_chunk("IEND", {}, out);
+  return out;
+}
+
+// Of each picture the photograph at the size of its preview.
+std::vector<SmallPhoto> photos_of(const PageView& view, const std::vector<Suspect>& shown, RunContext& context) {
+  std::vector<SmallPhoto> out;
+  std::size_t next = 0;
+  Progress progress(context.progress, "pictures for the page", shown.size());
+  auto stages =
+      chain::source<std::size_t>(
+          "pictures",
+          [&]() -> std::optional<std::size_t> { return next < shown.size() ? std::optional(next++) : std::nullopt; }) |
+      chain::parallel<std::size_t, SmallPhoto>(
+          "make smaller",
+          [&](std::size_t k, Span&) { return small_photo(view.files, view.pictures[shown[k].picture], context); }) |
+      chain::sink<SmallPhoto>("collect", [&](SmallPhoto photo, Span&) {
+        progress.add(1);
+        out.push_back(std::move(photo));
+      });
+  chain::run(stages, context, chain::Price::fixed(2_MiB));
+  context.throw_if_cancelled();
+  context.helpers.end_idle();
+  return out;
+}
+
+double share_of(const PictureResult& picture, const ClassResult& found) {
+  return static_cast<double>(found.pixels) / (static_cast<double>(picture.width) * picture.height);
+}
+
+std::string percent(double share) { return report::number_text(100 * share, 3) + " %"; }
+
+// Of one order the place of each picture.
+template <typename Less>
+std::vector<std::size_t> ranks_by(std::size_t count, const Less& less) {
+  std::vector<std::size_t> order(count), out(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), less);
+  for (std::size_t k = 0; k < count; ++k) out[order[k]] = k;
+  return out;
+}
+
+void add_pictures(report::PageWriter& page, const PageView& view, RunContext& context) {
+  const auto classes = drawn_classes(view.setup);
+  if (classes.empty()) return;
+  std::vector<Suspect> shown = suspects(view.pictures, view.setup);
+  const std::size_t all = shown.size();
+  if (all > kMostPictures) shown.resize(kMostPictures);
+  page.section("Pictures");
+  const auto wrong = std::count_if(shown.begin(), shown.end(), [](const Suspect& each) { return each.weight >= 1; });
+  page.paragraph(wrong == 0 ? "None looks wrong by what is counted. The slider goes from the photograph to the mask; a "
+                              "double click or + enlarges, and what is enlarged can be moved."
+                            : fmt::format("{} of these look wrong by what is counted, and come first. The slider goes "
+                                          "from the photograph to the mask; a double click or + enlarges, and what is "
+                                          "enlarged can be moved.",
+                                          grouped(static_cast<std::uint64_t>(wrong))));
+  for (std::size_t h = 0; h < view.setup.heads.size(); ++h)
+    if (disagree_on_most(view.pictures, h))
+      page.warning(name_in(view.setup.heads[h],
+                           "in most pictures models disagree about more than half of what any of them finds. Look at "
+                           "their model cards: one may be given its pictures otherwise than it was trained."));
+  if (shown.size() < all)
+    page.note(
+        fmt::format("The {} that look most wrong, of {}; pictures.csv has all.", grouped(shown.size()), grouped(all)));
+  const std::vector<SmallPhoto> photos = photos_of(view, shown, context);
+  std::vector<report::Layer> layers;
+  std::vector<std::string> orders = {"what looks wrong first", "by name"};
+  const auto picture_of = [&](std::size_t k) -> const PictureResult& { return view.pictures[shown[k].picture]; };
+  std::vector<std::vector<std::size_t>> ranks = {
+      ranks_by(shown.size(), [](std::size_t a, std::size_t b) { return a < b; }),
+      ranks_by(shown.size(), [&](std::size_t a, std::size_t b) { return picture_of(a).name < picture_of(b).name; })};
+  const auto found_of = [&](std::size_t k, const DrawnClass& drawn) -> const ClassResult& {
+    const std::size_t first = view.setup.heads[drawn.head].has_none() ? 1 : 0;
+    return picture_of(k).heads[drawn.head].classes[drawn.label - first];
+  };
+  for (const DrawnClass& each : classes) {
+    layers.push_back(each.layer);
+    orders.push_back("most of " + each.layer.name);
+    ranks.push_back(ranks_by(shown.size(), [&](std::size_t a, std::size_t b) {
+      return share_of(picture_of(a), found_of(a, each)) > share_of(picture_of(b), found_of(b, each));
+    }));
+  }
+  page.open_pictures(layers, orders);
+  for (std::size_t k = 0; k < shown.size(); ++k) {
+    const PictureResult& of = picture_of(k);
+    report::Picture one;
+    one.title = of.name;
+    one.marks = shown[k].why;
+    one.jpeg = photos[k].jpeg;
+    one.width = photos[k].width;
+    one.height = photos[k].height;
+    for (const auto& order : ranks) one.ranks.push_back(order[k]);
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      const SmallMask& mask = of.heads[classes[c].head].preview;
+      if (std::find(mask.labels.begin(), mask.labels.end(), classes[c].label) != mask.labels.end())
+        one.drawn.emplace_back(c, png_of(mask, classes[c].label, classes[c].layer.color));
+      one.facts.push_back({percent(share_of(of, found_of(k, classes[c]))), classes[c].layer.name});
+    }
+    for (std::size_t h = 0; h < of.heads.size(); ++h)
+      if (view.setup.models.size() > 1 && view.setup.heads[h].task == model::Task::segmentation)
+        one.facts.push_back({percent(of.disagreement(h)), name_in(view.setup.heads[h], "models disagree")});
+    page.picture(one);
+  }
+  page.close_pictures();
+}
+
+// By percentile: the share of the picture that the class covers in the pictures with least of it, and so on.
+void add_areas(report::PageWriter& page, const PageView& view) {
+  report::Table table;
+  table.columns = {{"class"}, {"pictures with it", true}, {"least", true}, {"median", true}, {"most", true}};
+  report::LinePlot plot;
+  constexpr int kSteps = 100;
+  for (int k = 0; k <= kSteps; ++k) plot.x.push_back(k);
+  for (std::size_t h = 0; h < view.setup.heads.size(); ++h) {
+    const model::Head& head = view.setup.heads[h];
+    if (head.task != model::Task::segmentation) continue;
+    for (std::size_t c = 0; c < head.classes.size(); ++c) {
+      if (!is_something(head, c)) continue;
+      std::vector<double> shares;
+      for (const PictureResult& each : view.pictures) shares.push_back(100 * share_of(each, each.heads[h].classes[c]));
+      std::sort(shares.begin(), shares.end());
+      const auto at = [&shares](double percentile) {
+        const double place = percentile / kSteps * static_cast<double>(shares.size() - 1);
+        const auto first = static_cast<std::size_t>(place), second = std::min(first + 1, shares.size() - 1);
+        return shares[first] + (shares[second] - shares[first]) * (place - static_cast<double>(first));
+      };
+      const auto with = static_cast<std::uint64_t>(
+          std::count_if(shares.begin(), shares.end(), [](double share) { return share > 0; }));
+      const std::string name = name_in(head, head.classes[c].name);
+      const auto text = [](double share) { return report::number_text(share, 3) + " %"; };
+      table.rows.push_back({name, grouped(with), text(shares.front()), text(at(kSteps / 2.0)), text(shares.back())});
+      report::Line line;
+      for (const double percentile : plot.x) line.y.push_back(at(percentile));
+      plot.panels.push_back({name, "% of the picture", {line}});
+    }
+  }
+  if (table.rows.empty()) return;
+  page.section("Areas");
+  table.note = "Shares of all pixels of a picture.";
+  page.table(table);
+  constexpr std::size_t kEnough = 3, kMostPanels = 24;
+  if (view.pictures.size() < kEnough) return;
+  if (plot.panels.size() > kMostPanels) plot.panels.resize(kMostPanels);
+  plot.title = "How areas are spread";
+  plot.caption = fmt::format(
+      "Of {} pictures, in the order of how much of each the class covers: from the one with least "
+      "on the left to the one with most on the right.",
+      grouped(view.pictures.size()));
+  plot.description = "Lines that rise from the least share to the greatest.";
+  plot.x_title = "pictures (%)";
+  plot.names = {"share"};
+  page.figure(draw(plot));
+}
+
+// The first rows of a table that lies in a file, whose last columns are numbers.
+void add_rows(report::PageWriter& page, RecordTable table, const std::string& file, std::size_t numbers) {
+  report::Table out;
+  const std::size_t columns = table.columns.size();
+  for (std::size_t k = 0; k < columns; ++k) out.columns.push_back({table.columns[k], k + numbers >= columns});
+  const std::size_t all = table.rows.size();
+  if (all > report::kMostNumberRows) {
+    table.rows.resize(report::kMostNumberRows);
+    out.note = fmt::format("The first {} of {}; {} has all.", grouped(table.rows.size()), grouped(all), file);
+  }
+  out.rows = std::move(table.rows);
+  page.table(out);
+}
+
+void add_unusable(report::PageWriter& page, const PageView& view) {
+  if (view.unusable.empty()) return;
+  page.section("What could not be used");
+  report::Table table;
+  table.columns = {{"picture"}, {"why"}};
+  for (const Error& error : view.unusable) {
+    if (table.rows.size() == report::kMostNumberRows) break;
+    Error why = error;
+    why.subject.clear();
+    table.rows.push_back({error.subject, why.message()});
+  }
+  if (table.rows.size() < view.unusable.size())
+    table.note = fmt::format("The first {} of {}.", grouped(table.rows.size()), grouped(view.unusable.size()));
+  page.table(table);
+}
+
+}  // namespace
+
+std::string page_of(const PageView& view, RunContext& context) {
+  report::PageWriter page("Segmented pictures", "segment");
+  std::string lead = view.pictures.size() == 1 ? "One picture" : grouped(view.pictures.size()) + " pictures";
+  if (!view.unusable.empty()) lead += fmt::format("; {} could not be used", grouped(view.unusable.size()));
+  page.lead(lead + ".");
+  std::uint64_t damaged = 0, doubtful = 0;
+  for (const PictureResult& each : view.pictures) {
+    damaged += each.damage.empty() ? 0 : 1;
+    doubtful += each.field && !each.field->doubts.empty() ? 1 : 0;
+  }
+  std::vector<report::Fact> facts = {{grouped(view.pictures.size()), "pictures"}};
+  if (view.setup.models.size() > 1) facts.push_back({grouped(view.setup.models.size()), "models"});
+  if (damaged > 0) facts.push_back({grouped(damaged), "damaged"});
+  if (doubtful > 0) facts.push_back({grouped(doubtful), "doubtful photographs"});
+  if (!view.unusable.empty()) facts.push_back({grouped(view.unusable.size()), "not used"});
+  page.facts(facts);
+  add_unusable(page, view);
+  if (!view.pictures.empty()) {
+    add_pictures(page, view, context);
+    add_areas(page, view);
+  }
+  const auto has = [&view](auto... tasks) {
+    return std::any_of(view.setup.heads.begin(), view.setup.heads.end(),
+                       [&](const model::Head& head) { return ((head.task == tasks) || ...); });
+  };
+  if (has(model::Task::keypoints)) {
+    page.section("Points");
+    add_rows(page, points_of(view.pictures, view.setup), kPointsFile, 3);
+  }
+  if (has(model::Task::classification, model::Task::regression)) {
+    page.section("Classes and numbers");
+    add_rows(page, values_of(view.pictures, view.setup), kValuesFile, 1);
+  }
+  page.section("What it is made of");
+  report::Table table;
+  table.columns = {{"what"}, {"is"}};
+  for (const auto& [what, is] : view.made_of) table.rows.push_back({what, is});
+  page.table(table);
+  return page.finish();
+}
+
+OutputKind page_kind() {
+  return {"a page about masks", Readers::everyone, [](FileReader& file) {
+            const auto front = file.peek();
+            const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
+            return text.starts_with(report::page_beginning("segment"));
+          }};
+}
+
+}  // namespace millrace::segment

@@ -1,0 +1,149 @@
+#include "src/jobs/segment/suspects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/base/text.h"
+#include "src/report/numbers.h"
+
+namespace millrace::segment {
+namespace {
+
+// Far from the others: so many deviations from the median, of at least so many pictures. A deviation is 1.4826 times
+// the median distance to the median, as a normal distribution has it (Iglewicz and Hoaglin 1993 name 3.5).
+constexpr double kFar = 3.5, kDeviation = 1.4826;
+constexpr std::size_t kEnough = 8;
+constexpr double kMuch = 0.5;  // of what models disagree about
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+struct Usual {
+  double middle = 0, deviation = 0;
+  bool is_far(double value) const { return deviation > 0 && std::abs(value - middle) > kFar * deviation; }
+};
+
+// `least`: a deviation below it is none that anybody sees.
+Usual usual_of(const std::vector<double>& values, double least) {
+  Usual out;
+  if (values.size() < kEnough) return out;
+  out.middle = median(values);
+  std::vector<double> far;
+  for (const double value : values) far.push_back(std::abs(value - out.middle));
+  out.deviation = std::max(kDeviation * median(std::move(far)), least);
+  return out;
+}
+
+std::string percent(double share) { return report::number_text(100 * share, 2) + " %"; }
+
+class Looking {
+ public:
+  Looking(const std::vector<PictureResult>& pictures, const Setup& setup) : pictures_(pictures), setup_(setup) {
+    for (std::size_t k = 0; k < pictures.size(); ++k) out_.push_back({k, {}, 0});
+  }
+
+  std::vector<Suspect> look() {
+    constexpr double kDamaged = 1000, kDoubt = 100;
+    for (std::size_t k = 0; k < pictures_.size(); ++k) {
+      if (!pictures_[k].damage.empty()) add(k, kDamaged, "damaged: part of it is missing");
+      if (!pictures_[k].field) continue;
+      for (const std::string& doubt : pictures_[k].field->doubts) add(k, kDoubt, doubt);
+    }
+    for (std::size_t h = 0; h < setup_.heads.size(); ++h) {
+      if (setup_.heads[h].task != model::Task::segmentation) continue;
+      find_empty(h);
+      find_disagreeing(h);
+      for (std::size_t c = 0; c < setup_.heads[h].classes.size(); ++c)
+        if (is_something(setup_.heads[h], c)) find_unlike(h, c);
+    }
+    std::stable_sort(out_.begin(), out_.end(), [](const Suspect& a, const Suspect& b) { return a.weight > b.weight; });
+    return std::move(out_);
+  }
+
+ private:
+  void add(std::size_t picture, double weight, std::string why) {
+    out_[picture].weight += weight;
+    out_[picture].why.push_back(std::move(why));
+  }
+  // Of one of several outputs.
+  std::string of(std::size_t h) const {
+    return setup_.heads[h].name.empty() ? "" : fmt::format("{}: ", setup_.heads[h].name);
+  }
+  const ClassResult& class_of(std::size_t k, std::size_t h, std::size_t c) const {
+    return pictures_[k].heads[h].classes[c];
+  }
+
+  void find_empty(std::size_t h) {
+    constexpr double kWeight = 50;
+    std::vector<std::size_t> empty;
+    for (std::size_t k = 0; k < pictures_.size(); ++k) {
+      std::uint64_t pixels = 0;
+      for (std::size_t c = 0; c < setup_.heads[h].classes.size(); ++c)
+        if (is_something(setup_.heads[h], c)) pixels += class_of(k, h, c).pixels;
+      if (pixels == 0) empty.push_back(k);
+    }
+    const bool most = 2 * empty.size() > pictures_.size();
+    for (const std::size_t k : empty) add(k, most ? 0 : kWeight, of(h) + "nothing found");
+  }
+
+  void find_disagreeing(std::size_t h) {
+    if (setup_.models.size() < 2) return;
+    constexpr double kWeight = 40, kLeast = 0.02;
+    std::vector<double> shares;
+    for (const PictureResult& each : pictures_) shares.push_back(each.disagreement(h));
+    const Usual usual = usual_of(shares, kLeast);
+    const bool most = disagree_on_most(pictures_, h);
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      // Among those without another reason, the more they disagree the earlier.
+      out_[k].weight += shares[k];
+      const bool more = usual.is_far(shares[k]) && shares[k] > usual.middle;
+      if (more || (shares[k] > kMuch && !most)) add(k, kWeight, fmt::format("{}models disagree on {}", of(h), percent(shares[k])));
+    }
+  }
+
+  void find_unlike(std::size_t h, std::size_t c) {
+    constexpr double kWeight = 20, kEdge = 5, kLeast = 0.002;
+    const std::string name = of(h) + printable(setup_.heads[h].classes[c].name);
+    std::vector<double> shares;
+    std::size_t at_edge = 0;
+    for (std::size_t k = 0; k < pictures_.size(); ++k) {
+      const double all = static_cast<double>(pictures_[k].width) * pictures_[k].height;
+      shares.push_back(static_cast<double>(class_of(k, h, c).pixels) / all);
+      at_edge += class_of(k, h, c).at_edge > 0 ? 1 : 0;
+    }
+    const Usual usual = usual_of(shares, kLeast);
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      if (usual.is_far(shares[k]) && shares[k] > 0)
+        add(k, kWeight,
+            fmt::format("{} covers {}, where {} is usual", name, percent(shares[k]), percent(usual.middle)));
+      if (class_of(k, h, c).at_edge > 0 && 2 * at_edge < pictures_.size()) add(k, kEdge, name + " reaches the edge");
+    }
+  }
+
+  const std::vector<PictureResult>& pictures_;
+  const Setup& setup_;
+  std::vector<Suspect> out_;
+};
+
+}  // namespace
+
+bool disagree_on_most(const std::vector<PictureResult>& pictures, std::size_t h) {
+  const auto count = std::count_if(pictures.begin(), pictures.end(),
+                                   [h](const PictureResult& each) { return each.disagreement(h) > kMuch; });
+  return 2 * static_cast<std::size_t>(count) > pictures.size();
+}
+
+bool is_something(const model::Head& head, std::size_t c) { return head.has_none() || c > 0; }
+
+std::vector<Suspect> suspects(const std::vector<PictureResult>& pictures, const Setup& setup) {
+  return Looking(pictures, setup).look();
+}
+
+}  // namespace millrace::segment
