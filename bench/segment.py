@@ -201,6 +201,33 @@ def ways(photo, model, work):
             print(f"  {precision:5} batch {batch:2}   requests 1: {cells[0]}   2: {cells[1]}   4: {cells[2]}", flush=True)
 
 
+def together(program, photo, model, work):
+    """A square of 2048, as an earlier system publishes it for a GPU; windows turned over, and two networks, beside one."""
+    square, corner = work / "square.png", work / "corner.png"
+    pixels = Image.open(photo).convert("RGB")
+    pixels.crop((700, 140, 2748, 2188)).save(square)
+    pixels.crop((1400, 1000, 1912, 1512)).save(corner)
+    other = work / "other.onnx"
+    shutil.copy(model, other)
+
+    def seconds(picture, *more):
+        out = []
+        for _ in range(3):
+            start = time.monotonic()
+            segment(program, picture, model, work / "masks", *more)
+            out.append(time.monotonic() - start)
+        return statistics.median(out)
+
+    print("segment: 2048 x 2048, 49 windows at overlap 0.5, two threads, wall time of the process, medians of 3")
+    one = seconds(square)
+    for label, more, times in (("float32", [], 1), ("bfloat16", ["--precision", "bf16"], 1),
+                               ("each window turned over both ways (--tta hw)", ["--tta", "hw"], 4),
+                               ("two networks", ["--model", other], 2)):
+        took = one if not more else seconds(square, *more)
+        line(label, f"{took * 1e3:.0f} ms", "" if times == 1 else f"{took / one / times:.3f} of {times} times one network's")
+    line("one window of 512, with the start", f"{seconds(corner) * 1e3:.0f} ms")
+
+
 def agree(program, photo, model, work):
     for name, predictor, most in (("OpenVINO", on_openvino(model), SAME), ("ONNX Runtime", on_onnxruntime(model), OTHER)):
         found = largest_difference(program, photo, model, work, predictor)
@@ -224,6 +251,7 @@ def main():
         return
     compare(program, photo, model, work)
     overhead(program, bench, photo, model, work)
+    together(program, photo, model, work)
     ways(photo, model, work)
 
 
