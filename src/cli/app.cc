@@ -155,17 +155,19 @@ void Command::add_flags() {
     if (entry.name == "quiet") names += ",-q";
     if (entry.name == "verbose") names += ",-v";
     if (entry.name == "output") names += ",-o";
+    // An option of no group is one that help does not show.
+    const std::string group = entry.group.empty() ? "What is made" : entry.group;
     if (entry.is_switch()) {
       auto values = std::make_shared<std::vector<bool>>();
       if (!entry.consent) names += ",!--no-" + entry.name;
       app_.add_flag_function(
               names, [values](std::int64_t count) { values->push_back(count > 0); }, entry.help)
-          ->group(entry.group);
+          ->group(group);
       switches_.emplace_back(entry.name, values);
     } else {
       auto values = std::make_shared<std::vector<std::string>>();
       auto* option = app_.add_option(names, *values, entry.help);
-      one_value(option)->type_name(entry.value_name)->group(entry.group);
+      one_value(option)->type_name(entry.value_name)->group(group);
       option->multi_option_policy(entry.repeatable ? CLI::MultiOptionPolicy::TakeAll
                                                    : CLI::MultiOptionPolicy::TakeLast);
       if (!entry.text().empty()) option->default_str(entry.text());

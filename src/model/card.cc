@@ -17,18 +17,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostBytes = 1 << 20;
-constexpr std::size_t kMostClasses = 4096;
+constexpr std::int64_t kMostSquare = 8192;
 constexpr std::array<std::string_view, 13> kKeys = {"input",      "layout",  "range",     "mean", "std",
                                                     "activation", "classes", "threshold", "task", "preprocess",
                                                     "size",       "window",  "outputs"};
-constexpr std::array<std::array<std::uint8_t, 3>, 8> kColors = {{{0, 0, 0},
-                                                                 {230, 159, 0},
-                                                                 {86, 180, 233},
-                                                                 {0, 158, 115},
-                                                                 {240, 228, 66},
-                                                                 {0, 114, 178},
-                                                                 {213, 94, 0},
-                                                                 {204, 121, 167}}};
+constexpr std::array<std::array<std::uint8_t, 3>, kColorCount> kColors = {{{0, 0, 0},
+                                                                           {230, 159, 0},
+                                                                           {86, 180, 233},
+                                                                           {0, 158, 115},
+                                                                           {240, 228, 66},
+                                                                           {0, 114, 178},
+                                                                           {213, 94, 0},
+                                                                           {204, 121, 167}}};
 
 class Reading {
  public:
@@ -147,6 +147,7 @@ class Reading {
       out.preprocess = choice<Preprocess>(value, key);
     } else if (key == "size") {
       out.size = side(value, key);
+      if (*out.size < 16 || *out.size > kMostSquare) refuse(key, "a whole number of pixels from 16 to 8192");
     } else if (key == "outputs") {
       out.outputs = outputs(value);
     } else {
@@ -191,9 +192,14 @@ Card card_of(const std::string& text, const std::string& path) {
   Card out;
   const Reading reading(path);
   for (const auto& [key, value] : json.items()) reading.read(key, value, out);
+  if (out.size && out.preprocess.value_or(Preprocess::none) == Preprocess::none)
+    throw Failure(ErrorCode::bad_data, "the model card has a 'size', the side of a square, and makes none", path,
+                  "say \"preprocess\": \"fundus\" or \"square\", or leave it out");
   const OutputCard& one = out.output;
   if (!out.outputs.empty() && (one.task || one.activation || one.threshold || !one.classes.empty()))
-    reading.refuse("outputs", "needed beside a task, activation, classes or threshold: say these of each output in it");
+    throw Failure(ErrorCode::bad_data,
+                  "the model card has 'outputs', and a task, activation, classes or threshold of none of them", path,
+                  "say these of each output, within 'outputs'");
   return out;
 }
 
@@ -220,9 +226,9 @@ Json describe_classes(std::int64_t count) {
   const auto named = unnamed_classes(static_cast<std::size_t>(count));
   for (std::size_t k = 0; k < named.size(); ++k) {
     const auto color = class_color(named.size() == 1 ? 1 : k);
-    Json one = {{"name", named[k].name}, {"color", fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2])}};
-    // The first of several is what is none, as a rule.
-    if (named.size() > 1 && k == 0) one["color"] = nullptr;
+    Json one = {{"name", named[k].name}};
+    // The first of several is what is none, or something, as the activation is: what is not said is right for both.
+    if (named.size() == 1 || k > 0) one["color"] = fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2]);
     out.push_back(std::move(one));
   }
   return out;
@@ -233,9 +239,11 @@ Json describe_output(const Port& port, bool channels_last) {
   Json out;
   const std::size_t sides = port.shape.size();
   const std::int64_t classes = sides == 4 ? port.shape[channels_last ? 3 : 1] : sides == 2 ? port.shape[1] : kOpen;
-  out["task"] = sides == 2 ? "classification" : "segmentation";
+  // One number is no choice of classes.
+  const bool is_number = sides == 2 && classes == 1;
+  out["task"] = is_number ? "regression" : sides == 2 ? "classification" : "segmentation";
   // A model whose last operator makes probabilities needs nothing more; a file's first node of a kind does not tell.
-  out["activation"] = sides == 2 ? "softmax" : "none";
+  if (!is_number) out["activation"] = sides == 2 ? "softmax" : "none";
   // How many there are may be known only when it has run.
   if (classes >= 1 && classes <= static_cast<std::int64_t>(kMostClasses)) out["classes"] = describe_classes(classes);
   // Of several classes that exclude each other the likeliest is taken.
@@ -270,7 +278,7 @@ std::string describe(const OnnxFile& onnx) {
   if (onnx.outputs.size() == 1) {
     out.update(describe_output(onnx.outputs[0], last));
   } else {
-    for (const Port& port : onnx.outputs) out["outputs"][port.name] = describe_output(port, last);
+    for (const Port& port : onnx.outputs) out["outputs"][utf8_for_display(port.name)] = describe_output(port, last);
   }
   // A window that is no square is the file's own.
   if (height == kOpen && width == kOpen) out["window"] = 512;

@@ -51,7 +51,9 @@ struct ClassCard {
   std::optional<std::array<std::uint8_t, 3>> color{};  // nothing: one of our own
   bool drawn = true;                                   // into overlays and outlines; of "color": null not
 };
+inline constexpr std::size_t kMostClasses = 4096;  // of one output
 // Told apart at a glance, also by the colour-blind (Okabe and Ito 2008); the first is what is none.
+inline constexpr std::size_t kColorCount = 8;  // then they begin anew
 std::array<std::uint8_t, 3> class_color(std::size_t k);
 // Where a channel lies in the network's input and output: before the sides, or behind them.
 enum class Layout : std::uint8_t { nchw, nhwc };

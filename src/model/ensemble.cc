@@ -25,20 +25,22 @@ struct Ensemble::Work {
 
 namespace {
 
+// Of what is being handled: a callback throws nothing.
+Error current_error() {
+  try {
+    throw;
+  } catch (const Failure& failure) {
+    return failure.error();
+  } catch (const std::exception& other) {
+    return {ErrorCode::out_of_memory, other.what(), "", "allow more with --memory, or ask for fewer windows at once"};
+  }
+}
+
 bool same(const Form& form, const PictureModel& model) {
   if (form.order != model.order || form.levels.size() != model.levels.size()) return false;
   for (std::size_t c = 0; c < form.levels.size(); ++c)
     if (form.levels[c].of != model.levels[c].of) return false;
   return true;
-}
-
-void activate(const Head& head, std::span<float> values) {
-  if (head.activation == Activation::sigmoid) window::sigmoid(values);
-  if (head.activation == Activation::softmax) window::softmax(values, head.classes.size());
-}
-
-std::optional<float> threshold_of(const Head& head) {
-  return head.has_none() ? std::optional(static_cast<float>(head.threshold)) : std::nullopt;
 }
 
 }  // namespace
@@ -81,7 +83,20 @@ Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions&
   works_ = std::make_unique<Pool<Work>>([] { return std::make_unique<Work>(); });
 }
 
-Ensemble::~Ensemble() { sessions_.clear(); }  // which waits for those under way, before what they use goes
+// Between two networks a window is with none of them.
+Ensemble::~Ensemble() {
+  {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [this] { return under_way_ == 0; });
+  }
+  sessions_.clear();
+}
+
+std::string Ensemble::not_cached() const {
+  for (const auto& session : sessions_)
+    if (!session->not_cached().empty()) return session->not_cached();
+  return "";
+}
 
 void Ensemble::check_alike() const {
   for (const PictureModel& model : models_) {
@@ -94,11 +109,16 @@ void Ensemble::check_alike() const {
     if (model.heads.size() != heads().size()) refuse("it has not as many outputs");
     for (std::size_t k = 0; k < heads().size(); ++k) {
       const Head &one = model.heads[k], &first = heads()[k];
+      if (one.name != first.name) refuse("its card does not name the same outputs in the same order");
       if (one.task != first.task) refuse("its outputs are not for the same tasks");
       if (one.activation != first.activation) refuse("its outputs have not the same activation");
       if (one.task == Task::segmentation && one.threshold != first.threshold)
         refuse("its outputs have not the same threshold");
-      if (text_of(one.labels()) != text_of(first.labels())) refuse("its outputs have not the same classes");
+      const auto same_class = [](const ClassCard& a, const ClassCard& b) {
+        return a.name == b.name && a.color == b.color && a.drawn == b.drawn;
+      };
+      if (!std::equal(one.classes.begin(), one.classes.end(), first.classes.begin(), first.classes.end(), same_class))
+        refuse("its outputs have not the same classes");
     }
   }
 }
@@ -147,48 +167,70 @@ void Ensemble::submit(const float* input, Prediction& out, Session::Done done) {
   work->out = &out;
   work->done = std::move(done);
   work->flip = work->member = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    ++under_way_;
+  }
   next(std::move(work));
 }
 
-void Ensemble::next(std::shared_ptr<Work> work) {
-  const PictureModel& model = models_[work->member];
-  const Flip& flip = flips_[work->flip];
-  const float* input = work->input + form_at_[form_of_[work->member]];
+// Where the network of a work's turn finds its input, and room for what it gives.
+std::pair<const float*, std::vector<float*>> Ensemble::prepare(Work& work) {
+  const PictureModel& model = models_[work.member];
+  const Flip& flip = flips_[work.flip];
+  const float* input = work.input + form_at_[form_of_[work.member]];
   if (flip.rows || flip.columns) {
-    work->flipped.resize(model.input_elements());
-    std::copy_n(input, work->flipped.size(), work->flipped.data());
-    window::flip({work->flipped.data(), work->flipped.size()}, static_cast<std::size_t>(model.height),
+    work.flipped.resize(model.input_elements());
+    std::copy_n(input, work.flipped.size(), work.flipped.data());
+    window::flip({work.flipped.data(), work.flipped.size()}, static_cast<std::size_t>(model.height),
                  static_cast<std::size_t>(model.width), flip.rows, flip.columns);
-    input = work->flipped.data();
+    input = work.flipped.data();
   }
-  std::vector<float*> outputs(sessions_[work->member]->outputs().size(), nullptr);
-  work->raw.resize(model.heads.size());
+  std::vector<float*> outputs(sessions_[work.member]->outputs().size(), nullptr);
+  work.raw.resize(model.heads.size());
   for (std::size_t k = 0; k < model.heads.size(); ++k) {
     const Head& head = model.heads[k];
-    const bool whole = head.is_map() && head.height == model.height;
-    if (whole && sessions_.size() == 1 && flips_.size() == 1) {
-      // Where it belongs, at once.
-      outputs[head.output] = work->out->maps.data() + map_at_[k] * pixels();
+    if (is_in_place(head)) {
+      outputs[head.output] = work.out->maps.data() + map_at_[k] * pixels();
       continue;
     }
-    work->raw[k].resize(head.classes.size() *
-                        static_cast<std::size_t>(std::max<std::int64_t>(head.height * head.width, 1)));
-    outputs[head.output] = work->raw[k].data();
+    work.raw[k].resize(head.classes.size() *
+                       static_cast<std::size_t>(std::max<std::int64_t>(head.height * head.width, 1)));
+    outputs[head.output] = work.raw[k].data();
+  }
+  return {input, std::move(outputs)};
+}
+
+// `work` is the session's from here on: this frame may outlive what it was for.
+void Ensemble::next(std::shared_ptr<Work> work) {
+  std::pair<const float*, std::vector<float*>> ports;
+  try {
+    ports = prepare(*work);
+  } catch (...) {
+    const Error error = current_error();
+    return end(std::move(work), &error);
   }
   Session& session = *sessions_[work->member];
-  session.submit(input, std::move(outputs), [this, work](const Error* error) mutable {
+  session.submit(ports.first, std::move(ports.second), [this, work = std::move(work)](const Error* error) mutable {
     std::optional<Error> failed;
     if (error != nullptr) failed = *error;
     try {
       if (!failed) step(*work);
-      if (!failed && work->flip < flips_.size()) return next(std::move(work));
-    } catch (const Failure& failure) {
-      failed = failure.error();
+    } catch (...) {
+      failed = current_error();
     }
-    const Session::Done done = std::exchange(work->done, nullptr);
-    work.reset();
-    done(failed ? &*failed : nullptr);
+    if (!failed && work->flip < flips_.size()) return next(std::move(work));
+    end(std::move(work), failed ? &*failed : nullptr);
   });
+}
+
+void Ensemble::end(std::shared_ptr<Work> work, const Error* error) {
+  const Session::Done done = std::exchange(work->done, nullptr);
+  work.reset();
+  done(error);
+  const std::lock_guard lock(mutex_);
+  --under_way_;
+  ended_.notify_all();
 }
 
 void Ensemble::step(Work& work) {
@@ -208,7 +250,7 @@ void Ensemble::take(Work& work) {
     const Head& head = model.heads[k];
     Buffer<float>& raw = work.raw[k];
     if (!head.is_map()) {
-      if (head.task == Task::classification) activate(head, {raw.data(), raw.size()});
+      if (head.task == Task::classification) head.activate({raw.data(), raw.size()});
       const bool own = head.task == Task::regression;
       const double share = 1.0 / static_cast<double>(flips_.size() * (own ? 1 : sessions_.size()));
       double* to = work.out->numbers[k].data() + (own ? work.member * raw.size() : 0);
@@ -216,7 +258,7 @@ void Ensemble::take(Work& work) {
       continue;
     }
     const bool whole = head.height == model.height;
-    if (whole && sessions_.size() == 1 && flips_.size() == 1) continue;
+    if (is_in_place(head)) continue;
     std::span<float> values(raw.data(), raw.size());
     if (!whole) {
       work.enlarged.resize(head.classes.size() * pixels());
@@ -241,7 +283,7 @@ void Ensemble::take_map(Work& work, std::size_t k, std::span<float> values) {
   }
   // Votes are on the window as it is.
   if (sessions_.size() == 1 || work.flip > 0 || head.task != Task::segmentation) return;
-  activate(head, values);
+  head.activate(values);
   work.labels.resize(pixels());
   work.of_first.resize(heads().size());
   work.differing.resize(heads().size());
@@ -249,7 +291,7 @@ void Ensemble::take_map(Work& work, std::size_t k, std::span<float> values) {
   work.differing[k].resize(pixels());
   const bool first = work.member == 0;
   std::uint8_t *labels = (first ? work.of_first[k] : work.labels).data(), *differing = work.differing[k].data();
-  window::label(values, ones_, threshold_of(head), {labels, pixels()});
+  window::label(values, ones_, head.least(), {labels, pixels()});
   for (std::size_t i = 0; i < pixels(); ++i) {
     const unsigned any = labels[i] > 0 ? 2 : 0;
     differing[i] = static_cast<std::uint8_t>(
@@ -278,7 +320,7 @@ void Ensemble::end_flip(Work& work) {
       }
     }
     if (!flips) continue;
-    if (is_activated()) activate(head, values);
+    if (is_activated()) head.activate(values);
     float* out = work.out->maps.data() + map_at_[k] * pixels();
     const auto count = static_cast<float>(flips_.size());
     const bool last = work.flip + 1 == flips_.size();

@@ -9,13 +9,16 @@
 // over flips. A map of a lower resolution is enlarged to the window's first.
 #pragma once
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/memory/buffer.h"
+#include "src/memory/pool.h"
 #include "src/model/picture_model.h"
-#include "src/pipeline/pool.h"
 
 namespace millrace::model {
 
@@ -58,18 +61,20 @@ class Ensemble {
   // All of them take windows of one size, and give the same: Failure(unsupported) that says which does not. Their heads
   // are known from now on. `models` must live as long as it.
   Ensemble(std::vector<PictureModel>& models, const PictureModelOptions& said, Options options);
+  // Waits for windows that are under way.
   ~Ensemble();
+  Ensemble(const Ensemble&) = delete;
+  Ensemble& operator=(const Ensemble&) = delete;
 
   // Of one network, as all have them. Where their activation is in what comes out, as it is of means of probabilities,
   // is_activated().
   const std::vector<Head>& heads() const { return models_.front().heads; }
   bool is_activated() const { return flips_.size() > 1 && options_.mean == FlipMean::probability; }
-  std::size_t channels() const { return channels_; }
   // Those that differ; input of a window is one after the other, each [channels, height, width].
   const std::vector<Form>& forms() const { return forms_; }
-  std::size_t input_elements() const { return input_elements_; }
   const Session& session(std::size_t k) const { return *sessions_[k]; }
-  std::size_t size() const { return sessions_.size(); }
+  // Why what was compiled of one of them is not kept; empty where all of it is.
+  std::string not_cached() const;
 
   // What a window takes while it is under way: input, prediction, and what is between.
   Bytes bytes() const;
@@ -86,8 +91,14 @@ class Ensemble {
   struct Work;
 
   void check_alike() const;
+  std::pair<const float*, std::vector<float*>> prepare(Work& work);
   void next(std::shared_ptr<Work> work);
   void step(Work& work);
+  void end(std::shared_ptr<Work> work, const Error* error);
+  // It is whole as the network gives it, and nothing is added to it: it goes where it belongs at once.
+  bool is_in_place(const Head& head) const {
+    return sessions_.size() == 1 && flips_.size() == 1 && head.is_map() && head.height == models_.front().height;
+  }
   void take(Work& work);
   void take_map(Work& work, std::size_t head, std::span<float> values);
   void end_flip(Work& work);
@@ -103,6 +114,9 @@ class Ensemble {
   std::size_t channels_ = 0, input_elements_ = 0;
   std::vector<float> ones_;  // what label() takes for weights
   std::unique_ptr<Pool<Work>> works_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::size_t under_way_ = 0;
 };
 
 // What its results are made of, for a record of a run.

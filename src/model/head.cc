@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "src/base/text.h"
+#include "src/kernels/sliding_window/sliding_window.h"
 
 namespace millrace::model {
 namespace {
@@ -21,7 +22,8 @@ std::string file_part(const std::string& name) {
   std::string out = name;
   for (char& each : out)
     if (std::isalnum(static_cast<unsigned char>(each)) == 0 && each != '-') each = '_';
-  return out;
+  constexpr std::size_t kMostBytes = 64;
+  return out.substr(0, kMostBytes);
 }
 
 Head head_of(const std::string& model, const OutputCard& card, const HeadOptions& options, const Output& output,
@@ -34,6 +36,7 @@ Head head_of(const std::string& model, const OutputCard& card, const HeadOptions
     refuse(model, fmt::format("{}: neither [1, classes, height, width] nor [1, classes]", is),
            "export it with one of these");
   Head out;
+  out.source = output.name;
   if (numbers) {
     if (!card.task || *card.task == Task::segmentation || *card.task == Task::keypoints)
       refuse(model, is + ", numbers of a picture and not of its pixels",
@@ -62,20 +65,31 @@ Head head_of(const std::string& model, const OutputCard& card, const HeadOptions
     const Activation usual = out.task == Task::classification ? Activation::softmax : Activation::none;
     out.activation = options.activation ? *options.activation : card.activation.value_or(usual);
   }
+  if (card.threshold && (out.task != Task::segmentation))
+    refuse(model, fmt::format("an output for {} has no threshold", choice_name(out.task)),
+           "leave \"threshold\" out of the model card");
   out.threshold = options.threshold ? *options.threshold : card.threshold.value_or(0.5);
   const auto channels = static_cast<std::size_t>(shape[1]);
-  if (out.task == Task::segmentation && channels > kMostLabels)
-    refuse(model, fmt::format("{}: more than {} classes", is, kMostLabels), "export it with fewer");
+  const std::size_t most = out.task == Task::segmentation ? kMostLabels : kMostClasses;
+  if (channels > most) refuse(model, fmt::format("{}: more than {} classes", is, most), "export it with fewer");
   if (!card.classes.empty() && card.classes.size() != channels)
     refuse(model,
            fmt::format("its output '{}' has {} classes, and the model card names {}", printable(output.name), channels,
                        card.classes.size()),
            "name each class once, in the order of the output");
+  if (channels == 1 && out.activation == Activation::softmax)
+    refuse(model, fmt::format("{}: a softmax of one is 1, whatever it is of", is),
+           "sigmoid makes a probability of one; a number of a picture is \"task\": \"regression\"");
   out.classes = card.classes.empty() ? unnamed_classes(channels) : card.classes;
   return out;
 }
 
 }  // namespace
+
+void Head::activate(std::span<float> values) const {
+  if (activation == Activation::sigmoid) window::sigmoid(values);
+  if (activation == Activation::softmax) window::softmax(values, classes.size());
+}
 
 std::vector<Head::Label> Head::labels() const {
   std::vector<Label> out;
@@ -83,7 +97,8 @@ std::vector<Head::Label> Head::labels() const {
   for (const ClassCard& each : classes) {
     // The first of several is what is none, unless somebody gave it a colour.
     const std::size_t k = out.size();
-    out.push_back({each.name, each.drawn ? each.color.value_or(class_color(k)) : class_color(0),
+    const std::size_t own = k == 0 ? 0 : 1 + (k - 1 + first_color) % (kColorCount - 1);
+    out.push_back({each.name, each.drawn ? each.color.value_or(class_color(own)) : class_color(0),
                    each.drawn && (k > 0 || each.color)});
   }
   return out;
@@ -109,6 +124,9 @@ std::vector<Head> heads_of(const std::string& model, const Card& card, const Hea
                     fmt::format("the model card's output '{}' is not there: it has {}", printable(name), names), model,
                     "name those that it has");
     out.push_back(head_of(model, each, options, *found, height, width));
+    for (std::size_t k = 0; k + 1 < out.size(); ++k)
+      if (out[k].is_map())
+        out.back().first_color += out[k].task == Task::keypoints ? out[k].classes.size() : out[k].labels().size() - 1;
     out.back().output = static_cast<std::size_t>(found - outputs.begin());
     if (card.outputs.size() > 1) out.back().name = file_part(name);
     for (std::size_t k = 0; k + 1 < out.size(); ++k)
@@ -116,6 +134,13 @@ std::vector<Head> heads_of(const std::string& model, const Card& card, const Hea
         throw Failure(ErrorCode::unsupported,
                       fmt::format("two of its outputs would have results of one name, '{}'", out[k].name), model,
                       "export it with names of letters and digits");
+  }
+  const bool any_activated = std::any_of(out.begin(), out.end(), [](const Head& head) {
+    return head.task == Task::segmentation || head.task == Task::classification;
+  });
+  if (options.activation && !any_activated) {
+    throw Failure(ErrorCode::usage, "its outputs are points and numbers, which have no activation", "--activation",
+                  "leave it out");
   }
   const bool any_none = std::any_of(
       out.begin(), out.end(), [](const Head& head) { return head.task == Task::segmentation && head.has_none(); });

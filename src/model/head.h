@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,11 +17,13 @@ namespace millrace::model {
 struct Head {
   std::string name;        // as results are named by it; empty where the network has one output
   std::size_t output = 0;  // of the network's
+  std::string source;      // what the network calls it
   Task task = Task::segmentation;
   Activation activation = Activation::none;
   double threshold = 0.5;
   std::vector<ClassCard> classes;
   std::int64_t height = 0, width = 0;  // of what the network gives; 0 where that is numbers
+  std::size_t first_color = 0;         // of classes without their own, such that two outputs look different
 
   bool is_map() const { return task == Task::segmentation || task == Task::keypoints; }
   // A pixel of the mask is the likeliest class; or, where there is one alone or they do not exclude each other, 0 where
@@ -32,7 +36,28 @@ struct Head {
     bool drawn;
   };
   std::vector<Label> labels() const;
+  // Of a mask that has_none(): from which probability on a pixel is something.
+  std::optional<float> least() const {
+    return has_none() ? std::optional(static_cast<float>(threshold)) : std::nullopt;
+  }
+  // In place, of [classes, ...].
+  void activate(std::span<float> values) const;
 };
+
+// Of values of all maps, [channels, ...], head after head, those of each head; of one that is no map none.
+template <typename T>
+std::vector<std::span<T>> maps_of(const std::vector<Head>& heads, std::span<T> values) {
+  std::size_t channels = 0;
+  for (const Head& head : heads) channels += head.is_map() ? head.classes.size() : 0;
+  std::vector<std::span<T>> out;
+  for (const Head& head : heads) {
+    const std::size_t size = head.is_map() ? values.size() / channels * head.classes.size() : 0;
+    out.push_back(values.first(size));
+    values = values.subspan(size);
+    channels -= head.is_map() ? head.classes.size() : 0;
+  }
+  return out;
+}
 
 // What a person says of all outputs, before the card.
 struct HeadOptions {

@@ -157,6 +157,10 @@ Attributes made_of(const PictureModel& model, const Session& session) {
                     {"input", choice_name(model.input)},
                     {"layout", choice_name(model.layout)},
                     {"levels", levels}};
+  // In their order: that of masks in tables and records.
+  std::string outputs;
+  for (const Head& head : model.heads) outputs += (outputs.empty() ? "" : ", ") + head.source;
+  if (!model.card.outputs.empty()) out.emplace_back("outputs that count", outputs);
   for (const Head& head : model.heads) {
     const auto key = [&head](const std::string& what) { return head.name.empty() ? what : head.name + " " + what; };
     if (head.task != Task::segmentation) out.emplace_back(key("task"), choice_name(head.task));

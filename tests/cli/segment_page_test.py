@@ -2,7 +2,7 @@
 
 import json
 import pathlib
-import re
+import shutil
 import sys
 
 import numpy as np
@@ -219,11 +219,21 @@ def test_a_photograph_that_was_changed_is_not_shown_with_its_old_mask(made, tmp_
     """Between two parts of a run: its mask is of another picture, and the page does not put it on this one."""
     photos, out = tmp_path / "photos", tmp_path / "out"
     photos.mkdir()
-    for k in range(2):
+    for k in range(4):
         painted(photos / f"{k}.png", red=30 + k, blue=40)
+    (photos / "9.png").write_text("no picture")
     command = ["segment", photos, "--model", made / "m.onnx", "-o", out, "--report"]
     millrace(*command, "--part", "1/2")
     painted(photos / "0.png", red=100, blue=100)
     done = millrace(*command, "--part", "2/2")
     text = (out / "report.html").read_text()
     assert "<b>1.png</b>" in text and "<b>0.png</b>" not in text and b"1 are left to other parts" in done.stderr
+    # What the other part made is there with its name and its photograph, and what it could not use is told.
+    assert "<b>2.png</b>" in text and text.count("data:image/jpeg") == 3 and "9.png" in text
+    shutil.rmtree(out)
+    millrace(*command)
+    whole = (out / "report.html").read_text()
+    shutil.rmtree(out)
+    for k in (2, 1):
+        millrace(*command, "--part", f"{k}/2")
+    assert (out / "report.html").read_text() == whole

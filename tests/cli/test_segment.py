@@ -228,17 +228,31 @@ def test_a_picture_that_comes_back_is_not_taken_for_what_half_replaced_it(tmp_pa
     made_model(tmp_path / "m.onnx")
     run(tmp_path)
     before = content_of(tmp_path / "out")
-    # Another picture of that name, whose mask is written and whose probabilities cannot be.
+    # Another picture of that name, whose probabilities have no place: nothing of the first one's is touched for it.
     picture(tmp_path / "photos" / "a.png", 40, 50, seed=2)
     (tmp_path / "out" / "a.png.probability.npy").unlink()
     (tmp_path / "out" / "a.png.probability.npy").mkdir()
-    assert run(tmp_path, check=False).returncode == 1
-    assert content_of(tmp_path / "out")["a.png.mask.png"] != before["a.png.mask.png"]
+    done = run(tmp_path, check=False)
+    assert done.returncode == 3 and "is a folder" in done.stderr.decode()
+    assert content_of(tmp_path / "out")["a.png.mask.png"] == before["a.png.mask.png"]
+    # As it lies there when a run is killed between two of its files.
     (tmp_path / "photos" / "a.png").write_bytes(first)
     (tmp_path / "out" / "a.png.probability.npy").rmdir()
     (tmp_path / "out" / "a.png.probability.npy").write_bytes(before["a.png.probability.npy"])
+    (tmp_path / "out" / "a.png.segment.json").write_text('{"millrace": "segment picture"}\n')
+    Image.new("P", (50, 40)).save(tmp_path / "out" / "a.png.mask.png")
     run(tmp_path)
     assert content_of(tmp_path / "out") == before
+
+
+def test_a_first_try_that_made_nothing_is_forgotten(tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.png").write_text("no picture")
+    made_model(tmp_path / "m.onnx")
+    assert run(tmp_path, check=False).returncode == 3
+    assert list((tmp_path / "out").iterdir()) == []
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    run(tmp_path, "--overlap", "0")
 
 
 def test_a_folder_of_other_things_is_left_alone(tmp_path):

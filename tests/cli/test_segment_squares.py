@@ -202,3 +202,64 @@ def test_vessels_of_a_real_photograph(tmp_path):
     yy, xx = np.mgrid[0:2336, 0:3504]
     inside = np.hypot(xx - 1760.6, yy - 1166.4) < 1631
     assert 0.03 < (mask[inside] > 0).mean() < 0.25 and (mask[~inside] > 0).mean() < 0.01
+
+
+@needs_openvino
+def test_points_lie_on_the_photograph(tmp_path):
+    """What is padded is brightest there: a place in it is no place of the picture."""
+    picture(tmp_path / "photos" / "a.png", 20, 96)
+    (tmp_path / "m.onnx").write_bytes(onnx.color([[-1, -1, -1]], [0], 48, 48))
+    (tmp_path / "m.json").write_text(json.dumps({"task": "keypoints", "preprocess": "square", "size": 96}))
+    segment(tmp_path / "photos", tmp_path / "m.onnx", tmp_path / "out")
+    row, = csv.DictReader(open(tmp_path / "out" / "points.csv"))
+    assert 0 <= float(row["x"]) <= 96 and 0 <= float(row["y"]) <= 20
+    pixels = np.array(Image.open(tmp_path / "photos" / "a.png")).astype(int).sum(2)
+    y, x = np.unravel_index(pixels.argmin(), pixels.shape)
+    assert (float(row["x"]), float(row["y"])) == (x + 0.5, y + 0.5)
+
+
+@needs_openvino
+def test_where_nobody_looked_there_is_no_point(tmp_path):
+    pixels = picture(tmp_path / "photos" / "a.png", 60, 96)
+    Image.fromarray(np.zeros_like(pixels)).save(tmp_path / "black.png")
+    (tmp_path / "m.onnx").write_bytes(onnx.color([[1, 1, 1]], [0], 48, 48))
+    (tmp_path / "m.json").write_text(json.dumps({"task": "keypoints"}))
+    segment(tmp_path / "photos", tmp_path / "m.onnx", tmp_path / "out", "--roi", tmp_path / "black.png", "--report")
+    row, = csv.DictReader(open(tmp_path / "out" / "points.csv"))
+    assert (row["x"], row["y"], row["value"]) == ("", "", "")
+    again = segment(tmp_path / "photos", tmp_path / "m.onnx", tmp_path / "out", "--roi", tmp_path / "black.png")
+    assert b"1 were done before" in again.stderr
+
+
+def test_empty_windows_of_six_channels(photographs, tmp_path):
+    """The corners of a fundus are dark, and left out; its middle is not."""
+    made_model(tmp_path / "m.onnx", height=16, width=16, channels=6)
+    how = ["--preprocess", "fundus", "--size", SIDE, "--write", "probability"]
+    segment(photographs, tmp_path / "m.onnx", tmp_path / "all", *how)
+    done = segment(photographs, tmp_path / "m.onnx", tmp_path / "some", *how, "--skip-empty")
+    assert b"windows were left out" in done.stderr
+    for name in content_of(tmp_path / "all"):
+        if name.endswith(".npy"):
+            every, some = (np.load(tmp_path / folder / name)[0] for folder in ("all", "some"))
+            h, w = every.shape
+            middle = np.s_[h // 2 - h // 8 : h // 2 + h // 8, w // 2 - w // 8 : w // 2 + w // 8]
+            assert (every[middle] == some[middle]).all()
+
+
+@needs_openvino
+def test_classes_of_damaged_and_doubtful_photographs_say_so(photographs, tmp_path):
+    """No mask, and yet a line each, doubts and damage with it, and the photograph on the page."""
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    picture(photos / "noise.png", 300, 300)
+    Image.open(sorted(photographs.iterdir())[0]).save(tmp_path / "whole.jpg", quality=95)
+    whole = (tmp_path / "whole.jpg").read_bytes()
+    (photos / "cut.jpg").write_bytes(whole[: len(whole) * 4 // 5])
+    (tmp_path / "m.onnx").write_bytes(onnx.heads(64, 64)[0])
+    (tmp_path / "m.json").write_text(json.dumps({"preprocess": "fundus", "outputs": {"grade": {"task": "classification"}}}))
+    done = segment(photos, tmp_path / "m.onnx", tmp_path / "out", "--report")
+    assert b"damaged: " in done.stderr
+    rows = {os.path.basename(row["path"]): row for row in csv.DictReader(open(tmp_path / "out" / "pictures.csv"))}
+    assert set(rows) == {"noise.png", "cut.jpg"} and rows["cut.jpg"]["damage"] and rows["noise.png"]["doubts"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.count("data:image/jpeg") == 2 and "damaged: part of it is missing" in page

@@ -8,7 +8,7 @@
 #include "src/jobs/latents/dataset.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/part_rows.h"
-#include "src/pipeline/pool.h"
+#include "src/memory/pool.h"
 
 namespace millrace::latents {
 namespace {

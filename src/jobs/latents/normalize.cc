@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/pipeline/pool.h"
+#include "src/memory/pool.h"
 
 namespace millrace::latents {
 

@@ -9,7 +9,7 @@
 #include "src/device/cpu/level.h"
 #include "src/io/file/reader.h"
 #include "src/jobs/latents/dataset.h"
-#include "src/pipeline/pool.h"
+#include "src/memory/pool.h"
 
 namespace millrace::latents {
 namespace {

@@ -9,7 +9,7 @@
 #include "src/jobs/render/encode/encode.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/part_rows.h"
-#include "src/pipeline/pool.h"
+#include "src/memory/pool.h"
 
 namespace millrace::render {
 namespace {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "src/base/text.h"
 
 namespace millrace::segment {
 namespace {
@@ -69,8 +70,7 @@ Collector::Collector(const Options& options, const Setup& setup, const Collectin
       windows_(of.saved ? of.saved->windows : 0),
       between_saves_(of.between_saves) {
   for (std::size_t h = 0; h < heads_.size(); ++h) {
-    if (setup.heads[h].task == model::Task::keypoints)
-      heads_[h].peaks.assign(setup.heads[h].classes.size(), {0, 0, -std::numeric_limits<double>::infinity()});
+    if (setup.heads[h].task == model::Task::keypoints) heads_[h].peaks.resize(setup.heads[h].classes.size());
     if (!of.saved) continue;
     if (of.saved->heads[h].peaks.size() != heads_[h].peaks.size())
       throw Failure(ErrorCode::bad_data, "this checkpoint is of other points", name_);
@@ -93,7 +93,7 @@ void Collector::check(const Saved& saved) const {
 
 void Collector::open_photo(const std::string& path, RunContext& context) {
   if (!options_.write.overlay) return;
-  auto file = FileReader::open(path, FileReader::Hashing::off).or_throw();
+  auto file = FileReader::open(path).or_throw();
   const std::string state = state_text(*file);
   photo_ = PictureRows::open(std::move(file), decode_options(options_.files, context), kAhead).or_throw();
   if (!source_.starts_with(state) || photo_->info().width != width_ || photo_->info().height != height_)
@@ -150,37 +150,39 @@ void Collector::end_rows_before(std::size_t row) {
 // What was not looked at is not likely.
 void Collector::activate() {
   const auto width = static_cast<std::size_t>(x_.size());
-  std::span<float> left(row_);
-  for (const model::Head& head : setup_.heads) {
-    if (!head.is_map()) continue;
-    const std::span<float> values = left.first(head.classes.size() * width);
-    left = left.subspan(values.size());
-    if (!setup_.is_activated) {
-      if (head.activation == model::Activation::sigmoid) window::sigmoid(values);
-      if (head.activation == model::Activation::softmax) window::softmax(values, head.classes.size());
-    }
-    for (std::size_t j = 0; j < width; ++j) {
-      if (blend_.weights()[j] > 0) continue;
-      for (std::size_t c = 0; c < head.classes.size(); ++c) values[c * width + j] = 0;
-    }
+  const auto maps = model::maps_of(setup_.heads, std::span(row_));
+  for (std::size_t h = 0; h < maps.size(); ++h)
+    if (!setup_.is_activated && !maps[h].empty()) setup_.heads[h].activate(maps[h]);
+  for (std::size_t j = 0; j < width; ++j) {
+    if (blend_.weights()[j] > 0) continue;
+    for (std::size_t c = 0; c < setup_.channels(); ++c) row_[c * width + j] = 0;
   }
 }
 
-// Of several alike the first. A value that is none stays, and is found in the end.
+// Of several alike the first; of the square what lies on the photograph. A value that is none stays, and is found in
+// the end.
 void Collector::find_peaks(std::int64_t y) {
   const auto width = static_cast<std::size_t>(x_.size());
-  const float* at = row_.data();
+  std::size_t begin = 0, end = width;
+  if (crop_) {
+    const auto lies_on = [](double place, int side) { return place >= -0.5 && place <= side - 0.5; };
+    const auto column_lies_on = [&](std::size_t j) {
+      return lies_on(crop_->to_photograph({static_cast<double>(j), 0}).x, width_);
+    };
+    if (!lies_on(crop_->to_photograph({0, static_cast<double>(y)}).y, height_)) return;
+    while (begin < width && !column_lies_on(begin)) ++begin;
+    while (end > begin && !column_lies_on(end - 1)) --end;
+  }
+  const auto maps = model::maps_of(setup_.heads, std::span<const float>(row_));
   for (std::size_t h = 0; h < heads_.size(); ++h) {
-    if (!setup_.heads[h].is_map()) continue;
-    for (Peak& peak : heads_[h].peaks) {
-      for (std::size_t j = 0; j < width; ++j)
-        if (blend_.weights()[j] > 0 && (at[j] > peak.value || std::isnan(at[j]))) {
-          const double value = std::isnan(peak.value) ? peak.value : static_cast<double>(at[j]);
-          peak = {static_cast<double>(j) + 0.5, static_cast<double>(y) + 0.5, value};
-        }
-      at += width;
+    for (std::size_t c = 0; c < heads_[h].peaks.size(); ++c) {
+      std::optional<Peak>& peak = heads_[h].peaks[c];
+      const float* at = maps[h].data() + c * width;
+      for (std::size_t j = begin; j < end; ++j) {
+        if (!(blend_.weights()[j] > 0) || (peak && (std::isnan(peak->value) || at[j] <= peak->value))) continue;
+        peak = {static_cast<double>(j) + 0.5, static_cast<double>(y) + 0.5, static_cast<double>(at[j])};
+      }
     }
-    if (heads_[h].peaks.empty()) at += setup_.heads[h].classes.size() * width;
   }
 }
 
@@ -188,11 +190,12 @@ void Collector::find_peaks(std::int64_t y) {
 void Collector::bring_back() {
   const auto width = static_cast<std::size_t>(width_), channels = setup_.channels();
   for (HeadResult& head : heads_)
-    for (Peak& peak : head.peaks) {
+    for (std::optional<Peak>& peak : head.peaks) {
+      if (!peak) continue;
       // Places of the crop are middles of pixels.
-      const fundus::Point at = crop_->to_photograph({peak.x - 0.5, peak.y - 0.5});
-      peak.x = at.x + 0.5;
-      peak.y = at.y + 0.5;
+      const fundus::Point at = crop_->to_photograph({peak->x - 0.5, peak->y - 0.5});
+      peak->x = at.x + 0.5;
+      peak->y = at.y + 0.5;
     }
   if (channels == 0) return;
   const fundus::WayBack way(*crop_, width_, height_);
@@ -258,6 +261,15 @@ Outcome<PictureResult> Collector::finish(PictureResult result) {
   result.width = width_;
   result.height = height_;
   result.heads = heads_;
+  // What it was stopped in, or could not read, is gray among the rows and said in the end.
+  if (photo_ && !failed_) {
+    const auto finished = photo_->finish();
+    if (!finished) {
+      failed_ = finished.error();
+    } else if (hex_of_bytes(finished->hash) != result.hash) {
+      failed_ = Error{ErrorCode::conflict, "it was changed while it was worked at", "", "run the same command again"};
+    }
+  }
   result.windows = windows_;
   if (failed_) return *failed_;
   result.left_out = y_.starts().size() * x_.starts().size() - windows_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 
 #include "src/base/text.h"
 #include "src/io/test_pictures.h"
@@ -45,7 +46,7 @@ struct How {
 PictureResult through_windows(const Options& options, const Setup& setup, const std::string& path, JobSetup& job,
                               const How& how = {}) {
   std::filesystem::create_directories(options.output);
-  Unfinished unfinished(options.output, false);
+  Unfinished unfinished(options.output, "same", false);
   const std::string name = "a.png";
   std::uint64_t left = how.stop_behind;
   for (bool again = false;; again = true) {
@@ -64,6 +65,10 @@ PictureResult through_windows(const Options& options, const Setup& setup, const 
     bool whole = true;
     while (whole && cutter.next(window.maps.data(), row, column)) {
       if (!again && left-- == 0) whole = false;
+      if (setup.models.size() > 1) {
+        const auto seen = static_cast<std::uint64_t>(window.maps.data()[0]);
+        window.votes.assign(setup.heads.size(), {seen, 255});
+      }
       if (whole) collector.add(row, column, window);
     }
     if (!whole) continue;
@@ -137,8 +142,13 @@ TEST(SegmentPicture, NumbersThatAreNoneLeaveNoFiles) {
 
 std::string content(const Options& options) {
   std::string out;
-  for (const char* end : {"mask.png", "probability.npy", "overlay.png", "contours.geojson", "segment.json"})
-    out += read_text(options.output + "/a.png." + end).or_throw();
+  std::set<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(options.output))
+    if (entry.is_regular_file()) paths.insert(entry.path().string());
+  for (const std::string& path : paths) {
+    out += path.substr(options.output.size());
+    out += read_text(path).or_throw();
+  }
   return out;
 }
 
@@ -160,6 +170,34 @@ TEST(SegmentPicture, ResultsAreTheSameWhereverItWasStoppedAndWhereverSumsLie) {
   }
 }
 
+TEST(SegmentPicture, OutputsOfEveryKindGoOnWhereTheyWere) {
+  const TestFolder folder;
+  const std::string path = folder.write("a.png", png_bytes(test_pixels(70, 90, 3)));
+  JobSetup job;
+  Options options;
+  options.write = {true, true, true, true};
+  auto setup = setup_for(24, 16, 1);
+  setup.models.resize(2);
+  setup.heads.resize(3, setup.heads[0]);
+  setup.heads[0].name = "first";
+  setup.heads[1].name = "points";
+  setup.heads[1].task = model::Task::keypoints;
+  setup.heads[2].name = "second";
+  setup.heads[2].threshold = 100;
+  options.output = folder.at("whole");
+  const PictureResult whole = through_windows(options, setup, path, job);
+  EXPECT_GT(whole.heads[0].votes.any, 0U);
+  EXPECT_GT(whole.heads[0].votes.differ, 0U);
+  ASSERT_TRUE(whole.heads[1].peaks[0]);
+  EXPECT_GT(whole.heads[0].classes[0].at_edge, 0U);
+  const std::string expected = content(options);
+  for (std::uint64_t stop = 1; stop < 60; stop += 7) {
+    options.output = folder.at(fmt::format("stopped{}", stop));
+    through_windows(options, setup, path, job, {stop % 2 == 1, stop});
+    EXPECT_EQ(content(options), expected) << stop;
+  }
+}
+
 TEST(SegmentPicture, WhatIsWrittenWholeGetsItsNamesLater) {
   const TestFolder folder;
   const std::string path = folder.write("a.png", png_bytes(test_pixels(70, 90, 3)));
@@ -171,17 +209,20 @@ TEST(SegmentPicture, WhatIsWrittenWholeGetsItsNamesLater) {
   through_windows(options, setup, path, job);
   const std::string expected = content(options);
   // As it lies there when a run is killed while files get their names.
-  Unfinished unfinished(options.output, false);
+  Unfinished unfinished(options.output, "same", false);
   const std::string part = unfinished.folder("a.png");
   std::filesystem::rename(options.output + "/a.png.segment.json", part + "/record.json");
   std::filesystem::rename(options.output + "/a.png.overlay.png", part + "/overlay.png");
-  EXPECT_TRUE(ResultWriter::publish(options, setup, "a.png", unfinished));
+  // Of another picture they are nobody's.
+  EXPECT_FALSE(ResultWriter::publish(options, setup, "a.png", unfinished, [](const PictureResult&) { return false; }));
+  const auto is_of = [](const PictureResult& written) { return written.width == 70; };
+  EXPECT_TRUE(ResultWriter::publish(options, setup, "a.png", unfinished, is_of));
   EXPECT_EQ(content(options), expected);
   EXPECT_FALSE(std::filesystem::exists(part));
   std::filesystem::create_directory(part);
   std::filesystem::rename(options.output + "/a.png.segment.json", part + "/record.json");
   std::filesystem::remove(options.output + "/a.png.overlay.png");
-  EXPECT_FALSE(ResultWriter::publish(options, setup, "a.png", unfinished));
+  EXPECT_FALSE(ResultWriter::publish(options, setup, "a.png", unfinished, is_of));
   EXPECT_FALSE(earlier_result(options.output + "/a.png.segment.json", setup));
 }
 

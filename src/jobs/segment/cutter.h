@@ -32,7 +32,7 @@ class Cutter {
   Bytes needs() const;
   const Rows& rows() const { return *rows_; }
   // Makes room for its rows: behind whoever paid for it. The first window will be of this row of windows. `folder` is
-  // for what does not fit into memory.
+  // as Rows has it.
   void begin(std::uint64_t first_row, const std::string& folder);
   // The next window, row after row, into what the networks take, one form after the other, each
   // [channels, height, width]. False behind the last one. Failure where the file

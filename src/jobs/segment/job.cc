@@ -25,10 +25,7 @@ nlohmann::ordered_json json_of(const Summary& summary) {
       {"taken", summary.taken},     {"resumed", summary.resumed},     {"elsewhere", summary.elsewhere},
       {"missing", summary.missing}, {"windows", summary.windows},     {"left_out", summary.left_out},
       {"runtime", summary.runtime}, {"precision", summary.precision}, {"seconds", summary.seconds}};
-  if (summary.agreement) {
-    out["agreement"] = {{"windows", summary.agreement->windows}, {"why", summary.agreement->why}};
-    if (summary.agreement->dice) out["agreement"]["dice"] = *summary.agreement->dice;
-  }
+  if (summary.agreement) out["agreement"] = json_of(*summary.agreement);
   out["memory"] = {{"peak", summary.peak.count}, {"networks", summary.network.count}};
   return out;
 }
@@ -68,13 +65,15 @@ class SegmentJob : public Job {
       if (!each.damage.empty())
         out.summary.push_back(fmt::format("damaged: {}: {}", printable(each.path), printable(each.damage)));
       if (each.field && !each.field->doubts.empty())
-        out.summary.push_back(fmt::format("look at {}: {}", printable(each.path), fmt::join(each.field->doubts, ", ")));
+        out.summary.push_back(fmt::format("look at {}: {}", printable(each.path),
+                                          printable(fmt::format("{}", fmt::join(each.field->doubts, ", ")))));
     }
-    out.summary.push_back(fmt::format("{} pictures in {}, {} windows, {}/s by {} in {}: {}",
-                                      grouped(summary.pictures.size()), duration_text(summary.seconds),
-                                      grouped(summary.windows),
-                                      rate_text(static_cast<double>(summary.windows) / std::max(summary.seconds, 1e-9)),
-                                      summary.runtime, summary.precision, printable(options_.output)));
+    out.summary.push_back(
+        fmt::format("{} in {}, {} windows, {}/s by {} in {}: {}",
+                    summary.pictures.size() == 1 ? "1 picture" : grouped(summary.pictures.size()) + " pictures",
+                    duration_text(summary.seconds), grouped(summary.windows),
+                    rate_text(static_cast<double>(summary.windows) / std::max(summary.seconds, 1e-9)), summary.runtime,
+                    summary.precision, printable(options_.output)));
     if (summary.pictures.empty() && summary.unusable.empty() && summary.elsewhere == 0)
       out.summary.push_back("no pictures were found: files are taken by their endings, as docs/formats.md lists them");
     const auto say = [&](std::uint64_t count, const std::string& what) {

@@ -76,8 +76,14 @@ void describe(Settings& settings, Options& options) {
   describe_precision(settings, options);
   settings.add_choice("tta", "also ask of each window turned over: top and bottom, left and right, or each and both",
                       options.flips);
-  settings.add_choice("tta-mean", "of the outputs of these: the mean of probabilities, or of raw outputs",
-                      options.flip_mean);
+  settings.add_parsed("tta-mean", "probability|raw",
+                      "of the outputs of these: the mean of probabilities, or of raw outputs", "probability",
+                      [&options](const std::string& text) {
+                        options.flip_mean.reset();
+                        for (const auto& each : choices_of(model::FlipMean{}))
+                          if (text == each.name) options.flip_mean = each.value;
+                        if (!options.flip_mean) refuse(text, "--tta-mean", "probability or raw");
+                      });
   settings.add_switch("describe", "write a first card for --model to stdout, and do nothing else", options.describe);
   settings.heading("The square");
   add_or_card(settings, "preprocess",

@@ -28,7 +28,7 @@ struct Options {
   model::PictureModelOptions network;      // what holds for all of them
   std::optional<double> least_dice;        // bf16 where masks agree with float32's to this; nothing: as `network` says
   model::Flips flips = model::Flips::none;
-  model::FlipMean flip_mean = model::FlipMean::probability;
+  std::optional<model::FlipMean> flip_mean;
   std::optional<model::Preprocess> preprocess;
   std::optional<long long> size;  // of the square that pictures are brought to
   std::string roi;                // a picture of where to look, or a folder of them

@@ -55,8 +55,11 @@ class RunReader {
 
 }  // namespace
 
-Outlines::Outlines(std::vector<model::Head::Label> labels, const std::string& file, const std::string& saved)
+Outlines::Outlines(std::vector<model::Head::Label> labels, std::size_t width, std::size_t height,
+                   const std::string& file, const std::string& saved)
     : labels_(std::move(labels)),
+      width_(width),
+      height_(height),
       runs_(saved.empty() ? GrowingFile(file)
                           : GrowingFile(file, static_cast<std::uint64_t>(whole_number_of(saved, 0, kMostBytes)))) {}
 
@@ -114,20 +117,28 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
     flush();
   });
   RunReader reader(runs_);
+  const auto refuse = [] {
+    throw Failure(ErrorCode::bad_data, "the runs of labels are not as this program writes them");
+  };
   std::vector<LabelRun> row;
-  while (!reader.at_end()) {
+  std::size_t rows = 0;
+  for (; !reader.at_end(); ++rows) {
     const std::uint64_t count = reader.number();
-    if (count > runs_.size())
-      throw Failure(ErrorCode::bad_data, "the runs of labels are not as this program writes them");
+    if (count > width_ || rows == height_) refuse();
     row.resize(count);
-    std::uint32_t at = 0;
+    std::uint64_t at = 0;
     for (LabelRun& run : row) {
       run.label = static_cast<std::uint8_t>(reader.number());
-      run.begin = at;
-      run.end = at += static_cast<std::uint32_t>(reader.number());
+      run.begin = static_cast<std::uint32_t>(at);
+      const std::uint64_t length = reader.number();
+      if (run.label >= labels_.size() || length > width_ - at) refuse();
+      at += length;
+      run.end = static_cast<std::uint32_t>(at);
     }
+    if (at != width_) refuse();
     contours.add_row(row);
   }
+  if (rows != height_) refuse();
   contours.finish();
   text += "\n]}\n";
   out.append(text);

@@ -15,18 +15,20 @@ namespace millrace::segment {
 class Outlines {
  public:
   // Its rows wait in `file`, in a folder that is this run's. `saved`: what save() gave; empty: it begins.
-  Outlines(std::vector<model::Head::Label> labels, const std::string& file, const std::string& saved);
+  Outlines(std::vector<model::Head::Label> labels, std::size_t width, std::size_t height, const std::string& file,
+           const std::string& saved);
 
   void append(std::span<const std::uint8_t> labels);
   std::string save();
-  // Follows them: RFC 7946, of pixels, in features as QuPath reads them. Rows along which they are cut, as they had too
-  // many corners.
+  // Failure(bad_data) where what was saved is not those rows. Follows them: RFC 7946, of pixels, in features as QuPath
+  // reads them. Rows along which they are cut, as they had too many corners.
   std::vector<std::uint32_t> write(const std::string& path) const;
   // What following them takes.
   static std::uint64_t bytes(std::uint64_t width);
 
  private:
   const std::vector<model::Head::Label> labels_;
+  const std::size_t width_, height_;
   GrowingFile runs_;
   std::vector<LabelRun> row_;
   std::vector<std::byte> pending_;

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/image/png_write.h"
 #include "src/jobs/segment/small_photo.h"
 #include "src/jobs/segment/suspects.h"
-#include "src/pipeline/chain.h"
+#include "src/jobs/segment/tables.h"
 #include "src/report/numbers.h"
 #include "src/report/page/page.h"
 #include "src/report/plot/line_plot.h"
@@ -38,6 +40,37 @@ std::vector<DrawnClass> drawn_classes(const Setup& setup) {
   return out;
 }
 
+// A point, which is a ring on the photograph.
+struct DrawnPoint {
+  std::size_t head = 0, point = 0;
+  report::Layer layer;
+};
+
+std::vector<DrawnPoint> drawn_points(const Setup& setup) {
+  std::vector<DrawnPoint> out;
+  for (std::size_t h = 0; h < setup.heads.size(); ++h) {
+    const model::Head& head = setup.heads[h];
+    if (head.task != model::Task::keypoints) continue;
+    for (std::size_t c = 0; c < head.classes.size(); ++c) {
+      const auto color =
+          head.classes[c].color.value_or(model::class_color(1 + (c + head.first_color) % (model::kColorCount - 1)));
+      out.push_back({h, c, {name_in(head, head.classes[c].name), color}});
+    }
+  }
+  return out;
+}
+
+SmallMask ring_at(const Peak& peak, const PictureResult& of, const SmallPhoto& photo) {
+  constexpr double kRadius = 7, kHalfWidth = 1.5;
+  SmallMask out{photo.width, photo.height, std::vector<std::uint8_t>(std::size_t{photo.width} * photo.height)};
+  const auto block = static_cast<double>(Preview::block_of(of.width, of.height));
+  for (std::uint32_t y = 0; y < out.height; ++y)
+    for (std::uint32_t x = 0; x < out.width; ++x)
+      if (std::abs(std::hypot(x + 0.5 - peak.x / block, y + 0.5 - peak.y / block) - kRadius) <= kHalfWidth)
+        out.labels[std::size_t{y} * out.width + x] = 1;
+  return out;
+}
+
 // Its pixels in its colour on a clear ground, a bit each.
 std::vector<std::uint8_t> png_of(const SmallMask& mask, std::size_t label, const std::array<std::uint8_t, 3>& color) {
   constexpr unsigned kBits = 8;
@@ -60,33 +93,17 @@ std::vector<std::uint8_t> png_of(const SmallMask& mask, std::size_t label, const
   return out;
 }
 
-// Of each picture the photograph at the size of its preview.
-std::vector<SmallPhoto> photos_of(const PageView& view, const std::vector<Suspect>& shown, RunContext& context) {
-  std::vector<SmallPhoto> out;
-  std::size_t next = 0;
-  Progress progress(context.progress, "pictures for the page", shown.size());
-  auto stages =
-      chain::source<std::size_t>(
-          "pictures",
-          [&]() -> std::optional<std::size_t> { return next < shown.size() ? std::optional(next++) : std::nullopt; }) |
-      chain::parallel<std::size_t, SmallPhoto>(
-          "make smaller",
-          [&](std::size_t k, Span&) { return small_photo(view.files, view.pictures[shown[k].picture], context); }) |
-      chain::sink<SmallPhoto>("collect", [&](SmallPhoto photo, Span&) {
-        progress.add(1);
-        out.push_back(std::move(photo));
-      });
-  chain::run(stages, context, chain::Price::fixed(2_MiB));
-  context.throw_if_cancelled();
-  context.helpers.end_idle();
-  return out;
-}
-
 double share_of(const PictureResult& picture, const ClassResult& found) {
   return static_cast<double>(found.pixels) / (static_cast<double>(picture.width) * picture.height);
 }
 
 std::string percent(double share) { return report::number_text(100 * share, 3) + " %"; }
+
+report::Fact likeliest(const model::Head& head, const std::vector<double>& probabilities) {
+  const auto most = std::max_element(probabilities.begin(), probabilities.end());
+  const auto c = static_cast<std::size_t>(most - probabilities.begin());
+  return {report::number_text(*most, 3), name_in(head, head.classes[c].name)};
+}
 
 // Of one order the place of each picture.
 template <typename Less>
@@ -100,18 +117,18 @@ std::vector<std::size_t> ranks_by(std::size_t count, const Less& less) {
 
 void add_pictures(report::PageWriter& page, const PageView& view, RunContext& context) {
   const auto classes = drawn_classes(view.setup);
-  if (classes.empty()) return;
+  const auto points = drawn_points(view.setup);
   std::vector<Suspect> shown = suspects(view.pictures, view.setup);
   const std::size_t all = shown.size();
   if (all > kMostPictures) shown.resize(kMostPictures);
   page.section("Pictures");
-  const auto wrong = std::count_if(shown.begin(), shown.end(), [](const Suspect& each) { return each.weight >= 1; });
-  page.paragraph(wrong == 0 ? "None looks wrong by what is counted. The slider goes from the photograph to the mask; a "
-                              "double click or + enlarges, and what is enlarged can be moved."
-                            : fmt::format("{} of these look wrong by what is counted, and come first. The slider goes "
-                                          "from the photograph to the mask; a double click or + enlarges, and what is "
-                                          "enlarged can be moved.",
-                                          grouped(static_cast<std::uint64_t>(wrong))));
+  const auto wrong = std::count_if(shown.begin(), shown.end(), [](const Suspect& each) { return each.weight > 0; });
+  page.paragraph(fmt::format(
+      "{} {}double click or + enlarges, and what is enlarged can be moved.",
+      wrong == 0   ? "None looks wrong by what is counted."
+      : wrong == 1 ? "One looks wrong by what is counted, and comes first."
+                   : grouped(static_cast<std::uint64_t>(wrong)) + " look wrong by what is counted, and come first.",
+      classes.empty() && points.empty() ? "A " : "The slider goes from the photograph to the mask; a "));
   for (std::size_t h = 0; h < view.setup.heads.size(); ++h)
     if (disagree_on_most(view.pictures, h))
       page.warning(name_in(view.setup.heads[h],
@@ -120,10 +137,16 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
   if (shown.size() < all)
     page.note(
         fmt::format("The {} that look most wrong, of {}; pictures.csv has all.", grouped(shown.size()), grouped(all)));
-  const std::vector<SmallPhoto> photos = photos_of(view, shown, context);
+  std::vector<const PictureResult*> pictures;
+  for (const Suspect& each : shown) pictures.push_back(&view.pictures[each.picture]);
+  const std::vector<SmallPhoto> photos = small_photos(pictures, view.output, view.setup, view.files, context);
+  const auto without = std::count_if(photos.begin(), photos.end(), [](const auto& each) { return each.jpeg.empty(); });
+  if (without > 0)
+    page.note(fmt::format("{} shown without the photograph: it was changed or moved since, or is too large for a page.",
+                          without == 1 ? "One is" : grouped(static_cast<std::uint64_t>(without)) + " are"));
   std::vector<report::Layer> layers;
   std::vector<std::string> orders = {"what looks wrong first", "by name"};
-  const auto picture_of = [&](std::size_t k) -> const PictureResult& { return view.pictures[shown[k].picture]; };
+  const auto picture_of = [&](std::size_t k) -> const PictureResult& { return *pictures[k]; };
   std::vector<std::vector<std::size_t>> ranks = {
       ranks_by(shown.size(), [](std::size_t a, std::size_t b) { return a < b; }),
       ranks_by(shown.size(), [&](std::size_t a, std::size_t b) { return picture_of(a).name < picture_of(b).name; })};
@@ -138,6 +161,7 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
       return share_of(picture_of(a), found_of(a, each)) > share_of(picture_of(b), found_of(b, each));
     }));
   }
+  for (const DrawnPoint& each : points) layers.push_back(each.layer);
   page.open_pictures(layers, orders);
   for (std::size_t k = 0; k < shown.size(); ++k) {
     const PictureResult& of = picture_of(k);
@@ -149,11 +173,18 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
     one.height = photos[k].height;
     for (const auto& order : ranks) one.ranks.push_back(order[k]);
     for (std::size_t c = 0; c < classes.size(); ++c) {
-      const SmallMask& mask = of.heads[classes[c].head].preview;
+      one.facts.push_back({percent(share_of(of, found_of(k, classes[c]))), classes[c].layer.name});
+      if (photos[k].masks.empty()) continue;
+      const SmallMask& mask = photos[k].masks[classes[c].head];
       if (std::find(mask.labels.begin(), mask.labels.end(), classes[c].label) != mask.labels.end())
         one.drawn.emplace_back(c, png_of(mask, classes[c].label, classes[c].layer.color));
-      one.facts.push_back({percent(share_of(of, found_of(k, classes[c]))), classes[c].layer.name});
     }
+    for (std::size_t p = 0; p < points.size(); ++p)
+      if (const auto& peak = of.heads[points[p].head].peaks[points[p].point])
+        one.drawn.emplace_back(classes.size() + p, png_of(ring_at(*peak, of, photos[k]), 1, points[p].layer.color));
+    for (std::size_t h = 0; h < of.heads.size(); ++h)
+      if (view.setup.heads[h].task == model::Task::classification)
+        one.facts.push_back(likeliest(view.setup.heads[h], of.heads[h].numbers));
     for (std::size_t h = 0; h < of.heads.size(); ++h)
       if (view.setup.models.size() > 1 && view.setup.heads[h].task == model::Task::segmentation)
         one.facts.push_back({percent(of.disagreement(h)), name_in(view.setup.heads[h], "models disagree")});
@@ -252,7 +283,8 @@ std::string page_of(const PageView& view, RunContext& context) {
     damaged += each.damage.empty() ? 0 : 1;
     doubtful += each.field && !each.field->doubts.empty() ? 1 : 0;
   }
-  std::vector<report::Fact> facts = {{grouped(view.pictures.size()), "pictures"}};
+  std::vector<report::Fact> facts = {
+      {grouped(view.pictures.size()), view.pictures.size() == 1 ? "picture" : "pictures"}};
   if (view.setup.models.size() > 1) facts.push_back({grouped(view.setup.models.size()), "models"});
   if (damaged > 0) facts.push_back({grouped(damaged), "damaged"});
   if (doubtful > 0) facts.push_back({grouped(doubtful), "doubtful photographs"});
@@ -263,22 +295,23 @@ std::string page_of(const PageView& view, RunContext& context) {
     add_pictures(page, view, context);
     add_areas(page, view);
   }
-  const auto has = [&view](auto... tasks) {
-    return std::any_of(view.setup.heads.begin(), view.setup.heads.end(),
-                       [&](const model::Head& head) { return ((head.task == tasks) || ...); });
-  };
-  if (has(model::Task::keypoints)) {
+  if (view.setup.has(model::Task::keypoints)) {
     page.section("Points");
     add_rows(page, points_of(view.pictures, view.setup), kPointsFile, 3);
   }
-  if (has(model::Task::classification, model::Task::regression)) {
+  if (view.setup.has_numbers()) {
     page.section("Classes and numbers");
     add_rows(page, values_of(view.pictures, view.setup), kValuesFile, 1);
   }
   page.section("What it is made of");
   report::Table table;
   table.columns = {{"what"}, {"is"}};
-  for (const auto& [what, is] : view.made_of) table.rows.push_back({what, is});
+  for (std::size_t k = 0; k < view.setup.models.size(); ++k)
+    table.rows.push_back(
+        std::vector<std::string>{view.setup.models.size() == 1 ? "model file" : fmt::format("model file {}", k + 1),
+                                 std::string(file_name(view.setup.models[k].file.path))});
+  for (const auto& [what, is] : view.made_of)
+    if (what != kJsonMark) table.rows.push_back(std::vector<std::string>{what, is});
   page.table(table);
   return page.finish();
 }

@@ -1,7 +1,7 @@
 // Enters: what a run made of its pictures.
 // Leaves: a page to look through: photographs with their masks, those first that look wrong; areas and how they are
 //   spread; points, classes and numbers; what could not be used.
-// Never: shows a mask on another photograph than its own; needs the networks, or masks that lie in files.
+// Never: shows a mask on another photograph than its own; asks a network, or reads masks that lie in files.
 #pragma once
 
 #include <string>
@@ -19,6 +19,7 @@ struct PageView {
   const std::vector<Error>& unusable;
   const Setup& setup;
   const PictureFileOptions& files;
+  const std::string& output;  // the folder of results, whose records have the masks at a small size
   std::vector<std::pair<std::string, std::string>> made_of;  // what results are made with, in words
 };
 

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 
 #include "src/base/paths.h"
-#include "src/io/file/own.h"
 #include "src/jobs/segment/cutter.h"
 #include "src/pipeline/checkpoint/run_folder.h"
 #include "src/pipeline/checkpoint/run_record.h"
@@ -26,7 +24,7 @@ std::optional<model::Precision> decided_before(const Options& options) {
     const auto found = std::find_if(then->begin(), then->end(), [&](const auto& each) { return each.first == key; });
     return found == then->end() ? std::string() : found->second;
   };
-  if (value_of("precision-policy") != precision_policy(options)) return std::nullopt;
+  if (value_of("precision policy") != precision_policy(options)) return std::nullopt;
   if (value_of("precision") == "f32") return model::Precision::f32;
   if (value_of("precision") == "bf16") return model::Precision::bf16;
   return std::nullopt;
@@ -34,33 +32,35 @@ std::optional<model::Precision> decided_before(const Options& options) {
 
 using Sample = std::vector<Buffer<float>>;
 
-// Of one picture, evenly; none where it cannot be used.
+// Of one picture so many, evenly; none where it cannot be used: it will be an outcome, and told then.
 void take_windows(const Options& options, const Setup& setup, const Input& input, std::size_t most, RunContext& context,
                   Sample& out) {
+  std::optional<Cutter> cutter;
   try {
-    Cutter cutter(options, setup, input.file.path, input.name, context);
-    const Reservation paid = context.budget.reserve(cutter.needs(), "a picture of which windows are compared");
+    cutter.emplace(options, setup, input.file.path, input.name, context);
+    if (cutter->needs() > context.budget.largest_grant()) return;
+    const Reservation paid = context.budget.reserve(cutter->needs(), "a picture of which windows are compared");
     // Of a slide the middle row of windows: all of it would have to be decoded for the others.
     constexpr std::uint64_t kMostWindows = 1000;
-    const bool all = cutter.windows() <= kMostWindows;
-    const std::size_t first_row = all ? 0 : cutter.y().starts().size() / 2,
-                      end_row = all ? cutter.y().starts().size() : first_row + 1,
-                      there = (end_row - first_row) * cutter.x().starts().size(),
-                      step = std::max<std::size_t>(1, there / most);
-    cutter.begin(first_row, std::filesystem::temp_directory_path());
-    Buffer<float> window;
-    window.resize(setup.input_elements());
-    std::size_t row = 0, column = 0;
-    const std::size_t before = out.size();
-    while (out.size() - before < most && cutter.next(window.data(), row, column) && row < end_row) {
-      // Those in the middle of as many parts.
-      if (((row - first_row) * cutter.x().starts().size() + column) % step != step / 2) continue;
-      out.push_back(std::move(window));
-      window.resize(setup.input_elements());
+    const bool all = cutter->windows() <= kMostWindows;
+    const std::size_t columns = cutter->x().starts().size(), first_row = all ? 0 : cutter->y().starts().size() / 2,
+                      end_row = all ? cutter->y().starts().size() : first_row + 1,
+                      there = (end_row - first_row) * columns;
+    most = std::min(most, there);
+    cutter->begin(first_row, "");
+    Buffer<float> passed;
+    passed.resize(setup.input_elements());
+    std::size_t row = 0, column = 0, taken = 0;
+    // The middles of as many parts; of a window that is left out the next one.
+    while (taken < most && cutter->next(passed.data(), row, column) && row < end_row) {
+      if ((row - first_row) * columns + column < (2 * taken + 1) * there / (2 * most)) continue;
+      std::copy_n(passed.data(), passed.size(), out.emplace_back(passed.size()).data());
+      ++taken;
     }
+  } catch (const OutOfMemory&) {
+    throw;
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::cancelled) throw;
-    // It will be an outcome, and told then.
   }
 }
 
@@ -84,19 +84,13 @@ std::vector<std::vector<std::vector<std::uint8_t>>> labels_of(model::Ensemble& e
     std::unique_lock lock(mutex);
     ended.wait(lock, [&] { return done; });
     if (failed) throw Failure(*failed);
-    std::span<float> left(prediction.maps.data(), prediction.maps.size());
+    const auto maps = model::maps_of(ensemble.heads(), std::span(prediction.maps.data(), prediction.maps.size()));
     auto& labels = out.emplace_back();
-    for (const model::Head& head : ensemble.heads()) {
-      if (!head.is_map()) continue;
-      const std::span<float> values = left.first(head.classes.size() * pixels);
-      left = left.subspan(values.size());
+    for (std::size_t h = 0; h < maps.size(); ++h) {
+      const model::Head& head = ensemble.heads()[h];
       if (head.task != model::Task::segmentation) continue;
-      if (!ensemble.is_activated()) {
-        if (head.activation == model::Activation::sigmoid) window::sigmoid(values);
-        if (head.activation == model::Activation::softmax) window::softmax(values, head.classes.size());
-      }
-      window::label(values, ones, head.has_none() ? std::optional(static_cast<float>(head.threshold)) : std::nullopt,
-                    labels.emplace_back(pixels));
+      if (!ensemble.is_activated()) head.activate(maps[h]);
+      window::label(maps[h], ones, head.least(), labels.emplace_back(pixels));
     }
   }
   return out;
@@ -120,13 +114,10 @@ double DiceSums::least() const {
   return out;
 }
 
-model::Ensemble::Options ensemble_options(const Options& options, RunContext& context) {
-  const auto asked = static_cast<int>(options.network.requests);
-  return {.threads = context.executor.threads(),
-          .requests = asked > 0 ? asked : context.executor.threads(),
-          .flips = options.flips,
-          .mean = options.flip_mean,
-          .cache = cache_path("models")};
+nlohmann::ordered_json json_of(const Agreement& agreement) {
+  nlohmann::ordered_json out = {{"windows", agreement.windows}, {"why", agreement.why}};
+  if (agreement.dice) out["dice"] = *agreement.dice;
+  return out;
 }
 
 Agreement agree(const Options& options, Setup& setup, const Inputs& inputs, RunContext& context) {
@@ -137,6 +128,7 @@ Agreement agree(const Options& options, Setup& setup, const Inputs& inputs, RunC
     return out;
   }
   model::PictureModelOptions said = options.network;
+  Reservation of_sample;
   Sample sample;
   std::vector<DiceSums> dice;
   std::vector<std::vector<std::vector<std::uint8_t>>> exact;
@@ -148,16 +140,19 @@ Agreement agree(const Options& options, Setup& setup, const Inputs& inputs, RunC
     const Reservation paid = context.budget.reserve(takes.model + takes.request, "the network");
     if (precision == model::Precision::f32) {
       complete(options, setup, ensemble);
-      for (const model::Head& head : setup.heads)
-        if (head.task == model::Task::segmentation) dice.emplace_back(head.labels().size());
-      if (dice.empty()) {
-        out.why = "it makes no masks that could be compared";
-        return out;
+      for (const model::Head& head : setup.heads) {
+        if (head.task != model::Task::segmentation) {
+          out.why = "it gives points, classes or numbers, and only masks are compared";
+          return out;
+        }
+        dice.emplace_back(head.labels().size());
       }
+      of_sample =
+          context.budget.reserve(Bytes{kWindows * sizeof(float) * setup.input_elements()}, "windows that are compared");
       const std::size_t count = std::min(inputs.pictures.size(), kWindows);
       for (std::size_t k = 0; k < count; ++k)
         take_windows(options, setup, inputs.pictures[k * inputs.pictures.size() / count],
-                     (kWindows + count - 1) / count, context, sample);
+                     (k + 1) * kWindows / count - k * kWindows / count, context, sample);
       if (sample.empty()) {
         out.why = "there is no window to compare masks of";
         return out;

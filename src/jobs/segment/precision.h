@@ -3,6 +3,7 @@
 // Never: depends on how long either takes, or on which part of a run asks: all parts decide the same.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,8 @@ struct Agreement {
   std::string why;  // in words, for the summary
 };
 
+nlohmann::ordered_json json_of(const Agreement& agreement);
+
 // 2 |a and b| / (|a| + |b|) of the pixels of each label, the least of all; 1 of a label that neither has.
 class DiceSums {
  public:
@@ -29,9 +32,6 @@ class DiceSums {
  private:
   std::vector<std::uint64_t> both_, one_, other_;
 };
-
-// How networks are asked in a run.
-model::Ensemble::Options ensemble_options(const Options& options, RunContext& context);
 
 // 16 windows, evenly from pictures that are spread over all there are. What an earlier run in the folder of results
 // has decided stays. Needs options.least_dice.

@@ -79,7 +79,7 @@ std::string Preview::save() const {
   return std::to_string(bytes.size()) + " " + packed(bytes);
 }
 
-void Preview::restore(const std::string& saved) {
+void Preview::restore(const std::string& saved, std::uint64_t rows) {
   const std::size_t space = saved.find(' '), fixed = (counts_.size() + 2) * sizeof(std::uint32_t);
   std::size_t size = 0;
   try {
@@ -91,7 +91,7 @@ void Preview::restore(const std::string& saved) {
   const std::vector<std::uint8_t> bytes = unpacked(saved.substr(space + 1), size);
   std::array<std::uint32_t, 2> front{};
   std::memcpy(front.data(), bytes.data(), sizeof front);
-  if (front[0] >= block_ || front[1] != size - fixed || front[1] % columns_ != 0) refuse();
+  if (front[0] != rows % block_ || front[1] != size - fixed || front[1] != rows / block_ * columns_) refuse();
   rows_ = front[0];
   std::memcpy(counts_.data(), bytes.data() + sizeof front, counts_.size() * sizeof(std::uint32_t));
   out_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(fixed), bytes.end());

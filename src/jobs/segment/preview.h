@@ -26,7 +26,8 @@ class Preview {
   void append(std::span<const std::uint8_t> row);
   // What there is so far, as text; and back. Failure(bad_data) where it is something else.
   std::string save() const;
-  void restore(const std::string& saved);
+  // Of so many rows of the mask.
+  void restore(const std::string& saved, std::uint64_t rows);
   SmallMask finish();
 
  private:

@@ -46,7 +46,7 @@ TEST(Preview, GoesOnWhereItWasSaved) {
   for (int stop = 0; stop <= height; ++stop) {
     Preview first(width, height, 3), second(width, height, 3);
     for (int y = 0; y < stop; ++y) first.append(row_of(width, 100 * y));
-    second.restore(first.save());
+    second.restore(first.save(), static_cast<std::uint64_t>(stop));
     for (int y = stop; y < height; ++y) second.append(row_of(width, 100 * y));
     EXPECT_EQ(second.finish().labels, expected.labels) << stop;
   }
@@ -56,11 +56,11 @@ TEST(Preview, WhatIsNotItsOwnIsRefused) {
   Preview preview(1300, 11, 3), other(1400, 11, 3);
   preview.append(row_of(1300, 5));
   const std::string saved = preview.save();
-  EXPECT_THROW(other.restore(saved), Failure);
+  EXPECT_THROW(other.restore(saved, 1), Failure);
   for (const std::string& text :
        {std::string(), std::string("12"), std::string("x y"), std::string("-1 AAAA"),
         std::string("99999999999999999999 AAAA"), saved.substr(0, saved.size() / 2), "9" + saved})
-    EXPECT_THROW(Preview(1300, 11, 3).restore(text), Failure) << text;
+    EXPECT_THROW(Preview(1300, 11, 3).restore(text, 1), Failure) << text;
   EXPECT_THROW(small_mask_of(0, 1, ""), Failure);
   EXPECT_THROW(small_mask_of(100000, 100000, "AAAA"), Failure);
   EXPECT_THROW(small_mask_of(10, 10, "AAAA"), Failure);

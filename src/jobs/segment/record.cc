@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "src/base/paths.h"
+#include <limits>
+
 #include "src/base/text.h"
 #include "src/io/file/reader.h"
+#include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
 
 namespace millrace::segment {
@@ -13,14 +15,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kMark = "segment picture";
+constexpr std::uint64_t kMostBytes = 4 << 20;
 
 // Null where there is none.
 Json record_in(const std::string& file) {
-  constexpr std::uint64_t kMostBytes = 64 << 20;
   const auto text = read_text(file, kMostBytes);
   if (!text || text->size() > kMostBytes) return {};
-  Json json = Json::parse(*text, nullptr, false);
-  return json.is_object() && json.value(kJsonMark, Json()) == kMark ? json : Json();
+  Json json = shallow_json(*text);
+  if (!json.is_object() || json.value(kJsonMark, Json()) != kMark) return {};
+  return json;
 }
 
 // With the head's name where there are several.
@@ -29,17 +32,6 @@ Json entry_of(const model::Head& head, std::size_t c) {
   if (!head.name.empty()) out["output"] = head.name;
   out["name"] = utf8_for_display(head.classes[c].name);
   return out;
-}
-
-// Of numbers of a picture: the class, and of which network it is.
-std::size_t class_of(const model::Head& head, std::size_t k) { return k % head.classes.size(); }
-
-// The file's name, and its place where another has the same.
-std::string model_name(const Setup& setup, std::size_t k) {
-  const auto name_of = [&](std::size_t j) { return utf8_for_display(file_name(setup.models[j].file.path)); };
-  for (std::size_t j = 0; j < setup.models.size(); ++j)
-    if (j != k && name_of(j) == name_of(k)) return fmt::format("{} ({})", name_of(k), k + 1);
-  return name_of(k);
 }
 
 Json members_of(const PictureResult& result, const Setup& setup) {
@@ -55,16 +47,17 @@ Json members_of(const PictureResult& result, const Setup& setup) {
       classes.push_back(std::move(one));
     }
     for (std::size_t c = 0; c < found.peaks.size(); ++c) {
+      const auto& peak = found.peaks[c];
       Json one = entry_of(head, c);
-      one["x"] = found.peaks[c].x;
-      one["y"] = found.peaks[c].y;
-      one["value"] = found.peaks[c].value;
+      one["x"] = peak ? Json(peak->x) : Json();
+      one["y"] = peak ? Json(peak->y) : Json();
+      one["value"] = peak ? Json(peak->value) : Json();
       points.push_back(std::move(one));
     }
     for (std::size_t k = 0; k < found.numbers.size(); ++k) {
-      Json one = entry_of(head, class_of(head, k));
+      Json one = entry_of(head, k % head.classes.size());
       if (head.task == model::Task::regression && setup.models.size() > 1)
-        one["model"] = model_name(setup, k / head.classes.size());
+        one["model"] = setup.model_name(k / head.classes.size());
       one["value"] = found.numbers[k];
       values.push_back(std::move(one));
     }
@@ -92,41 +85,50 @@ Json members_of(const PictureResult& result, const Setup& setup) {
   return out;
 }
 
+std::optional<Peak> peak_of(const Json& json) {
+  if (json.at("value").is_null()) return std::nullopt;
+  return Peak{json.at("x").get<double>(), json.at("y").get<double>(), json.at("value").get<double>()};
+}
+
+[[noreturn]] void refuse() { throw Failure(ErrorCode::bad_data, "this is no record of such a picture"); }
+
+// The next entry of a list, which is of this class.
+const Json& next_in(const Json& json, const char* list, std::size_t& at, const model::Head& head, std::size_t c) {
+  const Json& out = json.at(list).at(at++);
+  const Json wanted = entry_of(head, c);
+  for (const auto& [key, value] : wanted.items())
+    if (out.at(key) != value) refuse();
+  return out;
+}
+
 void read_members(const Json& json, const Setup& setup, PictureResult& out) {
-  std::size_t of_classes = 0, of_points = 0, of_values = 0, of_votes = 0, of_previews = 0;
-  const bool has_previews = json.contains("previews");
+  const auto area = static_cast<std::uint64_t>(out.width) * static_cast<std::uint64_t>(out.height);
+  std::size_t of_classes = 0, of_points = 0, of_values = 0, of_votes = 0;
   for (const model::Head& head : setup.heads) {
     HeadResult& one = out.heads.emplace_back();
     if (head.task == model::Task::segmentation) {
       for (std::size_t c = 0; c < head.classes.size(); ++c) {
-        const Json& each = json.at("classes").at(of_classes++);
-        one.classes.push_back({each.at("pixels").get<std::uint64_t>(), each.value("edge_pixels", std::uint64_t{0}),
+        const Json& each = next_in(json, "classes", of_classes, head, c);
+        one.classes.push_back({each.at("pixels").get<std::uint64_t>(), each.at("edge_pixels").get<std::uint64_t>(),
                                each.at("mean_probability").get<double>()});
+        if (one.classes.back().pixels > area || one.classes.back().at_edge > one.classes.back().pixels) refuse();
       }
       if (setup.models.size() > 1) {
         const Json& each = json.at("disagreement").at(of_votes++);
         one.votes = {each.at("differ").get<std::uint64_t>(), each.at("any").get<std::uint64_t>()};
-      }
-      if (has_previews) {
-        const Json& each = json.at("previews").at(of_previews++);
-        one.preview = small_mask_of(each.at("width").get<std::uint32_t>(), each.at("height").get<std::uint32_t>(),
-                                    each.at("labels").get<std::string>());
-        for (const std::uint8_t label : one.preview.labels)
-          if (label >= head.labels().size()) throw Failure(ErrorCode::bad_data, "a label is of no class");
+        if (one.votes.differ > one.votes.any) refuse();
       }
     } else if (head.task == model::Task::keypoints) {
-      for (std::size_t c = 0; c < head.classes.size(); ++c) {
-        const Json& each = json.at("points").at(of_points++);
-        one.peaks.push_back({each.at("x").get<double>(), each.at("y").get<double>(), each.at("value").get<double>()});
-      }
+      for (std::size_t c = 0; c < head.classes.size(); ++c)
+        one.peaks.push_back(peak_of(next_in(json, "points", of_points, head, c)));
     } else {
       const std::size_t networks = head.task == model::Task::regression ? setup.models.size() : 1;
       for (std::size_t k = 0; k < networks * head.classes.size(); ++k)
-        one.numbers.push_back(json.at("values").at(of_values++).at("value").get<double>());
+        one.numbers.push_back(
+            next_in(json, "values", of_values, head, k % head.classes.size()).at("value").get<double>());
     }
   }
-  if ((json.contains("classes") ? json.at("classes").size() : 0) != of_classes)
-    throw Failure(ErrorCode::bad_data, "it has another number of classes");
+  if ((json.contains("classes") ? json.at("classes").size() : 0) != of_classes) refuse();
   if (json.contains("field_of_view")) out.field = field_of_json(json.at("field_of_view"));
 }
 
@@ -160,8 +162,12 @@ std::string record_of(const PictureResult& result, const Setup& setup) {
     if (!head.preview.labels.empty())
       previews.push_back(
           {{"width", head.preview.width}, {"height", head.preview.height}, {"labels", text_of(head.preview)}});
-  if (!previews.empty()) out["previews"] = std::move(previews);
-  return out.dump(1) + "\n";
+  std::string without = out.dump(1) + "\n";
+  if (previews.empty()) return without;
+  out["previews"] = std::move(previews);
+  std::string whole = out.dump(1) + "\n";
+  // A record that could not be read back is none; a page can do without.
+  return whole.size() > kMostBytes ? without : whole;
 }
 
 std::string not_whole() { return Json({{kJsonMark, kMark}}).dump(1) + "\n"; }
@@ -174,8 +180,13 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
     PictureResult out;
     out.hash = json.at("hash").get<std::string>();
     if (json.contains("roi")) out.roi = json.at("roi").get<std::string>();
-    out.width = json.at("width").get<int>();
-    out.height = json.at("height").get<int>();
+    const auto side = [&json](const char* key) {
+      const auto value = json.at(key).get<std::int64_t>();
+      if (value < 1 || value > std::numeric_limits<int>::max()) refuse();
+      return static_cast<int>(value);
+    };
+    out.width = side("width");
+    out.height = side("height");
     out.windows = json.at("windows").get<std::uint64_t>();
     out.left_out = json.at("left_out").get<std::uint64_t>();
     if (json.contains("damaged")) out.damage = json.at("damaged").get<std::string>();
@@ -190,70 +201,27 @@ std::optional<PictureResult> earlier_result(const std::string& file, const Setup
   return std::nullopt;
 }
 
-std::string csv_of(const RecordTable& table) {
-  std::string out;
-  const auto add = [&out](const std::vector<std::string>& cells) {
-    for (std::size_t k = 0; k < cells.size(); ++k) out += (k == 0 ? "" : ",") + csv_field(cells[k]);
-    out += '\n';
-  };
-  add(table.columns);
-  for (const auto& row : table.rows) add(row);
-  return out;
-}
-
-RecordTable table_of(const std::vector<PictureResult>& pictures, const Setup& setup) {
-  RecordTable out{{"path", "width", "height", "windows", "left_out", "class", "pixels", "share", "mean_probability",
-                   "damage", "output", "edge_pixels", "disagreement", "doubts"},
-                  {}};
-  const auto text = [](const auto& value) { return fmt::format("{}", value); };
-  for (const PictureResult& each : pictures) {
-    const double all = static_cast<double>(each.width) * each.height;
-    for (std::size_t h = 0; h < each.heads.size(); ++h) {
+std::vector<SmallMask> previews_in(const std::string& file, const Setup& setup, const PictureResult& of) {
+  const Json json = record_in(file);
+  std::vector<SmallMask> out(setup.heads.size());
+  try {
+    if (json.at("hash").get<std::string>() != of.hash) return {};
+    std::size_t next = 0;
+    for (std::size_t h = 0; h < out.size(); ++h) {
       const model::Head& head = setup.heads[h];
-      for (std::size_t c = 0; c < each.heads[h].classes.size(); ++c) {
-        const ClassResult& found = each.heads[h].classes[c];
-        out.rows.push_back({utf8_for_display(each.path), text(each.width), text(each.height), text(each.windows),
-                            text(each.left_out), utf8_for_display(head.classes[c].name), text(found.pixels),
-                            text(static_cast<double>(found.pixels) / all), text(found.mean),
-                            utf8_for_display(each.damage), head.name, text(found.at_edge),
-                            setup.models.size() > 1 ? text(each.disagreement(h)) : "",
-                            each.field ? fmt::format("{}", fmt::join(each.field->doubts, "; ")) : ""});
-      }
+      if (head.task != model::Task::segmentation) continue;
+      const Json& each = json.at("previews").at(next++);
+      out[h] = small_mask_of(each.at("width").get<std::uint32_t>(), each.at("height").get<std::uint32_t>(),
+                             each.at("labels").get<std::string>());
+      const std::size_t labels = head.labels().size();
+      for (const std::uint8_t label : out[h].labels)
+        if (label >= labels) return {};
     }
+    return out;
+  } catch (const Json::exception&) {
+  } catch (const Failure&) {
   }
-  return out;
-}
-
-RecordTable points_of(const std::vector<PictureResult>& pictures, const Setup& setup) {
-  RecordTable out{{"path", "output", "point", "x", "y", "value"}, {}};
-  for (const PictureResult& each : pictures) {
-    for (std::size_t h = 0; h < each.heads.size(); ++h) {
-      const model::Head& head = setup.heads[h];
-      for (std::size_t c = 0; c < each.heads[h].peaks.size(); ++c) {
-        const Peak& peak = each.heads[h].peaks[c];
-        out.rows.push_back({utf8_for_display(each.path), head.name, utf8_for_display(head.classes[c].name),
-                            fmt::format("{}", peak.x), fmt::format("{}", peak.y), fmt::format("{}", peak.value)});
-      }
-    }
-  }
-  return out;
-}
-
-RecordTable values_of(const std::vector<PictureResult>& pictures, const Setup& setup) {
-  RecordTable out{{"path", "output", "task", "model", "class", "value"}, {}};
-  for (const PictureResult& each : pictures) {
-    for (std::size_t h = 0; h < each.heads.size(); ++h) {
-      const model::Head& head = setup.heads[h];
-      for (std::size_t k = 0; k < each.heads[h].numbers.size(); ++k) {
-        const bool is_mean = head.task == model::Task::classification && setup.models.size() > 1;
-        out.rows.push_back({utf8_for_display(each.path), head.name, choice_name(head.task),
-                            is_mean ? "mean" : model_name(setup, k / head.classes.size()),
-                            utf8_for_display(head.classes[class_of(head, k)].name),
-                            fmt::format("{}", each.heads[h].numbers[k])});
-      }
-    }
-  }
-  return out;
+  return {};
 }
 
 }  // namespace millrace::segment

@@ -21,17 +21,19 @@ struct ClassResult {
   std::uint64_t at_edge = 0;  // of these, in the picture's outermost rows and columns
   double mean = 0;            // of what the activation made, over all pixels
 };
-// Where a map of points is highest: of the picture, whose first pixel reaches from 0 to 1.
+// Where a map of points is highest: of the picture, whose first pixel reaches from 0 to 1. Nothing where no window was
+// looked at.
 struct Peak {
   double x = 0, y = 0, value = 0;
 };
+using Peaks = std::vector<std::optional<Peak>>;
 
 // Of one of the networks' outputs. What it is not for is empty.
 struct HeadResult {
   std::vector<ClassResult> classes;
-  model::Votes votes;  // of several networks
-  SmallMask preview;
-  std::vector<Peak> peaks;      // by class
+  model::Votes votes;           // of several networks
+  SmallMask preview;            // for the record alone; a run keeps none of them
+  Peaks peaks;                  // by class
   std::vector<double> numbers;  // by class; of numbers by network, and in it by class
 };
 
@@ -55,23 +57,14 @@ nlohmann::ordered_json json_of(const PictureResult& result, const Setup& setup);
 std::string record_of(const PictureResult& result, const Setup& setup);
 // Of one whose files are being put in place: that they are this job's, and no more.
 std::string not_whole();
-// What an earlier run wrote of a picture; nothing where it wrote none, or something else.
+// What an earlier run wrote of a picture, without previews; nothing where it wrote none, or something else.
 std::optional<PictureResult> earlier_result(const std::string& file, const Setup& setup);
+// The previews in it, of each head; empty where there are none of this picture.
+std::vector<SmallMask> previews_in(const std::string& file, const Setup& setup, const PictureResult& of);
 // A file says that it is such a record, whatever else is in it: what lies beside it is this job's.
 bool is_record(const std::string& file);
 
 // Of the folder of results.
 inline constexpr const char *kTableFile = "pictures.csv", *kPointsFile = "points.csv", *kValuesFile = "values.csv",
                             *kReportFile = "report.html";
-// Cells as texts; csv_of() has the columns' names first.
-struct RecordTable {
-  std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;
-};
-std::string csv_of(const RecordTable& table);
-// Of all pictures: masks, by class; points; classes and numbers of pictures.
-RecordTable table_of(const std::vector<PictureResult>& pictures, const Setup& setup);
-RecordTable points_of(const std::vector<PictureResult>& pictures, const Setup& setup);
-RecordTable values_of(const std::vector<PictureResult>& pictures, const Setup& setup);
-
 }  // namespace millrace::segment

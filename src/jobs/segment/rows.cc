@@ -27,7 +27,7 @@ class OwnRows : public Rows {
   Bytes needs() const override { return Bytes{rows_->row_bytes()} + info_.decoder_memory + kAhead; }
   bool is_spooled() const override { return rows_->is_held_whole(); }
   void begin(const std::string& folder) override {
-    if (is_spooled()) rows_->spool(folder);
+    if (is_spooled() && !folder.empty()) rows_->spool(folder);
     color_.resize(rows_->row_bytes());
   }
   void take(std::uint8_t* out) override {

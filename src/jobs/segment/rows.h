@@ -2,7 +2,7 @@
 // Leaves: rows of pixels that windows are cut of: the picture's own, as it is decoded; or of a square that it is
 // brought
 //   to first, with the way back.
-// Never: holds a picture whole that it can have in rows.
+// Never: holds a picture whole that windows are cut of as it is; of a square all of the photograph, until it is made.
 #pragma once
 
 #include <memory>
@@ -30,8 +30,8 @@ class Rows {
   virtual Bytes needs() const = 0;
   // Its decoder holds it whole, and begin() has it decode into a file.
   virtual bool is_spooled() const = 0;
-  // Behind whoever paid for it. `folder` is for what does not fit into memory. Failure where it cannot be brought to a
-  // square.
+  // Behind whoever paid for it. `folder` is for what its decoder would hold whole; empty: it may. Failure where it
+  // cannot be brought to a square.
   virtual void begin(const std::string& folder) = 0;
   // The next row. Failure where the file ends before.
   virtual void take(std::uint8_t* out) = 0;

@@ -1,23 +1,23 @@
 #include "src/jobs/segment/run.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <thread>
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
-#include "src/io/file/own.h"
 #include "src/jobs/results_folder.h"
 #include "src/jobs/segment/collector.h"
-#include "src/jobs/segment/cutter.h"
-#include "src/jobs/segment/inputs.h"
-#include "src/jobs/segment/page.h"
+#include "src/jobs/segment/earlier.h"
+#include "src/jobs/segment/folder_files.h"
+#include "src/jobs/segment/prepared.h"
 #include "src/jobs/segment/unfinished.h"
+#include "src/memory/pool.h"
 #include "src/pipeline/chain.h"
-#include "src/pipeline/pool.h"
+#include "src/pipeline/checkpoint/run_record.h"
 
 namespace millrace::segment {
 namespace {
@@ -62,76 +62,23 @@ class Run {
   Run(const Options& options, RunContext& context)
       : options_(options),
         context_(context),
-        setup_(set_up(options, [&context] { return context.cancel.cancelled(); })),
-        inputs_(find_inputs(options, context)) {
-    model::PictureModelOptions said = options.network;
-    if (options.least_dice) {
-      agreement_ = agree(options, setup_, inputs_, context);
-      said.precision = agreement_->precision;
-    }
-    const model::Ensemble::Options how = ensemble_options(options, context);
-    requests_ = how.requests;
-    ensemble_.emplace(setup_.models, said, how);
-    complete(options, setup_, *ensemble_);
-    if (window_bytes() > context.budget.largest_grant()) {
-      throw OutOfMemory(ErrorCode::out_of_memory,
-                        fmt::format("a window of {} x {} takes {}, and {} are left", setup_.width, setup_.height,
-                                    to_text(window_bytes()), to_text(context.budget.largest_grant())),
-                        "--window", "allow more with --memory, or take a smaller window");
-    }
-    const model::Session::Memory takes = ensemble_->measure();
-    network_ = takes.model + takes.request * static_cast<std::uint64_t>(requests_);
-    paid_ = context.budget.reserve(network_, setup_.models.size() > 1 ? "the networks" : "the network");
-  }
-
-  Bytes network() const { return network_; }
-  Bytes window_bytes() const { return ensemble_->bytes(); }
-  // Of what is left, for all of them: pictures need the rest.
-  Bytes in_flight() const { return Bytes{context_.budget.largest_grant().count / 2}; }
-  const Setup& setup() const { return setup_; }
-  const Inputs& inputs() const { return inputs_; }
-  int requests() const { return requests_; }
-  const model::Session& session() const { return ensemble_->session(0); }
-  const std::optional<Agreement>& agreement() const { return agreement_; }
-
-  // Of those that can be used, the one that takes most; of many, among the largest files.
-  struct Largest {
-    std::string path;
-    std::int64_t width = 0, height = 0;
-    std::uint64_t windows = 0;
-    Bytes needs;
-    bool sums_in_file = false;
-  };
-  Largest largest(Bytes in_flight) {
-    constexpr std::size_t kMostOpened = 200;
-    std::vector<const Input*> all;
-    for (const Input& input : inputs_.pictures) all.push_back(&input);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Input* a, const Input* b) { return a->file.size > b->file.size; });
-    if (all.size() > kMostOpened) all.resize(kMostOpened);
-    Largest out;
-    for (const Input* input : all) {
-      context_.throw_if_cancelled();
-      try {
-        const Cutter cutter(options_, setup_, input->file.path, input->name, context_);
-        const bool in_file = needs(cutter, false) + in_flight > context_.budget.largest_grant();
-        const Bytes takes = needs(cutter, in_file);
-        if (takes <= out.needs) continue;
-        out = {input->file.path, cutter.rows().info().width, cutter.rows().info().height, cutter.windows(), takes,
-               in_file};
-      } catch (const Failure&) {
-        // It will be an outcome, and told then.
-      }
-    }
-    return out;
-  }
+        prepared_(options, context),
+        setup_(prepared_.setup()),
+        inputs_(prepared_.inputs()),
+        earlier_(options, setup_, context) {}
 
   Summary run() {
     const auto start = Clock::now();
-    claim_folder(options_.output, made_of(options_, setup_, *ensemble_), kUnfinishedFolder);
-    unfinished_.emplace(options_.output, static_cast<bool>(options_.share));
+    const Attributes made = made_of(options_, setup_, prepared_.ensemble());
+    claim_folder(options_.output, made, kUnfinishedFolder);
+    const std::string text = millrace::json_of(made);
+    unfinished_.emplace(
+        options_.output,
+        fmt::format("{:016x}", short_hash(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()))),
+        static_cast<bool>(options_.share));
+    find_namesakes();
     summary_.unusable = inputs_.unreadable;
-    if (options_.report) page_file();  // that it can be written, before the work
+    check_folder_files(options_, setup_);
     try {
       work();
       context_.throw_if_cancelled();
@@ -140,12 +87,12 @@ class Run {
       throw Failure(unfinished_->in_words(failure.error()));
     }
     summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    summary_.not_cached = session().not_cached();
-    summary_.runtime = session().runtime();
-    summary_.precision = session().precision();
-    summary_.agreement = agreement_;
+    summary_.not_cached = prepared_.ensemble().not_cached();
+    summary_.runtime = prepared_.session().runtime();
+    summary_.precision = prepared_.session().precision();
+    summary_.agreement = prepared_.agreement();
     summary_.peak = resident_memory().peak;
-    summary_.network = network_;
+    summary_.network = prepared_.network();
     summary_.setup = setup_;
     return std::move(summary_);
   }
@@ -163,17 +110,17 @@ class Run {
                                    }) |
         chain::expand<std::size_t, Window>("decode and cut", [&](std::size_t k) { return windows_of(k); }) |
         chain::submit<Window>(
-            "network", requests_,
+            "network", prepared_.requests(),
             [&](Window& window, std::function<void(std::exception_ptr)> done) {
               if (!window.buffers) return done(nullptr);
-              ensemble_->submit(window.buffers->input.data(), window.buffers->made,
-                                [done = std::move(done)](const Error* error) {
-                                  done(error == nullptr ? nullptr : std::make_exception_ptr(Failure(*error)));
-                                });
+              prepared_.ensemble().submit(window.buffers->input.data(), window.buffers->made,
+                                          [done = std::move(done)](const Error* error) {
+                                            done(error == nullptr ? nullptr : std::make_exception_ptr(Failure(*error)));
+                                          });
             },
             "a smaller --overlap, or --precision bf16 where the CPU has it") |
         chain::sink<Window>("blend and write", [&](Window window, Span&) { collect(std::move(window)); });
-    chain::run(stages, context_, chain::Price::fixed(window_bytes(), in_flight()));
+    chain::run(stages, context_, chain::Price::fixed(prepared_.window_bytes(), prepared_.in_flight()));
     context_.helpers.end_idle();
   }
 
@@ -191,18 +138,20 @@ class Run {
       try {
         const Input& input = inputs_.pictures[k];
         if (!of) {
+          if (const auto other = namesakes_.find(input.name); other != namesakes_.end())
+            throw Failure(ErrorCode::unsupported,
+                          fmt::format("its name cannot be told from that of '{}'", printable(other->second)),
+                          input.file.path, "rename it");
           out.elsewhere = !unfinished_->claim(input.name);
           if (out.elsewhere) return end_with(std::move(out));
-          constexpr std::size_t kMostBytesOfName = 255 - std::string_view(".probability.zarr").size();
-          if (file_name(input.name).size() > kMostBytesOfName) {
-            throw Failure(
-                ErrorCode::unsupported,
-                fmt::format("its name is longer than {} bytes, and its results have longer ones", kMostBytesOfName),
-                input.file.path, "give it a shorter one");
+          if (const std::size_t most = 255 - earlier_.longest_ending(); file_name(input.name).size() > most) {
+            throw Failure(ErrorCode::unsupported,
+                          fmt::format("its name is longer than {} bytes, and its results have longer ones", most),
+                          input.file.path, "give it a shorter one");
           }
           if (auto reason = too_large_to_read(input.file, options_.files.max_size))
             throw Failure(ErrorCode::too_large, *reason, input.file.path, "");
-          if ((out.done = done_before(input))) {
+          if ((out.done = earlier_.done(input))) {
             // Whatever an earlier run has left or said of it.
             unfinished_->drop(input.name);
             return end_with(std::move(out));
@@ -212,7 +161,9 @@ class Run {
           if (setup_.preprocess == model::Preprocess::none)
             of->saved = unfinished_->saved(input.name, of->cutter.source());
           if (of->saved || setup_.preprocess != model::Preprocess::none)
-            out.done = ResultWriter::publish(options_, setup_, input.name, *unfinished_);
+            out.done =
+                ResultWriter::publish(options_, setup_, input.name, *unfinished_,
+                                      [&](const PictureResult& written) { return earlier_.is_of(input, written); });
           if (out.done) return end_with(std::move(out));
           ResultWriter::check_names(options_, setup_, input.name, *unfinished_);
         }
@@ -247,15 +198,11 @@ class Run {
     };
   }
 
-  Bytes needs(const Cutter& cutter, bool sums_in_file) const {
-    return cutter.needs() + Collector::needs(options_, setup_, cutter, sums_in_file);
-  }
-
   // Nothing while one before it holds what it needs; whether its sums lie in a file, as they do not fit into memory.
   std::optional<bool> pay_for(Segmenting& of) {
     const Bytes most = context_.budget.largest_grant();
-    const bool in_file = needs(of.cutter, false) > most;
-    const Bytes wanted = needs(of.cutter, in_file);
+    const bool in_file = prepared_.needs(of.cutter, false) > most;
+    const Bytes wanted = prepared_.needs(of.cutter, in_file);
     // Whoever was before it gives back what it held a moment after it is seen to be gone.
     for (int k = 0; wanted <= most && k < 1000; ++k) {
       if (auto paid = context_.budget.try_reserve(wanted, "a picture")) {
@@ -325,31 +272,33 @@ class Run {
     progress_->set_total(opened_windows_ + (opened_ > 0 ? left * (opened_windows_ / opened_) : 0));
   }
 
-  std::optional<PictureResult> done_before(const Input& input) const {
-    auto earlier = earlier_result(record_path(options_.output, input.name), setup_);
-    if (!earlier) return std::nullopt;
-    struct stat there {};
-    for (const Product& product : products_of(options_, setup_, input.name, earlier->width, earlier->height))
-      // A pipe, or nothing, is no result; a folder is one of Zarr.
-      if (::stat(product.path.c_str(), &there) != 0 ||
-          (product.format == RasterFormat::zarr ? !S_ISDIR(there.st_mode)
-                                                : !S_ISREG(there.st_mode) || there.st_size == 0))
-        return std::nullopt;
-    const auto hash_of = [this](const std::string& path) {
-      return hex_of_bytes(hash_file(path, Links::followed, [this] { return context_.cancel.cancelled(); }).or_throw());
-    };
-    if (earlier->hash != hash_of(input.file.path)) return std::nullopt;
-    const std::string roi = region_path(options_, input.name);
-    if (earlier->roi != (roi.empty() ? "" : hash_of(roi))) return std::nullopt;
-    return earlier;
+  // What was saved of it may be damaged: it is begun anew by the next run.
+  static Outcome<PictureResult> finish(Window& window, PictureResult result) {
+    try {
+      return window.of->collector->finish(std::move(result));
+    } catch (const Failure& failure) {
+      if (failure.error().code == ErrorCode::io) throw;
+      return failure.error();
+    }
+  }
+
+  // Two of them would be worked at in one folder.
+  void find_namesakes() {
+    std::map<std::uint64_t, const Input*> first;
+    for (const Input& input : inputs_.pictures) {
+      const auto [at, is_new] = first.emplace(Unfinished::number(input.name), &input);
+      if (!is_new) namesakes_.emplace(input.name, at->second->file.path);
+    }
   }
 
   void collect(Window window) {
     const Input& input = inputs_.pictures[window.picture];
     const auto fail = [&](Error error) {
       if (error.subject.empty()) error.subject = input.file.path;
-      unfinished_->fail(input.name, error);
-      unfinished_->let_go(input.name);
+      if (namesakes_.count(input.name) == 0) {  // else they are the other one's
+        unfinished_->fail(input.name, error);
+        unfinished_->let_go(input.name);
+      }
       summary_.unusable.push_back(std::move(error));
     };
     if (window.buffers) {
@@ -375,8 +324,12 @@ class Run {
       result.roi = window.last->roi;
       if (const FieldOfView* field = window.of->cutter.rows().field()) result.field = *field;
       if (window.last->picture.decoded.damaged) result.damage = window.last->picture.decoded.damage;
-      Outcome<PictureResult> finished = window.of->collector->finish(std::move(result));
-      if (!finished) return fail(finished.error());
+      Outcome<PictureResult> finished = finish(window, std::move(result));
+      if (!finished) {
+        // One that was being finished when the run was stopped is none that cannot be used.
+        context_.throw_if_cancelled();
+        return fail(finished.error());
+      }
       result = *std::move(finished);
       progress_->add(result.left_out);
     }
@@ -399,58 +352,49 @@ class Run {
     // A table of nothing takes the place of none.
     if (inputs_.pictures.empty()) return unfinished_->remove();
     std::vector<PictureResult> all;
+    std::vector<Error> elsewhere;  // what other parts could not use
     std::size_t mine = 0;
     for (const Input& input : inputs_.pictures) {
       if (mine < summary_.pictures.size() && summary_.pictures[mine].name == input.name) {
         all.push_back(summary_.pictures[mine++]);
       } else if (options_.share) {
-        if (unfinished_->has_failed(input.name)) continue;
-        auto made = done_before(input);
+        if (auto why = unfinished_->why_failed(input.name)) {
+          const bool is_mine = std::any_of(summary_.unusable.begin(), summary_.unusable.end(),
+                                           [&](const Error& error) { return printable(error.message()) == *why; });
+          if (!is_mine) elsewhere.push_back({ErrorCode::bad_data, *std::move(why), "", ""});
+          continue;
+        }
+        auto made = earlier_.done(input);
         if (!made) {
           ++summary_.missing;
           continue;
         }
         made->path = input.file.path;
+        made->name = input.name;
         all.push_back(*std::move(made));
       }
     }
-    const auto has = [this](auto... tasks) {
-      return std::any_of(setup_.heads.begin(), setup_.heads.end(),
-                         [&](const model::Head& head) { return ((head.task == tasks) || ...); });
-    };
-    write_file(path_in(options_.output, kTableFile), csv_of(table_of(all, setup_)));
-    if (has(model::Task::keypoints)) write_file(path_in(options_.output, kPointsFile), csv_of(points_of(all, setup_)));
-    if (has(model::Task::classification, model::Task::regression))
-      write_file(path_in(options_.output, kValuesFile), csv_of(values_of(all, setup_)));
-    write_page(all);
+    elsewhere.insert(elsewhere.begin(), summary_.unusable.begin(), summary_.unusable.end());
+    if (all.empty() && !options_.share) {
+      unfinished_->remove();
+      return forget_if_empty(options_.output);
+    }
+    summary_.report = write_folder_files(
+        options_,
+        {all, elsewhere, setup_, options_.files, options_.output, made_of(options_, setup_, prepared_.ensemble())},
+        context_);
     // What other runs have begun stays for them.
     if (summary_.missing == 0 || unfinished_->is_empty()) unfinished_->remove();
   }
 
-  Output page_file() const {
-    Outputs outputs({.overwrite = false, .prove = false});
-    return outputs.add("--report", path_in(options_.output, kReportFile), page_kind());
-  }
-
-  // A page that an earlier run wrote would tell of other results than those that lie beside it.
-  void write_page(const std::vector<PictureResult>& all) {
-    const std::string path = path_in(options_.output, kReportFile);
-    if (!options_.report && !Outputs({.overwrite = false, .prove = false}).is_own(path, page_kind())) return;
-    page_file().write(
-        page_of({all, summary_.unusable, setup_, options_.files, made_of(options_, setup_, *ensemble_)}, context_));
-    summary_.report = path;
-  }
-
   const Options& options_;
   RunContext& context_;
-  Setup setup_;
-  const Inputs inputs_;
-  int requests_ = 1;
-  std::optional<Agreement> agreement_;
-  std::optional<model::Ensemble> ensemble_;
-  Bytes network_;
-  Reservation paid_;
+  Prepared prepared_;
+  const Setup& setup_;
+  const Inputs& inputs_;
+  const Earlier earlier_;
   std::optional<Unfinished> unfinished_;
+  std::map<std::string, std::string> namesakes_;  // by name, the path of the other
   Pool<WindowBuffers> buffers_{[] { return std::make_unique<WindowBuffers>(); }};
   std::weak_ptr<Segmenting> latest_;
   Progress* progress_ = nullptr;
@@ -461,49 +405,6 @@ class Run {
 };
 
 }  // namespace
-
-Plan plan(const Options& options, RunContext& context) {
-  Run run(options, context);
-  const std::size_t tokens = chain::tokens_for(context, run.window_bytes(), run.in_flight());
-  const Setup& setup = run.setup();
-  const Run::Largest largest = run.largest(run.window_bytes() * tokens);
-  Plan out;
-  out.lines = {
-      {"pictures", grouped(run.inputs().pictures.size())},
-      {"window", fmt::format("{} x {}, {} in the network at once", setup.width, setup.height, run.requests())},
-      {"network", fmt::format("{}{}, {}", setup.models.size() > 1 ? fmt::format("{} in ", setup.models.size()) : "",
-                              run.session().runtime(), run.session().precision())}};
-  if (setup.preprocess != model::Preprocess::none)
-    out.lines.push_back(
-        {"square", fmt::format("{0} x {0} of each picture ({1})", setup.size, choice_name(setup.preprocess))});
-  if (options.flips != model::Flips::none)
-    out.lines.push_back({"turned over", fmt::format("{}: each window {} times", choice_name(options.flips),
-                                                    options.flips == model::Flips::hw ? 4 : 2)});
-  if (run.agreement()) out.lines.push_back({"precision", run.agreement()->why});
-  out.figures = {{"pictures", run.inputs().pictures.size()},
-                 {"window", {setup.height, setup.width}},
-                 {"requests", run.requests()},
-                 {"runtime", run.session().runtime()},
-                 {"precision", run.session().precision()},
-                 {"models", setup.models.size()}};
-  out.memory = {{"the program itself", 20_MiB},
-                {"the network", run.network()},
-                {"windows in flight", run.window_bytes() * tokens}};
-  if (largest.windows > 0) {
-    out.lines.push_back({"largest picture", fmt::format("{}: {} x {}, {} windows{}", printable(largest.path),
-                                                        largest.width, largest.height, grouped(largest.windows),
-                                                        largest.sums_in_file ? ", its sums in a scratch file" : "")});
-    out.figures["largest"] = {{"width", largest.width},
-                              {"height", largest.height},
-                              {"windows", largest.windows},
-                              {"sums_in_file", largest.sums_in_file}};
-    out.memory.push_back({"its windows and results", largest.needs});
-  }
-  out.threads = context.executor.threads();
-  out.in_flight = tokens;
-  out.allowed = context.budget.limit();
-  return out;
-}
 
 Summary run(const Options& options, RunContext& context) {
   if (options.output.empty())

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/io/file/own.h"
 #include "src/io/output/output.h"
 
 namespace millrace::segment {
@@ -45,8 +47,24 @@ std::size_t Setup::channels() const {
   return out;
 }
 
-bool Setup::has_numbers() const {
-  return std::any_of(heads.begin(), heads.end(), [](const model::Head& head) { return !head.is_map(); });
+bool Setup::has(model::Task task) const {
+  return std::any_of(heads.begin(), heads.end(), [task](const model::Head& head) { return head.task == task; });
+}
+
+std::string Setup::model_name(std::size_t k) const {
+  const auto name_of = [this](std::size_t j) { return utf8_for_display(file_name(models[j].file.path)); };
+  for (std::size_t j = 0; j < models.size(); ++j)
+    if (j != k && name_of(j) == name_of(k)) return fmt::format("{} ({})", name_of(k), k + 1);
+  return name_of(k);
+}
+
+model::Ensemble::Options ensemble_options(const Options& options, const RunContext& context) {
+  const auto asked = static_cast<int>(options.network.requests);
+  return {.threads = context.executor.threads(),
+          .requests = asked > 0 ? asked : context.executor.threads(),
+          .flips = options.flips,
+          .mean = options.flip_mean.value_or(model::FlipMean::probability),
+          .cache = cache_path("models")};
 }
 
 std::string precision_policy(const Options& options) {
@@ -58,6 +76,9 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
     throw Failure(ErrorCode::usage,
                   fmt::format("{} cards are named, and {} models", options.cards.size(), options.models.size()),
                   "--card", "name one for all, or one each, in the order of the models");
+  if (options.flip_mean && options.flips == model::Flips::none)
+    throw Failure(ErrorCode::usage, "windows are not turned over: there is nothing to take the mean of", "--tta-mean",
+                  "it goes with --tta h, w or hw");
   Setup out;
   const std::size_t count = std::max<std::size_t>(options.models.size(), 1);
   for (std::size_t k = 0; k < count; ++k)
@@ -138,10 +159,10 @@ Attributes made_of(const Options& options, const Setup& setup, const model::Ense
     out.emplace_back("preprocess", choice_name(setup.preprocess));
     out.emplace_back("size", std::to_string(setup.size));
   }
-  if (options.least_dice) out.emplace_back("precision-policy", precision_policy(options));
+  if (options.least_dice) out.emplace_back("precision policy", precision_policy(options));
   if (options.flips != model::Flips::none) {
     out.emplace_back("tta", choice_name(options.flips));
-    out.emplace_back("tta-mean", choice_name(options.flip_mean));
+    out.emplace_back("tta-mean", choice_name(options.flip_mean.value_or(model::FlipMean::probability)));
   }
   return out;
 }

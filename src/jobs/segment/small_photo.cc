@@ -5,6 +5,8 @@
 #include "src/base/text.h"
 #include "src/io/image/picture_rows.h"
 #include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/segment/writer.h"
+#include "src/pipeline/chain.h"
 
 namespace millrace::segment {
 namespace {
@@ -40,9 +42,31 @@ Thumbnail blocks_of(PictureRows& rows, std::size_t block) {
   return out;
 }
 
-}  // namespace
+// A picture on its way: open where it can be shown.
+struct Item {
+  const PictureResult* picture = nullptr;
+  std::unique_ptr<PictureRows> rows;
+};
 
-SmallPhoto small_photo(const PictureFileOptions& files, const PictureResult& picture, RunContext& context) {
+constexpr Bytes kAhead = 1_MiB;
+
+Item open_item(const PictureResult& picture, const PictureFileOptions& files, RunContext& context) {
+  Item out{&picture, nullptr};
+  if (std::int64_t{picture.width} * picture.height > kMostPixels) return out;
+  auto file = FileReader::open(picture.path);
+  if (!file) return out;
+  auto rows = PictureRows::open(std::move(file).or_throw(), decode_options(files, context), kAhead);
+  if (!rows) return out;
+  out.rows = std::move(rows).or_throw();
+  const PictureInfo& info = out.rows->info();
+  if (info.width != picture.width || info.height != picture.height || info.clips) out.rows.reset();
+  return out;
+}
+
+Bytes price_of(const Item& item) { return (item.rows ? item.rows->info().decoder_memory + kAhead : Bytes{}) + 4_MiB; }
+
+SmallPhoto make_small(Item item, const std::string& output, const Setup& setup) {
+  const PictureResult& picture = *item.picture;
   SmallPhoto out;
   const std::size_t block = Preview::block_of(picture.width, picture.height);
   const auto small = [block](int side) {
@@ -50,21 +74,47 @@ SmallPhoto small_photo(const PictureFileOptions& files, const PictureResult& pic
   };
   out.width = small(picture.width);
   out.height = small(picture.height);
-  if (std::int64_t{picture.width} * picture.height > kMostPixels) return out;
+  out.masks = previews_in(record_path(output, picture.name), setup, picture);
+  for (const SmallMask& mask : out.masks)
+    if (!mask.labels.empty() && (mask.width != out.width || mask.height != out.height)) out.masks.clear();
+  if (!item.rows) return out;
   try {
-    constexpr Bytes kAhead = 1_MiB;
-    auto rows =
-        PictureRows::open(FileReader::open(picture.path).or_throw(), decode_options(files, context), kAhead).or_throw();
-    const PictureInfo& info = rows->info();
-    if (info.width != picture.width || info.height != picture.height || info.clips) return out;
-    const Reservation paid = context.budget.reserve(info.decoder_memory + kAhead, "a picture for the page");
-    const Thumbnail thumbnail = blocks_of(*rows, block);
-    if (hex_of_bytes(rows->finish().or_throw().hash) != picture.hash) return out;
+    const Thumbnail thumbnail = blocks_of(*item.rows, block);
+    if (hex_of_bytes(item.rows->finish().or_throw().hash) != picture.hash) return out;
     out.jpeg = encode_thumbnail(thumbnail, kMostBytes);
   } catch (const Failure& failure) {
-    if (failure.error().code == ErrorCode::cancelled) throw;
     // The page has its mask all the same.
+    if (failure.error().code == ErrorCode::cancelled) throw;
   }
+  return out;
+}
+
+}  // namespace
+
+std::vector<SmallPhoto> small_photos(const std::vector<const PictureResult*>& pictures, const std::string& output,
+                                     const Setup& setup, const PictureFileOptions& files, RunContext& context) {
+  std::vector<SmallPhoto> out;
+  std::size_t next = 0;
+  Progress progress(context.progress, "pictures for the page", pictures.size());
+  auto stages = chain::source<Item>(
+                    "pictures",
+                    [&]() -> std::optional<Item> {
+                      if (next == pictures.size()) return std::nullopt;
+                      Item out = open_item(*pictures[next++], files, context);
+                      // What can never fit is shown without its photograph, however much others hold.
+                      if (price_of(out) > context.budget.limit()) out.rows.reset();
+                      return out;
+                    },
+                    [&](const Item& item) { return std::min(price_of(item), context.budget.largest_grant()); }) |
+                chain::parallel<Item, SmallPhoto>(
+                    "make smaller", [&](Item item, Span&) { return make_small(std::move(item), output, setup); }) |
+                chain::sink<SmallPhoto>("collect", [&](SmallPhoto photo, Span&) {
+                  progress.add(1);
+                  out.push_back(std::move(photo));
+                });
+  chain::run(stages, context, chain::Price::by_item());
+  context.throw_if_cancelled();
+  context.helpers.end_idle();
   return out;
 }
 

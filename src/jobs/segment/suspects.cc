@@ -46,7 +46,7 @@ std::string percent(double share) { return report::number_text(100 * share, 2) +
 class Looking {
  public:
   Looking(const std::vector<PictureResult>& pictures, const Setup& setup) : pictures_(pictures), setup_(setup) {
-    for (std::size_t k = 0; k < pictures.size(); ++k) out_.push_back({k, {}, 0});
+    for (std::size_t k = 0; k < pictures.size(); ++k) out_.push_back({k, {}, 0, 0});
   }
 
   std::vector<Suspect> look() {
@@ -63,7 +63,9 @@ class Looking {
       for (std::size_t c = 0; c < setup_.heads[h].classes.size(); ++c)
         if (is_something(setup_.heads[h], c)) find_unlike(h, c);
     }
-    std::stable_sort(out_.begin(), out_.end(), [](const Suspect& a, const Suspect& b) { return a.weight > b.weight; });
+    std::stable_sort(out_.begin(), out_.end(), [](const Suspect& a, const Suspect& b) {
+      return a.weight != b.weight ? a.weight > b.weight : a.disagreement > b.disagreement;
+    });
     return std::move(out_);
   }
 
@@ -89,8 +91,8 @@ class Looking {
         if (is_something(setup_.heads[h], c)) pixels += class_of(k, h, c).pixels;
       if (pixels == 0) empty.push_back(k);
     }
-    const bool most = 2 * empty.size() > pictures_.size();
-    for (const std::size_t k : empty) add(k, most ? 0 : kWeight, of(h) + "nothing found");
+    if (2 * empty.size() >= pictures_.size()) return;
+    for (const std::size_t k : empty) add(k, kWeight, of(h) + "nothing found");
   }
 
   void find_disagreeing(std::size_t h) {
@@ -101,10 +103,10 @@ class Looking {
     const Usual usual = usual_of(shares, kLeast);
     const bool most = disagree_on_most(pictures_, h);
     for (std::size_t k = 0; k < shares.size(); ++k) {
-      // Among those without another reason, the more they disagree the earlier.
-      out_[k].weight += shares[k];
+      out_[k].disagreement += shares[k];
       const bool more = usual.is_far(shares[k]) && shares[k] > usual.middle;
-      if (more || (shares[k] > kMuch && !most)) add(k, kWeight, fmt::format("{}models disagree on {}", of(h), percent(shares[k])));
+      if (more || (shares[k] > kMuch && !most))
+        add(k, kWeight, fmt::format("{}models disagree on {}", of(h), percent(shares[k])));
     }
   }
 
@@ -112,18 +114,19 @@ class Looking {
     constexpr double kWeight = 20, kEdge = 5, kLeast = 0.002;
     const std::string name = of(h) + printable(setup_.heads[h].classes[c].name);
     std::vector<double> shares;
-    std::size_t at_edge = 0;
+    std::size_t at_edge = 0, with = 0;
     for (std::size_t k = 0; k < pictures_.size(); ++k) {
       const double all = static_cast<double>(pictures_[k].width) * pictures_[k].height;
       shares.push_back(static_cast<double>(class_of(k, h, c).pixels) / all);
       at_edge += class_of(k, h, c).at_edge > 0 ? 1 : 0;
+      with += class_of(k, h, c).pixels > 0 ? 1 : 0;
     }
     const Usual usual = usual_of(shares, kLeast);
     for (std::size_t k = 0; k < shares.size(); ++k) {
       if (usual.is_far(shares[k]) && shares[k] > 0)
         add(k, kWeight,
             fmt::format("{} covers {}, where {} is usual", name, percent(shares[k]), percent(usual.middle)));
-      if (class_of(k, h, c).at_edge > 0 && 2 * at_edge < pictures_.size()) add(k, kEdge, name + " reaches the edge");
+      if (class_of(k, h, c).at_edge > 0 && 2 * at_edge < with) add(k, kEdge, name + " reaches the edge");
     }
   }
 

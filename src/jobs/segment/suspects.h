@@ -14,12 +14,13 @@ namespace millrace::segment {
 struct Suspect {
   std::size_t picture = 0;
   std::vector<std::string> why;  // in a few words each
-  double weight = 0;
+  double weight = 0;             // 0: nothing that would put it first
+  double disagreement = 0;       // among those of one weight, the more networks disagree the earlier
 };
 
 // All pictures, those that look most wrong first, of several alike in the order of `pictures`. Damage weighs most, then
 // doubts of the photograph, a mask without anything where most have some, networks that disagree more than they do of
-// others, an area far from the others', and what reaches the edge where less than half of them do.
+// others, an area far from the others', and what reaches the edge where less than half of those that have it do.
 std::vector<Suspect> suspects(const std::vector<PictureResult>& pictures, const Setup& setup);
 
 // Networks disagree about more than half of what any of them finds in most pictures: then it is not the pictures.

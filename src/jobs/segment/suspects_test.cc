@@ -20,7 +20,7 @@ Setup setup_of(std::size_t classes, std::size_t models = 1) {
   return out;
 }
 
-PictureResult picture(std::vector<std::uint64_t> pixels) {
+PictureResult picture(const std::vector<std::uint64_t>& pixels) {
   PictureResult out;
   out.width = out.height = 100;
   out.heads.resize(1);

@@ -7,6 +7,7 @@
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
 #include "src/io/file/reader.h"
+#include "src/io/file/shallow_json.h"
 #include "src/io/output/output.h"
 
 namespace millrace::segment {
@@ -24,19 +25,26 @@ std::uint64_t number_of(const std::string& name) {
 
 }  // namespace
 
-Unfinished::Unfinished(const std::string& output, bool shared)
+std::uint64_t Unfinished::number(const std::string& name) { return number_of(name); }
+
+Unfinished::Unfinished(const std::string& output, const std::string& made_of, bool shared)
     : folder_(path_in(output, "unfinished")), shared_(shared) {
   folder_.hold(shared ? RunFolder::Hold::shared : RunFolder::Hold::alone);
   // What says that the folder is a run's.
   const std::string run = folder_.path(RunFolder::kRunFile);
   std::error_code error;
   const auto text = read_text(run, 1 << 16);
-  const Json json = text ? Json::parse(*text, nullptr, false) : Json();
+  const Json json = text ? shallow_json(*text) : Json();
   if (text && (!json.is_object() || json.value(kJsonMark, Json()) != kRunMark)) {
     throw Failure(ErrorCode::conflict, "what another job has not finished lies in it", folder_.name(),
                   "finish that, or give another folder");
   }
-  if (!std::filesystem::exists(run, error)) write_file(run, Json({{kJsonMark, kRunMark}}).dump() + "\n");
+  if (text && json.value("made_of", Json()) != made_of) {
+    throw Failure(ErrorCode::conflict, "what another run has not finished lies in it, made otherwise", folder_.name(),
+                  "give the options of that run, or remove it");
+  }
+  if (!std::filesystem::exists(run, error))
+    write_file(run, Json({{kJsonMark, kRunMark}, {"made_of", made_of}}).dump() + "\n");
 }
 
 bool Unfinished::claim(const std::string& name) { return folder_.claim(number_of(name)); }
@@ -54,7 +62,7 @@ std::optional<Saved> Unfinished::saved(const std::string& name, const std::strin
   constexpr std::uint64_t kMostBytes = 16 << 20;
   const auto text = read_text(path_in(folder(name), kSavedFile), kMostBytes);
   if (!text || text->size() > kMostBytes) return std::nullopt;
-  const Json json = Json::parse(*text, nullptr, false);
+  const Json json = shallow_json(*text);
   if (!json.is_object() || json.value(kJsonMark, Json()) != kMark || json.value("source", Json()) != source)
     return std::nullopt;
   try {
@@ -69,7 +77,9 @@ std::optional<Saved> Unfinished::saved(const std::string& name, const std::strin
         head.classes.push_back(
             {one.at(0).get<std::uint64_t>(), one.at(1).get<std::uint64_t>(), one.at(2).get<double>()});
       for (const Json& one : each.at("peaks"))
-        head.peaks.push_back({one.at(0).get<double>(), one.at(1).get<double>(), one.at(2).get<double>()});
+        head.peaks.push_back(one.empty() ? std::nullopt
+                                         : std::optional(Peak{one.at(0).get<double>(), one.at(1).get<double>(),
+                                                              one.at(2).get<double>()}));
       head.votes = {each.at("votes").at(0).get<std::uint64_t>(), each.at("votes").at(1).get<std::uint64_t>()};
     }
     out.previews = json.at("previews").get<std::vector<std::string>>();
@@ -86,7 +96,8 @@ void Unfinished::save(const std::string& name, const Saved& saved) {
   for (const HeadResult& head : saved.heads) {
     Json classes = Json::array(), peaks = Json::array();
     for (const ClassResult& each : head.classes) classes.push_back({each.pixels, each.at_edge, each.mean});
-    for (const Peak& each : head.peaks) peaks.push_back({each.x, each.y, each.value});
+    for (const std::optional<Peak>& each : head.peaks)
+      peaks.push_back(each ? Json::array({each->x, each->y, each->value}) : Json::array());
     heads.push_back({{"classes", classes}, {"peaks", peaks}, {"votes", {head.votes.differ, head.votes.any}}});
   }
   const Json json = {{kJsonMark, kMark},           {"source", saved.source},   {"rows", saved.rows},
@@ -105,9 +116,10 @@ void Unfinished::fail(const std::string& name, const Error& error) {
   if (shared_) write_file(path_in(folder(name), kFailedFile), printable(error.message()) + "\n");
 }
 
-bool Unfinished::has_failed(const std::string& name) const {
-  std::error_code error;
-  return std::filesystem::exists(path_in(folder_.path(std::to_string(number_of(name))), kFailedFile), error);
+std::optional<std::string> Unfinished::why_failed(const std::string& name) const {
+  constexpr std::uint64_t kMostBytes = 1 << 16;
+  const auto text = read_text(path_in(folder_.path(std::to_string(number_of(name))), kFailedFile), kMostBytes);
+  return text ? std::optional(std::string(trim(*text))) : std::nullopt;
 }
 
 bool Unfinished::is_empty() const {

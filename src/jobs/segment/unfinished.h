@@ -33,8 +33,11 @@ inline constexpr const char* kUnfinishedFolder = "unfinished.shards";
 
 class Unfinished {
  public:
-  // Failure(conflict) where another run has the folder: one that shares none of it, or this one does not.
-  Unfinished(const std::string& output, bool shared);
+  // `made_of` is what results are made of, or a hash of that. Failure(conflict) where another run has the folder, one
+  // that shares none of it, or this one does not; or has left things of another kind.
+  Unfinished(const std::string& output, const std::string& made_of, bool shared);
+  // What a picture's folder is called by. Two names that somebody made up for it may have one.
+  static std::uint64_t number(const std::string& name);
 
   // This picture is this run's until let_go(); false where it is another's.
   bool claim(const std::string& name);
@@ -48,7 +51,8 @@ class Unfinished {
 
   // Nothing of it but that it cannot be used, for other runs that share the folder to know.
   void fail(const std::string& name, const Error& error);
-  bool has_failed(const std::string& name) const;
+  // Its error in words; nothing where it has not failed.
+  std::optional<std::string> why_failed(const std::string& name) const;
 
   // This run is through. False where others are still at it; else this one has the folder alone until it goes.
   bool is_last();

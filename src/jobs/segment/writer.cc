@@ -1,5 +1,6 @@
 #include "src/jobs/segment/writer.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/io/file/atomic_file.h"
+#include "src/io/file/place.h"
+#include "src/jobs/results_folder.h"
 
 namespace millrace::segment {
 namespace {
@@ -26,9 +29,18 @@ Product raster_product(const char* what, RasterFormat wanted, RasterSpec spec) {
   return {0, std::string(what) + ending_of(format), "", format, std::move(spec)};
 }
 
-// In place of whatever has the name.
-void put_in_place(const std::string& folder, const Product& product) {
+// In place of what has the name, where that is an earlier run's; else of nothing.
+void put_in_place(const std::string& folder, const Product& product, bool replaces) {
   const std::string from = path_in(folder, product.part), former = path_in(folder, "former");
+  if (!replaces) {
+    const int reason = rename_new(AT_FDCWD, from.c_str(), AT_FDCWD, product.path.c_str());
+    if (reason == EEXIST)
+      throw Failure(ErrorCode::conflict,
+                    fmt::format("'{}' was put there meanwhile, and no run has written it", printable(product.path)), "",
+                    "move it away, and run the same command again");
+    if (reason != 0) throw Failure(system_error("cannot be put in place", printable(product.path), reason));
+    return;
+  }
   std::error_code error;
   if (fs::is_directory(from, error)) {
     // A folder takes the place of none that has something in it.
@@ -118,7 +130,10 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
     if (saved->heads[h].classes.size() != mask.classes.size())
       throw Failure(ErrorCode::bad_data, "this checkpoint is of other classes", name_);
     mask.classes = saved->heads[h].classes;
-    mask.preview->restore(saved->previews[h]);
+    mask.preview->restore(saved->previews[h], saved->rows);
+    for (const ClassResult& each : mask.classes)
+      if (each.pixels > saved->rows * width_ || each.at_edge > each.pixels)
+        throw Failure(ErrorCode::bad_data, "this checkpoint has more pixels than its picture", name_);
   }
   for (const Product& product : products_) {
     Mask& mask = masks_[product.head];
@@ -128,7 +143,8 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
       if (product.spec.samples == 3) mask.overlay.resize(width_ * 3);
     } else {
       rasters_.push_back(nullptr);
-      mask.outlines.emplace(mask.labels, path_in(folder_, product.part + ".runs"), state_of(product.part));
+      mask.outlines.emplace(mask.labels, width_, height_, path_in(folder_, product.part + ".runs"),
+                            state_of(product.part));
     }
   }
   if (saved != nullptr) rows_ = saved->rows;
@@ -147,12 +163,7 @@ std::uint64_t ResultWriter::bytes(const Options& options, const Setup& setup, in
 
 void ResultWriter::append(std::span<const float> row, std::span<const float> weights,
                           std::span<const std::uint8_t> pixels) {
-  std::vector<std::span<const float>> maps;  // of each head
-  for (const model::Head& head : setup_.heads) {
-    const std::size_t size = head.is_map() ? head.classes.size() * width_ : 0;
-    maps.push_back(row.first(size));
-    row = row.subspan(size);
-  }
+  const auto maps = model::maps_of(setup_.heads, row);
   for (std::size_t h = 0; h < masks_.size(); ++h)
     if (masks_[h].preview) take(masks_[h], setup_.heads[h], maps[h], weights, pixels);
   ++rows_;
@@ -169,7 +180,7 @@ void ResultWriter::append(std::span<const float> row, std::span<const float> wei
 void ResultWriter::take(Mask& mask, const model::Head& head, std::span<const float> row, std::span<const float> weights,
                         std::span<const std::uint8_t> pixels) {
   const bool has_none = head.has_none();
-  window::label(row, weights, has_none ? std::optional(static_cast<float>(head.threshold)) : std::nullopt, mask.row);
+  window::label(row, weights, head.least(), mask.row);
   const bool outermost = rows_ == 0 || rows_ + 1 == height_;
   for (std::size_t j = 0; j < width_; ++j) {
     if (!(weights[j] > 0) || (has_none && mask.row[j] == 0)) continue;
@@ -215,19 +226,19 @@ void ResultWriter::save(Saved& out) {
 }
 
 std::optional<PictureResult> ResultWriter::publish(const Options& options, const Setup& setup, const std::string& name,
-                                                   Unfinished& unfinished) {
+                                                   Unfinished& unfinished, const IsOf& is_of) {
   const std::string from = unfinished.folder(name), written = path_in(from, kWrittenFile),
                     record = record_path(options.output, name), to = folder_of(record);
   auto result = earlier_result(written, setup);
-  if (!result) return std::nullopt;
-  std::error_code error;
-  fs::create_directories(to, error);
-  if (error) throw Failure(system_error("the folder cannot be made", printable(to), error.value()));
+  if (!result || !is_of(*result)) return std::nullopt;
+  make_folder_below(options.output, to);
   // What it says of an earlier picture of this name is not true of half of this one's files.
-  if (is_record(record)) write_file(record, not_whole());
+  const bool replaces = is_record(record);
+  if (replaces) write_file(record, not_whole());
+  std::error_code error;
   for (const Product& product : products_of(options, setup, name, result->width, result->height)) {
     if (fs::exists(path_in(from, product.part), error)) {
-      put_in_place(from, product);
+      put_in_place(from, product, replaces);
     } else if (!fs::exists(product.path, error)) {
       return std::nullopt;
     }
@@ -241,13 +252,23 @@ std::optional<PictureResult> ResultWriter::publish(const Options& options, const
 void ResultWriter::check_names(const Options& options, const Setup& setup, const std::string& name,
                                Unfinished& unfinished) {
   const std::string record = record_path(options.output, name);
+  std::error_code problem;
+  // A picture's sides are nothing to its names.
+  const std::vector<Product> products = products_of(options, setup, name, 1, 1);
+  for (const Product& product : products) {
+    const auto status = fs::symlink_status(product.path, problem);
+    const bool is_folder = product.format == RasterFormat::zarr;
+    if (!fs::exists(status) || fs::is_directory(status) == is_folder) continue;
+    throw Failure(
+        ErrorCode::conflict,
+        fmt::format("'{}' is there, and is {}", printable(product.path), is_folder ? "no folder" : "a folder"), "",
+        "move it away, or give another folder");
+  }
   if (is_record(record)) return;
   // A run was stopped while files got their names: they are its own, and stay so until they have a record again.
   if (is_record(path_in(unfinished.folder(name), kWrittenFile))) return write_file(record, not_whole());
-  std::error_code error;
-  // A picture's sides are nothing to its names.
-  for (const Product& product : products_of(options, setup, name, 1, 1)) {
-    if (!fs::exists(fs::symlink_status(product.path, error))) continue;
+  for (const Product& product : products) {
+    if (!fs::exists(fs::symlink_status(product.path, problem))) continue;
     throw Failure(ErrorCode::conflict, fmt::format("'{}' is there, and no run has written it", printable(product.path)),
                   "", "move it away, or give another folder");
   }
@@ -261,7 +282,7 @@ Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
     head.classes = masks_[h].classes;
     if (masks_[h].preview) head.preview = masks_[h].preview->finish();
     for (ClassResult& each : head.classes) finite = finite && std::isfinite(each.mean /= all);
-    for (const Peak& each : head.peaks) finite = finite && std::isfinite(each.value);
+    for (const std::optional<Peak>& each : head.peaks) finite = finite && (!each || std::isfinite(each->value));
     for (const double each : head.numbers) finite = finite && std::isfinite(each);
   }
   if (!finite) {
@@ -281,10 +302,11 @@ Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
   result.cuts.erase(std::unique(result.cuts.begin(), result.cuts.end()), result.cuts.end());
   // All of it is there: from now on it needs nothing but its names.
   write_file(path_in(folder_, kWrittenFile), record_of(result, setup_));
-  if (!publish(options_, setup_, name_, unfinished_)) {
+  if (!publish(options_, setup_, name_, unfinished_, [](const PictureResult&) { return true; })) {
     return Error{ErrorCode::conflict, "its results were removed while they got their names", "",
                  "run the same command again"};
   }
+  for (HeadResult& head : result.heads) head.preview = {};
   return result;
 }
 

@@ -3,6 +3,7 @@
 // Never: leaves a file under its name that is not whole.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,9 +46,10 @@ class ResultWriter {
   // Behind a mark: what a run needs that goes on here; of each head what was counted.
   void save(Saved& out);
   // What an earlier run had written, all of it, before it was stopped while files got their names: they get them.
-  // Nothing where it had not.
+  // Nothing where it had not, or it is not of the picture as it is now.
+  using IsOf = std::function<bool(const PictureResult& written)>;
   static std::optional<PictureResult> publish(const Options& options, const Setup& setup, const std::string& name,
-                                              Unfinished& unfinished);
+                                              Unfinished& unfinished, const IsOf& is_of);
   // Failure(conflict) where something has the name of a result that no run has put there.
   static void check_names(const Options& options, const Setup& setup, const std::string& name, Unfinished& unfinished);
   // Files have their names; then the record says that they are whole. `result` has what is known of it beside masks:

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "src/jobs/video/setup.h"
-#include "src/pipeline/pool.h"
+#include "src/memory/pool.h"
 
 namespace millrace::video {
 

@@ -15,7 +15,7 @@
 #include "src/jobs/video/pieces_writer.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/run_record.h"
-#include "src/pipeline/pool.h"
+#include "src/memory/pool.h"
 
 namespace millrace::video {
 namespace {

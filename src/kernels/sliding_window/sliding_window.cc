@@ -274,7 +274,7 @@ int spread(const Axis& y, const Axis& x, std::size_t window_row, std::size_t win
   };
   const auto [top, bottom] = within(y, window_row);
   const auto [left, right] = within(x, window_column);
-  std::array<std::uint8_t, 4> low, high;
+  std::array<std::uint8_t, kMostPixel> low, high;
   low.fill(255);
   high.fill(0);
   for (std::int64_t r = top; r < bottom; ++r) {

@@ -140,6 +140,9 @@ void enlarge(std::span<const float> from, std::size_t height, std::size_t width,
 void label(std::span<const float> row, std::span<const float> weights, std::optional<float> threshold,
            std::span<std::uint8_t> out);
 
+// Bytes of a pixel of an image: up to red, green and blue, and these enhanced.
+inline constexpr std::size_t kMostPixel = 6;
+
 // Pixels of 8 bits as a network takes them, by channel: what of[v] is.
 struct Levels {
   std::array<float, 256> of;
@@ -150,7 +153,8 @@ void gather(const Axis& y, const Axis& x, std::size_t window_row, std::size_t wi
             const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel,
             std::span<const std::size_t> order, std::span<const Levels> levels, float* out);
 
-// How far the pixels of a window lie apart: the greatest difference of two of one channel. Arguments as of gather().
+// How far the pixels of a window lie apart: the greatest difference of two of one channel. Arguments as of gather();
+// pixel <= kMostPixel.
 int spread(const Axis& y, const Axis& x, std::size_t window_row, std::size_t window_column,
            const std::vector<const std::uint8_t*>& rows, std::int64_t first_row, std::size_t pixel);
 

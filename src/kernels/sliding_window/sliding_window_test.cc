@@ -12,6 +12,14 @@ namespace {
 
 using ::testing::ElementsAre;
 
+TEST(SlidingWindow, HowFarPixelsOfSixBytesLieApart) {
+  const Axis axis(4, 4, 0.5);
+  std::vector<std::uint8_t> row(std::size_t{4} * kMostPixel, 7);
+  row[kMostPixel + 5] = 30;
+  const std::vector<const std::uint8_t*> rows(4, row.data());
+  EXPECT_EQ(spread(axis, axis, 0, 0, rows, 0, kMostPixel), 23);
+}
+
 TEST(SlidingWindow, WindowsLieAsMonaiLaysThem) {
   EXPECT_THAT(Axis(1168, 512, 0.5).starts(), ElementsAre(0, 256, 512, 656));
   EXPECT_THAT(Axis(1024, 512, 0.5).starts(), ElementsAre(0, 256, 512));

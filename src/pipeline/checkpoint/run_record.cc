@@ -8,6 +8,7 @@
 
 #include "src/base/choice.h"
 #include "src/io/file/reader.h"
+#include "src/io/file/shallow_json.h"
 
 namespace millrace {
 namespace {
@@ -16,21 +17,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostText = 64 << 20;
 
-// Nothing that a run writes is nested deeper; what is nested as deep as its text is long takes all of the stack.
-Json parsed(const std::string& text) {
-  constexpr int kDeepest = 64;
-  bool deep = false;
-  const auto look = [&deep](int depth, Json::parse_event_t, Json&) {
-    deep = deep || depth > kDeepest;
-    return !deep;
-  };
-  Json out = Json::parse(text, look, false);
-  return deep ? Json(Json::value_t::discarded) : out;
-}
-
 // The same without names; null where it is not a list of inputs.
 Json contents(const std::string& text) {
-  auto list = parsed(text);
+  auto list = shallow_json(text);
   if (!list.is_array()) return nullptr;
   for (auto& entry : list) {
     if (!entry.is_object()) return nullptr;
@@ -101,6 +90,10 @@ bool same_inputs(const std::string& a, const std::string& b) {
 
 std::string differences(const Attributes& then, const Attributes& now) {
   std::string out;
+  // What has a space in its name is none of the options.
+  const auto named = [](const std::string& name) {
+    return name.find(' ') == std::string::npos ? "--" + name : fmt::format("'{}'", name);
+  };
   for (const auto& [name, value] : now) {
     const auto same = [&name = name](const auto& entry) { return entry.first == name; };
     const auto was = std::find_if(then.begin(), then.end(), same);
@@ -109,9 +102,9 @@ std::string differences(const Attributes& then, const Attributes& now) {
     if (name == "inputs") {
       out += "the inputs have changed or are others";
     } else if (was == then.end()) {
-      out += fmt::format("--{} is '{}' and was not there", name, value);
+      out += fmt::format("{} is '{}' and was not there", named(name), value);
     } else {
-      out += fmt::format("--{} was '{}', is '{}'", name, was->second, value);
+      out += fmt::format("{} was '{}', is '{}'", named(name), was->second, value);
     }
   }
   // A part's size is said where it does not matter, too.
@@ -119,7 +112,7 @@ std::string differences(const Attributes& then, const Attributes& now) {
     const auto same = [&name = name](const auto& entry) { return entry.first == name; };
     if (name == "shard" || std::any_of(now.begin(), now.end(), same)) continue;
     if (!out.empty()) out += "; ";
-    out += fmt::format("--{} was '{}'", name, value);
+    out += fmt::format("{} was '{}'", named(name), value);
   }
   return out;
 }
@@ -134,7 +127,7 @@ Outcome<Attributes> attributes_in_json(const std::string& path, const char* memb
   const auto text = read_text(path, kMostText);
   if (!text) return text.error();
   Attributes out;
-  auto json = parsed(*text);
+  auto json = shallow_json(*text);
   if (member != nullptr && json.is_object()) json = json.value(member, Json());
   if (json.is_object()) {
     for (const auto& [name, value] : json.items()) {
@@ -171,7 +164,7 @@ Outcome<PartsFile> parts_in_json(const std::string& path) {
   const auto text = read_text(path, kMostText);
   if (!text) return text.error();
   try {
-    const Json json = parsed(*text);
+    const Json json = shallow_json(*text);
     PartsFile out;
     out.store = json.at("store").get<std::string>();
     out.mark = json.at("mark").get<std::string>();

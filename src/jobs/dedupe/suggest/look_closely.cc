@@ -7,7 +7,7 @@
 #include "src/io/image/fingerprint.h"
 #include "src/io/image/pixels_hash.h"
 #include "src/jobs/dedupe/match/turned_thumbnails.h"
-#include "src/pipeline/pool.h"
+#include "src/memory/pool.h"
 
 namespace millrace::dedupe {
 // Pairs with one picture in common, which is decoded once.

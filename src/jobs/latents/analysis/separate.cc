@@ -13,7 +13,7 @@
 #include "src/io/file/reader.h"
 #include "src/kernels/statistics/separability.h"
 #include "src/memory/buffer.h"
-#include "src/pipeline/pool.h"
+#include "src/memory/pool.h"
 #include "src/pipeline/progress.h"
 
 namespace millrace::latents {

@@ -10,7 +10,7 @@
 #include "src/device/cpu/executor.h"
 #include "src/jobs/render/draw/chart.h"
 #include "src/jobs/render/encode/format.h"
-#include "src/pipeline/pool.h"
+#include "src/memory/pool.h"
 
 namespace millrace {
 

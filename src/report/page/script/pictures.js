@@ -33,6 +33,11 @@ function addView(figure) {
     place();
   };
 
+  // What is high and narrow takes no more of the page than others.
+  const photo = pan.querySelector('.photo');
+  const sides = Number(photo.getAttribute('height')) / Number(photo.getAttribute('width'));
+  if (sides > 1.5) stage.style.maxWidth = `${Math.max(100 * 1.5 / sides, 8)}%`;
+
   const row = document.createElement('div');
   row.className = 'slider';
   const slider = document.createElement('input');
@@ -131,7 +136,8 @@ function addTools(tools) {
       figure.hidden = !figure.querySelector('figcaption').textContent.toLowerCase().includes(wanted);
       shown += figure.hidden ? 0 : 1;
     }
-    count.textContent = shown === figures.length ? `${shown} pictures` : `${shown} of ${figures.length} pictures`;
+    const all = figures.length === 1 ? '1 picture' : `${figures.length} pictures`;
+    count.textContent = shown === figures.length ? all : `${shown} of ${all}`;
   };
   search.addEventListener('input', find);
   sort();

@@ -1,0 +1,64 @@
+#include "src/jobs/segment/folder_files.h"
+
+#include <filesystem>
+
+#include "src/base/paths.h"
+#include "src/jobs/segment/tables.h"
+#include "src/pipeline/checkpoint/run_folder.h"
+
+namespace millrace::segment {
+namespace {
+
+Output file_of(const Options& options, const std::string& name, const OutputKind& kind) {
+  Outputs outputs({.overwrite = false, .prove = false});
+  return outputs.add("--output", path_in(options.output, name), kind);
+}
+
+// Columns may have been added behind these since a table was written.
+OutputKind table_kind(const RecordTable& table) {
+  constexpr std::size_t kAlways = 3;
+  std::string beginning;
+  for (std::size_t k = 0; k < kAlways; ++k) beginning += table.columns[k] + ",";
+  return {"a table of this job", Readers::everyone, [beginning](FileReader& file) {
+            const auto front = file.peek();
+            return std::string_view(reinterpret_cast<const char*>(front.data()), front.size()).starts_with(beginning);
+          }};
+}
+
+struct TableFile {
+  const char* name;
+  RecordTable (*rows)(const std::vector<PictureResult>& pictures, const Setup& setup);
+};
+std::vector<TableFile> tables_for(const Setup& setup) {
+  std::vector<TableFile> out = {{kTableFile, table_of}};
+  if (setup.has(model::Task::keypoints)) out.push_back({kPointsFile, points_of});
+  if (setup.has_numbers()) out.push_back({kValuesFile, values_of});
+  return out;
+}
+
+}  // namespace
+
+void check_folder_files(const Options& options, const Setup& setup) {
+  for (const TableFile& each : tables_for(setup)) file_of(options, each.name, table_kind(each.rows({}, setup)));
+  if (options.report) file_of(options, kReportFile, page_kind());
+}
+
+std::string write_folder_files(const Options& options, const PageView& view, RunContext& context) {
+  for (const TableFile& each : tables_for(view.setup)) {
+    const RecordTable table = each.rows(view.pictures, view.setup);
+    file_of(options, each.name, table_kind(table)).write(csv_of(table));
+  }
+  const std::string page = path_in(options.output, kReportFile);
+  if (!options.report && !Outputs({.overwrite = false, .prove = false}).is_own(page, page_kind())) return "";
+  file_of(options, kReportFile, page_kind()).write(page_of(view, context));
+  return page;
+}
+
+void forget_if_empty(const std::string& output) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(output, error))
+    if (entry.path().filename() != RunFolder::kRunFile) return;
+  if (!error) std::filesystem::remove(path_in(output, RunFolder::kRunFile), error);
+}
+
+}  // namespace millrace::segment

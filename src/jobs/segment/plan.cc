@@ -1,0 +1,57 @@
+// What is said of a run before it is begun: src/jobs/segment/run.h.
+#include <fmt/format.h>
+
+#include "src/base/text.h"
+#include "src/jobs/segment/prepared.h"
+#include "src/jobs/segment/run.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::segment {
+
+Plan plan(const Options& options, RunContext& context) {
+  Prepared run(options, context);
+  const std::size_t tokens = chain::tokens_for(context, run.window_bytes(), run.in_flight());
+  const Setup& setup = run.setup();
+  const Prepared::Largest largest = run.largest(run.window_bytes() * tokens);
+  Plan out;
+  out.lines = {
+      {"pictures", grouped(run.inputs().pictures.size())},
+      {"window", fmt::format("{} x {}, {} in the network at once", setup.width, setup.height, run.requests())},
+      {"network", fmt::format("{}{}, {}", setup.models.size() > 1 ? fmt::format("{} in ", setup.models.size()) : "",
+                              run.session().runtime(), run.session().precision())}};
+  if (setup.preprocess != model::Preprocess::none)
+    out.lines.push_back(
+        {"square", fmt::format("{0} x {0} of each picture ({1})", setup.size, choice_name(setup.preprocess))});
+  if (options.flips != model::Flips::none)
+    out.lines.push_back({"turned over", fmt::format("{}: each window {} times", choice_name(options.flips),
+                                                    options.flips == model::Flips::hw ? 4 : 2)});
+  out.figures = {{"pictures", run.inputs().pictures.size()},
+                 {"window", {setup.height, setup.width}},
+                 {"requests", run.requests()},
+                 {"runtime", run.session().runtime()},
+                 {"precision", run.session().precision()},
+                 {"models", setup.models.size()}};
+  if (run.agreement()) {
+    out.lines.push_back({"precision", run.agreement()->why});
+    out.figures["agreement"] = json_of(*run.agreement());
+  }
+  out.memory = {{"the program itself", 20_MiB},
+                {"the network", run.network()},
+                {"windows in flight", run.window_bytes() * tokens}};
+  if (largest.windows > 0) {
+    out.lines.push_back({"largest picture", fmt::format("{}: {} x {}, {} windows{}", printable(largest.path),
+                                                        largest.width, largest.height, grouped(largest.windows),
+                                                        largest.sums_in_file ? ", its sums in a scratch file" : "")});
+    out.figures["largest"] = {{"width", largest.width},
+                              {"height", largest.height},
+                              {"windows", largest.windows},
+                              {"sums_in_file", largest.sums_in_file}};
+    out.memory.push_back({"its windows and results", largest.needs});
+  }
+  out.threads = context.executor.threads();
+  out.in_flight = tokens;
+  out.allowed = context.budget.limit();
+  return out;
+}
+
+}  // namespace millrace::segment
