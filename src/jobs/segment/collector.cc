@@ -32,7 +32,8 @@ Bytes Collector::needs(const Options& options, const Setup& setup, const Cutter&
   const auto width = static_cast<std::uint64_t>(info.width), along = static_cast<std::uint64_t>(cutter.x().size());
   const std::uint64_t channels = setup.channels();
   // The overlay's picture is decoded a second time, beside the first.
-  Bytes out = options.write.overlay ? info.decoder_memory + kAhead + Bytes{6 * width} : Bytes{};
+  const bool has_overlay = options.write.overlay && setup.has(model::Task::segmentation);
+  Bytes out = has_overlay ? info.decoder_memory + kAhead + Bytes{6 * width} : Bytes{};
   out = out + Bytes{window::Blend::bytes(cutter.y(), cutter.x(), static_cast<int>(channels), sums_in_file) +
                     std::max(width, along) * channels * sizeof(float) +
                     ResultWriter::bytes(options, setup, info.width, info.height)};
@@ -92,7 +93,7 @@ void Collector::check(const Saved& saved) const {
 }
 
 void Collector::open_photo(const std::string& path, RunContext& context) {
-  if (!options_.write.overlay) return;
+  if (!options_.write.overlay || !setup_.has(model::Task::segmentation)) return;
   auto file = FileReader::open(path).or_throw();
   const std::string state = state_text(*file);
   photo_ = PictureRows::open(std::move(file), decode_options(options_.files, context), kAhead).or_throw();

@@ -52,7 +52,9 @@ std::uint64_t Preview::bytes(std::int64_t width, std::int64_t height, std::size_
 }
 
 void Preview::append(std::span<const std::uint8_t> row) {
-  for (std::size_t j = 0; j < width_; ++j) ++counts_[j / block_ * labels_ + row[j]];
+  std::uint32_t* counts = counts_.data();
+  for (std::size_t begin = 0; begin < width_; begin += block_, counts += labels_)
+    for (const std::uint8_t label : row.subspan(begin, std::min(block_, width_ - begin))) ++counts[label];
   if (++rows_ == block_) end_block();
 }
 
