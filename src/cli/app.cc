@@ -145,11 +145,6 @@ void Command::add_flags() {
                         "replace an output that exists though nothing tells that this program wrote it; never an input",
                         common_.overwrite);
 
-  one_value(app_.add_option("--config", config_, "read options from a YAML file"))->type_name("FILE")->group("Running");
-  app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")
-      ->group("Running");
-  app_.add_flag("--print-options", print_options_, "print the options as the documentation's table, and stop")
-      ->group("");
   for (const Settings::Entry& entry : settings_.entries()) {
     std::string names = "--" + entry.name;
     if (entry.name == "quiet") names += ",-q";
@@ -174,6 +169,12 @@ void Command::add_flags() {
       given_.emplace_back(entry.name, values);
     }
   }
+  // Behind the job's own, as help shows groups in the order in which they come.
+  one_value(app_.add_option("--config", config_, "read options from a YAML file"))->type_name("FILE")->group("Running");
+  app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")
+      ->group("Running");
+  app_.add_flag("--print-options", print_options_, "print the options as the documentation's table, and stop")
+      ->group("");
 }
 
 void Command::resolve_options() {

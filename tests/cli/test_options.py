@@ -102,6 +102,16 @@ def test_every_command_is_known():
     assert named == set(COMMANDS) | {"doctor"}
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_every_option_and_what_is_the_jobs_own_first(command):
+    text = millrace(*command.split(), "--help").stdout.decode()
+    shown = {name for line in text.splitlines() if line.startswith("  -") for name in line.split()[0].split(",")}
+    for _, name, _ in [row for row in ALL if row[0] == command]:
+        assert f"--{name}" in shown, (name, shown)
+    groups = [line[:-1] for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert [each for each in groups if each != "Subcommands"][-1] == "Running"
+
+
 @pytest.mark.parametrize("command,name,described", ALL, ids=[f"{c} --{n}" for c, n, _ in ALL])
 def test_an_option_takes_its_value_and_no_word_more(command, name, described, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
