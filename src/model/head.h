@@ -49,12 +49,12 @@ template <typename T>
 std::vector<std::span<T>> maps_of(const std::vector<Head>& heads, std::span<T> values) {
   std::size_t channels = 0;
   for (const Head& head : heads) channels += head.is_map() ? head.classes.size() : 0;
+  const std::size_t each = channels == 0 ? 0 : values.size() / channels;
   std::vector<std::span<T>> out;
   for (const Head& head : heads) {
-    const std::size_t size = head.is_map() ? values.size() / channels * head.classes.size() : 0;
+    const std::size_t size = head.is_map() ? each * head.classes.size() : 0;
     out.push_back(values.first(size));
     values = values.subspan(size);
-    channels -= head.is_map() ? head.classes.size() : 0;
   }
   return out;
 }

@@ -48,7 +48,7 @@ std::string write_folder_files(const Options& options, const PageView& view, Run
     const RecordTable table = each.rows(view.pictures, view.setup);
     file_of(options, each.name, table_kind(table)).write(csv_of(table));
   }
-  const std::string page = path_in(options.output, kReportFile);
+  std::string page = path_in(options.output, kReportFile);
   if (!options.report && !Outputs({.overwrite = false, .prove = false}).is_own(page, page_kind())) return "";
   file_of(options, kReportFile, page_kind()).write(page_of(view, context));
   return page;
