@@ -20,6 +20,32 @@ TEST(SlidingWindow, HowFarPixelsOfSixBytesLieApart) {
   EXPECT_EQ(spread(axis, axis, 0, 0, rows, 0, kMostPixel), 23);
 }
 
+TEST(SlidingWindow, ASmallMapIsEnlargedBetweenTheMiddlesOfItsPixels) {
+  // As PyTorch's interpolate(scale_factor=2, mode="bilinear") has it.
+  const std::vector<float> small = {0, 1, 2, 3, /* another plane */ 8, 8, 8, 8};
+  std::vector<float> out(32);
+  enlarge(small, 4, 4, 2, out);
+  EXPECT_THAT(std::vector<float>(out.begin(), out.begin() + 16),
+              ElementsAre(0, 0.25, 0.75, 1, 0.5, 0.75, 1.25, 1.5, 1.5, 1.75, 2.25, 2.5, 2, 2.25, 2.75, 3));
+  for (std::size_t i = 16; i < 32; ++i) EXPECT_EQ(out[i], 8);
+  std::vector<float> same(small);
+  enlarge(small, 2, 2, 1, same);
+  EXPECT_EQ(same, small);
+}
+
+TEST(SlidingWindow, PlanesAreTurnedOverOneByOne) {
+  const std::vector<float> planes = {1, 2, 3, 4, 5, 6, /* another */ 7, 8, 9, 10, 11, 12};
+  const auto turned = [&planes](bool rows, bool columns) {
+    std::vector<float> out = planes;
+    flip(out, 2, 3, rows, columns);
+    return out;
+  };
+  EXPECT_EQ(turned(false, false), planes);
+  EXPECT_THAT(turned(true, false), ElementsAre(4, 5, 6, 1, 2, 3, 10, 11, 12, 7, 8, 9));
+  EXPECT_THAT(turned(false, true), ElementsAre(3, 2, 1, 6, 5, 4, 9, 8, 7, 12, 11, 10));
+  EXPECT_THAT(turned(true, true), ElementsAre(6, 5, 4, 3, 2, 1, 12, 11, 10, 9, 8, 7));
+}
+
 TEST(SlidingWindow, WindowsLieAsMonaiLaysThem) {
   EXPECT_THAT(Axis(1168, 512, 0.5).starts(), ElementsAre(0, 256, 512, 656));
   EXPECT_THAT(Axis(1024, 512, 0.5).starts(), ElementsAre(0, 256, 512));
