@@ -53,6 +53,7 @@ VALUES = {
     "start": "0:01:07",
     "end": "0:01:07",
     "feather": "2.5",
+    "precision": "bf16",
     "segment": "2.5",
 }
 

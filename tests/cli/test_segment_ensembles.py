@@ -331,6 +331,11 @@ def test_bf16_is_for_masks_that_stay_the_same(tmp_path):
         pytest.skip("this CPU has no bf16")
     assert decided(tmp_path / "coarse") == ("bf16", policy)
     assert "to a Dice of 1.0000 on 16 windows" in words[coarse]
+    # How far is a person's to say.
+    millrace("segment", tmp_path / "photos", "--model", fine, "-o", tmp_path / "lax", "--precision", "auto=0")
+    assert decided(tmp_path / "lax") == ("bf16", "auto: Dice of at least 0")
+    done = millrace("segment", tmp_path / "photos", "--model", fine, "-o", tmp_path / "no", "--precision", "auto=2", check=False)
+    assert done.returncode == 2 and "--precision" in done.stderr.decode()
     # The masks of what was refused are float32's.
     millrace("segment", tmp_path / "photos", "--model", fine, "-o", tmp_path / "exact")
     assert ((tmp_path / "exact" / "1.png.mask.png").read_bytes() == (tmp_path / "fine" / "1.png.mask.png").read_bytes())

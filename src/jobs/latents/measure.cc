@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "src/jobs/latents/dataset.h"
+#include "src/memory/pool.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/part_rows.h"
-#include "src/memory/pool.h"
 
 namespace millrace::latents {
 namespace {

@@ -7,9 +7,9 @@
 #include "src/base/log.h"
 #include "src/base/text.h"
 #include "src/jobs/render/encode/encode.h"
+#include "src/memory/pool.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/part_rows.h"
-#include "src/memory/pool.h"
 
 namespace millrace::render {
 namespace {

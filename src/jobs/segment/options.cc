@@ -35,18 +35,21 @@ Written parse_written(const std::string& text) {
 }
 
 void describe_precision(Settings& settings, Options& options) {
-  settings.add_parsed("precision", "f32|bf16|auto",
+  settings.add_parsed("precision", "f32|bf16|auto[=DICE]",
                       "what the network computes in; bf16 gives other results, faster on some CPUs; auto: bf16 where "
-                      "masks agree on a sample of this run's windows, else f32",
+                      "masks of a sample of this run's windows agree to this Dice, 0.99 unless told, else f32",
                       "f32", [&options](const std::string& text) {
                         constexpr double kLeastDice = 0.99;
                         options.least_dice.reset();
-                        if (text == "auto") {
+                        const std::string policy = "auto";
+                        if (text == policy) {
                           options.least_dice = kLeastDice;
+                        } else if (text.starts_with(policy + "=")) {
+                          options.least_dice = number_of(text.substr(policy.size() + 1), 0, 1);
                         } else if (text == "f32" || text == "bf16") {
                           options.network.precision = text == "f32" ? model::Precision::f32 : model::Precision::bf16;
                         } else {
-                          refuse(text, "--precision", "f32, bf16 or auto");
+                          refuse(text, "--precision", "f32, bf16, auto or auto=0.995");
                         }
                       });
 }

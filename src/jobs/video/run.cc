@@ -13,9 +13,9 @@
 #include "src/jobs/video/join.h"
 #include "src/jobs/video/masking.h"
 #include "src/jobs/video/pieces_writer.h"
+#include "src/memory/pool.h"
 #include "src/pipeline/chain.h"
 #include "src/pipeline/checkpoint/run_record.h"
-#include "src/memory/pool.h"
 
 namespace millrace::video {
 namespace {
