@@ -280,6 +280,18 @@ def test_results_below_the_pictures_are_no_pictures(tmp_path):
             "a.png.mask.png", "a.png.probability.npy", "a.png.segment.json", "pictures.csv", "run.json"]
 
 
+def test_results_of_another_folder_are_no_pictures(tmp_path):
+    """Masks and overlays that lie among the photographs, made into another folder than this run's; a picture that is
+    only named as they are is one."""
+    picture(tmp_path / "photos" / "a.png", 40, 50)
+    picture(tmp_path / "photos" / "own.mask.png", 40, 50)
+    made_model(tmp_path / "m.onnx")
+    for out in ("photos/earlier", "out"):
+        millrace("segment", tmp_path / "photos", "--model", tmp_path / "m.onnx", "-o", tmp_path / out, "--write", "mask,overlay")
+    assert {row["path"] for row in csv.DictReader(open(tmp_path / "out" / "pictures.csv"))} == {
+        str(tmp_path / "photos" / name) for name in ("a.png", "own.mask.png")}
+
+
 def test_two_pictures_of_one_name_are_refused_before_the_work(tmp_path):
     for folder in ("x", "y"):
         picture(tmp_path / folder / "a.png", 40, 50)

@@ -1,5 +1,7 @@
 #include "src/jobs/segment/inputs.h"
 
+#include <algorithm>
+
 #include "src/base/paths.h"
 #include "src/base/text.h"
 #include "src/jobs/segment/record.h"
@@ -21,6 +23,12 @@ std::vector<std::string> made_from(const std::string& folder) {
   return out;
 }
 
+// A picture that a run has made of another, which has a record beside it.
+bool is_result(const std::string& path) {
+  const std::vector<std::string> of = made_from(path);
+  return std::any_of(of.begin(), of.end(), [](const std::string& name) { return is_record(name + ".segment.json"); });
+}
+
 // What makes pictures of medical volumes, of which a name tells.
 std::optional<std::string> converter_of(const std::string& path) {
   const std::string name = lower_ascii(file_name(path));
@@ -39,7 +47,7 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
   InputRules rules;
   rules.argument = "PATH";
   rules.takes = [&options](const FileEntry& file) {
-    return is_input(options, file.path) || converter_of(file.path).has_value();
+    return (is_input(options, file.path) && !is_result(file.path)) || converter_of(file.path).has_value();
   };
   rules.reserved = {kUnfinishedFolder, RunFolder::kRunFile, kTableFile, kPointsFile, kValuesFile, kReportFile};
   rules.made_from = made_from;
