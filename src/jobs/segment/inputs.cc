@@ -46,8 +46,15 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
   if (options.inputs.empty()) throw Failure(ErrorCode::usage, "pictures are needed", "PATH", "name files or folders");
   InputRules rules;
   rules.argument = "PATH";
-  rules.takes = [&options](const FileEntry& file) {
-    return (is_input(options, file.path) && !is_result(file.path)) || converter_of(file.path).has_value();
+  const auto output = real_path(options.output);
+  // Those in the folder of results itself are told, and not passed over.
+  const auto is_of_another_run = [&output](const std::string& path) {
+    if (!is_result(path)) return false;
+    const auto real = real_path(path);
+    return !output || !real || !inside(*real, *output);
+  };
+  rules.takes = [&options, &is_of_another_run](const FileEntry& file) {
+    return (is_input(options, file.path) && !is_of_another_run(file.path)) || converter_of(file.path).has_value();
   };
   rules.reserved = {kUnfinishedFolder, RunFolder::kRunFile, kTableFile, kPointsFile, kValuesFile, kReportFile};
   rules.made_from = made_from;
@@ -61,7 +68,6 @@ Inputs find_inputs(const Options& options, const RunContext& context) {
       out.pictures.push_back(std::move(input));
     }
   }
-  const auto output = real_path(options.output);
   if (const auto roi = real_path(options.roi); roi && output && inside(*roi, *output)) {
     throw Failure(ErrorCode::usage, "it lies in the folder of results, which are written over it", "--roi",
                   "keep it elsewhere");
