@@ -131,15 +131,12 @@ Error Session::error_of(const std::string& what) const {
           "give another --window, or export it again with operators of ONNX's own"};
 }
 
-Session::Memory Session::measure() {
-  Buffer<float> input(input_elements_);
-  std::fill(input.begin(), input.end(), 0.0F);
+void Session::wait_for(const std::function<void(Done)>& submit) {
   std::mutex mutex;
   std::condition_variable ended;
   bool done = false;
   std::optional<Error> failed;
-  const Bytes before = resident_memory().now;
-  submit(input.data(), {}, [&](const Error* error) {
+  submit([&](const Error* error) {
     const std::lock_guard lock(mutex);
     if (error != nullptr) failed = *error;
     done = true;
@@ -148,6 +145,13 @@ Session::Memory Session::measure() {
   std::unique_lock lock(mutex);
   ended.wait(lock, [&] { return done; });
   if (failed) throw Failure(*failed);
+}
+
+Session::Memory Session::measure() {
+  Buffer<float> input(input_elements_);
+  std::fill(input.begin(), input.end(), 0.0F);
+  const Bytes before = resident_memory().now;
+  wait_for([&](Done done) { submit(input.data(), {}, std::move(done)); });
   const auto grown = [](Bytes from, Bytes to) { return Bytes{to.count > from.count ? to.count - from.count : 0}; };
   return {grown(before_, compiled_), grown(before, resident_memory().now)};
 }

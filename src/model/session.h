@@ -42,6 +42,8 @@ class Session {
  public:
   // Called once for each that was submitted, on a thread of the backend: with nothing, or what went wrong.
   using Done = std::function<void(const Error* error)>;
+  // Submits one, and waits until it is done. Throws what went wrong.
+  static void wait_for(const std::function<void(Done)>& submit);
 
   // Compiles it. Failure(unsupported) where the model needs what is not there, or cannot have such an input, and names
   // the node; (unavailable) where nothing runs models here.

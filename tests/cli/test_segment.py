@@ -253,6 +253,11 @@ def test_a_first_try_that_made_nothing_is_forgotten(tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
     picture(tmp_path / "photos" / "a.png", 40, 50)
     run(tmp_path, "--overlap", "0")
+    # Where there are results, tables are of what the last run was given: of nothing, if none of it could be used.
+    (tmp_path / "photos" / "a.png").write_text("no picture")
+    assert run(tmp_path, "--overlap", "0", check=False).returncode == 3
+    assert list(csv.DictReader(open(tmp_path / "out" / "pictures.csv"))) == []
+    assert (tmp_path / "out" / "a.png.mask.png").exists() and (tmp_path / "out" / "run.json").exists()
 
 
 def test_a_folder_of_other_things_is_left_alone(tmp_path):

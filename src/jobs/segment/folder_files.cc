@@ -4,6 +4,7 @@
 
 #include "src/base/paths.h"
 #include "src/jobs/segment/tables.h"
+#include "src/jobs/segment/unfinished.h"
 #include "src/pipeline/checkpoint/run_folder.h"
 
 namespace millrace::segment {
@@ -54,11 +55,13 @@ std::string write_folder_files(const Options& options, const PageView& view, Run
   return page;
 }
 
-void forget_if_empty(const std::string& output) {
+bool forget_if_empty(const std::string& output) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(output, error))
-    if (entry.path().filename() != RunFolder::kRunFile) return;
-  if (!error) std::filesystem::remove(path_in(output, RunFolder::kRunFile), error);
+  for (const auto& entry : std::filesystem::directory_iterator(output, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name != RunFolder::kRunFile && name != kUnfinishedFolder) return false;
+  }
+  return !error && std::filesystem::remove(path_in(output, RunFolder::kRunFile), error);
 }
 
 }  // namespace millrace::segment

@@ -16,7 +16,7 @@ void check_folder_files(const Options& options, const Setup& setup);
 // that lie beside it: it is kept up to date.
 std::string write_folder_files(const Options& options, const PageView& view, RunContext& context);
 
-// Nothing was made, and nothing is in the folder but what says what would have been: that goes, too.
-void forget_if_empty(const std::string& output);
+// Nothing was made, and nothing is in the folder but what says what would have been: that goes, too, and true is said.
+bool forget_if_empty(const std::string& output);
 
 }  // namespace millrace::segment

@@ -139,7 +139,17 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
         fmt::format("The {} that look most wrong, of {}; pictures.csv has all.", grouped(shown.size()), grouped(all)));
   std::vector<const PictureResult*> pictures;
   for (const Suspect& each : shown) pictures.push_back(&view.pictures[each.picture]);
-  const std::vector<SmallPhoto> photos = small_photos(pictures, view.output, view.setup, view.files, context);
+  const DrawOn draw = [&](const PictureResult& of, const std::vector<SmallMask>& masks, SmallPhoto& on) {
+    for (std::size_t c = 0; c < classes.size() && !masks.empty(); ++c) {
+      const SmallMask& mask = masks[classes[c].head];
+      if (std::find(mask.labels.begin(), mask.labels.end(), classes[c].label) != mask.labels.end())
+        on.drawn.emplace_back(c, png_of(mask, classes[c].label, classes[c].layer.color));
+    }
+    for (std::size_t p = 0; p < points.size(); ++p)
+      if (const auto& peak = of.heads[points[p].head].peaks[points[p].point])
+        on.drawn.emplace_back(classes.size() + p, png_of(ring_at(*peak, of, on), 1, points[p].layer.color));
+  };
+  std::vector<SmallPhoto> photos = small_photos(pictures, view.output, view.setup, view.files, draw, context);
   const auto without = std::count_if(photos.begin(), photos.end(), [](const auto& each) { return each.jpeg.empty(); });
   if (without > 0)
     page.note(fmt::format("{} shown without the photograph: it was changed or moved since, or is too large for a page.",
@@ -168,20 +178,13 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
     report::Picture one;
     one.title = of.name;
     one.marks = shown[k].why;
-    one.jpeg = photos[k].jpeg;
+    one.jpeg = std::move(photos[k].jpeg);
+    one.drawn = std::move(photos[k].drawn);
     one.width = photos[k].width;
     one.height = photos[k].height;
     for (const auto& order : ranks) one.ranks.push_back(order[k]);
-    for (std::size_t c = 0; c < classes.size(); ++c) {
-      one.facts.push_back({percent(share_of(of, found_of(k, classes[c]))), classes[c].layer.name});
-      if (photos[k].masks.empty()) continue;
-      const SmallMask& mask = photos[k].masks[classes[c].head];
-      if (std::find(mask.labels.begin(), mask.labels.end(), classes[c].label) != mask.labels.end())
-        one.drawn.emplace_back(c, png_of(mask, classes[c].label, classes[c].layer.color));
-    }
-    for (std::size_t p = 0; p < points.size(); ++p)
-      if (const auto& peak = of.heads[points[p].head].peaks[points[p].point])
-        one.drawn.emplace_back(classes.size() + p, png_of(ring_at(*peak, of, photos[k]), 1, points[p].layer.color));
+    for (const DrawnClass& each : classes)
+      one.facts.push_back({percent(share_of(of, found_of(k, each))), each.layer.name});
     for (std::size_t h = 0; h < of.heads.size(); ++h)
       if (view.setup.heads[h].task == model::Task::classification)
         one.facts.push_back(likeliest(view.setup.heads[h], of.heads[h].numbers));

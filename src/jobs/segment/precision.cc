@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 #include "src/base/paths.h"
 #include "src/jobs/segment/cutter.h"
@@ -71,19 +69,8 @@ std::vector<std::vector<std::vector<std::uint8_t>>> labels_of(model::Ensemble& e
   const std::vector<float> ones(pixels, 1.0F);
   for (const Buffer<float>& window : sample) {
     model::Prediction prediction;
-    std::mutex mutex;
-    std::condition_variable ended;
-    bool done = false;
-    std::optional<Error> failed;
-    ensemble.submit(window.data(), prediction, [&](const Error* error) {
-      const std::lock_guard lock(mutex);
-      if (error != nullptr) failed = *error;
-      done = true;
-      ended.notify_one();
-    });
-    std::unique_lock lock(mutex);
-    ended.wait(lock, [&] { return done; });
-    if (failed) throw Failure(*failed);
+    model::Session::wait_for(
+        [&](model::Session::Done done) { ensemble.submit(window.data(), prediction, std::move(done)); });
     const auto maps = model::maps_of(ensemble.heads(), std::span(prediction.maps.data(), prediction.maps.size()));
     auto& labels = out.emplace_back();
     for (std::size_t h = 0; h < maps.size(); ++h) {

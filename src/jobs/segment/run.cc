@@ -375,10 +375,7 @@ class Run {
       }
     }
     elsewhere.insert(elsewhere.begin(), summary_.unusable.begin(), summary_.unusable.end());
-    if (all.empty() && !options_.share) {
-      unfinished_->remove();
-      return forget_if_empty(options_.output);
-    }
+    if (all.empty() && !options_.share && forget_if_empty(options_.output)) return unfinished_->remove();
     summary_.report = write_folder_files(
         options_,
         {all, elsewhere, setup_, options_.files, options_.output, made_of(options_, setup_, prepared_.ensemble())},

@@ -13,7 +13,7 @@
 namespace millrace::segment {
 namespace {
 
-constexpr std::int64_t kUsualSize = 1024, kMostSize = 8192;
+constexpr std::int64_t kUsualSize = 1024;
 
 model::PictureModelOptions options_of(const Options& options, std::size_t k) {
   model::PictureModelOptions out = options.network;
@@ -102,12 +102,7 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
                   "run them one by one");
   if (gray) out.pixel = 1;
   if (out.preprocess != model::Preprocess::none) {
-    const std::int64_t said =
-        options.size ? *options.size : agreed(out.models, &model::Card::size, "size", std::int64_t{0});
-    out.size = said;
-    if (out.size > kMostSize)
-      throw Failure(ErrorCode::usage, fmt::format("a square of {} is larger than {}", out.size, kMostSize), "--size",
-                    "give a smaller one");
+    out.size = options.size ? *options.size : agreed(out.models, &model::Card::size, "size", std::int64_t{0});
     if (!options.roi.empty())
       throw Failure(ErrorCode::usage, "windows are cut of the square, and not of the photograph that it is of", "--roi",
                     "leave it out, or --preprocess");

@@ -65,7 +65,7 @@ Item open_item(const PictureResult& picture, const PictureFileOptions& files, Ru
 
 Bytes price_of(const Item& item) { return (item.rows ? item.rows->info().decoder_memory + kAhead : Bytes{}) + 4_MiB; }
 
-SmallPhoto make_small(Item item, const std::string& output, const Setup& setup) {
+SmallPhoto make_small(Item item, const std::string& output, const Setup& setup, const DrawOn& draw) {
   const PictureResult& picture = *item.picture;
   SmallPhoto out;
   const std::size_t block = Preview::block_of(picture.width, picture.height);
@@ -74,9 +74,12 @@ SmallPhoto make_small(Item item, const std::string& output, const Setup& setup) 
   };
   out.width = small(picture.width);
   out.height = small(picture.height);
-  out.masks = previews_in(record_path(output, picture.name), setup, picture);
-  for (const SmallMask& mask : out.masks)
-    if (!mask.labels.empty() && (mask.width != out.width || mask.height != out.height)) out.masks.clear();
+  std::vector<SmallMask> masks = previews_in(record_path(output, picture.name), setup, picture);
+  const bool fit = std::all_of(masks.begin(), masks.end(), [&out](const SmallMask& mask) {
+    return mask.labels.empty() || (mask.width == out.width && mask.height == out.height);
+  });
+  if (!fit) masks.clear();
+  draw(picture, masks, out);
   if (!item.rows) return out;
   try {
     const Thumbnail thumbnail = blocks_of(*item.rows, block);
@@ -92,26 +95,28 @@ SmallPhoto make_small(Item item, const std::string& output, const Setup& setup) 
 }  // namespace
 
 std::vector<SmallPhoto> small_photos(const std::vector<const PictureResult*>& pictures, const std::string& output,
-                                     const Setup& setup, const PictureFileOptions& files, RunContext& context) {
+                                     const Setup& setup, const PictureFileOptions& files, const DrawOn& draw,
+                                     RunContext& context) {
   std::vector<SmallPhoto> out;
   std::size_t next = 0;
   Progress progress(context.progress, "pictures for the page", pictures.size());
-  auto stages = chain::source<Item>(
-                    "pictures",
-                    [&]() -> std::optional<Item> {
-                      if (next == pictures.size()) return std::nullopt;
-                      Item out = open_item(*pictures[next++], files, context);
-                      // What can never fit is shown without its photograph, however much others hold.
-                      if (price_of(out) > context.budget.limit()) out.rows.reset();
-                      return out;
-                    },
-                    [&](const Item& item) { return std::min(price_of(item), context.budget.largest_grant()); }) |
-                chain::parallel<Item, SmallPhoto>(
-                    "make smaller", [&](Item item, Span&) { return make_small(std::move(item), output, setup); }) |
-                chain::sink<SmallPhoto>("collect", [&](SmallPhoto photo, Span&) {
-                  progress.add(1);
-                  out.push_back(std::move(photo));
-                });
+  auto stages =
+      chain::source<Item>(
+          "pictures",
+          [&]() -> std::optional<Item> {
+            if (next == pictures.size()) return std::nullopt;
+            Item out = open_item(*pictures[next++], files, context);
+            // What can never fit is shown without its photograph, however much others hold.
+            if (price_of(out) > context.budget.limit()) out.rows.reset();
+            return out;
+          },
+          [&](const Item& item) { return std::min(price_of(item), context.budget.largest_grant()); }) |
+      chain::parallel<Item, SmallPhoto>(
+          "make smaller", [&](Item item, Span&) { return make_small(std::move(item), output, setup, draw); }) |
+      chain::sink<SmallPhoto>("collect", [&](SmallPhoto photo, Span&) {
+        progress.add(1);
+        out.push_back(std::move(photo));
+      });
   chain::run(stages, context, chain::Price::by_item());
   context.throw_if_cancelled();
   context.helpers.end_idle();
