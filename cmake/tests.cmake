@@ -4,8 +4,10 @@ find_package(GTest REQUIRED)
 
 function(millrace_tests name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_test.cc)
+  # Those over every device are a program of their own, below.
+  list(FILTER sources EXCLUDE REGEX "_device_test\\.cc$")
   if(MILLRACE_KERNELS_ONLY)
-    list(FILTER sources EXCLUDE REGEX "src/base/(settings|log)_test\\.cc$")
+    list(FILTER sources EXCLUDE REGEX "src/(base/(settings|log)|trace/trace)_test\\.cc$")
   endif()
   # Of the jobs, threads of ours share the catalogue alone (tools/tsan.sh).
   if(name STREQUAL "jobs" AND MILLRACE_SANITIZE STREQUAL "thread")
@@ -50,11 +52,43 @@ if(NOT MILLRACE_KERNELS_ONLY)
   target_link_libraries(pipeline_tests PRIVATE ZLIB::ZLIB)
 endif()
 
-# What driver_test.cc opens instead of NVIDIA's driver.
-add_library(fake_cuda MODULE ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda.cc)
-set_target_properties(fake_cuda PROPERTIES CXX_VISIBILITY_PRESET default)
+# What tests of devices open instead of NVIDIA's driver: bodies run on the host, checked.
+file(GLOB_RECURSE bodies CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*_body.inc ${CMAKE_SOURCE_DIR}/tests/support/gpu/*_body.inc)
+set(host_bodies "")
+foreach(body ${bodies})
+  get_filename_component(name ${body} NAME_WE)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${name}_host.cc CONTENT "#include \"${body}\"\n")
+  list(APPEND host_bodies ${CMAKE_BINARY_DIR}/generated/${name}_host.cc)
+endforeach()
+function(millrace_fake_cuda name)
+  add_library(${name} MODULE ${CMAKE_SOURCE_DIR}/tests/support/gpu/fake_cuda.cc
+    ${CMAKE_SOURCE_DIR}/tests/support/gpu/host_launch.cc ${host_bodies})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  # Bodies are C: their numbers turn into each other without a word.
+  target_compile_options(${name} PRIVATE -Wno-conversion -Wno-sign-conversion -Wno-unused-const-variable)
+  target_compile_definitions(${name} PRIVATE MILLRACE_BODY_HOST=1 ${ARGN})
+  # Under the driver's own name, each in a folder: who has opened it gets it by that name as well.
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET default PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${name})
+  target_link_options(${name} PRIVATE -Wl,-soname,libcuda.so.1)
+endfunction()
+millrace_fake_cuda(fake_cuda)
 add_dependencies(device_tests fake_cuda)
 target_compile_definitions(device_tests PRIVATE MILLRACE_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
+
+# Kernels on every device, simulated and real: *_device_test.cc. Starting a driver takes longer than most tests, so a process
+# does them all; MILLRACE_TEST_DEVICES names others than the ones of this machine.
+file(GLOB_RECURSE device_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/device/*_device_test.cc ${CMAKE_SOURCE_DIR}/src/kernels/*_device_test.cc)
+function(millrace_conformance name fake)
+  add_executable(${name} ${device_tests})
+  target_link_libraries(${name} PRIVATE millrace_kernels GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE MILLRACE_FAKE_CUDA="$<TARGET_FILE:${fake}>")
+  add_dependencies(${name} ${fake})
+endfunction()
+millrace_conformance(conformance fake_cuda)
+add_test(NAME conformance_simulated COMMAND conformance --gtest_filter=-*OpenCL*)
+add_test(NAME conformance_opencl COMMAND conformance --gtest_filter=*OpenCL*)
+set_tests_properties(conformance_simulated conformance_opencl PROPERTIES TIMEOUT 900)
 
 # Write pages for the tests that drive a browser (tests/cli/page_test.py, tests/cli/report_test.py).
 if(NOT MILLRACE_KERNELS_ONLY)

@@ -18,13 +18,20 @@ struct Device {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
   std::string name = "CPU";
-  Bytes memory;  // of its own; a CPU has none
+  Bytes memory;            // of its own; a CPU has none
+  std::string uuid;        // "GPU-8f5a...": the same in every process; empty where the driver does not tell
+  std::string capability;  // of CUDA "9.0"; of OpenCL the driver's version
+  std::string reason;      // why it cannot be used; empty where it can
 };
 
 // "cpu", "cuda:0", as --device takes it.
 std::string name_of(const Device& device);
 
-// `wish` is auto, cpu, cuda[:N] or opencl[:N]; `has` are the kinds that the job has versions for, besides the CPU.
+// What is here of a kind, usable or not; `reason` says why there is nothing.
+std::vector<Device> list_devices(DeviceKind kind, std::string& reason);
+
+// `wish` is auto, cpu, cuda[:N] or opencl[:N]; `has` are the kinds that the job has versions for, besides the CPU. `auto`
+// takes what hardware has attested alone (attested.h), and opens no driver where there is nothing of it.
 // Failure(usage) for any other wish, Failure(unavailable) with the reason for a device that is not here or that the job
 // cannot use.
 std::vector<Device> choose_devices(const std::string& wish, std::span<const DeviceKind> has);

@@ -47,8 +47,8 @@ TEST(Device, WhatIsNotHereOrOfNoUseSaysSo) {
 }
 
 TEST(Device, NamesAreWhatTheOptionTakes) {
-  EXPECT_EQ(name_of({DeviceKind::cuda, 2, "a card", {}}), "cuda:2");
-  EXPECT_EQ(name_of({DeviceKind::opencl, 0, "a card", {}}), "opencl:0");
+  EXPECT_EQ(name_of({DeviceKind::cuda, 2, "a card", {}, {}, {}, {}}), "cuda:2");
+  EXPECT_EQ(name_of({DeviceKind::opencl, 0, "a card", {}, {}, {}, {}}), "opencl:0");
 }
 
 }  // namespace

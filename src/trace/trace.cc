@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "src/base/sizes.h"
+#include "src/trace/lane.h"
 
 namespace millrace {
 namespace {
@@ -15,12 +15,6 @@ std::atomic<std::uint64_t> next_trace_id{1}, next_thread{1};
 std::int64_t nanoseconds(Clock::duration d) { return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count(); }
 
 }  // namespace
-
-struct Trace::Lane {
-  int thread = 0;
-  std::uint64_t owner = 0;
-  std::vector<Event> events;
-};
 
 Trace::Trace(bool keep_spans) : keep_spans_(keep_spans), start_(Clock::now()), id_(next_trace_id.fetch_add(1)) {}
 
@@ -58,6 +52,17 @@ void Trace::record(const Stage& stage, Clock::time_point begin, Clock::time_poin
   lane().events.push_back({&stage, nanoseconds(begin - start_), nanoseconds(end - start_), wait});
 }
 
+void Trace::add_elsewhere(const std::string& lane, double begin_s, double end_s, std::uint64_t bytes) {
+  Stage& where = stage(lane);
+  where.add_items(1);
+  where.add_bytes(bytes);
+  const auto begin = static_cast<std::int64_t>(begin_s * 1e9), end = static_cast<std::int64_t>(end_s * 1e9);
+  where.busy_ns_.fetch_add(end - begin, std::memory_order_relaxed);
+  if (!keep_spans_) return;
+  const std::lock_guard lock(mutex_);
+  elsewhere_.push_back({&where, begin, end, false});
+}
+
 // Each thread appends to a lane of its own, so that a span never waits for another thread's. Which it is, is remembered
 // from span to span: only a thread that works for several runs in turns has to look.
 Trace::Lane& Trace::lane() {
@@ -74,37 +79,6 @@ Trace::Lane& Trace::lane() {
   trace = id_;
   mine = found->get();
   return *mine;
-}
-
-std::string Trace::chrome_json() const {
-  const std::lock_guard lock(mutex_);
-  nlohmann::json events = nlohmann::json::array();
-  for (const auto& lane : lanes_) {
-    events.push_back({{"name", "thread_name"},
-                      {"ph", "M"},
-                      {"pid", 1},
-                      {"tid", lane->thread},
-                      {"args", {{"name", fmt::format("worker {}", lane->thread)}}}});
-    for (const Event& e : lane->events) {
-      events.push_back({{"name", e.wait ? e.stage->name_ + " (waiting)" : e.stage->name_},
-                        {"cat", e.wait ? "wait" : "stage"},
-                        {"ph", "X"},
-                        {"pid", 1},
-                        {"tid", lane->thread},
-                        {"ts", static_cast<double>(e.begin_ns) / 1000},
-                        {"dur", static_cast<double>(e.end_ns - e.begin_ns) / 1000}});
-    }
-  }
-  for (const Stage& s : stages_) {
-    events.push_back({{"name", s.name_ + " totals"},
-                      {"ph", "C"},
-                      {"pid", 1},
-                      {"tid", 0},
-                      {"ts", 0},
-                      {"args", {{"items", s.items_.load()}, {"bytes", s.bytes_.load()}}}});
-  }
-  // The first key tells that this program wrote the file (src/io/output/output.h).
-  return nlohmann::ordered_json{{"millrace", "trace"}, {"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump();
 }
 
 Span::~Span() {
@@ -133,8 +107,15 @@ std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s)
     }
   }
   if (limit == nullptr || elapsed_s <= 0) return "nothing was measured";
-  std::string text = fmt::format("limited by {} (busy {:.0f} % of the time on {} thread{}", limit->name,
-                                 std::min(100.0, 100 * limit_share), limit->width, limit->width == 1 ? "" : "s");
+  std::string text;
+  if (limit->name == kToDevice || limit->name == kFromDevice) {
+    text = fmt::format("limited by transfers ({}, {:.0f} % of the time", limit->name, std::min(100.0, 100 * limit_share));
+  } else if (limit->name == kOnDevice) {
+    text = fmt::format("limited by the device (busy {:.0f} % of the time", std::min(100.0, 100 * limit_share));
+  } else {
+    text = fmt::format("limited by {} (busy {:.0f} % of the time on {} thread{}", limit->name,
+                       std::min(100.0, 100 * limit_share), limit->width, limit->width == 1 ? "" : "s");
+  }
   if (limit->bytes > 0 && limit->busy_s > 0) {
     text += fmt::format(", {}/s",
                         to_text(Bytes{static_cast<std::uint64_t>(static_cast<double>(limit->bytes) / limit->busy_s)}));

@@ -16,6 +16,9 @@ namespace millrace {
 
 using Clock = std::chrono::steady_clock;
 
+// Lanes of what runs beside this program's threads, and the stages of their totals.
+inline constexpr const char *kToDevice = "to device", *kOnDevice = "on device", *kFromDevice = "from device";
+
 // What one stage did, summed over all threads.
 struct StageTotals {
   std::string name;
@@ -56,6 +59,10 @@ class Trace {
   // The stage of this name, made at the first call. `width` is how many threads may work in it at once.
   Stage& stage(const std::string& name, int width = 1, const std::string& remedy = {});
 
+  // What something beside this program's threads did, as one item of the stage that has its lane's name; in seconds since
+  // the trace began.
+  void add_elsewhere(const std::string& lane, double begin_s, double end_s, std::uint64_t bytes);
+
   std::vector<StageTotals> totals() const;
   double elapsed_s() const;
 
@@ -85,6 +92,7 @@ class Trace {
   mutable std::mutex mutex_;
   std::deque<Stage> stages_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<Event> elsewhere_;
 };
 
 // Time inside a stage, from construction to destruction. Counts one item.

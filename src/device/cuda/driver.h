@@ -1,6 +1,6 @@
 // Enters: whatever NVIDIA driver this machine has.
 // Leaves: its devices, or the reason why there are none.
-// Never: links CUDA: the driver's library is opened at run time.
+// Never: links CUDA: the driver's library is opened at run time. CUDA_VISIBLE_DEVICES is the driver's to follow.
 #pragma once
 
 #include <string>
@@ -14,6 +14,8 @@ struct CudaDevice {
   std::string name;
   Bytes memory;
   int major = 0, minor = 0;  // compute capability
+  std::string uuid;          // "GPU-8f5a..."; empty where the driver is too old to tell
+  int ordinal = 0;           // the driver's number: devices that do not answer are left out
 };
 
 struct CudaDriver {
@@ -22,7 +24,9 @@ struct CudaDriver {
   std::string reason;  // why there is no device; empty when there is one
 };
 
+inline constexpr const char* kCudaLibrary = "libcuda.so.1";
+
 // Opens the driver as `library` and asks it. Tests hand in a library that is not there.
-CudaDriver find_cuda_driver(const std::string& library = "libcuda.so.1");
+CudaDriver find_cuda_driver(const std::string& library = kCudaLibrary);
 
 }  // namespace millrace

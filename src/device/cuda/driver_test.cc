@@ -1,4 +1,4 @@
-// No GPU is needed: the driver is a small library of our own (tests/support/fake_cuda.cc).
+// No GPU is needed: the driver is a small library of our own (tests/support/gpu/fake_cuda.cc).
 #include "src/device/cuda/driver.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ TEST(CudaDriver, AMissingLibraryIsAReason) {
 TEST(CudaDriver, ALibraryWithoutTheCallsIsAReason) {
   const CudaDriver driver = find_cuda_driver("libm.so.6");
   EXPECT_TRUE(driver.devices.empty());
-  EXPECT_THAT(driver.reason, HasSubstr("lacks functions"));
+  EXPECT_THAT(driver.reason, HasSubstr("lacks the function cuInit"));
 }
 
 TEST(CudaDriver, ListsDevicesAndSkipsABrokenOne) {

@@ -17,6 +17,8 @@
 // thread), then 12; counting them takes none. Everything is reserved from the budget before it is allocated;
 // OutOfMemory names what did not fit.
 //
+// Engines. Where they have an accelerator, codes are compared there (hamming_device.h); pairs and their order are the same.
+//
 // Errors. Failure(usage) for a radius below 0, Failure(too_large) from 2^32 - 1 rows on,
 // Failure(cancelled) when the executor was cancelled, OutOfMemory.
 #pragma once
@@ -28,7 +30,7 @@
 #include <string>
 #include <vector>
 
-#include "src/device/cpu/executor.h"
+#include "src/device/engines.h"
 #include "src/memory/budget.h"
 #include "src/memory/buffer.h"
 
@@ -79,13 +81,13 @@ struct Joined {
   std::string why;  // in words, with the numbers that decided
 };
 
-Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor,
+Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines,
                  Budget& budget);
-Joined self_join(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget);
+Joined self_join(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget);
 
 // The same, but for the pairs, which are only counted.
-Joined count(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor, Budget& budget);
-Joined count(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget);
+Joined count(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines, Budget& budget);
+Joined count(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget);
 
 // What self_join would find and take, or, where it `collects` none, count(); told from a sample of the nodes that is
 // compared with all of them: in a second or less for a million codes. Numbers of pairs are about right where the sample
@@ -124,9 +126,9 @@ struct Found {
   std::string why;
 };
 Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, const Options& options,
-             const Executor& executor, Budget& budget, const Also& also = {});
+             const Engines& engines, Budget& budget, const Also& also = {});
 Found search(std::span<const Code256> queries, std::span<const Code256> base, const Options& options,
-             const Executor& executor, Budget& budget, const Also& also = {});
+             const Engines& engines, Budget& budget, const Also& also = {});
 
 // The definition: two loops. For tests.
 namespace reference {

@@ -30,13 +30,13 @@ Problem problem_of(const Sides<Code>& sides, const Options& options, const Execu
 // Brings every pair within range to `taker`. `own` is where the codes may be permuted in place; null when they are the
 // caller's.
 template <typename Code>
-Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const Executor& executor, Budget& budget,
+Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const Engines& engines, Budget& budget,
                   PairTaker& taker);
 
 extern template Problem problem_of(const Sides<std::uint64_t>&, const Options&, const Executor&);
 extern template Problem problem_of(const Sides<Code256>&, const Options&, const Executor&);
-extern template Answer find_pairs(Sides<std::uint64_t>, std::uint64_t*, const Options&, const Executor&, Budget&,
+extern template Answer find_pairs(Sides<std::uint64_t>, std::uint64_t*, const Options&, const Engines&, Budget&,
                                   PairTaker&);
-extern template Answer find_pairs(Sides<Code256>, Code256*, const Options&, const Executor&, Budget&, PairTaker&);
+extern template Answer find_pairs(Sides<Code256>, Code256*, const Options&, const Engines&, Budget&, PairTaker&);
 
 }  // namespace millrace::hamming

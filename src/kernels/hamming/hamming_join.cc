@@ -34,14 +34,15 @@ std::uint64_t pairs_between(const Buffer<std::uint32_t>& rows, const Buffer<Pair
 }
 
 template <typename Code>
-Joined join_codes(std::span<const Code> codes, const Options& options, const Executor& executor, Budget& budget) {
+Joined join_codes(std::span<const Code> codes, const Options& options, const Engines& engines, Budget& budget) {
+  const Executor& executor = engines.executor;
   Collapsed<Code> collapsed = collapse(codes, executor, budget);
   Joined joined;
   joined.nodes = std::move(collapsed.nodes);
   const std::span<const Code> nodes(collapsed.codes.data(), joined.nodes.count);
   PairCollector collector(budget);
   Answer answer =
-      find_pairs<Code>({nodes, nodes, true, nullptr}, collapsed.codes.data(), options, executor, budget, collector);
+      find_pairs<Code>({nodes, nodes, true, nullptr}, collapsed.codes.data(), options, engines, budget, collector);
   joined.pairs = collector.sorted(nodes.size(), nodes.size(), executor);
   joined.collapsed = joined.pairs.list.size();
   joined.used = answer.used;
@@ -52,7 +53,8 @@ Joined join_codes(std::span<const Code> codes, const Options& options, const Exe
 }
 
 template <typename Code>
-Joined count_codes(std::span<const Code> codes, const Options& options, const Executor& executor, Budget& budget) {
+Joined count_codes(std::span<const Code> codes, const Options& options, const Engines& engines, Budget& budget) {
+  const Executor& executor = engines.executor;
   Collapsed<Code> collapsed = collapse(codes, executor, budget);
   Joined joined;
   joined.nodes = std::move(collapsed.nodes);
@@ -60,7 +62,7 @@ Joined count_codes(std::span<const Code> codes, const Options& options, const Ex
   const NodeSizes sizes(joined.nodes, budget);
   PairCounter counter(sizes.rows.span(), sizes.rows.span());
   Answer answer =
-      find_pairs<Code>({nodes, nodes, true, nullptr}, collapsed.codes.data(), options, executor, budget, counter);
+      find_pairs<Code>({nodes, nodes, true, nullptr}, collapsed.codes.data(), options, engines, budget, counter);
   joined.collapsed = counter.pairs();
   joined.expanded = sizes.inside + counter.pairs_of_rows();
   joined.used = answer.used;
@@ -123,15 +125,15 @@ Estimate estimate_codes(std::span<const Code> codes, const Options& options, boo
 
 template <typename Code>
 Found search_codes(std::span<const Code> queries, std::span<const Code> base, const Options& options,
-                   const Executor& executor, Budget& budget, const Also& also) {
+                   const Engines& engines, Budget& budget, const Also& also) {
   if (queries.size() >= 0xFFFFFFFFu || base.size() >= 0xFFFFFFFFu) {
     throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be searched at once", "codes",
                   "cut the collection");
   }
   PairCollector collector(budget);
   Answer answer =
-      find_pairs<Code>({queries, base, false, also ? &also : nullptr}, nullptr, options, executor, budget, collector);
-  return {collector.sorted(queries.size(), base.size(), executor), answer.used, std::move(answer.why)};
+      find_pairs<Code>({queries, base, false, also ? &also : nullptr}, nullptr, options, engines, budget, collector);
+  return {collector.sorted(queries.size(), base.size(), engines.executor), answer.used, std::move(answer.why)};
 }
 
 }  // namespace
@@ -148,18 +150,17 @@ const char* name_of(Algorithm algorithm) {
   return "auto";
 }
 
-Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor,
-                 Budget& budget) {
-  return join_codes(codes, options, executor, budget);
+Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines, Budget& budget) {
+  return join_codes(codes, options, engines, budget);
 }
-Joined self_join(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget) {
-  return join_codes(codes, options, executor, budget);
+Joined self_join(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget) {
+  return join_codes(codes, options, engines, budget);
 }
-Joined count(std::span<const std::uint64_t> codes, const Options& options, const Executor& executor, Budget& budget) {
-  return count_codes(codes, options, executor, budget);
+Joined count(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines, Budget& budget) {
+  return count_codes(codes, options, engines, budget);
 }
-Joined count(std::span<const Code256> codes, const Options& options, const Executor& executor, Budget& budget) {
-  return count_codes(codes, options, executor, budget);
+Joined count(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget) {
+  return count_codes(codes, options, engines, budget);
 }
 Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects, const Executor& executor,
                   Budget& budget) {
@@ -170,12 +171,12 @@ Estimate estimate(std::span<const Code256> codes, const Options& options, bool c
   return estimate_codes(codes, options, collects, executor, budget);
 }
 Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, const Options& options,
-             const Executor& executor, Budget& budget, const Also& also) {
-  return search_codes(queries, base, options, executor, budget, also);
+             const Engines& engines, Budget& budget, const Also& also) {
+  return search_codes(queries, base, options, engines, budget, also);
 }
 Found search(std::span<const Code256> queries, std::span<const Code256> base, const Options& options,
-             const Executor& executor, Budget& budget, const Also& also) {
-  return search_codes(queries, base, options, executor, budget, also);
+             const Engines& engines, Budget& budget, const Also& also) {
+  return search_codes(queries, base, options, engines, budget, also);
 }
 
 }  // namespace millrace::hamming

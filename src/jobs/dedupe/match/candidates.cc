@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "src/kernels/orient/orient.h"
-#include "src/pipeline/backing_off.h"
+#include "src/memory/backing_off.h"
 
 namespace millrace::dedupe {
 

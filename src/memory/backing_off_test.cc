@@ -1,4 +1,4 @@
-#include "src/pipeline/backing_off.h"
+#include "src/memory/backing_off.h"
 
 #include <gtest/gtest.h>
 

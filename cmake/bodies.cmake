@@ -1,0 +1,82 @@
+# Kernel bodies (src/**/NAME_body.inc, docs/gpu.md). Included, this file gives millrace_bodies(TARGET FLOOR), which adds to a
+# target, for every body of a floor, its PTX and its OpenCL C as a KernelSource: `bodies::NAME()`. Run as a script (cmake -P)
+# it writes that source file.
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(READ ${HEADER} opencl)
+  file(READ ${BODY} body)
+  # Headers of a body's own: their text comes first.
+  string(REGEX MATCHALL "#include \"src/[a-z_/]+\\.h\"" includes "${body}")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "#include \"(.*)\"" "\\1" file "${include}")
+    string(REPLACE "${include}" "" body "${body}")
+    if(NOT file STREQUAL "src/device/body/body.h")
+      file(READ ${SOURCE}/${file} text)
+      string(APPEND opencl "${text}")
+    endif()
+  endforeach()
+  string(APPEND opencl "${body}")
+  string(REPLACE "#pragma once" "" opencl "${opencl}")
+  set(ptx "")
+  set(hash "")
+  if(PTX)
+    file(READ ${PTX} ptx)
+    string(SHA256 hash "${ptx}")
+  endif()
+  file(WRITE ${OUTPUT} "// Made by cmake/bodies.cmake from a body.
+#include \"src/device/kernel_source.h\"
+
+namespace millrace::bodies {
+
+const KernelSource& ${NAME}() {
+  static const KernelSource source = {\"${NAME}\", R\"MILLRACE(${ptx})MILLRACE\", R\"MILLRACE(${opencl})MILLRACE\",
+                                      \"${hash}\", \"${COMPILER}\"};
+  return source;
+}
+
+}  // namespace millrace::bodies
+")
+  return()
+endif()
+
+# One version, so that the same body has the same PTX wherever it is built; another compiler's is attested by nobody.
+find_program(MILLRACE_CLANG NAMES clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang
+  DOC "Clang, which makes the kernels for NVIDIA devices")
+set(MILLRACE_BODY_COMPILER "")
+if(MILLRACE_CLANG)
+  execute_process(COMMAND ${MILLRACE_CLANG} --version OUTPUT_VARIABLE version ERROR_QUIET)
+  string(REGEX MATCH "clang version [0-9.]+" MILLRACE_BODY_COMPILER "${version}")
+  string(REPLACE "clang version" "clang" MILLRACE_BODY_COMPILER "${MILLRACE_BODY_COMPILER}")
+else()
+  message(STATUS "No clang: the program is built without kernels for NVIDIA devices")
+endif()
+
+set(MILLRACE_BODIES_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+function(millrace_bodies target floor)
+  file(GLOB_RECURSE bodies CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${floor}/*_body.inc)
+  foreach(body ${bodies})
+    get_filename_component(name ${body} NAME_WE)
+    string(REGEX REPLACE "_body$" "" name ${name})
+    set(ptx "")
+    if(MILLRACE_CLANG)
+      set(ptx ${CMAKE_BINARY_DIR}/generated/${name}.ptx)
+      add_custom_command(
+        OUTPUT ${ptx}
+        # No CUDA SDK is looked for: what is found would choose the PTX's version.
+        COMMAND ${MILLRACE_CLANG} -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 --cuda-path=/nonexistent -nocudainc
+          -nocudalib -S -O3 -ffp-contract=off -fno-math-errno -Wall -Werror -I${CMAKE_SOURCE_DIR} ${body} -o ${ptx}
+        DEPENDS ${body} ${CMAKE_SOURCE_DIR}/src/device/body/body.h
+        IMPLICIT_DEPENDS C ${body}
+        COMMENT "Compiling the body ${name} for NVIDIA devices"
+        VERBATIM)
+    endif()
+    set(output ${CMAKE_BINARY_DIR}/generated/${name}_body.cc)
+    add_custom_command(
+      OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DHEADER=${CMAKE_SOURCE_DIR}/src/device/body/body.h -DBODY=${body}
+        -DPTX=${ptx} -DNAME=${name} -DCOMPILER=${MILLRACE_BODY_COMPILER} -DOUTPUT=${output} -P ${MILLRACE_BODIES_SCRIPT}
+      DEPENDS ${body} ${ptx} ${CMAKE_SOURCE_DIR}/src/device/body/body.h ${MILLRACE_BODIES_SCRIPT}
+      VERBATIM)
+    target_sources(${target} PRIVATE ${output})
+  endforeach()
+endfunction()

@@ -1,0 +1,299 @@
+// The CUDA driver API behind src/device/backend.h. The primary context is used, which every CUDA library of a process
+// shares; which context the calling thread had stays as it was.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/device/cuda/api.h"
+#include "src/device/cuda/driver.h"
+#include "src/device/open.h"
+
+namespace millrace {
+namespace {
+
+using cuda::Api;
+using cuda::Result;
+
+constexpr Result kOutOfMemory = 2;
+// After these the context is dead for this process, or was never to be had: ECC, a device that is gone, a kernel that
+// faulted, ran too long or into a trap, and what the driver itself cannot name.
+constexpr std::array<Result, 16> kLost = {4, 46, 100, 101, 214, 226, 700, 702, 709, 714, 715, 716, 717, 718, 719, 999};
+// What cannot be compiled here: no image for this device, PTX that is not valid or too new, no compiler.
+constexpr std::array<Result, 5> kNotCompiled = {209, 218, 221, 222, 223};
+
+constexpr unsigned kPortable = 1;     // CU_MEMHOSTALLOC_PORTABLE
+constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER and its size
+
+bool is_one_of(std::span<const Result> list, Result result) {
+  return std::find(list.begin(), list.end(), result) != list.end();
+}
+
+// What everything of one device shares; the last of them gives the context back.
+struct Shared {
+  const Api& api;
+  int device = 0;
+  cuda::Context context = nullptr;
+
+  explicit Shared(const Api& api) : api(api) {}
+  ~Shared() {
+    if (context != nullptr) api.context_release(device);
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  void check(Result result, const char* what) const {
+    if (result == 0) return;
+    const std::string text = fmt::format("{}: {}", what, cuda::name_of(api, result));
+    if (result == kOutOfMemory) throw OutOfMemory(ErrorCode::out_of_memory, text, "the device");
+    if (is_one_of(kLost, result)) throw DeviceLost(ErrorCode::unavailable, "the device was lost while " + text);
+    throw Failure(ErrorCode::internal, "the driver refused a call while " + text);
+  }
+};
+
+// The device's context is the calling thread's, for as long as this is there.
+class Current {
+ public:
+  explicit Current(const Shared& shared) : api_(shared.api) {
+    api_.context_current(&before_);
+    if (before_ == shared.context) return;
+    shared.check(api_.context_set(shared.context), "taking its context");
+    changed_ = true;
+  }
+  ~Current() {
+    if (changed_) api_.context_set(before_);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  const Api& api_;
+  cuda::Context before_ = nullptr;
+  bool changed_ = false;
+};
+
+class DeviceMemory : public DeviceAllocation {
+ public:
+  DeviceMemory(std::shared_ptr<Shared> shared, Bytes size, Reservation paid)
+      : DeviceAllocation(size, std::move(paid)), shared_(std::move(shared)) {
+    const Current current(*shared_);
+    cuda::DevicePointer pointer = 0;
+    shared_->check(shared_->api.allocate(&pointer, std::max<std::uint64_t>(size.count, 1)), "allocating");
+    handle = pointer;
+  }
+  ~DeviceMemory() override {
+    // An error here was another call's, which has told it.
+    try {
+      const Current current(*shared_);
+      shared_->api.free(handle);
+    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+class PinnedMemory : public DeviceAllocation {
+ public:
+  PinnedMemory(std::shared_ptr<Shared> shared, Bytes size, Reservation paid)
+      : DeviceAllocation(size, std::move(paid)), shared_(std::move(shared)) {
+    const Current current(*shared_);
+    void* pointer = nullptr;
+    shared_->check(shared_->api.host_allocate(&pointer, std::max<std::uint64_t>(size.count, 1), kPortable),
+                   "allocating pinned memory");
+    host = static_cast<std::byte*>(pointer);
+  }
+  ~PinnedMemory() override {
+    try {
+      const Current current(*shared_);
+      shared_->api.host_free(host);
+    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+class CudaEvent : public DeviceEvent {
+ public:
+  explicit CudaEvent(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
+    shared_->check(shared_->api.event_create(&event, 0), "making an event");
+  }
+  ~CudaEvent() override {
+    try {
+      const Current current(*shared_);
+      shared_->api.event_destroy(event);
+    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+  cuda::DriverEvent event = nullptr;
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+class CudaQueue : public QueueBackend {
+ public:
+  explicit CudaQueue(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), api_(shared_->api) {
+    const Current current(*shared_);
+    // Never waits for what others of this process do on the same device.
+    shared_->check(api_.stream_create(&stream_, kNonBlocking), "making a queue");
+  }
+  ~CudaQueue() override {
+    try {
+      const Current current(*shared_);
+      api_.stream_destroy(stream_);
+    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+
+  void upload(const std::byte* from, DeviceAllocation& to, std::size_t offset, std::size_t bytes) override {
+    const Current current(*shared_);
+    shared_->check(api_.to_device(to.handle + offset, from, bytes, stream_), "copying to it");
+  }
+  void download(const DeviceAllocation& from, std::size_t offset, std::byte* to, std::size_t bytes) override {
+    const Current current(*shared_);
+    shared_->check(api_.to_host(to, from.handle + offset, bytes, stream_), "copying from it");
+  }
+  void fill(DeviceAllocation& to, std::size_t offset, std::size_t bytes, std::uint8_t value) override {
+    const Current current(*shared_);
+    shared_->check(api_.fill(to.handle + offset, value, bytes, stream_), "filling its memory");
+  }
+  void launch(void* kernel, unsigned blocks, unsigned threads, std::span<const KernelArgument> arguments) override {
+    const Current current(*shared_);
+    std::vector<std::uint64_t> values(arguments.size());
+    std::vector<void*> pointers(arguments.size());
+    for (std::size_t at = 0; at < arguments.size(); ++at) {
+      if (arguments[at].array) {
+        values[at] = arguments[at].array->handle;
+      } else {
+        std::memcpy(&values[at], arguments[at].value.data(), sizeof(std::uint64_t));
+      }
+      pointers[at] = &values[at];
+    }
+    shared_->check(api_.launch(static_cast<cuda::Function>(kernel), blocks, 1, 1, threads, 1, 1, 0, stream_,
+                               pointers.data(), nullptr),
+                   "launching a kernel");
+  }
+  std::shared_ptr<DeviceEvent> record() override {
+    const Current current(*shared_);
+    auto event = std::make_shared<CudaEvent>(shared_);
+    shared_->check(api_.event_record(event->event, stream_), "recording an event");
+    return event;
+  }
+  void wait(DeviceEvent& event) override {
+    const Current current(*shared_);
+    shared_->check(api_.stream_wait(stream_, dynamic_cast<CudaEvent&>(event).event, 0), "waiting for an event");
+  }
+  void finish() override {
+    const Current current(*shared_);
+    shared_->check(api_.stream_synchronize(stream_), "working");
+  }
+  double seconds_between(DeviceEvent& from, DeviceEvent& to) override {
+    const Current current(*shared_);
+    float milliseconds = 0;
+    shared_->check(api_.event_elapsed(&milliseconds, dynamic_cast<CudaEvent&>(from).event,
+                                      dynamic_cast<CudaEvent&>(to).event),
+                   "asking for times");
+    return static_cast<double>(milliseconds) * 1e-3;
+  }
+
+ private:
+  std::shared_ptr<Shared> shared_;
+  const Api& api_;
+  cuda::Stream stream_ = nullptr;
+};
+
+class CudaBackend : public DeviceBackend {
+ public:
+  explicit CudaBackend(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  ~CudaBackend() override {
+    try {
+      const Current current(*shared_);
+      for (const auto& [hash, module] : modules_) shared_->api.module_unload(module);
+    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+
+  std::shared_ptr<DeviceAllocation> allocate(Bytes size, Reservation paid) override {
+    return std::make_shared<DeviceMemory>(shared_, size, std::move(paid));
+  }
+  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, Reservation paid) override {
+    return std::make_shared<PinnedMemory>(shared_, size, std::move(paid));
+  }
+  std::unique_ptr<QueueBackend> make_queue() override { return std::make_unique<CudaQueue>(shared_); }
+  Bytes free_memory() override {
+    const Current current(*shared_);
+    std::size_t free = 0, all = 0;
+    shared_->check(shared_->api.memory_info(&free, &all), "asking for its memory");
+    return {free};
+  }
+
+  void* kernel(const KernelSource& source, const KernelEntry& entry) override {
+    const std::lock_guard lock(mutex_);
+    const std::string name(entry.name);
+    const auto known = kernels_.find(name);
+    if (known != kernels_.end()) return known->second;
+    if (source.ptx.empty()) {
+      throw Failure(ErrorCode::unavailable,
+                    fmt::format("this build has no kernels of '{}' for NVIDIA devices: it was built without clang",
+                                source.name));
+    }
+    const Current current(*shared_);
+    cuda::Function function = nullptr;
+    shared_->check(shared_->api.module_function(&function, module_of(source), name.c_str()), "looking for a kernel");
+    kernels_[name] = function;
+    return function;
+  }
+
+ private:
+  cuda::Module module_of(const KernelSource& source) {
+    const std::string hash(source.hash);
+    const auto known = modules_.find(hash);
+    if (known != modules_.end()) return known->second;
+    const std::string ptx(source.ptx);  // ends with a zero
+    std::array<char, 2048> log{};
+    std::array<int, 2> options = {kErrorLog, kErrorLogBytes};
+    std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+    cuda::Module module = nullptr;
+    const Result result = shared_->api.module_load(&module, ptx.c_str(), 2, options.data(), values.data());
+    if (is_one_of(kNotCompiled, result)) {
+      throw Failure(ErrorCode::unavailable,
+                    fmt::format("the driver does not compile the kernels of '{}': {} {}", source.name,
+                                cuda::name_of(shared_->api, result), log.data()));
+    }
+    shared_->check(result, "compiling kernels");
+    modules_[hash] = module;
+    return module;
+  }
+
+  std::shared_ptr<Shared> shared_;
+  std::mutex mutex_;
+  std::map<std::string, cuda::Module> modules_;
+  std::map<std::string, void*> kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceBackend> open_cuda_device(int index) {
+  const CudaDriver driver = find_cuda_driver();
+  std::string reason = driver.reason;
+  const Api* api = cuda::find_api(kCudaLibrary, reason);
+  if (api == nullptr || index < 0 || static_cast<std::size_t>(index) >= driver.devices.size()) {
+    throw Failure(ErrorCode::unavailable, reason.empty() ? "there is no such device" : reason);
+  }
+  auto shared = std::make_shared<Shared>(*api);
+  shared->check(api->device_get(&shared->device, driver.devices[static_cast<std::size_t>(index)].ordinal),
+                "looking for it");
+  shared->check(api->context_retain(&shared->context, shared->device), "opening it");
+  return std::make_unique<CudaBackend>(std::move(shared));
+}
+
+}  // namespace millrace

@@ -1,0 +1,143 @@
+// Enters: what this machine has, and what the build made beside the tests.
+// Leaves: every device that kernels can be run on here: the simulated NVIDIA driver in each order of threads, every OpenCL
+//   driver, Oclgrind, which looks for races, where it is installed; or those of MILLRACE_TEST_DEVICES, on a machine with a GPU.
+// Never: takes one for another: what is not here is named, with the reason.
+#pragma once
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "src/base/text.h"
+#include "src/device/accelerator.h"
+#include "src/device/device.h"
+#include "tests/support/gpu/fake_cuda.h"
+
+namespace millrace {
+
+struct FakeCudaWish {
+  std::string order = "forward", fail, memory;
+};
+
+// The simulated driver in this process, begun anew.
+class FakeCuda {
+ public:
+  explicit FakeCuda(const FakeCudaWish& wish = {}) {
+    handle_ = ::dlopen(MILLRACE_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+    if (handle_ == nullptr) std::abort();
+    ::setenv("FAKE_CUDA_ORDER", wish.order.c_str(), 1);
+    ::setenv("FAKE_CUDA_FAIL", wish.fail.c_str(), 1);
+    if (wish.memory.empty()) {
+      ::unsetenv("FAKE_CUDA_MEMORY");
+    } else {
+      ::setenv("FAKE_CUDA_MEMORY", wish.memory.c_str(), 1);
+    }
+    symbol<fake_cuda_reset_t>("fake_cuda_reset")();
+  }
+  std::string violations() const { return symbol<fake_cuda_violations_t>("fake_cuda_violations")(); }
+  std::string summary() const { return symbol<fake_cuda_summary_t>("fake_cuda_summary")(); }
+  // How often a call of the driver was made: "launches", "copies", "allocations"; what is "live", "streams", "events".
+  std::uint64_t count(const std::string& what) const {
+    const std::string text = summary();
+    const std::size_t at = text.find(what + " ");
+    return std::strtoull(text.c_str() + at + what.size() + 1, nullptr, 10);
+  }
+
+ private:
+  template <typename F>
+  F symbol(const char* name) const {
+    return reinterpret_cast<F>(::dlsym(handle_, name));
+  }
+  void* handle_ = nullptr;
+};
+
+struct TestDevice {
+  Device device;
+  std::string name;
+  bool small_cases = false;  // it takes milliseconds for what others do in microseconds
+  std::string order;         // of the simulated driver; empty: it is none
+
+  bool simulated() const { return !order.empty(); }
+};
+
+namespace for_test {
+
+inline const char* const kOclgrind = "/usr/lib/oclgrind/liboclgrind-rt-icd.so";
+
+inline std::string oclgrind_log() {
+  static const std::string path = fmt::format("{}/millrace-oclgrind-{}.log", std::filesystem::temp_directory_path().string(),
+                                              ::getpid());
+  return path;
+}
+
+// Before the OpenCL library is asked for the first time.
+inline void add_oclgrind() {
+  if (!std::filesystem::exists(kOclgrind)) return;
+  // A folder of names of drivers takes the place of the system's.
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("millrace-opencl-{}", ::getpid());
+  std::error_code error;
+  std::filesystem::create_directories(folder);
+  for (const auto& entry : std::filesystem::directory_iterator("/etc/OpenCL/vendors", error)) {
+    std::filesystem::copy_file(entry.path(), folder / entry.path().filename(), error);
+  }
+  std::ofstream(folder / "z-oclgrind.icd") << kOclgrind << "\n";
+  ::setenv("OCL_ICD_VENDORS", folder.c_str(), 0);
+  ::setenv("OCLGRIND_DATA_RACES", "1", 1);
+  ::setenv("OCLGRIND_CHECK_API", "1", 1);
+  ::setenv("OCLGRIND_LOG", oclgrind_log().c_str(), 1);
+}
+
+}  // namespace for_test
+
+// Asked by every suite; found once.
+inline std::vector<TestDevice> find_devices_for_test() {
+  std::vector<TestDevice> out;
+  std::string reason;
+  if (const char* only = std::getenv("MILLRACE_TEST_DEVICES"); only != nullptr) {
+    constexpr DeviceKind kAll[] = {DeviceKind::cuda, DeviceKind::opencl};
+    for (const std::string& name : split(only, ',')) {
+      out.push_back({choose_devices(name, kAll).front(), name, false, ""});
+    }
+    return out;
+  }
+  const FakeCuda fake;
+  const std::vector<Device> cuda = list_devices(DeviceKind::cuda, reason);
+  for (const char* order : {"forward", "reverse", "random"}) {
+    out.push_back({cuda.at(0), std::string("simulated CUDA, threads ") + order, false, order});
+  }
+#ifdef MILLRACE_SANITIZED
+  fmt::print(stderr, "left out under a sanitizer: OpenCL drivers, whose code is not built with it\n");
+#else
+  for_test::add_oclgrind();
+  const std::vector<Device> opencl = list_devices(DeviceKind::opencl, reason);
+  for (const Device& device : opencl) {
+    out.push_back({device, "OpenCL: " + device.name, device.name.find("Oclgrind") != std::string::npos, ""});
+  }
+  if (opencl.empty()) fmt::print(stderr, "left out: OpenCL ({})\n", reason);
+#endif
+  return out;
+}
+
+inline void PrintTo(const TestDevice& device, std::ostream* out) { *out << device.name; }
+
+inline const std::vector<TestDevice>& devices_for_test() {
+  static const std::vector<TestDevice> all = find_devices_for_test();
+  return all;
+}
+
+// What Oclgrind found since the last call; it is given a line a finding.
+inline std::string oclgrind_findings() {
+  std::ifstream in(for_test::oclgrind_log());
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::ofstream(for_test::oclgrind_log(), std::ios::trunc);
+  return text;
+}
+
+}  // namespace millrace

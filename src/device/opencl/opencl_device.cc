@@ -1,0 +1,250 @@
+// OpenCL 1.2 behind src/device/backend.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/device/opencl/api.h"
+#include "src/device/opencl/devices.h"
+#include "src/device/open.h"
+#include "src/memory/buffer.h"
+
+namespace millrace {
+namespace {
+
+using opencl::Api;
+using opencl::Result;
+
+// CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_INVALID_BUFFER_SIZE.
+constexpr std::array<Result, 3> kOutOfMemory = {-4, -6, -61};
+// CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES (what a kernel that faulted leaves), CL_INVALID_COMMAND_QUEUE, and those
+// of no specification.
+constexpr std::array<Result, 3> kLost = {-2, -5, -36};
+constexpr Result kLeastKnown = -1100;
+
+constexpr opencl::Flags kReadWrite = 1, kProfiling = 2;
+constexpr std::uint32_t kContextPlatform = 0x1084, kBuildLog = 0x1183, kEnded = 0x1283;
+
+bool is_one_of(std::span<const Result> list, Result result) {
+  return std::find(list.begin(), list.end(), result) != list.end();
+}
+
+// What everything of one device shares.
+struct Shared {
+  const Api& api;
+  opencl::DeviceId device = nullptr;
+  opencl::Context context = nullptr;
+
+  explicit Shared(const Api& api) : api(api) {}
+  ~Shared() {
+    if (context != nullptr) api.release_context(context);
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  static void check(Result result, const char* what) {
+    if (result == 0) return;
+    const std::string text = fmt::format("{}: OpenCL's error {}", what, result);
+    if (is_one_of(kOutOfMemory, result)) throw OutOfMemory(ErrorCode::out_of_memory, text, "the device");
+    if (is_one_of(kLost, result) || result < kLeastKnown) {
+      throw DeviceLost(ErrorCode::unavailable, "the device was lost while " + text);
+    }
+    throw Failure(ErrorCode::internal, "the driver refused a call while " + text);
+  }
+};
+
+class DeviceMemory : public DeviceAllocation {
+ public:
+  DeviceMemory(std::shared_ptr<Shared> shared, Bytes size, Reservation paid)
+      : DeviceAllocation(size, std::move(paid)), shared_(std::move(shared)) {
+    Result result = 0;
+    memory = shared_->api.create_buffer(shared_->context, kReadWrite, std::max<std::uint64_t>(size.count, 1), nullptr,
+                                        &result);
+    Shared::check(result, "allocating");
+    handle = reinterpret_cast<std::uintptr_t>(memory);
+  }
+  ~DeviceMemory() override { shared_->api.release_memory(memory); }
+  opencl::Memory memory = nullptr;
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+// OpenCL has no word for memory that is locked; the driver takes what lies on pages of its own as well as it can.
+class PageMemory : public DeviceAllocation {
+ public:
+  PageMemory(Bytes size, Reservation paid) : DeviceAllocation(size, std::move(paid)) {
+    constexpr std::size_t kPage = 4096;
+    const std::size_t bytes = (std::max<std::size_t>(size.count, 1) + kPage - 1) / kPage * kPage;
+    host = static_cast<std::byte*>(std::aligned_alloc(kPage, bytes));
+    if (host == nullptr) throw_no_memory(bytes);
+  }
+  ~PageMemory() override { std::free(host); }
+};
+
+class OpenClEvent : public DeviceEvent {
+ public:
+  explicit OpenClEvent(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  ~OpenClEvent() override {
+    if (event != nullptr) shared_->api.release_event(event);
+  }
+  opencl::ClEvent event = nullptr;
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+// A kernel's arguments are part of it: one launch at a time.
+struct SharedKernel {
+  opencl::Kernel kernel = nullptr;
+  std::mutex mutex;
+};
+
+class OpenClQueue : public QueueBackend {
+ public:
+  explicit OpenClQueue(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), api_(shared_->api) {
+    Result result = 0;
+    queue_ = api_.create_queue(shared_->context, shared_->device, kProfiling, &result);
+    Shared::check(result, "making a queue");
+  }
+  ~OpenClQueue() override { api_.release_queue(queue_); }
+
+  void upload(const std::byte* from, DeviceAllocation& to, std::size_t offset, std::size_t bytes) override {
+    Shared::check(api_.write(queue_, memory_of(to), 0, offset, bytes, from, 0, nullptr, nullptr), "copying to it");
+  }
+  void download(const DeviceAllocation& from, std::size_t offset, std::byte* to, std::size_t bytes) override {
+    Shared::check(api_.read(queue_, memory_of(from), 0, offset, bytes, to, 0, nullptr, nullptr), "copying from it");
+  }
+  void fill(DeviceAllocation& to, std::size_t offset, std::size_t bytes, std::uint8_t value) override {
+    Shared::check(api_.fill(queue_, memory_of(to), &value, 1, offset, bytes, 0, nullptr, nullptr), "filling its memory");
+  }
+  void launch(void* kernel, unsigned blocks, unsigned threads, std::span<const KernelArgument> arguments) override {
+    SharedKernel& shared = *static_cast<SharedKernel*>(kernel);
+    const std::lock_guard lock(shared.mutex);
+    for (std::size_t at = 0; at < arguments.size(); ++at) {
+      const KernelArgument& argument = arguments[at];
+      const auto place = static_cast<std::uint32_t>(at);
+      if (argument.array) {
+        const opencl::Memory memory = memory_of(*argument.array);
+        Shared::check(api_.set_argument(shared.kernel, place, sizeof(memory), &memory), "handing over an array");
+      } else {
+        Shared::check(api_.set_argument(shared.kernel, place, argument.bytes, argument.value.data()),
+                      "handing over a number");
+      }
+    }
+    const std::size_t all = std::size_t{blocks} * threads, group = threads;
+    Shared::check(api_.launch(queue_, shared.kernel, 1, nullptr, &all, &group, 0, nullptr, nullptr),
+                  "launching a kernel");
+  }
+  std::shared_ptr<DeviceEvent> record() override {
+    auto event = std::make_shared<OpenClEvent>(shared_);
+    Shared::check(api_.marker(queue_, 0, nullptr, &event->event), "recording an event");
+    return event;
+  }
+  void wait(DeviceEvent& event) override {
+    const opencl::ClEvent awaited = dynamic_cast<OpenClEvent&>(event).event;
+    Shared::check(api_.barrier(queue_, 1, &awaited, nullptr), "waiting for an event");
+    // What the other queue has not begun it may never begin.
+    Shared::check(api_.flush(queue_), "waiting for an event");
+  }
+  void finish() override { Shared::check(api_.finish(queue_), "working"); }
+  double seconds_between(DeviceEvent& from, DeviceEvent& to) override {
+    std::uint64_t begin = 0, end = 0;
+    // Some drivers have no times of markers; then there are none.
+    if (api_.profiling(dynamic_cast<OpenClEvent&>(from).event, kEnded, sizeof(begin), &begin, nullptr) != 0) return 0;
+    if (api_.profiling(dynamic_cast<OpenClEvent&>(to).event, kEnded, sizeof(end), &end, nullptr) != 0) return 0;
+    return end > begin ? static_cast<double>(end - begin) * 1e-9 : 0;
+  }
+
+ private:
+  static opencl::Memory memory_of(const DeviceAllocation& allocation) {
+    return dynamic_cast<const DeviceMemory&>(allocation).memory;
+  }
+
+  std::shared_ptr<Shared> shared_;
+  const Api& api_;
+  opencl::CommandQueue queue_ = nullptr;
+};
+
+class OpenClBackend : public DeviceBackend {
+ public:
+  OpenClBackend(std::shared_ptr<Shared> shared, Bytes memory) : shared_(std::move(shared)), memory_(memory) {}
+  ~OpenClBackend() override {
+    for (const auto& [name, kernel] : kernels_) shared_->api.release_kernel(kernel->kernel);
+    for (const auto& [name, program] : programs_) shared_->api.release_program(program);
+  }
+
+  std::shared_ptr<DeviceAllocation> allocate(Bytes size, Reservation paid) override {
+    return std::make_shared<DeviceMemory>(shared_, size, std::move(paid));
+  }
+  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, Reservation paid) override {
+    return std::make_shared<PageMemory>(size, std::move(paid));
+  }
+  std::unique_ptr<QueueBackend> make_queue() override { return std::make_unique<OpenClQueue>(shared_); }
+  Bytes free_memory() override { return memory_; }
+
+  void* kernel(const KernelSource& source, const KernelEntry& entry) override {
+    const std::lock_guard lock(mutex_);
+    const std::string name(entry.name);
+    const auto known = kernels_.find(name);
+    if (known != kernels_.end()) return known->second.get();
+    Result result = 0;
+    auto kernel = std::make_unique<SharedKernel>();
+    kernel->kernel = shared_->api.create_kernel(program_of(source), name.c_str(), &result);
+    Shared::check(result, "looking for a kernel");
+    return (kernels_[name] = std::move(kernel)).get();
+  }
+
+ private:
+  opencl::Program program_of(const KernelSource& source) {
+    const std::string name(source.name);
+    const auto known = programs_.find(name);
+    if (known != programs_.end()) return known->second;
+    const char* text = source.opencl.data();
+    const std::size_t length = source.opencl.size();
+    Result result = 0;
+    opencl::Program program = shared_->api.create_program(shared_->context, 1, &text, &length, &result);
+    Shared::check(result, "reading kernels");
+    programs_[name] = program;
+    if (shared_->api.build(program, 1, &shared_->device, "-cl-std=CL1.2", nullptr, nullptr) != 0) {
+      std::array<char, 2048> log{};
+      shared_->api.build_info(program, shared_->device, kBuildLog, log.size() - 1, log.data(), nullptr);
+      throw Failure(ErrorCode::unavailable,
+                    fmt::format("the driver does not compile the kernels of '{}': {}", source.name, log.data()));
+    }
+    return program;
+  }
+
+  std::shared_ptr<Shared> shared_;
+  const Bytes memory_;
+  std::mutex mutex_;
+  std::map<std::string, opencl::Program> programs_;
+  std::map<std::string, std::unique_ptr<SharedKernel>> kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceBackend> open_opencl_device(int index) {
+  const OpenClDevices found = find_opencl_devices();
+  std::string reason = found.reason;
+  const Api* api = opencl::find_api(reason);
+  if (api == nullptr || index < 0 || static_cast<std::size_t>(index) >= found.devices.size()) {
+    throw Failure(ErrorCode::unavailable, reason.empty() ? "there is no such device" : reason);
+  }
+  const OpenClDevice& device = found.devices[static_cast<std::size_t>(index)];
+  auto shared = std::make_shared<Shared>(*api);
+  shared->device = reinterpret_cast<opencl::DeviceId>(device.id);
+  const std::array<std::intptr_t, 3> properties = {kContextPlatform, static_cast<std::intptr_t>(device.platform_id), 0};
+  Result result = 0;
+  shared->context = api->create_context(properties.data(), 1, &shared->device, nullptr, nullptr, &result);
+  Shared::check(result, "opening it");
+  // Nothing tells what is free; and the memory of a processor is the host's, which others need as well.
+  return std::make_unique<OpenClBackend>(std::move(shared), Bytes{device.memory.count / (device.is_cpu ? 4 : 1)});
+}
+
+}  // namespace millrace

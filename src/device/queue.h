@@ -1,0 +1,173 @@
+// Enters: copies, launches and waits, in the order in which they are to happen on a device.
+// Leaves: them done, counted, and timed by the device's own events.
+// Never: lets memory go that the device may still read or write: a queue holds what it was told of until it has finished.
+//
+// Nothing here is thread-safe but that two queues of one accelerator may be used by two threads. OutOfMemory, DeviceLost,
+// Failure(internal) as src/device/backend.h says.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "src/device/accelerator.h"
+#include "src/device/backend.h"
+
+namespace millrace {
+
+// Plain values in a device's memory: uninitialised, `size` of them. Movable; freed when neither this nor a queue holds it.
+template <typename T>
+class DeviceBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  DeviceBuffer() = default;
+  // OutOfMemory where the device's budget or the device itself has not enough.
+  DeviceBuffer(Accelerator& accelerator, std::size_t size, const std::string& purpose)
+      : size_(size), memory_(accelerator.allocate({size * sizeof(T)}, purpose)) {}
+
+  std::size_t size() const { return size_; }
+  const std::shared_ptr<DeviceAllocation>& memory() const { return memory_; }
+  // Without it; a queue may still.
+  void release() { *this = DeviceBuffer(); }
+
+ private:
+  std::size_t size_ = 0;
+  std::shared_ptr<DeviceAllocation> memory_;
+};
+
+// Host memory that copies to and from a device run through without a stop. Counts as pinned and as the host's.
+template <typename T>
+class PinnedBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  PinnedBuffer() = default;
+  PinnedBuffer(Accelerator& accelerator, std::size_t size, const std::string& purpose)
+      : size_(size), memory_(accelerator.allocate_pinned({size * sizeof(T)}, purpose)) {}
+
+  std::size_t size() const { return size_; }
+  std::span<T> span() { return {reinterpret_cast<T*>(memory_ ? memory_->host : nullptr), size_}; }
+  const std::shared_ptr<DeviceAllocation>& memory() const { return memory_; }
+
+ private:
+  std::size_t size_ = 0;
+  std::shared_ptr<DeviceAllocation> memory_;
+};
+
+class Event {
+ public:
+  Event() = default;
+
+ private:
+  friend class Queue;
+  explicit Event(std::shared_ptr<DeviceEvent> event) : event_(std::move(event)) {}
+  std::shared_ptr<DeviceEvent> event_;
+};
+
+class Queue {
+ public:
+  // Must not outlive the accelerator.
+  explicit Queue(Accelerator& accelerator);
+  // Waits for what was begun.
+  ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  // All of `from`, to the elements from `at` on; done, and `from` free again, when this returns.
+  template <typename T>
+  void upload(std::span<const T> from, DeviceBuffer<T>& to, std::size_t at = 0) {
+    check_range(at, from.size(), to.size());
+    enqueue_upload(reinterpret_cast<const std::byte*>(from.data()), to.memory(), at * sizeof(T), from.size_bytes());
+    finish();
+  }
+  // The first `count` of them, some time; `from` stays as it is until then.
+  template <typename T>
+  void upload(PinnedBuffer<T>& from, std::size_t count, DeviceBuffer<T>& to, std::size_t at = 0) {
+    check_range(0, count, from.size());
+    check_range(at, count, to.size());
+    hold(from.memory());
+    enqueue_upload(from.memory()->host, to.memory(), at * sizeof(T), count * sizeof(T));
+  }
+  // As many as `to` takes, from `at` on; there when this returns.
+  template <typename T>
+  void download(const DeviceBuffer<T>& from, std::span<T> to, std::size_t at = 0) {
+    check_range(at, to.size(), from.size());
+    enqueue_download(from.memory(), at * sizeof(T), reinterpret_cast<std::byte*>(to.data()), to.size_bytes());
+    finish();
+  }
+  template <typename T>
+  void download(const DeviceBuffer<T>& from, std::size_t count, PinnedBuffer<T>& to, std::size_t at = 0) {
+    check_range(at, count, from.size());
+    check_range(0, count, to.size());
+    hold(to.memory());
+    enqueue_download(from.memory(), at * sizeof(T), to.memory()->host, count * sizeof(T));
+  }
+  // Every byte of it.
+  template <typename T>
+  void fill(DeviceBuffer<T>& to, std::uint8_t value) {
+    enqueue_fill(to.memory(), to.size() * sizeof(T), value);
+  }
+
+  // Arguments are device buffers and numbers, as the entry says.
+  template <typename... Arguments>
+  void launch(const KernelSource& source, const KernelEntry& entry, std::uint64_t blocks,
+              const Arguments&... arguments) {
+    std::vector<KernelArgument> list;
+    list.reserve(sizeof...(arguments));
+    (list.push_back(argument(arguments)), ...);
+    enqueue_launch(source, entry, blocks, list);
+  }
+
+  Event record();
+  void wait(const Event& event);
+  void finish();
+
+ private:
+  template <typename T>
+  static KernelArgument argument(const DeviceBuffer<T>& buffer) {
+    return {0, {}, buffer.memory()};
+  }
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  static KernelArgument argument(T number) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    KernelArgument out;
+    out.bytes = sizeof(T);
+    std::memcpy(out.value.data(), &number, sizeof(T));
+    return out;
+  }
+
+  enum class Lane : std::uint8_t { to_device, on_device, from_device };
+  struct Timed {
+    Lane lane;
+    std::uint64_t bytes;
+    std::shared_ptr<DeviceEvent> begin, end;
+  };
+
+  static void check_range(std::size_t at, std::size_t count, std::size_t size);
+  void hold(const std::shared_ptr<DeviceAllocation>& memory);
+  void enqueue_upload(const std::byte* from, const std::shared_ptr<DeviceAllocation>& to, std::size_t offset,
+                      std::size_t bytes);
+  void enqueue_download(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::byte* to,
+                        std::size_t bytes);
+  void enqueue_fill(const std::shared_ptr<DeviceAllocation>& to, std::size_t bytes, std::uint8_t value);
+  void enqueue_launch(const KernelSource& source, const KernelEntry& entry, std::uint64_t blocks,
+                      const std::vector<KernelArgument>& arguments);
+  template <typename Enqueue>
+  void timed(Lane lane, std::uint64_t bytes, const Enqueue& enqueue);
+  void settle_times();
+
+  Accelerator& accelerator_;
+  std::unique_ptr<QueueBackend> backend_;
+  std::vector<std::shared_ptr<DeviceAllocation>> held_;
+  std::vector<Timed> timed_;
+  std::shared_ptr<DeviceEvent> first_;  // with the time of day at which it was known to have passed
+  double first_s_ = 0;
+};
+
+}  // namespace millrace

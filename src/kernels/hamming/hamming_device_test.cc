@@ -1,0 +1,132 @@
+// Brute force and index on every device of this machine against the definition, each case three times on the same device.
+#include "src/kernels/hamming/hamming_device.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "src/device/devices_for_test.h"
+#include "src/kernels/hamming/hamming_cases_for_test.h"
+#include "src/trace/trace.h"
+
+namespace millrace::hamming {
+namespace {
+
+constexpr std::size_t kSmall = 320;
+
+class HammingOnDevice : public testing::TestWithParam<TestDevice> {
+ protected:
+  void SetUp() override {
+    if (GetParam().simulated()) fake_.emplace(FakeCudaWish{GetParam().order, "", ""});
+    // Whatever the CPU would have corrected is seen: nothing is compared with it.
+    accelerator_.emplace(GetParam().device, AcceleratorOptions{Verify::none, 4_MiB, 0}, budget_, trace_);
+  }
+  void TearDown() override {
+    EXPECT_FALSE(accelerator_->struck_out()) << accelerator_->reason();
+    const DeviceCounts counts = accelerator_->counts();
+    EXPECT_GT(counts.batches, 0U) << "the device was not used";
+    EXPECT_EQ(counts.fell_back, 0U);
+    accelerator_.reset();
+    if (fake_) {
+      EXPECT_EQ(fake_->violations(), "");
+      EXPECT_EQ(fake_->count("live"), 0U) << fake_->summary();
+      EXPECT_EQ(fake_->count("streams") + fake_->count("events") + fake_->count("contexts"), 0U) << fake_->summary();
+    }
+    EXPECT_EQ(oclgrind_findings(), "");
+    EXPECT_EQ(budget_.used().count, 0U);
+  }
+
+  template <typename Code>
+  void expect_join(const Case<Code>& example, int radius) {
+    if (GetParam().small_cases && example.codes.size() > kSmall) return;
+    const std::span<const Code> codes(example.codes);
+    const Joined truth = reference::self_join(codes, radius, budget_);
+    for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
+      for (int again = 0; again < 3; ++again) {
+        SCOPED_TRACE(example.name + ", radius " + std::to_string(radius) + ", " + name_of(algorithm));
+        const Joined joined = self_join(codes, {radius, algorithm}, {executor_, &*accelerator_}, budget_);
+        ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
+        ASSERT_EQ(joined.expanded, truth.expanded);
+      }
+      ASSERT_EQ(count(codes, {radius, algorithm}, {executor_, &*accelerator_}, budget_).expanded, truth.expanded);
+    }
+  }
+
+  template <typename Code>
+  void expect_search(const Case<Code>& example, int radius) {
+    if (GetParam().small_cases && example.codes.size() > kSmall) return;
+    const std::span<const Code> base(example.codes), queries = base.first((base.size() + 2) / 3);
+    const std::vector<Pair> truth = reference::search(queries, base, radius);
+    std::vector<Pair> odd;
+    std::copy_if(truth.begin(), truth.end(), std::back_inserter(odd), [](const Pair& pair) { return (pair.i ^ pair.j) % 2 == 1; });
+    const auto is_odd = [](std::uint32_t i, std::uint32_t j) { return (i ^ j) % 2 == 1; };
+    for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
+      for (int again = 0; again < 3; ++again) {
+        SCOPED_TRACE(example.name + ", search, radius " + std::to_string(radius) + ", " + name_of(algorithm));
+        const Engines engines(executor_, &*accelerator_);
+        ASSERT_EQ(list_of(search(queries, base, {radius, algorithm}, engines, budget_).pairs), truth);
+        ASSERT_EQ(list_of(search(queries, base, {radius, algorithm}, engines, budget_, is_odd).pairs), odd);
+      }
+    }
+  }
+
+  Budget budget_{1_GiB};
+  Trace trace_;
+  const Executor executor_{2};
+  std::optional<FakeCuda> fake_;
+  std::optional<Accelerator> accelerator_;
+};
+
+TEST_P(HammingOnDevice, SelfJoinOf64BitsEqualsTheDefinition) {
+  for (const auto& example : cases<std::uint64_t>()) {
+    for (const int radius : {0, 5, 64}) expect_join(example, radius);
+  }
+}
+
+TEST_P(HammingOnDevice, SelfJoinOf256BitsEqualsTheDefinition) {
+  for (const auto& example : cases<Code256>()) {
+    for (const int radius : {2, 90, 128}) expect_join(example, radius);
+  }
+}
+
+TEST_P(HammingOnDevice, SearchEqualsTheDefinition) {
+  for (const auto& example : cases<std::uint64_t>()) {
+    for (const int radius : {3, 20}) expect_search(example, radius);
+  }
+  for (const auto& example : cases<Code256>()) {
+    for (const int radius : {9, 90}) expect_search(example, radius);
+  }
+}
+
+// More than one tile of either side, and no multiple of any.
+TEST_P(HammingOnDevice, ManyBlocksOfThreads) {
+  std::mt19937_64 random(18);
+  Case<std::uint64_t> codes{"4,100 codes", {}};
+  Case<Code256> long_codes{"1,300 codes", {}};
+  for (int i = 0; i < 4100; ++i) {
+    codes.codes.push_back(i % 7 == 0 && i > 0 ? flipped(codes.codes[random() % codes.codes.size()], 3, random)
+                                              : random_code<std::uint64_t>(random));
+    if (i < 1300) {
+      long_codes.codes.push_back(i % 7 == 0 && i > 0
+                                     ? flipped(long_codes.codes[random() % long_codes.codes.size()], 60, random)
+                                     : random_code<Code256>(random));
+    }
+  }
+  if (GetParam().small_cases) {
+    codes.codes.resize(kSmall);
+    long_codes.codes.resize(kSmall);
+  }
+  expect_join(codes, 5);
+  expect_join(long_codes, 90);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryDevice, HammingOnDevice, testing::ValuesIn(devices_for_test()),
+                         [](const testing::TestParamInfo<TestDevice>& info) {
+                           std::string name;
+                           for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace millrace::hamming

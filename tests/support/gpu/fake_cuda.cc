@@ -1,0 +1,525 @@
+// A library that is NVIDIA's driver to src/device/cuda, and as unkind as the driver's interface allows: what a stream is told
+// happens when somebody waits for it and no earlier, fresh memory holds rubbish, a context has to be current, a lost device
+// stays lost. Kernels are the bodies of this project, compiled for the host (host_launch.h).
+//
+//   FAKE_CUDA         "does not start", "no device", "no count", "silent"; otherwise two devices that work
+//   FAKE_CUDA_MEMORY  what a device has, in bytes; 1 GiB unless told
+//   FAKE_CUDA_ORDER   forward, reverse, random: of blocks and of the threads of a block between barriers
+//   FAKE_CUDA_FAIL    "alloc:3=memory": the third allocation finds no memory. Calls are alloc, pinned, copy, launch, stream,
+//                     event, sync, module; ends are memory, lost, and at launches also "wrong" (it does nothing) and "late"
+//                     (lost when it runs). "3+" is from the third on. Several stand behind commas
+#include "tests/support/gpu/fake_cuda.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/gpu/host_launch.h"
+
+namespace {
+
+using millrace::host::Argument;
+using millrace::host::Kernel;
+using millrace::host::Order;
+using millrace::host::Shadow;
+
+constexpr int kInvalid = 1, kNoMemory = 2, kNoContext = 201, kBadPtx = 218, kNotFound = 500, kNotReady = 600, kLost = 719;
+
+struct Free {
+  void operator()(Shadow* shadow) const { std::free(shadow); }
+};
+struct Memory {
+  std::vector<std::byte> data;
+  // One a byte, of which the first of an element is used; pages that nobody touches cost nothing.
+  std::unique_ptr<Shadow, Free> shadow;
+  bool freed = false;
+};
+
+struct FakeEvent;
+struct Step {
+  std::function<std::string()> run;          // empty text: all well
+  FakeEvent* event = nullptr;                // recorded here
+  std::shared_ptr<FakeEvent> await;          // or waited for
+  std::uint64_t await_record = 0;
+};
+struct FakeStream {
+  std::deque<Step> steps;
+};
+struct FakeEvent {
+  std::uint64_t recorded = 0, passed = 0;  // how often
+  FakeStream* stream = nullptr;
+  double at = 0;
+};
+struct FakeModule {
+  std::map<std::string, std::size_t> entries;  // how many parameters the PTX has
+};
+
+struct Failure {
+  std::string call, end;
+  std::uint64_t at = 0;
+  bool on = false;  // from there on
+};
+
+struct Driver {
+  std::map<unsigned long long, Memory> memory;
+  unsigned long long next = 0x700000000000;
+  std::uint64_t used = 0, all = std::uint64_t{1} << 30;
+  std::map<void*, std::size_t> pinned;
+  std::set<FakeStream*> streams;
+  std::map<FakeEvent*, std::shared_ptr<FakeEvent>> events;
+  std::vector<std::unique_ptr<FakeModule>> modules;
+  std::vector<Failure> failures;
+  std::map<std::string, std::uint64_t> calls;
+  std::string violations, summary;
+  bool lost = false;
+  Order order = Order::forward;
+  double clock = 0;
+  int contexts = 0;
+
+  Driver() { read_environment(); }
+  void read_environment() {
+    if (const char* text = std::getenv("FAKE_CUDA_MEMORY")) all = std::strtoull(text, nullptr, 10);
+    if (const char* text = std::getenv("FAKE_CUDA_ORDER")) {
+      order = std::strcmp(text, "reverse") == 0  ? Order::reverse
+              : std::strcmp(text, "random") == 0 ? Order::random
+                                                 : Order::forward;
+    }
+    const char* text = std::getenv("FAKE_CUDA_FAIL");
+    std::string rest = text == nullptr ? "" : text;
+    while (!rest.empty()) {
+      const std::size_t comma = rest.find(',');
+      const std::string one = rest.substr(0, comma);
+      rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+      const std::size_t colon = one.find(':'), equals = one.find('=');
+      if (colon == std::string::npos || equals == std::string::npos) continue;
+      const std::string at = one.substr(colon + 1, equals - colon - 1);
+      failures.push_back({one.substr(0, colon), one.substr(equals + 1), std::strtoull(at.c_str(), nullptr, 10), at.back() == '+'});
+    }
+  }
+};
+
+std::recursive_mutex mutex;
+Driver& driver() {
+  static auto* all = new std::unique_ptr<Driver>(new Driver);
+  return **all;
+}
+bool pretends(const char* what) {
+  const char* wish = std::getenv("FAKE_CUDA");
+  return wish != nullptr && std::strcmp(wish, what) == 0;
+}
+
+thread_local int current = 0;
+
+void violate(const std::string& what) {
+  driver().violations += what + "\n";
+  std::fprintf(stderr, "fake_cuda: VIOLATION: %s\n", what.c_str());
+}
+
+// How this call is to end, by FAKE_CUDA_FAIL; empty: well.
+std::string end_of(const char* call) {
+  const std::uint64_t number = ++driver().calls[call];
+  for (const Failure& failure : driver().failures) {
+    if (failure.call == call && (failure.at == number || (failure.on && number >= failure.at))) return failure.end;
+  }
+  return "";
+}
+
+// 0, or what the call has to give at once.
+int begin_call(const char* call, std::string* end = nullptr) {
+  if (driver().lost) return kLost;
+  if (current == 0) {
+    violate(std::string("no context is current at ") + call);
+    return kNoContext;
+  }
+  const std::string how = end_of(call);
+  if (end != nullptr) *end = how;
+  if (how == "memory") return kNoMemory;
+  if (how == "lost") {
+    driver().lost = true;
+    return kLost;
+  }
+  return 0;
+}
+
+// The allocation at an address, and how far into it; null with a violation where there is none, or one that was freed.
+Memory* find_memory(unsigned long long address, std::size_t bytes, std::size_t& offset, const char* what) {
+  auto after = driver().memory.upper_bound(address);
+  if (after == driver().memory.begin()) {
+    violate(std::string(what) + " at an address that is no allocation's");
+    return nullptr;
+  }
+  auto& [begin, memory] = *std::prev(after);
+  offset = address - begin;
+  if (memory.freed) {
+    violate(std::string(what) + " in memory that was freed while it was in use");
+    return nullptr;
+  }
+  if (offset > memory.data.size() || bytes > memory.data.size() - offset) {
+    violate(std::string(what) + " outside of an allocation");
+    return nullptr;
+  }
+  return &memory;
+}
+
+int drain(FakeStream* stream);
+
+// Until the event has been recorded for the `record`-th time.
+int drain_until(FakeEvent& event, std::uint64_t record) {
+  while (event.passed < record) {
+    if (event.stream == nullptr || event.stream->steps.empty()) return kInvalid;
+    FakeStream* stream = event.stream;
+    Step step = std::move(stream->steps.front());
+    stream->steps.pop_front();
+    if (step.await) {
+      if (const int code = drain_until(*step.await, step.await_record); code != 0) return code;
+    }
+    driver().clock += 0.001;
+    if (step.event != nullptr) {
+      ++step.event->passed;
+      step.event->at = driver().clock;
+    }
+    if (step.run) {
+      if (const std::string wrong = step.run(); !wrong.empty()) {
+        if (wrong != "lost") violate(wrong);
+        driver().lost = true;
+        return kLost;
+      }
+    }
+  }
+  return 0;
+}
+
+int drain(FakeStream* stream) {
+  // As if an event were recorded behind all that is there.
+  FakeEvent last;
+  last.stream = stream;
+  last.recorded = 1;
+  stream->steps.push_back({nullptr, &last, nullptr, 0});
+  return drain_until(last, 1);
+}
+
+void enqueue(FakeStream* stream, std::function<std::string()> run) { stream->steps.push_back({std::move(run), nullptr, nullptr, 0}); }
+
+}  // namespace
+
+extern "C" {
+
+void fake_cuda_reset() {
+  const std::lock_guard lock(mutex);
+  driver() = Driver();
+}
+const char* fake_cuda_violations() { return driver().violations.c_str(); }
+const char* fake_cuda_summary() {
+  const std::lock_guard lock(mutex);
+  Driver& d = driver();
+  std::size_t live = 0;
+  for (const auto& [address, memory] : d.memory) live += memory.freed ? 0 : 1;
+  d.summary = "launches " + std::to_string(d.calls["launch"]) + " copies " + std::to_string(d.calls["copy"]) + " allocations " +
+              std::to_string(d.calls["alloc"]) + " live " + std::to_string(live + d.pinned.size()) + " streams " +
+              std::to_string(d.streams.size()) + " events " + std::to_string(d.events.size()) + " contexts " +
+              std::to_string(d.contexts);
+  return d.summary.c_str();
+}
+
+int cuInit(unsigned flags) { return flags != 0 || pretends("does not start") ? 999 : 0; }
+
+int cuDriverGetVersion(int* version) {
+  *version = 12040;
+  return 0;
+}
+
+int cuDeviceGetCount(int* count) {
+  *count = pretends("no device") ? 0 : 3;
+  return pretends("no count") ? 3 : 0;
+}
+
+int cuDeviceGet(int* device, int ordinal) {
+  if (pretends("silent") || ordinal == 1) return 101;  // the middle one is broken
+  *device = 100 + ordinal;
+  return 0;
+}
+
+int cuDeviceGetName(char* name, int length, int device) {
+  std::strncpy(name, device == 100 ? "Fake GPU A" : "Fake GPU B", static_cast<std::size_t>(length));
+  return 0;
+}
+
+int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
+  *bytes = device == 100 ? std::size_t{24} << 30 : std::size_t{80} << 30;
+  return 0;
+}
+
+int cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
+  for (int at = 0; at < 16; ++at) uuid[at] = static_cast<unsigned char>(device + at);
+  return 0;
+}
+
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  *value = attribute == 75 ? (device == 100 ? 8 : 9) : attribute == 76 ? (device == 100 ? 6 : 0) : -1;
+  return 0;
+}
+
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  const std::lock_guard lock(mutex);
+  ++driver().contexts;
+  *context = reinterpret_cast<void*>(static_cast<std::uintptr_t>(device));
+  return driver().lost ? kLost : 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int /*device*/) {
+  const std::lock_guard lock(mutex);
+  --driver().contexts;
+  return 0;
+}
+int cuCtxGetCurrent(void** context) {
+  *context = reinterpret_cast<void*>(static_cast<std::uintptr_t>(current));
+  return 0;
+}
+int cuCtxSetCurrent(void* context) {
+  current = static_cast<int>(reinterpret_cast<std::uintptr_t>(context));
+  return 0;
+}
+
+int cuMemGetInfo_v2(std::size_t* free, std::size_t* all) {
+  const std::lock_guard lock(mutex);
+  *all = driver().all;
+  *free = driver().all - driver().used;
+  return driver().lost ? kLost : 0;
+}
+
+int cuMemAlloc_v2(unsigned long long* pointer, std::size_t bytes) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("alloc"); code != 0) return code;
+  Driver& d = driver();
+  if (bytes == 0) return kInvalid;
+  if (bytes > d.all - d.used) return kNoMemory;
+  d.used += bytes;
+  Memory& memory = d.memory[d.next];
+  memory.data.assign(bytes, std::byte{0xA5});
+  *pointer = d.next;
+  d.next += (bytes + 4095) / 4096 * 4096 + 4096;
+  return 0;
+}
+
+int cuMemFree_v2(unsigned long long pointer) {
+  const std::lock_guard lock(mutex);
+  Driver& d = driver();
+  const auto found = d.memory.find(pointer);
+  if (found == d.memory.end() || found->second.freed) {
+    violate("memory is freed that is none, or was freed");
+    return kInvalid;
+  }
+  d.used -= found->second.data.size();
+  found->second.freed = true;
+  found->second.data = {};
+  found->second.shadow.reset();
+  return d.lost ? kLost : 0;
+}
+
+int cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("pinned"); code != 0) return code;
+  *pointer = std::malloc(bytes);
+  std::memset(*pointer, 0xA5, bytes);
+  driver().pinned[*pointer] = bytes;
+  return 0;
+}
+int cuMemFreeHost(void* pointer) {
+  const std::lock_guard lock(mutex);
+  if (driver().pinned.erase(pointer) == 0) violate("pinned memory is freed that is none");
+  std::free(pointer);
+  return 0;
+}
+
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std::size_t bytes, void* stream) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("copy"); code != 0) return code;
+  enqueue(static_cast<FakeStream*>(stream), [=]() -> std::string {
+    std::size_t offset = 0;
+    Memory* memory = find_memory(to, bytes, offset, "a copy to the device");
+    if (memory == nullptr) return "lost";
+    std::memcpy(memory->data.data() + offset, from, bytes);
+    return "";
+  });
+  return 0;
+}
+
+int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_t bytes, void* stream) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("copy"); code != 0) return code;
+  enqueue(static_cast<FakeStream*>(stream), [=]() -> std::string {
+    std::size_t offset = 0;
+    const Memory* memory = find_memory(from, bytes, offset, "a copy from the device");
+    if (memory == nullptr) return "lost";
+    std::memcpy(to, memory->data.data() + offset, bytes);
+    return "";
+  });
+  return 0;
+}
+
+int cuMemsetD8Async(unsigned long long to, unsigned char value, std::size_t bytes, void* stream) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("copy"); code != 0) return code;
+  enqueue(static_cast<FakeStream*>(stream), [=]() -> std::string {
+    std::size_t offset = 0;
+    Memory* memory = find_memory(to, bytes, offset, "a fill");
+    if (memory == nullptr) return "lost";
+    std::memset(memory->data.data() + offset, value, bytes);
+    return "";
+  });
+  return 0;
+}
+
+int cuModuleLoadDataEx(void** module, const void* image, unsigned /*count*/, int* /*options*/, void** /*values*/) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("module"); code != 0) return code;
+  const std::string ptx = static_cast<const char*>(image);
+  if (ptx.find(".version") == std::string::npos) return kBadPtx;
+  auto made = std::make_unique<FakeModule>();
+  const std::string mark = ".visible .entry ";
+  for (std::size_t at = ptx.find(mark); at != std::string::npos; at = ptx.find(mark, at + 1)) {
+    const std::size_t begin = at + mark.size(), open = ptx.find('(', begin), close = ptx.find(')', open);
+    std::size_t parameters = 0;
+    for (std::size_t p = ptx.find(".param", open); p < close; p = ptx.find(".param", p + 1)) ++parameters;
+    made->entries[ptx.substr(begin, open - begin)] = parameters;
+  }
+  *module = made.get();
+  driver().modules.push_back(std::move(made));
+  return 0;
+}
+int cuModuleUnload(void* /*module*/) { return 0; }
+
+int cuModuleGetFunction(const Kernel** function, void* module, const char* name) {
+  const std::lock_guard lock(mutex);
+  const auto& entries = static_cast<FakeModule*>(module)->entries;
+  const auto entry = entries.find(name);
+  const auto kernel = millrace::host::kernels().find(name);
+  if (entry == entries.end()) return kNotFound;
+  if (kernel == millrace::host::kernels().end()) {
+    violate(std::string("no body was compiled for the host with the kernel ") + name);
+    return kNotFound;
+  }
+  if (kernel->second.parameters.size() != entry->second) {
+    violate(std::string("the PTX and the host do not agree in the parameters of ") + name);
+    return kNotFound;
+  }
+  *function = &kernel->second;
+  return 0;
+}
+
+int cuLaunchKernel(const Kernel* kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                   unsigned block_z, unsigned /*shared_bytes*/, void* stream, void** parameters, void** /*extra*/) {
+  const std::lock_guard lock(mutex);
+  std::string end;
+  if (const int code = begin_call("launch", &end); code != 0) return code;
+  if (block_x != kernel->threads || block_y != 1 || block_z != 1 || grid_x == 0 || grid_y != 1 || grid_z != 1) return kInvalid;
+  // Values are taken now; what pointers lead to, when it runs.
+  std::vector<std::uint64_t> values;
+  for (std::size_t at = 0; at < kernel->parameters.size(); ++at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, parameters[at], kernel->parameters[at].array ? 8 : kernel->parameters[at].bytes);
+    values.push_back(value);
+  }
+  enqueue(static_cast<FakeStream*>(stream), [=, order = driver().order, seed = driver().calls["launch"]]() -> std::string {
+    if (end == "wrong") return "";
+    if (end == "late") return "lost";
+    std::vector<Argument> arguments(values.size());
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      if (!kernel->parameters[at].array) {
+        arguments[at].value = &values[at];
+        continue;
+      }
+      std::size_t offset = 0;
+      Memory* memory = find_memory(values[at], 0, offset, "a kernel");
+      if (memory == nullptr) return "lost";
+      if (!memory->shadow) {
+        memory->shadow.reset(static_cast<Shadow*>(std::calloc(memory->data.size(), sizeof(Shadow))));
+      }
+      const std::size_t element = kernel->parameters[at].element;
+      arguments[at].array = {memory->data.data() + offset, (memory->data.size() - offset) / element, element,
+                             memory->shadow.get() + offset, "global memory", false};
+    }
+    return millrace::host::launch(*kernel, grid_x, arguments, order, seed);
+  });
+  return 0;
+}
+
+int cuStreamCreate(FakeStream** stream, unsigned /*flags*/) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("stream"); code != 0) return code;
+  *stream = new FakeStream;
+  driver().streams.insert(*stream);
+  return 0;
+}
+int cuStreamDestroy_v2(FakeStream* stream) {
+  const std::lock_guard lock(mutex);
+  // What is left of it goes on: here, now.
+  if (!driver().lost) drain(stream);
+  driver().streams.erase(stream);
+  for (auto& [raw, event] : driver().events) {
+    if (event->stream == stream) event->stream = nullptr;
+  }
+  delete stream;
+  return 0;
+}
+int cuStreamSynchronize(FakeStream* stream) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("sync"); code != 0) return code;
+  return drain(stream);
+}
+int cuStreamWaitEvent(FakeStream* stream, FakeEvent* event, unsigned /*flags*/) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("event"); code != 0) return code;
+  const auto found = driver().events.find(event);
+  if (found == driver().events.end()) return kInvalid;
+  if (event->stream != nullptr) stream->steps.push_back({nullptr, nullptr, found->second, event->recorded});
+  return 0;
+}
+int cuEventCreate(FakeEvent** event, unsigned /*flags*/) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("event"); code != 0) return code;
+  auto made = std::make_shared<FakeEvent>();
+  *event = made.get();
+  driver().events[*event] = std::move(made);
+  return 0;
+}
+int cuEventDestroy_v2(FakeEvent* event) {
+  const std::lock_guard lock(mutex);
+  for (FakeStream* stream : driver().streams) {
+    for (Step& step : stream->steps) {
+      if (step.event == event) step.event = nullptr;
+    }
+  }
+  driver().events.erase(event);
+  return 0;
+}
+int cuEventRecord(FakeEvent* event, FakeStream* stream) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("event"); code != 0) return code;
+  event->stream = stream;
+  ++event->recorded;
+  stream->steps.push_back({nullptr, event, nullptr, 0});
+  return 0;
+}
+int cuEventElapsedTime(float* milliseconds, FakeEvent* from, FakeEvent* to) {
+  const std::lock_guard lock(mutex);
+  if (driver().lost) return kLost;
+  if (from->passed < from->recorded || to->passed < to->recorded || from->recorded == 0) return kNotReady;
+  *milliseconds = static_cast<float>(to->at - from->at);
+  return 0;
+}
+
+int cuGetErrorName(int result, const char** name) {
+  *name = result == kNoMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : result == kLost ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR";
+  return 0;
+}
+
+}  // extern "C"
