@@ -1,6 +1,6 @@
-# Kernel bodies (src/**/NAME_body.inc, docs/gpu.md). Included, this file gives millrace_bodies(TARGET FLOOR), which adds to a
-# target, for every body of a floor, its PTX and its OpenCL C as a KernelSource: `bodies::NAME()`. Run as a script (cmake -P)
-# it writes that source file.
+# Kernel bodies (NAME_body.inc, docs/gpu.md). Included, this file gives millrace_bodies(TARGET FOLDER), which adds to a target,
+# for every body of a folder, its PTX and its OpenCL C as a KernelSource: `bodies::NAME()`. Run as a script (cmake -P) it
+# writes that source file.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${HEADER} opencl)
@@ -52,31 +52,35 @@ else()
 endif()
 
 set(MILLRACE_BODIES_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
-function(millrace_bodies target floor)
-  file(GLOB_RECURSE bodies CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${floor}/*_body.inc)
+# BODY NAME FOLDER [FLAG...]: makes FOLDER/NAME.ptx and FOLDER/NAME_body.cc.
+function(millrace_body body name folder)
+  file(MAKE_DIRECTORY ${folder})
+  set(ptx "")
+  if(MILLRACE_CLANG)
+    set(ptx ${folder}/${name}.ptx)
+    add_custom_command(
+      OUTPUT ${ptx}
+      # No CUDA SDK is looked for: what is found would choose the PTX's version.
+      COMMAND ${MILLRACE_CLANG} -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 --cuda-path=/nonexistent -nocudainc -nocudalib
+        -S -O3 -ffp-contract=off -fno-math-errno -Wall -Werror ${ARGN} -I${CMAKE_SOURCE_DIR} ${body} -o ${ptx}
+      DEPENDS ${body} ${CMAKE_SOURCE_DIR}/src/device/body/body.h
+      COMMENT "Compiling the body ${name} for NVIDIA devices"
+      VERBATIM)
+  endif()
+  add_custom_command(
+    OUTPUT ${folder}/${name}_body.cc
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DHEADER=${CMAKE_SOURCE_DIR}/src/device/body/body.h -DBODY=${body}
+      -DPTX=${ptx} -DNAME=${name} -DCOMPILER=${MILLRACE_BODY_COMPILER} -DOUTPUT=${folder}/${name}_body.cc -P ${MILLRACE_BODIES_SCRIPT}
+    DEPENDS ${body} ${ptx} ${CMAKE_SOURCE_DIR}/src/device/body/body.h ${MILLRACE_BODIES_SCRIPT}
+    VERBATIM)
+endfunction()
+
+function(millrace_bodies target folder)
+  file(GLOB_RECURSE bodies CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*_body.inc)
   foreach(body ${bodies})
     get_filename_component(name ${body} NAME_WE)
     string(REGEX REPLACE "_body$" "" name ${name})
-    set(ptx "")
-    if(MILLRACE_CLANG)
-      set(ptx ${CMAKE_BINARY_DIR}/generated/${name}.ptx)
-      add_custom_command(
-        OUTPUT ${ptx}
-        # No CUDA SDK is looked for: what is found would choose the PTX's version.
-        COMMAND ${MILLRACE_CLANG} -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 --cuda-path=/nonexistent -nocudainc
-          -nocudalib -S -O3 -ffp-contract=off -fno-math-errno -Wall -Werror -I${CMAKE_SOURCE_DIR} ${body} -o ${ptx}
-        DEPENDS ${body} ${CMAKE_SOURCE_DIR}/src/device/body/body.h
-        IMPLICIT_DEPENDS C ${body}
-        COMMENT "Compiling the body ${name} for NVIDIA devices"
-        VERBATIM)
-    endif()
-    set(output ${CMAKE_BINARY_DIR}/generated/${name}_body.cc)
-    add_custom_command(
-      OUTPUT ${output}
-      COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DHEADER=${CMAKE_SOURCE_DIR}/src/device/body/body.h -DBODY=${body}
-        -DPTX=${ptx} -DNAME=${name} -DCOMPILER=${MILLRACE_BODY_COMPILER} -DOUTPUT=${output} -P ${MILLRACE_BODIES_SCRIPT}
-      DEPENDS ${body} ${ptx} ${CMAKE_SOURCE_DIR}/src/device/body/body.h ${MILLRACE_BODIES_SCRIPT}
-      VERBATIM)
-    target_sources(${target} PRIVATE ${output})
+    millrace_body(${body} ${name} ${CMAKE_BINARY_DIR}/generated)
+    target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated/${name}_body.cc)
   endforeach()
 endfunction()

@@ -12,6 +12,7 @@
 #include "src/base/edit_distance.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
+#include "src/cli/device_report.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 
@@ -130,7 +131,20 @@ Command::Command(CLI::App& parent, const std::string& name, const std::string& a
 
 void Command::add_flags() {
   settings_.heading("Running");
-  settings_.add_text("device", "DEVICE", "auto, cpu, cuda[:N] or opencl[:N]", common_.device);
+  settings_.add_text("device", "DEVICE", "auto, cpu, cuda[:N] or opencl[:N]; auto takes a GPU that kernels are attested for",
+                     common_.device.device);
+  settings_.add_switch("gpu", "any GPU, or none with --no-gpu, where --device does not name one", common_.device.gpu);
+  settings_.add_text("device-order", "KINDS", "the kinds of device that --gpu looks for, the first first",
+                     common_.device.order);
+  settings_.add_switch("device-fallback", "go on with the CPU where the device that was asked for cannot be used",
+                       common_.device.fallback);
+  settings_.add_bytes("device-memory", "the most of the device's memory to use; auto is 90 % of what is free",
+                      common_.accelerator.memory);
+  settings_.add_integer("batch", "N", "the most items that the device gets at once; 0 is as many as it takes",
+                        common_.batch, 0, std::int64_t{1} << 40);
+  settings_.add_choice("verify-device",
+                       "which batches of the device the CPU computes as well: all, the first and one in 256, or none",
+                       common_.accelerator.verify);
   settings_.add_integer("threads", "N", "worker threads; 0 is one a core", common_.threads, 0, 4096);
   settings_.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
                       common_.memory);
@@ -200,7 +214,7 @@ ExitCode Command::execute() {
   }
   start_logging(common_.log_level);
   use_cpu_level_from_environment();
-  std::vector<Device> devices = choose_devices(common_.device, job_->devices());
+  const ChosenDevice device = choose_device(common_.device, job_->devices());
   Outputs outputs({common_.overwrite, !common_.plan});
   if (!config_.empty()) outputs.input(config_);
   job_->look_at(outputs);
@@ -212,7 +226,15 @@ ExitCode Command::execute() {
   Budget budget(limit);
   Trace trace(!common_.trace.empty());
   const Executor executor(static_cast<int>(common_.threads), &interrupt());
-  RunContext context{executor, interrupt(), trace, budget, style_of(common_), std::move(devices)};
+  std::unique_ptr<Accelerator> accelerator;
+  if (device.device) {
+    AcceleratorOptions options = common_.accelerator;
+    options.batch = static_cast<std::uint64_t>(common_.batch);
+    options.asked = device.asked;
+    accelerator = std::make_unique<Accelerator>(*device.device, options, budget, trace);
+  }
+  if (!device.note.empty()) say(device.note);
+  RunContext context{executor, interrupt(), trace, budget, style_of(common_), accelerator.get()};
   spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", MILLRACE_VERSION, app_.get_name(),
                executor.threads(), name_of(current_cpu_level()), to_text(limit),
                common_.memory.count > 0 ? "--memory" : "60 % of what is available");
@@ -237,9 +259,12 @@ ExitCode Command::run(RunContext& context) {
   if (!common_.quiet) print(result.listing);
   if (json_) {
     const Span span(context.trace.stage("write JSON", 1));
-    json_.write(result.json());
+    json_.write(with_device(result.json(), context.accelerator));
   }
   for (const std::string& line : result.summary) say(line);
+  if (context.accelerator != nullptr) {
+    for (const std::string& line : words_of(*context.accelerator)) say(line);
+  }
   if (!json_ && !result.unless_json.empty()) say(result.unless_json);
   const std::string verdict = context.trace.verdict();
   if (common_.verbose) say(verdict);

@@ -11,6 +11,8 @@
 
 #include "src/base/log.h"
 #include "src/base/settings.h"
+#include "src/device/accelerator.h"
+#include "src/device/device.h"
 #include "src/io/output/output.h"
 #include "src/jobs/job.h"
 
@@ -18,7 +20,9 @@ namespace millrace::cli {
 
 // The options that every job has.
 struct CommonOptions {
-  std::string device = "auto";
+  DeviceWish device;
+  AcceleratorOptions accelerator;
+  long long batch = 0;
   long long threads = 0;
   Bytes memory;
   bool plan = false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "src/device/attested.h"
 #include "src/device/open.h"
 
 namespace millrace {
@@ -34,11 +35,13 @@ DeviceBackend& Accelerator::backend() {
 
 bool Accelerator::ready(const KernelSource& source, const std::function<bool(Accelerator&)>& known) {
   if (struck_out_) return false;
+  if (!options_.asked && !is_attested(source.hash, device_.capability)) return false;
   const std::string name(source.name);
   if (const auto asked = known_.find(name); asked != known_.end()) return asked->second;
   // What a known answer takes is asked of the kernels themselves, which asks this again.
   known_[name] = true;
   bool right = false;
+  const DeviceCounts before = counts();
   try {
     open();
     right = known(*this);
@@ -48,7 +51,9 @@ bool Accelerator::ready(const KernelSource& source, const std::function<bool(Acc
     strike_out(failure.error().what);
   }
   known_[name] = right;
-  // The first batch of the run's own is checked as well.
+  // What a run did is told without this; and the first batch of its own is checked as well.
+  const std::lock_guard lock(mutex_);
+  counts_ = before;
   batches_.clear();
   return right;
 }

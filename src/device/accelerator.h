@@ -3,6 +3,7 @@
 // Never: gives an answer that a device gave wrongly once: from then on it is struck out, and says why.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "src/base/choice.h"
 #include "src/device/backend.h"
 #include "src/device/device.h"
 #include "src/memory/budget.h"
@@ -20,11 +22,15 @@ namespace millrace {
 
 // How many of the batches that a device computes the CPU computes as well.
 enum class Verify : std::uint8_t { all, sample, none };
+constexpr std::array<Choice<Verify>, 3> choices_of(Verify) {
+  return {{{"all", Verify::all}, {"sample", Verify::sample}, {"none", Verify::none}}};
+}
 
 struct AcceleratorOptions {
   Verify verify = Verify::sample;
-  Bytes memory;             // the most of the device's; none: 90 % of what is free when it is opened
+  Bytes memory = {};        // the most of the device's; none: 90 % of what is free when it is opened
   std::uint64_t batch = 0;  // the most items at once; 0: as many as fit
+  bool asked = true;        // by a person: otherwise only attested kernels are used, and only where they gain
 };
 
 // What went on, for people and for the JSON of a run.

@@ -48,6 +48,11 @@ void run_batches(Accelerator& accelerator, const KernelEntry& entry, const Batch
   std::uint64_t amount = std::max<std::uint64_t>(1, work.most), waits = 0;
   DeviceCounts counts;
   int easy = 0, in_vain = 0;
+  const std::uint64_t limit = accelerator.options().batch;
+  const auto cut = [&](std::uint64_t from, std::uint64_t worth) {
+    const std::uint64_t to = work.cut(from, worth);
+    return limit == 0 ? to : std::min(to, from + limit);
+  };
   const auto keep_waiting = [&] {
     for (Waiting& one : waiting) work.keep(std::move(one.part));
     waiting.clear();
@@ -64,7 +69,7 @@ void run_batches(Accelerator& accelerator, const KernelEntry& entry, const Batch
   while (begin < work.items && !accelerator.struck_out()) {
     due = due || accelerator.is_checked(entry);
     bool checked = due;
-    const std::uint64_t end = work.cut(begin, checked ? std::min(amount, work.checked) : amount);
+    const std::uint64_t end = cut(begin, checked ? std::min(amount, work.checked) : amount);
     std::optional<Part> part;
     bool too_large = false;
     try {
@@ -79,7 +84,7 @@ void run_batches(Accelerator& accelerator, const KernelEntry& entry, const Batch
     if (too_large) {
       ++counts.halved;
       easy = 0;
-      if (work.cut(begin, 1) < end) {
+      if (cut(begin, 1) < end) {
         amount = std::max<std::uint64_t>(1, std::min(amount, checked ? work.checked : amount) / 2);
         continue;
       }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "src/device/attested.h"
 #include "src/device/cuda/driver.h"
 #include "src/device/opencl/devices.h"
@@ -98,33 +99,91 @@ std::vector<Device> list_devices(DeviceKind kind, std::string& reason) {
   return {Device{}};
 }
 
-std::vector<Device> choose_devices(const std::string& wish, std::span<const DeviceKind> has) {
-  std::vector<Device> out;
+namespace {
+
+std::optional<Device> attested_device(std::span<const DeviceKind> has) {
+  // OpenCL's drivers are too many for anybody to attest.
+  if (attestations().empty() || std::find(has.begin(), has.end(), DeviceKind::cuda) == has.end()) return std::nullopt;
   std::string reason;
-  if (wish == "auto") {
-    // OpenCL's drivers are too many for anybody to attest.
-    const bool any = !attestations().empty() && std::find(has.begin(), has.end(), DeviceKind::cuda) != has.end();
-    if (any) {
-      for (Device& device : cuda_devices(reason)) {
-        if (device.reason.empty() && is_attested(device.capability)) out.push_back(std::move(device));
-      }
-    }
-  } else if (const Wish wanted = parse(wish); wanted.kind != DeviceKind::cpu) {
-    const auto unavailable = [&](const std::string& why) {
-      throw Failure(ErrorCode::unavailable, why, "--device " + wish,
-                    "use --device auto; millrace doctor shows what is here");
-    };
-    std::vector<Device> here = list_devices(wanted.kind, reason);
-    if (here.empty()) unavailable(reason);
-    if (std::find(has.begin(), has.end(), wanted.kind) == has.end()) unavailable("this job has no GPU version yet");
-    if (wanted.index && static_cast<std::size_t>(*wanted.index) >= here.size()) {
-      unavailable(fmt::format("there are {} of this kind, from 0 on", here.size()));
-    }
-    Device& device = here[static_cast<std::size_t>(wanted.index.value_or(0))];
-    if (!device.reason.empty()) unavailable(device.reason);
-    out.push_back(std::move(device));
+  for (Device& device : cuda_devices(reason)) {
+    if (device.reason.empty() && is_attested(device.capability)) return std::move(device);
   }
-  out.push_back({});
+  return std::nullopt;
+}
+
+// The one that is wished for, or why there is none.
+Outcome<Device> find_device(const Wish& wanted, std::span<const DeviceKind> has) {
+  const auto none = [](const std::string& why) { return Error{ErrorCode::unavailable, why, "", ""}; };
+  if (std::find(has.begin(), has.end(), wanted.kind) == has.end()) return none("this job has no GPU version yet");
+  std::string reason;
+  std::vector<Device> here = list_devices(wanted.kind, reason);
+  if (here.empty()) return none(reason);
+  if (wanted.index && static_cast<std::size_t>(*wanted.index) >= here.size()) {
+    return none(fmt::format("there {} {} of this kind, from 0 on", here.size() == 1 ? "is" : "are", here.size()));
+  }
+  if (wanted.index) {
+    Device& device = here[static_cast<std::size_t>(*wanted.index)];
+    return device.reason.empty() ? Outcome<Device>(std::move(device)) : none(device.reason);
+  }
+  for (Device& device : here) {
+    if (device.reason.empty()) return std::move(device);
+  }
+  return none(here.front().reason);
+}
+
+// The kinds that --device-order names.
+std::vector<DeviceKind> kinds_of(const std::string& order) {
+  std::vector<DeviceKind> out;
+  for (const std::string& word : split(order, ',')) {
+    if (word != "cuda" && word != "opencl") {
+      throw Failure(ErrorCode::usage, fmt::format("'{}' is no kind of device", printable(word)), "--device-order",
+                    "name cuda, opencl, or both with a comma between them");
+    }
+    out.push_back(word == "cuda" ? DeviceKind::cuda : DeviceKind::opencl);
+  }
+  return out;
+}
+
+}  // namespace
+
+ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has) {
+  ChosenDevice out;
+  std::vector<Wish> wanted;
+  for (const DeviceKind kind : kinds_of(wish.order)) wanted.push_back({kind, {}});
+  const bool by_name = wish.device != "auto";
+  std::string option = "--gpu";
+  if (by_name) {
+    const Wish named = parse(wish.device);
+    if (wish.gpu && *wish.gpu == (named.kind == DeviceKind::cpu)) {
+      throw Failure(ErrorCode::usage, fmt::format("{} says another", *wish.gpu ? "--gpu" : "--no-gpu"),
+                    "--device " + wish.device, "leave one of them out");
+    }
+    wanted = {named};
+    option = "--device " + wish.device;
+    if (named.kind == DeviceKind::cpu) return out;
+  } else if (wish.gpu == std::optional(false)) {
+    return out;
+  } else if (!wish.gpu) {
+    out.device = attested_device(has);
+    return out;
+  }
+  std::string reasons;
+  for (const Wish& one : wanted) {
+    auto found = find_device(one, has);
+    if (found) {
+      out.device = std::move(found).value();
+      out.asked = true;
+      return out;
+    }
+    if (reasons.find(found.error().what) == std::string::npos) {
+      reasons += (reasons.empty() ? "" : "; ") + found.error().what;
+    }
+  }
+  if (!wish.fallback) {
+    throw Failure(ErrorCode::unavailable, reasons, option,
+                  "use --device auto, or --device-fallback to go on with the CPU; millrace doctor shows what is here");
+  }
+  out.note = fmt::format("{}: {}; the CPU does it", option, reasons);
   return out;
 }
 

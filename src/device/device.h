@@ -1,9 +1,10 @@
 // Enters: what a person wishes to compute on, and what a job can.
-// Leaves: the devices to use, the preferred one first and the CPU last.
+// Leaves: the device to use beside the CPU, if there is one, or the reason why there is none.
 // Never: loads a vendor's driver for a job that has no use for it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,10 +31,24 @@ std::string name_of(const Device& device);
 // What is here of a kind, usable or not; `reason` says why there is nothing.
 std::vector<Device> list_devices(DeviceKind kind, std::string& reason);
 
-// `wish` is auto, cpu, cuda[:N] or opencl[:N]; `has` are the kinds that the job has versions for, besides the CPU. `auto`
-// takes what hardware has attested alone (attested.h), and opens no driver where there is nothing of it.
+// What a person says of devices.
+struct DeviceWish {
+  std::string device = "auto";                // auto, cpu, cuda[:N] or opencl[:N]
+  std::optional<bool> gpu = {};               // true: any device that is not the CPU; false: none
+  std::string order = "cuda,opencl";          // the kinds that `gpu` looks for, the first first
+  bool fallback = false;                      // the CPU in the place of a device that cannot be used
+};
+
+struct ChosenDevice {
+  std::optional<Device> device;  // none: the CPU
+  bool asked = false;            // by name or by `gpu`: used whether it is attested or not
+  std::string note;              // why it is the CPU all the same
+};
+
+// `has` are the kinds that the job has versions for, besides the CPU. `auto` takes what hardware has attested alone
+// (attested.h), and opens no driver where there is nothing of it.
 // Failure(usage) for any other wish, Failure(unavailable) with the reason for a device that is not here or that the job
-// cannot use.
-std::vector<Device> choose_devices(const std::string& wish, std::span<const DeviceKind> has);
+// cannot use, unless it says what is to be done then.
+ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has);
 
 }  // namespace millrace

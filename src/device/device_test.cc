@@ -9,41 +9,51 @@
 namespace millrace {
 namespace {
 
-ErrorCode refused(const std::string& wish, std::span<const DeviceKind> has = {}) {
+constexpr std::array kAll = {DeviceKind::cuda, DeviceKind::opencl};
+
+ErrorCode refused(const DeviceWish& wish, std::span<const DeviceKind> has = {}) {
   try {
-    choose_devices(wish, has);
+    choose_device(wish, has);
   } catch (const Failure& failure) {
     EXPECT_FALSE(failure.error().remedy.empty());
     return failure.error().code;
   }
-  ADD_FAILURE() << wish << " was taken";
+  ADD_FAILURE() << wish.device << " was taken";
   return ErrorCode::io;
 }
 
 TEST(Device, AJobForTheCpuAloneRunsThere) {
-  for (const char* wish : {"auto", "cpu"}) {
-    const auto devices = choose_devices(wish, {});
-    ASSERT_EQ(devices.size(), 1U);
-    EXPECT_EQ(name_of(devices[0]), "cpu");
-  }
+  for (const char* wish : {"auto", "cpu"}) EXPECT_FALSE(choose_device({.device = wish}, {}).device) << wish;
 }
 
-TEST(Device, TheCpuIsAlwaysThere) {
-  constexpr std::array kAll = {DeviceKind::cuda, DeviceKind::opencl};
-  EXPECT_EQ(choose_devices("auto", kAll).back().kind, DeviceKind::cpu);
-  EXPECT_EQ(choose_devices("cpu", kAll).size(), 1U) << "who asks for the CPU gets nothing else";
+TEST(Device, WhoAsksForTheCpuGetsNothingElse) {
+  EXPECT_FALSE(choose_device({.device = "cpu"}, kAll).device);
+  EXPECT_FALSE(choose_device({.gpu = false}, kAll).device);
+  EXPECT_FALSE(choose_device({.device = "cpu", .gpu = false}, kAll).device);
 }
 
 TEST(Device, WhatIsNoDeviceIsWrongUsage) {
   for (const char* wish : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda0", "opencl:", "cpu:0"})
-    EXPECT_EQ(refused(wish), ErrorCode::usage) << wish;
+    EXPECT_EQ(refused({.device = wish}), ErrorCode::usage) << wish;
+  for (const char* order : {"", "cpu", "cuda,", "cuda;opencl", "metal"})
+    EXPECT_EQ(refused({.order = order}), ErrorCode::usage) << order;
+  EXPECT_EQ(refused({.device = "cpu", .gpu = true}), ErrorCode::usage);
+  EXPECT_EQ(refused({.device = "cuda", .gpu = false}), ErrorCode::usage);
 }
 
 TEST(Device, WhatIsNotHereOrOfNoUseSaysSo) {
-  EXPECT_EQ(refused("opencl"), ErrorCode::unavailable);
-  EXPECT_EQ(refused("cuda"), ErrorCode::unavailable) << "here or not: the job has no version for it";
-  constexpr std::array kCuda = {DeviceKind::cuda};
-  EXPECT_EQ(refused("cuda:4000", kCuda), ErrorCode::unavailable);
+  for (const char* wish : {"cuda", "opencl"}) {
+    EXPECT_EQ(refused({.device = wish}), ErrorCode::unavailable) << "here or not: the job has no version for it";
+  }
+  EXPECT_EQ(refused({.gpu = true}), ErrorCode::unavailable);
+  EXPECT_EQ(refused({.device = "cuda:4000"}, kAll), ErrorCode::unavailable);
+}
+
+TEST(Device, FallingBackIsSaid) {
+  const ChosenDevice chosen = choose_device({.device = "cuda:4000", .fallback = true}, kAll);
+  EXPECT_FALSE(chosen.device);
+  EXPECT_NE(chosen.note.find("--device cuda:4000"), std::string::npos) << chosen.note;
+  EXPECT_EQ(choose_device({.fallback = true}, kAll).note, "") << "nothing was asked for";
 }
 
 TEST(Device, NamesAreWhatTheOptionTakes) {

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -42,7 +43,9 @@ class FakeCuda {
   }
   std::string violations() const { return symbol<fake_cuda_violations_t>("fake_cuda_violations")(); }
   std::string summary() const { return symbol<fake_cuda_summary_t>("fake_cuda_summary")(); }
-  // How often a call of the driver was made: "launches", "copies", "allocations"; what is "live", "streams", "events".
+  // How often a call was made, by its name in FAKE_CUDA_FAIL.
+  std::uint64_t calls(const std::string& call) const { return count("call_" + call); }
+  // What is "live" of memory, how many "streams", "events", "contexts" there are.
   std::uint64_t count(const std::string& what) const {
     const std::string text = summary();
     const std::size_t at = text.find(what + " ");
@@ -103,7 +106,7 @@ inline std::vector<TestDevice> find_devices_for_test() {
   if (const char* only = std::getenv("MILLRACE_TEST_DEVICES"); only != nullptr) {
     constexpr DeviceKind kAll[] = {DeviceKind::cuda, DeviceKind::opencl};
     for (const std::string& name : split(only, ',')) {
-      out.push_back({choose_devices(name, kAll).front(), name, false, ""});
+      out.push_back({choose_device({.device = name}, kAll).device.value(), name, false, ""});
     }
     return out;
   }
@@ -126,6 +129,13 @@ inline std::vector<TestDevice> find_devices_for_test() {
 }
 
 inline void PrintTo(const TestDevice& device, std::ostream* out) { *out << device.name; }
+
+// As the name of a test.
+inline std::string device_test_name(const testing::TestParamInfo<TestDevice>& info) {
+  std::string name;
+  for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+}
 
 inline const std::vector<TestDevice>& devices_for_test() {
   static const std::vector<TestDevice> all = find_devices_for_test();

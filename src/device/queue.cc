@@ -25,11 +25,15 @@ Queue::Queue(Accelerator& accelerator) : accelerator_(accelerator), backend_(acc
   first_s_ = now_s(accelerator.trace());
 }
 
-Queue::~Queue() {
+Queue::~Queue() { drain(); }
+
+void Queue::drain() {
   try {
-    finish();
-  } catch (const Failure&) {  // NOLINT(bugprone-empty-catch): who needed the result has been told
+    backend_->finish();
+  } catch (const Failure&) {  // NOLINT(bugprone-empty-catch): who needed the result is told
   }
+  timed_.clear();
+  held_.clear();
 }
 
 void Queue::check_range(std::size_t at, std::size_t count, std::size_t size) {
@@ -39,9 +43,7 @@ void Queue::check_range(std::size_t at, std::size_t count, std::size_t size) {
 }
 
 void Queue::hold(const std::shared_ptr<DeviceAllocation>& memory) {
-#ifndef MILLRACE_PLANTED_FREED_IN_USE
   if (std::find(held_.begin(), held_.end(), memory) == held_.end()) held_.push_back(memory);
-#endif
 }
 
 template <typename Enqueue>
@@ -94,9 +96,7 @@ void Queue::enqueue_launch(const KernelSource& source, const KernelEntry& entry,
 Event Queue::record() { return Event(backend_->record()); }
 
 void Queue::wait(const Event& event) {
-#ifndef MILLRACE_PLANTED_MISSING_WAIT
   if (event.event_) backend_->wait(*event.event_);
-#endif
 }
 
 void Queue::finish() {

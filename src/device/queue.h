@@ -82,8 +82,9 @@ class Queue {
   template <typename T>
   void upload(std::span<const T> from, DeviceBuffer<T>& to, std::size_t at = 0) {
     check_range(at, from.size(), to.size());
-    enqueue_upload(reinterpret_cast<const std::byte*>(from.data()), to.memory(), at * sizeof(T), from.size_bytes());
-    finish();
+    at_once([&] {
+      enqueue_upload(reinterpret_cast<const std::byte*>(from.data()), to.memory(), at * sizeof(T), from.size_bytes());
+    });
   }
   // The first `count` of them, some time; `from` stays as it is until then.
   template <typename T>
@@ -97,8 +98,9 @@ class Queue {
   template <typename T>
   void download(const DeviceBuffer<T>& from, std::span<T> to, std::size_t at = 0) {
     check_range(at, to.size(), from.size());
-    enqueue_download(from.memory(), at * sizeof(T), reinterpret_cast<std::byte*>(to.data()), to.size_bytes());
-    finish();
+    at_once([&] {
+      enqueue_download(from.memory(), at * sizeof(T), reinterpret_cast<std::byte*>(to.data()), to.size_bytes());
+    });
   }
   template <typename T>
   void download(const DeviceBuffer<T>& from, std::size_t count, PinnedBuffer<T>& to, std::size_t at = 0) {
@@ -148,6 +150,19 @@ class Queue {
     std::uint64_t bytes;
     std::shared_ptr<DeviceEvent> begin, end;
   };
+
+  // Who gets an error goes on with his memory: nothing may be under way in it.
+  template <typename Enqueue>
+  void at_once(const Enqueue& enqueue) {
+    try {
+      enqueue();
+      finish();
+    } catch (...) {
+      drain();
+      throw;
+    }
+  }
+  void drain();
 
   static void check_range(std::size_t at, std::size_t count, std::size_t size);
   void hold(const std::shared_ptr<DeviceAllocation>& memory);

@@ -14,6 +14,7 @@
 #include "src/base/error.h"
 #include "src/base/settings.h"
 #include "src/base/sizes.h"
+#include "src/device/device.h"
 #include "src/io/output/output.h"
 #include "src/pipeline/run_context.h"
 

@@ -3,10 +3,8 @@
 // Never: shares any of it with another run: two of them live in one process and do not see each other.
 #pragma once
 
-#include <vector>
-
 #include "src/device/cpu/executor.h"
-#include "src/device/device.h"
+#include "src/device/engines.h"
 #include "src/io/image/helper_pool.h"
 #include "src/memory/budget.h"
 #include "src/pipeline/progress.h"
@@ -20,10 +18,13 @@ struct RunContext {
   Trace& trace;
   Budget& budget;
   ProgressStyle progress = ProgressStyle::none;
-  // Where work may go, what is preferred first; the CPU is always there.
-  std::vector<Device> devices = {Device{}};
+  // What helps the CPU where an operation can use it; null: nothing does.
+  Accelerator* accelerator = nullptr;
   // Who decodes what is not decoded in this process.
   HelperPool helpers{budget.limit()};
+
+  // For operations that have versions for a device.
+  Engines engines() const { return {executor, accelerator}; }
 
   // Failure(cancelled) when the job was told to stop.
   void throw_if_cancelled() const {

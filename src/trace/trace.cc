@@ -107,6 +107,18 @@ std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s)
     }
   }
   if (limit == nullptr || elapsed_s <= 0) return "nothing was measured";
+  // A thread that waits for a device is inside of its stage: then what it waits for is the limit.
+  const StageTotals* lane = nullptr;
+  double lanes_s = 0;
+  for (const StageTotals& s : stages) {
+    if (s.name != kToDevice && s.name != kOnDevice && s.name != kFromDevice) continue;
+    lanes_s += s.busy_s;
+    if (lane == nullptr || s.busy_s > lane->busy_s) lane = &s;
+  }
+  if (lane != nullptr && lanes_s > limit->busy_s / 2) {
+    limit = lane;
+    limit_share = lane->busy_s / elapsed_s;
+  }
   std::string text;
   if (limit->name == kToDevice || limit->name == kFromDevice) {
     text = fmt::format("limited by transfers ({}, {:.0f} % of the time", limit->name, std::min(100.0, 100 * limit_share));

@@ -14,6 +14,7 @@ class DedupeJob : public Job {
  public:
   // Its subcommands are given without a folder.
   Arguments arguments() override { return {"DIR", "folders and pictures", &options_.folders, false}; }
+  std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { dedupe::describe(settings, options_); }
 
   void look_at(Outputs& outputs) override {

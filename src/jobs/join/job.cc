@@ -13,6 +13,7 @@ class JoinJob : public Job {
   Arguments arguments() override {
     return {"CODES.npy", "codes: uint64 [n], or uint8 [n, 8 or 32]", &inputs_, true, false};
   }
+  std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { join::describe(settings, options_); }
 
   void look_at(Outputs& outputs) override {

@@ -138,7 +138,7 @@ std::string about(double count) { return count < 0.5 ? "hardly any" : "about " +
 template <typename Code>
 hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wanted, RunContext& context) {
   try {
-    return hamming::self_join(codes, wanted, context.executor, context.budget);
+    return hamming::self_join(codes, wanted, context.engines(), context.budget);
   } catch (const OutOfMemory&) {
     const hamming::Estimate estimate = hamming::estimate(codes, wanted, true, context.executor, context.budget);
     // It was not the pairs.
@@ -168,7 +168,7 @@ void join_codes(std::span<const Code> codes, const Options& options, const Files
     };
     const Span span(context.trace.stage("join", 1, "a smaller --radius, or more threads"));
     joined =
-        files.pairs ? collect(codes, wanted, context) : hamming::count(codes, wanted, context.executor, context.budget);
+        files.pairs ? collect(codes, wanted, context) : hamming::count(codes, wanted, context.engines(), context.budget);
   }
   result.join_seconds = since(begin);
   result.rows = codes.size();

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 31, kCheckedPairs = std::uint64_t{1} << 28;
 // Hits for which there is room, and hits that wait for a check: 48 MiB.
 constexpr std::uint64_t kMostHits = std::uint64_t{1} << 22, kFewestHits = 1 << 12;
-constexpr std::uint64_t kFewestRows = 1 << 12;
+constexpr std::uint64_t kFewestRows = 1 << 12, kFewCodes = 1 << 16;
 // Codes of side b that one block passes.
 constexpr std::uint32_t kSpan = 1 << 11;
 
@@ -70,7 +70,7 @@ class HitBuffer {
   DeviceBuffer<std::uint32_t>& count() { return count_; }
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(hits_.size() / 3); }
   void empty(Queue& queue) { queue.fill(count_, 0); }
-  // OutOfMemory where there were more than the room is for.
+  // OutOfMemory where there were more than the room is for. Their rows are what the device says.
   FoundPairs take(Queue& queue, Budget& budget) {
     std::uint32_t count = 0;
     queue.download(count_, std::span(&count, 1));
@@ -118,6 +118,20 @@ class OnDevice {
       if (options_.progress) options_.progress(more, work.items);
     };
     run_batches(accelerator_, entry, work);
+  }
+
+  // A hit is believed when it is one: memory of the device that went wrong must not become rows that there are not. What a
+  // device did not find, a check finds (src/device/batches.h).
+  void confirm(std::span<const Pair> found) const {
+    executor_.parallel_for(found.size(), std::size_t{1} << 14, [&](std::size_t from, std::size_t to) {
+      for (const Pair& pair : found.subspan(from, to - from)) {
+        const bool there = pair.i < sides_.a.size() && pair.j < sides_.b.size() && (!sides_.self || pair.i < pair.j);
+        if (!there || pair.distance > radius() || distance(sides_.a[pair.i], sides_.b[pair.j]) != pair.distance) {
+          throw Failure(ErrorCode::internal, "it found a pair that is none");
+        }
+      }
+    });
+    throw_if_cancelled(executor_);
   }
 
   std::uint32_t radius() const { return static_cast<std::uint32_t>(std::min(options_.radius, 32 * kWords32<Code>)); }
@@ -283,6 +297,7 @@ class BruteOnDevice : public OnDevice<Code> {
       pair.i += static_cast<std::uint32_t>(block.a_begin);
       pair.j += static_cast<std::uint32_t>(block.b_begin);
     }
+    this->confirm(found.list);
     return found;
   }
 
@@ -312,8 +327,10 @@ class IndexOnDevice : public OnDevice<Code> {
     }
     BatchedWork<FoundPairs> work;
     work.items = firsts_.back();
-    work.most = std::max<std::uint64_t>(1, widest / 16);
-    work.checked = std::max<std::uint64_t>(1, widest / 1024);
+    // A sixteenth of a part, but for few codes all of it.
+    const std::uint64_t codes = this->sides_.a.size();
+    work.most = std::max<std::uint64_t>({1, widest / 16, widest * kFewCodes / codes});
+    work.checked = std::max<std::uint64_t>({1, widest / 1024, widest * kFewCodes / 64 / codes});
     work.cut = [this](std::uint64_t begin, std::uint64_t amount) {
       return std::min(begin + amount, firsts_[part_of(begin) + 1]);
     };
@@ -379,6 +396,7 @@ class IndexOnDevice : public OnDevice<Code> {
     queue.download(side.places, std::span(side.host_starts).first(buckets));
     std::uint32_t sum = 0;
     for (std::uint32_t& start : side.host_starts) sum += std::exchange(start, sum);
+    if (sum != rows) throw Failure(ErrorCode::internal, "it counted codes wrongly");
     queue.upload(std::span<const std::uint32_t>(side.host_starts), side.starts);
     queue.upload(std::span<const std::uint32_t>(side.host_starts).first(buckets), side.places);
     queue.launch(bodies::hamming(), kScatter, blocks, side.codes, kWords, rows, word, shift, width, side.places,
@@ -422,7 +440,9 @@ class IndexOnDevice : public OnDevice<Code> {
                         static_cast<std::uint32_t>(part.shift), static_cast<std::uint32_t>(part.width), flips_,
                         flip_count_, earlier_words_, earlier_masks_, earlier_thresholds_, static_cast<std::uint32_t>(p),
                         std::uint32_t{self}, this->radius(), hits_->hits(), hits_->capacity(), hits_->count());
-    return hits_->take(*this->queue_, this->budget_);
+    FoundPairs found = hits_->take(*this->queue_, this->budget_);
+    this->confirm(found.list);
+    return found;
   }
 
   std::vector<std::uint64_t> firsts_;  // each part's first item, and how many there are

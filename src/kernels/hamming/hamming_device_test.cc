@@ -1,6 +1,7 @@
 // Brute force and index on every device of this machine against the definition, each case three times on the same device.
 #include "src/kernels/hamming/hamming_device.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +9,9 @@
 
 #include "src/device/devices_for_test.h"
 #include "src/kernels/hamming/hamming_cases_for_test.h"
+#include "src/kernels/hamming/hamming_entries.h"
 #include "src/trace/trace.h"
+#include "tests/support/gpu/ptx_lint.h"
 
 namespace millrace::hamming {
 namespace {
@@ -121,12 +124,56 @@ TEST_P(HammingOnDevice, ManyBlocksOfThreads) {
   expect_join(long_codes, 90);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryDevice, HammingOnDevice, testing::ValuesIn(devices_for_test()),
-                         [](const testing::TestParamInfo<TestDevice>& info) {
-                           std::string name;
-                           for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(EveryDevice, HammingOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
+
+TEST(Ptx, HammingIsWhatItDeclares) {
+  if (bodies::hamming().ptx.empty()) GTEST_SKIP() << "this build has no clang for PTX";
+  EXPECT_THAT(lint_ptx(bodies::hamming(), kEntries), testing::IsEmpty());
+}
+
+// Each call of the driver fails once, in each way in which it can: the pairs are the same, and the device's owner is told.
+class FailingDevice : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(FailingDevice, CostsTimeAndNoAnswer) {
+  std::mt19937_64 random(5);
+  std::vector<std::uint64_t> codes;
+  for (int i = 0; i < 500; ++i) codes.push_back(i % 3 == 0 ? random() : flipped(codes.back(), i % 5, random));
+  Budget budget(1_GiB);
+  const Executor executor(2);
+  const Joined truth = reference::self_join(std::span<const std::uint64_t>(codes), 5, budget);
+  const auto [call, end] = GetParam();
+  int reached = 0;
+  for (int n = 1;; ++n) {
+    SCOPED_TRACE(fmt::format("{}:{}={}", call, n, end));
+    FakeCuda fake({"forward", fmt::format("{}:{}={}", call, n, end), ""});
+    Trace trace;
+    std::string reason;
+    const Device device = list_devices(DeviceKind::cuda, reason).at(0);
+    for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
+      Accelerator accelerator(device, {Verify::all, 1_MiB, 200}, budget, trace);
+      const Joined joined = self_join(codes, {5, algorithm}, {executor, &accelerator}, budget);
+      ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
+      ASSERT_EQ(joined.expanded, truth.expanded);
+    }
+    // A kernel that did not run leaves what others trip over.
+    if (std::string(end) != "wrong") {
+      ASSERT_EQ(fake.violations(), "");
+    }
+    ASSERT_EQ(fake.count("live"), 0U) << fake.summary();
+    if (fake.calls(call) < static_cast<std::uint64_t>(n)) break;
+    ++reached;
+  }
+  EXPECT_GT(reached, 1);
+  EXPECT_EQ(budget.used().count, truth.nodes.memory.size().count + truth.pairs.memory.size().count);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCall, FailingDevice,
+                         testing::Values(std::pair("alloc", "memory"), std::pair("alloc", "lost"), std::pair("copy", "memory"),
+                                         std::pair("copy", "lost"), std::pair("launch", "memory"), std::pair("launch", "lost"),
+                                         std::pair("launch", "late"), std::pair("launch", "wrong"), std::pair("stream", "memory"),
+                                         std::pair("stream", "lost"), std::pair("sync", "lost"), std::pair("module", "lost"),
+                                         std::pair("event", "memory")),
+                         [](const auto& info) { return std::string(info.param.first) + "_" + info.param.second; });
 
 }  // namespace
 }  // namespace millrace::hamming

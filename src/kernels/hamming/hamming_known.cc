@@ -11,7 +11,7 @@ namespace millrace::hamming {
 namespace {
 
 // More than one block of threads and more than one tile; some pairs at every distance to beyond the radius.
-constexpr std::size_t kCodes = 1500;
+constexpr std::size_t kCodes = 700;
 
 template <typename Code>
 std::vector<Code> make_codes() {

@@ -47,7 +47,7 @@ struct Memory {
 struct FakeEvent;
 struct Step {
   std::function<std::string()> run;          // empty text: all well
-  FakeEvent* event = nullptr;                // recorded here
+  std::shared_ptr<FakeEvent> event;          // recorded here
   std::shared_ptr<FakeEvent> await;          // or waited for
   std::uint64_t await_record = 0;
 };
@@ -200,11 +200,11 @@ int drain_until(FakeEvent& event, std::uint64_t record) {
 
 int drain(FakeStream* stream) {
   // As if an event were recorded behind all that is there.
-  FakeEvent last;
-  last.stream = stream;
-  last.recorded = 1;
-  stream->steps.push_back({nullptr, &last, nullptr, 0});
-  return drain_until(last, 1);
+  const auto last = std::make_shared<FakeEvent>();
+  last->stream = stream;
+  last->recorded = 1;
+  stream->steps.push_back({nullptr, last, nullptr, 0});
+  return drain_until(*last, 1);
 }
 
 void enqueue(FakeStream* stream, std::function<std::string()> run) { stream->steps.push_back({std::move(run), nullptr, nullptr, 0}); }
@@ -223,10 +223,11 @@ const char* fake_cuda_summary() {
   Driver& d = driver();
   std::size_t live = 0;
   for (const auto& [address, memory] : d.memory) live += memory.freed ? 0 : 1;
-  d.summary = "launches " + std::to_string(d.calls["launch"]) + " copies " + std::to_string(d.calls["copy"]) + " allocations " +
-              std::to_string(d.calls["alloc"]) + " live " + std::to_string(live + d.pinned.size()) + " streams " +
-              std::to_string(d.streams.size()) + " events " + std::to_string(d.events.size()) + " contexts " +
-              std::to_string(d.contexts);
+  d.summary = "live " + std::to_string(live + d.pinned.size()) + " streams " + std::to_string(d.streams.size()) + " events " +
+              std::to_string(d.events.size()) + " contexts " + std::to_string(d.contexts);
+  for (const char* call : {"alloc", "pinned", "copy", "launch", "stream", "event", "sync", "module"}) {
+    d.summary += std::string(" call_") + call + " " + std::to_string(d.calls[call]);
+  }
   return d.summary.c_str();
 }
 
@@ -493,20 +494,17 @@ int cuEventCreate(FakeEvent** event, unsigned /*flags*/) {
 }
 int cuEventDestroy_v2(FakeEvent* event) {
   const std::lock_guard lock(mutex);
-  for (FakeStream* stream : driver().streams) {
-    for (Step& step : stream->steps) {
-      if (step.event == event) step.event = nullptr;
-    }
-  }
   driver().events.erase(event);
   return 0;
 }
 int cuEventRecord(FakeEvent* event, FakeStream* stream) {
   const std::lock_guard lock(mutex);
   if (const int code = begin_call("event"); code != 0) return code;
+  const auto found = driver().events.find(event);
+  if (found == driver().events.end()) return kInvalid;
   event->stream = stream;
   ++event->recorded;
-  stream->steps.push_back({nullptr, event, nullptr, 0});
+  stream->steps.push_back({nullptr, found->second, nullptr, 0});
   return 0;
 }
 int cuEventElapsedTime(float* milliseconds, FakeEvent* from, FakeEvent* to) {

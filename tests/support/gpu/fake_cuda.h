@@ -8,6 +8,6 @@ using fake_cuda_reset_t = void (*)();
 // What the program did that the driver's interface does not allow, or a kernel that a device would have let pass: lines of
 // text, empty where there was nothing.
 using fake_cuda_violations_t = const char* (*)();
-// "launches 3 copies 4 allocations 5 live 0"
+// "live 0 streams 0 events 0 contexts 0 call_alloc 5 ...": what is there, and how often each call was made
 using fake_cuda_summary_t = const char* (*)();
 }

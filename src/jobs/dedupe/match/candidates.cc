@@ -58,7 +58,7 @@ void CandidateIndex::search_views(const CodeColumns& queries, const CodeColumns&
         return j < begin + i && (!fits || fits(appearances_[begin + i], appearances_[j])) && are_compared(begin + i, j);
       };
       const hamming::Found found = dedupe::search(terms, {&queries, begin, end, &base, end}, hash_view,
-                                                  context_.executor, context_.budget, also);
+                                                  context_.engines(), context_.budget, also);
       out.memory.push_back(context_.budget.reserve({found.pairs.list.size() * sizeof(RowPair)}, "candidates"));
       out.pairs.reserve(out.pairs.size() + found.pairs.list.size());
       for (const hamming::Pair& pair : found.pairs.list.span())

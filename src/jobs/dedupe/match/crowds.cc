@@ -44,7 +44,7 @@ class Sample {
             RunContext& context) const {
     if (rows_.size() < many) return;
     const auto met = std::make_unique<std::atomic<std::uint32_t>[]>(marks.size());
-    each_pair(rule, {&codes_, 0, marks.size(), &sample_, rows_.size()}, context.executor, context.budget,
+    each_pair(rule, {&codes_, 0, marks.size(), &sample_, rows_.size()}, context.engines(), context.budget,
               [&](std::uint32_t i, std::uint32_t j) {
                 if (i != rows_[j] && also(i, rows_[j])) met[i].fetch_add(1, std::memory_order_relaxed);
               });
@@ -87,7 +87,7 @@ class Tallying {
     }
     // In the midst of a crowd those of high levels are enough.
     const CodeColumns queries = rows_of(codes_, rows);
-    each_pair(rule_, {&queries, 0, rows.size(), &codes_of_fine_, fine_.size()}, context_.executor, context_.budget,
+    each_pair(rule_, {&queries, 0, rows.size(), &codes_of_fine_, fine_.size()}, context_.engines(), context_.budget,
               [&](std::uint32_t i, std::uint32_t j) { count(i, rows[i], fine_[j], Crowds::kDistances); });
     std::vector<std::uint32_t> left, left_rows;
     std::size_t reach = 1;
@@ -122,7 +122,7 @@ class Tallying {
     constexpr int kFewBits = 7;
     const Rule nearest{{{{HashKind::dhash, bits}}}, false, ""};
     const bool few = bits <= kFewBits;
-    each_pair(few ? nearest : rule_, {&queries, 0, rows.size(), &codes_, appearances_.size()}, context_.executor,
+    each_pair(few ? nearest : rule_, {&queries, 0, rows.size(), &codes_, appearances_.size()}, context_.engines(),
               context_.budget, [&](std::uint32_t i, std::uint32_t j) {
                 if (Crowds::level_of(appearances_[j]) >= kFine) return;
                 if (few && !holds(rule_, codes_.at(rows[i]), codes_.at(j))) return;

@@ -55,7 +55,7 @@ std::array<int, 4> distances(const ThumbnailCodes& a, const ThumbnailCodes& b) {
 }
 
 hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, HashView hash_view,
-                      const Executor& executor, Budget& budget, const hamming::Also& also) {
+                      const Engines& engines, Budget& budget, const hamming::Also& also) {
   struct Test {
     const std::uint64_t *query, *base;
     int radius;
@@ -72,10 +72,10 @@ hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, Hash
     return also(i, j);
   };
   return hamming::search({tests[0].query, rows.end - rows.begin}, {tests[0].base, rows.base_end}, {tests[0].radius},
-                         executor, budget, all_terms);
+                         engines, budget, all_terms);
 }
 
-void each_pair(const Rule& rule, const Rows& rows, const Executor& executor, Budget& budget,
+void each_pair(const Rule& rule, const Rows& rows, const Engines& engines, Budget& budget,
                const std::function<void(std::uint32_t, std::uint32_t)>& visit) {
   for (const HashView& hash_view : views_of_rule(rule)) {
     for (const auto& terms : rule.alternatives) {
@@ -88,7 +88,7 @@ void each_pair(const Rule& rule, const Rows& rows, const Executor& executor, Bud
         }
         return false;
       };
-      search(terms, rows, hash_view, executor, budget, [&](std::uint32_t i, std::uint32_t j) {
+      search(terms, rows, hash_view, engines, budget, [&](std::uint32_t i, std::uint32_t j) {
         if (!found_before(rows.queries->at(rows.begin + i), rows.base->at(j))) visit(i, j);
         return false;
       });

@@ -50,10 +50,10 @@ struct Rows {
 // `also` lets through; it is asked from many threads. The first term is served by the range search, the others filter
 // its pairs as they are found.
 hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, HashView hash_view,
-                      const Executor& executor, Budget& budget, const hamming::Also& also);
+                      const Engines& engines, Budget& budget, const hamming::Also& also);
 
 // Visits each pair that a search of the whole rule finds once, from many threads: visit(i, j), i counted from `begin`.
-void each_pair(const Rule& rule, const Rows& rows, const Executor& executor, Budget& budget,
+void each_pair(const Rule& rule, const Rows& rows, const Engines& engines, Budget& budget,
                const std::function<void(std::uint32_t, std::uint32_t)>& visit);
 
 }  // namespace millrace::dedupe
