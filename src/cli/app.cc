@@ -15,6 +15,7 @@
 #include "src/cli/device_report.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
+#include "src/jobs/tune/rates_file.h"
 
 namespace millrace::cli {
 namespace {
@@ -231,6 +232,7 @@ ExitCode Command::execute() {
     AcceleratorOptions options = common_.accelerator;
     options.batch = static_cast<std::uint64_t>(common_.batch);
     options.asked = device.asked;
+    options.rates = tune::rates_of(*device.device);
     accelerator = std::make_unique<Accelerator>(*device.device, options, budget, trace);
   }
   if (!device.note.empty()) say(device.note);
@@ -303,6 +305,7 @@ int run_program(int argc, char** argv) {
     add_jobs(app, commands);
     std::function<ExitCode()> chosen;
     add_doctor_command(app, chosen);
+    add_tune_command(app, chosen);
     refuse_slips(app, argc, argv);
     try {
       app.parse(argc, argv);

@@ -80,6 +80,7 @@ void add_jobs(CLI::App& parent, Commands& commands);
 CLI::Option* one_value(CLI::Option* option);
 
 void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen);
+void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen);
 
 // Runs the program; never throws.
 int run_program(int argc, char** argv);

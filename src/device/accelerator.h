@@ -10,11 +10,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "src/base/choice.h"
 #include "src/device/backend.h"
 #include "src/device/device.h"
+#include "src/device/routing.h"
 #include "src/memory/budget.h"
 #include "src/trace/trace.h"
 
@@ -30,6 +32,7 @@ struct AcceleratorOptions {
   Verify verify = Verify::sample;
   Bytes memory = {};        // the most of the device's; none: 90 % of what is free when it is opened
   std::uint64_t batch = 0;  // the most items at once; 0: as many as fit
+  std::optional<DeviceRates> rates = {};  // as they were measured here; none: they were not
   bool asked = true;        // by a person: otherwise only attested kernels are used, and only where they gain
 };
 

@@ -9,6 +9,7 @@
 #include "src/io/image/picture.h"
 #include "src/io/process/helper_place.h"
 #include "src/io/store/hdf5_writer.h"
+#include "src/jobs/doctor/devices.h"
 #include "src/jobs/doctor/libraries.h"
 #include "src/jobs/doctor/report.h"
 #include "src/model/runtime.h"
@@ -87,6 +88,11 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
       if (!format.remedy.empty()) add(fmt::format("to read {}: {}", format.name, format.remedy));
     }
   }
+  for (const DeviceState& state : findings.devices) {
+    for (const DeviceState::Kernel& kernel : state.kernels) {
+      if (!kernel.right) add(fmt::format("{} computes nothing right: update its driver, or leave it", name_of(state.device)));
+    }
+  }
   if (findings.cuda.devices.empty() && findings.nvidia_on_bus) {
     add("an NVIDIA device is here without a working driver: install nvidia-driver (Debian's "
         "section non-free) and restart");
@@ -147,6 +153,7 @@ Findings examine(const std::string& program_version, const std::string& helper, 
   findings.levels = available_cpu_levels();
   findings.level = current_cpu_level();
   findings.cuda = find_cuda_driver();
+  examine_devices(findings);
   findings.nvidia_on_bus = nvidia_on_bus(root);
   findings.libraries = own_libraries();
   const auto answer = ask_helper(helper);

@@ -9,9 +9,6 @@
 namespace millrace::doctor {
 namespace {
 
-constexpr const char* kNoOpenCl = "this build has no OpenCL version of any operation";
-constexpr const char* kNoGpuVersion = "no operation of this build has a CUDA version yet, so no job uses it";
-
 std::string known(Bytes bytes) { return bytes.count == 0 ? "unknown" : to_text(bytes); }
 
 std::string names(const std::vector<CpuLevel>& levels) {
@@ -61,15 +58,22 @@ void write_memory(Page& page, const Findings& f) {
 
 void write_gpus(Page& page, const Findings& f) {
   page.heading("GPUs");
-  if (f.cuda.devices.empty()) page.line("cuda", f.cuda.reason);
-  for (std::size_t i = 0; i < f.cuda.devices.size(); ++i) {
-    const CudaDevice& device = f.cuda.devices[i];
-    page.line(fmt::format("cuda:{}", i),
-              fmt::format("{}, {}, compute capability {}.{}, driver for CUDA {}", device.name, to_text(device.memory),
-                          device.major, device.minor, cuda_version(f.cuda.version)));
+  if (!f.cuda.reason.empty()) page.line("cuda", f.cuda.reason);
+  if (!f.opencl.empty()) page.line("opencl", f.opencl);
+  for (const DeviceState& state : f.devices) {
+    const Device& device = state.device;
+    std::string text = fmt::format("{}, {}, ", device.name, to_text(device.memory));
+    text += device.kind == DeviceKind::cuda
+                ? fmt::format("compute capability {}, driver for CUDA {}", device.capability, cuda_version(f.cuda.version))
+                : "driver " + device.capability;
+    page.line(name_of(device), text);
+    if (!device.reason.empty()) page.line("", "not used: " + device.reason);
+    for (const DeviceState::Kernel& kernel : state.kernels) {
+      page.line("", fmt::format("kernels of {}: {}, {}", kernel.source, kernel.state,
+                                kernel.attested ? "attested for this hardware"
+                                                : "attested by nobody: used with --device or --gpu, not by itself"));
+    }
   }
-  if (!f.cuda.devices.empty()) page.line("", kNoGpuVersion);
-  page.line("opencl", kNoOpenCl);
 }
 
 void write_self_test(Page& page, const Findings& f) {
@@ -121,13 +125,33 @@ nlohmann::ordered_json json_of(const Findings& f) {
   using Json = nlohmann::ordered_json;
   // JSON must be UTF-8, whatever /proc or a driver says.
   const auto text = [](const std::string& s) { return utf8_for_display(s); };
-  Json levels = Json::array(), devices = Json::array(), formats = Json::array(), libraries = Json::array(),
+  Json levels = Json::array(), devices = Json::array(), opencl = Json::array(), formats = Json::array(), libraries = Json::array(),
        tests = Json::array();
   for (const CpuLevel level : f.levels) levels.push_back(name_of(level));
-  for (const CudaDevice& d : f.cuda.devices) {
-    devices.push_back({{"name", text(d.name)},
-                       {"memory", d.memory.count},
-                       {"compute_capability", fmt::format("{}.{}", d.major, d.minor)}});
+  for (const DeviceState& state : f.devices) {
+    const Device& d = state.device;
+    Json kernels = Json::array();
+    for (const DeviceState::Kernel& kernel : state.kernels) {
+      kernels.push_back({{"source", kernel.source},
+                         {"ptx_sha256", kernel.hash},
+                         {"compiler", kernel.compiler},
+                         {"attested", kernel.attested},
+                         {"right", kernel.right},
+                         {"state", text(kernel.state)}});
+    }
+    Json device = {{"device", name_of(d)},
+                   {"name", text(d.name)},
+                   {"memory", d.memory.count},
+                   {"reason", text(d.reason)},
+                   {"kernels", kernels}};
+    if (d.kind == DeviceKind::cuda) {
+      device["compute_capability"] = d.capability;
+      device["uuid"] = d.uuid;
+      devices.push_back(std::move(device));
+    } else {
+      device["driver"] = text(d.capability);
+      opencl.push_back(std::move(device));
+    }
   }
   for (const FormatSupport& s : f.formats) {
     formats.push_back(
@@ -166,8 +190,8 @@ nlohmann::ordered_json json_of(const Findings& f) {
         {"available", f.machine.memory_available.count},
         {"cgroup_limit", f.machine.cgroup_limit.count},
         {"automatic", automatic_memory(f.machine).count}}},
-      {"cuda", {{"version", f.cuda.version}, {"devices", devices}, {"reason", text(f.cuda.reason)}, {"used", false}}},
-      {"opencl", {{"devices", Json::array()}, {"reason", kNoOpenCl}}},
+      {"cuda", {{"version", f.cuda.version}, {"devices", devices}, {"reason", text(f.cuda.reason)}}},
+      {"opencl", {{"devices", opencl}, {"reason", text(f.opencl)}}},
       {"helper", {{"works", f.helper.empty()}, {"reason", text(f.helper)}, {"walls", walls}}},
       {"formats", formats},
       {"libraries", libraries},

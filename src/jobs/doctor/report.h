@@ -12,6 +12,7 @@
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 #include "src/device/cuda/driver.h"
+#include "src/device/device.h"
 #include "src/io/image/helper_versions.h"
 #include "src/jobs/doctor/known_answers.h"
 
@@ -29,6 +30,18 @@ struct FormatSupport {
   std::string remedy;  // empty where nothing is missing
 };
 
+// A device, and of each source of kernels what is to be said.
+struct DeviceState {
+  Device device;
+  struct Kernel {
+    std::string source, hash, compiler;
+    bool attested = false;  // for this device's compute capability
+    std::string state;      // "gives its known answers", or what went wrong
+    bool right = false;
+  };
+  std::vector<Kernel> kernels;
+};
+
 struct Findings {
   std::string program_version;
   Machine machine;
@@ -37,6 +50,8 @@ struct Findings {
   std::string forced;        // MILLRACE_CPU as it is set; empty when it is not
   std::string forced_error;  // why it cannot be obeyed
   CudaDriver cuda;
+  std::string opencl;  // why there is no OpenCL device; empty where there is one
+  std::vector<DeviceState> devices;
   bool nvidia_on_bus = false;  // an NVIDIA display or compute device is in this machine, with a driver or without
   std::vector<Library> libraries;
   std::vector<FormatSupport> formats;

@@ -217,7 +217,7 @@ Plan plan(const Options& options, const Files& files, RunContext& context) {
   hamming::Estimate estimate;
   with_codes(file, bits, [&](const auto& codes) {
     estimate =
-        hamming::estimate(codes, options_of(options), static_cast<bool>(files.pairs), context.executor, context.budget);
+        hamming::estimate(codes, options_of(options), static_cast<bool>(files.pairs), context.engines(), context.budget);
   });
   // Measured on a disk of the kind that people have.
   constexpr double kWrittenASecond = 500e6;
@@ -235,6 +235,10 @@ Plan plan(const Options& options, const Files& files, RunContext& context) {
                  {"pairs", whole(estimate.expanded)},
                  {"collapsed_pairs", whole(estimate.collapsed)},
                  {"why", estimate.why}};
+  if (!estimate.where.empty()) {
+    out.lines.push_back({"device", estimate.where});
+    out.figures["where"] = estimate.where;
+  }
   if (kept) {
     const Bytes written = file_bytes(whole(pairs), kPairBytes);
     out.lines.push_back({"output", "about " + to_text(written)});

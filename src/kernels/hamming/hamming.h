@@ -97,11 +97,12 @@ struct Estimate {
   double collapsed = 0, expanded = 0;  // pairs of nodes, of rows
   double seconds = 0;
   Bytes memory;     // of the pairs while they are sorted; what comes to it is said above
-  std::string why;  // as Joined::why
+  std::string why;    // as Joined::why
+  std::string where;  // the side that would compare them and why, with both times; empty where there is the CPU alone
 };
-Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects, const Executor& executor,
+Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects, const Engines& engines,
                   Budget& budget);
-Estimate estimate(std::span<const Code256> codes, const Options& options, bool collects, const Executor& executor,
+Estimate estimate(std::span<const Code256> codes, const Options& options, bool collects, const Engines& engines,
                   Budget& budget);
 
 // Called with blocks of at most kBlock pairs of rows, i < j, sorted by (i, j) within and across

@@ -7,11 +7,18 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "src/device/accelerator.h"
+#include "src/device/routing.h"
 #include "src/kernels/hamming/hamming_find.h"
 
 namespace millrace::hamming {
+
+// The side that a plan's pairs are found on, by what it has to compare.
+Route route_of(const JoinPlan& plan, const Problem& problem, const Accelerator& accelerator);
+// The names of the operations that `millrace tune` measures: by bits, and brute force or an index.
+std::string operation_of(int bits, Algorithm algorithm);
 
 // Nothing where nothing was brought, and the CPU has to do all of it: the device cannot be used, or its memory does not hold
 // the codes of an index. Codes that are too alike for the plan's index are compared by brute force.

@@ -91,7 +91,7 @@ Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const En
     }
   }
 
-  if (engines.accelerator != nullptr) {
+  if (engines.accelerator != nullptr && route_of(plan, problem, *engines.accelerator).on_device) {
     if (auto answer = find_on_device(sides, plan, options, engines, budget, taker)) return *answer;
   }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "src/kernels/hamming/hamming_device.h"
 #include "src/kernels/hamming/hamming_find.h"
 #include "src/kernels/hamming/hamming_nodes.h"
 
@@ -75,8 +76,9 @@ Joined count_codes(std::span<const Code> codes, const Options& options, const En
 constexpr double kCountedSeconds = 15e-9, kCollectedSeconds = 60e-9;
 
 template <typename Code>
-Estimate estimate_codes(std::span<const Code> codes, const Options& options, bool collects, const Executor& executor,
+Estimate estimate_codes(std::span<const Code> codes, const Options& options, bool collects, const Engines& engines,
                         Budget& budget) {
+  const Executor& executor = engines.executor;
   // Comparisons enough for a fraction of a second, and nodes enough that some of them have neighbours.
   constexpr double kComparisons = 2e9, kFound = 2e7, kMost = 65536;
   constexpr std::size_t kLeast = 64;
@@ -85,9 +87,15 @@ Estimate estimate_codes(std::span<const Code> codes, const Options& options, boo
   const NodeSizes sizes(collapsed.nodes, budget);
   Estimate out;
   out.nodes = nodes.size();
-  const JoinPlan plan = choose_plan(problem_of(Sides<Code>{nodes, nodes, true, nullptr}, options, executor));
+  const Problem problem = problem_of(Sides<Code>{nodes, nodes, true, nullptr}, options, executor);
+  const JoinPlan plan = choose_plan(problem);
   out.seconds = plan.seconds;
   out.why = plan.why;
+  if (engines.accelerator != nullptr) {
+    const Route route = route_of(plan, problem, *engines.accelerator);
+    out.where = route.why;
+    if (route.on_device && route.device_s) out.seconds = *route.device_s;
+  }
   if (nodes.empty()) return out;
   Options brute;
   brute.radius = options.radius;
@@ -162,13 +170,13 @@ Joined count(std::span<const std::uint64_t> codes, const Options& options, const
 Joined count(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget) {
   return count_codes(codes, options, engines, budget);
 }
-Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects, const Executor& executor,
+Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects, const Engines& engines,
                   Budget& budget) {
-  return estimate_codes(codes, options, collects, executor, budget);
+  return estimate_codes(codes, options, collects, engines, budget);
 }
-Estimate estimate(std::span<const Code256> codes, const Options& options, bool collects, const Executor& executor,
+Estimate estimate(std::span<const Code256> codes, const Options& options, bool collects, const Engines& engines,
                   Budget& budget) {
-  return estimate_codes(codes, options, collects, executor, budget);
+  return estimate_codes(codes, options, collects, engines, budget);
 }
 Found search(std::span<const std::uint64_t> queries, std::span<const std::uint64_t> base, const Options& options,
              const Engines& engines, Budget& budget, const Also& also) {

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "src/cli/app.h"
+#include "src/device/cpu/level.h"
+#include "src/jobs/tune/tune.h"
+
+namespace millrace::cli {
+namespace {
+
+// The one that is named, or all that can be used; `reasons` say why others cannot.
+std::vector<Device> devices_of(const std::string& name, std::vector<std::string>& reasons) {
+  constexpr DeviceKind kAll[] = {DeviceKind::cuda, DeviceKind::opencl};
+  if (!name.empty()) {
+    DeviceWish wish;
+    wish.device = name;
+    const ChosenDevice chosen = choose_device(wish, kAll);
+    if (!chosen.device) throw Failure(ErrorCode::usage, "it is no device to measure", "--device " + name, "name a GPU");
+    return {*chosen.device};
+  }
+  std::vector<Device> out;
+  for (const DeviceKind kind : kAll) {
+    std::string reason;
+    for (Device& device : list_devices(kind, reason)) {
+      if (device.reason.empty()) {
+        out.push_back(std::move(device));
+      } else {
+        reasons.push_back(fmt::format("{}: {}", name_of(device), device.reason));
+      }
+    }
+    if (!reason.empty()) reasons.push_back(reason);
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
+  auto* command = parent.add_subcommand("tune", "measure each operation on each GPU, so that --device auto knows what gains");
+  struct Wish {
+    std::string device, json;
+    int threads = 0;
+    bool overwrite = false;
+  };
+  const auto wish = std::make_shared<Wish>();
+  one_value(command->add_option("--device", wish->device, "cuda[:N] or opencl[:N]; all of them unless told"))
+      ->type_name("DEVICE");
+  one_value(command->add_option("--threads", wish->threads, "worker threads of the CPU; 0 is one a core"))
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  one_value(command->add_option("--json", wish->json, "write the rates as JSON; - is stdout, instead of the table"))
+      ->type_name("FILE");
+  command->add_flag("--overwrite", wish->overwrite, "replace a file that exists though this program did not write it");
+  command->callback([&chosen, wish] {
+    chosen = [wish] {
+      Outputs outputs({wish->overwrite, true});
+      const Output output =
+          outputs.add("--json", wish->json, {"rates of devices", Readers::everyone, json_result("tune", {"devices"})});
+      use_cpu_level_from_environment();
+      std::vector<std::string> reasons;
+      const std::vector<Device> devices = devices_of(wish->device, reasons);
+      const Executor executor(wish->threads, &interrupt());
+      std::vector<tune::Tuned> tuned;
+      for (const Device& device : devices) {
+        try {
+          tuned.push_back(tune::measure(device, executor, {}));
+          if (wish->json != "-") fmt::print("{}", tune::text_of(tuned.back()));
+        } catch (const Failure& failure) {
+          // One that was named is what was asked for.
+          if (!wish->device.empty() || failure.error().code != ErrorCode::unavailable) throw;
+          reasons.emplace_back(failure.what());
+        }
+      }
+      for (const std::string& reason : reasons) fmt::print(stderr, "{}\n", reason);
+      if (!tuned.empty()) {
+        tune::keep(tuned);
+        fmt::print(stderr, "kept in {}: runs on these devices are planned by it\n", tune::rates_path());
+      } else {
+        fmt::print(stderr, "nothing was measured: all runs on the CPU\n");
+      }
+      if (output) output.write(tune::json_of(tuned).dump(1) + "\n");
+      return ExitCode::done;
+    };
+  });
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,53 @@
+#include "src/device/routing.h"
+
+#include <fmt/format.h>
+
+#include "src/device/accelerator.h"
+
+namespace millrace {
+namespace {
+
+std::string seconds_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
+std::optional<double> device_seconds(const Accelerator& accelerator, const Work& work) {
+  const auto& rates = accelerator.options().rates;
+  if (!rates) return std::nullopt;
+  const auto rate = rates->amount_s.find(work.operation);
+  if (rate == rates->amount_s.end() || rate->second <= 0 || rates->up_bytes_s <= 0 || rates->down_bytes_s <= 0) {
+    return std::nullopt;
+  }
+  return rates->begin_s + work.bytes_up / rates->up_bytes_s + work.amount / rate->second +
+         work.bytes_down / rates->down_bytes_s;
+}
+
+}  // namespace
+
+Route choose_side(const Accelerator& accelerator, const Work& work) {
+  Route route;
+  route.cpu_s = work.cpu_s;
+  route.device_s = device_seconds(accelerator, work);
+  const std::string name = name_of(accelerator.device());
+  const std::string cpu = "the CPU takes " + seconds_text(work.cpu_s);
+  const std::string both = route.device_s ? fmt::format("{}, {} {}", cpu, name, seconds_text(*route.device_s))
+                                          : fmt::format("{}, {} was not measured", cpu, name);
+  if (accelerator.struck_out()) {
+    route.why = "on the CPU: " + accelerator.reason();
+  } else if (accelerator.options().asked) {
+    route.on_device = true;
+    route.why = fmt::format("on {}, which was asked for: {}", name, both);
+  } else if (work.cpu_s < kLeastWorthMovingS) {
+    route.why = fmt::format("on the CPU: {}, and under half a second nothing moves", both);
+  } else if (!route.device_s) {
+    route.why = fmt::format("on the CPU: {}; millrace tune does", both);
+  } else if (*route.device_s < work.cpu_s) {
+    route.on_device = true;
+    route.why = fmt::format("on {}: {}", name, both);
+  } else {
+    route.why = "on the CPU: " + both;
+  }
+  return route;
+}
+
+}  // namespace millrace

@@ -1,0 +1,43 @@
+// Enters: a piece of work, how long the CPU takes for it, and what was measured of a device.
+// Leaves: the side that does it, with both times and the reason in words.
+// Never: guesses a rate: what nobody measured on this machine does not move by itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace millrace {
+
+class Accelerator;
+
+// Of one device, by `millrace tune`.
+struct DeviceRates {
+  double begin_s = 0;                      // from nothing to the end of the first kernel
+  double up_bytes_s = 0, down_bytes_s = 0; // copied a second
+  std::map<std::string, double> amount_s;  // by operation: of its amount (pairs, ...) a second
+};
+
+struct Work {
+  std::string operation;  // "hamming.brute64"
+  double amount = 0;
+  double bytes_up = 0, bytes_down = 0;
+  double cpu_s = 0;
+};
+
+struct Route {
+  bool on_device = false;
+  double cpu_s = 0;
+  std::optional<double> device_s;
+  std::string why;
+};
+
+// What takes the CPU less than this stays there.
+inline constexpr double kLeastWorthMovingS = 0.5;
+
+// A device that a person asked for does the work. Otherwise the side that is faster by the rates does, if the CPU takes half
+// a second at least.
+Route choose_side(const Accelerator& accelerator, const Work& work);
+
+}  // namespace millrace

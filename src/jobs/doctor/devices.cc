@@ -1,0 +1,46 @@
+#include "src/jobs/doctor/devices.h"
+
+#include "src/device/attested.h"
+#include "src/kernels/known/devices.h"
+#include "src/trace/trace.h"
+
+namespace millrace::doctor {
+namespace {
+
+// Small enough for any device that can be used at all.
+constexpr Bytes kMemory = 64_MiB;
+
+std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
+  std::vector<DeviceState::Kernel> out;
+  for (const known::DeviceKernels& kernels : known::device_kernels()) {
+    const KernelSource& source = kernels.source();
+    DeviceState::Kernel one{std::string(source.name), std::string(source.hash), std::string(source.compiler), false, "", false};
+    one.attested = device.kind == DeviceKind::cuda && is_attested(source.hash, device.capability);
+    // Each on a device that nothing has been said against yet.
+    Budget budget(256_MiB);
+    Trace trace;
+    AcceleratorOptions options;
+    options.verify = Verify::none;
+    options.memory = kMemory;
+    Accelerator accelerator(device, options, budget, trace);
+    one.right = accelerator.ready(source, kernels.known);
+    one.state = one.right ? "give their known answers" : accelerator.reason();
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace
+
+void examine_devices(Findings& findings) {
+  std::string reason;
+  for (const DeviceKind kind : {DeviceKind::cuda, DeviceKind::opencl}) {
+    for (Device& device : list_devices(kind, kind == DeviceKind::opencl ? findings.opencl : reason)) {
+      DeviceState state{std::move(device), {}};
+      if (state.device.reason.empty()) state.kernels = kernels_of(state.device);
+      findings.devices.push_back(std::move(state));
+    }
+  }
+}
+
+}  // namespace millrace::doctor

@@ -1,0 +1,12 @@
+// Enters: nothing.
+// Leaves: every GPU of this machine, and whether its kernels give their known answers.
+// Never: fails because of one.
+#pragma once
+
+#include "src/jobs/doctor/report.h"
+
+namespace millrace::doctor {
+
+void examine_devices(Findings& findings);
+
+}  // namespace millrace::doctor

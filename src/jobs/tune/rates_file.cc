@@ -1,0 +1,97 @@
+#include "src/jobs/tune/rates_file.h"
+
+#include <cmath>
+
+#include "src/base/paths.h"
+#include "src/base/text.h"
+#include "src/io/file/atomic_file.h"
+#include "src/io/file/own.h"
+#include "src/io/file/reader.h"
+#include "src/io/file/shallow_json.h"
+
+namespace millrace::tune {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What tells one device from another: its own number, or of OpenCL, which has none, name and driver.
+std::string key_of(const Device& device) {
+  if (!device.uuid.empty()) return device.uuid;
+  return utf8_for_display(device.name + ", " + device.capability);
+}
+
+// The kernels that an operation's rate was measured with: the body's PTX. An operation is named after its body.
+std::string hash_of(const std::string& operation) {
+  for (const known::DeviceKernels& kernels : known::device_kernels()) {
+    const KernelSource& source = kernels.source();
+    if (operation.starts_with(std::string(source.name) + ".")) return std::string(source.hash);
+  }
+  return "";
+}
+
+Json read_file() {
+  const std::string path = rates_path();
+  if (path.empty()) return Json::object();
+  auto file = FileReader::open(path, FileReader::Hashing::off);
+  if (!file) return Json::object();
+  // Ours has some thousand bytes.
+  const auto bytes = (*file)->peek();
+  Json out = shallow_json(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  return out.is_object() ? out : Json::object();
+}
+
+double rate_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return 0;
+  const double value = found->get<double>();
+  return std::isfinite(value) && value > 0 ? value : 0;
+}
+
+}  // namespace
+
+std::string rates_path() { return cache_path("rates.json"); }
+
+void keep(const std::vector<Tuned>& tuned) {
+  const std::string path = rates_path();
+  if (path.empty()) throw Failure(ErrorCode::usage, "no home folder is known", "tune", "set XDG_CACHE_HOME");
+  Json devices = Json::object();
+  const Json before = read_file();
+  if (const auto found = before.find("devices"); found != before.end() && found->is_object()) devices = *found;
+  for (const Tuned& one : tuned) {
+    Json operations = Json::object();
+    for (const known::Measured& measured : one.operations) {
+      operations[measured.operation] = {{"kernel", hash_of(measured.operation)}, {"amount_s", measured.device_amount_s}};
+    }
+    devices[key_of(one.device)] = {{"begin_s", one.rates.begin_s},
+                                   {"up_bytes_s", one.rates.up_bytes_s},
+                                   {"down_bytes_s", one.rates.down_bytes_s},
+                                   {"operations", operations}};
+  }
+  make_folders(folder_of(path));
+  AtomicFile file(path);
+  file.write(Json{{"millrace", "rates"}, {"devices", devices}}.dump(1) + "\n");
+  file.commit();
+}
+
+std::optional<DeviceRates> rates_of(const Device& device) {
+  const Json all = read_file();
+  const auto devices = all.find("devices");
+  if (devices == all.end() || !devices->is_object()) return std::nullopt;
+  const auto one = devices->find(key_of(device));
+  if (one == devices->end() || !one->is_object()) return std::nullopt;
+  DeviceRates out;
+  out.begin_s = rate_in(*one, "begin_s");
+  out.up_bytes_s = rate_in(*one, "up_bytes_s");
+  out.down_bytes_s = rate_in(*one, "down_bytes_s");
+  const auto operations = one->find("operations");
+  if (operations == one->end() || !operations->is_object()) return std::nullopt;
+  for (const auto& [name, operation] : operations->items()) {
+    if (!operation.is_object()) continue;
+    const auto kernel = operation.find("kernel");
+    if (kernel == operation.end() || *kernel != hash_of(name)) continue;
+    if (const double amount = rate_in(operation, "amount_s"); amount > 0) out.amount_s[name] = amount;
+  }
+  return out;
+}
+
+}  // namespace millrace::tune

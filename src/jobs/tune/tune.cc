@@ -1,0 +1,109 @@
+#include "src/jobs/tune/tune.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "src/base/text.h"
+#include "src/device/queue.h"
+#include "src/trace/trace.h"
+
+namespace millrace::tune {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+double since(Steady::time_point begin) { return std::chrono::duration<double>(Steady::now() - begin).count(); }
+
+// Bytes a second from and to memory that is not pinned, as a run copies.
+void measure_copies(Accelerator& accelerator, DeviceRates& rates) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  constexpr int kTimes = 4;
+  const std::size_t bytes = std::min<std::size_t>(kBytes, accelerator.free_memory().count / 2);
+  std::vector<std::byte> host(bytes);
+  Queue queue(accelerator);
+  DeviceBuffer<std::byte> buffer(accelerator, bytes, "copies");
+  const auto rate = [&](const auto& copy) {
+    copy();
+    const auto begin = Steady::now();
+    for (int i = 0; i < kTimes; ++i) copy();
+    return static_cast<double>(bytes) * kTimes / std::max(1e-9, since(begin));
+  };
+  rates.up_bytes_s = rate([&] { queue.upload(std::span<const std::byte>(host), buffer); });
+  rates.down_bytes_s = rate([&] { queue.download(buffer, std::span(host)); });
+}
+
+std::string rate_words(double amount_s, const std::string& unit) {
+  const char* const prefixes[] = {"", " thousand", " million", " thousand million"};
+  std::size_t at = 0;
+  for (; at < 3 && amount_s >= 1000; ++at) amount_s /= 1000;
+  return fmt::format("{:.3g}{} {}/s", amount_s, prefixes[at], unit);
+}
+
+}  // namespace
+
+Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
+  Budget budget(2_GiB);
+  Trace trace;
+  Tuned out;
+  out.device = device;
+  AcceleratorOptions options;
+  options.verify = Verify::none;
+  options.memory = memory;
+  Accelerator accelerator(device, options, budget, trace);
+  const auto begin = Steady::now();
+  for (const known::DeviceKernels& kernels : known::device_kernels()) {
+    if (!accelerator.ready(kernels.source(), kernels.known)) {
+      throw Failure(ErrorCode::unavailable, accelerator.reason(), name_of(device), "millrace doctor shows what is here");
+    }
+    if (out.operations.empty()) out.rates.begin_s = since(begin);
+    for (const known::Measured& measured : kernels.measure(accelerator, executor)) out.operations.push_back(measured);
+  }
+  measure_copies(accelerator, out.rates);
+  if (accelerator.struck_out()) {
+    throw Failure(ErrorCode::unavailable, accelerator.reason(), name_of(device), "millrace doctor shows what is here");
+  }
+  for (const known::Measured& measured : out.operations) out.rates.amount_s[measured.operation] = measured.device_amount_s;
+  return out;
+}
+
+std::string text_of(const Tuned& tuned) {
+  std::string out = fmt::format("{} ({}): begins in {:.0f} ms, copies {}/s to it and {}/s back\n", name_of(tuned.device),
+                                printable(tuned.device.name), tuned.rates.begin_s * 1e3,
+                                to_text(Bytes{static_cast<std::uint64_t>(tuned.rates.up_bytes_s)}),
+                                to_text(Bytes{static_cast<std::uint64_t>(tuned.rates.down_bytes_s)}));
+  for (const known::Measured& one : tuned.operations) {
+    const double ratio = one.device_amount_s / one.cpu_amount_s;
+    // The CPU's time at which both take the same.
+    const double even = ratio > 1 ? tuned.rates.begin_s / (1 - 1 / ratio) : 0;
+    out += fmt::format("  {:<18} {:>36}, the CPU {:>36}: {}\n", one.operation, rate_words(one.device_amount_s, one.unit),
+                       rate_words(one.cpu_amount_s, one.unit),
+                       ratio > 1 ? fmt::format("{:.3g} times as fast, gains from {} of the CPU on", ratio,
+                                               duration_text(std::max(even, kLeastWorthMovingS)))
+                                 : "the CPU is faster");
+  }
+  return out;
+}
+
+nlohmann::ordered_json json_of(const std::vector<Tuned>& all) {
+  nlohmann::ordered_json devices = nlohmann::ordered_json::array();
+  for (const Tuned& one : all) {
+    nlohmann::ordered_json operations = nlohmann::ordered_json::array();
+    for (const known::Measured& measured : one.operations) {
+      operations.push_back({{"operation", measured.operation},
+                            {"unit", measured.unit},
+                            {"device_amount_s", measured.device_amount_s},
+                            {"cpu_amount_s", measured.cpu_amount_s}});
+    }
+    devices.push_back({{"device", name_of(one.device)},
+                       {"model", utf8_for_display(one.device.name)},
+                       {"begin_s", one.rates.begin_s},
+                       {"up_bytes_s", one.rates.up_bytes_s},
+                       {"down_bytes_s", one.rates.down_bytes_s},
+                       {"operations", operations}});
+  }
+  return {{"millrace", "tune"}, {"devices", devices}};
+}
+
+}  // namespace millrace::tune

@@ -1,0 +1,69 @@
+#include "src/kernels/hamming/hamming_rates.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "src/kernels/hamming/hamming_device.h"
+#include "src/kernels/hamming/hamming_words.h"
+
+namespace millrace::hamming {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Long enough that what a launch takes by itself is a small part.
+constexpr double kEnoughS = 0.25;
+
+template <typename Code>
+std::vector<Code> make_codes(std::size_t count) {
+  std::vector<Code> out(count);
+  std::uint64_t state = 4;
+  for (Code& code : out) {
+    for (int w = 0; w < kWords64<Code>; ++w) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      set_word64(code, w, state ^ state >> 29);
+    }
+  }
+  return out;
+}
+
+// The amount of one run over the seconds that it takes, with as many codes as are needed for them to count.
+template <typename Code>
+double rate(Algorithm algorithm, int radius, const Engines& engines) {
+  for (std::size_t count = 1 << 14;; count *= 2) {
+    const std::vector<Code> codes = make_codes<Code>(count);
+    const std::span<const Code> all(codes);
+    Budget budget(Bytes{4096 + 512 * count});
+    const Options options{.radius = radius, .algorithm = algorithm};
+    const Problem problem = problem_of(Sides<Code>{all, all, true, nullptr}, options, engines.executor);
+    const JoinPlan plan = choose_plan(problem);
+    PairCounter counter({}, {});
+    const auto begin = Clock::now();
+    find_pairs<Code>({all, all, true, nullptr}, nullptr, options, engines, budget, counter);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const auto n = static_cast<double>(count);
+    const double amount = plan.algorithm == Algorithm::brute ? n * n / 2 : plan.seconds * problem.threads;
+    if (seconds > kEnoughS || count >= std::size_t{1} << 24) return amount / seconds;
+  }
+}
+
+}  // namespace
+
+std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor) {
+  std::vector<MeasuredRate> out;
+  const Engines cpu(executor), device(executor, &accelerator);
+  const auto measure = [&]<typename Code>(Algorithm algorithm, int radius, const std::string& unit, Code) {
+    const double on_device = rate<Code>(algorithm, radius, device);
+    // What the CPU has taken over is no rate of the device.
+    if (accelerator.struck_out()) return;
+    out.push_back({operation_of(8 * static_cast<int>(sizeof(Code)), algorithm), unit, on_device,
+                   rate<Code>(algorithm, radius, cpu)});
+  };
+  measure(Algorithm::brute, 5, "pairs", std::uint64_t{});
+  measure(Algorithm::brute, 90, "pairs", Code256{});
+  measure(Algorithm::index, 5, "seconds of one thread", std::uint64_t{});
+  measure(Algorithm::index, 20, "seconds of one thread", Code256{});
+  return out;
+}
+
+}  // namespace millrace::hamming

@@ -1,0 +1,21 @@
+// Enters: a device and the CPU's threads.
+// Leaves: how many pairs of codes a second each of them compares.
+// Never: asks anything of the codes of a user.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/device/accelerator.h"
+#include "src/device/cpu/executor.h"
+
+namespace millrace::hamming {
+
+struct MeasuredRate {
+  std::string operation, unit;
+  double device_amount_s = 0, cpu_amount_s = 0;
+};
+
+std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor);
+
+}  // namespace millrace::hamming

@@ -1,0 +1,34 @@
+// Enters: nothing.
+// Leaves: the registry of kernels for devices: their text, how they are called, whether a device gives their known answers,
+//   and how fast it is.
+// Never: is called for what a job computes. What is not named here is neither looked through, attested, nor tuned.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/device/accelerator.h"
+#include "src/device/cpu/executor.h"
+#include "src/device/kernel_source.h"
+
+namespace millrace::known {
+
+// What one operation came to, on a device and on the CPU.
+struct Measured {
+  std::string operation;  // as Work::operation
+  std::string unit;       // of an amount: "pairs"
+  double device_amount_s = 0, cpu_amount_s = 0;
+};
+
+struct DeviceKernels {
+  const KernelSource& (*source)();
+  std::span<const KernelEntry> entries;
+  bool (*known)(Accelerator& accelerator);
+  // Some seconds an operation.
+  std::vector<Measured> (*measure)(Accelerator& accelerator, const Executor& executor);
+};
+
+std::span<const DeviceKernels> device_kernels();
+
+}  // namespace millrace::known
