@@ -92,6 +92,8 @@ function(millrace_conformance name fake)
   add_dependencies(${name} ${fake})
 endfunction()
 millrace_conformance(conformance fake_cuda)
+add_executable(gpu_kit ${CMAKE_SOURCE_DIR}/tests/support/gpu/kit.cc)
+target_link_libraries(gpu_kit PRIVATE millrace_kernels)
 add_test(NAME conformance_simulated COMMAND conformance --gtest_filter=-*OpenCL*)
 add_test(NAME conformance_opencl COMMAND conformance --gtest_filter=*OpenCL*)
 

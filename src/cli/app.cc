@@ -132,7 +132,8 @@ Command::Command(CLI::App& parent, const std::string& name, const std::string& a
 
 void Command::add_flags() {
   settings_.heading("Running");
-  settings_.add_text("device", "DEVICE", "auto, cpu, cuda[:N] or opencl[:N]; auto takes a GPU that kernels are attested for",
+  settings_.add_text("device", "DEVICE",
+                     "auto, cpu, cuda[:N] or opencl[:N]; auto takes a GPU that kernels are attested for",
                      common_.device.device);
   settings_.add_switch("gpu", "any GPU, or none with --no-gpu, where --device does not name one", common_.device.gpu);
   settings_.add_text("device-order", "KINDS", "the kinds of device that --gpu looks for, the first first",

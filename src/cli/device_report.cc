@@ -15,18 +15,20 @@ std::vector<std::string> words_of(const Accelerator& accelerator) {
   const DeviceCounts counts = accelerator.counts();
   const std::string name = fmt::format("{} ({})", name_of(accelerator.device()), accelerator.device().name);
   if (counts.batches > 0) {
-    out.push_back(fmt::format("{}: {} batches, {} of them computed by the CPU too; {} to it, {} back, {} of its memory at most", name,
-                              grouped(counts.batches), grouped(counts.verified), to_text(Bytes{counts.upload_bytes}),
-                              to_text(Bytes{counts.download_bytes}), to_text(counts.peak)));
+    out.push_back(
+        fmt::format("{}: {} batches, {} of them computed by the CPU too; {} to it, {} back, {} of its memory at most",
+                    name, grouped(counts.batches), grouped(counts.verified), to_text(Bytes{counts.upload_bytes}),
+                    to_text(Bytes{counts.download_bytes}), to_text(counts.peak)));
   } else if (!accelerator.struck_out()) {
     out.push_back(name + " was not used: nothing in this run was worth it");
   }
   if (counts.halved > 0) {
-    out.push_back(fmt::format("{}: its memory did not do {} times; batches were made smaller{}", name,
-                              grouped(counts.halved),
-                              counts.fell_back > 0 ? fmt::format(", and {} done by the CPU", grouped(counts.fell_back)) : ""));
+    out.push_back(
+        fmt::format("{}: its memory did not do {} times; batches were made smaller{}", name, grouped(counts.halved),
+                    counts.fell_back > 0 ? fmt::format(", and {} done by the CPU", grouped(counts.fell_back)) : ""));
   }
-  if (accelerator.struck_out()) out.push_back(accelerator.reason() + "; the CPU did the rest, the results are the CPU's");
+  if (accelerator.struck_out())
+    out.push_back(accelerator.reason() + "; the CPU did the rest, the results are the CPU's");
   return out;
 }
 

@@ -38,7 +38,8 @@ std::vector<Device> devices_of(const std::string& name, std::vector<std::string>
 }  // namespace
 
 void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
-  auto* command = parent.add_subcommand("tune", "measure each operation on each GPU, so that --device auto knows what gains");
+  auto* command =
+      parent.add_subcommand("tune", "measure each operation on each GPU, so that --device auto knows what gains");
   struct Wish {
     std::string device, json;
     int threads = 0;

@@ -30,10 +30,10 @@ constexpr std::array<Choice<Verify>, 3> choices_of(Verify) {
 
 struct AcceleratorOptions {
   Verify verify = Verify::sample;
-  Bytes memory = {};        // the most of the device's; none: 90 % of what is free when it is opened
-  std::uint64_t batch = 0;  // the most items at once; 0: as many as fit
+  Bytes memory = {};                      // the most of the device's; none: 90 % of what is free when it is opened
+  std::uint64_t batch = 0;                // the most items at once; 0: as many as fit
   std::optional<DeviceRates> rates = {};  // as they were measured here; none: they were not
-  bool asked = true;        // by a person: otherwise only attested kernels are used, and only where they gain
+  bool asked = true;  // by a person: otherwise only attested kernels are used, and only where they gain
 };
 
 // What went on, for people and for the JSON of a run.
@@ -58,8 +58,8 @@ class Accelerator {
   const Device& device() const { return device_; }
   const AcceleratorOptions& options() const { return options_; }
 
-  // Whether this source's kernels may be used: the device can be opened and compiles them, and `known`, asked once a run,
-  // found its answers. Otherwise the device is struck out, for the whole run.
+  // Whether this source's kernels may be used: the device can be opened and compiles them, and `known`, asked once a
+  // run, found its answers. Otherwise the device is struck out, for the whole run.
   bool ready(const KernelSource& source, const std::function<bool(Accelerator&)>& known);
   // Whether the CPU has to compute the next batch of this kernel too: the first, and one in 256 from then on.
   bool is_checked(const KernelEntry& entry);

@@ -1,11 +1,12 @@
 // Enters: what a queue asks of a vendor's driver.
-// Leaves: the same for every driver: memory, copies, launches, events. Implemented by cuda/ and opencl/, used by queue.cc
+// Leaves: the same for every driver: memory, copies, launches, events. Implemented by cuda/ and opencl/, used by
+// queue.cc
 //   and accelerator.cc alone.
 // Never: a vendor's type, or a decision: nothing is tried again here, nothing falls back.
 //
 // Everything that a queue is told happens later and in order; host memory that it was told of stays as it is, and every
-// allocation stays, until finish(). OutOfMemory where an allocation does not fit, DeviceLost once the device is of no use
-// to this process any more, Failure(internal) for a call that was wrong.
+// allocation stays, until finish(). OutOfMemory where an allocation does not fit, DeviceLost once the device is of no
+// use to this process any more, Failure(internal) for a call that was wrong.
 #pragma once
 
 #include <array>

@@ -35,8 +35,8 @@ struct BatchedWork {
 };
 
 // Runs all of the work. OutOfMemory halves the amount of a batch; one item that does not fit is the CPU's. After eight
-// batches that fit the amount doubles again. A device that is lost, or gives another answer than the CPU, is struck out;
-// what it did since its last good check, in the second case, and all that is left, in both, is done by the CPU.
+// batches that fit the amount doubles again. A device that is lost, or gives another answer than the CPU, is struck
+// out; what it did since its last good check, in the second case, and all that is left, in both, is done by the CPU.
 template <typename Part>
 void run_batches(Accelerator& accelerator, const KernelEntry& entry, const BatchedWork<Part>& work) {
   struct Waiting {

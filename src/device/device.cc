@@ -63,7 +63,8 @@ std::vector<Device> cuda_devices(std::string& reason) {
     Device device{DeviceKind::cuda, static_cast<int>(i), found.name, found.memory, found.uuid, {}, {}};
     device.capability = fmt::format("{}.{}", found.major, found.minor);
     if (10 * found.major + found.minor < kLeastCapability) {
-      device.reason = fmt::format("its compute capability {} is below 7.5, which kernels are compiled for", device.capability);
+      device.reason =
+          fmt::format("its compute capability {} is below 7.5, which kernels are compiled for", device.capability);
     }
     out.push_back(std::move(device));
   }

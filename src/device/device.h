@@ -33,10 +33,10 @@ std::vector<Device> list_devices(DeviceKind kind, std::string& reason);
 
 // What a person says of devices.
 struct DeviceWish {
-  std::string device = "auto";                // auto, cpu, cuda[:N] or opencl[:N]
-  std::optional<bool> gpu = {};               // true: any device that is not the CPU; false: none
-  std::string order = "cuda,opencl";          // the kinds that `gpu` looks for, the first first
-  bool fallback = false;                      // the CPU in the place of a device that cannot be used
+  std::string device = "auto";        // auto, cpu, cuda[:N] or opencl[:N]
+  std::optional<bool> gpu = {};       // true: any device that is not the CPU; false: none
+  std::string order = "cuda,opencl";  // the kinds that `gpu` looks for, the first first
+  bool fallback = false;              // the CPU in the place of a device that cannot be used
 };
 
 struct ChosenDevice {

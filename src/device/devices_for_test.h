@@ -1,6 +1,8 @@
 // Enters: what this machine has, and what the build made beside the tests.
-// Leaves: every device that kernels can be run on here: the simulated NVIDIA driver in each order of threads, every OpenCL
-//   driver, Oclgrind, which looks for races, where it is installed; or those of MILLRACE_TEST_DEVICES, on a machine with a GPU.
+// Leaves: every device that kernels can be run on here: the simulated NVIDIA driver in each order of threads, every
+// OpenCL
+//   driver, Oclgrind, which looks for races, where it is installed; or those of MILLRACE_TEST_DEVICES, on a machine
+//   with a GPU.
 // Never: takes one for another: what is not here is named, with the reason.
 #pragma once
 
@@ -74,8 +76,8 @@ namespace for_test {
 inline const char* const kOclgrind = "/usr/lib/oclgrind/liboclgrind-rt-icd.so";
 
 inline std::string oclgrind_log() {
-  static const std::string path = fmt::format("{}/millrace-oclgrind-{}.log", std::filesystem::temp_directory_path().string(),
-                                              ::getpid());
+  static const std::string path =
+      fmt::format("{}/millrace-oclgrind-{}.log", std::filesystem::temp_directory_path().string(), ::getpid());
   return path;
 }
 

@@ -10,10 +10,10 @@ namespace millrace {
 // One kernel of a body. Tests compare it with the PTX.
 struct KernelEntry {
   std::string_view name;
-  unsigned threads = 0;          // of a block
-  unsigned shared_bytes = 0;     // of a block
-  std::string_view parameters;   // 'p' an array, '4' and '8' a number of so many bytes; in their order
-  unsigned fused = 0;            // fused multiply-adds in its PTX; no other is one
+  unsigned threads = 0;         // of a block
+  unsigned shared_bytes = 0;    // of a block
+  std::string_view parameters;  // 'p' an array, '4' and '8' a number of so many bytes; in their order
+  unsigned fused = 0;           // fused multiply-adds in its PTX; no other is one
 };
 
 struct KernelSource {

@@ -1,9 +1,10 @@
 // Enters: copies, launches and waits, in the order in which they are to happen on a device.
 // Leaves: them done, counted, and timed by the device's own events.
-// Never: lets memory go that the device may still read or write: a queue holds what it was told of until it has finished.
+// Never: lets memory go that the device may still read or write: a queue holds what it was told of until it has
+// finished.
 //
-// Nothing here is thread-safe but that two queues of one accelerator may be used by two threads. OutOfMemory, DeviceLost,
-// Failure(internal) as src/device/backend.h says.
+// Nothing here is thread-safe but that two queues of one accelerator may be used by two threads. OutOfMemory,
+// DeviceLost, Failure(internal) as src/device/backend.h says.
 #pragma once
 
 #include <cstring>
@@ -19,7 +20,8 @@
 
 namespace millrace {
 
-// Plain values in a device's memory: uninitialised, `size` of them. Movable; freed when neither this nor a queue holds it.
+// Plain values in a device's memory: uninitialised, `size` of them. Movable; freed when neither this nor a queue holds
+// it.
 template <typename T>
 class DeviceBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -135,7 +137,7 @@ class Queue {
     return {0, {}, buffer.memory()};
   }
   template <typename T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   static KernelArgument argument(T number) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     KernelArgument out;

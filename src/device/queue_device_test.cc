@@ -126,7 +126,8 @@ TEST_P(OnEveryDevice, AKernelWaitsForTheOtherQueuesCopy) {
     kernels.launch(bodies::probe(), kProbeTurn, count / 64, a, b, count, kScale, kMore);
     kernels.download(b, from.size(), back);
     kernels.finish();
-    EXPECT_EQ(std::vector<float>(back.span().begin(), back.span().end()), turned(from, kScale, kMore)) << "a copy came late";
+    EXPECT_EQ(std::vector<float>(back.span().begin(), back.span().end()), turned(from, kScale, kMore))
+        << "a copy came late";
     copies.finish();
   }
 }
@@ -165,7 +166,8 @@ TEST_P(OnEveryDevice, WrongCallsAreRefused) {
   EXPECT_THROW(queue.upload(std::span<const float>(nine), a), Failure);
   EXPECT_THROW(queue.download(a, std::span(nine)), Failure);
   EXPECT_THROW(queue.launch(bodies::probe(), kProbeTurn, 1, a, a, 8U, kScale), Failure) << "an argument is missing";
-  EXPECT_THROW(queue.launch(bodies::probe(), kProbeTurn, 1, a, 8U, 8U, kScale, kMore), Failure) << "a number for an array";
+  EXPECT_THROW(queue.launch(bodies::probe(), kProbeTurn, 1, a, 8U, 8U, kScale, kMore), Failure)
+      << "a number for an array";
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryDevice, OnEveryDevice, testing::ValuesIn(devices_for_test()), device_test_name);
@@ -186,12 +188,14 @@ TEST(Ptx, TheLintSeesWhatADeviceMightDoOtherwise) {
        {"\tadd.f32 \t%f1, %f2, %f3;", "\tmul.ftz.f32 \t%f1, %f2, %f3;", "\tdiv.approx.f32 \t%f1, %f2, %f3;",
         "\tdiv.full.f32 \t%f1, %f2, %f3;", "\tsqrt.approx.ftz.f32 \t%f1, %f2;", "\tsin.approx.f32 \t%f1, %f2;",
         "\tex2.approx.f32 \t%f1, %f2;", "\trsqrt.approx.f64 \t%fd1, %fd2;", "\tatom.global.add.f32 \t%f1, [%rd1], %f2;",
-        "\tred.global.add.f64 \t[%rd1], %fd2;", "\t.local .align 4 .b8 \t__local_depot0[16];", "\t@%p1 add.f64 \t%fd1, %fd2, %fd3;",
-        "\tadd.rz.f32 \t%f1, %f2, %f3;", "\tcall.uni (retval0), sinf, (param0);"}) {
+        "\tred.global.add.f64 \t[%rd1], %fd2;", "\t.local .align 4 .b8 \t__local_depot0[16];",
+        "\t@%p1 add.f64 \t%fd1, %fd2, %fd3;", "\tadd.rz.f32 \t%f1, %f2, %f3;",
+        "\tcall.uni (retval0), sinf, (param0);"}) {
     EXPECT_FALSE(found(bad).empty()) << bad;
   }
-  for (const char* good : {"\tadd.rn.f32 \t%f1, %f2, %f3;", "\tadd.s32 \t%r1, %r2, %r3;", "\tmad.lo.s32 \t%r1, %r2, %r3, %r4;",
-                           "\tsqrt.rn.f64 \t%fd1, %fd2;", "\tatom.global.add.u32 \t%r1, [%rd1], 1;"}) {
+  for (const char* good :
+       {"\tadd.rn.f32 \t%f1, %f2, %f3;", "\tadd.s32 \t%r1, %r2, %r3;", "\tmad.lo.s32 \t%r1, %r2, %r3, %r4;",
+        "\tsqrt.rn.f64 \t%fd1, %fd2;", "\tatom.global.add.u32 \t%r1, [%rd1], 1;"}) {
     EXPECT_THAT(found(good), testing::IsEmpty()) << good;
   }
 }

@@ -14,9 +14,9 @@ class Accelerator;
 
 // Of one device, by `millrace tune`.
 struct DeviceRates {
-  double begin_s = 0;                      // from nothing to the end of the first kernel
-  double up_bytes_s = 0, down_bytes_s = 0; // copied a second
-  std::map<std::string, double> amount_s;  // by operation: of its amount (pairs, ...) a second
+  double begin_s = 0;                       // from nothing to the end of the first kernel
+  double up_bytes_s = 0, down_bytes_s = 0;  // copied a second
+  std::map<std::string, double> amount_s;   // by operation: of its amount (pairs, ...) a second
 };
 
 struct Work {
@@ -36,8 +36,8 @@ struct Route {
 // What takes the CPU less than this stays there.
 inline constexpr double kLeastWorthMovingS = 0.5;
 
-// A device that a person asked for does the work. Otherwise the side that is faster by the rates does, if the CPU takes half
-// a second at least.
+// A device that a person asked for does the work. Otherwise the side that is faster by the rates does, if the CPU takes
+// half a second at least.
 Route choose_side(const Accelerator& accelerator, const Work& work);
 
 }  // namespace millrace

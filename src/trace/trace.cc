@@ -121,7 +121,8 @@ std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s)
   }
   std::string text;
   if (limit->name == kToDevice || limit->name == kFromDevice) {
-    text = fmt::format("limited by transfers ({}, {:.0f} % of the time", limit->name, std::min(100.0, 100 * limit_share));
+    text =
+        fmt::format("limited by transfers ({}, {:.0f} % of the time", limit->name, std::min(100.0, 100 * limit_share));
   } else if (limit->name == kOnDevice) {
     text = fmt::format("limited by the device (busy {:.0f} % of the time", std::min(100.0, 100 * limit_share));
   } else {

@@ -59,8 +59,8 @@ class Trace {
   // The stage of this name, made at the first call. `width` is how many threads may work in it at once.
   Stage& stage(const std::string& name, int width = 1, const std::string& remedy = {});
 
-  // What something beside this program's threads did, as one item of the stage that has its lane's name; in seconds since
-  // the trace began.
+  // What something beside this program's threads did, as one item of the stage that has its lane's name; in seconds
+  // since the trace began.
   void add_elsewhere(const std::string& lane, double begin_s, double end_s, std::uint64_t bytes);
 
   std::vector<StageTotals> totals() const;

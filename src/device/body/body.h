@@ -3,11 +3,14 @@
 // Never: lets a compiler choose an operation: what is fused is written MR_FMA, what is rounded is rounded to nearest.
 //
 // How a body is written (docs/gpu.md has an example):
-// - MR_KERNEL(name, threads)(parameters) { ... }, and MR_REGISTER(name) behind it. Blocks have exactly `threads` threads in
+// - MR_KERNEL(name, threads)(parameters) { ... }, and MR_REGISTER(name) behind it. Blocks have exactly `threads`
+// threads in
 //   one dimension; a grid has blocks in one dimension.
-// - Arrays in the device's memory are MR_IN(type) and MR_OUT(type); numbers are u32, i32, u64, i64, f32, f64. Arrays are
+// - Arrays in the device's memory are MR_IN(type) and MR_OUT(type); numbers are u32, i32, u64, i64, f32, f64. Arrays
+// are
 //   only indexed: no pointers are made from them.
-// - MR_SHARED(type, name, count) stands first in a kernel. Every thread of a block passes the same MR_BARRIERs, or none.
+// - MR_SHARED(type, name, count) stands first in a kernel. Every thread of a block passes the same MR_BARRIERs, or
+// none.
 // - No library functions, no floating atomics, no conversion of a floating number that its integer cannot hold.
 // - 64-bit floating numbers are only used where MR_F64 stands at the top of the body.
 #ifndef MILLRACE_BODY_H

@@ -26,8 +26,8 @@ constexpr std::array<Result, 16> kLost = {4, 46, 100, 101, 214, 226, 700, 702, 7
 // What cannot be compiled here: no image for this device, PTX that is not valid or too new, no compiler.
 constexpr std::array<Result, 5> kNotCompiled = {209, 218, 221, 222, 223};
 
-constexpr unsigned kPortable = 1;     // CU_MEMHOSTALLOC_PORTABLE
-constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+constexpr unsigned kPortable = 1;                 // CU_MEMHOSTALLOC_PORTABLE
+constexpr unsigned kNonBlocking = 1;              // CU_STREAM_NON_BLOCKING
 constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER and its size
 
 bool is_one_of(std::span<const Result> list, Result result) {
@@ -199,9 +199,9 @@ class CudaQueue : public QueueBackend {
   double seconds_between(DeviceEvent& from, DeviceEvent& to) override {
     const Current current(*shared_);
     float milliseconds = 0;
-    shared_->check(api_.event_elapsed(&milliseconds, dynamic_cast<CudaEvent&>(from).event,
-                                      dynamic_cast<CudaEvent&>(to).event),
-                   "asking for times");
+    shared_->check(
+        api_.event_elapsed(&milliseconds, dynamic_cast<CudaEvent&>(from).event, dynamic_cast<CudaEvent&>(to).event),
+        "asking for times");
     return static_cast<double>(milliseconds) * 1e-3;
   }
 
@@ -242,9 +242,9 @@ class CudaBackend : public DeviceBackend {
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return known->second;
     if (source.ptx.empty()) {
-      throw Failure(ErrorCode::unavailable,
-                    fmt::format("this build has no kernels of '{}' for NVIDIA devices: it was built without clang",
-                                source.name));
+      throw Failure(
+          ErrorCode::unavailable,
+          fmt::format("this build has no kernels of '{}' for NVIDIA devices: it was built without clang", source.name));
     }
     const Current current(*shared_);
     cuda::Function function = nullptr;
@@ -265,9 +265,8 @@ class CudaBackend : public DeviceBackend {
     cuda::Module module = nullptr;
     const Result result = shared_->api.module_load(&module, ptx.c_str(), 2, options.data(), values.data());
     if (is_one_of(kNotCompiled, result)) {
-      throw Failure(ErrorCode::unavailable,
-                    fmt::format("the driver does not compile the kernels of '{}': {} {}", source.name,
-                                cuda::name_of(shared_->api, result), log.data()));
+      throw Failure(ErrorCode::unavailable, fmt::format("the driver does not compile the kernels of '{}': {} {}",
+                                                        source.name, cuda::name_of(shared_->api, result), log.data()));
     }
     shared_->check(result, "compiling kernels");
     modules_[hash] = module;

@@ -7,8 +7,8 @@
 namespace millrace {
 namespace {
 
-// CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR.
-constexpr int kComputeMajor = 75, kComputeMinor = 76;
+// CU_DEVICE_ATTRIBUTE_CLOCK_RATE, _MULTIPROCESSOR_COUNT, _COMPUTE_CAPABILITY_MAJOR and _MINOR.
+constexpr int kClock = 13, kMultiprocessors = 16, kComputeMajor = 75, kComputeMinor = 76;
 
 std::string uuid_text(const cuda::Uuid& uuid) {
   std::string out = "GPU-";
@@ -42,6 +42,8 @@ CudaDriver find_cuda_driver(const std::string& library) {
     api->device_memory(&bytes, device);
     api->device_attribute(&found.major, kComputeMajor, device);
     api->device_attribute(&found.minor, kComputeMinor, device);
+    api->device_attribute(&found.multiprocessors, kMultiprocessors, device);
+    api->device_attribute(&found.clock_khz, kClock, device);
     if (api->device_uuid != nullptr && api->device_uuid(&uuid, device) == 0) found.uuid = uuid_text(uuid);
     found.name = name;
     found.memory = {bytes};

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "src/device/open.h"
 #include "src/device/opencl/api.h"
 #include "src/device/opencl/devices.h"
-#include "src/device/open.h"
 #include "src/memory/buffer.h"
 
 namespace millrace {
@@ -121,7 +121,8 @@ class OpenClQueue : public QueueBackend {
     Shared::check(api_.read(queue_, memory_of(from), 0, offset, bytes, to, 0, nullptr, nullptr), "copying from it");
   }
   void fill(DeviceAllocation& to, std::size_t offset, std::size_t bytes, std::uint8_t value) override {
-    Shared::check(api_.fill(queue_, memory_of(to), &value, 1, offset, bytes, 0, nullptr, nullptr), "filling its memory");
+    Shared::check(api_.fill(queue_, memory_of(to), &value, 1, offset, bytes, 0, nullptr, nullptr),
+                  "filling its memory");
   }
   void launch(void* kernel, unsigned blocks, unsigned threads, std::span<const KernelArgument> arguments) override {
     SharedKernel& shared = *static_cast<SharedKernel*>(kernel);

@@ -14,7 +14,8 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
   std::vector<DeviceState::Kernel> out;
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
     const KernelSource& source = kernels.source();
-    DeviceState::Kernel one{std::string(source.name), std::string(source.hash), std::string(source.compiler), false, "", false};
+    DeviceState::Kernel one{
+        std::string(source.name), std::string(source.hash), std::string(source.compiler), false, "", false};
     one.attested = device.kind == DeviceKind::cuda && is_attested(source.hash, device.capability);
     // Each on a device that nothing has been said against yet.
     Budget budget(256_MiB);

@@ -90,7 +90,8 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
   }
   for (const DeviceState& state : findings.devices) {
     for (const DeviceState::Kernel& kernel : state.kernels) {
-      if (!kernel.right) add(fmt::format("{} computes nothing right: update its driver, or leave it", name_of(state.device)));
+      if (!kernel.right)
+        add(fmt::format("{} computes nothing right: update its driver, or leave it", name_of(state.device)));
     }
   }
   if (findings.cuda.devices.empty() && findings.nvidia_on_bus) {

@@ -63,9 +63,9 @@ void write_gpus(Page& page, const Findings& f) {
   for (const DeviceState& state : f.devices) {
     const Device& device = state.device;
     std::string text = fmt::format("{}, {}, ", device.name, to_text(device.memory));
-    text += device.kind == DeviceKind::cuda
-                ? fmt::format("compute capability {}, driver for CUDA {}", device.capability, cuda_version(f.cuda.version))
-                : "driver " + device.capability;
+    text += device.kind == DeviceKind::cuda ? fmt::format("compute capability {}, driver for CUDA {}",
+                                                          device.capability, cuda_version(f.cuda.version))
+                                            : "driver " + device.capability;
     page.line(name_of(device), text);
     if (!device.reason.empty()) page.line("", "not used: " + device.reason);
     for (const DeviceState::Kernel& kernel : state.kernels) {
@@ -125,8 +125,8 @@ nlohmann::ordered_json json_of(const Findings& f) {
   using Json = nlohmann::ordered_json;
   // JSON must be UTF-8, whatever /proc or a driver says.
   const auto text = [](const std::string& s) { return utf8_for_display(s); };
-  Json levels = Json::array(), devices = Json::array(), opencl = Json::array(), formats = Json::array(), libraries = Json::array(),
-       tests = Json::array();
+  Json levels = Json::array(), devices = Json::array(), opencl = Json::array(), formats = Json::array(),
+       libraries = Json::array(), tests = Json::array();
   for (const CpuLevel level : f.levels) levels.push_back(name_of(level));
   for (const DeviceState& state : f.devices) {
     const Device& d = state.device;

@@ -92,7 +92,8 @@ TEST(Doctor, AWrongAnswerNamesLevelAndOperation) {
 TEST(Doctor, NamesFromOutsideCannotBreakTheReport) {
   Findings findings;
   findings.machine.cpu_name = "evil\x1B[2J\xFF";
-  findings.cuda.devices = {{"GPU\xFF\n", 24_GiB, 8, 6}};
+  Device device{DeviceKind::cuda, 0, "GPU\xFF\n\x1B[2J", 24_GiB, "", "8.6", ""};
+  findings.devices = {{device, {{"hamming", "", "", false, "evil\x1B[2J\xFF", false}}}};
   findings.cuda.version = 12040;
   const std::string text = text_of(findings);
   EXPECT_THAT(text, Not(HasSubstr("\x1B")));

@@ -167,8 +167,8 @@ void join_codes(std::span<const Code> codes, const Options& options, const Files
       progress->add(more);
     };
     const Span span(context.trace.stage("join", 1, "a smaller --radius, or more threads"));
-    joined =
-        files.pairs ? collect(codes, wanted, context) : hamming::count(codes, wanted, context.engines(), context.budget);
+    joined = files.pairs ? collect(codes, wanted, context)
+                         : hamming::count(codes, wanted, context.engines(), context.budget);
   }
   result.join_seconds = since(begin);
   result.rows = codes.size();
@@ -216,8 +216,8 @@ Plan plan(const Options& options, const Files& files, RunContext& context) {
   const int bits = bits_of(file.header(), options.codes);
   hamming::Estimate estimate;
   with_codes(file, bits, [&](const auto& codes) {
-    estimate =
-        hamming::estimate(codes, options_of(options), static_cast<bool>(files.pairs), context.engines(), context.budget);
+    estimate = hamming::estimate(codes, options_of(options), static_cast<bool>(files.pairs), context.engines(),
+                                 context.budget);
   });
   // Measured on a disk of the kind that people have.
   constexpr double kWrittenASecond = 500e6;

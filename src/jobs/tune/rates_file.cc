@@ -60,7 +60,8 @@ void keep(const std::vector<Tuned>& tuned) {
   for (const Tuned& one : tuned) {
     Json operations = Json::object();
     for (const known::Measured& measured : one.operations) {
-      operations[measured.operation] = {{"kernel", hash_of(measured.operation)}, {"amount_s", measured.device_amount_s}};
+      operations[measured.operation] = {{"kernel", hash_of(measured.operation)},
+                                        {"amount_s", measured.device_amount_s}};
     }
     devices[key_of(one.device)] = {{"begin_s", one.rates.begin_s},
                                    {"up_bytes_s", one.rates.up_bytes_s},

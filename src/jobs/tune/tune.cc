@@ -55,7 +55,8 @@ Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
   const auto begin = Steady::now();
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
     if (!accelerator.ready(kernels.source(), kernels.known)) {
-      throw Failure(ErrorCode::unavailable, accelerator.reason(), name_of(device), "millrace doctor shows what is here");
+      throw Failure(ErrorCode::unavailable, accelerator.reason(), name_of(device),
+                    "millrace doctor shows what is here");
     }
     if (out.operations.empty()) out.rates.begin_s = since(begin);
     for (const known::Measured& measured : kernels.measure(accelerator, executor)) out.operations.push_back(measured);
@@ -64,21 +65,22 @@ Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
   if (accelerator.struck_out()) {
     throw Failure(ErrorCode::unavailable, accelerator.reason(), name_of(device), "millrace doctor shows what is here");
   }
-  for (const known::Measured& measured : out.operations) out.rates.amount_s[measured.operation] = measured.device_amount_s;
+  for (const known::Measured& measured : out.operations)
+    out.rates.amount_s[measured.operation] = measured.device_amount_s;
   return out;
 }
 
 std::string text_of(const Tuned& tuned) {
-  std::string out = fmt::format("{} ({}): begins in {:.0f} ms, copies {}/s to it and {}/s back\n", name_of(tuned.device),
-                                printable(tuned.device.name), tuned.rates.begin_s * 1e3,
+  std::string out = fmt::format("{} ({}): begins in {:.0f} ms, copies {}/s to it and {}/s back\n",
+                                name_of(tuned.device), printable(tuned.device.name), tuned.rates.begin_s * 1e3,
                                 to_text(Bytes{static_cast<std::uint64_t>(tuned.rates.up_bytes_s)}),
                                 to_text(Bytes{static_cast<std::uint64_t>(tuned.rates.down_bytes_s)}));
   for (const known::Measured& one : tuned.operations) {
     const double ratio = one.device_amount_s / one.cpu_amount_s;
     // The CPU's time at which both take the same.
     const double even = ratio > 1 ? tuned.rates.begin_s / (1 - 1 / ratio) : 0;
-    out += fmt::format("  {:<18} {:>36}, the CPU {:>36}: {}\n", one.operation, rate_words(one.device_amount_s, one.unit),
-                       rate_words(one.cpu_amount_s, one.unit),
+    out += fmt::format("  {:<18} {:>36}, the CPU {:>36}: {}\n", one.operation,
+                       rate_words(one.device_amount_s, one.unit), rate_words(one.cpu_amount_s, one.unit),
                        ratio > 1 ? fmt::format("{:.3g} times as fast, gains from {} of the CPU on", ratio,
                                                duration_text(std::max(even, kLeastWorthMovingS)))
                                  : "the CPU is faster");

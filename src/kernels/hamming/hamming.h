@@ -17,7 +17,8 @@
 // thread), then 12; counting them takes none. Everything is reserved from the budget before it is allocated;
 // OutOfMemory names what did not fit.
 //
-// Engines. Where they have an accelerator, codes are compared there (hamming_device.h); pairs and their order are the same.
+// Engines. Where they have an accelerator, codes are compared there (hamming_device.h); pairs and their order are the
+// same.
 //
 // Errors. Failure(usage) for a radius below 0, Failure(too_large) from 2^32 - 1 rows on,
 // Failure(cancelled) when the executor was cancelled, OutOfMemory.
@@ -81,8 +82,7 @@ struct Joined {
   std::string why;  // in words, with the numbers that decided
 };
 
-Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines,
-                 Budget& budget);
+Joined self_join(std::span<const std::uint64_t> codes, const Options& options, const Engines& engines, Budget& budget);
 Joined self_join(std::span<const Code256> codes, const Options& options, const Engines& engines, Budget& budget);
 
 // The same, but for the pairs, which are only counted.
@@ -96,7 +96,7 @@ struct Estimate {
   std::uint64_t nodes = 0;
   double collapsed = 0, expanded = 0;  // pairs of nodes, of rows
   double seconds = 0;
-  Bytes memory;     // of the pairs while they are sorted; what comes to it is said above
+  Bytes memory;       // of the pairs while they are sorted; what comes to it is said above
   std::string why;    // as Joined::why
   std::string where;  // the side that would compare them and why, with both times; empty where there is the CPU alone
 };

@@ -19,8 +19,8 @@
 namespace millrace::hamming {
 namespace {
 
-// Pairs of codes that a batch compares: some milliseconds of a large device, whose counter of hits has 32 bits; and what
-// the CPU compares once more in about five.
+// Pairs of codes that a batch compares: some milliseconds of a large device, whose counter of hits has 32 bits; and
+// what the CPU compares once more in about five.
 constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 31, kCheckedPairs = std::uint64_t{1} << 28;
 // Hits for which there is room, and hits that wait for a check: 48 MiB.
 constexpr std::uint64_t kMostHits = std::uint64_t{1} << 22, kFewestHits = 1 << 12;
@@ -76,7 +76,8 @@ class HitBuffer {
   FoundPairs take(Queue& queue, Budget& budget) {
     std::uint32_t count = 0;
     queue.download(count_, std::span(&count, 1));
-    if (count > capacity()) throw OutOfMemory(ErrorCode::out_of_memory, "more pairs than there is room for", "the device");
+    if (count > capacity())
+      throw OutOfMemory(ErrorCode::out_of_memory, "more pairs than there is room for", "the device");
     FoundPairs out;
     out.memory = budget.reserve({count * sizeof(Pair)}, "pairs found on a device");
     out.list.resize(count);
@@ -122,8 +123,8 @@ class OnDevice {
     run_batches(accelerator_, entry, work);
   }
 
-  // A hit is believed when it is one: memory of the device that went wrong must not become rows that there are not. What a
-  // device did not find, a check finds (src/device/batches.h).
+  // A hit is believed when it is one: memory of the device that went wrong must not become rows that there are not.
+  // What a device did not find, a check finds (src/device/batches.h).
   void confirm(std::span<const Pair> found) const {
     executor_.parallel_for(found.size(), std::size_t{1} << 14, [&](std::size_t from, std::size_t to) {
       for (const Pair& pair : found.subspan(from, to - from)) {
@@ -286,14 +287,15 @@ class BruteOnDevice : public OnDevice<Code> {
     const bool one = this->sides_.self && block.a_begin == block.b_begin;
     load(a_, this->sides_.a, block.a_begin, block.a_end, a_loaded_);
     if (!one) load(b_, this->sides_.b, block.b_begin, block.b_end, b_loaded_);
-    const auto from = static_cast<std::uint32_t>(begin - block.items), to = static_cast<std::uint32_t>(end - block.items);
+    const auto from = static_cast<std::uint32_t>(begin - block.items),
+               to = static_cast<std::uint32_t>(end - block.items);
     const auto b_rows = static_cast<std::uint32_t>(block.b_end - block.b_begin);
     // Codes before the first row of side a are other batches'.
     const std::uint32_t b_from = one ? from : 0;
     const std::uint64_t blocks = (to - from + kTile - 1) / kTile * ((b_rows - b_from + kSpan - 1) / kSpan);
     hits_->empty(*this->queue_);
     this->queue_->launch(bodies::hamming(), entry(), blocks, a_, one ? a_ : b_, from, to, b_from, b_rows, kSpan,
-                        std::uint32_t{one}, this->radius(), hits_->hits(), hits_->capacity(), hits_->count());
+                         std::uint32_t{one}, this->radius(), hits_->hits(), hits_->capacity(), hits_->count());
     FoundPairs found = hits_->take(*this->queue_, this->budget_);
     for (Pair& pair : found.list) {
       pair.i += static_cast<std::uint32_t>(block.a_begin);
@@ -437,11 +439,12 @@ class IndexOnDevice : public OnDevice<Code> {
     const std::uint32_t from = a_.host_starts[begin - firsts_[p]], to = a_.host_starts[end - firsts_[p]];
     hits_->empty(*this->queue_);
     OneSide& b = self ? a_ : b_;
-    this->queue_->launch(bodies::hamming(), kIndex, (std::uint64_t{to} - from + 255) / 256, a_.ordered, a_.ids, b.ordered,
-                        b.ids, b.starts, kWords, from, to, static_cast<std::uint32_t>(part.word),
-                        static_cast<std::uint32_t>(part.shift), static_cast<std::uint32_t>(part.width), flips_,
-                        flip_count_, earlier_words_, earlier_masks_, earlier_thresholds_, static_cast<std::uint32_t>(p),
-                        std::uint32_t{self}, this->radius(), hits_->hits(), hits_->capacity(), hits_->count());
+    this->queue_->launch(bodies::hamming(), kIndex, (std::uint64_t{to} - from + 255) / 256, a_.ordered, a_.ids,
+                         b.ordered, b.ids, b.starts, kWords, from, to, static_cast<std::uint32_t>(part.word),
+                         static_cast<std::uint32_t>(part.shift), static_cast<std::uint32_t>(part.width), flips_,
+                         flip_count_, earlier_words_, earlier_masks_, earlier_thresholds_,
+                         static_cast<std::uint32_t>(p), std::uint32_t{self}, this->radius(), hits_->hits(),
+                         hits_->capacity(), hits_->count());
     FoundPairs found = hits_->take(*this->queue_, this->budget_);
     this->confirm(found.list);
     return found;
@@ -456,8 +459,8 @@ class IndexOnDevice : public OnDevice<Code> {
   std::optional<HitBuffer> hits_;
 };
 
-// Whether the parts of an index compare more pairs than brute force does, told from how often two of some codes have the
-// same key.
+// Whether the parts of an index compare more pairs than brute force does, told from how often two of some codes have
+// the same key.
 template <typename Code>
 bool too_alike(const Sides<Code>& sides, const JoinPlan& plan) {
   constexpr std::size_t kSample = 1 << 16;
@@ -522,8 +525,8 @@ std::optional<Answer> find_on_device(const Sides<Code>& sides, const JoinPlan& p
   return Answer{Algorithm::brute, brute.why + where};
 }
 
-template std::optional<Answer> find_on_device(const Sides<std::uint64_t>&, const JoinPlan&, const Options&, const Engines&,
-                                              Budget&, PairTaker&);
+template std::optional<Answer> find_on_device(const Sides<std::uint64_t>&, const JoinPlan&, const Options&,
+                                              const Engines&, Budget&, PairTaker&);
 template std::optional<Answer> find_on_device(const Sides<Code256>&, const JoinPlan&, const Options&, const Engines&,
                                               Budget&, PairTaker&);
 

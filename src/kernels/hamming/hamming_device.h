@@ -20,8 +20,8 @@ Route route_of(const JoinPlan& plan, const Problem& problem, const Accelerator& 
 // The names of the operations that `millrace tune` measures: by bits, and brute force or an index.
 std::string operation_of(int bits, Algorithm algorithm);
 
-// Nothing where nothing was brought, and the CPU has to do all of it: the device cannot be used, or its memory does not hold
-// the codes of an index. Codes that are too alike for the plan's index are compared by brute force.
+// Nothing where nothing was brought, and the CPU has to do all of it: the device cannot be used, or its memory does not
+// hold the codes of an index. Codes that are too alike for the plan's index are compared by brute force.
 template <typename Code>
 std::optional<Answer> find_on_device(const Sides<Code>& sides, const JoinPlan& plan, const Options& options,
                                      const Engines& engines, Budget& budget, PairTaker& taker);

@@ -1,4 +1,5 @@
-// Brute force and index on every device of this machine against the definition, each case three times on the same device.
+// Brute force and index on every device of this machine against the definition, each case three times on the same
+// device.
 #include "src/kernels/hamming/hamming_device.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@
 namespace millrace::hamming {
 namespace {
 
-constexpr std::size_t kSmall = 320;
+constexpr std::size_t kSmall = 260;
 
 class HammingOnDevice : public testing::TestWithParam<TestDevice> {
  protected:
@@ -40,13 +41,21 @@ class HammingOnDevice : public testing::TestWithParam<TestDevice> {
     EXPECT_EQ(budget_.used().count, 0U);
   }
 
+  // All of them, but where orders of threads are tried or every access is looked at: there the first.
+  static std::vector<int> radii(std::vector<int> all) {
+    if (GetParam().small_cases || (GetParam().simulated() && GetParam().order != "forward")) all.resize(1);
+    return all;
+  }
+  // A device's state shows when it is used again.
+  static int times() { return GetParam().small_cases ? 1 : 3; }
+
   template <typename Code>
   void expect_join(const Case<Code>& example, int radius) {
     if (GetParam().small_cases && example.codes.size() > kSmall) return;
     const std::span<const Code> codes(example.codes);
     const Joined truth = reference::self_join(codes, radius, budget_);
     for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
-      for (int again = 0; again < 3; ++again) {
+      for (int again = 0; again < times(); ++again) {
         SCOPED_TRACE(example.name + ", radius " + std::to_string(radius) + ", " + name_of(algorithm));
         const Joined joined = self_join(codes, {radius, algorithm}, {executor_, &*accelerator_}, budget_);
         ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
@@ -62,10 +71,11 @@ class HammingOnDevice : public testing::TestWithParam<TestDevice> {
     const std::span<const Code> base(example.codes), queries = base.first((base.size() + 2) / 3);
     const std::vector<Pair> truth = reference::search(queries, base, radius);
     std::vector<Pair> odd;
-    std::copy_if(truth.begin(), truth.end(), std::back_inserter(odd), [](const Pair& pair) { return (pair.i ^ pair.j) % 2 == 1; });
+    std::copy_if(truth.begin(), truth.end(), std::back_inserter(odd),
+                 [](const Pair& pair) { return (pair.i ^ pair.j) % 2 == 1; });
     const auto is_odd = [](std::uint32_t i, std::uint32_t j) { return (i ^ j) % 2 == 1; };
     for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
-      for (int again = 0; again < 3; ++again) {
+      for (int again = 0; again < times(); ++again) {
         SCOPED_TRACE(example.name + ", search, radius " + std::to_string(radius) + ", " + name_of(algorithm));
         const Engines engines(executor_, &*accelerator_);
         ASSERT_EQ(list_of(search(queries, base, {radius, algorithm}, engines, budget_).pairs), truth);
@@ -83,22 +93,22 @@ class HammingOnDevice : public testing::TestWithParam<TestDevice> {
 
 TEST_P(HammingOnDevice, SelfJoinOf64BitsEqualsTheDefinition) {
   for (const auto& example : cases<std::uint64_t>()) {
-    for (const int radius : {0, 5, 64}) expect_join(example, radius);
+    for (const int radius : radii({5, 0, 64})) expect_join(example, radius);
   }
 }
 
 TEST_P(HammingOnDevice, SelfJoinOf256BitsEqualsTheDefinition) {
   for (const auto& example : cases<Code256>()) {
-    for (const int radius : {2, 90, 128}) expect_join(example, radius);
+    for (const int radius : radii({90, 2, 128})) expect_join(example, radius);
   }
 }
 
 TEST_P(HammingOnDevice, SearchEqualsTheDefinition) {
   for (const auto& example : cases<std::uint64_t>()) {
-    for (const int radius : {3, 20}) expect_search(example, radius);
+    for (const int radius : radii({20, 3})) expect_search(example, radius);
   }
   for (const auto& example : cases<Code256>()) {
-    for (const int radius : {9, 90}) expect_search(example, radius);
+    for (const int radius : radii({9, 90})) expect_search(example, radius);
   }
 }
 
@@ -131,10 +141,12 @@ TEST(Ptx, HammingIsWhatItDeclares) {
   EXPECT_THAT(lint_ptx(bodies::hamming(), kEntries), testing::IsEmpty());
 }
 
-// Each call of the driver fails once, in each way in which it can: the pairs are the same, and the device's owner is told.
+// Each call of the driver fails once, in each way in which it can: the pairs are the same, and the device's owner is
+// told.
 class FailingDevice : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(FailingDevice, CostsTimeAndNoAnswer) {
+  if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices do not fail when told to";
   std::mt19937_64 random(5);
   std::vector<std::uint64_t> codes;
   for (int i = 0; i < 500; ++i) codes.push_back(i % 3 == 0 ? random() : flipped(codes.back(), i % 5, random));
@@ -143,7 +155,10 @@ TEST_P(FailingDevice, CostsTimeAndNoAnswer) {
   const Joined truth = reference::self_join(std::span<const std::uint64_t>(codes), 5, budget);
   const auto [call, end] = GetParam();
   int reached = 0;
-  for (int n = 1;; ++n) {
+  // Every allocation, copy and launch; of events, which stand before and behind each of them, more and more are passed
+  // by.
+  const bool all = std::string(call) != "event";
+  for (int n = 1;; n += all ? 1 : 1 + n / 8) {
     SCOPED_TRACE(fmt::format("{}:{}={}", call, n, end));
     FakeCuda fake({"forward", fmt::format("{}:{}={}", call, n, end), ""});
     Trace trace;
@@ -168,10 +183,12 @@ TEST_P(FailingDevice, CostsTimeAndNoAnswer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCall, FailingDevice,
-                         testing::Values(std::pair("alloc", "memory"), std::pair("alloc", "lost"), std::pair("copy", "memory"),
-                                         std::pair("copy", "lost"), std::pair("launch", "memory"), std::pair("launch", "lost"),
-                                         std::pair("launch", "late"), std::pair("launch", "wrong"), std::pair("stream", "memory"),
-                                         std::pair("stream", "lost"), std::pair("sync", "lost"), std::pair("module", "lost"),
+                         testing::Values(std::pair("alloc", "memory"), std::pair("alloc", "lost"),
+                                         std::pair("copy", "memory"), std::pair("copy", "lost"),
+                                         std::pair("launch", "memory"), std::pair("launch", "lost"),
+                                         std::pair("launch", "late"), std::pair("launch", "wrong"),
+                                         std::pair("stream", "memory"), std::pair("stream", "lost"),
+                                         std::pair("sync", "lost"), std::pair("module", "lost"),
                                          std::pair("event", "memory")),
                          [](const auto& info) { return std::string(info.param.first) + "_" + info.param.second; });
 

@@ -148,7 +148,8 @@ double PartJoin<Code>::candidates() const {
 }
 
 template <typename Code>
-void PartJoin<Code>::match(const PartRange& range, PairTaker& taker, const std::function<void(std::size_t)>& done) const {
+void PartJoin<Code>::match(const PartRange& range, PairTaker& taker,
+                           const std::function<void(std::size_t)>& done) const {
   const Part& part = plan_->parts[part_];
   MatchTask common;
   common.a = a_.side();

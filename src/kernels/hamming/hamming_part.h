@@ -12,8 +12,8 @@
 
 namespace millrace::hamming {
 
-// Places of side a in the part's order. For brute force, whose order is the rows', side b may be a range as well: the one
-// that [begin, end) lies in, or one behind it.
+// Places of side a in the part's order. For brute force, whose order is the rows', side b may be a range as well: the
+// one that [begin, end) lies in, or one behind it.
 struct PartRange {
   std::size_t begin = 0, end = 0;
   std::size_t b_begin = 0, b_end = 0;  // 0: all of it

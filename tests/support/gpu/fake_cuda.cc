@@ -1,13 +1,14 @@
-// A library that is NVIDIA's driver to src/device/cuda, and as unkind as the driver's interface allows: what a stream is told
-// happens when somebody waits for it and no earlier, fresh memory holds rubbish, a context has to be current, a lost device
-// stays lost. Kernels are the bodies of this project, compiled for the host (host_launch.h).
+// A library that is NVIDIA's driver to src/device/cuda, and as unkind as the driver's interface allows: what a stream
+// is told happens when somebody waits for it and no earlier, fresh memory holds rubbish, a context has to be current, a
+// lost device stays lost. Kernels are the bodies of this project, compiled for the host (host_launch.h).
 //
 //   FAKE_CUDA         "does not start", "no device", "no count", "silent"; otherwise two devices that work
 //   FAKE_CUDA_MEMORY  what a device has, in bytes; 1 GiB unless told
 //   FAKE_CUDA_ORDER   forward, reverse, random: of blocks and of the threads of a block between barriers
-//   FAKE_CUDA_FAIL    "alloc:3=memory": the third allocation finds no memory. Calls are alloc, pinned, copy, launch, stream,
-//                     event, sync, module; ends are memory, lost, and at launches also "wrong" (it does nothing) and "late"
-//                     (lost when it runs). "3+" is from the third on. Several stand behind commas
+//   FAKE_CUDA_FAIL    "alloc:3=memory": the third allocation finds no memory. Calls are alloc, pinned, copy, launch,
+//   stream,
+//                     event, sync, module; ends are memory, lost, and at launches also "wrong" (it does nothing) and
+//                     "late" (lost when it runs). "3+" is from the third on. Several stand behind commas
 #include "tests/support/gpu/fake_cuda.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ using millrace::host::Kernel;
 using millrace::host::Order;
 using millrace::host::Shadow;
 
-constexpr int kInvalid = 1, kNoMemory = 2, kNoContext = 201, kBadPtx = 218, kNotFound = 500, kNotReady = 600, kLost = 719;
+constexpr int kInvalid = 1, kNoMemory = 2, kNoContext = 201, kBadPtx = 218, kNotFound = 500, kNotReady = 600,
+              kLost = 719;
 
 struct Free {
   void operator()(Shadow* shadow) const { std::free(shadow); }
@@ -46,9 +48,9 @@ struct Memory {
 
 struct FakeEvent;
 struct Step {
-  std::function<std::string()> run;          // empty text: all well
-  std::shared_ptr<FakeEvent> event;          // recorded here
-  std::shared_ptr<FakeEvent> await;          // or waited for
+  std::function<std::string()> run;  // empty text: all well
+  std::shared_ptr<FakeEvent> event;  // recorded here
+  std::shared_ptr<FakeEvent> await;  // or waited for
   std::uint64_t await_record = 0;
 };
 struct FakeStream {
@@ -102,7 +104,8 @@ struct Driver {
       const std::size_t colon = one.find(':'), equals = one.find('=');
       if (colon == std::string::npos || equals == std::string::npos) continue;
       const std::string at = one.substr(colon + 1, equals - colon - 1);
-      failures.push_back({one.substr(0, colon), one.substr(equals + 1), std::strtoull(at.c_str(), nullptr, 10), at.back() == '+'});
+      failures.push_back(
+          {one.substr(0, colon), one.substr(equals + 1), std::strtoull(at.c_str(), nullptr, 10), at.back() == '+'});
     }
   }
 };
@@ -207,7 +210,9 @@ int drain(FakeStream* stream) {
   return drain_until(*last, 1);
 }
 
-void enqueue(FakeStream* stream, std::function<std::string()> run) { stream->steps.push_back({std::move(run), nullptr, nullptr, 0}); }
+void enqueue(FakeStream* stream, std::function<std::string()> run) {
+  stream->steps.push_back({std::move(run), nullptr, nullptr, 0});
+}
 
 }  // namespace
 
@@ -223,8 +228,8 @@ const char* fake_cuda_summary() {
   Driver& d = driver();
   std::size_t live = 0;
   for (const auto& [address, memory] : d.memory) live += memory.freed ? 0 : 1;
-  d.summary = "live " + std::to_string(live + d.pinned.size()) + " streams " + std::to_string(d.streams.size()) + " events " +
-              std::to_string(d.events.size()) + " contexts " + std::to_string(d.contexts);
+  d.summary = "live " + std::to_string(live + d.pinned.size()) + " streams " + std::to_string(d.streams.size()) +
+              " events " + std::to_string(d.events.size()) + " contexts " + std::to_string(d.contexts);
   for (const char* call : {"alloc", "pinned", "copy", "launch", "stream", "event", "sync", "module"}) {
     d.summary += std::string(" call_") + call + " " + std::to_string(d.calls[call]);
   }
@@ -416,12 +421,14 @@ int cuModuleGetFunction(const Kernel** function, void* module, const char* name)
   return 0;
 }
 
-int cuLaunchKernel(const Kernel* kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                   unsigned block_z, unsigned /*shared_bytes*/, void* stream, void** parameters, void** /*extra*/) {
+int cuLaunchKernel(const Kernel* kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned /*shared_bytes*/, void* stream, void** parameters,
+                   void** /*extra*/) {
   const std::lock_guard lock(mutex);
   std::string end;
   if (const int code = begin_call("launch", &end); code != 0) return code;
-  if (block_x != kernel->threads || block_y != 1 || block_z != 1 || grid_x == 0 || grid_y != 1 || grid_z != 1) return kInvalid;
+  if (block_x != kernel->threads || block_y != 1 || block_z != 1 || grid_x == 0 || grid_y != 1 || grid_z != 1)
+    return kInvalid;
   // Values are taken now; what pointers lead to, when it runs.
   std::vector<std::uint64_t> values;
   for (std::size_t at = 0; at < kernel->parameters.size(); ++at) {
@@ -429,27 +436,32 @@ int cuLaunchKernel(const Kernel* kernel, unsigned grid_x, unsigned grid_y, unsig
     std::memcpy(&value, parameters[at], kernel->parameters[at].array ? 8 : kernel->parameters[at].bytes);
     values.push_back(value);
   }
-  enqueue(static_cast<FakeStream*>(stream), [=, order = driver().order, seed = driver().calls["launch"]]() -> std::string {
-    if (end == "wrong") return "";
-    if (end == "late") return "lost";
-    std::vector<Argument> arguments(values.size());
-    for (std::size_t at = 0; at < values.size(); ++at) {
-      if (!kernel->parameters[at].array) {
-        arguments[at].value = &values[at];
-        continue;
-      }
-      std::size_t offset = 0;
-      Memory* memory = find_memory(values[at], 0, offset, "a kernel");
-      if (memory == nullptr) return "lost";
-      if (!memory->shadow) {
-        memory->shadow.reset(static_cast<Shadow*>(std::calloc(memory->data.size(), sizeof(Shadow))));
-      }
-      const std::size_t element = kernel->parameters[at].element;
-      arguments[at].array = {memory->data.data() + offset, (memory->data.size() - offset) / element, element,
-                             memory->shadow.get() + offset, "global memory", false};
-    }
-    return millrace::host::launch(*kernel, grid_x, arguments, order, seed);
-  });
+  enqueue(static_cast<FakeStream*>(stream),
+          [=, order = driver().order, seed = driver().calls["launch"]]() -> std::string {
+            if (end == "wrong") return "";
+            if (end == "late") return "lost";
+            std::vector<Argument> arguments(values.size());
+            for (std::size_t at = 0; at < values.size(); ++at) {
+              if (!kernel->parameters[at].array) {
+                arguments[at].value = &values[at];
+                continue;
+              }
+              std::size_t offset = 0;
+              Memory* memory = find_memory(values[at], 0, offset, "a kernel");
+              if (memory == nullptr) return "lost";
+              if (!memory->shadow) {
+                memory->shadow.reset(static_cast<Shadow*>(std::calloc(memory->data.size(), sizeof(Shadow))));
+              }
+              const std::size_t element = kernel->parameters[at].element;
+              arguments[at].array = {memory->data.data() + offset,
+                                     (memory->data.size() - offset) / element,
+                                     element,
+                                     memory->shadow.get() + offset,
+                                     "global memory",
+                                     false};
+            }
+            return millrace::host::launch(*kernel, grid_x, arguments, order, seed);
+          });
   return 0;
 }
 
@@ -516,7 +528,9 @@ int cuEventElapsedTime(float* milliseconds, FakeEvent* from, FakeEvent* to) {
 }
 
 int cuGetErrorName(int result, const char** name) {
-  *name = result == kNoMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : result == kLost ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR";
+  *name = result == kNoMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : result == kLost   ? "CUDA_ERROR_LAUNCH_FAILED"
+                              : "CUDA_ERROR";
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// A kernel body as C++ on the host, for tests: every access to an array is checked, the threads of a block are fibers that
-// stop at barriers, and two of them that meet at an element without one are told (host_launch.h runs them).
+// A kernel body as C++ on the host, for tests: every access to an array is checked, the threads of a block are fibers
+// that stop at barriers, and two of them that meet at an element without one are told (host_launch.h runs them).
 #pragma once
 
 #include <bit>
@@ -28,7 +28,8 @@ static_assert(std::endian::native == std::endian::little, "bodies take words of 
 #define MR_IN(type) millrace::host::In<type>
 #define MR_OUT(type) millrace::host::Out<type>
 // Of a block; the name tells the arrays of one kernel apart.
-#define MR_SHARED(type, name, count) const millrace::host::Out<type> name = millrace::host::shared_array<type>(#name, count)
+#define MR_SHARED(type, name, count) \
+  const millrace::host::Out<type> name = millrace::host::shared_array<type>(#name, count)
 #define MR_THREAD (millrace::host::now().thread)
 #define MR_BLOCK (millrace::host::now().block)
 #define MR_THREADS (millrace::host::now().threads)

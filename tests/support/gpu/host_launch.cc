@@ -139,8 +139,8 @@ bool run_block(unsigned block, unsigned blocks, const std::vector<unsigned>& ord
     }
     // A thread that is done never reaches the barrier at which others wait.
     if (waiting > 0 && waiting < r.fibers.size() && r.violation.empty()) {
-      r.violation = "a barrier in block " + std::to_string(block) + " is reached by " + std::to_string(waiting) + " of " +
-                    std::to_string(r.fibers.size()) + " threads";
+      r.violation = "a barrier in block " + std::to_string(block) + " is reached by " + std::to_string(waiting) +
+                    " of " + std::to_string(r.fibers.size()) + " threads";
     }
     ++current.phase;
   }
@@ -158,15 +158,16 @@ void barrier() {
 }
 
 void outside(const Array& array, std::uint64_t at) {
-  throw Violation(who(now()) + " is at " + std::to_string(at) + " of " + std::to_string(array.count) + " in " + array.name);
+  throw Violation(who(now()) + " is at " + std::to_string(at) + " of " + std::to_string(array.count) + " in " +
+                  array.name);
 }
 
 void race(const Array& array, std::uint64_t at, const Shadow& shadow, bool writes, bool written) {
   const std::string other = written ? "thread " + std::to_string(shadow.writer - 1) + " of block " +
                                           std::to_string(shadow.write_block - 1) + " wrote"
                                     : "another thread reads";
-  throw Violation(who(now()) + (writes ? " writes" : " reads") + " element " + std::to_string(at) + " of " + array.name +
-                  ", which " + other + ", and no barrier is between");
+  throw Violation(who(now()) + (writes ? " writes" : " reads") + " element " + std::to_string(at) + " of " +
+                  array.name + ", which " + other + ", and no barrier is between");
 }
 
 Array shared_memory(const char* name, std::size_t count, std::size_t element) {

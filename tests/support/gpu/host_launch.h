@@ -1,8 +1,8 @@
 // Enters: kernels that were compiled for the host, and a launch of one.
 // Leaves: it run, one thread of a block after the other between barriers, in an order that is asked for.
 // Never: lets pass what a device might do otherwise: accesses outside of an array, two threads at one element without a
-//   barrier between them (in shared and in global memory), barriers that not all threads of a block reach. These are told
-//   as violations, and the launch fails.
+//   barrier between them (in shared and in global memory), barriers that not all threads of a block reach. These are
+//   told as violations, and the launch fails.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ void barrier();
 
 // Who touched an element last, within a launch. Phases are counted by barriers.
 struct Shadow {
-  std::uint32_t writer = 0, reader = 0;             // thread + 1; reader: all bits where there were several
-  std::uint32_t write_block = 0, read_block = 0;    // block + 1; read_block as reader
+  std::uint32_t writer = 0, reader = 0;           // thread + 1; reader: all bits where there were several
+  std::uint32_t write_block = 0, read_block = 0;  // block + 1; read_block as reader
   std::uint32_t write_phase = 0, read_phase = 0;
   std::uint32_t write_launch = 0, read_launch = 0;
   bool atomic = false;  // the last write was
@@ -113,7 +113,9 @@ class Out {
       return *this;
     }
     const Element& operator=(const Element& other) const { return *this = static_cast<T>(other); }  // NOLINT
-    const Element& operator+=(T value) const { return *this = static_cast<T>(static_cast<T>(*this) + value); }  // NOLINT
+    const Element& operator+=(T value) const {
+      return *this = static_cast<T>(static_cast<T>(*this) + value);
+    }  // NOLINT
     Element(const Element&) = default;
     ~Element() = default;
 
@@ -193,9 +195,10 @@ bool add_kernel(const char* name, unsigned threads, void (*function)(Ps...)) {
   const auto call = [function]<std::size_t... at>(const std::vector<Argument>& arguments, std::index_sequence<at...>) {
     function(ParameterOf<Ps>::make(arguments[at])...);
   };
-  return add_kernel(Kernel{name, threads, {ParameterOf<Ps>::describe()...}, [call](const std::vector<Argument>& arguments) {
-                             call(arguments, std::index_sequence_for<Ps...>());
-                           }});
+  return add_kernel(
+      Kernel{name, threads, {ParameterOf<Ps>::describe()...}, [call](const std::vector<Argument>& arguments) {
+               call(arguments, std::index_sequence_for<Ps...>());
+             }});
 }
 
 enum class Order : std::uint8_t { forward, reverse, random };

@@ -25,13 +25,15 @@ inline std::string kernel_text(std::string_view ptx, std::string_view name) {
 
 inline std::size_t matches(const std::string& text, const std::string& pattern) {
   const std::regex regex(pattern);
-  return static_cast<std::size_t>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
+  return static_cast<std::size_t>(
+      std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
 }
 
 inline std::vector<std::string> lint_ptx(const KernelSource& source, std::span<const KernelEntry> entries) {
   std::vector<std::string> out;
   std::istringstream lines{std::string(source.ptx)};
-  const std::regex inexact(R"(^\s*(@!?%p\d+\s+)?(\w+\.(approx|full)|\w+(\.\w+)*\.ftz|(sin|cos|ex2|lg2|rsqrt|rcp|tanh)\.)\S*)");
+  const std::regex inexact(
+      R"(^\s*(@!?%p\d+\s+)?(\w+\.(approx|full)|\w+(\.\w+)*\.ftz|(sin|cos|ex2|lg2|rsqrt|rcp|tanh)\.)\S*)");
   const std::regex unrounded(R"(^\s*(@!?%p\d+\s+)?(add|sub|mul|fma|div|sqrt|mad)\.(?!rn\.)(\w+\.)*f(16|32|64)\b)");
   const std::regex atomic(R"(^\s*(@!?%p\d+\s+)?(atom|red)\.(\w+\.)*f(16|32|64)\b)");
   const std::regex local(R"(\.local\b|__local_depot)");
@@ -62,13 +64,15 @@ inline std::vector<std::string> lint_ptx(const KernelSource& source, std::span<c
     std::string declared(entry.parameters);
     for (char& c : declared) c = c == 'p' ? '8' : c;
     if (parameters != declared) say(fmt::format("its parameters are {}, declared is {}", parameters, declared));
-    if (head.find(fmt::format(".maxntid {}, 1, 1", entry.threads)) == std::string::npos) say("not of the declared threads");
+    if (head.find(fmt::format(".maxntid {}, 1, 1", entry.threads)) == std::string::npos)
+      say("not of the declared threads");
     std::size_t shared = 0;
     const std::regex array(R"(\.shared \.align \d+ \.b8 \S+\[(\d+)\])");
     for (auto at = std::sregex_iterator(text.begin(), text.end(), array); at != std::sregex_iterator(); ++at) {
       shared += std::stoul((*at)[1]);
     }
-    if (shared != entry.shared_bytes) say(fmt::format("{} bytes of shared memory, {} are declared", shared, entry.shared_bytes));
+    if (shared != entry.shared_bytes)
+      say(fmt::format("{} bytes of shared memory, {} are declared", shared, entry.shared_bytes));
   }
   const std::size_t kernels = matches(std::string(source.ptx), R"(\.visible \.entry )");
   if (kernels != entries.size()) out.push_back(fmt::format("{} kernels, {} are declared", kernels, entries.size()));

@@ -54,8 +54,8 @@ std::array<int, 4> distances(const ThumbnailCodes& a, const ThumbnailCodes& b) {
   return out;
 }
 
-hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, HashView hash_view,
-                      const Engines& engines, Budget& budget, const hamming::Also& also) {
+hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, HashView hash_view, const Engines& engines,
+                      Budget& budget, const hamming::Also& also) {
   struct Test {
     const std::uint64_t *query, *base;
     int radius;

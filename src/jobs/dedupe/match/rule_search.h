@@ -49,8 +49,8 @@ struct Rows {
 // Pairs (i, j) of a row of the queries, counted from `begin`, and one of the base in which all terms hold and that
 // `also` lets through; it is asked from many threads. The first term is served by the range search, the others filter
 // its pairs as they are found.
-hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, HashView hash_view,
-                      const Engines& engines, Budget& budget, const hamming::Also& also);
+hamming::Found search(const std::vector<RuleTerm>& terms, const Rows& rows, HashView hash_view, const Engines& engines,
+                      Budget& budget, const hamming::Also& also);
 
 // Visits each pair that a search of the whole rule finds once, from many threads: visit(i, j), i counted from `begin`.
 void each_pair(const Rule& rule, const Rows& rows, const Engines& engines, Budget& budget,

@@ -1,0 +1,206 @@
+"""Jobs on a GPU: the simulated NVIDIA driver, and OpenCL where a driver for it is here. Results are the CPU's, whatever a
+device does."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from program import BUILD, millrace  # noqa: E402
+from variants import scene  # noqa: E402
+
+SIMULATED = {"LD_LIBRARY_PATH": str(BUILD / "fake_cuda")}
+
+
+def photograph(path, seed):
+    scene(320, 240, seed).save(path)
+    return path
+
+
+def simulated(**more):
+    return SIMULATED | {k: str(v) for k, v in more.items()}
+
+
+def opencl():
+    found = json.loads(subprocess.run([BUILD / "millrace", "doctor", "--json", "-"], capture_output=True).stdout)["opencl"]
+    return found["devices"], found["reason"]
+
+
+@pytest.fixture
+def codes(tmp_path):
+    rng = np.random.default_rng(7)
+    wide = rng.integers(0, 256, (1500, 32), dtype=np.uint8)
+    wide[100:400] = wide[600:900]
+    wide[100:400, 5] ^= 0x91
+    wide[1200:1250] = wide[0]
+    np.save(tmp_path / "wide.npy", wide)
+    np.save(tmp_path / "codes.npy", wide[:, :8].copy().view(np.uint64)[:, 0])
+    return tmp_path
+
+
+def join(folder, name, radius, out, *arguments, env=None, check=True):
+    return millrace("join", folder / name, "--radius", str(radius), "-o", folder / out, "--overwrite", *arguments, env=env, check=check)
+
+
+def told(done):
+    return done.stderr.decode()
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+@pytest.mark.parametrize("name,radius", [("codes.npy", 5), ("wide.npy", 90)])
+def test_pairs_are_the_cpus_byte_for_byte(codes, order, name, radius):
+    join(codes, name, radius, "cpu.npy", "--device", "cpu")
+    for algorithm in ("brute", "index"):
+        done = join(codes, name, radius, "gpu.npy", "--device", "cuda", "--algorithm", algorithm, "--json", codes / "out.json",
+                    env=simulated(FAKE_CUDA_ORDER=order))
+        assert (codes / "cpu.npy").read_bytes() == (codes / "gpu.npy").read_bytes()
+        device = json.loads((codes / "out.json").read_text())["device"]
+        assert device["used"] and not device["struck_out"] and device["verified"] > 0 and device["fell_back"] == 0
+        assert device["uploads"]["bytes"] > 0 and device["downloads"]["count"] > 0 and device["peak_memory"] > 0
+        assert "VIOLATION" not in told(done)
+        assert "cuda:0 (Fake GPU A)" in told(done)
+
+
+def test_opencl_gives_the_same(codes):
+    devices, reason = opencl()
+    if not devices:
+        pytest.skip(reason)
+    for name, radius in (("codes.npy", 5), ("wide.npy", 90)):
+        join(codes, name, radius, "cpu.npy", "--device", "cpu")
+        join(codes, name, radius, "gpu.npy", "--device", "opencl:0")
+        assert (codes / "cpu.npy").read_bytes() == (codes / "gpu.npy").read_bytes()
+
+
+def test_memory_limits_and_batches_change_nothing_but_time(codes):
+    join(codes, "wide.npy", 90, "cpu.npy")
+    for more in (["--device-memory", "200K"], ["--device-memory", "40K"], ["--batch", "7"], ["--verify-device", "all"],
+                 ["--verify-device", "none"], ["--threads", "1"]):
+        join(codes, "wide.npy", 90, "gpu.npy", "--gpu", *more, env=simulated())
+        assert (codes / "cpu.npy").read_bytes() == (codes / "gpu.npy").read_bytes(), more
+
+
+@pytest.mark.parametrize("fail", ["alloc:1+=memory", "alloc:1+=lost", "launch:12=lost", "launch:12=late", "launch:1+=memory",
+                                  "copy:9=lost", "copy:9+=memory", "stream:1=lost", "module:1=lost", "launch:1+=wrong",
+                                  "sync:11=lost"])
+def test_a_device_that_fails_costs_time_and_is_told(codes, fail):
+    join(codes, "codes.npy", 5, "cpu.npy")
+    done = join(codes, "codes.npy", 5, "gpu.npy", "--device", "cuda", "--batch", "300", "--json", codes / "out.json",
+                env=simulated(FAKE_CUDA_FAIL=fail))
+    assert done.returncode == 0
+    assert (codes / "cpu.npy").read_bytes() == (codes / "gpu.npy").read_bytes()
+    device = json.loads((codes / "out.json").read_text())["device"]
+    assert device["struck_out"] or device["halved"] > 0 or device["fell_back"] > 0
+    assert "was not used any more" in told(done) or "its memory did not do" in told(done)
+
+
+def test_wrong_answers_are_seen_in_the_first_batch(codes):
+    """From the first launch of the run itself on nothing is computed: what lies there is no answer."""
+    done = join(codes, "codes.npy", 5, "right.npy", "--device", "cuda", env=simulated())
+    for launch in range(8, 30):
+        done = join(codes, "codes.npy", 5, "gpu.npy", "--device", "cuda", "--algorithm", "brute",
+                    env=simulated(FAKE_CUDA_FAIL=f"launch:{launch}+=wrong"))
+        assert (codes / "right.npy").read_bytes() == (codes / "gpu.npy").read_bytes(), launch
+        if "struck" not in told(done) and "was not used any more" not in told(done):
+            return  # the run has fewer launches than that
+
+
+def test_without_a_device_it_says_so_or_goes_on(codes):
+    done = join(codes, "codes.npy", 5, "x.npy", "--device", "cuda", check=False)
+    assert done.returncode == 4 and "no NVIDIA driver" in told(done) and not (codes / "x.npy").exists()
+    done = join(codes, "codes.npy", 5, "x.npy", "--device", "cuda", "--device-fallback")
+    assert "the CPU does it" in told(done) and (codes / "x.npy").exists()
+    done = join(codes, "codes.npy", 5, "x.npy", "--device", "cuda:7", env=simulated(), check=False)
+    assert done.returncode == 4 and "there are 2 of this kind" in told(done)
+    done = join(codes, "codes.npy", 5, "x.npy", "--gpu", "--device", "cpu", check=False)
+    assert done.returncode == 2 and "--gpu says another" in told(done)
+    done = join(codes, "codes.npy", 5, "x.npy", "--gpu", "--device-order", "metal", check=False)
+    assert done.returncode == 2 and "'metal' is no kind of device" in told(done)
+
+
+def test_a_job_without_a_gpu_version_refuses_one(tmp_path):
+    done = millrace("hash", photograph(tmp_path / "a.png", 1), "--device", "cuda", env=simulated(), check=False)
+    assert done.returncode == 4 and "no GPU version yet" in told(done)
+
+
+def test_auto_takes_nothing_that_nobody_attested(codes):
+    """Not even a driver is opened: devices/attested.json is empty."""
+    done = join(codes, "codes.npy", 5, "x.npy", "--json", codes / "out.json", env=simulated(FAKE_CUDA="does not start"))
+    assert "device" not in json.loads((codes / "out.json").read_text()) and "cuda" not in told(done)
+
+
+def test_a_file_can_say_it_all(codes):
+    (codes / "gpu.yaml").write_text("gpu: true\ndevice-order: opencl,cuda\nbatch: 500\ndevice-memory: 1M\ndevice-fallback: true\n")
+    env = simulated(OCL_ICD_VENDORS="/nonexistent")
+    done = join(codes, "codes.npy", 5, "x.npy", "--config", codes / "gpu.yaml", "--json", codes / "out.json", env=env)
+    assert json.loads((codes / "out.json").read_text())["device"]["name"] == "cuda:0", told(done)
+    shown = millrace("join", codes / "codes.npy", "--config", codes / "gpu.yaml", "--print-config").stdout.decode()
+    assert "opencl,cuda" in shown and "gpu = true" in shown.replace(":", " =")
+
+
+def test_a_plan_says_which_side_and_why(codes):
+    said = millrace("join", codes / "codes.npy", "--radius", "5", "--device", "cuda", "--plan", env=simulated()).stdout.decode()
+    line = next(line for line in said.splitlines() if line.startswith("device:"))
+    assert "on cuda:0, which was asked for" in line and "the CPU takes" in line
+
+
+def test_the_trace_has_lanes_of_the_device(codes):
+    join(codes, "codes.npy", 5, "x.npy", "--device", "cuda", "--trace", codes / "trace.json", env=simulated())
+    events = json.loads((codes / "trace.json").read_text())["traceEvents"]
+    lanes = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    assert {"to device", "on device", "from device"} <= lanes
+    assert all(event["dur"] >= 0 for event in events if event["ph"] == "X")
+    totals = {event["name"]: event["args"] for event in events if event["ph"] == "C"}
+    assert totals["to device totals"]["bytes"] > 0 and totals["from device totals"]["bytes"] > 0
+
+
+def test_tune_measures_what_is_here_and_plans_follow_it(codes, tmp_path):
+    devices, reason = opencl()
+    if not devices:
+        pytest.skip(reason)
+    env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = millrace("tune", "--device", "opencl:0", "--json", tmp_path / "rates.json", env=env)
+    assert b"hamming.brute64" in done.stdout
+    rates = json.loads((tmp_path / "rates.json").read_text())["devices"][0]["operations"]
+    assert {rate["operation"] for rate in rates} == {"hamming.brute64", "hamming.brute256", "hamming.index64", "hamming.index256"}
+    plan = ["join", codes / "codes.npy", "--radius", "5", "--device", "opencl:0", "--plan"]
+    assert "was not measured" not in millrace(*plan, env=env).stdout.decode()
+    kept = tmp_path / "cache" / "millrace" / "rates.json"
+    # Of other kernels, or no rates at all: as if nothing had been measured.
+    text = kept.read_text()
+    for damaged in (text.replace('"kernel": "', '"kernel": "0'), text[: len(text) // 2], "[]", "{" * 100_000,
+                    text.replace('"amount_s": ', '"amount_s": -'), '{"devices": 3}'):
+        kept.write_text(damaged)
+        assert "was not measured" in millrace(*plan, env=env).stdout.decode(), damaged[:50]
+
+
+def test_tune_without_devices_measures_nothing(tmp_path):
+    done = millrace("tune", env={"XDG_CACHE_HOME": str(tmp_path), "OCL_ICD_VENDORS": "/nonexistent"})
+    assert "nothing was measured" in told(done) and not list(tmp_path.rglob("rates.json"))
+    done = millrace("tune", "--device", "cuda", check=False)
+    assert done.returncode == 4
+
+
+def test_duplicates_are_the_same_on_a_device(tmp_path):
+    folder = tmp_path / "photographs"
+    folder.mkdir()
+    for seed in range(6):
+        photograph(folder / f"{seed}.png", seed)
+        shutil.copy(folder / f"{seed}.png", folder / f"copy of {seed}.png")
+    results, pages = {}, set()
+    for device in ("cpu", "cuda"):
+        for catalogue in tmp_path.glob("catalog.sqlite*"):
+            catalogue.unlink()
+        millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--device", device, "--json", tmp_path / "out.json",
+                 "--report", tmp_path / "report.html", "--orientations", env=simulated())
+        pages.add((tmp_path / "report.html").read_bytes())
+        result = json.loads((tmp_path / "out.json").read_text())
+        used = result.pop("device", None)
+        assert (used is not None and used["used"] and not used["struck_out"]) == (device == "cuda")
+        results[device] = result
+    assert results["cpu"] == results["cuda"]
+    assert len(pages) == 1
