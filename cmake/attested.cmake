@@ -1,5 +1,6 @@
 # devices/attested.json as C++. Included, this file adds it to the floor `device`; run as a script it writes it.
 if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_policy(VERSION 3.24)
   file(READ ${JSON} json)
   string(JSON count LENGTH "${json}" attested)
   set(rows "")

@@ -3,20 +3,41 @@
 # writes that source file.
 
 if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_policy(VERSION 3.24)
   file(READ ${HEADER} opencl)
   file(READ ${BODY} body)
-  # Headers of a body's own: their text comes first.
-  string(REGEX MATCHALL "#include \"src/[a-z_/]+\\.h\"" includes "${body}")
-  foreach(include IN LISTS includes)
-    string(REGEX REPLACE "#include \"(.*)\"" "\\1" file "${include}")
-    string(REPLACE "${include}" "" body "${body}")
-    if(NOT file STREQUAL "src/device/body/body.h")
-      file(READ ${SOURCE}/${file} text)
-      string(APPEND opencl "${text}")
-    endif()
-  endforeach()
+  # The headers of a body, and theirs: each text once, before what includes it.
+  set(seen "src/device/body/body.h")
+  function(inline_headers text result)
+    string(REGEX MATCHALL "#include \"[^\"]+\"" includes "${text}")
+    set(before "")
+    foreach(include IN LISTS includes)
+      string(REGEX REPLACE "#include \"(.*)\"" "\\1" file "${include}")
+      string(REPLACE "${include}" "" text "${text}")
+      if(NOT file IN_LIST seen)
+        list(APPEND seen ${file})
+        set(seen "${seen}" PARENT_SCOPE)
+        file(READ ${SOURCE}/${file} header)
+        inline_headers("${header}" header)
+        string(APPEND before "${header}")
+      endif()
+    endforeach()
+    set(${result} "${before}${text}" PARENT_SCOPE)
+  endfunction()
+  inline_headers("${body}" body)
   string(APPEND opencl "${body}")
   string(REPLACE "#pragma once" "" opencl "${opencl}")
+  if(opencl MATCHES "#include")
+    message(FATAL_ERROR "${BODY}: an #include is left that no OpenCL driver would find")
+  endif()
+  set(singles false)
+  set(doubles false)
+  if(body MATCHES "\nMR_F32\n")
+    set(singles true)
+  endif()
+  if(body MATCHES "\nMR_F64\n")
+    set(doubles true)
+  endif()
   set(ptx "")
   set(hash "")
   if(PTX)
@@ -30,7 +51,7 @@ namespace millrace::bodies {
 
 const KernelSource& ${NAME}() {
   static const KernelSource source = {\"${NAME}\", R\"MILLRACE(${ptx})MILLRACE\", R\"MILLRACE(${opencl})MILLRACE\",
-                                      \"${hash}\", \"${COMPILER}\"};
+                                      \"${hash}\", ${singles}, ${doubles}, \"${COMPILER}\"};
   return source;
 }
 
@@ -47,6 +68,9 @@ if(MILLRACE_CLANG)
   execute_process(COMMAND ${MILLRACE_CLANG} --version OUTPUT_VARIABLE version ERROR_QUIET)
   string(REGEX MATCH "clang version [0-9.]+" MILLRACE_BODY_COMPILER "${version}")
   string(REPLACE "clang version" "clang" MILLRACE_BODY_COMPILER "${MILLRACE_BODY_COMPILER}")
+  if(NOT MILLRACE_BODY_COMPILER MATCHES "clang 14")
+    message(STATUS "Kernels for NVIDIA devices are made by ${MILLRACE_BODY_COMPILER}: what is attested is clang 14's")
+  endif()
 else()
   message(STATUS "No clang: the program is built without kernels for NVIDIA devices")
 endif()
@@ -56,14 +80,20 @@ set(MILLRACE_BODIES_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 function(millrace_body body name folder)
   file(MAKE_DIRECTORY ${folder})
   set(ptx "")
+  # Warnings are of the version that is meant; another's must not end the build.
+  set(warnings "")
+  if(MILLRACE_BODY_COMPILER MATCHES "clang 14")
+    set(warnings -Wall -Werror)
+  endif()
   if(MILLRACE_CLANG)
     set(ptx ${folder}/${name}.ptx)
     add_custom_command(
       OUTPUT ${ptx}
       # No CUDA SDK is looked for: what is found would choose the PTX's version.
       COMMAND ${MILLRACE_CLANG} -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 --cuda-path=/nonexistent -nocudainc -nocudalib
-        -S -O3 -ffp-contract=off -fno-math-errno -Wall -Werror ${ARGN} -I${CMAKE_SOURCE_DIR} ${body} -o ${ptx}
-      DEPENDS ${body} ${CMAKE_SOURCE_DIR}/src/device/body/body.h
+        -S -O3 -ffp-contract=off -fno-math-errno ${warnings} ${ARGN} -I${CMAKE_SOURCE_DIR} -MD -MF ${ptx}.d -MT ${ptx} ${body} -o ${ptx}
+      DEPENDS ${body} ${MILLRACE_CLANG}
+      DEPFILE ${ptx}.d
       COMMENT "Compiling the body ${name} for NVIDIA devices"
       VERBATIM)
   endif()

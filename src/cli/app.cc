@@ -204,6 +204,28 @@ void Command::resolve_options() {
   }
 }
 
+// A flag beats the environment, which beats the file: of --device and --gpu the one that was said nearer is meant. What no
+// flag says is not for jobs that have no version for a device.
+DeviceWish Command::device_wish() const {
+  DeviceWish wish = common_.device;
+  const auto origin_of = [&](const std::string& name) {
+    return std::find_if(settings_.entries().begin(), settings_.entries().end(), [&](const auto& e) { return e.name == name; })
+        ->origin;
+  };
+  Origin device = origin_of("device"), gpu = origin_of("gpu");
+  const auto forget = [&](Origin& origin) {
+    if (&origin == &device) wish.device = DeviceWish().device;
+    if (&origin == &gpu) wish.gpu = DeviceWish().gpu;
+    origin = Origin::default_value;
+  };
+  if (job_->devices().empty()) {
+    if (device != Origin::flag) forget(device);
+    if (gpu != Origin::flag) forget(gpu);
+  }
+  if (device != Origin::default_value && gpu != Origin::default_value && device != gpu) forget(device < gpu ? device : gpu);
+  return wish;
+}
+
 ExitCode Command::execute() {
   if (print_options_) {
     fmt::print("{}", settings_.markdown());
@@ -216,7 +238,8 @@ ExitCode Command::execute() {
   }
   start_logging(common_.log_level);
   use_cpu_level_from_environment();
-  const ChosenDevice device = choose_device(common_.device, job_->devices());
+  const ChosenDevice device = choose_device(device_wish(), job_->devices());
+  device_note_ = device.note;
   Outputs outputs({common_.overwrite, !common_.plan});
   if (!config_.empty()) outputs.input(config_);
   job_->look_at(outputs);
@@ -236,7 +259,7 @@ ExitCode Command::execute() {
     options.rates = tune::rates_of(*device.device);
     accelerator = std::make_unique<Accelerator>(*device.device, options, budget, trace);
   }
-  if (!device.note.empty()) say(device.note);
+  if (!device.note.empty()) spdlog::warn("{}", printable(device.note));
   RunContext context{executor, interrupt(), trace, budget, style_of(common_), accelerator.get()};
   spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", MILLRACE_VERSION, app_.get_name(),
                executor.threads(), name_of(current_cpu_level()), to_text(limit),
@@ -246,7 +269,9 @@ ExitCode Command::execute() {
     spdlog::debug("--{} is {}, by {}", entry.name, printable(entry.text()), name_of(entry.origin));
   }
   if (common_.plan) {
-    show(job_->plan(context));
+    Plan plan = job_->plan(context);
+    if (accelerator) plan.device = name_of(accelerator->device());
+    show(plan);
     return ExitCode::done;
   }
   return run(context);
@@ -262,11 +287,13 @@ ExitCode Command::run(RunContext& context) {
   if (!common_.quiet) print(result.listing);
   if (json_) {
     const Span span(context.trace.stage("write JSON", 1));
-    json_.write(with_device(result.json(), context.accelerator));
+    json_.write(with_device(result.json(), context.accelerator, device_note_));
   }
   for (const std::string& line : result.summary) say(line);
   if (context.accelerator != nullptr) {
     for (const std::string& line : words_of(*context.accelerator)) say(line);
+    const std::string trouble = trouble_of(*context.accelerator);
+    if (!trouble.empty()) spdlog::warn("{}", printable(trouble));
   }
   if (!json_ && !result.unless_json.empty()) say(result.unless_json);
   const std::string verdict = context.trace.verdict();

@@ -52,6 +52,7 @@ class Command {
 
  private:
   void add_flags();
+  DeviceWish device_wish() const;
   // By file, environment and flags, in this order.
   void resolve_options();
   void show(const Plan& plan) const;
@@ -67,6 +68,7 @@ class Command {
   Settings settings_;
   Output json_, trace_;
   std::string config_;
+  std::string device_note_;
   bool print_config_ = false;
   bool print_options_ = false;
   std::vector<std::pair<std::string, std::shared_ptr<std::vector<std::string>>>> given_;

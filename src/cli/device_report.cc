@@ -10,37 +10,63 @@
 
 namespace millrace::cli {
 
+namespace {
+
+// Results end with the brace of their one object.
+std::vector<std::string> with_key(std::vector<std::string> pieces, const nlohmann::ordered_json& device) {
+  std::string& last = pieces.back();
+  const std::size_t brace = last.rfind('}');
+  if (brace == std::string::npos) return pieces;
+  const std::size_t end = last.find_last_not_of(" \n", brace - 1);
+  last.insert(end + 1, ",\n \"device\": " + device.dump());
+  return pieces;
+}
+
+std::string times(std::uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", grouped(count), what, count == 1 ? "" : "es");
+}
+
+}  // namespace
+
 std::vector<std::string> words_of(const Accelerator& accelerator) {
   std::vector<std::string> out;
   const DeviceCounts counts = accelerator.counts();
-  const std::string name = fmt::format("{} ({})", name_of(accelerator.device()), accelerator.device().name);
+  const std::string name = accelerator.title();
+  const std::string by_cpu = counts.fell_back > 0 ? fmt::format("; the CPU did {} in its place", times(counts.fell_back, "batch")) : "";
   if (counts.batches > 0) {
-    out.push_back(
-        fmt::format("{}: {} batches, {} of them computed by the CPU too; {} to it, {} back, {} of its memory at most",
-                    name, grouped(counts.batches), grouped(counts.verified), to_text(Bytes{counts.upload_bytes}),
-                    to_text(Bytes{counts.download_bytes}), to_text(counts.peak)));
+    out.push_back(fmt::format("{}: {}, {} of them computed by the CPU too; {} to it, {} back, {} of its memory at most{}", name,
+                              times(counts.batches, "batch"), grouped(counts.verified), to_text(Bytes{counts.upload_bytes}),
+                              to_text(Bytes{counts.download_bytes}), to_text(counts.peak), by_cpu));
   } else if (!accelerator.struck_out()) {
-    out.push_back(name + " was not used: nothing in this run was worth it");
+    const std::string why = accelerator.why_left();
+    out.push_back(fmt::format("{} was not used: {}", name, why.empty() ? "there was nothing for it to do" : why));
   }
-  if (counts.halved > 0) {
-    out.push_back(
-        fmt::format("{}: its memory did not do {} times; batches were made smaller{}", name, grouped(counts.halved),
-                    counts.fell_back > 0 ? fmt::format(", and {} done by the CPU", grouped(counts.fell_back)) : ""));
+  if (counts.halved > 0 && counts.batches > 0) {
+    out.push_back(fmt::format("{}: {} did not fit into its memory and were made smaller", name, times(counts.halved, "batch")));
   }
-  if (accelerator.struck_out())
-    out.push_back(accelerator.reason() + "; the CPU did the rest, the results are the CPU's");
   return out;
 }
 
-std::vector<std::string> with_device(std::vector<std::string> pieces, const Accelerator* accelerator) {
-  if (accelerator == nullptr || pieces.empty()) return pieces;
+std::string trouble_of(const Accelerator& accelerator) {
+  if (!accelerator.struck_out()) return "";
+  return fmt::format("{} was not used any more: {}; the CPU did the rest, the results are the CPU's", accelerator.title(),
+                     accelerator.reason());
+}
+
+std::vector<std::string> with_device(std::vector<std::string> pieces, const Accelerator* accelerator,
+                                     const std::string& note) {
+  if ((accelerator == nullptr && note.empty()) || pieces.empty()) return pieces;
+  if (accelerator == nullptr) {
+    return with_key(std::move(pieces), {{"name", "cpu"}, {"reason", utf8_for_display(note)}});
+  }
   const DeviceCounts c = accelerator->counts();
   const auto ms = [](double seconds) { return std::round(seconds * 1e6) / 1e3; };
   const nlohmann::ordered_json device = {
       {"name", name_of(accelerator->device())},
       {"model", utf8_for_display(accelerator->device().name)},
       {"used", c.batches > 0},
-      {"struck_out", utf8_for_display(accelerator->reason())},
+      {"struck_out", accelerator->struck_out()},
+      {"reason", utf8_for_display(accelerator->struck_out() ? accelerator->reason() : accelerator->why_left())},
       {"batches", c.batches},
       {"verified", c.verified},
       {"fell_back", c.fell_back},
@@ -49,13 +75,7 @@ std::vector<std::string> with_device(std::vector<std::string> pieces, const Acce
       {"launches", {{"count", c.launches}, {"ms", ms(c.on_device_s)}}},
       {"downloads", {{"count", c.downloads}, {"bytes", c.download_bytes}, {"ms", ms(c.download_s)}}},
       {"peak_memory", c.peak.count}};
-  // Results end with the brace of their one object.
-  std::string& last = pieces.back();
-  const std::size_t brace = last.rfind('}');
-  if (brace == std::string::npos) return pieces;
-  const std::size_t end = last.find_last_not_of(" \n", brace - 1);
-  last.insert(end + 1, ",\n \"device\": " + device.dump());
-  return pieces;
+  return with_key(std::move(pieces), device);
 }
 
 }  // namespace millrace::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "src/base/sizes.h"
 #include "src/device/attested.h"
 #include "src/device/open.h"
 
@@ -14,48 +15,97 @@ constexpr std::uint64_t kCheckedOneIn = 256;
 
 }  // namespace
 
+struct Accelerator::Opened {
+  explicit Opened(const Device& device, Bytes limit) : backend(open_device(device)) {
+    const Bytes free{backend->free_memory().count / 10 * 9};
+    // A limit is not what there is.
+    memory = std::make_unique<Budget>(Workspace{{}, {}, limit.count > 0 ? limit : free});
+  }
+  // Before what pays for its memory.
+  std::unique_ptr<Budget> memory;
+  std::unique_ptr<DeviceBackend> backend;
+};
+
 Accelerator::Accelerator(Device device, const AcceleratorOptions& options, Budget& budget, Trace& trace)
     : device_(std::move(device)), options_(options), host_(budget), trace_(trace) {}
 
+Accelerator::Accelerator(const Accelerator& of, std::shared_ptr<Opened> opened)
+    : device_(of.device_), options_(of.options_), host_(of.host_), trace_(of.trace_), opened_(std::move(opened)), asking_(true) {}
+
 Accelerator::~Accelerator() = default;
 
-void Accelerator::open() {
-  if (backend_) return;
-  backend_ = open_device(device_);
-  const std::uint64_t free = backend_->free_memory().count / 10 * 9;
-  // A limit is not what there is.
-  const Bytes limit{options_.memory.count > 0 ? options_.memory.count : free};
-  memory_ = std::make_unique<Budget>(Workspace{{}, {}, limit});
+std::shared_ptr<Accelerator::Opened> Accelerator::opened() {
+  const std::lock_guard lock(mutex_);
+  if (!opened_) opened_ = std::make_shared<Opened>(device_, options_.memory);
+  return opened_;
 }
 
-DeviceBackend& Accelerator::backend() {
-  open();
-  return *backend_;
+Accelerator::Opened& Accelerator::open() { return *opened(); }
+
+DeviceBackend& Accelerator::backend() { return *open().backend; }
+
+std::string Accelerator::title() const { return fmt::format("{} ({})", name_of(device_), device_.name); }
+
+bool Accelerator::may_use(const KernelSource& source) const {
+  return options_.asked || is_attested(source.hash, device_.capability);
 }
 
-bool Accelerator::ready(const KernelSource& source, const std::function<bool(Accelerator&)>& known) {
-  if (struck_out_) return false;
-  if (!options_.asked && !is_attested(source.hash, device_.capability)) return false;
+bool Accelerator::ready(const KernelSource& source, std::span<const KernelEntry> entries,
+                        const std::function<bool(Accelerator&)>& known) {
+  if (struck_out_ || !may_use(source)) return false;
+  if (asking_) return true;
+  const std::lock_guard lock(ready_mutex_);
   const std::string name(source.name);
-  if (const auto asked = known_.find(name); asked != known_.end()) return asked->second;
-  // What a known answer takes is asked of the kernels themselves, which asks this again.
-  known_[name] = true;
+  const auto asked = known_.find(name);
+  if (asked != known_.end()) return asked->second && !struck_out_;
   bool right = false;
-  const DeviceCounts before = counts();
   try {
-    open();
-    right = known(*this);
-    if (!right) strike_out(fmt::format("its kernels of '{}' did not give their known answer", name));
+    right = gives_known_answers(source, entries, known);
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::cancelled) throw;
     strike_out(failure.error().what);
   }
   known_[name] = right;
-  // What a run did is told without this; and the first batch of its own is checked as well.
-  const std::lock_guard lock(mutex_);
-  counts_ = before;
-  batches_.clear();
   return right;
+}
+
+bool Accelerator::gives_known_answers(const KernelSource& source, std::span<const KernelEntry> entries,
+                                      const std::function<bool(Accelerator&)>& known) {
+  constexpr int kTries = 3;
+  for (const KernelEntry& entry : entries) {
+    try {
+      backend().kernel(source, entry);
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const Failure& failure) {
+      if (failure.error().code != ErrorCode::unavailable) throw;
+      leave(failure.error().what);
+      return false;
+    }
+  }
+  for (int left = kTries; left > 0; --left) {
+    // What a run did is told without this, and what others do meanwhile is not mixed with it.
+    Accelerator asked(*this, opened());
+    const bool right = known(asked);
+    const bool all = std::all_of(entries.begin(), entries.end(),
+                                 [&](const KernelEntry& entry) { return asked.launched_.count(entry.name) > 0; });
+    if (asked.struck_out()) {
+      strike_out(asked.reason());
+      return false;
+    }
+    if (right && all) return true;
+    if (asked.counts().halved > 0) continue;  // memory is short: others may have it for a moment
+    strike_out(fmt::format("its kernels of '{}' did not give their known answer", source.name));
+    return false;
+  }
+  leave(fmt::format("its memory ({} allowed) does not hold what is asked of it first, to see whether it computes right",
+                    to_text(open().memory->limit(MemoryKind::device))));
+  return false;
+}
+
+void Accelerator::launched(std::string_view entry) {
+  const std::lock_guard lock(mutex_);
+  if (launched_.find(entry) == launched_.end()) launched_.emplace(entry);
 }
 
 bool Accelerator::is_checked(const KernelEntry& entry) {
@@ -68,7 +118,7 @@ bool Accelerator::is_checked(const KernelEntry& entry) {
 void Accelerator::strike_out(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   if (struck_out_) return;
-  reason_ = fmt::format("{} ({}) was not used any more: {}", name_of(device_), device_.name, reason);
+  reason_ = reason;
   struck_out_ = true;
 }
 
@@ -77,27 +127,41 @@ std::string Accelerator::reason() const {
   return reason_;
 }
 
+void Accelerator::leave(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (why_left_.empty()) why_left_ = why;
+}
+
+std::string Accelerator::why_left() const {
+  const std::lock_guard lock(mutex_);
+  return why_left_;
+}
+
 std::shared_ptr<DeviceAllocation> Accelerator::allocate(Bytes size, const std::string& purpose) {
-  open();
-  Reservation paid = memory_->reserve(size, purpose, MemoryKind::device);
-  return backend_->allocate(size, std::move(paid));
+  Opened& open = this->open();
+  Reservation paid = open.memory->reserve(size, purpose, MemoryKind::device);
+  // The memory of a processor is the host's.
+  Reservation shared = device_.is_cpu ? host_.reserve(size, purpose) : Reservation();
+  return open.backend->allocate(size, {std::move(paid), std::move(shared)});
 }
 
 std::shared_ptr<DeviceAllocation> Accelerator::allocate_pinned(Bytes size, const std::string& purpose) {
-  open();
-  return backend_->allocate_pinned(size, host_.reserve(size, purpose, MemoryKind::pinned));
+  return open().backend->allocate_pinned(size, {host_.reserve(size, purpose, MemoryKind::pinned), Reservation()});
 }
 
 Bytes Accelerator::free_memory() {
-  open();
-  const Bytes limit = memory_->limit(MemoryKind::device), used = memory_->used(MemoryKind::device);
-  return {limit < used ? 0 : (limit - used).count};
+  const Budget& memory = *open().memory;
+  const Bytes limit = memory.limit(MemoryKind::device), used = memory.used(MemoryKind::device);
+  const std::uint64_t left = limit < used ? 0 : (limit - used).count;
+  if (!device_.is_cpu) return {left};
+  const Bytes host = host_.limit(), taken = host_.used();
+  return {std::min(left, host < taken ? 0 : (host - taken).count)};
 }
 
 DeviceCounts Accelerator::counts() const {
   const std::lock_guard lock(mutex_);
   DeviceCounts out = counts_;
-  if (memory_) out.peak = memory_->peak(MemoryKind::device);
+  if (opened_) out.peak = opened_->memory->peak(MemoryKind::device);
   return out;
 }
 

@@ -11,7 +11,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "src/base/choice.h"
 #include "src/device/backend.h"
@@ -58,17 +61,26 @@ class Accelerator {
   const Device& device() const { return device_; }
   const AcceleratorOptions& options() const { return options_; }
 
-  // Whether this source's kernels may be used: the device can be opened and compiles them, and `known`, asked once a
-  // run, found its answers. Otherwise the device is struck out, for the whole run.
-  bool ready(const KernelSource& source, const std::function<bool(Accelerator&)>& known);
+  // Whether a run may use these kernels at all: a person asked for the device, or hardware has attested them.
+  bool may_use(const KernelSource& source) const;
+  // Whether they are used: the device can be opened and compiles them, and `known`, asked once a run, found its answers with
+  // all of `entries`. Where it did not, the device is struck out for the whole run; where they alone cannot be compiled,
+  // only they are not used. Waits for another thread that is asking.
+  bool ready(const KernelSource& source, std::span<const KernelEntry> entries,
+             const std::function<bool(Accelerator&)>& known);
   // Whether the CPU has to compute the next batch of this kernel too: the first, and one in 256 from then on.
   bool is_checked(const KernelEntry& entry);
 
-  // Not used from now on. The first reason stands.
+  // Not used from now on. The first reason stands, and is logged as a warning.
   void strike_out(const std::string& reason);
   bool struck_out() const { return struck_out_; }
-  // "cuda:0 (NVIDIA H200) was not used any more: ..."; empty while it is used.
+  // Why it was struck out, "it gave another answer than the CPU"; empty while it is used.
   std::string reason() const;
+  // Why work that could have been done here was the CPU's; the first reason stands.
+  void leave(const std::string& why);
+  std::string why_left() const;
+  // "cuda:0 (NVIDIA H200)".
+  std::string title() const;
 
   // OutOfMemory as a budget gives it, or as the device does.
   std::shared_ptr<DeviceAllocation> allocate(Bytes size, const std::string& purpose);
@@ -82,22 +94,34 @@ class Accelerator {
 
   DeviceBackend& backend();
   Trace& trace() { return trace_; }
+  // A kernel of this name was begun.
+  void launched(std::string_view entry);
 
  private:
-  void open();
+  // The device as it is open, which its known answers are asked of as well.
+  struct Opened;
+
+  // The same device, with nothing said or counted of it yet.
+  Accelerator(const Accelerator& of, std::shared_ptr<Opened> opened);
+  Opened& open();
+  std::shared_ptr<Opened> opened();
+  bool gives_known_answers(const KernelSource& source, std::span<const KernelEntry> entries,
+                           const std::function<bool(Accelerator&)>& known);
 
   const Device device_;
   const AcceleratorOptions options_;
   Budget& host_;
   Trace& trace_;
   mutable std::mutex mutex_;
-  std::unique_ptr<Budget> memory_;
-  std::unique_ptr<DeviceBackend> backend_;
+  std::mutex ready_mutex_;  // held while known answers are asked for
+  std::shared_ptr<Opened> opened_;
+  const bool asking_ = false;  // this is what known answers are asked of
   std::map<std::string, bool> known_;
   std::map<std::string, std::uint64_t> batches_;
+  std::set<std::string, std::less<>> launched_;
   DeviceCounts counts_;
   std::atomic<bool> struck_out_{false};
-  std::string reason_;
+  std::string reason_, why_left_;
 };
 
 }  // namespace millrace

@@ -31,10 +31,13 @@ inline bool is_of_device(const Failure& failure) {
   return failure.error().code == ErrorCode::unavailable || failure.error().code == ErrorCode::internal;
 }
 
+// What pays for an allocation: the device's budget, and the host's where that is the same memory.
+using PaidMemory = std::array<Reservation, 2>;
+
 // Memory of a device, or of the host where a device can reach it. Freed by the destructor.
 class DeviceAllocation {
  public:
-  DeviceAllocation(Bytes size, Reservation paid) : size(size), paid(std::move(paid)) {}
+  DeviceAllocation(Bytes size, PaidMemory paid) : size(size), paid(std::move(paid)) {}
   virtual ~DeviceAllocation() = default;
   DeviceAllocation(const DeviceAllocation&) = delete;
   DeviceAllocation& operator=(const DeviceAllocation&) = delete;
@@ -44,7 +47,7 @@ class DeviceAllocation {
   const Bytes size;
 
  private:
-  Reservation paid;
+  PaidMemory paid;
 };
 
 struct KernelArgument {
@@ -89,8 +92,8 @@ class DeviceBackend {
   DeviceBackend(const DeviceBackend&) = delete;
   DeviceBackend& operator=(const DeviceBackend&) = delete;
 
-  virtual std::shared_ptr<DeviceAllocation> allocate(Bytes size, Reservation paid) = 0;
-  virtual std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, Reservation paid) = 0;
+  virtual std::shared_ptr<DeviceAllocation> allocate(Bytes size, PaidMemory paid) = 0;
+  virtual std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) = 0;
   virtual std::unique_ptr<QueueBackend> make_queue() = 0;
   // Compiled at the first call. Failure(unavailable) where this driver cannot compile it.
   virtual void* kernel(const KernelSource& source, const KernelEntry& entry) = 0;

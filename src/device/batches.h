@@ -29,112 +29,139 @@ struct BatchedWork {
   std::function<void(Part)> keep;
   // Told how many items more are computed.
   std::function<void(std::uint64_t more)> advance = [](std::uint64_t) {};
-  // What parts that wait for a check may come to, as `weight` counts; a batch above it is checked at once.
-  std::uint64_t most_waiting = UINT64_MAX;
+  // What parts that wait for a check may come to, as `weight` counts them; a batch above it is checked at once.
+  std::uint64_t most_waiting = 0;
   std::function<std::uint64_t(const Part&)> weight;
 };
 
 // Runs all of the work. OutOfMemory halves the amount of a batch; one item that does not fit is the CPU's. After eight
-// batches that fit the amount doubles again. A device that is lost, or gives another answer than the CPU, is struck
-// out; what it did since its last good check, in the second case, and all that is left, in both, is done by the CPU.
+// batches that fit the amount doubles again. What a device made is kept once a later batch, the last one at least, was the
+// CPU's too (but with Verify::none). A device that is lost, gives another answer than the CPU, or one that cannot be, is
+// struck out: then the CPU does what was not kept, and all that is left.
 template <typename Part>
-void run_batches(Accelerator& accelerator, const KernelEntry& entry, const BatchedWork<Part>& work) {
+class BatchRun {
+ public:
+  BatchRun(Accelerator& accelerator, const KernelEntry& entry, const BatchedWork<Part>& work)
+      : accelerator_(accelerator), entry_(entry), work_(work), amount_(std::max<std::uint64_t>(1, work.most)) {}
+
+  void run() {
+    while (begin_ < work_.items && !accelerator_.struck_out()) next();
+    if (!waiting_.empty() && !accelerator_.struck_out()) check_last();
+    if (accelerator_.struck_out()) redo_waiting();
+    keep_waiting();
+    while (begin_ < work_.items) {
+      const std::uint64_t end = work_.cut(begin_, work_.most);
+      ++counts_.fell_back;
+      work_.keep(work_.on_cpu(begin_, end));
+      work_.advance(end - begin_);
+      begin_ = end;
+    }
+    accelerator_.add(counts_);
+  }
+
+ private:
   struct Waiting {
     std::uint64_t begin, end;
     Part part;
+    bool trusted;  // the CPU made it
   };
-  constexpr int kPatience = 8, kMostInVain = 16;
-  std::vector<Waiting> waiting;
-  std::uint64_t amount = std::max<std::uint64_t>(1, work.most), waits = 0;
-  DeviceCounts counts;
-  int easy = 0, in_vain = 0;
-  const std::uint64_t limit = accelerator.options().batch;
-  const auto cut = [&](std::uint64_t from, std::uint64_t worth) {
-    const std::uint64_t to = work.cut(from, worth);
-    return limit == 0 ? to : std::min(to, from + limit);
-  };
-  const auto keep_waiting = [&] {
-    for (Waiting& one : waiting) work.keep(std::move(one.part));
-    waiting.clear();
-    waits = 0;
-  };
-  const auto by_cpu = [&](std::uint64_t begin, std::uint64_t end) {
-    ++counts.fell_back;
-    work.keep(work.on_cpu(begin, end));
-    work.advance(end - begin);
-  };
-  std::uint64_t begin = 0;
-  // Of a batch that did not fit the next try is checked in its place.
-  bool due = false;
-  while (begin < work.items && !accelerator.struck_out()) {
-    due = due || accelerator.is_checked(entry);
-    bool checked = due;
-    const std::uint64_t end = cut(begin, checked ? std::min(amount, work.checked) : amount);
+  static constexpr int kPatience = 8, kMostInVain = 16;
+
+  std::uint64_t cut(std::uint64_t amount) const {
+    const std::uint64_t to = work_.cut(begin_, amount), limit = accelerator_.options().batch;
+    return limit == 0 ? to : std::min(to, begin_ + limit);
+  }
+
+  // One batch, or one try of it.
+  void next() {
+    // Of a batch that did not fit the next try is checked in its place.
+    due_ = due_ || accelerator_.is_checked(entry_);
+    const std::uint64_t amount = due_ ? std::min(amount_, work_.checked) : amount_, end = cut(amount);
     std::optional<Part> part;
-    bool too_large = false;
     try {
-      part = work.on_device(begin, end);
+      part = work_.on_device(begin_, end);
     } catch (const OutOfMemory&) {
-      too_large = true;
+      too_large(amount, end);
+      return;
     } catch (const Failure& failure) {
       if (!is_of_device(failure)) throw;
-      accelerator.strike_out(failure.error().what);
-      break;
+      accelerator_.strike_out(failure.error().what);
+      return;
     }
-    if (too_large) {
-      ++counts.halved;
-      easy = 0;
-      if (cut(begin, 1) < end) {
-        amount = std::max<std::uint64_t>(1, std::min(amount, checked ? work.checked : amount) / 2);
-        continue;
-      }
+    ++counts_.batches;
+    in_vain_ = 0;
+    waits_ += work_.weight(*part);
+    waiting_.push_back({begin_, end, std::move(*part), false});
+    work_.advance(end - begin_);
+    begin_ = end;
+    if (accelerator_.options().verify == Verify::none) {
       keep_waiting();
-      by_cpu(begin, end);
-      begin = end;
-      due = false;
-      if (++in_vain == kMostInVain) accelerator.strike_out("its memory holds no batch of one item");
-      continue;
+    } else if (due_ || waits_ > work_.most_waiting) {
+      due_ = false;
+      check_last();
+      if (!accelerator_.struck_out()) keep_waiting();
     }
-    ++counts.batches;
-    in_vain = 0;
-    if (work.weight && accelerator.options().verify == Verify::sample && !checked) {
-      waits += work.weight(*part);
-      checked = waits > work.most_waiting;
-    }
-    if (checked) {
-      ++counts.verified;
-      Part truth = work.on_cpu(begin, end);
-      if (!work.same(*part, truth)) {
-        accelerator.strike_out("it gave another answer than the CPU");
-        for (const Waiting& one : waiting) {
-          ++counts.fell_back;
-          work.keep(work.on_cpu(one.begin, one.end));
-        }
-        waiting.clear();
-        ++counts.fell_back;
-        work.keep(std::move(truth));
-        work.advance(end - begin);
-        begin = end;
-        break;
-      }
-    }
-    due = false;
-    waiting.push_back({begin, end, std::move(*part)});
-    work.advance(end - begin);
-    if (checked || accelerator.options().verify == Verify::none) keep_waiting();
-    begin = end;
-    if (++easy == kPatience && amount < work.most) {
-      amount = std::min(work.most, 2 * amount);
-      easy = 0;
+    if (++easy_ == kPatience && amount_ < work_.most) {
+      amount_ = std::min(work_.most, 2 * amount_);
+      easy_ = 0;
     }
   }
-  keep_waiting();
-  while (begin < work.items) {
-    const std::uint64_t end = work.cut(begin, work.most);
-    by_cpu(begin, end);
-    begin = end;
+
+  void too_large(std::uint64_t amount, std::uint64_t end) {
+    ++counts_.halved;
+    easy_ = 0;
+    if (cut(1) < end) {
+      amount_ = std::max<std::uint64_t>(1, amount / 2);
+      return;
+    }
+    ++counts_.fell_back;
+    waiting_.push_back({begin_, end, work_.on_cpu(begin_, end), true});
+    work_.advance(end - begin_);
+    begin_ = end;
+    due_ = false;
+    if (++in_vain_ == kMostInVain) accelerator_.strike_out("its memory holds no batch of one item");
   }
-  accelerator.add(counts);
+
+  // Whether the CPU makes the same of the last batch that the device made.
+  void check_last() {
+    for (auto one = waiting_.rbegin(); one != waiting_.rend(); ++one) {
+      if (one->trusted) continue;
+      ++counts_.verified;
+      Part truth = work_.on_cpu(one->begin, one->end);
+      if (!work_.same(one->part, truth)) accelerator_.strike_out("it gave another answer than the CPU");
+      one->part = std::move(truth);
+      one->trusted = true;
+      return;
+    }
+  }
+
+  void redo_waiting() {
+    for (Waiting& one : waiting_) {
+      if (one.trusted) continue;
+      ++counts_.fell_back;
+      one.part = work_.on_cpu(one.begin, one.end);
+    }
+  }
+
+  void keep_waiting() {
+    for (Waiting& one : waiting_) work_.keep(std::move(one.part));
+    waiting_.clear();
+    waits_ = 0;
+  }
+
+  Accelerator& accelerator_;
+  const KernelEntry& entry_;
+  const BatchedWork<Part>& work_;
+  std::vector<Waiting> waiting_;
+  DeviceCounts counts_;
+  std::uint64_t amount_, begin_ = 0, waits_ = 0;
+  int easy_ = 0, in_vain_ = 0;
+  bool due_ = false;
+};
+
+template <typename Part>
+void run_batches(Accelerator& accelerator, const KernelEntry& entry, const BatchedWork<Part>& work) {
+  BatchRun<Part>(accelerator, entry, work).run();
 }
 
 }  // namespace millrace

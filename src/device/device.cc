@@ -60,8 +60,14 @@ std::vector<Device> cuda_devices(std::string& reason) {
   reason = driver.reason;
   for (std::size_t i = 0; i < driver.devices.size(); ++i) {
     const CudaDevice& found = driver.devices[i];
-    Device device{DeviceKind::cuda, static_cast<int>(i), found.name, found.memory, found.uuid, {}, {}};
+    Device device;
+    device.kind = DeviceKind::cuda;
+    device.index = static_cast<int>(i);
+    device.name = found.name;
+    device.memory = found.memory;
+    device.uuid = found.uuid;
     device.capability = fmt::format("{}.{}", found.major, found.minor);
+    device.driver = fmt::format("{}.{}", driver.version / 1000, driver.version % 1000 / 10);
     if (10 * found.major + found.minor < kLeastCapability) {
       device.reason =
           fmt::format("its compute capability {} is below 7.5, which kernels are compiled for", device.capability);
@@ -76,8 +82,15 @@ std::vector<Device> opencl_devices(std::string& reason) {
   const OpenClDevices found = find_opencl_devices();
   reason = found.reason;
   for (std::size_t i = 0; i < found.devices.size(); ++i) {
-    const OpenClDevice& device = found.devices[i];
-    out.push_back({DeviceKind::opencl, static_cast<int>(i), device.name, device.memory, {}, device.driver, {}});
+    const OpenClDevice& one = found.devices[i];
+    Device device;
+    device.kind = DeviceKind::opencl;
+    device.index = static_cast<int>(i);
+    device.name = one.name;
+    device.memory = one.memory;
+    device.driver = one.driver;
+    device.is_cpu = one.is_cpu;
+    out.push_back(std::move(device));
   }
   return out;
 }
@@ -113,7 +126,7 @@ std::optional<Device> attested_device(std::span<const DeviceKind> has) {
 }
 
 // The one that is wished for, or why there is none.
-Outcome<Device> find_device(const Wish& wanted, std::span<const DeviceKind> has) {
+Outcome<Device> find_device(const Wish& wanted, bool by_name, std::span<const DeviceKind> has) {
   const auto none = [](const std::string& why) { return Error{ErrorCode::unavailable, why, "", ""}; };
   if (std::find(has.begin(), has.end(), wanted.kind) == has.end()) return none("this job has no GPU version yet");
   std::string reason;
@@ -127,6 +140,9 @@ Outcome<Device> find_device(const Wish& wanted, std::span<const DeviceKind> has)
     return device.reason.empty() ? Outcome<Device>(std::move(device)) : none(device.reason);
   }
   for (Device& device : here) {
+    if (!by_name && device.is_cpu && device.reason.empty()) {
+      device.reason = fmt::format("{} is the processor, not a GPU: --device {} takes it", name_of(device), name_of(device));
+    }
     if (device.reason.empty()) return std::move(device);
   }
   return none(here.front().reason);
@@ -170,7 +186,7 @@ ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> h
   }
   std::string reasons;
   for (const Wish& one : wanted) {
-    auto found = find_device(one, has);
+    auto found = find_device(one, by_name, has);
     if (found) {
       out.device = std::move(found).value();
       out.asked = true;

@@ -57,8 +57,8 @@ TEST(Device, FallingBackIsSaid) {
 }
 
 TEST(Device, NamesAreWhatTheOptionTakes) {
-  EXPECT_EQ(name_of({DeviceKind::cuda, 2, "a card", {}, {}, {}, {}}), "cuda:2");
-  EXPECT_EQ(name_of({DeviceKind::opencl, 0, "a card", {}, {}, {}, {}}), "opencl:0");
+  EXPECT_EQ(name_of({.kind = DeviceKind::cuda, .index = 2}), "cuda:2");
+  EXPECT_EQ(name_of({.kind = DeviceKind::opencl, .index = 0}), "opencl:0");
 }
 
 }  // namespace

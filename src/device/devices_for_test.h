@@ -148,7 +148,7 @@ inline const std::vector<TestDevice>& devices_for_test() {
 inline std::string oclgrind_findings() {
   std::ifstream in(for_test::oclgrind_log());
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  std::ofstream(for_test::oclgrind_log(), std::ios::trunc);
+  const std::ofstream emptied(for_test::oclgrind_log(), std::ios::trunc);
   return text;
 }
 

@@ -90,6 +90,7 @@ void Queue::enqueue_launch(const KernelSource& source, const KernelEntry& entry,
     if (argument.array) hold(argument.array);
   }
   void* kernel = accelerator_.backend().kernel(source, entry);
+  accelerator_.launched(entry.name);
   timed(Lane::on_device, 0, [&] { backend_->launch(kernel, static_cast<unsigned>(blocks), entry.threads, arguments); });
 }
 

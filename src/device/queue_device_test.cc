@@ -91,6 +91,24 @@ TEST_P(OnEveryDevice, DoublesAreTheHosts) {
   EXPECT_EQ(got, truth);
 }
 
+// An expression that went on in 64 bits, or a number that was flushed to zero, would show.
+TEST_P(OnEveryDevice, SinglesStaySingles) {
+  std::vector<float> from(512), got(512), truth(512);
+  const float scale = 1.3F;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    from[i] = i % 4 == 3 ? std::ldexp(1.0F + static_cast<float>(i) * 0.01F, -140) : static_cast<float>(i) * 0.377F - 50;
+    const float fused = std::fma(from[i], scale, from[i]), squared = from[i] * from[i];
+    const float scaled = fused * scale, three = 3.0F * from[i], below = scale - three, quotient = std::sqrt(squared) / below;
+    truth[i] = scaled + quotient;
+  }
+  Queue queue(*accelerator_);
+  DeviceBuffer<float> a(*accelerator_, from.size(), "test"), b(*accelerator_, from.size(), "test");
+  queue.upload(std::span<const float>(from), a);
+  queue.launch(bodies::probe(), kProbeSingles, 8, a, b, std::uint32_t{512}, scale);
+  queue.download(b, std::span(got));
+  EXPECT_EQ(got, truth);
+}
+
 TEST_P(OnEveryDevice, AtomicsMeetInIntegers) {
   std::vector<std::uint32_t> values(3000), counts(16), truth(16);
   std::uint32_t bits = 0, all = 0;

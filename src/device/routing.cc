@@ -33,10 +33,12 @@ Route choose_side(const Accelerator& accelerator, const Work& work) {
   const std::string both = route.device_s ? fmt::format("{}, {} {}", cpu, name, seconds_text(*route.device_s))
                                           : fmt::format("{}, {} was not measured", cpu, name);
   if (accelerator.struck_out()) {
-    route.why = "on the CPU: " + accelerator.reason();
+    route.why = fmt::format("on the CPU: {} is not used, {}", name, accelerator.reason());
+  } else if (work.source != nullptr && !accelerator.may_use(*work.source)) {
+    route.why = fmt::format("on the CPU: nobody has attested these kernels for {}", name);
   } else if (accelerator.options().asked) {
     route.on_device = true;
-    route.why = fmt::format("on {}, which was asked for: {}", name, both);
+    route.why = fmt::format("on {}, which was asked for: {}{}", name, both, route.device_s ? "" : " (millrace tune does)");
   } else if (work.cpu_s < kLeastWorthMovingS) {
     route.why = fmt::format("on the CPU: {}, and under half a second nothing moves", both);
   } else if (!route.device_s) {

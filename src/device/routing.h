@@ -11,6 +11,14 @@
 namespace millrace {
 
 class Accelerator;
+struct KernelSource;
+
+// One operation by measure, on a device and on the CPU.
+struct MeasuredRate {
+  std::string operation;  // as Work::operation
+  std::string unit;       // of an amount: "pairs"
+  double device_amount_s = 0, cpu_amount_s = 0;
+};
 
 // Of one device, by `millrace tune`.
 struct DeviceRates {
@@ -20,6 +28,7 @@ struct DeviceRates {
 };
 
 struct Work {
+  const KernelSource* source = nullptr;
   std::string operation;  // "hamming.brute64"
   double amount = 0;
   double bytes_up = 0, bytes_down = 0;

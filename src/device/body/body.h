@@ -12,12 +12,13 @@
 // - MR_SHARED(type, name, count) stands first in a kernel. Every thread of a block passes the same MR_BARRIERs, or
 // none.
 // - No library functions, no floating atomics, no conversion of a floating number that its integer cannot hold.
-// - 64-bit floating numbers are only used where MR_F64 stands at the top of the body.
+// - Floating numbers are only used where MR_F32 or MR_F64 stands at the top of the body: not every device has them as they
+//   have to be.
 #ifndef MILLRACE_BODY_H
 #define MILLRACE_BODY_H
 
-#if defined(MILLRACE_BODY_HOST)  // C++ on the host, every access checked
-#include "tests/support/gpu/host_body.h"
+#if defined(MILLRACE_BODY_HOST)
+// C++ on the host, every access checked: who compiles a body so has included what that is (tests/support/gpu/host_body.h).
 
 #elif defined(__OPENCL_C_VERSION__)
 #pragma OPENCL FP_CONTRACT OFF
@@ -27,7 +28,7 @@ typedef uint u32;
 typedef int i32;
 typedef ulong u64;
 typedef long i64;
-typedef float f32;
+#define MR_F32 typedef float f32;
 #define MR_F64 typedef double f64;
 #define MR_KERNEL(name, threads) __kernel __attribute__((reqd_work_group_size(threads, 1, 1))) void name
 #define MR_REGISTER(name)
@@ -56,7 +57,7 @@ typedef unsigned int u32;
 typedef int i32;
 typedef unsigned long long u64;
 typedef long long i64;
-typedef float f32;
+#define MR_F32 typedef float f32;
 #define MR_F64 typedef double f64;
 #define MR_REGISTER(name)
 #define MR_IN(type) const type* __restrict
@@ -75,8 +76,13 @@ typedef float f32;
 #define MR_ATOMIC_OR(array, at, value) __atomic_fetch_or(&(array)[at], value, __ATOMIC_RELAXED)
 #define MR_SHARED_ADD(array, at, value) __atomic_fetch_add(&(array)[at], value, __ATOMIC_RELAXED)
 #define MR_POPCOUNT(x) ((u32)__builtin_popcount(x))
-#define MR_FMA(a, b, c) (sizeof(a) == 8 ? __builtin_fma(a, b, c) : __builtin_fmaf(a, b, c))
-#define MR_SQRT(x) (sizeof(x) == 8 ? __builtin_sqrt(x) : __builtin_sqrtf(x))
+// Of the type of what they get: one of another type would take what follows along.
+MR_DEVICE float mr_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+MR_DEVICE double mr_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+MR_DEVICE float mr_sqrt(float x) { return __builtin_sqrtf(x); }
+MR_DEVICE double mr_sqrt(double x) { return __builtin_sqrt(x); }
+#define MR_FMA(a, b, c) mr_fma(a, b, c)
+#define MR_SQRT(x) mr_sqrt(x)
 #else  // nvcc, for a second opinion
 #define MR_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads) name
 #define MR_DEVICE static __device__ inline

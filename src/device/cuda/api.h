@@ -66,6 +66,7 @@ struct Uuid {
   F(error_name, cuGetErrorName, (Result result, const char** name))
 
 struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define MILLRACE_POINTER(function, symbol, parameters) Result(*function) parameters = nullptr;
   MILLRACE_CUDA_FUNCTIONS(MILLRACE_POINTER)
 #undef MILLRACE_POINTER

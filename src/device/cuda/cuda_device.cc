@@ -79,7 +79,7 @@ class Current {
 
 class DeviceMemory : public DeviceAllocation {
  public:
-  DeviceMemory(std::shared_ptr<Shared> shared, Bytes size, Reservation paid)
+  DeviceMemory(std::shared_ptr<Shared> shared, Bytes size, PaidMemory paid)
       : DeviceAllocation(size, std::move(paid)), shared_(std::move(shared)) {
     const Current current(*shared_);
     cuda::DevicePointer pointer = 0;
@@ -101,7 +101,7 @@ class DeviceMemory : public DeviceAllocation {
 
 class PinnedMemory : public DeviceAllocation {
  public:
-  PinnedMemory(std::shared_ptr<Shared> shared, Bytes size, Reservation paid)
+  PinnedMemory(std::shared_ptr<Shared> shared, Bytes size, PaidMemory paid)
       : DeviceAllocation(size, std::move(paid)), shared_(std::move(shared)) {
     const Current current(*shared_);
     void* pointer = nullptr;
@@ -222,10 +222,10 @@ class CudaBackend : public DeviceBackend {
     }
   }
 
-  std::shared_ptr<DeviceAllocation> allocate(Bytes size, Reservation paid) override {
+  std::shared_ptr<DeviceAllocation> allocate(Bytes size, PaidMemory paid) override {
     return std::make_shared<DeviceMemory>(shared_, size, std::move(paid));
   }
-  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, Reservation paid) override {
+  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) override {
     return std::make_shared<PinnedMemory>(shared_, size, std::move(paid));
   }
   std::unique_ptr<QueueBackend> make_queue() override { return std::make_unique<CudaQueue>(shared_); }
@@ -238,7 +238,7 @@ class CudaBackend : public DeviceBackend {
 
   void* kernel(const KernelSource& source, const KernelEntry& entry) override {
     const std::lock_guard lock(mutex_);
-    const std::string name(entry.name);
+    const std::string name = fmt::format("{}/{}", source.name, entry.name);
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return known->second;
     if (source.ptx.empty()) {
@@ -248,7 +248,7 @@ class CudaBackend : public DeviceBackend {
     }
     const Current current(*shared_);
     cuda::Function function = nullptr;
-    shared_->check(shared_->api.module_function(&function, module_of(source), name.c_str()), "looking for a kernel");
+    shared_->check(shared_->api.module_function(&function, module_of(source), std::string(entry.name).c_str()), "looking for a kernel");
     kernels_[name] = function;
     return function;
   }

@@ -15,8 +15,8 @@ struct CudaDevice {
   Bytes memory;
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0, clock_khz = 0;
-  std::string uuid;          // "GPU-8f5a..."; empty where the driver is too old to tell
-  int ordinal = 0;           // the driver's number: devices that do not answer are left out
+  std::string uuid;  // "GPU-8f5a..."; empty where the driver is too old to tell
+  int ordinal = 0;   // the driver's number: devices that do not answer are left out
 };
 
 struct CudaDriver {

@@ -81,6 +81,7 @@ using Flags = std::uint64_t;
   F(release_event, clReleaseEvent, Result, (ClEvent event))
 
 struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define MILLRACE_POINTER(function, symbol, result, parameters) result(*function) parameters = nullptr;
   MILLRACE_OPENCL_FUNCTIONS(MILLRACE_POINTER)
 #undef MILLRACE_POINTER

@@ -60,7 +60,7 @@ struct Shared {
 
 class DeviceMemory : public DeviceAllocation {
  public:
-  DeviceMemory(std::shared_ptr<Shared> shared, Bytes size, Reservation paid)
+  DeviceMemory(std::shared_ptr<Shared> shared, Bytes size, PaidMemory paid)
       : DeviceAllocation(size, std::move(paid)), shared_(std::move(shared)) {
     Result result = 0;
     memory = shared_->api.create_buffer(shared_->context, kReadWrite, std::max<std::uint64_t>(size.count, 1), nullptr,
@@ -78,7 +78,7 @@ class DeviceMemory : public DeviceAllocation {
 // OpenCL has no word for memory that is locked; the driver takes what lies on pages of its own as well as it can.
 class PageMemory : public DeviceAllocation {
  public:
-  PageMemory(Bytes size, Reservation paid) : DeviceAllocation(size, std::move(paid)) {
+  PageMemory(Bytes size, PaidMemory paid) : DeviceAllocation(size, std::move(paid)) {
     constexpr std::size_t kPage = 4096;
     const std::size_t bytes = (std::max<std::size_t>(size.count, 1) + kPage - 1) / kPage * kPage;
     host = static_cast<std::byte*>(std::aligned_alloc(kPage, bytes));
@@ -132,7 +132,9 @@ class OpenClQueue : public QueueBackend {
       const auto place = static_cast<std::uint32_t>(at);
       if (argument.array) {
         const opencl::Memory memory = memory_of(*argument.array);
-        Shared::check(api_.set_argument(shared.kernel, place, sizeof(memory), &memory), "handing over an array");
+        // A handle is what is handed over.
+        constexpr std::size_t kHandle = sizeof(opencl::Memory);  // NOLINT(bugprone-sizeof-expression)
+        Shared::check(api_.set_argument(shared.kernel, place, kHandle, &memory), "handing over an array");
       } else {
         Shared::check(api_.set_argument(shared.kernel, place, argument.bytes, argument.value.data()),
                       "handing over a number");
@@ -145,13 +147,13 @@ class OpenClQueue : public QueueBackend {
   std::shared_ptr<DeviceEvent> record() override {
     auto event = std::make_shared<OpenClEvent>(shared_);
     Shared::check(api_.marker(queue_, 0, nullptr, &event->event), "recording an event");
+    // What is not handed over may never begin, and who waits for it waits for ever.
+    Shared::check(api_.flush(queue_), "recording an event");
     return event;
   }
   void wait(DeviceEvent& event) override {
     const opencl::ClEvent awaited = dynamic_cast<OpenClEvent&>(event).event;
     Shared::check(api_.barrier(queue_, 1, &awaited, nullptr), "waiting for an event");
-    // What the other queue has not begun it may never begin.
-    Shared::check(api_.flush(queue_), "waiting for an event");
   }
   void finish() override { Shared::check(api_.finish(queue_), "working"); }
   double seconds_between(DeviceEvent& from, DeviceEvent& to) override {
@@ -180,10 +182,10 @@ class OpenClBackend : public DeviceBackend {
     for (const auto& [name, program] : programs_) shared_->api.release_program(program);
   }
 
-  std::shared_ptr<DeviceAllocation> allocate(Bytes size, Reservation paid) override {
+  std::shared_ptr<DeviceAllocation> allocate(Bytes size, PaidMemory paid) override {
     return std::make_shared<DeviceMemory>(shared_, size, std::move(paid));
   }
-  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, Reservation paid) override {
+  std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) override {
     return std::make_shared<PageMemory>(size, std::move(paid));
   }
   std::unique_ptr<QueueBackend> make_queue() override { return std::make_unique<OpenClQueue>(shared_); }
@@ -191,28 +193,47 @@ class OpenClBackend : public DeviceBackend {
 
   void* kernel(const KernelSource& source, const KernelEntry& entry) override {
     const std::lock_guard lock(mutex_);
-    const std::string name(entry.name);
+    const std::string name = fmt::format("{}/{}", source.name, entry.name);
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return known->second.get();
     Result result = 0;
     auto kernel = std::make_unique<SharedKernel>();
-    kernel->kernel = shared_->api.create_kernel(program_of(source), name.c_str(), &result);
+    kernel->kernel = shared_->api.create_kernel(program_of(source), std::string(entry.name).c_str(), &result);
     Shared::check(result, "looking for a kernel");
     return (kernels_[name] = std::move(kernel)).get();
   }
 
  private:
+  // Numbers that are the CPU's: rounded to nearest in divisions and roots too, none flushed to zero.
+  void check_numbers(const KernelSource& source) const {
+    constexpr std::uint32_t kSingles = 0x101B, kDoubles = 0x1032;  // CL_DEVICE_SINGLE_FP_CONFIG, _DOUBLE_
+    constexpr opencl::Flags kDenormals = 1, kNearest = 4, kFused = 32, kExactDivision = 128;
+    const auto has = [&](std::uint32_t what, opencl::Flags needed) {
+      opencl::Flags flags = 0;
+      return shared_->api.device_info(shared_->device, what, sizeof(flags), &flags, nullptr) == 0 &&
+             (flags & needed) == needed;
+    };
+    const bool exact = (!source.singles || has(kSingles, kDenormals | kNearest | kExactDivision)) &&
+                       (!source.doubles || has(kDoubles, kDenormals | kNearest | kFused));
+    if (exact) return;
+    throw Failure(ErrorCode::unavailable,
+                  fmt::format("its floating numbers are not exact enough for the kernels of '{}'", source.name));
+  }
+
   opencl::Program program_of(const KernelSource& source) {
     const std::string name(source.name);
     const auto known = programs_.find(name);
     if (known != programs_.end()) return known->second;
+    check_numbers(source);
     const char* text = source.opencl.data();
     const std::size_t length = source.opencl.size();
     Result result = 0;
     opencl::Program program = shared_->api.create_program(shared_->context, 1, &text, &length, &result);
     Shared::check(result, "reading kernels");
     programs_[name] = program;
-    if (shared_->api.build(program, 1, &shared_->device, "-cl-std=CL1.2", nullptr, nullptr) != 0) {
+    const char* const options =
+        source.singles ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2";
+    if (shared_->api.build(program, 1, &shared_->device, options, nullptr, nullptr) != 0) {
       std::array<char, 2048> log{};
       shared_->api.build_info(program, shared_->device, kBuildLog, log.size() - 1, log.data(), nullptr);
       throw Failure(ErrorCode::unavailable,

@@ -15,7 +15,7 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
     const KernelSource& source = kernels.source();
     DeviceState::Kernel one{
-        std::string(source.name), std::string(source.hash), std::string(source.compiler), false, "", false};
+        std::string(source.name), std::string(source.hash), std::string(source.compiler), false, "", false, false};
     one.attested = device.kind == DeviceKind::cuda && is_attested(source.hash, device.capability);
     // Each on a device that nothing has been said against yet.
     Budget budget(256_MiB);
@@ -24,8 +24,9 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
     options.verify = Verify::none;
     options.memory = kMemory;
     Accelerator accelerator(device, options, budget, trace);
-    one.right = accelerator.ready(source, kernels.known);
-    one.state = one.right ? "give their known answers" : accelerator.reason();
+    one.right = accelerator.ready(source, kernels.entries, kernels.known);
+    one.wrong = accelerator.struck_out();
+    one.state = one.right ? "give their known answers" : accelerator.struck_out() ? accelerator.reason() : accelerator.why_left();
     out.push_back(std::move(one));
   }
   return out;
@@ -34,9 +35,8 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
 }  // namespace
 
 void examine_devices(Findings& findings) {
-  std::string reason;
   for (const DeviceKind kind : {DeviceKind::cuda, DeviceKind::opencl}) {
-    for (Device& device : list_devices(kind, kind == DeviceKind::opencl ? findings.opencl : reason)) {
+    for (Device& device : list_devices(kind, kind == DeviceKind::opencl ? findings.opencl : findings.cuda)) {
       DeviceState state{std::move(device), {}};
       if (state.device.reason.empty()) state.kernels = kernels_of(state.device);
       findings.devices.push_back(std::move(state));

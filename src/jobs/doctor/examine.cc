@@ -94,7 +94,7 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
         add(fmt::format("{} computes nothing right: update its driver, or leave it", name_of(state.device)));
     }
   }
-  if (findings.cuda.devices.empty() && findings.nvidia_on_bus) {
+  if (!findings.cuda.empty() && findings.nvidia_on_bus) {
     add("an NVIDIA device is here without a working driver: install nvidia-driver (Debian's "
         "section non-free) and restart");
   }
@@ -153,7 +153,6 @@ Findings examine(const std::string& program_version, const std::string& helper, 
   }
   findings.levels = available_cpu_levels();
   findings.level = current_cpu_level();
-  findings.cuda = find_cuda_driver();
   examine_devices(findings);
   findings.nvidia_on_bus = nvidia_on_bus(root);
   findings.libraries = own_libraries();

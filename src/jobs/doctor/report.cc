@@ -18,8 +18,6 @@ std::string names(const std::vector<CpuLevel>& levels) {
 }
 
 // 12040 is 12.4.
-std::string cuda_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
-
 class Page {
  public:
   void heading(const std::string& text) { out_ += fmt::format("{}{}\n", out_.empty() ? "" : "\n", text); }
@@ -56,23 +54,28 @@ void write_memory(Page& page, const Findings& f) {
   page.line("--memory auto", known(automatic_memory(f.machine)));
 }
 
+std::string words_of(const Device& device, const DeviceState::Kernel& kernel) {
+  const std::string words = fmt::format("kernels of {}: {}", kernel.source, kernel.state);
+  if (!kernel.right) return words + "; not used";
+  if (kernel.attested) return words + ", attested for this hardware";
+  const char* const nobody = device.kind == DeviceKind::cuda ? ", attested by nobody" : "";
+  return fmt::format("{}{}: used with --device{}, not by itself", words, nobody, device.is_cpu ? "" : " or --gpu");
+}
+
 void write_gpus(Page& page, const Findings& f) {
   page.heading("GPUs");
-  if (!f.cuda.reason.empty()) page.line("cuda", f.cuda.reason);
+  if (!f.cuda.empty()) page.line("cuda", f.cuda);
   if (!f.opencl.empty()) page.line("opencl", f.opencl);
   for (const DeviceState& state : f.devices) {
     const Device& device = state.device;
-    std::string text = fmt::format("{}, {}, ", device.name, to_text(device.memory));
-    text += device.kind == DeviceKind::cuda ? fmt::format("compute capability {}, driver for CUDA {}",
-                                                          device.capability, cuda_version(f.cuda.version))
-                                            : "driver " + device.capability;
-    page.line(name_of(device), text);
+    const std::string driver =
+        device.kind == DeviceKind::cuda
+            ? fmt::format("compute capability {}, driver for CUDA {}", device.capability, device.driver)
+            : "driver " + device.driver;
+    page.line(name_of(device), fmt::format("{}, {}, {}{}", device.name, to_text(device.memory), driver,
+                                           device.is_cpu ? "; the processor, which --gpu does not mean" : ""));
     if (!device.reason.empty()) page.line("", "not used: " + device.reason);
-    for (const DeviceState::Kernel& kernel : state.kernels) {
-      page.line("", fmt::format("kernels of {}: {}, {}", kernel.source, kernel.state,
-                                kernel.attested ? "attested for this hardware"
-                                                : "attested by nobody: used with --device or --gpu, not by itself"));
-    }
+    for (const DeviceState::Kernel& kernel : state.kernels) page.line("", words_of(device, kernel));
   }
 }
 
@@ -147,9 +150,10 @@ nlohmann::ordered_json json_of(const Findings& f) {
     if (d.kind == DeviceKind::cuda) {
       device["compute_capability"] = d.capability;
       device["uuid"] = d.uuid;
+      device["driver"] = d.driver;
       devices.push_back(std::move(device));
     } else {
-      device["driver"] = text(d.capability);
+      device["driver"] = text(d.driver);
       opencl.push_back(std::move(device));
     }
   }
@@ -190,7 +194,7 @@ nlohmann::ordered_json json_of(const Findings& f) {
         {"available", f.machine.memory_available.count},
         {"cgroup_limit", f.machine.cgroup_limit.count},
         {"automatic", automatic_memory(f.machine).count}}},
-      {"cuda", {{"version", f.cuda.version}, {"devices", devices}, {"reason", text(f.cuda.reason)}}},
+      {"cuda", {{"devices", devices}, {"reason", text(f.cuda)}}},
       {"opencl", {{"devices", opencl}, {"reason", text(f.opencl)}}},
       {"helper", {{"works", f.helper.empty()}, {"reason", text(f.helper)}, {"walls", walls}}},
       {"formats", formats},

@@ -11,7 +11,6 @@
 #include "src/base/error.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
-#include "src/device/cuda/driver.h"
 #include "src/device/device.h"
 #include "src/io/image/helper_versions.h"
 #include "src/jobs/doctor/known_answers.h"
@@ -38,6 +37,7 @@ struct DeviceState {
     bool attested = false;  // for this device's compute capability
     std::string state;      // "gives its known answers", or what went wrong
     bool right = false;
+    bool wrong = false;  // it was tried, and failed
   };
   std::vector<Kernel> kernels;
 };
@@ -49,7 +49,7 @@ struct Findings {
   std::vector<CpuLevel> levels;
   std::string forced;        // MILLRACE_CPU as it is set; empty when it is not
   std::string forced_error;  // why it cannot be obeyed
-  CudaDriver cuda;
+  std::string cuda;  // why there is no NVIDIA device; empty where there is one
   std::string opencl;  // why there is no OpenCL device; empty where there is one
   std::vector<DeviceState> devices;
   bool nvidia_on_bus = false;  // an NVIDIA display or compute device is in this machine, with a driver or without

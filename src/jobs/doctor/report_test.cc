@@ -47,7 +47,9 @@ TEST(Doctor, ThisMachine) {
   const Findings findings = examine("1.2.3", helper_program());
   EXPECT_TRUE(findings.passed());
   EXPECT_EQ(findings.helper, "");
-  EXPECT_TRUE(findings.cuda.devices.empty() != findings.cuda.reason.empty());
+  const bool any = std::any_of(findings.devices.begin(), findings.devices.end(),
+                               [](const auto& state) { return state.device.kind == DeviceKind::cuda; });
+  EXPECT_TRUE(any == findings.cuda.empty());
   for (const Library& library : findings.libraries) EXPECT_FALSE(library.version.empty()) << library.name;
   const std::string text = text_of(findings);
   for (const char* expected :
@@ -92,9 +94,13 @@ TEST(Doctor, AWrongAnswerNamesLevelAndOperation) {
 TEST(Doctor, NamesFromOutsideCannotBreakTheReport) {
   Findings findings;
   findings.machine.cpu_name = "evil\x1B[2J\xFF";
-  Device device{DeviceKind::cuda, 0, "GPU\xFF\n\x1B[2J", 24_GiB, "", "8.6", ""};
-  findings.devices = {{device, {{"hamming", "", "", false, "evil\x1B[2J\xFF", false}}}};
-  findings.cuda.version = 12040;
+  Device device;
+  device.kind = DeviceKind::cuda;
+  device.name = "GPU\xFF\n\x1B[2J";
+  device.memory = 24_GiB;
+  device.capability = "8.6";
+  device.driver = "12.4";
+  findings.devices = {{device, {{"hamming", "", "", false, "evil\x1B[2J\xFF", false, true}}}};
   const std::string text = text_of(findings);
   EXPECT_THAT(text, Not(HasSubstr("\x1B")));
   EXPECT_THAT(text, HasSubstr("24 GiB, compute capability 8.6, driver for CUDA 12.4"));

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 // What tells one device from another: its own number, or of OpenCL, which has none, name and driver.
 std::string key_of(const Device& device) {
   if (!device.uuid.empty()) return device.uuid;
-  return utf8_for_display(device.name + ", " + device.capability);
+  return utf8_for_display(device.name + ", " + device.driver);
 }
 
 // The kernels that an operation's rate was measured with: the body's PTX. An operation is named after its body.
@@ -59,7 +59,7 @@ void keep(const std::vector<Tuned>& tuned) {
   if (const auto found = before.find("devices"); found != before.end() && found->is_object()) devices = *found;
   for (const Tuned& one : tuned) {
     Json operations = Json::object();
-    for (const known::Measured& measured : one.operations) {
+    for (const MeasuredRate& measured : one.operations) {
       operations[measured.operation] = {{"kernel", hash_of(measured.operation)},
                                         {"amount_s", measured.device_amount_s}};
     }

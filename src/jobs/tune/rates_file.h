@@ -17,7 +17,7 @@ namespace millrace::tune {
 struct Tuned {
   Device device;
   DeviceRates rates;
-  std::vector<known::Measured> operations;
+  std::vector<MeasuredRate> operations;
 };
 
 // "" where no home folder is known.

@@ -54,18 +54,18 @@ Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
   Accelerator accelerator(device, options, budget, trace);
   const auto begin = Steady::now();
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
-    if (!accelerator.ready(kernels.source(), kernels.known)) {
+    if (!accelerator.ready(kernels.source(), kernels.entries, kernels.known)) {
       throw Failure(ErrorCode::unavailable, accelerator.reason(), name_of(device),
                     "millrace doctor shows what is here");
     }
     if (out.operations.empty()) out.rates.begin_s = since(begin);
-    for (const known::Measured& measured : kernels.measure(accelerator, executor)) out.operations.push_back(measured);
+    for (const MeasuredRate& measured : kernels.measure(accelerator, executor)) out.operations.push_back(measured);
   }
   measure_copies(accelerator, out.rates);
   if (accelerator.struck_out()) {
     throw Failure(ErrorCode::unavailable, accelerator.reason(), name_of(device), "millrace doctor shows what is here");
   }
-  for (const known::Measured& measured : out.operations)
+  for (const MeasuredRate& measured : out.operations)
     out.rates.amount_s[measured.operation] = measured.device_amount_s;
   return out;
 }
@@ -75,7 +75,7 @@ std::string text_of(const Tuned& tuned) {
                                 name_of(tuned.device), printable(tuned.device.name), tuned.rates.begin_s * 1e3,
                                 to_text(Bytes{static_cast<std::uint64_t>(tuned.rates.up_bytes_s)}),
                                 to_text(Bytes{static_cast<std::uint64_t>(tuned.rates.down_bytes_s)}));
-  for (const known::Measured& one : tuned.operations) {
+  for (const MeasuredRate& one : tuned.operations) {
     const double ratio = one.device_amount_s / one.cpu_amount_s;
     // The CPU's time at which both take the same.
     const double even = ratio > 1 ? tuned.rates.begin_s / (1 - 1 / ratio) : 0;
@@ -92,7 +92,7 @@ nlohmann::ordered_json json_of(const std::vector<Tuned>& all) {
   nlohmann::ordered_json devices = nlohmann::ordered_json::array();
   for (const Tuned& one : all) {
     nlohmann::ordered_json operations = nlohmann::ordered_json::array();
-    for (const known::Measured& measured : one.operations) {
+    for (const MeasuredRate& measured : one.operations) {
       operations.push_back({{"operation", measured.operation},
                             {"unit", measured.unit},
                             {"device_amount_s", measured.device_amount_s},

@@ -45,7 +45,7 @@ struct Code256 {
 struct Pair {
   std::uint32_t i, j;
   std::uint32_t distance;
-  friend auto operator<=>(const Pair&, const Pair&) = default;
+  friend auto operator<=>(const Pair&, const Pair&) = default;  // NOLINT(modernize-use-nullptr): what it expands to
 };
 
 // `automatic` asks the cost model; `index` falls back to brute force only when its parts turn out

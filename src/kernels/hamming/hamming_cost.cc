@@ -264,8 +264,8 @@ JoinPlan choose_plan(const Problem& p) {
   const double pairs = static_cast<double>(p.a) * static_cast<double>(p.b) / (p.self ? 2 : 1);
   brute.seconds = compare_seconds(pairs, brute.parts[0].tested) / p.threads;
   brute.brute_seconds = brute.seconds;
-  brute.why = fmt::format("brute force compares {} pairs, {} expected", grouped(static_cast<std::uint64_t>(pairs)),
-                          time_text(brute.seconds));
+  brute.what = fmt::format("brute force compares {} pairs", grouped(static_cast<std::uint64_t>(pairs)));
+  brute.why = fmt::format("{}, {} expected", brute.what, time_text(brute.seconds));
   if (p.wish == Algorithm::brute || p.radius >= p.bits) return brute;
 
   int usable = 0;
@@ -287,8 +287,9 @@ JoinPlan choose_plan(const Problem& p) {
   plan.parts = *lay_out(*shape, p.bits);
   deal_bits(p, plan);
   for (Part& part : plan.parts) order_columns(p, plan, part);
-  plan.why = fmt::format("an index of parts ({}), {} expected against {} for brute force", words_for(plan),
-                         time_text(plan.seconds), time_text(brute.seconds));
+  plan.what = fmt::format("an index of parts ({})", words_for(plan));
+  plan.why = fmt::format("{}, {} expected against {} for brute force", plan.what, time_text(plan.seconds),
+                         time_text(brute.seconds));
   return plan;
 }
 

@@ -21,7 +21,7 @@ std::vector<Code> make_codes() {
   std::vector<Code> out(kCodes);
   for (std::size_t i = 0; i < kCodes; ++i) {
     Code& code = out[i];
-    if (i % 3 == 0) {
+    if (i % 4 != 3) {
       for (int w = 0; w < kWords64<Code>; ++w) set_word64(code, w, next() ^ next() >> 32);
       continue;
     }
@@ -47,16 +47,18 @@ bool right(Accelerator& accelerator, Algorithm algorithm) {
   std::vector<Code> codes = make_codes<Code>();
   const Executor executor(1);
   Budget budget(64_MiB);
-  const Options options{.radius = 7, .algorithm = algorithm};
+  const Options options{.radius = 4, .algorithm = algorithm};
   const std::vector<Pair> truth = reference::row_pairs(std::span<const Code>(codes), options.radius);
   const Sides<Code> sides{codes, codes, true, nullptr};
   const JoinPlan plan = choose_plan(problem_of(sides, options, executor));
   if (plan.permuted) permute(std::span<const Code>(codes), codes.data(), plan, executor);
   PairCollector collector(budget);
-  if (!find_on_device(sides, plan, options, {executor, &accelerator}, budget, collector)) return false;
-  if (accelerator.struck_out()) return false;
+  const auto answer = find_on_device(sides, plan, options, {executor, &accelerator}, budget, collector);
+  if (!answer || answer->used != algorithm || accelerator.struck_out()) return false;
   const Pairs found = collector.sorted(codes.size(), codes.size(), executor);
-  return std::equal(truth.begin(), truth.end(), found.list.span().begin(), found.list.span().end());
+  // Short of memory, the CPU has done some of it.
+  return accelerator.counts().fell_back == 0 &&
+         std::equal(truth.begin(), truth.end(), found.list.span().begin(), found.list.span().end());
 }
 
 }  // namespace

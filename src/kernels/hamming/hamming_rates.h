@@ -11,11 +11,6 @@
 
 namespace millrace::hamming {
 
-struct MeasuredRate {
-  std::string operation, unit;
-  double device_amount_s = 0, cpu_amount_s = 0;
-};
-
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor);
 
 }  // namespace millrace::hamming

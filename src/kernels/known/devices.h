@@ -15,19 +15,12 @@
 
 namespace millrace::known {
 
-// What one operation came to, on a device and on the CPU.
-struct Measured {
-  std::string operation;  // as Work::operation
-  std::string unit;       // of an amount: "pairs"
-  double device_amount_s = 0, cpu_amount_s = 0;
-};
-
 struct DeviceKernels {
   const KernelSource& (*source)();
   std::span<const KernelEntry> entries;
   bool (*known)(Accelerator& accelerator);
   // Some seconds an operation.
-  std::vector<Measured> (*measure)(Accelerator& accelerator, const Executor& executor);
+  std::vector<MeasuredRate> (*measure)(Accelerator& accelerator, const Executor& executor);
 };
 
 std::span<const DeviceKernels> device_kernels();

@@ -15,9 +15,9 @@ using u32 = std::uint32_t;
 using i32 = std::int32_t;
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
-using f32 = float;
 static_assert(std::endian::native == std::endian::little, "bodies take words of codes apart");
 
+#define MR_F32 using f32 = float;
 #define MR_F64 using f64 = double;
 #define MR_KERNEL(name, threads)                        \
   static constexpr unsigned name##_threads = (threads); \

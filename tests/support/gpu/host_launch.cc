@@ -192,7 +192,8 @@ const std::map<std::string, Kernel>& kernels() { return registry(); }
 
 bool add_kernel(Kernel kernel) {
   const std::string name = kernel.name;
-  return registry().emplace(name, std::move(kernel)).second;
+  if (!registry().emplace(name, std::move(kernel)).second) std::abort();  // two kernels of one name
+  return true;
 }
 
 std::string launch(const Kernel& kernel, unsigned blocks, const std::vector<Argument>& arguments, Order order,

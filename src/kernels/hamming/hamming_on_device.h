@@ -1,0 +1,205 @@
+// Enters: codes on two sides, a plan, and a device that gives its known answers.
+// Leaves: what brute force and an index on it have in common: room for hits, hits believed, batches that either side can do.
+// Never: is seen outside of this folder.
+#pragma once
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/device/batches.h"
+#include "src/device/queue.h"
+#include "src/kernels/hamming/hamming_entries.h"
+#include "src/kernels/hamming/hamming_nodes.h"
+#include "src/kernels/hamming/hamming_part.h"
+#include "src/kernels/hamming/hamming_words.h"
+
+namespace millrace::hamming {
+
+// Pairs of codes that a batch compares: some milliseconds of a large device, whose counter of hits has 32 bits; and
+// what the CPU compares once more in about five.
+inline constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 31, kCheckedPairs = std::uint64_t{1} << 28;
+// Hits for which there is room, and hits that wait for a check: 48 MiB.
+inline constexpr std::uint64_t kMostHits = std::uint64_t{1} << 22, kFewestHits = 1 << 12;
+
+// What a batch found, in the order of hits.
+struct FoundPairs {
+  std::vector<Pair> list;
+  Reservation memory;
+};
+
+inline bool same_pairs(const FoundPairs& x, const FoundPairs& y) {
+  std::vector<Pair> a = x.list, b = y.list;
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b;
+}
+
+// Takes what a range of a part brings together on the CPU.
+class Gathered : public PairTaker {
+ public:
+  void take(std::vector<Pair>& pairs) override {
+    const std::lock_guard lock(mutex_);
+    list_.insert(list_.end(), pairs.begin(), pairs.end());
+    pairs.clear();
+  }
+  void clear() override { list_.clear(); }
+  std::vector<Pair>& list() { return list_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Pair> list_;
+};
+
+template <typename Code>
+std::span<const std::uint32_t> words_of(std::span<const Code> codes) {
+  return {reinterpret_cast<const std::uint32_t*>(codes.data()), codes.size() * kWords32<Code>};
+}
+
+// The room for hits and how many there are.
+class HitBuffer {
+ public:
+  HitBuffer(Accelerator& accelerator, std::uint64_t hits)
+      : hits_(accelerator, 3 * hits, "hits"), count_(accelerator, 2, "how many hits") {}
+
+  DeviceBuffer<std::uint32_t>& hits() { return hits_; }
+  DeviceBuffer<std::uint32_t>& count() { return count_; }
+  std::uint32_t capacity() const { return static_cast<std::uint32_t>(hits_.size() / 3); }
+  void empty(Queue& queue) { queue.fill(count_, 0); }
+  // OutOfMemory where there were more than the room is for. Their rows are what the device says. `blocks` were launched.
+  FoundPairs take(Queue& queue, Budget& budget, std::uint64_t blocks) {
+    std::uint32_t counts[2] = {};
+    queue.download(count_, std::span<std::uint32_t>(counts));
+    const std::uint32_t count = counts[0];
+    if (counts[1] != blocks) throw Failure(ErrorCode::internal, "it left out a part of its work");
+    if (count > capacity())
+      throw OutOfMemory(ErrorCode::out_of_memory, "more pairs than there is room for", "the device");
+    FoundPairs out;
+    out.memory = budget.reserve({count * sizeof(Pair)}, "pairs found on a device");
+    out.list.resize(count);
+    static_assert(sizeof(Pair) == 3 * sizeof(std::uint32_t));
+    queue.download(hits_, std::span(reinterpret_cast<std::uint32_t*>(out.list.data()), std::size_t{3} * count));
+    return out;
+  }
+
+ private:
+  DeviceBuffer<std::uint32_t> hits_, count_;
+};
+
+// As many as there is room for in a share of the device's memory.
+inline std::uint64_t room_for_hits(Accelerator& accelerator) {
+  return std::clamp(accelerator.free_memory().count / 4 / sizeof(Pair), kFewestHits, kMostHits);
+}
+
+// What both ways have in common: batches that either side can do, brought to the taker in order.
+template <typename Code>
+class OnDevice {
+ public:
+  OnDevice(const Sides<Code>& sides, const JoinPlan& plan, const Options& options, const Executor& executor,
+           Accelerator& accelerator, Budget& budget, PairTaker& taker)
+      : sides_(sides),
+        plan_(plan),
+        options_(options),
+        executor_(executor),
+        accelerator_(accelerator),
+        budget_(budget),
+        taker_(taker),
+        all_pairs_{sides.a, sides.b, sides.self, nullptr},
+        part_(all_pairs_, options.radius, executor) {}
+
+ protected:
+  void run(const KernelEntry& entry, BatchedWork<FoundPairs>& work) {
+    work.same = same_pairs;
+    work.keep = [this](FoundPairs found) { keep(found); };
+    work.weight = [](const FoundPairs& found) { return found.list.size(); };
+    work.most_waiting = kMostHits;
+    work.advance = [&](std::uint64_t more) {
+      if (options_.progress) options_.progress(more, work.items);
+    };
+    run_batches(accelerator_, entry, work);
+  }
+
+  // A hit is believed when it is one: memory of the device that went wrong must not become rows that there are not.
+  // What a device did not find, a check finds (src/device/batches.h).
+  void confirm(std::span<const Pair> found) const {
+    executor_.parallel_for(found.size(), std::size_t{1} << 14, [&](std::size_t from, std::size_t to) {
+      for (const Pair& pair : found.subspan(from, to - from)) {
+        const bool there = pair.i < sides_.a.size() && pair.j < sides_.b.size() && (!sides_.self || pair.i < pair.j);
+        if (!there || pair.distance > radius() || distance(sides_.a[pair.i], sides_.b[pair.j]) != pair.distance) {
+          throw Failure(ErrorCode::internal, "it found a pair that is none");
+        }
+      }
+    });
+    throw_if_cancelled(executor_);
+  }
+
+  std::uint32_t radius() const { return static_cast<std::uint32_t>(std::min(options_.radius, 32 * kWords32<Code>)); }
+
+  // A range of one part by the CPU; its order is made when it is asked for first.
+  FoundPairs by_cpu(std::size_t part, const PartRange& range, bool buckets) {
+    if (filled_ != part) {
+      memory_.reset();
+      memory_ = budget_.reserve({bucket_bytes<Code>(plan_, sides_.a.size(), Layout::lean) +
+                                 (sides_.self ? 0 : bucket_bytes<Code>(plan_, sides_.b.size(), Layout::lean))},
+                                "codes in bucket order");
+      part_.fill(plan_, part, Layout::lean);
+      filled_ = part;
+    }
+    Gathered gathered;
+    PartRange places = range;
+    if (buckets) places = {part_.starts()[range.begin], part_.starts()[range.end], 0, 0};
+    part_.match(places, gathered);
+    FoundPairs out;
+    out.memory = budget_.reserve({gathered.list().size() * sizeof(Pair)}, "pairs found");
+    out.list = std::move(gathered.list());
+    return out;
+  }
+
+  // Whether the device has room for all that is needed, and still works; `make` asks for it.
+  template <typename Make>
+  bool have_room(const Make& make) {
+    try {
+      queue_.emplace(accelerator_);
+      make();
+      return true;
+    } catch (const OutOfMemory&) {
+      DeviceCounts counts;
+      counts.halved = counts.fell_back = 1;
+      accelerator_.add(counts);
+      accelerator_.leave("its memory does not hold the codes");
+    } catch (const Failure& failure) {
+      if (!is_of_device(failure)) throw;
+      accelerator_.strike_out(failure.error().what);
+    }
+    return false;
+  }
+
+  const Sides<Code> sides_;
+  const JoinPlan& plan_;
+  const Options& options_;
+  const Executor& executor_;
+  Accelerator& accelerator_;
+  Budget& budget_;
+  PairTaker& taker_;
+  std::optional<Queue> queue_;
+
+ private:
+  void keep(FoundPairs& found) {
+    if (sides_.also != nullptr) {
+      std::erase_if(found.list, [&](const Pair& pair) { return !(*sides_.also)(pair.i, pair.j); });
+    }
+    // Not paid for twice.
+    found.memory.release();
+    taker_.take(found.list);
+  }
+
+  const Sides<Code> all_pairs_;  // what else a pair has to be is asked when it is kept
+  PartJoin<Code> part_;
+  std::size_t filled_ = SIZE_MAX;
+  std::optional<Reservation> memory_;
+};
+
+}  // namespace millrace::hamming
