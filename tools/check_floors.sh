@@ -2,7 +2,7 @@
 # Fails when a folder includes one from a floor above it, or a job another job; prints both.
 set -euo pipefail
 floors="base trace memory device kernels io model pipeline report jobs cli"
-grep -rnoE '^#include "src/[a-z_]+/[^"]*"' src --include='*.h' --include='*.cc' --include='*.cu' |
+grep -rnoE '^#include "src/[a-z_]+/[^"]*"' src --include='*.h' --include='*.cc' --include='*.inc' |
   awk -F: -v floors="$floors" '
     BEGIN { n = split(floors, order, " "); for (i = 1; i <= n; i++) height[order[i]] = i }
     {

@@ -66,9 +66,15 @@ if [ -n "$checker" ]; then
   wrap=()
 fi
 echo "== benches"
-program gpu_kit bench "$device" | tee "$results/bench.txt"
+if ! program gpu_kit bench "$device" | tee "$results/bench.txt"; then
+  echo "FAILED: nothing is attested; $results/bench.txt says why"
+  exit 1
+fi
+program millrace doctor > "$results/doctor.txt" 2>&1
+XDG_CACHE_HOME=$results program millrace tune --device "$device" --json "$results/rates.json" > "$results/tune.txt" 2>&1
 [ "$sanitizer" != failed ] || { echo "FAILED: compute-sanitizer found something; nothing is attested"; exit 1; }
-program gpu_kit attest "$device" "$sanitizer" > "$results/attestation.json" || exit 1
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2> /dev/null | head -n 1)
+program gpu_kit attest "$device" "$sanitizer" "${driver:-unknown}" > "$results/attestation.json" || exit 1
 cp "$results/attestation.json" "$here/attestation.json"
 echo "passed; compute-sanitizer: $sanitizer; entries for devices/attested.json are in $here/attestation.json"
 RUN

@@ -23,5 +23,6 @@ if [ ${#checked[@]} -gt 0 ]; then
   printf '%s\n' "${checked[@]}" | while read -r f; do if grep -q "\"$PWD/$f\"" build/release/compile_commands.json; then echo "$f"; fi; done |
     xargs -r -P "$(nproc)" -n 4 clang-tidy-14 -p build/release --quiet 2>/dev/null || failed=1
 fi
+tools/ptx.sh || failed=1
 [ $failed -eq 0 ] && echo "lint: ${#sources[@]} files formatted, floors in order, ${#checked[@]} files through clang-tidy"
 exit $failed

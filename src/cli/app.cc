@@ -104,6 +104,13 @@ void refuse_slips(const CLI::App& app, int argc, char** argv) {
       throw Failure(ErrorCode::usage, fmt::format("there is no option '{}'", printable(name)), "",
                     meant.empty() ? "--help lists the options" : fmt::format("did you mean '{}'?", meant));
     }
+    if (name.size() < word.size() && options.knows(name) && !options.takes_value(name)) {
+      const std::string value = word.substr(name.size() + 1);
+      if (value != "true" && value != "false") {
+        throw Failure(ErrorCode::usage, fmt::format("'{}' is neither true nor false", printable(value)), name,
+                      "it stands alone, or with no- before it");
+      }
+    }
     const bool number = next.size() > 1 && std::string_view("0123456789.").find(next[1]) != std::string_view::npos;
     if (!options.takes_value(word) || next.size() < 2 || next[0] != '-' || number) continue;
     throw Failure(ErrorCode::usage, fmt::format("a value is missing before '{}'", printable(next)), word,
@@ -204,12 +211,13 @@ void Command::resolve_options() {
   }
 }
 
-// A flag beats the environment, which beats the file: of --device and --gpu the one that was said nearer is meant. What no
-// flag says is not for jobs that have no version for a device.
+// A flag beats the environment, which beats the file: of --device and --gpu the one that was said nearer is meant. What
+// no flag says is not for jobs that have no version for a device.
 DeviceWish Command::device_wish() const {
   DeviceWish wish = common_.device;
   const auto origin_of = [&](const std::string& name) {
-    return std::find_if(settings_.entries().begin(), settings_.entries().end(), [&](const auto& e) { return e.name == name; })
+    return std::find_if(settings_.entries().begin(), settings_.entries().end(),
+                        [&](const auto& e) { return e.name == name; })
         ->origin;
   };
   Origin device = origin_of("device"), gpu = origin_of("gpu");
@@ -222,7 +230,8 @@ DeviceWish Command::device_wish() const {
     if (device != Origin::flag) forget(device);
     if (gpu != Origin::flag) forget(gpu);
   }
-  if (device != Origin::default_value && gpu != Origin::default_value && device != gpu) forget(device < gpu ? device : gpu);
+  if (device != Origin::default_value && gpu != Origin::default_value && device != gpu)
+    forget(device < gpu ? device : gpu);
   return wish;
 }
 

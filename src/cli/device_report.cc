@@ -32,25 +32,28 @@ std::vector<std::string> words_of(const Accelerator& accelerator) {
   std::vector<std::string> out;
   const DeviceCounts counts = accelerator.counts();
   const std::string name = accelerator.title();
-  const std::string by_cpu = counts.fell_back > 0 ? fmt::format("; the CPU did {} in its place", times(counts.fell_back, "batch")) : "";
+  const std::string by_cpu =
+      counts.fell_back > 0 ? fmt::format("; the CPU did {} in its place", times(counts.fell_back, "batch")) : "";
   if (counts.batches > 0) {
-    out.push_back(fmt::format("{}: {}, {} of them computed by the CPU too; {} to it, {} back, {} of its memory at most{}", name,
-                              times(counts.batches, "batch"), grouped(counts.verified), to_text(Bytes{counts.upload_bytes}),
-                              to_text(Bytes{counts.download_bytes}), to_text(counts.peak), by_cpu));
+    out.push_back(
+        fmt::format("{}: {}, {} of them computed by the CPU too; {} to it, {} back, {} of its memory at most{}", name,
+                    times(counts.batches, "batch"), grouped(counts.verified), to_text(Bytes{counts.upload_bytes}),
+                    to_text(Bytes{counts.download_bytes}), to_text(counts.peak), by_cpu));
   } else if (!accelerator.struck_out()) {
     const std::string why = accelerator.why_left();
     out.push_back(fmt::format("{} was not used: {}", name, why.empty() ? "there was nothing for it to do" : why));
   }
   if (counts.halved > 0 && counts.batches > 0) {
-    out.push_back(fmt::format("{}: {} did not fit into its memory and were made smaller", name, times(counts.halved, "batch")));
+    out.push_back(
+        fmt::format("{}: {} did not fit into its memory and were made smaller", name, times(counts.halved, "batch")));
   }
   return out;
 }
 
 std::string trouble_of(const Accelerator& accelerator) {
   if (!accelerator.struck_out()) return "";
-  return fmt::format("{} was not used any more: {}; the CPU did the rest, the results are the CPU's", accelerator.title(),
-                     accelerator.reason());
+  return fmt::format("{} was not used any more: {}; the CPU did the rest, the results are the CPU's",
+                     accelerator.title(), accelerator.reason());
 }
 
 std::vector<std::string> with_device(std::vector<std::string> pieces, const Accelerator* accelerator,

@@ -17,7 +17,10 @@ std::vector<Device> devices_of(const std::string& name, std::vector<std::string>
     DeviceWish wish;
     wish.device = name;
     const ChosenDevice chosen = choose_device(wish, kAll);
-    if (!chosen.device) throw Failure(ErrorCode::usage, "it is no device to measure", "--device " + name, "name a GPU");
+    if (!chosen.device) {
+      throw Failure(ErrorCode::usage, "it is no device to measure", "--device " + name,
+                    "name one, as cuda:0 or opencl:0");
+    }
     return {*chosen.device};
   }
   std::vector<Device> out;
@@ -68,9 +71,13 @@ void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
         try {
           tuned.push_back(tune::measure(device, executor, {}));
           if (wish->json != "-") fmt::print("{}", tune::text_of(tuned.back()));
+          std::fflush(stdout);
         } catch (const Failure& failure) {
           // One that was named is what was asked for.
-          if (!wish->device.empty() || failure.error().code != ErrorCode::unavailable) throw;
+          if (failure.error().code == ErrorCode::cancelled) {
+            throw Failure(interrupted("nothing was kept of what was measured", "tune"));
+          }
+          if (!wish->device.empty()) throw;
           reasons.emplace_back(failure.what());
         }
       }

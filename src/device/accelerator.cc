@@ -30,7 +30,12 @@ Accelerator::Accelerator(Device device, const AcceleratorOptions& options, Budge
     : device_(std::move(device)), options_(options), host_(budget), trace_(trace) {}
 
 Accelerator::Accelerator(const Accelerator& of, std::shared_ptr<Opened> opened)
-    : device_(of.device_), options_(of.options_), host_(of.host_), trace_(of.trace_), opened_(std::move(opened)), asking_(true) {}
+    : device_(of.device_),
+      options_(of.options_),
+      host_(of.host_),
+      trace_(of.trace_),
+      opened_(std::move(opened)),
+      asking_(true) {}
 
 Accelerator::~Accelerator() = default;
 
@@ -53,7 +58,7 @@ bool Accelerator::may_use(const KernelSource& source) const {
 bool Accelerator::ready(const KernelSource& source, std::span<const KernelEntry> entries,
                         const std::function<bool(Accelerator&)>& known) {
   if (struck_out_ || !may_use(source)) return false;
-  if (asking_) return true;
+  if (asking_ || !options_.known_answers) return true;
   const std::lock_guard lock(ready_mutex_);
   const std::string name(source.name);
   const auto asked = known_.find(name);

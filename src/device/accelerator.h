@@ -36,7 +36,8 @@ struct AcceleratorOptions {
   Bytes memory = {};                      // the most of the device's; none: 90 % of what is free when it is opened
   std::uint64_t batch = 0;                // the most items at once; 0: as many as fit
   std::optional<DeviceRates> rates = {};  // as they were measured here; none: they were not
-  bool asked = true;  // by a person: otherwise only attested kernels are used, and only where they gain
+  bool known_answers = true;  // are asked for before the first use; not where tests look at what comes behind
+  bool asked = true;          // by a person: otherwise only attested kernels are used, and only where they gain
 };
 
 // What went on, for people and for the JSON of a run.
@@ -63,9 +64,9 @@ class Accelerator {
 
   // Whether a run may use these kernels at all: a person asked for the device, or hardware has attested them.
   bool may_use(const KernelSource& source) const;
-  // Whether they are used: the device can be opened and compiles them, and `known`, asked once a run, found its answers with
-  // all of `entries`. Where it did not, the device is struck out for the whole run; where they alone cannot be compiled,
-  // only they are not used. Waits for another thread that is asking.
+  // Whether they are used: the device can be opened and compiles them, and `known`, asked once a run, found its answers
+  // with all of `entries`. Where it did not, the device is struck out for the whole run; where they alone cannot be
+  // compiled, only they are not used. Waits for another thread that is asking.
   bool ready(const KernelSource& source, std::span<const KernelEntry> entries,
              const std::function<bool(Accelerator&)>& known);
   // Whether the CPU has to compute the next batch of this kernel too: the first, and one in 256 from then on.

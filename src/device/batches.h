@@ -23,10 +23,13 @@ struct BatchedWork {
   std::function<std::uint64_t(std::uint64_t begin, std::uint64_t amount)> cut;
   // May throw OutOfMemory, or DeviceLost.
   std::function<Part(std::uint64_t begin, std::uint64_t end)> on_device;
+  // The same by the CPU, for a check: it may put both into an order.
   std::function<Part(std::uint64_t begin, std::uint64_t end)> on_cpu;
-  std::function<bool(const Part& device, const Part& cpu)> same;
-  // Called in the order of the items.
+  std::function<bool(Part& device, Part& cpu)> same;
+  // Called in the order of the items: with what the device made, or to do it on the CPU, which holds no more than it
+  // has to.
   std::function<void(Part)> keep;
+  std::function<void(std::uint64_t begin, std::uint64_t end)> keep_by_cpu;
   // Told how many items more are computed.
   std::function<void(std::uint64_t more)> advance = [](std::uint64_t) {};
   // What parts that wait for a check may come to, as `weight` counts them; a batch above it is checked at once.
@@ -35,9 +38,9 @@ struct BatchedWork {
 };
 
 // Runs all of the work. OutOfMemory halves the amount of a batch; one item that does not fit is the CPU's. After eight
-// batches that fit the amount doubles again. What a device made is kept once a later batch, the last one at least, was the
-// CPU's too (but with Verify::none). A device that is lost, gives another answer than the CPU, or one that cannot be, is
-// struck out: then the CPU does what was not kept, and all that is left.
+// batches that fit the amount doubles again. What a device made is kept once a later batch, the last one at least, was
+// the CPU's too (but with Verify::none). A device that is lost, gives another answer than the CPU, or one that cannot
+// be, is struck out: then the CPU does what was not kept, and all that is left.
 template <typename Part>
 class BatchRun {
  public:
@@ -46,13 +49,13 @@ class BatchRun {
 
   void run() {
     while (begin_ < work_.items && !accelerator_.struck_out()) next();
-    if (!waiting_.empty() && !accelerator_.struck_out()) check_last();
-    if (accelerator_.struck_out()) redo_waiting();
+    if (!accelerator_.struck_out() && accelerator_.options().verify != Verify::none) check_last();
+    if (accelerator_.struck_out()) forget_waiting();
     keep_waiting();
     while (begin_ < work_.items) {
       const std::uint64_t end = work_.cut(begin_, work_.most);
       ++counts_.fell_back;
-      work_.keep(work_.on_cpu(begin_, end));
+      work_.keep_by_cpu(begin_, end);
       work_.advance(end - begin_);
       begin_ = end;
     }
@@ -62,8 +65,8 @@ class BatchRun {
  private:
   struct Waiting {
     std::uint64_t begin, end;
-    Part part;
-    bool trusted;  // the CPU made it
+    std::optional<Part> part;  // none: the CPU has to do it
+    bool checked = false;
   };
   static constexpr int kPatience = 8, kMostInVain = 16;
 
@@ -91,11 +94,11 @@ class BatchRun {
     ++counts_.batches;
     in_vain_ = 0;
     waits_ += work_.weight(*part);
-    waiting_.push_back({begin_, end, std::move(*part), false});
+    waiting_.push_back({begin_, end, std::move(part)});
     work_.advance(end - begin_);
     begin_ = end;
     if (accelerator_.options().verify == Verify::none) {
-      keep_waiting();
+      keep_waiting();  // nobody asks for a check
     } else if (due_ || waits_ > work_.most_waiting) {
       due_ = false;
       check_last();
@@ -114,37 +117,44 @@ class BatchRun {
       amount_ = std::max<std::uint64_t>(1, amount / 2);
       return;
     }
-    ++counts_.fell_back;
-    waiting_.push_back({begin_, end, work_.on_cpu(begin_, end), true});
+    // A check that is due is the next batch's.
+    waiting_.push_back({begin_, end, std::nullopt});
     work_.advance(end - begin_);
     begin_ = end;
-    due_ = false;
     if (++in_vain_ == kMostInVain) accelerator_.strike_out("its memory holds no batch of one item");
   }
 
   // Whether the CPU makes the same of the last batch that the device made.
   void check_last() {
     for (auto one = waiting_.rbegin(); one != waiting_.rend(); ++one) {
-      if (one->trusted) continue;
+      if (!one->part) continue;
+      if (one->checked) return;
       ++counts_.verified;
-      Part truth = work_.on_cpu(one->begin, one->end);
-      if (!work_.same(one->part, truth)) accelerator_.strike_out("it gave another answer than the CPU");
-      one->part = std::move(truth);
-      one->trusted = true;
+      try {
+        Part truth = work_.on_cpu(one->begin, one->end);
+        if (!work_.same(*one->part, truth)) accelerator_.strike_out("it gave another answer than the CPU");
+        one->checked = true;
+      } catch (const OutOfMemory&) {
+        // Not both of them fit: the CPU's is taken.
+        one->part.reset();
+      }
       return;
     }
   }
 
-  void redo_waiting() {
-    for (Waiting& one : waiting_) {
-      if (one.trusted) continue;
-      ++counts_.fell_back;
-      one.part = work_.on_cpu(one.begin, one.end);
-    }
+  void forget_waiting() {
+    for (Waiting& one : waiting_) one.part.reset();
   }
 
   void keep_waiting() {
-    for (Waiting& one : waiting_) work_.keep(std::move(one.part));
+    for (Waiting& one : waiting_) {
+      if (one.part) {
+        work_.keep(std::move(*one.part));
+      } else {
+        ++counts_.fell_back;
+        work_.keep_by_cpu(one.begin, one.end);
+      }
+    }
     waiting_.clear();
     waits_ = 0;
   }

@@ -31,6 +31,7 @@ struct Squares {
     };
     work.same = [](const Numbers& x, const Numbers& y) { return x == y; };
     work.keep = [this](const Numbers& part) { kept.insert(kept.end(), part.begin(), part.end()); };
+    work.keep_by_cpu = [this](std::uint64_t begin, std::uint64_t end) { work.keep(squares(begin, end)); };
     work.weight = [](const Numbers& part) { return part.size(); };
     work.most_waiting = 100'000;
     work.advance = [this](std::uint64_t more) { advanced += more; };
@@ -152,6 +153,28 @@ TEST(Batches, WhatIsCancelledIsNotDoneByTheCpuInstead) {
   };
   EXPECT_THROW(run_batches(squares.accelerator, kEntry, squares.work), Failure);
   EXPECT_FALSE(squares.accelerator.struck_out());
+}
+
+// The first that fits is checked in the place of the one that did not.
+TEST(Batches, ACheckIsNotForgotten) {
+  Squares squares(Verify::sample);
+  squares.device = [](std::uint64_t begin, std::uint64_t end, Numbers& out) {
+    if (begin == 0) throw OutOfMemory(ErrorCode::out_of_memory, "full");
+    if (end < 1000) out.back() += 1;
+  };
+  squares.run();
+  squares.expect_right();
+  EXPECT_TRUE(squares.accelerator.struck_out());
+}
+
+TEST(Batches, WhereBothAnswersDoNotFitTheCpusIsTaken) {
+  Squares squares(Verify::all);
+  squares.work.on_cpu = [](std::uint64_t, std::uint64_t) -> Numbers {
+    throw OutOfMemory(ErrorCode::out_of_memory, "host");
+  };
+  squares.device = [](auto, auto, Numbers& out) { out.back() += 1; };
+  squares.run();
+  squares.expect_right();
 }
 
 TEST(Batches, WhatWaitsForACheckIsBounded) {

@@ -141,7 +141,8 @@ Outcome<Device> find_device(const Wish& wanted, bool by_name, std::span<const De
   }
   for (Device& device : here) {
     if (!by_name && device.is_cpu && device.reason.empty()) {
-      device.reason = fmt::format("{} is the processor, not a GPU: --device {} takes it", name_of(device), name_of(device));
+      device.reason =
+          fmt::format("{} is the processor, not a GPU: --device {} takes it", name_of(device), name_of(device));
     }
     if (device.reason.empty()) return std::move(device);
   }

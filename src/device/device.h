@@ -19,12 +19,12 @@ struct Device {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
   std::string name = "CPU";
-  Bytes memory = {};       // of its own; a CPU has none
-  std::string uuid = {};   // "GPU-8f5a...": the same in every process; empty where the driver does not tell
-  std::string capability = {}; // of CUDA "9.0"; empty for OpenCL
-  std::string driver = {}; // its version: of CUDA "12.4"
-  bool is_cpu = false;     // a processor behind OpenCL: its memory is the host's, and `gpu` does not mean it
-  std::string reason = {}; // why it cannot be used; empty where it can
+  Bytes memory = {};            // of its own; a CPU has none
+  std::string uuid = {};        // "GPU-8f5a...": the same in every process; empty where the driver does not tell
+  std::string capability = {};  // of CUDA "9.0"; empty for OpenCL
+  std::string driver = {};      // its version: of CUDA "12.4"
+  bool is_cpu = false;          // a processor behind OpenCL: its memory is the host's, and `gpu` does not mean it
+  std::string reason = {};      // why it cannot be used; empty where it can
 };
 
 // "cpu", "cuda:0", as --device takes it.

@@ -123,7 +123,8 @@ inline std::vector<TestDevice> find_devices_for_test() {
   for_test::add_oclgrind();
   const std::vector<Device> opencl = list_devices(DeviceKind::opencl, reason);
   for (const Device& device : opencl) {
-    out.push_back({device, "OpenCL: " + device.name, device.name.find("Oclgrind") != std::string::npos, ""});
+    out.push_back({device, fmt::format("OpenCL {}: {}", device.index, device.name),
+                   device.name.find("Oclgrind") != std::string::npos, ""});
   }
   if (opencl.empty()) fmt::print(stderr, "left out: OpenCL ({})\n", reason);
 #endif

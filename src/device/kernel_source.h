@@ -17,12 +17,12 @@ struct KernelEntry {
 };
 
 struct KernelSource {
-  std::string_view name;      // of the body: "hamming"
-  std::string_view ptx;       // empty where the build had no compiler for it
-  std::string_view opencl;    // OpenCL C, complete
-  std::string_view hash;      // SHA-256 of the PTX, in hexadecimal; empty without PTX
+  std::string_view name;                  // of the body: "hamming"
+  std::string_view ptx;                   // empty where the build had no compiler for it
+  std::string_view opencl;                // OpenCL C, complete
+  std::string_view hash;                  // SHA-256 of the PTX, in hexadecimal; empty without PTX
   bool singles = false, doubles = false;  // the floating numbers that it has
-  std::string_view compiler;  // what made the PTX: "clang 14.0.6"
+  std::string_view compiler;              // what made the PTX: "clang 14.0.6"
 };
 
 }  // namespace millrace

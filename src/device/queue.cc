@@ -3,14 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 namespace millrace {
 namespace {
 
 // What no driver refuses.
 constexpr std::uint64_t kMostBlocks = 0x7FFFFFFF;
+// Copied at once: large enough that waiting for each is a small part of it.
+constexpr std::size_t kStaging = std::size_t{1} << 20;
 
-double now_s(Trace& trace) { return trace.elapsed_s(); }
+// What a driver says of times, where it can be one.
+double sound(double seconds) {
+  constexpr double kYear = 3e7;
+  return seconds >= 0 && seconds < kYear ? seconds : 0;
+}
 
 [[noreturn]] void refuse(const KernelEntry& entry, const std::string& why) {
   throw Failure(ErrorCode::internal, fmt::format("the kernel {} is called wrongly: {}", entry.name, why));
@@ -22,18 +29,54 @@ Queue::Queue(Accelerator& accelerator) : accelerator_(accelerator), backend_(acc
   // Its times are told from a first event, which is set against the time of day once.
   first_ = backend_->record();
   backend_->finish();
-  first_s_ = now_s(accelerator.trace());
+  first_s_ = accelerator.trace().elapsed_s();
 }
 
 Queue::~Queue() { drain(); }
 
 void Queue::drain() {
+  if (staging_) hold(staging_);
   try {
     backend_->finish();
-  } catch (const Failure&) {  // NOLINT(bugprone-empty-catch): who needed the result is told
+  } catch (const Failure&) {
+    // Nobody knows what is still under way in it: it stays for as long as the process.
+    static std::mutex mutex;
+    static auto& lost = *new std::vector<std::shared_ptr<DeviceAllocation>>;
+    const std::lock_guard lock(mutex);
+    lost.insert(lost.end(), held_.begin(), held_.end());
   }
   timed_.clear();
   held_.clear();
+}
+
+DeviceAllocation& Queue::staging(std::size_t bytes) {
+  const std::size_t wanted = std::min(bytes, kStaging);
+  if (!staging_ || staging_->size.count < wanted) {
+    staging_.reset();
+    staging_ = accelerator_.allocate_pinned({wanted}, "copies");
+  }
+  return *staging_;
+}
+
+void Queue::upload_now(std::span<const std::byte> from, const std::shared_ptr<DeviceAllocation>& to,
+                       std::size_t offset) {
+  for (std::size_t at = 0; at < from.size(); at += kStaging) {
+    const std::size_t bytes = std::min(kStaging, from.size() - at);
+    DeviceAllocation& stage = staging(bytes);
+    std::memcpy(stage.host, from.data() + at, bytes);
+    enqueue_upload(stage.host, to, offset + at, bytes);
+    finish();
+  }
+}
+
+void Queue::download_now(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::span<std::byte> to) {
+  for (std::size_t at = 0; at < to.size(); at += kStaging) {
+    const std::size_t bytes = std::min(kStaging, to.size() - at);
+    DeviceAllocation& stage = staging(bytes);
+    enqueue_download(from, offset + at, stage.host, bytes);
+    finish();
+    std::memcpy(to.data() + at, stage.host, bytes);
+  }
 }
 
 void Queue::check_range(std::size_t at, std::size_t count, std::size_t size) {
@@ -101,7 +144,12 @@ void Queue::wait(const Event& event) {
 }
 
 void Queue::finish() {
-  backend_->finish();
+  try {
+    backend_->finish();
+  } catch (const OutOfMemory& failure) {
+    // What was begun has not ended: smaller batches are no help.
+    throw DeviceLost(ErrorCode::unavailable, "the device was lost while " + failure.error().what);
+  }
   settle_times();
   held_.clear();
 }
@@ -110,8 +158,8 @@ void Queue::settle_times() {
   DeviceCounts counts;
   Trace& trace = accelerator_.trace();
   for (const Timed& what : timed_) {
-    const double begin = first_s_ + backend_->seconds_between(*first_, *what.begin);
-    const double took = backend_->seconds_between(*what.begin, *what.end);
+    const double begin = first_s_ + sound(backend_->seconds_between(*first_, *what.begin));
+    const double took = sound(backend_->seconds_between(*what.begin, *what.end));
     const char* lane = kOnDevice;
     if (what.lane == Lane::to_device) {
       lane = kToDevice;

@@ -7,6 +7,8 @@
 // DeviceLost, Failure(internal) as src/device/backend.h says.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -84,9 +86,7 @@ class Queue {
   template <typename T>
   void upload(std::span<const T> from, DeviceBuffer<T>& to, std::size_t at = 0) {
     check_range(at, from.size(), to.size());
-    at_once([&] {
-      enqueue_upload(reinterpret_cast<const std::byte*>(from.data()), to.memory(), at * sizeof(T), from.size_bytes());
-    });
+    upload_now(std::as_bytes(from), to.memory(), at * sizeof(T));
   }
   // The first `count` of them, some time; `from` stays as it is until then.
   template <typename T>
@@ -100,9 +100,7 @@ class Queue {
   template <typename T>
   void download(const DeviceBuffer<T>& from, std::span<T> to, std::size_t at = 0) {
     check_range(at, to.size(), from.size());
-    at_once([&] {
-      enqueue_download(from.memory(), at * sizeof(T), reinterpret_cast<std::byte*>(to.data()), to.size_bytes());
-    });
+    download_now(from.memory(), at * sizeof(T), std::as_writable_bytes(to));
   }
   template <typename T>
   void download(const DeviceBuffer<T>& from, std::size_t count, PinnedBuffer<T>& to, std::size_t at = 0) {
@@ -111,10 +109,10 @@ class Queue {
     hold(to.memory());
     enqueue_download(from.memory(), at * sizeof(T), to.memory()->host, count * sizeof(T));
   }
-  // Every byte of it.
+  // Every byte of it, or of its first elements.
   template <typename T>
-  void fill(DeviceBuffer<T>& to, std::uint8_t value) {
-    enqueue_fill(to.memory(), to.size() * sizeof(T), value);
+  void fill(DeviceBuffer<T>& to, std::uint8_t value, std::size_t count = SIZE_MAX) {
+    enqueue_fill(to.memory(), std::min(count, to.size()) * sizeof(T), value);
   }
 
   // Arguments are device buffers and numbers, as the entry says.
@@ -153,17 +151,10 @@ class Queue {
     std::shared_ptr<DeviceEvent> begin, end;
   };
 
-  // Who gets an error goes on with his memory: nothing may be under way in it.
-  template <typename Enqueue>
-  void at_once(const Enqueue& enqueue) {
-    try {
-      enqueue();
-      finish();
-    } catch (...) {
-      drain();
-      throw;
-    }
-  }
+  // Through memory of the queue's own: who gets an error goes on with his, in which nothing may be under way.
+  void upload_now(std::span<const std::byte> from, const std::shared_ptr<DeviceAllocation>& to, std::size_t offset);
+  void download_now(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::span<std::byte> to);
+  DeviceAllocation& staging(std::size_t bytes);
   void drain();
 
   static void check_range(std::size_t at, std::size_t count, std::size_t size);
@@ -182,6 +173,7 @@ class Queue {
   Accelerator& accelerator_;
   std::unique_ptr<QueueBackend> backend_;
   std::vector<std::shared_ptr<DeviceAllocation>> held_;
+  std::shared_ptr<DeviceAllocation> staging_;
   std::vector<Timed> timed_;
   std::shared_ptr<DeviceEvent> first_;  // with the time of day at which it was known to have passed
   double first_s_ = 0;

@@ -98,7 +98,8 @@ TEST_P(OnEveryDevice, SinglesStaySingles) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     from[i] = i % 4 == 3 ? std::ldexp(1.0F + static_cast<float>(i) * 0.01F, -140) : static_cast<float>(i) * 0.377F - 50;
     const float fused = std::fma(from[i], scale, from[i]), squared = from[i] * from[i];
-    const float scaled = fused * scale, three = 3.0F * from[i], below = scale - three, quotient = std::sqrt(squared) / below;
+    const float scaled = fused * scale, three = 3.0F * from[i], below = scale - three,
+                quotient = std::sqrt(squared) / below;
     truth[i] = scaled + quotient;
   }
   Queue queue(*accelerator_);
@@ -199,7 +200,7 @@ TEST(Ptx, ProbesAreWhatTheyDeclare) {
 TEST(Ptx, TheLintSeesWhatADeviceMightDoOtherwise) {
   const auto found = [](const std::string& line) {
     const std::string ptx = line + "\n";
-    const KernelSource source{"x", ptx, "", "", ""};
+    const KernelSource source{"x", ptx, "", "", true, true, ""};
     return lint_ptx(source, {});
   };
   for (const char* bad :
@@ -216,6 +217,8 @@ TEST(Ptx, TheLintSeesWhatADeviceMightDoOtherwise) {
         "\tsqrt.rn.f64 \t%fd1, %fd2;", "\tatom.global.add.u32 \t%r1, [%rd1], 1;"}) {
     EXPECT_THAT(found(good), testing::IsEmpty()) << good;
   }
+  const KernelSource singles{"x", "\tmul.rn.f64 \t%fd1, %fd2, %fd3;\n", "", "", true, false, ""};
+  EXPECT_FALSE(lint_ptx(singles, {}).empty()) << "an expression that went on in 64 bits";
 }
 
 }  // namespace

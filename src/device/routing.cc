@@ -38,7 +38,8 @@ Route choose_side(const Accelerator& accelerator, const Work& work) {
     route.why = fmt::format("on the CPU: nobody has attested these kernels for {}", name);
   } else if (accelerator.options().asked) {
     route.on_device = true;
-    route.why = fmt::format("on {}, which was asked for: {}{}", name, both, route.device_s ? "" : " (millrace tune does)");
+    route.why =
+        fmt::format("on {}, which was asked for: {}{}", name, both, route.device_s ? "" : " (millrace tune does)");
   } else if (work.cpu_s < kLeastWorthMovingS) {
     route.why = fmt::format("on the CPU: {}, and under half a second nothing moves", both);
   } else if (!route.device_s) {

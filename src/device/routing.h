@@ -16,7 +16,7 @@ struct KernelSource;
 // One operation by measure, on a device and on the CPU.
 struct MeasuredRate {
   std::string operation;  // as Work::operation
-  std::string unit;       // of an amount: "pairs"
+  std::string unit;       // of an amount a second: "pairs/s"; of seconds of one thread "CPU threads"
   double device_amount_s = 0, cpu_amount_s = 0;
 };
 

@@ -60,7 +60,7 @@ def test_pairs_are_the_cpus_byte_for_byte(codes, order, name, radius):
                     env=simulated(FAKE_CUDA_ORDER=order))
         assert (codes / "cpu.npy").read_bytes() == (codes / "gpu.npy").read_bytes()
         device = json.loads((codes / "out.json").read_text())["device"]
-        assert device["used"] and not device["struck_out"] and device["verified"] > 0 and device["fell_back"] == 0
+        assert device["used"] and not device["struck_out"] and not device["reason"] and device["verified"] > 0 and device["fell_back"] == 0
         assert device["uploads"]["bytes"] > 0 and device["downloads"]["count"] > 0 and device["peak_memory"] > 0
         assert "VIOLATION" not in told(done)
         assert "cuda:0 (Fake GPU A)" in told(done)
@@ -80,8 +80,10 @@ def test_memory_limits_and_batches_change_nothing_but_time(codes):
     join(codes, "wide.npy", 90, "cpu.npy")
     for more in (["--device-memory", "200K"], ["--device-memory", "40K"], ["--batch", "7"], ["--verify-device", "all"],
                  ["--verify-device", "none"], ["--threads", "1"]):
-        join(codes, "wide.npy", 90, "gpu.npy", "--gpu", *more, env=simulated())
+        join(codes, "wide.npy", 90, "gpu.npy", "--gpu", *more, "--json", codes / "out.json", env=simulated())
         assert (codes / "cpu.npy").read_bytes() == (codes / "gpu.npy").read_bytes(), more
+        device = json.loads((codes / "out.json").read_text())["device"]
+        assert device["used"] or "40K" in more
 
 
 @pytest.mark.parametrize("fail", ["alloc:1+=memory", "alloc:1+=lost", "launch:12=lost", "launch:12=late", "launch:1+=memory",
@@ -94,26 +96,33 @@ def test_a_device_that_fails_costs_time_and_is_told(codes, fail):
     assert done.returncode == 0
     assert (codes / "cpu.npy").read_bytes() == (codes / "gpu.npy").read_bytes()
     device = json.loads((codes / "out.json").read_text())["device"]
-    assert device["struck_out"] or device["halved"] > 0 or device["fell_back"] > 0
-    assert "was not used any more" in told(done) or "its memory did not do" in told(done)
+    assert device["reason"] if device["struck_out"] or not device["used"] else device["halved"] > 0
+    assert any(word in told(done) for word in ("was not used any more: ", "was not used: its memory", "did not fit into its memory"))
 
 
-def test_wrong_answers_are_seen_in_the_first_batch(codes):
-    """From the first launch of the run itself on nothing is computed: what lies there is no answer."""
+def test_a_launch_that_does_nothing_is_seen(codes):
+    """One, or all from one on: what lies there is no answer."""
     done = join(codes, "codes.npy", 5, "right.npy", "--device", "cuda", env=simulated())
-    for launch in range(8, 30):
-        done = join(codes, "codes.npy", 5, "gpu.npy", "--device", "cuda", "--algorithm", "brute",
-                    env=simulated(FAKE_CUDA_FAIL=f"launch:{launch}+=wrong"))
-        assert (codes / "right.npy").read_bytes() == (codes / "gpu.npy").read_bytes(), launch
-        if "struck" not in told(done) and "was not used any more" not in told(done):
-            return  # the run has fewer launches than that
+    seen = 0
+    for more in ("", "+"):
+        for launch in range(1, 200):
+            done = join(codes, "codes.npy", 5, "gpu.npy", "--device", "cuda", "--batch", "300",
+                        env=simulated(FAKE_CUDA_FAIL=f"launch:{launch}{more}=wrong"))
+            assert (codes / "right.npy").read_bytes() == (codes / "gpu.npy").read_bytes(), launch
+            if "was not used any more" not in told(done):
+                break  # the run has fewer launches than that
+            seen += 1
+    assert seen > 20
 
 
 def test_without_a_device_it_says_so_or_goes_on(codes):
-    done = join(codes, "codes.npy", 5, "x.npy", "--device", "cuda", check=False)
-    assert done.returncode == 4 and "no NVIDIA driver" in told(done) and not (codes / "x.npy").exists()
-    done = join(codes, "codes.npy", 5, "x.npy", "--device", "cuda", "--device-fallback")
+    none = simulated(FAKE_CUDA="no device")
+    done = join(codes, "codes.npy", 5, "x.npy", "--device", "cuda", env=none, check=False)
+    assert done.returncode == 4 and "lists no device" in told(done) and not (codes / "x.npy").exists()
+    done = join(codes, "codes.npy", 5, "x.npy", "--device", "cuda", "--device-fallback", "-q", "--json", codes / "out.json", env=none)
     assert "the CPU does it" in told(done) and (codes / "x.npy").exists()
+    device = json.loads((codes / "out.json").read_text())["device"]
+    assert device["name"] == "cpu" and "lists no device" in device["reason"]
     done = join(codes, "codes.npy", 5, "x.npy", "--device", "cuda:7", env=simulated(), check=False)
     assert done.returncode == 4 and "there are 2 of this kind" in told(done)
     done = join(codes, "codes.npy", 5, "x.npy", "--gpu", "--device", "cpu", check=False)
@@ -123,14 +132,33 @@ def test_without_a_device_it_says_so_or_goes_on(codes):
 
 
 def test_a_job_without_a_gpu_version_refuses_one(tmp_path):
-    done = millrace("hash", photograph(tmp_path / "a.png", 1), "--device", "cuda", env=simulated(), check=False)
+    picture = photograph(tmp_path / "a.png", 1)
+    done = millrace("hash", picture, "--device", "cuda", env=simulated(), check=False)
     assert done.returncode == 4 and "no GPU version yet" in told(done)
+    # A wish for every job of a shell is not for this one.
+    assert millrace("hash", picture, env=simulated(MILLRACE_GPU="1")).returncode == 0
+
+
+def test_what_is_said_nearer_is_meant(codes):
+    def device(*arguments, **variables):
+        join(codes, "codes.npy", 5, "x.npy", *arguments, "--json", codes / "out.json", env=simulated(**variables))
+        return json.loads((codes / "out.json").read_text()).get("device", {"name": "cpu"})["name"]
+
+    (codes / "gpu.yaml").write_text("gpu: true\n")
+    assert device("--device", "cpu", MILLRACE_GPU="1") == "cpu"
+    assert device("--device", "cpu", "--config", codes / "gpu.yaml") == "cpu"
+    assert device("--no-gpu", MILLRACE_DEVICE="cuda") == "cpu"
+    assert device("--gpu", MILLRACE_DEVICE="cpu") == "cuda:0"
+    assert device(MILLRACE_DEVICE="cuda:1") == "cuda:1"
 
 
 def test_auto_takes_nothing_that_nobody_attested(codes):
     """Not even a driver is opened: devices/attested.json is empty."""
-    done = join(codes, "codes.npy", 5, "x.npy", "--json", codes / "out.json", env=simulated(FAKE_CUDA="does not start"))
-    assert "device" not in json.loads((codes / "out.json").read_text()) and "cuda" not in told(done)
+    opened = {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(codes / "opened")}
+    join(codes, "codes.npy", 5, "x.npy", "--json", codes / "out.json", env=simulated(**opened))
+    assert "device" not in json.loads((codes / "out.json").read_text())
+    text = "".join(path.read_text() for path in codes.glob("opened*"))
+    assert "libc.so" in text and "libcuda" not in text and "libOpenCL" not in text
 
 
 def test_a_file_can_say_it_all(codes):
@@ -179,9 +207,9 @@ def test_tune_measures_what_is_here_and_plans_follow_it(codes, tmp_path):
 
 
 def test_tune_without_devices_measures_nothing(tmp_path):
-    done = millrace("tune", env={"XDG_CACHE_HOME": str(tmp_path), "OCL_ICD_VENDORS": "/nonexistent"})
+    done = millrace("tune", env=simulated(FAKE_CUDA="no device", XDG_CACHE_HOME=tmp_path, OCL_ICD_VENDORS="/nonexistent"))
     assert "nothing was measured" in told(done) and not list(tmp_path.rglob("rates.json"))
-    done = millrace("tune", "--device", "cuda", check=False)
+    done = millrace("tune", "--device", "cuda", env=simulated(FAKE_CUDA="no device"), check=False)
     assert done.returncode == 4
 
 

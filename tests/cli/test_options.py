@@ -30,6 +30,7 @@ VALUES = {
     "match": "phash<=4",
     "keep": "oldest",
     "device": "cpu",
+    "device-order": "opencl",
     "columns": "close=Price",
     "labels": "1,5",
     "line-width": "2",

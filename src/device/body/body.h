@@ -12,13 +12,15 @@
 // - MR_SHARED(type, name, count) stands first in a kernel. Every thread of a block passes the same MR_BARRIERs, or
 // none.
 // - No library functions, no floating atomics, no conversion of a floating number that its integer cannot hold.
-// - Floating numbers are only used where MR_F32 or MR_F64 stands at the top of the body: not every device has them as they
+// - Floating numbers are only used where MR_F32 or MR_F64 stands at the top of the body: not every device has them as
+// they
 //   have to be.
 #ifndef MILLRACE_BODY_H
 #define MILLRACE_BODY_H
 
 #if defined(MILLRACE_BODY_HOST)
-// C++ on the host, every access checked: who compiles a body so has included what that is (tests/support/gpu/host_body.h).
+// C++ on the host, every access checked: who compiles a body so has included what that is
+// (tests/support/gpu/host_body.h).
 
 #elif defined(__OPENCL_C_VERSION__)
 #pragma OPENCL FP_CONTRACT OFF

@@ -248,7 +248,8 @@ class CudaBackend : public DeviceBackend {
     }
     const Current current(*shared_);
     cuda::Function function = nullptr;
-    shared_->check(shared_->api.module_function(&function, module_of(source), std::string(entry.name).c_str()), "looking for a kernel");
+    shared_->check(shared_->api.module_function(&function, module_of(source), std::string(entry.name).c_str()),
+                   "looking for a kernel");
     kernels_[name] = function;
     return function;
   }

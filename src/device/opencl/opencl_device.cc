@@ -234,10 +234,14 @@ class OpenClBackend : public DeviceBackend {
     const char* const options =
         source.singles ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2";
     if (shared_->api.build(program, 1, &shared_->device, options, nullptr, nullptr) != 0) {
-      std::array<char, 2048> log{};
-      shared_->api.build_info(program, shared_->device, kBuildLog, log.size() - 1, log.data(), nullptr);
+      constexpr std::size_t kShown = 2000;
+      std::size_t size = 0;
+      shared_->api.build_info(program, shared_->device, kBuildLog, 0, nullptr, &size);
+      std::string log(size, '\0');
+      shared_->api.build_info(program, shared_->device, kBuildLog, log.size(), log.data(), nullptr);
+      log.resize(std::min(log.find('\0') == std::string::npos ? log.size() : log.find('\0'), kShown));
       throw Failure(ErrorCode::unavailable,
-                    fmt::format("the driver does not compile the kernels of '{}': {}", source.name, log.data()));
+                    fmt::format("the driver does not compile the kernels of '{}': {}", source.name, log));
     }
     return program;
   }

@@ -26,7 +26,9 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
     Accelerator accelerator(device, options, budget, trace);
     one.right = accelerator.ready(source, kernels.entries, kernels.known);
     one.wrong = accelerator.struck_out();
-    one.state = one.right ? "give their known answers" : accelerator.struck_out() ? accelerator.reason() : accelerator.why_left();
+    one.state = one.right                  ? "give their known answers"
+                : accelerator.struck_out() ? accelerator.reason()
+                                           : accelerator.why_left();
     out.push_back(std::move(one));
   }
   return out;

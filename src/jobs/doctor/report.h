@@ -49,8 +49,8 @@ struct Findings {
   std::vector<CpuLevel> levels;
   std::string forced;        // MILLRACE_CPU as it is set; empty when it is not
   std::string forced_error;  // why it cannot be obeyed
-  std::string cuda;  // why there is no NVIDIA device; empty where there is one
-  std::string opencl;  // why there is no OpenCL device; empty where there is one
+  std::string cuda;          // why there is no NVIDIA device; empty where there is one
+  std::string opencl;        // why there is no OpenCL device; empty where there is one
   std::vector<DeviceState> devices;
   bool nvidia_on_bus = false;  // an NVIDIA display or compute device is in this machine, with a driver or without
   std::vector<Library> libraries;

@@ -35,10 +35,15 @@ void measure_copies(Accelerator& accelerator, DeviceRates& rates) {
 }
 
 std::string rate_words(double amount_s, const std::string& unit) {
-  const char* const prefixes[] = {"", " thousand", " million", " thousand million"};
+  const char* const prefixes[] = {"", "k ", "M ", "G ", "T "};
   std::size_t at = 0;
-  for (; at < 3 && amount_s >= 1000; ++at) amount_s /= 1000;
-  return fmt::format("{:.3g}{} {}/s", amount_s, prefixes[at], unit);
+  for (; at < 4 && amount_s >= 1000; ++at) amount_s /= 1000;
+  return fmt::format("{:.3g} {}{}", amount_s, prefixes[at], unit);
+}
+
+[[noreturn]] void refuse(const Accelerator& accelerator) {
+  throw Failure(ErrorCode::unavailable, accelerator.struck_out() ? accelerator.reason() : accelerator.why_left(),
+                accelerator.title(), "millrace doctor shows what is here");
 }
 
 }  // namespace
@@ -55,18 +60,16 @@ Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
   const auto begin = Steady::now();
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
     if (!accelerator.ready(kernels.source(), kernels.entries, kernels.known)) {
-      throw Failure(ErrorCode::unavailable, accelerator.reason(), name_of(device),
-                    "millrace doctor shows what is here");
+      refuse(accelerator);
     }
     if (out.operations.empty()) out.rates.begin_s = since(begin);
     for (const MeasuredRate& measured : kernels.measure(accelerator, executor)) out.operations.push_back(measured);
   }
   measure_copies(accelerator, out.rates);
   if (accelerator.struck_out()) {
-    throw Failure(ErrorCode::unavailable, accelerator.reason(), name_of(device), "millrace doctor shows what is here");
+    refuse(accelerator);
   }
-  for (const MeasuredRate& measured : out.operations)
-    out.rates.amount_s[measured.operation] = measured.device_amount_s;
+  for (const MeasuredRate& measured : out.operations) out.rates.amount_s[measured.operation] = measured.device_amount_s;
   return out;
 }
 
@@ -79,7 +82,7 @@ std::string text_of(const Tuned& tuned) {
     const double ratio = one.device_amount_s / one.cpu_amount_s;
     // The CPU's time at which both take the same.
     const double even = ratio > 1 ? tuned.rates.begin_s / (1 - 1 / ratio) : 0;
-    out += fmt::format("  {:<18} {:>36}, the CPU {:>36}: {}\n", one.operation,
+    out += fmt::format("  {:<18} {:>18}, the CPU {:>18}: {}\n", one.operation,
                        rate_words(one.device_amount_s, one.unit), rate_words(one.cpu_amount_s, one.unit),
                        ratio > 1 ? fmt::format("{:.3g} times as fast, gains from {} of the CPU on", ratio,
                                                duration_text(std::max(even, kLeastWorthMovingS)))

@@ -34,12 +34,11 @@ class BruteOnDevice : public OnDevice<Code> {
       return std::min(begin + rows, block.items + block.a_end - block.a_begin);
     };
     work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
-    work.on_cpu = [this](std::uint64_t begin, std::uint64_t end) {
+    Base::run(entry(), work, [this](std::uint64_t begin, std::uint64_t end, PairTaker& taker) {
       const Block& block = block_of(begin);
       const std::uint64_t from = block.a_begin + (begin - block.items), to = from + (end - begin);
-      return this->by_cpu(0, {from, to, block.b_begin, block.b_end}, false);
-    };
-    Base::run(entry(), work);
+      this->by_cpu(0, {from, to, block.b_begin, block.b_end}, false, taker);
+    });
     return true;
   }
 
@@ -64,7 +63,8 @@ class BruteOnDevice : public OnDevice<Code> {
 
   // Buffers for chunks of both sides; OutOfMemory where not even small ones fit.
   void make_room(std::uint64_t rows) {
-    for (chunk_ = rows;; chunk_ = (chunk_ + 1) / 2) {
+    // Rows are counted in 32 bits, with room for what stands behind the last.
+    for (chunk_ = std::min(rows, std::uint64_t{1} << 31);; chunk_ = (chunk_ + 1) / 2) {
       try {
         hits_.reset();
         a_.release();
@@ -106,6 +106,9 @@ class BruteOnDevice : public OnDevice<Code> {
                          std::uint32_t{one}, this->radius(), hits_->hits(), hits_->capacity(), hits_->count());
     FoundPairs found = hits_->take(*this->queue_, this->budget_, blocks);
     for (Pair& pair : found.list) {
+      if (pair.i < from || pair.i >= to || pair.j >= b_rows) {
+        throw Failure(ErrorCode::internal, "it found a pair of other rows than it was asked for");
+      }
       pair.i += static_cast<std::uint32_t>(block.a_begin);
       pair.j += static_cast<std::uint32_t>(block.b_begin);
     }

@@ -7,35 +7,6 @@
 #include "src/kernels/hamming/hamming_known.h"
 
 namespace millrace::hamming {
-namespace {
-
-// Whether the parts of an index compare more pairs than brute force does, told from how often two of some codes have
-// the same key.
-template <typename Code>
-bool too_alike(const Sides<Code>& sides, const JoinPlan& plan) {
-  constexpr std::size_t kSample = 1 << 16;
-  const std::size_t sampled = std::min(sides.b.size(), kSample);
-  if (sampled < 2) return false;
-  std::vector<std::uint64_t> keys(sampled);
-  double share = 0;
-  for (const Part& part : plan.parts) {
-    for (std::size_t k = 0; k < sampled; ++k) {
-      keys[k] = word64(sides.b[k * sides.b.size() / sampled], part.word) & part.mask();
-    }
-    std::sort(keys.begin(), keys.end());
-    std::uint64_t meetings = 0, run = 0;
-    for (std::size_t k = 0; k < sampled; ++k) {
-      run = k > 0 && keys[k] == keys[k - 1] ? run + 1 : 0;
-      meetings += 2 * run;
-    }
-    share += static_cast<double>(meetings) / static_cast<double>(sampled) / static_cast<double>(sampled - 1) *
-             static_cast<double>(1 + flips_for(part, true).size());
-  }
-  return share > 1;
-}
-
-}  // namespace
-
 std::string operation_of(int bits, Algorithm algorithm) {
   return fmt::format("hamming.{}{}", algorithm == Algorithm::brute ? "brute" : "index", bits);
 }

@@ -2,7 +2,6 @@
 // device.
 #include "src/kernels/hamming/hamming_device.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,9 +9,7 @@
 
 #include "src/device/devices_for_test.h"
 #include "src/kernels/hamming/hamming_cases_for_test.h"
-#include "src/kernels/hamming/hamming_entries.h"
 #include "src/trace/trace.h"
-#include "tests/support/gpu/ptx_lint.h"
 
 namespace millrace::hamming {
 namespace {
@@ -60,6 +57,9 @@ class HammingOnDevice : public testing::TestWithParam<TestDevice> {
         const Joined joined = self_join(codes, {radius, algorithm}, {executor_, &*accelerator_}, budget_);
         ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
         ASSERT_EQ(joined.expanded, truth.expanded);
+        if (must_index_) {
+          ASSERT_EQ(joined.used, algorithm);
+        }
       }
       ASSERT_EQ(count(codes, {radius, algorithm}, {executor_, &*accelerator_}, budget_).expanded, truth.expanded);
     }
@@ -84,6 +84,7 @@ class HammingOnDevice : public testing::TestWithParam<TestDevice> {
     }
   }
 
+  bool must_index_ = false;  // codes are even enough that an index is one
   Budget budget_{1_GiB};
   Trace trace_;
   const Executor executor_{2};
@@ -130,16 +131,14 @@ TEST_P(HammingOnDevice, ManyBlocksOfThreads) {
     codes.codes.resize(kSmall);
     long_codes.codes.resize(kSmall);
   }
+  must_index_ = !GetParam().small_cases;
   expect_join(codes, 5);
+  expect_join(long_codes, 4);
+  must_index_ = false;
   expect_join(long_codes, 90);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryDevice, HammingOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
-
-TEST(Ptx, HammingIsWhatItDeclares) {
-  if (bodies::hamming().ptx.empty()) GTEST_SKIP() << "this build has no clang for PTX";
-  EXPECT_THAT(lint_ptx(bodies::hamming(), kEntries), testing::IsEmpty());
-}
 
 // Each call of the driver fails once, in each way in which it can: the pairs are the same, and the device's owner is
 // told.
@@ -164,8 +163,12 @@ TEST_P(FailingDevice, CostsTimeAndNoAnswer) {
     Trace trace;
     std::string reason;
     const Device device = list_devices(DeviceKind::cuda, reason).at(0);
+    AcceleratorOptions options{Verify::all, 1_MiB, 200};
+    options.verify = n % 2 == 0 ? Verify::all : Verify::sample;
+    // Its first calls are the run's own.
+    options.known_answers = false;
     for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
-      Accelerator accelerator(device, {Verify::all, 1_MiB, 200}, budget, trace);
+      Accelerator accelerator(device, options, budget, trace);
       const Joined joined = self_join(codes, {5, algorithm}, {executor, &accelerator}, budget);
       ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
       ASSERT_EQ(joined.expanded, truth.expanded);
@@ -174,23 +177,25 @@ TEST_P(FailingDevice, CostsTimeAndNoAnswer) {
     if (std::string(end) != "wrong") {
       ASSERT_EQ(fake.violations(), "");
     }
-    ASSERT_EQ(fake.count("live"), 0U) << fake.summary();
+    // Of a lost device nobody knows what it still writes to: that memory stays.
+    const bool lost = std::string(end) == "lost" || std::string(end) == "late" || std::string(call) == "sync";
+    if (!lost) {
+      ASSERT_EQ(fake.count("live"), 0U) << fake.summary();
+    }
     if (fake.calls(call) < static_cast<std::uint64_t>(n)) break;
     ++reached;
   }
   EXPECT_GT(reached, 1);
-  EXPECT_EQ(budget.used().count, truth.nodes.memory.size().count + truth.pairs.memory.size().count);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryCall, FailingDevice,
-                         testing::Values(std::pair("alloc", "memory"), std::pair("alloc", "lost"),
-                                         std::pair("copy", "memory"), std::pair("copy", "lost"),
-                                         std::pair("launch", "memory"), std::pair("launch", "lost"),
-                                         std::pair("launch", "late"), std::pair("launch", "wrong"),
-                                         std::pair("stream", "memory"), std::pair("stream", "lost"),
-                                         std::pair("sync", "lost"), std::pair("module", "lost"),
-                                         std::pair("event", "memory")),
-                         [](const auto& info) { return std::string(info.param.first) + "_" + info.param.second; });
+INSTANTIATE_TEST_SUITE_P(
+    EveryCall, FailingDevice,
+    testing::Values(std::pair("alloc", "memory"), std::pair("alloc", "lost"), std::pair("copy", "memory"),
+                    std::pair("copy", "lost"), std::pair("launch", "memory"), std::pair("launch", "lost"),
+                    std::pair("launch", "late"), std::pair("launch", "wrong"), std::pair("stream", "memory"),
+                    std::pair("stream", "lost"), std::pair("sync", "lost"), std::pair("sync", "memory"),
+                    std::pair("pinned", "memory"), std::pair("module", "lost"), std::pair("event", "memory")),
+    [](const auto& info) { return std::string(info.param.first) + "_" + info.param.second; });
 
 }  // namespace
 }  // namespace millrace::hamming

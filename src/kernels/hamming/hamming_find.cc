@@ -29,7 +29,9 @@ class Join {
     for (std::size_t p = 0; p < plan.parts.size(); ++p) {
       part_.fill(plan, p, layout);
       throw_if_cancelled(executor_);
-      if (plan.algorithm == Algorithm::index) {
+      // A second condition may count what it is asked: it is asked of each pair once, so there is no way back from
+      // here.
+      if (plan.algorithm == Algorithm::index && sides_.also == nullptr) {
         compared += part_.candidates();
         if (compared > all) {
           taker_.clear();
@@ -89,6 +91,13 @@ Answer find_pairs(Sides<Code> sides, Code* own, const Options& options, const En
     } else {
       permute(sides.a, own, plan, executor);
     }
+  }
+
+  if (plan.algorithm == Algorithm::index && sides.also != nullptr && too_alike(sides, plan)) {
+    problem.wish = Algorithm::brute;
+    const std::string tried = plan.what;
+    plan = choose_plan(problem);
+    for (std::string* words : {&plan.what, &plan.why}) *words += ", because the codes are too alike for " + tried;
   }
 
   if (engines.accelerator != nullptr && route_of(plan, problem, *engines.accelerator).on_device) {

@@ -34,11 +34,10 @@ class IndexOnDevice : public OnDevice<Code> {
       return std::min(begin + amount, firsts_[part_of(begin) + 1]);
     };
     work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
-    work.on_cpu = [this](std::uint64_t begin, std::uint64_t end) {
+    Base::run(kIndex, work, [this](std::uint64_t begin, std::uint64_t end, PairTaker& taker) {
       const std::size_t part = part_of(begin);
-      return this->by_cpu(part, {begin - firsts_[part], end - firsts_[part], 0, 0}, true);
-    };
-    Base::run(kIndex, work);
+      this->by_cpu(part, {begin - firsts_[part], end - firsts_[part], 0, 0}, true, taker);
+    });
     return true;
   }
 
@@ -58,12 +57,17 @@ class IndexOnDevice : public OnDevice<Code> {
   }
 
   void make_room() {
+    // Rows are counted in 32 bits, with room for what stands behind the last.
+    if (std::max(this->sides_.a.size(), this->sides_.b.size()) > std::size_t{1} << 31) {
+      throw OutOfMemory(ErrorCode::out_of_memory, "too many codes for an index", "the device");
+    }
     std::size_t buckets = 0, flips = 0;
     for (const Part& part : this->plan_.parts) {
       buckets = std::max(buckets, std::size_t{1} << part.width);
       flips = std::max(flips, flips_for(part, this->sides_.self).size());
     }
     Accelerator& device = this->accelerator_;
+    starts_memory_ = this->budget_.reserve({4 * (buckets + 1) * (this->sides_.self ? 1 : 2)}, "buckets");
     const auto make = [&](OneSide& side, std::size_t rows) {
       side.codes = {device, rows * kWords, "codes"};
       side.ordered = {device, rows * kWords, "codes in bucket order"};
@@ -96,8 +100,12 @@ class IndexOnDevice : public OnDevice<Code> {
     // Sums over some thousand or million buckets: the way there and back takes longer.
     side.host_starts.assign(buckets + 1, 0);
     queue.download(side.places, std::span(side.host_starts).first(buckets));
-    std::uint32_t sum = 0;
-    for (std::uint32_t& start : side.host_starts) sum += std::exchange(start, sum);
+    std::uint64_t sum = 0;
+    for (std::uint32_t& start : side.host_starts) {
+      const std::uint64_t before = sum;
+      sum += start;
+      start = static_cast<std::uint32_t>(std::min<std::uint64_t>(before, rows));
+    }
     if (sum != rows) throw Failure(ErrorCode::internal, "it counted codes wrongly");
     queue.upload(std::span<const std::uint32_t>(side.host_starts), side.starts);
     queue.upload(std::span<const std::uint32_t>(side.host_starts).first(buckets), side.places);
@@ -131,6 +139,24 @@ class IndexOnDevice : public OnDevice<Code> {
     prepared_ = p;
   }
 
+  // OutOfMemory where buckets have more pairs than the counter of hits has numbers.
+  void throw_if_many(std::size_t p, std::size_t begin, std::size_t end) const {
+    const OneSide& b = this->sides_.self ? a_ : b_;
+    const std::vector<std::uint32_t> flips = flips_for(this->plan_.parts[p], this->sides_.self);
+    const auto size = [](const OneSide& side, std::size_t bucket) {
+      return std::uint64_t{side.host_starts[bucket + 1]} - side.host_starts[bucket];
+    };
+    std::uint64_t pairs = 0;
+    for (std::size_t bucket = begin; bucket < end; ++bucket) {
+      const std::uint64_t own = size(a_, bucket);
+      if (own == 0) continue;
+      std::uint64_t met = this->sides_.self ? own : 0;
+      for (const std::uint32_t flip : flips) met += size(b, bucket ^ flip);
+      pairs += own * met;
+      if (pairs > kMostPairs) throw OutOfMemory(ErrorCode::out_of_memory, "too many pairs at once", "the device");
+    }
+  }
+
   FoundPairs on_device(std::uint64_t begin, std::uint64_t end) {
     throw_if_cancelled(this->executor_);
     const std::size_t p = part_of(begin);
@@ -138,15 +164,15 @@ class IndexOnDevice : public OnDevice<Code> {
     const Part& part = this->plan_.parts[p];
     const bool self = this->sides_.self;
     const std::uint32_t from = a_.host_starts[begin - firsts_[p]], to = a_.host_starts[end - firsts_[p]];
+    throw_if_many(p, static_cast<std::size_t>(begin - firsts_[p]), static_cast<std::size_t>(end - firsts_[p]));
     hits_->empty(*this->queue_);
     OneSide& b = self ? a_ : b_;
     const std::uint64_t blocks = (std::uint64_t{to} - from + 255) / 256;
-    this->queue_->launch(bodies::hamming(), kIndex, blocks, a_.ordered, a_.ids,
-                         b.ordered, b.ids, b.starts, kWords, from, to, static_cast<std::uint32_t>(part.word),
-                         static_cast<std::uint32_t>(part.shift), static_cast<std::uint32_t>(part.width), flips_,
-                         flip_count_, earlier_words_, earlier_masks_, earlier_thresholds_,
-                         static_cast<std::uint32_t>(p), std::uint32_t{self}, this->radius(), hits_->hits(),
-                         hits_->capacity(), hits_->count());
+    this->queue_->launch(bodies::hamming(), kIndex, blocks, a_.ordered, a_.ids, b.ordered, b.ids, b.starts, kWords,
+                         from, to, static_cast<std::uint32_t>(part.word), static_cast<std::uint32_t>(part.shift),
+                         static_cast<std::uint32_t>(part.width), flips_, flip_count_, earlier_words_, earlier_masks_,
+                         earlier_thresholds_, static_cast<std::uint32_t>(p), std::uint32_t{self}, this->radius(),
+                         hits_->hits(), hits_->capacity(), hits_->count());
     FoundPairs found = hits_->take(*this->queue_, this->budget_, blocks);
     this->confirm(found.list);
     return found;
@@ -158,6 +184,7 @@ class IndexOnDevice : public OnDevice<Code> {
   DeviceBuffer<std::uint64_t> earlier_masks_;
   std::uint32_t flip_count_ = 0;
   std::size_t prepared_ = SIZE_MAX;
+  Reservation starts_memory_;  // of the host's
   std::optional<HitBuffer> hits_;
 };
 

@@ -1,6 +1,6 @@
 // Enters: codes on two sides, a plan, and a device that gives its known answers.
-// Leaves: what brute force and an index on it have in common: room for hits, hits believed, batches that either side can do.
-// Never: is seen outside of this folder.
+// Leaves: what brute force and an index on it have in common: room for hits, hits believed, batches that either side
+// can do. Never: is seen outside of this folder.
 #pragma once
 
 #include <algorithm>
@@ -31,33 +31,57 @@ struct FoundPairs {
   Reservation memory;
 };
 
-inline bool same_pairs(const FoundPairs& x, const FoundPairs& y) {
-  std::vector<Pair> a = x.list, b = y.list;
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  return a == b;
+inline bool same_pairs(FoundPairs& x, FoundPairs& y) {
+  std::sort(x.list.begin(), x.list.end());
+  std::sort(y.list.begin(), y.list.end());
+  return x.list == y.list;
 }
 
-// Takes what a range of a part brings together on the CPU.
+// Takes what a range of a part brings together on the CPU, and pays for it as it comes.
 class Gathered : public PairTaker {
  public:
+  explicit Gathered(Budget& budget) : budget_(budget) {}
   void take(std::vector<Pair>& pairs) override {
+    // A vector that grows is twice as large as what is in it.
+    Reservation paid = budget_.reserve({2 * pairs.size() * sizeof(Pair)}, "pairs found");
     const std::lock_guard lock(mutex_);
-    list_.insert(list_.end(), pairs.begin(), pairs.end());
+    memory_.push_back(std::move(paid));
+    found_.list.insert(found_.list.end(), pairs.begin(), pairs.end());
     pairs.clear();
   }
-  void clear() override { list_.clear(); }
-  std::vector<Pair>& list() { return list_; }
+  void clear() override { found_.list.clear(); }
+  // Paid for as long as this is there.
+  FoundPairs found() { return std::move(found_); }
 
  private:
+  Budget& budget_;
   std::mutex mutex_;
-  std::vector<Pair> list_;
+  FoundPairs found_;
+  std::vector<Reservation> memory_;
 };
 
 template <typename Code>
 std::span<const std::uint32_t> words_of(std::span<const Code> codes) {
   return {reinterpret_cast<const std::uint32_t*>(codes.data()), codes.size() * kWords32<Code>};
 }
+
+// Hands on the pairs that meet the second condition too.
+template <typename Code>
+class FilteredPairs : public PairTaker {
+ public:
+  FilteredPairs(const Sides<Code>& sides, PairTaker& taker) : sides_(sides), taker_(taker) {}
+  void take(std::vector<Pair>& pairs) override {
+    if (sides_.also != nullptr) {
+      std::erase_if(pairs, [&](const Pair& pair) { return !(*sides_.also)(pair.i, pair.j); });
+    }
+    taker_.take(pairs);
+  }
+  void clear() override { taker_.clear(); }
+
+ private:
+  const Sides<Code>& sides_;
+  PairTaker& taker_;
+};
 
 // The room for hits and how many there are.
 class HitBuffer {
@@ -68,12 +92,19 @@ class HitBuffer {
   DeviceBuffer<std::uint32_t>& hits() { return hits_; }
   DeviceBuffer<std::uint32_t>& count() { return count_; }
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(hits_.size() / 3); }
-  void empty(Queue& queue) { queue.fill(count_, 0); }
-  // OutOfMemory where there were more than the room is for. Their rows are what the device says. `blocks` were launched.
+  // What an earlier launch left is no hit any more.
+  void empty(Queue& queue) {
+    queue.fill(count_, 0);
+    if (used_ > 0) queue.fill(hits_, 0xFF, 3 * used_);
+    used_ = 0;
+  }
+  // OutOfMemory where there were more than the room is for. Their rows are what the device says. `blocks` were
+  // launched.
   FoundPairs take(Queue& queue, Budget& budget, std::uint64_t blocks) {
     std::uint32_t counts[2] = {};
     queue.download(count_, std::span<std::uint32_t>(counts));
     const std::uint32_t count = counts[0];
+    used_ = std::min<std::size_t>(count, capacity());
     if (counts[1] != blocks) throw Failure(ErrorCode::internal, "it left out a part of its work");
     if (count > capacity())
       throw OutOfMemory(ErrorCode::out_of_memory, "more pairs than there is room for", "the device");
@@ -86,6 +117,7 @@ class HitBuffer {
   }
 
  private:
+  std::size_t used_ = 0;
   DeviceBuffer<std::uint32_t> hits_, count_;
 };
 
@@ -111,8 +143,20 @@ class OnDevice {
         part_(all_pairs_, options.radius, executor) {}
 
  protected:
-  void run(const KernelEntry& entry, BatchedWork<FoundPairs>& work) {
+  // Items [begin, end) by the CPU, to whoever takes them.
+  using ByCpu = std::function<void(std::uint64_t begin, std::uint64_t end, PairTaker& taker)>;
+
+  void run(const KernelEntry& entry, BatchedWork<FoundPairs>& work, const ByCpu& cpu) {
     work.same = same_pairs;
+    work.on_cpu = [this, &cpu](std::uint64_t begin, std::uint64_t end) {
+      Gathered gathered(budget_);
+      cpu(begin, end, gathered);
+      return gathered.found();
+    };
+    work.keep_by_cpu = [this, &cpu](std::uint64_t begin, std::uint64_t end) {
+      FilteredPairs<Code> filtered(sides_, taker_);
+      cpu(begin, end, filtered);
+    };
     work.keep = [this](FoundPairs found) { keep(found); };
     work.weight = [](const FoundPairs& found) { return found.list.size(); };
     work.most_waiting = kMostHits;
@@ -138,24 +182,20 @@ class OnDevice {
 
   std::uint32_t radius() const { return static_cast<std::uint32_t>(std::min(options_.radius, 32 * kWords32<Code>)); }
 
-  // A range of one part by the CPU; its order is made when it is asked for first.
-  FoundPairs by_cpu(std::size_t part, const PartRange& range, bool buckets) {
+  // A range of one part by the CPU, to `taker`; its order is made when it is asked for first.
+  void by_cpu(std::size_t part, const PartRange& range, bool buckets, PairTaker& taker) {
     if (filled_ != part) {
       memory_.reset();
+      filled_ = SIZE_MAX;
       memory_ = budget_.reserve({bucket_bytes<Code>(plan_, sides_.a.size(), Layout::lean) +
                                  (sides_.self ? 0 : bucket_bytes<Code>(plan_, sides_.b.size(), Layout::lean))},
                                 "codes in bucket order");
       part_.fill(plan_, part, Layout::lean);
       filled_ = part;
     }
-    Gathered gathered;
     PartRange places = range;
     if (buckets) places = {part_.starts()[range.begin], part_.starts()[range.end], 0, 0};
-    part_.match(places, gathered);
-    FoundPairs out;
-    out.memory = budget_.reserve({gathered.list().size() * sizeof(Pair)}, "pairs found");
-    out.list = std::move(gathered.list());
-    return out;
+    part_.match(places, taker);
   }
 
   // Whether the device has room for all that is needed, and still works; `make` asks for it.
@@ -188,12 +228,10 @@ class OnDevice {
 
  private:
   void keep(FoundPairs& found) {
-    if (sides_.also != nullptr) {
-      std::erase_if(found.list, [&](const Pair& pair) { return !(*sides_.also)(pair.i, pair.j); });
-    }
     // Not paid for twice.
     found.memory.release();
-    taker_.take(found.list);
+    FilteredPairs<Code> filtered(sides_, taker_);
+    filtered.take(found.list);
   }
 
   const Sides<Code> all_pairs_;  // what else a pair has to be is asked when it is kept

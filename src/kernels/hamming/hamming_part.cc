@@ -197,6 +197,31 @@ std::vector<std::uint32_t> flips_for(const Part& part, bool self) {
   return flips;
 }
 
+template <typename Code>
+bool too_alike(const Sides<Code>& sides, const JoinPlan& plan) {
+  constexpr std::size_t kSample = 1 << 16;
+  const std::size_t sampled = std::min(sides.b.size(), kSample);
+  if (sampled < 2) return false;
+  std::vector<std::uint64_t> keys(sampled);
+  double share = 0;
+  for (const Part& part : plan.parts) {
+    for (std::size_t k = 0; k < sampled; ++k) {
+      keys[k] = word64(sides.b[k * sides.b.size() / sampled], part.word) & part.mask();
+    }
+    std::sort(keys.begin(), keys.end());
+    std::uint64_t meetings = 0, run = 0;
+    for (std::size_t k = 0; k < sampled; ++k) {
+      run = k > 0 && keys[k] == keys[k - 1] ? run + 1 : 0;
+      meetings += 2 * run;
+    }
+    share += static_cast<double>(meetings) / static_cast<double>(sampled) / static_cast<double>(sampled - 1) *
+             static_cast<double>(1 + flips_for(part, true).size());
+  }
+  return share > 1;
+}
+
+template bool too_alike(const Sides<std::uint64_t>&, const JoinPlan&);
+template bool too_alike(const Sides<Code256>&, const JoinPlan&);
 template class PartJoin<std::uint64_t>;
 template class PartJoin<Code256>;
 

@@ -22,6 +22,14 @@ struct PartRange {
 // Keys of side b that a key of side a meets, as differences; without 0 where both sides are one.
 std::vector<std::uint32_t> flips_for(const Part& part, bool self);
 
+// Whether the parts of an index compare more pairs than brute force does, told from how often two of some codes have
+// the same key: before any pair is brought.
+template <typename Code>
+bool too_alike(const Sides<Code>& sides, const JoinPlan& plan);
+
+extern template bool too_alike(const Sides<std::uint64_t>&, const JoinPlan&);
+extern template bool too_alike(const Sides<Code256>&, const JoinPlan&);
+
 template <typename Code>
 class PartJoin {
  public:

@@ -58,16 +58,18 @@ std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor
   std::vector<MeasuredRate> out;
   const Engines cpu(executor), device(executor, &accelerator);
   const auto measure = [&]<typename Code>(Algorithm algorithm, int radius, const std::string& unit, Code) {
+    const std::uint64_t before = accelerator.counts().batches;
     const double on_device = rate<Code>(algorithm, radius, device);
     // What the CPU has taken over is no rate of the device.
-    if (accelerator.struck_out()) return;
+    if (accelerator.struck_out() || accelerator.counts().batches == before || accelerator.counts().fell_back > 0)
+      return;
     out.push_back({operation_of(8 * static_cast<int>(sizeof(Code)), algorithm), unit, on_device,
                    rate<Code>(algorithm, radius, cpu)});
   };
-  measure(Algorithm::brute, 5, "pairs", std::uint64_t{});
-  measure(Algorithm::brute, 90, "pairs", Code256{});
-  measure(Algorithm::index, 5, "seconds of one thread", std::uint64_t{});
-  measure(Algorithm::index, 20, "seconds of one thread", Code256{});
+  measure(Algorithm::brute, 5, "pairs/s", std::uint64_t{});
+  measure(Algorithm::brute, 90, "pairs/s", Code256{});
+  measure(Algorithm::index, 5, "CPU threads", std::uint64_t{});
+  measure(Algorithm::index, 20, "CPU threads", Code256{});
   return out;
 }
 

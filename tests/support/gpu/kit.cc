@@ -1,7 +1,8 @@
 // What the kit for a machine with a GPU measures and writes (tools/gpu_kit.sh).
 //
-//   gpu_kit bench DEVICE              each operation at each size on the CPU and on the device, and where they break even
-//   gpu_kit attest DEVICE SANITIZER   entries of devices/attested.json, for a device whose conformance tests have passed
+//   gpu_kit bench DEVICE              each operation at each size on the CPU and on the device, and where they break
+//   even gpu_kit attest DEVICE SANITIZER   entries of devices/attested.json, for a device whose conformance tests have
+//   passed
 #include <fmt/format.h>
 
 #include <chrono>
@@ -59,20 +60,21 @@ Timed timed(std::span<const Code> codes, const hamming::Options& options, const 
   return runs[runs.size() / 2];
 }
 
+// False where the device failed, or found other pairs than the CPU.
 template <typename Code>
-void bench_hamming(Accelerator& accelerator, const Executor& executor, hamming::Algorithm algorithm, int radius,
+bool bench_hamming(Accelerator& accelerator, const Executor& executor, hamming::Algorithm algorithm, int radius,
                    std::size_t most, double most_cpu_s) {
   const int bits = 8 * static_cast<int>(sizeof(Code));
-  fmt::print("\n{}, {} bits, radius {}\n{:>12} {:>12} {:>12} {:>10} {:>16}\n", hamming::name_of(algorithm), bits, radius,
-             "codes", "CPU s", "device s", "ratio", "pairs/s");
+  fmt::print("\n{}, {} bits, radius {}\n{:>12} {:>12} {:>12} {:>10} {:>16}\n", hamming::name_of(algorithm), bits,
+             radius, "codes", "CPU s", "device s", "ratio", "pairs/s");
   double last_cpu = 0;
   for (std::size_t count = std::size_t{1} << 13; count <= most; count *= 2) {
     const std::vector<Code> codes = codes_of<Code>(count);
     const hamming::Options options{.radius = radius, .algorithm = algorithm};
     const Timed device = timed<Code>(codes, options, {executor, &accelerator});
     if (accelerator.struck_out()) {
-      fmt::print("{}\n", accelerator.reason());
-      return;
+      fmt::print("{} was struck out: {}\n", accelerator.title(), accelerator.reason());
+      return false;
     }
     const double n = static_cast<double>(count), pairs = n * (n - 1) / 2 / device.seconds;
     std::string cpu_text = "-", ratio = "-";
@@ -81,11 +83,15 @@ void bench_hamming(Accelerator& accelerator, const Executor& executor, hamming::
       last_cpu = cpu.seconds;
       cpu_text = fmt::format("{:.4f}", cpu.seconds);
       ratio = fmt::format("{:.2f}", cpu.seconds / device.seconds);
-      if (cpu.pairs != device.pairs) fmt::print("DIFFERENT: {} pairs on the CPU, {} on the device\n", cpu.pairs, device.pairs);
+      if (cpu.pairs != device.pairs) {
+        fmt::print("DIFFERENT: {} pairs on the CPU, {} on the device\n", cpu.pairs, device.pairs);
+        return false;
+      }
     }
     fmt::print("{:>12} {:>12} {:>12.4f} {:>10} {:>16.3e}\n", count, cpu_text, device.seconds, ratio, pairs);
     std::fflush(stdout);
   }
+  return true;
 }
 
 int bench(const std::string& name) {
@@ -95,37 +101,38 @@ int bench(const std::string& name) {
   Accelerator accelerator(device, {Verify::none, {}, 0}, budget, trace);
   const auto begin = Steady::now();
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
-    if (!accelerator.ready(kernels.source(), kernels.known)) {
-      fmt::print("{}\n", accelerator.reason());
+    if (!accelerator.ready(kernels.source(), kernels.entries, kernels.known)) {
+      fmt::print("{}{}\n", accelerator.reason(), accelerator.why_left());
       return 1;
     }
   }
   const Executor executor;
-  fmt::print("{} ({}), {} threads of the CPU\nfrom nothing to known answers: {:.3f} s\n", name, device.name, executor.threads(),
-             std::chrono::duration<double>(Steady::now() - begin).count());
+  fmt::print("{} ({}), {} threads of the CPU\nfrom nothing to known answers: {:.3f} s\n", name, device.name,
+             executor.threads(), std::chrono::duration<double>(Steady::now() - begin).count());
   if (device.kind == DeviceKind::cuda) {
     const CudaDevice cuda = find_cuda_driver().devices.at(static_cast<std::size_t>(device.index));
     // 16 counts of 32 bits a multiprocessor and clock, on every capability from 7.5 on.
     const double limit = 16.0 * cuda.multiprocessors * cuda.clock_khz * 1e3;
-    fmt::print("popc limit: {:.3e} counts of 32 bits a second ({} multiprocessors at {:.2f} GHz): {:.3e} pairs/s of 64 bits "
-               "where the first half settles them, {:.3e} where both are counted, {:.3e} of 256 bits\n",
-               limit, cuda.multiprocessors, cuda.clock_khz * 1e-6, limit, limit / 2, limit / 8);
+    fmt::print(
+        "popc limit: {:.3e} counts of 32 bits a second ({} multiprocessors at {:.2f} GHz): {:.3e} pairs/s of 64 bits "
+        "where the first half settles them, {:.3e} where both are counted, {:.3e} of 256 bits\n",
+        limit, cuda.multiprocessors, cuda.clock_khz * 1e-6, limit, limit / 2, limit / 8);
   }
   using hamming::Algorithm;
-  bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::brute, 5, std::size_t{1} << 21, 20);
-  bench_hamming<hamming::Code256>(accelerator, executor, Algorithm::brute, 90, std::size_t{1} << 20, 20);
-  bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::index, 5, std::size_t{1} << 25, 20);
-  bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::index, 10, std::size_t{1} << 23, 20);
-  return 0;
+  const bool right =
+      bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::brute, 5, std::size_t{1} << 21, 20) &&
+      bench_hamming<hamming::Code256>(accelerator, executor, Algorithm::brute, 90, std::size_t{1} << 20, 20) &&
+      bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::index, 5, std::size_t{1} << 25, 20) &&
+      bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::index, 10, std::size_t{1} << 23, 20);
+  return right ? 0 : 1;
 }
 
-int attest(const std::string& name, const std::string& sanitizer) {
+int attest(const std::string& name, const std::string& sanitizer, const std::string& driver) {
   const Device device = device_of(name);
   if (device.kind != DeviceKind::cuda) {
     fmt::print(stderr, "only NVIDIA devices are attested\n");
     return 1;
   }
-  const int version = find_cuda_driver().version;
   char date[16] = {};
   const std::time_t now = std::time(nullptr);
   std::tm day{};
@@ -134,10 +141,11 @@ int attest(const std::string& name, const std::string& sanitizer) {
   std::string rows;
   for (const known::DeviceKernels& kernels : known::device_kernels()) {
     const KernelSource& source = kernels.source();
-    rows += fmt::format("{}    {{\"source\": \"{}\", \"ptx_sha256\": \"{}\", \"compute_capability\": \"{}\", \"device\": \"{}\", "
-                        "\"driver\": \"CUDA {}.{}\", \"date\": \"{}\", \"compiler\": \"{}\", \"sanitizer\": \"{}\"}}",
-                        rows.empty() ? "" : ",\n", source.name, source.hash, device.capability, device.name, version / 1000,
-                        version % 1000 / 10, date, source.compiler, sanitizer);
+    rows += fmt::format(
+        "{}    {{\"source\": \"{}\", \"ptx_sha256\": \"{}\", \"compute_capability\": \"{}\", \"device\": \"{}\", "
+        "\"driver\": \"{}\", \"date\": \"{}\", \"compiler\": \"{}\", \"sanitizer\": \"{}\"}}",
+        rows.empty() ? "" : ",\n", source.name, source.hash, device.capability, device.name, driver, date,
+        source.compiler, sanitizer);
   }
   fmt::print("{{\n  \"attested\": [\n{}\n  ]\n}}\n", rows);
   return 0;
@@ -150,11 +158,11 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   try {
     if (words.size() == 2 && words[0] == "bench") return millrace::bench(words[1]);
-    if (words.size() == 3 && words[0] == "attest") return millrace::attest(words[1], words[2]);
+    if (words.size() == 4 && words[0] == "attest") return millrace::attest(words[1], words[2], words[3]);
   } catch (const std::exception& error) {
     fmt::print(stderr, "gpu_kit: {}\n", error.what());
     return 1;
   }
-  fmt::print(stderr, "gpu_kit bench DEVICE | attest DEVICE SANITIZER\n");
+  fmt::print(stderr, "gpu_kit bench DEVICE | attest DEVICE SANITIZER DRIVER\n");
   return 2;
 }
