@@ -7,7 +7,7 @@ function(millrace_tests name)
   # Those over every device are a program of their own, below.
   list(FILTER sources EXCLUDE REGEX "_device_test\\.cc$")
   if(MILLRACE_KERNELS_ONLY)
-    list(FILTER sources EXCLUDE REGEX "src/(base/(settings|log)|trace/trace)_test\\.cc$")
+    list(FILTER sources EXCLUDE REGEX "src/base/(settings|log)_test\\.cc$")
   endif()
   # Of the jobs, threads of ours share the catalogue alone (tools/tsan.sh).
   if(name STREQUAL "jobs" AND MILLRACE_SANITIZE STREQUAL "thread")

@@ -23,6 +23,7 @@ struct Device {
   std::string uuid = {};        // "GPU-8f5a...": the same in every process; empty where the driver does not tell
   std::string capability = {};  // of CUDA "9.0"; empty for OpenCL
   std::string driver = {};      // its version: of CUDA "12.4"
+  bool assume_exact = false;    // by tests: a simulator's floating numbers are the host's, whatever it says of them
   bool is_cpu = false;          // a processor behind OpenCL: its memory is the host's, and `gpu` does not mean it
   std::string reason = {};      // why it cannot be used; empty where it can
 };

@@ -7,7 +7,7 @@ std::unique_ptr<DeviceBackend> open_device(const Device& device) {
     case DeviceKind::cuda:
       return open_cuda_device(device.index);
     case DeviceKind::opencl:
-      return open_opencl_device(device.index);
+      return open_opencl_device(device.index, device.assume_exact);
     case DeviceKind::cpu:
       break;
   }

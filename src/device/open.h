@@ -14,6 +14,6 @@ namespace millrace {
 std::unique_ptr<DeviceBackend> open_device(const Device& device);
 
 std::unique_ptr<DeviceBackend> open_cuda_device(int index);
-std::unique_ptr<DeviceBackend> open_opencl_device(int index);
+std::unique_ptr<DeviceBackend> open_opencl_device(int index, bool assume_exact);
 
 }  // namespace millrace

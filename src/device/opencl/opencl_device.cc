@@ -176,7 +176,8 @@ class OpenClQueue : public QueueBackend {
 
 class OpenClBackend : public DeviceBackend {
  public:
-  OpenClBackend(std::shared_ptr<Shared> shared, Bytes memory) : shared_(std::move(shared)), memory_(memory) {}
+  OpenClBackend(std::shared_ptr<Shared> shared, Bytes memory, bool assume_exact)
+      : shared_(std::move(shared)), memory_(memory), assume_exact_(assume_exact) {}
   ~OpenClBackend() override {
     for (const auto& [name, kernel] : kernels_) shared_->api.release_kernel(kernel->kernel);
     for (const auto& [name, program] : programs_) shared_->api.release_program(program);
@@ -213,8 +214,8 @@ class OpenClBackend : public DeviceBackend {
       return shared_->api.device_info(shared_->device, what, sizeof(flags), &flags, nullptr) == 0 &&
              (flags & needed) == needed;
     };
-    const bool exact = (!source.singles || has(kSingles, kDenormals | kNearest | kExactDivision)) &&
-                       (!source.doubles || has(kDoubles, kDenormals | kNearest | kFused));
+    const bool exact = assume_exact_ || ((!source.singles || has(kSingles, kDenormals | kNearest | kExactDivision)) &&
+                                         (!source.doubles || has(kDoubles, kDenormals | kNearest | kFused)));
     if (exact) return;
     throw Failure(ErrorCode::unavailable,
                   fmt::format("its floating numbers are not exact enough for the kernels of '{}'", source.name));
@@ -232,7 +233,7 @@ class OpenClBackend : public DeviceBackend {
     Shared::check(result, "reading kernels");
     programs_[name] = program;
     const char* const options =
-        source.singles ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2";
+        source.singles && !assume_exact_ ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2";
     if (shared_->api.build(program, 1, &shared_->device, options, nullptr, nullptr) != 0) {
       constexpr std::size_t kShown = 2000;
       std::size_t size = 0;
@@ -248,6 +249,7 @@ class OpenClBackend : public DeviceBackend {
 
   std::shared_ptr<Shared> shared_;
   const Bytes memory_;
+  const bool assume_exact_;
   std::mutex mutex_;
   std::map<std::string, opencl::Program> programs_;
   std::map<std::string, std::unique_ptr<SharedKernel>> kernels_;
@@ -255,7 +257,7 @@ class OpenClBackend : public DeviceBackend {
 
 }  // namespace
 
-std::unique_ptr<DeviceBackend> open_opencl_device(int index) {
+std::unique_ptr<DeviceBackend> open_opencl_device(int index, bool assume_exact) {
   const OpenClDevices found = find_opencl_devices();
   std::string reason = found.reason;
   const Api* api = opencl::find_api(reason);
@@ -270,7 +272,8 @@ std::unique_ptr<DeviceBackend> open_opencl_device(int index) {
   shared->context = api->create_context(properties.data(), 1, &shared->device, nullptr, nullptr, &result);
   Shared::check(result, "opening it");
   // Nothing tells what is free; and the memory of a processor is the host's, which others need as well.
-  return std::make_unique<OpenClBackend>(std::move(shared), Bytes{device.memory.count / (device.is_cpu ? 4 : 1)});
+  return std::make_unique<OpenClBackend>(std::move(shared), Bytes{device.memory.count / (device.is_cpu ? 4 : 1)},
+                                         assume_exact);
 }
 
 }  // namespace millrace

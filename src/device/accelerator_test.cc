@@ -1,0 +1,119 @@
+// A device opened for a run, over the simulated driver: who is asked, how often, and what is said of it.
+#include "src/device/accelerator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "src/device/devices_for_test.h"
+#include "src/device/queue.h"
+
+namespace millrace {
+namespace {
+
+constexpr KernelEntry kNone{"nothing", 1, 0, ""};
+constexpr KernelSource kSource{"made up", "", "", "", false, false, ""};
+
+class OneDevice : public testing::Test {
+ protected:
+  Device device() const {
+    std::string reason;
+    return list_devices(DeviceKind::cuda, reason).at(0);
+  }
+  FakeCuda fake_;
+  Budget budget_{64_MiB};
+  Trace trace_;
+};
+
+TEST_F(OneDevice, KnownAnswersAreAskedForOnceWhoeverComes) {
+  Accelerator accelerator(device(), {}, budget_, trace_);
+  std::atomic<int> asked{0}, ready{0};
+  std::vector<std::thread> threads;
+  threads.reserve(8);
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      ready += accelerator.ready(kSource, {}, [&](Accelerator& one) {
+        ++asked;
+        // Another's run is not mixed with what is asked here.
+        DeviceCounts counts;
+        counts.batches = 7;
+        one.add(counts);
+        return true;
+      });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(ready, 8);
+  EXPECT_EQ(accelerator.counts().batches, 0U);
+}
+
+TEST_F(OneDevice, WrongAnswersStrikeItOutForAll) {
+  Accelerator accelerator(device(), {}, budget_, trace_);
+  EXPECT_FALSE(accelerator.ready(kSource, {}, [](Accelerator&) { return false; }));
+  EXPECT_TRUE(accelerator.struck_out());
+  EXPECT_THAT(accelerator.reason(), testing::HasSubstr("did not give their known answer"));
+  const KernelSource other{"another", "", "", "", false, false, ""};
+  EXPECT_FALSE(accelerator.ready(other, {}, [](Accelerator&) { return true; }));
+}
+
+TEST_F(OneDevice, MemoryThatIsShortIsNoWrongAnswer) {
+  Accelerator accelerator(device(), {}, budget_, trace_);
+  int asked = 0;
+  EXPECT_FALSE(accelerator.ready(kSource, {}, [&](Accelerator& one) {
+    ++asked;
+    DeviceCounts counts;
+    counts.halved = 1;
+    one.add(counts);
+    return false;
+  }));
+  EXPECT_GT(asked, 1) << "others may have had it for a moment";
+  EXPECT_FALSE(accelerator.struck_out());
+  EXPECT_THAT(accelerator.why_left(), testing::HasSubstr("its memory ("));
+}
+
+// Of an answer that is right without having been computed there nobody learns anything.
+TEST_F(OneDevice, KernelsThatWereNotLaunchedAreNotKnown) {
+  const KernelSource source{"made up",
+                            ".version 6.3\n.visible .entry probe_count(\n.param .u64 a,\n.param .u32 b,\n.param .u64 "
+                            "c,\n.param .u64 d\n)\n",
+                            "",
+                            "x",
+                            false,
+                            false,
+                            ""};
+  const KernelEntry entry{"probe_count", 64, 64, "p4pp"};
+  Accelerator accelerator(device(), {}, budget_, trace_);
+  EXPECT_FALSE(accelerator.ready(source, std::span(&entry, 1), [](Accelerator&) { return true; }));
+}
+
+// A source that this driver does not compile is not the end of the others.
+TEST_F(OneDevice, WhatIsNotCompiledIsNotUsedAlone) {
+  Accelerator accelerator(device(), {}, budget_, trace_);
+  EXPECT_FALSE(accelerator.ready(kSource, std::span(&kNone, 1), [](Accelerator&) { return true; }));
+  EXPECT_FALSE(accelerator.struck_out());
+  EXPECT_THAT(accelerator.why_left(), testing::HasSubstr("built without clang"));
+  const KernelSource other{"another", "", "", "", false, false, ""};
+  EXPECT_TRUE(accelerator.ready(other, {}, [](Accelerator&) { return true; }));
+}
+
+TEST_F(OneDevice, NobodyAttestedItMeansItIsNotUsedUnasked) {
+  AcceleratorOptions options;
+  options.asked = false;
+  Accelerator accelerator(device(), options, budget_, trace_);
+  EXPECT_FALSE(accelerator.may_use(kSource));
+  EXPECT_FALSE(accelerator.ready(kSource, {}, [](Accelerator&) { return true; }));
+  EXPECT_EQ(fake_.count("contexts"), 0U) << "it is not even opened";
+}
+
+TEST_F(OneDevice, WhichBatchesAreChecked) {
+  Accelerator accelerator(device(), {}, budget_, trace_);
+  int checked = 0;
+  for (int batch = 0; batch < 1024; ++batch) checked += accelerator.is_checked(kNone);
+  EXPECT_EQ(checked, 4);
+}
+
+}  // namespace
+}  // namespace millrace
