@@ -101,7 +101,7 @@ def test_every_command_is_known():
         section = millrace(*parent, "--help").stdout.decode().split("Subcommands:\n")[1].split("\n\n")[0]
         words = [line.split()[0] for line in section.splitlines() if line.startswith("  ") and line[2] != " "]
         named |= {" ".join([*parent, word]) for word in words}
-    assert named == set(COMMANDS) | {"doctor"}
+    assert named == set(COMMANDS) | {"doctor", "tune"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,5 +1,9 @@
 #include "src/jobs/doctor/devices.h"
 
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
 #include "src/device/attested.h"
 #include "src/kernels/known/devices.h"
 #include "src/trace/trace.h"
@@ -9,6 +13,28 @@ namespace {
 
 // Small enough for any device that can be used at all.
 constexpr Bytes kMemory = 64_MiB;
+
+// A report leaves nothing behind: what drivers keep of what they compile goes with this, where nobody has said where
+// to.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::error_code error;
+    std::string path = (std::filesystem::temp_directory_path(error) / "millrace-doctor-XXXXXX").string();
+    if (error || ::mkdtemp(path.data()) == nullptr) return;
+    path_ = path;
+    for (const char* name : {"POCL_CACHE_DIR", "CUDA_CACHE_PATH"}) ::setenv(name, path.c_str(), 0);
+  }
+  ~ScratchFolder() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+ private:
+  std::string path_;
+};
 
 std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
   std::vector<DeviceState::Kernel> out;
@@ -37,6 +63,7 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
 }  // namespace
 
 void examine_devices(Findings& findings) {
+  const ScratchFolder scratch;
   for (const DeviceKind kind : {DeviceKind::cuda, DeviceKind::opencl}) {
     for (Device& device : list_devices(kind, kind == DeviceKind::opencl ? findings.opencl : findings.cuda)) {
       DeviceState state{std::move(device), {}};

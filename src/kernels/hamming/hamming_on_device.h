@@ -160,8 +160,15 @@ class OnDevice {
     work.keep = [this](FoundPairs found) { keep(found); };
     work.weight = [](const FoundPairs& found) { return found.list.size(); };
     work.most_waiting = kMostHits;
-    work.advance = [&](std::uint64_t more) {
-      if (options_.progress) options_.progress(more, work.items);
+    // A person waits for codes, whatever items are.
+    const std::uint64_t codes = sides_.a.size();
+    work.advance = [&, done = std::uint64_t{0}, told = std::uint64_t{0}](std::uint64_t more) mutable {
+      done += more;
+      const auto now = static_cast<std::uint64_t>(static_cast<double>(done) / static_cast<double>(work.items) *
+                                                  static_cast<double>(codes));
+      const std::uint64_t to = done == work.items ? codes : std::min(now, codes);
+      if (options_.progress) options_.progress(to - told, codes);
+      told = to;
     };
     run_batches(accelerator_, entry, work);
   }
