@@ -232,3 +232,24 @@ def test_duplicates_are_the_same_on_a_device(tmp_path):
         results[device] = result
     assert results["cpu"] == results["cuda"]
     assert len(pages) == 1
+
+
+def test_duplicates_are_the_same_on_a_device_that_fails(tmp_path):
+    folder = tmp_path / "photographs"
+    folder.mkdir()
+    for seed in range(4):
+        photograph(folder / f"{seed}.png", seed)
+        shutil.copy(folder / f"{seed}.png", folder / f"copy of {seed}.png")
+    first = None
+    fails = ["", *(f"launch:{n}=lost" for n in (1, 20, 70, 120)), "launch:60+=wrong", *(f"alloc:{n}=memory" for n in (1, 12, 60)),
+             "copy:200=lost"]
+    for fail in fails:
+        for catalogue in tmp_path.glob("catalog.sqlite*"):
+            catalogue.unlink()
+        done = millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--device", "cuda", "--json", tmp_path / "out.json",
+                        env=simulated(FAKE_CUDA_FAIL=fail))
+        result = json.loads((tmp_path / "out.json").read_text())
+        device = result.pop("device")
+        first = first or result
+        assert result == first and done.returncode == 0, fail
+        assert not device["struck_out"] or device["reason"], fail
