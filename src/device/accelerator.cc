@@ -9,11 +9,6 @@
 #include "src/device/open.h"
 
 namespace millrace {
-namespace {
-
-constexpr std::uint64_t kCheckedOneIn = 256;
-
-}  // namespace
 
 struct Accelerator::Opened {
   explicit Opened(const Device& device, Bytes limit) : backend(open_device(device)) {
@@ -21,8 +16,7 @@ struct Accelerator::Opened {
     // A limit is not what there is.
     memory = std::make_unique<Budget>(Workspace{{}, {}, limit.count > 0 ? limit : free});
   }
-  // Before what pays for its memory.
-  std::unique_ptr<Budget> memory;
+  std::unique_ptr<Budget> memory;  // outlives what it pays for
   std::unique_ptr<DeviceBackend> backend;
 };
 
@@ -39,15 +33,13 @@ Accelerator::Accelerator(const Accelerator& of, std::shared_ptr<Opened> opened)
 
 Accelerator::~Accelerator() = default;
 
-std::shared_ptr<Accelerator::Opened> Accelerator::opened() {
+std::shared_ptr<Accelerator::Opened> Accelerator::open() {
   const std::lock_guard lock(mutex_);
   if (!opened_) opened_ = std::make_shared<Opened>(device_, options_.memory);
   return opened_;
 }
 
-Accelerator::Opened& Accelerator::open() { return *opened(); }
-
-DeviceBackend& Accelerator::backend() { return *open().backend; }
+DeviceBackend& Accelerator::backend() { return *open()->backend; }
 
 std::string Accelerator::title() const { return fmt::format("{} ({})", name_of(device_), device_.name); }
 
@@ -90,7 +82,7 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
   }
   for (int left = kTries; left > 0; --left) {
     // What a run did is told without this, and what others do meanwhile is not mixed with it.
-    Accelerator asked(*this, opened());
+    Accelerator asked(*this, open());
     const bool right = known(asked);
     const bool all = std::all_of(entries.begin(), entries.end(),
                                  [&](const KernelEntry& entry) { return asked.launched_.count(entry.name) > 0; });
@@ -104,20 +96,13 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
     return false;
   }
   leave(fmt::format("its memory ({} allowed) does not hold what is asked of it first, to see whether it computes right",
-                    to_text(open().memory->limit(MemoryKind::device))));
+                    to_text(open()->memory->limit(MemoryKind::device))));
   return false;
 }
 
 void Accelerator::launched(std::string_view entry) {
   const std::lock_guard lock(mutex_);
-  if (launched_.find(entry) == launched_.end()) launched_.emplace(entry);
-}
-
-bool Accelerator::is_checked(const KernelEntry& entry) {
-  if (options_.verify == Verify::none) return false;
-  if (options_.verify == Verify::all) return true;
-  const std::lock_guard lock(mutex_);
-  return batches_[std::string(entry.name)]++ % kCheckedOneIn == 0;
+  launched_.insert(entry);
 }
 
 void Accelerator::strike_out(const std::string& reason) {
@@ -143,19 +128,19 @@ std::string Accelerator::why_left() const {
 }
 
 std::shared_ptr<DeviceAllocation> Accelerator::allocate(Bytes size, const std::string& purpose) {
-  Opened& open = this->open();
-  Reservation paid = open.memory->reserve(size, purpose, MemoryKind::device);
+  const std::shared_ptr<Opened> opened = open();
+  Reservation paid = opened->memory->reserve(size, purpose, MemoryKind::device);
   // The memory of a processor is the host's.
   Reservation shared = device_.is_cpu ? host_.reserve(size, purpose) : Reservation();
-  return open.backend->allocate(size, {std::move(paid), std::move(shared)});
+  return opened->backend->allocate(size, {std::move(paid), std::move(shared)});
 }
 
 std::shared_ptr<DeviceAllocation> Accelerator::allocate_pinned(Bytes size, const std::string& purpose) {
-  return open().backend->allocate_pinned(size, {host_.reserve(size, purpose, MemoryKind::pinned), Reservation()});
+  return backend().allocate_pinned(size, {host_.reserve(size, purpose, MemoryKind::pinned), Reservation()});
 }
 
 Bytes Accelerator::free_memory() {
-  const Budget& memory = *open().memory;
+  const Budget& memory = *open()->memory;
   const Bytes limit = memory.limit(MemoryKind::device), used = memory.used(MemoryKind::device);
   const std::uint64_t left = limit < used ? 0 : (limit - used).count;
   if (!device_.is_cpu) return {left};

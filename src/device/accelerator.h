@@ -69,10 +69,8 @@ class Accelerator {
   // compiled, only they are not used. Waits for another thread that is asking.
   bool ready(const KernelSource& source, std::span<const KernelEntry> entries,
              const std::function<bool(Accelerator&)>& known);
-  // Whether the CPU has to compute the next batch of this kernel too: the first, and one in 256 from then on.
-  bool is_checked(const KernelEntry& entry);
 
-  // Not used from now on. The first reason stands, and is logged as a warning.
+  // Not used from now on. The first reason stands.
   void strike_out(const std::string& reason);
   bool struck_out() const { return struck_out_; }
   // Why it was struck out, "it gave another answer than the CPU"; empty while it is used.
@@ -104,8 +102,7 @@ class Accelerator {
 
   // The same device, with nothing said or counted of it yet.
   Accelerator(const Accelerator& of, std::shared_ptr<Opened> opened);
-  Opened& open();
-  std::shared_ptr<Opened> opened();
+  std::shared_ptr<Opened> open();
   bool gives_known_answers(const KernelSource& source, std::span<const KernelEntry> entries,
                            const std::function<bool(Accelerator&)>& known);
 
@@ -117,9 +114,8 @@ class Accelerator {
   std::mutex ready_mutex_;  // held while known answers are asked for
   std::shared_ptr<Opened> opened_;
   const bool asking_ = false;  // this is what known answers are asked of
-  std::map<std::string, bool> known_;
-  std::map<std::string, std::uint64_t> batches_;
-  std::set<std::string, std::less<>> launched_;
+  std::map<std::string, bool> known_;  // by source
+  std::set<std::string_view> launched_;  // names of entries, which are constants
   DeviceCounts counts_;
   std::atomic<bool> struck_out_{false};
   std::string reason_, why_left_;

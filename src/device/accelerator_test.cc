@@ -108,12 +108,5 @@ TEST_F(OneDevice, NobodyAttestedItMeansItIsNotUsedUnasked) {
   EXPECT_EQ(fake_.count("contexts"), 0U) << "it is not even opened";
 }
 
-TEST_F(OneDevice, WhichBatchesAreChecked) {
-  Accelerator accelerator(device(), {}, budget_, trace_);
-  int checked = 0;
-  for (int batch = 0; batch < 1024; ++batch) checked += accelerator.is_checked(kNone);
-  EXPECT_EQ(checked, 4);
-}
-
 }  // namespace
 }  // namespace millrace

@@ -9,6 +9,7 @@
 // use to this process any more, Failure(internal) for a call that was wrong.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,11 @@ class DeviceLost : public Failure {
 // Whether it is the device that failed, and not the work: then the CPU does it.
 inline bool is_of_device(const Failure& failure) {
   return failure.error().code == ErrorCode::unavailable || failure.error().code == ErrorCode::internal;
+}
+
+// Whether a driver's error is one of a kind.
+inline bool is_one_of(std::span<const int> errors, int error) {
+  return std::find(errors.begin(), errors.end(), error) != errors.end();
 }
 
 // What pays for an allocation: the device's budget, and the host's where that is the same memory.

@@ -38,14 +38,15 @@ struct BatchedWork {
 };
 
 // Runs all of the work. OutOfMemory halves the amount of a batch; one item that does not fit is the CPU's. After eight
-// batches that fit the amount doubles again. What a device made is kept once a later batch, the last one at least, was
-// the CPU's too (but with Verify::none). A device that is lost, gives another answer than the CPU, or one that cannot
+// batches that fit the amount doubles again. The first batch, one in 256 and the last are the CPU's too (but with
+// Verify::none, and all with Verify::all); what a device made is kept once it, or a later one, was
+// the CPU's. A device that is lost, gives another answer than the CPU, or one that cannot
 // be, is struck out: then the CPU does what was not kept, and all that is left.
 template <typename Part>
 class BatchRun {
  public:
-  BatchRun(Accelerator& accelerator, const KernelEntry& entry, const BatchedWork<Part>& work)
-      : accelerator_(accelerator), entry_(entry), work_(work), amount_(std::max<std::uint64_t>(1, work.most)) {}
+  BatchRun(Accelerator& accelerator, const BatchedWork<Part>& work)
+      : accelerator_(accelerator), work_(work), amount_(std::max<std::uint64_t>(1, work.most)) {}
 
   void run() {
     while (begin_ < work_.items && !accelerator_.struck_out()) next();
@@ -69,6 +70,13 @@ class BatchRun {
     bool checked = false;
   };
   static constexpr int kPatience = 8, kMostInVain = 16;
+  static constexpr std::uint64_t kCheckedOneIn = 256;
+
+  // Whether the CPU has to compute the next batch too. One that does not fit is not counted: its check is the next one's.
+  bool is_due() const {
+    const Verify verify = accelerator_.options().verify;
+    return verify == Verify::all || (verify == Verify::sample && counts_.batches % kCheckedOneIn == 0);
+  }
 
   std::uint64_t cut(std::uint64_t amount) const {
     const std::uint64_t to = work_.cut(begin_, amount), limit = accelerator_.options().batch;
@@ -77,9 +85,8 @@ class BatchRun {
 
   // One batch, or one try of it.
   void next() {
-    // Of a batch that did not fit the next try is checked in its place.
-    due_ = due_ || accelerator_.is_checked(entry_);
-    const std::uint64_t amount = due_ ? std::min(amount_, work_.checked) : amount_, end = cut(amount);
+    const bool due = is_due();
+    const std::uint64_t amount = due ? std::min(amount_, work_.checked) : amount_, end = cut(amount);
     std::optional<Part> part;
     try {
       part = work_.on_device(begin_, end);
@@ -99,8 +106,7 @@ class BatchRun {
     begin_ = end;
     if (accelerator_.options().verify == Verify::none) {
       keep_waiting();  // nobody asks for a check
-    } else if (due_ || waits_ > work_.most_waiting) {
-      due_ = false;
+    } else if (due || waits_ > work_.most_waiting) {
       check_last();
       if (!accelerator_.struck_out()) keep_waiting();
     }
@@ -117,7 +123,6 @@ class BatchRun {
       amount_ = std::max<std::uint64_t>(1, amount / 2);
       return;
     }
-    // A check that is due is the next batch's.
     waiting_.push_back({begin_, end, std::nullopt});
     work_.advance(end - begin_);
     begin_ = end;
@@ -160,18 +165,16 @@ class BatchRun {
   }
 
   Accelerator& accelerator_;
-  const KernelEntry& entry_;
   const BatchedWork<Part>& work_;
   std::vector<Waiting> waiting_;
   DeviceCounts counts_;
   std::uint64_t amount_, begin_ = 0, waits_ = 0;
   int easy_ = 0, in_vain_ = 0;
-  bool due_ = false;
 };
 
 template <typename Part>
-void run_batches(Accelerator& accelerator, const KernelEntry& entry, const BatchedWork<Part>& work) {
-  BatchRun<Part>(accelerator, entry, work).run();
+void run_batches(Accelerator& accelerator, const BatchedWork<Part>& work) {
+  BatchRun<Part>(accelerator, work).run();
 }
 
 }  // namespace millrace

@@ -8,8 +8,6 @@
 namespace millrace {
 namespace {
 
-constexpr KernelEntry kEntry{"made_up", 1, 0, ""};
-
 using Numbers = std::vector<std::uint64_t>;
 
 // Squares of numbers. Where `device` says so, a batch fails or comes out wrong.
@@ -42,7 +40,7 @@ struct Squares {
     return out;
   }
   void run() {
-    run_batches(accelerator, kEntry, work);
+    run_batches(accelerator, work);
     EXPECT_EQ(advanced, work.items);
   }
   void expect_right() const { EXPECT_EQ(kept, squares(0, work.items)); }
@@ -142,7 +140,7 @@ TEST(Batches, KeepingMayFailAndNothingIsKeptTwice) {
     if (part.front() >= 200 * 200) throw OutOfMemory(ErrorCode::out_of_memory, "the host's");
     squares.kept.insert(squares.kept.end(), part.begin(), part.end());
   };
-  EXPECT_THROW(run_batches(squares.accelerator, kEntry, squares.work), OutOfMemory);
+  EXPECT_THROW(run_batches(squares.accelerator, squares.work), OutOfMemory);
   EXPECT_EQ(squares.kept, Squares::squares(0, 200));
 }
 
@@ -151,7 +149,7 @@ TEST(Batches, WhatIsCancelledIsNotDoneByTheCpuInstead) {
   squares.device = [](std::uint64_t begin, std::uint64_t, Numbers&) {
     if (begin > 0) throw Failure(ErrorCode::cancelled, "stop");
   };
-  EXPECT_THROW(run_batches(squares.accelerator, kEntry, squares.work), Failure);
+  EXPECT_THROW(run_batches(squares.accelerator, squares.work), Failure);
   EXPECT_FALSE(squares.accelerator.struck_out());
 }
 
@@ -175,6 +173,15 @@ TEST(Batches, WhereBothAnswersDoNotFitTheCpusIsTaken) {
   squares.device = [](auto, auto, Numbers& out) { out.back() += 1; };
   squares.run();
   squares.expect_right();
+}
+
+TEST(Batches, OneIn256IsChecked) {
+  Squares squares(Verify::sample);
+  squares.work.items = 1024;
+  squares.work.most = squares.work.checked = 1;
+  squares.run();
+  squares.expect_right();
+  EXPECT_EQ(squares.accelerator.counts().verified, 5U) << "four, and the last";
 }
 
 TEST(Batches, WhatWaitsForACheckIsBounded) {

@@ -44,39 +44,41 @@ void Queue::drain() {
     static auto& lost = *new std::vector<std::shared_ptr<DeviceAllocation>>;
     const std::lock_guard lock(mutex);
     lost.insert(lost.end(), held_.begin(), held_.end());
+    staging_.reset();
   }
   timed_.clear();
   held_.clear();
 }
 
-DeviceAllocation& Queue::staging(std::size_t bytes) {
-  const std::size_t wanted = std::min(bytes, kStaging);
-  if (!staging_ || staging_->size.count < wanted) {
-    staging_.reset();
-    staging_ = accelerator_.allocate_pinned({wanted}, "copies");
+template <typename Copy>
+void Queue::in_pieces(std::size_t bytes, const Copy& copy) {
+  try {
+    for (std::size_t at = 0; at < bytes; at += kStaging) {
+      const std::size_t piece = std::min(kStaging, bytes - at);
+      if (!staging_ || staging_->size.count < piece) staging_ = accelerator_.allocate_pinned({piece}, "copies");
+      copy(staging_->host, at, piece);
+    }
+  } catch (...) {
+    drain();
+    throw;
   }
-  return *staging_;
 }
 
 void Queue::upload_now(std::span<const std::byte> from, const std::shared_ptr<DeviceAllocation>& to,
                        std::size_t offset) {
-  for (std::size_t at = 0; at < from.size(); at += kStaging) {
-    const std::size_t bytes = std::min(kStaging, from.size() - at);
-    DeviceAllocation& stage = staging(bytes);
-    std::memcpy(stage.host, from.data() + at, bytes);
-    enqueue_upload(stage.host, to, offset + at, bytes);
+  in_pieces(from.size(), [&](std::byte* stage, std::size_t at, std::size_t bytes) {
+    std::memcpy(stage, from.data() + at, bytes);
+    enqueue_upload(stage, to, offset + at, bytes);
     finish();
-  }
+  });
 }
 
 void Queue::download_now(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::span<std::byte> to) {
-  for (std::size_t at = 0; at < to.size(); at += kStaging) {
-    const std::size_t bytes = std::min(kStaging, to.size() - at);
-    DeviceAllocation& stage = staging(bytes);
-    enqueue_download(from, offset + at, stage.host, bytes);
+  in_pieces(to.size(), [&](std::byte* stage, std::size_t at, std::size_t bytes) {
+    enqueue_download(from, offset + at, stage, bytes);
     finish();
-    std::memcpy(to.data() + at, stage.host, bytes);
-  }
+    std::memcpy(to.data() + at, stage, bytes);
+  });
 }
 
 void Queue::check_range(std::size_t at, std::size_t count, std::size_t size) {
@@ -90,31 +92,31 @@ void Queue::hold(const std::shared_ptr<DeviceAllocation>& memory) {
 }
 
 template <typename Enqueue>
-void Queue::timed(Lane lane, std::uint64_t bytes, const Enqueue& enqueue) {
-  Timed what{lane, bytes, backend_->record(), nullptr};
+void Queue::timed(What what, std::uint64_t bytes, const Enqueue& enqueue) {
+  Timed one{what, bytes, backend_->record(), nullptr};
   enqueue();
-  what.end = backend_->record();
-  timed_.push_back(std::move(what));
+  one.end = backend_->record();
+  timed_.push_back(std::move(one));
 }
 
 void Queue::enqueue_upload(const std::byte* from, const std::shared_ptr<DeviceAllocation>& to, std::size_t offset,
                            std::size_t bytes) {
   if (bytes == 0) return;
   hold(to);
-  timed(Lane::to_device, bytes, [&] { backend_->upload(from, *to, offset, bytes); });
+  timed(What::upload, bytes, [&] { backend_->upload(from, *to, offset, bytes); });
 }
 
 void Queue::enqueue_download(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::byte* to,
                              std::size_t bytes) {
   if (bytes == 0) return;
   hold(from);
-  timed(Lane::from_device, bytes, [&] { backend_->download(*from, offset, to, bytes); });
+  timed(What::download, bytes, [&] { backend_->download(*from, offset, to, bytes); });
 }
 
 void Queue::enqueue_fill(const std::shared_ptr<DeviceAllocation>& to, std::size_t bytes, std::uint8_t value) {
   if (bytes == 0) return;
   hold(to);
-  timed(Lane::on_device, 0, [&] { backend_->fill(*to, 0, bytes, value); });
+  timed(What::fill, 0, [&] { backend_->fill(*to, 0, bytes, value); });
 }
 
 void Queue::enqueue_launch(const KernelSource& source, const KernelEntry& entry, std::uint64_t blocks,
@@ -134,7 +136,7 @@ void Queue::enqueue_launch(const KernelSource& source, const KernelEntry& entry,
   }
   void* kernel = accelerator_.backend().kernel(source, entry);
   accelerator_.launched(entry.name);
-  timed(Lane::on_device, 0, [&] { backend_->launch(kernel, static_cast<unsigned>(blocks), entry.threads, arguments); });
+  timed(What::launch, 0, [&] { backend_->launch(kernel, static_cast<unsigned>(blocks), entry.threads, arguments); });
 }
 
 Event Queue::record() { return Event(backend_->record()); }
@@ -157,25 +159,25 @@ void Queue::finish() {
 void Queue::settle_times() {
   DeviceCounts counts;
   Trace& trace = accelerator_.trace();
-  for (const Timed& what : timed_) {
-    const double begin = first_s_ + sound(backend_->seconds_between(*first_, *what.begin));
-    const double took = sound(backend_->seconds_between(*what.begin, *what.end));
+  for (const Timed& one : timed_) {
+    const double begin = first_s_ + sound(backend_->seconds_between(*first_, *one.begin));
+    const double took = sound(backend_->seconds_between(*one.begin, *one.end));
     const char* lane = kOnDevice;
-    if (what.lane == Lane::to_device) {
+    if (one.what == What::upload) {
       lane = kToDevice;
       ++counts.uploads;
-      counts.upload_bytes += what.bytes;
+      counts.upload_bytes += one.bytes;
       counts.upload_s += took;
-    } else if (what.lane == Lane::from_device) {
+    } else if (one.what == What::download) {
       lane = kFromDevice;
       ++counts.downloads;
-      counts.download_bytes += what.bytes;
+      counts.download_bytes += one.bytes;
       counts.download_s += took;
     } else {
-      ++counts.launches;
+      counts.launches += one.what == What::launch ? 1 : 0;
       counts.on_device_s += took;
     }
-    trace.add_elsewhere(lane, begin, begin + took, what.bytes);
+    trace.add_elsewhere(lane, begin, begin + took, one.bytes);
   }
   timed_.clear();
   accelerator_.add(counts);

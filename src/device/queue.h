@@ -144,9 +144,9 @@ class Queue {
     return out;
   }
 
-  enum class Lane : std::uint8_t { to_device, on_device, from_device };
+  enum class What : std::uint8_t { upload, launch, fill, download };
   struct Timed {
-    Lane lane;
+    What what;
     std::uint64_t bytes;
     std::shared_ptr<DeviceEvent> begin, end;
   };
@@ -154,7 +154,9 @@ class Queue {
   // Through memory of the queue's own: who gets an error goes on with his, in which nothing may be under way.
   void upload_now(std::span<const std::byte> from, const std::shared_ptr<DeviceAllocation>& to, std::size_t offset);
   void download_now(const std::shared_ptr<DeviceAllocation>& from, std::size_t offset, std::span<std::byte> to);
-  DeviceAllocation& staging(std::size_t bytes);
+  // copy(memory, at, bytes) for each piece; on an error nothing of it is under way any more.
+  template <typename Copy>
+  void in_pieces(std::size_t bytes, const Copy& copy);
   void drain();
 
   static void check_range(std::size_t at, std::size_t count, std::size_t size);
@@ -167,7 +169,7 @@ class Queue {
   void enqueue_launch(const KernelSource& source, const KernelEntry& entry, std::uint64_t blocks,
                       const std::vector<KernelArgument>& arguments);
   template <typename Enqueue>
-  void timed(Lane lane, std::uint64_t bytes, const Enqueue& enqueue);
+  void timed(What what, std::uint64_t bytes, const Enqueue& enqueue);
   void settle_times();
 
   Accelerator& accelerator_;

@@ -30,10 +30,6 @@ constexpr unsigned kPortable = 1;                 // CU_MEMHOSTALLOC_PORTABLE
 constexpr unsigned kNonBlocking = 1;              // CU_STREAM_NON_BLOCKING
 constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER and its size
 
-bool is_one_of(std::span<const Result> list, Result result) {
-  return std::find(list.begin(), list.end(), result) != list.end();
-}
-
 // What everything of one device shares; the last of them gives the context back.
 struct Shared {
   const Api& api;

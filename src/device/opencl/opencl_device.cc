@@ -30,10 +30,6 @@ constexpr Result kLeastKnown = -1100;
 constexpr opencl::Flags kReadWrite = 1, kProfiling = 2;
 constexpr std::uint32_t kContextPlatform = 0x1084, kBuildLog = 0x1183, kEnded = 0x1283;
 
-bool is_one_of(std::span<const Result> list, Result result) {
-  return std::find(list.begin(), list.end(), result) != list.end();
-}
-
 // What everything of one device shares.
 struct Shared {
   const Api& api;
@@ -231,7 +227,6 @@ class OpenClBackend : public DeviceBackend {
     Result result = 0;
     opencl::Program program = shared_->api.create_program(shared_->context, 1, &text, &length, &result);
     Shared::check(result, "reading kernels");
-    programs_[name] = program;
     const char* const options =
         source.singles && !assume_exact_ ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2";
     if (shared_->api.build(program, 1, &shared_->device, options, nullptr, nullptr) != 0) {
@@ -240,11 +235,12 @@ class OpenClBackend : public DeviceBackend {
       shared_->api.build_info(program, shared_->device, kBuildLog, 0, nullptr, &size);
       std::string log(size, '\0');
       shared_->api.build_info(program, shared_->device, kBuildLog, log.size(), log.data(), nullptr);
-      log.resize(std::min(log.find('\0') == std::string::npos ? log.size() : log.find('\0'), kShown));
+      log.resize(std::min(std::min(log.find('\0'), log.size()), kShown));
+      shared_->api.release_program(program);
       throw Failure(ErrorCode::unavailable,
                     fmt::format("the driver does not compile the kernels of '{}': {}", source.name, log));
     }
-    return program;
+    return programs_[name] = program;
   }
 
   std::shared_ptr<Shared> shared_;

@@ -34,7 +34,7 @@ class BruteOnDevice : public OnDevice<Code> {
       return std::min(begin + rows, block.items + block.a_end - block.a_begin);
     };
     work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
-    Base::run(entry(), work, [this](std::uint64_t begin, std::uint64_t end, PairTaker& taker) {
+    Base::run(work, [this](std::uint64_t begin, std::uint64_t end, PairTaker& taker) {
       const Block& block = block_of(begin);
       const std::uint64_t from = block.a_begin + (begin - block.items), to = from + (end - begin);
       this->by_cpu(0, {from, to, block.b_begin, block.b_end}, false, taker);

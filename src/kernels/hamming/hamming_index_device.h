@@ -34,7 +34,7 @@ class IndexOnDevice : public OnDevice<Code> {
       return std::min(begin + amount, firsts_[part_of(begin) + 1]);
     };
     work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
-    Base::run(kIndex, work, [this](std::uint64_t begin, std::uint64_t end, PairTaker& taker) {
+    Base::run(work, [this](std::uint64_t begin, std::uint64_t end, PairTaker& taker) {
       const std::size_t part = part_of(begin);
       this->by_cpu(part, {begin - firsts_[part], end - firsts_[part], 0, 0}, true, taker);
     });
@@ -122,9 +122,8 @@ class IndexOnDevice : public OnDevice<Code> {
     const Part& part = this->plan_.parts[p];
     order(a_, this->sides_.a, part);
     if (!this->sides_.self) order(b_, this->sides_.b, part);
-    const std::vector<std::uint32_t> flips = flips_for(part, this->sides_.self);
-    flip_count_ = static_cast<std::uint32_t>(flips.size());
-    this->queue_->upload(std::span<const std::uint32_t>(flips), flips_);
+    host_flips_ = flips_for(part, this->sides_.self);
+    this->queue_->upload(std::span<const std::uint32_t>(host_flips_), flips_);
     std::vector<std::uint32_t> words, thresholds;
     std::vector<std::uint64_t> masks;
     for (std::size_t e = 0; e < p; ++e) {
@@ -140,9 +139,8 @@ class IndexOnDevice : public OnDevice<Code> {
   }
 
   // OutOfMemory where buckets have more pairs than the counter of hits has numbers.
-  void throw_if_many(std::size_t p, std::size_t begin, std::size_t end) const {
+  void throw_if_many(std::size_t begin, std::size_t end) const {
     const OneSide& b = this->sides_.self ? a_ : b_;
-    const std::vector<std::uint32_t> flips = flips_for(this->plan_.parts[p], this->sides_.self);
     const auto size = [](const OneSide& side, std::size_t bucket) {
       return std::uint64_t{side.host_starts[bucket + 1]} - side.host_starts[bucket];
     };
@@ -151,7 +149,7 @@ class IndexOnDevice : public OnDevice<Code> {
       const std::uint64_t own = size(a_, bucket);
       if (own == 0) continue;
       std::uint64_t met = this->sides_.self ? own : 0;
-      for (const std::uint32_t flip : flips) met += size(b, bucket ^ flip);
+      for (const std::uint32_t flip : host_flips_) met += size(b, bucket ^ flip);
       pairs += own * met;
       if (pairs > kMostPairs) throw OutOfMemory(ErrorCode::out_of_memory, "too many pairs at once", "the device");
     }
@@ -164,13 +162,13 @@ class IndexOnDevice : public OnDevice<Code> {
     const Part& part = this->plan_.parts[p];
     const bool self = this->sides_.self;
     const std::uint32_t from = a_.host_starts[begin - firsts_[p]], to = a_.host_starts[end - firsts_[p]];
-    throw_if_many(p, static_cast<std::size_t>(begin - firsts_[p]), static_cast<std::size_t>(end - firsts_[p]));
+    throw_if_many(static_cast<std::size_t>(begin - firsts_[p]), static_cast<std::size_t>(end - firsts_[p]));
     hits_->empty(*this->queue_);
     OneSide& b = self ? a_ : b_;
     const std::uint64_t blocks = (std::uint64_t{to} - from + 255) / 256;
     this->queue_->launch(bodies::hamming(), kIndex, blocks, a_.ordered, a_.ids, b.ordered, b.ids, b.starts, kWords,
                          from, to, static_cast<std::uint32_t>(part.word), static_cast<std::uint32_t>(part.shift),
-                         static_cast<std::uint32_t>(part.width), flips_, flip_count_, earlier_words_, earlier_masks_,
+                         static_cast<std::uint32_t>(part.width), flips_, static_cast<std::uint32_t>(host_flips_.size()), earlier_words_, earlier_masks_,
                          earlier_thresholds_, static_cast<std::uint32_t>(p), std::uint32_t{self}, this->radius(),
                          hits_->hits(), hits_->capacity(), hits_->count());
     FoundPairs found = hits_->take(*this->queue_, this->budget_, blocks);
@@ -182,7 +180,7 @@ class IndexOnDevice : public OnDevice<Code> {
   OneSide a_, b_;
   DeviceBuffer<std::uint32_t> flips_, done_, earlier_words_, earlier_thresholds_;
   DeviceBuffer<std::uint64_t> earlier_masks_;
-  std::uint32_t flip_count_ = 0;
+  std::vector<std::uint32_t> host_flips_;
   std::size_t prepared_ = SIZE_MAX;
   Reservation starts_memory_;  // of the host's
   std::optional<HitBuffer> hits_;

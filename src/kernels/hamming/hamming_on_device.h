@@ -1,6 +1,6 @@
 // Enters: codes on two sides, a plan, and a device that gives its known answers.
-// Leaves: what brute force and an index on it have in common: room for hits, hits believed, batches that either side
-// can do. Never: is seen outside of this folder.
+// Leaves: what brute force and an index on it share: room for hits, what is believed of them, batches of either side.
+// Never: is seen outside of this folder.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kMostHits = std::uint64_t{1} << 22, kFewestHits =
 // What a batch found, in the order of hits.
 struct FoundPairs {
   std::vector<Pair> list;
-  Reservation memory;
+  std::vector<Reservation> memory;
 };
 
 inline bool same_pairs(FoundPairs& x, FoundPairs& y) {
@@ -45,19 +45,17 @@ class Gathered : public PairTaker {
     // A vector that grows is twice as large as what is in it.
     Reservation paid = budget_.reserve({2 * pairs.size() * sizeof(Pair)}, "pairs found");
     const std::lock_guard lock(mutex_);
-    memory_.push_back(std::move(paid));
+    found_.memory.push_back(std::move(paid));
     found_.list.insert(found_.list.end(), pairs.begin(), pairs.end());
     pairs.clear();
   }
-  void clear() override { found_.list.clear(); }
-  // Paid for as long as this is there.
+  void clear() override { found_ = {}; }
   FoundPairs found() { return std::move(found_); }
 
  private:
   Budget& budget_;
   std::mutex mutex_;
   FoundPairs found_;
-  std::vector<Reservation> memory_;
 };
 
 template <typename Code>
@@ -109,7 +107,7 @@ class HitBuffer {
     if (count > capacity())
       throw OutOfMemory(ErrorCode::out_of_memory, "more pairs than there is room for", "the device");
     FoundPairs out;
-    out.memory = budget.reserve({count * sizeof(Pair)}, "pairs found on a device");
+    out.memory.push_back(budget.reserve({count * sizeof(Pair)}, "pairs found on a device"));
     out.list.resize(count);
     static_assert(sizeof(Pair) == 3 * sizeof(std::uint32_t));
     queue.download(hits_, std::span(reinterpret_cast<std::uint32_t*>(out.list.data()), std::size_t{3} * count));
@@ -146,7 +144,7 @@ class OnDevice {
   // Items [begin, end) by the CPU, to whoever takes them.
   using ByCpu = std::function<void(std::uint64_t begin, std::uint64_t end, PairTaker& taker)>;
 
-  void run(const KernelEntry& entry, BatchedWork<FoundPairs>& work, const ByCpu& cpu) {
+  void run(BatchedWork<FoundPairs>& work, const ByCpu& cpu) {
     work.same = same_pairs;
     work.on_cpu = [this, &cpu](std::uint64_t begin, std::uint64_t end) {
       Gathered gathered(budget_);
@@ -170,7 +168,7 @@ class OnDevice {
       if (options_.progress) options_.progress(to - told, codes);
       told = to;
     };
-    run_batches(accelerator_, entry, work);
+    run_batches(accelerator_, work);
   }
 
   // A hit is believed when it is one: memory of the device that went wrong must not become rows that there are not.
@@ -236,7 +234,7 @@ class OnDevice {
  private:
   void keep(FoundPairs& found) {
     // Not paid for twice.
-    found.memory.release();
+    found.memory.clear();
     FilteredPairs<Code> filtered(sides_, taker_);
     filtered.take(found.list);
   }
