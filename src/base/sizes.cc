@@ -63,6 +63,10 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
+std::string short_duration_text(double seconds) {
+  return seconds < 0.95 ? fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.01 ? 1 : 0) : duration_text(seconds);
+}
+
 std::string grouped(std::uint64_t n) {
   std::string digits = std::to_string(n);
   for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");

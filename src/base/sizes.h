@@ -38,6 +38,9 @@ std::string to_text(Bytes bytes);
 // "3.2 s", "4 min 10 s", "2 h 5 min".
 std::string duration_text(double seconds);
 
+// The same for what takes well under a second: "47 ms", "0.1 ms".
+std::string short_duration_text(double seconds);
+
 // "1,234,567".
 std::string grouped(std::uint64_t n);
 

@@ -62,5 +62,11 @@ TEST(Sizes, WhatIsPrintedReadsBack) {
   for (const Bytes bytes : {Bytes{17}, 3_KiB, 20_MiB, 6_GiB}) EXPECT_EQ(*parse_bytes(to_text(bytes)), bytes);
 }
 
+TEST(Sizes, ShortDurations) {
+  EXPECT_EQ(short_duration_text(0.0001), "0.1 ms");
+  EXPECT_EQ(short_duration_text(0.047), "47 ms");
+  EXPECT_EQ(short_duration_text(0.96), "1.0 s");
+}
+
 }  // namespace
 }  // namespace millrace

@@ -180,6 +180,7 @@ void Command::add_flags() {
       if (!entry.consent) names += ",!--no-" + entry.name;
       app_.add_flag_function(
               names, [values](std::int64_t count) { values->push_back(count > 0); }, entry.help)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
           ->group(group);
       switches_.emplace_back(entry.name, values);
     } else {
@@ -216,22 +217,13 @@ void Command::resolve_options() {
 DeviceWish Command::device_wish() const {
   DeviceWish wish = common_.device;
   const auto origin_of = [&](const std::string& name) {
-    return std::find_if(settings_.entries().begin(), settings_.entries().end(),
-                        [&](const auto& e) { return e.name == name; })
-        ->origin;
+    const auto& all = settings_.entries();
+    return std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; })->origin;
   };
-  Origin device = origin_of("device"), gpu = origin_of("gpu");
-  const auto forget = [&](Origin& origin) {
-    if (&origin == &device) wish.device = DeviceWish().device;
-    if (&origin == &gpu) wish.gpu = DeviceWish().gpu;
-    origin = Origin::default_value;
-  };
-  if (job_->devices().empty()) {
-    if (device != Origin::flag) forget(device);
-    if (gpu != Origin::flag) forget(gpu);
-  }
-  if (device != Origin::default_value && gpu != Origin::default_value && device != gpu)
-    forget(device < gpu ? device : gpu);
+  const Origin device = origin_of("device"), gpu = origin_of("gpu");
+  const Origin least = job_->devices().empty() ? Origin::flag : Origin::file;
+  if (device < least || (device < gpu && gpu >= least)) wish.device = DeviceWish().device;
+  if (gpu < least || gpu < device) wish.gpu = DeviceWish().gpu;
   return wish;
 }
 

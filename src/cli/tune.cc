@@ -12,11 +12,10 @@ namespace {
 
 // The one that is named, or all that can be used; `reasons` say why others cannot.
 std::vector<Device> devices_of(const std::string& name, std::vector<std::string>& reasons) {
-  constexpr DeviceKind kAll[] = {DeviceKind::cuda, DeviceKind::opencl};
   if (!name.empty()) {
     DeviceWish wish;
     wish.device = name;
-    const ChosenDevice chosen = choose_device(wish, kAll);
+    const ChosenDevice chosen = choose_device(wish, kGpuKinds);
     if (!chosen.device) {
       throw Failure(ErrorCode::usage, "it is no device to measure", "--device " + name,
                     "name one, as cuda:0 or opencl:0");
@@ -24,7 +23,7 @@ std::vector<Device> devices_of(const std::string& name, std::vector<std::string>
     return {*chosen.device};
   }
   std::vector<Device> out;
-  for (const DeviceKind kind : kAll) {
+  for (const DeviceKind kind : kGpuKinds) {
     std::string reason;
     for (Device& device : list_devices(kind, reason)) {
       if (device.reason.empty()) {

@@ -38,7 +38,7 @@ Wish parse(const std::string& text) {
                   "use auto, cpu, cuda, cuda:N, opencl or opencl:N");
   };
   if (text == "cpu") return {};
-  for (const DeviceKind kind : {DeviceKind::cuda, DeviceKind::opencl}) {
+  for (const DeviceKind kind : kGpuKinds) {
     const std::string word = word_of(kind);
     if (text == word) return {kind, {}};
     if (!text.starts_with(word + ":")) continue;
@@ -153,11 +153,13 @@ Outcome<Device> find_device(const Wish& wanted, bool by_name, std::span<const De
 std::vector<DeviceKind> kinds_of(const std::string& order) {
   std::vector<DeviceKind> out;
   for (const std::string& word : split(order, ',')) {
-    if (word != "cuda" && word != "opencl") {
+    const auto* kind =
+        std::find_if(kGpuKinds.begin(), kGpuKinds.end(), [&](DeviceKind k) { return word == word_of(k); });
+    if (kind == kGpuKinds.end()) {
       throw Failure(ErrorCode::usage, fmt::format("'{}' is no kind of device", printable(word)), "--device-order",
                     "name cuda, opencl, or both with a comma between them");
     }
-    out.push_back(word == "cuda" ? DeviceKind::cuda : DeviceKind::opencl);
+    out.push_back(*kind);
   }
   return out;
 }
@@ -199,7 +201,7 @@ ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> h
   }
   if (!wish.fallback) {
     throw Failure(ErrorCode::unavailable, reasons, option,
-                  "use --device auto, or --device-fallback to go on with the CPU; millrace doctor shows what is here");
+                  "leave it out, or go on with the CPU by --device-fallback; millrace doctor shows what is here");
   }
   out.note = fmt::format("{}: {}; the CPU does it", option, reasons);
   return out;

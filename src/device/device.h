@@ -3,6 +3,7 @@
 // Never: loads a vendor's driver for a job that has no use for it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,6 +15,8 @@
 namespace millrace {
 
 enum class DeviceKind : std::uint8_t { cpu, cuda, opencl };
+// All but the CPU.
+inline constexpr std::array kGpuKinds = {DeviceKind::cuda, DeviceKind::opencl};
 
 struct Device {
   DeviceKind kind = DeviceKind::cpu;

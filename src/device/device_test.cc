@@ -9,8 +9,6 @@
 namespace millrace {
 namespace {
 
-constexpr std::array kAll = {DeviceKind::cuda, DeviceKind::opencl};
-
 ErrorCode refused(const DeviceWish& wish, std::span<const DeviceKind> has = {}) {
   try {
     choose_device(wish, has);
@@ -27,9 +25,9 @@ TEST(Device, AJobForTheCpuAloneRunsThere) {
 }
 
 TEST(Device, WhoAsksForTheCpuGetsNothingElse) {
-  EXPECT_FALSE(choose_device({.device = "cpu"}, kAll).device);
-  EXPECT_FALSE(choose_device({.gpu = false}, kAll).device);
-  EXPECT_FALSE(choose_device({.device = "cpu", .gpu = false}, kAll).device);
+  EXPECT_FALSE(choose_device({.device = "cpu"}, kGpuKinds).device);
+  EXPECT_FALSE(choose_device({.gpu = false}, kGpuKinds).device);
+  EXPECT_FALSE(choose_device({.device = "cpu", .gpu = false}, kGpuKinds).device);
 }
 
 TEST(Device, WhatIsNoDeviceIsWrongUsage) {
@@ -46,14 +44,14 @@ TEST(Device, WhatIsNotHereOrOfNoUseSaysSo) {
     EXPECT_EQ(refused({.device = wish}), ErrorCode::unavailable) << "here or not: the job has no version for it";
   }
   EXPECT_EQ(refused({.gpu = true}), ErrorCode::unavailable);
-  EXPECT_EQ(refused({.device = "cuda:4000"}, kAll), ErrorCode::unavailable);
+  EXPECT_EQ(refused({.device = "cuda:4000"}, kGpuKinds), ErrorCode::unavailable);
 }
 
 TEST(Device, FallingBackIsSaid) {
-  const ChosenDevice chosen = choose_device({.device = "cuda:4000", .fallback = true}, kAll);
+  const ChosenDevice chosen = choose_device({.device = "cuda:4000", .fallback = true}, kGpuKinds);
   EXPECT_FALSE(chosen.device);
   EXPECT_NE(chosen.note.find("--device cuda:4000"), std::string::npos) << chosen.note;
-  EXPECT_EQ(choose_device({.fallback = true}, kAll).note, "") << "nothing was asked for";
+  EXPECT_EQ(choose_device({.fallback = true}, kGpuKinds).note, "") << "nothing was asked for";
 }
 
 TEST(Device, NamesAreWhatTheOptionTakes) {

@@ -106,9 +106,8 @@ inline std::vector<TestDevice> find_devices_for_test() {
   std::vector<TestDevice> out;
   std::string reason;
   if (const char* only = std::getenv("MILLRACE_TEST_DEVICES"); only != nullptr) {
-    constexpr DeviceKind kAll[] = {DeviceKind::cuda, DeviceKind::opencl};
     for (const std::string& name : split(only, ',')) {
-      out.push_back({choose_device({.device = name}, kAll).device.value(), name, false, ""});
+      out.push_back({choose_device({.device = name}, kGpuKinds).device.value(), name, false, ""});
     }
     return out;
   }

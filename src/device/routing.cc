@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "src/base/sizes.h"
 #include "src/device/accelerator.h"
 
 namespace millrace {
 namespace {
-
-std::string seconds_text(double seconds) {
-  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
-}
 
 std::optional<double> device_seconds(const Accelerator& accelerator, const Work& work) {
   const auto& rates = accelerator.options().rates;
@@ -26,11 +23,10 @@ std::optional<double> device_seconds(const Accelerator& accelerator, const Work&
 
 Route choose_side(const Accelerator& accelerator, const Work& work) {
   Route route;
-  route.cpu_s = work.cpu_s;
   route.device_s = device_seconds(accelerator, work);
   const std::string name = name_of(accelerator.device());
-  const std::string cpu = "the CPU takes " + seconds_text(work.cpu_s);
-  const std::string both = route.device_s ? fmt::format("{}, {} {}", cpu, name, seconds_text(*route.device_s))
+  const std::string cpu = "the CPU takes " + short_duration_text(work.cpu_s);
+  const std::string both = route.device_s ? fmt::format("{}, {} {}", cpu, name, short_duration_text(*route.device_s))
                                           : fmt::format("{}, {} was not measured", cpu, name);
   if (accelerator.struck_out()) {
     route.why = fmt::format("on the CPU: {} is not used, {}", name, accelerator.reason());

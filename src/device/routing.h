@@ -37,7 +37,6 @@ struct Work {
 
 struct Route {
   bool on_device = false;
-  double cpu_s = 0;
   std::optional<double> device_s;
   std::string why;
 };

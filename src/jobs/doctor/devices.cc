@@ -64,7 +64,7 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device) {
 
 void examine_devices(Findings& findings) {
   const ScratchFolder scratch;
-  for (const DeviceKind kind : {DeviceKind::cuda, DeviceKind::opencl}) {
+  for (const DeviceKind kind : kGpuKinds) {
     for (Device& device : list_devices(kind, kind == DeviceKind::opencl ? findings.opencl : findings.cuda)) {
       DeviceState state{std::move(device), {}};
       if (state.device.reason.empty()) state.kernels = kernels_of(state.device);

@@ -249,7 +249,9 @@ Plan plan(const Options& options, const Files& files, RunContext& context) {
                 {"codes", Bytes{context.budget.peak().count}},
                 {"pairs", kept ? estimate.memory : Bytes{}}};
   out.allowed = context.budget.limit();
-  out.seconds = estimate.seconds + (kept ? pairs * static_cast<double>(kPairBytes) / kWrittenASecond : 0);
+  if (estimate.seconds) {
+    out.seconds = *estimate.seconds + (kept ? pairs * static_cast<double>(kPairBytes) / kWrittenASecond : 0);
+  }
   return out;
 }
 

@@ -27,6 +27,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -95,9 +96,9 @@ Joined count(std::span<const Code256> codes, const Options& options, const Engin
 struct Estimate {
   std::uint64_t nodes = 0;
   double collapsed = 0, expanded = 0;  // pairs of nodes, of rows
-  double seconds = 0;
-  Bytes memory;       // of the pairs while they are sorted; what comes to it is said above
-  std::string why;    // as Joined::why
+  std::optional<double> seconds;       // none where nobody measured the device that would do it
+  Bytes memory;                        // of the pairs while they are sorted; what comes to it is said above
+  std::string why;                     // as Joined::why
   std::string where;  // the side that would compare them and why, with both times; empty where there is the CPU alone
 };
 Estimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects, const Engines& engines,

@@ -34,11 +34,6 @@ constexpr double kPartNs = 30000;       // beginning a part: tasks, allocation
 constexpr int kMaxWidth = 24;
 constexpr double kCacheBytes = 1 << 20;
 
-// duration_text() for what takes well under a second.
-std::string time_text(double seconds) {
-  return seconds < 0.95 ? fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.01 ? 1 : 0) : duration_text(seconds);
-}
-
 double block_ns(int tested) { return kVectorNs + (tested - 1) * kMoreColumnsNs; }
 
 // P(at most k of `bits` fair bits differ).
@@ -265,7 +260,7 @@ JoinPlan choose_plan(const Problem& p) {
   brute.seconds = compare_seconds(pairs, brute.parts[0].tested) / p.threads;
   brute.brute_seconds = brute.seconds;
   brute.what = fmt::format("brute force compares {} pairs", grouped(static_cast<std::uint64_t>(pairs)));
-  brute.why = fmt::format("{}, {} expected", brute.what, time_text(brute.seconds));
+  brute.why = fmt::format("{}, {} expected", brute.what, short_duration_text(brute.seconds));
   if (p.wish == Algorithm::brute || p.radius >= p.bits) return brute;
 
   int usable = 0;
@@ -288,8 +283,8 @@ JoinPlan choose_plan(const Problem& p) {
   deal_bits(p, plan);
   for (Part& part : plan.parts) order_columns(p, plan, part);
   plan.what = fmt::format("an index of parts ({})", words_for(plan));
-  plan.why = fmt::format("{}, {} expected against {} for brute force", plan.what, time_text(plan.seconds),
-                         time_text(brute.seconds));
+  plan.why = fmt::format("{}, {} expected against {} for brute force", plan.what, short_duration_text(plan.seconds),
+                         short_duration_text(brute.seconds));
   return plan;
 }
 

@@ -168,9 +168,9 @@ class IndexOnDevice : public OnDevice<Code> {
     const std::uint64_t blocks = (std::uint64_t{to} - from + 255) / 256;
     this->queue_->launch(bodies::hamming(), kIndex, blocks, a_.ordered, a_.ids, b.ordered, b.ids, b.starts, kWords,
                          from, to, static_cast<std::uint32_t>(part.word), static_cast<std::uint32_t>(part.shift),
-                         static_cast<std::uint32_t>(part.width), flips_, static_cast<std::uint32_t>(host_flips_.size()), earlier_words_, earlier_masks_,
-                         earlier_thresholds_, static_cast<std::uint32_t>(p), std::uint32_t{self}, this->radius(),
-                         hits_->hits(), hits_->capacity(), hits_->count());
+                         static_cast<std::uint32_t>(part.width), flips_, static_cast<std::uint32_t>(host_flips_.size()),
+                         earlier_words_, earlier_masks_, earlier_thresholds_, static_cast<std::uint32_t>(p),
+                         std::uint32_t{self}, this->radius(), hits_->hits(), hits_->capacity(), hits_->count());
     FoundPairs found = hits_->take(*this->queue_, this->budget_, blocks);
     this->confirm(found.list);
     return found;

@@ -94,7 +94,10 @@ Estimate estimate_codes(std::span<const Code> codes, const Options& options, boo
   if (engines.accelerator != nullptr) {
     const Route route = route_of(plan, problem, *engines.accelerator);
     out.where = route.why;
-    if (route.on_device && route.device_s) out.seconds = *route.device_s;
+    if (route.on_device) {
+      out.seconds = route.device_s;
+      out.why = plan.what;
+    }
   }
   if (nodes.empty()) return out;
   Options brute;
@@ -126,7 +129,8 @@ Estimate estimate_codes(std::span<const Code> codes, const Options& options, boo
       std::clamp(std::min(kComparisons / static_cast<double>(nodes.size()), kFound / met), 1.0, kMost);
   const std::size_t more = std::min(nodes.size(), static_cast<std::size_t>(enough));
   if (more > few) look(more);
-  out.seconds += out.collapsed * (collects ? kCollectedSeconds : kCountedSeconds) / executor.threads();
+  if (out.seconds)
+    *out.seconds += out.collapsed * (collects ? kCollectedSeconds : kCountedSeconds) / executor.threads();
   out.memory = {static_cast<std::uint64_t>(out.collapsed * 2 * sizeof(Pair))};
   return out;
 }

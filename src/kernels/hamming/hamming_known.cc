@@ -5,6 +5,7 @@
 
 #include "src/kernels/hamming/hamming_device.h"
 #include "src/kernels/hamming/hamming_words.h"
+#include "src/kernels/known/inputs.h"
 
 namespace millrace::hamming {
 namespace {
@@ -16,19 +17,14 @@ constexpr std::size_t kCodes = sizeof(Code) == 8 ? 1300 : 600;
 
 template <typename Code>
 std::vector<Code> make_codes() {
-  // Knuth's 64-bit linear congruential generator.
-  std::uint64_t state = 18;
-  const auto next = [&state] { return state = state * 6364136223846793005U + 1442695040888963407U; };
-  std::vector<Code> out(kCodes<Code>);
-  for (std::size_t i = 0; i < out.size(); ++i) {
+  std::vector<Code> out = known::random_codes<Code>(kCodes<Code>, 18);
+  known::Random random(19);
+  // One in four is near another.
+  for (std::size_t i = 3; i < out.size(); i += 4) {
     Code& code = out[i];
-    if (i % 4 != 3) {
-      for (int w = 0; w < kWords64<Code>; ++w) set_word64(code, w, next() ^ next() >> 32);
-      continue;
-    }
-    code = out[(next() >> 33) % i];
+    code = out[random.next() % i];
     for (std::size_t flip = 0; flip < i % 11; ++flip) {
-      const auto bit = static_cast<int>(next() >> 40) % (64 * kWords64<Code>);
+      const int bit = random.below(64 * kWords64<Code>);
       set_word64(code, bit / 64, word64(code, bit / 64) ^ std::uint64_t{1} << (bit % 64));
     }
   }

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "src/kernels/hamming/hamming_device.h"
-#include "src/kernels/hamming/hamming_words.h"
+#include "src/kernels/known/inputs.h"
 
 namespace millrace::hamming {
 namespace {
@@ -14,24 +14,11 @@ using Clock = std::chrono::steady_clock;
 // Long enough that what a launch takes by itself is a small part.
 constexpr double kEnoughS = 0.25;
 
-template <typename Code>
-std::vector<Code> make_codes(std::size_t count) {
-  std::vector<Code> out(count);
-  std::uint64_t state = 4;
-  for (Code& code : out) {
-    for (int w = 0; w < kWords64<Code>; ++w) {
-      state = state * 6364136223846793005U + 1442695040888963407U;
-      set_word64(code, w, state ^ state >> 29);
-    }
-  }
-  return out;
-}
-
 // The amount of one run over the seconds that it takes, with as many codes as are needed for them to count.
 template <typename Code>
 double rate(Algorithm algorithm, int radius, const Engines& engines) {
   for (std::size_t count = 1 << 14;; count *= 2) {
-    const std::vector<Code> codes = make_codes<Code>(count);
+    const std::vector<Code> codes = known::random_codes<Code>(count, 4);
     const std::span<const Code> all(codes);
     Budget budget(Bytes{4096 + 512 * count});
     const Options options{.radius = radius, .algorithm = algorithm};

@@ -14,8 +14,8 @@
 
 #include "src/device/cuda/driver.h"
 #include "src/kernels/hamming/hamming_device.h"
-#include "src/kernels/hamming/hamming_words.h"
 #include "src/kernels/known/devices.h"
+#include "src/kernels/known/inputs.h"
 #include "src/trace/trace.h"
 
 namespace millrace {
@@ -23,22 +23,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr DeviceKind kAll[] = {DeviceKind::cuda, DeviceKind::opencl};
-
-Device device_of(const std::string& name) { return choose_device({.device = name}, kAll).device.value(); }
-
-template <typename Code>
-std::vector<Code> codes_of(std::size_t count) {
-  std::vector<Code> out(count);
-  std::uint64_t state = 9;
-  for (Code& code : out) {
-    for (int w = 0; w < hamming::kWords64<Code>; ++w) {
-      state = state * 6364136223846793005U + 1442695040888963407U;
-      hamming::set_word64(code, w, state ^ state >> 29);
-    }
-  }
-  return out;
-}
+Device device_of(const std::string& name) { return choose_device({.device = name}, kGpuKinds).device.value(); }
 
 struct Timed {
   double seconds = 0;
@@ -69,7 +54,7 @@ bool bench_hamming(Accelerator& accelerator, const Executor& executor, hamming::
              radius, "codes", "CPU s", "device s", "ratio", "pairs/s");
   double last_cpu = 0;
   for (std::size_t count = std::size_t{1} << 13; count <= most; count *= 2) {
-    const std::vector<Code> codes = codes_of<Code>(count);
+    const std::vector<Code> codes = known::random_codes<Code>(count, 9);
     const hamming::Options options{.radius = radius, .algorithm = algorithm};
     const Timed device = timed<Code>(codes, options, {executor, &accelerator});
     if (accelerator.struck_out()) {
