@@ -62,7 +62,7 @@ foreach(body ${bodies})
 endforeach()
 # NAME BODY...: the driver with these bodies.
 function(millrace_fake_cuda_of name)
-  add_library(${name} MODULE ${CMAKE_SOURCE_DIR}/tests/support/gpu/fake_cuda.cc
+  add_library(${name} MODULE ${CMAKE_SOURCE_DIR}/tests/support/gpu/fake_cuda.cc ${CMAKE_SOURCE_DIR}/tests/support/gpu/fake_driver.cc
     ${CMAKE_SOURCE_DIR}/tests/support/gpu/host_launch.cc ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   # Bodies are C: their numbers turn into each other without a word.

@@ -27,6 +27,16 @@ TEST(Verdict, NamesTheBusiestStageForItsWidth) {
   EXPECT_THAT(text, Not(HasSubstr("--threads")));
 }
 
+// The stage that waits for a device is busy all the time, and is not what to look at.
+TEST(Verdict, TransfersOrTheDeviceLimitWhoWaitsForThem) {
+  const StageTotals join{"join", 1, 1, 0, 9.8, 0, "more threads"};
+  EXPECT_THAT(verdict_of({join, {kToDevice, 1, 9, 6'000'000'000, 6, 0, ""}, {kOnDevice, 1, 9, 0, 1, 0, ""}}, 10),
+              StartsWith("limited by transfers (to device, 60 % of the time"));
+  EXPECT_THAT(verdict_of({join, {kToDevice, 1, 9, 1000, 1, 0, ""}, {kOnDevice, 1, 9, 0, 8, 0, ""}}, 10),
+              StartsWith("limited by the device (busy 80 % of the time"));
+  EXPECT_THAT(verdict_of({join, {kOnDevice, 1, 9, 0, 1, 0, ""}}, 10), StartsWith("limited by join"));
+}
+
 TEST(Verdict, ManyThreads) {
   const std::string text =
       verdict_of({{"read", 1, 10, 0, 1, 7.25, ""}, {"decode", 4, 10, 0, 38, 0, "fewer pixels"}}, 10);

@@ -149,6 +149,8 @@ def test_what_is_said_nearer_is_meant(codes):
     assert device("--device", "cpu", "--config", codes / "gpu.yaml") == "cpu"
     assert device("--no-gpu", MILLRACE_DEVICE="cuda") == "cpu"
     assert device("--gpu", MILLRACE_DEVICE="cpu") == "cuda:0"
+    assert device("--gpu", "--no-gpu") == "cpu"
+    assert device("--no-gpu", "--gpu") == "cuda:0"
     assert device(MILLRACE_DEVICE="cuda:1") == "cuda:1"
 
 
@@ -213,43 +215,40 @@ def test_tune_without_devices_measures_nothing(tmp_path):
     assert done.returncode == 4
 
 
-def test_duplicates_are_the_same_on_a_device(tmp_path):
-    folder = tmp_path / "photographs"
-    folder.mkdir()
-    for seed in range(6):
-        photograph(folder / f"{seed}.png", seed)
-        shutil.copy(folder / f"{seed}.png", folder / f"copy of {seed}.png")
-    results, pages = {}, set()
-    for device in ("cpu", "cuda"):
-        for catalogue in tmp_path.glob("catalog.sqlite*"):
-            catalogue.unlink()
-        millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--device", device, "--json", tmp_path / "out.json",
-                 "--report", tmp_path / "report.html", "--orientations", env=simulated())
-        pages.add((tmp_path / "report.html").read_bytes())
-        result = json.loads((tmp_path / "out.json").read_text())
-        used = result.pop("device", None)
-        assert (used is not None and used["used"] and not used["struck_out"]) == (device == "cuda")
-        results[device] = result
-    assert results["cpu"] == results["cuda"]
-    assert len(pages) == 1
+def dedupe(folder, *arguments, fail=""):
+    """The result without what the device did, what that was, and the page; of a catalogue that is new."""
+    for catalogue in folder.parent.glob("catalog.sqlite*"):
+        catalogue.unlink()
+    out, page = folder.parent / "out.json", folder.parent / "report.html"
+    done = millrace("dedupe", folder, "--catalog", folder.parent / "catalog.sqlite", "--json", out, "--report", page, *arguments,
+                    env=simulated(FAKE_CUDA_FAIL=fail))
+    assert done.returncode == 0, fail
+    result = json.loads(out.read_text())
+    return result, result.pop("device", None), page.read_bytes()
 
 
-def test_duplicates_are_the_same_on_a_device_that_fails(tmp_path):
+@pytest.fixture
+def photographs(tmp_path):
     folder = tmp_path / "photographs"
     folder.mkdir()
-    for seed in range(4):
+    for seed in range(5):
         photograph(folder / f"{seed}.png", seed)
         shutil.copy(folder / f"{seed}.png", folder / f"copy of {seed}.png")
-    first = None
-    fails = ["", *(f"launch:{n}=lost" for n in (1, 20, 70, 120)), "launch:60+=wrong", *(f"alloc:{n}=memory" for n in (1, 12, 60)),
-             "copy:200=lost"]
-    for fail in fails:
-        for catalogue in tmp_path.glob("catalog.sqlite*"):
-            catalogue.unlink()
-        done = millrace("dedupe", folder, "--catalog", tmp_path / "catalog.sqlite", "--device", "cuda", "--json", tmp_path / "out.json",
-                        env=simulated(FAKE_CUDA_FAIL=fail))
-        result = json.loads((tmp_path / "out.json").read_text())
-        device = result.pop("device")
-        first = first or result
-        assert result == first and done.returncode == 0, fail
+    return folder
+
+
+def test_duplicates_are_the_same_on_a_device(photographs):
+    alone, none, page = dedupe(photographs, "--device", "cpu", "--orientations")
+    assert none is None
+    result, device, page_of_device = dedupe(photographs, "--device", "cuda", "--orientations")
+    assert device["used"] and not device["struck_out"]
+    assert (result, page_of_device) == (alone, page)
+
+
+def test_duplicates_are_the_same_on_a_device_that_fails(photographs):
+    alone, _, _ = dedupe(photographs, "--device", "cpu")
+    for fail in (*(f"launch:{n}=lost" for n in (1, 20, 70, 120)), "launch:60+=wrong", *(f"alloc:{n}=memory" for n in (1, 12, 60)),
+                 "copy:200=lost"):
+        result, device, _ = dedupe(photographs, "--device", "cuda", fail=fail)
+        assert result == alone, fail
         assert not device["struck_out"] or device["reason"], fail

@@ -12,206 +12,32 @@
 #include "tests/support/gpu/fake_cuda.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "tests/support/gpu/host_launch.h"
+#include "tests/support/gpu/fake_driver.h"
 
 namespace {
 
-using millrace::host::Argument;
-using millrace::host::Kernel;
-using millrace::host::Order;
-using millrace::host::Shadow;
+using namespace millrace::fake;  // NOLINT(google-build-using-namespace): this file is its entry points
 
-constexpr int kInvalid = 1, kNoMemory = 2, kNoContext = 201, kBadPtx = 218, kNotFound = 500, kNotReady = 600,
-              kLost = 719;
-
-struct Free {
-  void operator()(Shadow* shadow) const { std::free(shadow); }
-};
-struct Memory {
-  std::vector<std::byte> data;
-  // One a byte, of which the first of an element is used; pages that nobody touches cost nothing.
-  std::unique_ptr<Shadow, Free> shadow;
-  bool freed = false;
-};
-
-struct FakeEvent;
-struct Step {
-  std::function<std::string()> run;  // empty text: all well
-  std::shared_ptr<FakeEvent> event;  // recorded here
-  std::shared_ptr<FakeEvent> await;  // or waited for
-  std::uint64_t await_record = 0;
-};
-struct FakeStream {
-  std::deque<Step> steps;
-};
-struct FakeEvent {
-  std::uint64_t recorded = 0, passed = 0;  // how often
-  FakeStream* stream = nullptr;
-  double at = 0;
-};
-struct FakeModule {
-  std::map<std::string, std::size_t> entries;  // how many parameters the PTX has
-};
-
-struct Failure {
-  std::string call, end;
-  std::uint64_t at = 0;
-  bool on = false;  // from there on
-};
-
-struct Driver {
-  std::map<unsigned long long, Memory> memory;
-  unsigned long long next = 0x700000000000;
-  std::uint64_t used = 0, all = std::uint64_t{1} << 30;
-  std::map<void*, std::size_t> pinned;
-  std::set<FakeStream*> streams;
-  std::map<FakeEvent*, std::shared_ptr<FakeEvent>> events;
-  std::vector<std::unique_ptr<FakeModule>> modules;
-  std::vector<Failure> failures;
-  std::map<std::string, std::uint64_t> calls;
-  std::string violations, summary;
-  bool lost = false;
-  Order order = Order::forward;
-  double clock = 0;
-  int contexts = 0;
-
-  Driver() { read_environment(); }
-  void read_environment() {
-    if (const char* text = std::getenv("FAKE_CUDA_MEMORY")) all = std::strtoull(text, nullptr, 10);
-    if (const char* text = std::getenv("FAKE_CUDA_ORDER")) {
-      order = std::strcmp(text, "reverse") == 0  ? Order::reverse
-              : std::strcmp(text, "random") == 0 ? Order::random
-                                                 : Order::forward;
-    }
-    const char* text = std::getenv("FAKE_CUDA_FAIL");
-    std::string rest = text == nullptr ? "" : text;
-    while (!rest.empty()) {
-      const std::size_t comma = rest.find(',');
-      const std::string one = rest.substr(0, comma);
-      rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
-      const std::size_t colon = one.find(':'), equals = one.find('=');
-      if (colon == std::string::npos || equals == std::string::npos) continue;
-      const std::string at = one.substr(colon + 1, equals - colon - 1);
-      failures.push_back(
-          {one.substr(0, colon), one.substr(equals + 1), std::strtoull(at.c_str(), nullptr, 10), at.back() == '+'});
-    }
-  }
-};
-
-std::recursive_mutex mutex;
-Driver& driver() {
-  static auto* all = new std::unique_ptr<Driver>(new Driver);
-  return **all;
-}
-bool pretends(const char* what) {
-  const char* wish = std::getenv("FAKE_CUDA");
-  return wish != nullptr && std::strcmp(wish, what) == 0;
-}
-
-thread_local int current = 0;
-
-void violate(const std::string& what) {
-  driver().violations += what + "\n";
-  std::fprintf(stderr, "fake_cuda: VIOLATION: %s\n", what.c_str());
-}
-
-// How this call is to end, by FAKE_CUDA_FAIL; empty: well.
-std::string end_of(const char* call) {
-  const std::uint64_t number = ++driver().calls[call];
-  for (const Failure& failure : driver().failures) {
-    if (failure.call == call && (failure.at == number || (failure.on && number >= failure.at))) return failure.end;
-  }
-  return "";
-}
-
-// 0, or what the call has to give at once.
-int begin_call(const char* call, std::string* end = nullptr) {
-  if (driver().lost) return kLost;
-  if (current == 0) {
-    violate(std::string("no context is current at ") + call);
-    return kNoContext;
-  }
-  const std::string how = end_of(call);
-  if (end != nullptr) *end = how;
-  if (how == "memory") return kNoMemory;
-  if (how == "lost") {
-    driver().lost = true;
-    return kLost;
-  }
+// A copy or a fill of `bytes` at a device's address, when the stream comes to it.
+int enqueue_access(void* stream, unsigned long long address, std::size_t bytes, const char* what,
+                   const std::function<void(std::byte*)>& access) {
+  const std::lock_guard lock(mutex);
+  if (const int code = begin_call("copy"); code != 0) return code;
+  enqueue(static_cast<FakeStream*>(stream), [=]() -> std::string {
+    std::size_t offset = 0;
+    Memory* memory = find_memory(address, bytes, offset, what);
+    if (memory == nullptr) return "lost";
+    access(memory->data.data() + offset);
+    return "";
+  });
   return 0;
-}
-
-// The allocation at an address, and how far into it; null with a violation where there is none, or one that was freed.
-Memory* find_memory(unsigned long long address, std::size_t bytes, std::size_t& offset, const char* what) {
-  auto after = driver().memory.upper_bound(address);
-  if (after == driver().memory.begin()) {
-    violate(std::string(what) + " at an address that is no allocation's");
-    return nullptr;
-  }
-  auto& [begin, memory] = *std::prev(after);
-  offset = address - begin;
-  if (memory.freed) {
-    violate(std::string(what) + " in memory that was freed while it was in use");
-    return nullptr;
-  }
-  if (offset > memory.data.size() || bytes > memory.data.size() - offset) {
-    violate(std::string(what) + " outside of an allocation");
-    return nullptr;
-  }
-  return &memory;
-}
-
-int drain(FakeStream* stream);
-
-// Until the event has been recorded for the `record`-th time.
-int drain_until(FakeEvent& event, std::uint64_t record) {
-  while (event.passed < record) {
-    if (event.stream == nullptr || event.stream->steps.empty()) return kInvalid;
-    FakeStream* stream = event.stream;
-    Step step = std::move(stream->steps.front());
-    stream->steps.pop_front();
-    if (step.await) {
-      if (const int code = drain_until(*step.await, step.await_record); code != 0) return code;
-    }
-    driver().clock += 0.001;
-    if (step.event != nullptr) {
-      ++step.event->passed;
-      step.event->at = driver().clock;
-    }
-    if (step.run) {
-      if (const std::string wrong = step.run(); !wrong.empty()) {
-        if (wrong != "lost") violate(wrong);
-        driver().lost = true;
-        return kLost;
-      }
-    }
-  }
-  return 0;
-}
-
-int drain(FakeStream* stream) {
-  // As if an event were recorded behind all that is there.
-  const auto last = std::make_shared<FakeEvent>();
-  last->stream = stream;
-  last->recorded = 1;
-  stream->steps.push_back({nullptr, last, nullptr, 0});
-  return drain_until(*last, 1);
-}
-
-void enqueue(FakeStream* stream, std::function<std::string()> run) {
-  stream->steps.push_back({std::move(run), nullptr, nullptr, 0});
 }
 
 }  // namespace
@@ -346,42 +172,17 @@ int cuMemFreeHost(void* pointer) {
 }
 
 int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std::size_t bytes, void* stream) {
-  const std::lock_guard lock(mutex);
-  if (const int code = begin_call("copy"); code != 0) return code;
-  enqueue(static_cast<FakeStream*>(stream), [=]() -> std::string {
-    std::size_t offset = 0;
-    Memory* memory = find_memory(to, bytes, offset, "a copy to the device");
-    if (memory == nullptr) return "lost";
-    std::memcpy(memory->data.data() + offset, from, bytes);
-    return "";
-  });
-  return 0;
+  return enqueue_access(stream, to, bytes, "a copy to the device",
+                        [=](std::byte* at) { std::memcpy(at, from, bytes); });
 }
 
 int cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_t bytes, void* stream) {
-  const std::lock_guard lock(mutex);
-  if (const int code = begin_call("copy"); code != 0) return code;
-  enqueue(static_cast<FakeStream*>(stream), [=]() -> std::string {
-    std::size_t offset = 0;
-    const Memory* memory = find_memory(from, bytes, offset, "a copy from the device");
-    if (memory == nullptr) return "lost";
-    std::memcpy(to, memory->data.data() + offset, bytes);
-    return "";
-  });
-  return 0;
+  return enqueue_access(stream, from, bytes, "a copy from the device",
+                        [=](const std::byte* at) { std::memcpy(to, at, bytes); });
 }
 
 int cuMemsetD8Async(unsigned long long to, unsigned char value, std::size_t bytes, void* stream) {
-  const std::lock_guard lock(mutex);
-  if (const int code = begin_call("copy"); code != 0) return code;
-  enqueue(static_cast<FakeStream*>(stream), [=]() -> std::string {
-    std::size_t offset = 0;
-    Memory* memory = find_memory(to, bytes, offset, "a fill");
-    if (memory == nullptr) return "lost";
-    std::memset(memory->data.data() + offset, value, bytes);
-    return "";
-  });
-  return 0;
+  return enqueue_access(stream, to, bytes, "a fill", [=](std::byte* at) { std::memset(at, value, bytes); });
 }
 
 int cuModuleLoadDataEx(void** module, const void* image, unsigned /*count*/, int* /*options*/, void** /*values*/) {
