@@ -36,10 +36,14 @@ ${rows}  };
   return()
 endif()
 
-add_custom_command(
-  OUTPUT ${CMAKE_BINARY_DIR}/generated/attested.cc
-  COMMAND ${CMAKE_COMMAND} -DJSON=${CMAKE_SOURCE_DIR}/devices/attested.json -DOUTPUT=${CMAKE_BINARY_DIR}/generated/attested.cc
-    -P ${CMAKE_CURRENT_LIST_FILE}
-  DEPENDS ${CMAKE_SOURCE_DIR}/devices/attested.json ${CMAKE_CURRENT_LIST_FILE}
-  VERBATIM)
+set(MILLRACE_ATTESTED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+# JSON OUTPUT: a source file of these entries.
+function(millrace_attested json output)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DJSON=${json} -DOUTPUT=${output} -P ${MILLRACE_ATTESTED_SCRIPT}
+    DEPENDS ${json} ${MILLRACE_ATTESTED_SCRIPT}
+    VERBATIM)
+endfunction()
+millrace_attested(${CMAKE_SOURCE_DIR}/devices/attested.json ${CMAKE_BINARY_DIR}/generated/attested.cc)
 target_sources(millrace_device PRIVATE ${CMAKE_BINARY_DIR}/generated/attested.cc)

@@ -98,6 +98,18 @@ target_link_libraries(gpu_kit PRIVATE millrace_kernels)
 add_test(NAME conformance_simulated COMMAND conformance --gtest_filter=-*OpenCL*)
 add_test(NAME conformance_opencl COMMAND conformance --gtest_filter=*OpenCL*)
 
+# The program as it will be when a card is attested: what `auto` does then.
+set(attested ${CMAKE_BINARY_DIR}/generated/attested_for_test)
+add_custom_command(
+  OUTPUT ${attested}.json
+  COMMAND ${CMAKE_COMMAND} -DPTX=${CMAKE_BINARY_DIR}/generated/hamming.ptx -DOUTPUT=${attested}.json
+    -P ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake
+  DEPENDS ${CMAKE_BINARY_DIR}/generated/hamming.ptx ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake)
+millrace_attested(${attested}.json ${attested}.cc)
+add_executable(millrace-attested ${CMAKE_SOURCE_DIR}/src/cli/main.cc ${attested}.cc)
+target_link_libraries(millrace-attested PRIVATE millrace_cli)
+set_target_properties(millrace-attested PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+
 # Faults that are planted, each by a change of one line of a copy: what is built of it must fail, and for the right reason.
 function(millrace_plant file line fault output)
   file(READ ${CMAKE_SOURCE_DIR}/${file} text)

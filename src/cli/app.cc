@@ -16,6 +16,7 @@
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
 #include "src/jobs/tune/rates_file.h"
+#include "src/kernels/known/devices.h"
 
 namespace millrace::cli {
 namespace {
@@ -152,7 +153,7 @@ void Command::add_flags() {
   settings_.add_integer("batch", "N", "the most items that the device gets at once; 0 is as many as it takes",
                         common_.batch, 0, std::int64_t{1} << 40);
   settings_.add_choice("verify-device",
-                       "which batches of the device the CPU computes as well: all, the first and one in 256, or none",
+                       "which batches of the device the CPU computes as well: all, the first, the last and one in 256, or none",
                        common_.accelerator.verify);
   settings_.add_integer("threads", "N", "worker threads; 0 is one a core", common_.threads, 0, 4096);
   settings_.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
@@ -239,7 +240,7 @@ ExitCode Command::execute() {
   }
   start_logging(common_.log_level);
   use_cpu_level_from_environment();
-  const ChosenDevice device = choose_device(device_wish(), job_->devices());
+  const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes());
   device_note_ = device.note;
   Outputs outputs({common_.overwrite, !common_.plan});
   if (!config_.empty()) outputs.input(config_);

@@ -113,8 +113,8 @@ class Accelerator {
   mutable std::mutex mutex_;
   std::mutex ready_mutex_;  // held while known answers are asked for
   std::shared_ptr<Opened> opened_;
-  const bool asking_ = false;  // this is what known answers are asked of
-  std::map<std::string, bool> known_;  // by source
+  const bool asking_ = false;            // this is what known answers are asked of
+  std::map<std::string, bool> known_;    // by source
   std::set<std::string_view> launched_;  // names of entries, which are constants
   DeviceCounts counts_;
   std::atomic<bool> struck_out_{false};

@@ -10,9 +10,4 @@ bool is_attested(std::string_view hash, std::string_view capability) {
                      [&](const Attestation& one) { return one.hash == hash && one.capability == capability; });
 }
 
-bool is_attested(std::string_view capability) {
-  const auto all = attestations();
-  return std::any_of(all.begin(), all.end(), [&](const Attestation& one) { return one.capability == capability; });
-}
-
 }  // namespace millrace

@@ -19,7 +19,5 @@ std::span<const Attestation> attestations();
 
 // For these bytes and this capability alone.
 bool is_attested(std::string_view hash, std::string_view capability);
-// Whether any kernel is.
-bool is_attested(std::string_view capability);
 
 }  // namespace millrace

@@ -72,7 +72,8 @@ class BatchRun {
   static constexpr int kPatience = 8, kMostInVain = 16;
   static constexpr std::uint64_t kCheckedOneIn = 256;
 
-  // Whether the CPU has to compute the next batch too. One that does not fit is not counted: its check is the next one's.
+  // Whether the CPU has to compute the next batch too. One that does not fit is not counted: its check is the next
+  // one's.
   bool is_due() const {
     const Verify verify = accelerator_.options().verify;
     return verify == Verify::all || (verify == Verify::sample && counts_.batches % kCheckedOneIn == 0);

@@ -115,14 +115,20 @@ std::vector<Device> list_devices(DeviceKind kind, std::string& reason) {
 
 namespace {
 
-std::optional<Device> attested_device(std::span<const DeviceKind> has) {
+std::optional<Device> attested_device(std::span<const DeviceKind> has, std::span<const std::string_view> kernels) {
   // OpenCL's drivers are too many for anybody to attest.
   if (attestations().empty() || std::find(has.begin(), has.end(), DeviceKind::cuda) == has.end()) return std::nullopt;
   std::string reason;
+  std::optional<Device> best;
+  std::ptrdiff_t most = 0;
   for (Device& device : cuda_devices(reason)) {
-    if (device.reason.empty() && is_attested(device.capability)) return std::move(device);
+    const auto attested = std::count_if(kernels.begin(), kernels.end(),
+                                        [&](std::string_view hash) { return is_attested(hash, device.capability); });
+    if (!device.reason.empty() || attested <= most) continue;
+    most = attested;
+    best = std::move(device);
   }
-  return std::nullopt;
+  return best;
 }
 
 // The one that is wished for, or why there is none.
@@ -166,7 +172,8 @@ std::vector<DeviceKind> kinds_of(const std::string& order) {
 
 }  // namespace
 
-ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has) {
+ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has,
+                           std::span<const std::string_view> kernels) {
   ChosenDevice out;
   std::vector<Wish> wanted;
   for (const DeviceKind kind : kinds_of(wish.order)) wanted.push_back({kind, {}});
@@ -184,7 +191,7 @@ ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> h
   } else if (wish.gpu == std::optional(false)) {
     return out;
   } else if (!wish.gpu) {
-    out.device = attested_device(has);
+    out.device = attested_device(has, kernels);
     return out;
   }
   std::string reasons;

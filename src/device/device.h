@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/base/sizes.h"
@@ -51,10 +52,11 @@ struct ChosenDevice {
   std::string note;              // why it is the CPU all the same
 };
 
-// `has` are the kinds that the job has versions for, besides the CPU. `auto` takes what hardware has attested alone
-// (attested.h), and opens no driver where there is nothing of it.
-// Failure(usage) for any other wish, Failure(unavailable) with the reason for a device that is not here or that the job
-// cannot use, unless it says what is to be done then.
-ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has);
+// `has` are the kinds that the job has versions for, besides the CPU; `kernels` the hashes of this build's. `auto`
+// takes the device for whose hardware most of them are attested (attested.h), and opens no driver where none is for
+// any. Failure(usage) for any other wish, Failure(unavailable) with the reason for a device that is not here or that
+// the job cannot use, unless it says what is to be done then.
+ChosenDevice choose_device(const DeviceWish& wish, std::span<const DeviceKind> has,
+                           std::span<const std::string_view> kernels = {});
 
 }  // namespace millrace

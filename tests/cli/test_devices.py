@@ -43,8 +43,8 @@ def codes(tmp_path):
     return tmp_path
 
 
-def join(folder, name, radius, out, *arguments, env=None, check=True):
-    return millrace("join", folder / name, "--radius", str(radius), "-o", folder / out, "--overwrite", *arguments, env=env, check=check)
+def join(folder, name, radius, out, *arguments, **more):
+    return millrace("join", folder / name, "--radius", str(radius), "-o", folder / out, "--overwrite", *arguments, **more)
 
 
 def told(done):
@@ -161,6 +161,40 @@ def test_auto_takes_nothing_that_nobody_attested(codes):
     assert "device" not in json.loads((codes / "out.json").read_text())
     text = "".join(path.read_text() for path in codes.glob("opened*"))
     assert "libc.so" in text and "libcuda" not in text and "libOpenCL" not in text
+
+
+def test_auto_moves_what_gains_where_it_is_attested(codes, tmp_path):
+    """A program in which the kernels are attested for compute capability 9.0, which is the second card's."""
+    attested = BUILD / "millrace-attested"
+    cache = tmp_path / "cache" / "millrace"
+    cache.mkdir(parents=True)
+
+    def planned(name, *more):
+        done = millrace("join", name, "--radius", "90", "--plan", "--json", tmp_path / "plan.json", *more, program=attested,
+                        env=simulated(XDG_CACHE_HOME=tmp_path / "cache"))
+        plan = json.loads((tmp_path / "plan.json").read_text())["plan"]
+        return plan["device"], plan.get("where", ""), done
+
+    np.save(tmp_path / "many.npy", np.random.default_rng(4).integers(0, 256, (200_000, 32), dtype=np.uint8))
+    many = tmp_path / "many.npy"
+    device, where, _ = planned(codes / "wide.npy")
+    assert where.startswith("on the CPU: ") and "under half a second nothing moves" in where and "cuda:1" in where
+    _, where, _ = planned(many)
+    assert where.startswith("on the CPU: ") and "cuda:1 was not measured; millrace tune does" in where
+    card = json.loads(millrace("doctor", "--json", "-", program=attested, env=simulated()).stdout)["cuda"]["devices"]
+    assert [kernel["attested"] for one in card for kernel in one["kernels"]] == [False, True]
+    kernel = card[1]["kernels"][0]["ptx_sha256"]
+    for rate, side in ((1e13, "on cuda:1: "), (1e9, "on the CPU: ")):
+        rates = {"begin_s": 0.1, "up_bytes_s": 1e9, "down_bytes_s": 1e9,
+                 "operations": {"hamming.brute256": {"kernel": kernel, "amount_s": rate}}}
+        (cache / "rates.json").write_text(json.dumps({"millrace": "rates", "devices": {card[1]["uuid"]: rates}}))
+        _, where, _ = planned(many)
+        assert where.startswith(side) and "the CPU takes" in where and ", cuda:1 " in where
+    # Nor does it run there what does not gain, or what nobody attested for the card that is meant.
+    for more in ([], ["--device", "auto"]):
+        done = join(codes, "codes.npy", 5, "x.npy", *more, "--json", codes / "out.json", env=simulated(), program=attested)
+        device = json.loads((codes / "out.json").read_text())["device"]
+        assert device["name"] == "cuda:1" and not device["used"] and device["launches"]["count"] == 0, told(done)
 
 
 def test_a_file_can_say_it_all(codes):

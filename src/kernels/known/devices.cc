@@ -12,4 +12,10 @@ std::span<const DeviceKernels> device_kernels() {
   return all;
 }
 
+std::vector<std::string_view> device_kernel_hashes() {
+  std::vector<std::string_view> out;
+  for (const DeviceKernels& kernels : device_kernels()) out.push_back(kernels.source().hash);
+  return out;
+}
+
 }  // namespace millrace::known

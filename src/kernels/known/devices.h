@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/device/accelerator.h"
@@ -24,5 +25,7 @@ struct DeviceKernels {
 };
 
 std::span<const DeviceKernels> device_kernels();
+// Of their PTX.
+std::vector<std::string_view> device_kernel_hashes();
 
 }  // namespace millrace::known

@@ -1,0 +1,11 @@
+# Writes a devices/attested.json in which a body's PTX is attested for one compute capability, and another's for another.
+file(SHA256 ${PTX} hash)
+string(REPEAT "0" 64 other)
+set(rows "")
+foreach(row "${hash};9.0" "${other};8.6")
+  list(GET row 0 sha)
+  list(GET row 1 capability)
+  list(APPEND rows "{\"source\": \"hamming\", \"ptx_sha256\": \"${sha}\", \"compute_capability\": \"${capability}\", \"device\": \"simulated\", \"driver\": \"none\", \"date\": \"2026-01-01\"}")
+endforeach()
+list(JOIN rows ", " rows)
+file(WRITE ${OUTPUT} "{\"attested\": [${rows}]}\n")
