@@ -152,9 +152,10 @@ void Command::add_flags() {
                       common_.accelerator.memory);
   settings_.add_integer("batch", "N", "the most items that the device gets at once; 0 is as many as it takes",
                         common_.batch, 0, std::int64_t{1} << 40);
-  settings_.add_choice("verify-device",
-                       "which batches of the device the CPU computes as well: all, the first, the last and one in 256, or none",
-                       common_.accelerator.verify);
+  settings_.add_choice(
+      "verify-device",
+      "which batches of the device the CPU computes as well: all, the first, the last and one in 256, or none",
+      common_.accelerator.verify);
   settings_.add_integer("threads", "N", "worker threads; 0 is one a core", common_.threads, 0, 4096);
   settings_.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
                       common_.memory);

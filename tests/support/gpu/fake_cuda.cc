@@ -5,10 +5,10 @@
 //   FAKE_CUDA         "does not start", "no device", "no count", "silent"; otherwise two devices that work
 //   FAKE_CUDA_MEMORY  what a device has, in bytes; 1 GiB unless told
 //   FAKE_CUDA_ORDER   forward, reverse, random: of blocks and of the threads of a block between barriers
-//   FAKE_CUDA_FAIL    "alloc:3=memory": the third allocation finds no memory. Calls are alloc, pinned, copy, launch,
-//   stream,
-//                     event, sync, module; ends are memory, lost, and at launches also "wrong" (it does nothing) and
-//                     "late" (lost when it runs). "3+" is from the third on. Several stand behind commas
+//   FAKE_CUDA_FAIL    "alloc:3=memory": the third allocation finds no memory; "3+": none does from the third on
+//
+// Calls that fail are alloc, pinned, copy, launch, stream, event, sync, module. Ends are memory, lost, and at launches
+// also "wrong" (it does nothing) and "late" (lost when it runs). Several failures stand behind commas.
 #include "tests/support/gpu/fake_cuda.h"
 
 #include <algorithm>

@@ -28,9 +28,10 @@ void Driver::read_environment() {
 
 std::recursive_mutex mutex;
 Driver& driver() {
-  static auto* all = new std::unique_ptr<Driver>(new Driver);
-  return **all;
+  static auto* all = new Driver;  // never given back: who opened the library may end later
+  return *all;
 }
+
 bool pretends(const char* what) {
   const char* wish = std::getenv("FAKE_CUDA");
   return wish != nullptr && std::strcmp(wish, what) == 0;
