@@ -4,17 +4,15 @@
 //
 // How a body is written (docs/gpu.md has an example):
 // - MR_KERNEL(name, threads)(parameters) { ... }, and MR_REGISTER(name) behind it. Blocks have exactly `threads`
-// threads in
-//   one dimension; a grid has blocks in one dimension.
+//   threads in one dimension; a grid has blocks in one dimension.
 // - Arrays in the device's memory are MR_IN(type) and MR_OUT(type); numbers are u32, i32, u64, i64, f32, f64. Arrays
-// are
-//   only indexed: no pointers are made from them.
-// - MR_SHARED(type, name, count) stands first in a kernel. Every thread of a block passes the same MR_BARRIERs, or
-// none.
+//   are only indexed: no pointers are made from them.
+// - MR_SHARED(type, name, count) stands first in a kernel; MR_SHARED_OF(type) is what a function takes it as. Every
+//   thread of a block passes the same MR_BARRIERs, or none.
 // - No library functions, no floating atomics, no conversion of a floating number that its integer cannot hold.
+//   MR_AS_F64(u64) and its like take bits for what they are.
 // - Floating numbers are only used where MR_F32 or MR_F64 stands at the top of the body: not every device has them as
-// they
-//   have to be.
+//   they have to be.
 #ifndef MILLRACE_BODY_H
 #define MILLRACE_BODY_H
 
@@ -38,6 +36,7 @@ typedef long i64;
 #define MR_IN(type) __global const type* restrict
 #define MR_OUT(type) __global type*
 #define MR_SHARED(type, name, count) __local type name[count]
+#define MR_SHARED_OF(type) __local type*
 #define MR_THREAD ((u32)get_local_id(0))
 #define MR_BLOCK ((u32)get_group_id(0))
 #define MR_THREADS ((u32)get_local_size(0))
@@ -50,6 +49,10 @@ typedef long i64;
 #define MR_POPCOUNT(x) ((u32)popcount((u32)(x)))
 #define MR_FMA(a, b, c) fma(a, b, c)
 #define MR_SQRT(x) sqrt(x)
+#define MR_AS_U32(x) as_uint(x)
+#define MR_AS_F32(x) as_float(x)
+#define MR_AS_U64(x) as_ulong(x)
+#define MR_AS_F64(x) as_double(x)
 #define MR_UNROLL _Pragma("unroll")
 
 #elif defined(__CUDA__) || defined(__CUDACC__)
@@ -64,6 +67,7 @@ typedef long long i64;
 #define MR_REGISTER(name)
 #define MR_IN(type) const type* __restrict
 #define MR_OUT(type) type*
+#define MR_SHARED_OF(type) type*
 #define MR_UNROLL _Pragma("unroll")
 #if defined(__clang__)  // without a header of CUDA's
 #define MR_KERNEL(name, threads) extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) void name
@@ -85,6 +89,10 @@ MR_DEVICE float mr_sqrt(float x) { return __builtin_sqrtf(x); }
 MR_DEVICE double mr_sqrt(double x) { return __builtin_sqrt(x); }
 #define MR_FMA(a, b, c) mr_fma(a, b, c)
 #define MR_SQRT(x) mr_sqrt(x)
+#define MR_AS_U32(x) __builtin_bit_cast(u32, (float)(x))
+#define MR_AS_F32(x) __builtin_bit_cast(float, (u32)(x))
+#define MR_AS_U64(x) __builtin_bit_cast(u64, (double)(x))
+#define MR_AS_F64(x) __builtin_bit_cast(double, (u64)(x))
 #else  // nvcc, for a second opinion
 #define MR_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads) name
 #define MR_DEVICE static __device__ inline
@@ -100,6 +108,10 @@ MR_DEVICE double mr_sqrt(double x) { return __builtin_sqrt(x); }
 #define MR_POPCOUNT(x) ((u32)__popc(x))
 #define MR_FMA(a, b, c) fma(a, b, c)
 #define MR_SQRT(x) sqrt(x)
+#define MR_AS_U32(x) __float_as_uint(x)
+#define MR_AS_F32(x) __uint_as_float(x)
+#define MR_AS_U64(x) ((u64)__double_as_longlong(x))
+#define MR_AS_F64(x) __longlong_as_double((long long)(x))
 #endif
 #else
 #error "a body is compiled as CUDA, as OpenCL C, or for the host with MILLRACE_BODY_HOST"

@@ -228,7 +228,7 @@ void Options::fill_default_colours() {
   if (!paper) paper = all(style == Style::jkx ? 0 : 255);
   if (!falling) falling = ink;
   // What a candle's rising body is in gray.
-  if (!rising) rising = style == Style::candle ? rle::colour_table(*paper, *ink)[kRising] : *ink;
+  if (!rising) rising = style == Style::candle ? rle::colour_table(*paper, *ink)[chart::kRising] : *ink;
   const bool coloured = !ink->gray() || !paper->gray() || !rising->gray() || !falling->gray();
   if (channels == Channels::gray && coloured) {
     throw Failure(ErrorCode::usage, "a colour is given", "--channels", "leave it out, or give grays from 0 to 255");

@@ -12,6 +12,7 @@
 
 #include "src/base/settings.h"
 #include "src/io/table/dates.h"
+#include "src/kernels/chart/chart.h"
 #include "src/kernels/rle/pixels.h"
 #include "src/pipeline/checkpoint/share.h"
 
@@ -24,6 +25,12 @@ constexpr std::array<Choice<DateOrder>, 4> choices_of(DateOrder) {
            {"mdy", DateOrder::month_first}}};
 }
 
+namespace chart {
+constexpr std::array<Choice<Style>, 4> choices_of(Style) {
+  return {{{"line", Style::line}, {"ohlc", Style::ohlc}, {"candle", Style::candle}, {"jkx", Style::jkx}}};
+}
+}  // namespace chart
+
 }  // namespace millrace
 
 namespace millrace::render {
@@ -31,10 +38,7 @@ namespace millrace::render {
 // For --by: a table is one series, whatever its columns say.
 constexpr const char* kOneSeries = "none";
 
-enum class Style : std::uint8_t { line, ohlc, candle, jkx };
-constexpr std::array<Choice<Style>, 4> choices_of(Style) {
-  return {{{"line", Style::line}, {"ohlc", Style::ohlc}, {"candle", Style::candle}, {"jkx", Style::jkx}}};
-}
+using chart::Style;
 // From the lowest to the highest price of a window, of the series, or of a window's logarithms.
 enum class Scaling : std::uint8_t { window, global, log };
 constexpr std::array<Choice<Scaling>, 3> choices_of(Scaling) {
@@ -111,6 +115,18 @@ struct Options {
   bool draws_volume() const { return volume.value_or(style == Style::jkx); }
   double line_pixels() const {
     return line_width_points > 0 ? line_width_points * static_cast<double>(dpi) / 72 : line_width;
+  }
+
+  // What is drawn of a window, once defaults are filled.
+  chart::Spec spec() const {
+    return {style,
+            scale == Scaling::log,
+            draws_volume(),
+            width,
+            height,
+            line_pixels(),
+            static_cast<std::size_t>(window),
+            static_cast<std::size_t>(average)};
   }
 
  private:

@@ -104,11 +104,11 @@ ChartPlan make_plan(const Options& options, RunContext& context) {
 
   ChartLayout& layout = plan.layout;
   layout.charts = plan.charts;
-  const Format format(options);
+  const Format format = format_of(options);
   layout.image = format.image;
-  layout.floats = format.floats;
+  layout.floats = format.kind == PixelKind::floats;
   layout.window = static_cast<std::uint32_t>(plan.window);
-  layout.columns = static_cast<std::uint32_t>(roles_of(options).size());
+  layout.columns = static_cast<std::uint32_t>(roles_of(options.spec()).size());
   layout.horizons = options.horizons;
   layout.date_bytes = static_cast<std::uint32_t>(date_bytes);
   layout.symbol_bytes = static_cast<std::uint32_t>(symbol_bytes);
@@ -129,7 +129,7 @@ void WindowRenderer::read(std::uint64_t chart) {
     source.columns[role].read(place.row, window_.rows[role]);
   }
   // A ready window has nothing before it.
-  const std::size_t before = source.ready > 0 ? 0 : std::min(history_of(options_), place.row);
+  const std::size_t before = source.ready > 0 ? 0 : std::min(options_.spec().history(), place.row);
   window_.before.resize(before);
   if (before > 0) source.columns[kClose].read(place.row - before, window_.before);
   if (options_.scale == Scaling::global) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "src/jobs/render/dataset.h"
-#include "src/jobs/render/draw/chart.h"
 #include "src/jobs/render/series/source.h"
 #include "src/pipeline/run_context.h"
 
@@ -45,7 +44,7 @@ ChartPlan make_plan(const Options& options, RunContext& context);
 class WindowRenderer {
  public:
   WindowRenderer(const ChartPlan& plan, const Options& options)
-      : plan_(plan), options_(options), roles_(roles_of(options)), style_(make_style(options)) {}
+      : plan_(plan), options_(options), roles_(roles_of(options.spec())), style_(make_style(options.spec())) {}
   // The picture is the renderer's own and lives until the next call.
   const rle::Image& draw(std::uint64_t chart);
   // What the chart that was drawn last is made of, as read: row after row, column after column.
@@ -57,9 +56,9 @@ class WindowRenderer {
   const ChartPlan& plan_;
   const Options& options_;
   const std::vector<Role> roles_;
-  std::unique_ptr<ChartStyle> style_;
+  std::unique_ptr<chart::ChartStyle> style_;
   rle::Image picture_;
-  Window window_;
+  chart::Window window_;
 };
 
 // What came after a window: close[t + h] / close[t] - 1 for each horizon; and where it lies. All but the sequence.

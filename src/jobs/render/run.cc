@@ -78,7 +78,7 @@ class DrawStage {
         scratch_([this] { return std::make_unique<ThreadScratch>(plan_, options_, encoding_); }),
         blocks_([] { return std::make_unique<RowBlock>(); }),
         paid_(context.budget.reserve_all(
-            style_workspace(options) * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
+            style_workspace(options.spec()) * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
 
   // All that is missing. Returns how many charts were drawn.
   std::uint64_t run(Progress& progress) {
@@ -241,10 +241,11 @@ Plan what_it_takes(const Options& options, RunContext& context) {
   }
   out.threads = context.executor.threads();
   out.in_flight = tokens;
-  out.memory = {{"the program itself", 16_MiB},
-                {"inputs", context.budget.peak()},
-                {"drawing", (style_workspace(options) * static_cast<std::uint64_t>(context.executor.threads())).host},
-                {"charts in flight", item * tokens}};
+  out.memory = {
+      {"the program itself", 16_MiB},
+      {"inputs", context.budget.peak()},
+      {"drawing", (style_workspace(options.spec()) * static_cast<std::uint64_t>(context.executor.threads())).host},
+      {"charts in flight", item * tokens}};
   out.allowed = context.budget.limit();
   out.seconds = static_cast<double>(drawn) * seconds / context.executor.threads();
   out.seconds_of = "drawing";

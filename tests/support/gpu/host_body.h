@@ -46,4 +46,9 @@ inline u32 MR_POPCOUNT(u32 x) {
 }
 #define MR_FMA(a, b, c) std::fma(a, b, c)
 #define MR_SQRT(x) std::sqrt(x)
+#define MR_SHARED_OF(type) const millrace::host::Out<type>&
+#define MR_AS_U32(x) std::bit_cast<u32>(static_cast<float>(x))
+#define MR_AS_F32(x) std::bit_cast<float>(static_cast<u32>(x))
+#define MR_AS_U64(x) std::bit_cast<u64>(static_cast<double>(x))
+#define MR_AS_F64(x) std::bit_cast<double>(static_cast<u64>(x))
 #define MR_UNROLL

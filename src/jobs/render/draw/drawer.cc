@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "src/device/cpu/executor.h"
-#include "src/jobs/render/draw/chart.h"
 #include "src/jobs/render/encode/format.h"
+#include "src/kernels/chart/series_painter.h"
 #include "src/memory/pool.h"
 
 namespace millrace {
@@ -83,65 +81,30 @@ void require(const ArrayView& array, const char* name, ElementType type, const s
 struct ChartDrawer::State {
   explicit State(const ChartOptions& given)
       : options(options_of(given)),
-        roles(roles_of(options)),
-        format(options),
+        spec(options.spec()),
+        format(format_of(options)),
         executor(given.threads),
-        scratches([this] { return std::make_unique<DrawerScratch>(options, format); }) {}
-
-  // What one thread draws with.
-  struct DrawerScratch {
-    DrawerScratch(const Options& options, const Format& format) : style(make_style(options)), packer(format) {}
-    std::unique_ptr<ChartStyle> style;
-    PixelPacker packer;
-    Window window;
-    rle::Image picture;
-    Buffer<std::uint8_t> memory;
-  };
+        painters([this] { return std::make_unique<chart::SeriesPainter>(spec, format); }) {}
 
   template <typename Number>
   void draw(const Number* series, std::size_t count, std::size_t before, void* images) {
-    const auto rows = static_cast<std::size_t>(options.window);
-    const std::size_t each = (before + rows) * roles.size();
-    const std::size_t image = format.image_bytes();
+    const std::size_t each = (before + spec.rows) * roles_of(spec).size(), image = format.image_bytes();
     auto* out = static_cast<std::uint8_t*>(images);
     // A batch that no cache holds is written past them.
     constexpr std::size_t kCached = 16 << 20;
     const bool large = count * image > kCached;
     executor.parallel_for(count, 4, [&](std::size_t from, std::size_t to) {
-      const std::shared_ptr<DrawerScratch> scratch = scratches.take();
-      for (std::size_t i = from; i < to; ++i) {
-        take(series + i * each, before, rows, scratch->window);
-        scratch->style->draw(scratch->window, scratch->picture);
-        const rle::Image& picture = scratch->packer.pack(scratch->picture);
-        large ? rle::paint_past_caches(picture, format.pixels, scratch->memory, out + i * image)
-              : rle::paint(picture, format.pixels, out + i * image);
-      }
+      const std::shared_ptr<chart::SeriesPainter> painter = painters.take();
+      for (std::size_t i = from; i < to; ++i) painter->paint(series + i * each, before, large, out + i * image);
       if (large) rle::paint_end();
     });
   }
 
-  template <typename Number>
-  void take(const Number* series, std::size_t before, std::size_t rows, Window& window) const {
-    const std::size_t columns = roles.size();
-    const auto value = [&](std::size_t row, std::size_t column) {
-      const auto v = static_cast<double>(series[row * columns + column]);
-      return std::abs(v) <= kLargest ? v : std::numeric_limits<double>::quiet_NaN();
-    };
-    window.before.clear();
-    for (std::size_t c = 0; c < columns; ++c) {
-      std::vector<double>& out = window.rows[roles[c]];
-      out.resize(rows);
-      for (std::size_t r = 0; r < rows; ++r) out[r] = value(before + r, c);
-      if (roles[c] != kClose) continue;
-      for (std::size_t r = 0; r < before; ++r) window.before.push_back(value(r, c));
-    }
-  }
-
   const Options options;
-  const std::vector<Role> roles;
+  const chart::Spec spec;
   const Format format;
   const Executor executor;
-  Pool<DrawerScratch> scratches;
+  Pool<chart::SeriesPainter> painters;
 };
 
 ChartDrawer::ChartDrawer(const ChartOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -150,8 +113,8 @@ ChartDrawer::ChartDrawer(ChartDrawer&&) noexcept = default;
 ChartDrawer& ChartDrawer::operator=(ChartDrawer&&) noexcept = default;
 
 int ChartDrawer::rows() const { return static_cast<int>(state_->options.window); }
-int ChartDrawer::columns() const { return static_cast<int>(state_->roles.size()); }
-int ChartDrawer::history() const { return static_cast<int>(history_of(state_->options)); }
+int ChartDrawer::columns() const { return static_cast<int>(roles_of(state_->spec).size()); }
+int ChartDrawer::history() const { return static_cast<int>(state_->spec.history()); }
 int ChartDrawer::width() const { return state_->options.width; }
 int ChartDrawer::height() const { return state_->options.height; }
 int ChartDrawer::channels() const { return state_->format.channels; }

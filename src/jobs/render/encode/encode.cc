@@ -36,7 +36,7 @@ class StreamEncoder : public ChartEncoder {
 class PngEncoder : public ChartEncoder {
  public:
   PngEncoder(const Format& format, const rle_deflate::Code& code)
-      : packer_(format), code_(code), channels_(format.channels), bits_(format.bits ? 1 : 8) {}
+      : packer_(format), code_(code), channels_(format.channels), bits_(format.kind == PixelKind::bits ? 1 : 8) {}
   void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
     const PngShape shape{static_cast<std::uint32_t>(picture.width()), static_cast<std::uint32_t>(picture.height()),
                          channels_, bits_};
@@ -131,7 +131,8 @@ bool has_code(Store store) { return store != Store::npy && store != Store::dat &
 
 }  // namespace
 
-Encoding::Encoding(const ChartPlan& plan, const Options& options) : plan_(plan), options_(options), format_(options) {
+Encoding::Encoding(const ChartPlan& plan, const Options& options)
+    : plan_(plan), options_(options), format_(format_of(options)) {
   layout_.pixels = format_.pixels;
   layout_.row_prefix = options.store == Store::png || options.store == Store::webdataset;
   layout_.wrapper = options.store == Store::zarr ? rle_deflate::Wrapper::gzip : rle_deflate::Wrapper::zlib;

@@ -13,11 +13,11 @@
 
 #include "src/io/tensor/npy.h"
 #include "src/io/tensor/row_cache.h"
+#include "src/kernels/chart/chart.h"
 
 namespace millrace::render {
 
-// A price beyond is a gap: the range of a window, times a picture's height, must be a number.
-constexpr double kLargest = 1e300;
+using chart::kLargest;
 // Rows in memory come in parts of this many.
 constexpr std::size_t kPart = 1 << 14;
 

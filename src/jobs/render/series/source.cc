@@ -25,7 +25,7 @@ void look_over(const OpenContext& context, Source& out) {
     context.throw_if_cancelled();
     values.resize(std::min<std::size_t>(out.rows - at, 1 << 12));
     missing.assign(values.size(), 0);
-    for (const Role role : roles_of(context.options)) {
+    for (const Role role : roles_of(context.options.spec())) {
       if (role == kVolume) continue;
       out.columns[role].read(at, values);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -69,13 +69,6 @@ bool is_hdf5(const std::string& path, FileReader& file) {
 }  // namespace
 
 std::string input_file(const std::string& input) { return file_and_dataset(input).first; }
-
-std::vector<Role> roles_of(const Options& options) {
-  std::vector<Role> out = {kClose};
-  if (options.style != Style::line) out = {kOpen, kHigh, kLow, kClose};
-  if (options.draws_volume()) out.push_back(kVolume);
-  return out;
-}
 
 const char* name_of(Role role) {
   constexpr std::array<const char*, 5> kNames = {"open", "high", "low", "close", "volume"};

@@ -19,9 +19,7 @@
 
 namespace millrace::render {
 
-enum Role : std::size_t { kOpen, kHigh, kLow, kClose, kVolume };
-// What charts of a style are drawn of, in the order in which they are stored.
-std::vector<Role> roles_of(const Options& options);
+using chart::kClose, chart::kHigh, chart::kLow, chart::kOpen, chart::kVolume, chart::Role;
 
 // The file that an input names: of FILE.h5:/DATASET, FILE.h5.
 std::string input_file(const std::string& input);

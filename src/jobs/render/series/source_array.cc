@@ -46,7 +46,7 @@ Failure refuse(const std::string& words, const std::string& name) {
 void take_columns(OpenContext& context, const std::shared_ptr<const RowFile>& file, ElementType type, const Rows& shape,
                   const std::string& words, Source& out) {
   const Options& options = context.options;
-  for (const Role role : roles_of(options)) {
+  for (const Role role : roles_of(options.spec())) {
     if (shape.columns == 1 && role != kClose && role != kVolume) {
       throw Failure(
           ErrorCode::bad_data, fmt::format("it holds {}, and no {}", words, name_of(role)), out.name,

@@ -107,7 +107,7 @@ class Chooser {
                     fmt::format("it has no column '{}'; its columns are: {}", name_of(kClose), header_.words()), path_,
                     kNameless);
     }
-    const std::vector<Role> roles = roles_of(options_);
+    const std::vector<Role> roles = roles_of(options_.spec());
     for (const Role role : roles) {
       std::optional<std::size_t> at = named(name_of(role), {name_of(role)});
       if (!at && roles.size() == 1 && header_.size() == 1) {
@@ -352,7 +352,7 @@ std::vector<Source> read_csv(FileReader& reader, OpenContext& context, const Sou
   rows.complete();
   const Arranged arranged = arrange(rows, context.options, context.run);
   const auto paid = std::make_shared<Reservation>(memory.keep_only(rows.memory() + collector.memory()));
-  const std::vector<Role> roles = roles_of(context.options);
+  const std::vector<Role> roles = roles_of(context.options.spec());
   std::vector<Source> out;
   out.reserve(arranged.series.size());
   for (const Series& series : arranged.series) {

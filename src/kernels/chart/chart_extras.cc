@@ -1,10 +1,10 @@
-#include "src/jobs/render/draw/chart_extras.h"
+#include "src/kernels/chart/chart_extras.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace millrace::render {
+namespace millrace::chart {
 
 double round_even(double v) {
   const double down = std::floor(v), part = v - down;
@@ -12,11 +12,11 @@ double round_even(double v) {
   return std::floor(down / 2) * 2 == down ? down : down + 1;
 }
 
-void moving_average(const Options& options, const Window& window, std::vector<double>& out) {
+void moving_average(const Spec& spec, const Window& window, std::vector<double>& out) {
   out.clear();
-  if (options.average <= 0) return;
+  if (spec.average == 0) return;
   const std::vector<double>&before = window.before, &close = window.rows[kClose];
-  const auto length = static_cast<std::size_t>(options.average);
+  const std::size_t length = spec.average;
   for (std::size_t row = 0; row < close.size(); ++row) {
     const std::size_t end = before.size() + row + 1;
     double sum = end < length ? std::numeric_limits<double>::quiet_NaN() : 0;
@@ -33,11 +33,11 @@ void draw_volume(const Window& window, const Rows& rows, int height, std::uint8_
   double most = 0;
   for (const double v : volume) most = std::isnan(v) ? most : std::max(most, v);
   for (std::size_t row = 0; row < volume.size(); ++row) {
-    if (std::isnan(volume[row]) || !(most > 0)) continue;
+    if (!(volume[row] > 0)) continue;
     const int high = static_cast<int>(round_even(volume[row] * rows.volume / most));
     const Columns at = columns(row);
     if (high > 0) canvas.block(at.first, at.last, height - high, height - 1, level);
   }
 }
 
-}  // namespace millrace::render
+}  // namespace millrace::chart

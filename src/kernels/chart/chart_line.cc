@@ -2,30 +2,29 @@
 #include <cmath>
 #include <optional>
 
-#include "src/jobs/render/draw/chart_extras.h"
-#include "src/jobs/render/encode/format.h"
+#include "src/kernels/chart/chart_extras.h"
 #include "src/kernels/rle/layers.h"
 #include "src/kernels/stroke/stroke.h"
 
-namespace millrace::render {
+namespace millrace::chart {
 namespace {
 
 class LineStyle : public ChartStyle {
  public:
-  explicit LineStyle(const Options& options)
-      : options_(options), rows_(options), rasterizer_(options.width, rows_.price, options.line_pixels()) {
-    if (options.average > 0) thin_.emplace(options.width, rows_.price, std::min(1.0, options.line_pixels()));
-    if (rows_.volume > 0) canvas_.emplace(options.width, rows_.volume + 1);
+  explicit LineStyle(const Spec& spec)
+      : spec_(spec), rows_(spec), rasterizer_(spec.width, rows_.price, spec.line_pixels) {
+    if (spec.average > 0) thin_.emplace(spec.width, rows_.price, std::min(1.0, spec.line_pixels));
+    if (rows_.volume > 0) canvas_.emplace(spec.width, rows_.volume + 1);
   }
 
   void draw(const Window& window, rle::Image& out) override {
-    moving_average(options_, window, averages_);
-    Scale scale(options_, window, {kClose});
+    moving_average(spec_, window, averages_);
+    Scale scale(spec_, window, {kClose});
     for (const double v : averages_) scale.include(v);
     draw_line(window.rows[kClose], scale, rasterizer_);
     if (!thin_ && !canvas_) return rasterizer_.finish(out);
     rasterizer_.finish(prices_);
-    out.begin(options_.width, options_.height);
+    out.begin(spec_.width, spec_.height);
     if (thin_) {
       draw_line(averages_, scale, *thin_);
       thin_->finish(average_);
@@ -37,7 +36,7 @@ class LineStyle : public ChartStyle {
       const std::size_t n = window.rows[kClose].size();
       const auto columns = [&](std::size_t i) {
         const double x = x_of(i, n),
-                     half = 0.4 * (options_.width - 1) / static_cast<double>(std::max<std::size_t>(1, n - 1));
+                     half = 0.4 * (spec_.width - 1) / static_cast<double>(std::max<std::size_t>(1, n - 1));
         const int first = static_cast<int>(std::max(0.0, x - half + 0.5));
         return Columns{first, std::max(first, static_cast<int>(x + half + 0.5) - 1)};
       };
@@ -50,7 +49,7 @@ class LineStyle : public ChartStyle {
 
  private:
   double x_of(std::size_t i, std::size_t n) const {
-    const double right = options_.width - 1, step = n > 1 ? right / static_cast<double>(n - 1) : 0;
+    const double right = spec_.width - 1, step = n > 1 ? right / static_cast<double>(n - 1) : 0;
     return n == 1 ? 0.5 * right : (i + 1 == n ? right : static_cast<double>(i) * step);
   }
 
@@ -70,7 +69,7 @@ class LineStyle : public ChartStyle {
     rasterizer.line(points_);
   }
 
-  const Options& options_;
+  const Spec spec_;
   const Rows rows_;
   stroke::Rasterizer rasterizer_;
   std::optional<stroke::Rasterizer> thin_;  // the moving average's
@@ -83,6 +82,6 @@ class LineStyle : public ChartStyle {
 
 }  // namespace
 
-std::unique_ptr<ChartStyle> make_line_style(const Options& options) { return std::make_unique<LineStyle>(options); }
+std::unique_ptr<ChartStyle> make_line_style(const Spec& spec) { return std::make_unique<LineStyle>(spec); }
 
-}  // namespace millrace::render
+}  // namespace millrace::chart

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/jobs/render/draw/chart_extras.h"
-#include "src/jobs/render/encode/format.h"
+#include "src/kernels/chart/chart_extras.h"
 
-namespace millrace::render {
+namespace millrace::chart {
 namespace {
 
 // The pixel rows of a bar's four prices.
@@ -16,12 +15,11 @@ struct Bar {
 // What bars and candles share: which pixel row a price lies in.
 class BarStyle : public ChartStyle {
  public:
-  explicit BarStyle(const Options& options)
-      : options_(options), rows_(options), canvas_(options.width, options.height) {}
+  explicit BarStyle(const Spec& spec) : spec_(spec), rows_(spec), canvas_(spec.width, spec.height) {}
 
   void draw(const Window& window, rle::Image& out) override {
-    moving_average(options_, window, averages_);
-    Scale scale(options_, window, {kOpen, kHigh, kLow, kClose});
+    moving_average(spec_, window, averages_);
+    Scale scale(spec_, window, {kOpen, kHigh, kLow, kClose});
     for (const double v : averages_) scale.include(v);
     const double range = std::max(scale.highest() - scale.lowest(), 1e-8);
     const auto row = [&](double v) { return static_cast<int>((scale.highest() - v) * (rows_.price - 1) / range); };
@@ -39,7 +37,7 @@ class BarStyle : public ChartStyle {
     }
     if (rows_.volume > 0) {
       const auto columns = [&](std::size_t i) { return body(i, n); };
-      draw_volume(window, rows_, options_.height, kVolumeLevel, columns, canvas_);
+      draw_volume(window, rows_, spec_.height, kVolumeLevel, columns, canvas_);
     }
     canvas_.finish(out);
   }
@@ -49,7 +47,7 @@ class BarStyle : public ChartStyle {
   virtual Columns body(std::size_t i, std::size_t n) const = 0;
   virtual int middle(std::size_t i, std::size_t n) const = 0;
 
-  const Options& options_;
+  const Spec spec_;
   const Rows rows_;
   rle::Canvas canvas_;
 
@@ -101,20 +99,20 @@ class CandleStyle : public BarStyle {
     canvas_.block(columns.first, columns.last, bar.open, bar.close, bar.rises ? kRising : kFalling);
   }
   Columns body(std::size_t i, std::size_t n) const override {
-    const double slot = options_.width / static_cast<double>(n), centre = (static_cast<double>(i) + 0.5) * slot;
+    const double slot = spec_.width / static_cast<double>(n), centre = (static_cast<double>(i) + 0.5) * slot;
     // Narrower than a pixel: the wick's own column.
     if (0.8 * slot < 1) return {middle(i, n), middle(i, n)};
     const int left = static_cast<int>(centre - 0.4 * slot + 0.5);
     return {left, std::max(left, static_cast<int>(centre + 0.4 * slot + 0.5) - 1)};
   }
   int middle(std::size_t i, std::size_t n) const override {
-    return static_cast<int>((static_cast<double>(i) + 0.5) * (options_.width / static_cast<double>(n)));
+    return static_cast<int>((static_cast<double>(i) + 0.5) * (spec_.width / static_cast<double>(n)));
   }
 };
 
 }  // namespace
 
-std::unique_ptr<ChartStyle> make_bar_style(const Options& options) { return std::make_unique<OhlcStyle>(options); }
-std::unique_ptr<ChartStyle> make_candle_style(const Options& options) { return std::make_unique<CandleStyle>(options); }
+std::unique_ptr<ChartStyle> make_bar_style(const Spec& spec) { return std::make_unique<OhlcStyle>(spec); }
+std::unique_ptr<ChartStyle> make_candle_style(const Spec& spec) { return std::make_unique<CandleStyle>(spec); }
 
-}  // namespace millrace::render
+}  // namespace millrace::chart

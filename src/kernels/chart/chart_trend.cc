@@ -2,19 +2,18 @@
 #include <cmath>
 #include <limits>
 
-#include "src/jobs/render/draw/chart_extras.h"
+#include "src/kernels/chart/chart_extras.h"
 #include "src/kernels/rle/canvas.h"
 
-namespace millrace::render {
+namespace millrace::chart {
 namespace {
 
 class TrendStyle : public ChartStyle {
  public:
-  explicit TrendStyle(const Options& options)
-      : options_(options), rows_(options), canvas_(options.width, options.height) {}
+  explicit TrendStyle(const Spec& spec) : spec_(spec), rows_(spec), canvas_(spec.width, spec.height) {}
 
   void draw(const Window& window, rle::Image& out) override {
-    moving_average(options_, window, averages_);
+    moving_average(spec_, window, averages_);
     lowest_ = std::numeric_limits<double>::infinity();
     highest_ = -lowest_;
     for (const Role role : {kOpen, kHigh, kLow, kClose}) {
@@ -36,7 +35,7 @@ class TrendStyle : public ChartStyle {
       const int x = static_cast<int>(3 * day) + 1;
       return Columns{x, x};
     };
-    if (rows_.volume > 0) draw_volume(window, rows_, options_.height, rle::kFull, middle, canvas_);
+    if (rows_.volume > 0) draw_volume(window, rows_, spec_.height, rle::kFull, middle, canvas_);
     canvas_.finish(out);
   }
 
@@ -65,7 +64,7 @@ class TrendStyle : public ChartStyle {
     }
   }
 
-  const Options& options_;
+  const Spec spec_;
   const Rows rows_;
   rle::Canvas canvas_;
   double lowest_ = 0, highest_ = 0;
@@ -74,6 +73,6 @@ class TrendStyle : public ChartStyle {
 
 }  // namespace
 
-std::unique_ptr<ChartStyle> make_trend_style(const Options& options) { return std::make_unique<TrendStyle>(options); }
+std::unique_ptr<ChartStyle> make_trend_style(const Spec& spec) { return std::make_unique<TrendStyle>(spec); }
 
-}  // namespace millrace::render
+}  // namespace millrace::chart
