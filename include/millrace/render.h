@@ -1,8 +1,10 @@
 // Enters: a batch of series in memory.
-// Leaves: a batch of their charts in memory, for training that draws on the fly and stores nothing.
+// Leaves: a batch of their charts in memory, the host's or a device's, for training that draws on the fly and stores
+//   nothing.
 // Never: reads or writes a file, or keeps what it was given.
 //
-// The charts are those of `millrace render` (docs/render.md), pixel for pixel, for any number of threads and any batch.
+// The charts are those of `millrace render` (docs/render.md), pixel for pixel, for any number of threads, any batch and
+// any device.
 #pragma once
 
 #include <cstddef>
@@ -34,12 +36,30 @@ struct ChartOptions {
   // Closes in a moving average, up to 1,048,576; 0: none, -1: for jkx as many as a chart has rows, else none.
   int average = -1;
   int threads = 0;  // 0 or less: one a core that this process may run on
+
+  // What draws: cpu; cuda[:N] or opencl[:N]; auto: for arrays in a device's memory that device, where hardware has
+  // attested its kernels (docs/gpu.md), else the CPU. What a device cannot do, or did wrong, the CPU does.
+  std::string device = "auto";
+  // Charts that a device drew and the CPU draws as well before draw() returns: all; sample: of each batch the first,
+  // the last and one in 256; none.
+  std::string verify_device = "sample";
+  std::uint64_t device_memory = 0;  // the most of a device's, in bytes, beside arrays; 0: 90 % of what is free
+};
+
+// What devices did for a drawer so far.
+struct DeviceUse {
+  std::string device;          // "cuda:0 (NVIDIA H200)"; empty: none was asked
+  std::uint64_t batches = 0;   // that it drew
+  std::uint64_t compared = 0;  // of them of which the CPU drew charts too
+  std::uint64_t by_cpu = 0;    // batches and charts that the CPU drew in its place
+  std::string why;             // "cuda:0: ...": it is not used, or not any more; empty where nothing is to say
 };
 
 // Thread-safe: calls may overlap, and share the threads. One that was moved from may only be assigned to or destroyed.
 class MILLRACE_API ChartDrawer {
  public:
-  // Throws std::exception with a message that says what to change where options do not fit each other.
+  // Throws std::exception with a message that says what to change where options do not fit each other, or there is no
+  // such device.
   explicit ChartDrawer(const ChartOptions& options);
   ~ChartDrawer();
   ChartDrawer(ChartDrawer&&) noexcept;
@@ -60,11 +80,16 @@ class MILLRACE_API ChartDrawer {
   // `series` is [count, rows, columns], or [count, rows] where there is one column: float64 or float32. Rows above
   // rows() come first and lie before the chart: at most history() of them. What is not finite or beyond 1e300 is a gap,
   // with the scale log also a price that is not above 0. `images` is [count, ...image_shape()] of image_type(). Both
-  // are contiguous() and in MemoryKind::host or MemoryKind::pinned. A count of 0 reads and writes nothing. Throws
-  // std::exception with a message that says which of them is not so, before anything is written. Not checked: that the
-  // two do not overlap, and that `series` is aligned as its type is. Where memory runs out while charts are drawn, that
-  // is thrown, and `images` may hold some of them, whole or in part.
+  // are contiguous(). Each is in memory of the host (MemoryKind::host, MemoryKind::pinned) or of a CUDA device, as
+  // cudaMalloc and PyTorch have it (MemoryKind::device and its number, in this process's primary context), at a
+  // multiple of its type's size; then what was begun with it elsewhere must have ended (torch.cuda.synchronize()), and
+  // all is there when this returns. A count of 0 reads and writes nothing. Throws std::exception with a message that
+  // says which of them is not so, before anything is written. Not checked: that the two do not overlap, and that the
+  // host's `series` is aligned as its type is. Where memory runs out while the CPU draws, or a device is lost that
+  // `images` is on, that is thrown, and `images` may hold some of them, whole or in part.
   void draw(const ArrayView& series, const ArrayView& images) const;
+
+  DeviceUse device_use() const;
 
  private:
   struct State;

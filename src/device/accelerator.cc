@@ -139,6 +139,16 @@ std::shared_ptr<DeviceAllocation> Accelerator::allocate_pinned(Bytes size, const
   return backend().allocate_pinned(size, {host_.reserve(size, purpose, MemoryKind::pinned), Reservation()});
 }
 
+std::shared_ptr<DeviceAllocation> Accelerator::adopt(const void* data, Bytes size, const std::string& name) {
+  try {
+    return backend().adopt(reinterpret_cast<std::uintptr_t>(data), size);
+  } catch (const Failure& failure) {
+    if (failure.error().code != ErrorCode::usage) throw;
+    throw Failure(ErrorCode::usage, fmt::format("{} on {}", failure.error().what, title()), name,
+                  failure.error().remedy);
+  }
+}
+
 Bytes Accelerator::free_memory() {
   const Budget& memory = *open()->memory;
   const Bytes limit = memory.limit(MemoryKind::device), used = memory.used(MemoryKind::device);
@@ -168,6 +178,7 @@ void Accelerator::add(const DeviceCounts& more) {
   counts_.batches += more.batches;
   counts_.verified += more.verified;
   counts_.fell_back += more.fell_back;
+  counts_.left += more.left;
   counts_.halved += more.halved;
 }
 

@@ -47,6 +47,7 @@ struct DeviceCounts {
   std::uint64_t batches = 0;    // computed by the device
   std::uint64_t verified = 0;   // of them by the CPU too
   std::uint64_t fell_back = 0;  // computed by the CPU in its place
+  std::uint64_t left = 0;       // items of batches that kernels have no place for: the CPU's
   std::uint64_t halved = 0;     // times that memory did not do
   Bytes peak;                   // of the device's memory
 };
@@ -84,6 +85,8 @@ class Accelerator {
   // OutOfMemory as a budget gives it, or as the device does.
   std::shared_ptr<DeviceAllocation> allocate(Bytes size, const std::string& purpose);
   std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, const std::string& purpose);
+  // As DeviceBackend::adopt() has it; `name` is what messages call it.
+  std::shared_ptr<DeviceAllocation> adopt(const void* data, Bytes size, const std::string& name);
   // What allocate() would still give.
   Bytes free_memory();
 

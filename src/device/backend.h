@@ -100,6 +100,9 @@ class DeviceBackend {
 
   virtual std::shared_ptr<DeviceAllocation> allocate(Bytes size, PaidMemory paid) = 0;
   virtual std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) = 0;
+  // Memory that somebody else has allocated, and frees: all of it lies in what this process has of this device.
+  // Failure(usage) where it does not, Failure(unavailable) where this driver cannot tell of it.
+  virtual std::shared_ptr<DeviceAllocation> adopt(std::uint64_t address, Bytes size) = 0;
   virtual std::unique_ptr<QueueBackend> make_queue() = 0;
   // Compiled at the first call. Failure(unavailable) where this driver cannot compile it.
   virtual void* kernel(const KernelSource& source, const KernelEntry& entry) = 0;

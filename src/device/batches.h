@@ -143,6 +143,10 @@ class BatchRun {
       } catch (const OutOfMemory&) {
         // Not both of them fit: the CPU's is taken.
         one->part.reset();
+      } catch (const Failure& failure) {
+        // What is compared may still be on the device.
+        if (!is_of_device(failure)) throw;
+        accelerator_.strike_out(failure.error().what);
       }
       return;
     }

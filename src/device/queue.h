@@ -34,12 +34,30 @@ class DeviceBuffer {
   DeviceBuffer(Accelerator& accelerator, std::size_t size, const std::string& purpose)
       : size_(size), memory_(accelerator.allocate({size * sizeof(T)}, purpose)) {}
 
+  // Of `size` values that somebody else has allocated there, and frees once no queue has them (Accelerator::adopt()).
+  static DeviceBuffer adopt(Accelerator& accelerator, const void* data, std::size_t size, const std::string& name) {
+    DeviceBuffer out;
+    out.size_ = size;
+    out.memory_ = accelerator.adopt(data, {size * sizeof(T)}, name);
+    return out;
+  }
+  // The same memory as other values, as many as fit.
+  template <typename Other>
+  DeviceBuffer<Other> as() const {
+    DeviceBuffer<Other> out;
+    out.size_ = size_ * sizeof(T) / sizeof(Other);
+    out.memory_ = memory_;
+    return out;
+  }
+
   std::size_t size() const { return size_; }
   const std::shared_ptr<DeviceAllocation>& memory() const { return memory_; }
   // Without it; a queue may still.
   void release() { *this = DeviceBuffer(); }
 
  private:
+  template <typename Other>
+  friend class DeviceBuffer;
   std::size_t size_ = 0;
   std::shared_ptr<DeviceAllocation> memory_;
 };

@@ -7,10 +7,11 @@
 //   threads in one dimension; a grid has blocks in one dimension.
 // - Arrays in the device's memory are MR_IN(type) and MR_OUT(type); numbers are u32, i32, u64, i64, f32, f64. Arrays
 //   are only indexed: no pointers are made from them.
-// - MR_SHARED(type, name, count) stands first in a kernel; MR_SHARED_OF(type) is what a function takes it as. Every
+// - MR_SHARED(type, name, count) stands first in a kernel; MR_SHARED_OF(type) is what a function takes it as, as
+//   MR_IN_OF(type) is for an array that is read (one that is restrict would be more than Oclgrind knows). Every
 //   thread of a block passes the same MR_BARRIERs, or none.
 // - No library functions, no floating atomics, no conversion of a floating number that its integer cannot hold.
-//   MR_AS_F64(u64) and its like take bits for what they are.
+//   MR_AS_F64(u64) and its like take bits for what they are. OpenCL's words (half, kernel, global) are no names.
 // - Floating numbers are only used where MR_F32 or MR_F64 stands at the top of the body: not every device has them as
 //   they have to be.
 #ifndef MILLRACE_BODY_H
@@ -35,6 +36,7 @@ typedef long i64;
 #define MR_DEVICE static
 #define MR_IN(type) __global const type* restrict
 #define MR_OUT(type) __global type*
+#define MR_IN_OF(type) __global const type*
 #define MR_SHARED(type, name, count) __local type name[count]
 #define MR_SHARED_OF(type) __local type*
 #define MR_THREAD ((u32)get_local_id(0))
@@ -67,11 +69,12 @@ typedef long long i64;
 #define MR_REGISTER(name)
 #define MR_IN(type) const type* __restrict
 #define MR_OUT(type) type*
+#define MR_IN_OF(type) const type*
 #define MR_SHARED_OF(type) type*
 #define MR_UNROLL _Pragma("unroll")
 #if defined(__clang__)  // without a header of CUDA's
 #define MR_KERNEL(name, threads) extern "C" __attribute__((global)) __attribute__((launch_bounds(threads))) void name
-#define MR_DEVICE static __attribute__((device)) inline
+#define MR_DEVICE static __attribute__((device, always_inline)) inline
 #define MR_SHARED(type, name, count) __attribute__((shared)) static type name[count]
 #define MR_THREAD ((u32)__nvvm_read_ptx_sreg_tid_x())
 #define MR_BLOCK ((u32)__nvvm_read_ptx_sreg_ctaid_x())

@@ -42,6 +42,8 @@ struct Uuid {
   F(context_set, cuCtxSetCurrent, (Context context))                                                           \
   F(memory_info, cuMemGetInfo_v2, (std::size_t * free, std::size_t * all))                                     \
   F(allocate, cuMemAlloc_v2, (DevicePointer * pointer, std::size_t bytes))                                     \
+  F(address_range, cuMemGetAddressRange_v2, (DevicePointer * base, std::size_t * bytes, DevicePointer pointer)) \
+  F(pointer_attribute, cuPointerGetAttribute, (void* value, int attribute, DevicePointer pointer))             \
   F(free, cuMemFree_v2, (DevicePointer pointer))                                                               \
   F(host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned flags))                        \
   F(host_free, cuMemFreeHost, (void* pointer))                                                                 \

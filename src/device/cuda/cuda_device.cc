@@ -33,7 +33,7 @@ constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER and
 // What everything of one device shares; the last of them gives the context back.
 struct Shared {
   const Api& api;
-  int device = 0;
+  int device = 0, ordinal = 0;
   cuda::Context context = nullptr;
 
   explicit Shared(const Api& api) : api(api) {}
@@ -93,6 +93,39 @@ class DeviceMemory : public DeviceAllocation {
 
  private:
   std::shared_ptr<Shared> shared_;
+};
+
+// Somebody else's.
+class AdoptedMemory : public DeviceAllocation {
+ public:
+  AdoptedMemory(const Shared& shared, std::uint64_t address, Bytes size) : DeviceAllocation(size, {}) {
+    handle = address;
+    if (size.count == 0) return;
+    constexpr int kMemoryType = 2, kOrdinal = 9;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE, _DEVICE_ORDINAL
+    constexpr unsigned kOnDevice = 2;             // CU_MEMORYTYPE_DEVICE
+    const Current current(shared);
+    unsigned type = 0;
+    int ordinal = -1;
+    if (shared.api.pointer_attribute(&type, kMemoryType, address) != 0 || type != kOnDevice ||
+        shared.api.pointer_attribute(&ordinal, kOrdinal, address) != 0) {
+      throw Failure(ErrorCode::usage, "no memory of a device lies at its address, as it should", "",
+                    "pass memory that the device's own library has allocated in this process");
+    }
+    if (ordinal != shared.ordinal) {
+      throw Failure(ErrorCode::usage, fmt::format("it lies on CUDA's device {}, and should lie", ordinal), "",
+                    "copy it there");
+    }
+    cuda::DevicePointer base = 0;
+    std::size_t bytes = 0;
+    // Memory that is mapped piece by piece has no range: then only the last byte can be asked for.
+    const bool whole = shared.api.address_range(&base, &bytes, address) == 0
+                           ? address - base <= bytes && size.count <= bytes - (address - base)
+                           : shared.api.pointer_attribute(&type, kMemoryType, address + size.count - 1) == 0;
+    if (!whole) {
+      throw Failure(ErrorCode::usage, fmt::format("its {} bytes are more than what is allocated there", size.count), "",
+                    "pass an array of the shape that it has");
+    }
+  }
 };
 
 class PinnedMemory : public DeviceAllocation {
@@ -224,6 +257,9 @@ class CudaBackend : public DeviceBackend {
   std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) override {
     return std::make_shared<PinnedMemory>(shared_, size, std::move(paid));
   }
+  std::shared_ptr<DeviceAllocation> adopt(std::uint64_t address, Bytes size) override {
+    return std::make_shared<AdoptedMemory>(*shared_, address, size);
+  }
   std::unique_ptr<QueueBackend> make_queue() override { return std::make_unique<CudaQueue>(shared_); }
   Bytes free_memory() override {
     const Current current(*shared_);
@@ -286,8 +322,8 @@ std::unique_ptr<DeviceBackend> open_cuda_device(int index) {
     throw Failure(ErrorCode::unavailable, reason.empty() ? "there is no such device" : reason);
   }
   auto shared = std::make_shared<Shared>(*api);
-  shared->check(api->device_get(&shared->device, driver.devices[static_cast<std::size_t>(index)].ordinal),
-                "looking for it");
+  shared->ordinal = driver.devices[static_cast<std::size_t>(index)].ordinal;
+  shared->check(api->device_get(&shared->device, shared->ordinal), "looking for it");
   shared->check(api->context_retain(&shared->context, shared->device), "opening it");
   return std::make_unique<CudaBackend>(std::move(shared));
 }

@@ -185,6 +185,10 @@ class OpenClBackend : public DeviceBackend {
   std::shared_ptr<DeviceAllocation> allocate_pinned(Bytes size, PaidMemory paid) override {
     return std::make_shared<PageMemory>(size, std::move(paid));
   }
+  std::shared_ptr<DeviceAllocation> adopt(std::uint64_t, Bytes) override {
+    throw Failure(ErrorCode::unavailable, "OpenCL's memory has no address that could be passed", "",
+                  "pass memory of the host");
+  }
   std::unique_ptr<QueueBackend> make_queue() override { return std::make_unique<OpenClQueue>(shared_); }
   Bytes free_memory() override { return memory_; }
 

@@ -5,36 +5,68 @@
 
 namespace millrace::chart {
 
-SeriesPainter::SeriesPainter(const Spec& spec, const Format& format)
-    : spec_(spec), format_(format), roles_(roles_of(spec)), style_(make_style(spec)), packer_(format) {}
+// What one thread draws with.
+class SeriesPainters::One {
+ public:
+  One(const Spec& spec, const Format& format)
+      : spec_(spec), format_(format), roles_(roles_of(spec)), style_(make_style(spec)), packer_(format) {}
 
-template <typename Number>
-void SeriesPainter::take(const Number* series, std::size_t before) {
-  const std::size_t columns = roles_.size();
-  const auto value = [&](std::size_t row, std::size_t column) {
-    const auto v = static_cast<double>(series[row * columns + column]);
-    return std::abs(v) <= kLargest ? v : std::numeric_limits<double>::quiet_NaN();
-  };
-  window_.before.clear();
-  for (std::size_t c = 0; c < columns; ++c) {
-    std::vector<double>& out = window_.rows[roles_[c]];
-    out.resize(spec_.rows);
-    for (std::size_t r = 0; r < spec_.rows; ++r) out[r] = value(before + r, c);
-    if (roles_[c] != kClose) continue;
-    for (std::size_t r = 0; r < before; ++r) window_.before.push_back(value(r, c));
+  template <typename Number>
+  void paint(const Number* series, std::size_t before, bool past_caches, std::uint8_t* out) {
+    take(series, before);
+    style_->draw(window_, picture_);
+    const rle::Image& picture = packer_.pack(picture_);
+    past_caches ? rle::paint_past_caches(picture, format_.pixels, memory_, out)
+                : rle::paint(picture, format_.pixels, out);
   }
-}
 
-template <typename Number>
-void SeriesPainter::paint(const Number* series, std::size_t before, bool past_caches, std::uint8_t* out) {
-  take(series, before);
-  style_->draw(window_, picture_);
-  const rle::Image& picture = packer_.pack(picture_);
-  past_caches ? rle::paint_past_caches(picture, format_.pixels, memory_, out)
-              : rle::paint(picture, format_.pixels, out);
-}
+ private:
+  template <typename Number>
+  void take(const Number* series, std::size_t before) {
+    const std::size_t columns = roles_.size();
+    const auto value = [&](std::size_t row, std::size_t column) {
+      const auto v = static_cast<double>(series[row * columns + column]);
+      return std::abs(v) <= kLargest ? v : std::numeric_limits<double>::quiet_NaN();
+    };
+    window_.before.clear();
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::vector<double>& out = window_.rows[roles_[c]];
+      out.resize(spec_.rows);
+      for (std::size_t r = 0; r < spec_.rows; ++r) out[r] = value(before + r, c);
+      if (roles_[c] != kClose) continue;
+      for (std::size_t r = 0; r < before; ++r) window_.before.push_back(value(r, c));
+    }
+  }
 
-template void SeriesPainter::paint(const double*, std::size_t, bool, std::uint8_t*);
-template void SeriesPainter::paint(const float*, std::size_t, bool, std::uint8_t*);
+  const Spec& spec_;
+  const Format& format_;
+  const std::vector<Role> roles_;
+  const std::unique_ptr<ChartStyle> style_;
+  PixelPacker packer_;
+  Window window_;
+  rle::Image picture_;
+  Buffer<std::uint8_t> memory_;
+};
+
+SeriesPainters::SeriesPainters(const Spec& spec, const Format& format)
+    : spec_(spec), format_(format), painters_([this] { return std::make_unique<One>(spec_, format_); }) {}
+SeriesPainters::~SeriesPainters() = default;
+
+void SeriesPainters::paint(const SeriesArray& series, const Executor& executor, std::uint8_t* out) const {
+  const std::size_t each = series.bytes(spec_), image = format_.image_bytes();
+  const auto* rows = static_cast<const std::uint8_t*>(series.data);
+  // A batch that no cache holds is written past them.
+  constexpr std::size_t kCached = 16 << 20;
+  const bool large = series.count * image > kCached;
+  executor.parallel_for(series.count, 4, [&](std::size_t from, std::size_t to) {
+    const std::shared_ptr<One> painter = painters_.take();
+    for (std::size_t i = from; i < to; ++i) {
+      series.narrow
+          ? painter->paint(reinterpret_cast<const float*>(rows + i * each), series.before, large, out + i * image)
+          : painter->paint(reinterpret_cast<const double*>(rows + i * each), series.before, large, out + i * image);
+    }
+    if (large) rle::paint_end();
+  });
+}
 
 }  // namespace millrace::chart

@@ -8,35 +8,40 @@
 #include <memory>
 #include <vector>
 
+#include "src/device/cpu/executor.h"
 #include "src/kernels/chart/chart.h"
 #include "src/kernels/chart/format.h"
+#include "src/memory/pool.h"
 
 namespace millrace::chart {
 
-// Draws charts of one kind, one after the other, with the memory of the first. One thread at a time.
-class SeriesPainter {
- public:
-  SeriesPainter(const Spec& spec, const Format& format);
-  // The rows of one chart, `before` of which lie before it, each a number for each of roles_of(); format.image_bytes()
-  // are written, with `past_caches` as rle::paint_past_caches() does it.
-  template <typename Number>
-  void paint(const Number* series, std::size_t before, bool past_caches, std::uint8_t* out);
+// Series one after the other: of each the rows that lie before its chart, and its chart's; of each row a number for
+// each of roles_of().
+struct SeriesArray {
+  const void* data = nullptr;
+  bool narrow = false;     // float32; else float64
+  std::size_t count = 0;   // series
+  std::size_t before = 0;  // rows of each that lie before its chart
 
- private:
-  template <typename Number>
-  void take(const Number* series, std::size_t before);
-
-  const Spec spec_;
-  const Format& format_;
-  const std::vector<Role> roles_;
-  const std::unique_ptr<ChartStyle> style_;
-  PixelPacker packer_;
-  Window window_;
-  rle::Image picture_;
-  Buffer<std::uint8_t> memory_;
+  std::size_t bytes(const Spec& spec) const {
+    return (spec.rows + before) * roles_of(spec).size() * (narrow ? sizeof(float) : sizeof(double));
+  }
 };
 
-extern template void SeriesPainter::paint(const double*, std::size_t, bool, std::uint8_t*);
-extern template void SeriesPainter::paint(const float*, std::size_t, bool, std::uint8_t*);
+// Draws charts of one kind, many at once; holds what it needs for that. Thread-safe.
+class SeriesPainters {
+ public:
+  // The format outlives it.
+  SeriesPainters(const Spec& spec, const Format& format);
+  ~SeriesPainters();
+  // format.image_bytes() a chart are written, past the caches where they are many.
+  void paint(const SeriesArray& series, const Executor& executor, std::uint8_t* out) const;
+
+ private:
+  class One;
+  const Spec spec_;
+  const Format& format_;
+  mutable Pool<One> painters_;
+};
 
 }  // namespace millrace::chart

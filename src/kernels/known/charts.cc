@@ -1,3 +1,4 @@
+#include "src/kernels/chart/chart_known.h"
 #include "src/kernels/known/known.h"
 #include "src/kernels/rle/pixels.h"
 #include "src/kernels/rle_deflate/rle_deflate.h"
@@ -71,7 +72,16 @@ std::string rle_deflate_answer(const Inputs& inputs) {
   return digest.text();
 }
 
+std::string styles_answer(const Inputs& /*inputs*/) {
+  Digest digest;
+  for (const chart::KnownCharts& charts : chart::known_charts()) {
+    digest.add(chart::drawn_by_cpu(charts, chart::known_format(charts)));
+  }
+  return digest.text();
+}
+
 constexpr Answer kAnswers[] = {
+    {"chart", "charts of every style", "f747162dfa8b5ea5", styles_answer},
     {"stroke", "strokes of three widths", "77822260e867589c", stroke_answer},
     {"rle", "pixels in bytes and floats", "ace32a7892301411", paint_answer},
     {"rle", "pixels in bits", "97e99cd854a87598", bits_answer},

@@ -1,5 +1,8 @@
 #include "src/kernels/known/devices.h"
 
+#include "src/kernels/chart/chart_entries.h"
+#include "src/kernels/chart/chart_known.h"
+#include "src/kernels/chart/chart_rates.h"
 #include "src/kernels/hamming/hamming_entries.h"
 #include "src/kernels/hamming/hamming_known.h"
 #include "src/kernels/hamming/hamming_rates.h"
@@ -8,6 +11,7 @@ namespace millrace::known {
 std::span<const DeviceKernels> device_kernels() {
   static const DeviceKernels all[] = {
       {bodies::hamming, hamming::kEntries, hamming::gives_known_answers, hamming::measure_rates},
+      {bodies::chart, chart::kEntries, chart::gives_known_answers, chart::measure_rates},
   };
   return all;
 }

@@ -121,16 +121,30 @@ double Envelope::at(double x) const {
   return side_ * outer(legs_[piece->leg], x);
 }
 
+ChordTurns::ChordTurns(double radius) {
+  // 1 - a^2 / 2, no less than that of 1.5.
+  const auto cosine_of = [](double angle) { return angle >= 1.36 ? 0.07 : 1 - angle * angle / 2; };
+  // Chords of equal area leave and enter the circle: what a pixel gains or loses by that is about c^3 / 80 r for a
+  // chord c. One chord alone cannot be moved outwards and loses c^3 / 12 r: it must be half as long.
+  const double chord = 0.3 * std::sqrt(std::sqrt(radius));
+  coarsest = cosine_of(chord / radius);
+  alone = cosine_of(0.5 * chord / radius);
+}
+
+int ChordTurns::most_halvings() const {
+  int out = 0;
+  double part = -1;
+  do {
+    part = std::sqrt(std::max(0.0, 0.5 * (1 + part)));
+    ++out;
+  } while (part < coarsest);
+  return out;
+}
+
 // Puts corners.
 class Envelope::Tracer {
  public:
-  Tracer(Outline& out, double radius, int side) : out_(out), radius_(radius), side_(side) {
-    // Chords of equal area leave and enter the circle: what a pixel gains or loses by that is about c^3 / 80 r for a
-    // chord c. One chord alone cannot be moved outwards and loses c^3 / 12 r: it must be half as long.
-    const double chord = 0.3 * std::sqrt(std::sqrt(radius));
-    coarsest_ = cosine_of(chord / radius);
-    alone_ = cosine_of(0.5 * chord / radius);
-  }
+  Tracer(Outline& out, double radius, int side) : out_(out), radius_(radius), side_(side), turns_(radius) {}
 
   void to(double x, double y) { out_.corners.push_back({to_fixed(x + 0.5), to_fixed(side_ * y + 0.5)}); }
   // A line of corners ends here.
@@ -139,7 +153,7 @@ class Envelope::Tracer {
   // Along the circle around (cx, cy) from one unit vector to another, clockwise on the upper side; both ends excluded.
   void arc(double cx, double cy, double ux, double uy, double vx, double vy) {
     const double cosine = ux * vx + uy * vy;
-    if (cosine >= alone_) return;
+    if (cosine >= turns_.alone) return;
     // Halved until the parts are small: they are equal, so one radius fits all.
     Circle circle{cx, cy, radius_, {}};
     int halvings = 0;
@@ -147,7 +161,7 @@ class Envelope::Tracer {
     do {
       part = std::sqrt(std::max(0.0, 0.5 * (1 + part)));
       circle.halves[static_cast<std::size_t>(halvings++)] = 0.5 / part;
-    } while (part < coarsest_);
+    } while (part < turns_.coarsest);
     // All corners but the first and the last lie further out, so that the chords enclose what the arc does.
     const double chords = 1 << halvings;
     circle.radius *= 1 + (1 - part) * (1.0 / 6) * chords / (chords - 1);
@@ -170,9 +184,6 @@ class Envelope::Tracer {
     std::array<double, kMostHalvings> halves;
   };
 
-  // 1 - a^2 / 2, no less than that of 1.5.
-  static double cosine_of(double angle) { return angle >= 1.36 ? 0.07 : 1 - angle * angle / 2; }
-
   void split(const Circle& circle, double ux, double uy, double vx, double vy, int done, int halvings) {
     if (done == halvings) return;
     const double half = circle.halves[static_cast<std::size_t>(done)], mx = (ux + vx) * half, my = (uy + vy) * half;
@@ -184,7 +195,7 @@ class Envelope::Tracer {
   Outline& out_;
   const double radius_;
   const int side_;
-  double coarsest_, alone_;  // cosines of the largest angles of a chord among others, and of one alone
+  const ChordTurns turns_;
 };
 
 void Envelope::draw(std::span<const Gap> gaps, Outline& out) const {

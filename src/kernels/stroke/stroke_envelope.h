@@ -31,6 +31,14 @@ struct Outline {
   }
 };
 
+// How far a chord turns, as cosines: the most among others, and where it is alone.
+struct ChordTurns {
+  explicit ChordTurns(double radius);
+  double coarsest, alone;
+  // Times that half a circle is halved until its parts turn less.
+  int most_halvings() const;
+};
+
 class Envelope {
  public:
   // The upper side; the lower one of the same stroke.

@@ -136,8 +136,35 @@ int cuMemAlloc_v2(unsigned long long* pointer, std::size_t bytes) {
   d.used += bytes;
   Memory& memory = d.memory[d.next];
   memory.data.assign(bytes, std::byte{0xA5});
+  memory.context = current;
   *pointer = d.next;
   d.next += (bytes + 4095) / 4096 * 4096 + 4096;
+  return 0;
+}
+
+int cuMemGetAddressRange_v2(unsigned long long* base, std::size_t* bytes, unsigned long long pointer) {
+  const std::lock_guard lock(mutex);
+  const auto after = driver().memory.upper_bound(pointer);
+  if (after == driver().memory.begin()) return kInvalid;
+  const auto& [begin, memory] = *std::prev(after);
+  if (memory.freed || pointer - begin >= memory.data.size()) return kInvalid;
+  *base = begin;
+  *bytes = memory.data.size();
+  return 0;
+}
+
+int cuPointerGetAttribute(void* value, int attribute, unsigned long long pointer) {
+  const std::lock_guard lock(mutex);
+  unsigned long long base = 0;
+  std::size_t bytes = 0;
+  if (cuMemGetAddressRange_v2(&base, &bytes, pointer) != 0) return kInvalid;
+  if (attribute == 2) {
+    *static_cast<unsigned*>(value) = 2;
+  } else if (attribute == 9) {
+    *static_cast<int*>(value) = driver().memory[base].context - 100;
+  } else {
+    return kInvalid;
+  }
   return 0;
 }
 

@@ -34,6 +34,7 @@ struct Memory {
   // One a byte, of which the first of an element is used; pages that nobody touches cost nothing.
   std::unique_ptr<Shadow, Free> shadow;
   bool freed = false;
+  int context = 0;  // whose it is
 };
 
 struct FakeEvent;

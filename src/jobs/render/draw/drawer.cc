@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
 #include <vector>
 
-#include "src/device/cpu/executor.h"
+#include "src/base/text.h"
+#include "src/device/accelerator.h"
 #include "src/jobs/render/encode/format.h"
-#include "src/kernels/chart/series_painter.h"
-#include "src/memory/pool.h"
+#include "src/kernels/chart/chart_device.h"
+#include "src/kernels/known/devices.h"
 
 namespace millrace {
 
@@ -60,20 +64,29 @@ std::string text_of(ElementType type, const std::vector<std::int64_t>& shape) {
 }
 
 void require(const ArrayView& array, const char* name, ElementType type, const std::vector<std::int64_t>& shape) {
+  const auto refuse = [&](const std::string& why, const char* remedy = "") {
+    throw Failure(ErrorCode::usage, why, name, remedy);
+  };
   if (!array.shape.empty() && array.shape[0] < 0) {
-    throw Failure(ErrorCode::usage, fmt::format("{} charts are fewer than none", array.shape[0]), name);
+    refuse(fmt::format("{} charts are fewer than none", array.shape[0]));
   }
   if (array.type != type || array.shape != shape) {
-    throw Failure(ErrorCode::usage,
-                  fmt::format("it is {}, and {} is needed", text_of(array.type, array.shape), text_of(type, shape)),
-                  name);
+    refuse(fmt::format("it is {}, and {} is needed", text_of(array.type, array.shape), text_of(type, shape)));
   }
-  if (array.memory != MemoryKind::host && array.memory != MemoryKind::pinned) {
-    throw Failure(ErrorCode::usage, "it lies on a device, and charts are drawn by the CPU", name,
-                  "copy it to the host");
+  if (!array.contiguous()) refuse("there are gaps between its rows", "copy it");
+  if (array.data == nullptr && array.elements() > 0) refuse("it lies nowhere");
+  // A device's kernels read whole elements.
+  if (array.memory == MemoryKind::device && reinterpret_cast<std::uintptr_t>(array.data) % type.bytes() != 0) {
+    refuse(fmt::format("it does not begin at a multiple of {} bytes", type.bytes()), "copy it");
   }
-  if (!array.contiguous()) throw Failure(ErrorCode::usage, "there are gaps between its rows", name, "copy it");
-  if (array.data == nullptr && array.elements() > 0) throw Failure(ErrorCode::usage, "it lies nowhere", name);
+}
+
+Verify verify_of(const std::string& text) {
+  for (const Choice<Verify>& choice : choices_of(Verify{})) {
+    if (text == choice.name) return choice.value;
+  }
+  throw Failure(ErrorCode::usage, fmt::format("'{}' is not one of all, sample, none", printable(text)),
+                "verify_device");
 }
 
 }  // namespace
@@ -84,27 +97,81 @@ struct ChartDrawer::State {
         spec(options.spec()),
         format(format_of(options)),
         executor(given.threads),
-        painters([this] { return std::make_unique<chart::SeriesPainter>(spec, format); }) {}
+        painters(spec, format),
+        device(given.device) {
+    device_options.verify = verify_of(given.verify_device);
+    device_options.memory = {given.device_memory};
+    device_options.asked = device != "auto";
+    // A device that is named is there, or the drawer is not.
+    if (device != "auto") chosen = choose_device({.device = device}, kGpuKinds, known::device_kernel_hashes()).device;
+  }
 
-  template <typename Number>
-  void draw(const Number* series, std::size_t count, std::size_t before, void* images) {
-    const std::size_t each = (before + spec.rows) * roles_of(spec).size(), image = format.image_bytes();
-    auto* out = static_cast<std::uint8_t*>(images);
-    // A batch that no cache holds is written past them.
-    constexpr std::size_t kCached = 16 << 20;
-    const bool large = count * image > kCached;
-    executor.parallel_for(count, 4, [&](std::size_t from, std::size_t to) {
-      const std::shared_ptr<chart::SeriesPainter> painter = painters.take();
-      for (std::size_t i = from; i < to; ++i) painter->paint(series + i * each, before, large, out + i * image);
-      if (large) rle::paint_end();
-    });
+  // A device, as it is opened for this drawer.
+  struct OnDevice {
+    OnDevice(const State& of, const Device& device)
+        : accelerator(device, of.device_options, budget, trace),
+          drawer(of.spec, of.format, of.executor, accelerator, budget) {}
+    Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // who draws on the fly has no --memory
+    Trace trace;
+    Accelerator accelerator;
+    chart::DeviceDrawer drawer;
+    std::mutex mutex;  // of the drawer
+  };
+
+  // The device whose memory an array is in, if it is in one.
+  static std::optional<std::int32_t> place_of(const ArrayView& array) {
+    if (array.memory != MemoryKind::device) return std::nullopt;
+    return array.device;
+  }
+
+  // Where these arrays are worked on; null: by the CPU alone.
+  OnDevice* device_for(const ArrayView& series, const ArrayView& images) {
+    const std::optional<std::int32_t> in = place_of(series), out = place_of(images);
+    if (in && out && in != out) {
+      throw Failure(ErrorCode::usage, fmt::format("it lies on cuda:{}, and series on cuda:{}", *out, *in), "images",
+                    "copy one of them to the other's device");
+    }
+    if (!in && !out) return chosen ? &open(*chosen) : nullptr;
+    const std::int32_t index = out ? *out : *in;
+    const char* name = out ? "images" : "series";
+    if (device == "auto") {
+      try {
+        return &open(choose_device({.device = fmt::format("cuda:{}", index)}, kGpuKinds).device.value());
+      } catch (const Failure& failure) {
+        throw Failure(failure.error().code, fmt::format("it lies on cuda:{}: {}", index, failure.error().what), name,
+                      "pass memory of the host");
+      }
+    }
+    const std::string where = chosen ? name_of(*chosen) : "cpu";
+    if (where == fmt::format("cuda:{}", index)) return &open(*chosen);
+    throw Failure(ErrorCode::usage, fmt::format("it lies on cuda:{}, and charts are drawn on {}", index, where), name,
+                  "copy it to the host, or leave device at auto");
+  }
+
+  OnDevice& open(const Device& of) {
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<OnDevice>& out = opened[name_of(of)];
+    if (!out) out = std::make_unique<OnDevice>(*this, of);
+    return *out;
+  }
+
+  void draw(const chart::SeriesArray& from, const ArrayView& series, const ArrayView& images) {
+    OnDevice* on = device_for(series, images);
+    if (on == nullptr) return painters.paint(from, executor, static_cast<std::uint8_t*>(images.data));
+    const std::lock_guard lock(on->mutex);
+    on->drawer.draw(from, series.memory == MemoryKind::device, {images.data, images.memory == MemoryKind::device});
   }
 
   const Options options;
   const chart::Spec spec;
   const Format format;
   const Executor executor;
-  Pool<chart::SeriesPainter> painters;
+  const chart::SeriesPainters painters;
+  const std::string device;
+  AcceleratorOptions device_options;
+  std::optional<Device> chosen;  // by name, and not the CPU
+  mutable std::mutex mutex;
+  std::map<std::string, std::unique_ptr<OnDevice>> opened;
 };
 
 ChartDrawer::ChartDrawer(const ChartOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -139,9 +206,24 @@ void ChartDrawer::draw(const ArrayView& series, const ArrayView& images) const {
   shape = image_shape();
   shape.insert(shape.begin(), series.shape[0]);
   require(images, "images", image_type(), shape);
-  const auto count = static_cast<std::size_t>(series.shape[0]), before = static_cast<std::size_t>(given - rows());
-  series.type == kFloat32 ? state_->draw(static_cast<const float*>(series.data), count, before, images.data)
-                          : state_->draw(static_cast<const double*>(series.data), count, before, images.data);
+  state_->draw({series.data, series.type == kFloat32, static_cast<std::size_t>(series.shape[0]),
+                static_cast<std::size_t>(given - rows())},
+               series, images);
+}
+
+DeviceUse ChartDrawer::device_use() const {
+  DeviceUse out;
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& [name, on] : state_->opened) {
+    const DeviceCounts counts = on->accelerator.counts();
+    out.device += (out.device.empty() ? "" : ", ") + on->accelerator.title();
+    out.batches += counts.batches;
+    out.compared += counts.verified;
+    out.by_cpu += counts.fell_back + counts.left;
+    const std::string why = on->accelerator.struck_out() ? on->accelerator.reason() : on->accelerator.why_left();
+    if (!why.empty()) out.why += (out.why.empty() ? "" : "; ") + name + ": " + why;
+  }
+  return out;
 }
 
 }  // namespace millrace

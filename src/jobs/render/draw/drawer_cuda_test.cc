@@ -1,0 +1,154 @@
+// Charts into memory of a CUDA device, which is a simulated one (tests/support/gpu).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "include/millrace/render.h"
+
+#ifdef MILLRACE_FAKE_CUDA
+#include "src/device/devices_for_test.h"
+#include "src/device/queue.h"
+
+namespace millrace {
+namespace {
+
+class ChartDrawerOnCuda : public testing::Test {
+ protected:
+  ChartDrawerOnCuda() {
+    options_.rows = 20;
+    options_.width = 61;
+    options_.height = 33;
+    for (std::size_t i = 0; i < kCharts * 20; ++i) {
+      series_.push_back(100 + 10 * std::sin(0.7 * static_cast<double>(i * i % 97)));
+    }
+  }
+
+  // Somebody else's, of the same process.
+  static Device device(int index = 0) {
+    std::string reason;
+    return list_devices(DeviceKind::cuda, reason).at(static_cast<std::size_t>(index));
+  }
+  template <typename T>
+  ArrayView view(const DeviceBuffer<T>& buffer, std::vector<std::int64_t> shape) {
+    ArrayView out = view_of(reinterpret_cast<T*>(buffer.memory()->handle), std::move(shape));
+    out.memory = MemoryKind::device;
+    return out;
+  }
+  ArrayView series() const { return view_of(series_.data(), {kCharts, 20}); }
+  std::vector<std::int64_t> images_shape() const { return {kCharts, options_.height, options_.width}; }
+
+  std::vector<std::uint8_t> by_cpu() const {
+    ChartOptions options = options_;
+    options.device = "cpu";
+    std::vector<std::uint8_t> out(kBytes);
+    ChartDrawer(options).draw(series(), view_of(out.data(), images_shape()));
+    return out;
+  }
+  std::vector<std::uint8_t> read(const DeviceBuffer<std::uint8_t>& images) {
+    std::vector<std::uint8_t> out(kBytes);
+    Queue(theirs_).download(images, std::span<std::uint8_t>(out));
+    return out;
+  }
+  static std::string why(const std::function<void()>& what) {
+    try {
+      what();
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return "";
+  }
+
+  static constexpr std::int64_t kCharts = 11;
+  static constexpr std::size_t kBytes = kCharts * 61 * 33;
+  ChartOptions options_;
+  std::vector<double> series_;
+  const FakeCuda fake_;
+  Budget budget_{1_GiB};
+  Trace trace_;
+  Accelerator theirs_{device(), {}, budget_, trace_};
+};
+
+TEST_F(ChartDrawerOnCuda, EveryPlaceOfSeriesAndImagesGivesTheSameCharts) {
+  DeviceBuffer<std::uint8_t> images(theirs_, kBytes, "images");
+  DeviceBuffer<double> there(theirs_, series_.size(), "series");
+  Queue(theirs_).upload(std::span<const double>(series_), there);
+  for (const char* name : {"cuda", "cuda:0", "auto"}) {
+    SCOPED_TRACE(name);
+    options_.device = name;
+    const ChartDrawer drawer(options_);
+    for (const bool from_device : {false, true}) {
+      const ArrayView from = from_device ? view(there, {kCharts, 20}) : series();
+      Queue(theirs_).fill(images, 0xEE);
+      drawer.draw(from, view(images, images_shape()));
+      EXPECT_EQ(read(images), by_cpu());
+      std::vector<std::uint8_t> host(kBytes);
+      drawer.draw(from, view_of(host.data(), images_shape()));
+      EXPECT_EQ(host, by_cpu());
+    }
+    // By itself a device that no hardware has attested draws nothing: the CPU does, and what it drew is copied.
+    const DeviceUse use = drawer.device_use();
+    EXPECT_EQ(use.batches, std::string(name) == "auto" ? 0U : 4U);
+    EXPECT_EQ(use.compared, use.batches);
+    EXPECT_EQ(use.why, "");
+    EXPECT_NE(use.device.find("cuda:0 (Fake GPU A)"), std::string::npos) << use.device;
+  }
+  EXPECT_EQ(fake_.violations(), "");
+}
+
+TEST_F(ChartDrawerOnCuda, AWrongAnswerIsTheCpusAndTold) {
+  // Known answers are right; what comes behind them fails once.
+  std::uint64_t launches = 0;
+  {
+    const FakeCuda fake;
+    options_.device = "cuda";
+    std::vector<std::uint8_t> host(kBytes);
+    ChartDrawer(options_).draw(series(), view_of(host.data(), images_shape()));
+    launches = fake.calls("launch");
+  }
+  const FakeCuda fake({"forward", "launch:" + std::to_string(launches) + "=wrong", ""});
+  const ChartDrawer drawer(options_);
+  std::vector<std::uint8_t> host(kBytes);
+  drawer.draw(series(), view_of(host.data(), images_shape()));
+  EXPECT_EQ(host, by_cpu());
+  EXPECT_NE(drawer.device_use().why, "");
+  EXPECT_EQ(drawer.device_use().by_cpu, 1U);
+  // And so it stays.
+  host.assign(kBytes, 0);
+  drawer.draw(series(), view_of(host.data(), images_shape()));
+  EXPECT_EQ(host, by_cpu());
+}
+
+TEST_F(ChartDrawerOnCuda, ArraysThatAreElsewhereAreRefusedWithWords) {
+  DeviceBuffer<std::uint8_t> images(theirs_, kBytes, "images"), few(theirs_, kBytes - 1, "few");
+  const ChartDrawer drawer(options_);
+  const auto refused = [&](const ArrayView& to, const std::string& words, const ChartDrawer& with) {
+    const std::string text = why([&] { with.draw(series(), to); });
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  refused(view(few, images_shape()), "more than what is allocated there", drawer);
+  ArrayView nowhere = view(images, images_shape());
+  nowhere.data = reinterpret_cast<void*>(std::uintptr_t{64});
+  refused(nowhere, "no memory of a device lies at its address", drawer);
+  ArrayView other = view(images, images_shape());
+  other.device = 1;
+  refused(other, "it lies on CUDA's device 0, and should lie on cuda:1", drawer);
+  other.device = 7;
+  refused(other, "images: it lies on cuda:7: ", drawer);
+  options_.device = "cpu";
+  refused(view(images, images_shape()), "it lies on cuda:0, and charts are drawn on cpu", ChartDrawer(options_));
+  options_.device = "cuda:1";
+  refused(view(images, images_shape()), "it lies on cuda:0, and charts are drawn on cuda:1", ChartDrawer(options_));
+  options_.device = "cuda:5";
+  EXPECT_NE(why([&] { const ChartDrawer none(options_); }).find("cuda:5"), std::string::npos);
+  options_.device = "tpu";
+  EXPECT_NE(why([&] { const ChartDrawer none(options_); }).find("tpu"), std::string::npos);
+  options_ = {};
+  options_.verify_device = "sometimes";
+  EXPECT_NE(why([&] { const ChartDrawer none(options_); }).find("verify_device"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace millrace
+#endif

@@ -1,0 +1,47 @@
+// Enters: series and room for images, each in the host's memory or in a device's.
+// Leaves: the charts of the series in the images, drawn on the device: byte for byte those of series_painter.h.
+// Never: returns with an image that neither the CPU has drawn nor a check stands behind (src/device/batches.h).
+//
+// On the device, beside series and images: 100 to 200 KB a chart of lines of 100 rows, of a batch at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "src/device/accelerator.h"
+#include "src/device/cpu/executor.h"
+#include "src/kernels/chart/chart.h"
+#include "src/kernels/chart/format.h"
+#include "src/kernels/chart/series_painter.h"
+
+namespace millrace::chart {
+
+struct Images {
+  void* data = nullptr;
+  bool on_device = false;  // in memory of the accelerator's device
+};
+
+// Why charts of a kind are the CPU's, whatever device there is; empty where they are not.
+std::string why_on_cpu(const Spec& spec);
+
+// Draws charts of one kind; holds what it needs on the device from one call to the next. One thread at a time.
+class DeviceDrawer {
+ public:
+  // All outlive it; the budget pays for what it holds on the host.
+  DeviceDrawer(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator,
+               Budget& budget);
+  ~DeviceDrawer();
+  DeviceDrawer(const DeviceDrawer&) = delete;
+  DeviceDrawer& operator=(const DeviceDrawer&) = delete;
+
+  // All charts. What the device cannot do, or did wrong, the CPU does. Failure(usage) where an array is not in the
+  // device's memory; DeviceLost where one is, and the device is gone.
+  void draw(const SeriesArray& series, bool series_on_device, const Images& images);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace millrace::chart

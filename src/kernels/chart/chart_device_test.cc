@@ -1,0 +1,341 @@
+// Charts on every device of this machine against the CPU's, each batch three times on the same buffers.
+#include "src/kernels/chart/chart_device.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "src/device/devices_for_test.h"
+#include "src/device/queue.h"
+#include "src/kernels/chart/chart_known.h"
+#include "src/trace/trace.h"
+
+namespace millrace::chart {
+namespace {
+
+constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+
+// How a series goes up and down.
+enum class Course { walk, flat, level, steep, spikes, gaps, few, none, tiny, huge };
+constexpr Course kCourses[] = {Course::walk, Course::flat, Course::level, Course::steep, Course::spikes,
+                               Course::gaps, Course::few,  Course::none,  Course::tiny,  Course::huge};
+
+// Open, high, low, close and volume of each row, those that a style needs.
+std::vector<double> rows_of(Course course, std::size_t rows, const Spec& spec, std::mt19937_64& random) {
+  std::normal_distribution<double> step;
+  std::vector<double> out;
+  double close = 100;
+  const auto number = [&](std::size_t row) {
+    switch (course) {
+      case Course::flat:
+        return 100 + 1e-7 * step(random);
+      case Course::level:
+        return 42.0;
+      case Course::steep:
+        return row % 2 == 0 ? 10 + step(random) : 90 + step(random);
+      case Course::spikes:
+        return row % 13 == 5 ? 1000.0 : 100 + step(random);
+      case Course::tiny:
+        return 5e-320 * (1 + static_cast<double>(random() % 9));
+      case Course::huge:
+        return 9e299 * step(random);
+      default:
+        return close += step(random);
+    }
+  };
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double open = number(row), end = number(row + 1);
+    const double high = std::max(open, end) + std::abs(step(random)) * 1e-3,
+                 low = std::min(open, end) - std::abs(step(random)) * 1e-3;
+    const bool gap = (course == Course::gaps && random() % 4 == 0) || (course == Course::few && row % 17 != 3) ||
+                     course == Course::none;
+    const double all[] = {open, high, low, end, random() % 9 == 0 ? -7 : 1000 * std::abs(step(random))};
+    for (const Role role : roles_of(spec)) {
+      out.push_back(gap || random() % 101 == 0 ? (random() % 2 == 0 ? kGap : 1e301) : all[role]);
+    }
+  }
+  return out;
+}
+
+KnownCharts charts_of(const Spec& spec, PixelKind kind, std::uint64_t seed, std::size_t before) {
+  std::mt19937_64 random(seed);
+  KnownCharts out{spec, kind, std::size(kCourses), before, {}};
+  for (const Course course : kCourses) {
+    const std::vector<double> one = rows_of(course, spec.rows + before, spec, random);
+    out.series.insert(out.series.end(), one.begin(), one.end());
+  }
+  return out;
+}
+
+Spec line(int width, int height, std::size_t rows, double pixels) {
+  return {Style::line, false, false, width, height, pixels, rows, 0};
+}
+
+class ChartsOnDevice : public testing::TestWithParam<TestDevice> {
+ protected:
+  void SetUp() override {
+    if (GetParam().simulated()) fake_.emplace(FakeCudaWish{GetParam().order, "", ""});
+    AcceleratorOptions options{Verify::none, 48_MiB, 0};
+    options.known_answers = false;
+    accelerator_.emplace(GetParam().device, options, budget_, trace_);
+  }
+  void TearDown() override {
+    EXPECT_FALSE(accelerator_->struck_out()) << accelerator_->reason();
+    EXPECT_GT(accelerator_->counts().batches, 0U) << "the device was not used " << accelerator_->why_left();
+    EXPECT_EQ(accelerator_->counts().fell_back, 0U);
+    accelerator_.reset();
+    if (fake_) {
+      EXPECT_EQ(fake_->violations(), "");
+      EXPECT_EQ(fake_->count("live"), 0U) << fake_->summary();
+      EXPECT_EQ(fake_->count("streams") + fake_->count("events") + fake_->count("contexts"), 0U) << fake_->summary();
+    }
+    EXPECT_EQ(oclgrind_findings(), "");
+    EXPECT_EQ(budget_.used().count, 0U);
+  }
+
+  static bool slow() {
+#ifdef MILLRACE_SANITIZED
+    return true;
+#else
+    return GetParam().small_cases || (GetParam().simulated() && GetParam().order != "forward");
+#endif
+  }
+  static int times() { return slow() ? 1 : 3; }
+
+  // Where the device's memory has addresses, also from there and to there.
+  void expect_same(const KnownCharts& charts, int channels = 1) {
+    const rle::ColourTable colours =
+        channels == 3 ? rle::colour_table({255, 250, 10}, {3, 40, 200}) : rle::colour_table({255, 255, 255}, {0, 0, 0});
+    const Format format(charts.spec, colours, channels, charts.kind);
+    const std::vector<std::uint8_t> truth = drawn_by_cpu(charts, format);
+    DeviceDrawer drawer(charts.spec, format, executor_, *accelerator_, budget_);
+    std::vector<std::uint8_t> found(truth.size());
+    const std::uint64_t left = accelerator_->counts().left;
+    for (int again = 0; again < times(); ++again) {
+      std::fill(found.begin(), found.end(), std::uint8_t{0xEE});
+      drawer.draw(charts.array(), false, {found.data(), false});
+      expect_equal(found, truth, charts);
+    }
+    // Lines are left to the CPU where gaps are too narrow for them, which nothing else is.
+    const Spec& spec = charts.spec;
+    const double step = spec.rows > 1 ? (spec.width - 1) / static_cast<double>(spec.rows - 1) : spec.width;
+    if (spec.style != Style::line || 2 * step > spec.line_pixels + 1.001) {
+      EXPECT_EQ(accelerator_->counts().left, left);
+    }
+    if (!GetParam().simulated()) return;
+    const std::size_t pad = channels;  // images that begin at no multiple of four bytes
+    DeviceBuffer<double> series(*accelerator_, charts.series.size(), "series");
+    DeviceBuffer<std::uint8_t> images(*accelerator_, truth.size() + 8, "images");
+    Queue queue(*accelerator_);
+    queue.upload(std::span<const double>(charts.series), series);
+    queue.fill(images, 0xEE);
+    queue.finish();
+    const std::uint64_t skip = charts.kind == PixelKind::floats ? 4 : pad;
+    drawer.draw({reinterpret_cast<const void*>(series.memory()->handle), false, charts.count, charts.before}, true,
+                {reinterpret_cast<void*>(images.memory()->handle + skip), true});
+    std::vector<std::uint8_t> all(images.size());
+    queue.download(images, std::span<std::uint8_t>(all));
+    expect_equal({all.begin() + static_cast<std::ptrdiff_t>(skip),
+                  all.begin() + static_cast<std::ptrdiff_t>(skip + truth.size())},
+                 truth, charts);
+    // What lies around them is nobody's.
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i < skip || i >= skip + truth.size()) {
+        ASSERT_EQ(all[i], 0xEE) << i;
+      }
+    }
+  }
+
+  void expect_equal(const std::vector<std::uint8_t>& found, const std::vector<std::uint8_t>& truth,
+                    const KnownCharts& charts) {
+    if (found == truth) return;
+    const std::size_t image = truth.size() / charts.count;
+    for (std::size_t chart = 0; chart < charts.count; ++chart) {
+      int differ = 0;
+      std::size_t first = 0;
+      for (std::size_t i = chart * image; i < (chart + 1) * image; ++i) {
+        if (found[i] != truth[i] && differ++ == 0) first = i;
+      }
+      if (differ > 0) {
+        ADD_FAILURE() << "chart " << chart << ": " << differ << " of " << image << " bytes differ, the first at "
+                      << first - chart * image << ": " << int{found[first]} << ", the CPU's is " << int{truth[first]};
+      }
+    }
+  }
+
+  Budget budget_{1_GiB};
+  Trace trace_;
+  const Executor executor_{2};
+  std::optional<FakeCuda> fake_;
+  std::optional<Accelerator> accelerator_;
+};
+
+TEST_P(ChartsOnDevice, LinesOfEveryWidth) {
+  for (const double pixels : {3.0, 0.07, 0.9, 6.5, 11.0, 40.0}) {
+    SCOPED_TRACE(pixels);
+    expect_same(charts_of(line(150, 70, 40, pixels), PixelKind::bytes, 1, 0));
+    if (slow() && pixels == 0.07) break;
+  }
+}
+
+TEST_P(ChartsOnDevice, LinesOfFewAndOfManyRows) {
+  for (const std::size_t rows : {1, 2, 5, 60, 700}) {
+    SCOPED_TRACE(rows);
+    expect_same(charts_of(line(131, 53, rows, 3), PixelKind::bytes, 2, 0));
+    if (slow() && rows == 5) break;
+  }
+}
+
+TEST_P(ChartsOnDevice, PicturesOfEveryShape) {
+  for (const auto& [width, height] : {std::pair{1, 1}, std::pair{1, 40}, std::pair{300, 1}, std::pair{7, 350},
+                                      std::pair{2600, 9}, std::pair{64, 300}}) {
+    SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height));
+    if (slow() && width * height > 3000) continue;
+    expect_same(charts_of(line(width, height, 20, 3), PixelKind::bytes, 3, 0));
+    Spec candles = line(width, height, 20, 3);
+    candles.style = Style::candle;
+    expect_same(charts_of(candles, PixelKind::bytes, 3, 0));
+  }
+}
+
+TEST_P(ChartsOnDevice, AveragesVolumeAndLogarithms) {
+  for (const int what : {1, 2, 3, 7}) {
+    Spec spec = line(120, 60, 30, 2);
+    spec.average = (what & 1) != 0 ? 7 : 0;
+    spec.volume = (what & 2) != 0;
+    spec.logarithms = (what & 4) != 0;
+    SCOPED_TRACE(what);
+    expect_same(charts_of(spec, PixelKind::bytes, 4, 0));
+    expect_same(charts_of(spec, PixelKind::bytes, 5, spec.history()));
+    if (slow()) break;
+  }
+}
+
+TEST_P(ChartsOnDevice, BarsOfEveryStyle) {
+  for (Spec spec :
+       {Spec{Style::ohlc, false, false, 80, 40, 3, 20, 0}, Spec{Style::ohlc, true, true, 80, 40, 3, 20, 5},
+        Spec{Style::candle, false, true, 97, 40, 3, 20, 3}, Spec{Style::candle, false, true, 40, 40, 3, 90, 6},
+        Spec{Style::jkx, false, true, 60, 64, 3, 20, 20}, Spec{Style::jkx, true, false, 15, 32, 3, 5, 0}}) {
+    SCOPED_TRACE(static_cast<int>(spec.style));
+    expect_same(charts_of(spec, PixelKind::bytes, 6, spec.history()));
+  }
+}
+
+TEST_P(ChartsOnDevice, PixelsOfEveryKind) {
+  for (Spec spec : {line(45, 30, 20, 3), Spec{Style::candle, false, true, 45, 30, 3, 20, 0}}) {
+    for (const PixelKind kind : {PixelKind::bytes, PixelKind::floats, PixelKind::bits}) {
+      SCOPED_TRACE(static_cast<int>(kind));
+      expect_same(charts_of(spec, kind, 7, 0));
+      if (kind != PixelKind::bits) expect_same(charts_of(spec, kind, 8, 0), 3);
+    }
+  }
+}
+
+TEST_P(ChartsOnDevice, SeriesOfSingleFloats) {
+  const Spec spec = line(90, 50, 30, 3);
+  KnownCharts charts = charts_of(spec, PixelKind::bytes, 9, 0);
+  std::vector<float> narrow;
+  for (double& v : charts.series) {
+    if (!(std::abs(v) < 1e30)) v = kGap;
+    narrow.push_back(static_cast<float>(v));
+    v = narrow.back();
+  }
+  const Format format = known_format(charts);
+  const std::vector<std::uint8_t> truth = drawn_by_cpu(charts, format);
+  std::vector<std::uint8_t> found(truth.size());
+  DeviceDrawer drawer(spec, format, executor_, *accelerator_, budget_);
+  drawer.draw({narrow.data(), true, charts.count, 0}, false, {found.data(), false});
+  expect_equal(found, truth, charts);
+}
+
+// Kinds of charts that nobody chose.
+TEST_P(ChartsOnDevice, KindsAtRandom) {
+  std::mt19937_64 random(20);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  const char* times = std::getenv("MILLRACE_RANDOM_CHARTS");
+  const std::uint64_t kinds = times != nullptr ? std::strtoull(times, nullptr, 10) : slow() ? 3 : 40;
+  for (std::uint64_t kind = 0; kind < kinds; ++kind) {
+    Spec spec = line(1 + static_cast<int>(below(200)), 5 + static_cast<int>(below(90)), 1 + below(70),
+                     0.1 * std::pow(120.0, static_cast<double>(below(1000)) / 999));
+    spec.style = static_cast<Style>(below(4));
+    spec.logarithms = below(3) == 0;
+    spec.volume = below(2) == 0;
+    spec.average = below(2) == 0 ? 0 : 1 + below(20);
+    const auto rows = static_cast<int>(spec.rows);
+    if (spec.style == Style::ohlc) spec.width = 4 * rows;
+    if (spec.style == Style::jkx) spec.width = 3 * rows;
+    SCOPED_TRACE(fmt::format("kind {}: style {}, {} x {}, {} rows, {} pixels, average {}", kind,
+                             static_cast<int>(spec.style), spec.width, spec.height, spec.rows, spec.line_pixels,
+                             spec.average));
+    const auto pixels = static_cast<PixelKind>(below(3));
+    const std::size_t before = spec.average > 0 ? below(spec.average) : 0;
+    expect_same(charts_of(spec, pixels, random(), before), pixels != PixelKind::bits && below(3) == 0 ? 3 : 1);
+  }
+}
+
+// Twelve at once, then what is left, with one drawer; what the kernels leave out is the CPU's.
+TEST_P(ChartsOnDevice, BatchesOfOneDrawer) {
+  AcceleratorOptions options{Verify::all, 48_MiB, 12};
+  accelerator_.emplace(GetParam().device, options, budget_, trace_);
+  const Spec spec = line(60, 33, 90, 3);  // gaps narrower than the line
+  KnownCharts charts = charts_of(spec, PixelKind::bytes, 11, 0);
+  for (int i = 0; i < 2; ++i) charts.series.insert(charts.series.end(), charts.series.begin(), charts.series.end());
+  charts.count *= 4;
+  expect_same(charts);
+  EXPECT_GE(accelerator_->counts().batches, 4U);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryDevice, ChartsOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
+
+// Each call of the driver fails once: the images are the same.
+class FailingDeviceDraws : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(FailingDeviceDraws, CostsTimeAndNoImage) {
+  if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices do not fail when told to";
+  Budget budget(1_GiB);
+  const Executor executor(2);
+  Spec spec = line(60, 33, 20, 3);
+  spec.average = 3;
+  const KnownCharts charts = charts_of(spec, PixelKind::bytes, 12, 0);
+  const Format format = known_format(charts);
+  const std::vector<std::uint8_t> truth = drawn_by_cpu(charts, format);
+  const auto [call, end] = GetParam();
+  int reached = 0;
+  for (int n = 1;; n += 1 + n / 12) {
+    SCOPED_TRACE(fmt::format("{}:{}={}", call, n, end));
+    const FakeCuda fake({"forward", fmt::format("{}:{}={}", call, n, end), ""});
+    Trace trace;
+    std::string reason;
+    AcceleratorOptions options{n % 2 == 0 ? Verify::all : Verify::sample, 16_MiB, 4};
+    // Its first calls are the run's own.
+    options.known_answers = false;
+    std::vector<std::uint8_t> found(truth.size(), 0xEE);
+    {
+      Accelerator accelerator(list_devices(DeviceKind::cuda, reason).at(0), options, budget, trace);
+      DeviceDrawer drawer(spec, format, executor, accelerator, budget);
+      drawer.draw(charts.array(), false, {found.data(), false});
+    }
+    ASSERT_EQ(found, truth);
+    if (std::string(end) != "wrong") {
+      ASSERT_EQ(fake.violations(), "");
+    }
+    if (fake.calls(call) < static_cast<std::uint64_t>(n)) break;
+    ++reached;
+  }
+  EXPECT_GT(reached, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCall, FailingDeviceDraws,
+                         testing::Values(std::pair("alloc", "memory"), std::pair("alloc", "lost"),
+                                         std::pair("copy", "memory"), std::pair("copy", "lost"),
+                                         std::pair("launch", "memory"), std::pair("launch", "lost"),
+                                         std::pair("launch", "late"), std::pair("launch", "wrong"),
+                                         std::pair("stream", "memory"), std::pair("sync", "lost"),
+                                         std::pair("pinned", "memory"), std::pair("module", "lost"),
+                                         std::pair("event", "memory")),
+                         [](const auto& info) { return std::string(info.param.first) + "_" + info.param.second; });
+
+}  // namespace
+}  // namespace millrace::chart

@@ -1,0 +1,78 @@
+#include "src/kernels/chart/chart_known.h"
+
+#include <limits>
+
+#include "src/kernels/chart/chart_device.h"
+#include "src/kernels/chart/series_painter.h"
+#include "src/kernels/known/inputs.h"
+
+namespace millrace::chart {
+std::vector<double> make_series(std::size_t count, std::size_t rows, std::size_t columns, std::uint64_t seed) {
+  known::Random random(seed);
+  const auto step = [&] { return static_cast<double>(random.below(2001) - 1000) / 1000; };
+  std::vector<double> out;
+  for (std::size_t chart = 0; chart < count; ++chart) {
+    double close = 100;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const double open = close;
+      close = open + step() * (chart % 3 == 0 ? 0.05 : 1);
+      const double high = (open < close ? close : open) + 0.25, low = (open < close ? open : close) - 0.125;
+      const double volume = 1000 + 500 * step();
+      const bool gap = chart % 2 == 1 && row % 11 == 7;
+      const double all[] = {open, high, low, close, volume};
+      for (std::size_t column = 0; column < columns; ++column) {
+        const double v = columns < 4 && column == 0 ? close : columns < 4 ? volume : all[column];
+        out.push_back(gap ? std::numeric_limits<double>::quiet_NaN() : v);
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<KnownCharts> known_charts() {
+  std::vector<KnownCharts> out;
+  const auto add = [&](const Spec& spec, PixelKind kind, std::size_t count) {
+    KnownCharts charts{spec, kind, count, spec.history(), {}};
+    charts.series = make_series(count, spec.rows + charts.before, roles_of(spec).size(), out.size() + 1);
+    out.push_back(std::move(charts));
+  };
+  Spec line{Style::line, false, false, 150, 70, 3, 40, 0};
+  add(line, PixelKind::bytes, 4);
+  line.average = 9;
+  line.volume = line.logarithms = true;
+  line.line_pixels = 1.4;
+  line.width = 610;
+  add(line, PixelKind::floats, 2);
+  add({Style::ohlc, true, true, 80, 45, 3, 20, 5}, PixelKind::bits, 3);
+  add({Style::candle, false, true, 97, 45, 3, 20, 4}, PixelKind::bytes, 3);
+  add({Style::jkx, false, true, 60, 64, 3, 20, 20}, PixelKind::bytes, 3);
+  return out;
+}
+
+Format known_format(const KnownCharts& charts) {
+  return {charts.spec, rle::colour_table({255, 255, 255}, {0, 0, 0}), 1, charts.kind};
+}
+
+std::vector<std::uint8_t> drawn_by_cpu(const KnownCharts& charts, const Format& format) {
+  const SeriesPainters painters(charts.spec, format);
+  std::vector<std::uint8_t> out(charts.count * format.image_bytes());
+  painters.paint(charts.array(), Executor(1), out.data());
+  return out;
+}
+
+bool gives_known_answers(Accelerator& accelerator) {
+  const Executor executor(1);
+  Budget budget(64_MiB);
+  for (const KnownCharts& charts : known_charts()) {
+    const Format format = known_format(charts);
+    DeviceDrawer drawer(charts.spec, format, executor, accelerator, budget);
+    std::vector<std::uint8_t> found(charts.count * format.image_bytes(), 0xEE);
+    const std::uint64_t batches = accelerator.counts().batches;
+    drawer.draw(charts.array(), false, {found.data(), false});
+    if (accelerator.struck_out() || accelerator.counts().batches == batches) return false;
+    if (found != drawn_by_cpu(charts, format)) return false;
+  }
+  return accelerator.counts().fell_back == 0;
+}
+
+}  // namespace millrace::chart

@@ -1,0 +1,36 @@
+// Enters: a device.
+// Leaves: whether it draws some charts as the CPU does.
+// Never: reads a file.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "src/device/accelerator.h"
+#include "src/kernels/chart/chart.h"
+#include "src/kernels/chart/format.h"
+#include "src/kernels/chart/series_painter.h"
+
+namespace millrace::chart {
+
+// Walks of prices with bars around them, some of them broken: [count, rows, columns].
+std::vector<double> make_series(std::size_t count, std::size_t rows, std::size_t columns, std::uint64_t seed);
+
+// Series, and how they are drawn.
+struct KnownCharts {
+  Spec spec;
+  PixelKind kind = PixelKind::bytes;
+  std::size_t count = 0, before = 0;
+  std::vector<double> series;
+
+  SeriesArray array() const { return {series.data(), false, count, before}; }
+};
+// Every style, with and without what can be drawn beside prices.
+std::vector<KnownCharts> known_charts();
+// As the CPU draws them.
+std::vector<std::uint8_t> drawn_by_cpu(const KnownCharts& charts, const Format& format);
+Format known_format(const KnownCharts& charts);
+
+bool gives_known_answers(Accelerator& accelerator);
+
+}  // namespace millrace::chart

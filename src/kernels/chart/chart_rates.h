@@ -1,0 +1,22 @@
+// Enters: a device, and the CPU beside it.
+// Leaves: how many charts a second each of them draws.
+// Never: is called by what draws charts for a person.
+#pragma once
+
+#include <vector>
+
+#include "src/device/accelerator.h"
+#include "src/device/cpu/executor.h"
+#include "src/kernels/chart/chart.h"
+
+namespace millrace::chart {
+
+// Charts of 100 rows and 800 x 500 pixels of a byte, of a style.
+Spec usual_spec(Style style);
+// Charts a second, of `count` at once, many times over. Without an accelerator the CPU draws them into its own memory;
+// with one its device does, into its own memory where that has addresses. 0 where it did not.
+double charts_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator);
+
+std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor);
+
+}  // namespace millrace::chart

@@ -1,0 +1,192 @@
+#include "src/kernels/chart/chart_scratch.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "src/kernels/chart/body/layout.inc"
+#include "src/kernels/chart/chart_entries.h"
+#include "src/kernels/chart/chart_extras.h"
+#include "src/kernels/stroke/stroke_envelope.h"
+
+namespace millrace::chart {
+namespace {
+
+// Radii of a chart's strokes: the line's, the average's.
+std::vector<double> radii_of(const Spec& spec) {
+  if (spec.style != Style::line) return {};
+  std::vector<double> out = {spec.line_pixels / 2};
+  if (spec.average > 0) out.push_back(std::min(1.0, spec.line_pixels) / 2);
+  return out;
+}
+
+// Of each chart, how many of everything.
+struct Room {
+  explicit Room(const Spec& spec) {
+    const std::uint64_t n = spec.rows;
+    planes = roles_of(spec).size() + (spec.average > 0 ? 1 : 0);
+    for (const double radius : radii_of(spec)) {
+      ++layers;
+      const int halvings = stroke::ChordTurns(radius).most_halvings();
+      // Of a piece: two arcs, and six corners that are none of an arc's; both ends; both sides of a slant.
+      corners = std::max(corners, 2 * (std::uint64_t{1} << halvings) + 10);
+    }
+    edges = layers > 0 ? 16 * n + 8 * corners : 0;
+  }
+  std::uint64_t planes = 0, layers = 0, corners = 0, edges = 0;
+
+  std::uint64_t bytes(std::uint64_t n) const {
+    const std::uint64_t of_row = planes * 8 + (CHART_PLACES + 1) * 4;
+    // Points, legs, pieces of both sides, slants, corners and tiles of a stroke's row.
+    const std::uint64_t of_stroke_row =
+        8 + 24 + 2 * (16 + 20 + 8 + 8 * corners) + 8 + 8 * CHART_SLANT_REALS + 2 * CHART_TILE * 4;
+    return n * of_row + layers * (n * of_stroke_row + edges * CHART_EDGE * 4);
+  }
+};
+
+// What each level is stored as, an element a channel.
+std::vector<std::uint32_t> table_of(const Format& format) {
+  std::vector<std::uint32_t> out;
+  for (std::size_t level = 0; level < format.colours.size(); ++level) {
+    if (format.kind == PixelKind::bits) {
+      out.push_back(format.colours[level].red >= 128 ? 1 : 0);
+      continue;
+    }
+    const std::size_t each = format.pixels.bytes / static_cast<std::size_t>(format.channels);
+    for (std::size_t channel = 0; channel < static_cast<std::size_t>(format.channels); ++channel) {
+      std::uint32_t element = 0;
+      std::memcpy(&element, format.pixels.level[level].data() + channel * each, each);
+      out.push_back(element);
+    }
+  }
+  return out;
+}
+
+std::vector<std::int32_t> numbers_of(const Spec& spec, const Format& format, const Room& room, std::size_t before,
+                                     bool narrow) {
+  const Rows rows(spec);
+  const int cells = spec.width + 3, band = std::clamp(CHART_CELLS / cells, 1, spec.height);
+  std::vector<std::int32_t> out(CHART_SPEC);
+  const auto number = [](auto value) { return static_cast<std::int32_t>(value); };
+  out[CHART_ROWS] = number(spec.rows);
+  out[CHART_BEFORE] = number(before);
+  out[CHART_COLUMNS] = number(roles_of(spec).size());
+  out[CHART_STYLE] = number(spec.style);
+  // That style has no scale but its prices'.
+  out[CHART_LOGARITHMS] = spec.logarithms && spec.style != Style::jkx ? 1 : 0;
+  out[CHART_WIDTH] = spec.width;
+  out[CHART_HEIGHT] = spec.height;
+  out[CHART_PRICE] = rows.price;
+  out[CHART_VOLUME] = rows.volume;
+  out[CHART_AVERAGE] = number(spec.average);
+  out[CHART_LAYERS] = number(room.layers);
+  out[CHART_CORNERS] = number(room.corners);
+  out[CHART_EDGES] = number(room.edges);
+  out[CHART_BAND] = band;
+  out[CHART_BANDS] = (spec.height + band - 1) / band;
+  out[CHART_CHANNELS] = format.channels;
+  out[CHART_ELEMENT] = number(format.pixels.bytes / static_cast<std::size_t>(format.channels));
+  out[CHART_BITS] = format.kind == PixelKind::bits ? 1 : 0;
+  out[CHART_NARROW] = narrow ? 1 : 0;
+  return out;
+}
+
+}  // namespace
+
+std::uint64_t Scratch::most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t series_bytes,
+                                   std::uint64_t image_bytes, std::uint64_t most) {
+  const std::uint64_t each = Room(spec).bytes(spec.rows) + series_bytes + image_bytes + 64;
+  return std::clamp<std::uint64_t>(accelerator.free_memory().count / 2 / each, 1, most);
+}
+
+Scratch::Scratch(const Spec& of, const Format& format, std::size_t before, bool narrow, std::uint64_t charts,
+                 Accelerator& accelerator, Queue& queue)
+    : charts_(charts), before_(before), narrow_(narrow), expected_(CHART_DONE) {
+  const Room room(of);
+  numbers_ = numbers_of(of, format, room, before, narrow);
+  layers = room.layers;
+  bands = static_cast<std::uint64_t>(numbers_[CHART_BANDS]);
+  const auto make = [&](auto& buffer, std::uint64_t count, const char* purpose) {
+    buffer = std::remove_reference_t<decltype(buffer)>(accelerator, std::max<std::uint64_t>(count, 1), purpose);
+  };
+  const std::uint64_t rows = charts * of.rows, strokes = charts * room.layers, points = strokes * of.rows;
+  make(spec, CHART_SPEC, "what charts are like");
+  make(reals, CHART_REALS, "what charts are like");
+  const std::vector<std::uint32_t> levels = table_of(format);
+  make(table, levels.size(), "colours");
+  make(no_reals, 1, "no series");
+  make(no_singles, 1, "no series");
+  make(done, CHART_DONE, "how many blocks");
+  make(values, rows * room.planes, "prices");
+  make(ends, charts * CHART_END_REALS, "scales");
+  make(places, of.style == Style::line ? 0 : rows * CHART_PLACES, "bars");
+  make(heights, rows, "volume");
+  make(ys, points, "points");
+  make(normals, 3 * points, "legs");
+  make(begins, 2 * points, "pieces");
+  make(piece_ends, 2 * points, "pieces");
+  make(legs, 2 * points, "pieces");
+  make(spans, 3 * 2 * points, "pieces");
+  make(piece_of, 2 * points, "pieces");
+  make(slants, 2 * points, "slants");
+  make(slant_reals, CHART_SLANT_REALS * points, "slants");
+  make(corners, 2 * 2 * points * room.corners, "corners");
+  make(counts, 2 * 2 * points, "corners");
+  make(tiles, 2 * points * CHART_TILE, "tiles");
+  make(edges, strokes * room.edges * CHART_EDGE, "edges");
+  make(edge_counts, strokes, "edges");
+  make(part_rows, strokes, "rows of parts");
+  make(state, 2 * charts, "what is left to the CPU");
+  std::array<double, CHART_REALS> turns{};
+  const std::vector<double> radii = radii_of(of);
+  for (std::size_t layer = 0; layer < radii.size(); ++layer) {
+    const stroke::ChordTurns chords(radii[layer]);
+    turns[CHART_RADIUS + layer] = radii[layer];
+    turns[CHART_COARSEST + layer] = chords.coarsest;
+    turns[CHART_ALONE + layer] = chords.alone;
+    turns[CHART_INVERSE + layer] = 1 / radii[layer];
+  }
+  queue.upload(std::span<const double>(turns), reals);
+  queue.upload(std::span<const std::uint32_t>(levels), table);
+}
+
+void Scratch::begin(Queue& queue, std::uint64_t charts, bool aligned) {
+  const auto count = static_cast<std::int32_t>(charts), even = aligned ? 1 : 0;
+  if (!sent_ || numbers_[CHART_CHARTS] != count || numbers_[CHART_ALIGNED] != even) {
+    numbers_[CHART_CHARTS] = count;
+    numbers_[CHART_ALIGNED] = even;
+    sent_ = false;
+    queue.upload(std::span<const std::int32_t>(numbers_), spec);
+    sent_ = true;
+  }
+  std::fill(expected_.begin(), expected_.end(), 0);
+  queue.fill(done, 0);
+  queue.fill(state, 0, 2 * charts);
+  queue.fill(edge_counts, 0);
+  queue.fill(part_rows, 0);
+}
+
+void Scratch::expect(const KernelEntry& entry, std::uint64_t blocks) {
+  const auto at =
+      std::find_if(kEntries.begin(), kEntries.end(), [&](const KernelEntry& each) { return each.name == entry.name; });
+  expected_[static_cast<std::size_t>(at - kEntries.begin())] = static_cast<std::uint32_t>(blocks);
+}
+
+std::vector<std::uint64_t> Scratch::left_to_cpu(Queue& queue, std::uint64_t charts) {
+  std::vector<std::uint32_t> counted(CHART_DONE);
+  queue.download(done, std::span<std::uint32_t>(counted));
+  for (std::size_t kernel = 0; kernel < kEntries.size(); ++kernel) {
+    if (counted[kernel] != expected_[kernel]) throw Failure(ErrorCode::internal, "it left out a part of its work");
+  }
+  std::vector<std::uint64_t> out;
+  if (counted[kEntries.size()] == 0) return out;
+  std::vector<std::uint32_t> flags(2 * charts);
+  queue.download(state, std::span<std::uint32_t>(flags));
+  for (std::uint64_t chart = 0; chart < charts; ++chart) {
+    if (flags[chart] != 0 || flags[charts + chart] != 0) out.push_back(chart);
+  }
+  return out;
+}
+
+}  // namespace millrace::chart

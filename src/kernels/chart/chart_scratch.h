@@ -1,0 +1,66 @@
+// Enters: the kind of charts, and how many are drawn at once.
+// Leaves: what their kernels need of a device's memory, filled where it has to be before they begin.
+// Never: used from outside this folder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/device/queue.h"
+#include "src/kernels/chart/chart.h"
+#include "src/kernels/chart/format.h"
+
+namespace millrace::chart {
+
+// What a block's memory holds of a row; rows whose averages a thread sums, at most; sums of a chart.
+inline constexpr int kMostWidth = 6141;
+inline constexpr std::size_t kMostRows = 1 << 16, kMostSums = std::size_t{1} << 26;
+
+// A buffer that is made anew where it is too small.
+template <typename T>
+struct Growing {
+  DeviceBuffer<T> buffer;
+  void at_least(Accelerator& accelerator, std::uint64_t size, const std::string& purpose) {
+    if (buffer.size() >= size) return;
+    buffer.release();
+    buffer = DeviceBuffer<T>(accelerator, size, purpose);
+  }
+};
+
+class Scratch {
+ public:
+  // Room for so many charts. OutOfMemory where the device has not enough.
+  Scratch(const Spec& spec, const Format& format, std::size_t before, bool narrow, std::uint64_t charts,
+          Accelerator& accelerator, Queue& queue);
+  bool holds(std::uint64_t charts, std::size_t before, bool narrow) const {
+    return charts <= charts_ && before == before_ && narrow == narrow_;
+  }
+  // How many charts half of what the device has free is for, at most `most`; each takes `more` bytes besides.
+  static std::uint64_t most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t series_bytes,
+                                   std::uint64_t image_bytes, std::uint64_t most);
+
+  // What a batch begins with; `aligned`: images begin at a multiple of four bytes.
+  void begin(Queue& queue, std::uint64_t charts, bool aligned);
+  // So many blocks of this kernel were launched.
+  void expect(const KernelEntry& entry, std::uint64_t blocks);
+  // Waits for the batch. Failure(internal) where blocks are missing; else which charts the kernels left to the CPU.
+  std::vector<std::uint64_t> left_to_cpu(Queue& queue, std::uint64_t charts);
+
+  std::uint64_t layers = 1, bands = 1;
+  DeviceBuffer<std::int32_t> spec, places, heights, slants, corners, tiles, edges;
+  DeviceBuffer<std::uint32_t> table, legs, spans, piece_of, counts, edge_counts, part_rows, state, done;
+  DeviceBuffer<double> reals, values, ends, ys, normals, begins, piece_ends, slant_reals, no_reals;
+  DeviceBuffer<float> no_singles;
+  Growing<std::uint8_t> series, images;  // of the host
+
+ private:
+  std::uint64_t charts_;
+  std::size_t before_;
+  bool narrow_;
+  std::vector<std::int32_t> numbers_;  // as `spec` has them
+  std::vector<std::uint32_t> expected_;
+  bool sent_ = false;
+};
+
+}  // namespace millrace::chart
