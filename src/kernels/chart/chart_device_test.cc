@@ -124,7 +124,7 @@ class ChartsOnDevice : public testing::TestWithParam<TestDevice> {
     if (spec.style != Style::line || 2 * step > spec.line_pixels + 1.001) {
       EXPECT_EQ(accelerator_->counts().left, left);
     }
-    if (!GetParam().simulated()) return;
+    if (GetParam().device.kind != DeviceKind::cuda) return;
     const std::size_t pad = channels;  // images that begin at no multiple of four bytes
     DeviceBuffer<double> series(*accelerator_, charts.series.size(), "series");
     DeviceBuffer<std::uint8_t> images(*accelerator_, truth.size() + 8, "images");

@@ -1,8 +1,7 @@
 // What the kit for a machine with a GPU measures and writes (tools/gpu_kit.sh).
 //
-//   gpu_kit bench DEVICE              each operation at each size on the CPU and on the device, and where they break
-//   even gpu_kit attest DEVICE SANITIZER   entries of devices/attested.json, for a device whose conformance tests have
-//   passed
+// gpu_kit bench DEVICE: each operation at each size on the CPU and on the device, and where they break even.
+// gpu_kit attest DEVICE SANITIZER DRIVER: entries of devices/attested.json, for a device that has passed.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "src/device/cuda/driver.h"
+#include "src/kernels/chart/chart_rates.h"
 #include "src/kernels/hamming/hamming_device.h"
 #include "src/kernels/known/devices.h"
 #include "src/kernels/known/inputs.h"
@@ -79,6 +79,25 @@ bool bench_hamming(Accelerator& accelerator, const Executor& executor, hamming::
   return true;
 }
 
+// False where the device did not draw. What it drew is compared with the CPU's charts by a check of each batch.
+bool bench_charts(Accelerator& accelerator, const Executor& executor, chart::Style style, const char* name) {
+  const chart::Spec spec = chart::usual_spec(style);
+  fmt::print(
+      "\ncharts, {}, {} x {}, {} rows, bytes, from the host into the device's memory\n{:>8} {:>14} {:>14} {:>10}\n",
+      name, spec.width, spec.height, spec.rows, "at once", "CPU charts/s", "device", "ratio");
+  for (const std::size_t count : {1, 16, 256, 4096}) {
+    const double device = chart::charts_a_second(spec, count, executor, &accelerator);
+    if (device == 0) {
+      fmt::print("{}{}\n", accelerator.reason(), accelerator.why_left());
+      return false;
+    }
+    const double cpu = chart::charts_a_second(spec, std::min<std::size_t>(count, 512), executor, nullptr);
+    fmt::print("{:>8} {:>14.0f} {:>14.0f} {:>10.2f}\n", count, cpu, device, device / cpu);
+    std::fflush(stdout);
+  }
+  return true;
+}
+
 int bench(const std::string& name) {
   const Device device = device_of(name);
   Budget budget(16_GiB);
@@ -109,7 +128,14 @@ int bench(const std::string& name) {
       bench_hamming<hamming::Code256>(accelerator, executor, Algorithm::brute, 90, std::size_t{1} << 20, 20) &&
       bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::index, 5, std::size_t{1} << 25, 20) &&
       bench_hamming<std::uint64_t>(accelerator, executor, Algorithm::index, 10, std::size_t{1} << 23, 20);
-  return right ? 0 : 1;
+  if (!right) return 1;
+  // As they are drawn for a person: with checks.
+  Accelerator checked(device, {}, budget, trace);
+  for (const auto& [style, of] : {std::pair{chart::Style::line, "line"}, std::pair{chart::Style::candle, "candle"},
+                                  std::pair{chart::Style::jkx, "jkx"}}) {
+    if (!bench_charts(checked, executor, style, of)) return 1;
+  }
+  return 0;
 }
 
 int attest(const std::string& name, const std::string& sanitizer, const std::string& driver) {
