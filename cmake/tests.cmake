@@ -146,6 +146,18 @@ foreach(fault barrier off_by_one)
 endforeach()
 millrace_caught(barrier fake_cuda_barrier *FloatsAreTheHosts*simulated* "no barrier is between")
 millrace_caught(off_by_one fake_cuda_off_by_one *FloatsAreTheHosts*simulated* "is at 64 of 64 in part")
+# In charts: sums that are read before all of them are there, and a slant that begins a row late.
+millrace_plant(src/kernels/chart/body/paint.inc "      if (parts > 1) totals[part] = sum;\n    }\n    MR_BARRIER();"
+  "      if (parts > 1) totals[part] = sum;\n    }" ${planted}/chart_barrier/src/kernels/chart/body/paint.inc)
+millrace_plant(src/kernels/chart/body/paint.inc "for (i32 y = chart_max_i(begin, top); y < chart_min_i(end, price_bottom); ++y) {\n        chart_slant_row"
+  "for (i32 y = chart_max_i(begin + 1, top); y < chart_min_i(end, price_bottom); ++y) {\n        chart_slant_row"
+  ${planted}/chart_row/src/kernels/chart/body/paint.inc)
+foreach(fault chart_barrier chart_row)
+  millrace_fake_cuda_of(fake_cuda_${fault} ${host_bodies})
+  target_include_directories(fake_cuda_${fault} BEFORE PRIVATE ${planted}/${fault})
+endforeach()
+millrace_caught(chart_barrier fake_cuda_chart_barrier *LinesOfEveryWidth*simulated* "no barrier is between" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
+millrace_caught(chart_row fake_cuda_chart_row *LinesOfEveryWidth*simulated* "bytes differ" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
 millrace_plant(src/device/queue.cc "if (event.event_) backend_->wait(*event.event_);" "(void)event;" ${planted}/missing_wait.cc)
 millrace_plant(src/device/queue.cc "held_.push_back(memory);" "{}" ${planted}/freed_in_use.cc)
 millrace_caught(missing_wait fake_cuda *AKernelWaitsForTheOtherQueuesCopy*simulated* "a copy came late" ${planted}/missing_wait.cc)

@@ -46,16 +46,17 @@ struct ChartOptions {
   std::uint64_t device_memory = 0;  // the most of a device's, in bytes, beside arrays; 0: 90 % of what is free
 };
 
-// What devices did for a drawer so far.
+// What devices did for a drawer so far, in charts.
 struct DeviceUse {
-  std::string device;          // "cuda:0 (NVIDIA H200)"; empty: none was asked
-  std::uint64_t batches = 0;   // that it drew
-  std::uint64_t compared = 0;  // of them of which the CPU drew charts too
-  std::uint64_t by_cpu = 0;    // batches and charts that the CPU drew in its place
-  std::string why;             // "cuda:0: ...": it is not used, or not any more; empty where nothing is to say
+  std::string device;          // "cuda:0 (NVIDIA H200)"; empty: no arrays were given to one
+  std::uint64_t drawn = 0;     // by it
+  std::uint64_t compared = 0;  // of them with the CPU's
+  std::uint64_t by_cpu = 0;    // by the CPU in its place
+  std::string why;             // "cuda:0: ..." why some or all are the CPU's; empty where none is
 };
 
-// Thread-safe: calls may overlap, and share the threads. One that was moved from may only be assigned to or destroyed.
+// Thread-safe: calls may overlap, and share the threads; those that go to one device wait for each other. One that was
+// moved from may only be assigned to or destroyed.
 class MILLRACE_API ChartDrawer {
  public:
   // Throws std::exception with a message that says what to change where options do not fit each other, or there is no
@@ -80,15 +81,24 @@ class MILLRACE_API ChartDrawer {
   // `series` is [count, rows, columns], or [count, rows] where there is one column: float64 or float32. Rows above
   // rows() come first and lie before the chart: at most history() of them. What is not finite or beyond 1e300 is a gap,
   // with the scale log also a price that is not above 0. `images` is [count, ...image_shape()] of image_type(). Both
-  // are contiguous(). Each is in memory of the host (MemoryKind::host, MemoryKind::pinned) or of a CUDA device, as
-  // cudaMalloc and PyTorch have it (MemoryKind::device and its number, in this process's primary context), at a
-  // multiple of its type's size; then what was begun with it elsewhere must have ended (torch.cuda.synchronize()), and
-  // all is there when this returns. A count of 0 reads and writes nothing. Throws std::exception with a message that
-  // says which of them is not so, before anything is written. Not checked: that the two do not overlap, and that the
-  // host's `series` is aligned as its type is. Where memory runs out while the CPU draws, or a device is lost that
-  // `images` is on, that is thrown, and `images` may hold some of them, whole or in part.
+  // are contiguous(). A count of 0 reads and writes nothing.
+  //
+  // Each is in memory of the host (MemoryKind::host, MemoryKind::pinned) or of a CUDA device (MemoryKind::device, and
+  // in `device` CUDA's number of it), as cudaMalloc and PyTorch allocate it: in this process's primary context, at a
+  // multiple of its type's size. The work is on a stream of the drawer's own. So what streams may still do with that
+  // memory must have ended before, also with what a tensor lay there earlier
+  // (torch.cuda.current_stream().synchronize()); all is there when this returns. Not while a graph is captured.
+  //
+  // The first call with a device compiles its kernels and asks for known answers. What a drawer needs on a device it
+  // keeps: for lines of 100 rows about 130 KB a chart, of at most 2,048 charts, and no more than half of device_memory.
+  //
+  // Throws std::exception with a message that says which of them is not as it should be, before anything is written.
+  // Not checked: that the two do not overlap, and that the host's `series` is aligned as its type is. Where memory runs
+  // out while the CPU draws, or a device is lost that an array is on, that is thrown, and `images` may hold some of
+  // them, whole or in part.
   void draw(const ArrayView& series, const ArrayView& images) const;
 
+  // Waits for a draw() that a device is at.
   DeviceUse device_use() const;
 
  private:

@@ -144,7 +144,7 @@ std::shared_ptr<DeviceAllocation> Accelerator::adopt(const void* data, Bytes siz
     return backend().adopt(reinterpret_cast<std::uintptr_t>(data), size);
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::usage) throw;
-    throw Failure(ErrorCode::usage, fmt::format("{} on {}", failure.error().what, title()), name,
+    throw Failure(ErrorCode::usage, fmt::format("{} ({})", failure.error().what, title()), name,
                   failure.error().remedy);
   }
 }
@@ -178,7 +178,6 @@ void Accelerator::add(const DeviceCounts& more) {
   counts_.batches += more.batches;
   counts_.verified += more.verified;
   counts_.fell_back += more.fell_back;
-  counts_.left += more.left;
   counts_.halved += more.halved;
 }
 

@@ -47,7 +47,6 @@ struct DeviceCounts {
   std::uint64_t batches = 0;    // computed by the device
   std::uint64_t verified = 0;   // of them by the CPU too
   std::uint64_t fell_back = 0;  // computed by the CPU in its place
-  std::uint64_t left = 0;       // items of batches that kernels have no place for: the CPU's
   std::uint64_t halved = 0;     // times that memory did not do
   Bytes peak;                   // of the device's memory
 };

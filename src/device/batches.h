@@ -30,6 +30,8 @@ struct BatchedWork {
   // has to.
   std::function<void(Part)> keep;
   std::function<void(std::uint64_t begin, std::uint64_t end)> keep_by_cpu;
+  // A check looks at some items of a batch: every batch is checked, where batches are at all.
+  bool sampled = false;
   // Told how many items more are computed.
   std::function<void(std::uint64_t more)> advance = [](std::uint64_t) {};
   // What parts that wait for a check may come to, as `weight` counts them; a batch above it is checked at once.
@@ -76,7 +78,8 @@ class BatchRun {
   // one's.
   bool is_due() const {
     const Verify verify = accelerator_.options().verify;
-    return verify == Verify::all || (verify == Verify::sample && counts_.batches % kCheckedOneIn == 0);
+    return verify == Verify::all ||
+           (verify == Verify::sample && (work_.sampled || counts_.batches % kCheckedOneIn == 0));
   }
 
   std::uint64_t cut(std::uint64_t amount) const {

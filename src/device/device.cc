@@ -63,6 +63,7 @@ std::vector<Device> cuda_devices(std::string& reason) {
     Device device;
     device.kind = DeviceKind::cuda;
     device.index = static_cast<int>(i);
+    device.ordinal = found.ordinal;
     device.name = found.name;
     device.memory = found.memory;
     device.uuid = found.uuid;

@@ -22,6 +22,7 @@ inline constexpr std::array kGpuKinds = {DeviceKind::cuda, DeviceKind::opencl};
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
+  int ordinal = 0;  // as its own driver numbers it, which counts those that cannot be used
   std::string name = "CPU";
   Bytes memory = {};            // of its own; a CPU has none
   std::string uuid = {};        // "GPU-8f5a...": the same in every process; empty where the driver does not tell

@@ -29,6 +29,8 @@ class DeviceBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
+  static constexpr std::size_t kElement = sizeof(T);
+
   DeviceBuffer() = default;
   // OutOfMemory where the device's budget or the device itself has not enough.
   DeviceBuffer(Accelerator& accelerator, std::size_t size, const std::string& purpose)

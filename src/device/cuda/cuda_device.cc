@@ -20,6 +20,8 @@ using cuda::Api;
 using cuda::Result;
 
 constexpr Result kOutOfMemory = 2;
+// The driver knows of nothing at an address.
+constexpr std::array<Result, 2> kUnknown = {1, 500};
 // After these the context is dead for this process, or was never to be had: ECC, a device that is gone, a kernel that
 // faulted, ran too long or into a trap, and what the driver itself cannot name.
 constexpr std::array<Result, 16> kLost = {4, 46, 100, 101, 214, 226, 700, 702, 709, 714, 715, 716, 717, 718, 719, 999};
@@ -36,10 +38,11 @@ struct Shared {
   int device = 0, ordinal = 0;
   cuda::Context context = nullptr;
 
+  std::mutex mutex;
+  std::vector<cuda::DriverEvent> idle;  // events that have passed and nobody has any more: every step asks for two
+
   explicit Shared(const Api& api) : api(api) {}
-  ~Shared() {
-    if (context != nullptr) api.context_release(device);
-  }
+  ~Shared();
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
 
@@ -73,6 +76,16 @@ class Current {
   bool changed_ = false;
 };
 
+Shared::~Shared() {
+  if (context == nullptr) return;
+  try {
+    const Current current(*this);
+    for (const cuda::DriverEvent event : idle) api.event_destroy(event);
+  } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
+  }
+  api.context_release(device);
+}
+
 class DeviceMemory : public DeviceAllocation {
  public:
   DeviceMemory(std::shared_ptr<Shared> shared, Bytes size, PaidMemory paid)
@@ -95,36 +108,54 @@ class DeviceMemory : public DeviceAllocation {
   std::shared_ptr<Shared> shared_;
 };
 
-// Somebody else's.
+// Somebody else's, of this process's primary context.
 class AdoptedMemory : public DeviceAllocation {
  public:
   AdoptedMemory(const Shared& shared, std::uint64_t address, Bytes size) : DeviceAllocation(size, {}) {
     handle = address;
-    if (size.count == 0) return;
-    constexpr int kMemoryType = 2, kOrdinal = 9;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE, _DEVICE_ORDINAL
-    constexpr unsigned kOnDevice = 2;             // CU_MEMORYTYPE_DEVICE
+    if (size.count > ~std::uint64_t{0} - address) refuse("it reaches beyond all addresses", "pass its own shape");
     const Current current(shared);
-    unsigned type = 0;
-    int ordinal = -1;
-    if (shared.api.pointer_attribute(&type, kMemoryType, address) != 0 || type != kOnDevice ||
-        shared.api.pointer_attribute(&ordinal, kOrdinal, address) != 0) {
-      throw Failure(ErrorCode::usage, "no memory of a device lies at its address, as it should", "",
-                    "pass memory that the device's own library has allocated in this process");
+    // Memory that is mapped segment by segment (cuMemMap) has a range for each.
+    for (std::uint64_t at = address, end = address + size.count; at < end;) {
+      constexpr int kContext = 1, kMemoryType = 2, kOrdinal = 9;  // CU_POINTER_ATTRIBUTE_...
+      constexpr unsigned kOnDevice = 2;                           // CU_MEMORYTYPE_DEVICE
+      unsigned type = 0;
+      int ordinal = -1;
+      cuda::Context context = nullptr;
+      if (!ask(shared, type, kMemoryType, at) || type != kOnDevice || !ask(shared, ordinal, kOrdinal, at)) {
+        if (at == address) {
+          refuse("no memory of a device lies at its address",
+                 "pass memory that the device's own library has allocated in this process");
+        }
+        refuse(fmt::format("only {} of its {} bytes are allocated", at - address, size.count), "pass its own shape");
+      }
+      if (ordinal != shared.ordinal) {
+        refuse(fmt::format("it lies on CUDA's device {}, not on {}", ordinal, shared.ordinal), "copy it there");
+      }
+      if (ask(shared, context, kContext, at) && context != nullptr && context != shared.context) {
+        refuse("it was allocated in another context than the device's primary one",
+               "allocate it by cudaMalloc or PyTorch");
+      }
+      cuda::DevicePointer base = 0;
+      std::size_t bytes = 0;
+      const Result found = shared.api.address_range(&base, &bytes, at);
+      if (!is_one_of(kUnknown, found)) shared.check(found, "asking how much memory there is");
+      // A kind of memory without ranges: then its last byte is asked for.
+      at = found == 0 && base + bytes > at ? base + bytes : std::max(at + 1, end - 1);
     }
-    if (ordinal != shared.ordinal) {
-      throw Failure(ErrorCode::usage, fmt::format("it lies on CUDA's device {}, and should lie", ordinal), "",
-                    "copy it there");
-    }
-    cuda::DevicePointer base = 0;
-    std::size_t bytes = 0;
-    // Memory that is mapped piece by piece has no range: then only the last byte can be asked for.
-    const bool whole = shared.api.address_range(&base, &bytes, address) == 0
-                           ? address - base <= bytes && size.count <= bytes - (address - base)
-                           : shared.api.pointer_attribute(&type, kMemoryType, address + size.count - 1) == 0;
-    if (!whole) {
-      throw Failure(ErrorCode::usage, fmt::format("its {} bytes are more than what is allocated there", size.count), "",
-                    "pass an array of the shape that it has");
-    }
+  }
+
+ private:
+  [[noreturn]] static void refuse(const std::string& why, const char* remedy) {
+    throw Failure(ErrorCode::usage, why, "", remedy);
+  }
+  // False where the driver knows of no such memory.
+  template <typename T>
+  static bool ask(const Shared& shared, T& value, int attribute, std::uint64_t address) {
+    const Result result = shared.api.pointer_attribute(&value, attribute, address);
+    if (is_one_of(kUnknown, result)) return false;
+    shared.check(result, "asking whose memory it is");
+    return true;
   }
 };
 
@@ -153,9 +184,20 @@ class PinnedMemory : public DeviceAllocation {
 class CudaEvent : public DeviceEvent {
  public:
   explicit CudaEvent(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
-    shared_->check(shared_->api.event_create(&event, 0), "making an event");
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->idle.empty()) {
+      shared_->check(shared_->api.event_create(&event, 0), "making an event");
+    } else {
+      event = shared_->idle.back();
+      shared_->idle.pop_back();
+    }
   }
   ~CudaEvent() override {
+    if (passed) {
+      const std::lock_guard lock(shared_->mutex);
+      shared_->idle.push_back(event);
+      return;
+    }
     try {
       const Current current(*shared_);
       shared_->api.event_destroy(event);
@@ -163,6 +205,7 @@ class CudaEvent : public DeviceEvent {
     }
   }
   cuda::DriverEvent event = nullptr;
+  bool passed = false;
 
  private:
   std::shared_ptr<Shared> shared_;
@@ -228,9 +271,9 @@ class CudaQueue : public QueueBackend {
   double seconds_between(DeviceEvent& from, DeviceEvent& to) override {
     const Current current(*shared_);
     float milliseconds = 0;
-    shared_->check(
-        api_.event_elapsed(&milliseconds, dynamic_cast<CudaEvent&>(from).event, dynamic_cast<CudaEvent&>(to).event),
-        "asking for times");
+    auto &begin = dynamic_cast<CudaEvent&>(from), &end = dynamic_cast<CudaEvent&>(to);
+    shared_->check(api_.event_elapsed(&milliseconds, begin.event, end.event), "asking for times");
+    begin.passed = end.passed = true;
     return static_cast<double>(milliseconds) * 1e-3;
   }
 

@@ -1,3 +1,4 @@
+// The same for devices, operation by operation: body/values.inc and paint.inc.
 #include <algorithm>
 #include <cmath>
 

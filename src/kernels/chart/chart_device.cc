@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -17,22 +18,27 @@
 namespace millrace::chart {
 namespace {
 
-// What a check may compare of a batch whose charts are not all compared.
-constexpr std::uint64_t kCheckedOneIn = 256;
-// Charts at once: enough for every multiprocessor, few enough that what lies between kernels stays in a cache.
+// Of a batch, charts that the CPU draws too.
+constexpr std::uint64_t kComparedOneIn = 256;
+// Charts at once: 131,072 threads of a usual line's legs, several for each place that a large device has for one. Not
+// measured: no device was to be had.
 constexpr std::uint64_t kMostCharts = 2048;
+// What is drawn by the CPU and copied at once.
+constexpr std::uint64_t kTogether = 64 << 20;
 
 // A batch as the device made it.
 struct Drawn {
   std::uint64_t begin = 0, end = 0;
-  std::vector<std::uint64_t> left;  // what it left to the CPU
+  std::vector<std::uint64_t> given_up;  // charts that are the CPU's, in order
 };
 
 }  // namespace
 
 std::string why_on_cpu(const Spec& spec) {
   if (spec.width > kMostWidth) return fmt::format("charts wider than {} pixels are the CPU's", kMostWidth);
-  if (spec.rows > kMostRows) return fmt::format("charts of more than {} rows are the CPU's", kMostRows);
+  if (spec.rows > kMostRows || spec.rows > 64 + 16 * static_cast<std::size_t>(spec.width)) {
+    return fmt::format("charts of more than {} rows, or 16 for each pixel of their width, are the CPU's", kMostRows);
+  }
   if (spec.rows * spec.average > kMostSums) return "moving averages as long as these are the CPU's";
   return "";
 }
@@ -52,9 +58,13 @@ struct DeviceDrawer::State {
               std::uint64_t series_first, const DeviceBuffer<std::uint8_t>& out, std::uint64_t image_first);
   bool same(const Drawn& drawn);
   void by_cpu(std::uint64_t begin, std::uint64_t end);
-  void by_cpu(std::uint64_t chart) { by_cpu(chart, chart + 1); }
-  // The rows of charts, where the host can read them.
-  const std::uint8_t* rows_of(std::uint64_t begin, std::uint64_t end, std::vector<std::uint8_t>& memory);
+  void by_cpu(std::span<const std::uint64_t> charts);
+  // Nothing of the caller's is held any more, nor under way: whole calls have waited for all of it.
+  void let_go(bool whole);
+  // Copies a chart's rows, or its image, from wherever it is, or its image there.
+  void read_rows(std::uint64_t chart, std::uint8_t* to);
+  void read_image(std::uint64_t chart, std::span<std::uint8_t> to);
+  void write_image(std::uint64_t chart, std::span<const std::uint8_t> from);
 
   std::uint64_t series_bytes() const { return series.bytes(spec); }
   // Charts of rows that the host can read.
@@ -70,6 +80,7 @@ struct DeviceDrawer::State {
   const SeriesPainters painters;
   std::optional<Queue> queue;
   std::unique_ptr<Scratch> scratch;
+  DrawnCharts counts;
   // Of this call.
   SeriesArray series;
   bool series_on_device = false;
@@ -86,13 +97,27 @@ void DeviceDrawer::draw(const SeriesArray& series, bool series_on_device, const 
   state_->draw(series, series_on_device, images);
 }
 
+const DrawnCharts& DeviceDrawer::counts() const { return state_->counts; }
+
+void DeviceDrawer::State::let_go(bool whole) {
+  // The end of a queue waits for what was begun.
+  if (!whole) queue.reset();
+  all_series.release();
+  all_images.release();
+  series = {};
+  images = {};
+}
+
 void DeviceDrawer::State::draw(const SeriesArray& from, bool from_device, const Images& to) {
+  if (from.count == 0) return;
+  struct LetGo {
+    State& state;
+    bool whole = false;
+    ~LetGo() { state.let_go(whole); }
+  } at_the_end{*this};
   series = from;
   series_on_device = from_device;
   images = to;
-  all_series.release();
-  all_images.release();
-  if (series.count == 0) return;
   if (series_on_device) {
     all_series = DeviceBuffer<std::uint8_t>::adopt(accelerator, series.data, series.count * series_bytes(), "series");
   }
@@ -102,15 +127,21 @@ void DeviceDrawer::State::draw(const SeriesArray& from, bool from_device, const 
   }
   const std::string why = why_on_cpu(spec);
   if (!why.empty()) accelerator.leave(why);
+  if (!accelerator.may_use(bodies::chart())) {
+    accelerator.leave("nobody has attested its kernels for this hardware, and nobody asked for it by name");
+  }
   if (!why.empty() || !accelerator.ready(bodies::chart(), kEntries, gives_known_answers)) {
     by_cpu(0, series.count);
+    at_the_end.whole = true;
     return;
   }
   BatchedWork<Drawn> work;
   work.items = series.count;
-  work.most = Scratch::most_charts(spec, accelerator, series_on_device ? 0 : series_bytes(),
-                                   images.on_device ? 0 : format.image_bytes(), kMostCharts);
-  work.checked = work.most;  // of which some are
+  work.most = std::max<std::uint64_t>(scratch ? scratch->charts() : 0,
+                                      Scratch::most_charts(spec, accelerator, series_on_device ? 0 : series_bytes(),
+                                                           images.on_device ? 0 : format.image_bytes(), kMostCharts));
+  work.checked = work.most;
+  work.sampled = true;
   work.cut = [&](std::uint64_t begin, std::uint64_t amount) {
     return std::min(work.items, begin + std::max<std::uint64_t>(1, amount));
   };
@@ -119,15 +150,15 @@ void DeviceDrawer::State::draw(const SeriesArray& from, bool from_device, const 
   work.on_cpu = [](std::uint64_t begin, std::uint64_t end) { return Drawn{begin, end, {}}; };
   work.same = [this](Drawn& drawn, Drawn&) { return same(drawn); };
   work.keep = [this](const Drawn& drawn) {
-    for (const std::uint64_t chart : drawn.left) by_cpu(chart);
-    DeviceCounts counts;
-    counts.left = drawn.left.size();
-    accelerator.add(counts);
+    counts.by_device += drawn.end - drawn.begin - drawn.given_up.size();
+    if (drawn.given_up.empty()) return;
+    accelerator.leave("lines with gaps that are hardly wider than the line are the CPU's, chart by chart");
+    by_cpu(drawn.given_up);
   };
   work.keep_by_cpu = [this](std::uint64_t begin, std::uint64_t end) { by_cpu(begin, end); };
   work.weight = [](const Drawn&) { return std::uint64_t{1}; };
-  work.most_waiting = kCheckedOneIn;
   run_batches(accelerator, work);
+  at_the_end.whole = true;
 }
 
 Drawn DeviceDrawer::State::on_device(std::uint64_t begin, std::uint64_t end) {
@@ -154,7 +185,7 @@ Drawn DeviceDrawer::State::on_device(std::uint64_t begin, std::uint64_t end) {
   launch(on, charts, series.narrow ? on.no_reals : rows.as<double>(), series.narrow ? rows.as<float>() : on.no_singles,
          series_on_device ? begin : 0, out, images.on_device ? begin : 0);
   Drawn drawn{begin, end, {}};
-  for (const std::uint64_t chart : on.left_to_cpu(*queue, charts)) drawn.left.push_back(begin + chart);
+  for (const std::uint64_t chart : on.given_up(*queue, charts)) drawn.given_up.push_back(begin + chart);
   if (!images.on_device) {
     auto* to = static_cast<std::uint8_t*>(images.data);
     queue->download(out, std::span(to + begin * image, charts * image));
@@ -173,62 +204,77 @@ void DeviceDrawer::State::launch(Scratch& on, std::uint64_t charts, const Device
     on.expect(entry, blocks);
   };
   const std::uint64_t n = spec.rows, strokes = charts * on.layers;
-  run(kValues, charts * kValues.threads, on.spec, wide, narrow, series_first, on.values, on.ends, on.done);
-  run(kPlaces, charts * n, on.spec, on.values, on.ends, on.ys, on.places, on.heights, on.done);
+  run(kValues, charts * kValues.threads, on.spec, wide, narrow, series_first, on.values, on.scale_ends, on.done);
+  run(kPlaces, charts * n, on.spec, on.values, on.scale_ends, on.ys, on.places, on.heights, on.done);
   const std::uint64_t bands = charts * on.bands;
   if (spec.style != Style::line) {
-    run(kPaintBars, bands * kPaintBars.threads, on.spec, on.table, on.values, on.ends, on.places, on.heights,
+    run(kPaintBars, bands * kPaintBars.threads, on.spec, on.table, on.values, on.scale_ends, on.places, on.heights,
         image_first, out, words, on.done);
     return;
   }
   run(kLegs, strokes * n, on.spec, on.ys, on.normals, on.done);
-  run(kPieces, 2 * strokes, on.spec, on.reals, on.ys, on.normals, on.begins, on.piece_ends, on.legs, on.spans,
+  run(kPieces, 2 * strokes, on.spec, on.reals, on.ys, on.normals, on.begins, on.ends, on.piece_legs, on.spans,
       on.piece_of, on.state, on.done);
-  run(kSlants, strokes * n, on.spec, on.reals, on.ys, on.normals, on.begins, on.piece_ends, on.legs, on.spans,
+  run(kSlants, strokes * n, on.spec, on.reals, on.ys, on.normals, on.begins, on.ends, on.piece_legs, on.spans,
       on.piece_of, on.slants, on.slant_reals, on.part_rows, on.done);
-  run(kCorners, 2 * strokes * n, on.spec, on.reals, on.ys, on.normals, on.begins, on.piece_ends, on.legs, on.spans,
+  run(kCorners, 2 * strokes * n, on.spec, on.reals, on.ys, on.normals, on.begins, on.ends, on.piece_legs, on.spans,
       on.slants, on.slant_reals, on.corners, on.counts, on.state, on.done);
-  run(kLines, 2 * strokes * n, on.spec, on.legs, on.spans, on.piece_of, on.slants, on.corners, on.counts, on.tiles,
-      on.edges, on.edge_counts, on.part_rows, on.state, on.done);
-  run(kPaintLines, bands * kPaintLines.threads, on.spec, on.table, on.slants, on.slant_reals, on.tiles, on.corners,
-      on.counts, on.edges, on.edge_counts, on.part_rows, on.heights, on.state, image_first, out, words, on.done);
+  run(kLines, 2 * strokes * n, on.spec, on.piece_legs, on.spans, on.piece_of, on.slants, on.corners, on.counts,
+      on.tiles, on.tile_rows, on.edges, on.edge_counts, on.part_rows, on.state, on.done);
+  run(kPaintLines, bands * kPaintLines.threads, on.spec, on.table, on.slants, on.slant_reals, on.tiles, on.tile_rows,
+      on.corners, on.counts, on.edges, on.edge_counts, on.part_rows, on.heights, on.state, image_first, out, words,
+      on.done);
 }
 
-const std::uint8_t* DeviceDrawer::State::rows_of(std::uint64_t begin, std::uint64_t end,
-                                                 std::vector<std::uint8_t>& memory) {
+void DeviceDrawer::State::read_rows(std::uint64_t chart, std::uint8_t* to) {
   const std::uint64_t each = series_bytes();
-  if (!series_on_device) return static_cast<const std::uint8_t*>(series.data) + begin * each;
-  memory.resize((end - begin) * each);
+  if (!series_on_device) {
+    std::memcpy(to, static_cast<const std::uint8_t*>(series.data) + chart * each, each);
+    return;
+  }
   if (!queue) queue.emplace(accelerator);
-  queue->download(all_series, std::span(memory), begin * each);
-  return memory.data();
+  queue->download(all_series, std::span(to, each), chart * each);
+}
+
+void DeviceDrawer::State::read_image(std::uint64_t chart, std::span<std::uint8_t> to) {
+  if (images.on_device) {
+    queue->download(all_images, to, chart * to.size());
+  } else {
+    std::memcpy(to.data(), static_cast<const std::uint8_t*>(images.data) + chart * to.size(), to.size());
+  }
+}
+
+void DeviceDrawer::State::write_image(std::uint64_t chart, std::span<const std::uint8_t> from) {
+  if (images.on_device) {
+    if (!queue) queue.emplace(accelerator);
+    queue->upload(from, all_images, chart * from.size());
+  } else {
+    std::memcpy(static_cast<std::uint8_t*>(images.data) + chart * from.size(), from.data(), from.size());
+  }
 }
 
 // The first of a batch's charts, the last, and one in 256; with --verify-device all, all of them.
 bool DeviceDrawer::State::same(const Drawn& drawn) {
   const bool all = accelerator.options().verify == Verify::all;
   const std::uint64_t image = format.image_bytes(), each = series_bytes();
-  std::vector<std::uint64_t> asked;
+  // Of those that the device drew.
+  std::vector<std::uint64_t> its, asked;
   for (std::uint64_t chart = drawn.begin; chart < drawn.end; ++chart) {
-    const bool sample = all || chart + 1 == drawn.end || (chart - drawn.begin) % kCheckedOneIn == 0;
-    if (sample && !std::binary_search(drawn.left.begin(), drawn.left.end(), chart)) asked.push_back(chart);
+    if (!std::binary_search(drawn.given_up.begin(), drawn.given_up.end(), chart)) its.push_back(chart);
   }
+  for (std::size_t i = 0; i < its.size(); ++i) {
+    if (all || i % kComparedOneIn == 0 || i + 1 == its.size()) asked.push_back(its[i]);
+  }
+  counts.compared += asked.size();
   // As many at a time as there are threads.
-  const std::size_t step = static_cast<std::size_t>(executor.threads());
-  const Reservation paid = budget.reserve({std::min(step, asked.size()) * (2 * image + each)}, "charts compared");
-  std::vector<std::uint8_t> truth(std::min(step, asked.size()) * image), found(truth.size()), memory;
-  std::vector<std::uint8_t> rows(std::min(step, asked.size()) * each);
-  for (std::size_t from = 0; from < asked.size(); from += step) {
+  const std::size_t step = std::min(asked.size(), static_cast<std::size_t>(executor.threads()));
+  const Reservation paid = budget.reserve({step * (2 * image + each)}, "charts compared");
+  std::vector<std::uint8_t> rows(step * each), truth(step * image), found(step * image);
+  for (std::size_t from = 0; from < asked.size(); from += std::max<std::size_t>(step, 1)) {
     const std::size_t count = std::min(step, asked.size() - from);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t chart = asked[from + i];
-      std::memcpy(rows.data() + i * each, rows_of(chart, chart + 1, memory), each);
-      const std::span<std::uint8_t> there(found.data() + i * image, image);
-      if (images.on_device) {
-        queue->download(all_images, there, chart * image);
-      } else {
-        std::memcpy(there.data(), static_cast<const std::uint8_t*>(images.data) + chart * image, image);
-      }
+      read_rows(asked[from + i], rows.data() + i * each);
+      read_image(asked[from + i], std::span(found).subspan(i * image, image));
     }
     paint(rows.data(), count, truth.data());
     if (std::memcmp(truth.data(), found.data(), count * image) != 0) return false;
@@ -237,26 +283,29 @@ bool DeviceDrawer::State::same(const Drawn& drawn) {
 }
 
 void DeviceDrawer::State::by_cpu(std::uint64_t begin, std::uint64_t end) {
+  if (!series_on_device && !images.on_device) {
+    counts.by_cpu += end - begin;
+    paint(static_cast<const std::uint8_t*>(series.data) + begin * series_bytes(), end - begin,
+          static_cast<std::uint8_t*>(images.data) + begin * format.image_bytes());
+    return;
+  }
+  std::vector<std::uint64_t> charts(end - begin);
+  std::iota(charts.begin(), charts.end(), begin);
+  by_cpu(charts);
+}
+
+void DeviceDrawer::State::by_cpu(std::span<const std::uint64_t> charts) {
+  counts.by_cpu += charts.size();
   const std::uint64_t image = format.image_bytes(), each = series_bytes();
-  // As many at a time as the host has memory for, where they are not drawn in place.
-  constexpr std::uint64_t kTogether = 64 << 20;
-  const bool in_place = !series_on_device && !images.on_device;
-  const std::uint64_t step = in_place ? end - begin : std::max<std::uint64_t>(1, kTogether / (image + each));
-  std::vector<std::uint8_t> rows_memory, image_memory;
-  for (std::uint64_t from = begin; from < end; from += step) {
-    const std::uint64_t to = std::min(end, from + step);
-    const Reservation paid =
-        budget.reserve({in_place ? 0 : (to - from) * (image + each)}, "charts on their way to a device");
-    const std::uint8_t* rows = rows_of(from, to, rows_memory);
-    auto* out = static_cast<std::uint8_t*>(images.data) + from * image;
-    if (images.on_device) {
-      image_memory.resize((to - from) * image);
-      out = image_memory.data();
-    }
-    paint(rows, to - from, out);
-    if (images.on_device) {
-      if (!queue) queue.emplace(accelerator);
-      queue->upload(std::span<const std::uint8_t>(image_memory), all_images, from * image);
+  const std::size_t step = std::min<std::size_t>(charts.size(), std::max<std::size_t>(1, kTogether / (image + each)));
+  const Reservation paid = budget.reserve({step * (image + each)}, "charts that a device leaves to the CPU");
+  std::vector<std::uint8_t> rows(step * each), out(step * image);
+  for (std::size_t from = 0; from < charts.size(); from += step) {
+    const std::size_t count = std::min(step, charts.size() - from);
+    for (std::size_t i = 0; i < count; ++i) read_rows(charts[from + i], rows.data() + i * each);
+    paint(rows.data(), count, out.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      write_image(charts[from + i], std::span(out).subspan(i * image, image));
     }
   }
 }

@@ -1,8 +1,9 @@
 // Enters: series and room for images, each in the host's memory or in a device's.
 // Leaves: the charts of the series in the images, drawn on the device: byte for byte those of series_painter.h.
-// Never: returns with an image that neither the CPU has drawn nor a check stands behind (src/device/batches.h).
+// Never: returns with a batch of which no chart was compared with the CPU's, unless --verify-device none said so.
 //
-// On the device, beside series and images: 100 to 200 KB a chart of lines of 100 rows, of a batch at a time.
+// On the device, beside series and images: about 130 KB a chart of lines of 100 rows, of a batch at a time; twice that
+// with a moving average.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,13 @@ struct Images {
   bool on_device = false;  // in memory of the accelerator's device
 };
 
+// Charts so far.
+struct DrawnCharts {
+  std::uint64_t by_device = 0;
+  std::uint64_t compared = 0;  // of them, with the CPU's
+  std::uint64_t by_cpu = 0;
+};
+
 // Why charts of a kind are the CPU's, whatever device there is; empty where they are not.
 std::string why_on_cpu(const Spec& spec);
 
@@ -38,6 +46,7 @@ class DeviceDrawer {
   // All charts. What the device cannot do, or did wrong, the CPU does. Failure(usage) where an array is not in the
   // device's memory; DeviceLost where one is, and the device is gone.
   void draw(const SeriesArray& series, bool series_on_device, const Images& images);
+  const DrawnCharts& counts() const;
 
  private:
   struct State;

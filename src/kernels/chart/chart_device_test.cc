@@ -112,7 +112,6 @@ class ChartsOnDevice : public testing::TestWithParam<TestDevice> {
     const std::vector<std::uint8_t> truth = drawn_by_cpu(charts, format);
     DeviceDrawer drawer(charts.spec, format, executor_, *accelerator_, budget_);
     std::vector<std::uint8_t> found(truth.size());
-    const std::uint64_t left = accelerator_->counts().left;
     for (int again = 0; again < times(); ++again) {
       std::fill(found.begin(), found.end(), std::uint8_t{0xEE});
       drawer.draw(charts.array(), false, {found.data(), false});
@@ -122,7 +121,7 @@ class ChartsOnDevice : public testing::TestWithParam<TestDevice> {
     const Spec& spec = charts.spec;
     const double step = spec.rows > 1 ? (spec.width - 1) / static_cast<double>(spec.rows - 1) : spec.width;
     if (spec.style != Style::line || 2 * step > spec.line_pixels + 1.001) {
-      EXPECT_EQ(accelerator_->counts().left, left);
+      EXPECT_EQ(drawer.counts().by_cpu, 0U);
     }
     if (GetParam().device.kind != DeviceKind::cuda) return;
     const std::size_t pad = channels;  // images that begin at no multiple of four bytes
@@ -248,6 +247,23 @@ TEST_P(ChartsOnDevice, SeriesOfSingleFloats) {
   DeviceDrawer drawer(spec, format, executor_, *accelerator_, budget_);
   drawer.draw({narrow.data(), true, charts.count, 0}, false, {found.data(), false});
   expect_equal(found, truth, charts);
+  if (GetParam().device.kind != DeviceKind::cuda) return;
+  DeviceBuffer<float> there(*accelerator_, narrow.size(), "series");
+  Queue(*accelerator_).upload(std::span<const float>(narrow), there);
+  std::fill(found.begin(), found.end(), std::uint8_t{0xEE});
+  drawer.draw({reinterpret_cast<const void*>(there.memory()->handle), true, charts.count, 0}, true,
+              {found.data(), false});
+  expect_equal(found, truth, charts);
+}
+
+// So many rows of legs by themselves that they are computed strip by strip.
+TEST_P(ChartsOnDevice, SteepLinesInStrips) {
+  // Where that takes long, a few rows, which are not.
+  const Spec spec = slow() ? line(100, 60, 30, 1) : line(800, 500, 300, 1);
+  KnownCharts charts{spec, PixelKind::bytes, 1, 0, {}};
+  std::mt19937_64 random(21);
+  charts.series = rows_of(Course::steep, spec.rows, spec, random);
+  expect_same(charts);
 }
 
 // Kinds of charts that nobody chose.
@@ -288,6 +304,45 @@ TEST_P(ChartsOnDevice, BatchesOfOneDrawer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryDevice, ChartsOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
+
+// A check looks at every batch, and at charts that the device drew: not where nothing can differ.
+TEST(ChartChecks, LookAtEveryBatchAndAtItsOwnCharts) {
+  if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices do not fail when told to";
+  Budget budget(1_GiB);
+  Trace trace;
+  const Executor executor(2);
+  const Spec spec = line(61, 33, 60, 3);
+  KnownCharts charts{spec, PixelKind::bytes, 12, 0, make_series(1, 60, 1, 1)};
+  for (std::size_t i = 1; i < charts.count; ++i) {
+    charts.series.insert(charts.series.end(), charts.series.begin(), charts.series.begin() + 60);
+  }
+  // The first and the last chart of the middle batch are given up: a gap is narrower than the line.
+  for (const std::size_t chart : {4, 7}) charts.series[chart * 60 + 30] = kGap;
+  const Format format = known_format(charts);
+  const std::vector<std::uint8_t> truth = drawn_by_cpu(charts, format);
+  std::uint64_t launches = 0;
+  for (const bool fails : {false, true}) {
+    // The second batch's last launch paints.
+    const FakeCuda fake({"forward", fails ? fmt::format("launch:{}=wrong", 2 * launches / 3) : "", ""});
+    std::string reason;
+    AcceleratorOptions options{Verify::sample, 16_MiB, 4};
+    options.known_answers = false;
+    Accelerator accelerator(list_devices(DeviceKind::cuda, reason).at(0), options, budget, trace);
+    DeviceDrawer drawer(spec, format, executor, accelerator, budget);
+    std::vector<std::uint8_t> found(truth.size(), 0xEE);
+    drawer.draw(charts.array(), false, {found.data(), false});
+    EXPECT_EQ(found, truth);
+    launches = fake.calls("launch");
+    EXPECT_EQ(accelerator.struck_out(), fails);
+    if (fails) {
+      EXPECT_EQ(drawer.counts().by_device, 4U);
+      continue;
+    }
+    EXPECT_EQ(accelerator.counts().verified, 3U);
+    EXPECT_EQ(drawer.counts().compared, 3U * 2);
+    EXPECT_EQ(drawer.counts().by_cpu, 2U);
+  }
+}
 
 // Each call of the driver fails once: the images are the same.
 class FailingDeviceDraws : public testing::TestWithParam<std::pair<const char*, const char*>> {};

@@ -19,8 +19,8 @@ inline constexpr KernelEntry kLegs{"chart_legs", 128, 0, "pppp"};
 inline constexpr KernelEntry kPieces{"chart_pieces", 64, 0, "ppppppppppp"};
 inline constexpr KernelEntry kSlants{"chart_slants", 128, 0, "ppppppppppppp"};
 inline constexpr KernelEntry kCorners{"chart_corners", 64, 0, "pppppppppppppp"};
-inline constexpr KernelEntry kLines{"chart_lines", 128, 0, "ppppppppppppp"};
-inline constexpr KernelEntry kPaintLines{"chart_paint_lines", 128, 31232, "pppppppppppp8ppp"};
+inline constexpr KernelEntry kLines{"chart_lines", 128, 0, "pppppppppppppp"};
+inline constexpr KernelEntry kPaintLines{"chart_paint_lines", 128, 31232, "ppppppppppppp8ppp"};
 inline constexpr KernelEntry kPaintBars{"chart_paint_bars", 128, 6144, "pppppp8ppp"};
 inline constexpr std::array kEntries = {kValues,  kPlaces, kLegs,       kPieces,   kSlants,
                                         kCorners, kLines,  kPaintLines, kPaintBars};

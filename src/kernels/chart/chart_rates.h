@@ -1,6 +1,6 @@
 // Enters: a device, and the CPU beside it.
 // Leaves: how many charts a second each of them draws.
-// Never: is called by what draws charts for a person.
+// Never: is called by what draws charts for a person: where arrays are decides who draws, and these inform people.
 #pragma once
 
 #include <vector>

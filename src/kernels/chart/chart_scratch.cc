@@ -8,10 +8,25 @@
 #include "src/kernels/chart/body/layout.inc"
 #include "src/kernels/chart/chart_entries.h"
 #include "src/kernels/chart/chart_extras.h"
+#include "src/kernels/stroke/stroke_cells.h"
 #include "src/kernels/stroke/stroke_envelope.h"
+#include "src/kernels/stroke/stroke_rows.h"
 
 namespace millrace::chart {
 namespace {
+
+// What bodies, which are C, say in numbers of their own.
+static_assert(static_cast<int>(Style::line) == CHART_LINE && static_cast<int>(Style::ohlc) == CHART_OHLC &&
+              static_cast<int>(Style::candle) == CHART_CANDLE && static_cast<int>(Style::jkx) == CHART_JKX);
+static_assert(kRising == CHART_RISING && kFalling == CHART_FALLING && kVolumeLevel == CHART_VOLUME_LEVEL);
+static_assert(kMostWidth + 3 == CHART_CELLS && kEntries.size() == CHART_GIVE_UPS);
+static_assert(stroke::kTileWidth == CHART_TILE_WIDTH && stroke::kTileHeight == CHART_TILE_HEIGHT);
+static_assert(stroke::kTileHeight < CHART_TILE_ROWS && rle::kLongestSide < 1 << 24);
+static_assert(stroke::kSlantRows == CHART_SLANT_ROWS && stroke::kSlantPixels == CHART_SLANT_PIXELS &&
+              stroke::kLongestStep == double{CHART_LONGEST_STEP} &&
+              stroke::kSlantError * double{CHART_SLANT_ERROR} == 1);
+static_assert(stroke::Cells::kBand == CHART_CELL_BAND && stroke::Cells::kFewRows == CHART_FEW_ROWS);
+static_assert(stroke::Parts::kMostAtOnce == CHART_MOST_AT_ONCE && stroke::Parts::kStrip == CHART_STRIP);
 
 // Radii of a chart's strokes: the line's, the average's.
 std::vector<double> radii_of(const Spec& spec) {
@@ -35,14 +50,6 @@ struct Room {
     edges = layers > 0 ? 16 * n + 8 * corners : 0;
   }
   std::uint64_t planes = 0, layers = 0, corners = 0, edges = 0;
-
-  std::uint64_t bytes(std::uint64_t n) const {
-    const std::uint64_t of_row = planes * 8 + (CHART_PLACES + 1) * 4;
-    // Points, legs, pieces of both sides, slants, corners and tiles of a stroke's row.
-    const std::uint64_t of_stroke_row =
-        8 + 24 + 2 * (16 + 20 + 8 + 8 * corners) + 8 + 8 * CHART_SLANT_REALS + 2 * CHART_TILE * 4;
-    return n * of_row + layers * (n * of_stroke_row + edges * CHART_EDGE * 4);
-  }
 };
 
 // What each level is stored as, an element a channel.
@@ -94,23 +101,55 @@ std::vector<std::int32_t> numbers_of(const Spec& spec, const Format& format, con
 
 }  // namespace
 
+// Every array that grows with the number of charts, and how long it is for each of them.
+template <typename Take>
+void Scratch::each_array(const Spec& of, const Take& take) {
+  const Room room(of);
+  const std::uint64_t n = of.rows, points = room.layers * n;
+  take(values, n * room.planes, "prices");
+  take(scale_ends, std::uint64_t{CHART_END_REALS}, "scales");
+  take(places, of.style == Style::line ? 0 : n * CHART_PLACES, "bars");
+  take(heights, n, "volume");
+  take(ys, points, "points");
+  take(normals, 3 * points, "legs");
+  take(begins, 2 * points, "pieces");
+  take(ends, 2 * points, "pieces");
+  take(piece_legs, 2 * points, "pieces");
+  take(spans, 3 * 2 * points, "pieces");
+  take(piece_of, 2 * points, "pieces");
+  take(slants, 2 * points, "slants");
+  take(slant_reals, CHART_SLANT_REALS * points, "slants");
+  take(corners, 2 * 2 * points * room.corners, "corners");
+  take(counts, 2 * 2 * points, "corners");
+  take(tiles, 2 * points * CHART_TILE, "tiles");
+  take(tile_rows, 2 * points, "tiles");
+  take(edges, room.layers * room.edges * CHART_EDGE, "edges");
+  take(edge_counts, room.layers, "edges");
+  take(part_rows, room.layers, "rows of parts");
+  take(state, std::uint64_t{2}, "what is given up");
+}
+
 std::uint64_t Scratch::most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t series_bytes,
                                    std::uint64_t image_bytes, std::uint64_t most) {
-  const std::uint64_t each = Room(spec).bytes(spec.rows) + series_bytes + image_bytes + 64;
+  std::uint64_t each = series_bytes + image_bytes;
+  Scratch().each_array(spec, [&](const auto& buffer, std::uint64_t count, const char*) {
+    each += count * std::remove_cvref_t<decltype(buffer)>::kElement;
+  });
   return std::clamp<std::uint64_t>(accelerator.free_memory().count / 2 / each, 1, most);
 }
 
 Scratch::Scratch(const Spec& of, const Format& format, std::size_t before, bool narrow, std::uint64_t charts,
                  Accelerator& accelerator, Queue& queue)
-    : charts_(charts), before_(before), narrow_(narrow), expected_(CHART_DONE) {
+    : charts_(charts), before_(before), narrow_(narrow), expected_(kEntries.size()) {
   const Room room(of);
   numbers_ = numbers_of(of, format, room, before, narrow);
   layers = room.layers;
   bands = static_cast<std::uint64_t>(numbers_[CHART_BANDS]);
   const auto make = [&](auto& buffer, std::uint64_t count, const char* purpose) {
-    buffer = std::remove_reference_t<decltype(buffer)>(accelerator, std::max<std::uint64_t>(count, 1), purpose);
+    buffer = std::remove_cvref_t<decltype(buffer)>(accelerator, std::max<std::uint64_t>(count, 1), purpose);
   };
-  const std::uint64_t rows = charts * of.rows, strokes = charts * room.layers, points = strokes * of.rows;
+  each_array(of,
+             [&](auto& buffer, std::uint64_t count, const char* purpose) { make(buffer, charts * count, purpose); });
   make(spec, CHART_SPEC, "what charts are like");
   make(reals, CHART_REALS, "what charts are like");
   const std::vector<std::uint32_t> levels = table_of(format);
@@ -118,26 +157,6 @@ Scratch::Scratch(const Spec& of, const Format& format, std::size_t before, bool 
   make(no_reals, 1, "no series");
   make(no_singles, 1, "no series");
   make(done, CHART_DONE, "how many blocks");
-  make(values, rows * room.planes, "prices");
-  make(ends, charts * CHART_END_REALS, "scales");
-  make(places, of.style == Style::line ? 0 : rows * CHART_PLACES, "bars");
-  make(heights, rows, "volume");
-  make(ys, points, "points");
-  make(normals, 3 * points, "legs");
-  make(begins, 2 * points, "pieces");
-  make(piece_ends, 2 * points, "pieces");
-  make(legs, 2 * points, "pieces");
-  make(spans, 3 * 2 * points, "pieces");
-  make(piece_of, 2 * points, "pieces");
-  make(slants, 2 * points, "slants");
-  make(slant_reals, CHART_SLANT_REALS * points, "slants");
-  make(corners, 2 * 2 * points * room.corners, "corners");
-  make(counts, 2 * 2 * points, "corners");
-  make(tiles, 2 * points * CHART_TILE, "tiles");
-  make(edges, strokes * room.edges * CHART_EDGE, "edges");
-  make(edge_counts, strokes, "edges");
-  make(part_rows, strokes, "rows of parts");
-  make(state, 2 * charts, "what is left to the CPU");
   std::array<double, CHART_REALS> turns{};
   const std::vector<double> radii = radii_of(of);
   for (std::size_t layer = 0; layer < radii.size(); ++layer) {
@@ -147,6 +166,11 @@ Scratch::Scratch(const Spec& of, const Format& format, std::size_t before, bool 
     turns[CHART_ALONE + layer] = chords.alone;
     turns[CHART_INVERSE + layer] = 1 / radii[layer];
   }
+  // Where a launch did nothing, what follows it finds nothing to do, and is told by the blocks that are missing.
+  queue.fill(piece_legs, 0xFF);
+  queue.fill(piece_of, 0xFF);
+  for (DeviceBuffer<std::int32_t>* none : {&slants, &tiles, &places, &heights}) queue.fill(*none, 0);
+  for (DeviceBuffer<std::uint32_t>* none : {&spans, &counts, &tile_rows}) queue.fill(*none, 0);
   queue.upload(std::span<const double>(turns), reals);
   queue.upload(std::span<const std::uint32_t>(levels), table);
 }
@@ -173,14 +197,14 @@ void Scratch::expect(const KernelEntry& entry, std::uint64_t blocks) {
   expected_[static_cast<std::size_t>(at - kEntries.begin())] = static_cast<std::uint32_t>(blocks);
 }
 
-std::vector<std::uint64_t> Scratch::left_to_cpu(Queue& queue, std::uint64_t charts) {
+std::vector<std::uint64_t> Scratch::given_up(Queue& queue, std::uint64_t charts) {
   std::vector<std::uint32_t> counted(CHART_DONE);
   queue.download(done, std::span<std::uint32_t>(counted));
   for (std::size_t kernel = 0; kernel < kEntries.size(); ++kernel) {
     if (counted[kernel] != expected_[kernel]) throw Failure(ErrorCode::internal, "it left out a part of its work");
   }
   std::vector<std::uint64_t> out;
-  if (counted[kEntries.size()] == 0) return out;
+  if (counted[CHART_GIVE_UPS] == 0) return out;
   std::vector<std::uint32_t> flags(2 * charts);
   queue.download(state, std::span<std::uint32_t>(flags));
   for (std::uint64_t chart = 0; chart < charts; ++chart) {

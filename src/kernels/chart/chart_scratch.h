@@ -13,7 +13,7 @@
 
 namespace millrace::chart {
 
-// What a block's memory holds of a row; rows whose averages a thread sums, at most; sums of a chart.
+// What a block's memory holds of a row; rows of a chart; numbers that its moving average sums.
 inline constexpr int kMostWidth = 6141;
 inline constexpr std::size_t kMostRows = 1 << 16, kMostSums = std::size_t{1} << 26;
 
@@ -36,6 +36,7 @@ class Scratch {
   bool holds(std::uint64_t charts, std::size_t before, bool narrow) const {
     return charts <= charts_ && before == before_ && narrow == narrow_;
   }
+  std::uint64_t charts() const { return charts_; }
   // How many charts half of what the device has free is for, at most `most`; each takes `more` bytes besides.
   static std::uint64_t most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t series_bytes,
                                    std::uint64_t image_bytes, std::uint64_t most);
@@ -44,20 +45,26 @@ class Scratch {
   void begin(Queue& queue, std::uint64_t charts, bool aligned);
   // So many blocks of this kernel were launched.
   void expect(const KernelEntry& entry, std::uint64_t blocks);
-  // Waits for the batch. Failure(internal) where blocks are missing; else which charts the kernels left to the CPU.
-  std::vector<std::uint64_t> left_to_cpu(Queue& queue, std::uint64_t charts);
+  // Waits for the batch. Failure(internal) where blocks are missing; else which charts kernels have given up.
+  std::vector<std::uint64_t> given_up(Queue& queue, std::uint64_t charts);
 
   std::uint64_t layers = 1, bands = 1;
   DeviceBuffer<std::int32_t> spec, places, heights, slants, corners, tiles, edges;
-  DeviceBuffer<std::uint32_t> table, legs, spans, piece_of, counts, edge_counts, part_rows, state, done;
-  DeviceBuffer<double> reals, values, ends, ys, normals, begins, piece_ends, slant_reals, no_reals;
+  DeviceBuffer<std::uint32_t> table, piece_legs, spans, piece_of, counts, tile_rows, edge_counts, part_rows, state,
+      done;
+  DeviceBuffer<double> reals, values, scale_ends, ys, normals, begins, ends, slant_reals, no_reals;
   DeviceBuffer<float> no_singles;
   Growing<std::uint8_t> series, images;  // of the host
 
  private:
-  std::uint64_t charts_;
-  std::size_t before_;
-  bool narrow_;
+  Scratch() = default;
+  // take(array, how many for a chart, what for).
+  template <typename Take>
+  void each_array(const Spec& spec, const Take& take);
+
+  std::uint64_t charts_ = 0;
+  std::size_t before_ = 0;
+  bool narrow_ = false;
   std::vector<std::int32_t> numbers_;  // as `spec` has them
   std::vector<std::uint32_t> expected_;
   bool sent_ = false;

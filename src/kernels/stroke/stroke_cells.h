@@ -26,6 +26,11 @@ inline constexpr int kFiner = 8;
 
 class Cells {
  public:
+  // Of rows that are computed together: 32 of 800 pixels take 104 KiB.
+  static constexpr int kBand = 32;
+  // Rows of a steep edge from which on computing them together pays.
+  static constexpr int kFewRows = 4;
+
   Cells(int width, int height);
   static std::size_t memory_needed(int width, int height);
 
@@ -51,11 +56,6 @@ class Cells {
   void sweep(rle::Image& out);
 
  private:
-  // Of rows that are computed together: 32 of 800 pixels take 104 KiB.
-  static constexpr int kBand = 32;
-  // Rows of a steep edge from which on computing them together pays.
-  static constexpr int kFewRows = 4;
-
   // Downwards.
   struct Edge {
     std::int32_t x0, y0, x1, y1;

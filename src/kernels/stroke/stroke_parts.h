@@ -21,6 +21,10 @@ namespace millrace::stroke {
 
 class Parts {
  public:
+  // Rows of parts that are listed at once, and the height of a strip where there are more.
+  static constexpr std::size_t kMostAtOnce = 1 << 16;
+  static constexpr int kStrip = 64;
+
   // Beside what grows with the number of points.
   static std::size_t memory_needed(int width, int height) {
     const auto pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
@@ -58,10 +62,6 @@ class Parts {
 
  private:
   static constexpr std::uint32_t kNoTile = ~std::uint32_t{0};
-  // Rows of parts that are listed at once, and the height of a strip where there are more.
-  static constexpr std::size_t kMostAtOnce = 1 << 16;
-  static constexpr int kStrip = 64;
-
   struct Part {
     Slant slant;  // of a tile, only its rows
     std::uint32_t tile;

@@ -1,3 +1,4 @@
+// The same for devices, operation by operation: src/kernels/chart/body, cells.inc and parts.inc.
 #include "src/kernels/stroke/stroke_rows.h"
 
 // clang-format off

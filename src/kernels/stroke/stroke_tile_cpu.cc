@@ -1,3 +1,4 @@
+// The same for devices, operation by operation: src/kernels/chart/body, parts.inc.
 #include "src/kernels/stroke/stroke_tile.h"
 
 // clang-format off

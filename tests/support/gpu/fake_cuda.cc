@@ -4,6 +4,7 @@
 //
 //   FAKE_CUDA         "does not start", "no device", "no count", "silent"; otherwise two devices that work
 //   FAKE_CUDA_MEMORY  what a device has, in bytes; 1 GiB unless told
+//   FAKE_CUDA_SEGMENT bytes of a range that an allocation says it has, where it is mapped piece by piece
 //   FAKE_CUDA_ORDER   forward, reverse, random: of blocks and of the threads of a block between barriers
 //   FAKE_CUDA_FAIL    "alloc:3=memory": the third allocation finds no memory; "3+": none does from the third on
 //
@@ -144,10 +145,18 @@ int cuMemAlloc_v2(unsigned long long* pointer, std::size_t bytes) {
 
 int cuMemGetAddressRange_v2(unsigned long long* base, std::size_t* bytes, unsigned long long pointer) {
   const std::lock_guard lock(mutex);
+  if (driver().lost) return kLost;
   const auto after = driver().memory.upper_bound(pointer);
   if (after == driver().memory.begin()) return kInvalid;
   const auto& [begin, memory] = *std::prev(after);
   if (memory.freed || pointer - begin >= memory.data.size()) return kInvalid;
+  if (driver().segment > 0) {
+    // Mapped piece by piece: each has a range.
+    const unsigned long long piece = (pointer - begin) / driver().segment * driver().segment;
+    *base = begin + piece;
+    *bytes = std::min<std::size_t>(driver().segment, memory.data.size() - piece);
+    return 0;
+  }
   *base = begin;
   *bytes = memory.data.size();
   return 0;
@@ -157,11 +166,14 @@ int cuPointerGetAttribute(void* value, int attribute, unsigned long long pointer
   const std::lock_guard lock(mutex);
   unsigned long long base = 0;
   std::size_t bytes = 0;
-  if (cuMemGetAddressRange_v2(&base, &bytes, pointer) != 0) return kInvalid;
-  if (attribute == 2) {
+  if (const int code = cuMemGetAddressRange_v2(&base, &bytes, pointer); code != 0) return code;
+  const int context = std::prev(driver().memory.upper_bound(pointer))->second.context;
+  if (attribute == 1) {
+    *static_cast<void**>(value) = reinterpret_cast<void*>(static_cast<std::uintptr_t>(context));
+  } else if (attribute == 2) {
     *static_cast<unsigned*>(value) = 2;
   } else if (attribute == 9) {
-    *static_cast<int*>(value) = driver().memory[base].context - 100;
+    *static_cast<int*>(value) = context - 100;
   } else {
     return kInvalid;
   }

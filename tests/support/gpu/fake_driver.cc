@@ -7,6 +7,7 @@ namespace millrace::fake {
 
 void Driver::read_environment() {
   if (const char* text = std::getenv("FAKE_CUDA_MEMORY")) all = std::strtoull(text, nullptr, 10);
+  if (const char* text = std::getenv("FAKE_CUDA_SEGMENT")) segment = std::strtoull(text, nullptr, 10);
   if (const char* text = std::getenv("FAKE_CUDA_ORDER")) {
     order = std::strcmp(text, "reverse") == 0  ? Order::reverse
             : std::strcmp(text, "random") == 0 ? Order::random

@@ -65,6 +65,7 @@ struct Failure {
 struct Driver {
   std::map<unsigned long long, Memory> memory;
   unsigned long long next = 0x700000000000;
+  std::size_t segment = 0;  // of memory that is mapped piece by piece
   std::uint64_t used = 0, all = std::uint64_t{1} << 30;
   std::map<void*, std::size_t> pinned;
   std::set<FakeStream*> streams;

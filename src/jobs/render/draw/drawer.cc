@@ -12,7 +12,6 @@
 #include "src/device/accelerator.h"
 #include "src/jobs/render/encode/format.h"
 #include "src/kernels/chart/chart_device.h"
-#include "src/kernels/known/devices.h"
 
 namespace millrace {
 
@@ -70,8 +69,19 @@ void require(const ArrayView& array, const char* name, ElementType type, const s
   if (!array.shape.empty() && array.shape[0] < 0) {
     refuse(fmt::format("{} charts are fewer than none", array.shape[0]));
   }
+  // Their bytes must be a number.
+  std::uint64_t each = type.bytes();
+  for (std::size_t i = 1; i < shape.size(); ++i) each *= static_cast<std::uint64_t>(shape[i]);
+  if (!array.shape.empty() && static_cast<std::uint64_t>(array.shape[0]) > (std::uint64_t{1} << 62) / each) {
+    refuse(fmt::format("{} charts are more than any memory holds", array.shape[0]));
+  }
   if (array.type != type || array.shape != shape) {
     refuse(fmt::format("it is {}, and {} is needed", text_of(array.type, array.shape), text_of(type, shape)));
+  }
+  if (array.memory != MemoryKind::host && array.memory != MemoryKind::pinned && array.memory != MemoryKind::device) {
+    refuse(fmt::format("it lies in memory of the kind {}, which is neither the host's nor CUDA's",
+                       static_cast<int>(array.memory)),
+           "copy it to the host");
   }
   if (!array.contiguous()) refuse("there are gaps between its rows", "copy it");
   if (array.data == nullptr && array.elements() > 0) refuse("it lies nowhere");
@@ -103,7 +113,13 @@ struct ChartDrawer::State {
     device_options.memory = {given.device_memory};
     device_options.asked = device != "auto";
     // A device that is named is there, or the drawer is not.
-    if (device != "auto") chosen = choose_device({.device = device}, kGpuKinds, known::device_kernel_hashes()).device;
+    if (device == "auto") return;
+    try {
+      chosen = choose_device({.device = device}, kGpuKinds).device;
+    } catch (const Failure& failure) {
+      throw Failure(failure.error().code, fmt::format("'{}': {}", printable(device), failure.error().what), "device",
+                    "say cpu or auto, or another one; millrace doctor shows what is here");
+    }
   }
 
   // A device, as it is opened for this drawer.
@@ -115,50 +131,58 @@ struct ChartDrawer::State {
     Trace trace;
     Accelerator accelerator;
     chart::DeviceDrawer drawer;
-    std::mutex mutex;  // of the drawer
+    std::mutex drawing;
   };
 
-  // The device whose memory an array is in, if it is in one.
+  // The number that the device has whose memory an array is in.
   static std::optional<std::int32_t> place_of(const ArrayView& array) {
     if (array.memory != MemoryKind::device) return std::nullopt;
     return array.device;
   }
 
+  // That device, whether kernels can run on it or not: the CPU's charts can be copied there. Its number is CUDA's own.
+  static Device device_at(std::int32_t ordinal, const char* name) {
+    std::string reason;
+    for (Device& found : list_devices(DeviceKind::cuda, reason)) {
+      if (found.ordinal == ordinal) return std::move(found);
+    }
+    throw Failure(ErrorCode::unavailable,
+                  fmt::format("it lies on CUDA's device {}: {}", ordinal, reason.empty() ? "there is none" : reason),
+                  name, "pass memory of the host");
+  }
+
   // Where these arrays are worked on; null: by the CPU alone.
   OnDevice* device_for(const ArrayView& series, const ArrayView& images) {
     const std::optional<std::int32_t> in = place_of(series), out = place_of(images);
+    if (!in && !out) return chosen ? &open(*chosen) : nullptr;
     if (in && out && in != out) {
-      throw Failure(ErrorCode::usage, fmt::format("it lies on cuda:{}, and series on cuda:{}", *out, *in), "images",
+      throw Failure(ErrorCode::usage, fmt::format("it lies on CUDA's device {}, and series on {}", *out, *in), "images",
                     "copy one of them to the other's device");
     }
-    if (!in && !out) return chosen ? &open(*chosen) : nullptr;
-    const std::int32_t index = out ? *out : *in;
+    const std::int32_t ordinal = out ? *out : *in;
     const char* name = out ? "images" : "series";
-    if (device == "auto") {
-      try {
-        return &open(choose_device({.device = fmt::format("cuda:{}", index)}, kGpuKinds).device.value());
-      } catch (const Failure& failure) {
-        throw Failure(failure.error().code, fmt::format("it lies on cuda:{}: {}", index, failure.error().what), name,
-                      "pass memory of the host");
-      }
-    }
-    const std::string where = chosen ? name_of(*chosen) : "cpu";
-    if (where == fmt::format("cuda:{}", index)) return &open(*chosen);
-    throw Failure(ErrorCode::usage, fmt::format("it lies on cuda:{}, and charts are drawn on {}", index, where), name,
-                  "copy it to the host, or leave device at auto");
+    if (device == "auto") return &open(device_at(ordinal, name));
+    if (chosen && chosen->kind == DeviceKind::cuda && chosen->ordinal == ordinal) return &open(*chosen);
+    throw Failure(ErrorCode::usage,
+                  fmt::format("it lies on CUDA's device {}, and charts are drawn on {}", ordinal,
+                              chosen ? name_of(*chosen) : "cpu"),
+                  name, "copy it to the host, or leave device at auto");
   }
 
   OnDevice& open(const Device& of) {
     const std::lock_guard lock(mutex);
     std::unique_ptr<OnDevice>& out = opened[name_of(of)];
-    if (!out) out = std::make_unique<OnDevice>(*this, of);
+    if (!out) {
+      out = std::make_unique<OnDevice>(*this, of);
+      if (!of.reason.empty()) out->accelerator.strike_out(of.reason);
+    }
     return *out;
   }
 
   void draw(const chart::SeriesArray& from, const ArrayView& series, const ArrayView& images) {
     OnDevice* on = device_for(series, images);
     if (on == nullptr) return painters.paint(from, executor, static_cast<std::uint8_t*>(images.data));
-    const std::lock_guard lock(on->mutex);
+    const std::lock_guard lock(on->drawing);
     on->drawer.draw(from, series.memory == MemoryKind::device, {images.data, images.memory == MemoryKind::device});
   }
 
@@ -213,13 +237,19 @@ void ChartDrawer::draw(const ArrayView& series, const ArrayView& images) const {
 
 DeviceUse ChartDrawer::device_use() const {
   DeviceUse out;
-  const std::lock_guard lock(state_->mutex);
-  for (const auto& [name, on] : state_->opened) {
-    const DeviceCounts counts = on->accelerator.counts();
+  // Each stays where it is, once it is there; its own lock may be a draw's for long.
+  std::vector<std::pair<std::string, State::OnDevice*>> opened;
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const auto& [name, on] : state_->opened) opened.emplace_back(name, on.get());
+  }
+  for (const auto& [name, on] : opened) {
+    const std::lock_guard drawing(on->drawing);
+    const chart::DrawnCharts& counts = on->drawer.counts();
     out.device += (out.device.empty() ? "" : ", ") + on->accelerator.title();
-    out.batches += counts.batches;
-    out.compared += counts.verified;
-    out.by_cpu += counts.fell_back + counts.left;
+    out.drawn += counts.by_device;
+    out.compared += counts.compared;
+    out.by_cpu += counts.by_cpu;
     const std::string why = on->accelerator.struck_out() ? on->accelerator.reason() : on->accelerator.why_left();
     if (!why.empty()) out.why += (out.why.empty() ? "" : "; ") + name + ": " + why;
   }

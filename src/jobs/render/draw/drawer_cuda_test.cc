@@ -89,9 +89,12 @@ TEST_F(ChartDrawerOnCuda, EveryPlaceOfSeriesAndImagesGivesTheSameCharts) {
     }
     // By itself a device that no hardware has attested draws nothing: the CPU does, and what it drew is copied.
     const DeviceUse use = drawer.device_use();
-    EXPECT_EQ(use.batches, std::string(name) == "auto" ? 0U : 4U);
-    EXPECT_EQ(use.compared, use.batches);
-    EXPECT_EQ(use.why, "");
+    // (Between arrays of the host it does without asking anybody.)
+    const bool by_itself = std::string(name) == "auto";
+    EXPECT_EQ(use.drawn, by_itself ? 0U : 4U * kCharts);
+    EXPECT_EQ(use.by_cpu, by_itself ? 3U * kCharts : 0U);
+    EXPECT_EQ(use.compared, by_itself ? 0U : 4U * 2);
+    EXPECT_EQ(use.why.find("nobody has attested") != std::string::npos, by_itself) << use.why;
     EXPECT_NE(use.device.find("cuda:0 (Fake GPU A)"), std::string::npos) << use.device;
   }
   EXPECT_EQ(fake_.violations(), "");
@@ -113,11 +116,49 @@ TEST_F(ChartDrawerOnCuda, AWrongAnswerIsTheCpusAndTold) {
   drawer.draw(series(), view_of(host.data(), images_shape()));
   EXPECT_EQ(host, by_cpu());
   EXPECT_NE(drawer.device_use().why, "");
-  EXPECT_EQ(drawer.device_use().by_cpu, 1U);
+  EXPECT_EQ(drawer.device_use().by_cpu, 0U + kCharts);
   // And so it stays.
   host.assign(kBytes, 0);
   drawer.draw(series(), view_of(host.data(), images_shape()));
   EXPECT_EQ(host, by_cpu());
+  EXPECT_EQ(drawer.device_use().by_cpu, 2U * kCharts);
+}
+
+TEST_F(ChartDrawerOnCuda, MemoryThatIsMappedPieceByPieceIsOne) {
+  ::setenv("FAKE_CUDA_SEGMENT", "4096", 1);
+  const FakeCuda fake;
+  ::unsetenv("FAKE_CUDA_SEGMENT");
+  Budget budget(1_GiB);
+  Trace trace;
+  Accelerator theirs(device(), {}, budget, trace);
+  DeviceBuffer<std::uint8_t> images(theirs, kBytes, "images");
+  options_.device = "cuda";
+  const ChartDrawer drawer(options_);
+  drawer.draw(series(), view(images, images_shape()));
+  EXPECT_EQ(drawer.device_use().drawn, 0U + kCharts);
+  ArrayView more = view(images, {2 * kCharts, options_.height, options_.width});
+  const std::vector<double> twice(series_.size() * 2, 1.0);
+  const std::string text = why([&] { drawer.draw(view_of(twice.data(), {2 * kCharts, 20}), more); });
+  EXPECT_NE(text.find("bytes are allocated"), std::string::npos) << text;
+}
+
+// Whatever ends draw() early, nothing of it goes on in the caller's memory.
+TEST_F(ChartDrawerOnCuda, ALostDeviceThatImagesAreOnIsThrown) {
+  options_.device = "cuda";
+  for (int n = 1;; n += 5) {
+    const FakeCuda fake({"forward", "launch:" + std::to_string(n) + "=lost", ""});
+    Budget budget(1_GiB);
+    Trace trace;
+    Accelerator theirs(device(), {}, budget, trace);
+    DeviceBuffer<std::uint8_t> images(theirs, kBytes, "images");
+    std::string said = why([&] { ChartDrawer(options_).draw(series(), view(images, images_shape())); });
+    EXPECT_EQ(fake.violations(), "");
+    if (fake.calls("launch") < static_cast<std::uint64_t>(n)) {
+      EXPECT_EQ(said, "");
+      break;
+    }
+    EXPECT_NE(said.find("lost"), std::string::npos) << said;
+  }
 }
 
 TEST_F(ChartDrawerOnCuda, ArraysThatAreElsewhereAreRefusedWithWords) {
@@ -127,21 +168,31 @@ TEST_F(ChartDrawerOnCuda, ArraysThatAreElsewhereAreRefusedWithWords) {
     const std::string text = why([&] { with.draw(series(), to); });
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };
-  refused(view(few, images_shape()), "more than what is allocated there", drawer);
+  refused(view(few, images_shape()), "bytes are allocated", drawer);
   ArrayView nowhere = view(images, images_shape());
   nowhere.data = reinterpret_cast<void*>(std::uintptr_t{64});
   refused(nowhere, "no memory of a device lies at its address", drawer);
   ArrayView other = view(images, images_shape());
-  other.device = 1;
-  refused(other, "it lies on CUDA's device 0, and should lie on cuda:1", drawer);
+  other.device = 2;  // the second that works
+  refused(other, "it lies on CUDA's device 0, not on 2", drawer);
   other.device = 7;
-  refused(other, "images: it lies on cuda:7: ", drawer);
+  refused(other, "images: it lies on CUDA's device 7: there is none", drawer);
+  ArrayView many = view(images, images_shape());
+  many.shape[0] = (std::int64_t{1} << 61) + 1;
+  ArrayView many_series = series();
+  many_series.shape[0] = many.shape[0];
+  EXPECT_NE(why([&] { drawer.draw(many_series, many); }).find("more than any memory holds"), std::string::npos);
+  ArrayView odd = view(images, images_shape());
+  odd.memory = static_cast<MemoryKind>(10);
+  refused(odd, "memory of the kind 10", drawer);
   options_.device = "cpu";
-  refused(view(images, images_shape()), "it lies on cuda:0, and charts are drawn on cpu", ChartDrawer(options_));
+  refused(view(images, images_shape()), "it lies on CUDA's device 0, and charts are drawn on cpu",
+          ChartDrawer(options_));
   options_.device = "cuda:1";
-  refused(view(images, images_shape()), "it lies on cuda:0, and charts are drawn on cuda:1", ChartDrawer(options_));
+  refused(view(images, images_shape()), "it lies on CUDA's device 0, and charts are drawn on cuda:1",
+          ChartDrawer(options_));
   options_.device = "cuda:5";
-  EXPECT_NE(why([&] { const ChartDrawer none(options_); }).find("cuda:5"), std::string::npos);
+  EXPECT_NE(why([&] { const ChartDrawer none(options_); }).find("device: 'cuda:5': "), std::string::npos);
   options_.device = "tpu";
   EXPECT_NE(why([&] { const ChartDrawer none(options_); }).find("tpu"), std::string::npos);
   options_ = {};

@@ -1,0 +1,105 @@
+// What charts are, from their definitions in chart.h.
+#include "src/kernels/chart/chart.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "src/kernels/chart/chart_extras.h"
+#include "src/kernels/chart/format.h"
+#include "src/kernels/chart/series_painter.h"
+
+namespace millrace::chart {
+namespace {
+
+constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+
+// Levels of a chart, row by row.
+std::vector<std::uint8_t> levels_of(const Spec& spec, const std::vector<double>& series) {
+  rle::ColourTable colours;
+  for (std::size_t k = 0; k < colours.size(); ++k) {
+    const auto level = static_cast<std::uint8_t>(k);
+    colours[k] = {level, level, level};
+  }
+  const Format format(spec, colours, 1, PixelKind::bytes);
+  std::vector<std::uint8_t> out(format.image_bytes());
+  SeriesPainters(spec, format).paint({series.data(), false, 1, 0}, Executor(1), out.data());
+  return out;
+}
+
+TEST(Chart, HalvesAreRoundedToEven) {
+  for (const auto& [v, rounded] :
+       {std::pair{0.0, 0.0}, std::pair{0.5, 0.0}, std::pair{1.5, 2.0}, std::pair{2.5, 2.0}, std::pair{2.4999, 2.0},
+        std::pair{-0.5, 0.0}, std::pair{-1.5, -2.0}, std::pair{7.0, 7.0}}) {
+    EXPECT_EQ(round_even(v), rounded) << v;
+  }
+}
+
+TEST(Chart, AMovingAverageIsOfTheLastClosesAndMissesWhatTheyMiss) {
+  Window window;
+  window.rows[kClose] = {3, 4, kGap, 8, 10, 12};
+  window.before = {1, 2};
+  Spec spec;
+  spec.average = 3;
+  std::vector<double> out;
+  moving_average(spec, window, out);
+  ASSERT_EQ(out.size(), 6U);
+  EXPECT_EQ(out[0], 2);
+  EXPECT_EQ(out[1], 3);
+  for (const std::size_t missing : {2, 3, 4}) EXPECT_NE(out[missing], out[missing]) << missing;
+  EXPECT_EQ(out[5], 10);
+  window.before.clear();
+  moving_average(spec, window, out);
+  EXPECT_NE(out[1], out[1]);
+  spec.average = 0;
+  moving_average(spec, window, out);
+  EXPECT_TRUE(out.empty());
+}
+
+// One day of open 2, high 4, low 0, close 1, and one of 1, 3, 1, 3, in 5 rows of pixels: y = trunc((4 - p) (5 - 1) /
+// 4).
+TEST(Chart, BarsLieWhereTheirPricesAre) {
+  const Spec spec{Style::ohlc, false, false, 8, 5, 3, 2, 0};
+  const std::vector<std::uint8_t> found = levels_of(spec, {2, 4, 0, 1, 1, 3, 1, 3});
+  const std::uint8_t f = kFalling, r = kRising;
+  EXPECT_EQ(found, (std::vector<std::uint8_t>{0, f, 0, 0, 0, 0, 0, 0,  //
+                                              0, f, 0, 0, 0, r, r, 0,  //
+                                              f, f, 0, 0, 0, r, 0, 0,  //
+                                              0, f, f, 0, r, r, 0, 0,  //
+                                              0, f, 0, 0, 0, 0, 0, 0}));
+}
+
+// The same days as the paper draws them, in 4 of 6 rows, up = round(p (4 - 1) / 4) with halves to even; a row is free,
+// and of volumes of 40 and 100 the last has the second.
+TEST(Chart, TrendImagesHaveThreeColumnsADayAndVolumeBelow) {
+  const Spec spec{Style::jkx, false, true, 6, 6, 3, 2, 0};
+  const std::vector<std::uint8_t> found = levels_of(spec, {2, 4, 0, 1, 40, 1, 3, 1, 3, 100});
+  const std::uint8_t o = rle::kFull;
+  EXPECT_EQ(found, (std::vector<std::uint8_t>{0, o, 0, 0, 0, 0,  //
+                                              o, o, 0, 0, o, o,  //
+                                              0, o, o, o, o, 0,  //
+                                              0, o, 0, 0, 0, 0,  //
+                                              0, 0, 0, 0, 0, 0,  //
+                                              0, 0, 0, 0, o, 0}));
+}
+
+TEST(Chart, ALineRunsFromItsLowestToItsHighestPrice) {
+  const Spec spec{Style::line, false, false, 21, 11, 1, 3, 0};
+  const std::vector<std::uint8_t> found = levels_of(spec, {5, 7, 5});
+  const auto at = [&](int x, int y) { return found[static_cast<std::size_t>(21 * y + x)]; };
+  EXPECT_GT(at(0, 10), 0);
+  EXPECT_GT(at(10, 0), 0);
+  EXPECT_GT(at(20, 10), 0);
+  EXPECT_EQ(at(0, 0), 0);
+  EXPECT_EQ(at(10, 10), 0);
+  // The same prices upside down are the same line upside down.
+  const std::vector<std::uint8_t> turned = levels_of(spec, {7, 5, 7});
+  for (int y = 0; y < 11; ++y) {
+    for (int x = 0; x < 21; ++x)
+      EXPECT_EQ(turned[static_cast<std::size_t>(21 * (10 - y) + x)], at(x, y)) << x << " " << y;
+  }
+}
+
+}  // namespace
+}  // namespace millrace::chart
