@@ -36,8 +36,8 @@ static_assert(std::endian::native == std::endian::little, "bodies take words of 
 #define MR_THREADS (millrace::host::now().threads)
 #define MR_BLOCKS (millrace::host::now().blocks)
 #define MR_BARRIER() millrace::host::barrier()
-#define MR_ATOMIC_ADD(array, at, value) (array).atomic(at, [&](auto old) { return old + (value); })
-#define MR_ATOMIC_OR(array, at, value) (array).atomic(at, [&](auto old) { return old | (value); })
+#define MR_ATOMIC_ADD(array, at, value) (array).atomic(at, [&](auto mr_old) { return mr_old + (value); })
+#define MR_ATOMIC_OR(array, at, value) (array).atomic(at, [&](auto mr_old) { return mr_old | (value); })
 #define MR_SHARED_ADD(array, at, value) MR_ATOMIC_ADD(array, at, value)
 // std::popcount() in portable code is a call and table look-ups.
 inline u32 MR_POPCOUNT(u32 x) {
