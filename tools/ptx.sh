@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A second opinion of kernel bodies where CUDA's tools are: ptxas takes the PTX that the build has made, with registers and
 # spills; nvcc takes the bodies themselves. Never needed. A division of 64 bits is a subroutine of ptxas, around which some
-# words are spilled; more than those is a body that needs another shape.
+# words are spilled, as there are where it keeps registers few so that more blocks fit. More is a body that needs another shape.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v ptxas > /dev/null; then
@@ -18,7 +18,7 @@ while read -r body; do
   for architecture in sm_75 sm_90; do
     ptxas -arch=$architecture -v "$ptx" -o "$scratch/out" > "$scratch/log" 2>&1 || { cat "$scratch/log"; failed=1; }
     awk -v a=$architecture -v n="$name" '/Compiling entry/ { kernel = $7 } /spill/ { spills = $5 + $9 } /Used/ {
-      printf "ptx: %s %s %s: %s registers, %s bytes spilled\n", n, a, kernel, $5, spills; if (spills > 64) bad = 1 }
+      printf "ptx: %s %s %s: %s registers, %s bytes spilled\n", n, a, kernel, $5, spills; if (spills > 128) bad = 1 }
       END { exit bad }' "$scratch/log" || { echo "ptx: $name spills"; failed=1; }
   done
   if command -v nvcc > /dev/null; then
