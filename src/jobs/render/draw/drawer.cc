@@ -99,6 +99,18 @@ Verify verify_of(const std::string& text) {
                 "verify_device");
 }
 
+// A device, as it is opened for a drawer. (Not a part of State: what the class has is seen from outside the library.)
+struct OpenedDevice {
+  OpenedDevice(const chart::Spec& spec, const Format& format, const Executor& executor, const Device& device,
+               const AcceleratorOptions& options)
+      : accelerator(device, options, budget, trace), drawer(spec, format, executor, accelerator, budget) {}
+  Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // who draws on the fly has no --memory
+  Trace trace;
+  Accelerator accelerator;
+  chart::DeviceDrawer drawer;
+  std::mutex drawing;
+};
+
 }  // namespace
 
 struct ChartDrawer::State {
@@ -122,18 +134,6 @@ struct ChartDrawer::State {
     }
   }
 
-  // A device, as it is opened for this drawer.
-  struct OnDevice {
-    OnDevice(const State& of, const Device& device)
-        : accelerator(device, of.device_options, budget, trace),
-          drawer(of.spec, of.format, of.executor, accelerator, budget) {}
-    Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // who draws on the fly has no --memory
-    Trace trace;
-    Accelerator accelerator;
-    chart::DeviceDrawer drawer;
-    std::mutex drawing;
-  };
-
   // The number that the device has whose memory an array is in.
   static std::optional<std::int32_t> place_of(const ArrayView& array) {
     if (array.memory != MemoryKind::device) return std::nullopt;
@@ -152,7 +152,7 @@ struct ChartDrawer::State {
   }
 
   // Where these arrays are worked on; null: by the CPU alone.
-  OnDevice* device_for(const ArrayView& series, const ArrayView& images) {
+  OpenedDevice* device_for(const ArrayView& series, const ArrayView& images) {
     const std::optional<std::int32_t> in = place_of(series), out = place_of(images);
     if (!in && !out) return chosen ? &open(*chosen) : nullptr;
     if (in && out && in != out) {
@@ -169,18 +169,18 @@ struct ChartDrawer::State {
                   name, "copy it to the host, or leave device at auto");
   }
 
-  OnDevice& open(const Device& of) {
+  OpenedDevice& open(const Device& of) {
     const std::lock_guard lock(mutex);
-    std::unique_ptr<OnDevice>& out = opened[name_of(of)];
+    std::unique_ptr<OpenedDevice>& out = opened[name_of(of)];
     if (!out) {
-      out = std::make_unique<OnDevice>(*this, of);
+      out = std::make_unique<OpenedDevice>(spec, format, executor, of, device_options);
       if (!of.reason.empty()) out->accelerator.strike_out(of.reason);
     }
     return *out;
   }
 
   void draw(const chart::SeriesArray& from, const ArrayView& series, const ArrayView& images) {
-    OnDevice* on = device_for(series, images);
+    OpenedDevice* on = device_for(series, images);
     if (on == nullptr) return painters.paint(from, executor, static_cast<std::uint8_t*>(images.data));
     const std::lock_guard lock(on->drawing);
     on->drawer.draw(from, series.memory == MemoryKind::device, {images.data, images.memory == MemoryKind::device});
@@ -195,7 +195,7 @@ struct ChartDrawer::State {
   AcceleratorOptions device_options;
   std::optional<Device> chosen;  // by name, and not the CPU
   mutable std::mutex mutex;
-  std::map<std::string, std::unique_ptr<OnDevice>> opened;
+  std::map<std::string, std::unique_ptr<OpenedDevice>> opened;
 };
 
 ChartDrawer::ChartDrawer(const ChartOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -238,7 +238,7 @@ void ChartDrawer::draw(const ArrayView& series, const ArrayView& images) const {
 DeviceUse ChartDrawer::device_use() const {
   DeviceUse out;
   // Each stays where it is, once it is there; its own lock may be a draw's for long.
-  std::vector<std::pair<std::string, State::OnDevice*>> opened;
+  std::vector<std::pair<std::string, OpenedDevice*>> opened;
   {
     const std::lock_guard lock(state_->mutex);
     for (const auto& [name, on] : state_->opened) opened.emplace_back(name, on.get());
