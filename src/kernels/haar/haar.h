@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace millrace {
@@ -19,6 +21,9 @@ namespace millrace {
 // up to side^2 / size^2 rounded terms: its error stays below 1e-9 of one unit in a pixel, the smallest difference
 // between unequal sums is 0.5 of it.)
 std::vector<std::uint8_t> haar_bits(const std::uint8_t* pixels, int side, int size);
+
+// Of the sums of its blocks, row by row; nothing where the rounding of PyWavelets' arithmetic decides.
+std::optional<std::vector<std::uint8_t>> haar_bits_of_sums(std::span<const std::uint64_t> sums);
 
 // The same by PyWavelets' own steps throughout: the definition in code.
 std::vector<std::uint8_t> haar_bits_reference(const std::uint8_t* pixels, int side, int size);

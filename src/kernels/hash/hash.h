@@ -53,6 +53,8 @@ void check(const HashRequest& request);
 struct PictureHashes {
   std::vector<HashBits> bits;  // in the order of the request's kinds
   int quality = 0;             // src/kernels/hash_quality; pdq's own where pdq was asked for
+
+  friend bool operator==(const PictureHashes&, const PictureHashes&) = default;
 };
 
 // Hashes one picture as it is decoded.
