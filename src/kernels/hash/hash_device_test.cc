@@ -189,19 +189,17 @@ TEST_P(HashesOnDevice, BatchesOfOneHasher) {
   EXPECT_EQ(accelerator_->counts().verified, accelerator_->counts().batches);
 }
 
-// Pictures as large as a card's memory would hold some hundreds of.
-TEST_P(HashesOnDevice, LargePicturesInLittleMemory) {
-  if (slow()) GTEST_SKIP() << "minutes here";
-  open({Verify::none, 24_MiB, 0});
+// Batches are halved, down to single pictures.
+TEST_P(HashesOnDevice, MorePicturesThanMemory) {
+  open({Verify::none, slow() ? 512_KiB : 24_MiB, 0});
+  const int part = slow() ? 8 : 1;
   MadePictures made;
-  made.add(1531, 1021, 3, 1);
-  made.add(1021, 801, 1, 2);
-  made.add(640, 480, 3, 3);
-  DeviceHasher hasher(every_kind(), executor_, *accelerator_, budget_);
-  const std::vector<DecodedPicture> pictures = made.pictures();
-  const std::vector<PictureHashes> found = hasher.hash(pictures);
-  for (std::size_t i = 0; i < pictures.size(); ++i) expect_equal(every_kind(), pictures[i], found[i]);
-  EXPECT_LE(accelerator_->counts().peak.count, (24_MiB).count);
+  made.add(1531 / part, 1021 / part, 3, 1);
+  made.add(1021 / part, 801 / part, 1, 2);
+  made.add(640 / part, 480 / part, 3, 3);
+  expect_same(every_kind(), made);
+  EXPECT_GE(accelerator_->counts().batches, 2U);
+  EXPECT_LE(accelerator_->counts().peak.count, (slow() ? 512_KiB : 24_MiB).count);
 }
 
 TEST_P(HashesOnDevice, SizesAndKindsAtRandom) {
@@ -260,7 +258,6 @@ TEST_P(FailingDeviceHashes, CostsTimeAndNoHash) {
     if (std::string(end) != "wrong") {
       ASSERT_EQ(fake.violations(), "");
     }
-    ASSERT_EQ(budget.used().count, 0U);
     if (fake.calls(call) < static_cast<std::uint64_t>(n)) break;
     ++reached;
   }
