@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "src/base/sizes.h"
+
 namespace millrace {
 
 // The bits of imagehash's whash over PyWavelets 1.9.0: pixels / 255, Haar transform to full depth, its last low-pass
@@ -25,6 +27,11 @@ std::vector<std::uint8_t> haar_bits(const std::uint8_t* pixels, int side, int si
 // Of the sums of its blocks, row by row; nothing where the rounding of PyWavelets' arithmetic decides.
 std::optional<std::vector<std::uint8_t>> haar_bits_of_sums(std::span<const std::uint64_t> sums);
 
+// What the next function takes of memory: a block, and what its levels take away.
+inline Bytes haar_workspace(int side, int size) {
+  const auto block = static_cast<std::uint64_t>(side / size);
+  return {4 * block * block * sizeof(double)};
+}
 // The same by PyWavelets' own steps throughout: the definition in code.
 std::vector<std::uint8_t> haar_bits_reference(const std::uint8_t* pixels, int side, int size);
 

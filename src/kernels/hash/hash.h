@@ -57,7 +57,8 @@ struct PictureHashes {
   friend bool operator==(const PictureHashes&, const PictureHashes&) = default;
 };
 
-// Hashes one picture as it is decoded.
+// Hashes one picture as it is decoded. Of pictures that are decoded already, many at a time, hash_device.h makes the
+// same on a device.
 class PictureHasher {
  public:
   PictureHasher(const HashRequest& request, int width, int height);

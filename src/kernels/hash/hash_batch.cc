@@ -126,22 +126,26 @@ Batch::Batch(const HashRequest& request, std::span<const DecodedPicture> picture
   gather();
 }
 
-std::uint64_t Batch::axis(int in, int out) {
-  const auto [found, fresh] = axes_at_.try_emplace({in, out}, axes.size());
-  if (!fresh) return found->second;
+const Batch::Axis& Batch::axis(int in, int out) {
+  const auto [found, fresh] = axes_at_.try_emplace({in, out});
+  Axis& axis = found->second;
+  if (!fresh) return axis;
+  axis.at = axes.size();
   const auto word = [](int n) { return static_cast<std::uint32_t>(n); };
   if (in == out) {
     // An axis that does not change: each output is its input.
+    axis.taps = 1;
     for (int x = 0; x < out; ++x) axes.push_back(word(x));
     axes.insert(axes.end(), number(out), 1);
     axes.insert(axes.end(), number(out), std::uint32_t{1} << kResizePrecision);
-    return found->second;
+    return axis;
   }
   const auto shared = lanczos_axis(in, out);
-  std::transform(shared->first.begin(), shared->first.end(), std::back_inserter(axes), word);
-  std::transform(shared->count.begin(), shared->count.end(), std::back_inserter(axes), word);
-  std::transform(shared->weights.begin(), shared->weights.end(), std::back_inserter(axes), word);
-  return found->second;
+  axis.taps = number(shared->taps);
+  for (const auto* part : {&shared->first, &shared->count, &shared->weights}) {
+    std::transform(part->begin(), part->end(), std::back_inserter(axes), word);
+  }
+  return axis;
 }
 
 void Batch::add(int stage, std::uint64_t items, std::uint64_t each,
@@ -167,8 +171,8 @@ void Batch::add_luma(const DecodedPicture& picture, const Placed& at, bool keeps
 void Batch::add_pass(int stage, Target from, Target to, bool vertical, bool luma, std::uint64_t input,
                      std::uint64_t output) {
   const int in = vertical ? from.height : from.width, out = vertical ? to.height : to.width;
-  const std::uint64_t taps = in == out ? 1 : number(lanczos_axis(in, out)->taps);
-  const std::uint64_t lanes = lanes_for(taps, area(to), vertical);
+  const Axis& of = axis(in, out);
+  const std::uint64_t lanes = lanes_for(of.taps, area(to), vertical);
   add(stage, area(to), HASH_RESIZE_THREADS / lanes,
       {{HASH_FROM, input},
        {HASH_TO, output},
@@ -176,9 +180,9 @@ void Batch::add_pass(int stage, Target from, Target to, bool vertical, bool luma
        {HASH_VERTICAL, vertical ? 1 : 0},
        {HASH_WIDTH, number(to.width)},
        {HASH_HEIGHT, number(to.height)},
-       {HASH_AXIS, axis(in, out)},
+       {HASH_AXIS, of.at},
        {HASH_OUT, number(out)},
-       {HASH_TAPS, taps},
+       {HASH_TAPS, of.taps},
        {HASH_LANES, lanes},
        {HASH_IS_LUMA, luma ? 1 : 0}});
 }

@@ -78,8 +78,15 @@ class Batch {
   std::array<Stage, HASH_STAGES> stages;
   std::vector<std::uint32_t> axes;
 
+  // Of the host's memory, for what is above.
+  std::uint64_t bytes() const { return 8 * records.size() + 4 * axes.size() + placed.size() * sizeof(Placed); }
+
  private:
-  std::uint64_t axis(int in, int out);
+  // Where an axis lies in `axes`, and how many weights an output has.
+  struct Axis {
+    std::uint64_t at = 0, taps = 0;
+  };
+  const Axis& axis(int in, int out);
   // A record of a stage, for so many items, as many a block.
   void add(int stage, std::uint64_t items, std::uint64_t each, std::initializer_list<std::pair<int, std::uint64_t>> of);
   void add_luma(const DecodedPicture& picture, const Placed& at, bool keeps, bool counted);
@@ -95,7 +102,7 @@ class Batch {
     std::uint64_t blocks = 0;
   };
   std::array<Pending, HASH_STAGES> pending_;
-  std::map<std::pair<int, int>, std::uint64_t> axes_at_;
+  std::map<std::pair<int, int>, Axis> axes_at_;
 };
 
 }  // namespace millrace::hashes

@@ -242,8 +242,7 @@ Workspace PictureHasher::workspace(const HashRequest& request, int width, int he
       out += Resizer::workspace(width, height, target->width, target->height);
     }
     if (kind == HashKind::whash) {
-      const auto block = static_cast<std::size_t>(whash_side(width, height, request.size) / request.size);
-      out.host += {4 * block * block * sizeof(double)};  // only when sums tie
+      out.host += haar_workspace(whash_side(width, height, request.size), request.size);  // only when sums tie
     }
     if (kind == HashKind::pdq) out += PdqHasher::workspace(width, height);
   }

@@ -171,7 +171,7 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
 Hashed DeviceHasher::State::on_device(std::uint64_t begin, std::uint64_t end) {
   const auto of = pictures.subspan(begin, end - begin);
   const Batch batch(request, of);
-  const Reservation paid = budget.reserve({Numbers::bytes(batch.room)}, "hashes on their way");
+  const Reservation paid = budget.reserve({batch.bytes() + Numbers::bytes(batch.room)}, "hashes on their way");
   if (!memory) memory.emplace(request, accelerator);
   const Numbers numbers = memory->run(batch, of, executor);
   Hashed out{begin, std::vector<PictureHashes>(of.size())};
@@ -183,18 +183,38 @@ Hashed DeviceHasher::State::on_device(std::uint64_t begin, std::uint64_t end) {
 }
 
 void DeviceHasher::State::decide_ties(const Batch& batch, Hashed& part) {
-  std::vector<std::uint8_t> square;
+  struct Tie {
+    std::size_t picture, kind;
+    int side;
+    std::vector<std::uint8_t> square;
+
+    std::uint64_t area() const { return static_cast<std::uint64_t>(side) * static_cast<std::uint64_t>(side); }
+  };
+  std::vector<Tie> ties;
   for (std::size_t i = 0; i < part.hashes.size() && !executor.cancelled(); ++i) {
     const DecodedPicture& picture = pictures[part.begin + i];
     for (std::size_t k = 0; k < request.kinds.size(); ++k) {
       if (request.kinds[k] != HashKind::whash || !part.hashes[i].bits[k].empty()) continue;
-      const int side = whash_side(picture.width, picture.height, request.size);
-      const auto area = static_cast<std::uint64_t>(side) * static_cast<std::uint64_t>(side);
-      const Reservation paid = budget.reserve({area}, "a reduced picture");
-      square.resize(area);
-      memory->download(batch.placed[i].reduced.at({side, side}), square);
-      part.hashes[i].bits[k] = haar_bits_reference(square.data(), side, request.size);
+      ties.push_back({i, k, whash_side(picture.width, picture.height, request.size), {}});
     }
+  }
+  // As many at a time as there are threads.
+  const auto step = static_cast<std::size_t>(executor.threads());
+  for (std::size_t from = 0; from < ties.size(); from += step) {
+    const auto some = std::span(ties).subspan(from, std::min(step, ties.size() - from));
+    Bytes bytes;
+    for (const Tie& tie : some) bytes += {tie.area() + haar_workspace(tie.side, request.size).count};
+    const Reservation paid = budget.reserve(bytes, "reduced pictures");
+    for (Tie& tie : some) {
+      tie.square.resize(tie.area());
+      memory->download(batch.placed[tie.picture].reduced.at({tie.side, tie.side}), tie.square);
+    }
+    executor.parallel_for(some.size(), 1, [&](std::size_t begin, std::size_t end) {
+      for (Tie& tie : some.subspan(begin, end - begin)) {
+        part.hashes[tie.picture].bits[tie.kind] = haar_bits_reference(tie.square.data(), tie.side, request.size);
+        tie.square = {};
+      }
+    });
   }
 }
 

@@ -189,7 +189,7 @@ TEST_P(HashesOnDevice, BatchesOfOneHasher) {
   EXPECT_EQ(accelerator_->counts().verified, accelerator_->counts().batches);
 }
 
-// Batches are halved, down to single pictures.
+// As many at a time as it holds.
 TEST_P(HashesOnDevice, MorePicturesThanMemory) {
   open({Verify::none, slow() ? 512_KiB : 24_MiB, 0});
   const int part = slow() ? 8 : 1;
@@ -223,6 +223,43 @@ TEST_P(HashesOnDevice, SizesAndKindsAtRandom) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryDevice, HashesOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
+
+// What does not fit by itself is the CPU's, and what comes behind it the device's again.
+TEST(HashesOnSimulatedDevice, APictureThatDoesNotFitIsTheCpus) {
+  if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices have other memory";
+  const FakeCuda fake;
+  Budget budget(1_GiB);
+  Trace trace;
+  std::string reason;
+  const Executor executor(2);
+  MadePictures made;
+  made.add(50, 50, 3, 1);
+  made.add(900, 700, 3, 2);
+  made.add(50, 50, 1, 3);
+  const std::vector<DecodedPicture> pictures = made.pictures();
+  const HashRequest request = every_kind();
+  AcceleratorOptions options{Verify::sample, 2_MiB, 0};
+  options.known_answers = false;
+  Accelerator accelerator(list_devices(DeviceKind::cuda, reason).at(0), options, budget, trace);
+  DeviceHasher hasher(request, executor, accelerator, budget);
+  const std::vector<PictureHashes> found = hasher.hash(pictures);
+  for (std::size_t i = 0; i < pictures.size(); ++i) EXPECT_EQ(found[i], hashed_by_cpu(request, pictures[i])) << i;
+  EXPECT_EQ(accelerator.counts().fell_back, 1U);
+  EXPECT_EQ(accelerator.counts().batches, 2U);
+  EXPECT_FALSE(accelerator.struck_out()) << accelerator.reason();
+}
+
+TEST(HashesOnSimulatedDevice, NothingAndNothingThatCanBe) {
+  const FakeCuda fake;
+  Budget budget(1_GiB);
+  Trace trace;
+  std::string reason;
+  const Executor executor(1);
+  Accelerator accelerator(list_devices(DeviceKind::cuda, reason).at(0), {}, budget, trace);
+  EXPECT_TRUE(DeviceHasher(every_kind(), executor, accelerator, budget).hash({}).empty());
+  EXPECT_THROW(DeviceHasher({{HashKind::whash}, 6}, executor, accelerator, budget), Failure);
+  EXPECT_THROW(DeviceHasher({{}, 8}, executor, accelerator, budget), Failure);
+}
 
 // Each call of the driver fails once: the hashes are the same.
 class FailingDeviceHashes : public testing::TestWithParam<std::pair<const char*, const char*>> {};
