@@ -32,8 +32,8 @@ struct Hashed {
 std::uint64_t bytes_of(const Hashed& part) {
   std::uint64_t bytes = 0;
   for (const PictureHashes& one : part.hashes) {
-    bytes += sizeof one;
-    for (const HashBits& bits : one.bits) bytes += sizeof bits + bits.size();
+    bytes += sizeof(PictureHashes);
+    for (const HashBits& bits : one.bits) bytes += sizeof(HashBits) + bits.size();
   }
   return bytes;
 }

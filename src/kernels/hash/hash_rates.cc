@@ -32,10 +32,11 @@ double pixels_a_second(const HashRequest& request, std::size_t count, const Exec
   const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
   const auto begin = Clock::now();
   double mpixels = 0, seconds = 0;
-  for (; seconds < kEnoughS; seconds = std::chrono::duration<double>(Clock::now() - begin).count()) {
+  do {
     hash();
     mpixels += static_cast<double>(count) * kWidth * kHeight / 1e6;
-  }
+    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  } while (seconds < kEnoughS);
   if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
   return mpixels / seconds;
 }
