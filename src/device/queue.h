@@ -64,6 +64,17 @@ class DeviceBuffer {
   std::shared_ptr<DeviceAllocation> memory_;
 };
 
+// A buffer that is made anew where it is too small; its contents are lost then.
+template <typename T>
+struct GrowingBuffer {
+  DeviceBuffer<T> buffer;
+  void at_least(Accelerator& accelerator, std::uint64_t size, const std::string& purpose) {
+    if (buffer.size() >= size) return;
+    buffer.release();
+    buffer = DeviceBuffer<T>(accelerator, size, purpose);
+  }
+};
+
 // Host memory that copies to and from a device run through without a stop. Counts as pinned and as the host's.
 template <typename T>
 class PinnedBuffer {

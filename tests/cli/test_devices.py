@@ -230,7 +230,9 @@ def test_tune_measures_what_is_here_and_plans_follow_it(codes, tmp_path):
     done = millrace("tune", "--device", "opencl:0", "--json", tmp_path / "rates.json", env=env)
     assert b"hamming.brute64" in done.stdout
     rates = json.loads((tmp_path / "rates.json").read_text())["devices"][0]["operations"]
-    assert {rate["operation"] for rate in rates} == {"hamming.brute64", "hamming.brute256", "hamming.index64", "hamming.index256"}
+    kinds = ["ahash", "dhash", "dhash_vertical", "phash", "whash", "colorhash", "pdq"]
+    assert {rate["operation"] for rate in rates} == {"hamming.brute64", "hamming.brute256", "hamming.index64", "hamming.index256",
+                                                     "chart.line", "chart.candle", *(f"hash.{kind}" for kind in kinds)}
     plan = ["join", codes / "codes.npy", "--radius", "5", "--device", "opencl:0", "--plan"]
     assert "was not measured" not in millrace(*plan, env=env).stdout.decode()
     kept = tmp_path / "cache" / "millrace" / "rates.json"

@@ -17,17 +17,6 @@ namespace millrace::chart {
 inline constexpr int kMostWidth = 6141;
 inline constexpr std::size_t kMostRows = 1 << 16, kMostSums = std::size_t{1} << 26;
 
-// A buffer that is made anew where it is too small.
-template <typename T>
-struct Growing {
-  DeviceBuffer<T> buffer;
-  void at_least(Accelerator& accelerator, std::uint64_t size, const std::string& purpose) {
-    if (buffer.size() >= size) return;
-    buffer.release();
-    buffer = DeviceBuffer<T>(accelerator, size, purpose);
-  }
-};
-
 class Scratch {
  public:
   // Room for so many charts. OutOfMemory where the device has not enough.
@@ -54,7 +43,7 @@ class Scratch {
       done;
   DeviceBuffer<double> reals, values, scale_ends, ys, normals, begins, ends, slant_reals, no_reals;
   DeviceBuffer<float> no_singles;
-  Growing<std::uint8_t> series, images;  // of the host
+  GrowingBuffer<std::uint8_t> series, images;  // of the host
 
  private:
   Scratch() = default;

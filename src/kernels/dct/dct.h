@@ -18,4 +18,9 @@ namespace millrace {
 // coefficient that differs in a real picture.
 std::vector<double> dct_low(const std::uint8_t* pixels, int size, int keep);
 
+// What the sums weigh: [u * size + k] is 2 cos(pi u (2k + 1) / (2 size)).
+std::vector<double> dct_cosines(int size, int keep);
+// A coefficient as it counts, of its sum.
+inline double dct_without_noise(double sum) { return sum < 1e-6 && sum > -1e-6 ? 0.0 : sum; }
+
 }  // namespace millrace

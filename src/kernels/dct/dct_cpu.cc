@@ -1,11 +1,10 @@
-#include <cmath>
 #include <cstddef>
 
 #include "src/kernels/dct/dct.h"
 #include "src/kernels/elementary.h"
 
 namespace millrace {
-std::vector<double> dct_low(const std::uint8_t* pixels, int size, int keep) {
+std::vector<double> dct_cosines(int size, int keep) {
   const auto n = static_cast<std::size_t>(size);
   const auto low = static_cast<std::size_t>(keep);
   std::vector<double> cosines(low * n);
@@ -14,6 +13,13 @@ std::vector<double> dct_low(const std::uint8_t* pixels, int size, int keep) {
       cosines[u * n + k] = 2.0 * cosine_of_turn(static_cast<long>(u * (2 * k + 1)), 4 * static_cast<long>(size));
     }
   }
+  return cosines;
+}
+
+std::vector<double> dct_low(const std::uint8_t* pixels, int size, int keep) {
+  const auto n = static_cast<std::size_t>(size);
+  const auto low = static_cast<std::size_t>(keep);
+  const std::vector<double> cosines = dct_cosines(size, keep);
   // Down the columns first; only `keep` rows of the result are ever used.
   std::vector<double> half(low * n, 0.0);
   for (std::size_t v = 0; v < low; ++v) {
@@ -27,7 +33,7 @@ std::vector<double> dct_low(const std::uint8_t* pixels, int size, int keep) {
     for (std::size_t u = 0; u < low; ++u) {
       double sum = 0;
       for (std::size_t k = 0; k < n; ++k) sum += cosines[u * n + k] * half[v * n + k];
-      out[v * low + u] = std::fabs(sum) < 1e-6 ? 0.0 : sum;
+      out[v * low + u] = dct_without_noise(sum);
     }
   }
   return out;

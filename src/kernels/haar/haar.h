@@ -4,7 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
+
+#include "src/base/sizes.h"
 
 namespace millrace {
 
@@ -20,6 +24,14 @@ namespace millrace {
 // between unequal sums is 0.5 of it.)
 std::vector<std::uint8_t> haar_bits(const std::uint8_t* pixels, int side, int size);
 
+// Of the sums of its blocks, row by row; nothing where the rounding of PyWavelets' arithmetic decides.
+std::optional<std::vector<std::uint8_t>> haar_bits_of_sums(std::span<const std::uint64_t> sums);
+
+// What the next function takes of memory: a block, and what its levels take away.
+inline Bytes haar_workspace(int side, int size) {
+  const auto block = static_cast<std::uint64_t>(side / size);
+  return {4 * block * block * sizeof(double)};
+}
 // The same by PyWavelets' own steps throughout: the definition in code.
 std::vector<std::uint8_t> haar_bits_reference(const std::uint8_t* pixels, int side, int size);
 

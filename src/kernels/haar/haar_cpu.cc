@@ -5,6 +5,17 @@
 
 namespace millrace {
 
+std::optional<std::vector<std::uint8_t>> haar_bits_of_sums(std::span<const std::uint64_t> sums) {
+  std::vector<std::uint64_t> sorted(sums.begin(), sums.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::uint64_t below = sorted[sorted.size() / 2 - 1];
+  const std::uint64_t above = sorted[sorted.size() / 2];
+  if (below == above) return std::nullopt;
+  std::vector<std::uint8_t> bits;
+  for (const std::uint64_t sum : sums) bits.push_back(sum >= above);
+  return bits;
+}
+
 std::vector<std::uint8_t> haar_bits(const std::uint8_t* pixels, int side, int size) {
   const auto stride = static_cast<std::size_t>(side);
   const auto cells = static_cast<std::size_t>(size);
@@ -18,14 +29,8 @@ std::vector<std::uint8_t> haar_bits(const std::uint8_t* pixels, int side, int si
       sums[y / block * cells + x] += sum;
     }
   }
-  std::vector<std::uint64_t> sorted = sums;
-  std::sort(sorted.begin(), sorted.end());
-  const std::uint64_t below = sorted[sorted.size() / 2 - 1];
-  const std::uint64_t above = sorted[sorted.size() / 2];
-  if (below == above) return haar_bits_reference(pixels, side, size);
-  std::vector<std::uint8_t> bits;
-  for (const std::uint64_t sum : sums) bits.push_back(sum >= above);
-  return bits;
+  if (auto bits = haar_bits_of_sums(sums)) return *std::move(bits);
+  return haar_bits_reference(pixels, side, size);
 }
 
 }  // namespace millrace

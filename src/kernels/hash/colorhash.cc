@@ -37,6 +37,19 @@ HueSaturation hue_saturation(int r, int g, int b) {
 
 }  // namespace
 
+ColorCounter ColorCounter::of(std::uint64_t total, std::span<const std::uint32_t, 15> counts) {
+  ColorCounter out;
+  out.total_ = total;
+  out.black_ = counts[0];
+  out.gray_ = counts[1];
+  out.colored_ = counts[2];
+  for (std::size_t bin = 0; bin < 6; ++bin) {
+    out.faint_[bin] = counts[3 + bin];
+    out.bright_[bin] = counts[9 + bin];
+  }
+  return out;
+}
+
 void ColorCounter::add(const std::uint8_t* data, const std::uint8_t* luma, std::size_t count, int channels) {
   total_ += count;
   for (std::size_t i = 0; i < count; ++i) {

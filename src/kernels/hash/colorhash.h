@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "src/kernels/hash/hash.h"
 
@@ -15,6 +16,9 @@ namespace millrace {
 // by hue in six bins of 42.5. S = 170 belongs to neither, as in the original.
 class ColorCounter {
  public:
+  ColorCounter() = default;
+  // What was counted elsewhere of so many pixels: black, gray, coloured ones, faint hues, bright hues.
+  static ColorCounter of(std::uint64_t total, std::span<const std::uint32_t, 15> counts);
   void add(const std::uint8_t* data, const std::uint8_t* luma, std::size_t count, int channels);
   // 42 bits: three a share. Each share v = min(7, int(fraction * 8)) gives v >= 4, ((v >> 1) & 3) > 0 and v odd,
   // which is how imagehash spells it.

@@ -53,9 +53,12 @@ void check(const HashRequest& request);
 struct PictureHashes {
   std::vector<HashBits> bits;  // in the order of the request's kinds
   int quality = 0;             // src/kernels/hash_quality; pdq's own where pdq was asked for
+
+  friend bool operator==(const PictureHashes&, const PictureHashes&) = default;
 };
 
-// Hashes one picture as it is decoded.
+// Hashes one picture as it is decoded. Of pictures that are decoded already, many at a time, hash_device.h makes the
+// same on a device.
 class PictureHasher {
  public:
   PictureHasher(const HashRequest& request, int width, int height);

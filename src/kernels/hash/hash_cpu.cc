@@ -8,6 +8,7 @@
 #include "src/kernels/haar/haar.h"
 #include "src/kernels/hash/colorhash.h"
 #include "src/kernels/hash/hash.h"
+#include "src/kernels/hash/hash_steps.h"
 #include "src/kernels/hash_quality/hash_quality.h"
 #include "src/kernels/luma/luma.h"
 #include "src/kernels/pdq/pdq.h"
@@ -15,15 +16,6 @@
 #include "src/memory/buffer.h"
 
 namespace millrace {
-namespace {
-
-struct Target {
-  int width, height;
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a comparison with 0 in it
-  friend auto operator<=>(const Target&, const Target&) = default;
-};
-
-// The largest power of two in the shorter side, but never less than the hash.
 int whash_side(int width, int height, int size) {
   int side = 1;
   while (side * 2 <= std::min(width, height)) side *= 2;
@@ -50,8 +42,6 @@ std::optional<Target> target_of(HashKind kind, int size, int width, int height) 
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 const char* name_of(HashKind kind) {
   switch (kind) {
@@ -109,14 +99,21 @@ HashBits dhash_vertical_of(const std::uint8_t* pixels, int size) {
   return bits;
 }
 
-HashBits phash_of(const std::uint8_t* pixels, int size) {
-  const std::vector<double> low = dct_low(pixels, 4 * size, size);
-  std::vector<double> sorted = low;
+HashBits phash_of(const std::uint8_t* pixels, int size) { return phash_bits(dct_low(pixels, 4 * size, size)); }
+
+HashBits phash_bits(std::span<const double> low) {
+  std::vector<double> sorted(low.begin(), low.end());
   std::sort(sorted.begin(), sorted.end());
   const std::size_t middle = sorted.size() / 2;
   const double median = sorted.size() % 2 != 0 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   HashBits bits;
   for (const double value : low) bits.push_back(value > median);
+  return bits;
+}
+
+HashBits pdq_bits(const PdqHash& hash) {
+  HashBits bits;
+  for (std::size_t i = 0; i < 256; ++i) bits.push_back(hash.bytes[i / 8] >> (7 - i % 8) & 1);
   return bits;
 }
 
@@ -224,9 +221,7 @@ PictureHashes PictureHasher::finish() {
       case HashKind::pdq: {
         const PdqHash hash = s.pdq->finish();
         out.quality = hash.quality;
-        HashBits bits;
-        for (std::size_t i = 0; i < 256; ++i) bits.push_back(hash.bytes[i / 8] >> (7 - i % 8) & 1);
-        out.bits.push_back(std::move(bits));
+        out.bits.push_back(pdq_bits(hash));
         break;
       }
     }
@@ -247,8 +242,7 @@ Workspace PictureHasher::workspace(const HashRequest& request, int width, int he
       out += Resizer::workspace(width, height, target->width, target->height);
     }
     if (kind == HashKind::whash) {
-      const auto block = static_cast<std::size_t>(whash_side(width, height, request.size) / request.size);
-      out.host += {4 * block * block * sizeof(double)};  // only when sums tie
+      out.host += haar_workspace(whash_side(width, height, request.size), request.size);  // only when sums tie
     }
     if (kind == HashKind::pdq) out += PdqHasher::workspace(width, height);
   }

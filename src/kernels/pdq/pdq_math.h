@@ -34,6 +34,35 @@ inline int sample_at(int i, int side) { return static_cast<int>((i + 0.5) * side
 constexpr int right_of(int window) { return (window + 2) / 2 - 1; }
 constexpr int left_of(int window) { return window - (window + 2) / 2; }
 
+// What the DCT's sums weigh: [i * kSamples + j], the frequency i + 1 at sample j.
+inline const std::array<float, kKept * kSamples>& cosines() {
+  static const std::array<float, kKept* kSamples> all = [] {
+    std::array<float, kKept * kSamples> table{};
+    const auto scale = static_cast<float>(std::sqrt(2.0 / kSamples));
+    for (int i = 0; i < kKept; ++i) {
+      for (int j = 0; j < kSamples; ++j) {
+        table[static_cast<std::size_t>(i * kSamples + j)] =
+            static_cast<float>(scale * std::cos(M_PI / 2 / kSamples * (i + 1) * (2 * j + 1)));
+      }
+    }
+    return table;
+  }();
+  return all;
+}
+
+// Coefficients, and the sum of quantised gradients, to bits and quality.
+inline PdqHash hash_of_low(const std::array<float, kKept * kKept>& low, int gradients) {
+  std::array<float, kKept* kKept> sorted = low;
+  std::nth_element(sorted.begin(), sorted.begin() + 127, sorted.end());
+  const float median = sorted[127];
+  PdqHash hash;
+  hash.quality = std::min(100, gradients / 90);
+  for (std::size_t k = 0; k < low.size(); ++k) {
+    if (low[k] > median) hash.bytes[31 - k / 8] |= static_cast<std::uint8_t>(1 << (k % 8));
+  }
+  return hash;
+}
+
 // The 64 x 64 samples to bits and quality.
 inline PdqHash hash_of(const std::array<float, kSamples * kSamples>& samples) {
   const auto at = [&](int i, int j) { return samples[static_cast<std::size_t>(i * kSamples + j)]; };
@@ -46,17 +75,7 @@ inline PdqHash hash_of(const std::array<float, kSamples * kSamples>& samples) {
     for (int j = 0; j + 1 < kSamples; ++j) add(at(i, j), at(i, j + 1));
   }
 
-  static const std::array<float, kKept* kSamples> cosines = [] {
-    std::array<float, kKept * kSamples> table{};
-    const auto scale = static_cast<float>(std::sqrt(2.0 / kSamples));
-    for (int i = 0; i < kKept; ++i) {
-      for (int j = 0; j < kSamples; ++j) {
-        table[static_cast<std::size_t>(i * kSamples + j)] =
-            static_cast<float>(scale * std::cos(M_PI / 2 / kSamples * (i + 1) * (2 * j + 1)));
-      }
-    }
-    return table;
-  }();
+  const std::array<float, kKept* kSamples>& cosines = pdq::cosines();
   std::array<float, kKept * kSamples> half{};
   for (int i = 0; i < kKept; ++i) {
     for (int j = 0; j < kSamples; ++j) {
@@ -75,15 +94,7 @@ inline PdqHash hash_of(const std::array<float, kSamples * kSamples>& samples) {
       low[static_cast<std::size_t>(i * kKept + j)] = sum;
     }
   }
-  std::array<float, kKept* kKept> sorted = low;
-  std::nth_element(sorted.begin(), sorted.begin() + 127, sorted.end());
-  const float median = sorted[127];
-  PdqHash hash;
-  hash.quality = std::min(100, gradients / 90);
-  for (std::size_t k = 0; k < low.size(); ++k) {
-    if (low[k] > median) hash.bytes[31 - k / 8] |= static_cast<std::uint8_t>(1 << (k % 8));
-  }
-  return hash;
+  return hash_of_low(low, gradients);
 }
 
 }  // namespace millrace::pdq

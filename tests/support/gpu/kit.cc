@@ -14,6 +14,7 @@
 #include "src/device/cuda/driver.h"
 #include "src/kernels/chart/chart_rates.h"
 #include "src/kernels/hamming/hamming_device.h"
+#include "src/kernels/hash/hash_rates.h"
 #include "src/kernels/known/devices.h"
 #include "src/kernels/known/inputs.h"
 #include "src/trace/trace.h"
@@ -98,6 +99,23 @@ bool bench_charts(Accelerator& accelerator, const Executor& executor, chart::Sty
   return true;
 }
 
+// False where the device did not hash. What it made is compared with the CPU's hashes by a check of each first batch.
+bool bench_hashes(Accelerator& accelerator, const Executor& executor, const HashRequest& request, const char* name) {
+  fmt::print("\nhashes of RGB pictures, {}, size {}\n{:>8} {:>15} {:>15} {:>10}\n", name, request.size, "at once",
+             "CPU Mpixels/s", "device", "ratio");
+  for (const std::size_t count : {1, 16, 128}) {
+    const double device = hashes::pixels_a_second(request, count, executor, &accelerator);
+    if (device == 0) {
+      fmt::print("{}{}\n", accelerator.reason(), accelerator.why_left());
+      return false;
+    }
+    const double cpu = hashes::pixels_a_second(request, count, executor, nullptr);
+    fmt::print("{:>8} {:>15.1f} {:>15.1f} {:>10.2f}\n", count, cpu, device, device / cpu);
+    std::fflush(stdout);
+  }
+  return true;
+}
+
 int bench(const std::string& name) {
   const Device device = device_of(name);
   Budget budget(16_GiB);
@@ -135,6 +153,10 @@ int bench(const std::string& name) {
                                   std::pair{chart::Style::jkx, "jkx"}}) {
     if (!bench_charts(checked, executor, style, of)) return 1;
   }
+  for (const HashKind kind : kHashKinds) {
+    if (!bench_hashes(checked, executor, {{kind}, 8}, name_of(kind))) return 1;
+  }
+  if (!bench_hashes(checked, executor, {{kHashKinds.begin(), kHashKinds.end()}, 8}, "all kinds")) return 1;
   return 0;
 }
 

@@ -1,0 +1,108 @@
+// Enters: the kinds of hashes, and pictures of all sizes.
+// Leaves: where everything of each picture lies in the memory that a batch of them shares on a device, and for every
+//   stage which blocks of its launch are whose.
+// Never: touches a device, or a pixel.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "src/kernels/hash/body/layout.inc"
+#include "src/kernels/hash/hash.h"
+#include "src/kernels/hash/hash_steps.h"
+
+namespace millrace::hashes {
+
+// A picture in the host's memory.
+struct DecodedPicture {
+  const std::uint8_t* data = nullptr;
+  int width = 0, height = 0;  // 1 to 65,535
+  std::ptrdiff_t stride = 0;  // bytes from a row to the next
+  int channels = 3;           // 1 (gray) or 3 (RGB), 8 bits each
+
+  std::size_t row_bytes() const { return static_cast<std::size_t>(width) * static_cast<std::size_t>(channels); }
+  std::uint64_t pixels() const { return static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height); }
+};
+
+// How many elements of each array a picture, or all of them, takes; or where a picture's begin.
+struct Room {
+  std::uint64_t pixels = 0;    // bytes, as they came
+  std::uint64_t luma = 0;      // bytes
+  std::uint64_t passed = 0;    // bytes between the two passes of resizes
+  std::uint64_t small = 0;     // bytes of what the host takes of reduced pictures
+  std::uint64_t squares = 0;   // bytes of what it does not
+  std::uint64_t columns = 0;   // f64 between the two steps of a DCT
+  std::uint64_t low = 0;       // f64, its coefficients
+  std::uint64_t sums = 0;      // u64, of cells
+  std::uint64_t counters = 0;  // u32, of colours
+  std::uint64_t plane = 0;     // f32 between the steps of PDQ's filter, twice
+  std::uint64_t strip = 0;     // f32 of sampled columns
+  std::uint64_t filtered = 0;  // pictures that are filtered
+  std::uint64_t axes = 0;      // u32: no more than that
+
+  Room& operator+=(const Room& more);
+  // On the device.
+  std::uint64_t bytes() const;
+};
+
+// What a picture is reduced to; true where the host takes it.
+std::map<Target, bool> targets_of(const HashRequest& request, const DecodedPicture& picture);
+bool is_filtered(const HashRequest& request, const DecodedPicture& picture);
+Room room_of(const HashRequest& request, const DecodedPicture& picture);
+
+// Where a picture's things begin.
+struct Placed {
+  Room at;
+  std::map<Target, std::uint64_t> reduced;
+  bool filtered = false;
+};
+
+// One launch.
+struct Stage {
+  std::uint64_t first = 0, blocks = 0;  // its first record
+  std::uint32_t records = 0;
+};
+
+class Batch {
+ public:
+  Batch(const HashRequest& request, std::span<const DecodedPicture> pictures);
+
+  std::vector<Placed> placed;
+  Room room;                           // of all; `small` lies before `squares` in one array
+  std::vector<std::uint64_t> records;  // stage after stage
+  std::array<Stage, HASH_STAGES> stages;
+  std::vector<std::uint32_t> axes;
+
+  // Of the host's memory, for what is above.
+  std::uint64_t bytes() const { return 8 * records.size() + 4 * axes.size() + placed.size() * sizeof(Placed); }
+
+ private:
+  // Where an axis lies in `axes`, and how many weights an output has.
+  struct Axis {
+    std::uint64_t at = 0, taps = 0;
+  };
+  const Axis& axis(int in, int out);
+  // A record of a stage, for so many items, as many a block.
+  void add(int stage, std::uint64_t items, std::uint64_t each, std::initializer_list<std::pair<int, std::uint64_t>> of);
+  void add_luma(const DecodedPicture& picture, const Placed& at, bool keeps, bool counted);
+  void add_resize(const DecodedPicture& picture, Target target, std::uint64_t from, std::uint64_t between,
+                  std::uint64_t to);
+  void add_pass(int stage, Target from, Target to, bool vertical, bool luma, std::uint64_t input, std::uint64_t output);
+  void add_box(const DecodedPicture& picture, const Placed& at);
+  void add_transforms(const HashRequest& request, const DecodedPicture& picture, const Placed& at);
+  void gather();
+
+  struct Pending {
+    std::vector<std::uint64_t> records;
+    std::uint64_t blocks = 0;
+  };
+  std::array<Pending, HASH_STAGES> pending_;
+  std::map<std::pair<int, int>, Axis> axes_at_;
+};
+
+}  // namespace millrace::hashes

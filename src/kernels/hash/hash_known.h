@@ -1,0 +1,34 @@
+// Enters: a device.
+// Leaves: whether it hashes some pictures as the CPU does.
+// Never: reads a file.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "src/device/accelerator.h"
+#include "src/kernels/hash/hash_batch.h"
+
+namespace millrace::hashes {
+
+// Pictures and their pixels.
+class MadePictures {
+ public:
+  // Edges, slopes and noise; of gray ones one channel of it. Rows lie `gap` bytes apart.
+  void add(int width, int height, int channels, std::uint64_t seed, int gap = 0);
+  // The pixels as they are.
+  void add(int width, int height, int channels, std::vector<std::uint8_t> pixels);
+  std::vector<DecodedPicture> pictures() const;
+
+ private:
+  struct One {
+    int width, height, channels;
+    std::ptrdiff_t stride;
+    std::vector<std::uint8_t> pixels;
+  };
+  std::vector<One> all_;
+};
+
+bool gives_known_answers(Accelerator& accelerator);
+
+}  // namespace millrace::hashes

@@ -1,0 +1,180 @@
+#include "src/kernels/hash/hash_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/kernels/dct/dct.h"
+#include "src/kernels/hash/hash_entries.h"
+#include "src/kernels/pdq/pdq_math.h"
+
+namespace millrace::hashes {
+namespace {
+
+// Pixels on their way, twice: one is filled by the CPU while the other is copied to the device.
+constexpr std::uint64_t kStage = std::uint64_t{8} << 20;
+// What a thread takes of it at least.
+constexpr std::size_t kGrain = std::size_t{1} << 18;
+
+// Bytes [begin, end) of all rows of all pictures, one after the other.
+void pack(const Batch& batch, std::span<const DecodedPicture> pictures, std::uint64_t begin, std::uint64_t end,
+          std::uint8_t* to) {
+  const auto behind = std::upper_bound(batch.placed.begin(), batch.placed.end(), begin,
+                                       [](std::uint64_t at, const Placed& placed) { return at < placed.at.pixels; });
+  for (auto i = static_cast<std::size_t>(behind - batch.placed.begin()) - 1; begin < end; ++i) {
+    const DecodedPicture& picture = pictures[i];
+    const std::uint64_t row_bytes = picture.row_bytes();
+    const std::uint64_t all = row_bytes * static_cast<std::uint64_t>(picture.height);
+    const bool tight = picture.stride == static_cast<std::ptrdiff_t>(row_bytes);
+    for (std::uint64_t at = begin - batch.placed[i].at.pixels; at < all && begin < end;) {
+      const std::uint64_t column = at % row_bytes, left = tight ? all - at : row_bytes - column;
+      const std::uint64_t take = std::min(left, end - begin);
+      const std::uint8_t* row = picture.data + static_cast<std::ptrdiff_t>(at / row_bytes) * picture.stride;
+      std::memcpy(to, row + column, take);
+      to += take;
+      at += take;
+      begin += take;
+    }
+  }
+}
+
+template <typename T>
+std::vector<T> downloaded(Queue& queue, const GrowingBuffer<T>& from, std::uint64_t count) {
+  std::vector<T> out(count);
+  queue.download(from.buffer, std::span<T>(out));
+  return out;
+}
+
+}  // namespace
+
+std::uint64_t Numbers::bytes(const Room& room) {
+  return room.small + 8 * (room.low + room.sums) + 4 * (room.counters + room.filtered * (HASH_LOW + 1));
+}
+
+BatchMemory::BatchMemory(const HashRequest& request, Accelerator& accelerator)
+    : request_(request), accelerator_(accelerator), queue_(accelerator) {}
+
+Numbers BatchMemory::run(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor) {
+  // An earlier try may have ended before what it had begun.
+  queue_.finish();
+  try {
+    make_room(batch);
+    queue_.upload(std::span<const std::uint64_t>(batch.records), on_.records.buffer);
+    queue_.upload(std::span<const std::uint32_t>(batch.axes), on_.axes.buffer);
+    queue_.fill(done_, 0);
+    queue_.fill(on_.counters.buffer, 0, batch.room.counters);
+    upload_pixels(batch, pictures, executor);
+    launch(batch);
+    check_blocks(batch);
+    return numbers(batch);
+  } catch (const OutOfMemory&) {
+    // A smaller batch must not find the memory taken by what a larger one has got of it.
+    on_ = {};
+    throw;
+  }
+}
+
+void BatchMemory::make_room(const Batch& batch) {
+  const Room& room = batch.room;
+  const auto make = [&](auto& array, std::uint64_t count, const char* purpose) {
+    array.at_least(accelerator_, std::max<std::uint64_t>(count, 1), purpose);
+  };
+  make(on_.pixels, room.pixels, "pictures");
+  make(on_.luma, room.luma, "luma");
+  make(on_.passed, room.passed, "passes");
+  make(on_.reduced, room.small + room.squares, "reduced pictures");
+  make(on_.columns, room.columns, "coefficients");
+  make(on_.low, room.low, "coefficients");
+  make(on_.sums, room.sums, "sums of cells");
+  make(on_.records, batch.records.size(), "records");
+  make(on_.counters, room.counters, "counters of colours");
+  make(on_.axes, batch.axes.size(), "weights");
+  make(on_.gradients, room.filtered, "gradients");
+  make(on_.plane, room.plane, "filtered pictures");
+  make(on_.filtered_plane, room.plane, "filtered pictures");
+  make(on_.strip, room.strip, "filtered pictures");
+  make(on_.samples, room.filtered * HASH_SQUARE, "samples");
+  make(on_.frequencies, room.filtered * HASH_LOW, "coefficients");
+  for (PinnedBuffer<std::uint8_t>& stage : on_.stages) {
+    const std::uint64_t size = std::min(kStage, room.pixels);
+    if (stage.size() < size) stage = PinnedBuffer<std::uint8_t>(accelerator_, size, "pictures on their way");
+  }
+  if (has_tables_) return;
+  done_ = DeviceBuffer<std::uint32_t>(accelerator_, HASH_STAGES, "how many blocks");
+  const std::vector<double> cosines = dct_cosines(4 * request_.size, request_.size);
+  cosines_ = DeviceBuffer<double>(accelerator_, cosines.size(), "cosines");
+  queue_.upload(std::span<const double>(cosines), cosines_);
+  pdq_cosines_ = DeviceBuffer<float>(accelerator_, pdq::cosines().size(), "cosines");
+  queue_.upload(std::span<const float>(pdq::cosines()), pdq_cosines_);
+  has_tables_ = true;
+}
+
+void BatchMemory::upload_pixels(const Batch& batch, std::span<const DecodedPicture> pictures,
+                                const Executor& executor) {
+  std::size_t which = 0;
+  for (std::uint64_t at = 0; at < batch.room.pixels; which ^= 1) {
+    PinnedBuffer<std::uint8_t>& stage = on_.stages.at(which);
+    const std::uint64_t size = std::min<std::uint64_t>(stage.size(), batch.room.pixels - at);
+    std::uint8_t* to = stage.span().data();
+    executor.parallel_for(size, kGrain, [&](std::size_t begin, std::size_t end) {
+      pack(batch, pictures, at + begin, at + end, to + begin);
+    });
+    queue_.finish();  // the other one's
+    queue_.upload(stage, size, on_.pixels.buffer, at);
+    at += size;
+  }
+}
+
+void BatchMemory::launch(const Batch& batch) {
+  const KernelSource& source = bodies::hash();
+  const auto run = [&](int which, const KernelEntry& entry, const auto&... arguments) {
+    const Stage& stage = batch.stages.at(static_cast<std::size_t>(which));
+    if (stage.blocks == 0) return;
+    queue_.launch(source, entry, stage.blocks, on_.records.buffer, stage.first, stage.records, arguments...);
+  };
+  const auto& pixels = on_.pixels.buffer;
+  const auto& luma = on_.luma.buffer;
+  const auto& axes = on_.axes.buffer;
+  const auto& passed = on_.passed.buffer;
+  const auto& reduced = on_.reduced.buffer;
+  const auto& columns = on_.columns.buffer;
+  const auto& plane = on_.plane.buffer;
+  const auto& filtered = on_.filtered_plane.buffer;
+  const auto& strip = on_.strip.buffer;
+  const auto stage = [](int which) { return static_cast<std::uint32_t>(which); };
+  run(HASH_LUMA, kLuma, pixels, luma, on_.counters.buffer, done_);
+  run(HASH_FIRST_PASS, kResize, axes, pixels, luma, passed, done_, stage(HASH_FIRST_PASS));
+  run(HASH_SECOND_PASS, kResize, axes, pixels, passed, reduced, done_, stage(HASH_SECOND_PASS));
+  run(HASH_DCT_DOWN, kDctDown, cosines_, reduced, columns, done_);
+  run(HASH_DCT_ACROSS, kDctAcross, cosines_, columns, on_.low.buffer, done_);
+  run(HASH_CELLS, kCells, reduced, on_.sums.buffer, done_);
+  run(HASH_BOX_ACROSS, kBox, pixels, strip, plane, done_, stage(HASH_BOX_ACROSS));
+  run(HASH_BOX_DOWN, kBox, pixels, plane, filtered, done_, stage(HASH_BOX_DOWN));
+  run(HASH_BOX_SAMPLED_ACROSS, kBox, pixels, filtered, strip, done_, stage(HASH_BOX_SAMPLED_ACROSS));
+  run(HASH_BOX_SAMPLED_DOWN, kBox, pixels, strip, on_.samples.buffer, done_, stage(HASH_BOX_SAMPLED_DOWN));
+  queue_.launch(source, kPdq, batch.stages[HASH_PDQ].blocks, on_.samples.buffer, pdq_cosines_, on_.frequencies.buffer,
+                on_.gradients.buffer, done_);
+}
+
+void BatchMemory::check_blocks(const Batch& batch) {
+  std::array<std::uint32_t, HASH_STAGES> counted{};
+  queue_.download(done_, std::span<std::uint32_t>(counted));
+  for (std::size_t stage = 0; stage < counted.size(); ++stage) {
+    if (counted[stage] != batch.stages[stage].blocks) {
+      throw Failure(ErrorCode::internal, "it left out a part of its work");
+    }
+  }
+}
+
+Numbers BatchMemory::numbers(const Batch& batch) {
+  const Room& room = batch.room;
+  return {
+      downloaded(queue_, on_.reduced, room.small),      downloaded(queue_, on_.low, room.low),
+      downloaded(queue_, on_.sums, room.sums),          downloaded(queue_, on_.counters, room.counters),
+      downloaded(queue_, on_.gradients, room.filtered), downloaded(queue_, on_.frequencies, room.filtered * HASH_LOW)};
+}
+
+void BatchMemory::download(std::uint64_t at, std::span<std::uint8_t> to) {
+  queue_.download(on_.reduced.buffer, to, at);
+}
+
+}  // namespace millrace::hashes

@@ -1,0 +1,64 @@
+// Enters: a batch as it was laid out.
+// Leaves: its memory on a device, filled with pixels and records; its stages launched; the numbers that they made.
+// Never: makes a hash of them. Used by hash_device.cc alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/device/cpu/executor.h"
+#include "src/device/queue.h"
+#include "src/kernels/hash/hash_batch.h"
+
+namespace millrace::hashes {
+
+// What the host takes of a batch.
+struct Numbers {
+  std::vector<std::uint8_t> small;
+  std::vector<double> low;
+  std::vector<std::uint64_t> sums;
+  std::vector<std::uint32_t> counters, gradients;
+  std::vector<float> frequencies;  // PDQ's
+
+  static std::uint64_t bytes(const Room& room);
+};
+
+class BatchMemory {
+ public:
+  BatchMemory(const HashRequest& request, Accelerator& accelerator);
+
+  // What the stages make of these pictures. OutOfMemory, after which nothing is held; DeviceLost; Failure(internal)
+  // where blocks are missing.
+  Numbers run(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor);
+  // Pixels of a reduced picture of the last batch.
+  void download(std::uint64_t at, std::span<std::uint8_t> to);
+
+ private:
+  // Each grows with the batches.
+  struct Arrays {
+    GrowingBuffer<std::uint8_t> pixels, luma, passed, reduced;
+    GrowingBuffer<double> columns, low;
+    GrowingBuffer<std::uint64_t> sums, records;
+    GrowingBuffer<std::uint32_t> counters, axes, gradients;
+    GrowingBuffer<float> plane, filtered_plane, strip, samples, frequencies;
+    std::array<PinnedBuffer<std::uint8_t>, 2> stages;
+  };
+  void make_room(const Batch& batch);
+  void upload_pixels(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor);
+  void launch(const Batch& batch);
+  void check_blocks(const Batch& batch);
+  Numbers numbers(const Batch& batch);
+
+  const HashRequest& request_;
+  Accelerator& accelerator_;
+  Arrays on_;
+  DeviceBuffer<std::uint32_t> done_;
+  DeviceBuffer<double> cosines_;
+  DeviceBuffer<float> pdq_cosines_;
+  bool has_tables_ = false;
+  Queue queue_;
+};
+
+}  // namespace millrace::hashes

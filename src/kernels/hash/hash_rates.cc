@@ -1,0 +1,57 @@
+#include "src/kernels/hash/hash_rates.h"
+
+#include <chrono>
+#include <optional>
+
+#include "src/kernels/hash/hash_device.h"
+#include "src/kernels/known/inputs.h"
+
+namespace millrace::hashes {
+
+double pixels_a_second(const HashRequest& request, std::size_t count, const Executor& executor,
+                       Accelerator* accelerator) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kEnoughS = 0.25;
+  constexpr int kWidth = 1600, kHeight = 1200;
+  // One picture's pixels are as good as many's: no kernel's time depends on them but by colorhash's counters.
+  const std::vector<std::uint8_t> pixels = known::make_picture(kWidth, kHeight, 6);
+  const std::vector<DecodedPicture> pictures(count, {pixels.data(), kWidth, kHeight, std::ptrdiff_t{3} * kWidth, 3});
+  Budget budget(2_GiB);
+  std::optional<DeviceHasher> hasher;
+  if (accelerator != nullptr) hasher.emplace(request, executor, *accelerator, budget);
+  const auto hash = [&] {
+    if (hasher) {
+      hasher->hash(pictures);
+      return;
+    }
+    executor.parallel_for(count, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) hashed_by_cpu(request, pictures[i]);
+    });
+  };
+  hash();  // what is made once
+  const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
+  const auto begin = Clock::now();
+  double mpixels = 0, seconds = 0;
+  do {
+    hash();
+    mpixels += static_cast<double>(count) * kWidth * kHeight / 1e6;
+    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  } while (seconds < kEnoughS);
+  if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
+  return mpixels / seconds;
+}
+
+std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor) {
+  std::vector<MeasuredRate> out;
+  constexpr std::size_t kPictures = 16;
+  for (const HashKind kind : kHashKinds) {
+    const HashRequest request{{kind}, 8};
+    const double device = pixels_a_second(request, kPictures, executor, &accelerator);
+    if (device == 0) continue;
+    out.push_back({std::string("hash.") + name_of(kind), "Mpixels/s", device,
+                   pixels_a_second(request, kPictures, executor, nullptr)});
+  }
+  return out;
+}
+
+}  // namespace millrace::hashes
