@@ -146,6 +146,7 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
   work.items = pictures.size();
   work.most = std::clamp<std::uint64_t>(accelerator.free_memory().count / 2, 1, kMostBytes);
   work.checked = work.most;  // of which some are
+  work.sampled = true;
   work.cut = [this](std::uint64_t begin, std::uint64_t amount) {
     std::uint64_t end = begin;
     for (std::uint64_t bytes = 0; end < pictures.size(); ++end) {
