@@ -46,12 +46,13 @@ double charts_a_second(const Spec& spec, std::size_t count, const Executor& exec
   draw();  // what is made once
   const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
   const auto begin = Clock::now();
+  const auto since = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   std::size_t drawn = 0;
-  double seconds = 0;
-  for (; seconds < kEnoughS; seconds = std::chrono::duration<double>(Clock::now() - begin).count()) {
+  while (since() < kEnoughS) {
     draw();
     drawn += count;
   }
+  const double seconds = since();
   if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
   return static_cast<double>(drawn) / seconds;
 }

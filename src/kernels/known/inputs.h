@@ -33,11 +33,12 @@ class Random {
 // Codes of 64 or 256 bits that have nothing in common.
 template <typename Code>
 std::vector<Code> random_codes(std::size_t count, std::uint64_t seed) {
-  static_assert(sizeof(Code) % sizeof(std::uint64_t) == 0);
+  constexpr std::size_t kBytes = sizeof(Code), kWord = 8;
+  static_assert(kBytes % kWord == 0);
   Random random(seed);
   std::vector<Code> out(count);
   for (Code& code : out) {
-    std::array<std::uint64_t, sizeof(Code) / sizeof(std::uint64_t)> words{};
+    std::array<std::uint64_t, kBytes / kWord> words{};
     for (std::uint64_t& word : words) word = random.next64();
     code = std::bit_cast<Code>(words);
   }

@@ -246,12 +246,12 @@ DeviceUse ChartDrawer::device_use() const {
   for (const auto& [name, on] : opened) {
     const std::lock_guard drawing(on->drawing);
     const chart::DrawnCharts& counts = on->drawer.counts();
-    out.device += (out.device.empty() ? "" : ", ") + on->accelerator.title();
+    out.device += fmt::format("{}{}", out.device.empty() ? "" : ", ", on->accelerator.title());
     out.drawn += counts.by_device;
     out.compared += counts.compared;
     out.by_cpu += counts.by_cpu;
     const std::string why = on->accelerator.struck_out() ? on->accelerator.reason() : on->accelerator.why_left();
-    if (!why.empty()) out.why += (out.why.empty() ? "" : "; ") + name + ": " + why;
+    if (!why.empty()) out.why += fmt::format("{}{}: {}", out.why.empty() ? "" : "; ", name, why);
   }
   return out;
 }
