@@ -103,6 +103,9 @@ PictureHashes hashed_by_cpu(const HashRequest& request, const DecodedPicture& pi
 struct DeviceHasher::State {
   std::vector<PictureHashes> hash(std::span<const DecodedPicture> all);
   Hashed on_device(std::uint64_t begin, std::uint64_t end);
+  void stop_if_cancelled() const {
+    if (executor.cancelled()) throw Failure(interrupted("the pictures were not hashed"));
+  }
   // The whashes of a batch that whole sums do not decide, of the squares that the device made.
   void decide_ties(const Batch& batch, Hashed& part);
   bool same(const Hashed& part);
@@ -133,6 +136,8 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
   pictures = all;
   std::vector<PictureHashes> out(pictures.size());
   const auto keep_by_cpu = [&](std::uint64_t begin, std::uint64_t end) {
+    // What was the device's is the CPU's to use.
+    if (accelerator.struck_out()) memory.reset();
     std::vector<std::uint64_t> which;
     for (std::uint64_t i = begin; i < end; ++i) which.push_back(i);
     by_cpu(which, [&](std::size_t at, PictureHashes hashes) { out[begin + at] = std::move(hashes); });
@@ -144,7 +149,8 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
   }
   BatchedWork<Hashed> work;
   work.items = pictures.size();
-  work.most = std::clamp<std::uint64_t>(accelerator.free_memory().count / 2, 1, kMostBytes);
+  const std::uint64_t held = memory ? memory->held() : 0;
+  work.most = std::clamp<std::uint64_t>((accelerator.free_memory().count + held) / 2, 1, kMostBytes);
   work.checked = work.most;  // of which some are
   work.sampled = true;
   work.cut = [this](std::uint64_t begin, std::uint64_t amount) {
@@ -166,10 +172,12 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
   work.weight = bytes_of;
   work.most_waiting = kMostWaiting;
   run_batches(accelerator, work);
+  stop_if_cancelled();
   return out;
 }
 
 Hashed DeviceHasher::State::on_device(std::uint64_t begin, std::uint64_t end) {
+  stop_if_cancelled();
   const auto of = pictures.subspan(begin, end - begin);
   const Batch batch(request, of);
   const Reservation paid = budget.reserve({batch.bytes() + Numbers::bytes(batch.room)}, "hashes on their way");
@@ -180,6 +188,8 @@ Hashed DeviceHasher::State::on_device(std::uint64_t begin, std::uint64_t end) {
     for (std::size_t i = first; i < last; ++i) out.hashes[i] = finished(request, of[i], batch.placed[i], numbers);
   });
   decide_ties(batch, out);
+  // A part of it may have been left out.
+  stop_if_cancelled();
   return out;
 }
 
@@ -229,8 +239,9 @@ bool DeviceHasher::State::same(const Hashed& part) {
   std::vector<std::uint8_t> right(asked.size(), 0);
   by_cpu(asked,
          [&](std::size_t at, const PictureHashes& truth) { right[at] = part.hashes[asked[at] - part.begin] == truth; });
-  // What was left out because nobody waits for it any more accuses no device.
-  return executor.cancelled() || std::find(right.begin(), right.end(), 0) == right.end();
+  // What was left out because nobody waits for it any more accuses no device, and is handed to nobody.
+  stop_if_cancelled();
+  return std::find(right.begin(), right.end(), 0) == right.end();
 }
 
 template <typename Keep>
@@ -240,11 +251,28 @@ void DeviceHasher::State::by_cpu(const std::vector<std::uint64_t>& which, const 
     const Workspace one = PictureHasher::workspace(request, pictures[i].width, pictures[i].height);
     if (most.host < one.host) most = one;
   }
-  const auto threads = std::min<std::uint64_t>(which.size(), static_cast<std::uint64_t>(executor.threads()));
-  const Reservation paid = budget.reserve(most.host * threads, "pictures hashed by the CPU");
-  executor.parallel_for(which.size(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end; ++at) keep(at, hashed_by_cpu(request, pictures[which[at]]));
-  });
+  // As many at a time as there are threads, or as memory is for.
+  auto step = std::min<std::size_t>(which.size(), static_cast<std::size_t>(executor.threads()));
+  Reservation paid;
+  for (bool fits = false; !fits;) {
+    try {
+      paid = budget.reserve(most.host * step, "pictures hashed by the CPU");
+      fits = true;
+    } catch (const OutOfMemory&) {
+      if (step > 1) {
+        step /= 2;
+      } else if (memory) {
+        memory.reset();  // the host's part of it may be what is missing; the next batch makes it anew
+      } else {
+        throw;
+      }
+    }
+  }
+  for (std::size_t from = 0; from < which.size(); from += step) {
+    executor.parallel_for(std::min(step, which.size() - from), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = from + begin; at < from + end; ++at) keep(at, hashed_by_cpu(request, pictures[which[at]]));
+    });
+  }
 }
 
 }  // namespace millrace::hashes

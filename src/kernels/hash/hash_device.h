@@ -32,7 +32,7 @@ class DeviceHasher {
   DeviceHasher& operator=(const DeviceHasher&) = delete;
 
   // Of all pictures, in their order, which stay as they are meanwhile. What the device cannot do, or did wrong, the CPU
-  // does. Of what a cancelled executor left out there is nothing.
+  // does. Failure(cancelled) where the executor is.
   std::vector<PictureHashes> hash(std::span<const DecodedPicture> pictures);
 
  private:

@@ -94,6 +94,54 @@ TEST_P(HashesOnDevice, PicturesOfEverySize) {
   expect_same(every_kind(), made);
 }
 
+// As long as a side may be, and more pixels than are packed at once.
+TEST_P(HashesOnDevice, LongPictures) {
+  MadePictures made;
+  if (!slow()) {
+    made.add(65535, 1, 3, 1);
+    made.add(2, 65535, 1, 2);
+    made.add(2900, 2900, 1, 3);
+  }
+  made.add(3000, 1, 1, 4);
+  expect_same({{HashKind::dhash}, 2}, made);
+}
+
+// Of little memory of the host's, the CPU takes what it needs for a picture, and the stages are small.
+TEST_P(HashesOnDevice, OnLittleMemory) {
+  if (slow()) {
+    MadePictures few;
+    few.add(40, 30, 3, 1);
+    expect_same(every_kind(), few);
+    return;
+  }
+  const HashRequest request{{HashKind::ahash}, 8};
+  MadePictures made;
+  for (std::uint64_t i = 0; i < 3; ++i) made.add(600, 500, 3, i);
+  const std::vector<DecodedPicture> pictures = made.pictures();
+  const Workspace one = PictureHasher::workspace(request, 600, 500);
+  Budget little(Bytes{one.host.count + (std::uint64_t{1} << 20)});
+  // Behind OpenCL the device's memory is the host's.
+  if (GetParam().device.is_cpu) return expect_same(request, made);
+  Accelerator accelerator(GetParam().device, {Verify::all, 32_MiB, 0}, little, trace_);
+  DeviceHasher hasher(request, executor_, accelerator, little);
+  const std::vector<PictureHashes> found = hasher.hash(pictures);
+  for (std::size_t i = 0; i < pictures.size(); ++i) expect_equal(request, pictures[i], found[i]);
+  EXPECT_FALSE(accelerator.struck_out()) << accelerator.reason();
+  expect_same(request, made);
+}
+
+TEST_P(HashesOnDevice, WhatWasCancelledIsHandedToNobody) {
+  MadePictures made;
+  for (std::uint64_t i = 0; i < 4; ++i) made.add(40, 30, 3, i);
+  const HashRequest request{{HashKind::ahash}, 8};
+  expect_same(request, made);
+  CancelToken cancel;
+  const Executor executor(2, &cancel);
+  DeviceHasher hasher(request, executor, *accelerator_, budget_);
+  cancel.cancel();
+  EXPECT_THROW(hasher.hash(made.pictures()), Failure);
+}
+
 TEST_P(HashesOnDevice, HashesOfEverySize) {
   for (const int size : {2, 3, 4, 5, 8, 13, 16, 31, 32, 47, 64}) {
     if (slow() && size > 13) break;

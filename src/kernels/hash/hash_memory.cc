@@ -11,7 +11,7 @@ namespace millrace::hashes {
 namespace {
 
 // Pixels on their way, twice: one is filled by the CPU while the other is copied to the device.
-constexpr std::uint64_t kStage = std::uint64_t{8} << 20;
+constexpr std::uint64_t kStage = std::uint64_t{8} << 20, kSmallestStage = std::uint64_t{256} << 10;
 // What a thread takes of it at least.
 constexpr std::size_t kGrain = std::size_t{1} << 18;
 
@@ -57,7 +57,13 @@ Numbers BatchMemory::run(const Batch& batch, std::span<const DecodedPicture> pic
   // An earlier try may have ended before what it had begun.
   queue_.finish();
   try {
-    make_room(batch);
+    try {
+      make_room(batch);
+    } catch (const OutOfMemory&) {
+      // What pictures of other shapes have left may be what is missing.
+      on_ = {};
+      make_room(batch);
+    }
     queue_.upload(std::span<const std::uint64_t>(batch.records), on_.records.buffer);
     queue_.upload(std::span<const std::uint32_t>(batch.axes), on_.axes.buffer);
     queue_.fill(done_, 0);
@@ -71,6 +77,14 @@ Numbers BatchMemory::run(const Batch& batch, std::span<const DecodedPicture> pic
     on_ = {};
     throw;
   }
+}
+
+std::uint64_t BatchMemory::held() const {
+  const auto sum = [](const auto&... arrays) {
+    return ((arrays.buffer.size() * std::remove_cvref_t<decltype(arrays.buffer)>::kElement) + ...);
+  };
+  return sum(on_.pixels, on_.luma, on_.passed, on_.reduced, on_.columns, on_.low, on_.sums, on_.records, on_.counters,
+             on_.axes, on_.gradients, on_.plane, on_.filtered_plane, on_.strip, on_.samples, on_.frequencies);
 }
 
 void BatchMemory::make_room(const Batch& batch) {
@@ -95,8 +109,16 @@ void BatchMemory::make_room(const Batch& batch) {
   make(on_.samples, room.filtered * HASH_SQUARE, "samples");
   make(on_.frequencies, room.filtered * HASH_LOW, "coefficients");
   for (PinnedBuffer<std::uint8_t>& stage : on_.stages) {
-    const std::uint64_t size = std::min(kStage, room.pixels);
-    if (stage.size() < size) stage = PinnedBuffer<std::uint8_t>(accelerator_, size, "pictures on their way");
+    // Smaller where the host has little: that is no fault of the device's.
+    for (std::uint64_t size = std::min(kStage, room.pixels); stage.size() < size;) {
+      try {
+        stage = PinnedBuffer<std::uint8_t>(accelerator_, size, "pictures on their way");
+      } catch (const OutOfMemory&) {
+        if (size <= kSmallestStage) throw;
+        size = std::max(kSmallestStage, size / 2);
+        if (stage.size() >= kSmallestStage) break;
+      }
+    }
   }
   if (has_tables_) return;
   done_ = DeviceBuffer<std::uint32_t>(accelerator_, HASH_STAGES, "how many blocks");

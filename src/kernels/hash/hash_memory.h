@@ -32,6 +32,8 @@ class BatchMemory {
   // What the stages make of these pictures. OutOfMemory, after which nothing is held; DeviceLost; Failure(internal)
   // where blocks are missing.
   Numbers run(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor);
+  // Bytes of the device's memory that it has, and would take for a batch again.
+  std::uint64_t held() const;
   // Pixels of a reduced picture of the last batch.
   void download(std::uint64_t at, std::span<std::uint8_t> to);
 
