@@ -192,9 +192,10 @@ void Scratch::begin(Queue& queue, std::uint64_t charts, bool aligned) {
 }
 
 void Scratch::expect(const KernelEntry& entry, std::uint64_t blocks) {
+  // Kernels count in `done` in the order of the table.
   const auto at =
       std::find_if(kEntries.begin(), kEntries.end(), [&](const KernelEntry& each) { return each.name == entry.name; });
-  expected_[static_cast<std::size_t>(at - kEntries.begin())] = static_cast<std::uint32_t>(blocks);
+  expected_.at(static_cast<std::size_t>(at - kEntries.begin())) = static_cast<std::uint32_t>(blocks);
 }
 
 std::vector<std::uint64_t> Scratch::given_up(Queue& queue, std::uint64_t charts) {

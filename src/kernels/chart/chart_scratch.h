@@ -26,7 +26,7 @@ class Scratch {
     return charts <= charts_ && before == before_ && narrow == narrow_;
   }
   std::uint64_t charts() const { return charts_; }
-  // How many charts half of what the device has free is for, at most `most`; each takes `more` bytes besides.
+  // How many charts half of what the device has free is for, at most `most`, with so many bytes of series and images.
   static std::uint64_t most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t series_bytes,
                                    std::uint64_t image_bytes, std::uint64_t most);
 
