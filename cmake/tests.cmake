@@ -106,13 +106,18 @@ add_test(NAME conformance_opencl COMMAND conformance --gtest_filter=*OpenCL*)
 set(attested ${CMAKE_BINARY_DIR}/generated/attested_for_test)
 add_custom_command(
   OUTPUT ${attested}.json
-  COMMAND ${CMAKE_COMMAND} -DPTX=${CMAKE_BINARY_DIR}/generated/hamming.ptx -DOUTPUT=${attested}.json
+  COMMAND ${CMAKE_COMMAND} -DFOLDER=${CMAKE_BINARY_DIR}/generated -DOUTPUT=${attested}.json
     -P ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake
-  DEPENDS ${CMAKE_BINARY_DIR}/generated/hamming.ptx ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake)
+  DEPENDS ${CMAKE_BINARY_DIR}/generated/hamming.ptx ${CMAKE_BINARY_DIR}/generated/chart.ptx ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake)
 millrace_attested(${attested}.json ${attested}.cc)
 add_executable(millrace-attested ${CMAKE_SOURCE_DIR}/src/cli/main.cc ${attested}.cc)
 target_link_libraries(millrace-attested PRIVATE millrace_cli)
 set_target_properties(millrace-attested PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+add_executable(attested_tests ${CMAKE_SOURCE_DIR}/src/jobs/render/draw/drawer_cuda_test.cc ${attested}.cc)
+target_link_libraries(attested_tests PRIVATE millrace_jobs GTest::gtest GTest::gmock GTest::gtest_main)
+target_compile_definitions(attested_tests PRIVATE MILLRACE_FAKE_CUDA="$<TARGET_FILE:fake_cuda>" MILLRACE_ATTESTED=1)
+add_dependencies(attested_tests fake_cuda)
+add_test(NAME attested COMMAND attested_tests --gtest_filter=*WhereItIsAttested*)
 
 # Faults that are planted, each by a change of one line of a copy: what is built of it must fail, and for the right reason.
 function(millrace_plant file line fault output)
@@ -152,12 +157,18 @@ millrace_plant(src/kernels/chart/body/paint.inc "      if (parts > 1) totals[par
 millrace_plant(src/kernels/chart/body/paint.inc "for (i32 y = chart_max_i(begin, top); y < chart_min_i(end, price_bottom); ++y) {\n        chart_slant_row"
   "for (i32 y = chart_max_i(begin + 1, top); y < chart_min_i(end, price_bottom); ++y) {\n        chart_slant_row"
   ${planted}/chart_row/src/kernels/chart/body/paint.inc)
-foreach(fault chart_barrier chart_row)
+# In hashes: a sum that is rounded elsewhere.
+millrace_plant(src/kernels/hash/body/resize.inc "u32 total = 2097152u;" "u32 total = 9000000u;" ${planted}/hash_sum/src/kernels/hash/body/resize.inc)
+foreach(fault chart_barrier chart_row hash_sum)
   millrace_fake_cuda_of(fake_cuda_${fault} ${host_bodies})
   target_include_directories(fake_cuda_${fault} BEFORE PRIVATE ${planted}/${fault})
 endforeach()
 millrace_caught(chart_barrier fake_cuda_chart_barrier *LinesOfEveryWidth*simulated* "no barrier is between" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
 millrace_caught(chart_row fake_cuda_chart_row *LinesOfEveryWidth*simulated* "bytes differ" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
+# And what their own checks make of it, with everything that was not compared.
+set(wrong "the CPU's: it gave another answer than the CPU")
+millrace_caught(chart_unseen fake_cuda_chart_row ChartChecks.SeeWhatABodyGetsWrong "${wrong}" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
+millrace_caught(hash_unseen fake_cuda_hash_sum HashChecks.SeeWhatABodyGetsWrong "${wrong}" ${CMAKE_SOURCE_DIR}/src/kernels/hash/hash_device_test.cc)
 millrace_plant(src/device/queue.cc "if (event.event_) backend_->wait(*event.event_);" "(void)event;" ${planted}/missing_wait.cc)
 millrace_plant(src/device/queue.cc "held_.push_back(memory);" "{}" ${planted}/freed_in_use.cc)
 millrace_caught(missing_wait fake_cuda *AKernelWaitsForTheOtherQueuesCopy*simulated* "a copy came late" ${planted}/missing_wait.cc)

@@ -182,7 +182,7 @@ def test_auto_moves_what_gains_where_it_is_attested(codes, tmp_path):
     _, where, _ = planned(many)
     assert where.startswith("on the CPU: ") and "cuda:1 was not measured; millrace tune does" in where
     card = json.loads(millrace("doctor", "--json", "-", program=attested, env=simulated()).stdout)["cuda"]["devices"]
-    assert [[kernel["source"] for kernel in one["kernels"] if kernel["attested"]] for one in card] == [[], ["hamming"]]
+    assert [[kernel["source"] for kernel in one["kernels"] if kernel["attested"]] for one in card] == [[], ["hamming", "chart"]]
     kernel = card[1]["kernels"][0]["ptx_sha256"]
     for rate, side in ((1e13, "on cuda:1: "), (1e9, "on the CPU: ")):
         rates = {"begin_s": 0.1, "up_bytes_s": 1e9, "down_bytes_s": 1e9,

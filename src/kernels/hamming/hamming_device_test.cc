@@ -7,45 +7,21 @@
 #include <algorithm>
 #include <random>
 
-#include "src/device/devices_for_test.h"
+#include "src/device/operation_for_test.h"
 #include "src/kernels/hamming/hamming_cases_for_test.h"
-#include "src/trace/trace.h"
 
 namespace millrace::hamming {
 namespace {
 
 constexpr std::size_t kSmall = 260;
 
-class HammingOnDevice : public testing::TestWithParam<TestDevice> {
+class HammingOnDevice : public OperationOnDevice {
  protected:
-  void SetUp() override {
-    if (GetParam().simulated()) fake_.emplace(FakeCudaWish{GetParam().order, "", ""});
-    // Whatever the CPU would have corrected is seen: nothing is compared with it.
-    accelerator_.emplace(GetParam().device, AcceleratorOptions{Verify::none, 4_MiB, 0}, budget_, trace_);
-  }
-  void TearDown() override {
-    EXPECT_FALSE(accelerator_->struck_out()) << accelerator_->reason();
-    const DeviceCounts counts = accelerator_->counts();
-    EXPECT_GT(counts.batches, 0U) << "the device was not used";
-    EXPECT_EQ(counts.fell_back, 0U);
-    accelerator_.reset();
-    if (fake_) {
-      EXPECT_EQ(fake_->violations(), "");
-      EXPECT_EQ(fake_->count("live"), 0U) << fake_->summary();
-      EXPECT_EQ(fake_->count("streams") + fake_->count("events") + fake_->count("contexts"), 0U) << fake_->summary();
-    }
-    EXPECT_EQ(oclgrind_findings(), "");
-    EXPECT_EQ(budget_.used().count, 0U);
-  }
+  HammingOnDevice() : OperationOnDevice(4_MiB) {}
 
   // All of them, but where orders of threads are tried or every access is looked at, twice: there the first.
   static std::vector<int> radii(std::vector<int> all) {
-#ifdef MILLRACE_SANITIZED
-    const bool slow = true;
-#else
-    const bool slow = false;
-#endif
-    if (slow || GetParam().small_cases || (GetParam().simulated() && GetParam().order != "forward")) all.resize(1);
+    if (slow()) all.resize(1);
     return all;
   }
   // A device's state shows when it is used again.
@@ -90,11 +66,6 @@ class HammingOnDevice : public testing::TestWithParam<TestDevice> {
   }
 
   bool must_index_ = false;  // codes are even enough that an index is one
-  Budget budget_{1_GiB};
-  Trace trace_;
-  const Executor executor_{2};
-  std::optional<FakeCuda> fake_;
-  std::optional<Accelerator> accelerator_;
 };
 
 TEST_P(HammingOnDevice, SelfJoinOf64BitsEqualsTheDefinition) {
@@ -147,60 +118,25 @@ INSTANTIATE_TEST_SUITE_P(EveryDevice, HammingOnDevice, testing::ValuesIn(devices
 
 // Each call of the driver fails once, in each way in which it can: the pairs are the same, and the device's owner is
 // told.
-class FailingDevice : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+class FailingDevice : public FailingOperation {};
 
 TEST_P(FailingDevice, CostsTimeAndNoAnswer) {
-  if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices do not fail when told to";
   std::mt19937_64 random(5);
   std::vector<std::uint64_t> codes;
   for (int i = 0; i < 500; ++i) codes.push_back(i % 3 == 0 ? random() : flipped(codes.back(), i % 5, random));
-  Budget budget(1_GiB);
-  const Executor executor(2);
-  const Joined truth = reference::self_join(std::span<const std::uint64_t>(codes), 5, budget);
-  const auto [call, end] = GetParam();
-  int reached = 0;
-  // Every allocation, copy and launch; of events, which stand before and behind each of them, more and more are passed
-  // by.
-  const bool all = std::string(call) != "event";
-  for (int n = 1;; n += all ? 1 : 1 + n / 8) {
-    SCOPED_TRACE(fmt::format("{}:{}={}", call, n, end));
-    FakeCuda fake({"forward", fmt::format("{}:{}={}", call, n, end), ""});
-    Trace trace;
-    std::string reason;
-    const Device device = list_devices(DeviceKind::cuda, reason).at(0);
-    AcceleratorOptions options{Verify::all, 1_MiB, 200};
-    options.verify = n % 2 == 0 ? Verify::all : Verify::sample;
-    // Its first calls are the run's own.
-    options.known_answers = false;
+  const Joined truth = reference::self_join(std::span<const std::uint64_t>(codes), 5, budget_);
+  constexpr int kAll = 1 << 20;
+  fail_each({Verify::all, 1_MiB, 200}, kAll, [&](const auto& open) {
     for (const Algorithm algorithm : {Algorithm::brute, Algorithm::index}) {
-      Accelerator accelerator(device, options, budget, trace);
-      const Joined joined = self_join(codes, {5, algorithm}, {executor, &accelerator}, budget);
+      const std::unique_ptr<Accelerator> accelerator = open();
+      const Joined joined = self_join(codes, {5, algorithm}, {executor_, accelerator.get()}, budget_);
       ASSERT_EQ(list_of(joined.pairs), list_of(truth.pairs));
       ASSERT_EQ(joined.expanded, truth.expanded);
     }
-    // A kernel that did not run leaves what others trip over.
-    if (std::string(end) != "wrong") {
-      ASSERT_EQ(fake.violations(), "");
-    }
-    // Of a lost device nobody knows what it still writes to: that memory stays.
-    const bool lost = std::string(end) == "lost" || std::string(end) == "late" || std::string(call) == "sync";
-    if (!lost) {
-      ASSERT_EQ(fake.count("live"), 0U) << fake.summary();
-    }
-    if (fake.calls(call) < static_cast<std::uint64_t>(n)) break;
-    ++reached;
-  }
-  EXPECT_GT(reached, 1);
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    EveryCall, FailingDevice,
-    testing::Values(std::pair("alloc", "memory"), std::pair("alloc", "lost"), std::pair("copy", "memory"),
-                    std::pair("copy", "lost"), std::pair("launch", "memory"), std::pair("launch", "lost"),
-                    std::pair("launch", "late"), std::pair("launch", "wrong"), std::pair("stream", "memory"),
-                    std::pair("stream", "lost"), std::pair("sync", "lost"), std::pair("sync", "memory"),
-                    std::pair("pinned", "memory"), std::pair("module", "lost"), std::pair("event", "memory")),
-    [](const auto& info) { return std::string(info.param.first) + "_" + info.param.second; });
+INSTANTIATE_TEST_SUITE_P(EveryCall, FailingDevice, testing::ValuesIn(kFailingCalls), failing_test_name);
 
 }  // namespace
 }  // namespace millrace::hamming

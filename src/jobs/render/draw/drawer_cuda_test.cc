@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "include/millrace/render.h"
@@ -100,6 +101,29 @@ TEST_F(ChartDrawerOnCuda, EveryPlaceOfSeriesAndImagesGivesTheSameCharts) {
   EXPECT_EQ(fake_.violations(), "");
 }
 
+#ifdef MILLRACE_ATTESTED
+// A program in which charts are attested for the second card: `auto` draws there for arrays that lie there, and nowhere
+// else.
+TEST_F(ChartDrawerOnCuda, AutoDrawsWhereItIsAttested) {
+  Accelerator second(device(1), {}, budget_, trace_);
+  DeviceBuffer<std::uint8_t> here(theirs_, kBytes, "images"), there(second, kBytes, "images");
+  const ChartDrawer drawer(options_);
+  ArrayView images = view(there, images_shape());
+  images.device = device(1).ordinal;
+  drawer.draw(series(), images);
+  EXPECT_EQ(drawer.device_use().drawn, 0U + kCharts);
+  EXPECT_EQ(drawer.device_use().why, "");
+  std::vector<std::uint8_t> found(kBytes);
+  Queue(second).download(there, std::span<std::uint8_t>(found));
+  EXPECT_EQ(found, by_cpu());
+  drawer.draw(series(), view(here, images_shape()));
+  drawer.draw(series(), view_of(found.data(), images_shape()));
+  EXPECT_EQ(read(here), by_cpu());
+  EXPECT_EQ(drawer.device_use().drawn, 0U + kCharts);
+  EXPECT_EQ(drawer.device_use().by_cpu, 0U + kCharts);
+}
+#endif
+
 TEST_F(ChartDrawerOnCuda, AWrongAnswerIsTheCpusAndTold) {
   // Known answers are right; what comes behind them fails once.
   std::uint64_t launches = 0;
@@ -140,6 +164,42 @@ TEST_F(ChartDrawerOnCuda, MemoryThatIsMappedPieceByPieceIsOne) {
   const std::vector<double> twice(series_.size() * 2, 1.0);
   const std::string text = why([&] { drawer.draw(view_of(twice.data(), {2 * kCharts, 20}), more); });
   EXPECT_NE(text.find("bytes are allocated"), std::string::npos) << text;
+}
+
+TEST_F(ChartDrawerOnCuda, AsLittleMemoryAsIsAllowedCostsNoChart) {
+  options_.device = "cuda";
+  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{100'000}, std::uint64_t{1'500'000}}) {
+    SCOPED_TRACE(bytes);
+    options_.device_memory = bytes;
+    const ChartDrawer drawer(options_);
+    std::vector<std::uint8_t> host(kBytes);
+    drawer.draw(series(), view_of(host.data(), images_shape()));
+    EXPECT_EQ(host, by_cpu());
+    const DeviceUse use = drawer.device_use();
+    EXPECT_EQ(use.drawn + use.by_cpu, 0U + kCharts);
+    EXPECT_EQ(use.why.empty(), use.by_cpu == 0) << use.why;
+  }
+}
+
+TEST_F(ChartDrawerOnCuda, ThreadsShareADrawer) {
+  options_.device = "cuda";
+  const ChartDrawer drawer(options_);
+  const std::vector<std::uint8_t> truth = by_cpu();
+  std::vector<std::vector<std::uint8_t>> all(6, std::vector<std::uint8_t>(kBytes));
+  {
+    std::vector<std::jthread> threads;
+    for (std::vector<std::uint8_t>& one : all) {
+      threads.emplace_back([&] {
+        for (int again = 0; again < 3; ++again) {
+          std::fill(one.begin(), one.end(), std::uint8_t{0xEE});
+          drawer.draw(series(), view_of(one.data(), images_shape()));
+        }
+      });
+    }
+    EXPECT_EQ(drawer.device_use().why, "");
+  }
+  for (const std::vector<std::uint8_t>& one : all) EXPECT_EQ(one, truth);
+  EXPECT_EQ(drawer.device_use().drawn, 0U + all.size() * 3 * kCharts);
 }
 
 // Whatever ends draw() early, nothing of it goes on in the caller's memory.

@@ -1,0 +1,126 @@
+// Enters: an operation that devices and the CPU can do.
+// Leaves: for its tests, a device opened anew each time, and what must be so behind each of them; devices of which
+// every
+//   call fails once.
+// Never: knows what is computed.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "src/device/cpu/executor.h"
+#include "src/device/devices_for_test.h"
+#include "src/trace/trace.h"
+
+namespace millrace {
+
+class OperationOnDevice : public testing::TestWithParam<TestDevice> {
+ protected:
+  explicit OperationOnDevice(Bytes memory) : memory_(memory) {}
+
+  void SetUp() override {
+    if (GetParam().simulated()) fake_.emplace(FakeCudaWish{GetParam().order, "", ""});
+    // Whatever the CPU would have corrected is seen: nothing is compared with it.
+    open({Verify::none, memory_, 0});
+  }
+  // Known answers have a test of their own.
+  void open(AcceleratorOptions options) {
+    options.known_answers = false;
+    accelerator_.emplace(GetParam().device, options, budget_, trace_);
+  }
+  void TearDown() override {
+    EXPECT_FALSE(accelerator_->struck_out()) << accelerator_->reason();
+    EXPECT_GT(accelerator_->counts().batches, 0U) << "the device was not used " << accelerator_->why_left();
+    EXPECT_EQ(accelerator_->counts().fell_back, 0U);
+    accelerator_.reset();
+    if (fake_) {
+      EXPECT_EQ(fake_->violations(), "");
+      EXPECT_EQ(fake_->count("live"), 0U) << fake_->summary();
+      EXPECT_EQ(fake_->count("streams") + fake_->count("events") + fake_->count("contexts"), 0U) << fake_->summary();
+    }
+    EXPECT_EQ(oclgrind_findings(), "");
+    EXPECT_EQ(budget_.used().count, 0U);
+  }
+
+  // Orders of threads are tried, or every access is looked at twice: then some cases do.
+  static bool slow() {
+#ifdef MILLRACE_SANITIZED
+    return true;
+#else
+    return GetParam().small_cases || (GetParam().simulated() && GetParam().order != "forward");
+#endif
+  }
+
+  const Bytes memory_;
+  Budget budget_{1_GiB};
+  Trace trace_;
+  const Executor executor_{2};
+  std::optional<FakeCuda> fake_;
+  std::optional<Accelerator> accelerator_;
+};
+
+struct FailingCall {
+  const char* call;
+  const char* end;
+
+  friend void PrintTo(const FailingCall& failing, std::ostream* out) { *out << failing.call << " " << failing.end; }
+};
+inline constexpr std::array kFailingCalls = {
+    FailingCall{"alloc", "memory"},  FailingCall{"alloc", "lost"},    FailingCall{"copy", "memory"},
+    FailingCall{"copy", "lost"},     FailingCall{"launch", "memory"}, FailingCall{"launch", "lost"},
+    FailingCall{"launch", "late"},   FailingCall{"launch", "wrong"},  FailingCall{"stream", "memory"},
+    FailingCall{"stream", "lost"},   FailingCall{"sync", "lost"},     FailingCall{"sync", "memory"},
+    FailingCall{"pinned", "memory"}, FailingCall{"module", "lost"},   FailingCall{"event", "memory"}};
+
+// A simulated device on which a call fails once, the first time, the second, and so on, with larger and larger steps;
+// of events, which stand before and behind everything else, the more are passed by.
+class FailingOperation : public testing::TestWithParam<FailingCall> {
+ protected:
+  // run(accelerator) must not see it in its result.
+  template <typename Run>
+  void fail_each(AcceleratorOptions options, int every, const Run& run) {
+    if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices do not fail when told to";
+    const auto [call, end] = GetParam();
+    const std::string how = end;
+    if (std::string(call) == "event") every = std::min(every, 8);
+    // Its first calls are the run's own.
+    options.known_answers = false;
+    int reached = 0;
+    for (int n = 1;; n += 1 + n / every) {
+      SCOPED_TRACE(fmt::format("{}:{}={}", call, n, end));
+      const FakeCuda fake({"forward", fmt::format("{}:{}={}", call, n, end), ""});
+      std::string reason;
+      options.verify = n % 2 == 0 ? Verify::all : Verify::sample;
+      Trace trace;
+      const Device device = list_devices(DeviceKind::cuda, reason).at(0);
+      run([&] { return std::make_unique<Accelerator>(device, options, budget_, trace); });
+      if (HasFatalFailure()) return;
+      // A kernel that did not run leaves what others trip over, and a device is lost by that.
+      if (how != "wrong") {
+        ASSERT_EQ(fake.violations(), "");
+      }
+      // Of a lost device nobody knows what it still writes to: that memory stays.
+      if (how != "lost" && how != "late" && std::string(call) != "sync" && fake.violations().empty()) {
+        ASSERT_EQ(fake.count("live"), 0U) << fake.summary();
+      }
+      if (fake.calls(call) < static_cast<std::uint64_t>(n)) break;
+      ++reached;
+    }
+    EXPECT_GT(reached, 0);
+  }
+
+  Budget budget_{1_GiB};
+  const Executor executor_{2};
+};
+
+inline std::string failing_test_name(const testing::TestParamInfo<FailingCall>& info) {
+  return fmt::format("{}_{}", info.param.call, info.param.end);
+}
+
+}  // namespace millrace
