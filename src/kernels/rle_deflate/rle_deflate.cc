@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace millrace::rle_deflate {
 namespace {
@@ -102,7 +103,104 @@ struct BitWord {
   }
 };
 
-// What a picture is put as: paper, literals, runs, one after the other.
+// What a picture is put as, one after the other: paper; pixels of ink; and where so many neighbours of a row are equal,
+// what follows them as a run. So the pixels alone decide, not who drew them: src/kernels/rle_deflate/body does the same
+// of pixels.
+constexpr std::uint32_t kAlike = 8;
+
+// Whether more than kAlike of so many neighbours may be equal: wherever such begin, five of them from a multiple of
+// four on are.
+[[gnu::always_inline]] inline bool may_be_alike(const std::uint8_t* levels, std::size_t count) {
+  if (count <= kAlike) return false;
+  for (std::size_t i = 0; i + 4 < count; i += 4) {
+    std::uint32_t here, next;
+    std::memcpy(&here, levels + i, sizeof here);
+    std::memcpy(&next, levels + i + 1, sizeof next);
+    if (here == next) return true;
+  }
+  return false;
+}
+
+// Runs of a row without paper between them, from the first that may repeat what is before it, or itself.
+template <typename Sink>
+class Stretch {
+ public:
+  Stretch(const Sink& of, const rle::Run* first, const std::uint8_t* of_first)
+      : sink(of), run(first), levels(of_first) {}
+
+  Sink sink;
+  // What follows it, and where it ends.
+  const rle::Run* run;
+  const std::uint8_t* levels;
+  std::uint32_t end = 0;
+
+  // `few` literals lie right before it.
+  void put(const rle::Run* const last_run, std::uint32_t few) {
+    if (few > 0) count_back(few);
+    do {
+      literals(run->literals);
+      if (run->repeats > 0) repeat(run->level, run->repeats);
+      end = std::uint32_t{run->x} + run->literals + run->repeats;
+      ++run;
+    } while (run != last_run && run->x == end);
+    put_pending();
+  }
+
+ private:
+  // As the last of `count` literals are.
+  void count_back(std::uint32_t count) {
+    last_ = levels[-1];
+    for (alike_ = 1; alike_ < count && levels[-1 - static_cast<std::ptrdiff_t>(alike_)] == last_;) ++alike_;
+  }
+  void put_pending() {
+    if (pending_ > 0) sink.more(last_, std::exchange(pending_, 0));
+  }
+  void literals(std::uint32_t count) {
+    if (count > 0 && (alike_ == 0 || *levels != last_) && !may_be_alike(levels, count)) {
+      put_pending();
+      sink.literals(levels, count);
+      levels += count;
+      return count_back(count);
+    }
+    for (const std::uint8_t* const behind = levels + count; levels < behind;) {
+      const std::uint8_t* const begin = levels;
+      for (; levels < behind && !(alike_ >= kAlike && *levels == last_); ++levels) {
+        put_pending();
+        alike_ = alike_ > 0 && *levels == last_ ? alike_ + 1 : 1;
+        last_ = *levels;
+      }
+      sink.literals(begin, static_cast<std::size_t>(levels - begin));
+      for (; levels < behind && *levels == last_; ++levels) ++pending_;
+    }
+  }
+  void repeat(std::uint8_t level, std::uint32_t count) {
+    if (alike_ == 0 || level != last_) {
+      put_pending();
+      alike_ = 0;
+      last_ = level;
+    }
+    std::array<std::uint8_t, 2 * kAlike> same;  // what follows literals may be read
+    same.fill(level);
+    const std::uint32_t put = std::min(count, kAlike - std::min(alike_, kAlike));
+    sink.literals(same.data(), put);
+    alike_ += put;
+    pending_ += count - put;
+  }
+
+  std::uint8_t last_ = 0;
+  std::uint32_t alike_ = 0;    // pixels as the last one, from kAlike on not all of them counted
+  std::uint32_t pending_ = 0;  // pixels as the last one that have not been put
+};
+
+template <typename Sink>
+[[gnu::noinline]] Stretch<Sink> after_stretch(Sink sink, const rle::Run* run, const rle::Run* last_run,
+                                              const std::uint8_t* levels, std::uint32_t few) {
+  Stretch<Sink> out(sink, run, levels);
+  out.put(last_run, few);
+  return out;
+}
+
+// What a sink knows must stay in registers: what is rare works on copies.
 template <typename Sink>
 [[gnu::always_inline]] inline void walk(const rle::Image& picture, const Layout& layout, Sink& sink) {
   const auto width = static_cast<std::uint32_t>(picture.width());
@@ -114,26 +212,38 @@ template <typename Sink>
       paper = 0;
     }
     const std::uint8_t* levels = picture.levels(y);
+    const std::span<const rle::Run> row = picture.row(y);
     std::uint32_t end = 0;
-    for (const rle::Run& run : picture.row(y)) {
-      paper += run.x - end;
+    for (const rle::Run *run = row.data(), *const last = run + row.size(); run != last;) {
+      const std::uint32_t between = run->x - end;
+      paper += between;
       if (paper > 0) sink.paper(paper);
-      sink.literals(levels, run.literals);
-      levels += run.literals;
-      if (run.repeats > 0) sink.run(run.level, run.repeats);
       paper = 0;
-      end = std::uint32_t{run.x} + run.literals + run.repeats;
+      // Most runs are few pixels between paper, or begin with another level than what they follow.
+      const bool goes_on = between == 0 && end > 0 && levels[-1] == *levels;
+      if (run->repeats > 0 || goes_on || may_be_alike(levels, run->literals)) {
+        const std::uint32_t few = between == 0 && end > 0 ? (run - 1)->literals : 0;
+        const Stretch<Sink> put = after_stretch(sink, run, last, levels, few);
+        sink = put.sink;
+        run = put.run;
+        levels = put.levels;
+        end = put.end;
+      } else {
+        sink.literals(levels, run->literals);
+        levels += run->literals;
+        end = std::uint32_t{run->x} + run->literals;
+        ++run;
+      }
     }
     paper += width - end;
   }
   if (paper > 0) sink.paper(paper);
 }
 
-// A run of `count` pixels: a pixel's bytes, matches that repeat them, at most 2 bytes that are left.
+// `count` more pixels as the one before them: matches, and at most 2 bytes that are left.
 template <typename Byte, typename Match>
-void split_run(std::span<const std::uint8_t> pixel, std::uint64_t count, const Byte& byte, const Match& match) {
-  for (const std::uint8_t value : pixel) byte(value);
-  std::uint64_t left = (count - 1) * pixel.size();
+void split_more(std::span<const std::uint8_t> pixel, std::uint64_t count, const Byte& byte, const Match& match) {
+  std::uint64_t left = count * pixel.size();
   while (left >= kShortestRun) {
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kLongestRun));
     match(length);
@@ -142,28 +252,50 @@ void split_run(std::span<const std::uint8_t> pixel, std::uint64_t count, const B
   for (std::uint64_t i = 0; i < left; ++i) byte(pixel[(kShortestRun * pixel.size() - left + i) % pixel.size()]);
 }
 
-struct Counter {
-  std::array<std::uint32_t, 286>& symbols;
-  const rle::EncodedLevels& pixels;
-
-  void zero() { ++symbols[0]; }
-  void paper(std::uint32_t count) { run(0, count); }
-  void literals(const std::uint8_t* levels, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      for (const std::uint8_t value : pixels.of(levels[i])) ++symbols[value];
+// Paper among literals is put as everywhere else. Of one byte a pixel so little is the same either way.
+template <typename Paper, typename Pixel>
+[[gnu::always_inline]] inline void each_pixel(const std::uint8_t* levels, std::size_t count, const Paper& paper,
+                                              const Pixel& pixel) {
+  static_assert(rle::kLongestGap <= kShortestRun);
+  std::uint32_t gap = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (levels[i] == 0) {
+      ++gap;
+      continue;
     }
+    if (gap > 0) paper(std::exchange(gap, 0));
+    pixel(levels[i]);
   }
-  void run(std::uint8_t level, std::uint32_t count) {
-    split_run(
-        pixels.of(level), count, [&](std::uint8_t value) { ++symbols[value]; },
-        [&](std::uint32_t length) { ++symbols[kLengthSymbols[length].symbol]; });
+}
+
+struct Counter {
+  std::array<std::uint32_t, 286>* symbols;
+  const rle::EncodedLevels* pixels;
+
+  void zero() { add(0); }
+  void paper(std::uint32_t count) {
+    for (const std::uint8_t value : pixels->of(0)) add(value);
+    more(0, count - 1);
   }
+  void literals(const std::uint8_t* levels, std::size_t count) {
+    each_pixel(
+        levels, count, [&](std::uint32_t n) { paper(n); },
+        [&](std::uint8_t level) {
+          for (const std::uint8_t value : pixels->of(level)) add(value);
+        });
+  }
+  void more(std::uint8_t level, std::uint32_t count) {
+    split_more(
+        pixels->of(level), count, [&](std::uint8_t value) { add(value); },
+        [&](std::uint32_t length) { add(kLengthSymbols[length].symbol); });
+  }
+  void add(std::size_t symbol) { ++(*symbols)[symbol]; }
 };
 
 }  // namespace
 
 void Histogram::count(const rle::Image& picture, const Layout& layout) {
-  Counter counter{symbols_, layout.pixels};
+  Counter counter{&symbols_, &layout.pixels};
   walk(picture, layout, counter);
   ++symbols_[kEndOfBlock];
 }
@@ -232,7 +364,7 @@ Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
   }
   paper_.resize(kUsualPaper);
   for (std::uint32_t n = 1; n < kUsualPaper; ++n) {
-    const Bits bits = run_bits(0, n);
+    const Bits bits = paper_bits(n);
     paper_[n] = bits.bits | std::uint64_t{bits.count} << kPaperCount;
   }
 }
@@ -240,16 +372,17 @@ Code::Code(const Histogram& histogram, const Layout& layout) : layout_(layout) {
 Code::~Code() = default;
 Code::Code(Code&&) noexcept = default;
 
-// All of a run, or nothing where it has too many bits.
-Code::Bits Code::run_bits(std::uint8_t level, std::uint32_t count) const {
+// All of so much paper, or nothing where it has too many bits.
+Code::Bits Code::paper_bits(std::uint32_t count) const {
   BitWord word;
   bool fits = true;
   const auto put = [&](const Bits& bits) {
     fits = fits && word.filled + bits.count <= kMostBits - 7;
     if (fits) word.put(bits);
   };
-  split_run(
-      layout_.pixels.of(level), count, [&](std::uint8_t value) { put(literals_[value]); },
+  for (const std::uint8_t value : layout_.pixels.of(0)) put(literals_[value]);
+  split_more(
+      layout_.pixels.of(0), count - 1, [&](std::uint8_t value) { put(literals_[value]); },
       [&](std::uint32_t length) { put(matches_[length]); });
   return fits ? Bits{word.bits, word.filled} : Bits{};
 }
@@ -296,49 +429,53 @@ template <typename Check>
 class BlockEncoder {
  public:
   [[gnu::always_inline]] BlockEncoder(const Code& code, const Check& check, Buffer<std::uint8_t>& memory)
-      : code_(code), memory_(memory), stream_(code, memory), check_(check) {}
+      : code_(&code), memory_(&memory), stream_(code, memory), check_(check) {}
 
   [[gnu::always_inline]] void zero() {
     check_.zero();
-    stream_.put(code_.literals_[0]);
+    stream_.put(code_->literals_[0]);
     drain();
   }
 
   [[gnu::always_inline]] void paper(std::uint32_t count) {
-    if (count >= kUsualPaper || code_.paper_[count] == 0) return run(0, count);
+    if (count >= kUsualPaper || code_->paper_[count] == 0) {
+      pixel(0);
+      return more(0, count - 1);
+    }
     check_.brief_run(0, count);
-    const std::uint64_t bits = code_.paper_[count];
+    const std::uint64_t bits = code_->paper_[count];
     stream_.put({bits & ((std::uint64_t{1} << kPaperCount) - 1), static_cast<std::uint32_t>(bits >> kPaperCount)});
     drain();
   }
 
   [[gnu::always_inline]] void literals(const std::uint8_t* levels, std::size_t count) {
-    if (code_.layout_.pixels.bytes > 1) {
-      for (std::size_t i = 0; i < count; ++i) pixel(levels[i]);
+    if (code_->layout_.pixels.bytes > 1) {
+      each_pixel(
+          levels, count, [&](std::uint32_t n) { paper(n); }, [&](std::uint8_t level) { pixel(level); });
       return;
     }
     for (; count > kTogether; count -= kTogether, levels += kTogether) few(levels, kTogether);
     few(levels, count);
   }
 
-  [[gnu::always_inline]] void run(std::uint8_t level, std::uint32_t count) {
+  [[gnu::always_inline]] void more(std::uint8_t level, std::uint32_t count) {
     check_ = after_run(check_, level, count);
-    stream_ = put_run(stream_, code_, memory_, level, count);
+    stream_ = put_more(stream_, *code_, *memory_, level, count);
   }
 
   [[gnu::always_inline]] std::span<const std::uint8_t> finish() {
-    stream_.put(code_.end_);
+    stream_.put(code_->end_);
     std::uint8_t* out = stream_.end(Check::kTrailer);
     Check check = check_;
     check.finish(out);
-    return {memory_.data(), static_cast<std::size_t>(out + Check::kTrailer - memory_.data())};
+    return {memory_->data(), static_cast<std::size_t>(out + Check::kTrailer - memory_->data())};
   }
 
  private:
   // Up to kTogether literals without a branch on their number; levels beyond them may be read.
   [[gnu::always_inline]] void few(const std::uint8_t* levels, std::size_t count) {
     Entries entries;
-    for (std::size_t i = 0; i < kTogether; ++i) entries[i] = code_.levels_[levels[i]] & kMasks[count][i];
+    for (std::size_t i = 0; i < kTogether; ++i) entries[i] = code_->levels_[levels[i]] & kMasks[count][i];
     check_.few(entries, count);
     static_assert(kTogether == 6 && kTogether * kLongestCode <= kMostBits);
     // Two and two, so that only one sum of lengths waits for the one before.
@@ -355,15 +492,15 @@ class BlockEncoder {
 
   [[gnu::always_inline]] void pixel(std::uint8_t level) {
     check_.brief_run(level, 1);
-    for (std::size_t group = 0; group < (code_.layout_.pixels.bytes + 3) / 4; ++group) {
-      stream_.put(code_.pixels_[level][group]);
+    for (std::size_t group = 0; group < (code_->layout_.pixels.bytes + 3) / 4; ++group) {
+      stream_.put(code_->pixels_[level][group]);
       drain();
     }
   }
 
   [[gnu::always_inline]] void drain() {
     stream_.drain();
-    if (stream_.full()) stream_ = with_room(stream_, memory_);
+    if (stream_.full()) stream_ = with_room(stream_, *memory_);
   }
   [[gnu::noinline]] static Stream with_room(Stream stream, Buffer<std::uint8_t>& memory) {
     stream.make_room(memory);
@@ -373,21 +510,21 @@ class BlockEncoder {
     check.run(level, count);
     return check;
   }
-  [[gnu::noinline]] static Stream put_run(Stream stream, const Code& code, Buffer<std::uint8_t>& memory,
-                                          std::uint8_t level, std::uint32_t count) {
+  [[gnu::noinline]] static Stream put_more(Stream stream, const Code& code, Buffer<std::uint8_t>& memory,
+                                           std::uint8_t level, std::uint32_t count) {
     const auto put = [&](const Code::Bits& bits) {
       stream.put(bits);
       stream.drain();
       if (stream.full()) stream.make_room(memory);
     };
-    split_run(
+    split_more(
         code.layout_.pixels.of(level), count, [&](std::uint8_t value) { put(code.literals_[value]); },
         [&](std::uint32_t length) { put(code.matches_[length]); });
     return stream;
   }
 
-  const Code& code_;
-  Buffer<std::uint8_t>& memory_;
+  const Code* code_;
+  Buffer<std::uint8_t>* memory_;
   Stream stream_;
   Check check_;
 };

@@ -60,7 +60,7 @@ class Code {
   template <typename Check>
   friend class BlockEncoder;
   friend class Stream;
-  Bits run_bits(std::uint8_t level, std::uint32_t count) const;
+  Bits paper_bits(std::uint32_t count) const;
 
   Layout layout_;
   std::array<Bits, 256> literals_{};  // by byte

@@ -35,44 +35,89 @@ void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::in
   sums[p + 1] += direction * beyond;
 }
 
+// So many pixels of a block.
+std::uint64_t first_of(std::uint64_t block, int pixels) {
+  return pixels < kBlock ? block & ((std::uint64_t{1} << (8 * pixels)) - 1) : block;
+}
+
+// Not 0 in a pixel of a block only where that one, or one before it, is paper; and then where the first one is.
+std::uint64_t paper_of(std::uint64_t block) { return (block - 0x0101010101010101U) & ~block & 0x8080808080808080U; }
+// The same where a gap begins that is too long for literals.
+std::uint64_t gap_of(std::uint64_t block) {
+  static_assert(rle::kLongestGap == 3);
+  const std::uint64_t paper = paper_of(block), two = paper & paper >> 8;
+  return two & two >> 16;
+}
+
+// Where the next run of a row and its levels go.
+struct Written {
+  rle::Run* run;
+  std::uint8_t* levels;
+};
+// The first `count` pixels of what lies there, paper at the ends and in long gaps left out.
+[[gnu::noinline]] Written put_apart(Written to, int x, int count) {
+  const std::uint8_t* const from = to.levels;
+  for (int i = 0, paper = rle::kLongestGap + 1; i < count; ++i) {
+    if (from[i] == 0) {
+      ++paper;
+      continue;
+    }
+    if (paper > rle::kLongestGap) {
+      *to.run++ = {static_cast<std::uint16_t>(x + i), 0, 0, 0, 0};
+      paper = 0;
+    }
+    rle::Run& run = to.run[-1];
+    run.literals = static_cast<std::uint16_t>(run.literals + paper + 1);
+    for (; paper > 0; --paper) *to.levels++ = 0;
+    *to.levels++ = from[i];
+  }
+  return to;
+}
+
 // Puts runs of one row.
 class RowWriter {
  public:
-  explicit RowWriter(const rle::Image::Room& room) : room_(room), run_(room.runs), levels_(room.levels) {}
-  // Up to kBlock literals, the first one lowest; the last one that is not 0 is the last.
+  explicit RowWriter(const rle::Image::Room& room) : room_(room), to_{room.runs, room.levels} {}
+  // Up to kBlock pixels, the first one lowest; not all of them are paper.
   void put(int x, std::uint64_t block) {
-    std::memcpy(levels_, &block, sizeof block);
-    const int literals = kBlock - std::countl_zero(block) / 8;
-    *run_++ = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(literals), 0, 0, 0};
-    levels_ += literals;
+    const int paper = std::countr_zero(block) / 8, literals = kBlock - std::countl_zero(block) / 8 - paper;
+    block >>= 8 * paper;
+    std::memcpy(to_.levels, &block, sizeof block);
+    if ((gap_of(block) & first_of(~std::uint64_t{0}, literals)) != 0) {
+      to_ = put_apart(to_, x + paper, literals);
+      return;
+    }
+    *to_.run++ = {static_cast<std::uint16_t>(x + paper), static_cast<std::uint16_t>(literals), 0, 0, 0};
+    to_.levels += literals;
   }
   void put(const Parts::Pixels& pixels) {
     // Few have more than half of what there may be.
     constexpr int kFew = kTileWidth / 2;
     static_assert(kTileWidth <= rle::Image::kBeyond);
-    std::memcpy(levels_, pixels.levels, kFew);
-    if (pixels.count > kFew) std::memcpy(levels_ + kFew, pixels.levels + kFew, kFew);
-    *run_ = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
-    run_ += pixels.count > 0;
-    levels_ += pixels.count;
+    std::memcpy(to_.levels, pixels.levels, kFew);
+    if (pixels.count > kFew) std::memcpy(to_.levels + kFew, pixels.levels + kFew, kFew);
+    if (pixels.apart) {
+      to_ = put_apart(to_, pixels.x, pixels.count);
+      return;
+    }
+    *to_.run = {static_cast<std::uint16_t>(pixels.x), static_cast<std::uint16_t>(pixels.count), 0, 0, 0};
+    to_.run += pixels.count > 0;
+    to_.levels += pixels.count;
   }
   // After the newest run.
   void run(int count, std::uint8_t level) {
-    (run_ - 1)->repeats = static_cast<std::uint16_t>(count);
-    (run_ - 1)->level = level;
+    to_.run[-1].repeats = static_cast<std::uint16_t>(count);
+    to_.run[-1].level = level;
   }
   void finish(rle::Image& out) const {
-    out.end_whole_row(static_cast<std::size_t>(run_ - room_.runs), static_cast<std::size_t>(levels_ - room_.levels));
+    out.end_whole_row(static_cast<std::size_t>(to_.run - room_.runs),
+                      static_cast<std::size_t>(to_.levels - room_.levels));
   }
 
  private:
   const rle::Image::Room room_;
-  rle::Run* run_;
-  std::uint8_t* levels_;
+  Written to_;
 };
-
-// So many pixels of a block, fewer than all.
-std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::uint64_t{1} << (8 * pixels)) - 1); }
 
 void put_parts(std::span<const Parts::Pixels> parts, rle::Image& out) {
   RowWriter writer(out.begin_whole_row());
@@ -219,7 +264,7 @@ void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image&
   Parts::Pixels part{};
   const auto take_part = [&] {
     do {
-      part = next < parts.size() ? parts[next] : Parts::Pixels{std::numeric_limits<int>::max(), 1, nullptr};
+      part = next < parts.size() ? parts[next] : Parts::Pixels{std::numeric_limits<int>::max(), 1, false, nullptr};
       ++next;
     } while (part.count == 0);
   };
@@ -258,9 +303,7 @@ void Cells::sweep_row(int row, std::span<const Parts::Pixels> parts, rle::Image&
         writer.put(part);
         const int shared = std::max(0, part.x + part.count - x);
         block = shared < kBlock ? block >> (8 * shared) : 0;
-        const int paper = block == 0 ? 0 : std::countr_zero(block) / 8;
-        block >>= 8 * paper;
-        x += shared + paper;
+        x += shared;
       }
       if (block != 0) writer.put(x, block);
     }

@@ -70,7 +70,7 @@ void Parts::compute() {
 void Parts::list(int begin, int end, const TileRow* rows, const std::uint8_t* levels, std::size_t stride) {
   std::uint32_t* at = ends_.data() + begin + 1;
   for (int i = 0; i < end - begin; ++i, levels += stride) {
-    pixels_[at[i]++] = {rows[i].x, rows[i].count, levels + rows[i].skipped};
+    pixels_[at[i]++] = {rows[i].x, rows[i].count, rows[i].apart, levels + rows[i].skipped};
   }
 }
 

@@ -44,9 +44,11 @@ class Parts {
 
   // Rows are asked for from the top, each of them.
   void start(int height);
-  // `levels` may be read up to kTileWidth. A count may be 0.
+  // As of a TileRow. `levels` may be read up to kTileWidth. A count may be 0.
   struct Pixels {
-    std::int32_t x, count;
+    std::int32_t x;
+    std::int16_t count;
+    bool apart;
     const std::uint8_t* levels;
   };
   std::span<const Pixels> row(int y) {

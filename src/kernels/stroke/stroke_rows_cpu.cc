@@ -13,6 +13,7 @@
 #include <bit>
 #include <cmath>
 
+#include "src/kernels/rle/rle.h"
 #include "src/kernels/stroke/stroke_cells.h"
 #include "src/kernels/stroke/stroke_fixed.h"
 
@@ -53,14 +54,12 @@ void Cross(double x, double above, double slope, int count, CrossedRows& out) {
 // area of a pixel is the difference of that at its borders, for the left side less the right side. 1.5 * 2^23: what is
 // added to it lies in the lowest bits of the sum, rounded to the nearest integer.
 constexpr float kToIntegerFloat = 12582912;
-// Less than 1/1024 of a pixel's ink may be left out.
-constexpr float kAlmostOne = 1 - 1.0F / 1024;
 
 #if MILLRACE_PORTABLE_TARGET
 
 void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float width, float across, int count,
                  TileRow* rows, std::uint64_t* levels) {
-  const float share = 0.5F / width, reach = width + kAlmostOne;
+  const float share = 0.5F / width;
   const auto area = [&](float z) {
     const float u = std::max(z, 0.0F), v = std::min(u, width);
     return v * v * share + (u - v);
@@ -70,13 +69,18 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
     const float left = static_cast<float>(x & 0xFFFFFF) * (1.0F / (1 << 24)), right = left + across;
     float before = 0;
     std::uint64_t packed = 0;
+    int end = 0, inked = 0;
     for (int k = 0; k < kSlantPixels; ++k) {
       const auto border = static_cast<float>(k + 1);
       const float now = area(border - left) - area(border - right);
-      packed |= std::uint64_t{std::bit_cast<std::uint32_t>((now - before) * 255.0F + kToIntegerFloat) & 255} << (8 * k);
+      const std::uint32_t level = std::bit_cast<std::uint32_t>((now - before) * 255.0F + kToIntegerFloat) & 255;
+      packed |= std::uint64_t{level} << (8 * k);
       before = now;
+      if (level != 0) end = k + 1, ++inked;
     }
-    rows[i] = {base + (x >> 24), static_cast<std::int16_t>(right + reach), 0};
+    const int begin = (packed & 255) == 0 ? 1 : 0, count = std::max(0, end - begin);
+    rows[i] = {base + (x >> 24) + begin, static_cast<std::int16_t>(count), static_cast<std::int8_t>(begin),
+               count != inked};
     levels[i] = packed;
   }
 }
@@ -91,7 +95,6 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
   using Floats = hn::Vec<decltype(df)>;
   const auto lanes = static_cast<int>(hn::Lanes(di));
   static_assert(kSlantRows % 8 == 0 && kSlantPixels == 8 && sizeof(TileRow) == 8);
-  const float reach = width + kAlmostOne;
   const Floats zero = hn::Zero(df), widths = hn::Set(df, width), share = hn::Set(df, 0.5F / width);
   const auto area = [&](Floats z) HWY_ATTR {
     const Floats u = hn::Max(z, zero), v = hn::Min(u, widths);
@@ -105,12 +108,18 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
     const Floats left = hn::Mul(hn::ConvertTo(df, hn::And(x, hn::Set(di, 0xFFFFFF))), hn::Set(df, 1.0F / (1 << 24)));
     const Floats right = hn::Add(left, hn::Set(df, across));
     Floats before = zero;
+    Integers end = hn::Zero(di), inked = end;
     // The next pixel's level.
     const auto level = [&](float border) HWY_ATTR {
       const Floats now = hn::Sub(area(hn::Sub(hn::Set(df, border), left)), area(hn::Sub(hn::Set(df, border), right)));
       const Floats share255 = hn::Mul(hn::Sub(now, before), hn::Set(df, 255.0F));
       before = now;
-      return hn::And(hn::BitCast(di, hn::Add(share255, hn::Set(df, kToIntegerFloat))), hn::Set(di, 255));
+      const Integers of = hn::And(hn::BitCast(di, hn::Add(share255, hn::Set(df, kToIntegerFloat))), hn::Set(di, 255));
+      const auto has_ink = hn::Ne(of, hn::Zero(di));
+      end = hn::IfThenElse(has_ink, hn::Set(di, static_cast<std::int32_t>(border)), end);
+      // A mask is -1.
+      inked = hn::Sub(inked, hn::VecFromMask(di, has_ink));
+      return of;
     };
     Integers low = level(1), high = hn::Zero(di);
     low = hn::Or(low, hn::ShiftLeft<8>(level(2)));
@@ -121,8 +130,12 @@ void SlantLevels(std::int32_t base, std::int32_t first, std::int32_t step, float
     if (columns > 6) high = hn::Or(high, hn::ShiftLeft<16>(level(7)));
     if (columns > 7) high = hn::Or(high, hn::ShiftLeft<24>(level(8)));
     static_assert(std::endian::native == std::endian::little);
-    const Integers pixels = hn::ConvertTo(di, hn::Add(right, hn::Set(df, reach)));
-    hn::StoreInterleaved2(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), pixels, di,
+    const Integers begin = hn::IfThenElseZero(hn::Eq(hn::And(low, hn::Set(di, 255)), hn::Zero(di)), hn::Set(di, 1));
+    const Integers pixels = hn::Max(hn::Sub(end, begin), hn::Zero(di));
+    // As TileRow has them: count, skipped, apart.
+    const Integers packed = hn::Or(hn::Or(pixels, hn::ShiftLeft<16>(begin)),
+                                   hn::IfThenElseZero(hn::Ne(pixels, inked), hn::Set(di, 1 << 24)));
+    hn::StoreInterleaved2(hn::Add(hn::Add(hn::Set(di, base), hn::ShiftRight<24>(x)), begin), packed, di,
                           reinterpret_cast<std::int32_t*>(rows + i));
     hn::StoreInterleaved2(low, high, di, reinterpret_cast<std::int32_t*>(levels + i));
   }

@@ -19,10 +19,13 @@ struct Corner {
 
 inline constexpr int kTileWidth = 32, kTileHeight = 64;
 
-// A row of pixels from x on, whose levels come after `skipped` others.
+// A row of pixels from x on, whose levels come after `skipped` others. Where they are not `apart`, the first and the last
+// of them have ink, and no gap between is longer than rle::kLongestGap.
 struct TileRow {
   std::int32_t x;
-  std::int16_t count, skipped;
+  std::int16_t count;
+  std::int8_t skipped;
+  bool apart;
 };
 
 // The region between two lines of corners from left to right, one above the other, which end in the same rows. It lies

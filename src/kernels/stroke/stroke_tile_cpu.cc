@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/kernels/rle/rle.h"
 #include "src/kernels/stroke/stroke_fixed.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -153,8 +154,11 @@ void Rows(const Tile& tile, std::span<const Corner> upper, std::span<const Corne
   for (std::size_t i = 0; i < static_cast<std::size_t>(tile.rows); ++i) {
     const std::uint32_t inked = Levels<kWidth>(sums.row(i), levels + i * kTileWidth);
     const int begin = std::countr_zero(inked | 1U << 31), end = 32 - std::countl_zero(inked);
-    rows[i] = {tile.left + begin, static_cast<std::int16_t>(std::max(0, end - begin)),
-               static_cast<std::int16_t>(begin)};
+    static_assert(rle::kLongestGap == 3);
+    const auto within = static_cast<std::uint32_t>((std::uint64_t{1} << end) - (std::uint64_t{1} << begin));
+    const std::uint32_t paper = inked == 0 ? 0 : ~inked & within, two = paper & paper >> 1;
+    rows[i] = {tile.left + begin, static_cast<std::int16_t>(std::max(0, end - begin)), static_cast<std::int8_t>(begin),
+               (two & two >> 2) != 0};
   }
 }
 
