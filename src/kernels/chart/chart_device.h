@@ -8,7 +8,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "src/device/accelerator.h"
 #include "src/device/cpu/executor.h"
@@ -32,6 +34,11 @@ struct DrawnCharts {
 
 // Why charts of a kind are the CPU's, whatever device there is; empty where they are not.
 std::string why_on_cpu(const Spec& spec);
+// And why kernels give up some.
+inline constexpr const char* kWhyGivenUp =
+    "lines with gaps that are hardly wider than the line are the CPU's, chart by chart";
+// Of the charts that a device drew of a batch, those that the CPU draws too: the first, the last, and one in 256.
+std::vector<std::uint64_t> compared_of(std::span<const std::uint64_t> charts, Verify verify);
 
 // Draws charts of one kind; holds what it needs on the device from one call to the next. One thread at a time.
 class DeviceDrawer {

@@ -10,66 +10,44 @@
 #include "src/device/operation_for_test.h"
 #include "src/device/queue.h"
 #include "src/kernels/chart/chart_known.h"
+#include "src/kernels/chart/chart_streams.h"
+#include "src/kernels/chart/charts_for_test.h"
 
 namespace millrace::chart {
 namespace {
 
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
+using Streams = std::vector<std::vector<std::uint8_t>>;
 
-// How a series goes up and down.
-enum class Course { walk, flat, level, steep, spikes, gaps, few, none, tiny, huge };
-constexpr Course kCourses[] = {Course::walk, Course::flat, Course::level, Course::steep, Course::spikes,
-                               Course::gaps, Course::few,  Course::none,  Course::tiny,  Course::huge};
-
-// Open, high, low, close and volume of each row, those that a style needs.
-std::vector<double> rows_of(Course course, std::size_t rows, const Spec& spec, std::mt19937_64& random) {
-  std::normal_distribution<double> step;
-  std::vector<double> out;
-  double close = 100;
-  const auto number = [&](std::size_t row) {
-    switch (course) {
-      case Course::flat:
-        return 100 + 1e-7 * step(random);
-      case Course::level:
-        return 42.0;
-      case Course::steep:
-        return row % 2 == 0 ? 10 + step(random) : 90 + step(random);
-      case Course::spikes:
-        return row % 13 == 5 ? 1000.0 : 100 + step(random);
-      case Course::tiny:
-        return 5e-320 * (1 + static_cast<double>(random() % 9));
-      case Course::huge:
-        return 9e299 * step(random);
-      default:
-        return close += step(random);
-    }
-  };
-  for (std::size_t row = 0; row < rows; ++row) {
-    const double open = number(row), end = number(row + 1);
-    const double high = std::max(open, end) + std::abs(step(random)) * 1e-3,
-                 low = std::min(open, end) - std::abs(step(random)) * 1e-3;
-    const bool gap = (course == Course::gaps && random() % 4 == 0) || (course == Course::few && row % 17 != 3) ||
-                     course == Course::none;
-    const double all[] = {open, high, low, end, random() % 9 == 0 ? -7 : 1000 * std::abs(step(random))};
-    for (const Role role : roles_of(spec)) {
-      out.push_back(gap || random() % 101 == 0 ? (random() % 2 == 0 ? kGap : 1e301) : all[role]);
-    }
-  }
+struct StreamKind {
+  const Format& format;
+  rle_deflate::Layout layout;
+  rle_deflate::Code code;
+};
+// As charts of this kind are stored, the wrapper and what stands before rows one way or the other.
+StreamKind stream_kind(const KnownCharts& charts, const Format& format) {
+  const bool odd = charts.spec.width % 2 == 1;
+  const rle_deflate::Layout layout{format.pixels, odd, odd ? rle_deflate::Wrapper::zlib : rle_deflate::Wrapper::gzip};
+  rle_deflate::Histogram histogram;
+  SeriesPainters(charts.spec, format).each(charts.array(), Executor(1), [&](std::size_t, const rle::Image& picture) {
+    histogram.count(picture, layout);
+  });
+  return {format, layout, {histogram, layout}};
+}
+Streams streams_by_cpu(const KnownCharts& charts, const StreamKind& kind) {
+  Streams out(charts.count);
+  SeriesPainters(charts.spec, kind.format)
+      .each(charts.array(), Executor(1), [&](std::size_t i, const rle::Image& picture) {
+        Buffer<std::uint8_t> memory;
+        const auto stream = kind.code.compress(picture, memory);
+        out[i].assign(stream.begin(), stream.end());
+      });
   return out;
 }
-
-KnownCharts charts_of(const Spec& spec, PixelKind kind, std::uint64_t seed, std::size_t before) {
-  std::mt19937_64 random(seed);
-  KnownCharts out{spec, kind, std::size(kCourses), before, {}};
-  for (const Course course : kCourses) {
-    const std::vector<double> one = rows_of(course, spec.rows + before, spec, random);
-    out.series.insert(out.series.end(), one.begin(), one.end());
-  }
+Streams streams_of(DeviceStreamer& streamer, const KnownCharts& charts) {
+  Streams out;
+  streamer.draw(charts.array(),
+                [&](std::span<const std::uint8_t> stream) { out.emplace_back(stream.begin(), stream.end()); });
   return out;
-}
-
-Spec line(int width, int height, std::size_t rows, double pixels) {
-  return {Style::line, false, false, width, height, pixels, rows, 0};
 }
 
 class ChartsOnDevice : public OperationOnDevice {
@@ -91,6 +69,11 @@ class ChartsOnDevice : public OperationOnDevice {
       drawer.draw(charts.array(), false, {found.data(), false});
       expect_equal(found, truth, charts);
     }
+    const StreamKind kind = stream_kind(charts, format);
+    DeviceStreamer streamer(charts.spec, format, kind.code, executor_, *accelerator_, budget_);
+    const Streams streams = streams_by_cpu(charts, kind);
+    for (int again = 0; again < times(); ++again) EXPECT_EQ(streams_of(streamer, charts), streams) << "streams";
+    EXPECT_EQ(streamer.counts().by_device, drawer.counts().by_device);
     // Lines are left to the CPU where gaps are too narrow for them, which nothing else is.
     const Spec& spec = charts.spec;
     const double step = spec.rows > 1 ? (spec.width - 1) / static_cast<double>(spec.rows - 1) : spec.width;
@@ -346,6 +329,18 @@ TEST_P(FailingDeviceDraws, CostsTimeAndNoImage) {
     DeviceDrawer drawer(spec, format, executor_, *accelerator, budget_);
     drawer.draw(charts.array(), false, {found.data(), false});
     ASSERT_EQ(found, truth);
+  });
+}
+
+TEST_P(FailingDeviceDraws, CostsTimeAndNoStream) {
+  const KnownCharts charts = charts_of(line(60, 33, 20, 3), PixelKind::bytes, 12, 0);
+  const Format format = known_format(charts);
+  const StreamKind kind = stream_kind(charts, format);
+  const Streams truth = streams_by_cpu(charts, kind);
+  fail_each({Verify::all, 16_MiB, 4}, 12, [&](const auto& open) {
+    const std::unique_ptr<Accelerator> accelerator = open();
+    DeviceStreamer streamer(charts.spec, format, kind.code, executor_, *accelerator, budget_);
+    ASSERT_EQ(streams_of(streamer, charts), truth);
   });
 }
 

@@ -1,11 +1,13 @@
 #include "src/kernels/chart/chart_rates.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
 #include "src/device/queue.h"
 #include "src/kernels/chart/chart_device.h"
 #include "src/kernels/chart/chart_known.h"
+#include "src/kernels/chart/chart_streams.h"
 #include "src/kernels/chart/series_painter.h"
 
 namespace millrace::chart {
@@ -17,11 +19,37 @@ Spec usual_spec(Style style) {
   return out;
 }
 
-double charts_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator) {
+namespace {
+
+KnownCharts usual_charts(const Spec& spec, std::size_t count) {
+  KnownCharts out{spec, PixelKind::bytes, count, spec.history(), {}};
+  out.series = make_series(count, spec.rows + out.before, roles_of(spec).size(), 5);
+  return out;
+}
+
+// Charts a second where draw() draws `count`; 0 where the device that there is had no part in it.
+template <typename Draw>
+double rate_of(std::size_t count, const Accelerator* accelerator, const Draw& draw) {
   using Clock = std::chrono::steady_clock;
   constexpr double kEnoughS = 0.25;
-  KnownCharts charts{spec, PixelKind::bytes, count, spec.history(), {}};
-  charts.series = make_series(count, spec.rows + charts.before, roles_of(spec).size(), 5);
+  draw();  // what is made once
+  const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
+  const auto begin = Clock::now();
+  const auto since = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  std::size_t drawn = 0;
+  while (since() < kEnoughS) {
+    draw();
+    drawn += count;
+  }
+  const double seconds = since();
+  if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
+  return static_cast<double>(drawn) / seconds;
+}
+
+}  // namespace
+
+double charts_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator) {
+  const KnownCharts charts = usual_charts(spec, count);
   const Format format = known_format(charts);
   const std::size_t image = format.image_bytes();
   std::vector<std::uint8_t> host;
@@ -35,26 +63,43 @@ double charts_a_second(const Spec& spec, std::size_t count, const Executor& exec
   }
   const bool on_device = there.size() > 0;
   if (!on_device) host.resize(count * image);
-  const auto draw = [&] {
+  return rate_of(count, accelerator, [&] {
     if (drawer) {
       void* data = on_device ? reinterpret_cast<void*>(there.memory()->handle) : host.data();
       drawer->draw(charts.array(), false, {data, on_device});
     } else {
       painters.paint(charts.array(), executor, host.data());
     }
-  };
-  draw();  // what is made once
-  const std::uint64_t batches = accelerator != nullptr ? accelerator->counts().batches : 0;
-  const auto begin = Clock::now();
-  const auto since = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  std::size_t drawn = 0;
-  while (since() < kEnoughS) {
-    draw();
-    drawn += count;
-  }
-  const double seconds = since();
-  if (accelerator != nullptr && (accelerator->struck_out() || accelerator->counts().batches == batches)) return 0;
-  return static_cast<double>(drawn) / seconds;
+  });
+}
+
+double streams_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator) {
+  const KnownCharts charts = usual_charts(spec, count);
+  const Format format = known_format(charts);
+  const SeriesPainters painters(spec, format);
+  const rle_deflate::Layout layout{format.pixels, false, rle_deflate::Wrapper::zlib};
+  rle_deflate::Histogram histogram;
+  painters.each({charts.series.data(), false, std::min<std::size_t>(count, 16), charts.before}, Executor(1),
+                [&](std::size_t, const rle::Image& picture) { histogram.count(picture, layout); });
+  const rle_deflate::Code code(histogram, layout);
+  Budget budget(1_GiB);
+  std::optional<DeviceStreamer> streamer;
+  if (accelerator != nullptr) streamer.emplace(spec, format, code, executor, *accelerator, budget);
+  return rate_of(count, accelerator, [&] {
+    if (streamer) return streamer->draw(charts.array(), [](std::span<const std::uint8_t>) {});
+    painters.each(charts.array(), executor, [&](std::size_t, const rle::Image& picture) {
+      Buffer<std::uint8_t> memory;
+      code.compress(picture, memory);
+    });
+  });
+}
+
+std::vector<MeasuredRate> measure_stream_rates(Accelerator& accelerator, const Executor& executor) {
+  constexpr std::size_t kCharts = 256;
+  const Spec spec = usual_spec(Style::line);
+  const double device = streams_a_second(spec, kCharts, executor, &accelerator);
+  if (device == 0) return {};
+  return {{"chart.streams", "charts/s", device, streams_a_second(spec, kCharts, executor, nullptr)}};
 }
 
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor) {

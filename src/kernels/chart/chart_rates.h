@@ -17,6 +17,10 @@ Spec usual_spec(Style style);
 // with one its device does, into its own memory where that has addresses. 0 where it did not.
 double charts_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator);
 
+// The same of their streams, as stores keep them, in the host's memory.
+double streams_a_second(const Spec& spec, std::size_t count, const Executor& executor, Accelerator* accelerator);
+
+std::vector<MeasuredRate> measure_stream_rates(Accelerator& accelerator, const Executor& executor);
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor);
 
 }  // namespace millrace::chart

@@ -129,9 +129,9 @@ void Scratch::each_array(const Spec& of, const Take& take) {
   take(state, std::uint64_t{2}, "what is given up");
 }
 
-std::uint64_t Scratch::most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t series_bytes,
-                                   std::uint64_t image_bytes, std::uint64_t most) {
-  std::uint64_t each = series_bytes + image_bytes;
+std::uint64_t Scratch::most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t bytes_each,
+                                   std::uint64_t most) {
+  std::uint64_t each = bytes_each;
   Scratch().each_array(spec, [&](const auto& buffer, std::uint64_t count, const char*) {
     each += count * std::remove_cvref_t<decltype(buffer)>::kElement;
   });

@@ -26,9 +26,9 @@ class Scratch {
     return charts <= charts_ && before == before_ && narrow == narrow_;
   }
   std::uint64_t charts() const { return charts_; }
-  // How many charts half of what the device has free is for, at most `most`, with so many bytes of series and images.
-  static std::uint64_t most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t series_bytes,
-                                   std::uint64_t image_bytes, std::uint64_t most);
+  // How many charts half of what the device has free is for, at most `most`, with so many bytes more each.
+  static std::uint64_t most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t bytes_each,
+                                   std::uint64_t most);
 
   // What a batch begins with; `aligned`: images begin at a multiple of four bytes.
   void begin(Queue& queue, std::uint64_t charts, bool aligned);

@@ -1,19 +1,20 @@
 // What charts are, from their definitions in chart.h.
 #include "src/kernels/chart/chart.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <limits>
+#include <random>
 #include <vector>
 
 #include "src/kernels/chart/chart_extras.h"
+#include "src/kernels/chart/charts_for_test.h"
 #include "src/kernels/chart/format.h"
 #include "src/kernels/chart/series_painter.h"
+#include "src/kernels/rle_deflate/deflate_known.h"
 
 namespace millrace::chart {
 namespace {
-
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 
 // Levels of a chart, row by row.
 std::vector<std::uint8_t> levels_of(const Spec& spec, const std::vector<double>& series) {
@@ -98,6 +99,37 @@ TEST(Chart, ALineRunsFromItsLowestToItsHighestPrice) {
   for (int y = 0; y < 11; ++y) {
     for (int x = 0; x < 21; ++x)
       EXPECT_EQ(turned[static_cast<std::size_t>(21 * (10 - y) + x)], at(x, y)) << x << " " << y;
+  }
+}
+
+// Two charts of the same pixels have the same stream, whatever pieces they were drawn in: a device knows the pixels
+// alone.
+TEST(Chart, StreamsDependOnPixelsAlone) {
+  std::mt19937_64 random(31);
+  const auto below = [&](std::uint64_t n) { return static_cast<int>(random() % n); };
+  for (int kind = 0; kind < 120; ++kind) {
+    Spec spec = line(1 + below(300), 5 + below(90), 1 + random() % 70, 0.02 * std::pow(1000.0, below(1000) / 999.0));
+    spec.style = kind % 4 == 0 ? static_cast<Style>(below(4)) : Style::line;
+    spec.volume = below(3) == 0;
+    spec.average = below(3) == 0 ? 1 + random() % 9 : 0;
+    if (spec.style == Style::ohlc) spec.width = 4 * static_cast<int>(spec.rows);
+    if (spec.style == Style::jkx) spec.width = 3 * static_cast<int>(spec.rows);
+    SCOPED_TRACE(fmt::format("kind {}: {} x {}, {} rows, {} pixels", kind, spec.width, spec.height, spec.rows,
+                             spec.line_pixels));
+    const KnownCharts charts = charts_of(spec, PixelKind::bytes, random(), 0);
+    const Format format(spec, rle::colour_table({255, 250, 10}, {3, 40, 200}), kind % 2 == 0 ? 1 : 3, PixelKind::bytes);
+    const rle_deflate::Layout layout{format.pixels, kind % 3 == 0, rle_deflate::Wrapper::zlib};
+    const rle_deflate::Code code(rle_deflate::Histogram(), layout);
+    SeriesPainters(spec, format).each(charts.array(), Executor(1), [&](std::size_t i, const rle::Image& picture) {
+      std::array<std::uint8_t, 256> levels;
+      for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = static_cast<std::uint8_t>(k);
+      std::vector<std::uint8_t> plane(static_cast<std::size_t>(spec.width) * static_cast<std::size_t>(spec.height));
+      rle::paint(picture, levels, plane.data());
+      Buffer<std::uint8_t> drawn, of_pixels;
+      const auto a = code.compress(picture, drawn);
+      const auto b = code.compress(rle_deflate::picture_of(plane.data(), spec.width, spec.height), of_pixels);
+      EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end())) << "chart " << i;
+    });
   }
 }
 

@@ -11,11 +11,16 @@ class SeriesPainters::One {
   One(const Spec& spec, const Format& format)
       : spec_(spec), format_(format), roles_(roles_of(spec)), style_(make_style(spec)), packer_(format) {}
 
-  template <typename Number>
-  void paint(const Number* series, std::size_t before, bool past_caches, std::uint8_t* out) {
-    take(series, before);
+  // The picture is this one's own, until the next call.
+  const rle::Image& draw(const SeriesArray& series, std::size_t i) {
+    const std::uint8_t* const rows = static_cast<const std::uint8_t*>(series.data) + i * series.bytes(spec_);
+    series.narrow ? take(reinterpret_cast<const float*>(rows), series.before)
+                  : take(reinterpret_cast<const double*>(rows), series.before);
     style_->draw(window_, picture_);
-    const rle::Image& picture = packer_.pack(picture_);
+    return packer_.pack(picture_);
+  }
+  void paint(const SeriesArray& series, std::size_t i, bool past_caches, std::uint8_t* out) {
+    const rle::Image& picture = draw(series, i);
     past_caches ? rle::paint_past_caches(picture, format_.pixels, memory_, out)
                 : rle::paint(picture, format_.pixels, out);
   }
@@ -53,19 +58,22 @@ SeriesPainters::SeriesPainters(const Spec& spec, const Format& format)
 SeriesPainters::~SeriesPainters() = default;
 
 void SeriesPainters::paint(const SeriesArray& series, const Executor& executor, std::uint8_t* out) const {
-  const std::size_t each = series.bytes(spec_), image = format_.image_bytes();
-  const auto* rows = static_cast<const std::uint8_t*>(series.data);
+  const std::size_t image = format_.image_bytes();
   // A batch that no cache holds is written past them.
   constexpr std::size_t kCached = 16 << 20;
   const bool large = series.count * image > kCached;
   executor.parallel_for(series.count, 4, [&](std::size_t from, std::size_t to) {
     const std::shared_ptr<One> painter = painters_.take();
-    for (std::size_t i = from; i < to; ++i) {
-      series.narrow
-          ? painter->paint(reinterpret_cast<const float*>(rows + i * each), series.before, large, out + i * image)
-          : painter->paint(reinterpret_cast<const double*>(rows + i * each), series.before, large, out + i * image);
-    }
+    for (std::size_t i = from; i < to; ++i) painter->paint(series, i, large, out + i * image);
     if (large) rle::paint_end();
+  });
+}
+
+void SeriesPainters::each(const SeriesArray& series, const Executor& executor,
+                          const std::function<void(std::size_t, const rle::Image&)>& body) const {
+  executor.parallel_for(series.count, 4, [&](std::size_t from, std::size_t to) {
+    const std::shared_ptr<One> painter = painters_.take();
+    for (std::size_t i = from; i < to; ++i) body(i, painter->draw(series, i));
   });
 }
 

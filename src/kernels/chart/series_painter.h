@@ -1,10 +1,11 @@
 // Enters: the rows of series that lie in memory.
-// Leaves: their charts' pixels in memory.
+// Leaves: their charts' pixels in memory, or the charts as runs of ink.
 // Never: keeps what it was given.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -36,6 +37,9 @@ class SeriesPainters {
   ~SeriesPainters();
   // format.image_bytes() a chart are written, past the caches where they are many.
   void paint(const SeriesArray& series, const Executor& executor, std::uint8_t* out) const;
+  // The picture of each, as it is stored, on any thread: body(number, picture).
+  void each(const SeriesArray& series, const Executor& executor,
+            const std::function<void(std::size_t, const rle::Image&)>& body) const;
 
  private:
   class One;

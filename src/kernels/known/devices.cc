@@ -9,12 +9,15 @@
 #include "src/kernels/hash/hash_entries.h"
 #include "src/kernels/hash/hash_known.h"
 #include "src/kernels/hash/hash_rates.h"
+#include "src/kernels/rle_deflate/deflate_entries.h"
+#include "src/kernels/rle_deflate/deflate_known.h"
 
 namespace millrace::known {
 std::span<const DeviceKernels> device_kernels() {
   static const DeviceKernels all[] = {
       {bodies::hamming, hamming::kEntries, hamming::gives_known_answers, hamming::measure_rates},
       {bodies::chart, chart::kEntries, chart::gives_known_answers, chart::measure_rates},
+      {bodies::deflate, rle_deflate::kEntries, rle_deflate::gives_known_answers, chart::measure_stream_rates},
       {bodies::hash, hashes::kEntries, hashes::gives_known_answers, hashes::measure_rates},
   };
   return all;

@@ -4,9 +4,11 @@
 //
 // A stream is RFC 1950 (zlib) or RFC 1952 (gzip) around one DEFLATE block (RFC 1951) whose Huffman code was made once
 // for many pictures: literals, and runs as matches at the distance of a pixel, up to 258 bytes long. The code is part
-// of every stream, so each can be read alone. Checksums are made a run at a time (rle_deflate_checks.h).
+// of every stream, so each can be read alone. Paper is a run, as long as it goes, over the ends of rows too where
+// nothing stands between them; ink is literals, and where eight neighbours of a row are equal, what follows them as
+// they are is a run. Checksums are made a run at a time (rle_deflate_checks.h).
 //
-// Exactness: inflating gives what rle::paint paints. The bytes depend on the picture, the layout and the code alone.
+// Exactness: inflating gives what rle::paint paints. The bytes depend on the pixels, the layout and the code alone.
 #pragma once
 
 #include <array>
@@ -39,6 +41,13 @@ class Histogram {
   std::array<std::uint32_t, 286> symbols_{};
 };
 
+// A code as kernels read it.
+struct CodeTables {
+  std::vector<std::uint32_t> codes;   // as body/layout.inc says
+  std::vector<std::uint32_t> header;  // what a stream begins with: header_bits bits, the first one lowest
+  std::uint32_t header_bits = 0;
+};
+
 // A Huffman code for literals and lengths, no code longer than 9 bits; every symbol has one, so that it fits any
 // picture, best those it was made for.
 class Code {
@@ -50,6 +59,10 @@ class Code {
 
   // A stream of the picture, at the front of `memory`.
   std::span<const std::uint8_t> compress(const rle::Image& picture, Buffer<std::uint8_t>& memory) const;
+
+  const Layout& layout() const { return layout_; }
+  // For pictures of this width.
+  CodeTables tables(std::uint64_t width) const;
 
   struct Bits {
     std::uint64_t bits = 0;

@@ -1,0 +1,85 @@
+#include "src/kernels/chart/chart_batch.h"
+
+#include <algorithm>
+
+#include "src/kernels/chart/chart_entries.h"
+
+namespace millrace::chart {
+namespace {
+
+// Charts at once: 131,072 threads of a usual line's legs, several for each place that a large device has for one. Not
+// measured: no device was to be had.
+constexpr std::uint64_t kMostCharts = 2048;
+
+}  // namespace
+
+std::uint64_t BatchDrawer::most_charts(std::uint64_t bytes_each) const {
+  return std::max<std::uint64_t>(scratch_ ? scratch_->charts() : 0,
+                                 Scratch::most_charts(spec_, accelerator_, bytes_each, kMostCharts));
+}
+
+Queue& BatchDrawer::queue() {
+  if (!queue_) queue_.emplace(accelerator_);
+  return *queue_;
+}
+
+std::vector<std::uint64_t> BatchDrawer::draw(const SeriesArray& series, std::uint64_t begin, std::uint64_t end,
+                                             const DeviceBuffer<std::uint8_t>& all_series,
+                                             const DeviceBuffer<std::uint8_t>& all_images, bool aligned) {
+  const std::uint64_t charts = end - begin, row_bytes = series.bytes(spec_);
+  const bool series_on_device = all_series.size() > 0, images_on_device = all_images.size() > 0;
+  Queue& queue = this->queue();
+  if (!scratch_ || !scratch_->holds(charts, series.before, series.narrow)) {
+    scratch_.reset();
+    scratch_ = std::make_unique<Scratch>(spec_, format_, series.before, series.narrow, charts, accelerator_, queue);
+  }
+  Scratch& on = *scratch_;
+  if (!series_on_device) {
+    on.series.at_least(accelerator_, charts * row_bytes, "series");
+    const auto* data = static_cast<const std::uint8_t*>(series.data);
+    queue.upload(std::span(data + begin * row_bytes, charts * row_bytes), on.series.buffer);
+  }
+  if (!images_on_device) on.images.at_least(accelerator_, charts * format_.image_bytes(), "images");
+  const DeviceBuffer<std::uint8_t>& rows = series_on_device ? all_series : on.series.buffer;
+  on.begin(queue, charts, aligned);
+  launch(charts, series.narrow ? on.no_reals : rows.as<double>(), series.narrow ? rows.as<float>() : on.no_singles,
+         series_on_device ? begin : 0, images_on_device ? all_images : on.images.buffer, images_on_device ? begin : 0);
+  std::vector<std::uint64_t> out = on.given_up(queue, charts);
+  for (std::uint64_t& chart : out) chart += begin;
+  return out;
+}
+
+void BatchDrawer::launch(std::uint64_t charts, const DeviceBuffer<double>& wide, const DeviceBuffer<float>& narrow,
+                         std::uint64_t series_first, const DeviceBuffer<std::uint8_t>& out, std::uint64_t image_first) {
+  Scratch& on = *scratch_;
+  const KernelSource& source = bodies::chart();
+  const DeviceBuffer<std::uint32_t> words = out.as<std::uint32_t>();
+  const auto run = [&](const KernelEntry& entry, std::uint64_t threads, const auto&... arguments) {
+    const std::uint64_t blocks = (threads + entry.threads - 1) / entry.threads;
+    queue_->launch(source, entry, blocks, arguments...);
+    on.expect(entry, blocks);
+  };
+  const std::uint64_t n = spec_.rows, strokes = charts * on.layers;
+  run(kValues, charts * kValues.threads, on.spec, wide, narrow, series_first, on.values, on.scale_ends, on.done);
+  run(kPlaces, charts * n, on.spec, on.values, on.scale_ends, on.ys, on.places, on.heights, on.done);
+  const std::uint64_t bands = charts * on.bands;
+  if (spec_.style != Style::line) {
+    run(kPaintBars, bands * kPaintBars.threads, on.spec, on.table, on.values, on.scale_ends, on.places, on.heights,
+        image_first, out, words, on.done);
+    return;
+  }
+  run(kLegs, strokes * n, on.spec, on.ys, on.normals, on.done);
+  run(kPieces, 2 * strokes, on.spec, on.reals, on.ys, on.normals, on.begins, on.ends, on.piece_legs, on.spans,
+      on.piece_of, on.state, on.done);
+  run(kSlants, strokes * n, on.spec, on.reals, on.ys, on.normals, on.begins, on.ends, on.piece_legs, on.spans,
+      on.piece_of, on.slants, on.slant_reals, on.part_rows, on.done);
+  run(kCorners, 2 * strokes * n, on.spec, on.reals, on.ys, on.normals, on.begins, on.ends, on.piece_legs, on.spans,
+      on.slants, on.slant_reals, on.corners, on.counts, on.state, on.done);
+  run(kLines, 2 * strokes * n, on.spec, on.piece_legs, on.spans, on.piece_of, on.slants, on.corners, on.counts,
+      on.tiles, on.tile_rows, on.edges, on.edge_counts, on.part_rows, on.state, on.done);
+  run(kPaintLines, bands * kPaintLines.threads, on.spec, on.table, on.slants, on.slant_reals, on.tiles, on.tile_rows,
+      on.corners, on.counts, on.edges, on.edge_counts, on.part_rows, on.heights, on.state, image_first, out, words,
+      on.done);
+}
+
+}  // namespace millrace::chart

@@ -1,0 +1,174 @@
+#include "src/kernels/chart/chart_streams.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "src/device/batches.h"
+#include "src/kernels/chart/chart_batch.h"
+#include "src/kernels/chart/chart_entries.h"
+#include "src/kernels/chart/chart_known.h"
+#include "src/kernels/rle_deflate/deflate_device.h"
+#include "src/kernels/rle_deflate/deflate_entries.h"
+#include "src/kernels/rle_deflate/deflate_known.h"
+
+namespace millrace::chart {
+namespace {
+
+// Charts whose streams the CPU makes at once, and what one takes while it does, about.
+constexpr std::size_t kTogether = 256;
+constexpr std::uint64_t kStreamBytes = 64 << 10;
+
+// A batch as the device made it.
+struct DrawnStreams {
+  std::uint64_t begin = 0, end = 0;
+  std::vector<std::uint64_t> given_up;  // charts that are the CPU's, in order
+  std::shared_ptr<rle_deflate::Streams> streams;
+
+  bool is_given_up(std::uint64_t chart) const { return std::binary_search(given_up.begin(), given_up.end(), chart); }
+};
+
+// What kernels draw and compress: a byte a pixel, its level; of bits, what is stored.
+Format format_of_levels(const Spec& spec, const Format& format) {
+  if (format.kind == PixelKind::bits) return format;
+  rle::ColourTable levels;
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    const auto level = static_cast<std::uint8_t>(k);
+    levels[k] = {level, level, level};
+  }
+  return {spec, levels, 1, PixelKind::bytes};
+}
+
+}  // namespace
+
+struct DeviceStreamer::State {
+  State(const Spec& of, const Format& wanted, const rle_deflate::Code& of_streams, const Executor& threads,
+        Accelerator& device, Budget& memory)
+      : spec(of),
+        levels(format_of_levels(of, wanted)),
+        code(of_streams),
+        executor(threads),
+        accelerator(device),
+        budget(memory),
+        painters(spec, wanted),
+        batch(spec, levels, device),
+        encoder(code, static_cast<int>(levels.image[1]), spec.height,
+                wanted.kind == PixelKind::bits ? wanted.pixels.level[0][0] : std::uint8_t{0}) {}
+
+  void draw(const SeriesArray& from, const KeepStream& keep);
+  DrawnStreams on_device(std::uint64_t begin, std::uint64_t end);
+  bool same(const DrawnStreams& drawn);
+  // The streams of these charts, in their order.
+  void by_cpu(std::span<const std::uint64_t> charts, const KeepStream& keep);
+
+  const Spec spec;
+  const Format levels;
+  const rle_deflate::Code& code;
+  const Executor& executor;
+  Accelerator& accelerator;
+  Budget& budget;
+  const SeriesPainters painters;
+  BatchDrawer batch;
+  rle_deflate::DeviceEncoder encoder;
+  DrawnCharts counts;
+  SeriesArray series;  // of this call
+};
+
+DeviceStreamer::DeviceStreamer(const Spec& spec, const Format& format, const rle_deflate::Code& code,
+                               const Executor& executor, Accelerator& accelerator, Budget& budget)
+    : state_(std::make_unique<State>(spec, format, code, executor, accelerator, budget)) {}
+DeviceStreamer::~DeviceStreamer() = default;
+
+void DeviceStreamer::draw(const SeriesArray& series, const KeepStream& keep) { state_->draw(series, keep); }
+const DrawnCharts& DeviceStreamer::counts() const { return state_->counts; }
+
+void DeviceStreamer::State::draw(const SeriesArray& from, const KeepStream& keep) {
+  series = from;
+  const auto keep_by_cpu = [&](std::uint64_t begin, std::uint64_t end) {
+    std::vector<std::uint64_t> charts(end - begin);
+    std::iota(charts.begin(), charts.end(), begin);
+    counts.by_cpu += charts.size();
+    by_cpu(charts, keep);
+  };
+  if (series.count == 0) return;
+  const std::string why = why_on_cpu(spec);
+  if (!why.empty()) accelerator.leave(why);
+  if (!why.empty() || !accelerator.ready(bodies::chart(), kEntries, gives_known_answers) ||
+      !accelerator.ready(bodies::deflate(), rle_deflate::kEntries, rle_deflate::gives_known_answers)) {
+    return keep_by_cpu(0, series.count);
+  }
+  BatchedWork<DrawnStreams> work;
+  work.items = series.count;
+  work.most = batch.most_charts(series.bytes(spec) + levels.image_bytes() + encoder.bytes_each());
+  work.checked = work.most;
+  work.sampled = true;
+  work.cut = [&](std::uint64_t begin, std::uint64_t amount) {
+    return std::min(work.items, begin + std::max<std::uint64_t>(1, amount));
+  };
+  work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
+  // What is compared is drawn when it is: see same().
+  work.on_cpu = [](std::uint64_t begin, std::uint64_t end) { return DrawnStreams{begin, end, {}, {}}; };
+  work.same = [this](DrawnStreams& drawn, DrawnStreams&) { return same(drawn); };
+  work.keep = [&](const DrawnStreams& drawn) {
+    if (!drawn.given_up.empty()) accelerator.leave(kWhyGivenUp);
+    counts.by_device += drawn.end - drawn.begin - drawn.given_up.size();
+    counts.by_cpu += drawn.given_up.size();
+    for (std::uint64_t chart = drawn.begin; chart < drawn.end; ++chart) {
+      if (drawn.is_given_up(chart)) {
+        by_cpu(std::span(&chart, 1), keep);
+      } else {
+        keep(drawn.streams->of(chart - drawn.begin));
+      }
+    }
+  };
+  work.keep_by_cpu = keep_by_cpu;
+  work.weight = [](const DrawnStreams&) { return std::uint64_t{1}; };
+  run_batches(accelerator, work);
+}
+
+DrawnStreams DeviceStreamer::State::on_device(std::uint64_t begin, std::uint64_t end) {
+  DrawnStreams out{begin, end, batch.draw(series, begin, end, {}, {}, true), nullptr};
+  out.streams = std::make_shared<rle_deflate::Streams>(
+      encoder.encode(accelerator, batch.queue(), batch.images(), 0, end - begin, budget));
+  return out;
+}
+
+bool DeviceStreamer::State::same(const DrawnStreams& drawn) {
+  std::vector<std::uint64_t> its;
+  for (std::uint64_t chart = drawn.begin; chart < drawn.end; ++chart) {
+    if (!drawn.is_given_up(chart)) its.push_back(chart);
+  }
+  const std::vector<std::uint64_t> asked = compared_of(its, accelerator.options().verify);
+  counts.compared += asked.size();
+  bool same = true;
+  auto next = asked.begin();
+  by_cpu(asked, [&](std::span<const std::uint8_t> truth) {
+    const std::span<const std::uint8_t> found = drawn.streams->of(*next++ - drawn.begin);
+    same = same && std::equal(truth.begin(), truth.end(), found.begin(), found.end());
+  });
+  return same;
+}
+
+void DeviceStreamer::State::by_cpu(std::span<const std::uint64_t> charts, const KeepStream& keep) {
+  const std::size_t each = series.bytes(spec), step = std::min(charts.size(), kTogether);
+  const Reservation paid = budget.reserve({step * (each + kStreamBytes)}, "charts that a device leaves to the CPU");
+  std::vector<std::uint8_t> rows(step * each);
+  std::vector<std::vector<std::uint8_t>> streams(step);
+  for (std::size_t from = 0; from < charts.size(); from += step) {
+    const std::size_t count = std::min(step, charts.size() - from);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memcpy(rows.data() + i * each, static_cast<const std::uint8_t*>(series.data) + charts[from + i] * each,
+                  each);
+    }
+    painters.each({rows.data(), series.narrow, count, series.before}, executor,
+                  [&](std::size_t i, const rle::Image& picture) {
+                    Buffer<std::uint8_t> memory;
+                    const auto stream = code.compress(picture, memory);
+                    streams[i].assign(stream.begin(), stream.end());
+                  });
+    for (std::size_t i = 0; i < count; ++i) keep(streams[i]);
+  }
+}
+
+}  // namespace millrace::chart

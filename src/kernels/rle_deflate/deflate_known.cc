@@ -1,0 +1,75 @@
+#include "src/kernels/rle_deflate/deflate_known.h"
+
+#include <algorithm>
+
+#include "src/kernels/known/inputs.h"
+#include "src/kernels/rle_deflate/deflate_device.h"
+
+namespace millrace::rle_deflate {
+
+std::vector<std::uint8_t> make_planes(std::size_t count, int width, int height, std::uint64_t seed) {
+  known::Random random(seed);
+  const std::size_t area = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  std::vector<std::uint8_t> out(count * area, 0);
+  for (std::size_t k = 1; k < count; ++k) {
+    const bool full = k + 1 == count;
+    for (std::size_t at = k * area; at < (k + 1) * area;) {
+      const int most = random.below(4) == 0 ? 300 : 12;
+      const std::size_t end = std::min((k + 1) * area, at + 1 + static_cast<std::size_t>(random.below(most)));
+      const auto level = static_cast<std::uint8_t>(random.below(3) == 0 ? 255 : 1 + random.below(255));
+      const bool paper = !full && random.below(2) == 0, same = random.below(2) == 0;
+      for (; at < end; ++at) out[at] = paper ? 0 : same ? level : static_cast<std::uint8_t>(1 + random.below(255));
+    }
+  }
+  return out;
+}
+
+rle::Image picture_of(const std::uint8_t* plane, int width, int height) {
+  rle::Image out;
+  out.begin(width, height);
+  for (int y = 0; y < height; ++y) {
+    out.begin_row();
+    for (int x = 0; x < width; ++x, ++plane) {
+      if (*plane != 0) out.add_literal(x, *plane);
+    }
+  }
+  out.finish();
+  return out;
+}
+
+Code code_for(const std::vector<std::uint8_t>& planes, int width, int height, const Layout& layout) {
+  Histogram histogram;
+  const std::size_t area = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  for (std::size_t at = 0; at < planes.size(); at += area) {
+    histogram.count(picture_of(planes.data() + at, width, height), layout);
+  }
+  return {histogram, layout};
+}
+
+bool gives_known_answers(Accelerator& accelerator) {
+  constexpr std::size_t kCount = 4;
+  constexpr int kWidth = 301, kHeight = 9;
+  constexpr std::size_t kArea = std::size_t{kWidth} * kHeight;
+  Budget budget(16_MiB);
+  Queue queue(accelerator);
+  const std::vector<std::uint8_t> planes = make_planes(kCount, kWidth, kHeight, 7);
+  DeviceBuffer<std::uint8_t> there(accelerator, planes.size(), "pictures");
+  queue.upload(std::span<const std::uint8_t>(planes), there);
+  for (const Wrapper wrapper : {Wrapper::zlib, Wrapper::gzip}) {
+    const rle::ColourTable colours = rle::colour_table({255, 254, 253}, {0, 30, 60});
+    const bool rgb = wrapper == Wrapper::gzip;
+    const Layout layout{rle::encoded_levels(colours, rgb ? 3 : 1, rle::Depth::bytes), !rgb, wrapper};
+    const Code code = code_for(planes, kWidth, kHeight, layout);
+    DeviceEncoder encoder(code, kWidth, kHeight, 0);
+    const Streams streams = encoder.encode(accelerator, queue, there, 0, kCount, budget);
+    for (std::size_t k = 0; k < kCount; ++k) {
+      Buffer<std::uint8_t> memory;
+      const auto truth = code.compress(picture_of(planes.data() + k * kArea, kWidth, kHeight), memory);
+      const auto found = streams.of(k);
+      if (!std::equal(truth.begin(), truth.end(), found.begin(), found.end())) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace millrace::rle_deflate
