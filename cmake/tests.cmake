@@ -108,7 +108,8 @@ add_custom_command(
   OUTPUT ${attested}.json
   COMMAND ${CMAKE_COMMAND} -DFOLDER=${CMAKE_BINARY_DIR}/generated -DOUTPUT=${attested}.json
     -P ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake
-  DEPENDS ${CMAKE_BINARY_DIR}/generated/hamming.ptx ${CMAKE_BINARY_DIR}/generated/chart.ptx ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake)
+  DEPENDS ${CMAKE_BINARY_DIR}/generated/hamming.ptx ${CMAKE_BINARY_DIR}/generated/chart.ptx ${CMAKE_BINARY_DIR}/generated/deflate.ptx
+    ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake)
 millrace_attested(${attested}.json ${attested}.cc)
 add_executable(millrace-attested ${CMAKE_SOURCE_DIR}/src/cli/main.cc ${attested}.cc)
 target_link_libraries(millrace-attested PRIVATE millrace_cli)

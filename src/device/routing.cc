@@ -40,6 +40,9 @@ Route choose_side(const Accelerator& accelerator, const Work& work) {
     route.why = fmt::format("on the CPU: {}, and under half a second nothing moves", both);
   } else if (!route.device_s) {
     route.why = fmt::format("on the CPU: {}; millrace tune does", both);
+  } else if (work.cpu_s <= work.others_s) {
+    route.why =
+        fmt::format("on the CPU: {}, and what follows takes {} anyway", both, short_duration_text(work.others_s));
   } else if (*route.device_s < work.cpu_s) {
     route.on_device = true;
     route.why = fmt::format("on {}: {}", name, both);

@@ -33,6 +33,7 @@ struct Work {
   double amount = 0;
   double bytes_up = 0, bytes_down = 0;
   double cpu_s = 0;
+  double others_s = 0;  // what the other stages of its pipeline take, beside it
 };
 
 struct Route {

@@ -4,31 +4,19 @@ device does."""
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from devices import opencl, simulated, told  # noqa: E402
 from program import BUILD, millrace  # noqa: E402
 from variants import scene  # noqa: E402
-
-SIMULATED = {"LD_LIBRARY_PATH": str(BUILD / "fake_cuda")}
-
 
 def photograph(path, seed):
     scene(320, 240, seed).save(path)
     return path
-
-
-def simulated(**more):
-    return SIMULATED | {k: str(v) for k, v in more.items()}
-
-
-def opencl():
-    found = json.loads(subprocess.run([BUILD / "millrace", "doctor", "--json", "-"], capture_output=True).stdout)["opencl"]
-    return found["devices"], found["reason"]
 
 
 @pytest.fixture
@@ -45,10 +33,6 @@ def codes(tmp_path):
 
 def join(folder, name, radius, out, *arguments, **more):
     return millrace("join", folder / name, "--radius", str(radius), "-o", folder / out, "--overwrite", *arguments, **more)
-
-
-def told(done):
-    return done.stderr.decode()
 
 
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
@@ -182,7 +166,7 @@ def test_auto_moves_what_gains_where_it_is_attested(codes, tmp_path):
     _, where, _ = planned(many)
     assert where.startswith("on the CPU: ") and "cuda:1 was not measured; millrace tune does" in where
     card = json.loads(millrace("doctor", "--json", "-", program=attested, env=simulated()).stdout)["cuda"]["devices"]
-    assert [[kernel["source"] for kernel in one["kernels"] if kernel["attested"]] for one in card] == [[], ["hamming", "chart"]]
+    assert [[kernel["source"] for kernel in one["kernels"] if kernel["attested"]] for one in card] == [[], ["hamming", "chart", "deflate"]]
     kernel = card[1]["kernels"][0]["ptx_sha256"]
     for rate, side in ((1e13, "on cuda:1: "), (1e9, "on the CPU: ")):
         rates = {"begin_s": 0.1, "up_bytes_s": 1e9, "down_bytes_s": 1e9,
@@ -232,7 +216,7 @@ def test_tune_measures_what_is_here_and_plans_follow_it(codes, tmp_path):
     rates = json.loads((tmp_path / "rates.json").read_text())["devices"][0]["operations"]
     kinds = ["ahash", "dhash", "dhash_vertical", "phash", "whash", "colorhash", "pdq"]
     assert {rate["operation"] for rate in rates} == {"hamming.brute64", "hamming.brute256", "hamming.index64", "hamming.index256",
-                                                     "chart.line", "chart.candle", *(f"hash.{kind}" for kind in kinds)}
+                                                     "chart.line", "chart.candle", "deflate.charts", *(f"hash.{kind}" for kind in kinds)}
     plan = ["join", codes / "codes.npy", "--radius", "5", "--device", "opencl:0", "--plan"]
     assert "was not measured" not in millrace(*plan, env=env).stdout.decode()
     kept = tmp_path / "cache" / "millrace" / "rates.json"

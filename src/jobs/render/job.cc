@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text.h"
+#include "src/device/accelerator.h"
 #include "src/jobs/render/run.h"
 #include "src/report/json_path.h"
 
@@ -46,6 +47,7 @@ class RenderJob : public Job {
   Arguments arguments() override {
     return {"INPUT", "series: CSV with a header, .npy, or FILE.h5:/DATASET", &options_.inputs, false};
   }
+  std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { render::describe(settings, options_); }
 
   void look_at(Outputs& outputs) override {
@@ -73,6 +75,7 @@ class RenderJob : public Job {
       throw Failure(ErrorCode::usage, "an output is needed", "-o",
                     options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");
     }
+    if (options_.sample > 0 && context.accelerator != nullptr) context.accelerator->leave("a sheet is the CPU's");
     const Summary summary =
         options_.sample > 0 ? draw_sheet(options_, sheet_, context) : render::run(options_, context);
     Result out;

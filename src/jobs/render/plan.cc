@@ -144,6 +144,23 @@ const rle::Image& WindowRenderer::draw(std::uint64_t chart) {
   return picture_;
 }
 
+void WindowRenderer::append_series(std::uint64_t chart, std::vector<double>& series, std::vector<double>& ends) {
+  read(chart);
+  // Only a moving average looks at rows before: at closes; and at none that is missing.
+  const std::size_t history = options_.spec().history(), missing = history - window_.before.size();
+  for (std::size_t row = 0; row < history; ++row) {
+    for (const Role role : roles_) {
+      series.push_back(role == kClose && row >= missing ? window_.before[row - missing]
+                                                        : std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  for (std::size_t row = 0; row < plan_.window; ++row) {
+    for (const Role role : roles_) series.push_back(window_.rows[role][row]);
+  }
+  ends.push_back(window_.lowest);
+  ends.push_back(window_.highest);
+}
+
 void WindowRenderer::sequence(std::vector<float>& out) const {
   out.clear();
   for (std::size_t i = 0; i < plan_.window; ++i) {

@@ -40,7 +40,7 @@ struct ChartPlan {
 // Opens the inputs, for options whose defaults are filled. Failure when none can be used, or none holds a whole window.
 ChartPlan make_plan(const Options& options, RunContext& context);
 
-// Draws windows; everything that one thread needs for it.
+// Draws windows, or reads them for who does; everything that one thread needs for it.
 class WindowRenderer {
  public:
   WindowRenderer(const ChartPlan& plan, const Options& options)
@@ -49,6 +49,9 @@ class WindowRenderer {
   const rle::Image& draw(std::uint64_t chart);
   // What the chart that was drawn last is made of, as read: row after row, column after column.
   void sequence(std::vector<float>& out) const;
+  // What a chart is drawn of, in the place of drawing it, as chart::SeriesArray has it: behind what `series` has; and
+  // the ends of its scale behind those.
+  void append_series(std::uint64_t chart, std::vector<double>& series, std::vector<double>& ends);
 
  private:
   void read(std::uint64_t chart);

@@ -6,6 +6,7 @@
 
 #include "src/base/log.h"
 #include "src/base/text.h"
+#include "src/jobs/render/draw/device_charts.h"
 #include "src/jobs/render/encode/encode.h"
 #include "src/memory/pool.h"
 #include "src/pipeline/chain.h"
@@ -42,17 +43,24 @@ class ThreadScratch {
     const rle::Image& picture = renderer_.draw(chart);
     renderer_.sequence(row_.sequence);
     fill_row(plan_, options_, chart, row_);
-    std::vector<std::uint8_t>& images = block.arrays.front().bytes;
-    const std::size_t before = images.size();
-    encoder_->append(picture, row_, images);
-    rows_.append(images.size() - before, row_, block);
+    append(picture, row_, block);
   }
+  // The same where its body is there.
+  void take(std::span<const std::uint8_t> body, const ChartRow& row, RowBlock& block) { append(body, row, block); }
 
  private:
+  template <typename Picture>
+  void append(const Picture& picture, const ChartRow& row, RowBlock& block) {
+    std::vector<std::uint8_t>& images = block.arrays.front().bytes;
+    const std::size_t before = images.size();
+    encoder_.append(picture, row, images);
+    rows_.append(images.size() - before, row, block);
+  }
+
   const ChartPlan& plan_;
   const Options& options_;
   WindowRenderer renderer_;
-  std::unique_ptr<ChartEncoder> encoder_;
+  ChartEncoder encoder_;
   RowWriter rows_;
   ChartRow row_;
 };
@@ -64,45 +72,71 @@ struct Drawn {
   std::shared_ptr<RowBlock> block;
 };
 
+// And before, where a device draws them.
+struct Read {
+  Checkpoint::Task task;
+  std::uint64_t end = 0;
+  std::shared_ptr<Windows> windows;
+};
+
 class DrawStage {
  public:
-  DrawStage(const ChartPlan& plan, const Options& options, RunContext& context, Checkpoint& checkpoint)
+  // With a device that the context has, or without.
+  DrawStage(const ChartPlan& plan, const Options& options, const Encoding& encoding, RunContext& context,
+            Checkpoint& checkpoint, bool on_device)
       : plan_(plan),
         options_(options),
+        encoding_(encoding),
         context_(context),
         checkpoint_(checkpoint),
         rows_(checkpoint),
         arrays_(dataset_of(plan.layout, options.store).arrays.size()),
-        encoding_(plan, options),
-        together_(together(encoding_)),
         scratch_([this] { return std::make_unique<ThreadScratch>(plan_, options_, encoding_); }),
         blocks_([] { return std::make_unique<RowBlock>(); }),
+        readers_([this] { return std::make_unique<WindowRenderer>(plan_, options_); }),
+        windows_([] { return std::make_unique<Windows>(); }),
         paid_(context.budget.reserve_all(
-            style_workspace(options.spec()) * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {}
+            style_workspace(options.spec()) * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {
+    if (on_device) device_ = std::make_unique<DeviceCharts>(options, plan, encoding, context);
+  }
 
   // All that is missing. Returns how many charts were drawn.
   std::uint64_t run(Progress& progress) {
     std::uint64_t drawn = 0;
-    const auto price = [this](const PartRow& chart) { return Bytes{chart.task.taken ? 0 : encoding_.most_bytes()}; };
+    const std::uint64_t each = device_ ? DeviceCharts::bytes_each(options_, plan_, encoding_) : encoding_.most_bytes();
+    const auto price = [each](const PartRow& chart) { return Bytes{chart.task.taken ? 0 : each}; };
     const auto of_one_part = [](const PartRow& first, const PartRow& next) {
       return first.task.part == next.task.part;
     };
     using Charts = chain::Batch<PartRow>;
-    const auto stages =
-        chain::source<PartRow>(
-            "windows", [this] { return rows_.next(); }, price) |
-        chain::batch<PartRow>(together_, of_one_part) |
-        chain::parallel<Charts, Drawn>(
-            "draw and encode", [this](const Charts& charts, Span&) { return draw(charts); }, "more threads") |
-        chain::sink<Drawn>("write", [&](const Drawn& charts, Span& span) {
-          const std::uint64_t bytes = charts.block ? charts.block->arrays.front().bytes.size() : 0;
-          const std::uint64_t rows = write(charts);
-          drawn += rows;
-          span.stage().add_bytes(bytes);
-          progress.add(charts.task.taken ? rows_of(charts.task.part) : rows, bytes);
-        });
+    auto charts = chain::source<PartRow>(
+                      "windows", [this] { return rows_.next(); }, price) |
+                  chain::batch<PartRow>(device_ ? together_on_device(each) : together(encoding_), of_one_part);
+    auto write = chain::sink<Drawn>("write", [&](const Drawn& done, Span& span) {
+      const std::uint64_t bytes = done.block ? done.block->arrays.front().bytes.size() : 0;
+      const std::uint64_t rows = this->write(done);
+      drawn += rows;
+      span.stage().add_bytes(bytes);
+      progress.add(done.task.taken ? rows_of(done.task.part) : rows, bytes);
+    });
     // More in flight would be no faster, and large pictures would fill whatever the budget allows.
-    chain::run(stages, context_, chain::Price::by_item(kMostInFlight));
+    const chain::Price in_flight = chain::Price::by_item(kMostInFlight);
+    if (device_) {
+      chain::run(
+          std::move(charts) |
+              chain::parallel<Charts, Read>(
+                  "read", [this](const Charts& of, Span&) { return read(of); }, "more threads") |
+              chain::ordered<Read, Drawn>(
+                  "draw and encode", [this](const Read& of, Span&) { return draw_on_device(of); }, "a faster device") |
+              std::move(write),
+          context_, in_flight);
+    } else {
+      chain::run(std::move(charts) |
+                     chain::parallel<Charts, Drawn>(
+                         "draw and encode", [this](const Charts& of, Span&) { return draw(of); }, "more threads") |
+                     std::move(write),
+                 context_, in_flight);
+    }
     context_.throw_if_cancelled();
     return drawn;
   }
@@ -119,6 +153,35 @@ class DrawStage {
     out.block = blocks_.take();
     out.block->clear(arrays_);
     for (const PartRow& chart : charts) scratch->draw(chart.row, *out.block);
+    return out;
+  }
+
+  // Charts enough that a device has work for each of its places, of which two batches fit what may be in flight.
+  std::uint64_t together_on_device(std::uint64_t each) const {
+    constexpr std::uint64_t kMost = 2048;
+    const std::uint64_t room = std::min(kMostInFlight.count, context_.budget.largest_grant().count) / 3;
+    return std::clamp<std::uint64_t>(room / each, 1, kMost);
+  }
+
+  Read read(const chain::Batch<PartRow>& charts) {
+    Read out{charts.front().task, charts.back().row + 1, nullptr};
+    if (out.task.taken) return out;
+    const std::shared_ptr<WindowRenderer> reader = readers_.take();
+    out.windows = windows_.take();
+    out.windows->clear();
+    for (const PartRow& chart : charts) out.windows->add(plan_, options_, chart.row, *reader);
+    return out;
+  }
+
+  Drawn draw_on_device(const Read& charts) {
+    Drawn out{charts.task, charts.end, nullptr};
+    if (out.task.taken) return out;
+    const std::shared_ptr<ThreadScratch> scratch = scratch_.take();
+    out.block = blocks_.take();
+    out.block->clear(arrays_);
+    auto row = charts.windows->rows.begin();
+    device_->make(*charts.windows,
+                  [&](std::span<const std::uint8_t> body) { scratch->take(body, *row++, *out.block); });
     return out;
   }
 
@@ -141,16 +204,43 @@ class DrawStage {
 
   const ChartPlan& plan_;
   const Options& options_;
+  const Encoding& encoding_;
   RunContext& context_;
   Checkpoint& checkpoint_;
   PartRows rows_;
   const std::size_t arrays_;
-  const Encoding encoding_;
-  const std::uint64_t together_;
   Pool<ThreadScratch> scratch_;
   Pool<RowBlock> blocks_;
+  Pool<WindowRenderer> readers_;
+  Pool<Windows> windows_;
   ReservedWorkspace paid_;
+  std::unique_ptr<DeviceCharts> device_;
 };
+
+// Of charts that are drawn for it, evenly spaced.
+ChartCost cost_of(const ChartPlan& plan, const Options& options, const Encoding& encoding) {
+  ThreadScratch scratch(plan, options, encoding);
+  const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
+  std::uint64_t bytes = 0;
+  RowBlock block;
+  const std::size_t arrays = dataset_of(plan.layout, options.store).arrays.size();
+  const auto begin = Clock::now();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    block.clear(arrays);
+    scratch.draw(i * plan.charts / count, block);
+    bytes += block.arrays.front().bytes.size();
+  }
+  return {since(begin) / static_cast<double>(count), bytes / count};
+}
+
+// Whether the device that there is draws. Of one that a person asked for no time is looked at.
+bool draws_on_device(const ChartPlan& plan, const Options& options, const Encoding& encoding, RunContext& context) {
+  if (context.accelerator == nullptr) return false;
+  const ChartCost cost = context.accelerator->options().asked ? ChartCost() : cost_of(plan, options, encoding);
+  const Route route = route_of(options, plan, encoding, cost, plan.charts, context);
+  if (!route.on_device) context.accelerator->leave(route.why);
+  return route.on_device;
+}
 
 CheckpointSpec checkpoint_of(const ChartPlan& plan, const Options& options) {
   CheckpointSpec out;
@@ -182,7 +272,9 @@ Summary run(const Options& options, RunContext& context) {
   Checkpoint checkpoint(checkpoint_of(plan, options));
   if (!checkpoint.finished()) {
     Progress progress(context.progress, "drawing", plan.charts);
-    summary.drawn = DrawStage(plan, options, context, checkpoint).run(progress);
+    const Encoding encoding(plan, options);
+    const bool on_device = draws_on_device(plan, options, encoding, context);
+    summary.drawn = DrawStage(plan, options, encoding, context, checkpoint, on_device).run(progress);
     checkpoint.wait();
     summary.drawing_seconds = since(begin);
     summary.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
@@ -199,19 +291,7 @@ Summary run(const Options& options, RunContext& context) {
 Plan what_it_takes(const Options& options, RunContext& context) {
   const ChartPlan plan = make_plan(options, context);
   const Encoding encoding(plan, options);
-  ThreadScratch scratch(plan, options, encoding);
-  const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
-  std::uint64_t bytes = 0;
-  RowBlock block;
-  const std::size_t arrays = dataset_of(plan.layout, options.store).arrays.size();
-  const auto begin = Clock::now();
-  for (std::uint64_t i = 0; i < count; ++i) {
-    block.clear(arrays);
-    scratch.draw(i * plan.charts / count, block);
-    bytes += block.arrays.front().bytes.size();
-  }
-  const double seconds = since(begin) / static_cast<double>(count);
-  const auto charts = static_cast<double>(plan.charts);
+  const ChartCost cost = cost_of(plan, options, encoding);
   const Parts parts{plan.charts, static_cast<std::uint64_t>(options.shard)};
   std::uint64_t drawn = 0, drawn_parts = 0;
   for (std::uint64_t k = 0; k < parts.count(); ++k) {
@@ -220,7 +300,7 @@ Plan what_it_takes(const Options& options, RunContext& context) {
     ++drawn_parts;
   }
   const Bytes item{together(encoding) * encoding.most_bytes()};
-  const auto all_bytes = static_cast<std::uint64_t>(charts * static_cast<double>(bytes) / static_cast<double>(count));
+  const std::uint64_t all_bytes = plan.charts * cost.bytes;
   const std::uint64_t tokens = chain::tokens_for(context, item, kMostInFlight);
   Plan out;
   out.lines = {
@@ -228,7 +308,7 @@ Plan what_it_takes(const Options& options, RunContext& context) {
                              grouped(plan.charts), options.width, options.height, plan.window, plan.sources.size(),
                              grouped(plan.gaps()))},
       {"shards", fmt::format("{} of {} charts", grouped(parts.count()), grouped(parts.each))},
-      {"output", fmt::format("about {} ({} a chart)", to_text(Bytes{all_bytes}), to_text(Bytes{bytes / count}))}};
+      {"output", fmt::format("about {} ({} a chart)", to_text(Bytes{all_bytes}), to_text(Bytes{cost.bytes}))}};
   out.figures = {{"charts", plan.charts},      {"width", options.width},        {"height", options.height},
                  {"window", plan.window},      {"series", plan.sources.size()}, {"gaps", plan.gaps()},
                  {"shards", parts.count()},    {"shard", parts.each},           {"output_bytes", all_bytes},
@@ -247,7 +327,13 @@ Plan what_it_takes(const Options& options, RunContext& context) {
       {"drawing", (style_workspace(options.spec()) * static_cast<std::uint64_t>(context.executor.threads())).host},
       {"charts in flight", item * tokens}};
   out.allowed = context.budget.limit();
-  out.seconds = static_cast<double>(drawn) * seconds / context.executor.threads();
+  out.seconds = static_cast<double>(drawn) * cost.seconds / context.executor.threads();
+  if (context.accelerator != nullptr) {
+    const Route route = route_of(options, plan, encoding, cost, drawn, context);
+    out.lines.push_back({"device", route.why});
+    out.figures["where"] = route.why;
+    if (route.on_device) out.seconds = route.device_s;
+  }
   out.seconds_of = "drawing";
   return out;
 }

@@ -41,7 +41,11 @@ std::vector<std::uint64_t> BatchDrawer::draw(const SeriesArray& series, std::uin
   }
   if (!images_on_device) on.images.at_least(accelerator_, charts * format_.image_bytes(), "images");
   const DeviceBuffer<std::uint8_t>& rows = series_on_device ? all_series : on.series.buffer;
-  on.begin(queue, charts, aligned);
+  if (series.ends != nullptr) {
+    on.fixed.at_least(accelerator_, 2 * charts, "scales");
+    queue.upload(std::span(series.ends + 2 * begin, 2 * charts), on.fixed.buffer);
+  }
+  on.begin(queue, charts, aligned, series.ends != nullptr);
   launch(charts, series.narrow ? on.no_reals : rows.as<double>(), series.narrow ? rows.as<float>() : on.no_singles,
          series_on_device ? begin : 0, images_on_device ? all_images : on.images.buffer, images_on_device ? begin : 0);
   std::vector<std::uint64_t> out = on.given_up(queue, charts);
@@ -60,7 +64,8 @@ void BatchDrawer::launch(std::uint64_t charts, const DeviceBuffer<double>& wide,
     on.expect(entry, blocks);
   };
   const std::uint64_t n = spec_.rows, strokes = charts * on.layers;
-  run(kValues, charts * kValues.threads, on.spec, wide, narrow, series_first, on.values, on.scale_ends, on.done);
+  run(kValues, charts * kValues.threads, on.spec, wide, narrow,
+      on.fixed.buffer.size() > 0 ? on.fixed.buffer : on.no_reals, series_first, on.values, on.scale_ends, on.done);
   run(kPlaces, charts * n, on.spec, on.values, on.scale_ends, on.ys, on.places, on.heights, on.done);
   const std::uint64_t bands = charts * on.bands;
   if (spec_.style != Style::line) {

@@ -70,9 +70,11 @@ struct DeviceDrawer::State {
   void write_image(std::uint64_t chart, std::span<const std::uint8_t> from);
 
   std::uint64_t series_bytes() const { return series.bytes(spec); }
-  // Charts of rows that the host can read.
-  void paint(const std::uint8_t* rows, std::size_t count, std::uint8_t* out) const {
-    painters.paint({rows, series.narrow, count, series.before}, executor, out);
+  // These charts, of rows that the host can read.
+  void paint(const std::uint8_t* rows, std::span<const std::uint64_t> charts, std::uint8_t* out) const {
+    const std::vector<double> ends = ends_of(series, charts);
+    painters.paint({rows, series.narrow, charts.size(), series.before, ends.empty() ? nullptr : ends.data()}, executor,
+                   out);
   }
 
   const Spec spec;
@@ -216,7 +218,7 @@ bool DeviceDrawer::State::same(const Drawn& drawn) {
       read_rows(asked[from + i], rows.data() + i * each);
       read_image(asked[from + i], std::span(found).subspan(i * image, image));
     }
-    paint(rows.data(), count, truth.data());
+    paint(rows.data(), std::span(asked).subspan(from, count), truth.data());
     if (std::memcmp(truth.data(), found.data(), count * image) != 0) return false;
   }
   return true;
@@ -225,8 +227,8 @@ bool DeviceDrawer::State::same(const Drawn& drawn) {
 void DeviceDrawer::State::by_cpu(std::uint64_t begin, std::uint64_t end) {
   if (!series_on_device && !images.on_device) {
     counts.by_cpu += end - begin;
-    paint(static_cast<const std::uint8_t*>(series.data) + begin * series_bytes(), end - begin,
-          static_cast<std::uint8_t*>(images.data) + begin * format.image_bytes());
+    painters.paint(series.part(spec, begin, end), executor,
+                   static_cast<std::uint8_t*>(images.data) + begin * format.image_bytes());
     return;
   }
   std::vector<std::uint64_t> charts(end - begin);
@@ -243,7 +245,7 @@ void DeviceDrawer::State::by_cpu(std::span<const std::uint64_t> charts) {
   for (std::size_t from = 0; from < charts.size(); from += step) {
     const std::size_t count = std::min(step, charts.size() - from);
     for (std::size_t i = 0; i < count; ++i) read_rows(charts[from + i], rows.data() + i * each);
-    paint(rows.data(), count, out.data());
+    paint(rows.data(), charts.subspan(from, count), out.data());
     for (std::size_t i = 0; i < count; ++i) {
       write_image(charts[from + i], std::span(out).subspan(i * image, image));
     }

@@ -183,6 +183,22 @@ TEST_P(ChartsOnDevice, PixelsOfEveryKind) {
   }
 }
 
+// Of some charts their own, of others much wider, or what some of their prices lie outside of.
+TEST_P(ChartsOnDevice, ScalesThatAreGiven) {
+  for (Spec spec : {line(90, 50, 30, 3), Spec{Style::ohlc, false, true, 80, 40, 3, 20, 5},
+                    Spec{Style::candle, true, false, 97, 40, 3, 20, 3}}) {
+    SCOPED_TRACE(static_cast<int>(spec.style));
+    KnownCharts charts = charts_of(spec, PixelKind::bytes, 13, spec.history());
+    for (std::size_t i = 0; i < charts.count; ++i) {
+      charts.ends.push_back(i % 3 == 0 ? 7 : -2.5 * static_cast<double>(i));
+      charts.ends.push_back(i % 3 == 0 ? 7 : 1e3 * static_cast<double>(i));
+    }
+    open({Verify::none, 48_MiB, spec.volume ? std::uint64_t{3} : 0});
+    expect_same(charts);
+    if (slow()) break;
+  }
+}
+
 TEST_P(ChartsOnDevice, SeriesOfSingleFloats) {
   const Spec spec = line(90, 50, 30, 3);
   KnownCharts charts = charts_of(spec, PixelKind::bytes, 9, 0);

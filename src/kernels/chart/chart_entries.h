@@ -13,7 +13,7 @@ const KernelSource& chart();
 
 namespace millrace::chart {
 
-inline constexpr KernelEntry kValues{"chart_values", 64, 1536, "ppp8ppp"};
+inline constexpr KernelEntry kValues{"chart_values", 64, 1536, "pppp8ppp"};
 inline constexpr KernelEntry kPlaces{"chart_places", 128, 0, "ppppppp"};
 inline constexpr KernelEntry kLegs{"chart_legs", 128, 0, "pppp"};
 inline constexpr KernelEntry kPieces{"chart_pieces", 64, 0, "ppppppppppp"};

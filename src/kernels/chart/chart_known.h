@@ -21,9 +21,9 @@ struct KnownCharts {
   Spec spec;
   PixelKind kind = PixelKind::bytes;
   std::size_t count = 0, before = 0;
-  std::vector<double> series;
+  std::vector<double> series, ends{};
 
-  SeriesArray array() const { return {series.data(), false, count, before}; }
+  SeriesArray array() const { return {series.data(), false, count, before, ends.empty() ? nullptr : ends.data()}; }
 };
 // Every style, with and without what can be drawn beside prices.
 std::vector<KnownCharts> known_charts();

@@ -99,7 +99,7 @@ std::vector<MeasuredRate> measure_stream_rates(Accelerator& accelerator, const E
   const Spec spec = usual_spec(Style::line);
   const double device = streams_a_second(spec, kCharts, executor, &accelerator);
   if (device == 0) return {};
-  return {{"chart.streams", "charts/s", device, streams_a_second(spec, kCharts, executor, nullptr)}};
+  return {{"deflate.charts", "charts/s", device, streams_a_second(spec, kCharts, executor, nullptr)}};
 }
 
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor) {

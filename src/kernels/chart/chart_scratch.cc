@@ -175,9 +175,10 @@ Scratch::Scratch(const Spec& of, const Format& format, std::size_t before, bool 
   queue.upload(std::span<const std::uint32_t>(levels), table);
 }
 
-void Scratch::begin(Queue& queue, std::uint64_t charts, bool aligned) {
-  const auto count = static_cast<std::int32_t>(charts), even = aligned ? 1 : 0;
-  if (!sent_ || numbers_[CHART_CHARTS] != count || numbers_[CHART_ALIGNED] != even) {
+void Scratch::begin(Queue& queue, std::uint64_t charts, bool aligned, bool is_fixed) {
+  const auto count = static_cast<std::int32_t>(charts), even = aligned ? 1 : 0, given = is_fixed ? 1 : 0;
+  if (!sent_ || numbers_[CHART_CHARTS] != count || numbers_[CHART_ALIGNED] != even || numbers_[CHART_FIXED] != given) {
+    numbers_[CHART_FIXED] = given;
     numbers_[CHART_CHARTS] = count;
     numbers_[CHART_ALIGNED] = even;
     sent_ = false;

@@ -30,8 +30,9 @@ class Scratch {
   static std::uint64_t most_charts(const Spec& spec, Accelerator& accelerator, std::uint64_t bytes_each,
                                    std::uint64_t most);
 
-  // What a batch begins with; `aligned`: images begin at a multiple of four bytes.
-  void begin(Queue& queue, std::uint64_t charts, bool aligned);
+  // What a batch begins with; `aligned`: images begin at a multiple of four bytes; `is_fixed`: ends of scales are
+  // given.
+  void begin(Queue& queue, std::uint64_t charts, bool aligned, bool is_fixed);
   // So many blocks of this kernel were launched.
   void expect(const KernelEntry& entry, std::uint64_t blocks);
   // Waits for the batch. Failure(internal) where blocks are missing; else which charts kernels have given up.
@@ -44,6 +45,7 @@ class Scratch {
   DeviceBuffer<double> reals, values, scale_ends, ys, normals, begins, ends, slant_reals, no_reals;
   DeviceBuffer<float> no_singles;
   GrowingBuffer<std::uint8_t> series, images;  // of the host
+  GrowingBuffer<double> fixed;                 // ends of scales
 
  private:
   Scratch() = default;

@@ -161,7 +161,8 @@ void DeviceStreamer::State::by_cpu(std::span<const std::uint64_t> charts, const 
       std::memcpy(rows.data() + i * each, static_cast<const std::uint8_t*>(series.data) + charts[from + i] * each,
                   each);
     }
-    painters.each({rows.data(), series.narrow, count, series.before}, executor,
+    const std::vector<double> ends = ends_of(series, charts.subspan(from, count));
+    painters.each({rows.data(), series.narrow, count, series.before, ends.empty() ? nullptr : ends.data()}, executor,
                   [&](std::size_t i, const rle::Image& picture) {
                     Buffer<std::uint8_t> memory;
                     const auto stream = code.compress(picture, memory);

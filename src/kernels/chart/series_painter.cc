@@ -5,6 +5,14 @@
 
 namespace millrace::chart {
 
+std::vector<double> ends_of(const SeriesArray& series, std::span<const std::uint64_t> charts) {
+  std::vector<double> out;
+  for (const std::uint64_t chart : charts) {
+    if (series.ends != nullptr) out.insert(out.end(), series.ends + 2 * chart, series.ends + 2 * chart + 2);
+  }
+  return out;
+}
+
 // What one thread draws with.
 class SeriesPainters::One {
  public:
@@ -16,6 +24,8 @@ class SeriesPainters::One {
     const std::uint8_t* const rows = static_cast<const std::uint8_t*>(series.data) + i * series.bytes(spec_);
     series.narrow ? take(reinterpret_cast<const float*>(rows), series.before)
                   : take(reinterpret_cast<const double*>(rows), series.before);
+    window_.lowest = series.ends != nullptr ? series.ends[2 * i] : 0;
+    window_.highest = series.ends != nullptr ? series.ends[2 * i + 1] : 0;
     style_->draw(window_, picture_);
     return packer_.pack(picture_);
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "src/device/cpu/executor.h"
@@ -23,11 +24,21 @@ struct SeriesArray {
   bool narrow = false;     // float32; else float64
   std::size_t count = 0;   // series
   std::size_t before = 0;  // rows of each that lie before its chart
+  // The ends of each one's scale, [count, 2], in the host's memory; as Window::lowest. None: all are their own.
+  const double* ends = nullptr;
 
   std::size_t bytes(const Spec& spec) const {
     return (spec.rows + before) * roles_of(spec).size() * (narrow ? sizeof(float) : sizeof(double));
   }
+  // Series [begin, end).
+  SeriesArray part(const Spec& spec, std::size_t begin, std::size_t end) const {
+    const auto* const rows = static_cast<const std::uint8_t*>(data) + begin * bytes(spec);
+    return {rows, narrow, end - begin, before, ends == nullptr ? nullptr : ends + 2 * begin};
+  }
 };
+
+// The ends of these series' scales, one after the other; nothing where none are given.
+std::vector<double> ends_of(const SeriesArray& series, std::span<const std::uint64_t> charts);
 
 // Draws charts of one kind, many at once; holds what it needs for that. Thread-safe.
 class SeriesPainters {

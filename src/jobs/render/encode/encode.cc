@@ -20,10 +20,10 @@ void append_to(std::vector<std::uint8_t>& out, std::span<const std::uint8_t> byt
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-class StreamEncoder : public ChartEncoder {
+class StreamBody : public PictureBody {
  public:
-  StreamEncoder(const Format& format, const rle_deflate::Code& code) : packer_(format), code_(code) {}
-  void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
+  StreamBody(const Format& format, const rle_deflate::Code& code) : packer_(format), code_(code) {}
+  void append(const rle::Image& picture, std::vector<std::uint8_t>& out) override {
     append_to(out, code_.compress(packer_.pack(picture), stream_));
   }
 
@@ -33,28 +33,10 @@ class StreamEncoder : public ChartEncoder {
   Buffer<std::uint8_t> stream_;
 };
 
-class PngEncoder : public ChartEncoder {
+class PixelBody : public PictureBody {
  public:
-  PngEncoder(const Format& format, const rle_deflate::Code& code)
-      : packer_(format), code_(code), channels_(format.channels), bits_(format.kind == PixelKind::bits ? 1 : 8) {}
-  void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
-    const PngShape shape{static_cast<std::uint32_t>(picture.width()), static_cast<std::uint32_t>(picture.height()),
-                         channels_, bits_};
-    append_png(shape, code_.compress(packer_.pack(picture), stream_), out);
-  }
-
- private:
-  PixelPacker packer_;
-  const rle_deflate::Code& code_;
-  const int channels_, bits_;
-  Buffer<std::uint8_t> stream_;
-};
-
-// Pixels as they are.
-class PixelEncoder : public ChartEncoder {
- public:
-  explicit PixelEncoder(const Format& format) : packer_(format), pixels_(format.pixels) {}
-  void append(const rle::Image& picture, const ChartRow&, std::vector<std::uint8_t>& out) override {
+  explicit PixelBody(const Format& format) : packer_(format), pixels_(format.pixels) {}
+  void append(const rle::Image& picture, std::vector<std::uint8_t>& out) override {
     const rle::Image& packed = packer_.pack(picture);
     const std::size_t begin = out.size();
     out.resize(begin +
@@ -67,35 +49,44 @@ class PixelEncoder : public ChartEncoder {
   const rle::EncodedLevels& pixels_;
 };
 
-class JpegEncoder : public ChartEncoder {
+class PngWrapping : public ChartWrapping {
  public:
-  JpegEncoder(const Format& format, int quality) : format_(format), pixels_(format), quality_(quality) {}
-  void append(const rle::Image& picture, const ChartRow& row, std::vector<std::uint8_t>& out) override {
-    painted_.clear();
-    pixels_.append(picture, row, painted_);
-    append_jpeg(picture.width(), picture.height(), format_.channels, quality_, painted_, out);
+  PngWrapping(const Format& format, const Options& options)
+      : shape_{static_cast<std::uint32_t>(options.width), static_cast<std::uint32_t>(options.height), format.channels,
+               format.kind == PixelKind::bits ? 1 : 8} {}
+  void append(std::span<const std::uint8_t> body, const ChartRow&, std::vector<std::uint8_t>& out) override {
+    append_png(shape_, body, out);
+  }
+
+ private:
+  const PngShape shape_;
+};
+
+class JpegWrapping : public ChartWrapping {
+ public:
+  JpegWrapping(const Format& format, const Options& options) : format_(format), options_(options) {}
+  void append(std::span<const std::uint8_t> body, const ChartRow&, std::vector<std::uint8_t>& out) override {
+    append_jpeg(options_.width, options_.height, format_.channels, static_cast<int>(options_.quality), body, out);
   }
 
  private:
   const Format& format_;
-  PixelEncoder pixels_;
-  const int quality_;
-  std::vector<std::uint8_t> painted_;
+  const Options& options_;
 };
 
 // A sample of WebDataset: files of one archive whose names begin alike.
-class SampleEncoder : public ChartEncoder {
+class SampleWrapping : public ChartWrapping {
  public:
-  SampleEncoder(const ChartPlan& plan, const Options& options, std::unique_ptr<ChartEncoder> pictures)
+  SampleWrapping(const ChartPlan& plan, const Format& format, const Options& options)
       : layout_(plan.layout),
         horizons_(options.horizons),
-        pictures_(std::move(pictures)),
+        png_(format, options),
         header_(npy::header_text({{"", kFloat32}}, plan.layout.sequence())) {}
 
-  void append(const rle::Image& picture, const ChartRow& row, std::vector<std::uint8_t>& out) override {
+  void append(std::span<const std::uint8_t> body, const ChartRow& row, std::vector<std::uint8_t>& out) override {
     const std::string key = fmt::format("{:09}", row.chart);
     picture_.clear();
-    pictures_->append(picture, row, picture_);
+    png_.append(body, row, picture_);
     append_tar_record(key + ".png", {reinterpret_cast<const char*>(picture_.data()), picture_.size()}, out);
     sequence_ = header_;
     const auto sequence = std::as_bytes(std::span(row.sequence));
@@ -121,7 +112,7 @@ class SampleEncoder : public ChartEncoder {
  private:
   const ChartLayout& layout_;
   const std::vector<std::int64_t>& horizons_;
-  std::unique_ptr<ChartEncoder> pictures_;
+  PngWrapping png_;
   const std::string header_;
   std::string sequence_;
   std::vector<std::uint8_t> picture_;
@@ -130,6 +121,18 @@ class SampleEncoder : public ChartEncoder {
 bool has_code(Store store) { return store != Store::npy && store != Store::dat && store != Store::jpeg; }
 
 }  // namespace
+
+void ChartEncoder::append(const rle::Image& picture, const ChartRow& row, std::vector<std::uint8_t>& out) {
+  if (!wrapping_) return body_->append(picture, out);
+  made_.clear();
+  body_->append(picture, made_);
+  wrapping_->append(made_, row, out);
+}
+
+void ChartEncoder::append(std::span<const std::uint8_t> body, const ChartRow& row, std::vector<std::uint8_t>& out) {
+  if (!wrapping_) return append_to(out, body);
+  wrapping_->append(body, row, out);
+}
 
 Encoding::Encoding(const ChartPlan& plan, const Options& options)
     : plan_(plan), options_(options), format_(format_of(options)) {
@@ -150,15 +153,25 @@ rle_deflate::Code Encoding::make_code() const {
   return {histogram, layout_};
 }
 
-std::unique_ptr<ChartEncoder> Encoding::make() const {
-  const Store store = options_.store;
-  if (store == Store::hdf5 || store == Store::zarr) return std::make_unique<StreamEncoder>(format_, *code_);
-  if (store == Store::npy || store == Store::dat) return std::make_unique<PixelEncoder>(format_);
-  if (store == Store::jpeg) return std::make_unique<JpegEncoder>(format_, static_cast<int>(options_.quality));
-  auto png = std::make_unique<PngEncoder>(format_, *code_);
-  if (store == Store::png) return png;
-  return std::make_unique<SampleEncoder>(plan_, options_, std::move(png));
+std::unique_ptr<PictureBody> Encoding::make_body() const {
+  if (code_) return std::make_unique<StreamBody>(format_, *code_);
+  return std::make_unique<PixelBody>(format_);
 }
+
+std::unique_ptr<ChartWrapping> Encoding::make_wrapping() const {
+  switch (options_.store) {
+    case Store::jpeg:
+      return std::make_unique<JpegWrapping>(format_, options_);
+    case Store::png:
+      return std::make_unique<PngWrapping>(format_, options_);
+    case Store::webdataset:
+      return std::make_unique<SampleWrapping>(plan_, format_, options_);
+    default:
+      return nullptr;
+  }
+}
+
+ChartEncoder Encoding::make() const { return {make_body(), make_wrapping()}; }
 
 std::uint64_t Encoding::most_bytes() const {
   // A stream is a tenth of its pixels where they are noise; as long as they are where a window has more rows than

@@ -1,0 +1,142 @@
+"""`millrace render` on a device: every store is the CPU's byte for byte, whatever the device does."""
+
+import json
+import pathlib
+import re
+import sys
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from devices import opencl, simulated, told  # noqa: E402
+from program import BUILD, content_of, millrace  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def prices(tmp_path_factory):
+    """A table of open, high, low, close and volume, with gaps, flat stretches and steps."""
+    path = tmp_path_factory.mktemp("prices") / "prices.csv"
+    rng = np.random.default_rng(3)
+    close = 100 + np.cumsum(rng.normal(0, 1, 150))
+    close[40:60] = close[40]
+    rows = ["date,open,high,low,close,volume"]
+    for k, c in enumerate(close):
+        open_ = close[max(k - 1, 0)]
+        values = [open_, max(open_, c) + 0.5, min(open_, c) - 0.25, c, 1000 + 500 * rng.random()]
+        cells = ["" if k in (20, 75) else f"{v:.4f}" for v in values]
+        rows.append(f"{np.datetime64('2020-01-01') + k},{','.join(cells)}")
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def render(prices, out, *arguments, env=None, **more):
+    size = [] if "jkx" in arguments else ["--size", "90x50"]
+    done = millrace("render", prices, "-o", out, "--window", "20", *size, *arguments, env=env, **more)
+    return content_of(out), done
+
+
+def on_device(prices, folder, *arguments, device="cuda", fail="", name="of device"):
+    """What it made, what the device did, and what was said."""
+    out, result = folder / name, folder / f"{name}.json"
+    made, done = render(prices, out, "--device", device, "--json", result, *arguments, env=simulated(FAKE_CUDA_FAIL=fail))
+    return made, json.loads(result.read_text())["device"], told(done)
+
+
+KINDS = [
+    ["--store", "hdf5"], ["--store", "zarr", "--shard", "37"], ["--store", "npy"], ["--store", "dat"],
+    ["--store", "png", "--dtype", "bit"], ["--store", "jpeg"], ["--store", "webdataset"],
+    ["--style", "candle", "--volume", "--ma", "5"], ["--style", "ohlc", "--size", "x40"],
+    ["--style", "jkx"], ["--scale", "global", "--channels", "rgb"],
+    ["--scale", "log", "--dtype", "f32", "--ma", "7", "--volume"], ["--batch", "9"],
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: " ".join(kind))
+def test_stores_are_the_cpus_byte_for_byte(prices, tmp_path, kind):
+    alone, _ = render(prices, tmp_path / "of cpu", *kind)
+    made, device, _ = on_device(prices, tmp_path, *kind)
+    assert made == alone
+    assert device["used"] and not device["struck_out"] and device["fell_back"] == 0
+
+
+def test_opencl_gives_the_same(prices, tmp_path):
+    devices, reason = opencl()
+    if not devices:
+        pytest.skip(reason)
+    alone, _ = render(prices, tmp_path / "of cpu")
+    made, device, _ = on_device(prices, tmp_path, device="opencl")
+    assert made == alone and device["used"]
+
+
+@pytest.mark.parametrize("store", ["hdf5", "npy"])
+def test_a_device_that_fails_costs_time_and_no_chart(prices, tmp_path, store):
+    """Every call of the driver fails once, the first of a kind, the second, and so on."""
+    alone, _ = render(prices, tmp_path / "of cpu", "--store", store, "--limit", "30")
+    struck = 0
+    for call, end in (("launch", "lost"), ("launch", "wrong"), ("launch", "memory"), ("alloc", "memory"), ("alloc", "lost"),
+                      ("copy", "lost"), ("copy", "memory"), ("sync", "lost")):
+        for n in (1, 2, 5, 9, 14, 20, 33, 50, 80):
+            made, device, said = on_device(prices, tmp_path, "--store", store, "--limit", "30", "--batch", "8",
+                                           fail=f"{call}:{n}={end}", name=f"{call} {n} {end}")
+            assert made == alone, (call, n, end)
+            if device["struck_out"]:
+                struck += 1
+                assert device["reason"] and "was not used any more" in said
+    assert struck > 20
+
+
+def test_a_run_that_is_taken_up_again_may_change_its_device(prices, tmp_path):
+    """Shards of both sides are one store."""
+    alone, _ = render(prices, tmp_path / "of cpu.zarr", "--store", "zarr", "--shard", "20")
+    kind = ["--store", "zarr", "--shard", "20"]
+    for part, device in (("1/2", "cuda"), ("2/2", "cpu")):
+        done = millrace("render", prices, "-o", tmp_path / "both.zarr", "--window", "20", "--size", "90x50", *kind, "--part", part,
+                        "--device", device, env=simulated())
+    assert content_of(tmp_path / "both.zarr") == alone, told(done)
+
+
+def test_what_is_the_cpus_says_so(prices, tmp_path):
+    wide = ["--size", "7000x5", "--limit", "2"]
+    alone, _ = render(prices, tmp_path / "of cpu", *wide)
+    made, device, said = on_device(prices, tmp_path, *wide)
+    assert made == alone and not device["used"]
+    assert "charts wider than 6141 pixels are the CPU's" in device["reason"] and "charts wider than" in said
+    # Gaps that are hardly wider than the line.
+    narrow = ["--window", "60", "--size", "60x40"]
+    alone, _ = render(prices, tmp_path / "narrow", *narrow)
+    made, device, said = on_device(prices, tmp_path, *narrow, name="narrow of device")
+    assert made == alone and device["used"] and "chart by chart" in device["reason"]
+
+
+def test_a_sheet_is_the_cpus(prices, tmp_path):
+    alone, _ = render(prices, tmp_path / "sheet.png", "--sample", "4")
+    made, device, _ = on_device(prices, tmp_path, "--sample", "4", name="other.png")
+    assert made == alone and not device["used"] and "sheet" in device["reason"]
+
+
+def test_plans_and_auto_follow_what_was_measured(tmp_path):
+    """A program in which the kernels are attested for the second card."""
+    attested = BUILD / "millrace-attested"
+    cache = tmp_path / "cache" / "millrace"
+    cache.mkdir(parents=True)
+    np.save(tmp_path / "many.npy", 100 + np.sin(np.arange(120_000) / 30))
+    env = simulated(XDG_CACHE_HOME=tmp_path / "cache")
+    card = json.loads(millrace("doctor", "--json", "-", program=attested, env=env).stdout)["cuda"]["devices"][1]
+    kernel = next(one["ptx_sha256"] for one in card["kernels"] if one["source"] == "deflate")
+
+    def planned(*more):
+        said = millrace("render", tmp_path / "many.npy", "-o", tmp_path / "x.h5", "--plan", *more, program=attested, env=env).stdout
+        return re.search("device: +(.*)", said.decode()).group(1)
+
+    assert "was not measured; millrace tune does" in planned()
+    assert "under half a second nothing moves" in planned("--limit", "100")
+    for rate, side in ((1e9, "on cuda:1: "), (1e2, "on the CPU: ")):
+        rates = {"begin_s": 0.1, "up_bytes_s": 1e10, "down_bytes_s": 1e10,
+                 "operations": {"deflate.charts": {"kernel": kernel, "amount_s": rate}}}
+        (cache / "rates.json").write_text(json.dumps({"millrace": "rates", "devices": {card["uuid"]: rates}}))
+        where = planned()
+        assert where.startswith(side) and "the CPU takes" in where and ", cuda:1 " in where
+    # The CPU draws small charts as fast as they are written.
+    where = planned("--size", "40x30", "--window", "12", "--threads", "64")
+    assert where.startswith("on the CPU: "), where
