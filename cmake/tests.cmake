@@ -158,17 +158,22 @@ millrace_plant(src/kernels/chart/body/paint.inc "      if (parts > 1) totals[par
 millrace_plant(src/kernels/chart/body/paint.inc "for (i32 y = chart_max_i(begin, top); y < chart_min_i(end, price_bottom); ++y) {\n        chart_slant_row"
   "for (i32 y = chart_max_i(begin + 1, top); y < chart_min_i(end, price_bottom); ++y) {\n        chart_slant_row"
   ${planted}/chart_row/src/kernels/chart/body/paint.inc)
+# In streams: a run that begins a pixel late.
+millrace_plant(src/kernels/rle_deflate/body/rows.inc "alike >= DEFLATE_ALIKE && level == last" "alike > DEFLATE_ALIKE && level == last"
+  ${planted}/stream_run/src/kernels/rle_deflate/body/rows.inc)
 # In hashes: a sum that is rounded elsewhere.
 millrace_plant(src/kernels/hash/body/resize.inc "u32 total = 2097152u;" "u32 total = 9000000u;" ${planted}/hash_sum/src/kernels/hash/body/resize.inc)
-foreach(fault chart_barrier chart_row hash_sum)
+foreach(fault chart_barrier chart_row stream_run hash_sum)
   millrace_fake_cuda_of(fake_cuda_${fault} ${host_bodies})
   target_include_directories(fake_cuda_${fault} BEFORE PRIVATE ${planted}/${fault})
 endforeach()
 millrace_caught(chart_barrier fake_cuda_chart_barrier *LinesOfEveryWidth*simulated* "no barrier is between" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
 millrace_caught(chart_row fake_cuda_chart_row *LinesOfEveryWidth*simulated* "bytes differ" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
+millrace_caught(stream_run fake_cuda_stream_run *PixelsAndWrappersOfEveryKind*simulated* "the CPU's has" ${CMAKE_SOURCE_DIR}/src/kernels/rle_deflate/deflate_device_test.cc)
 # And what their own checks make of it, with everything that was not compared.
 set(wrong "the CPU's: it gave another answer than the CPU")
 millrace_caught(chart_unseen fake_cuda_chart_row ChartChecks.SeeWhatABodyGetsWrong "${wrong}" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
+millrace_caught(stream_unseen fake_cuda_stream_run ChartChecks.SeeWhatABodyGetsWrongInStreams "${wrong}" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
 millrace_caught(hash_unseen fake_cuda_hash_sum HashChecks.SeeWhatABodyGetsWrong "${wrong}" ${CMAKE_SOURCE_DIR}/src/kernels/hash/hash_device_test.cc)
 millrace_plant(src/device/queue.cc "if (event.event_) backend_->wait(*event.event_);" "(void)event;" ${planted}/missing_wait.cc)
 millrace_plant(src/device/queue.cc "held_.push_back(memory);" "{}" ${planted}/freed_in_use.cc)

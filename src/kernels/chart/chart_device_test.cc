@@ -272,7 +272,7 @@ TEST_P(ChartsOnDevice, BatchesOfOneDrawer) {
 INSTANTIATE_TEST_SUITE_P(EveryDevice, ChartsOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
 
 // A check looks at every batch, and at charts that the device drew: not where nothing can differ.
-TEST(ChartChecks, LookAtEveryBatchAndAtItsOwnCharts) {
+TEST(ChartBatches, AreAllLookedAtAndOnlyAtTheDevicesCharts) {
   if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices do not fail when told to";
   Budget budget(1_GiB);
   Trace trace;
@@ -312,22 +312,42 @@ TEST(ChartChecks, LookAtEveryBatchAndAtItsOwnCharts) {
 
 // What a device draws with a body that is wrong: nothing of it, once its check has seen it. cmake/tests.cmake plants
 // such a body and expects this test to say what it found; with a right one nothing is.
-TEST(ChartChecks, SeeWhatABodyGetsWrong) {
-  if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "of the simulated driver";
-  const FakeCuda fake;
-  Budget budget(1_GiB);
-  Trace trace;
-  std::string reason;
-  const Executor executor(2);
-  AcceleratorOptions options{Verify::sample, 16_MiB, 2};
-  options.known_answers = false;
-  Accelerator accelerator(list_devices(DeviceKind::cuda, reason).at(0), options, budget, trace);
-  const KnownCharts charts = charts_of(line(150, 70, 40, 3), PixelKind::bytes, 1, 0);
-  const Format format = known_format(charts);
-  std::vector<std::uint8_t> found(charts.count * format.image_bytes());
-  DeviceDrawer(charts.spec, format, executor, accelerator, budget).draw(charts.array(), false, {found.data(), false});
-  ASSERT_EQ(found, drawn_by_cpu(charts, format));
-  EXPECT_FALSE(accelerator.struck_out()) << "struck out, and every chart is the CPU's: " << accelerator.reason();
+class ChartChecks : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "of the simulated driver";
+    AcceleratorOptions options{Verify::sample, 16_MiB, 2};
+    options.known_answers = false;
+    std::string reason;
+    fake_.emplace();
+    accelerator_.emplace(list_devices(DeviceKind::cuda, reason).at(0), options, budget_, trace_);
+  }
+  void TearDown() override {
+    if (!accelerator_) return;
+    EXPECT_FALSE(accelerator_->struck_out()) << "struck out, and everything is the CPU's: " << accelerator_->reason();
+    accelerator_.reset();
+  }
+
+  Budget budget_{1_GiB};
+  Trace trace_;
+  const Executor executor_{2};
+  const KnownCharts charts_ = charts_of(line(150, 70, 40, 3), PixelKind::bytes, 1, 0);
+  const Format format_ = known_format(charts_);
+  std::optional<FakeCuda> fake_;
+  std::optional<Accelerator> accelerator_;
+};
+
+TEST_F(ChartChecks, SeeWhatABodyGetsWrong) {
+  std::vector<std::uint8_t> found(charts_.count * format_.image_bytes());
+  DeviceDrawer(charts_.spec, format_, executor_, *accelerator_, budget_)
+      .draw(charts_.array(), false, {found.data(), false});
+  ASSERT_EQ(found, drawn_by_cpu(charts_, format_));
+}
+
+TEST_F(ChartChecks, SeeWhatABodyGetsWrongInStreams) {
+  const StreamKind kind = stream_kind(charts_, format_);
+  DeviceStreamer streamer(charts_.spec, format_, kind.code, executor_, *accelerator_, budget_);
+  ASSERT_EQ(streams_of(streamer, charts_), streams_by_cpu(charts_, kind));
 }
 
 // Each call of the driver fails once: the images are the same.

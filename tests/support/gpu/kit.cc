@@ -81,18 +81,20 @@ bool bench_hamming(Accelerator& accelerator, const Executor& executor, hamming::
 }
 
 // False where the device did not draw. What it drew is compared with the CPU's charts by a check of each batch.
-bool bench_charts(Accelerator& accelerator, const Executor& executor, chart::Style style, const char* name) {
+bool bench_charts(Accelerator& accelerator, const Executor& executor, chart::Style style, const char* name,
+                  bool streams = false) {
   const chart::Spec spec = chart::usual_spec(style);
-  fmt::print(
-      "\ncharts, {}, {} x {}, {} rows, bytes, from the host into the device's memory\n{:>8} {:>14} {:>14} {:>10}\n",
-      name, spec.width, spec.height, spec.rows, "at once", "CPU charts/s", "device", "ratio");
+  const auto rate = streams ? chart::streams_a_second : chart::charts_a_second;
+  fmt::print("\ncharts, {}, {} x {}, {} rows, bytes, from the host {}\n{:>8} {:>14} {:>14} {:>10}\n", name, spec.width,
+             spec.height, spec.rows, streams ? "and back as zlib streams" : "into the device's memory", "at once",
+             "CPU charts/s", "device", "ratio");
   for (const std::size_t count : {1, 16, 256, 4096}) {
-    const double device = chart::charts_a_second(spec, count, executor, &accelerator);
+    const double device = rate(spec, count, executor, &accelerator);
     if (device == 0) {
       fmt::print("{}{}\n", accelerator.reason(), accelerator.why_left());
       return false;
     }
-    const double cpu = chart::charts_a_second(spec, std::min<std::size_t>(count, 512), executor, nullptr);
+    const double cpu = rate(spec, std::min<std::size_t>(count, 512), executor, nullptr);
     fmt::print("{:>8} {:>14.0f} {:>14.0f} {:>10.2f}\n", count, cpu, device, device / cpu);
     std::fflush(stdout);
   }
@@ -153,6 +155,7 @@ int bench(const std::string& name) {
                                   std::pair{chart::Style::jkx, "jkx"}}) {
     if (!bench_charts(checked, executor, style, of)) return 1;
   }
+  if (!bench_charts(checked, executor, chart::Style::line, "line", true)) return 1;
   for (const HashKind kind : kHashKinds) {
     if (!bench_hashes(checked, executor, {{kind}, 8}, name_of(kind))) return 1;
   }
