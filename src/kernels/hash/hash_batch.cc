@@ -35,6 +35,9 @@ bool needs_luma(const HashRequest& request, const DecodedPicture& picture) {
   return picture.channels == 3 && !targets_of(request, picture).empty();
 }
 
+// Bytes of a picture's records, more than it has.
+constexpr std::uint64_t kRecords = std::uint64_t{24} * HASH_RECORD * 8;
+
 // Threads of an output: several where it has many inputs, and outputs are few enough to leave threads idle.
 std::uint64_t lanes_for(std::uint64_t taps, std::uint64_t outputs, bool vertical) {
   constexpr std::uint64_t kMany = 64, kEnoughOutputs = 1 << 16;
@@ -54,7 +57,6 @@ Room& Room::operator+=(const Room& more) {
 }
 
 std::uint64_t Room::bytes() const {
-  constexpr std::uint64_t kRecords = std::uint64_t{24} * HASH_RECORD * 8;  // of a picture, more than it has
   const std::uint64_t of_filtered = (HASH_SQUARE + HASH_LOW + 1) * sizeof(float);
   return pixels + luma + passed + small + squares + 8 * (columns + low + sums) + 4 * (counters + axes) +
          4 * (2 * plane + strip) + filtered * of_filtered + kRecords;
@@ -96,6 +98,12 @@ Room room_of(const HashRequest& request, const DecodedPicture& picture) {
     out.filtered = 1;
   }
   return out;
+}
+
+std::uint64_t Batch::bytes(const Room& room, std::size_t pictures) {
+  // Arrays that grow are twice there while they do; records are gathered from others. A target is a node of a map.
+  constexpr std::uint64_t kTargets = 8, kNode = 64;
+  return 3 * pictures * kRecords + 3 * 4 * room.axes + pictures * (sizeof(Placed) + kTargets * kNode);
 }
 
 Batch::Batch(const HashRequest& request, std::span<const DecodedPicture> pictures) {

@@ -78,8 +78,8 @@ class Batch {
   std::array<Stage, HASH_STAGES> stages;
   std::vector<std::uint32_t> axes;
 
-  // Of the host's memory, for what is above.
-  std::uint64_t bytes() const { return 8 * records.size() + 4 * axes.size() + placed.size() * sizeof(Placed); }
+  // Of the host's memory, before it is made: what so many pictures of so much room take at most.
+  static std::uint64_t bytes(const Room& room, std::size_t pictures);
 
  private:
   // Where an axis lies in `axes`, and how many weights an output has.

@@ -179,8 +179,11 @@ std::vector<PictureHashes> DeviceHasher::State::hash(std::span<const DecodedPict
 Hashed DeviceHasher::State::on_device(std::uint64_t begin, std::uint64_t end) {
   stop_if_cancelled();
   const auto of = pictures.subspan(begin, end - begin);
+  Room room;
+  for (const DecodedPicture& picture : of) room += room_of(request, picture);
+  const Reservation paid =
+      budget.reserve({Batch::bytes(room, of.size()) + Numbers::bytes(room)}, "hashes on their way");
   const Batch batch(request, of);
-  const Reservation paid = budget.reserve({batch.bytes() + Numbers::bytes(batch.room)}, "hashes on their way");
   if (!memory) memory.emplace(request, accelerator);
   const Numbers numbers = memory->run(batch, of, executor);
   Hashed out{begin, std::vector<PictureHashes>(of.size())};
