@@ -64,6 +64,14 @@ Reservation Budget::reserve(Bytes size, const std::string& purpose, MemoryKind k
   return grant(size, purpose, kind, true);
 }
 
+Reservation Budget::reserve_some(Bytes each, std::size_t& count, const std::string& purpose) {
+  for (; count > 1; count /= 2) {
+    if (auto some = try_reserve(each * count, purpose)) return std::move(*some);
+  }
+  if (auto one = try_reserve(each * count, purpose)) return std::move(*one);
+  return reserve(each * count, purpose);  // which says why not
+}
+
 ReservedWorkspace Budget::reserve_all(const Workspace& size, const std::string& purpose) {
   ReservedWorkspace out;
   // What was had before one that is refused goes back with it.

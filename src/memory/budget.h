@@ -86,6 +86,8 @@ class Budget {
   ReservedWorkspace reserve_all(const Workspace& size, const std::string& purpose);
   // What passes: at once, or nothing.
   std::optional<Reservation> try_reserve(Bytes size, const std::string& purpose);
+  // The same, for as many of `count` things as there is room for, by halving it; OutOfMemory where that is none.
+  Reservation reserve_some(Bytes each, std::size_t& count, const std::string& purpose);
   // What passes: waits until others give back enough. OutOfMemory when `size` exceeds what waiting can bring: the limit
   // less what stands. Returns nothing when `cancelled` becomes true.
   std::optional<Reservation> wait_for(Bytes size, const std::string& purpose, const std::function<bool()>& cancelled);

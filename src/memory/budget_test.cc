@@ -65,6 +65,21 @@ TEST(Budget, OutOfMemoryNamesPurposeAndSizes) {
   EXPECT_EQ(budget.used(), 7_MiB);
 }
 
+TEST(Budget, SomeAreAsManyAsThereIsRoomFor) {
+  Budget budget(10_MiB);
+  std::size_t count = 12;
+  {
+    const Reservation some = budget.reserve_some(1_MiB, count, "some");
+    EXPECT_EQ(count, 6U);
+    EXPECT_EQ(some.size(), 6_MiB);
+    count = 3;
+    EXPECT_EQ(budget.reserve_some(2_MiB, count, "fewer").size(), 2_MiB);
+    EXPECT_EQ(count, 1U);
+    EXPECT_THROW(budget.reserve_some(5_MiB, count, "none"), OutOfMemory);
+  }
+  EXPECT_EQ(budget.used().count, 0U);
+}
+
 TEST(Budget, AWaitIsWoken) {
   Budget budget(10_MiB);
   Reservation held = budget.try_reserve(8_MiB, "held").value();

@@ -209,8 +209,8 @@ bool DeviceDrawer::State::same(const Drawn& drawn) {
   const std::vector<std::uint64_t> asked = compared_of(its, accelerator.options().verify);
   counts.compared += asked.size();
   // As many at a time as there are threads.
-  const std::size_t step = std::min(asked.size(), static_cast<std::size_t>(executor.threads()));
-  const Reservation paid = budget.reserve({step * (2 * image + each)}, "charts compared");
+  std::size_t step = std::min(asked.size(), static_cast<std::size_t>(executor.threads()));
+  const Reservation paid = budget.reserve_some({2 * image + each}, step, "charts compared");
   std::vector<std::uint8_t> rows(step * each), truth(step * image), found(step * image);
   for (std::size_t from = 0; from < asked.size(); from += std::max<std::size_t>(step, 1)) {
     const std::size_t count = std::min(step, asked.size() - from);
@@ -239,8 +239,8 @@ void DeviceDrawer::State::by_cpu(std::uint64_t begin, std::uint64_t end) {
 void DeviceDrawer::State::by_cpu(std::span<const std::uint64_t> charts) {
   counts.by_cpu += charts.size();
   const std::uint64_t image = format.image_bytes(), each = series_bytes();
-  const std::size_t step = std::min<std::size_t>(charts.size(), std::max<std::size_t>(1, kTogether / (image + each)));
-  const Reservation paid = budget.reserve({step * (image + each)}, "charts that a device leaves to the CPU");
+  std::size_t step = std::min<std::size_t>(charts.size(), std::max<std::size_t>(1, kTogether / (image + each)));
+  const Reservation paid = budget.reserve_some({image + each}, step, "charts that a device leaves to the CPU");
   std::vector<std::uint8_t> rows(step * each), out(step * image);
   for (std::size_t from = 0; from < charts.size(); from += step) {
     const std::size_t count = std::min(step, charts.size() - from);

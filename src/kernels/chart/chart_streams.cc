@@ -151,8 +151,9 @@ bool DeviceStreamer::State::same(const DrawnStreams& drawn) {
 }
 
 void DeviceStreamer::State::by_cpu(std::span<const std::uint64_t> charts, const KeepStream& keep) {
-  const std::size_t each = series.bytes(spec), step = std::min(charts.size(), kTogether);
-  const Reservation paid = budget.reserve({step * (each + kStreamBytes)}, "charts that a device leaves to the CPU");
+  const std::size_t each = series.bytes(spec);
+  std::size_t step = std::min(charts.size(), kTogether);
+  const Reservation paid = budget.reserve_some({each + kStreamBytes}, step, "charts that a device leaves to the CPU");
   std::vector<std::uint8_t> rows(step * each);
   std::vector<std::vector<std::uint8_t>> streams(step);
   for (std::size_t from = 0; from < charts.size(); from += step) {

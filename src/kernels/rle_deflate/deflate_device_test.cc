@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "src/device/operation_for_test.h"
-#include "src/kernels/rle_deflate/deflate_entries.h"
 #include "src/kernels/rle_deflate/deflate_known.h"
+#include "src/kernels/rle_deflate/pixels_for_test.h"
 
 namespace millrace::rle_deflate {
 namespace {
@@ -49,14 +49,6 @@ class StreamsOnDevice : public OperationOnDevice {
     }
   }
 };
-
-// Of 1, 3, 4 and 12 bytes a pixel.
-std::vector<rle::EncodedLevels> all_pixels() {
-  const rle::ColourTable gray = rle::colour_table({255, 255, 255}, {0, 0, 0}),
-                         coloured = rle::colour_table({250, 240, 3}, {9, 0, 130});
-  return {rle::encoded_levels(gray, 1, rle::Depth::bytes), rle::encoded_levels(coloured, 3, rle::Depth::bytes),
-          rle::encoded_levels(gray, 1, rle::Depth::floats), rle::encoded_levels(coloured, 3, rle::Depth::floats)};
-}
 
 TEST_P(StreamsOnDevice, PixelsAndWrappersOfEveryKind) {
   std::uint64_t seed = 0;

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <random>
 
+#include "src/kernels/rle_deflate/deflate_known.h"
+#include "src/kernels/rle_deflate/pixels_for_test.h"
+
 namespace millrace::rle_deflate {
 namespace {
 
@@ -68,14 +71,6 @@ void expect_inflates(const Code& code, const rle::Image& picture, const Layout& 
   ASSERT_EQ(out, expected);
 }
 
-// Of 1, 3, 4 and 12 bytes.
-std::vector<rle::EncodedLevels> all_pixels() {
-  const rle::ColourTable gray = rle::colour_table({255, 255, 255}, {0, 0, 0}),
-                         coloured = rle::colour_table({250, 240, 3}, {9, 0, 130});
-  return {rle::encoded_levels(gray, 1, rle::Depth::bytes), rle::encoded_levels(coloured, 3, rle::Depth::bytes),
-          rle::encoded_levels(gray, 1, rle::Depth::floats), rle::encoded_levels(coloured, 3, rle::Depth::floats)};
-}
-
 TEST(RleDeflate, ZlibInflatesWhatIsPainted) {
   unsigned seed = 0;
   for (const double density : {0.0, 0.01, 0.2, 0.8, 1.0}) {
@@ -91,6 +86,48 @@ TEST(RleDeflate, ZlibInflatesWhatIsPainted) {
           }
         }
       }
+    }
+  }
+}
+
+// Rows of one to three levels, in pieces of all lengths that touch each other: runs, literals, both in one, and gaps
+// that literals may have. Of the pixels alone there is the same stream.
+TEST(RleDeflate, StreamsDependOnPixelsAlone) {
+  std::mt19937 random(5);
+  const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
+  for (int i = 0; i < 400; ++i) {
+    const int width = 1 + below(200), height = 1 + below(4), longest = below(2) == 0 ? 6 : 40;
+    rle::Image picture;
+    picture.begin(width, height);
+    for (int y = 0; y < height; ++y) {
+      picture.begin_row();
+      const auto level = [&] { return static_cast<std::uint8_t>(below(3) == 0 ? 1 + below(255) : 255); };
+      for (int x = below(4) == 0 ? below(20) : 0; x < width; x += below(5) == 0 ? 1 + below(30) : 0) {
+        const int literals = std::min(width - x, below(static_cast<unsigned>(longest))), begin = x;
+        for (; x < begin + literals; ++x) {
+          const bool inner = x > begin + 3 && x + 1 < begin + literals;
+          picture.add_literal(x, inner && x % 7 < 3 && below(2) == 0 ? std::uint8_t{0} : level());
+        }
+        const int repeats = std::min(width - x, below(static_cast<unsigned>(longest)));
+        if (repeats > 0 && below(2) == 0) {
+          picture.add_run(x, repeats, level());
+          x += repeats;
+        }
+      }
+    }
+    picture.finish();
+    std::vector<std::uint8_t> plane(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+    rle::GrayTable levels;
+    for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = static_cast<std::uint8_t>(k);
+    rle::paint(picture, levels, plane.data());
+    for (const rle::EncodedLevels& pixels : all_pixels()) {
+      const Layout layout{pixels, i % 2 == 0, i % 3 == 0 ? Wrapper::gzip : Wrapper::zlib};
+      const Code code(Histogram(), layout);
+      Buffer<std::uint8_t> drawn, of_pixels;
+      const auto a = code.compress(picture, drawn);
+      const auto b = code.compress(picture_of(plane.data(), width, height), of_pixels);
+      ASSERT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end())) << i << ": " << pixels.bytes << " bytes a pixel";
+      expect_inflates(code, picture, layout);
     }
   }
 }

@@ -1,0 +1,20 @@
+// Enters: nothing.
+// Leaves: pixels of every size that charts are stored in.
+// Never: is used but by tests.
+#pragma once
+
+#include <vector>
+
+#include "src/kernels/rle/pixels.h"
+
+namespace millrace::rle_deflate {
+
+// Of 1, 3, 4 and 12 bytes.
+inline std::vector<rle::EncodedLevels> all_pixels() {
+  const rle::ColourTable gray = rle::colour_table({255, 255, 255}, {0, 0, 0}),
+                         coloured = rle::colour_table({250, 240, 3}, {9, 0, 130});
+  return {rle::encoded_levels(gray, 1, rle::Depth::bytes), rle::encoded_levels(coloured, 3, rle::Depth::bytes),
+          rle::encoded_levels(gray, 1, rle::Depth::floats), rle::encoded_levels(coloured, 3, rle::Depth::floats)};
+}
+
+}  // namespace millrace::rle_deflate
