@@ -81,7 +81,7 @@ class RowWriter {
   // Up to kBlock pixels, the first one lowest; not all of them are paper.
   void put(int x, std::uint64_t block) {
     const int paper = std::countr_zero(block) / 8, literals = kBlock - std::countl_zero(block) / 8 - paper;
-    block >>= 8 * paper;
+    block >>= 8 * paper & 63;
     std::memcpy(to_.levels, &block, sizeof block);
     if ((gap_of(block) & first_of(~std::uint64_t{0}, literals)) != 0) {
       to_ = put_apart(to_, x + paper, literals);
