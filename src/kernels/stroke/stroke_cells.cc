@@ -35,18 +35,18 @@ void add(std::int32_t* sums, int p, std::int32_t dy, std::int32_t twice, std::in
   sums[p + 1] += direction * beyond;
 }
 
-// So many pixels of a block.
-std::uint64_t first_of(std::uint64_t block, int pixels) {
-  return pixels < kBlock ? block & ((std::uint64_t{1} << (8 * pixels)) - 1) : block;
-}
+// So many pixels of a block, fewer than all.
+std::uint64_t first_of(std::uint64_t block, int pixels) { return block & ((std::uint64_t{1} << (8 * pixels)) - 1); }
 
 // Not 0 in a pixel of a block only where that one, or one before it, is paper; and then where the first one is.
 std::uint64_t paper_of(std::uint64_t block) { return (block - 0x0101010101010101U) & ~block & 0x8080808080808080U; }
-// The same where a gap begins that is too long for literals.
-std::uint64_t gap_of(std::uint64_t block) {
+// Whether there is ink behind a gap that is too long for literals.
+bool has_gap(std::uint64_t block) {
   static_assert(rle::kLongestGap == 3);
-  const std::uint64_t paper = paper_of(block), two = paper & paper >> 8;
-  return two & two >> 16;
+  const std::uint64_t paper = paper_of(block), two = paper & paper >> 8, gaps = two & two >> 16;
+  // Where there is none, the first one is behind everything.
+  const std::uint64_t first = gaps & (0 - gaps);
+  return first - 1 < block;
 }
 
 // Where the next run of a row and its levels go.
@@ -80,10 +80,10 @@ class RowWriter {
   explicit RowWriter(const rle::Image::Room& room) : room_(room), to_{room.runs, room.levels} {}
   // Up to kBlock pixels, the first one lowest; not all of them are paper.
   void put(int x, std::uint64_t block) {
-    const int paper = std::countr_zero(block) / 8, literals = kBlock - std::countl_zero(block) / 8 - paper;
-    block >>= 8 * paper & 63;
+    const int paper = std::countr_zero(block) / 8 % kBlock, literals = kBlock - std::countl_zero(block) / 8 - paper;
+    block >>= 8 * paper;
     std::memcpy(to_.levels, &block, sizeof block);
-    if ((gap_of(block) & first_of(~std::uint64_t{0}, literals)) != 0) {
+    if (has_gap(block)) {
       to_ = put_apart(to_, x + paper, literals);
       return;
     }
