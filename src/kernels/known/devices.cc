@@ -9,6 +9,9 @@
 #include "src/kernels/hash/hash_entries.h"
 #include "src/kernels/hash/hash_known.h"
 #include "src/kernels/hash/hash_rates.h"
+#include "src/kernels/latents/latents_entries.h"
+#include "src/kernels/latents/latents_known.h"
+#include "src/kernels/latents/latents_rates.h"
 
 namespace millrace::known {
 std::span<const DeviceKernels> device_kernels() {
@@ -16,6 +19,7 @@ std::span<const DeviceKernels> device_kernels() {
       {bodies::hamming, hamming::kEntries, hamming::gives_known_answers, hamming::measure_rates},
       {bodies::chart, chart::kEntries, chart::gives_known_answers, chart::measure_rates},
       {bodies::hash, hashes::kEntries, hashes::gives_known_answers, hashes::measure_rates},
+      {bodies::latents, latents::kEntries, latents::gives_known_answers, latents::measure_rates},
   };
   return all;
 }
