@@ -108,12 +108,14 @@ add_custom_command(
   OUTPUT ${attested}.json
   COMMAND ${CMAKE_COMMAND} -DFOLDER=${CMAKE_BINARY_DIR}/generated -DOUTPUT=${attested}.json
     -P ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake
-  DEPENDS ${CMAKE_BINARY_DIR}/generated/hamming.ptx ${CMAKE_BINARY_DIR}/generated/chart.ptx ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake)
+  DEPENDS ${CMAKE_BINARY_DIR}/generated/hamming.ptx ${CMAKE_BINARY_DIR}/generated/chart.ptx ${CMAKE_BINARY_DIR}/generated/latents.ptx
+    ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake)
 millrace_attested(${attested}.json ${attested}.cc)
 add_executable(millrace-attested ${CMAKE_SOURCE_DIR}/src/cli/main.cc ${attested}.cc)
 target_link_libraries(millrace-attested PRIVATE millrace_cli)
 set_target_properties(millrace-attested PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
-add_executable(attested_tests ${CMAKE_SOURCE_DIR}/src/jobs/render/draw/drawer_cuda_test.cc ${attested}.cc)
+add_executable(attested_tests ${CMAKE_SOURCE_DIR}/src/jobs/render/draw/drawer_cuda_test.cc
+  ${CMAKE_SOURCE_DIR}/src/jobs/latents/library_cuda_test.cc ${attested}.cc)
 target_link_libraries(attested_tests PRIVATE millrace_jobs GTest::gtest GTest::gmock GTest::gtest_main)
 target_compile_definitions(attested_tests PRIVATE MILLRACE_FAKE_CUDA="$<TARGET_FILE:fake_cuda>" MILLRACE_ATTESTED=1)
 add_dependencies(attested_tests fake_cuda)

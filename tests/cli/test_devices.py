@@ -232,7 +232,8 @@ def test_tune_measures_what_is_here_and_plans_follow_it(codes, tmp_path):
     rates = json.loads((tmp_path / "rates.json").read_text())["devices"][0]["operations"]
     kinds = ["ahash", "dhash", "dhash_vertical", "phash", "whash", "colorhash", "pdq"]
     assert {rate["operation"] for rate in rates} == {"hamming.brute64", "hamming.brute256", "hamming.index64", "hamming.index256",
-                                                     "chart.line", "chart.candle", *(f"hash.{kind}" for kind in kinds)}
+                                                     "chart.line", "chart.candle", "latents",
+                                                     *(f"hash.{kind}" for kind in kinds)}
     plan = ["join", codes / "codes.npy", "--radius", "5", "--device", "opencl:0", "--plan"]
     assert "was not measured" not in millrace(*plan, env=env).stdout.decode()
     kept = tmp_path / "cache" / "millrace" / "rates.json"

@@ -37,6 +37,7 @@ class LatentsJob : public Job {
   Arguments arguments() override {
     return {"DIR", "a folder of latents: GROUP/VIDEO/step_000.npy", &options_.inputs, true, false};
   }
+  std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { latents::describe(settings, options_); }
 
   void look_at(Outputs& outputs) override {

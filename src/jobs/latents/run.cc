@@ -16,6 +16,7 @@
 #include "src/jobs/latents/analysis/summary_json.h"
 #include "src/jobs/latents/analysis/view.h"
 #include "src/jobs/latents/dataset.h"
+#include "src/jobs/latents/measure_device.h"
 #include "src/jobs/latents/metrics_csv.h"
 #include "src/jobs/latents/normalize.h"
 #include "src/jobs/latents/read.h"
@@ -159,23 +160,27 @@ Plan plan(const Options& options, RunContext& context) {
   const LatentSet set = find_latents(options, context);
   const DatasetSpec dataset = dataset_of(options, set);
   const LatentFile& first = set.files.front();
-  const auto [measuring, row] = measuring_memory(options, set, dataset, context.executor.threads());
+  const MeasuringMemory memory = measuring_memory(options, set, dataset, context);
   Plan out;
   out.lines = {
       {"latents", fmt::format("{} of {} x {} x {}, {} ({}), in {} videos of {} groups", grouped(set.files.size()),
                               first.shape.channels, first.shape.height, first.shape.width, name_of(first.tensor.type),
                               to_text(Bytes{set.bytes()}), grouped(set.videos.size()), grouped(set.groups()))},
-      {"output", fmt::format("about {}", to_text(row * set.files.size()))}};
+      {"output", fmt::format("about {}", to_text(memory.row * set.files.size()))}};
   if (!set.unusable.empty()) out.lines.push_back({"not used", fmt::format("{} files", grouped(set.unusable.size()))});
   out.figures = {{"latents", set.files.size()},
                  {"videos", set.videos.size()},
                  {"groups", set.groups()},
                  {"bytes", set.bytes()},
                  {"unusable", set.unusable.size()}};
+  if (const auto route = route_of(options, set, context)) {
+    out.lines.push_back({"device", route->why});
+    out.figures["where"] = route->why;
+  }
   out.threads = context.executor.threads();
-  out.in_flight = chain::tokens_for(context, row * kTogether);
+  out.in_flight = chain::tokens_for(context, memory.item, memory.most_in_flight);
   out.memory = {
-      {"the program itself", 16_MiB}, {"measuring", measuring}, {"rows in flight", row * (kTogether * out.in_flight)}};
+      {"the program itself", 16_MiB}, {"measuring", memory.measuring}, {"rows in flight", memory.item * out.in_flight}};
   for (const Plan::Need& need : later_needs(options, set, context)) {
     if (need.size + 16_MiB > out.needed()) out.memory = {{"the program itself", 16_MiB}, need};
   }

@@ -165,6 +165,8 @@ void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Me
     counts.by_cpu += end - begin;
   };
   if (plan.most() == 0) accelerator.leave("latents of more numbers than 31 bits count are the CPU's");
+  if (!accelerator.may_use(bodies::latents()))
+    accelerator.leave("nobody has attested its kernels for this hardware, and nobody asked for it by name");
   if (plan.most() == 0 || !accelerator.ready(bodies::latents(), kEntries, gives_known_answers)) {
     keep_by_cpu(0, latents.size());
     stop_if_cancelled();
