@@ -114,3 +114,37 @@ def test_little_memory_is_the_cpus(latents):
     measure(latents, "little", "--device", "cuda", "--memory", "32M", "--metrics", "spatial.variance,global.*", env=simulated())
     measure(latents, "much", "--device", "cpu", "--metrics", "spatial.variance,global.*")
     assert_same(latents, "little", "much")
+
+
+def test_sides_are_compared_on_the_same_latents(latents):
+    done = millrace("latents", latents / "in", "--compare", "cpu,cuda,cuda:1", "--json", latents / "compared.json", "--threads", "2",
+                    env=simulated())
+    told = json.loads((latents / "compared.json").read_text())
+    assert told["latents"] == 16 and told["measured"] == 0
+    compared = told["compare"]
+    assert compared["latents"] == 8 and compared["same_numbers"] and not compared["differences"]
+    assert [side["name"] for side in compared["sides"]] == ["cpu", "cuda:0", "cuda:1"]
+    assert all(side["same_numbers"] and side["seconds"] > 0 for side in compared["sides"])
+    assert b"all numbers are the same, bit for bit" in done.stderr and b"upload" in done.stderr
+
+
+def test_a_benchmark_has_the_device_too(latents):
+    told = measure(latents, "benchmark", "--device", "cuda", "--benchmark", env=simulated())
+    assert_same(latents, "benchmark")
+    performance = json.loads((latents / "benchmark" / "performance.json").read_text())
+    assert [side["name"] for side in performance["compare"]["sides"]] == ["cpu", "cuda:0"]
+    assert performance["benchmark"]["rows"] and "all numbers are the same, bit for bit" in told
+
+
+@pytest.mark.parametrize("sides,code,why", [
+    ("cpu,cuda:7", 4, "there are 2 of this kind"), ("cpu,metal", 2, "metal"), ("cpu,auto", 2, "names no device")])
+def test_a_side_that_is_not_there_is_said_before_the_work(latents, sides, code, why):
+    done = millrace("latents", latents / "in", "-o", latents / "never", "--compare", sides, env=simulated(), check=False)
+    assert done.returncode == code and why in done.stderr.decode() and not (latents / "never").exists()
+
+
+@pytest.mark.parametrize("fail", ["launch:1+=wrong", "launch:60=lost", "alloc:1+=memory"])
+def test_a_side_that_the_cpu_would_have_to_do_is_no_side(latents, fail):
+    done = millrace("latents", latents / "in", "--compare", "cpu,cuda", env=simulated(FAKE_CUDA_FAIL=fail), check=False)
+    assert done.returncode == 4, done.stderr.decode()
+    assert "cuda:0 (Fake GPU A)" in done.stderr.decode()

@@ -2,30 +2,44 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 
+#include "src/device/queue.h"
 #include "src/kernels/latents/latents_device.h"
 #include "src/kernels/latents/latents_known.h"
 
 namespace millrace::latents {
 
-double elements_a_second(const Shape& shape, std::size_t count, const Executor& executor, Accelerator* accelerator) {
+double elements_a_second(const Shape& shape, std::size_t count, const Executor& executor, Accelerator* accelerator,
+                         bool on_device) {
   using Clock = std::chrono::steady_clock;
   constexpr double kEnoughS = 0.25;
   // One latent's values are as good as many's: what differs is how often counts meet in a bin.
   MadeLatents made(shape, true, 1, 6);
-  const std::vector<ArrayView> latents(count, made.views().front());
+  std::vector<ArrayView> latents(count, made.views().front());
+  DeviceBuffer<std::byte> there;
+  if (on_device) {
+    const std::size_t each = made.bytes().size();
+    there = {*accelerator, count * each, "latents"};
+    Queue queue(*accelerator);
+    for (std::size_t i = 0; i < count; ++i) {
+      queue.upload(std::span<const std::byte>(made.bytes()), there, i * each);
+      latents[i].data = reinterpret_cast<void*>(there.memory()->handle + i * each);
+      latents[i].memory = MemoryKind::device;
+    }
+  }
   std::vector<Measures> out(count);
   Budget budget(4_GiB);
-  std::optional<DeviceAnalyzer> on_device;
-  if (accelerator != nullptr) on_device.emplace(shape, every_metric(), executor, *accelerator, budget);
+  std::optional<DeviceAnalyzer> analyzer;
+  if (accelerator != nullptr) analyzer.emplace(shape, every_metric(), executor, *accelerator, budget);
   const auto measure = [&] {
-    if (on_device) {
-      on_device->measure(latents, out);
+    if (analyzer) {
+      analyzer->measure(latents, out);
       return;
     }
     executor.parallel_for(count, 1, [&](std::size_t begin, std::size_t end) {
-      Analyzer analyzer(shape);
-      for (std::size_t i = begin; i < end; ++i) analyzer.measure(latents[i], out[i]);
+      Analyzer own(shape);
+      for (std::size_t i = begin; i < end; ++i) own.measure(latents[i], out[i]);
     });
   };
   measure();  // what is made once

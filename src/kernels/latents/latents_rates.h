@@ -15,9 +15,11 @@ namespace millrace::latents {
 // Of [16, 16, 60, 106], as the published run had them.
 inline constexpr Shape kUsualShape{16, 16, 60, 106};
 
-// Millions of numbers a second, of `count` latents of float16 at once, many times over, all metrics; they come from the
-// host's memory. Without an accelerator the CPU measures them, a latent a thread; 0 where its device did not.
-double elements_a_second(const Shape& shape, std::size_t count, const Executor& executor, Accelerator* accelerator);
+// Millions of numbers a second, of `count` latents of float16 at once, many times over, all metrics. They come from the
+// host's memory, or lie on the accelerator's device, which CUDA's alone can. Without an accelerator the CPU measures
+// them, a latent a thread; 0 where its device did not.
+double elements_a_second(const Shape& shape, std::size_t count, const Executor& executor, Accelerator* accelerator,
+                         bool on_device = false);
 
 std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor& executor);
 
