@@ -148,3 +148,30 @@ def test_a_side_that_the_cpu_would_have_to_do_is_no_side(latents, fail):
     done = millrace("latents", latents / "in", "--compare", "cpu,cuda", env=simulated(FAKE_CUDA_FAIL=fail), check=False)
     assert done.returncode == 4, done.stderr.decode()
     assert "cuda:0 (Fake GPU A)" in done.stderr.decode()
+
+
+def test_auto_moves_what_gains_where_it_is_attested(latents, tmp_path):
+    """A program in which the kernels are attested for the second card. Of so many numbers, which are holes in their files, a
+    plan reads no more than the ends."""
+    attested = BUILD / "millrace-attested"
+    cache = tmp_path / "cache" / "millrace"
+    cache.mkdir(parents=True)
+    for video in range(8):
+        path = tmp_path / "latents" / "prompt_000" / f"vid_{video:03d}" / "step_000.npy"
+        path.parent.mkdir(parents=True)
+        np.lib.format.open_memmap(path, "w+", np.float16, (16, 64, 512, 512))[0, 0, 0, 0] = video
+    card = json.loads(millrace("doctor", "--json", "-", program=attested, env=simulated()).stdout)["cuda"]["devices"][1]
+    kernel = next(kernel["ptx_sha256"] for kernel in card["kernels"] if kernel["source"] == "latents")
+
+    def planned(folder):
+        millrace("latents", folder, "--plan", "--json", tmp_path / "plan.json", program=attested,
+                 env=simulated(XDG_CACHE_HOME=tmp_path / "cache"))
+        return json.loads((tmp_path / "plan.json").read_text())["plan"]["where"]
+
+    assert "cuda:1 was not measured; millrace tune does" in planned(tmp_path)
+    for rate, side in ((1e6, "on cuda:1: "), (1e2, "on the CPU: ")):
+        rates = {"begin_s": 0.1, "up_bytes_s": 1e9, "down_bytes_s": 1e9,
+                 "operations": {"latents.all": {"kernel": kernel, "amount_s": rate}}}
+        (cache / "rates.json").write_text(json.dumps({"millrace": "rates", "devices": {card["uuid"]: rates}}))
+        assert planned(tmp_path).startswith(side)
+    assert "under half a second nothing moves" in planned(latents / "in")

@@ -256,7 +256,7 @@ std::optional<Route> route_of(const Options& options, const LatentSet& set, cons
   }
   Work work;
   work.source = &bodies::latents();
-  work.operation = "latents";
+  work.operation = "latents.all";
   work.amount = elements / 1e6;
   // Its rate is measured from the host's memory and back.
   work.bytes_up = work.bytes_down = 0;

@@ -4,7 +4,7 @@
 //
 // All sums over pixels, rows, frames and channels, spectra of planes and counts of bins are the device's, of as many
 // latents at once as fit; entropies, logarithms, eigenvalues, the spectrum of the mean plane and all that is few
-// numbers are made on the host. A latent takes about eight times its float16 values on the device.
+// numbers are made on the host. Beside its values a latent takes about nine times its float16 values on the device.
 #pragma once
 
 #include <memory>

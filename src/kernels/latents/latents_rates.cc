@@ -59,7 +59,7 @@ std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor
   constexpr std::size_t kLatents = 16;
   const double device = elements_a_second(kUsualShape, kLatents, executor, &accelerator);
   if (device == 0) return {};
-  return {{"latents", "Mnumbers/s", device, elements_a_second(kUsualShape, kLatents, executor, nullptr)}};
+  return {{"latents.all", "Mnumbers/s", device, elements_a_second(kUsualShape, kLatents, executor, nullptr)}};
 }
 
 }  // namespace millrace::latents
