@@ -220,6 +220,7 @@ class DeviceStage {
   }
   void drop_analyzer() {
     if (!analyzer_) return;
+    const std::lock_guard lock(mutex_);
     seconds_.parts[static_cast<std::size_t>(Part::numbers)] += analyzer_->counts().finishing_s;
     analyzer_.reset();
   }

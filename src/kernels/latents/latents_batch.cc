@@ -16,8 +16,6 @@ static_assert(sizeof(PlaneSums) == LATENTS_PLANE_SUMS * sizeof(Sum) &&
 // What 31 bits count: kernels count with 32.
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 31;
 
-constexpr std::uint64_t blocks_of(std::uint64_t count, std::uint64_t each) { return (count + each - 1) / each; }
-
 std::uint32_t number(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
 }  // namespace
@@ -52,14 +50,13 @@ BatchPlan::BatchPlan(const Shape& of, const Selection& wanted_metrics)
   numbers[LATENTS_FEW] = is_few(shape.height, shape.width) ? 1 : 0;
   numbers[LATENTS_KEPT_BINS] = number(spectra.rows.bins);
   numbers[LATENTS_FOLLOW_SUMS] = number(follow_sums);
-  const std::uint64_t planes = frames * groups;
   room.values = shape.elements();
-  room.planes = planes * pixels * kLanes;
+  room.planes = planes() * pixels * kLanes;
   room.follow = channels * blocks_of(pixels, LATENTS_FOLLOW_BLOCK) * follow_sums * kLanes;
   if (wanted.flatness) room.images = channels * pixels;
-  room.rows = planes * height * LATENTS_ROW_SUMS * kLanes;
+  room.rows = planes() * height * LATENTS_ROW_SUMS * kLanes;
   if (wanted.products) room.product_rows = frames * pairs * height * kLanes * kLanes;
-  if (has_spectra()) room.spectra = planes * spectra.bins() * kLanes;
+  if (has_spectra()) room.spectra = planes() * spectra.bins() * kLanes;
   room.ranges = 2 * counted_channels(shape) * frames;
   room.edges = 2 * counted_channels(shape) * kEdges;
   lay_out_patches();
@@ -107,9 +104,8 @@ void BatchPlan::lay_out_patches() {
   numbers[LATENTS_MOMENTS] = number(moments);
   numbers[LATENTS_PLACES] = number(places);
   if (!wanted.patches) return;
-  const std::uint64_t planes = static_cast<std::uint64_t>(shape.frames) * groups;
-  room.moments = planes * moments * 2 * kLanes;
-  room.places = planes * places * 2 * kLanes;
+  room.moments = planes() * moments * 2 * kLanes;
+  room.places = planes() * places * 2 * kLanes;
 }
 
 void BatchPlan::add_weights() {

@@ -26,6 +26,8 @@ struct LatentRoom {
   std::uint64_t most() const;
 };
 
+constexpr std::uint64_t blocks_of(std::uint64_t count, std::uint64_t each) { return (count + each - 1) / each; }
+
 struct BatchPlan {
   BatchPlan(const Shape& shape, const Selection& metrics);
 
@@ -46,6 +48,8 @@ struct BatchPlan {
 
   bool has_spectra() const { return wanted.spectra && spectra.radii > 0; }
   bool has_pairs() const { return (wanted.mutual || wanted.mutual_published) && shape.channels > 1; }
+  // Of a latent, each of sixteen channels.
+  std::uint64_t planes() const { return static_cast<std::uint64_t>(shape.frames) * groups; }
   // Latents at once: no array has more elements than 31 bits count. None: one is too many.
   std::uint64_t most() const;
   // `numbers`, of float16 or float32.

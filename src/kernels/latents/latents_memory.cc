@@ -56,12 +56,12 @@ void BatchMemory::run(std::span<const ArrayView> latents, const Executor& execut
     queue_.fill(done_, 0);
     queue_.fill(on_.counts.buffer, 0, count * plan_.room.counts);
     blocks_ = {};
+    count_ = static_cast<std::uint32_t>(count);
     if (uploaded) {
       upload(latents, executor);
-      launch(static_cast<std::uint32_t>(count), on_.values.buffer);
+      launch(on_.values.buffer);
     } else {
-      launch(static_cast<std::uint32_t>(count),
-             DeviceBuffer<std::uint8_t>::adopt(accelerator_, latents.front().data, bytes, "latents"));
+      launch(DeviceBuffer<std::uint8_t>::adopt(accelerator_, latents.front().data, bytes, "latents"));
     }
     queue_.download(on_.sums.buffer, count * plan_.room.sums, on_.host_sums);
     if (plan_.room.counts > 0) queue_.download(on_.counts.buffer, count * plan_.room.counts, on_.host_counts);
@@ -87,11 +87,6 @@ std::uint64_t BatchMemory::held() const {
   };
   return sum(on_.values, on_.planes, on_.moments, on_.places, on_.re, on_.im, on_.other_re, on_.other_im, on_.ranges,
              on_.edges, on_.follow, on_.images, on_.rows, on_.product_rows, on_.sums, on_.counts);
-}
-
-void BatchMemory::download(const ArrayView& latent, std::span<std::byte> to) {
-  const auto from = DeviceBuffer<std::byte>::adopt(accelerator_, latent.data, to.size(), "latents");
-  queue_.download(from, to);
 }
 
 void BatchMemory::make_room(std::uint64_t count, std::uint64_t uploaded) {
@@ -159,97 +154,112 @@ void BatchMemory::upload(std::span<const ArrayView> latents, const Executor& exe
   }
 }
 
-void BatchMemory::launch(std::uint32_t count, const DeviceBuffer<std::uint8_t>& values) {
-  const Shape& shape = plan_.shape;
-  const auto channels = static_cast<std::uint64_t>(shape.channels), frames = static_cast<std::uint64_t>(shape.frames),
-             height = static_cast<std::uint64_t>(shape.height), pixels = static_cast<std::uint64_t>(shape.pixels()),
-             planes = count * frames * plan_.groups;
+template <typename... Arguments>
+void BatchMemory::run_blocks(int stage, const KernelEntry& entry, std::uint64_t blocks, const Arguments&... arguments) {
+  blocks_.at(static_cast<std::size_t>(stage)) += blocks;
+  queue_.launch(bodies::latents(), entry, blocks, shape_, arguments..., done_);
+}
+
+template <typename... Arguments>
+void BatchMemory::run_threads(int stage, const KernelEntry& entry, std::uint64_t threads,
+                              const Arguments&... arguments) {
+  run_blocks(stage, entry, blocks_of(threads, LATENTS_THREADS), count_, arguments...);
+}
+
+void BatchMemory::launch(const DeviceBuffer<std::uint8_t>& values) {
   const auto halves = values.as<std::uint16_t>();
   const auto singles = values.as<float>();
-  const auto run_blocks = [&](int stage, const KernelEntry& entry, std::uint64_t blocks, const auto&... arguments) {
-    blocks_.at(static_cast<std::size_t>(stage)) += blocks;
-    queue_.launch(bodies::latents(), entry, blocks, shape_, arguments..., done_);
-  };
-  // A thread an item.
-  const auto run = [&](int stage, const KernelEntry& entry, std::uint64_t items, const auto&... arguments) {
-    run_blocks(stage, entry, (items + LATENTS_THREADS - 1) / LATENTS_THREADS, count, arguments...);
-  };
+  launch_time(halves, singles);
+  const std::uint64_t planes = count_ * plan_.planes(), tiles = blocks_of(plan_.shape.pixels(), LATENTS_TILE);
+  run_blocks(LATENTS_TURN, kTurn, planes * tiles, halves, singles, on_.sums.buffer, on_.planes.buffer);
+  launch_planes();
+  if (plan_.wanted.patches) launch_patches();
+  if (plan_.has_spectra()) launch_spectra();
+  if (plan_.wanted.density || plan_.has_pairs()) launch_bins(halves, singles);
+}
+
+void BatchMemory::launch_time(const DeviceBuffer<std::uint16_t>& halves, const DeviceBuffer<float>& singles) {
+  const auto frames = static_cast<std::uint64_t>(plan_.shape.frames);
+  const std::uint64_t channels = std::uint64_t{count_} * static_cast<std::uint64_t>(plan_.shape.channels),
+                      pixels = plan_.shape.pixels();
   const auto& sums = on_.sums.buffer;
-  const auto& counts = on_.counts.buffer;
-  const auto& plane = on_.planes.buffer;
-  run(LATENTS_PILOTS, kPilots, count * channels * kLanes, halves, singles, sums);
+  run_threads(LATENTS_PILOTS, kPilots, channels * kLanes, halves, singles, sums);
   const float per_frame = 1 / static_cast<float>(frames),
               per_less_one = frames > 1 ? 1 / (static_cast<float>(frames) - 1) : 0;
   const double wide_per_frame = 1 / static_cast<double>(frames),
                wide_per_less_one = frames > 1 ? 1 / (static_cast<double>(frames) - 1) : 0;
-  const std::uint64_t blocks = (pixels + LATENTS_FOLLOW_BLOCK - 1) / LATENTS_FOLLOW_BLOCK;
-  run(LATENTS_FOLLOW, kFollow, count * channels * blocks * kLanes, halves, singles, sums, per_frame, per_less_one,
-      wide_per_frame, wide_per_less_one, on_.follow.buffer, on_.images.buffer);
-  run(LATENTS_TIMES, kTimes, count * channels * (2 + 2 * frames) * kLanes, on_.follow.buffer, sums);
-  if (plan_.wanted.flatness) run(LATENTS_IMAGES, kImages, count * pixels, singles, on_.images.buffer, sums);
-  run_blocks(LATENTS_TURN, kTurn, planes * ((pixels + LATENTS_TILE - 1) / LATENTS_TILE), halves, singles, sums, plane);
-  run(LATENTS_ROWS, kRows, planes * height * kLanes, plane, on_.rows.buffer);
-  run(LATENTS_PLANES, kPlanes, planes * LATENTS_PLANE_SUMS * kLanes, on_.rows.buffer, sums);
-  if (plan_.wanted.products) {
-    const std::uint64_t pairs = count * frames * plan_.numbers[LATENTS_GROUP_PAIRS];
-    run(LATENTS_PRODUCT_ROWS, kProductRows, pairs * height * kLanes * 4, plane, on_.product_rows.buffer);
-    run(LATENTS_PRODUCTS, kProducts, pairs * kLanes * kLanes, on_.product_rows.buffer, sums);
-  }
-  if (plan_.wanted.patches) {
-    const auto& moments = on_.moments.buffer;
-    const auto& places = on_.places.buffer;
-    const auto patches = [&](std::size_t k) {
-      const auto side = static_cast<std::uint64_t>(kPatches.at(k));
-      return height / side * (static_cast<std::uint64_t>(shape.width) / side);
-    };
-    for (std::size_t k = 0; k < kPatches.size(); ++k) {
-      run(LATENTS_INSIDE, kInside, planes * patches(k) * kLanes, static_cast<std::uint32_t>(k), factors_, plane,
-          moments, counts);
-    }
-    for (std::size_t k = kPatches.size(); k-- > 0;) {
-      if (patches(k) == 0) continue;
-      const auto side = static_cast<std::uint64_t>(kPatches.at(k));
-      run(LATENTS_ACROSS, kAcross, planes * side * side * kLanes, static_cast<std::uint32_t>(k), factors_, plane,
-          places, counts);
-    }
-    run(LATENTS_PATCHES, kPatchSums, planes * LATENTS_PATCH_SUMS * kLanes, factors_, moments, places, sums);
-  }
-  if (plan_.has_spectra()) launch_spectra(count);
-  if (plan_.room.counts == 0) return;
-  const auto counted = static_cast<std::uint32_t>(counted_channels(shape));
-  if (plan_.wanted.density || plan_.has_pairs()) {
-    run_blocks(LATENTS_RANGES, kRanges, count * counted * frames, counted,
-               static_cast<std::uint32_t>(plan_.wanted.density ? 1 : 0), halves, singles, on_.ranges.buffer, counts);
-  }
-  if (!plan_.has_pairs()) return;
-  run(LATENTS_EDGES, kEdgesOver, std::uint64_t{count} * counted * kEdges, counted, on_.ranges.buffer, on_.edges.buffer);
-  const std::uint64_t parts = (frames * pixels + LATENTS_PAIR_PIXELS - 1) / LATENTS_PAIR_PIXELS;
-  for (const auto& [wanted, way] : {std::pair{plan_.wanted.mutual, 0U}, {plan_.wanted.mutual_published, 1U}}) {
-    if (wanted)
-      run_blocks(LATENTS_PAIRS, kPairs, count * parts, counted, way, halves, singles, on_.edges.buffer, counts);
-  }
+  run_threads(LATENTS_FOLLOW, kFollow, channels * blocks_of(pixels, LATENTS_FOLLOW_BLOCK) * kLanes, halves, singles,
+              sums, per_frame, per_less_one, wide_per_frame, wide_per_less_one, on_.follow.buffer, on_.images.buffer);
+  run_threads(LATENTS_TIMES, kTimes, channels * (2 + 2 * frames) * kLanes, on_.follow.buffer, sums);
+  if (plan_.wanted.flatness) run_threads(LATENTS_IMAGES, kImages, count_ * pixels, singles, on_.images.buffer, sums);
 }
 
-void BatchMemory::launch_spectra(std::uint32_t count) {
-  const std::uint64_t planes = static_cast<std::uint64_t>(plan_.shape.frames) * plan_.groups * count,
-                      height = static_cast<std::uint64_t>(plan_.shape.height), bins = plan_.spectra.rows.bins;
-  const auto run = [&](int stage, const KernelEntry& entry, std::uint64_t items, const auto&... arguments) {
-    const std::uint64_t blocks = (items + LATENTS_THREADS - 1) / LATENTS_THREADS;
-    blocks_.at(static_cast<std::size_t>(stage)) += blocks;
-    queue_.launch(bodies::latents(), entry, blocks, shape_, count, arguments..., done_);
+void BatchMemory::launch_planes() {
+  const auto height = static_cast<std::uint64_t>(plan_.shape.height);
+  const std::uint64_t planes = count_ * plan_.planes();
+  run_threads(LATENTS_ROWS, kRows, planes * height * kLanes, on_.planes.buffer, on_.rows.buffer);
+  run_threads(LATENTS_PLANES, kPlanes, planes * LATENTS_PLANE_SUMS * kLanes, on_.rows.buffer, on_.sums.buffer);
+  if (!plan_.wanted.products) return;
+  const std::uint64_t pairs =
+      std::uint64_t{count_} * static_cast<std::uint64_t>(plan_.shape.frames) * plan_.numbers[LATENTS_GROUP_PAIRS];
+  run_threads(LATENTS_PRODUCT_ROWS, kProductRows, pairs * height * kLanes * 4, on_.planes.buffer,
+              on_.product_rows.buffer);
+  run_threads(LATENTS_PRODUCTS, kProducts, pairs * kLanes * kLanes, on_.product_rows.buffer, on_.sums.buffer);
+}
+
+void BatchMemory::launch_patches() {
+  const std::uint64_t planes = count_ * plan_.planes();
+  const auto& moments = on_.moments.buffer;
+  const auto& places = on_.places.buffer;
+  const auto side = [](std::uint32_t k) { return static_cast<std::uint64_t>(kPatches.at(k)); };
+  const auto patches = [&](std::uint32_t k) {
+    return static_cast<std::uint64_t>(plan_.shape.height) / side(k) *
+           (static_cast<std::uint64_t>(plan_.shape.width) / side(k));
   };
-  run(LATENTS_ROW_BINS, kRowBins, planes * height * plan_.spectra.rows.parts.front().bins * kLanes, weights_,
-      on_.planes.buffer, on_.re.buffer, on_.im.buffer);
+  for (std::uint32_t k = 0; k < kPatches.size(); ++k) {
+    run_threads(LATENTS_INSIDE, kInside, planes * patches(k) * kLanes, k, factors_, on_.planes.buffer, moments,
+                on_.counts.buffer);
+  }
+  for (std::uint32_t k = kPatches.size(); k-- > 0;) {
+    if (patches(k) == 0) continue;
+    run_threads(LATENTS_ACROSS, kAcross, planes * side(k) * side(k) * kLanes, k, factors_, on_.planes.buffer, places,
+                on_.counts.buffer);
+  }
+  run_threads(LATENTS_PATCHES, kPatchSums, planes * LATENTS_PATCH_SUMS * kLanes, factors_, moments, places,
+              on_.sums.buffer);
+}
+
+void BatchMemory::launch_spectra() {
+  const auto height = static_cast<std::uint64_t>(plan_.shape.height);
+  const std::uint64_t planes = count_ * plan_.planes(), bins = plan_.spectra.rows.bins;
+  run_threads(LATENTS_ROW_BINS, kRowBins, planes * height * plan_.spectra.rows.parts.front().bins * kLanes, weights_,
+              on_.planes.buffer, on_.re.buffer, on_.im.buffer);
   const DeviceBuffer<float>*re = &on_.re.buffer, *im = &on_.im.buffer, *other_re = &on_.other_re.buffer,
         *other_im = &on_.other_im.buffer;
   for (const BatchPlan::Step& step : plan_.steps) {
     const std::uint64_t shares = step.radix % 2 == 0 ? 1 : step.radix / 2 + 1;
-    run(LATENTS_COLUMNS, kColumns, planes * bins * (height / step.radix) * shares * kLanes, step.radix, step.before,
-        step.first, turns_, *re, *im, *other_re, *other_im);
+    run_threads(LATENTS_COLUMNS, kColumns, planes * bins * (height / step.radix) * shares * kLanes, step.radix,
+                step.before, step.first, turns_, *re, *im, *other_re, *other_im);
     std::swap(re, other_re);
     std::swap(im, other_im);
   }
-  run(LATENTS_POWER, kPower, count * plan_.spectra.bins() * kLanes, *re, *im, on_.sums.buffer);
+  run_threads(LATENTS_POWER, kPower, count_ * plan_.spectra.bins() * kLanes, *re, *im, on_.sums.buffer);
+}
+
+void BatchMemory::launch_bins(const DeviceBuffer<std::uint16_t>& halves, const DeviceBuffer<float>& singles) {
+  const auto frames = static_cast<std::uint64_t>(plan_.shape.frames);
+  const auto counted = static_cast<std::uint32_t>(counted_channels(plan_.shape));
+  const std::uint64_t channels = std::uint64_t{count_} * counted;
+  run_blocks(LATENTS_RANGES, kRanges, channels * frames, counted, std::uint32_t{plan_.wanted.density ? 1U : 0U}, halves,
+             singles, on_.ranges.buffer, on_.counts.buffer);
+  if (!plan_.has_pairs()) return;
+  run_threads(LATENTS_EDGES, kEdgesOver, channels * kEdges, counted, on_.ranges.buffer, on_.edges.buffer);
+  const std::uint64_t parts = blocks_of(frames * plan_.shape.pixels(), LATENTS_PAIR_PIXELS);
+  for (const auto& [wanted, way] : {std::pair{plan_.wanted.mutual, 0U}, {plan_.wanted.mutual_published, 1U}}) {
+    if (!wanted) continue;
+    run_blocks(LATENTS_PAIRS, kPairs, count_ * parts, counted, way, halves, singles, on_.edges.buffer,
+               on_.counts.buffer);
+  }
 }
 
 void BatchMemory::check_blocks() {

@@ -27,8 +27,6 @@ class BatchMemory {
   std::span<const std::uint32_t> counts(std::size_t latent);
   // Bytes of the device's memory that it has, and would take for a batch again.
   std::uint64_t held() const;
-  // The bytes of a latent that lies on the device.
-  void download(const ArrayView& latent, std::span<std::byte> to);
 
  private:
   // Each grows with the batches.
@@ -44,8 +42,17 @@ class BatchMemory {
   void make_room(std::uint64_t count, std::uint64_t uploaded);
   void make_tables();
   void upload(std::span<const ArrayView> latents, const Executor& executor);
-  void launch(std::uint32_t count, const DeviceBuffer<std::uint8_t>& values);
-  void launch_spectra(std::uint32_t count);
+  // Launches a stage; so many threads at least, each of which is told how many latents there are.
+  template <typename... Arguments>
+  void run_blocks(int stage, const KernelEntry& entry, std::uint64_t blocks, const Arguments&... arguments);
+  template <typename... Arguments>
+  void run_threads(int stage, const KernelEntry& entry, std::uint64_t threads, const Arguments&... arguments);
+  void launch(const DeviceBuffer<std::uint8_t>& values);
+  void launch_time(const DeviceBuffer<std::uint16_t>& halves, const DeviceBuffer<float>& singles);
+  void launch_planes();
+  void launch_patches();
+  void launch_spectra();
+  void launch_bins(const DeviceBuffer<std::uint16_t>& halves, const DeviceBuffer<float>& singles);
   void check_blocks();
 
   const BatchPlan& plan_;
@@ -54,6 +61,7 @@ class BatchMemory {
   DeviceBuffer<std::uint32_t> shape_, done_;
   DeviceBuffer<float> factors_, weights_, turns_;
   bool has_tables_ = false;
+  std::uint32_t count_ = 0;                             // latents of this batch
   std::array<std::uint64_t, LATENTS_STAGES> blocks_{};  // of this batch
   Queue queue_;
 };
