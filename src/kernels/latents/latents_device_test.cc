@@ -64,7 +64,7 @@ TEST_P(LatentsOnDevice, OfEveryShape) {
                              Shape{3, 18, 11, 30}, Shape{2, 2, 31, 33}, Shape{4, 17, 26, 44}, Shape{16, 2, 60, 106}}) {
     if (!slow()) shapes.push_back(shape);
   }
-  for (const Shape& shape : shapes) expect_same(shape);
+  for (const Shape& shape : shapes) expect_same(shape, shape.elements() > 50'000 ? 1 : 2);
 }
 
 TEST_P(LatentsOnDevice, WhatIsWantedAlone) {
