@@ -109,12 +109,14 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -DFOLDER=${CMAKE_BINARY_DIR}/generated -DOUTPUT=${attested}.json
     -P ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake
   DEPENDS ${CMAKE_BINARY_DIR}/generated/hamming.ptx ${CMAKE_BINARY_DIR}/generated/chart.ptx ${CMAKE_BINARY_DIR}/generated/deflate.ptx
+    ${CMAKE_BINARY_DIR}/generated/latents.ptx
     ${CMAKE_SOURCE_DIR}/tests/support/gpu/attest_for_test.cmake)
 millrace_attested(${attested}.json ${attested}.cc)
 add_executable(millrace-attested ${CMAKE_SOURCE_DIR}/src/cli/main.cc ${attested}.cc)
 target_link_libraries(millrace-attested PRIVATE millrace_cli)
 set_target_properties(millrace-attested PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
-add_executable(attested_tests ${CMAKE_SOURCE_DIR}/src/jobs/render/draw/drawer_cuda_test.cc ${attested}.cc)
+add_executable(attested_tests ${CMAKE_SOURCE_DIR}/src/jobs/render/draw/drawer_cuda_test.cc
+  ${CMAKE_SOURCE_DIR}/src/jobs/latents/library_cuda_test.cc ${attested}.cc)
 target_link_libraries(attested_tests PRIVATE millrace_jobs GTest::gtest GTest::gmock GTest::gtest_main)
 target_compile_definitions(attested_tests PRIVATE MILLRACE_FAKE_CUDA="$<TARGET_FILE:fake_cuda>" MILLRACE_ATTESTED=1)
 add_dependencies(attested_tests fake_cuda)
@@ -163,18 +165,26 @@ millrace_plant(src/kernels/rle_deflate/body/rows.inc "alike >= DEFLATE_ALIKE && 
   ${planted}/stream_run/src/kernels/rle_deflate/body/rows.inc)
 # In hashes: a sum that is rounded elsewhere.
 millrace_plant(src/kernels/hash/body/resize.inc "u32 total = 2097152u;" "u32 total = 9000000u;" ${planted}/hash_sum/src/kernels/hash/body/resize.inc)
-foreach(fault chart_barrier chart_row stream_run hash_sum)
+# In latents: a row that is missed, and a sum over frames in another order.
+millrace_plant(src/kernels/latents/body/plane.inc "member + 1]; y < end; ++y)" "member + 1]; y + 1 < end; ++y)"
+  ${planted}/latents_row/src/kernels/latents/body/plane.inc)
+millrace_plant(src/kernels/latents/body/spectrum.inc "for (u32 p = 0; p < planes; ++p) {" "for (u32 p = planes; p-- > 0;) {"
+  ${planted}/latents_order/src/kernels/latents/body/spectrum.inc)
+foreach(fault chart_barrier chart_row stream_run hash_sum latents_row latents_order)
   millrace_fake_cuda_of(fake_cuda_${fault} ${host_bodies})
   target_include_directories(fake_cuda_${fault} BEFORE PRIVATE ${planted}/${fault})
 endforeach()
 millrace_caught(chart_barrier fake_cuda_chart_barrier *LinesOfEveryWidth*simulated* "no barrier is between" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
 millrace_caught(chart_row fake_cuda_chart_row *LinesOfEveryWidth*simulated* "bytes differ" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
 millrace_caught(stream_run fake_cuda_stream_run *PixelsAndWrappersOfEveryKind*simulated* "the CPU's has" ${CMAKE_SOURCE_DIR}/src/kernels/rle_deflate/deflate_device_test.cc)
+millrace_caught(latents_row fake_cuda_latents_row *MoreLatentsThanMemory*simulated* "spatial.variance" ${CMAKE_SOURCE_DIR}/src/kernels/latents/latents_device_test.cc)
+millrace_caught(latents_order fake_cuda_latents_order *MoreLatentsThanMemory*simulated* "frequency.spatial_entropy" ${CMAKE_SOURCE_DIR}/src/kernels/latents/latents_device_test.cc)
 # And what their own checks make of it, with everything that was not compared.
 set(wrong "the CPU's: it gave another answer than the CPU")
 millrace_caught(chart_unseen fake_cuda_chart_row ChartChecks.SeeWhatABodyGetsWrong "${wrong}" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
 millrace_caught(stream_unseen fake_cuda_stream_run ChartChecks.SeeWhatABodyGetsWrongInStreams "${wrong}" ${CMAKE_SOURCE_DIR}/src/kernels/chart/chart_device_test.cc)
 millrace_caught(hash_unseen fake_cuda_hash_sum HashChecks.SeeWhatABodyGetsWrong "${wrong}" ${CMAKE_SOURCE_DIR}/src/kernels/hash/hash_device_test.cc)
+millrace_caught(latents_unseen fake_cuda_latents_order LatentChecks.SeeWhatABodyGetsWrong "${wrong}" ${CMAKE_SOURCE_DIR}/src/kernels/latents/latents_device_test.cc)
 millrace_plant(src/device/queue.cc "if (event.event_) backend_->wait(*event.event_);" "(void)event;" ${planted}/missing_wait.cc)
 millrace_plant(src/device/queue.cc "held_.push_back(memory);" "{}" ${planted}/freed_in_use.cc)
 millrace_caught(missing_wait fake_cuda *AKernelWaitsForTheOtherQueuesCopy*simulated* "a copy came late" ${planted}/missing_wait.cc)

@@ -38,19 +38,49 @@ struct LatentMeasures {
   std::uint64_t not_finite = 0;
 };
 
-// Measures latents one by one; keeps memory for the last shape. One thread at a time; several measurers do not see each
-// other.
+struct LatentOptions {
+  int threads = 0;  // of measure_all(); 0 or less: one a core that this process may run on
+  // What measures: cpu; cuda[:N] or opencl[:N]; auto: latents in a device's memory that device, where hardware has
+  // attested its kernels (docs/gpu.md), else the CPU. What a device cannot do, or did wrong, the CPU does.
+  std::string device = "auto";
+  // Latents that a device measured and the CPU measures as well before a call returns: all; sample: of each batch the
+  // first, the last and one in 256; none.
+  std::string verify_device = "sample";
+  std::uint64_t device_memory = 0;  // the most of a device's, in bytes, beside arrays; 0: 90 % of what is free
+};
+
+// What devices did for a measurer so far, in latents.
+struct LatentDeviceUse {
+  std::string device;          // "cuda:0 (NVIDIA H200)"; empty: no latents were given to one
+  std::uint64_t measured = 0;  // by it
+  std::uint64_t compared = 0;  // of them with the CPU's
+  std::uint64_t by_cpu = 0;    // by the CPU in its place
+  std::string why;             // "cuda:0: ..." why some or all are the CPU's; empty where none is
+};
+
+// Measures latents one by one, or many together; keeps memory for the last shape. One thread at a time; several
+// measurers do not see each other.
 class MILLRACE_API LatentMeasurer {
  public:
   LatentMeasurer();
+  // Throws std::exception with a message that says what to change where there is no such device.
+  explicit LatentMeasurer(const LatentOptions& options);
   ~LatentMeasurer();
   LatentMeasurer(LatentMeasurer&&) noexcept;
   LatentMeasurer& operator=(LatentMeasurer&&) noexcept;
 
   // [channels, frames, height, width], or [channels, height, width] of an image model, with one more axis of 1 in front
   // or not; float16, bfloat16, float32 or float64, which is rounded to float32; in host memory, with any strides. Up to
-  // 128 channels, 4,096 frames, sides of 4,096. Throws std::exception with a message that names type and shape.
+  // 128 channels, 4,096 frames, sides of 4,096. Or float16 or float32, row after row, in memory of a CUDA device
+  // (MemoryKind::device, and in `device` CUDA's number of it), as cudaMalloc and PyTorch allocate it: in this process's
+  // primary context, at a multiple of the numbers' size, and with nothing under way in it. Throws std::exception with a
+  // message that names type and shape, or says what is wrong with the memory.
   LatentMeasures measure(const ArrayView& latent);
+  // The same of each of [latents, channels, frames, height, width], on all threads. A device measures as many at once
+  // as fit: one by one they are far slower there.
+  std::vector<LatentMeasures> measure_all(const ArrayView& latents);
+
+  LatentDeviceUse device_use() const;
 
  private:
   struct State;

@@ -166,7 +166,7 @@ def test_auto_moves_what_gains_where_it_is_attested(codes, tmp_path):
     _, where, _ = planned(many)
     assert where.startswith("on the CPU: ") and "cuda:1 was not measured; millrace tune does" in where
     card = json.loads(millrace("doctor", "--json", "-", program=attested, env=simulated()).stdout)["cuda"]["devices"]
-    assert [[kernel["source"] for kernel in one["kernels"] if kernel["attested"]] for one in card] == [[], ["hamming", "chart", "deflate"]]
+    assert [[kernel["source"] for kernel in one["kernels"] if kernel["attested"]] for one in card] == [[], ["hamming", "chart", "deflate", "latents"]]
     kernel = card[1]["kernels"][0]["ptx_sha256"]
     for rate, side in ((1e13, "on cuda:1: "), (1e9, "on the CPU: ")):
         rates = {"begin_s": 0.1, "up_bytes_s": 1e9, "down_bytes_s": 1e9,
@@ -216,7 +216,8 @@ def test_tune_measures_what_is_here_and_plans_follow_it(codes, tmp_path):
     rates = json.loads((tmp_path / "rates.json").read_text())["devices"][0]["operations"]
     kinds = ["ahash", "dhash", "dhash_vertical", "phash", "whash", "colorhash", "pdq"]
     assert {rate["operation"] for rate in rates} == {"hamming.brute64", "hamming.brute256", "hamming.index64", "hamming.index256",
-                                                     "chart.line", "chart.candle", "deflate.charts", *(f"hash.{kind}" for kind in kinds)}
+                                                     "chart.line", "chart.candle", "deflate.charts", "latents.all",
+                                                     *(f"hash.{kind}" for kind in kinds)}
     plan = ["join", codes / "codes.npy", "--radius", "5", "--device", "opencl:0", "--plan"]
     assert "was not measured" not in millrace(*plan, env=env).stdout.decode()
     kept = tmp_path / "cache" / "millrace" / "rates.json"

@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from latent_files import put, results_of  # noqa: E402
 from processes import end_held, hold_when, run_and_watch  # noqa: E402
-from program import PROGRAM, millrace  # noqa: E402
+from program import BUILD, PROGRAM, millrace  # noqa: E402
 
 PER_PART = 256  # latents: src/jobs/latents/run.cc
 
@@ -75,6 +75,21 @@ def test_a_run_that_ends_early_is_gone_on_with(latents, undisturbed, tmp_path, m
     millrace(*command(latents, out))
     assert results_of(out) == undisturbed
     assert sorted(os.listdir(tmp_path)) == ["out"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_what_a_device_has_begun_the_cpu_goes_on_with(latents, tmp_path, how, monkeypatch):
+    metrics = ["--metrics", "spatial.*,trajectory"]
+    millrace(*command(latents, tmp_path / "cpu", *metrics))
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(BUILD / "fake_cuda"))
+    out = tmp_path / "out"
+    running = start(latents, out, *metrics, "--device", "cuda")
+    assert hold_when(running, lambda: any(out.rglob("1.log")), 0.01), "it has ended before"
+    end_held(running, how)
+    running.communicate()
+    assert running.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130)
+    millrace(*command(latents, out, *metrics))
+    assert results_of(out) == results_of(tmp_path / "cpu")
 
 
 def test_of_several_runs_one_may_die(latents, undisturbed, tmp_path):

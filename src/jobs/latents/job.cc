@@ -37,6 +37,7 @@ class LatentsJob : public Job {
   Arguments arguments() override {
     return {"DIR", "a folder of latents: GROUP/VIDEO/step_000.npy", &options_.inputs, true, false};
   }
+  std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { latents::describe(settings, options_); }
 
   void look_at(Outputs& outputs) override {
@@ -85,20 +86,27 @@ class LatentsJob : public Job {
   Plan plan(RunContext& context) override { return latents::plan(options_, context); }
 
   Result run(RunContext& context, const Print&) override {
-    if (options_.output.empty())
+    const bool only_compares = options_.output.empty() && !options_.compare.empty();
+    if (options_.output.empty() && !only_compares)
       throw Failure(ErrorCode::usage, "an output is needed", "-o", "name a folder, for example -o results");
-    const Summary summary = latents::run(options_, files_, context);
+    const Summary summary =
+        only_compares ? latents::only_compare(options_, context) : latents::run(options_, files_, context);
     Result out;
     for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
     for (const std::string& note : summary.notes) out.summary.push_back("note: " + note);
-    tell(summary, out.summary);
+    if (!only_compares) tell(summary, out.summary);
+    if (!summary.comparison.sides.empty()) {
+      const std::vector<std::string> lines = lines_of(summary.comparison);
+      out.summary.insert(out.summary.end(), lines.begin(), lines.end());
+    }
     out.json = [summary, part = static_cast<bool>(options_.share)] {
       nlohmann::ordered_json json = json_of(summary);
       if (part) json["published"] = summary.published;
+      if (!summary.comparison.sides.empty()) json["compare"] = latents::json_of(summary.comparison);
       return json_pieces(json);
     };
     const bool whole = summary.unusable.empty() && summary.not_finite == 0;
-    out.exit_code = whole ? ExitCode::done : ExitCode::partial;
+    out.exit_code = !summary.comparison.same() ? ExitCode::failed : whole ? ExitCode::done : ExitCode::partial;
     return out;
   }
 

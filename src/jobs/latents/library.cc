@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <map>
 #include <set>
 
 #include "include/millrace/latents.h"
 #include "src/base/error.h"
+#include "src/jobs/callers_device.h"
 #include "src/jobs/latents/analysis/analysis.h"
 #include "src/jobs/latents/dataset.h"
-#include "src/kernels/latents/latents.h"
+#include "src/kernels/latents/latents_device.h"
 #include "src/memory/buffer.h"
+#include "src/memory/pool.h"
 
 namespace millrace {
 namespace {
@@ -44,13 +48,15 @@ Axes axes_of(const ArrayView& view) {
   }
   const std::array<std::int64_t, 4> most = {latents::kMostChannels, latents::kMostFrames, latents::kMostSide,
                                             latents::kMostSide};
-  bool fits =
-      view.data != nullptr && readable && sides.size() == 4 && strides.size() == 4 && view.memory != MemoryKind::device;
+  const bool there = view.memory == MemoryKind::device;
+  bool fits = view.data != nullptr && readable && sides.size() == 4 && strides.size() == 4 &&
+              (!there || (view.contiguous() && (view.type == kFloat16 || view.type == kFloat32)));
   for (std::size_t i = 0; fits && i < 4; ++i) fits = sides[i] >= 1 && sides[i] <= most[i];
   if (!fits) {
     throw Failure(ErrorCode::usage,
                   fmt::format("a latent is [C, F, H, W] or [C, H, W] of float16, bfloat16, float32 or float64 in host "
-                              "memory, up to {} channels, {} frames and sides of {}",
+                              "memory, or float16 or float32 without gaps in a device's, up to {} channels, {} frames "
+                              "and sides of {}",
                               latents::kMostChannels, latents::kMostFrames, latents::kMostSide),
                   words_of(view), "");
   }
@@ -75,54 +81,179 @@ void gather(const void* data, const Axes& axes, Buffer<std::byte>& out, const Co
   }
 }
 
+// As it is, or as float16 or float32 row after row.
+ArrayView plain_view(const ArrayView& latent, const Axes& axes, Buffer<std::byte>& gathered) {
+  ArrayView view = latent;
+  view.strides.clear();
+  view.shape = {axes.shape.channels, axes.shape.frames, axes.shape.height, axes.shape.width};
+  if (latent.type == kBfloat16) {
+    gather<std::uint16_t, float>(latent.data, axes, gathered,
+                                 [](std::uint16_t v) { return std::bit_cast<float>(std::uint32_t{v} << 16); });
+  } else if (latent.type == kFloat64) {
+    gather<double, float>(latent.data, axes, gathered, [](double v) { return static_cast<float>(v); });
+  } else if (!latent.contiguous() && latent.type == kFloat16) {
+    gather<std::uint16_t, std::uint16_t>(latent.data, axes, gathered, [](std::uint16_t v) { return v; });
+  } else if (!latent.contiguous()) {
+    gather<float, float>(latent.data, axes, gathered, [](float v) { return v; });
+  }
+  if (latent.type == kBfloat16 || latent.type == kFloat64 || !latent.contiguous()) {
+    view.data = gathered.data();
+    view.type = latent.type == kFloat16 ? kFloat16 : kFloat32;
+  }
+  return view;
+}
+
+// Each of [latents, ...].
+std::vector<ArrayView> views_of(const ArrayView& latents) {
+  if (latents.shape.size() < 4 || latents.shape.front() < 0 ||
+      (!latents.strides.empty() && latents.strides.size() != latents.shape.size())) {
+    throw Failure(ErrorCode::usage, "latents are [latents, C, F, H, W] or [latents, C, H, W]", words_of(latents), "");
+  }
+  ArrayView one = latents;
+  one.shape.erase(one.shape.begin());
+  const std::int64_t step = latents.strides.empty() ? one.elements() : latents.strides.front();
+  if (!latents.strides.empty()) one.strides.erase(one.strides.begin());
+  std::vector<ArrayView> out;
+  for (std::int64_t i = 0; i < latents.shape.front(); ++i) {
+    out.push_back(one);
+    out.back().data = static_cast<std::byte*>(latents.data) + i * step * static_cast<std::int64_t>(one.type.bytes());
+  }
+  return out;
+}
+
+LatentMeasures named(const latents::Measures& measures, const latents::Shape& shape) {
+  LatentMeasures out;
+  out.not_finite = measures.not_finite;
+  for (std::size_t k = 0; k < latents::kMetricNames.size(); ++k)
+    out.metrics.push_back({latents::kMetricNames[k], measures.values[k]});
+  if (out.not_finite > 0) return out;
+  for (const latents::Distribution& own : latents::distributions(latents::Chosen{}, shape)) {
+    std::vector<std::int64_t> sides = {static_cast<std::int64_t>(own.inner)};
+    if (own.outer > 1) sides.insert(sides.begin(), static_cast<std::int64_t>(own.outer));
+    out.distributions.push_back({own.name, std::move(sides), own.of(measures)});
+  }
+  return out;
+}
+
+// A device, as it is opened for a measurer; of the last shape.
+struct OpenedDevice {
+  OpenedDevice(const Device& device, const AcceleratorOptions& options) : accelerator(device, options, budget, trace) {
+    if (!device.reason.empty()) accelerator.strike_out(device.reason);
+  }
+  latents::DeviceAnalyzer& analyzer_for(const latents::Shape& of, const Executor& executor) {
+    if (!analyzer || !(shape == of)) {
+      drop_analyzer();
+      analyzer = std::make_unique<latents::DeviceAnalyzer>(of, latents::every_metric(), executor, accelerator, budget);
+      shape = of;
+    }
+    return *analyzer;
+  }
+  void drop_analyzer() {
+    if (!analyzer) return;
+    counts = all_counts();
+    analyzer.reset();
+  }
+  latents::MeasuredLatents all_counts() const {
+    latents::MeasuredLatents out = counts;
+    if (!analyzer) return out;
+    out.by_device += analyzer->counts().by_device;
+    out.compared += analyzer->counts().compared;
+    out.by_cpu += analyzer->counts().by_cpu;
+    return out;
+  }
+
+  Budget budget{Bytes{std::numeric_limits<std::int64_t>::max()}};  // who measures so has no --memory
+  Trace trace;
+  Accelerator accelerator;
+  latents::Shape shape;
+  std::unique_ptr<latents::DeviceAnalyzer> analyzer;
+  latents::MeasuredLatents counts;  // of earlier ones
+};
+
 }  // namespace
 
 struct LatentMeasurer::State {
+  explicit State(const LatentOptions& given)
+      : device(given.device, given.verify_device, given.device_memory), executor(given.threads) {}
+
+  // Where a latent is worked on; null: by the CPU alone.
+  OpenedDevice* device_for(const ArrayView& latent) {
+    if (latent.memory != MemoryKind::device) return device.named() ? &open(*device.named()) : nullptr;
+    return &open(device.holding(latent.device, "latent", "latents are measured"));
+  }
+  OpenedDevice& open(const Device& of) {
+    std::unique_ptr<OpenedDevice>& out = opened[name_of(of)];
+    if (!out) out = std::make_unique<OpenedDevice>(of, device.options());
+    return *out;
+  }
+
+  // All of one shape.
+  std::vector<latents::Measures> measure(const std::vector<ArrayView>& views, const Axes& axes) {
+    std::vector<latents::Measures> out(views.size());
+    if (OpenedDevice* on = device_for(views.front()); on != nullptr) {
+      std::vector<Buffer<std::byte>> gathered(views.size());
+      std::vector<ArrayView> plain;
+      for (std::size_t i = 0; i < views.size(); ++i) plain.push_back(plain_view(views[i], axes, gathered[i]));
+      on->analyzer_for(axes.shape, executor).measure(plain, out);
+      return out;
+    }
+    if (!(shape == axes.shape)) analyzers = {};
+    shape = axes.shape;
+    if (!analyzers) {
+      analyzers = std::make_unique<Pool<CpuMeasurer>>([of = shape] { return std::make_unique<CpuMeasurer>(of); });
+    }
+    executor.parallel_for(views.size(), 1, [&](std::size_t begin, std::size_t end) {
+      const auto own = analyzers->take();
+      for (std::size_t i = begin; i < end; ++i) {
+        own->analyzer.measure(plain_view(views[i], axes, own->gathered), out[i]);
+      }
+    });
+    return out;
+  }
+
+  struct CpuMeasurer {
+    explicit CpuMeasurer(const latents::Shape& of) : analyzer(of) {}
+    latents::Analyzer analyzer;
+    Buffer<std::byte> gathered;
+  };
+
+  const CallersDevice device;
+  const Executor executor;
   latents::Shape shape;
-  std::unique_ptr<latents::Analyzer> analyzer;
-  latents::Measures measures;
-  Buffer<std::byte> gathered;
+  std::unique_ptr<Pool<CpuMeasurer>> analyzers;
+  std::map<std::string, std::unique_ptr<OpenedDevice>> opened;
 };
 
-LatentMeasurer::LatentMeasurer() : state_(std::make_unique<State>()) {}
+LatentMeasurer::LatentMeasurer() : LatentMeasurer(LatentOptions{}) {}
+LatentMeasurer::LatentMeasurer(const LatentOptions& options) : state_(std::make_unique<State>(options)) {}
 LatentMeasurer::~LatentMeasurer() = default;
 LatentMeasurer::LatentMeasurer(LatentMeasurer&&) noexcept = default;
 LatentMeasurer& LatentMeasurer::operator=(LatentMeasurer&&) noexcept = default;
 
 LatentMeasures LatentMeasurer::measure(const ArrayView& latent) {
   const Axes axes = axes_of(latent);
-  State& state = *state_;
-  if (!state.analyzer || !(state.shape == axes.shape)) {
-    state.analyzer = std::make_unique<latents::Analyzer>(axes.shape);
-    state.shape = axes.shape;
-  }
-  ArrayView view = latent;
-  view.strides.clear();
-  view.shape = {axes.shape.channels, axes.shape.frames, axes.shape.height, axes.shape.width};
-  if (latent.type == kBfloat16) {
-    gather<std::uint16_t, float>(latent.data, axes, state.gathered,
-                                 [](std::uint16_t v) { return std::bit_cast<float>(std::uint32_t{v} << 16); });
-  } else if (latent.type == kFloat64) {
-    gather<double, float>(latent.data, axes, state.gathered, [](double v) { return static_cast<float>(v); });
-  } else if (!latent.contiguous() && latent.type == kFloat16) {
-    gather<std::uint16_t, std::uint16_t>(latent.data, axes, state.gathered, [](std::uint16_t v) { return v; });
-  } else if (!latent.contiguous()) {
-    gather<float, float>(latent.data, axes, state.gathered, [](float v) { return v; });
-  }
-  if (latent.type == kBfloat16 || latent.type == kFloat64 || !latent.contiguous()) {
-    view.data = state.gathered.data();
-    view.type = latent.type == kFloat16 ? kFloat16 : kFloat32;
-  }
-  state.analyzer->measure(view, state.measures);
-  LatentMeasures out;
-  out.not_finite = state.measures.not_finite;
-  for (std::size_t k = 0; k < latents::kMetricNames.size(); ++k)
-    out.metrics.push_back({latents::kMetricNames[k], state.measures.values[k]});
-  if (out.not_finite > 0) return out;
-  for (const latents::Distribution& own : latents::distributions(latents::Chosen{}, axes.shape)) {
-    std::vector<std::int64_t> shape = {static_cast<std::int64_t>(own.inner)};
-    if (own.outer > 1) shape.insert(shape.begin(), static_cast<std::int64_t>(own.outer));
-    out.distributions.push_back({own.name, std::move(shape), own.of(state.measures)});
+  return named(state_->measure({latent}, axes).front(), axes.shape);
+}
+
+std::vector<LatentMeasures> LatentMeasurer::measure_all(const ArrayView& latents) {
+  const std::vector<ArrayView> views = views_of(latents);
+  if (views.empty()) return {};
+  const Axes axes = axes_of(views.front());
+  std::vector<LatentMeasures> out;
+  for (const latents::Measures& measures : state_->measure(views, axes)) out.push_back(named(measures, axes.shape));
+  return out;
+}
+
+LatentDeviceUse LatentMeasurer::device_use() const {
+  LatentDeviceUse out;
+  for (const auto& [name, on] : state_->opened) {
+    const latents::MeasuredLatents counts = on->all_counts();
+    out.device += fmt::format("{}{}", out.device.empty() ? "" : ", ", on->accelerator.title());
+    out.measured += counts.by_device;
+    out.compared += counts.compared;
+    out.by_cpu += counts.by_cpu;
+    const std::string why = why_by_cpu(on->accelerator);
+    if (!why.empty()) out.why += fmt::format("{}{}: {}", out.why.empty() ? "" : "; ", name, why);
   }
   return out;
 }

@@ -5,25 +5,14 @@
 #include <memory>
 #include <optional>
 
-#include "src/jobs/latents/dataset.h"
+#include "src/device/accelerator.h"
+#include "src/jobs/latents/measure_device.h"
+#include "src/jobs/latents/measure_parts.h"
 #include "src/memory/pool.h"
 #include "src/pipeline/chain.h"
-#include "src/pipeline/checkpoint/part_rows.h"
 
 namespace millrace::latents {
 namespace {
-
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
-  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& seconds_;
-  const Clock::time_point begin_ = Clock::now();
-};
 
 // One thread's: what measuring takes. Videos may have different numbers of frames; the last one's is kept.
 class ThreadScratch {
@@ -37,17 +26,14 @@ class ThreadScratch {
 
   // Consecutive latents of one video.
   void measure(std::uint64_t begin, std::uint64_t end, RowBlock& block) {
-    const std::size_t video = set_.files[begin].video;
     const bool trajectory = options_.chosen.trajectory;
-    const auto of_video = [&](std::uint64_t row) { return row < set_.files.size() && set_.files[row].video == video; };
     if (!analyzer_ || !(shape_ == set_.files[begin].shape)) {
       drop_analyzer();
       analyzer_ = std::make_unique<Analyzer>(set_.files[begin].shape, options_.chosen.metrics);
       shape_ = set_.files[begin].shape;
     }
     // What the first of them is compared with.
-    std::uint64_t first = begin;
-    while (trajectory && first > 0 && begin - first < 2 && of_video(first - 1)) --first;
+    const std::uint64_t first = trajectory ? first_compared(set_, begin) : begin;
     std::optional<ArrayView> before, earlier;
     for (std::uint64_t row = first; row < end; ++row) {
       const ArrayView now = read(readers_[row % readers_.size()], row);
@@ -60,7 +46,7 @@ class ThreadScratch {
             const Stopwatch watch(seconds_.trajectories);
             step = step_between(now, *before, earlier ? &*earlier : nullptr);
           }
-          if (!of_video(row + 1)) end_to_end = from_start(now, row);
+          if (is_last_of_video(set_, row)) end_to_end = from_start(now, row);
         }
         rows_.append(set_.files[row], measures_, step, end_to_end, block);
       }
@@ -89,9 +75,7 @@ class ThreadScratch {
 
   // Of a video's last latent.
   double from_start(const ArrayView& last, std::uint64_t row) {
-    std::uint64_t first = row;
-    while (first > 0 && set_.files[first - 1].video == set_.files[row].video) --first;
-    const ArrayView start = read(first_, first);
+    const ArrayView start = read(first_, first_of_video(set_, row));
     const Stopwatch watch(seconds_.trajectories);
     return step_between(last, start, nullptr).distance;
   }
@@ -115,27 +99,14 @@ class ThreadScratch {
   MeasuringSeconds seconds_;
 };
 
-// Consecutive latents of one video, in one part.
-struct MeasuredRows {
-  Checkpoint::Task task;
-  std::uint64_t end = 0;  // behind the last of them
-  std::shared_ptr<RowBlock> block;
-};
-
-std::uint64_t row_bytes(const DatasetSpec& dataset) {
-  std::uint64_t out = 0;
-  for (const ArraySpec& array : dataset.arrays) out += array.row_bytes() + array.text_bytes + sizeof(ArrayRows);
-  return out;
-}
-
 class MeasureStage {
  public:
   MeasureStage(const Options& options, const LatentSet& set, const Normalization& normalization,
                const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context)
       : set_(set),
         context_(context),
-        checkpoint_(checkpoint),
         rows_(checkpoint),
+        out_(set, checkpoint, context),
         arrays_(dataset.arrays.size()),
         row_bytes_(row_bytes(dataset)),
         scratch_([&] { return std::make_unique<ThreadScratch>(options, set, normalization); }),
@@ -146,31 +117,17 @@ class MeasureStage {
 
   Measured run() {
     Measured out;
-    Progress progress(context_.progress, "measuring", set_.files.size());
-    const auto of_one_video = [this](const PartRow& first, const PartRow& next) {
-      return !first.task.taken && !next.task.taken && first.task.part == next.task.part &&
-             set_.files[first.row].video == set_.files[next.row].video;
-    };
+    const auto together = [this](const PartRow& first, const PartRow& next) { return of_one_video(set_, first, next); };
     using Items = chain::Batch<PartRow>;
     const auto stages =
         chain::source<PartRow>("latents", [this] { return rows_.next(); }) |
-        chain::batch<PartRow>(kTogether, of_one_video) |
+        chain::batch<PartRow>(kTogether, together) |
         chain::parallel<Items, MeasuredRows>(
             "measure", [this](const Items& items, Span& span) { return measure(items, span); }, "more threads") |
-        chain::sink<MeasuredRows>("write", [&](const MeasuredRows& item, Span&) {
-          const std::uint64_t k = item.task.part;
-          if (item.task.taken) {
-            checkpoint_.take(k);
-            progress.add(checkpoint_.parts().end(k) - checkpoint_.parts().begin(k));
-            return;
-          }
-          checkpoint_.append(k, *item.block);
-          if (item.end == checkpoint_.parts().end(k)) checkpoint_.end(k);
-          out.latents += item.block->rows;
-          progress.add(item.block->rows, item.block->rows * set_.files[item.end - 1].bytes());
-        });
+        chain::sink<MeasuredRows>("write", [this](const MeasuredRows& item, Span&) { out_.write(item); });
     chain::run(stages, context_, chain::Price::fixed({kTogether * row_bytes_}));
     context_.throw_if_cancelled();
+    out.latents = out_.written();
     scratch_.each([&](ThreadScratch& scratch) { out.seconds.add(scratch.seconds()); });
     return out;
   }
@@ -189,8 +146,8 @@ class MeasureStage {
 
   const LatentSet& set_;
   RunContext& context_;
-  Checkpoint& checkpoint_;
   PartRows rows_;
+  PartWriter out_;
   const std::size_t arrays_;
   const std::uint64_t row_bytes_;
   Pool<ThreadScratch> scratch_;
@@ -208,12 +165,20 @@ void MeasuringSeconds::add(const MeasuringSeconds& other) {
 
 Measured measure_missing(const Options& options, const LatentSet& set, const Normalization& normalization,
                          const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context) {
+  if (const auto route = route_of(options, set, context)) {
+    if (route->on_device) return measure_on_device(options, set, normalization, dataset, checkpoint, context);
+    context.accelerator->leave(route->why);
+  }
   return MeasureStage(options, set, normalization, dataset, checkpoint, context).run();
 }
 
 MeasuringMemory measuring_memory(const Options& options, const LatentSet& set, const DatasetSpec& dataset,
-                                 int threads) {
-  return {ThreadScratch::bytes(options, set) * static_cast<std::uint64_t>(threads), Bytes{row_bytes(dataset)}};
+                                 const RunContext& context) {
+  if (const auto route = route_of(options, set, context); route && route->on_device)
+    return device_measuring_memory(options, set, dataset, context);
+  const Bytes row{row_bytes(dataset)};
+  return {ThreadScratch::bytes(options, set) * static_cast<std::uint64_t>(context.executor.threads()), row,
+          row * kTogether, chain::kNoLimit};
 }
 
 }  // namespace millrace::latents

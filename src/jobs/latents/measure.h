@@ -34,10 +34,12 @@ struct Measured {
 Measured measure_missing(const Options& options, const LatentSet& set, const Normalization& normalization,
                          const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context);
 
-// What it holds: for measuring itself, and a row of the dataset.
+// What it holds: for measuring itself, and a row of the dataset; what goes through its stages together, and the most of
+// that.
 struct MeasuringMemory {
-  Bytes measuring, row;
+  Bytes measuring, row, item, most_in_flight;
 };
-MeasuringMemory measuring_memory(const Options& options, const LatentSet& set, const DatasetSpec& dataset, int threads);
+MeasuringMemory measuring_memory(const Options& options, const LatentSet& set, const DatasetSpec& dataset,
+                                 const RunContext& context);
 
 }  // namespace millrace::latents

@@ -80,8 +80,14 @@ void describe(Settings& settings, Options& options) {
   settings.add_integer("seed", "N", "of the random numbers that permutations and intervals take", options.seed, 0,
                        std::numeric_limits<long long>::max());
   settings.add_switch("report", "also write report.html, a page of what differs", options.report);
-  settings.add_switch("benchmark", "also measure a sample at each CPU level and number of threads, and compare",
+  settings.add_switch("benchmark",
+                      "also measure a sample at each CPU level and number of threads, and on the device, and "
+                      "compare",
                       options.benchmark);
+  settings.add_text("compare", "DEVICES",
+                    "also measure a sample on each of these, as cpu,cuda, and compare: how long it takes, and whether "
+                    "all numbers are the same; without --output nothing else",
+                    options.compare);
   settings.heading("Several runs");
   millrace::describe(settings, options.share);
 }

@@ -76,6 +76,7 @@ struct Options {
   long long seed = 0;
   bool report = false;
   bool benchmark = false;
+  std::string compare;  // names of devices, or none
   Share share;
 };
 

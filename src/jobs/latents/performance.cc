@@ -100,7 +100,7 @@ OutputKind performance_kind() {
 }
 
 nlohmann::ordered_json performance_json(const Performance& performance, const Benchmark& benchmark,
-                                        const RunContext& context) {
+                                        const Comparison& comparison, const RunContext& context) {
   const Measured& measured = performance.measured;
   Json parts = {{"reading", measured.seconds.reading}};
   for (std::size_t k = 0; k < kPartNames.size(); ++k) parts[std::string(kPartNames[k])] = measured.seconds.parts[k];
@@ -127,6 +127,7 @@ nlohmann::ordered_json performance_json(const Performance& performance, const Be
     out["latents_per_second"] = static_cast<double>(measured.latents) / performance.measuring.wall_s;
     out["bytes_per_second"] = static_cast<double>(performance.bytes_measured) / performance.measuring.wall_s;
   }
+  if (!comparison.sides.empty()) out["compare"] = json_of(comparison);
   if (benchmark.rows.empty()) return out;
   Json rows = Json::array();
   for (const BenchmarkRow& row : benchmark.rows) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/io/output/output.h"
+#include "src/jobs/latents/compare.h"
 #include "src/jobs/latents/measure.h"
 
 namespace millrace::latents {
@@ -57,6 +58,6 @@ Benchmark benchmark(const Options& options, const LatentSet& set, const Normaliz
 
 OutputKind performance_kind();
 nlohmann::ordered_json performance_json(const Performance& performance, const Benchmark& benchmark,
-                                        const RunContext& context);
+                                        const Comparison& comparison, const RunContext& context);
 
 }  // namespace millrace::latents

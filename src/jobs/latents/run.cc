@@ -7,6 +7,7 @@
 
 #include "src/base/paths.h"
 #include "src/base/text.h"
+#include "src/device/accelerator.h"
 #include "src/io/store/hdf5_reader.h"
 #include "src/jobs/latents/analysis/analysis.h"
 #include "src/jobs/latents/analysis/comparisons_csv.h"
@@ -16,6 +17,7 @@
 #include "src/jobs/latents/analysis/summary_json.h"
 #include "src/jobs/latents/analysis/view.h"
 #include "src/jobs/latents/dataset.h"
+#include "src/jobs/latents/measure_device.h"
 #include "src/jobs/latents/metrics_csv.h"
 #include "src/jobs/latents/normalize.h"
 #include "src/jobs/latents/read.h"
@@ -65,6 +67,17 @@ void add_damaged(MetricTable& table, LatentSet& set, RunContext& context) {
   }
 }
 
+Summary summary_of(const LatentSet& set) {
+  Summary out;
+  out.latents = set.files.size();
+  out.videos = set.videos.size();
+  out.groups = set.groups();
+  out.unusable = set.unusable;
+  out.notes = set.warnings;
+  out.bytes = set.bytes();
+  return out;
+}
+
 std::string text_of(const nlohmann::ordered_json& json) { return json.dump(1) + "\n"; }
 
 // What is made of arrays.h5, once it is whole.
@@ -98,21 +111,26 @@ void write_results(const Options& options, LatentSet& set, const Normalization& 
 
 std::string result_path(const Options& options, const char* name) { return path_in(options.output, name); }
 
+Summary only_compare(const Options& options, RunContext& context) {
+  const std::vector<Device> devices = compared_devices(options.compare);
+  const LatentSet set = find_latents(options, context);
+  Summary out = summary_of(set);
+  out.comparison = compare(devices, options, set, normalization_of(options, set, context), context);
+  return out;
+}
+
 Summary run(const Options& options, const ResultFiles& given, RunContext& context) {
   Lap all, lap;
+  // What cannot be had is said before the work.
+  std::vector<Device> compared;
+  if (!options.compare.empty()) compared = compared_devices(options.compare);
   LatentSet set = find_latents(options, context);
-  Summary out;
+  Summary out = summary_of(set);
   out.performance.finding = lap.next();
-  out.latents = set.files.size();
-  out.videos = set.videos.size();
-  out.groups = set.groups();
-  out.unusable = set.unusable;
-  out.notes = set.warnings;
   if (set.without_metadata() > 0) {
     out.notes.push_back(fmt::format("{} of {} latents have no step_..._metadata.json beside them",
                                     grouped(set.without_metadata()), grouped(set.files.size())));
   }
-  out.bytes = set.bytes();
   // What cannot be had in the end is said before the work.
   for (const Plan::Need& need : later_needs(options, set, context))
     const Reservation asked = context.budget.reserve(need.size, need.purpose);
@@ -149,8 +167,19 @@ Summary run(const Options& options, const ResultFiles& given, RunContext& contex
   if (out.published) {
     write_results(options, set, normalization, files, context, out);
     if (options.benchmark) out.benchmark = benchmark(options, set, normalization, context);
+    if (!compared.empty()) {
+      out.comparison = compare(compared, options, set, normalization, context);
+    } else if (options.benchmark && context.accelerator != nullptr && !context.accelerator->struck_out()) {
+      try {
+        out.comparison = compare({Device{}, context.accelerator->device()}, options, set, normalization, context);
+      } catch (const Failure& failure) {
+        // Nobody has asked for it by name, and the results are there.
+        if (failure.error().code != ErrorCode::unavailable) throw;
+        out.notes.push_back("no benchmark of the device: " + failure.error().message());
+      }
+    }
     out.performance.all = all.next();
-    files.performance.write(text_of(performance_json(out.performance, out.benchmark, context)));
+    files.performance.write(text_of(performance_json(out.performance, out.benchmark, out.comparison, context)));
   }
   return out;
 }
@@ -159,23 +188,27 @@ Plan plan(const Options& options, RunContext& context) {
   const LatentSet set = find_latents(options, context);
   const DatasetSpec dataset = dataset_of(options, set);
   const LatentFile& first = set.files.front();
-  const auto [measuring, row] = measuring_memory(options, set, dataset, context.executor.threads());
+  const MeasuringMemory memory = measuring_memory(options, set, dataset, context);
   Plan out;
   out.lines = {
       {"latents", fmt::format("{} of {} x {} x {}, {} ({}), in {} videos of {} groups", grouped(set.files.size()),
                               first.shape.channels, first.shape.height, first.shape.width, name_of(first.tensor.type),
                               to_text(Bytes{set.bytes()}), grouped(set.videos.size()), grouped(set.groups()))},
-      {"output", fmt::format("about {}", to_text(row * set.files.size()))}};
+      {"output", fmt::format("about {}", to_text(memory.row * set.files.size()))}};
   if (!set.unusable.empty()) out.lines.push_back({"not used", fmt::format("{} files", grouped(set.unusable.size()))});
   out.figures = {{"latents", set.files.size()},
                  {"videos", set.videos.size()},
                  {"groups", set.groups()},
                  {"bytes", set.bytes()},
                  {"unusable", set.unusable.size()}};
+  if (const auto route = route_of(options, set, context)) {
+    out.lines.push_back({"device", route->why});
+    out.figures["where"] = route->why;
+  }
   out.threads = context.executor.threads();
-  out.in_flight = chain::tokens_for(context, row * kTogether);
+  out.in_flight = chain::tokens_for(context, memory.item, memory.most_in_flight);
   out.memory = {
-      {"the program itself", 16_MiB}, {"measuring", measuring}, {"rows in flight", row * (kTogether * out.in_flight)}};
+      {"the program itself", 16_MiB}, {"measuring", memory.measuring}, {"rows in flight", memory.item * out.in_flight}};
   for (const Plan::Need& need : later_needs(options, set, context)) {
     if (need.size + 16_MiB > out.needed()) out.memory = {{"the program itself", 16_MiB}, need};
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/jobs/job.h"
+#include "src/jobs/latents/compare.h"
 #include "src/jobs/latents/inputs.h"
 #include "src/jobs/latents/performance.h"
 
@@ -26,6 +27,7 @@ struct Summary {
   std::vector<std::uint64_t> missing;  // parts
   Performance performance;
   Benchmark benchmark;
+  Comparison comparison;
 };
 
 // What a run writes besides arrays.h5, as it was looked at. Empty where the folder of results was not there.
@@ -35,6 +37,8 @@ struct ResultFiles {
 };
 
 Summary run(const Options& options, const ResultFiles& files, RunContext& context);
+// What --compare asks for, without an output.
+Summary only_compare(const Options& options, RunContext& context);
 Plan plan(const Options& options, RunContext& context);
 
 // In the folder of results.

@@ -9,6 +9,9 @@
 #include "src/kernels/hash/hash_entries.h"
 #include "src/kernels/hash/hash_known.h"
 #include "src/kernels/hash/hash_rates.h"
+#include "src/kernels/latents/latents_entries.h"
+#include "src/kernels/latents/latents_known.h"
+#include "src/kernels/latents/latents_rates.h"
 #include "src/kernels/rle_deflate/deflate_entries.h"
 #include "src/kernels/rle_deflate/deflate_known.h"
 
@@ -19,6 +22,7 @@ std::span<const DeviceKernels> device_kernels() {
       {bodies::chart, chart::kEntries, chart::gives_known_answers, chart::measure_rates},
       {bodies::deflate, rle_deflate::kEntries, rle_deflate::gives_known_answers, chart::measure_stream_rates},
       {bodies::hash, hashes::kEntries, hashes::gives_known_answers, hashes::measure_rates},
+      {bodies::latents, latents::kEntries, latents::gives_known_answers, latents::measure_rates},
   };
   return all;
 }

@@ -5,34 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <initializer_list>
 
 #include "src/base/error.h"
 #include "src/kernels/latents/latents_finish.h"
 
 namespace millrace::latents {
-namespace {
-
-// Between these, mutual information and densities are of.
-constexpr std::size_t kCounted = 4;
-
-template <typename Number, typename IsFinite>
-std::uint64_t count_not_finite(const Number* values, std::size_t count, const IsFinite& is_finite) {
-  return static_cast<std::uint64_t>(
-      std::count_if(values, values + count, [&](Number value) { return !is_finite(value); }));
-}
-
-std::uint64_t not_finite(const Source& source, std::size_t count) {
-  if (source.half) {
-    constexpr unsigned kExponent = 0x7C00;
-    return count_not_finite(static_cast<const std::uint16_t*>(source.data), count,
-                            [](std::uint16_t half) { return (half & kExponent) != kExponent; });
-  }
-  return count_not_finite(static_cast<const float*>(source.data), count, [](float v) { return std::isfinite(v); });
-}
-
-}  // namespace
-
 Source source_of(const ArrayView& latent, std::size_t elements) {
   const bool half = latent.type == kFloat16;
   if (!half && latent.type != kFloat32) {
@@ -63,32 +40,6 @@ class PartClock {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-Selection selection_of(std::initializer_list<Metric> metrics) {
-  Selection out;
-  for (const Metric metric : metrics) out.set(static_cast<std::size_t>(metric));
-  return out;
-}
-
-// Parts that not every metric needs.
-struct Wanted {
-  explicit Wanted(const Selection& metrics)
-      : patches((metrics & selection_of({Metric::patch_4_variance, Metric::patch_4_distinctiveness,
-                                         Metric::patch_8_variance, Metric::patch_8_distinctiveness,
-                                         Metric::patch_16_variance, Metric::patch_16_distinctiveness}))
-                    .any()),
-        products((metrics & selection_of({Metric::channel_correlation, Metric::channel_cross_interaction,
-                                          Metric::complexity_effective_dimension,
-                                          Metric::complexity_effective_dimension_centered}))
-                     .any()),
-        spectra((metrics & selection_of({Metric::frequency_spatial_entropy, Metric::frequency_spatial_peak})).any()),
-        flatness((metrics & selection_of({Metric::complexity_spectral_flatness})).any()),
-        density((metrics & selection_of({Metric::information_density})).any()),
-        mutual((metrics & selection_of({Metric::information_mutual})).any()),
-        mutual_published((metrics & selection_of({Metric::information_mutual_published})).any()) {}
-
-  bool patches, products, spectra, flatness, density, mutual, mutual_published;
-};
-
 struct Analyzer::State {
   State(const Shape& shape, const Selection& metrics)
       : selection(metrics),
@@ -99,8 +50,9 @@ struct Analyzer::State {
         planes(shape.pixels() * kLanes * sums.groups),
         patch(patch_scratch(shape.height, shape.width)),
         spectrum(plan.scratch_floats()),
+        power(plan.bins() * kLanes),
         image_spectrum(plan.scratch_doubles()) {
-    sums.power.resize(plan.bins() * kLanes);
+    sums.power.resize(plan.bins());
     sums.image_power.resize(plan.image_bins());
     for (auto& channel : bins) channel.resize(shape.pixels());
   }
@@ -109,7 +61,7 @@ struct Analyzer::State {
 
   // False where there is something that is not finite, or a sum of it.
   bool sum(const Source& source);
-  void count(const Source& source, Measures& out);
+  void count(const Source& source);
 
   const Selection selection;
   const Wanted wanted;
@@ -118,9 +70,11 @@ struct Analyzer::State {
   const SpectrumPlan plan;
   TimeSums::Lanes lanes;
   Buffer<float> planes, patch, spectrum;  // planes: of one frame, [groups, height, width, 16]
+  Buffer<float> power;                    // [radii + 1, height, 16], of all groups
   Buffer<double> image_spectrum;
   std::array<std::vector<std::uint16_t>, kCounted> bins;
   PairCounter pairs;
+  Binned binned;
   CountLogs logs;
 };
 
@@ -129,6 +83,7 @@ bool Analyzer::State::sum(const Source& source) {
   const auto frames = static_cast<std::size_t>(shape.frames);
   PartClock clock(seconds);
   sums.clear();
+  std::fill(power.begin(), power.end(), 0.0F);
   find_pilots(source, shape, std::span(sums.pilots).first(static_cast<std::size_t>(shape.channels)));
   for (int c = 0; c < shape.channels; ++c) {
     TimeSums& time = sums.times[static_cast<std::size_t>(c)];
@@ -156,36 +111,34 @@ bool Analyzer::State::sum(const Source& source) {
                      sums.products.data() + ((f * sums.groups + g) * sums.groups + other) * kLanes * kLanes);
       }
       clock.lap(Part::products);
-      if (wanted.spectra && plan.radii > 0) add_spectrum(plan, own, spectrum.data(), sums.power.data());
+      if (wanted.spectra && plan.radii > 0) add_spectrum(plan, own, spectrum.data(), power.data());
       clock.lap(Part::spectra);
     }
   }
+  if (wanted.spectra) total_power(plan, power.data(), sums.power.data());
   if (wanted.flatness) latents::image_spectrum(plan, sums.image.data(), image_spectrum.data(), sums.image_power.data());
   clock.lap(Part::spectra);
   return true;
 }
 
-void Analyzer::State::count(const Source& source, Measures& out) {
+void Analyzer::State::count(const Source& source) {
   const Shape& shape = sums.shape;
-  const std::size_t pixels = shape.pixels(), channels = std::min(kCounted, static_cast<std::size_t>(shape.channels));
+  const std::size_t pixels = shape.pixels(), channels = counted_channels(shape);
   const auto frames = static_cast<std::size_t>(shape.frames);
-  const auto total = static_cast<double>(pixels), of_all = total * shape.frames;
-  double density = 0;
   std::array<Range, kCounted> whole{};
+  binned.density.clear();
   for (std::size_t c = 0; c < channels; ++c) {
     for (std::size_t f = 0; f < frames; ++f) {
       const std::size_t at = (c * frames + f) * pixels;
       const Range range = range_of(source, at, pixels);
       if (wanted.density)
-        density +=
-            entropy_of(count_bins(source, at, pixels, Thresholds(even_edges(range.low, range.high))), total, logs);
+        binned.density.push_back(count_bins(source, at, pixels, Thresholds(even_edges(range.low, range.high))));
       if (f == 0) whole[c] = range;
       whole[c] = {std::min(whole[c].low, range.low), std::max(whole[c].high, range.high)};
     }
   }
-  if (wanted.density) out[Metric::information_density] = density / static_cast<double>(channels * frames);
   if (channels < 2) return;
-  const auto mutual = [&](const std::array<Edges, kCounted>& edges) {
+  const auto count_pairs = [&](const std::array<Edges, kCounted>& edges, PairTables& out) {
     pairs.clear();
     std::vector<Thresholds> thresholds;
     for (std::size_t c = 0; c < channels; ++c) thresholds.emplace_back(edges[c]);
@@ -197,27 +150,18 @@ void Analyzer::State::count(const Source& source, Measures& out) {
       }
       pairs.add(found, pixels);
     }
-    constexpr std::array<std::size_t, 6> kSecond = {1, 2, 3, 2, 3, 3};
-    const auto& found_pairs = pairs.pairs();
-    double sum = 0;
-    int count = 0;
-    for (std::size_t k = 0; k < kSecond.size(); ++k) {
-      if (kSecond[k] >= channels) continue;
-      sum += mutual_information(found_pairs[k], of_all, logs);
-      ++count;
-    }
-    return sum / count;
+    out = pairs.pairs();
   };
   std::array<Edges, kCounted> even{}, published{};
   for (std::size_t c = 0; c < channels; ++c) {
     even[c] = even_edges(whole[c].low, whole[c].high);
     published[c] = published_edges(whole[c].low, whole[c].high);
   }
-  if (wanted.mutual) out[Metric::information_mutual] = mutual(even);
-  if (wanted.mutual_published) out[Metric::information_mutual_published] = mutual(published);
+  if (wanted.mutual) count_pairs(even, binned.even);
+  if (wanted.mutual_published) count_pairs(published, binned.published);
 }
 
-Analyzer::Analyzer(const Shape& shape, const Selection& wanted) {
+void check(const Shape& shape) {
   const auto between = [](int side, int most) { return side >= 1 && side <= most; };
   if (!between(shape.channels, kMostChannels) || !between(shape.frames, kMostFrames) ||
       !between(shape.height, kMostSide) || !between(shape.width, kMostSide)) {
@@ -227,6 +171,10 @@ Analyzer::Analyzer(const Shape& shape, const Selection& wanted) {
                     shape.frames, shape.height, shape.width, kMostChannels, kMostFrames, kMostSide),
         "shape", "");
   }
+}
+
+Analyzer::Analyzer(const Shape& shape, const Selection& wanted) {
+  check(shape);
   state_ = std::make_unique<State>(shape, wanted);
 }
 Analyzer::~Analyzer() = default;
@@ -235,27 +183,15 @@ Analyzer& Analyzer::operator=(Analyzer&&) noexcept = default;
 
 void Analyzer::measure(const ArrayView& latent, Measures& out) {
   const Source source = source_of(latent, state_->sums.shape.elements());
-  out = {};
-  out.values.fill(Measures::kAbsent);
   if (!state_->sum(source)) {
-    // A sum beyond float32 is not finite either; then there is nothing to measure it by.
-    out.not_finite = std::max<std::uint64_t>(1, not_finite(source, state_->sums.shape.elements()));
+    out = not_measured(source, state_->sums.shape.elements());
     return;
   }
   PartClock clock(state_->seconds);
-  const Wanted& wanted = state_->wanted;
-  finish_space(state_->sums, out);
-  if (wanted.patches) finish_patches(state_->sums, out);
-  finish_time(state_->sums, out);
-  finish_channels(state_->sums, out);
-  if (wanted.products) finish_products(state_->sums, out);
-  if (wanted.flatness) finish_flatness(state_->sums, state_->plan, out);
-  if (wanted.spectra) finish_spectra(state_->sums, state_->plan, out);
-  clock.lap(Part::numbers);
-  state_->count(source, out);
+  state_->count(source);
   clock.lap(Part::histograms);
-  for (std::size_t k = 0; k < out.values.size(); ++k)
-    if (!state_->selection[k] || !std::isfinite(out.values[k])) out.values[k] = Measures::kAbsent;
+  finish(state_->sums, state_->binned, state_->plan, state_->selection, state_->logs, out);
+  clock.lap(Part::numbers);
 }
 
 const PartSeconds& Analyzer::seconds() const { return state_->seconds; }

@@ -32,6 +32,8 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 inline constexpr int kMostChannels = 128, kMostFrames = 4096, kMostSide = 4096;
+// Failure(usage) for a shape without elements, or one beyond these.
+void check(const Shape& shape);
 
 // In the order of metrics.csv.
 inline constexpr std::array<std::string_view, 35> kMetricNames = {
@@ -160,10 +162,13 @@ struct Measures {
   std::uint64_t not_finite = 0;
 };
 
+// Whether both are the same bits.
+bool same_bits(const Measures& a, const Measures& b);
+
 // Measures latents of one shape; holds the memory and the tables that this takes. One thread at a time.
 class Analyzer {
  public:
-  // Sides from 1 to kMostChannels, kMostFrames, kMostSide; Failure(usage) for others.
+  // Failure(usage) as check(shape) has it.
   explicit Analyzer(const Shape& shape, const Selection& wanted = every_metric());
   ~Analyzer();
   Analyzer(Analyzer&&) noexcept;

@@ -41,15 +41,17 @@ using Counts = std::array<std::uint32_t, kBins>;
 Counts count_bins(const Source& source, std::size_t at, std::size_t count, const Thresholds& edges);
 void find_bins(const Source& source, std::size_t at, std::size_t count, const Thresholds& edges, std::uint16_t* bins);
 
-// Pairs of bins of up to four channels: (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3).
+// How often two channels' values are in two bins, [20 x 20], of up to four channels: (0, 1), (0, 2), (0, 3), (1, 2),
+// (1, 3), (2, 3).
+using PairTables = std::array<std::vector<std::uint32_t>, 6>;
+
 class PairCounter {
  public:
   PairCounter();
   void clear();
   // The bins of as many values of four channels; a channel that is not there has bins of 0.
   void add(const std::array<const std::uint16_t*, 4>& bins, std::size_t count);
-  // [6][20 x 20]
-  const std::array<std::vector<std::uint32_t>, 6>& pairs() {
+  const PairTables& pairs() {
     empty_tables();
     return pairs_;
   }
@@ -60,7 +62,7 @@ class PairCounter {
   // Counts of channels 0, 1, 2 together, and of 0, 1, 3: three additions a value do for six pairs.
   std::vector<std::uint16_t> three_, other_three_;
   std::size_t in_tables_ = 0;
-  std::array<std::vector<std::uint32_t>, 6> pairs_;
+  PairTables pairs_;
 };
 
 // n log n of whole numbers, in nats.

@@ -349,11 +349,8 @@ void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out) {
   std::vector<double> profile(static_cast<std::size_t>(plan.radii)), members(profile.size());
   for (std::size_t bin = 0; bin < plan.rings.size(); ++bin) {
     if (plan.rings[bin] == 0) continue;
-    const float* const lanes = sums.power.data() + bin * kLanes;
-    double sum = 0;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) sum += lanes[lane];
     const double twice = bin < height ? 1 : 2;
-    profile[plan.rings[bin] - 1] += twice * sum;
+    profile[plan.rings[bin] - 1] += twice * sums.power[bin];
     members[plan.rings[bin] - 1] += twice;
   }
   for (std::size_t k = 0; k < profile.size(); ++k) profile[k] /= members[k] * static_cast<double>(sums.shape.planes());
@@ -364,29 +361,6 @@ void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out) {
         static_cast<double>(1 + (std::max_element(profile.begin(), profile.end()) - profile.begin()));
   }
   out.spatial_spectrum = std::move(profile);
-}
-
-Sums::Sums(const Shape& of)
-    : shape(of), groups((static_cast<std::size_t>(of.channels) + kLanes - 1) / kLanes), pilots(groups * kLanes) {
-  const auto frames = static_cast<std::size_t>(shape.frames);
-  times.resize(static_cast<std::size_t>(shape.channels));
-  planes.resize(groups * frames);
-  patches.resize(groups * frames);
-  products.resize(frames * groups * groups * kLanes * kLanes);
-  image.resize(shape.pixels());
-  for (long f = 0; f < shape.frames; ++f) {
-    cosines.push_back(cosine_of_turn(f, shape.frames));
-    sines.push_back(sine_of_turn(f, shape.frames));
-  }
-}
-
-void Sums::clear() {
-  std::fill(planes.begin(), planes.end(), PlaneSums{});
-  std::fill(patches.begin(), patches.end(), PatchSums{});
-  patch_counts = {};
-  std::fill(products.begin(), products.end(), 0.0);
-  std::fill(image.begin(), image.end(), 0.0);
-  std::fill(power.begin(), power.end(), 0.0F);
 }
 
 }  // namespace millrace::latents

@@ -1,10 +1,12 @@
-// Enters: sums over planes, channels and spectra.
+// Enters: sums over planes, channels and spectra; counts of values in bins. The CPU's, or a device's.
 // Leaves: numbers and distributions.
 // Never: used from outside this folder.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -48,7 +50,7 @@ struct Sums {
   std::vector<double> cosines, sines;  // [frames], of parts of a turn
   std::vector<double> image;           // [height, width], the sum over channels and frames
   std::vector<double> image_power;
-  Buffer<float> power;  // [radii + 1, height, 16], of all groups
+  std::vector<double> power;  // [radii + 1, height], of all channels; only of bins whose radius is reported
 
   const PlaneSums& plane(std::size_t channel, std::size_t frame) const {
     return planes[channel / kLanes * static_cast<std::size_t>(shape.frames) + frame];
@@ -67,7 +69,28 @@ struct Sums {
   }
 };
 
-// All but what is counted. Spectra are looked at after space: a constant has none.
+// Parts that not every metric needs.
+struct Wanted {
+  explicit Wanted(const Selection& metrics);
+
+  bool patches, products, spectra, flatness, density, mutual, mutual_published;
+};
+
+// Channels that densities and mutual information are of.
+inline constexpr std::size_t kCounted = 4;
+inline std::size_t counted_channels(const Shape& shape) {
+  return std::min(kCounted, static_cast<std::size_t>(shape.channels));
+}
+// How many values lie in which bins; what is not wanted is not looked at.
+struct Binned {
+  std::vector<Counts> density;  // [counted channels, frames]
+  PairTables even, published;   // of bins of one width; as published
+};
+
+// Of a latent that is not finite, or whose sums are not.
+Measures not_measured(const Source& source, std::size_t elements);
+
+// Of moments, patches and time; of products, spectra and bins. Spectra are looked at after space: a constant has none.
 void finish_space(const Sums& sums, Measures& out);
 void finish_patches(const Sums& sums, Measures& out);
 void finish_time(const Sums& sums, Measures& out);
@@ -75,5 +98,9 @@ void finish_channels(const Sums& sums, Measures& out);
 void finish_products(const Sums& sums, Measures& out);
 void finish_flatness(const Sums& sums, const SpectrumPlan& plan, Measures& out);
 void finish_spectra(const Sums& sums, const SpectrumPlan& plan, Measures& out);
+void finish_bins(const Sums& sums, const Binned& binned, const Wanted& wanted, const CountLogs& logs, Measures& out);
+// All of them: what is not wanted is absent, and every NaN is the same one.
+void finish(const Sums& sums, const Binned& binned, const SpectrumPlan& plan, const Selection& metrics,
+            const CountLogs& logs, Measures& out);
 
 }  // namespace millrace::latents

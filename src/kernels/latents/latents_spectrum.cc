@@ -95,6 +95,15 @@ void add_spectrum(const SpectrumPlan& plan, const float* plane, float* scratch, 
   HWY_DYNAMIC_DISPATCH(AddSpectrum)(plan, plane, scratch, power);
 }
 
+void total_power(const SpectrumPlan& plan, const float* power, double* out) {
+  for (std::size_t bin = 0; bin < plan.rings.size(); ++bin) {
+    if (plan.rings[bin] == 0) continue;
+    double sum = 0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sum += power[bin * kLanes + lane];
+    out[bin] = sum;
+  }
+}
+
 void image_spectrum(const SpectrumPlan& plan, const double* image, double* scratch, double* power) {
   HWY_DYNAMIC_DISPATCH(ImageSpectrum)(plan, image, scratch, power);
 }

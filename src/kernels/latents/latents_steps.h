@@ -163,6 +163,8 @@ struct SpectrumPlan {
 };
 // power: [radii + 1, height, 16].
 void add_spectrum(const SpectrumPlan& plan, const float* plane, float* scratch, float* power);
+// The sum over lanes, [radii + 1, height], of bins whose radius is reported.
+void total_power(const SpectrumPlan& plan, const float* power, double* out);
 // power: [width / 2 + 1, height].
 void image_spectrum(const SpectrumPlan& plan, const double* image, double* scratch, double* power);
 

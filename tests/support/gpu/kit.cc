@@ -17,6 +17,7 @@
 #include "src/kernels/hash/hash_rates.h"
 #include "src/kernels/known/devices.h"
 #include "src/kernels/known/inputs.h"
+#include "src/kernels/latents/latents_rates.h"
 #include "src/trace/trace.h"
 
 namespace millrace {
@@ -118,6 +119,27 @@ bool bench_hashes(Accelerator& accelerator, const Executor& executor, const Hash
   return true;
 }
 
+// False where the device did not measure. What it made is compared with the CPU's by a check of each batch.
+bool bench_latents(Accelerator& accelerator, const Executor& executor) {
+  const latents::Shape& shape = latents::kUsualShape;
+  fmt::print("\nlatents of [{}, {}, {}, {}], float16, latents/s\n{:>8} {:>12} {:>16} {:>18} {:>10}\n", shape.channels,
+             shape.frames, shape.height, shape.width, "at once", "CPU", "from the host", "from the device", "ratio");
+  const double each = static_cast<double>(shape.elements()) / 1e6;
+  for (const std::size_t count : {1, 16, 128, 1440}) {
+    const double host = latents::elements_a_second(shape, count, executor, &accelerator) / each;
+    const bool cuda = accelerator.device().kind == DeviceKind::cuda;
+    const double there = cuda ? latents::elements_a_second(shape, count, executor, &accelerator, true) / each : 0;
+    if (host == 0 || (cuda && there == 0)) {
+      fmt::print("{}{}\n", accelerator.reason(), accelerator.why_left());
+      return false;
+    }
+    const double cpu = latents::elements_a_second(shape, std::min<std::size_t>(count, 128), executor, nullptr) / each;
+    fmt::print("{:>8} {:>12.0f} {:>16.0f} {:>18.0f} {:>10.2f}\n", count, cpu, host, there, host / cpu);
+    std::fflush(stdout);
+  }
+  return true;
+}
+
 int bench(const std::string& name) {
   const Device device = device_of(name);
   Budget budget(16_GiB);
@@ -160,7 +182,7 @@ int bench(const std::string& name) {
     if (!bench_hashes(checked, executor, {{kind}, 8}, name_of(kind))) return 1;
   }
   if (!bench_hashes(checked, executor, {{kHashKinds.begin(), kHashKinds.end()}, 8}, "all kinds")) return 1;
-  return 0;
+  return bench_latents(checked, executor) ? 0 : 1;
 }
 
 int attest(const std::string& name, const std::string& sanitizer, const std::string& driver) {

@@ -10,6 +10,7 @@
 
 #include "src/base/text.h"
 #include "src/device/accelerator.h"
+#include "src/jobs/callers_device.h"
 #include "src/jobs/render/encode/format.h"
 #include "src/kernels/chart/chart_device.h"
 
@@ -91,14 +92,6 @@ void require(const ArrayView& array, const char* name, ElementType type, const s
   }
 }
 
-Verify verify_of(const std::string& text) {
-  for (const Choice<Verify>& choice : choices_of(Verify{})) {
-    if (text == choice.name) return choice.value;
-  }
-  throw Failure(ErrorCode::usage, fmt::format("'{}' is not one of all, sample, none", printable(text)),
-                "verify_device");
-}
-
 // A device, as it is opened for a drawer. (Not a part of State: what the class has is seen from outside the library.)
 struct OpenedDevice {
   OpenedDevice(const chart::Spec& spec, const Format& format, const Executor& executor, const Device& device,
@@ -120,19 +113,7 @@ struct ChartDrawer::State {
         format(format_of(options)),
         executor(given.threads),
         painters(spec, format),
-        device(given.device) {
-    device_options.verify = verify_of(given.verify_device);
-    device_options.memory = {given.device_memory};
-    device_options.asked = device != "auto";
-    // A device that is named is there, or the drawer is not.
-    if (device == "auto") return;
-    try {
-      chosen = choose_device({.device = device}, kGpuKinds).device;
-    } catch (const Failure& failure) {
-      throw Failure(failure.error().code, fmt::format("'{}': {}", printable(device), failure.error().what), "device",
-                    "say cpu or auto, or another one; millrace doctor shows what is here");
-    }
-  }
+        device(given.device, given.verify_device, given.device_memory) {}
 
   // The number that the device has whose memory an array is in.
   static std::optional<std::int32_t> place_of(const ArrayView& array) {
@@ -140,40 +121,22 @@ struct ChartDrawer::State {
     return array.device;
   }
 
-  // That device, whether kernels can run on it or not: the CPU's charts can be copied there. Its number is CUDA's own.
-  static Device device_at(std::int32_t ordinal, const char* name) {
-    std::string reason;
-    for (Device& found : list_devices(DeviceKind::cuda, reason)) {
-      if (found.ordinal == ordinal) return std::move(found);
-    }
-    throw Failure(ErrorCode::unavailable,
-                  fmt::format("it lies on CUDA's device {}: {}", ordinal, reason.empty() ? "there is none" : reason),
-                  name, "pass memory of the host");
-  }
-
   // Where these arrays are worked on; null: by the CPU alone.
   OpenedDevice* device_for(const ArrayView& series, const ArrayView& images) {
     const std::optional<std::int32_t> in = place_of(series), out = place_of(images);
-    if (!in && !out) return chosen ? &open(*chosen) : nullptr;
+    if (!in && !out) return device.named() ? &open(*device.named()) : nullptr;
     if (in && out && in != out) {
       throw Failure(ErrorCode::usage, fmt::format("it lies on CUDA's device {}, and series on {}", *out, *in), "images",
                     "copy one of them to the other's device");
     }
-    const std::int32_t ordinal = out ? *out : *in;
-    const char* name = out ? "images" : "series";
-    if (device == "auto") return &open(device_at(ordinal, name));
-    if (chosen && chosen->kind == DeviceKind::cuda && chosen->ordinal == ordinal) return &open(*chosen);
-    throw Failure(ErrorCode::usage,
-                  fmt::format("it lies on CUDA's device {}, and charts are drawn on {}", ordinal,
-                              chosen ? name_of(*chosen) : "cpu"),
-                  name, "copy it to the host, or leave device at auto");
+    return &open(device.holding(out ? *out : *in, out ? "images" : "series", "charts are drawn"));
   }
 
   OpenedDevice& open(const Device& of) {
     const std::lock_guard lock(mutex);
     std::unique_ptr<OpenedDevice>& out = opened[name_of(of)];
     if (!out) {
-      out = std::make_unique<OpenedDevice>(spec, format, executor, of, device_options);
+      out = std::make_unique<OpenedDevice>(spec, format, executor, of, device.options());
       if (!of.reason.empty()) out->accelerator.strike_out(of.reason);
     }
     return *out;
@@ -191,9 +154,7 @@ struct ChartDrawer::State {
   const Format format;
   const Executor executor;
   const chart::SeriesPainters painters;
-  const std::string device;
-  AcceleratorOptions device_options;
-  std::optional<Device> chosen;  // by name, and not the CPU
+  const CallersDevice device;
   mutable std::mutex mutex;
   std::map<std::string, std::unique_ptr<OpenedDevice>> opened;
 };
@@ -250,7 +211,7 @@ DeviceUse ChartDrawer::device_use() const {
     out.drawn += counts.by_device;
     out.compared += counts.compared;
     out.by_cpu += counts.by_cpu;
-    const std::string why = on->accelerator.struck_out() ? on->accelerator.reason() : on->accelerator.why_left();
+    const std::string why = why_by_cpu(on->accelerator);
     if (!why.empty()) out.why += fmt::format("{}{}: {}", out.why.empty() ? "" : "; ", name, why);
   }
   return out;

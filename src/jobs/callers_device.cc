@@ -1,0 +1,57 @@
+#include "src/jobs/callers_device.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "src/base/text.h"
+
+namespace millrace {
+namespace {
+
+Verify verify_of(const std::string& text) {
+  for (const Choice<Verify>& choice : choices_of(Verify{})) {
+    if (text == choice.name) return choice.value;
+  }
+  throw Failure(ErrorCode::usage, fmt::format("'{}' is not one of all, sample, none", printable(text)),
+                "verify_device");
+}
+
+}  // namespace
+
+CallersDevice::CallersDevice(const std::string& device, const std::string& verify_device, std::uint64_t device_memory)
+    : device_(device) {
+  options_.verify = verify_of(verify_device);
+  options_.memory = {device_memory};
+  options_.asked = device != "auto";
+  if (device == "auto") return;
+  try {
+    named_ = choose_device({.device = device}, kGpuKinds).device;
+  } catch (const Failure& failure) {
+    throw Failure(failure.error().code, fmt::format("'{}': {}", printable(device), failure.error().what), "device",
+                  "say cpu or auto, or another one; millrace doctor shows what is here");
+  }
+}
+
+Device CallersDevice::holding(std::int32_t ordinal, const char* name, const char* work) const {
+  if (device_ != "auto") {
+    if (named_ && named_->kind == DeviceKind::cuda && named_->ordinal == ordinal) return *named_;
+    throw Failure(
+        ErrorCode::usage,
+        fmt::format("it lies on CUDA's device {}, and {} on {}", ordinal, work, named_ ? name_of(*named_) : "cpu"),
+        name, "copy it to the host, or leave device at auto");
+  }
+  std::string reason;
+  for (Device& found : list_devices(DeviceKind::cuda, reason)) {
+    if (found.ordinal == ordinal) return std::move(found);
+  }
+  throw Failure(ErrorCode::unavailable,
+                fmt::format("it lies on CUDA's device {}: {}", ordinal, reason.empty() ? "there is none" : reason),
+                name, "pass memory of the host");
+}
+
+std::string why_by_cpu(const Accelerator& accelerator) {
+  return accelerator.struck_out() ? accelerator.reason() : accelerator.why_left();
+}
+
+}  // namespace millrace

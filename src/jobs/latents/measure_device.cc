@@ -1,0 +1,292 @@
+#include "src/jobs/latents/measure_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "src/jobs/latents/measure_parts.h"
+#include "src/kernels/latents/latents_device.h"
+#include "src/kernels/latents/latents_entries.h"
+#include "src/memory/pool.h"
+#include "src/pipeline/chain.h"
+
+namespace millrace::latents {
+namespace {
+
+// Numbers that one thread measures a second, all metrics: 1,628,160 in 1.42 ms on one core of the build machine.
+constexpr double kNumbersASecond = 1.15e9;
+// Latents that go to the device at once: as many as make it busy (latents_device.cc), where the host has room.
+constexpr std::uint64_t kMostGathered = 256;
+
+std::uint64_t value_bytes(const Options& options, const LatentFile& latent) {
+  const bool halves = latent.tensor.type == kFloat16 && options.normalize == Normalize::none;
+  return latent.shape.elements() * (halves ? 2 : 4);
+}
+
+std::uint64_t most_value_bytes(const Options& options, const LatentSet& set) {
+  std::uint64_t out = 1;
+  for (const LatentFile& latent : set.files) out = std::max(out, value_bytes(options, latent));
+  return out;
+}
+
+// How many are read together, and how many are gathered: parts of what --memory allows.
+struct Portions {
+  Portions(const Options& options, const LatentSet& set, const RunContext& context)
+      : each(most_value_bytes(options, set)) {
+    const std::uint64_t limit = context.budget.limit().count;
+    together = std::clamp<std::uint64_t>(limit / 64 / each, 1, kTogether);
+    gathered = std::clamp<std::uint64_t>(limit / 8 / each, 1, kMostGathered);
+  }
+  // Of those that are read together, with the two before them and their rows.
+  Bytes price(Bytes row) const { return row * together + Bytes{(together + 2) * each}; }
+  static Bytes most_in_flight(const RunContext& context) { return {context.budget.limit().count / 4}; }
+
+  std::uint64_t each, together, gathered;
+};
+
+// Consecutive latents of one video as they were read, and what is between them.
+struct ReadRows {
+  Checkpoint::Task task;
+  std::uint64_t begin = 0, end = 0;
+  std::shared_ptr<Buffer<std::byte>> values;
+  std::vector<ArrayView> views;  // of each row
+  std::vector<Step> steps;
+  std::vector<double> ends;  // from the video's first to its last
+};
+
+// Latents that wait, the last of which may have been read together with more, and what reads them.
+Bytes gathered_memory(const Options& options, const LatentSet& set, const RunContext& context) {
+  const Portions portions(options, set, context);
+  return {(portions.gathered + portions.together + 2) * portions.each +
+          static_cast<std::uint64_t>(context.executor.threads()) * reading_memory(set, options.normalize)};
+}
+
+class DeviceStage {
+ public:
+  DeviceStage(const Options& options, const LatentSet& set, const Normalization& normalization,
+              const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context)
+      : options_(options),
+        set_(set),
+        context_(context),
+        rows_(checkpoint),
+        writer_(options, set),
+        out_(set, checkpoint, context),
+        portions_(options, set, context),
+        arrays_(dataset.arrays.size()),
+        row_bytes_(row_bytes(dataset)),
+        readers_([&] { return std::make_unique<LatentReader>(normalization); }),
+        values_([] { return std::make_unique<Buffer<std::byte>>(); }),
+        blocks_([] { return std::make_unique<RowBlock>(); }),
+        paid_(context.budget.reserve(gathered_memory(options, set, context), "latents for the device")) {}
+
+  Measured run() {
+    using Items = chain::Batch<PartRow>;
+    using Rows = std::vector<MeasuredRows>;
+    const auto together = [this](const PartRow& first, const PartRow& next) { return of_one_video(set_, first, next); };
+    const auto write = [this](const Rows& rows) {
+      for (const MeasuredRows& one : rows) out_.write(one);
+    };
+    const auto stages =
+        chain::source<PartRow>("latents", [this] { return rows_.next(); }) |
+        chain::batch<PartRow>(portions_.together, together) |
+        chain::parallel<Items, ReadRows>(
+            "read", [this](const Items& items, Span& span) { return read(items, span); }, "a faster disk") |
+        chain::collect<ReadRows, Rows>(
+            "measure", [this](ReadRows rows, Span& span) { return gather(std::move(rows), span); },
+            "a larger --memory, so that the device gets more at once") |
+        chain::sink<Rows>("write", [&](const Rows& rows, Span&) { write(rows); });
+    chain::run(stages, context_,
+               chain::Price::fixed(portions_.price({row_bytes_}), Portions::most_in_flight(context_)));
+    context_.throw_if_cancelled();
+    write(measure());
+    Measured out;
+    drop_analyzer();
+    out.latents = out_.written();
+    out.seconds = seconds_;
+    return out;
+  }
+
+ private:
+  ReadRows read(const chain::Batch<PartRow>& items, Span& span) {
+    ReadRows out{items.front().task, items.front().row, items.back().row + 1, nullptr, {}, {}, {}};
+    if (out.task.taken) return out;
+    MeasuringSeconds took;
+    const bool trajectory = options_.chosen.trajectory;
+    const std::uint64_t first = trajectory ? first_compared(set_, out.begin) : out.begin;
+    const auto reader = readers_.take();
+    const auto read_one = [&](std::uint64_t row) {
+      const Stopwatch watch(took.reading);
+      return reader->read(set_.files[row]);
+    };
+    out.values = values_.take();
+    out.values->resize((out.end - first) * portions_.each);
+    std::vector<ArrayView> views;
+    for (std::uint64_t row = first; row < out.end; ++row) {
+      ArrayView view = read_one(row);
+      std::byte* const to = out.values->data() + (row - first) * portions_.each;
+      const std::size_t bytes = static_cast<std::size_t>(view.elements()) * view.type.bytes();
+      std::copy_n(static_cast<const std::byte*>(view.data), bytes, to);
+      view.data = to;
+      views.push_back(std::move(view));
+    }
+    for (std::uint64_t row = out.begin; row < out.end; ++row) {
+      const std::size_t at = row - first;
+      Step step;
+      double end_to_end = Measures::kAbsent;
+      if (trajectory && at > 0) {
+        {
+          const Stopwatch watch(took.trajectories);
+          step = step_between(views[at], views[at - 1], at > 1 ? &views[at - 2] : nullptr);
+        }
+        if (is_last_of_video(set_, row)) {
+          const ArrayView start = read_one(first_of_video(set_, row));
+          const Stopwatch watch(took.trajectories);
+          end_to_end = step_between(views[at], start, nullptr).distance;
+        }
+      }
+      out.steps.push_back(step);
+      out.ends.push_back(end_to_end);
+    }
+    out.views.assign(views.begin() + static_cast<std::ptrdiff_t>(out.begin - first), views.end());
+    span.stage().add_bytes(items.size() * set_.files[out.begin].bytes());
+    const std::lock_guard lock(mutex_);
+    seconds_.add(took);
+    return out;
+  }
+
+  std::optional<std::vector<MeasuredRows>> gather(ReadRows rows, Span&) {
+    gathered_ += rows.views.size();
+    waiting_.push_back(std::move(rows));
+    if (gathered_ > 0 && gathered_ < portions_.gathered) return std::nullopt;
+    return measure();
+  }
+
+  // All that waits.
+  std::vector<MeasuredRows> measure() {
+    std::vector<MeasuredRows> out(waiting_.size());
+    std::vector<std::vector<Measures>> measures(waiting_.size());
+    struct Place {
+      std::size_t rows, at;
+    };
+    std::vector<Place> places;
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      measures[i].resize(waiting_[i].views.size());
+      for (std::size_t k = 0; k < measures[i].size(); ++k) places.push_back({i, k});
+    }
+    // Of one shape after the other.
+    const auto shape_of = [&](const Place& place) -> const Shape& {
+      return set_.files[waiting_[place.rows].begin + place.at].shape;
+    };
+    std::stable_sort(places.begin(), places.end(),
+                     [&](const Place& a, const Place& b) { return shape_of(a).frames < shape_of(b).frames; });
+    for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+      while (end < places.size() && shape_of(places[end]) == shape_of(places[begin])) ++end;
+      std::vector<ArrayView> views;
+      std::vector<Measures> found(end - begin);
+      for (std::size_t i = begin; i < end; ++i) views.push_back(waiting_[places[i].rows].views[places[i].at]);
+      analyzer_for(shape_of(places[begin])).measure(views, found);
+      for (std::size_t i = begin; i < end; ++i) measures[places[i].rows][places[i].at] = std::move(found[i - begin]);
+    }
+    context_.executor.parallel_for(waiting_.size(), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) out[i] = written(waiting_[i], measures[i]);
+    });
+    context_.throw_if_cancelled();
+    waiting_.clear();
+    gathered_ = 0;
+    return out;
+  }
+
+  MeasuredRows written(const ReadRows& rows, const std::vector<Measures>& measures) {
+    MeasuredRows out{rows.task, rows.end, nullptr};
+    if (rows.task.taken) return out;
+    out.block = blocks_.take();
+    out.block->clear(arrays_);
+    for (std::size_t k = 0; k < measures.size(); ++k)
+      writer_.append(set_.files[rows.begin + k], measures[k], rows.steps[k], rows.ends[k], *out.block);
+    return out;
+  }
+
+  DeviceAnalyzer& analyzer_for(const Shape& shape) {
+    if (!analyzer_ || !(shape_ == shape)) {
+      drop_analyzer();
+      analyzer_ = std::make_unique<DeviceAnalyzer>(shape, options_.chosen.metrics, context_.executor,
+                                                   *context_.accelerator, context_.budget);
+      shape_ = shape;
+    }
+    return *analyzer_;
+  }
+  void drop_analyzer() {
+    if (!analyzer_) return;
+    const std::lock_guard lock(mutex_);
+    seconds_.parts[static_cast<std::size_t>(Part::numbers)] += analyzer_->counts().finishing_s;
+    analyzer_.reset();
+  }
+
+  const Options& options_;
+  const LatentSet& set_;
+  RunContext& context_;
+  PartRows rows_;
+  const RowWriter writer_;
+  PartWriter out_;
+  const Portions portions_;
+  const std::size_t arrays_;
+  const std::uint64_t row_bytes_;
+  Pool<LatentReader> readers_;
+  Pool<Buffer<std::byte>> values_;
+  Pool<RowBlock> blocks_;
+  Reservation paid_;
+  std::vector<ReadRows> waiting_;
+  std::uint64_t gathered_ = 0;  // latents of these
+  Shape shape_;
+  std::unique_ptr<DeviceAnalyzer> analyzer_;
+  std::mutex mutex_;  // of `seconds_`, while latents are read
+  MeasuringSeconds seconds_;
+};
+
+}  // namespace
+
+std::optional<Route> route_of(const Options& options, const LatentSet& set, const RunContext& context) {
+  if (context.accelerator == nullptr) return std::nullopt;
+  double elements = 0, bytes = 0;
+  for (const LatentFile& latent : set.files) {
+    elements += static_cast<double>(latent.shape.elements());
+    bytes += static_cast<double>(value_bytes(options, latent));
+  }
+  Work work;
+  work.source = &bodies::latents();
+  work.operation = "latents.all";
+  work.amount = elements / 1e6;
+  // Its rate is measured from the host's memory and back.
+  work.bytes_up = work.bytes_down = 0;
+  work.cpu_s = elements / kNumbersASecond / context.executor.threads();
+  Route route = choose_side(*context.accelerator, work);
+  // What the device leaves to the CPU has to fit beside what waits for it.
+  const Shape most = set.most_shape();
+  const Bytes one{Analyzer::bytes(most) + most.elements() * sizeof(float)};
+  if (route.on_device &&
+      gathered_memory(options, set, context) + Portions::most_in_flight(context) + one > context.budget.limit()) {
+    route = {
+        false, route.device_s,
+        fmt::format("on the CPU: {} is too little for a device's batches beside it", to_text(context.budget.limit()))};
+  }
+  return route;
+}
+
+Measured measure_on_device(const Options& options, const LatentSet& set, const Normalization& normalization,
+                           const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context) {
+  return DeviceStage(options, set, normalization, dataset, checkpoint, context).run();
+}
+
+MeasuringMemory device_measuring_memory(const Options& options, const LatentSet& set, const DatasetSpec& dataset,
+                                        const RunContext& context) {
+  const Portions portions(options, set, context);
+  const Bytes row{row_bytes(dataset)};
+  const Bytes sums{DeviceAnalyzer::host_bytes(set.most_shape(), options.chosen.metrics, portions.gathered,
+                                              context.executor.threads())};
+  return {gathered_memory(options, set, context) + sums, row, portions.price(row), Portions::most_in_flight(context)};
+}
+
+}  // namespace millrace::latents

@@ -1,0 +1,87 @@
+// Enters: rows of a checkpoint's parts, as they are measured by one side or the other.
+// Leaves: what both sides do with them: where one goes into its part, what it takes, how long it took.
+// Never: measures. Used by measure.cc and measure_device.cc alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "src/jobs/latents/dataset.h"
+#include "src/jobs/latents/measure.h"
+#include "src/pipeline/checkpoint/part_rows.h"
+
+namespace millrace::latents {
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  const Clock::time_point begin_ = Clock::now();
+};
+
+// Consecutive latents of one video, in one part.
+struct MeasuredRows {
+  Checkpoint::Task task;
+  std::uint64_t end = 0;  // behind the last of them
+  std::shared_ptr<RowBlock> block;
+};
+
+inline std::uint64_t row_bytes(const DatasetSpec& dataset) {
+  std::uint64_t out = 0;
+  for (const ArraySpec& array : dataset.arrays) out += array.row_bytes() + array.text_bytes + sizeof(ArrayRows);
+  return out;
+}
+
+// Whether two rows may be measured together.
+inline bool of_one_video(const LatentSet& set, const PartRow& first, const PartRow& next) {
+  return !first.task.taken && !next.task.taken && first.task.part == next.task.part &&
+         set.files[first.row].video == set.files[next.row].video;
+}
+// The first of its video, or of the two before this one.
+inline std::uint64_t first_compared(const LatentSet& set, std::uint64_t row) {
+  std::uint64_t first = row;
+  while (first > 0 && row - first < 2 && set.files[first - 1].video == set.files[row].video) --first;
+  return first;
+}
+inline bool is_last_of_video(const LatentSet& set, std::uint64_t row) {
+  return row + 1 >= set.files.size() || set.files[row + 1].video != set.files[row].video;
+}
+inline std::uint64_t first_of_video(const LatentSet& set, std::uint64_t row) {
+  std::uint64_t first = row;
+  while (first > 0 && set.files[first - 1].video == set.files[row].video) --first;
+  return first;
+}
+
+// Puts rows into their parts, in their order.
+class PartWriter {
+ public:
+  PartWriter(const LatentSet& set, Checkpoint& checkpoint, RunContext& context)
+      : set_(set), checkpoint_(checkpoint), progress_(context.progress, "measuring", set.files.size()) {}
+
+  void write(const MeasuredRows& item) {
+    const std::uint64_t k = item.task.part;
+    if (item.task.taken) {
+      checkpoint_.take(k);
+      progress_.add(checkpoint_.parts().end(k) - checkpoint_.parts().begin(k));
+      return;
+    }
+    checkpoint_.append(k, *item.block);
+    if (item.end == checkpoint_.parts().end(k)) checkpoint_.end(k);
+    written_ += item.block->rows;
+    progress_.add(item.block->rows, item.block->rows * set_.files[item.end - 1].bytes());
+  }
+  std::uint64_t written() const { return written_; }
+
+ private:
+  const LatentSet& set_;
+  Checkpoint& checkpoint_;
+  Progress progress_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace millrace::latents

@@ -1,0 +1,68 @@
+// Enters: a shape of latents, and what is wanted of them.
+// Leaves: what kernels are told of it (body/layout.inc), how much memory a latent takes on a device, and what the sums
+//   and counts that come from there are.
+// Never: touches a device. Used by latents_device.cc and latents_memory.cc alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/kernels/latents/body/layout.inc"
+#include "src/kernels/latents/latents_finish.h"
+
+namespace millrace::latents {
+
+// Elements of arrays that are kept on the device, of one latent.
+struct LatentRoom {
+  std::uint64_t values = 0;  // float16 or float32, which an owner's memory may hold
+  std::uint64_t planes = 0, follow = 0, images = 0, rows = 0, product_rows = 0, moments = 0, places = 0, spectra = 0,
+                ranges = 0, edges = 0;
+  std::uint64_t sums = 0, counts = 0;
+
+  // Without its values.
+  std::uint64_t bytes() const;
+  // The most elements of one array.
+  std::uint64_t most() const;
+};
+
+constexpr std::uint64_t blocks_of(std::uint64_t count, std::uint64_t each) { return (count + each - 1) / each; }
+
+struct BatchPlan {
+  BatchPlan(const Shape& shape, const Selection& metrics);
+
+  // A step of the columns' transforms.
+  struct Step {
+    std::uint32_t radix = 0, before = 0, first = 0;  // first: where its twiddles begin
+  };
+
+  Shape shape;
+  Selection metrics;
+  Wanted wanted;
+  SpectrumPlan spectra;
+  std::size_t groups;
+  LatentRoom room;
+  std::vector<std::uint32_t> numbers;  // LATENTS_SHAPE of them, of float16
+  std::vector<float> factors, weights, turns;
+  std::vector<Step> steps;
+
+  bool has_spectra() const { return wanted.spectra && spectra.radii > 0; }
+  bool has_pairs() const { return (wanted.mutual || wanted.mutual_published) && shape.channels > 1; }
+  // Of a latent, each of sixteen channels.
+  std::uint64_t planes() const { return static_cast<std::uint64_t>(shape.frames) * groups; }
+  // Latents at once: no array has more elements than 31 bits count. None: one is too many.
+  std::uint64_t most() const;
+  // `numbers`, of float16 or float32.
+  std::vector<std::uint32_t> numbers_of(bool halves) const;
+
+  // A latent's sums and counts, as they come from a device.
+  void read(std::span<const double> from, std::span<const std::uint32_t> counts, Sums& sums, Binned& binned) const;
+
+ private:
+  void lay_out_sums();
+  void lay_out_patches();
+  void add_weights();
+  void add_members();
+};
+
+}  // namespace millrace::latents

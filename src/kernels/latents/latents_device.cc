@@ -1,0 +1,307 @@
+#include "src/kernels/latents/latents_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "src/base/error.h"
+#include "src/device/batches.h"
+#include "src/kernels/latents/latents_entries.h"
+#include "src/kernels/latents/latents_known.h"
+#include "src/kernels/latents/latents_memory.h"
+#include "src/memory/pool.h"
+
+namespace millrace::latents {
+namespace {
+
+// Of a batch's latents, where not all are measured by the CPU too.
+constexpr std::uint64_t kCheckedOneIn = 256;
+// On the device at once: some two hundred latents of [16, 16, 60, 106], after which more of them make nothing faster.
+constexpr std::uint64_t kMostBytes = std::uint64_t{6} << 30;
+// Measures that wait for a check.
+constexpr std::uint64_t kMostWaiting = std::uint64_t{64} << 20;
+
+// A batch as the device measured it.
+struct Batch {
+  std::uint64_t begin = 0;
+  std::vector<Measures> measures;
+};
+
+// What one thread finishes sums with.
+struct Finisher {
+  explicit Finisher(const BatchPlan& plan) : sums(plan.shape), spectrum(plan.spectra.scratch_doubles()) {
+    sums.power.resize(plan.spectra.bins());
+    sums.image_power.resize(plan.spectra.image_bins());
+    sums.clear();
+  }
+  static std::uint64_t bytes(const BatchPlan& plan) {
+    return 8 * (plan.room.sums + plan.spectra.scratch_doubles() + plan.spectra.image_bins()) + 4 * plan.room.counts +
+           sizeof(PatchCounts) + (std::uint64_t{1} << 17);
+  }
+
+  Sums sums;
+  Binned binned;
+  Buffer<double> spectrum;
+  CountLogs logs;
+};
+
+// What is held of one latent's sums, and of what was measured of it.
+std::uint64_t each_on_host(const BatchPlan& plan) {
+  return 2 * (8 * plan.room.sums + 4 * plan.room.counts) + sizeof(Measures);
+}
+
+bool on_device_memory(const ArrayView& latent) { return latent.memory == MemoryKind::device; }
+
+const std::uint8_t* end_of(const ArrayView& latent, std::uint64_t elements) {
+  return static_cast<const std::uint8_t*>(latent.data) + elements * latent.type.bytes();
+}
+
+}  // namespace
+
+struct DeviceAnalyzer::State {
+  State(const Shape& shape, const Selection& wanted, const Executor& executor, Accelerator& accelerator, Budget& budget)
+      : plan(shape, wanted), executor(executor), accelerator(accelerator), budget(budget), finishers([this] {
+          return std::make_unique<Finisher>(plan);
+        }) {}
+
+  void measure(std::span<const ArrayView> all, std::span<Measures> to);
+  void check(const ArrayView& latent);
+  // Behind the last of those from `begin` on that are measured together.
+  std::uint64_t end_of_run(std::uint64_t begin) const;
+  Batch on_device(std::uint64_t begin, std::uint64_t end);
+  bool finish_one(std::size_t which, Measures& out);
+  bool same(const Batch& batch);
+  // These latents by the CPU: keep(place in `which`, measures).
+  template <typename Keep>
+  void by_cpu(const std::vector<std::uint64_t>& which, const Keep& keep);
+  // body(view of it in the host's memory).
+  template <typename Body>
+  void with_host_view(const ArrayView& latent, const Body& body);
+  void stop_if_cancelled() const {
+    if (executor.cancelled()) throw Failure(interrupted("the latents were not measured"));
+  }
+
+  const BatchPlan plan;
+  const Executor& executor;
+  Accelerator& accelerator;
+  Budget& budget;
+  std::optional<BatchMemory> memory;
+  std::optional<Queue> reading;  // latents that lie on the device
+  std::mutex reading_mutex;
+  Pool<Finisher> finishers;
+  std::optional<Reservation> finishing;  // pays for them
+  MeasuredLatents counts;
+  std::span<const ArrayView> latents;  // of this call
+};
+
+DeviceAnalyzer::DeviceAnalyzer(const Shape& shape, const Selection& wanted, const Executor& executor,
+                               Accelerator& accelerator, Budget& budget) {
+  check(shape);
+  state_ = std::make_unique<State>(shape, wanted, executor, accelerator, budget);
+}
+DeviceAnalyzer::~DeviceAnalyzer() = default;
+
+const MeasuredLatents& DeviceAnalyzer::counts() const { return state_->counts; }
+
+void DeviceAnalyzer::measure(std::span<const ArrayView> latents, std::span<Measures> out) {
+  state_->measure(latents, out);
+}
+
+std::uint64_t DeviceAnalyzer::device_bytes(const Shape& shape, const Selection& wanted, std::size_t value_bytes) {
+  const BatchPlan plan(shape, wanted);
+  return plan.room.bytes() + plan.room.values * value_bytes;
+}
+
+std::uint64_t DeviceAnalyzer::host_bytes(const Shape& shape, const Selection& wanted, std::uint64_t latents,
+                                         int threads) {
+  const BatchPlan plan(shape, wanted);
+  return each_on_host(plan) * latents + Finisher::bytes(plan) * static_cast<std::uint64_t>(threads);
+}
+
+void DeviceAnalyzer::State::check(const ArrayView& latent) {
+  if (!on_device_memory(latent)) {
+    source_of(latent, plan.shape.elements());
+    return;
+  }
+  ArrayView as_if = latent;
+  as_if.memory = MemoryKind::host;
+  source_of(as_if, plan.shape.elements());
+  if (reinterpret_cast<std::uintptr_t>(latent.data) % latent.type.bytes() != 0) {
+    throw Failure(ErrorCode::usage, fmt::format("it does not begin at a multiple of {} bytes", latent.type.bytes()),
+                  "view", "copy it");
+  }
+  accelerator.adopt(latent.data, {plan.shape.elements() * latent.type.bytes()}, "view");
+}
+
+std::uint64_t DeviceAnalyzer::State::end_of_run(std::uint64_t begin) const {
+  const ArrayView& first = latents[begin];
+  std::uint64_t end = begin + 1;
+  while (end < latents.size() && latents[end].type == first.type &&
+         on_device_memory(latents[end]) == on_device_memory(first) &&
+         (!on_device_memory(first) || end_of(latents[end - 1], plan.shape.elements()) == latents[end].data)) {
+    ++end;
+  }
+  return end;
+}
+
+void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Measures> out) {
+  if (all.size() != out.size()) {
+    throw Failure(ErrorCode::usage, fmt::format("{} latents, and room for {}", all.size(), out.size()), "views", "");
+  }
+  if (all.empty()) return;
+  latents = all;
+  for (const ArrayView& latent : latents) check(latent);
+  const auto keep_by_cpu = [&](std::uint64_t begin, std::uint64_t end) {
+    // What was the device's is the CPU's to use.
+    if (accelerator.struck_out()) memory.reset();
+    std::vector<std::uint64_t> which;
+    for (std::uint64_t i = begin; i < end; ++i) which.push_back(i);
+    by_cpu(which, [&](std::size_t at, Measures& measures) { out[begin + at] = std::move(measures); });
+    counts.by_cpu += end - begin;
+  };
+  if (plan.most() == 0) accelerator.leave("latents of more numbers than 31 bits count are the CPU's");
+  if (!accelerator.may_use(bodies::latents()))
+    accelerator.leave("nobody has attested its kernels for this hardware, and nobody asked for it by name");
+  if (plan.most() == 0 || !accelerator.ready(bodies::latents(), kEntries, gives_known_answers)) {
+    keep_by_cpu(0, latents.size());
+    stop_if_cancelled();
+    return;
+  }
+  BatchedWork<Batch> work;
+  work.items = latents.size();
+  const std::uint64_t held = memory ? memory->held() : 0;
+  work.most = std::clamp<std::uint64_t>((accelerator.free_memory().count + held) / 2, 1, kMostBytes);
+  work.checked = work.most;  // of which some are
+  work.sampled = true;
+  work.cut = [this](std::uint64_t begin, std::uint64_t amount) {
+    const std::uint64_t values = on_device_memory(latents[begin]) ? 0 : plan.room.values * latents[begin].type.bytes();
+    const std::uint64_t fit = std::clamp<std::uint64_t>(amount / (plan.room.bytes() + values), 1, plan.most());
+    return std::min(end_of_run(begin), begin + fit);
+  };
+  work.on_device = [this](std::uint64_t begin, std::uint64_t end) { return on_device(begin, end); };
+  // What is compared is measured when it is: see same().
+  work.on_cpu = [](std::uint64_t begin, std::uint64_t) { return Batch{begin, {}}; };
+  work.same = [this](Batch& batch, Batch&) { return same(batch); };
+  work.keep = [&](Batch batch) {
+    counts.by_device += batch.measures.size();
+    std::move(batch.measures.begin(), batch.measures.end(), out.begin() + static_cast<std::ptrdiff_t>(batch.begin));
+  };
+  work.keep_by_cpu = keep_by_cpu;
+  work.weight = [this](const Batch& batch) { return batch.measures.size() * each_on_host(plan); };
+  work.most_waiting = kMostWaiting;
+  run_batches(accelerator, work);
+  stop_if_cancelled();
+}
+
+Batch DeviceAnalyzer::State::on_device(std::uint64_t begin, std::uint64_t end) {
+  stop_if_cancelled();
+  const auto of = latents.subspan(begin, end - begin);
+  if (!finishing) {
+    finishing.emplace(budget.reserve({Finisher::bytes(plan) * static_cast<std::uint64_t>(executor.threads())},
+                                     "what sums of latents are finished with"));
+  }
+  const Reservation paid = budget.reserve({each_on_host(plan) * of.size()}, "sums of latents on their way");
+  if (!memory) memory.emplace(plan, accelerator);
+  memory->run(of, executor);
+  const auto from = std::chrono::steady_clock::now();
+  Batch out{begin, std::vector<Measures>(of.size())};
+  std::vector<std::uint8_t> finite(of.size(), 0);
+  executor.parallel_for(of.size(), 1, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) finite[i] = finish_one(i, out.measures[i]) ? 1 : 0;
+  });
+  // A part of it may have been left out.
+  stop_if_cancelled();
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (finite[i] != 0) continue;
+    with_host_view(of[i], [&](const ArrayView& view) {
+      out.measures[i] = not_measured(source_of(view, plan.shape.elements()), plan.shape.elements());
+    });
+  }
+  counts.finishing_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+  return out;
+}
+
+// Whether its sums are finite.
+bool DeviceAnalyzer::State::finish_one(std::size_t which, Measures& out) {
+  const auto own = finishers.take();
+  plan.read(memory->sums(which), memory->counts(which), own->sums, own->binned);
+  for (const TimeSums& time : own->sums.times)
+    if (!std::isfinite(time.magnitude)) return false;
+  if (plan.wanted.flatness)
+    image_spectrum(plan.spectra, own->sums.image.data(), own->spectrum.data(), own->sums.image_power.data());
+  finish(own->sums, own->binned, plan.spectra, plan.metrics, own->logs, out);
+  return true;
+}
+
+// The first of a batch's latents, the last, and one in 256; with --verify-device all, all of them.
+bool DeviceAnalyzer::State::same(const Batch& batch) {
+  const bool all = accelerator.options().verify == Verify::all;
+  std::vector<std::uint64_t> asked;
+  for (std::size_t i = 0; i < batch.measures.size(); ++i) {
+    if (all || i + 1 == batch.measures.size() || i % kCheckedOneIn == 0) asked.push_back(batch.begin + i);
+  }
+  std::vector<std::uint8_t> right(asked.size(), 0);
+  by_cpu(asked, [&](std::size_t at, const Measures& truth) {
+    right[at] = same_bits(batch.measures[asked[at] - batch.begin], truth) ? 1 : 0;
+  });
+  // What was left out because nobody waits for it any more accuses no device, and is handed to nobody.
+  stop_if_cancelled();
+  counts.compared += asked.size();
+  return std::find(right.begin(), right.end(), 0) == right.end();
+}
+
+template <typename Body>
+void DeviceAnalyzer::State::with_host_view(const ArrayView& latent, const Body& body) {
+  if (!on_device_memory(latent)) return body(latent);
+  Buffer<std::byte> bytes(plan.shape.elements() * latent.type.bytes());
+  {
+    const std::lock_guard lock(reading_mutex);
+    if (!reading) reading.emplace(accelerator);
+    const auto from = DeviceBuffer<std::byte>::adopt(accelerator, latent.data, bytes.size(), "view");
+    reading->download(from, bytes.span());
+  }
+  ArrayView view = latent;
+  view.data = bytes.data();
+  view.memory = MemoryKind::host;
+  body(view);
+}
+
+template <typename Keep>
+void DeviceAnalyzer::State::by_cpu(const std::vector<std::uint64_t>& which, const Keep& keep) {
+  const std::uint64_t one = Analyzer::bytes(plan.shape) + plan.shape.elements() * sizeof(float);
+  // As many at a time as there are threads, or as memory is for.
+  auto step = std::min<std::size_t>(which.size(), static_cast<std::size_t>(executor.threads()));
+  Reservation paid;
+  for (bool fits = false; !fits;) {
+    try {
+      paid = budget.reserve({one * step}, "latents measured by the CPU");
+      fits = true;
+    } catch (const OutOfMemory&) {
+      if (step > 1) {
+        step /= 2;
+      } else if (memory) {
+        memory.reset();  // the host's part of it may be what is missing; the next batch makes it anew
+      } else {
+        throw;
+      }
+    }
+  }
+  Pool<Analyzer> analyzers([this] { return std::make_unique<Analyzer>(plan.shape, plan.metrics); });
+  for (std::size_t from = 0; from < which.size(); from += step) {
+    executor.parallel_for(std::min(step, which.size() - from), 1, [&](std::size_t begin, std::size_t end) {
+      const auto analyzer = analyzers.take();
+      for (std::size_t at = from + begin; at < from + end; ++at) {
+        Measures measures;
+        with_host_view(latents[which[at]], [&](const ArrayView& view) { analyzer->measure(view, measures); });
+        keep(at, measures);
+      }
+    });
+  }
+}
+
+}  // namespace millrace::latents

@@ -1,0 +1,252 @@
+// What is measured of latents on every device of this machine against the CPU's, each batch three times on the same
+// buffers.
+#include "src/kernels/latents/latents_device.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <random>
+
+#include "src/device/operation_for_test.h"
+#include "src/kernels/latents/latents_known.h"
+
+namespace millrace::latents {
+namespace {
+
+std::string words_of(const Shape& shape) {
+  return fmt::format("[{}, {}, {}, {}]", shape.channels, shape.frames, shape.height, shape.width);
+}
+
+// Which metrics are not the same.
+std::string differences(const Measures& a, const Measures& b) {
+  std::string out = a.not_finite == b.not_finite ? "" : "not_finite ";
+  for (std::size_t k = 0; k < kMetricNames.size(); ++k) {
+    if (std::bit_cast<std::uint64_t>(a.values[k]) != std::bit_cast<std::uint64_t>(b.values[k]))
+      out += fmt::format("{} {} {}; ", kMetricNames[k], a.values[k], b.values[k]);
+  }
+  return out.empty() ? "a distribution" : out;
+}
+
+class LatentsOnDevice : public OperationOnDevice {
+ protected:
+  LatentsOnDevice() : OperationOnDevice(64_MiB) {}
+
+  static int times() { return slow() ? 1 : 3; }
+
+  void expect_same(const Shape& shape, const std::vector<ArrayView>& latents,
+                   const Selection& metrics = every_metric()) {
+    const std::vector<Measures> truth = measured_by_cpu(shape, metrics, latents);
+    DeviceAnalyzer analyzer(shape, metrics, executor_, *accelerator_, budget_);
+    for (int again = 0; again < times(); ++again) {
+      std::vector<Measures> found(latents.size());
+      analyzer.measure(latents, found);
+      for (std::size_t i = 0; i < latents.size(); ++i) {
+        EXPECT_TRUE(same_bits(found[i], truth[i]))
+            << "latent " << i << " of " << words_of(shape) << ": " << differences(found[i], truth[i]);
+      }
+    }
+  }
+  void expect_same(const Shape& shape, std::size_t count = 2) {
+    for (const bool halves : {true, false}) {
+      SCOPED_TRACE(halves ? "float16" : "float32");
+      MadeLatents made(shape, halves, count, 3);
+      expect_same(shape, made.views());
+    }
+  }
+};
+
+TEST_P(LatentsOnDevice, OfEveryShape) {
+  std::vector<Shape> shapes = {{1, 1, 1, 1}, {2, 5, 7, 3},   {3, 1, 1, 9}, {1, 4, 9, 1},
+                               {4, 2, 8, 8}, {5, 3, 17, 16}, {16, 2, 4, 5}};
+  // Of few pixels, and of just enough; of prime sides; of one patch of sixteen.
+  for (const Shape& shape : {Shape{4, 1, 64, 64}, Shape{16, 3, 32, 32}, Shape{19, 2, 33, 47}, Shape{40, 1, 16, 22},
+                             Shape{3, 18, 11, 30}, Shape{2, 2, 31, 33}, Shape{4, 17, 26, 44}, Shape{16, 2, 60, 106}}) {
+    if (!slow()) shapes.push_back(shape);
+  }
+  for (const Shape& shape : shapes) expect_same(shape, shape.elements() > 50'000 ? 1 : 2);
+}
+
+TEST_P(LatentsOnDevice, WhatIsWantedAlone) {
+  const Shape shape = slow() ? Shape{4, 2, 8, 10} : Shape{6, 3, 34, 36};
+  MadeLatents made(shape, true, 2, 5);
+  for (const Metric metric :
+       {Metric::spatial_variance, Metric::temporal_motion, Metric::patch_8_variance, Metric::channel_correlation,
+        Metric::complexity_spectral_flatness, Metric::frequency_spatial_peak, Metric::information_density,
+        Metric::information_mutual, Metric::information_mutual_published}) {
+    SCOPED_TRACE(kMetricNames[static_cast<std::size_t>(metric)]);
+    expect_same(shape, made.views(), Selection().set(static_cast<std::size_t>(metric)));
+  }
+}
+
+// Of one value, of zeros of both signs, of the greatest and least numbers, of what is not finite.
+TEST_P(LatentsOnDevice, OfExtremeValues) {
+  const Shape shape = slow() ? Shape{2, 2, 6, 6} : Shape{5, 3, 34, 32};
+  std::mt19937_64 random(4);
+  const std::vector<float> of = {0.0F, -0.0F, 1.5F, 3e38F, -2e38F, 1e20F, -3e19F, 1e-45F, -3e-39F, 65504.0F};
+  for (const std::vector<std::size_t>& some :
+       {std::vector<std::size_t>{0}, {0, 1}, {2}, {1, 2}, {5, 6}, {7, 8, 0}, {3, 4}, {9, 7}, {5, 7, 2, 6}}) {
+    std::vector<float> values(shape.elements());
+    for (float& value : values) value = of[some[random() % some.size()]];
+    expect_same(shape, {view_of(values.data(), {shape.channels, shape.frames, shape.height, shape.width})});
+  }
+  MadeLatents made(shape, true, 3, 5);
+  auto* halves = reinterpret_cast<std::uint16_t*>(made.bytes().data());
+  halves[7] = 0x7C00;
+  halves[shape.elements() + 3] = 0xFE01;
+  halves[2 * shape.elements() + 5] = 0x03FF;  // subnormal
+  halves[2 * shape.elements() + 6] = 0x8001;
+  expect_same(shape, made.views());
+}
+
+TEST_P(LatentsOnDevice, OfEveryFloat16) {
+  const Shape shape{2, 2, 128, 128};
+  if (slow()) return expect_same({2, 1, 8, 8});
+  std::vector<std::uint16_t> halves(shape.elements());
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    const auto half = static_cast<std::uint16_t>(i * 40503);
+    halves[i] = (half & 0x7C00U) == 0x7C00U ? 0x3C00 : half;
+  }
+  expect_same(shape, {{halves.data(), kFloat16, {2, 2, 128, 128}, {}, MemoryKind::host, 0}});
+}
+
+TEST_P(LatentsOnDevice, OfBothTypesOneAfterTheOther) {
+  const Shape shape{3, 2, 9, 10};
+  MadeLatents halves(shape, true, 3, 1), singles(shape, false, 3, 2);
+  const std::vector<ArrayView> a = halves.views(), b = singles.views();
+  expect_same(shape, {a[0], a[1], b[0], a[2], b[1], b[2]});
+  EXPECT_GE(accelerator_->counts().batches, 4U);
+}
+
+// Three at once, then what is left; all of them are the CPU's too.
+TEST_P(LatentsOnDevice, BatchesOfOneAnalyzer) {
+  open({Verify::all, 64_MiB, 3});
+  expect_same({4, 3, 12, 14}, 8);
+  EXPECT_GE(accelerator_->counts().batches, 6U);
+  EXPECT_EQ(accelerator_->counts().verified, accelerator_->counts().batches);
+}
+
+// As many at a time as it holds.
+TEST_P(LatentsOnDevice, MoreLatentsThanMemory) {
+  const Shape shape = slow() ? Shape{4, 2, 16, 18} : Shape{16, 2, 40, 42};
+  const std::uint64_t each = DeviceAnalyzer::device_bytes(shape, every_metric(), sizeof(float));
+  const Bytes little{5 * each + (std::uint64_t{1} << 18)};
+  open({Verify::none, little, 0});
+  expect_same(shape, 7);
+  EXPECT_GE(accelerator_->counts().batches, 4U);
+  EXPECT_LE(accelerator_->counts().peak.count, little.count);
+}
+
+TEST_P(LatentsOnDevice, WhatWasCancelledIsHandedToNobody) {
+  const Shape shape{2, 2, 6, 6};
+  expect_same(shape);
+  CancelToken cancel;
+  const Executor executor(2, &cancel);
+  MadeLatents made(shape, true, 2, 1);
+  std::vector<Measures> found(2);
+  DeviceAnalyzer analyzer(shape, every_metric(), executor, *accelerator_, budget_);
+  cancel.cancel();
+  EXPECT_THROW(analyzer.measure(made.views(), found), Failure);
+}
+
+TEST_P(LatentsOnDevice, ShapesAtRandom) {
+  std::mt19937_64 random(20);
+  const char* times = std::getenv("MILLRACE_RANDOM_LATENTS");
+  const std::uint64_t cases = times != nullptr ? std::strtoull(times, nullptr, 10) : slow() ? 2 : 10;
+  const auto side = [&](int most) { return 1 + static_cast<int>(random() % static_cast<std::uint64_t>(most)); };
+  for (std::uint64_t i = 0; i < cases; ++i) {
+    const Shape shape{side(slow() ? 6 : 20), side(4), side(slow() ? 12 : 50), side(slow() ? 12 : 50)};
+    expect_same(shape, 1 + random() % 3);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryDevice, LatentsOnDevice, testing::ValuesIn(devices_for_test()), device_test_name);
+
+TEST(LatentsOnSimulatedDevice, NothingAndNothingThatCanBe) {
+  if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "of the simulated driver";
+  const FakeCuda fake;
+  Budget budget(1_GiB);
+  Trace trace;
+  std::string reason;
+  const Executor executor(1);
+  Accelerator accelerator(list_devices(DeviceKind::cuda, reason).at(0), {}, budget, trace);
+  const Shape shape{2, 1, 4, 4};
+  EXPECT_THROW(DeviceAnalyzer({0, 1, 4, 4}, every_metric(), executor, accelerator, budget), Failure);
+  DeviceAnalyzer analyzer(shape, every_metric(), executor, accelerator, budget);
+  analyzer.measure({}, {});
+  MadeLatents made(shape, true, 1, 1);
+  std::vector<ArrayView> views = made.views();
+  std::vector<Measures> out(1);
+  EXPECT_THROW(analyzer.measure(views, {}), Failure);
+  views[0].shape = {2, 1, 4, 5};
+  EXPECT_THROW(analyzer.measure(views, out), Failure);
+  // No memory of the device's.
+  views = made.views();
+  views[0].memory = MemoryKind::device;
+  EXPECT_THROW(analyzer.measure(views, out), Failure);
+}
+
+// One that does not fit is the CPU's.
+TEST(LatentsOnSimulatedDevice, ALatentThatDoesNotFitIsTheCpus) {
+  if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices have other memory";
+  const FakeCuda fake;
+  Budget budget(1_GiB);
+  Trace trace;
+  std::string reason;
+  const Executor executor(2);
+  AcceleratorOptions options{Verify::sample, 1_MiB, 0};
+  options.known_answers = false;
+  Accelerator accelerator(list_devices(DeviceKind::cuda, reason).at(0), options, budget, trace);
+  const Shape shape{16, 2, 40, 42};
+  MadeLatents made(shape, true, 2, 1);
+  std::vector<Measures> found(2);
+  DeviceAnalyzer analyzer(shape, every_metric(), executor, accelerator, budget);
+  analyzer.measure(made.views(), found);
+  const std::vector<Measures> truth = measured_by_cpu(shape, every_metric(), made.views());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(same_bits(found[i], truth[i]));
+  EXPECT_EQ(analyzer.counts().by_cpu, 2U);
+  EXPECT_EQ(accelerator.counts().fell_back, 2U);
+  EXPECT_FALSE(accelerator.struck_out()) << accelerator.reason();
+}
+
+// What a device makes with a body that is wrong: nothing of it, once its check has seen it. cmake/tests.cmake plants
+// such a body and expects this test to say what it found; with a right one nothing is.
+TEST(LatentChecks, SeeWhatABodyGetsWrong) {
+  if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "of the simulated driver";
+  const FakeCuda fake;
+  Budget budget(1_GiB);
+  Trace trace;
+  std::string reason;
+  const Executor executor(2);
+  AcceleratorOptions options{Verify::sample, 64_MiB, 2};
+  options.known_answers = false;
+  Accelerator accelerator(list_devices(DeviceKind::cuda, reason).at(0), options, budget, trace);
+  const Shape shape{4, 2, 33, 34};
+  MadeLatents made(shape, true, 5, 1);
+  std::vector<Measures> found(5);
+  DeviceAnalyzer(shape, every_metric(), executor, accelerator, budget).measure(made.views(), found);
+  const std::vector<Measures> truth = measured_by_cpu(shape, every_metric(), made.views());
+  for (std::size_t i = 0; i < found.size(); ++i) ASSERT_TRUE(same_bits(found[i], truth[i])) << i;
+  EXPECT_FALSE(accelerator.struck_out()) << "struck out, and every latent is the CPU's: " << accelerator.reason();
+}
+
+// Each call of the driver fails once: the measures are the same.
+class FailingDeviceLatents : public FailingOperation {};
+
+TEST_P(FailingDeviceLatents, CostsTimeAndNoNumber) {
+  const Shape shape{3, 2, 8, 8};
+  MadeLatents made(shape, true, 5, 1);
+  const std::vector<ArrayView> latents = made.views();
+  const std::vector<Measures> truth = measured_by_cpu(shape, every_metric(), latents);
+  fail_each({Verify::all, 16_MiB, 3}, 12, [&](const auto& open) {
+    const std::unique_ptr<Accelerator> accelerator = open();
+    std::vector<Measures> found(latents.size());
+    DeviceAnalyzer(shape, every_metric(), executor_, *accelerator, budget_).measure(latents, found);
+    for (std::size_t i = 0; i < found.size(); ++i) ASSERT_TRUE(same_bits(found[i], truth[i])) << i;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCall, FailingDeviceLatents, testing::ValuesIn(kFailingCalls), failing_test_name);
+
+}  // namespace
+}  // namespace millrace::latents

@@ -1,0 +1,85 @@
+#include "src/kernels/latents/latents_known.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "src/kernels/known/known.h"
+#include "src/kernels/latents/latents_device.h"
+
+namespace millrace::latents {
+namespace {
+
+// The float16 of a number between 2^-14 and 2^16, cut off.
+std::uint16_t half_of(float value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return static_cast<std::uint16_t>((bits >> 16 & 0x8000U) | (((bits >> 13) - (112U << 10)) & 0x7FFFU));
+}
+
+}  // namespace
+
+MadeLatents::MadeLatents(const Shape& shape, bool halves, std::size_t count, std::uint64_t seed)
+    : shape_(shape), halves_(halves), count_(count), bytes_(count * shape.elements() * (halves ? 2 : 4)) {
+  known::Random random(seed);
+  for (std::size_t i = 0; i < count * shape.elements(); ++i) {
+    const std::size_t plane = i / shape.pixels(), pixel = i % shape.pixels(),
+                      width = static_cast<std::size_t>(shape.width);
+    const auto slope = static_cast<float>((3 * (pixel / width) + 5 * (pixel % width) + 7 * plane) % 64) / 64;
+    const float noise = static_cast<float>(random.below(1 << 20)) * 0x1p-19F - 1;
+    const float value = slope + noise + static_cast<float>(plane % 5) / 8;
+    if (halves) {
+      const std::uint16_t half = std::fabs(value) < 0x1p-10F ? 0 : half_of(value);
+      std::memcpy(bytes_.data() + 2 * i, &half, sizeof(half));
+    } else {
+      std::memcpy(bytes_.data() + 4 * i, &value, sizeof(value));
+    }
+  }
+}
+
+std::vector<ArrayView> MadeLatents::views() {
+  const std::size_t each = bytes_.size() / count_;
+  std::vector<ArrayView> out;
+  for (std::size_t k = 0; k < count_; ++k) {
+    out.push_back({bytes_.data() + k * each,
+                   halves_ ? kFloat16 : kFloat32,
+                   {shape_.channels, shape_.frames, shape_.height, shape_.width},
+                   {},
+                   MemoryKind::host,
+                   0});
+  }
+  return out;
+}
+
+std::vector<Measures> measured_by_cpu(const Shape& shape, const Selection& metrics,
+                                      const std::vector<ArrayView>& latents) {
+  Analyzer analyzer(shape, metrics);
+  std::vector<Measures> out(latents.size());
+  for (std::size_t i = 0; i < latents.size(); ++i) analyzer.measure(latents[i], out[i]);
+  return out;
+}
+
+bool gives_known_answers(Accelerator& accelerator) {
+  const Executor executor(1);
+  Budget budget(256_MiB);
+  struct Case {
+    Shape shape;
+    bool halves;
+    std::size_t count;
+  };
+  // Of more channels than lie side by side, and of factors 2, 3, 4 and 11; of few pixels, odd sides, 3 and 7.
+  for (const auto& [shape, halves, count] : {Case{{17, 2, 44, 24}, true, 1}, Case{{5, 2, 21, 19}, false, 2}}) {
+    MadeLatents made(shape, halves, count, 14);
+    const std::vector<ArrayView> views = made.views();
+    std::vector<Measures> found(views.size());
+    DeviceAnalyzer analyzer(shape, every_metric(), executor, accelerator, budget);
+    analyzer.measure(views, found);
+    if (accelerator.struck_out() || analyzer.counts().by_cpu > 0) return false;
+    const std::vector<Measures> truth = measured_by_cpu(shape, every_metric(), views);
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      if (!same_bits(found[i], truth[i])) return false;
+    }
+  }
+  return accelerator.counts().fell_back == 0;
+}
+
+}  // namespace millrace::latents

@@ -1,0 +1,37 @@
+// Enters: a device.
+// Leaves: whether it measures some latents as the CPU does.
+// Never: reads a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "src/device/accelerator.h"
+#include "src/kernels/latents/latents.h"
+
+namespace millrace::latents {
+
+// Latents of one shape, of float16 or float32, and their values.
+class MadeLatents {
+ public:
+  // Slowly changing, with noise; no two latents are the same.
+  MadeLatents(const Shape& shape, bool halves, std::size_t count, std::uint64_t seed);
+  std::vector<ArrayView> views();
+  // As bytes; float16 takes two of each element, float32 four.
+  std::vector<std::byte>& bytes() { return bytes_; }
+
+ private:
+  const Shape shape_;
+  const bool halves_;
+  const std::size_t count_;
+  std::vector<std::byte> bytes_;
+};
+
+// As the CPU measures them.
+std::vector<Measures> measured_by_cpu(const Shape& shape, const Selection& metrics,
+                                      const std::vector<ArrayView>& latents);
+
+bool gives_known_answers(Accelerator& accelerator);
+
+}  // namespace millrace::latents

@@ -1,0 +1,69 @@
+// Enters: a batch of latents of one shape, in the host's memory or one after the other in the device's.
+// Leaves: its memory on a device, filled; its stages launched; the sums and counts that they made.
+// Never: makes a number of them. Used by latents_device.cc alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/device/cpu/executor.h"
+#include "src/device/queue.h"
+#include "src/kernels/latents/latents_batch.h"
+
+namespace millrace::latents {
+
+class BatchMemory {
+ public:
+  // Both outlive it.
+  BatchMemory(const BatchPlan& plan, Accelerator& accelerator);
+
+  // What the stages make of these latents, of one type and in one kind of memory. OutOfMemory, after which nothing is
+  // held; DeviceLost; Failure(internal) where blocks are missing.
+  void run(std::span<const ArrayView> latents, const Executor& executor);
+  // Of a latent of the last batch.
+  std::span<const double> sums(std::size_t latent);
+  std::span<const std::uint32_t> counts(std::size_t latent);
+  // Bytes of the device's memory that it has, and would take for a batch again.
+  std::uint64_t held() const;
+
+ private:
+  // Each grows with the batches.
+  struct Arrays {
+    GrowingBuffer<std::uint8_t> values;
+    GrowingBuffer<float> planes, moments, places, re, im, other_re, other_im, ranges, edges;
+    GrowingBuffer<double> follow, images, rows, product_rows, sums;
+    GrowingBuffer<std::uint32_t> counts;
+    PinnedBuffer<double> host_sums;
+    PinnedBuffer<std::uint32_t> host_counts;
+    std::array<PinnedBuffer<std::uint8_t>, 2> stages;
+  };
+  void make_room(std::uint64_t count, std::uint64_t uploaded);
+  void make_tables();
+  void upload(std::span<const ArrayView> latents, const Executor& executor);
+  // Launches a stage; so many threads at least, each of which is told how many latents there are.
+  template <typename... Arguments>
+  void run_blocks(int stage, const KernelEntry& entry, std::uint64_t blocks, const Arguments&... arguments);
+  template <typename... Arguments>
+  void run_threads(int stage, const KernelEntry& entry, std::uint64_t threads, const Arguments&... arguments);
+  void launch(const DeviceBuffer<std::uint8_t>& values);
+  void launch_time(const DeviceBuffer<std::uint16_t>& halves, const DeviceBuffer<float>& singles);
+  void launch_planes();
+  void launch_patches();
+  void launch_spectra();
+  void launch_bins(const DeviceBuffer<std::uint16_t>& halves, const DeviceBuffer<float>& singles);
+  void check_blocks();
+
+  const BatchPlan& plan_;
+  Accelerator& accelerator_;
+  Arrays on_;
+  DeviceBuffer<std::uint32_t> shape_, done_;
+  DeviceBuffer<float> factors_, weights_, turns_;
+  bool has_tables_ = false;
+  std::uint32_t count_ = 0;                             // latents of this batch
+  std::array<std::uint64_t, LATENTS_STAGES> blocks_{};  // of this batch
+  Queue queue_;
+};
+
+}  // namespace millrace::latents
