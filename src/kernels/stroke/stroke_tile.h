@@ -19,8 +19,8 @@ struct Corner {
 
 inline constexpr int kTileWidth = 32, kTileHeight = 64;
 
-// A row of pixels from x on, whose levels come after `skipped` others. Where they are not `apart`, the first and the last
-// of them have ink, and no gap between is longer than rle::kLongestGap.
+// A row of pixels from x on, whose levels come after `skipped` others. Where they are not `apart`, the first and the
+// last of them have ink, and no gap between is longer than rle::kLongestGap.
 struct TileRow {
   std::int32_t x;
   std::int16_t count;
