@@ -78,8 +78,9 @@ inline constexpr std::array kFailingCalls = {
     FailingCall{"stream", "lost"},   FailingCall{"sync", "lost"},     FailingCall{"sync", "memory"},
     FailingCall{"pinned", "memory"}, FailingCall{"module", "lost"},   FailingCall{"event", "memory"}};
 
-// A simulated device on which a call fails once, the first time, the second, and so on, with larger and larger steps;
-// of events, which stand before and behind everything else, the more are passed by.
+// A simulated device on which a call fails once, the first time, the second, and so on: every allocation, copy and
+// launch. Of those around them some are passed by, with larger and larger steps; of events, which stand before and
+// behind everything else, the more.
 class FailingOperation : public testing::TestWithParam<FailingCall> {
  protected:
   // run(accelerator) must not see it in its result.
@@ -88,11 +89,13 @@ class FailingOperation : public testing::TestWithParam<FailingCall> {
     if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "real devices do not fail when told to";
     const auto [call, end] = GetParam();
     const std::string how = end;
-    if (std::string(call) == "event") every = std::min(every, 8);
+    const std::string of = call;
+    const bool all = of == "alloc" || of == "copy" || of == "launch";
+    if (of == "event") every = std::min(every, 8);
     // Its first calls are the run's own.
     options.known_answers = false;
     int reached = 0;
-    for (int n = 1;; n += 1 + n / every) {
+    for (int n = 1;; n += all ? 1 : 1 + n / every) {
       SCOPED_TRACE(fmt::format("{}:{}={}", call, n, end));
       const FakeCuda fake({"forward", fmt::format("{}:{}={}", call, n, end), ""});
       std::string reason;

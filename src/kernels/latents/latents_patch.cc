@@ -55,22 +55,25 @@ class BinCounter {
   HWY_INLINE BinCounter(std::size_t channels, PatchCounts::OfLanes& counts) : channels_(channels), counts_(counts) {}
 
   // A float's exponent and two bits of its fraction are its quarter of an octave; what is negative, by rounding, is the
-  // least of integers too.
+  // least of integers too. So is what is none, whose sign is the machine's.
   HWY_INLINE void add(const Lanes& values) {
     constexpr std::int32_t kBefore = ((127 + OctaveBins::kFirstOctave) << 2) - 1,
-                           kLast = static_cast<std::int32_t>(OctaveBins::kCount) - 1;
+                           kLast = static_cast<std::int32_t>(OctaveBins::kCount) - 1, kInfinite = 0x7F800000;
     static_assert(OctaveBins::kEach == 4);
     std::int32_t* const bins = bins_ + held_ * kLanes;
 #if MILLRACE_PORTABLE_TARGET
     alignas(64) float from[kLanes];
     values.put(from);
     std::memcpy(bins, from, sizeof(from));
-    for (std::size_t c = 0; c < kLanes; ++c) bins[c] = std::clamp((bins[c] >> 21) - kBefore, 0, kLast);
+    for (std::size_t c = 0; c < kLanes; ++c)
+      bins[c] = bins[c] > kInfinite ? 0 : std::clamp((bins[c] >> 21) - kBefore, 0, kLast);
 #else
     const hn::RebindToSigned<Lanes::D> d;
     for (std::size_t p = 0; p < Lanes::kParts; ++p) {
-      const auto bin = hn::Sub(hn::ShiftRight<21>(hn::BitCast(d, values.part[p])), hn::Set(d, kBefore));
-      hn::StoreU(hn::Max(hn::Zero(d), hn::Min(bin, hn::Set(d, kLast))), d, bins + p * Lanes::kEach);
+      const auto bits = hn::BitCast(d, values.part[p]);
+      const auto bin = hn::Sub(hn::ShiftRight<21>(bits), hn::Set(d, kBefore));
+      const auto within = hn::Max(hn::Zero(d), hn::Min(bin, hn::Set(d, kLast)));
+      hn::StoreU(hn::IfThenZeroElse(hn::Gt(bits, hn::Set(d, kInfinite)), within), d, bins + p * Lanes::kEach);
     }
 #endif
     if (++held_ == kHeld) count();
