@@ -95,8 +95,11 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
     strike_out(fmt::format("its kernels of '{}' did not give their known answer", source.name));
     return false;
   }
-  leave(fmt::format("its memory ({} allowed) does not hold what is asked of it first, to see whether it computes right",
-                    to_text(open()->memory->limit(MemoryKind::device))));
+  leave(
+      fmt::format("its memory ({} allowed), or the host's ({}), does not hold what is asked of it first, to see "
+                  "whether it computes "
+                  "right",
+                  to_text(open()->memory->limit(MemoryKind::device)), to_text(host_.limit())));
   return false;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/base/sizes.h"
 #include "src/device/accelerator.h"
 
@@ -24,6 +26,7 @@ std::optional<double> device_seconds(const Accelerator& accelerator, const Work&
 Route choose_side(const Accelerator& accelerator, const Work& work) {
   Route route;
   route.device_s = device_seconds(accelerator, work);
+  route.others_s = work.others_s;
   const std::string name = name_of(accelerator.device());
   const std::string cpu = "the CPU takes " + short_duration_text(work.cpu_s);
   const std::string both = route.device_s ? fmt::format("{}, {} {}", cpu, name, short_duration_text(*route.device_s))
@@ -43,7 +46,7 @@ Route choose_side(const Accelerator& accelerator, const Work& work) {
   } else if (work.cpu_s <= work.others_s) {
     route.why =
         fmt::format("on the CPU: {}, and what follows takes {} anyway", both, short_duration_text(work.others_s));
-  } else if (*route.device_s < work.cpu_s) {
+  } else if (std::max(*route.device_s, work.others_s) < work.cpu_s) {
     route.on_device = true;
     route.why = fmt::format("on {}: {}", name, both);
   } else {

@@ -39,7 +39,13 @@ struct Work {
 struct Route {
   bool on_device = false;
   std::optional<double> device_s;
+  double others_s = 0;  // as Work has them
   std::string why;
+
+  // What all of it takes with the device, where that was measured.
+  std::optional<double> seconds() const {
+    return device_s ? std::optional(*device_s < others_s ? others_s : *device_s) : std::nullopt;
+  }
 };
 
 // What takes the CPU less than this stays there.

@@ -1,16 +1,21 @@
 """`millrace render` on a device: every store is the CPU's byte for byte, whatever the device does."""
 
 import json
+import os
 import pathlib
 import re
+import shutil
+import signal
+import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from devices import opencl, simulated, told  # noqa: E402
-from program import BUILD, content_of, millrace  # noqa: E402
+from program import BUILD, PROGRAM, content_of, millrace  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +81,7 @@ def test_a_device_that_fails_costs_time_and_no_chart(prices, tmp_path, store):
     struck = 0
     for call, end in (("launch", "lost"), ("launch", "wrong"), ("launch", "memory"), ("alloc", "memory"), ("alloc", "lost"),
                       ("copy", "lost"), ("copy", "memory"), ("sync", "lost")):
-        for n in (1, 2, 5, 9, 14, 20, 33, 50, 80):
+        for n in (1, 2, 5, 9, 14, 20, 33, 50, 80, 120, 150, 190, 215):
             made, device, said = on_device(prices, tmp_path, "--store", store, "--limit", "30", "--batch", "8",
                                            fail=f"{call}:{n}={end}", name=f"{call} {n} {end}")
             assert made == alone, (call, n, end)
@@ -94,6 +99,39 @@ def test_a_run_that_is_taken_up_again_may_change_its_device(prices, tmp_path):
         done = millrace("render", prices, "-o", tmp_path / "both.zarr", "--window", "20", "--size", "90x50", *kind, "--part", part,
                         "--device", device, env=simulated())
     assert content_of(tmp_path / "both.zarr") == alone, told(done)
+
+
+@pytest.mark.parametrize("store", ["hdf5", "npy", "webdataset"])
+def test_a_run_that_is_interrupted_leaves_no_half_charts(tmp_path, store):
+    """What the CPU leaves out for it is neither kept nor told of the device."""
+    np.save(tmp_path / "walk.npy", 100 + np.cumsum(np.random.default_rng(1).normal(0, 1, 1520)))
+    kind = ["render", tmp_path / "walk.npy", "--window", "20", "--size", "64x48", "--shard", "100", "--store", store]
+    millrace(*kind, "-o", tmp_path / "alone", "--device", "cpu")
+    for pause in (0.2, 0.5, 0.9):
+        for left in tmp_path.glob("stopped*"):
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        run = subprocess.Popen([PROGRAM, *map(str, kind), "-o", tmp_path / "stopped", "--device", "cuda", "--batch", "16"],
+                               env=os.environ | simulated(), stderr=subprocess.PIPE)
+        time.sleep(pause)
+        run.send_signal(signal.SIGINT)
+        said = run.communicate()[1].decode()
+        assert run.returncode in (0, 130) and "was not used any more" not in said, said
+        millrace(*kind, "-o", tmp_path / "stopped", "--device", "cpu")
+        assert content_of(tmp_path / "stopped") == content_of(tmp_path / "alone"), pause
+
+
+@pytest.mark.parametrize("fail", ["", "launch:120=lost"])
+def test_what_is_enough_for_the_cpu_is_enough(prices, tmp_path, fail):
+    """Of little memory, batches are small; of less, all is the CPU's."""
+    kind = ["--size", "300x200", "--limit", "60"]
+    alone, _ = render(prices, tmp_path / "of cpu", *kind, "--memory", "24M")
+    made, device, _ = on_device(prices, tmp_path, *kind, "--memory", "24M", "--verify-device", "all", fail=fail)
+    assert made == alone and device["used"]
+    large = ["--size", "3000x2000", "--limit", "2", "--store", "npy", "--memory", "48M"]
+    alone, _ = render(prices, tmp_path / "large", *large)
+    made, device, _ = on_device(prices, tmp_path, *large, fail=fail, name="large of device")
+    assert made == alone
+    assert device["used"] or "too little for a device's batches" in device["reason"]
 
 
 def test_what_is_the_cpus_says_so(prices, tmp_path):

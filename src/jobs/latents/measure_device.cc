@@ -269,7 +269,7 @@ std::optional<Route> route_of(const Options& options, const LatentSet& set, cons
   if (route.on_device &&
       gathered_memory(options, set, context) + Portions::most_in_flight(context) + one > context.budget.limit()) {
     route = {
-        false, route.device_s,
+        false, route.device_s, 0,
         fmt::format("on the CPU: {} is too little for a device's batches beside it", to_text(context.budget.limit()))};
   }
   return route;

@@ -121,7 +121,7 @@ ChartPlan make_plan(const Options& options, RunContext& context) {
   return plan;
 }
 
-void WindowRenderer::read(std::uint64_t chart) {
+const chart::Window& WindowReader::read(std::uint64_t chart) {
   const ChartPlan::Place place = plan_.place(options_, chart);
   const Source& source = plan_.sources[place.source];
   for (const Role role : roles_) {
@@ -136,16 +136,10 @@ void WindowRenderer::read(std::uint64_t chart) {
     window_.lowest = source.lowest;
     window_.highest = source.highest;
   }
+  return window_;
 }
 
-const rle::Image& WindowRenderer::draw(std::uint64_t chart) {
-  read(chart);
-  style_->draw(window_, picture_);
-  return picture_;
-}
-
-void WindowRenderer::append_series(std::uint64_t chart, std::vector<double>& series, std::vector<double>& ends) {
-  read(chart);
+void WindowReader::append_series(std::vector<double>& series, std::vector<double>& ends) const {
   // Only a moving average looks at rows before: at closes; and at none that is missing.
   const std::size_t history = options_.spec().history(), missing = history - window_.before.size();
   for (std::size_t row = 0; row < history; ++row) {
@@ -161,7 +155,7 @@ void WindowRenderer::append_series(std::uint64_t chart, std::vector<double>& ser
   ends.push_back(window_.highest);
 }
 
-void WindowRenderer::sequence(std::vector<float>& out) const {
+void WindowReader::sequence(std::vector<float>& out) const {
   out.clear();
   for (std::size_t i = 0; i < plan_.window; ++i) {
     for (const Role role : roles_) out.push_back(static_cast<float>(window_.rows[role][i]));

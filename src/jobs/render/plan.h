@@ -40,28 +40,42 @@ struct ChartPlan {
 // Opens the inputs, for options whose defaults are filled. Failure when none can be used, or none holds a whole window.
 ChartPlan make_plan(const Options& options, RunContext& context);
 
-// Draws windows, or reads them for who does; everything that one thread needs for it.
-class WindowRenderer {
+// Reads windows; everything that one thread needs for it.
+class WindowReader {
  public:
-  WindowRenderer(const ChartPlan& plan, const Options& options)
-      : plan_(plan), options_(options), roles_(roles_of(options.spec())), style_(make_style(options.spec())) {}
-  // The picture is the renderer's own and lives until the next call.
-  const rle::Image& draw(std::uint64_t chart);
-  // What the chart that was drawn last is made of, as read: row after row, column after column.
+  WindowReader(const ChartPlan& plan, const Options& options)
+      : plan_(plan), options_(options), roles_(roles_of(options.spec())) {}
+  // The window is the reader's own and lives until the next call.
+  const chart::Window& read(std::uint64_t chart);
+  // What the chart that was read last is made of, as read: row after row, column after column.
   void sequence(std::vector<float>& out) const;
-  // What a chart is drawn of, in the place of drawing it, as chart::SeriesArray has it: behind what `series` has; and
-  // the ends of its scale behind those.
-  void append_series(std::uint64_t chart, std::vector<double>& series, std::vector<double>& ends);
+  // The same with what lies before it, as chart::SeriesArray has it: behind what `series` has; and the ends of its
+  // scale behind those.
+  void append_series(std::vector<double>& series, std::vector<double>& ends) const;
 
  private:
-  void read(std::uint64_t chart);
-
   const ChartPlan& plan_;
   const Options& options_;
   const std::vector<Role> roles_;
+  chart::Window window_;
+};
+
+// And draws them.
+class WindowRenderer {
+ public:
+  WindowRenderer(const ChartPlan& plan, const Options& options)
+      : reader_(plan, options), style_(make_style(options.spec())) {}
+  // The picture is the renderer's own and lives until the next call.
+  const rle::Image& draw(std::uint64_t chart) {
+    style_->draw(reader_.read(chart), picture_);
+    return picture_;
+  }
+  const WindowReader& reader() const { return reader_; }
+
+ private:
+  WindowReader reader_;
   std::unique_ptr<chart::ChartStyle> style_;
   rle::Image picture_;
-  chart::Window window_;
 };
 
 // What came after a window: close[t + h] / close[t] - 1 for each horizon; and where it lies. All but the sequence.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "src/base/log.h"
 #include "src/base/text.h"
@@ -28,27 +29,13 @@ std::uint64_t together(const Encoding& encoding) {
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// One thread's: what drawing takes.
-class ThreadScratch {
+// Rows of the dataset: one thread's.
+class RowMaker {
  public:
-  ThreadScratch(const ChartPlan& plan, const Options& options, const Encoding& encoding)
-      : plan_(plan),
-        options_(options),
-        renderer_(plan, options),
-        encoder_(encoding.make()),
-        rows_(plan.layout, options.store) {}
+  RowMaker(const ChartPlan& plan, const Options& options, const Encoding& encoding)
+      : encoder_(encoding.make()), rows_(plan.layout, options.store) {}
 
-  // Appends a row of the dataset.
-  void draw(std::uint64_t chart, RowBlock& block) {
-    const rle::Image& picture = renderer_.draw(chart);
-    renderer_.sequence(row_.sequence);
-    fill_row(plan_, options_, chart, row_);
-    append(picture, row_, block);
-  }
-  // The same where its body is there.
-  void take(std::span<const std::uint8_t> body, const ChartRow& row, RowBlock& block) { append(body, row, block); }
-
- private:
+  // Of a picture, or of what was made of it already.
   template <typename Picture>
   void append(const Picture& picture, const ChartRow& row, RowBlock& block) {
     std::vector<std::uint8_t>& images = block.arrays.front().bytes;
@@ -57,11 +44,30 @@ class ThreadScratch {
     rows_.append(images.size() - before, row, block);
   }
 
+ private:
+  ChartEncoder encoder_;
+  const RowWriter rows_;
+};
+
+// One thread's: what drawing takes.
+class ThreadScratch {
+ public:
+  ThreadScratch(const ChartPlan& plan, const Options& options, const Encoding& encoding)
+      : plan_(plan), options_(options), renderer_(plan, options), rows_(plan, options, encoding) {}
+
+  // Appends a row of the dataset.
+  void draw(std::uint64_t chart, RowBlock& block) {
+    const rle::Image& picture = renderer_.draw(chart);
+    renderer_.reader().sequence(row_.sequence);
+    fill_row(plan_, options_, chart, row_);
+    rows_.append(picture, row_, block);
+  }
+
+ private:
   const ChartPlan& plan_;
   const Options& options_;
   WindowRenderer renderer_;
-  ChartEncoder encoder_;
-  RowWriter rows_;
+  RowMaker rows_;
   ChartRow row_;
 };
 
@@ -72,46 +78,53 @@ struct Drawn {
   std::shared_ptr<RowBlock> block;
 };
 
-// And before, where a device draws them.
-struct Read {
+// And before, where a device draws them: as they were read, and then with their bodies.
+struct OnTheWay {
   Checkpoint::Task task;
   std::uint64_t end = 0;
-  std::shared_ptr<Windows> windows;
+  std::shared_ptr<Windows> windows{};
+  std::shared_ptr<Bodies> bodies{};
 };
 
 class DrawStage {
  public:
-  // With a device that the context has, or without.
+  // With a device that the context has, where there are portions for it.
   DrawStage(const ChartPlan& plan, const Options& options, const Encoding& encoding, RunContext& context,
-            Checkpoint& checkpoint, bool on_device)
+            Checkpoint& checkpoint, const std::optional<DevicePortions>& portions)
       : plan_(plan),
         options_(options),
         encoding_(encoding),
         context_(context),
         checkpoint_(checkpoint),
         rows_(checkpoint),
+        together_(together(encoding)),
+        each_(encoding.most_bytes()),
         arrays_(dataset_of(plan.layout, options.store).arrays.size()),
         scratch_([this] { return std::make_unique<ThreadScratch>(plan_, options_, encoding_); }),
         blocks_([] { return std::make_unique<RowBlock>(); }),
-        readers_([this] { return std::make_unique<WindowRenderer>(plan_, options_); }),
+        readers_([this] { return std::make_unique<WindowReader>(plan_, options_); }),
+        makers_([this] { return std::make_unique<RowMaker>(plan_, options_, encoding_); }),
         windows_([] { return std::make_unique<Windows>(); }),
+        bodies_([] { return std::make_unique<Bodies>(); }),
         paid_(context.budget.reserve_all(
             style_workspace(options.spec()) * static_cast<std::uint64_t>(context.executor.threads()), "drawing")) {
-    if (on_device) device_ = std::make_unique<DeviceCharts>(options, plan, encoding, context);
+    if (!portions) return;
+    together_ = portions->together;
+    each_ = portions->each;
+    device_ = std::make_unique<DeviceCharts>(options, plan, encoding, *portions, context);
   }
 
   // All that is missing. Returns how many charts were drawn.
   std::uint64_t run(Progress& progress) {
     std::uint64_t drawn = 0;
-    const std::uint64_t each = device_ ? DeviceCharts::bytes_each(options_, plan_, encoding_) : encoding_.most_bytes();
-    const auto price = [each](const PartRow& chart) { return Bytes{chart.task.taken ? 0 : each}; };
+    const auto price = [this](const PartRow& chart) { return Bytes{chart.task.taken ? 0 : each_}; };
     const auto of_one_part = [](const PartRow& first, const PartRow& next) {
       return first.task.part == next.task.part;
     };
     using Charts = chain::Batch<PartRow>;
     auto charts = chain::source<PartRow>(
                       "windows", [this] { return rows_.next(); }, price) |
-                  chain::batch<PartRow>(device_ ? together_on_device(each) : together(encoding_), of_one_part);
+                  chain::batch<PartRow>(together_, of_one_part);
     auto write = chain::sink<Drawn>("write", [&](const Drawn& done, Span& span) {
       const std::uint64_t bytes = done.block ? done.block->arrays.front().bytes.size() : 0;
       const std::uint64_t rows = this->write(done);
@@ -122,14 +135,16 @@ class DrawStage {
     // More in flight would be no faster, and large pictures would fill whatever the budget allows.
     const chain::Price in_flight = chain::Price::by_item(kMostInFlight);
     if (device_) {
-      chain::run(
-          std::move(charts) |
-              chain::parallel<Charts, Read>(
-                  "read", [this](const Charts& of, Span&) { return read(of); }, "more threads") |
-              chain::ordered<Read, Drawn>(
-                  "draw and encode", [this](const Read& of, Span&) { return draw_on_device(of); }, "a faster device") |
-              std::move(write),
-          context_, in_flight);
+      chain::run(std::move(charts) |
+                     chain::parallel<Charts, OnTheWay>(
+                         "read", [this](const Charts& of, Span&) { return read(of); }, "more threads") |
+                     chain::ordered<OnTheWay, OnTheWay>(
+                         "draw and encode", [this](OnTheWay of, Span&) { return on_device(std::move(of)); },
+                         "a faster device") |
+                     chain::parallel<OnTheWay, Drawn>(
+                         "wrap", [this](const OnTheWay& of, Span&) { return wrap(of); }, "more threads") |
+                     std::move(write),
+                 context_, in_flight);
     } else {
       chain::run(std::move(charts) |
                      chain::parallel<Charts, Drawn>(
@@ -156,32 +171,32 @@ class DrawStage {
     return out;
   }
 
-  // Charts enough that a device has work for each of its places, of which two batches fit what may be in flight.
-  std::uint64_t together_on_device(std::uint64_t each) const {
-    constexpr std::uint64_t kMost = 2048;
-    const std::uint64_t room = std::min(kMostInFlight.count, context_.budget.largest_grant().count) / 3;
-    return std::clamp<std::uint64_t>(room / each, 1, kMost);
-  }
-
-  Read read(const chain::Batch<PartRow>& charts) {
-    Read out{charts.front().task, charts.back().row + 1, nullptr};
+  OnTheWay read(const chain::Batch<PartRow>& charts) {
+    OnTheWay out{charts.front().task, charts.back().row + 1};
     if (out.task.taken) return out;
-    const std::shared_ptr<WindowRenderer> reader = readers_.take();
+    const std::shared_ptr<WindowReader> reader = readers_.take();
     out.windows = windows_.take();
     out.windows->clear();
     for (const PartRow& chart : charts) out.windows->add(plan_, options_, chart.row, *reader);
     return out;
   }
 
-  Drawn draw_on_device(const Read& charts) {
+  OnTheWay on_device(OnTheWay charts) {
+    if (charts.task.taken) return charts;
+    charts.bodies = bodies_.take();
+    device_->make(*charts.windows, *charts.bodies);
+    return charts;
+  }
+
+  Drawn wrap(const OnTheWay& charts) {
     Drawn out{charts.task, charts.end, nullptr};
     if (out.task.taken) return out;
-    const std::shared_ptr<ThreadScratch> scratch = scratch_.take();
+    const std::shared_ptr<RowMaker> rows = makers_.take();
     out.block = blocks_.take();
     out.block->clear(arrays_);
-    auto row = charts.windows->rows.begin();
-    device_->make(*charts.windows,
-                  [&](std::span<const std::uint8_t> body) { scratch->take(body, *row++, *out.block); });
+    for (std::size_t i = 0; i < charts.windows->rows.size(); ++i) {
+      rows->append(charts.bodies->of(i), charts.windows->rows[i], *out.block);
+    }
     return out;
   }
 
@@ -208,38 +223,78 @@ class DrawStage {
   RunContext& context_;
   Checkpoint& checkpoint_;
   PartRows rows_;
+  std::uint64_t together_, each_;  // charts of a batch; bytes of one on its way
   const std::size_t arrays_;
   Pool<ThreadScratch> scratch_;
   Pool<RowBlock> blocks_;
-  Pool<WindowRenderer> readers_;
+  Pool<WindowReader> readers_;
+  Pool<RowMaker> makers_;
   Pool<Windows> windows_;
+  Pool<Bodies> bodies_;
   ReservedWorkspace paid_;
   std::unique_ptr<DeviceCharts> device_;
 };
 
 // Of charts that are drawn for it, evenly spaced.
 ChartCost cost_of(const ChartPlan& plan, const Options& options, const Encoding& encoding) {
-  ThreadScratch scratch(plan, options, encoding);
   const std::uint64_t count = std::min<std::uint64_t>(plan.charts, 64);
-  std::uint64_t bytes = 0;
-  RowBlock block;
+  const auto each = [&](const auto& work) {
+    const auto begin = Clock::now();
+    for (std::uint64_t i = 0; i < count; ++i) work(i * plan.charts / count);
+    return since(begin) / static_cast<double>(count);
+  };
   const std::size_t arrays = dataset_of(plan.layout, options.store).arrays.size();
-  const auto begin = Clock::now();
-  for (std::uint64_t i = 0; i < count; ++i) {
+  RowBlock block;
+  ChartCost out;
+  ThreadScratch scratch(plan, options, encoding);
+  out.seconds = each([&](std::uint64_t chart) {
     block.clear(arrays);
-    scratch.draw(i * plan.charts / count, block);
-    bytes += block.arrays.front().bytes.size();
-  }
-  return {since(begin) / static_cast<double>(count), bytes / count};
+    scratch.draw(chart, block);
+    out.bytes += block.arrays.front().bytes.size();
+  });
+  out.bytes /= count;
+  // What a device leaves to it: windows are read, and one chart's body is wrapped as well as another's.
+  RowMaker rows(plan, options, encoding);
+  WindowRenderer renderer(plan, options);
+  std::vector<std::uint8_t> body;
+  encoding.make_body()->append(renderer.draw(0), body);
+  WindowReader reader(plan, options);
+  Windows windows;
+  out.others_seconds = each([&](std::uint64_t chart) {
+    windows.clear();
+    windows.add(plan, options, chart, reader);
+    block.clear(arrays);
+    rows.append(std::span<const std::uint8_t>(body), windows.rows.front(), block);
+  });
+  return out;
 }
 
-// Whether the device that there is draws. Of one that a person asked for no time is looked at.
-bool draws_on_device(const ChartPlan& plan, const Options& options, const Encoding& encoding, RunContext& context) {
-  if (context.accelerator == nullptr) return false;
+// How many charts this run makes where none was made before it, and of how many parts they are.
+struct ShareOfCharts {
+  std::uint64_t charts = 0, parts = 0;
+};
+ShareOfCharts share_of(const ChartPlan& plan, const Options& options) {
+  const Parts parts{plan.charts, static_cast<std::uint64_t>(options.shard)};
+  ShareOfCharts out;
+  for (std::uint64_t k = 0; k < parts.count(); ++k) {
+    if (!options.share.has(k)) continue;
+    out.charts += parts.end(k) - parts.begin(k);
+    ++out.parts;
+  }
+  return out;
+}
+
+// What the device that there is has of the run, where it draws. Of one that a person asked for no time is looked at.
+std::optional<DevicePortions> device_portions(const ChartPlan& plan, const Options& options, const Encoding& encoding,
+                                              RunContext& context) {
+  if (context.accelerator == nullptr) return std::nullopt;
   const ChartCost cost = context.accelerator->options().asked ? ChartCost() : cost_of(plan, options, encoding);
-  const Route route = route_of(options, plan, encoding, cost, plan.charts, context);
-  if (!route.on_device) context.accelerator->leave(route.why);
-  return route.on_device;
+  const DevicePortions portions = portions_of(options, plan, encoding, context, kMostInFlight);
+  const std::uint64_t charts = share_of(plan, options).charts;
+  const Route route = route_of(options, plan, encoding, cost, charts, portions, context);
+  if (route.on_device) return portions;
+  context.accelerator->leave(route.why);
+  return std::nullopt;
 }
 
 CheckpointSpec checkpoint_of(const ChartPlan& plan, const Options& options) {
@@ -273,8 +328,8 @@ Summary run(const Options& options, RunContext& context) {
   if (!checkpoint.finished()) {
     Progress progress(context.progress, "drawing", plan.charts);
     const Encoding encoding(plan, options);
-    const bool on_device = draws_on_device(plan, options, encoding, context);
-    summary.drawn = DrawStage(plan, options, encoding, context, checkpoint, on_device).run(progress);
+    const std::optional<DevicePortions> portions = device_portions(plan, options, encoding, context);
+    summary.drawn = DrawStage(plan, options, encoding, context, checkpoint, portions).run(progress);
     checkpoint.wait();
     summary.drawing_seconds = since(begin);
     summary.published = checkpoint.publish([&] { context.throw_if_cancelled(); });
@@ -293,14 +348,20 @@ Plan what_it_takes(const Options& options, RunContext& context) {
   const Encoding encoding(plan, options);
   const ChartCost cost = cost_of(plan, options, encoding);
   const Parts parts{plan.charts, static_cast<std::uint64_t>(options.shard)};
-  std::uint64_t drawn = 0, drawn_parts = 0;
-  for (std::uint64_t k = 0; k < parts.count(); ++k) {
-    if (!options.share.has(k)) continue;
-    drawn += parts.end(k) - parts.begin(k);
-    ++drawn_parts;
-  }
-  const Bytes item{together(encoding) * encoding.most_bytes()};
+  const auto [drawn, drawn_parts] = share_of(plan, options);
   const std::uint64_t all_bytes = plan.charts * cost.bytes;
+  std::uint64_t batch = together(encoding), each = encoding.most_bytes(), working = 0;
+  std::optional<Route> route;
+  if (context.accelerator != nullptr) {
+    const DevicePortions portions = portions_of(options, plan, encoding, context, kMostInFlight);
+    route = route_of(options, plan, encoding, cost, drawn, portions, context);
+    if (route->on_device) {
+      batch = portions.together;
+      each = portions.each;
+      working = portions.working;
+    }
+  }
+  const Bytes item{batch * each};
   const std::uint64_t tokens = chain::tokens_for(context, item, kMostInFlight);
   Plan out;
   out.lines = {
@@ -309,10 +370,10 @@ Plan what_it_takes(const Options& options, RunContext& context) {
                              grouped(plan.gaps()))},
       {"shards", fmt::format("{} of {} charts", grouped(parts.count()), grouped(parts.each))},
       {"output", fmt::format("about {} ({} a chart)", to_text(Bytes{all_bytes}), to_text(Bytes{cost.bytes}))}};
-  out.figures = {{"charts", plan.charts},      {"width", options.width},        {"height", options.height},
-                 {"window", plan.window},      {"series", plan.sources.size()}, {"gaps", plan.gaps()},
-                 {"shards", parts.count()},    {"shard", parts.each},           {"output_bytes", all_bytes},
-                 {"batch", together(encoding)}};
+  out.figures = {{"charts", plan.charts},   {"width", options.width},        {"height", options.height},
+                 {"window", plan.window},   {"series", plan.sources.size()}, {"gaps", plan.gaps()},
+                 {"shards", parts.count()}, {"shard", parts.each},           {"output_bytes", all_bytes},
+                 {"batch", batch}};
   if (options.share) {
     out.lines.push_back({"part", fmt::format("{} of {}: {} charts in {} shards", options.share.index + 1,
                                              options.share.of, grouped(drawn), grouped(drawn_parts))});
@@ -324,15 +385,15 @@ Plan what_it_takes(const Options& options, RunContext& context) {
   out.memory = {
       {"the program itself", 16_MiB},
       {"inputs", context.budget.peak()},
-      {"drawing", (style_workspace(options.spec()) * static_cast<std::uint64_t>(context.executor.threads())).host},
+      {"drawing", (style_workspace(options.spec()) * static_cast<std::uint64_t>(context.executor.threads())).host +
+                      Bytes{working}},
       {"charts in flight", item * tokens}};
   out.allowed = context.budget.limit();
   out.seconds = static_cast<double>(drawn) * cost.seconds / context.executor.threads();
-  if (context.accelerator != nullptr) {
-    const Route route = route_of(options, plan, encoding, cost, drawn, context);
-    out.lines.push_back({"device", route.why});
-    out.figures["where"] = route.why;
-    if (route.on_device) out.seconds = route.device_s;
+  if (route) {
+    out.lines.push_back({"device", route->why});
+    out.figures["where"] = route->why;
+    if (route->on_device) out.seconds = route->seconds();
   }
   out.seconds_of = "drawing";
   return out;

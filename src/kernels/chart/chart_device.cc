@@ -19,8 +19,6 @@ namespace millrace::chart {
 namespace {
 
 constexpr std::uint64_t kComparedOneIn = 256;
-// What is drawn by the CPU and copied at once.
-constexpr std::uint64_t kTogether = 64 << 20;
 
 // A batch as the device made it.
 struct Drawn {
@@ -48,14 +46,16 @@ std::vector<std::uint64_t> compared_of(std::span<const std::uint64_t> charts, Ve
 }
 
 struct DeviceDrawer::State {
-  State(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator, Budget& budget)
+  State(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator, Budget& budget,
+        std::size_t at_once)
       : spec(spec),
         format(format),
         executor(executor),
         accelerator(accelerator),
-        budget(budget),
         painters(this->spec, format),
-        batch(this->spec, format, accelerator) {}
+        batch(this->spec, format, accelerator),
+        together(at_once > 0 ? at_once : static_cast<std::size_t>(executor.threads())),
+        paid(budget.reserve_some({bytes_on_cpu(spec, format)}, together, "charts that a device leaves to the CPU")) {}
 
   void draw(const SeriesArray& from, bool from_device, const Images& to);
   Drawn on_device(std::uint64_t begin, std::uint64_t end);
@@ -81,9 +81,11 @@ struct DeviceDrawer::State {
   const Format& format;
   const Executor& executor;
   Accelerator& accelerator;
-  Budget& budget;
   const SeriesPainters painters;
   BatchDrawer batch;
+  // Charts that the CPU draws at once, of which a call could be refused the memory.
+  std::size_t together;
+  const Reservation paid;
   DrawnCharts counts;
   // Of this call.
   SeriesArray series;
@@ -93,8 +95,8 @@ struct DeviceDrawer::State {
 };
 
 DeviceDrawer::DeviceDrawer(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator,
-                           Budget& budget)
-    : state_(std::make_unique<State>(spec, format, executor, accelerator, budget)) {}
+                           Budget& budget, std::size_t at_once)
+    : state_(std::make_unique<State>(spec, format, executor, accelerator, budget, at_once)) {}
 DeviceDrawer::~DeviceDrawer() = default;
 
 void DeviceDrawer::draw(const SeriesArray& series, bool series_on_device, const Images& images) {
@@ -209,8 +211,7 @@ bool DeviceDrawer::State::same(const Drawn& drawn) {
   const std::vector<std::uint64_t> asked = compared_of(its, accelerator.options().verify);
   counts.compared += asked.size();
   // As many at a time as there are threads.
-  std::size_t step = std::min(asked.size(), static_cast<std::size_t>(executor.threads()));
-  const Reservation paid = budget.reserve_some({2 * image + each}, step, "charts compared");
+  const std::size_t step = std::min(asked.size(), together);
   std::vector<std::uint8_t> rows(step * each), truth(step * image), found(step * image);
   for (std::size_t from = 0; from < asked.size(); from += std::max<std::size_t>(step, 1)) {
     const std::size_t count = std::min(step, asked.size() - from);
@@ -239,8 +240,7 @@ void DeviceDrawer::State::by_cpu(std::uint64_t begin, std::uint64_t end) {
 void DeviceDrawer::State::by_cpu(std::span<const std::uint64_t> charts) {
   counts.by_cpu += charts.size();
   const std::uint64_t image = format.image_bytes(), each = series_bytes();
-  std::size_t step = std::min<std::size_t>(charts.size(), std::max<std::size_t>(1, kTogether / (image + each)));
-  const Reservation paid = budget.reserve_some({image + each}, step, "charts that a device leaves to the CPU");
+  const std::size_t step = std::min(charts.size(), together);
   std::vector<std::uint8_t> rows(step * each), out(step * image);
   for (std::size_t from = 0; from < charts.size(); from += step) {
     const std::size_t count = std::min(step, charts.size() - from);

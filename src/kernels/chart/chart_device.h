@@ -43,9 +43,14 @@ std::vector<std::uint64_t> compared_of(std::span<const std::uint64_t> charts, Ve
 // Draws charts of one kind; holds what it needs on the device from one call to the next. One thread at a time.
 class DeviceDrawer {
  public:
-  // All outlive it; the budget pays for what it holds on the host.
+  // All outlive it; the budget pays for what it holds on the host: from the start for `at_once` charts that the CPU
+  // draws or compares (0: one a thread), fewer where there is no room; OutOfMemory where there is none for one.
   DeviceDrawer(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator,
-               Budget& budget);
+               Budget& budget, std::size_t at_once = 0);
+  // What one of these takes.
+  static std::uint64_t bytes_on_cpu(const Spec& spec, const Format& format) {
+    return 2 * format.image_bytes() + most_rows_bytes(spec);
+  }
   ~DeviceDrawer();
   DeviceDrawer(const DeviceDrawer&) = delete;
   DeviceDrawer& operator=(const DeviceDrawer&) = delete;

@@ -89,8 +89,9 @@ class ChartsOnDevice : public OperationOnDevice {
     queue.fill(images, 0xEE);
     queue.finish();
     const std::uint64_t skip = charts.kind == PixelKind::floats ? 4 : pad;
-    drawer.draw({reinterpret_cast<const void*>(series.memory()->handle), false, charts.count, charts.before}, true,
-                {reinterpret_cast<void*>(images.memory()->handle + skip), true});
+    SeriesArray there = charts.array();
+    there.data = reinterpret_cast<const void*>(series.memory()->handle);
+    drawer.draw(there, true, {reinterpret_cast<void*>(images.memory()->handle + skip), true});
     std::vector<std::uint8_t> all(images.size());
     queue.download(images, std::span<std::uint8_t>(all));
     expect_equal({all.begin() + static_cast<std::ptrdiff_t>(skip),
@@ -183,15 +184,22 @@ TEST_P(ChartsOnDevice, PixelsOfEveryKind) {
   }
 }
 
-// Of some charts their own, of others much wider, or what some of their prices lie outside of.
+// Of some charts their own, of others wider: no price lies outside of a scale.
 TEST_P(ChartsOnDevice, ScalesThatAreGiven) {
   for (Spec spec : {line(90, 50, 30, 3), Spec{Style::ohlc, false, true, 80, 40, 3, 20, 5},
                     Spec{Style::candle, true, false, 97, 40, 3, 20, 3}}) {
     SCOPED_TRACE(static_cast<int>(spec.style));
     KnownCharts charts = charts_of(spec, PixelKind::bytes, 13, spec.history());
+    const std::size_t each = charts.series.size() / charts.count;
     for (std::size_t i = 0; i < charts.count; ++i) {
-      charts.ends.push_back(i % 3 == 0 ? 7 : -2.5 * static_cast<double>(i));
-      charts.ends.push_back(i % 3 == 0 ? 7 : 1e3 * static_cast<double>(i));
+      double lowest = 0, highest = 0;
+      for (std::size_t k = i * each; k < (i + 1) * each; ++k) {
+        if (!(std::abs(charts.series[k]) <= kLargest)) continue;
+        lowest = std::min(lowest, charts.series[k]);
+        highest = std::max(highest, charts.series[k]);
+      }
+      charts.ends.push_back(i % 3 == 0 ? 7 : lowest - static_cast<double>(i));
+      charts.ends.push_back(i % 3 == 0 ? 7 : 1.5 * highest);
     }
     open({Verify::none, 48_MiB, spec.volume ? std::uint64_t{3} : 0});
     expect_same(charts);

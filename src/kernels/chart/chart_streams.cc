@@ -16,9 +16,8 @@
 namespace millrace::chart {
 namespace {
 
-// Charts whose streams the CPU makes at once, and what one takes while it does, about.
-constexpr std::size_t kTogether = 256;
-constexpr std::uint64_t kStreamBytes = 64 << 10;
+// Charts whose streams the CPU makes at once, for each thread.
+constexpr std::size_t kTogether = 8;
 
 // A batch as the device made it.
 struct DrawnStreams {
@@ -44,7 +43,7 @@ Format format_of_levels(const Spec& spec, const Format& format) {
 
 struct DeviceStreamer::State {
   State(const Spec& of, const Format& wanted, const rle_deflate::Code& of_streams, const Executor& threads,
-        Accelerator& device, Budget& memory)
+        Accelerator& device, Budget& memory, std::size_t at_once)
       : spec(of),
         levels(format_of_levels(of, wanted)),
         code(of_streams),
@@ -54,7 +53,10 @@ struct DeviceStreamer::State {
         painters(spec, wanted),
         batch(spec, levels, device),
         encoder(code, static_cast<int>(levels.image[1]), spec.height,
-                wanted.kind == PixelKind::bits ? wanted.pixels.level[0][0] : std::uint8_t{0}) {}
+                wanted.kind == PixelKind::bits ? wanted.pixels.level[0][0] : std::uint8_t{0}),
+        together(at_once > 0 ? at_once : kTogether * static_cast<std::size_t>(threads.threads())),
+        paid(memory.reserve_some({DeviceStreamer::bytes_on_cpu(of, wanted)}, together,
+                                 "charts that a device leaves to the CPU")) {}
 
   void draw(const SeriesArray& from, const KeepStream& keep);
   DrawnStreams on_device(std::uint64_t begin, std::uint64_t end);
@@ -71,13 +73,21 @@ struct DeviceStreamer::State {
   const SeriesPainters painters;
   BatchDrawer batch;
   rle_deflate::DeviceEncoder encoder;
+  // Of the CPU's, of which a call could be refused the memory.
+  std::size_t together;
+  const Reservation paid;
   DrawnCharts counts;
   SeriesArray series;  // of this call
 };
 
 DeviceStreamer::DeviceStreamer(const Spec& spec, const Format& format, const rle_deflate::Code& code,
-                               const Executor& executor, Accelerator& accelerator, Budget& budget)
-    : state_(std::make_unique<State>(spec, format, code, executor, accelerator, budget)) {}
+                               const Executor& executor, Accelerator& accelerator, Budget& budget, std::size_t at_once)
+    : state_(std::make_unique<State>(spec, format, code, executor, accelerator, budget, at_once)) {}
+std::uint64_t DeviceStreamer::bytes_on_cpu(const Spec& spec, const Format& format) {
+  // Its series, its stream, which is twice there.
+  return most_rows_bytes(spec) + 2 * (format.image_bytes() / 8 + 4096);
+}
+
 DeviceStreamer::~DeviceStreamer() = default;
 
 void DeviceStreamer::draw(const SeriesArray& series, const KeepStream& keep) { state_->draw(series, keep); }
@@ -151,9 +161,7 @@ bool DeviceStreamer::State::same(const DrawnStreams& drawn) {
 }
 
 void DeviceStreamer::State::by_cpu(std::span<const std::uint64_t> charts, const KeepStream& keep) {
-  const std::size_t each = series.bytes(spec);
-  std::size_t step = std::min(charts.size(), kTogether);
-  const Reservation paid = budget.reserve_some({each + kStreamBytes}, step, "charts that a device leaves to the CPU");
+  const std::size_t each = series.bytes(spec), step = std::min(charts.size(), together);
   std::vector<std::uint8_t> rows(step * each);
   std::vector<std::vector<std::uint8_t>> streams(step);
   for (std::size_t from = 0; from < charts.size(); from += step) {

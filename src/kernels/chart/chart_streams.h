@@ -23,9 +23,13 @@ using KeepStream = std::function<void(std::span<const std::uint8_t> stream)>;
 // Draws charts of one kind; holds what it needs on the device from one call to the next. One thread at a time.
 class DeviceStreamer {
  public:
-  // All outlive it; the budget pays for what it holds on the host. The code is for the format's pixels.
+  // All outlive it; the budget pays for what it holds on the host: from the start for `at_once` charts that the CPU
+  // makes (0: some a thread), fewer where there is no room; OutOfMemory where there is none for one. The code is for
+  // the format's pixels.
   DeviceStreamer(const Spec& spec, const Format& format, const rle_deflate::Code& code, const Executor& executor,
-                 Accelerator& accelerator, Budget& budget);
+                 Accelerator& accelerator, Budget& budget, std::size_t at_once = 0);
+  // What one of these takes, about.
+  static std::uint64_t bytes_on_cpu(const Spec& spec, const Format& format);
   ~DeviceStreamer();
   DeviceStreamer(const DeviceStreamer&) = delete;
   DeviceStreamer& operator=(const DeviceStreamer&) = delete;

@@ -24,7 +24,8 @@ struct SeriesArray {
   bool narrow = false;     // float32; else float64
   std::size_t count = 0;   // series
   std::size_t before = 0;  // rows of each that lie before its chart
-  // The ends of each one's scale, [count, 2], in the host's memory; as Window::lowest. None: all are their own.
+  // The ends of each one's scale, [count, 2], in the host's memory; as Window::lowest, and no price lies outside. None:
+  // all are their own.
   const double* ends = nullptr;
 
   std::size_t bytes(const Spec& spec) const {
@@ -37,10 +38,16 @@ struct SeriesArray {
   }
 };
 
+// What a series of charts of a kind has at most, float64.
+inline std::uint64_t most_rows_bytes(const Spec& spec) {
+  return SeriesArray{nullptr, false, 0, spec.history(), nullptr}.bytes(spec);
+}
+
 // The ends of these series' scales, one after the other; nothing where none are given.
 std::vector<double> ends_of(const SeriesArray& series, std::span<const std::uint64_t> charts);
 
-// Draws charts of one kind, many at once; holds what it needs for that. Thread-safe.
+// Draws charts of one kind, many at once; holds what it needs for that. Thread-safe. Failure(cancelled) where the
+// executor is: then some may have been left out.
 class SeriesPainters {
  public:
   // The format outlives it.

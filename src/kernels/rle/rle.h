@@ -17,8 +17,8 @@ inline constexpr std::uint8_t kFull = 255;
 // The longest side of a picture.
 inline constexpr int kLongestSide = 16384;
 
-// Neighbouring pixels of one row: `literals` with a level of their own each, then `repeats` of one level. Neither the
-// first nor the last of them is paper, and no more than kLongestGap others are that are neighbours.
+// Neighbouring pixels of one row: `literals` with a level of their own each, then `repeats` of one level. Literals
+// neither begin nor end with paper, and no more than kLongestGap of them are that are neighbours; repeats are ink.
 inline constexpr int kLongestGap = 3;
 struct Run {
   std::uint16_t x = 0;

@@ -38,16 +38,12 @@ std::uint64_t DeviceEncoder::bytes_each() const {
 }
 
 void DeviceEncoder::send(Accelerator& accelerator, Queue& queue, std::uint64_t pictures) {
-  if (codes_.buffer.size() == 0) {
+  if (!has_tables_) {
     codes_.at_least(accelerator, tables_.codes.size(), "codes");
     header_.at_least(accelerator, tables_.header.size(), "codes");
-    try {
-      queue.upload(std::span<const std::uint32_t>(tables_.codes), codes_.buffer);
-      queue.upload(std::span<const std::uint32_t>(tables_.header), header_.buffer);
-    } catch (...) {
-      codes_.buffer.release();
-      throw;
-    }
+    queue.upload(std::span<const std::uint32_t>(tables_.codes), codes_.buffer);
+    queue.upload(std::span<const std::uint32_t>(tables_.header), header_.buffer);
+    has_tables_ = true;
   }
   const std::uint64_t rows = pictures * rows_;
   for (GrowingBuffer<std::uint32_t>* each : {&begins_, &ends_, &inks_, &sums_})

@@ -46,6 +46,7 @@ class DeviceEncoder {
   const CodeTables tables_;
   std::vector<std::int32_t> numbers_;
   std::uint64_t rows_;  // of a picture
+  bool has_tables_ = false;
   GrowingBuffer<std::int32_t> spec_;
   GrowingBuffer<std::uint32_t> codes_, header_, begins_, ends_, inks_, sums_, checks_, out_, done_;
   GrowingBuffer<std::uint64_t> weighted_, places_, papers_, tails_, lengths_, streams_;

@@ -266,6 +266,7 @@ template <typename Paper, typename Pixel>
     if (gap > 0) paper(std::exchange(gap, 0));
     pixel(levels[i]);
   }
+  if (gap > 0) paper(gap);
 }
 
 struct Counter {

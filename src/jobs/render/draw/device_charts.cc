@@ -1,5 +1,7 @@
 #include "src/jobs/render/draw/device_charts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "src/kernels/chart/chart_entries.h"
@@ -9,12 +11,20 @@
 namespace millrace::render {
 namespace {
 
-// What the one writer takes: 86,000 charts a second, of 3.8 kB each (docs/performance.md). Where the CPU draws as fast
-// as that, a device gains nothing.
-constexpr double kWrittenBytesS = 330e6;
+// What the one writer of an HDF5 file takes (docs/performance.md). Where the CPU draws as fast as that, a device gains
+// nothing.
+constexpr double kWrittenChartsS = 86000;
 
-std::uint64_t series_bytes(const Options& options, const ChartPlan& plan) {
-  return (plan.window + options.spec().history()) * plan.layout.columns * sizeof(double);
+chart::Spec spec_of(const Options& options, const ChartPlan& plan) {
+  chart::Spec out = options.spec();
+  out.rows = plan.window;
+  return out;
+}
+
+// A body that the CPU makes where the device does not.
+std::uint64_t bytes_on_cpu(const chart::Spec& spec, const Encoding& encoding) {
+  return encoding.code() != nullptr ? chart::DeviceStreamer::bytes_on_cpu(spec, encoding.format())
+                                    : chart::DeviceDrawer::bytes_on_cpu(spec, encoding.format());
 }
 
 }  // namespace
@@ -25,51 +35,80 @@ void Windows::clear() {
   rows.clear();
 }
 
-void Windows::add(const ChartPlan& plan, const Options& options, std::uint64_t chart, WindowRenderer& renderer) {
-  renderer.append_series(chart, series, ends);
+void Windows::add(const ChartPlan& plan, const Options& options, std::uint64_t chart, WindowReader& reader) {
+  reader.read(chart);
+  reader.append_series(series, ends);
   ChartRow& row = rows.emplace_back();
-  renderer.sequence(row.sequence);
+  reader.sequence(row.sequence);
   fill_row(plan, options, chart, row);
 }
 
-DeviceCharts::DeviceCharts(const Options& options, const ChartPlan& plan, const Encoding& encoding, RunContext& context)
-    : spec_([&] {
-        chart::Spec spec = options.spec();
-        spec.rows = plan.window;
-        return spec;
-      }()),
+DevicePortions portions_of(const Options& options, const ChartPlan& plan, const Encoding& encoding,
+                           const RunContext& context, Bytes most_in_flight) {
+  // As many as a device takes at once; three batches are on their way where there is room.
+  constexpr std::uint64_t kMost = 2048, kWays = 3, kMostOnCpu = 32 << 20;
+  const chart::Spec spec = spec_of(options, plan);
+  const std::uint64_t most = encoding.most_bytes(), one = bytes_on_cpu(spec, encoding);
+  const auto threads = static_cast<std::uint64_t>(context.executor.threads());
+  // What the CPU draws with is paid for first.
+  const std::uint64_t drawing = (style_workspace(spec) * threads).host.count,
+                      all = context.budget.largest_grant().count;
+  const std::uint64_t room = all > drawing ? all - drawing : 0;
+  DevicePortions out;
+  out.at_once = std::clamp<std::uint64_t>(kMostOnCpu / one, 1, 8 * threads);
+  // A body is there once more when it is wrapped.
+  out.each = 2 * most + chart::most_rows_bytes(spec);
+  for (std::uint64_t together = kMost; together > 0; together /= 2) {
+    const std::uint64_t ways = together > 1 ? kWays : 1;
+    out.working = out.at_once * one + (encoding.code() != nullptr ? together * most : 0);
+    if (ways * together * out.each > most_in_flight.count || out.working + ways * together * out.each > room) continue;
+    out.together = together;
+    break;
+  }
+  return out;
+}
+
+DeviceCharts::DeviceCharts(const Options& options, const ChartPlan& plan, const Encoding& encoding,
+                           const DevicePortions& portions, RunContext& context)
+    : spec_(spec_of(options, plan)),
       format_(encoding.format()),
-      context_(context),
-      global_(options.scale == Scaling::global) {
+      global_(options.scale == Scaling::global),
+      paid_(context.budget.reserve({portions.working}, "charts on a device")),
+      own_(Bytes{portions.working}) {
   if (encoding.code() != nullptr) {
     streams_ = std::make_unique<chart::DeviceStreamer>(spec_, format_, *encoding.code(), context.executor,
-                                                       *context.accelerator, context.budget);
+                                                       *context.accelerator, own_, portions.at_once);
   } else {
-    drawer_ =
-        std::make_unique<chart::DeviceDrawer>(spec_, format_, context.executor, *context.accelerator, context.budget);
+    drawer_ = std::make_unique<chart::DeviceDrawer>(spec_, format_, context.executor, *context.accelerator, own_,
+                                                    portions.at_once);
   }
 }
 
-void DeviceCharts::make(const Windows& windows, const std::function<void(std::span<const std::uint8_t>)>& keep) {
+void DeviceCharts::make(const Windows& windows, Bodies& out) {
   const chart::SeriesArray series{windows.series.data(), false, windows.rows.size(), spec_.history(),
                                   global_ ? windows.ends.data() : nullptr};
-  if (streams_) return streams_->draw(series, keep);
+  out.bytes.clear();
+  out.ends.clear();
+  if (streams_) {
+    streams_->draw(series, [&](std::span<const std::uint8_t> stream) {
+      out.bytes.insert(out.bytes.end(), stream.begin(), stream.end());
+      out.ends.push_back(out.bytes.size());
+    });
+    return;
+  }
   const std::size_t image = format_.image_bytes();
-  images_.resize(series.count * image);
-  drawer_->draw(series, false, {images_.data(), false});
-  for (std::size_t i = 0; i < series.count; ++i) keep(std::span(images_).subspan(i * image, image));
-}
-
-std::uint64_t DeviceCharts::bytes_each(const Options& options, const ChartPlan& plan, const Encoding& encoding) {
-  // Streams, or pixels, are there once more before they are wrapped.
-  return 2 * encoding.most_bytes() + series_bytes(options, plan);
+  out.bytes.resize(series.count * image);
+  for (std::size_t i = 1; i <= series.count; ++i) out.ends.push_back(i * image);
+  drawer_->draw(series, false, {out.bytes.data(), false});
 }
 
 Route route_of(const Options& options, const ChartPlan& plan, const Encoding& encoding, const ChartCost& cost,
-               std::uint64_t charts, const RunContext& context) {
+               std::uint64_t charts, const DevicePortions& portions, const RunContext& context) {
   const Accelerator& accelerator = *context.accelerator;
+  const chart::Spec spec = spec_of(options, plan);
   const chart::Spec usual = chart::usual_spec(options.style == Style::line ? Style::line : Style::candle);
-  const auto count = static_cast<double>(charts), bytes = static_cast<double>(cost.bytes);
+  const auto count = static_cast<double>(charts);
+  const double threads = context.executor.threads();
   Work work;
   const bool streams = encoding.code() != nullptr;
   work.source = streams ? &bodies::deflate() : &bodies::chart();
@@ -77,17 +116,22 @@ Route route_of(const Options& options, const ChartPlan& plan, const Encoding& en
   // In charts as large as those that were measured.
   work.amount = count * static_cast<double>(options.width) * static_cast<double>(options.height) /
                 (static_cast<double>(usual.width) * usual.height);
-  work.bytes_up = count * static_cast<double>(series_bytes(options, plan));
-  work.bytes_down = count * bytes;
-  work.cpu_s = count * cost.seconds / context.executor.threads();
-  work.others_s = count * bytes / kWrittenBytesS;
+  work.bytes_up = count * static_cast<double>(chart::most_rows_bytes(spec));
+  work.bytes_down = count * static_cast<double>(cost.bytes);
+  work.cpu_s = count * cost.seconds / threads;
+  work.others_s = count * cost.others_seconds / threads;
+  if (options.store == Store::hdf5) work.others_s = std::max(work.others_s, count / kWrittenChartsS);
   Route route = choose_side(accelerator, work);
-  chart::Spec spec = options.spec();
-  spec.rows = plan.window;
+  if (!route.on_device) return route;
+  const auto stays = [&](const std::string& why) {
+    return Route{false, route.device_s, route.others_s, "on the CPU: " + why};
+  };
   const std::string why = chart::why_on_cpu(spec);
-  if (route.on_device && !why.empty()) route = {false, std::nullopt, "on the CPU: " + why};
-  if (route.on_device && !accelerator.may_use(bodies::chart())) {
-    route = {false, std::nullopt, "on the CPU: nobody has attested the kernels that draw"};
+  if (!why.empty()) return stays(why);
+  if (!accelerator.may_use(bodies::chart())) return stays("nobody has attested the kernels that draw");
+  if (portions.together == 0) {
+    return stays(
+        fmt::format("{} of memory is too little for a device's batches beside it", to_text(context.budget.limit())));
   }
   return route;
 }

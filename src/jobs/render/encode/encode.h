@@ -50,6 +50,7 @@ class Encoding {
   Encoding(const ChartPlan& plan, const Options& options);
 
   ChartEncoder make() const;
+  std::unique_ptr<PictureBody> make_body() const;
   const Format& format() const { return format_; }
   // Of the streams that bodies are; none where they are pixels.
   const rle_deflate::Code* code() const { return code_.get(); }
@@ -58,7 +59,6 @@ class Encoding {
 
  private:
   rle_deflate::Code make_code() const;
-  std::unique_ptr<PictureBody> make_body() const;
   std::unique_ptr<ChartWrapping> make_wrapping() const;
 
   const ChartPlan& plan_;
