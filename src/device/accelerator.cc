@@ -58,6 +58,8 @@ bool Accelerator::ready(const KernelSource& source, std::span<const KernelEntry>
   bool right = false;
   try {
     right = gives_known_answers(source, entries, known);
+  } catch (const OutOfMemory& none) {
+    leave(none.error().what);  // which is no accusation
   } catch (const Failure& failure) {
     if (failure.error().code == ErrorCode::cancelled) throw;
     strike_out(failure.error().what);

@@ -175,7 +175,7 @@ Measured measure_missing(const Options& options, const LatentSet& set, const Nor
 MeasuringMemory measuring_memory(const Options& options, const LatentSet& set, const DatasetSpec& dataset,
                                  const RunContext& context) {
   if (const auto route = route_of(options, set, context); route && route->on_device)
-    return device_measuring_memory(options, set, dataset, context);
+    return device_measuring_memory(options, set, context);
   const Bytes row{row_bytes(dataset)};
   return {ThreadScratch::bytes(options, set) * static_cast<std::uint64_t>(context.executor.threads()), row,
           row * kTogether, chain::kNoLimit};

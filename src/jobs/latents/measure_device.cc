@@ -35,16 +35,18 @@ std::uint64_t most_value_bytes(const Options& options, const LatentSet& set) {
 // How many are read together, and how many are gathered: parts of what --memory allows.
 struct Portions {
   Portions(const Options& options, const LatentSet& set, const RunContext& context)
-      : each(most_value_bytes(options, set)) {
+      : each(most_value_bytes(options, set)), row(row_bytes(dataset_of(options, set))) {
     const std::uint64_t limit = context.budget.limit().count;
     together = std::clamp<std::uint64_t>(limit / 64 / each, 1, kTogether);
-    gathered = std::clamp<std::uint64_t>(limit / 8 / each, 1, kMostGathered);
+    // Those that are read together wait with the two before them; behind them a latent is a row, and what that is of.
+    waiting = (each * (together + 2) + together - 1) / together + 2 * row;
+    gathered = std::clamp<std::uint64_t>(limit / 8 / waiting, 1, kMostGathered);
   }
   // Of those that are read together, with the two before them and their rows.
-  Bytes price(Bytes row) const { return row * together + Bytes{(together + 2) * each}; }
+  Bytes price() const { return {row * together + (together + 2) * each}; }
   static Bytes most_in_flight(const RunContext& context) { return {context.budget.limit().count / 4}; }
 
-  std::uint64_t each, together, gathered;
+  std::uint64_t each, row, together, waiting, gathered;
 };
 
 // Consecutive latents of one video as they were read, and what is between them.
@@ -60,7 +62,7 @@ struct ReadRows {
 // Latents that wait, the last of which may have been read together with more, and what reads them.
 Bytes gathered_memory(const Options& options, const LatentSet& set, const RunContext& context) {
   const Portions portions(options, set, context);
-  return {(portions.gathered + portions.together + 2) * portions.each +
+  return {(portions.gathered + portions.together) * portions.waiting +
           static_cast<std::uint64_t>(context.executor.threads()) * reading_memory(set, options.normalize)};
 }
 
@@ -76,7 +78,6 @@ class DeviceStage {
         out_(set, checkpoint, context),
         portions_(options, set, context),
         arrays_(dataset.arrays.size()),
-        row_bytes_(row_bytes(dataset)),
         readers_([&] { return std::make_unique<LatentReader>(normalization); }),
         values_([] { return std::make_unique<Buffer<std::byte>>(); }),
         blocks_([] { return std::make_unique<RowBlock>(); }),
@@ -98,8 +99,7 @@ class DeviceStage {
             "measure", [this](ReadRows rows, Span& span) { return gather(std::move(rows), span); },
             "a larger --memory, so that the device gets more at once") |
         chain::sink<Rows>("write", [&](const Rows& rows, Span&) { write(rows); });
-    chain::run(stages, context_,
-               chain::Price::fixed(portions_.price({row_bytes_}), Portions::most_in_flight(context_)));
+    chain::run(stages, context_, chain::Price::fixed(portions_.price(), Portions::most_in_flight(context_)));
     context_.throw_if_cancelled();
     write(measure());
     Measured out;
@@ -233,7 +233,6 @@ class DeviceStage {
   PartWriter out_;
   const Portions portions_;
   const std::size_t arrays_;
-  const std::uint64_t row_bytes_;
   Pool<LatentReader> readers_;
   Pool<Buffer<std::byte>> values_;
   Pool<RowBlock> blocks_;
@@ -250,11 +249,8 @@ class DeviceStage {
 
 std::optional<Route> route_of(const Options& options, const LatentSet& set, const RunContext& context) {
   if (context.accelerator == nullptr) return std::nullopt;
-  double elements = 0, bytes = 0;
-  for (const LatentFile& latent : set.files) {
-    elements += static_cast<double>(latent.shape.elements());
-    bytes += static_cast<double>(value_bytes(options, latent));
-  }
+  double elements = 0;
+  for (const LatentFile& latent : set.files) elements += static_cast<double>(latent.shape.elements());
   Work work;
   work.source = &bodies::latents();
   work.operation = "latents.all";
@@ -263,11 +259,10 @@ std::optional<Route> route_of(const Options& options, const LatentSet& set, cons
   work.bytes_up = work.bytes_down = 0;
   work.cpu_s = elements / kNumbersASecond / context.executor.threads();
   Route route = choose_side(*context.accelerator, work);
-  // What the device leaves to the CPU has to fit beside what waits for it.
-  const Shape most = set.most_shape();
-  const Bytes one{Analyzer::bytes(most) + most.elements() * sizeof(float)};
-  if (route.on_device &&
-      gathered_memory(options, set, context) + Portions::most_in_flight(context) + one > context.budget.limit()) {
+  // What the device leaves to the CPU has to fit beside what waits for it, and what is read meanwhile.
+  const Bytes one = DeviceAnalyzer::bytes_on_cpu(set.most_shape());
+  const Bytes on_the_way = std::max(Portions(options, set, context).price(), Portions::most_in_flight(context));
+  if (route.on_device && gathered_memory(options, set, context) + on_the_way + one > context.budget.largest_grant()) {
     route = {
         false, route.device_s, 0,
         fmt::format("on the CPU: {} is too little for a device's batches beside it", to_text(context.budget.limit()))};
@@ -280,13 +275,14 @@ Measured measure_on_device(const Options& options, const LatentSet& set, const N
   return DeviceStage(options, set, normalization, dataset, checkpoint, context).run();
 }
 
-MeasuringMemory device_measuring_memory(const Options& options, const LatentSet& set, const DatasetSpec& dataset,
-                                        const RunContext& context) {
+MeasuringMemory device_measuring_memory(const Options& options, const LatentSet& set, const RunContext& context) {
   const Portions portions(options, set, context);
-  const Bytes row{row_bytes(dataset)};
   const Bytes sums{DeviceAnalyzer::host_bytes(set.most_shape(), options.chosen.metrics, portions.gathered,
                                               context.executor.threads())};
-  return {gathered_memory(options, set, context) + sums, row, portions.price(row), Portions::most_in_flight(context)};
+  return {gathered_memory(options, set, context) + sums,
+          {portions.row},
+          portions.price(),
+          Portions::most_in_flight(context)};
 }
 
 }  // namespace millrace::latents

@@ -20,7 +20,6 @@ Measured measure_on_device(const Options& options, const LatentSet& set, const N
                            const DatasetSpec& dataset, Checkpoint& checkpoint, RunContext& context);
 
 // What it holds of the host's memory.
-MeasuringMemory device_measuring_memory(const Options& options, const LatentSet& set, const DatasetSpec& dataset,
-                                        const RunContext& context);
+MeasuringMemory device_measuring_memory(const Options& options, const LatentSet& set, const RunContext& context);
 
 }  // namespace millrace::latents

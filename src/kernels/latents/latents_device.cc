@@ -65,9 +65,12 @@ const std::uint8_t* end_of(const ArrayView& latent, std::uint64_t elements) {
 
 struct DeviceAnalyzer::State {
   State(const Shape& shape, const Selection& wanted, const Executor& executor, Accelerator& accelerator, Budget& budget)
-      : plan(shape, wanted), executor(executor), accelerator(accelerator), budget(budget), finishers([this] {
-          return std::make_unique<Finisher>(plan);
-        }) {}
+      : plan(shape, wanted),
+        executor(executor),
+        accelerator(accelerator),
+        budget(budget),
+        paid_on_cpu(budget.reserve(DeviceAnalyzer::bytes_on_cpu(shape), "latents measured by the CPU")),
+        finishers([this] { return std::make_unique<Finisher>(plan); }) {}
 
   void measure(std::span<const ArrayView> all, std::span<Measures> to);
   void check(const ArrayView& latent);
@@ -83,13 +86,14 @@ struct DeviceAnalyzer::State {
   template <typename Body>
   void with_host_view(const ArrayView& latent, const Body& body);
   void stop_if_cancelled() const {
-    if (executor.cancelled()) throw Failure(interrupted("the latents were not measured"));
+    if (executor.cancelled()) throw Failure(interrupted());
   }
 
   const BatchPlan plan;
   const Executor& executor;
   Accelerator& accelerator;
   Budget& budget;
+  const Reservation paid_on_cpu;  // for one, of which a call could be refused the memory
   std::optional<BatchMemory> memory;
   std::optional<Queue> reading;  // latents that lie on the device
   std::mutex reading_mutex;
@@ -110,6 +114,10 @@ const MeasuredLatents& DeviceAnalyzer::counts() const { return state_->counts; }
 
 void DeviceAnalyzer::measure(std::span<const ArrayView> latents, std::span<Measures> out) {
   state_->measure(latents, out);
+}
+
+Bytes DeviceAnalyzer::bytes_on_cpu(const Shape& shape) {
+  return {Analyzer::bytes(shape) + shape.elements() * sizeof(float)};
 }
 
 std::uint64_t DeviceAnalyzer::device_bytes(const Shape& shape, const Selection& wanted, std::size_t value_bytes) {
@@ -273,24 +281,17 @@ void DeviceAnalyzer::State::with_host_view(const ArrayView& latent, const Body& 
 
 template <typename Keep>
 void DeviceAnalyzer::State::by_cpu(const std::vector<std::uint64_t>& which, const Keep& keep) {
-  const std::uint64_t one = Analyzer::bytes(plan.shape) + plan.shape.elements() * sizeof(float);
-  // As many at a time as there are threads, or as memory is for.
-  auto step = std::min<std::size_t>(which.size(), static_cast<std::size_t>(executor.threads()));
+  // As many at a time as there are threads, or as memory is for beside what is held for one.
+  if (which.empty()) return;
+  std::size_t more = std::min<std::size_t>(which.size(), static_cast<std::size_t>(executor.threads())) - 1;
   Reservation paid;
-  for (bool fits = false; !fits;) {
-    try {
-      paid = budget.reserve({one * step}, "latents measured by the CPU");
-      fits = true;
-    } catch (const OutOfMemory&) {
-      if (step > 1) {
-        step /= 2;
-      } else if (memory) {
-        memory.reset();  // the host's part of it may be what is missing; the next batch makes it anew
-      } else {
-        throw;
-      }
-    }
+  try {
+    if (more > 0)
+      paid = budget.reserve_some(DeviceAnalyzer::bytes_on_cpu(plan.shape), more, "latents measured by the CPU");
+  } catch (const OutOfMemory&) {
+    more = 0;
   }
+  const std::size_t step = 1 + more;
   Pool<Analyzer> analyzers([this] { return std::make_unique<Analyzer>(plan.shape, plan.metrics); });
   for (std::size_t from = 0; from < which.size(); from += step) {
     executor.parallel_for(std::min(step, which.size() - from), 1, [&](std::size_t begin, std::size_t end) {

@@ -25,7 +25,8 @@ struct MeasuredLatents {
 // Measures latents of one shape; holds what it needs on the device from one call to the next. One thread at a time.
 class DeviceAnalyzer {
  public:
-  // All outlive it; the budget pays for what it holds on the host. Failure(usage) as Analyzer's.
+  // All outlive it; the budget pays for what it holds on the host. Failure(usage) as Analyzer's; OutOfMemory where the
+  // budget has no room for a latent that the CPU measures.
   DeviceAnalyzer(const Shape& shape, const Selection& wanted, const Executor& executor, Accelerator& accelerator,
                  Budget& budget);
   ~DeviceAnalyzer();
@@ -40,6 +41,8 @@ class DeviceAnalyzer {
   void measure(std::span<const ArrayView> latents, std::span<Measures> out);
   const MeasuredLatents& counts() const;
 
+  // What it holds from the start for a latent that the CPU measures.
+  static Bytes bytes_on_cpu(const Shape& shape);
   // What a latent takes of the device's memory, with its values where those come from the host.
   static std::uint64_t device_bytes(const Shape& shape, const Selection& wanted, std::size_t value_bytes);
   // What the host holds for so many at once, on so many threads.
