@@ -14,6 +14,17 @@
 
 namespace millrace {
 
+// Of `count` items from `begin` on, which a device made of a batch, those that a check by samples looks at: the first,
+// the last and one in 256; all where that was asked for.
+inline std::vector<std::uint64_t> compared_of(std::uint64_t begin, std::uint64_t count, Verify verify) {
+  constexpr std::uint64_t kOneIn = 256;
+  std::vector<std::uint64_t> out;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (verify == Verify::all || i % kOneIn == 0 || i + 1 == count) out.push_back(begin + i);
+  }
+  return out;
+}
+
 template <typename Part>
 struct BatchedWork {
   // Items are 0 to `items`; a batch of them is worth an amount of work, which the work itself counts (pairs, pixels).

@@ -40,7 +40,8 @@ struct Portions {
     together = std::clamp<std::uint64_t>(limit / 64 / each, 1, kTogether);
     // Those that are read together wait with the two before them; behind them a latent is a row, and what that is of.
     waiting = (each * (together + 2) + together - 1) / together + 2 * row;
-    gathered = std::clamp<std::uint64_t>(limit / 8 / waiting, 1, kMostGathered);
+    const std::uint64_t measured = DeviceAnalyzer::host_bytes(set.most_shape(), options.chosen.metrics, 1, 0);
+    gathered = std::clamp<std::uint64_t>(limit / 8 / (waiting + measured), 1, kMostGathered);
   }
   // Of those that are read together, with the two before them and their rows.
   Bytes price() const { return {row * together + (together + 2) * each}; }

@@ -64,6 +64,8 @@ Tuned measure(const Device& device, const Executor& executor, Bytes memory) {
     }
     if (out.operations.empty()) out.rates.begin_s = since(begin);
     for (const MeasuredRate& measured : kernels.measure(accelerator, executor)) out.operations.push_back(measured);
+    // Work that was left out is done in no time.
+    if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));
   }
   measure_copies(accelerator, out.rates);
   if (accelerator.struck_out()) {

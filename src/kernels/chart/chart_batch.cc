@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/device/batches.h"
 #include "src/kernels/chart/chart_entries.h"
 
 namespace millrace::chart {
@@ -12,6 +13,17 @@ namespace {
 constexpr std::uint64_t kMostCharts = 2048;
 
 }  // namespace
+
+std::vector<std::uint64_t> compared_charts(std::uint64_t begin, std::uint64_t end,
+                                           const std::vector<std::uint64_t>& given_up, Verify verify) {
+  std::vector<std::uint64_t> its;
+  for (std::uint64_t chart = begin; chart < end; ++chart) {
+    if (!std::binary_search(given_up.begin(), given_up.end(), chart)) its.push_back(chart);
+  }
+  std::vector<std::uint64_t> out = compared_of(0, its.size(), verify);
+  for (std::uint64_t& one : out) one = its[one];
+  return out;
+}
 
 std::uint64_t BatchDrawer::most_charts(std::uint64_t bytes_each) const {
   return std::max<std::uint64_t>(scratch_ ? scratch_->charts() : 0,

@@ -14,6 +14,10 @@
 
 namespace millrace::chart {
 
+// Of charts [begin, end), those that a check looks at among the ones that the device drew itself.
+std::vector<std::uint64_t> compared_charts(std::uint64_t begin, std::uint64_t end,
+                                           const std::vector<std::uint64_t>& given_up, Verify verify);
+
 // Holds what it needs on the device from one batch to the next. One thread at a time.
 class BatchDrawer {
  public:

@@ -18,8 +18,6 @@
 namespace millrace::chart {
 namespace {
 
-constexpr std::uint64_t kComparedOneIn = 256;
-
 // A batch as the device made it.
 struct Drawn {
   std::uint64_t begin = 0, end = 0;
@@ -37,14 +35,6 @@ std::string why_on_cpu(const Spec& spec) {
   return "";
 }
 
-std::vector<std::uint64_t> compared_of(std::span<const std::uint64_t> charts, Verify verify) {
-  std::vector<std::uint64_t> out;
-  for (std::size_t i = 0; i < charts.size(); ++i) {
-    if (verify == Verify::all || i % kComparedOneIn == 0 || i + 1 == charts.size()) out.push_back(charts[i]);
-  }
-  return out;
-}
-
 struct DeviceDrawer::State {
   State(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator, Budget& budget,
         std::size_t at_once)
@@ -54,7 +44,7 @@ struct DeviceDrawer::State {
         accelerator(accelerator),
         painters(this->spec, format),
         batch(this->spec, format, accelerator),
-        together(at_once > 0 ? at_once : static_cast<std::size_t>(executor.threads())),
+        together(at_once > 0 ? at_once : kOnCpuEach * static_cast<std::size_t>(executor.threads())),
         paid(budget.reserve_some({bytes_on_cpu(spec, format)}, together, "charts that a device leaves to the CPU")) {}
 
   void draw(const SeriesArray& from, bool from_device, const Images& to);
@@ -203,14 +193,9 @@ void DeviceDrawer::State::write_image(std::uint64_t chart, std::span<const std::
 
 bool DeviceDrawer::State::same(const Drawn& drawn) {
   const std::uint64_t image = format.image_bytes(), each = series_bytes();
-  // Of those that the device drew.
-  std::vector<std::uint64_t> its;
-  for (std::uint64_t chart = drawn.begin; chart < drawn.end; ++chart) {
-    if (!std::binary_search(drawn.given_up.begin(), drawn.given_up.end(), chart)) its.push_back(chart);
-  }
-  const std::vector<std::uint64_t> asked = compared_of(its, accelerator.options().verify);
+  const std::vector<std::uint64_t> asked =
+      compared_charts(drawn.begin, drawn.end, drawn.given_up, accelerator.options().verify);
   counts.compared += asked.size();
-  // As many at a time as there are threads.
   const std::size_t step = std::min(asked.size(), together);
   std::vector<std::uint8_t> rows(step * each), truth(step * image), found(step * image);
   for (std::size_t from = 0; from < asked.size(); from += std::max<std::size_t>(step, 1)) {

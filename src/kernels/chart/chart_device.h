@@ -8,9 +8,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "src/device/accelerator.h"
 #include "src/device/cpu/executor.h"
@@ -37,14 +35,14 @@ std::string why_on_cpu(const Spec& spec);
 // And why kernels give up some.
 inline constexpr const char* kWhyGivenUp =
     "lines with gaps that are hardly wider than the line are the CPU's, chart by chart";
-// Of the charts that a device drew of a batch, those that the CPU draws too: the first, the last, and one in 256.
-std::vector<std::uint64_t> compared_of(std::span<const std::uint64_t> charts, Verify verify);
+// Charts that the CPU makes at once in a device's place, for each thread: enough to share them evenly.
+inline constexpr std::size_t kOnCpuEach = 8;
 
 // Draws charts of one kind; holds what it needs on the device from one call to the next. One thread at a time.
 class DeviceDrawer {
  public:
   // All outlive it; the budget pays for what it holds on the host: from the start for `at_once` charts that the CPU
-  // draws or compares (0: one a thread), fewer where there is no room; OutOfMemory where there is none for one.
+  // draws or compares (0: some a thread), fewer where there is no room; OutOfMemory where there is none for one.
   DeviceDrawer(const Spec& spec, const Format& format, const Executor& executor, Accelerator& accelerator,
                Budget& budget, std::size_t at_once = 0);
   // What one of these takes.

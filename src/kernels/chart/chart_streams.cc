@@ -12,12 +12,10 @@
 #include "src/kernels/rle_deflate/deflate_device.h"
 #include "src/kernels/rle_deflate/deflate_entries.h"
 #include "src/kernels/rle_deflate/deflate_known.h"
+#include "src/memory/pool.h"
 
 namespace millrace::chart {
 namespace {
-
-// Charts whose streams the CPU makes at once, for each thread.
-constexpr std::size_t kTogether = 8;
 
 // A batch as the device made it.
 struct DrawnStreams {
@@ -54,7 +52,7 @@ struct DeviceStreamer::State {
         batch(spec, levels, device),
         encoder(code, static_cast<int>(levels.image[1]), spec.height,
                 wanted.kind == PixelKind::bits ? wanted.pixels.level[0][0] : std::uint8_t{0}),
-        together(at_once > 0 ? at_once : kTogether * static_cast<std::size_t>(threads.threads())),
+        together(at_once > 0 ? at_once : kOnCpuEach * static_cast<std::size_t>(threads.threads())),
         paid(memory.reserve_some({DeviceStreamer::bytes_on_cpu(of, wanted)}, together,
                                  "charts that a device leaves to the CPU")) {}
 
@@ -76,6 +74,7 @@ struct DeviceStreamer::State {
   // Of the CPU's, of which a call could be refused the memory.
   std::size_t together;
   const Reservation paid;
+  Pool<Buffer<std::uint8_t>> memories{[] { return std::make_unique<Buffer<std::uint8_t>>(); }};  // of streams
   DrawnCharts counts;
   SeriesArray series;  // of this call
 };
@@ -124,12 +123,23 @@ void DeviceStreamer::State::draw(const SeriesArray& from, const KeepStream& keep
     if (!drawn.given_up.empty()) accelerator.leave(kWhyGivenUp);
     counts.by_device += drawn.end - drawn.begin - drawn.given_up.size();
     counts.by_cpu += drawn.given_up.size();
+    // Those of the CPU in their places, made many at once.
+    std::span<const std::uint64_t> left = drawn.given_up;
+    std::vector<std::vector<std::uint8_t>> made;
+    std::size_t next = 0;
     for (std::uint64_t chart = drawn.begin; chart < drawn.end; ++chart) {
-      if (drawn.is_given_up(chart)) {
-        by_cpu(std::span(&chart, 1), keep);
-      } else {
+      if (!drawn.is_given_up(chart)) {
         keep(drawn.streams->of(chart - drawn.begin));
+        continue;
       }
+      if (next == made.size()) {
+        const auto some = left.first(std::min(left.size(), together));
+        left = left.subspan(some.size());
+        made.clear();
+        next = 0;
+        by_cpu(some, [&](std::span<const std::uint8_t> stream) { made.emplace_back(stream.begin(), stream.end()); });
+      }
+      keep(made[next++]);
     }
   };
   work.keep_by_cpu = keep_by_cpu;
@@ -145,11 +155,8 @@ DrawnStreams DeviceStreamer::State::on_device(std::uint64_t begin, std::uint64_t
 }
 
 bool DeviceStreamer::State::same(const DrawnStreams& drawn) {
-  std::vector<std::uint64_t> its;
-  for (std::uint64_t chart = drawn.begin; chart < drawn.end; ++chart) {
-    if (!drawn.is_given_up(chart)) its.push_back(chart);
-  }
-  const std::vector<std::uint64_t> asked = compared_of(its, accelerator.options().verify);
+  const std::vector<std::uint64_t> asked =
+      compared_charts(drawn.begin, drawn.end, drawn.given_up, accelerator.options().verify);
   counts.compared += asked.size();
   bool same = true;
   auto next = asked.begin();
@@ -173,8 +180,8 @@ void DeviceStreamer::State::by_cpu(std::span<const std::uint64_t> charts, const 
     const std::vector<double> ends = ends_of(series, charts.subspan(from, count));
     painters.each({rows.data(), series.narrow, count, series.before, ends.empty() ? nullptr : ends.data()}, executor,
                   [&](std::size_t i, const rle::Image& picture) {
-                    Buffer<std::uint8_t> memory;
-                    const auto stream = code.compress(picture, memory);
+                    const auto memory = memories.take();
+                    const auto stream = code.compress(picture, *memory);
                     streams[i].assign(stream.begin(), stream.end());
                   });
     for (std::size_t i = 0; i < count; ++i) keep(streams[i]);

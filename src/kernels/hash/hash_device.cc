@@ -16,8 +16,6 @@
 namespace millrace::hashes {
 namespace {
 
-// Of a batch's pictures, where not all are hashed by the CPU too.
-constexpr std::uint64_t kCheckedOneIn = 256;
 // On the device at once: a hundred photographs, after which more of them make nothing faster.
 constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
 // Hashes that wait for a check.
@@ -232,13 +230,8 @@ void DeviceHasher::State::decide_ties(const Batch& batch, Hashed& part) {
   }
 }
 
-// The first of a batch's pictures, the last, and one in 256; with --verify-device all, all of them.
 bool DeviceHasher::State::same(const Hashed& part) {
-  const bool all = accelerator.options().verify == Verify::all;
-  std::vector<std::uint64_t> asked;
-  for (std::size_t i = 0; i < part.hashes.size(); ++i) {
-    if (all || i + 1 == part.hashes.size() || i % kCheckedOneIn == 0) asked.push_back(part.begin + i);
-  }
+  const std::vector<std::uint64_t> asked = compared_of(part.begin, part.hashes.size(), accelerator.options().verify);
   std::vector<std::uint8_t> right(asked.size(), 0);
   by_cpu(asked,
          [&](std::size_t at, const PictureHashes& truth) { right[at] = part.hashes[asked[at] - part.begin] == truth; });

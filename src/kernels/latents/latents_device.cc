@@ -19,8 +19,6 @@
 namespace millrace::latents {
 namespace {
 
-// Of a batch's latents, where not all are measured by the CPU too.
-constexpr std::uint64_t kCheckedOneIn = 256;
 // On the device at once: some two hundred latents of [16, 16, 60, 106], after which more of them make nothing faster.
 constexpr std::uint64_t kMostBytes = std::uint64_t{6} << 30;
 // Measures that wait for a check.
@@ -50,10 +48,9 @@ struct Finisher {
   CountLogs logs;
 };
 
-// What is held of one latent's sums, and of what was measured of it.
-std::uint64_t each_on_host(const BatchPlan& plan) {
-  return 2 * (8 * plan.room.sums + 4 * plan.room.counts) + sizeof(Measures);
-}
+// What is held of one latent's sums, which are pinned, and of what was measured of it.
+std::uint64_t pinned_each(const BatchPlan& plan) { return 8 * plan.room.sums + 4 * plan.room.counts; }
+std::uint64_t measures_each(const BatchPlan& plan) { return pinned_each(plan) + sizeof(Measures); }
 
 bool on_device_memory(const ArrayView& latent) { return latent.memory == MemoryKind::device; }
 
@@ -128,7 +125,8 @@ std::uint64_t DeviceAnalyzer::device_bytes(const Shape& shape, const Selection& 
 std::uint64_t DeviceAnalyzer::host_bytes(const Shape& shape, const Selection& wanted, std::uint64_t latents,
                                          int threads) {
   const BatchPlan plan(shape, wanted);
-  return each_on_host(plan) * latents + Finisher::bytes(plan) * static_cast<std::uint64_t>(threads);
+  return (pinned_each(plan) + measures_each(plan)) * latents +
+         Finisher::bytes(plan) * static_cast<std::uint64_t>(threads);
 }
 
 void DeviceAnalyzer::State::check(const ArrayView& latent) {
@@ -200,7 +198,7 @@ void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Me
     std::move(batch.measures.begin(), batch.measures.end(), out.begin() + static_cast<std::ptrdiff_t>(batch.begin));
   };
   work.keep_by_cpu = keep_by_cpu;
-  work.weight = [this](const Batch& batch) { return batch.measures.size() * each_on_host(plan); };
+  work.weight = [this](const Batch& batch) { return batch.measures.size() * measures_each(plan); };
   work.most_waiting = kMostWaiting;
   run_batches(accelerator, work);
   stop_if_cancelled();
@@ -213,7 +211,7 @@ Batch DeviceAnalyzer::State::on_device(std::uint64_t begin, std::uint64_t end) {
     finishing.emplace(budget.reserve({Finisher::bytes(plan) * static_cast<std::uint64_t>(executor.threads())},
                                      "what sums of latents are finished with"));
   }
-  const Reservation paid = budget.reserve({each_on_host(plan) * of.size()}, "sums of latents on their way");
+  const Reservation paid = budget.reserve({measures_each(plan) * of.size()}, "latents that were measured");
   if (!memory) memory.emplace(plan, accelerator);
   memory->run(of, executor);
   const auto from = std::chrono::steady_clock::now();
@@ -246,13 +244,9 @@ bool DeviceAnalyzer::State::finish_one(std::size_t which, Measures& out) {
   return true;
 }
 
-// The first of a batch's latents, the last, and one in 256; with --verify-device all, all of them.
 bool DeviceAnalyzer::State::same(const Batch& batch) {
-  const bool all = accelerator.options().verify == Verify::all;
-  std::vector<std::uint64_t> asked;
-  for (std::size_t i = 0; i < batch.measures.size(); ++i) {
-    if (all || i + 1 == batch.measures.size() || i % kCheckedOneIn == 0) asked.push_back(batch.begin + i);
-  }
+  const std::vector<std::uint64_t> asked =
+      compared_of(batch.begin, batch.measures.size(), accelerator.options().verify);
   std::vector<std::uint8_t> right(asked.size(), 0);
   by_cpu(asked, [&](std::size_t at, const Measures& truth) {
     right[at] = same_bits(batch.measures[asked[at] - batch.begin], truth) ? 1 : 0;
