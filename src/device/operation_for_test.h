@@ -65,6 +65,32 @@ class OperationOnDevice : public testing::TestWithParam<TestDevice> {
   std::optional<Accelerator> accelerator_;
 };
 
+// What a device makes with a body that is wrong: nothing of it, once its check has seen it. cmake/tests.cmake plants
+// such bodies and expects tests of this kind to say what they found; with a right one nothing is.
+class CheckedOperation : public testing::Test {
+ protected:
+  // Two items of a batch at a time.
+  void SetUp() override {
+    if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "of the simulated driver";
+    AcceleratorOptions options{Verify::sample, 64_MiB, 2};
+    options.known_answers = false;
+    std::string reason;
+    fake_.emplace();
+    accelerator_.emplace(list_devices(DeviceKind::cuda, reason).at(0), options, budget_, trace_);
+  }
+  void TearDown() override {
+    if (!accelerator_) return;
+    EXPECT_FALSE(accelerator_->struck_out()) << "struck out, and everything is the CPU's: " << accelerator_->reason();
+    accelerator_.reset();
+  }
+
+  Budget budget_{1_GiB};
+  Trace trace_;
+  const Executor executor_{2};
+  std::optional<FakeCuda> fake_;
+  std::optional<Accelerator> accelerator_;
+};
+
 struct FailingCall {
   const char* call;
   const char* end;

@@ -318,31 +318,10 @@ TEST(ChartBatches, AreAllLookedAtAndOnlyAtTheDevicesCharts) {
   }
 }
 
-// What a device draws with a body that is wrong: nothing of it, once its check has seen it. cmake/tests.cmake plants
-// such a body and expects this test to say what it found; with a right one nothing is.
-class ChartChecks : public testing::Test {
+class ChartChecks : public CheckedOperation {
  protected:
-  void SetUp() override {
-    if (std::getenv("MILLRACE_TEST_DEVICES") != nullptr) GTEST_SKIP() << "of the simulated driver";
-    AcceleratorOptions options{Verify::sample, 16_MiB, 2};
-    options.known_answers = false;
-    std::string reason;
-    fake_.emplace();
-    accelerator_.emplace(list_devices(DeviceKind::cuda, reason).at(0), options, budget_, trace_);
-  }
-  void TearDown() override {
-    if (!accelerator_) return;
-    EXPECT_FALSE(accelerator_->struck_out()) << "struck out, and everything is the CPU's: " << accelerator_->reason();
-    accelerator_.reset();
-  }
-
-  Budget budget_{1_GiB};
-  Trace trace_;
-  const Executor executor_{2};
   const KnownCharts charts_ = charts_of(line(150, 70, 40, 3), PixelKind::bytes, 1, 0);
   const Format format_ = known_format(charts_);
-  std::optional<FakeCuda> fake_;
-  std::optional<Accelerator> accelerator_;
 };
 
 TEST_F(ChartChecks, SeeWhatABodyGetsWrong) {

@@ -10,11 +10,6 @@
 namespace millrace::hashes {
 namespace {
 
-// Pixels on their way, twice: one is filled by the CPU while the other is copied to the device.
-constexpr std::uint64_t kStage = std::uint64_t{8} << 20, kSmallestStage = std::uint64_t{256} << 10;
-// What a thread takes of it at least.
-constexpr std::size_t kGrain = std::size_t{1} << 18;
-
 // Bytes [begin, end) of all rows of all pictures, one after the other.
 void pack(const Batch& batch, std::span<const DecodedPicture> pictures, std::uint64_t begin, std::uint64_t end,
           std::uint8_t* to) {
@@ -108,18 +103,7 @@ void BatchMemory::make_room(const Batch& batch) {
   make(on_.strip, room.strip, "filtered pictures");
   make(on_.samples, room.filtered * HASH_SQUARE, "samples");
   make(on_.frequencies, room.filtered * HASH_LOW, "coefficients");
-  for (PinnedBuffer<std::uint8_t>& stage : on_.stages) {
-    // Smaller where the host has little: that is no fault of the device's.
-    for (std::uint64_t size = std::min(kStage, room.pixels); stage.size() < size;) {
-      try {
-        stage = PinnedBuffer<std::uint8_t>(accelerator_, size, "pictures on their way");
-      } catch (const OutOfMemory&) {
-        if (size <= kSmallestStage) throw;
-        size = std::max(kSmallestStage, size / 2);
-        if (stage.size() >= kSmallestStage) break;
-      }
-    }
-  }
+  on_.stages.make_room(accelerator_, room.pixels, "pictures on their way");
   if (has_tables_) return;
   done_ = DeviceBuffer<std::uint32_t>(accelerator_, HASH_STAGES, "how many blocks");
   const std::vector<double> cosines = dct_cosines(4 * request_.size, request_.size);
@@ -132,18 +116,9 @@ void BatchMemory::make_room(const Batch& batch) {
 
 void BatchMemory::upload_pixels(const Batch& batch, std::span<const DecodedPicture> pictures,
                                 const Executor& executor) {
-  std::size_t which = 0;
-  for (std::uint64_t at = 0; at < batch.room.pixels; which ^= 1) {
-    PinnedBuffer<std::uint8_t>& stage = on_.stages.at(which);
-    const std::uint64_t size = std::min<std::uint64_t>(stage.size(), batch.room.pixels - at);
-    std::uint8_t* to = stage.span().data();
-    executor.parallel_for(size, kGrain, [&](std::size_t begin, std::size_t end) {
-      pack(batch, pictures, at + begin, at + end, to + begin);
-    });
-    queue_.finish();  // the other one's
-    queue_.upload(stage, size, on_.pixels.buffer, at);
-    at += size;
-  }
+  on_.stages.run(
+      queue_, executor, batch.room.pixels, on_.pixels.buffer,
+      [&](std::uint64_t begin, std::uint64_t end, std::uint8_t* to) { pack(batch, pictures, begin, end, to); });
 }
 
 void BatchMemory::launch(const Batch& batch) {

@@ -10,6 +10,7 @@
 
 #include "src/device/cpu/executor.h"
 #include "src/device/queue.h"
+#include "src/device/staged_upload.h"
 #include "src/kernels/hash/hash_batch.h"
 
 namespace millrace::hashes {
@@ -45,7 +46,7 @@ class BatchMemory {
     GrowingBuffer<std::uint64_t> sums, records;
     GrowingBuffer<std::uint32_t> counters, axes, gradients;
     GrowingBuffer<float> plane, filtered_plane, strip, samples, frequencies;
-    std::array<PinnedBuffer<std::uint8_t>, 2> stages;
+    StagedUpload stages;
   };
   void make_room(const Batch& batch);
   void upload_pixels(const Batch& batch, std::span<const DecodedPicture> pictures, const Executor& executor);

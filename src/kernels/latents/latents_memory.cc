@@ -8,11 +8,6 @@
 namespace millrace::latents {
 namespace {
 
-// Values on their way, twice: one is filled by the CPU while the other is copied to the device.
-constexpr std::uint64_t kStage = std::uint64_t{8} << 20, kSmallestStage = std::uint64_t{256} << 10;
-// What a thread takes of it at least.
-constexpr std::size_t kGrain = std::size_t{1} << 18;
-
 std::uint64_t bytes_of(const ArrayView& latent) {
   return static_cast<std::uint64_t>(latent.elements()) * latent.type.bytes();
 }
@@ -110,18 +105,7 @@ void BatchMemory::make_room(std::uint64_t count, std::uint64_t uploaded) {
   make(on_.counts, room.counts, "counts of bins");
   make_pinned(accelerator_, on_.host_sums, count * room.sums);
   make_pinned(accelerator_, on_.host_counts, std::max<std::uint64_t>(count * room.counts, 1));
-  for (PinnedBuffer<std::uint8_t>& stage : on_.stages) {
-    // Smaller where the host has little: that is no fault of the device's.
-    for (std::uint64_t size = std::min(kStage, uploaded); stage.size() < size;) {
-      try {
-        stage = PinnedBuffer<std::uint8_t>(accelerator_, size, "latents on their way");
-      } catch (const OutOfMemory&) {
-        if (size <= kSmallestStage) throw;
-        size = std::max(kSmallestStage, size / 2);
-        if (stage.size() >= kSmallestStage) break;
-      }
-    }
-  }
+  on_.stages.make_room(accelerator_, uploaded, "latents on their way");
   make_tables();
 }
 
@@ -140,18 +124,8 @@ void BatchMemory::make_tables() {
 }
 
 void BatchMemory::upload(std::span<const ArrayView> latents, const Executor& executor) {
-  const std::uint64_t all = latents.size() * bytes_of(latents.front());
-  std::size_t which = 0;
-  for (std::uint64_t at = 0; at < all; which ^= 1) {
-    PinnedBuffer<std::uint8_t>& stage = on_.stages.at(which);
-    const std::uint64_t size = std::min<std::uint64_t>(stage.size(), all - at);
-    std::uint8_t* to = stage.span().data();
-    executor.parallel_for(size, kGrain,
-                          [&](std::size_t begin, std::size_t end) { pack(latents, at + begin, at + end, to + begin); });
-    queue_.finish();  // the other one's
-    queue_.upload(stage, size, on_.values.buffer, at);
-    at += size;
-  }
+  on_.stages.run(queue_, executor, latents.size() * bytes_of(latents.front()), on_.values.buffer,
+                 [&](std::uint64_t begin, std::uint64_t end, std::uint8_t* to) { pack(latents, begin, end, to); });
 }
 
 template <typename... Arguments>

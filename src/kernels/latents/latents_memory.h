@@ -10,6 +10,7 @@
 
 #include "src/device/cpu/executor.h"
 #include "src/device/queue.h"
+#include "src/device/staged_upload.h"
 #include "src/kernels/latents/latents_batch.h"
 
 namespace millrace::latents {
@@ -37,7 +38,7 @@ class BatchMemory {
     GrowingBuffer<std::uint32_t> counts;
     PinnedBuffer<double> host_sums;
     PinnedBuffer<std::uint32_t> host_counts;
-    std::array<PinnedBuffer<std::uint8_t>, 2> stages;
+    StagedUpload stages;
   };
   void make_room(std::uint64_t count, std::uint64_t uploaded);
   void make_tables();

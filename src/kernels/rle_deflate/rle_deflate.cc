@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
+
+#include "src/kernels/rle_deflate/rle_deflate_walk.h"
 
 namespace millrace::rle_deflate {
 namespace {
@@ -10,7 +11,6 @@ namespace {
 // Codes could be 15 bits long. 9 cost charts of a thin line 0.6 % of their bytes against 12, and six literals fit a
 // word.
 constexpr int kLongestCode = 9, kLongestLengthCode = 7;
-constexpr std::uint32_t kLongestRun = 258, kShortestRun = 3;
 constexpr std::size_t kEndOfBlock = 256;
 // Bytes that may be written between two looks at the room that is left.
 constexpr std::size_t kSlack = 64;
@@ -102,172 +102,6 @@ struct BitWord {
     return bytes;
   }
 };
-
-// What a picture is put as, one after the other: paper; pixels of ink; and where so many neighbours of a row are equal,
-// what follows them as a run. So the pixels alone decide, not who drew them: src/kernels/rle_deflate/body does the same
-// of pixels.
-constexpr std::uint32_t kAlike = 8;
-
-// Whether more than kAlike of so many neighbours may be equal: wherever such begin, five of them from a multiple of
-// four on are.
-[[gnu::always_inline]] inline bool may_be_alike(const std::uint8_t* levels, std::size_t count) {
-  if (count <= kAlike) return false;
-  for (std::size_t i = 0; i + 4 < count; i += 4) {
-    std::uint32_t here, next;
-    std::memcpy(&here, levels + i, sizeof here);
-    std::memcpy(&next, levels + i + 1, sizeof next);
-    if (here == next) return true;
-  }
-  return false;
-}
-
-// Runs of a row without paper between them, from the first that may repeat what is before it, or itself.
-template <typename Sink>
-class Stretch {
- public:
-  Stretch(const Sink& of, const rle::Run* first, const std::uint8_t* of_first)
-      : sink(of), run(first), levels(of_first) {}
-
-  Sink sink;
-  // What follows it, and where it ends.
-  const rle::Run* run;
-  const std::uint8_t* levels;
-  std::uint32_t end = 0;
-
-  // `few` literals lie right before it.
-  void put(const rle::Run* const last_run, std::uint32_t few) {
-    if (few > 0) count_back(few);
-    do {
-      literals(run->literals);
-      if (run->repeats > 0) repeat(run->level, run->repeats);
-      end = std::uint32_t{run->x} + run->literals + run->repeats;
-      ++run;
-    } while (run != last_run && run->x == end);
-    put_pending();
-  }
-
- private:
-  // As the last of `count` literals are.
-  void count_back(std::uint32_t count) {
-    last_ = levels[-1];
-    for (alike_ = 1; alike_ < count && levels[-1 - static_cast<std::ptrdiff_t>(alike_)] == last_;) ++alike_;
-  }
-  void put_pending() {
-    if (pending_ > 0) sink.more(last_, std::exchange(pending_, 0));
-  }
-  void literals(std::uint32_t count) {
-    if (count > 0 && (alike_ == 0 || *levels != last_) && !may_be_alike(levels, count)) {
-      put_pending();
-      sink.literals(levels, count);
-      levels += count;
-      return count_back(count);
-    }
-    for (const std::uint8_t* const behind = levels + count; levels < behind;) {
-      const std::uint8_t* const begin = levels;
-      for (; levels < behind && !(alike_ >= kAlike && *levels == last_); ++levels) {
-        put_pending();
-        alike_ = alike_ > 0 && *levels == last_ ? alike_ + 1 : 1;
-        last_ = *levels;
-      }
-      sink.literals(begin, static_cast<std::size_t>(levels - begin));
-      for (; levels < behind && *levels == last_; ++levels) ++pending_;
-    }
-  }
-  void repeat(std::uint8_t level, std::uint32_t count) {
-    if (alike_ == 0 || level != last_) {
-      put_pending();
-      alike_ = 0;
-      last_ = level;
-    }
-    std::array<std::uint8_t, 2 * kAlike> same;  // what follows literals may be read
-    same.fill(level);
-    const std::uint32_t put = std::min(count, kAlike - std::min(alike_, kAlike));
-    sink.literals(same.data(), put);
-    alike_ += put;
-    pending_ += count - put;
-  }
-
-  std::uint8_t last_ = 0;
-  std::uint32_t alike_ = 0;    // pixels as the last one, from kAlike on not all of them counted
-  std::uint32_t pending_ = 0;  // pixels as the last one that have not been put
-};
-
-template <typename Sink>
-[[gnu::noinline]] Stretch<Sink> after_stretch(Sink sink, const rle::Run* run, const rle::Run* last_run,
-                                              const std::uint8_t* levels, std::uint32_t few) {
-  Stretch<Sink> out(sink, run, levels);
-  out.put(last_run, few);
-  return out;
-}
-
-// What a sink knows must stay in registers: what is rare works on copies.
-template <typename Sink>
-[[gnu::always_inline]] inline void walk(const rle::Image& picture, const Layout& layout, Sink& sink) {
-  const auto width = static_cast<std::uint32_t>(picture.width());
-  std::uint32_t paper = 0;
-  for (int y = 0; y < picture.height(); ++y) {
-    if (layout.row_prefix) {
-      if (paper > 0) sink.paper(paper);
-      sink.zero();
-      paper = 0;
-    }
-    const std::uint8_t* levels = picture.levels(y);
-    const std::span<const rle::Run> row = picture.row(y);
-    std::uint32_t end = 0;
-    for (const rle::Run *run = row.data(), *const last = run + row.size(); run != last;) {
-      const std::uint32_t between = run->x - end;
-      paper += between;
-      if (paper > 0) sink.paper(paper);
-      paper = 0;
-      // Most runs are few pixels between paper, or begin with another level than what they follow.
-      const bool goes_on = between == 0 && end > 0 && levels[-1] == *levels;
-      if (run->repeats > 0 || goes_on || may_be_alike(levels, run->literals)) {
-        const std::uint32_t few = between == 0 && end > 0 ? (run - 1)->literals : 0;
-        const Stretch<Sink> put = after_stretch(sink, run, last, levels, few);
-        sink = put.sink;
-        run = put.run;
-        levels = put.levels;
-        end = put.end;
-      } else {
-        sink.literals(levels, run->literals);
-        levels += run->literals;
-        end = std::uint32_t{run->x} + run->literals;
-        ++run;
-      }
-    }
-    paper += width - end;
-  }
-  if (paper > 0) sink.paper(paper);
-}
-
-// `count` more pixels as the one before them: matches, and at most 2 bytes that are left.
-template <typename Byte, typename Match>
-void split_more(std::span<const std::uint8_t> pixel, std::uint64_t count, const Byte& byte, const Match& match) {
-  std::uint64_t left = count * pixel.size();
-  while (left >= kShortestRun) {
-    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kLongestRun));
-    match(length);
-    left -= length;
-  }
-  for (std::uint64_t i = 0; i < left; ++i) byte(pixel[(kShortestRun * pixel.size() - left + i) % pixel.size()]);
-}
-
-// Paper among literals is put as everywhere else. Of one byte a pixel so little is the same either way.
-template <typename Paper, typename Pixel>
-[[gnu::always_inline]] inline void each_pixel(const std::uint8_t* levels, std::size_t count, const Paper& paper,
-                                              const Pixel& pixel) {
-  static_assert(rle::kLongestGap <= kShortestRun);
-  std::uint32_t gap = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (levels[i] == 0) {
-      ++gap;
-      continue;
-    }
-    if (gap > 0) paper(std::exchange(gap, 0));
-    pixel(levels[i]);
-  }
-  if (gap > 0) paper(gap);
-}
 
 struct Counter {
   std::array<std::uint32_t, 286>* symbols;
