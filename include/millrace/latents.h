@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "millrace/array.h"
+#include "millrace/cancel.h"
 #include "millrace/export.h"
 
 namespace millrace {
@@ -91,6 +92,7 @@ struct CompareOptions {
   std::uint64_t seed = 0;
   std::uint32_t shuffles = 10'000, replicates = 10'000;  // of permutations, of bootstrap intervals
   int threads = 0;                                       // 0 or less: one a core that this process may run on
+  const CancelToken* cancel = nullptr;                   // looked at until the call returns
 };
 
 // Two groups in one column. Differences, t, d, g and the interval are of `first` less `second`. NaN where there is too
@@ -112,7 +114,7 @@ struct GroupDifference {
 
 // `values` is [rows, columns], float64, row after row, NaN where absent: a row a video, a column a thing that was
 // measured; `groups` says which group each row is of, from 0 on without gaps. By pair of groups, then by column. Throws
-// std::exception with a message that says what does not fit.
+// Failure that says what does not fit, and ErrorCode::cancelled where it was stopped.
 MILLRACE_API std::vector<GroupDifference> compare_groups(const ArrayView& values,
                                                          const std::vector<std::uint32_t>& groups,
                                                          const CompareOptions& options = {});

@@ -1,70 +1,18 @@
-// Enters: what went wrong, to what, and what a person can do.
+// Enters: what went wrong, to what, and what a person can do (include/millrace/error.h).
 // Leaves: an Error thrown as Failure for a whole job, or carried as the reason of one item's Outcome.
 // Never: prints, logs or exits.
 #pragma once
 
-#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "include/millrace/error.h"
+
 namespace millrace {
 
-// The exit codes of the program (docs/exit-codes.md lists them for users).
-enum class ExitCode : int {
-  done = 0,
-  failed = 1,
-  usage = 2,
-  partial = 3,      // done, but some inputs could not be used
-  unavailable = 4,  // a requested device or feature is not here
-  interrupted = 130,
-};
-
-// What kind of failure this is; callers branch on it, people read `what`.
-enum class ErrorCode {
-  usage,          // a value that a person gave cannot be used
-  io,             // the operating system refused a read or a write
-  not_found,      // a file that was named or listed is not there
-  bad_data,       // bytes that do not follow their format
-  unsupported,    // a format or feature that this build does not read
-  too_large,      // over a limit on size; the limit is named
-  out_of_memory,  // a reservation or an allocation did not fit
-  crashed,        // a helper process died on this item
-  unavailable,    // a device or library is not on this machine
-  conflict,       // something on disk changed, or belongs to other options
-  cancelled,
-  internal,
-  timed_out,  // a helper took longer than any healthy item takes
-};
-
-const char* name_of(ErrorCode code);
-
-struct Error {
-  ErrorCode code = ErrorCode::internal;
-  std::string what;     // what happened: "the file ends in the middle of a scan"
-  std::string subject;  // to what: a path, an option, a device; may be empty
-  std::string remedy;   // what to do about it; may be empty
-
-  // "subject: what; remedy", leaving out what is empty; printable, whatever names stand in it.
-  std::string message() const;
-};
-
-// A failure of a whole job. main() prints its message and chooses the exit code from its code.
-class Failure : public std::exception {
- public:
-  explicit Failure(Error error) : error_(std::move(error)), text_(error_.message()) {}
-  Failure(ErrorCode code, std::string what, std::string subject = {}, std::string remedy = {})
-      : Failure(Error{code, std::move(what), std::move(subject), std::move(remedy)}) {}
-
-  const Error& error() const { return error_; }
-  const char* what() const noexcept override { return text_.c_str(); }
-
- private:
-  Error error_;
-  std::string text_;
-};
-
+// The program's, by its kind.
 ExitCode exit_code_for(ErrorCode code);
 
 // The error of the last system call, from errno: "No space left on device".

@@ -12,11 +12,8 @@
 #include "src/base/edit_distance.h"
 #include "src/base/log.h"
 #include "src/base/text.h"
-#include "src/cli/device_report.h"
 #include "src/device/cpu/level.h"
 #include "src/device/cpu/machine.h"
-#include "src/jobs/tune/rates_file.h"
-#include "src/kernels/known/devices.h"
 
 namespace millrace::cli {
 namespace {
@@ -24,20 +21,6 @@ namespace {
 void on_interrupt(int) {
   if (interrupt().cancelled()) std::_Exit(static_cast<int>(ExitCode::interrupted));
   interrupt().cancel();
-}
-
-ProgressStyle style_of(const CommonOptions& common) { return common.quiet ? ProgressStyle::none : common.progress; }
-
-OutputKind trace_kind() {
-  const auto ours = [](FileReader& file) {
-    if (json_result("trace", {})(file)) return true;
-    // Before traces said who made them they began with a thread's name, or with a stage's totals.
-    const auto front = file.peek();
-    const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
-    return text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"name":"worker )") ||
-           text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"bytes":)");
-  };
-  return {"a trace", Readers::everyone, ours};
 }
 
 // Words for a person, whatever names stand in them; their own lines stay.
@@ -129,48 +112,22 @@ CancelToken& interrupt() {
 }
 
 Command::Command(CLI::App& parent, const std::string& name, const std::string& about, std::unique_ptr<Job> job)
-    : app_(*parent.add_subcommand(name, about)), job_(std::move(job)) {
-  const Job::Arguments arguments = job_->arguments();
+    : app_(*parent.add_subcommand(name, about)), runner_(name, std::move(job)) {
+  const Job::Arguments arguments = runner_.job().arguments();
   CLI::Option* const option = app_.add_option(arguments.name, *arguments.values, arguments.help);
   option->required(arguments.required);
   if (!arguments.many) option->expected(1);
-  job_->describe(settings_);
   add_flags();
 }
 
 void Command::add_flags() {
-  settings_.heading("Running");
-  settings_.add_text("device", "DEVICE",
-                     "auto, cpu, cuda[:N] or opencl[:N]; auto takes a GPU that kernels are attested for",
-                     common_.device.device);
-  settings_.add_switch("gpu", "any GPU, or none with --no-gpu, where --device does not name one", common_.device.gpu);
-  settings_.add_text("device-order", "KINDS", "the kinds of device that --gpu looks for, the first first",
-                     common_.device.order);
-  settings_.add_switch("device-fallback", "go on with the CPU where the device that was asked for cannot be used",
-                       common_.device.fallback);
-  settings_.add_bytes("device-memory", "the most of the device's memory to use; auto is 90 % of what is free",
-                      common_.accelerator.memory);
-  settings_.add_integer("batch", "N", "the most items that the device gets at once; 0 is as many as it takes",
-                        common_.batch, 0, std::int64_t{1} << 40);
-  settings_.add_choice(
-      "verify-device",
-      "which batches of the device the CPU computes as well: all, the first, the last and one in 256, or none",
-      common_.accelerator.verify);
-  settings_.add_integer("threads", "N", "worker threads; 0 is one a core", common_.threads, 0, 4096);
-  settings_.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
-                      common_.memory);
-  settings_.add_switch("plan", "print what would be done and what it takes, and stop", common_.plan);
-  settings_.add_choice("progress", "how progress is shown on stderr", common_.progress);
-  settings_.add_text("json", "FILE", "write the result as JSON; - is stdout", common_.json);
-  settings_.add_text("trace", "FILE", "write a Chrome trace, which ui.perfetto.dev opens", common_.trace);
-  settings_.add_choice("log-level", "how much is logged on stderr", common_.log_level);
-  settings_.add_switch("quiet", "no progress and no summary", common_.quiet);
-  settings_.add_switch("verbose", "say more", common_.verbose);
-  settings_.add_consent("overwrite",
-                        "replace an output that exists though nothing tells that this program wrote it; never an input",
-                        common_.overwrite);
+  Settings& settings = runner_.settings();
+  settings.add_choice("progress", "how progress is shown on stderr", terminal_.progress);
+  settings.add_choice("log-level", "how much is logged on stderr", terminal_.log_level);
+  settings.add_switch("quiet", "no progress and no summary", terminal_.quiet);
+  settings.add_switch("verbose", "say more", terminal_.verbose);
 
-  for (const Settings::Entry& entry : settings_.entries()) {
+  for (const Settings::Entry& entry : settings.entries()) {
     std::string names = "--" + entry.name;
     if (entry.name == "quiet") names += ",-q";
     if (entry.name == "verbose") names += ",-v";
@@ -204,106 +161,63 @@ void Command::add_flags() {
 }
 
 void Command::resolve_options() {
-  if (!config_.empty()) settings_.apply_file(config_);
-  settings_.apply_environment([](const char* name) { return std::getenv(name); });
+  Settings& settings = runner_.settings();
+  if (!config_.empty()) settings.apply_file(config_);
+  settings.apply_environment([](const char* name) { return std::getenv(name); });
   for (const auto& [name, values] : given_) {
-    if (!values->empty()) settings_.apply_flag(name, *values);
+    if (!values->empty()) settings.apply_flag(name, *values);
   }
   for (const auto& [name, values] : switches_) {
-    if (!values->empty()) settings_.apply_flag(name, {values->back() ? "true" : "false"});
+    if (!values->empty()) settings.apply_flag(name, {values->back() ? "true" : "false"});
   }
-}
-
-// A flag beats the environment, which beats the file: of --device and --gpu the one that was said nearer is meant. What
-// no flag says is not for jobs that have no version for a device.
-DeviceWish Command::device_wish() const {
-  DeviceWish wish = common_.device;
-  const auto origin_of = [&](const std::string& name) {
-    const auto& all = settings_.entries();
-    return std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; })->origin;
-  };
-  const Origin device = origin_of("device"), gpu = origin_of("gpu");
-  const Origin least = job_->devices().empty() ? Origin::flag : Origin::file;
-  if (device < least || (device < gpu && gpu >= least)) wish.device = DeviceWish().device;
-  if (gpu < least || gpu < device) wish.gpu = DeviceWish().gpu;
-  return wish;
 }
 
 ExitCode Command::execute() {
   if (print_options_) {
-    fmt::print("{}", settings_.markdown());
+    fmt::print("{}", runner_.settings().markdown());
     return ExitCode::done;
   }
   resolve_options();
   if (print_config_) {
-    fmt::print("{}", settings_.print());
+    fmt::print("{}", runner_.settings().print());
     return ExitCode::done;
   }
-  start_logging(common_.log_level);
-  use_cpu_level_from_environment();
-  const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes());
-  device_note_ = device.note;
-  Outputs outputs({common_.overwrite, !common_.plan});
-  if (!config_.empty()) outputs.input(config_);
-  job_->look_at(outputs);
-  json_ = outputs.add("--json", common_.json, job_->json_kind());
-  trace_ = outputs.add("--trace", common_.trace, trace_kind());
-
-  const Machine machine = describe_machine();
-  const Bytes limit = common_.memory.count > 0 ? common_.memory : automatic_memory(machine);
-  Budget budget(limit);
-  Trace trace(!common_.trace.empty());
-  const Executor executor(static_cast<int>(common_.threads), &interrupt());
-  std::unique_ptr<Accelerator> accelerator;
-  if (device.device) {
-    AcceleratorOptions options = common_.accelerator;
-    options.batch = static_cast<std::uint64_t>(common_.batch);
-    options.asked = device.asked;
-    options.rates = tune::rates_of(*device.device);
-    accelerator = std::make_unique<Accelerator>(*device.device, options, budget, trace);
-  }
-  if (!device.note.empty()) spdlog::warn("{}", printable(device.note));
-  RunContext context{executor, interrupt(), trace, budget, style_of(common_), accelerator.get()};
+  start_logging(terminal_.log_level);
+  runner_.start(interrupt(), terminal_.quiet ? ProgressStyle::none : terminal_.progress, config_);
+  if (!runner_.device_note().empty()) spdlog::warn("{}", printable(runner_.device_note()));
+  const RunContext& context = runner_.context();
   spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", MILLRACE_VERSION, app_.get_name(),
-               executor.threads(), name_of(current_cpu_level()), to_text(limit),
-               common_.memory.count > 0 ? "--memory" : "60 % of what is available");
-  for (const Settings::Entry& entry : settings_.entries()) {
+               context.executor.threads(), name_of(current_cpu_level()), to_text(context.budget.limit()),
+               runner_.running().memory.count > 0 ? "--memory" : "60 % of what is available");
+  for (const Settings::Entry& entry : runner_.settings().entries()) {
     if (entry.origin == Origin::default_value) continue;
     spdlog::debug("--{} is {}, by {}", entry.name, printable(entry.text()), name_of(entry.origin));
   }
-  if (common_.plan) {
-    Plan plan = job_->plan(context);
-    if (accelerator) plan.device = name_of(accelerator->device());
-    show(plan);
+  if (runner_.running().plan) {
+    show(runner_.plan());
     return ExitCode::done;
   }
-  return run(context);
+  return run();
 }
 
 void Command::show(const Plan& plan) const {
-  if (common_.json != "-") fmt::print("{}", printable_lines(text_of(plan)));
-  if (json_) json_.write(json_of(plan, app_.get_name()));
+  if (runner_.running().json != "-") fmt::print("{}", printable_lines(text_of(plan)));
+  runner_.write_json(plan);
 }
 
-ExitCode Command::run(RunContext& context) {
-  const Result result = job_->run(context, [this](std::string_view text) { print(text); });
-  if (!common_.quiet) print(result.listing);
-  if (json_) {
-    const Span span(context.trace.stage("write JSON", 1));
-    json_.write(with_device(result.json(), context.accelerator, device_note_));
-  }
+ExitCode Command::run() {
+  const Result result = runner_.run([this](std::string_view text) { print(text); });
+  if (!terminal_.quiet) print(result.listing);
+  if (runner_.writes_json()) runner_.write_json(result);
   for (const std::string& line : result.summary) say(line);
-  if (context.accelerator != nullptr) {
-    for (const std::string& line : words_of(*context.accelerator)) say(line);
-    const std::string trouble = trouble_of(*context.accelerator);
-    if (!trouble.empty()) spdlog::warn("{}", printable(trouble));
-  }
-  if (!json_ && !result.unless_json.empty()) say(result.unless_json);
+  if (!result.warning.empty()) spdlog::warn("{}", printable(result.warning));
+  if (!runner_.writes_json() && !result.unless_json.empty()) say(result.unless_json);
+  const RunContext& context = runner_.context();
   const std::string verdict = context.trace.verdict();
-  if (common_.verbose) say(verdict);
+  if (terminal_.verbose) say(verdict);
   spdlog::info("{:.2f} s; {}", context.trace.elapsed_s(), verdict);
-  if (trace_) trace_.write(context.trace.chrome_json());
-  if (common_.verbose) {
+  runner_.write_trace();
+  if (terminal_.verbose) {
     const ResidentMemory resident = resident_memory();
     say(fmt::format("memory: {} at its peak, of {} allowed", to_text(resident.peak), to_text(context.budget.limit())));
   }
@@ -311,11 +225,11 @@ ExitCode Command::run(RunContext& context) {
 }
 
 void Command::print(std::string_view text) const {
-  if (common_.json != "-") write_all(STDOUT_FILENO, text, "standard output");
+  if (runner_.running().json != "-") write_all(STDOUT_FILENO, text, "standard output");
 }
 
 void Command::say(const std::string& line) const {
-  if (!common_.quiet) fmt::print(stderr, "{}\n", printable_lines(line));
+  if (!terminal_.quiet) fmt::print(stderr, "{}\n", printable_lines(line));
 }
 
 int run_program(int argc, char** argv) {

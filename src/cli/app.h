@@ -10,29 +10,16 @@
 #include <vector>
 
 #include "src/base/log.h"
-#include "src/base/settings.h"
-#include "src/device/accelerator.h"
-#include "src/device/device.h"
-#include "src/io/output/output.h"
-#include "src/jobs/job.h"
+#include "src/jobs/job_runner.h"
 
 namespace millrace::cli {
 
-// The options that every job has.
-struct CommonOptions {
-  DeviceWish device;
-  AcceleratorOptions accelerator;
-  long long batch = 0;
-  long long threads = 0;
-  Bytes memory;
-  bool plan = false;
+// What a terminal adds to the options of running.
+struct TerminalOptions {
   ProgressStyle progress = ProgressStyle::automatic;
-  std::string json;
-  std::string trace;
   LogLevel log_level = LogLevel::warn;
   bool quiet = false;
   bool verbose = false;
-  bool overwrite = false;
 };
 
 // Set by SIGINT or SIGTERM; a second one ends the program at once.
@@ -52,23 +39,19 @@ class Command {
 
  private:
   void add_flags();
-  DeviceWish device_wish() const;
   // By file, environment and flags, in this order.
   void resolve_options();
   void show(const Plan& plan) const;
-  ExitCode run(RunContext& context);
+  ExitCode run();
   // Data for stdout, unless JSON takes its place.
   void print(std::string_view text) const;
   // A line for a person at the end of a job, on stderr unless --quiet.
   void say(const std::string& line) const;
 
   CLI::App& app_;
-  const std::unique_ptr<Job> job_;
-  CommonOptions common_;
-  Settings settings_;
-  Output json_, trace_;
+  JobRunner runner_;
+  TerminalOptions terminal_;
   std::string config_;
-  std::string device_note_;
   bool print_config_ = false;
   bool print_options_ = false;
   std::vector<std::pair<std::string, std::shared_ptr<std::vector<std::string>>>> given_;

@@ -59,6 +59,8 @@ struct Result {
   std::vector<std::string> summary;
   // One more, where no JSON was asked for.
   std::string unless_json;
+  // What has to be said to whoever wants to hear nothing else; empty where all went well.
+  std::string warning;
   // The object that --json writes, in pieces; its first key is the job's mark. Called at most once, while the job is
   // there.
   std::function<std::vector<std::string>()> json;

@@ -9,12 +9,12 @@
 
 namespace millrace {
 
-Progress::Progress(ProgressStyle style, std::string what, std::uint64_t total)
-    : style_(style), what_(std::move(what)), total_(total), start_(std::chrono::steady_clock::now()) {
-  if (style_ == ProgressStyle::automatic) {
-    style_ = isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
+Progress::Progress(ProgressTo to, std::string what, std::uint64_t total)
+    : to_(std::move(to)), what_(std::move(what)), total_(total), start_(std::chrono::steady_clock::now()) {
+  if (to_.style == ProgressStyle::automatic) {
+    to_.style = isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
   }
-  if (style_ != ProgressStyle::none) thread_ = std::thread([this] { loop(); });
+  if (to_.watcher || to_.style != ProgressStyle::none) thread_ = std::thread([this] { loop(); });
 }
 
 Progress::~Progress() {
@@ -30,23 +30,24 @@ Progress::~Progress() {
 
 void Progress::loop() {
   // A log wants few lines, a terminal a steady one.
-  const auto interval = style_ == ProgressStyle::lines  ? std::chrono::milliseconds(5000)
-                        : style_ == ProgressStyle::json ? std::chrono::milliseconds(1000)
-                                                        : std::chrono::milliseconds(200);
+  const auto interval = to_.style == ProgressStyle::lines  ? std::chrono::milliseconds(5000)
+                        : to_.style == ProgressStyle::json ? std::chrono::milliseconds(1000)
+                                                           : std::chrono::milliseconds(200);
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, interval, [this] { return stopping_; })) report(false);
 }
 
 void Progress::report(bool last) {
   const std::uint64_t done = done_.load();
+  if (to_.watcher) return to_.watcher({what_, done, total_, bytes_.load()});
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   const double left = rate > 0 && total_ > done ? static_cast<double>(total_ - done) / rate : 0;
-  if (style_ == ProgressStyle::json) {
+  if (to_.style == ProgressStyle::json) {
     fmt::print(stderr,
                "{{\"progress\":\"{}\",\"done\":{},\"total\":{},\"bytes\":{},\"seconds\":{:.2f},\"rate\":{:.2f}}}\n",
                what_, done, total_, bytes_.load(), seconds, rate);
-  } else if (style_ == ProgressStyle::lines) {
+  } else if (to_.style == ProgressStyle::lines) {
     // Short work needs no lines: the summary follows at once.
     if (last && seconds < 5) return;
     fmt::print(stderr, "{}: {} of {}, {}/s{}\n", what_, grouped(done), grouped(total_), rate_text(rate),

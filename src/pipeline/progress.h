@@ -1,5 +1,5 @@
 // Enters: how much there is to do and how much is done.
-// Leaves: a bar on a terminal, plain lines in a log, or JSON lines, all on stderr.
+// Leaves: a bar on a terminal, plain lines in a log, or JSON lines, all on stderr; or calls of whoever watches.
 // Never: writes to stdout.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -25,10 +26,25 @@ constexpr std::array<Choice<ProgressStyle>, 5> choices_of(ProgressStyle) {
            {"none", ProgressStyle::none}}};
 }
 
+// Of one stage of a job: items, and bytes where it counts them. `total` may be a guess.
+struct ProgressReport {
+  std::string stage;
+  std::uint64_t done = 0, total = 0, bytes = 0;
+};
+
+// Where progress goes: to stderr in a style, or to a watcher, from a thread of its own.
+struct ProgressTo {
+  ProgressTo(ProgressStyle to_stderr) : style(to_stderr) {}  // NOLINT(google-explicit-constructor)
+  explicit ProgressTo(std::function<void(const ProgressReport&)> to) : watcher(std::move(to)) {}
+
+  ProgressStyle style = ProgressStyle::none;
+  std::function<void(const ProgressReport&)> watcher;
+};
+
 class Progress {
  public:
   // Starts reporting at once; the destructor reports the end. `automatic` is a bar on a terminal, else lines.
-  Progress(ProgressStyle style, std::string what, std::uint64_t total);
+  Progress(ProgressTo to, std::string what, std::uint64_t total);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -44,7 +60,7 @@ class Progress {
   void report(bool last);
   void loop();
 
-  ProgressStyle style_;
+  ProgressTo to_;
   std::string what_;
   std::atomic<std::uint64_t> total_, done_{0}, bytes_{0};
   std::chrono::steady_clock::time_point start_;

@@ -17,7 +17,7 @@ struct RunContext {
   const CancelToken& cancel;
   Trace& trace;
   Budget& budget;
-  ProgressStyle progress = ProgressStyle::none;
+  ProgressTo progress = ProgressStyle::none;
   // What helps the CPU where an operation can use it; null: nothing does.
   Accelerator* accelerator = nullptr;
   // Who decodes what is not decoded in this process.

@@ -1,8 +1,11 @@
 #include "src/device/cpu/executor.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <optional>
 
 #ifndef MILLRACE_SERIAL
@@ -15,6 +18,21 @@
 #include "src/device/cpu/machine.h"
 
 namespace millrace {
+namespace {
+
+std::atomic<bool> forked{false};
+
+// On the calling thread.
+void in_parts(std::size_t count, std::size_t grain, const Executor& executor,
+              const std::function<void(std::size_t, std::size_t)>& body) {
+  for (std::size_t at = 0; at < count && !executor.cancelled(); at += std::min(grain, count - at)) {
+    body(at, at + std::min(grain, count - at));
+  }
+}
+
+}  // namespace
+
+bool is_forked_behind_threads() { return forked.load(std::memory_order_relaxed); }
 
 #ifdef MILLRACE_SERIAL
 
@@ -24,10 +42,7 @@ Executor::Executor(int, const CancelToken* cancel) : threads_(1), cancel_(cancel
 
 void Executor::parallel_for(std::size_t count, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {
-  grain = std::max<std::size_t>(grain, 1);
-  for (std::size_t at = 0; at < count && !cancelled(); at += std::min(grain, count - at)) {
-    body(at, at + std::min(grain, count - at));
-  }
+  in_parts(count, std::max<std::size_t>(grain, 1), *this, body);
 }
 
 void Executor::run(const std::function<void()>& work) const { work(); }
@@ -49,18 +64,22 @@ struct Executor::Arena {
 };
 
 Executor::Executor(int threads, const CancelToken* cancel)
-    : threads_(threads > 0 ? threads : usable_cores()), cancel_(cancel), arena_(std::make_unique<Arena>(threads_)) {}
+    : threads_(is_forked_behind_threads() ? 1
+               : threads > 0              ? threads
+                                          : usable_cores()),
+      cancel_(cancel) {
+  if (is_forked_behind_threads()) return;
+  static std::once_flag once;
+  std::call_once(once,
+                 [] { ::pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); }); });
+  arena_ = std::make_unique<Arena>(threads_);
+}
 
 void Executor::parallel_for(std::size_t count, std::size_t grain,
                             const std::function<void(std::size_t, std::size_t)>& body) const {
   if (count == 0) return;
   grain = std::max<std::size_t>(grain, 1);
-  if (threads_ == 1 || count <= grain) {
-    for (std::size_t at = 0; at < count && !cancelled(); at += std::min(grain, count - at)) {
-      body(at, at + std::min(grain, count - at));
-    }
-    return;
-  }
+  if (threads_ == 1 || count <= grain || is_forked_behind_threads()) return in_parts(count, grain, *this, body);
   const std::size_t parts = (count + grain - 1) / grain;
   arena_->arena.execute([&] {
     oneapi::tbb::parallel_for(
@@ -74,13 +93,22 @@ void Executor::parallel_for(std::size_t count, std::size_t grain,
   });
 }
 
-void Executor::run(const std::function<void()>& work) const { arena_->arena.execute(work); }
+void Executor::run(const std::function<void()>& work) const {
+  if (is_forked_behind_threads()) return work();
+  arena_->arena.execute(work);
+}
 
-void Executor::enqueue(std::function<void()> work) const { arena_->arena.enqueue(std::move(work)); }
+void Executor::enqueue(std::function<void()> work) const {
+  if (is_forked_behind_threads()) return work();
+  arena_->arena.enqueue(std::move(work));
+}
 
 #endif
 
-Executor::~Executor() = default;
+Executor::~Executor() {
+  // Of threads that are not here an arena cannot take its leave.
+  if (is_forked_behind_threads()) static_cast<void>(arena_.release());
+}
 
 int usable_cores() {
   static const int cores = describe_machine().usable_cores;

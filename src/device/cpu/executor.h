@@ -3,24 +3,16 @@
 // Never: decides a result: a body sees only its range, so any split gives the same bytes.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
 
+#include "include/millrace/cancel.h"
+
 namespace millrace {
 
-// Set by SIGINT or by an error elsewhere; read by everything that takes long.
-class CancelToken {
- public:
-  void cancel() { flag_.store(true, std::memory_order_relaxed); }
-  bool cancelled() const { return flag_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<bool> flag_{false};
-};
-
-// The threads of one job, handed to every operation that splits its work.
+// The threads of one job, handed to every operation that splits its work. In a child of fork() whose parent has had one
+// there are no threads to be had: all work is done by the calling one.
 class Executor {
  public:
   // `threads` 0 means one a core this process may run on.
@@ -50,6 +42,10 @@ class Executor {
   const CancelToken* cancel_;
   std::unique_ptr<Arena> arena_;
 };
+
+// This process is a child of fork() whose parent has had an executor: its threads have not come along, and what they
+// held at that moment is held for ever.
+bool is_forked_behind_threads();
 
 // Cores this process may run on (its affinity mask and the cgroup's CPU quota, rounded up).
 int usable_cores();

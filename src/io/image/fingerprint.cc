@@ -200,6 +200,12 @@ Outcome<Fingerprint> fingerprint_of(FileReader& file, const FingerprintOptions& 
 
 }  // namespace
 
+Thumbnail thumbnail_of(const std::uint8_t* data, int width, int height, std::ptrdiff_t stride, int channels, int side) {
+  ThumbnailMaker maker(width, height, side);
+  maker.push(data, stride, height, channels);
+  return maker.finish();
+}
+
 Outcome<Fingerprint> fingerprint(FileReader& file, const FingerprintOptions& options, Budget& budget,
                                  const std::function<bool()>& cancelled, Span& span) {
   try {

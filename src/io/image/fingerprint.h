@@ -27,6 +27,9 @@ struct Thumbnail {
   std::vector<std::uint8_t> rgb;  // width * height * 3
 };
 
+// Of a picture that is decoded already: 8 bits, `channels` 1 (gray) or 3 (RGB), rows `stride` bytes apart.
+Thumbnail thumbnail_of(const std::uint8_t* data, int width, int height, std::ptrdiff_t stride, int channels, int side);
+
 struct Fingerprint {
   PictureInfo info;  // width, height: as decoded, before turning; full_width, full_height: as stored
   bool damaged = false;

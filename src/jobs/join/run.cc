@@ -23,11 +23,10 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 // Bits of a code in this file; Failure when it holds no codes.
 int bits_of(const npy::Header& header, const std::string& path) {
   if (header.plain()) {
-    const ElementType type = header.fields[0].type;
-    const auto& shape = header.shape;
-    if (type == kUint64 && shape.size() == 1) return 64;
-    if (type == kUint8 && shape.size() == 2 && shape[1] == 8) return 64;
-    if (type == kUint8 && shape.size() == 2 && shape[1] == 32) return 256;
+    if (const int bits =
+            code_bits(header.fields[0].type, header.shape.size(), header.shape.empty() ? 0 : header.shape.back());
+        bits > 0)
+      return bits;
   }
   throw Failure(ErrorCode::unsupported, fmt::format("it holds {}, which are not codes", header.words()), path,
                 "save codes as uint64 [n], uint8 [n, 8] or uint8 [n, 32]");
@@ -137,18 +136,8 @@ std::string about(double count) { return count < 0.5 ? "hardly any" : "about " +
 // Pairs that do not fit say how many they are: the place where memory ended says little.
 template <typename Code>
 hamming::Joined collect(std::span<const Code> codes, const hamming::Options& wanted, RunContext& context) {
-  try {
-    return hamming::self_join(codes, wanted, context.engines(), context.budget);
-  } catch (const OutOfMemory&) {
-    const hamming::Estimate estimate = hamming::estimate(codes, wanted, true, context.executor, context.budget);
-    // It was not the pairs.
-    if (estimate.memory < Bytes{context.budget.limit().count / 4}) throw;
-    throw OutOfMemory(
-        ErrorCode::out_of_memory,
-        fmt::format("{} pairs of different codes would be found, which take {} while they are sorted, of {} allowed",
-                    about(estimate.collapsed), to_text(estimate.memory), to_text(context.budget.limit())),
-        {}, "use a smaller --radius or more --memory; without an output they are counted, which takes none");
-  }
+  return self_join(codes, wanted, context.engines(), context.budget,
+                   "use a smaller --radius or more --memory; without an output they are counted, which takes none");
 }
 
 template <typename Code>
@@ -193,6 +182,33 @@ void join_codes(std::span<const Code> codes, const Options& options, const Files
 }
 
 }  // namespace
+
+template <typename Code>
+hamming::Joined self_join(std::span<const Code> codes, const hamming::Options& wanted, const Engines& engines,
+                          Budget& budget, const char* remedy) {
+  try {
+    return hamming::self_join(codes, wanted, engines, budget);
+  } catch (const OutOfMemory&) {
+    const hamming::Estimate estimate = hamming::estimate(codes, wanted, true, {engines.executor}, budget);
+    // It was not the pairs.
+    if (estimate.memory < Bytes{budget.limit().count / 4}) throw;
+    throw OutOfMemory(
+        ErrorCode::out_of_memory,
+        fmt::format("{} pairs of different codes would be found, which take {} while they are sorted, of {} allowed",
+                    about(estimate.collapsed), to_text(estimate.memory), to_text(budget.limit())),
+        {}, remedy);
+  }
+}
+template hamming::Joined self_join(std::span<const std::uint64_t>, const hamming::Options&, const Engines&, Budget&,
+                                   const char*);
+template hamming::Joined self_join(std::span<const hamming::Code256>, const hamming::Options&, const Engines&, Budget&,
+                                   const char*);
+
+int code_bits(ElementType type, std::size_t axes, std::uint64_t last) {
+  if (type == kUint64 && axes == 1) return 64;
+  if (type == kUint8 && axes == 2 && (last == 8 || last == 32)) return static_cast<int>(8 * last);
+  return 0;
+}
 
 std::string nodes_path(const std::string& pairs_path) {
   const std::string_view extension = ".npy";

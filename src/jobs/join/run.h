@@ -39,6 +39,14 @@ Summary run(const Options& options, const Files& files, RunContext& context);
 // How many pairs there will be, about, and what they take, from a sample of the codes.
 Plan plan(const Options& options, const Files& files, RunContext& context);
 
+// Of a code in an array of such elements, with so many axes, of which the last has this side; 0 where it holds none.
+int code_bits(ElementType type, std::size_t axes, std::uint64_t last);
+
+// hamming::self_join(), whose OutOfMemory says how many pairs there are, about, and `remedy`.
+template <typename Code>
+hamming::Joined self_join(std::span<const Code> codes, const hamming::Options& wanted, const Engines& engines,
+                          Budget& budget, const char* remedy);
+
 // "out.nodes.npy" for "out.npy".
 std::string nodes_path(const std::string& pairs_path);
 

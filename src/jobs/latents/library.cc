@@ -273,7 +273,7 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
     throw Failure(ErrorCode::usage, "are numbers from 0 on without gaps",
                   fmt::format("{} groups up to {}", count, *distinct.rbegin()), "");
   }
-  const Executor executor(options.threads);
+  const Executor executor(options.threads, options.cancel);
   const auto columns = static_cast<std::size_t>(values.shape[1]);
   const statistics::Table table{
       {static_cast<const double*>(values.data), groups.size() * columns}, groups, columns, count};
@@ -281,6 +281,7 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
       latents::test_family(table, std::vector<std::uint8_t>(statistics::pairs_of(count).size() * columns, 1),
                            {options.seed, options.shuffles, options.replicates}, executor)
           .tests;
+  if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));
   const auto pairs = statistics::pairs_of(count);
   std::vector<GroupDifference> out;
   for (std::size_t i = 0; i < tests.size(); ++i) {

@@ -17,14 +17,14 @@ struct View {
   }
 };
 
+}  // namespace
+
 bool better(const Judgement& x, const Judgement& y) {
   const auto rank = [](const Judgement& j) {
     return j.kind == similarity::Kind::same ? 2 : j.kind == similarity::Kind::recoloured ? 1 : 0;
   };
   return rank(x) > rank(y) || (rank(x) == rank(y) && x.score > y.score);
 }
-
-}  // namespace
 
 PairVerifier::PairVerifier(Catalog& catalog, RunContext& context) : catalog_(catalog), context_(context) {
   for (const CatalogScore& score : catalog.scores()) {

@@ -25,6 +25,8 @@ struct Judgement {
   similarity::Kind kind = similarity::Kind::different;
   float score = 0;
 };
+// Of two orientations the one that counts.
+bool better(const Judgement& x, const Judgement& y);
 
 class PairVerifier {
  public:

@@ -7,8 +7,6 @@
 namespace millrace::dedupe {
 namespace {
 
-constexpr std::size_t kThumbnailBytes = 4096;
-
 CatalogPicture picture_of(const Fingerprint& print, const ContentHash& content) {
   CatalogPicture p;
   p.content = content;

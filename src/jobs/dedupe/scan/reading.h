@@ -13,8 +13,9 @@
 
 namespace millrace::dedupe {
 
-// Pixels on a thumbnail's longer side.
+// Pixels on a thumbnail's longer side, and the most bytes of it as a JPEG.
 inline constexpr int kThumbnailSide = 128;
+inline constexpr std::size_t kThumbnailBytes = 4096;
 // The largest target is phash's 32 x 32; eight times that keeps hashes within a bit or two of a full decode.
 inline constexpr int kShortestSide = 256;
 

@@ -1,4 +1,4 @@
-#include "src/cli/device_report.h"
+#include "src/jobs/device_report.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "src/base/sizes.h"
 #include "src/base/text.h"
 
-namespace millrace::cli {
+namespace millrace {
 
 namespace {
 
@@ -81,4 +81,4 @@ std::vector<std::string> with_device(std::vector<std::string> pieces, const Acce
   return with_key(std::move(pieces), device);
 }
 
-}  // namespace millrace::cli
+}  // namespace millrace

@@ -8,7 +8,7 @@
 
 #include "src/device/accelerator.h"
 
-namespace millrace::cli {
+namespace millrace {
 
 std::vector<std::string> words_of(const Accelerator& accelerator);
 // What has to be said to whoever wants to hear nothing else; empty where all went well.
@@ -19,4 +19,4 @@ std::string trouble_of(const Accelerator& accelerator);
 std::vector<std::string> with_device(std::vector<std::string> pieces, const Accelerator* accelerator,
                                      const std::string& note);
 
-}  // namespace millrace::cli
+}  // namespace millrace

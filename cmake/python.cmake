@@ -1,0 +1,41 @@
+# The extension of the Python package: python/src over include/millrace alone. Built where nanobind is (./dev puts it into
+# .venv); the package as it lies in ${CMAKE_BINARY_DIR}/python can be imported from there.
+set(MILLRACE_PYTHON "" CACHE FILEPATH "The Python that the package is built for, with nanobind")
+if(NOT MILLRACE_PYTHON AND EXISTS ${CMAKE_SOURCE_DIR}/.venv/bin/python)
+  set(MILLRACE_PYTHON ${CMAKE_SOURCE_DIR}/.venv/bin/python CACHE FILEPATH "" FORCE)
+endif()
+if(MILLRACE_SANITIZE)
+  # An interpreter that is built without them cannot load it.
+  return()
+endif()
+if(NOT MILLRACE_PYTHON)
+  message(STATUS "No Python with nanobind: the Python package is not built")
+  return()
+endif()
+execute_process(COMMAND ${MILLRACE_PYTHON} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE
+  RESULT_VARIABLE missing ERROR_QUIET)
+if(missing)
+  message(STATUS "${MILLRACE_PYTHON} has no nanobind: the Python package is not built")
+  return()
+endif()
+set(Python_EXECUTABLE ${MILLRACE_PYTHON})
+find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module)
+find_package(nanobind CONFIG REQUIRED)
+
+file(GLOB python_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/src/*.cc)
+nanobind_add_module(millrace_python NB_STATIC NOMINSIZE ${python_sources})
+target_include_directories(millrace_python PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/python/src)
+target_link_libraries(millrace_python PRIVATE millrace_shared)
+set(package ${CMAKE_BINARY_DIR}/python/millrace)
+set_target_properties(millrace_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package})
+# What was written by others is not held to this project's warnings.
+if(TARGET nanobind-static)
+  target_compile_options(nanobind-static PRIVATE -w)
+endif()
+# The rest of the package where the extension is, as it is edited.
+file(MAKE_DIRECTORY ${package})
+file(GLOB modules CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python/millrace ${CMAKE_SOURCE_DIR}/python/millrace/*)
+list(FILTER modules EXCLUDE REGEX "__pycache__")
+foreach(module ${modules})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/millrace/${module} ${package}/${module} SYMBOLIC)
+endforeach()

@@ -1,0 +1,46 @@
+"""Millrace: fast, exact jobs over big collections of pictures, charts, latents and film.
+
+Whole jobs do what the program's commands do, with their options as keyword arguments::
+
+    found = millrace.dedupe(["photos"], report="duplicates.html")
+    millrace.render("prices.csv", columns="close=Close", window=60, output="charts.h5")
+
+In memory, arrays go in and come out, and no file is touched::
+
+    codes = millrace.hash(images, kinds="phash")
+    pairs = millrace.join(codes, radius=5)
+    charts = millrace.ChartDrawer(rows=60, width=224, height=224)(prices)
+    measured = millrace.latents.measure(tensor)
+
+Failures are `millrace.Error`, which says what happened, to what, and what to do about it.
+"""
+
+from millrace import latents
+from millrace._charts import ChartDrawer
+from millrace._errors import Error, UsageError
+from millrace._hashes import Comparison, hash, hex_of, join, same_picture, search
+from millrace._jobs import JobResult, dedupe, finish, fundus, hash_files, render, run, segment, video
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ChartDrawer",
+    "Comparison",
+    "Error",
+    "JobResult",
+    "UsageError",
+    "dedupe",
+    "finish",
+    "fundus",
+    "hash",
+    "hash_files",
+    "hex_of",
+    "join",
+    "latents",
+    "render",
+    "run",
+    "same_picture",
+    "search",
+    "segment",
+    "video",
+]

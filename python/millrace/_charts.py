@@ -1,0 +1,132 @@
+"""Charts of series in memory."""
+
+import sys
+
+from millrace import _core
+from millrace._errors import UsageError, refuse_unknown
+
+OPTIONS = {
+    "style": "line",
+    "rows": 0,
+    "width": 0,
+    "height": 0,
+    "line_width": 3.0,
+    "scale": "window",
+    "ink": "auto",
+    "paper": "auto",
+    "rising": "auto",
+    "falling": "auto",
+    "channels": "auto",
+    "dtype": "u8",
+    "volume": None,
+    "average": -1,
+    "threads": 0,
+    "device": "auto",
+    "verify_device": "sample",
+    "device_memory": 0,
+}
+
+
+def _wait_for_streams(array):
+    """What torch has under way on the device that a tensor lies on."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:
+        torch.cuda.current_stream(array.device).synchronize()
+
+
+class ChartDrawer:
+    """Draws charts of series in memory, the pixels of `millrace render`; docs/render.md explains each option.
+
+    `style` line, ohlc, candle or jkx; `rows` of a series in a chart; `width` and `height` in pixels, 0 for the style's own;
+    `line_width` in pixels; `scale` window or log; `ink`, `paper`, `rising`, `falling` grays from 0 to 255 or "#RRGGBB";
+    `channels` gray or rgb; `dtype` u8, f32 (byte / 255) or bit (as numpy.packbits); `volume` below the prices; `average`
+    closes in a moving average; `threads` 0 for one a core; `device` cpu, cuda[:N], opencl[:N] or auto; `verify_device` all,
+    sample or none; `device_memory` in bytes.
+
+    >>> import numpy as np
+    >>> drawer = millrace.ChartDrawer(rows=5, width=40, height=30)
+    >>> prices = np.array([[1, 3, 2, 5, 4], [4, 6, 5, 7, 8]], dtype=np.float64)
+    >>> drawer(prices).shape
+    (2, 30, 40)
+    >>> int(drawer(prices[0]).min()), drawer(prices[0]).dtype
+    (0, dtype('uint8'))
+    """
+
+    def __init__(self, **options):
+        refuse_unknown(options, OPTIONS, "millrace.ChartDrawer")
+        self.options = {**OPTIONS, **options}
+        made = _core.ChartOptions()
+        for name, value in self.options.items():
+            if name in ("ink", "paper", "rising", "falling"):
+                value = str(value)
+            try:
+                setattr(made, name, value)
+            except TypeError:
+                kind = type(OPTIONS[name]).__name__ if OPTIONS[name] is not None else "bool"
+                raise UsageError("usage", f"it is of type {kind}, not {type(value).__name__}", name, "") from None
+        self._drawer = _core.Drawer(made)
+
+    def __reduce__(self):
+        return _drawer_of, (self.options,)
+
+    def __repr__(self):
+        changed = ", ".join(f"{name}={value!r}" for name, value in self.options.items() if value != OPTIONS[name])
+        return f"millrace.ChartDrawer({changed})"
+
+    @property
+    def rows(self):
+        """Of a series in a chart."""
+        return self._drawer.rows
+
+    @property
+    def columns(self):
+        """Of a series: 1, the close; else open, high, low, close; with volume: and volume."""
+        return self._drawer.columns
+
+    @property
+    def history(self):
+        """Rows before a chart that its moving average looks back at."""
+        return self._drawer.history
+
+    @property
+    def image_shape(self):
+        """Of one image: (height, width), (height, width, 3), or, of bits, (height, (width + 7) // 8)."""
+        return tuple(self._drawer.image_shape)
+
+    @property
+    def image_dtype(self):
+        """uint8, or float32 for f32."""
+        return self._drawer.image_type
+
+    @property
+    def device_use(self):
+        """What a device did so far, in charts: device, drawn, compared, by_cpu, why."""
+        return self._drawer.device_use
+
+    def __call__(self, series, out=None):
+        """Charts of `series`: float64 or float32 `[count, rows, columns]`, or `[count, rows]` where there is one column; of
+        one series, `[rows, columns]` or `[rows]`, one chart. Row after row, in the host's memory or a CUDA device's; rows
+        above `rows` come first and lie before the chart, at most `history` of them. NaN is a gap.
+
+        Returns uint8 (or float32) `[count, *image_shape]` as NumPy, or `out`, which is such an array, writable, anywhere.
+        """
+        axes = 2 if self.columns == 1 else 3
+        shape = getattr(series, "shape", None)
+        one = shape is not None and len(shape) == axes - 1
+        if one:
+            series = series[None]
+        if out is None:
+            import numpy
+
+            count = len(series) if hasattr(series, "__len__") else memoryview(series).shape[0]
+            made = numpy.empty((count, *self.image_shape), dtype=self.image_dtype)
+        else:
+            made = out[None] if one else out
+        _wait_for_streams(series)
+        _wait_for_streams(made)
+        self._drawer.draw(series, made)
+        return out if out is not None else (made[0] if one else made)
+
+
+def _drawer_of(options):
+    return ChartDrawer(**options)

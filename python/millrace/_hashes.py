@@ -1,0 +1,133 @@
+"""Hashes of images in memory, and codes that lie close together."""
+
+import functools
+from typing import NamedTuple
+
+from millrace import _core
+from millrace._errors import UsageError
+
+#: Of a row of join() and search().
+PAIR = [("i", "<u4"), ("j", "<u4"), ("distance", "u1")]
+
+
+@functools.lru_cache(maxsize=16)
+def _hasher(kinds, size, threads):
+    return _core.Hasher(list(kinds), size, threads)
+
+
+def _is_one_image(images):
+    """An array of two axes, or of three of which the last is the channels'; else it is several images."""
+    shape = getattr(images, "shape", None)
+    if shape is None:
+        return not isinstance(images, (list, tuple)) and not hasattr(images, "__iter__")
+    return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
+
+
+def _array(image):
+    """As it is, where it is an array; a picture of Pillow's, or another thing that only NumPy can read, as NumPy's."""
+    if hasattr(image, "__dlpack__") or not (hasattr(image, "__array_interface__") or hasattr(image, "__array__")):
+        return image
+    import numpy
+
+    if getattr(image, "mode", "L") not in ("L", "RGB"):
+        raise UsageError("usage", f"it is of mode {image.mode}; hashes are of L and RGB", "image", "image.convert('RGB') makes it RGB")
+    return numpy.asarray(image)
+
+
+def hash(images, kinds="dhash", *, size=8, threads=0):
+    """Perceptual hashes of decoded images.
+
+    `images` is one image or several: uint8 `[height, width]`, gray, or `[height, width, 3]`, RGB; NumPy arrays, tensors of
+    torch on the CPU, pictures of Pillow, or whatever has DLPack or the buffer protocol, read where it lies. An array
+    `[images, height, width, 3]` is several. `kinds` is ahash, dhash, dhash_vertical, phash, whash, colorhash or pdq, or a
+    list of these; `size` makes `size * size` bits (colorhash has 42, pdq 256).
+
+    Returns codes as uint8, `[bytes]` of one image and `[images, bytes]` of several, the first bit highest; of a list of
+    kinds a dict of them. They are the program's, which are imagehash's and pdqhash's bit for bit.
+
+    >>> import numpy as np
+    >>> ramp = np.tile(np.arange(0, 256, 4, dtype=np.uint8), (64, 1))
+    >>> millrace.hex_of(millrace.hash(ramp))
+    'ffffffffffffffff'
+    >>> millrace.hash([ramp, ramp[:, ::-1]], ["dhash", "phash"])["dhash"].shape
+    (2, 8)
+    """
+    one = _is_one_image(images)
+    listed = [_array(images)] if one else [_array(image) for image in images]
+    names = [kinds] if isinstance(kinds, str) else list(kinds)
+    codes = _hasher(tuple(names), size, threads).hash(listed)
+    if one:
+        codes = [code[0] for code in codes]
+    return codes[0] if isinstance(kinds, str) else dict(zip(names, codes))
+
+
+def hex_of(codes, bits=None):
+    """A code as imagehash and the program print it, or a list of several; `bits` where they are no multiple of 8.
+
+    >>> import numpy as np
+    >>> millrace.hex_of(np.array([0, 255], dtype=np.uint8))
+    '00ff'
+    """
+    if codes.ndim > 1:
+        return [hex_of(code, bits) for code in codes]
+    digits = codes.tobytes().hex()
+    return digits if bits is None else digits[len(digits) - (bits + 3) // 4 :]
+
+
+def _radius(radius):
+    if isinstance(radius, bool) or not hasattr(radius, "__index__"):
+        raise UsageError("usage", f"it is a whole number of bits, not {type(radius).__name__}", "radius", "")
+    return radius.__index__()
+
+
+def join(codes, radius, *, algorithm="auto", threads=0, memory=0):
+    """Every pair of codes that differ in at most `radius` bits.
+
+    `codes` is uint64 `[n]`, or uint8 `[n, 8]` or `[n, 32]`, read where it lies. Returns rows (i, j, distance), i < j, sorted:
+    those that `millrace join` writes. `algorithm` auto, brute or index finds the same sooner or later; `memory` in bytes
+    is the most to use beside the codes (0: 60 % of what is available).
+
+    >>> import numpy as np
+    >>> millrace.join(np.array([0, 1, 255, 3], dtype=np.uint64), 1)["j"]
+    array([1, 3], dtype=uint32)
+    """
+    return _core.join(codes, _radius(radius), algorithm, threads, memory).view(PAIR)[:, 0]
+
+
+def search(queries, base, radius, *, algorithm="auto", threads=0, memory=0):
+    """Every pair of a query and a code of `base` that differ in at most `radius` bits, as join() has them: i is the query's
+    row, j that of `base`.
+
+    >>> import numpy as np
+    >>> base = np.array([0, 1, 255, 3], dtype=np.uint64)
+    >>> millrace.search(np.array([254], dtype=np.uint64), base, 1).tolist()
+    [(0, 2, 1)]
+    """
+    return _core.search(queries, base, _radius(radius), algorithm, threads, memory).view(PAIR)[:, 0]
+
+
+class Comparison(NamedTuple):
+    """What same_picture() says; true exactly where it is the same."""
+
+    kind: str  #: same, recoloured (one design in other colours) or different
+    score: float  #: how sure, from 0 to 1; at least 0.5 exactly where `kind` is same
+    turned: int  #: how the second lies to the first, as an EXIF orientation; 1 is upright
+
+    def __bool__(self):
+        return self.kind == "same"
+
+
+def same_picture(a, b, *, orientations=False):
+    """Whether two images show the same photograph: rescaled, recompressed, in another tone, a little cropped; with
+    `orientations` also turned or mirrored. What `millrace dedupe` says of the two by their pixels; it looks closer where
+    it suggests which to delete.
+
+    >>> import numpy as np
+    >>> y, x = np.mgrid[0:96, 0:128]
+    >>> picture = (128 + 60 * np.sin(x / 9) * np.cos(y / 13) + 0.4 * y).astype(np.uint8)
+    >>> bool(millrace.same_picture(picture, picture[::2, ::2]))
+    True
+    >>> millrace.same_picture(picture, (128 + 120 * np.sin(x * y / 700)).astype(np.uint8)).kind
+    'different'
+    """
+    return Comparison(*_core.same_picture(_array(a), _array(b), bool(orientations)))

@@ -1,0 +1,294 @@
+"""Whole jobs: what the program's commands do, with their options as keyword arguments."""
+
+import base64
+import functools
+import inspect
+import json
+import os
+import sys
+
+from millrace import _core
+from millrace._errors import UsageError, refuse_unknown
+
+# What a terminal is told; here a caller has the result.
+_OF_A_TERMINAL = {"progress", "log-level", "quiet", "verbose"}
+# Words of Python's own, and those that call() has.
+_RENAMED = {"lambda": "lambda_"}
+
+
+@functools.lru_cache(maxsize=None)
+def described():
+    """Every job by its name, with its options."""
+    return {job["name"]: job for job in _core.describe_jobs()}
+
+
+def _keyword(option):
+    name = option.replace("-", "_")
+    return _RENAMED.get(name, name)
+
+
+def _texts(name, value, option):
+    """An option's values as the command line has them; None is as if it were not given."""
+    if isinstance(value, bool):
+        return [b"true" if value else b"false"]
+    if not option["value_name"]:
+        raise UsageError("usage", f"it is True or False, not {value!r}", name, "")
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return [os.fsencode(value)]
+    if isinstance(value, dict):
+        return [b",".join(_word(name, key) + b"=" + _word(name, one) for key, one in value.items())]
+    if isinstance(value, (list, tuple)) or (hasattr(value, "__iter__") and not hasattr(value, "__float__")):
+        values = [_word(name, one) for one in value]
+        return values if option["repeatable"] else [b",".join(values)]
+    return [_word(name, value)]
+
+
+def _word(name, value):
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return os.fsencode(value)
+    if isinstance(value, bool):
+        return b"true" if value else b"false"
+    if hasattr(value, "__index__"):
+        return str(value.__index__()).encode()
+    if hasattr(value, "__float__"):
+        return repr(float(value)).encode()
+    raise UsageError("usage", f"{type(value).__name__} is no text, number or path", name, "")
+
+
+def _paths(inputs, what):
+    if isinstance(inputs, (str, bytes, os.PathLike)):
+        inputs = [inputs]
+    try:
+        return [os.fsencode(one) for one in inputs]
+    except TypeError:
+        raise UsageError("usage", f"it is a path or several, not {inputs!r}", what, "") from None
+
+
+class JobResult:
+    """What a job leaves: the fields of its --json as attributes, and by `[]`.
+
+    `exit_code` is 0, or 3 where some inputs could not be used; `summary` are lines for a person; `warnings` what has to be
+    known; `printed` what the program writes to stdout.
+    """
+
+    def __init__(self, job, left):
+        self.job = job
+        self.exit_code = left["exit_code"]
+        self.summary = [line.decode("utf-8", "surrogateescape") for line in left["summary"]]
+        self.warnings = [line.decode("utf-8", "surrogateescape") for line in left["warnings"]]
+        self.printed = left["printed"].decode("utf-8", "surrogateescape")
+        self.fields = json.loads(left["json"]) if left["json"] else {}
+
+    def __getattr__(self, name):
+        if name != "fields" and name in self.__dict__.get("fields", {}):
+            return self.fields[name]
+        raise AttributeError(f"a result of {self.__dict__.get('job', 'a job')} has no '{name}'")
+
+    def __getitem__(self, name):
+        return self.fields[name]
+
+    def __contains__(self, name):
+        return name in self.fields
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.fields]
+
+    def __repr__(self):
+        return f"<millrace.{self.job}: {'; '.join(self.summary) or 'done'}>"
+
+
+def _watcher(progress, job):
+    """(what is called with stage, done, total and bytes, what is called in the end)"""
+    if progress is None or progress is False:
+        return None, None
+    if callable(progress):
+        return progress, None
+    if progress is not True:
+        raise UsageError("usage", f"it is True, or called with stage, done, total, bytes; not {progress!r}", "progress", "")
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None, None
+    bars = {}
+
+    def watch(stage, done, total, _bytes):
+        if stage not in bars:
+            for bar in bars.values():
+                bar.close()
+            bars[stage] = tqdm(desc=f"{job}: {stage}", total=total or None, file=sys.stderr)
+        bar = bars[stage]
+        bar.total = total or None
+        bar.n = done
+        bar.refresh()
+
+    def end():
+        for bar in bars.values():
+            bar.close()
+
+    return watch, end
+
+
+def run(job, inputs=(), *, config=None, progress=None, **options):
+    """A job by the name of its command, as "render" or "dedupe apply".
+
+    `inputs` is a path, or several; `options` are those of the command, with `_` for `-`; `config` is a YAML file of options.
+    Numbers, text, paths, True and False, and lists of these are what they are on the command line; None leaves an option as
+    it is. `progress` is called with (stage, done, total, bytes) about five times a second, in this thread, or is True for
+    bars of tqdm where that is installed. Ctrl-C ends the job within a second, as it ends the program.
+
+    Returns a JobResult; raises Error.
+    """
+    if job not in described():
+        refuse_unknown([job], list(described()), "millrace.run")
+    table = {_keyword(option["name"]): option for option in described()[job]["options"] if option["name"] not in _OF_A_TERMINAL}
+    refuse_unknown(options, table, "millrace." + job.replace(" ", "."))
+    given = []
+    for name, value in options.items():
+        if value is not None:
+            given.append((table[name]["name"], _texts(name, value, table[name])))
+    watch, end = _watcher(progress, job)
+    try:
+        left = _core.run_job(job, _paths(inputs, "inputs"), given, os.fsencode(config) if config is not None else b"", watch)
+    finally:
+        if end:
+            end()
+    return JobResult(job, left)
+
+
+def _value_of(option):
+    """What an option is where nobody gives it, for signatures."""
+    if not option["value_name"]:
+        return {"true": True, "false": False}.get(option["initial"])
+    return option["initial"] or None
+
+
+class _Described:
+    """A job as a function whose signature and docstring are made when somebody asks for them."""
+
+    def __init__(self, function, job):
+        self.__wrapped_function = function
+        self.__name__ = self.__qualname__ = function.__name__
+        self.__module__ = "millrace"
+        self.__job__ = job
+        self.__about = function.__doc__ or ""
+
+    def __call__(self, inputs=(), **options):
+        return self.__wrapped_function(inputs, **options)
+
+    def __get__(self, instance, owner=None):
+        return self
+
+    def __repr__(self):
+        return f"<function millrace.{self.__name__}>"
+
+    def __reduce__(self):
+        return self.__name__
+
+    @property
+    def __doc__(self):
+        job = described()[self.__job__]
+        lines = [self.__about.strip() or job["about"], "", f"inputs: {job['argument_help']}", ""]
+        for option in job["options"]:
+            if option["name"] in _OF_A_TERMINAL:
+                continue
+            value = f" = {option['initial']}" if option["initial"] else ""
+            lines.append(f"{_keyword(option['name'])}{value}: {option['help']}")
+        lines += ["", "config: a YAML file of options; progress: called with (stage, done, total, bytes), or True for tqdm"]
+        return "\n".join(lines)
+
+    @property
+    def __signature__(self):
+        job = described()[self.__job__]
+        kinds = inspect.Parameter
+        default = inspect.Parameter.empty if job["argument_required"] else ()
+        made = [kinds("inputs", kinds.POSITIONAL_OR_KEYWORD, default=default)]
+        for option in job["options"]:
+            if option["name"] not in _OF_A_TERMINAL:
+                made.append(kinds(_keyword(option["name"]), kinds.KEYWORD_ONLY, default=_value_of(option)))
+        made += [kinds("config", kinds.KEYWORD_ONLY, default=None), kinds("progress", kinds.KEYWORD_ONLY, default=None)]
+        return inspect.Signature(made)
+
+
+def _job(name):
+    def call(inputs=(), **options):
+        return run(name, inputs, **options)
+
+    call.__name__ = name.rpartition(" ")[2]
+    return _Described(call, name)
+
+
+class _Dedupe(_Described):
+    """The job with what stands below it."""
+
+    apply = _job("dedupe apply")
+    undo = _job("dedupe undo")
+    purge = _job("dedupe purge")
+
+
+def _dedupe(inputs=(), **options):
+    return run("dedupe", inputs, **options)
+
+
+_dedupe.__name__ = "dedupe"
+dedupe = _Dedupe(_dedupe, "dedupe")
+render = _job("render")
+latents = _job("latents")
+fundus = _job("fundus")
+segment = _job("segment")
+video = _job("video")
+finish = _job("finish")
+
+
+class FileHashes:
+    """Hashes of files, by their rows: `paths`, `errors` (None, or why a file has none), and `codes`, by kind uint8
+    `[files, bytes]` as millrace.hash() has them, zeros where there is an error. `width`, `height`, `bytes`, `quality`, and
+    `exact`: any right decoder gives these pixels. Iterating gives a dict a file."""
+
+    def __init__(self, kinds, result):
+        import numpy
+
+        rows = [json.loads(line) for line in result.printed.splitlines()]
+        self.result = result
+        self.paths = [_path_of(row) for row in rows]
+        self.errors = [row.get("error") for row in rows]
+        self.damage = [row.get("damaged") for row in rows]
+        for name, kind in (("width", "int32"), ("height", "int32"), ("bytes", "int64"), ("quality", "int32"), ("exact", "bool")):
+            setattr(self, name, numpy.array([row.get(name, 0) for row in rows], dtype=kind))
+        self.codes = {}
+        self._rows = rows
+        for kind in kinds:
+            digits = max((len(row[kind]) for row in rows if kind in row), default=0)
+            length = (digits + 1) // 2
+            text = "".join(row.get(kind, "").rjust(2 * length, "0") for row in rows)
+            self.codes[kind] = numpy.frombuffer(bytearray.fromhex(text), dtype=numpy.uint8).reshape(len(rows), length)
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __iter__(self):
+        for path, row in zip(self.paths, self._rows):
+            yield {**row, "path": path}
+
+    def __repr__(self):
+        return f"<{len(self)} files hashed, {sum(error is not None for error in self.errors)} could not be used>"
+
+    def to_pandas(self):
+        """A row a file; hashes as hexadecimal text."""
+        import pandas
+
+        return pandas.DataFrame(list(self))
+
+
+def _path_of(row):
+    if "path_base64" in row:
+        return os.fsdecode(base64.b64decode(row["path_base64"]))
+    return row["path"]
+
+
+def hash_files(paths, kinds="dhash", **options):
+    """Perceptual hashes of pictures: files, and all below folders, in the order of their paths; what `millrace hash` prints.
+    One that cannot be read has an error and ends nothing. `kinds` is a kind or a list of them (millrace.hash() lists them);
+    `options` are the command's: size, decode, orientation, all_files, threads, memory, ... Returns FileHashes."""
+    refuse_unknown(options, {*(_keyword(o["name"]) for o in described()["hash"]["options"]), "config", "progress"} - {"format"}, "millrace.hash_files")
+    names = [kinds] if isinstance(kinds, str) else list(kinds)
+    return FileHashes(names, run("hash", paths, kinds=names, format="jsonl", **options))

@@ -1,0 +1,135 @@
+"""Latents of video-diffusion models: what is measured of them, and how groups of them differ.
+
+`millrace.latents(...)` is the whole job over files; the functions here take arrays.
+"""
+
+import sys
+import types
+from typing import NamedTuple
+
+from millrace import _core
+from millrace._charts import _wait_for_streams
+from millrace._errors import UsageError, refuse_unknown
+
+OPTIONS = {"threads": 0, "device": "auto", "verify_device": "sample", "device_memory": 0}
+
+
+class Measured(NamedTuple):
+    """What was measured of one latent; docs/latents.md defines each."""
+
+    metrics: dict  #: a number by its name; NaN where the shape or the content does not define it
+    distributions: dict  #: what they are means of: arrays by their names
+    not_finite: int  #: elements that are NaN or infinite; where there are any nothing else is measured
+
+
+class Measurer:
+    """Measures latents; keeps memory for the last shape. `threads` 0 for one a core; `device` cpu, cuda[:N], opencl[:N] or
+    auto; `verify_device` all, sample or none; `device_memory` in bytes."""
+
+    def __init__(self, **options):
+        refuse_unknown(options, OPTIONS, "millrace.latents.Measurer")
+        self.options = {**OPTIONS, **options}
+        made = _core.LatentOptions()
+        for name, value in self.options.items():
+            try:
+                setattr(made, name, value)
+            except TypeError:
+                wanted = type(OPTIONS[name]).__name__
+                raise UsageError("usage", f"it is of type {wanted}, not {type(value).__name__}", name, "") from None
+        self._measurer = _core.Measurer(made)
+
+    def __reduce__(self):
+        return _measurer_of, (self.options,)
+
+    def __call__(self, latent):
+        """`latent` is `[channels, frames, height, width]`, or `[channels, height, width]` of an image model, with one more axis
+        of 1 in front or not; float16, bfloat16, float32 or float64, with any strides, read where it lies."""
+        _wait_for_streams(latent)
+        return Measured(**self._measurer.measure(latent))
+
+    def all(self, latents):
+        """The same of each of `[latents, channels, frames, height, width]`, on all threads; a list."""
+        _wait_for_streams(latents)
+        return [Measured(**one) for one in self._measurer.measure_all(latents)]
+
+
+def _measurer_of(options):
+    return Measurer(**options)
+
+
+def measure(latent, **options):
+    """What `millrace latents` measures of one latent; Measurer has the shapes, types and options.
+
+    >>> import numpy as np
+    >>> latent = np.random.default_rng(1).standard_normal((4, 3, 16, 24)).astype(np.float16)
+    >>> measured = millrace.latents.measure(latent)
+    >>> 0.9 < measured.metrics["spatial.variance"] < 1.1
+    True
+    """
+    return Measurer(**options)(latent)
+
+
+class Differences(list):
+    """By pair of groups, then by metric: a dict each."""
+
+    def to_pandas(self):
+        """A table of them, a row a pair and metric."""
+        import pandas
+
+        return pandas.DataFrame(list(self))
+
+
+def compare(groups, *, seed=0, shuffles=10_000, replicates=10_000, threads=0, device="auto"):
+    """How groups of latents differ in each metric, and how probable that is where nothing does.
+
+    `groups` is a dict: by name the group's latents, a list of arrays as measure() takes them or one array of all of them; or
+    a list of dicts of metrics, as `Measured.metrics`, where they were measured before. A latent is one row of the tests: of
+    several steps of one video hand in one, or their means.
+
+    Returns a list of dicts, by pair of groups, then by metric: first, second, metric, count, mean, deviation, Welch's t,
+    degrees_of_freedom, p and interval, cohens_d, hedges_g, u and p_mann_whitney, p_permutation, p corrected for all of them
+    (p_familywise, p_holm, p_benjamini_hochberg), bootstrap_interval; `reason` where there is too little to say.
+
+    >>> import numpy as np
+    >>> random = np.random.default_rng(1)
+    >>> quiet = [random.standard_normal((4, 3, 8, 8), dtype=np.float32) for _ in range(6)]
+    >>> loud = [2 * random.standard_normal((4, 3, 8, 8), dtype=np.float32) for _ in range(6)]
+    >>> found = millrace.latents.compare({"quiet": quiet, "loud": loud}, shuffles=500, replicates=500)
+    >>> min(found, key=lambda one: one["p_familywise"])["p_familywise"] < 0.05
+    True
+    """
+    import numpy
+
+    if len(groups) < 2:
+        raise UsageError("usage", f"there are {len(groups)} groups, and two are compared", "groups", "")
+    measurer = Measurer(threads=threads, device=device)
+    rows, numbers, names = [], [], list(groups)
+    for number, name in enumerate(names):
+        latents = groups[name]
+        if len(getattr(latents, "shape", ())) >= 4:
+            measured = [one.metrics for one in measurer.all(latents)]
+        else:
+            measured = [one if isinstance(one, dict) else measurer(one).metrics for one in latents]
+        rows += measured
+        numbers += [number] * len(measured)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    values = numpy.array([[row.get(column, numpy.nan) for column in columns] for row in rows], dtype=numpy.float64)
+    found = _core.compare(values.reshape(len(rows), len(columns)), numbers, seed, shuffles, replicates, threads)
+    out = Differences()
+    for one in found:
+        column = one.pop("column")
+        one["first"], one["second"] = names[one["first"]], names[one["second"]]
+        out.append({"first": one.pop("first"), "second": one.pop("second"), "metric": columns[column], **one})
+    return out
+
+
+class _Job(types.ModuleType):
+    """This module, which is the job `latents` as well."""
+
+    def __call__(self, folder, **options):
+        from millrace import _jobs
+
+        return _jobs.latents(folder, **options)
+
+
+sys.modules[__name__].__class__ = _Job

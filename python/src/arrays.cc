@@ -1,0 +1,72 @@
+#include "arrays.h"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "millrace/error.h"
+
+namespace millrace::python {
+namespace {
+
+ArrayView view_of_tensor(const nb::dlpack::dltensor& tensor, const std::string& name) {
+  ArrayView out;
+  out.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  out.type = {static_cast<TypeCode>(tensor.dtype.code), tensor.dtype.bits};
+  if (tensor.dtype.lanes != 1) throw Failure(ErrorCode::usage, "its elements are groups of numbers", name, "");
+  out.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
+  if (tensor.strides != nullptr) out.strides.assign(tensor.strides, tensor.strides + tensor.ndim);
+  constexpr int kHost = 1, kCuda = 2, kCudaHost = 3;  // DLDeviceType
+  const int kind = tensor.device.device_type;
+  if (kind != kHost && kind != kCuda && kind != kCudaHost)
+    throw Failure(ErrorCode::usage, "it is in a memory of DLPack's kind " + std::to_string(kind), name,
+                  "host and CUDA memory can be used");
+  out.memory = static_cast<MemoryKind>(kind);
+  out.device = tensor.device.device_id;
+  return out;
+}
+
+std::string type_of(nb::handle object) { return nb::cast<std::string>(nb::str(object.type().attr("__name__"))); }
+
+template <typename Array>
+Array cast_to(nb::handle object, const char* name, const char* what) {
+  Array out;
+  if (object.is_none() || !nb::try_cast(object, out, false)) {
+    // An argument's own words say more: of a tensor that requires a gradient, of strides that are no whole elements.
+    std::string why;
+    if (nb::hasattr(object, "__dlpack__")) {
+      try {
+        static_cast<void>(object.attr("__dlpack__")());
+      } catch (nb::python_error& error) {
+        why = std::string(": ") + nb::cast<std::string>(nb::str(error.value()));
+      }
+    }
+    throw Failure(ErrorCode::usage, type_of(object) + " is no array that " + what + why, name, "");
+  }
+  return out;
+}
+
+}  // namespace
+
+Held held(nb::handle object, const char* name) {
+  Held out;
+  out.array = cast_to<nb::ndarray<nb::ro>>(object, name, "can be read (NumPy, DLPack or the buffer protocol)");
+  nb::dlpack::dltensor tensor;
+  tensor.data = const_cast<void*>(static_cast<const void*>(out.array.data()));
+  tensor.device = {out.array.device_type(), out.array.device_id()};
+  tensor.ndim = static_cast<std::int32_t>(out.array.ndim());
+  tensor.dtype = out.array.dtype();
+  tensor.shape = const_cast<std::int64_t*>(out.array.shape_ptr());
+  tensor.strides = const_cast<std::int64_t*>(out.array.stride_ptr());
+  out.view = view_of_tensor(tensor, name);
+  return out;
+}
+
+Held held_for_writing(nb::handle object, const char* name) {
+  const auto writable = cast_to<nb::ndarray<>>(object, name, "can be written to");
+  Held out = held(object, name);
+  static_cast<void>(writable);
+  return out;
+}
+
+}  // namespace millrace::python

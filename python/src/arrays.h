@@ -1,0 +1,38 @@
+// Enters: whatever Python has that is an array: NumPy's, DLPack's, a buffer.
+// Leaves: a view of it as the library reads one, where it lies; arrays of the library's numbers as NumPy.
+// Never: copies what enters.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "millrace/array.h"
+
+namespace millrace::python {
+
+namespace nb = nanobind;
+
+// An array that is held as long as this lives.
+struct Held {
+  nb::ndarray<nb::ro> array;
+  ArrayView view;
+};
+
+// Failure(usage) naming the object's type where it is no array, or, to be written, one that may not be.
+Held held(nb::handle object, const char* name);
+Held held_for_writing(nb::handle object, const char* name);
+
+// `numbers` become NumPy's, without a copy.
+template <typename Number>
+nb::object numpy_of(std::vector<Number>&& numbers, const std::vector<std::int64_t>& shape) {
+  auto* const kept = new std::vector<Number>(std::move(numbers));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Number>*>(p); });
+  const std::vector<std::size_t> sides(shape.begin(), shape.end());
+  return nb::cast(nb::ndarray<nb::numpy, Number>(kept->data(), sides.size(), sides.data(), owner));
+}
+
+}  // namespace millrace::python

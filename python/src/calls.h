@@ -1,0 +1,56 @@
+// Enters: work of the library.
+// Leaves: it done with Python's lock released, or ended early where Ctrl-C, or a callback, wants that.
+// Never: leaves work behind.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "millrace/cancel.h"
+
+namespace millrace::python {
+
+namespace nb = nanobind;
+
+// On a thread of its own, while this one asks Python for signals, and calls `meanwhile` with the lock held, twenty
+// times a second. What either throws cancels the work, which is waited for.
+void interruptible(const std::function<void(const CancelToken&)>& work, const std::function<void()>& meanwhile = {});
+
+// `count` items in parts of `most`, on this thread; between them Python is asked for signals.
+void in_parts(std::size_t count, std::size_t most, const std::function<void(std::size_t, std::size_t)>& part);
+
+// Once more where this process is a child of fork(): what the parent's object holds is not to be touched here.
+template <typename Object>
+class OwnOfProcess {
+ public:
+  explicit OwnOfProcess(std::function<Object*()> make)
+      : make_(std::move(make)), object_(make_()), process_(::getpid()) {}
+  ~OwnOfProcess() {
+    if (process_ == ::getpid()) delete object_;
+  }
+  OwnOfProcess(const OwnOfProcess&) = delete;
+  OwnOfProcess& operator=(const OwnOfProcess&) = delete;
+
+  Object& get() {
+    if (process_ != ::getpid()) {
+      object_ = make_();
+      process_ = ::getpid();
+    }
+    return *object_;
+  }
+
+ private:
+  std::function<Object*()> make_;
+  Object* object_;
+  pid_t process_;
+};
+
+}  // namespace millrace::python

@@ -1,0 +1,39 @@
+// The extension millrace._core: include/millrace for Python, argument by argument. What people call is python/millrace.
+#include <nanobind/nanobind.h>
+
+#include "bindings.h"
+#include "millrace/error.h"
+
+namespace millrace::python {
+namespace nb = nanobind;
+
+namespace {
+
+// Names and paths are bytes of anybody's: what is no UTF-8 comes as os.fsdecode() has it.
+nb::object text_of(const std::string& text) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+}
+
+void translate(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Failure& failure) {
+    const Error& error = failure.error();
+    const nb::object made =
+        nb::module_::import_("millrace._errors")
+            .attr("error_of")(name_of(error.code), text_of(error.what), text_of(error.subject), text_of(error.remedy));
+    PyErr_SetObject(made.type().ptr(), made.ptr());
+  }
+}
+
+}  // namespace
+}  // namespace millrace::python
+
+NB_MODULE(_core, m) {
+  nanobind::set_leak_warnings(false);
+  nanobind::register_exception_translator(millrace::python::translate);
+  millrace::python::bind_jobs(m);
+  millrace::python::bind_hashes(m);
+  millrace::python::bind_charts(m);
+  millrace::python::bind_latents(m);
+}

@@ -1,0 +1,123 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "calls.h"
+#include "millrace/hamming.h"
+#include "millrace/hash.h"
+
+namespace millrace::python {
+namespace {
+
+// Pictures between two looks at signals: a few hundredths of a second of large ones.
+constexpr std::size_t kImagesAtOnce = 64;
+
+class Hasher {
+ public:
+  Hasher(const std::vector<std::string>& kinds, int size, int threads)
+      : hasher_([options = HashOptions{kinds, size, threads}] { return new ImageHasher(options); }) {}
+
+  std::vector<std::size_t> bits() {
+    std::vector<std::size_t> out;
+    for (std::size_t k = 0; k < hasher_.get().kinds(); ++k) out.push_back(hasher_.get().bits(k));
+    return out;
+  }
+
+  // uint8 [images, bytes], by kind.
+  nb::list hash(const nb::list& images) {
+    const ImageHasher& hasher = hasher_.get();
+    std::vector<Held> arrays;
+    std::vector<ArrayView> views;
+    for (nb::handle image : images) {
+      arrays.push_back(held(image, "image"));
+      views.push_back(arrays.back().view);
+    }
+    std::vector<std::vector<std::uint8_t>> codes;
+    for (std::size_t k = 0; k < hasher.kinds(); ++k) codes.emplace_back(views.size() * hasher.bytes(k));
+    in_parts(views.size(), kImagesAtOnce, [&](std::size_t begin, std::size_t end) {
+      std::vector<std::uint8_t*> places;
+      for (std::size_t k = 0; k < codes.size(); ++k) places.push_back(codes[k].data() + begin * hasher.bytes(k));
+      hasher.hash(std::span(views).subspan(begin, end - begin), places);
+    });
+    nb::list out;
+    for (std::size_t k = 0; k < codes.size(); ++k) {
+      out.append(numpy_of(std::move(codes[k]),
+                          {static_cast<std::int64_t>(views.size()), static_cast<std::int64_t>(hasher.bytes(k))}));
+    }
+    return out;
+  }
+
+ private:
+  OwnOfProcess<ImageHasher> hasher_;
+};
+
+// Pairs as the program writes them: i and j of four bytes, the distance of one.
+class PackedPairs {
+ public:
+  void add(std::span<const CodePair> block, std::uint64_t all) {
+    if (bytes_.empty()) bytes_.reserve(all * kPairBytes);
+    for (const CodePair& pair : block) {
+      put(pair.i);
+      put(pair.j);
+      bytes_.push_back(static_cast<std::uint8_t>(pair.distance));
+    }
+  }
+  nb::object numpy() {
+    const auto count = static_cast<std::int64_t>(bytes_.size() / kPairBytes);
+    return numpy_of(std::move(bytes_), {count, static_cast<std::int64_t>(kPairBytes)});
+  }
+
+ private:
+  static constexpr std::size_t kPairBytes = 9;
+  void put(std::uint32_t number) {
+    for (int k = 0; k < 4; ++k) bytes_.push_back(static_cast<std::uint8_t>(number >> 8 * k));
+  }
+  std::vector<std::uint8_t> bytes_;
+};
+
+nb::object join(const nb::object& codes, int radius, const std::string& algorithm, int threads, std::uint64_t memory) {
+  const Held array = held(codes, "codes");
+  PackedPairs pairs;
+  interruptible([&](const CancelToken& cancel) {
+    join_codes(array.view, {radius, algorithm, threads, memory, &cancel},
+               [&](std::span<const CodePair> block, std::uint64_t all) { pairs.add(block, all); });
+  });
+  return pairs.numpy();
+}
+
+nb::object search(const nb::object& queries, const nb::object& base, int radius, const std::string& algorithm,
+                  int threads, std::uint64_t memory) {
+  const Held wanted = held(queries, "queries"), array = held(base, "base");
+  PackedPairs pairs;
+  interruptible([&](const CancelToken& cancel) {
+    search_codes(wanted.view, array.view, {radius, algorithm, threads, memory, &cancel},
+                 [&](std::span<const CodePair> block, std::uint64_t all) { pairs.add(block, all); });
+  });
+  return pairs.numpy();
+}
+
+nb::tuple same(const nb::object& a, const nb::object& b, bool orientations) {
+  const Held first = held(a, "a"), second = held(b, "b");
+  PictureComparison out;
+  {
+    nb::gil_scoped_release release;
+    out = same_picture(first.view, second.view, orientations);
+  }
+  return nb::make_tuple(out.kind, out.score, out.turned);
+}
+
+}  // namespace
+
+void bind_hashes(nb::module_& m) {
+  nb::class_<Hasher>(m, "Hasher")
+      .def(nb::init<const std::vector<std::string>&, int, int>(), nb::arg("kinds"), nb::arg("size"), nb::arg("threads"))
+      .def_prop_ro("bits", &Hasher::bits)
+      .def("hash", &Hasher::hash, nb::arg("images"));
+  m.def("join", join, nb::arg("codes"), nb::arg("radius"), nb::arg("algorithm"), nb::arg("threads"), nb::arg("memory"));
+  m.def("search", search, nb::arg("queries"), nb::arg("base"), nb::arg("radius"), nb::arg("algorithm"),
+        nb::arg("threads"), nb::arg("memory"));
+  m.def("same_picture", same, nb::arg("a"), nb::arg("b"), nb::arg("orientations"));
+}
+
+}  // namespace millrace::python

@@ -1,0 +1,141 @@
+#include "millrace/latents.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <mutex>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "calls.h"
+
+namespace millrace::python {
+namespace {
+
+nb::dict as_dict(LatentMeasures&& measures) {
+  nb::dict metrics, distributions;
+  for (const NamedNumber& metric : measures.metrics)
+    metrics[nb::str(metric.name.data(), metric.name.size())] = metric.value;
+  for (NamedNumbers& own : measures.distributions) {
+    distributions[nb::str(own.name.data(), own.name.size())] = numpy_of(std::move(own.values), own.shape);
+  }
+  nb::dict out;
+  out["metrics"] = metrics;
+  out["distributions"] = distributions;
+  out["not_finite"] = measures.not_finite;
+  return out;
+}
+
+// The library's takes one thread at a time.
+class Measurer {
+ public:
+  explicit Measurer(const LatentOptions& options) : measurer_([options] { return new Shared(options); }) {}
+
+  nb::dict measure(const nb::object& latent) {
+    const Held array = held(latent, "latent");
+    Shared& shared = measurer_.get();
+    LatentMeasures out;
+    {
+      nb::gil_scoped_release release;
+      const std::lock_guard lock(shared.mutex);
+      out = shared.measurer.measure(array.view);
+    }
+    return as_dict(std::move(out));
+  }
+
+  nb::list measure_all(const nb::object& latents) {
+    const Held array = held(latents, "latents");
+    Shared& shared = measurer_.get();
+    nb::list out;
+    std::vector<LatentMeasures> measured;
+    const auto take = [&](const ArrayView& view) {
+      const std::lock_guard lock(shared.mutex);
+      for (LatentMeasures& one : shared.measurer.measure_all(view)) measured.push_back(std::move(one));
+    };
+    const ArrayView& all = array.view;
+    const std::size_t count =
+        all.shape.empty() || all.shape.front() < 0 ? 0 : static_cast<std::size_t>(all.shape.front());
+    if (all.shape.size() < 4 || count == 0) {
+      nb::gil_scoped_release release;
+      take(all);
+    } else {
+      std::int64_t step = 1;
+      for (std::size_t i = 1; i < all.shape.size(); ++i) step *= all.shape[i];
+      if (!all.strides.empty()) step = all.strides.front();
+      in_parts(count, kLatentsAtOnce, [&](std::size_t begin, std::size_t end) {
+        ArrayView part = all;
+        part.shape.front() = static_cast<std::int64_t>(end - begin);
+        part.data = static_cast<char*>(all.data) +
+                    static_cast<std::int64_t>(begin) * step * static_cast<std::int64_t>(all.type.bytes());
+        take(part);
+      });
+    }
+    for (LatentMeasures& one : measured) out.append(as_dict(std::move(one)));
+    return out;
+  }
+
+ private:
+  // Between two looks at signals: large ones take tens of milliseconds each.
+  static constexpr std::size_t kLatentsAtOnce = 32;
+  struct Shared {
+    explicit Shared(const LatentOptions& options) : measurer(options) {}
+    std::mutex mutex;
+    LatentMeasurer measurer;
+  };
+  OwnOfProcess<Shared> measurer_;
+};
+
+// A list of dicts, by pair of groups, then by column.
+nb::list compare(const nb::object& values, const std::vector<std::uint32_t>& groups, std::uint64_t seed,
+                 std::uint32_t shuffles, std::uint32_t replicates, int threads) {
+  const Held array = held(values, "values");
+  std::vector<GroupDifference> found;
+  interruptible([&](const CancelToken& cancel) {
+    found = compare_groups(array.view, groups, {seed, shuffles, replicates, threads, &cancel});
+  });
+  nb::list out;
+  for (const GroupDifference& own : found) {
+    nb::dict one;
+    one["first"] = own.first;
+    one["second"] = own.second;
+    one["column"] = own.column;
+    one["count"] = nb::make_tuple(own.count[0], own.count[1]);
+    one["mean"] = nb::make_tuple(own.mean[0], own.mean[1]);
+    one["deviation"] = nb::make_tuple(own.deviation[0], own.deviation[1]);
+    one["t"] = own.t;
+    one["degrees_of_freedom"] = own.degrees_of_freedom;
+    one["p"] = own.p;
+    one["cohens_d"] = own.cohens_d;
+    one["hedges_g"] = own.hedges_g;
+    one["u"] = own.u;
+    one["p_mann_whitney"] = own.p_mann_whitney;
+    one["p_permutation"] = own.p_permutation;
+    one["p_familywise"] = own.p_familywise;
+    one["p_holm"] = own.p_holm;
+    one["p_benjamini_hochberg"] = own.p_benjamini_hochberg;
+    one["interval"] = nb::make_tuple(own.interval[0], own.interval[1]);
+    one["bootstrap_interval"] = nb::make_tuple(own.bootstrap_interval[0], own.bootstrap_interval[1]);
+    one["reason"] = own.reason;
+    out.append(one);
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_latents(nb::module_& m) {
+  nb::class_<LatentOptions>(m, "LatentOptions")
+      .def(nb::init<>())
+      .def_rw("threads", &LatentOptions::threads)
+      .def_rw("device", &LatentOptions::device)
+      .def_rw("verify_device", &LatentOptions::verify_device)
+      .def_rw("device_memory", &LatentOptions::device_memory);
+  nb::class_<Measurer>(m, "Measurer")
+      .def(nb::init<const LatentOptions&>(), nb::arg("options"))
+      .def("measure", &Measurer::measure, nb::arg("latent"))
+      .def("measure_all", &Measurer::measure_all, nb::arg("latents"));
+  m.def("compare", compare, nb::arg("values"), nb::arg("groups"), nb::arg("seed"), nb::arg("shuffles"),
+        nb::arg("replicates"), nb::arg("threads"));
+}
+
+}  // namespace millrace::python

@@ -1,0 +1,34 @@
+#include "src/jobs/all_jobs.h"
+
+#include <array>
+
+#include "src/jobs/dedupe/job.h"
+#include "src/jobs/finish/job.h"
+#include "src/jobs/fundus/job.h"
+#include "src/jobs/hash/job.h"
+#include "src/jobs/join/job.h"
+#include "src/jobs/latents/job.h"
+#include "src/jobs/render/job.h"
+#include "src/jobs/segment/job.h"
+#include "src/jobs/video/job.h"
+
+namespace millrace {
+
+std::span<const ListedJob> all_jobs() {
+  static const std::array<ListedJob, 12> jobs = {
+      {{"hash", "perceptual hashes of pictures", "", hash::make_job},
+       {"join", "every pair of codes within a Hamming distance", "", join::make_job},
+       {"dedupe", "find the same picture again", "", dedupe::make_job},
+       {"apply", "carry out what was decided on the page", "dedupe", dedupe::make_apply_job},
+       {"undo", "take back what apply did", "dedupe", dedupe::make_undo_job},
+       {"purge", "destroy what apply --action delete set aside", "dedupe", dedupe::make_purge_job},
+       {"render", "price series to charts for training", "", render::make_job},
+       {"latents", "what differs between groups of video-diffusion latents", "", latents::make_job},
+       {"fundus", "the field of view of fundus photographs, cropped and enhanced", "", fundus::make_job},
+       {"segment", "a model over pictures larger than its window", "", segment::make_job},
+       {"video", "a model over film", "", video::make_job},
+       {"finish", "put together what runs with --part have made", "", finish_parts::make_job}}};
+  return jobs;
+}
+
+}  // namespace millrace

@@ -1,0 +1,36 @@
+// Enters: an image in memory, as a caller of the library has it.
+// Leaves: rows of gray or RGB bytes, where they lie, or gathered where pixels do not lie side by side.
+// Never: writes into it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "include/millrace/array.h"
+#include "src/memory/buffer.h"
+
+namespace millrace {
+
+// Failure(usage) with type and shape unless it is uint8 [height, width], [height, width, 1] or [height, width, 3] in
+// host memory, with sides from 1 to 65,535.
+void check_image(const ArrayView& image);
+
+// Of one that was checked.
+class CallersImage {
+ public:
+  explicit CallersImage(const ArrayView& image);
+
+  const std::uint8_t* data() const { return data_; }
+  int width() const { return width_; }
+  int height() const { return height_; }
+  int channels() const { return channels_; }
+  std::ptrdiff_t stride() const { return stride_; }  // bytes from a row to the next; below 0 where they lie upwards
+
+ private:
+  int width_ = 0, height_ = 0, channels_ = 1;
+  const std::uint8_t* data_ = nullptr;
+  std::ptrdiff_t stride_ = 0;
+  Buffer<std::uint8_t> gathered_;
+};
+
+}  // namespace millrace

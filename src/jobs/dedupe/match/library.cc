@@ -1,0 +1,45 @@
+// What include/millrace/hash.h promises of two pictures, by the same functions as the program's.
+#include "include/millrace/hash.h"
+#include "src/base/error.h"
+#include "src/io/image/thumbnail_jpeg.h"
+#include "src/jobs/callers_image.h"
+#include "src/jobs/dedupe/match/pair_verifier.h"
+#include "src/jobs/dedupe/match/turned_thumbnails.h"
+#include "src/jobs/dedupe/scan/reading.h"
+
+namespace millrace {
+namespace {
+
+// As the catalogue keeps it.
+similarity::Thumbnail pixels_of(const ArrayView& view) {
+  check_image(view);
+  const CallersImage image(view);
+  const Thumbnail thumbnail = thumbnail_of(image.data(), image.width(), image.height(), image.stride(),
+                                           image.channels(), dedupe::kThumbnailSide);
+  auto pixels = dedupe::thumbnail_pixels(encode_thumbnail(thumbnail, dedupe::kThumbnailBytes));
+  if (!pixels) throw Failure(ErrorCode::internal, "its thumbnail cannot be read again", "image", "");
+  return *pixels;
+}
+
+}  // namespace
+
+PictureComparison same_picture(const ArrayView& a, const ArrayView& b, bool orientations) {
+  const similarity::Thumbnail first = pixels_of(a), second = pixels_of(b);
+  const auto features = std::make_unique<similarity::Features>(similarity::features_of(first));
+  const auto turned = std::make_unique<similarity::Features>();
+  dedupe::Judgement best;
+  PictureComparison out{"", 0, 1};
+  for (const Orientation o : kOrientations) {
+    if (o != Orientation::upright && !orientations) break;
+    *turned = similarity::features_of(similarity::oriented(second, o));
+    const similarity::Comparison found = similarity::compare(*features, *turned);
+    if (o != Orientation::upright && !dedupe::better({found.kind, found.score}, best)) continue;
+    best = {found.kind, found.score};
+    out.turned = static_cast<int>(o);
+  }
+  out.kind = name_of(best.kind);
+  out.score = best.score;
+  return out;
+}
+
+}  // namespace millrace

@@ -1,0 +1,76 @@
+// What include/millrace/hash.h promises of hashes, by the same functions as the program's.
+#include <fmt/format.h>
+
+#include "include/millrace/hash.h"
+#include "src/device/cpu/executor.h"
+#include "src/jobs/callers_image.h"
+#include "src/kernels/hash/hash_device.h"
+
+namespace millrace {
+namespace {
+
+HashRequest request_of(const HashOptions& options) {
+  HashRequest out;
+  out.size = options.size;
+  for (const std::string& name : options.kinds) {
+    const auto kind = hash_kind_named(name);
+    if (!kind) {
+      std::vector<const char*> all;
+      for (const HashKind one : kHashKinds) all.push_back(name_of(one));
+      throw Failure(ErrorCode::usage, fmt::format("'{}' is not a hash kind", name), "kinds",
+                    fmt::format("use some of {}", fmt::join(all, ", ")));
+    }
+    out.kinds.push_back(*kind);
+  }
+  if (out.kinds.empty()) throw Failure(ErrorCode::usage, "none is named", "kinds", "name one, as dhash");
+  check(out);
+  return out;
+}
+
+// As one number, the first bit highest, the highest byte first.
+void put_bits(const HashBits& bits, std::uint8_t* out) {
+  const std::size_t bytes = (bits.size() + 7) / 8, lead = 8 * bytes - bits.size();
+  std::fill_n(out, bytes, std::uint8_t{0});
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const std::size_t at = lead + i;
+    out[at / 8] = static_cast<std::uint8_t>(out[at / 8] | (bits[i] != 0 ? 0x80U >> (at % 8) : 0U));
+  }
+}
+
+}  // namespace
+
+struct ImageHasher::State {
+  explicit State(const HashOptions& options) : request(request_of(options)), executor(options.threads) {
+    // How long each is does not depend on the picture.
+    const std::uint8_t black = 0;
+    for (const HashBits& of : hashes::hashed_by_cpu(request, {&black, 1, 1, 1, 1}).bits) bits.push_back(of.size());
+  }
+  const HashRequest request;
+  const Executor executor;
+  std::vector<std::size_t> bits;
+};
+
+ImageHasher::ImageHasher(const HashOptions& options) : state_(std::make_unique<State>(options)) {}
+ImageHasher::~ImageHasher() = default;
+ImageHasher::ImageHasher(ImageHasher&&) noexcept = default;
+ImageHasher& ImageHasher::operator=(ImageHasher&&) noexcept = default;
+
+std::size_t ImageHasher::kinds() const { return state_->bits.size(); }
+std::size_t ImageHasher::bits(std::size_t kind) const { return state_->bits.at(kind); }
+
+void ImageHasher::hash(std::span<const ArrayView> images, std::span<std::uint8_t* const> codes) const {
+  if (codes.size() != kinds()) {
+    throw Failure(ErrorCode::usage, fmt::format("there is one place for each of {} kinds", kinds()), "codes", "");
+  }
+  for (const ArrayView& image : images) check_image(image);
+  state_->executor.parallel_for(images.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const CallersImage image(images[i]);
+      const PictureHashes made = hashes::hashed_by_cpu(
+          state_->request, {image.data(), image.width(), image.height(), image.stride(), image.channels()});
+      for (std::size_t k = 0; k < codes.size(); ++k) put_bits(made.bits[k], codes[k] + i * bytes(k));
+    }
+  });
+}
+
+}  // namespace millrace

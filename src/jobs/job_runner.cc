@@ -1,0 +1,136 @@
+#include "src/jobs/job_runner.h"
+
+#include <algorithm>
+
+#include "src/device/cpu/level.h"
+#include "src/device/cpu/machine.h"
+#include "src/jobs/device_report.h"
+#include "src/jobs/tune/rates_file.h"
+#include "src/kernels/known/devices.h"
+
+namespace millrace {
+namespace {
+
+OutputKind trace_kind() {
+  const auto ours = [](FileReader& file) {
+    if (json_result("trace", {})(file)) return true;
+    // Before traces said who made them they began with a thread's name, or with a stage's totals.
+    const auto front = file.peek();
+    const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
+    return text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"name":"worker )") ||
+           text.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"bytes":)");
+  };
+  return {"a trace", Readers::everyone, ours};
+}
+
+void describe(Settings& settings, RunningOptions& options) {
+  settings.heading("Running");
+  settings.add_text("device", "DEVICE",
+                    "auto, cpu, cuda[:N] or opencl[:N]; auto takes a GPU that kernels are attested for",
+                    options.device.device);
+  settings.add_switch("gpu", "any GPU, or none with --no-gpu, where --device does not name one", options.device.gpu);
+  settings.add_text("device-order", "KINDS", "the kinds of device that --gpu looks for, the first first",
+                    options.device.order);
+  settings.add_switch("device-fallback", "go on with the CPU where the device that was asked for cannot be used",
+                      options.device.fallback);
+  settings.add_bytes("device-memory", "the most of the device's memory to use; auto is 90 % of what is free",
+                     options.accelerator.memory);
+  settings.add_integer("batch", "N", "the most items that the device gets at once; 0 is as many as it takes",
+                       options.batch, 0, std::int64_t{1} << 40);
+  settings.add_choice(
+      "verify-device",
+      "which batches of the device the CPU computes as well: all, the first, the last and one in 256, or none",
+      options.accelerator.verify);
+  settings.add_integer("threads", "N", "worker threads; 0 is one a core", options.threads, 0, 4096);
+  settings.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
+                     options.memory);
+  settings.add_switch("plan", "print what would be done and what it takes, and stop", options.plan);
+  settings.add_text("json", "FILE", "write the result as JSON; - is stdout", options.json);
+  settings.add_text("trace", "FILE", "write a Chrome trace, which ui.perfetto.dev opens", options.trace);
+  settings.add_consent("overwrite",
+                       "replace an output that exists though nothing tells that this program wrote it; never an input",
+                       options.overwrite);
+}
+
+}  // namespace
+
+JobRunner::JobRunner(std::string name, std::unique_ptr<Job> job) : name_(std::move(name)), job_(std::move(job)) {
+  job_->describe(settings_);
+  describe(settings_, running_);
+}
+JobRunner::~JobRunner() = default;
+
+// A flag beats the environment, which beats the file: of --device and --gpu the one that was said nearer is meant. What
+// no flag says is not for jobs that have no version for a device.
+DeviceWish JobRunner::device_wish() const {
+  DeviceWish wish = running_.device;
+  const auto origin_of = [&](const std::string& name) {
+    const auto& all = settings_.entries();
+    return std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.name == name; })->origin;
+  };
+  const Origin device = origin_of("device"), gpu = origin_of("gpu");
+  const Origin least = job_->devices().empty() ? Origin::flag : Origin::file;
+  if (device < least || (device < gpu && gpu >= least)) wish.device = DeviceWish().device;
+  if (gpu < least || gpu < device) wish.gpu = DeviceWish().gpu;
+  return wish;
+}
+
+void JobRunner::start(const CancelToken& cancel, const ProgressTo& progress, const std::string& config) {
+  if (is_forked_behind_threads()) {
+    throw Failure(ErrorCode::unavailable,
+                  "it was forked from a process that had begun work, and its threads have not come along",
+                  "this process", "start it anew, as multiprocessing does with spawn, or fork before the first job");
+  }
+  use_cpu_level_from_environment();
+  const ChosenDevice device = choose_device(device_wish(), job_->devices(), known::device_kernel_hashes());
+  device_note_ = device.note;
+  Outputs outputs({running_.overwrite, !running_.plan});
+  if (!config.empty()) outputs.input(config);
+  job_->look_at(outputs);
+  json_ = outputs.add("--json", running_.json, job_->json_kind());
+  trace_file_ = outputs.add("--trace", running_.trace, trace_kind());
+
+  budget_.emplace(running_.memory.count > 0 ? running_.memory : automatic_memory(describe_machine()));
+  trace_.emplace(!running_.trace.empty());
+  executor_.emplace(static_cast<int>(running_.threads), &cancel);
+  if (device.device) {
+    AcceleratorOptions options = running_.accelerator;
+    options.batch = static_cast<std::uint64_t>(running_.batch);
+    options.asked = device.asked;
+    options.rates = tune::rates_of(*device.device);
+    accelerator_ = std::make_unique<Accelerator>(*device.device, options, *budget_, *trace_);
+  }
+  context_.reset(new RunContext{*executor_, cancel, *trace_, *budget_, progress, accelerator_.get()});
+}
+
+Plan JobRunner::plan() {
+  Plan out = job_->plan(*context_);
+  if (accelerator_) out.device = millrace::name_of(accelerator_->device());
+  return out;
+}
+
+Result JobRunner::run(const Print& print) {
+  Result out = job_->run(*context_, print);
+  out.json = [this, json = std::move(out.json)] { return with_device(json(), accelerator_.get(), device_note_); };
+  if (accelerator_) {
+    for (std::string& line : words_of(*accelerator_)) out.summary.push_back(std::move(line));
+    out.warning = trouble_of(*accelerator_);
+  }
+  return out;
+}
+
+std::vector<std::string> JobRunner::write_json(const Result& result) {
+  const Span span(trace_->stage("write JSON", 1));
+  std::vector<std::string> pieces = result.json();
+  if (json_) json_.write(pieces);
+  return pieces;
+}
+void JobRunner::write_json(const Plan& plan) const {
+  if (json_) json_.write(json_of(plan, name_));
+}
+
+void JobRunner::write_trace() const {
+  if (trace_file_) trace_file_.write(trace_->chrome_json());
+}
+
+}  // namespace millrace

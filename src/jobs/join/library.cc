@@ -1,0 +1,111 @@
+// What include/millrace/hamming.h promises, by the same functions as the program's.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "include/millrace/hamming.h"
+#include "src/device/cpu/machine.h"
+#include "src/jobs/join/options.h"
+#include "src/jobs/join/run.h"
+
+namespace millrace {
+namespace {
+
+struct Codes {
+  int bits = 0;
+  std::size_t rows = 0;
+  const void* data = nullptr;
+  Buffer<std::uint64_t> moved;  // where they did not lie as they are read
+
+  template <typename Code>
+  std::span<const Code> as() const {
+    return {static_cast<const Code*>(data), rows};
+  }
+};
+
+Codes codes_of(const ArrayView& view, const char* name) {
+  Codes out;
+  out.bits = join::code_bits(view.type, view.shape.size(),
+                             view.shape.empty() ? 0 : static_cast<std::uint64_t>(view.shape.back()));
+  if (out.bits == 0 || view.shape[0] < 0 || !view.contiguous() || view.memory == MemoryKind::device ||
+      (view.data == nullptr && view.shape[0] > 0)) {
+    throw Failure(ErrorCode::usage, "codes are uint64 [n], uint8 [n, 8] or uint8 [n, 32], row after row in host memory",
+                  fmt::format("{}, {} [{}]", name, name_of(view.type), fmt::join(view.shape, ", ")), "");
+  }
+  out.rows = static_cast<std::size_t>(view.shape[0]);
+  out.data = view.data;
+  if (reinterpret_cast<std::uintptr_t>(view.data) % alignof(std::uint64_t) != 0) {
+    const std::size_t bytes = out.rows * static_cast<std::size_t>(out.bits) / 8;
+    out.moved.resize(bytes / sizeof(std::uint64_t));
+    std::memcpy(out.moved.data(), view.data, bytes);
+    out.data = out.moved.data();
+  }
+  return out;
+}
+
+// Calls body with a value of the codes' type.
+template <typename Body>
+void with_code(int bits, const Body& body) {
+  if (bits == 64) {
+    body(std::uint64_t{});
+  } else {
+    body(hamming::Code256{});
+  }
+}
+
+hamming::Options checked(const JoinOptions& options, int bits) {
+  if (options.radius < 0 || options.radius >= bits) {
+    throw Failure(ErrorCode::usage, fmt::format("it is from 0 to {}, less than a code has bits", bits - 1),
+                  fmt::format("radius, {}", options.radius), "");
+  }
+  for (const auto& choice : hamming::choices_of(hamming::Algorithm{})) {
+    if (options.algorithm == choice.name) return {options.radius, choice.value, {}};
+  }
+  throw Failure(ErrorCode::usage, "it is auto, brute or index", fmt::format("algorithm, '{}'", options.algorithm), "");
+}
+
+Budget budget_of(const JoinOptions& options) {
+  return Budget(options.memory > 0 ? Bytes{options.memory} : automatic_memory(describe_machine()));
+}
+
+void hand_over(std::span<const hamming::Pair> pairs, std::uint64_t all, const CodePairSink& sink) {
+  static_assert(sizeof(hamming::Pair) == sizeof(CodePair) && alignof(hamming::Pair) == alignof(CodePair));
+  sink({reinterpret_cast<const CodePair*>(pairs.data()), pairs.size()}, all);
+}
+
+}  // namespace
+
+void join_codes(const ArrayView& codes, const JoinOptions& options, const CodePairSink& sink) {
+  const Codes held = codes_of(codes, "codes");
+  const hamming::Options wanted = checked(options, held.bits);
+  const Executor executor(options.threads, options.cancel);
+  Budget budget = budget_of(options);
+  with_code(held.bits, [&]<typename Code>(Code) {
+    const hamming::Joined joined =
+        join::self_join(held.as<Code>(), wanted, {executor}, budget, "use a smaller radius, or allow more memory");
+    if (joined.expanded == 0) return hand_over({}, 0, sink);
+    hamming::expand(joined, executor, budget,
+                    [&](std::span<const hamming::Pair> block) { hand_over(block, joined.expanded, sink); });
+  });
+  if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));
+}
+
+void search_codes(const ArrayView& queries, const ArrayView& base, const JoinOptions& options,
+                  const CodePairSink& sink) {
+  const Codes wanted = codes_of(queries, "queries"), held = codes_of(base, "base");
+  if (wanted.bits != held.bits) {
+    throw Failure(ErrorCode::usage, "both are codes of as many bits",
+                  fmt::format("queries of {} and base of {} bits", wanted.bits, held.bits), "");
+  }
+  const hamming::Options how = checked(options, held.bits);
+  const Executor executor(options.threads, options.cancel);
+  Budget budget = budget_of(options);
+  with_code(held.bits, [&]<typename Code>(Code) {
+    const hamming::Found found = hamming::search(wanted.as<Code>(), held.as<Code>(), how, {executor}, budget);
+    const auto pairs = found.pairs.list.span();
+    hand_over({pairs.data(), pairs.size()}, pairs.size(), sink);
+  });
+  if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));
+}
+
+}  // namespace millrace
