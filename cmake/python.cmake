@@ -25,10 +25,11 @@ find_package(nanobind CONFIG REQUIRED)
 file(GLOB python_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/src/*.cc)
 nanobind_add_module(millrace_python NB_STATIC NOMINSIZE ${python_sources})
 target_include_directories(millrace_python PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/python/src)
+# What others wrote is not held to this project's warnings.
+target_include_directories(millrace_python SYSTEM PRIVATE ${Python_INCLUDE_DIRS} ${NB_DIR}/include)
 target_link_libraries(millrace_python PRIVATE millrace_shared)
 set(package ${CMAKE_BINARY_DIR}/python/millrace)
 set_target_properties(millrace_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package})
-# What was written by others is not held to this project's warnings.
 if(TARGET nanobind-static)
   target_compile_options(nanobind-static PRIVATE -w)
 endif()

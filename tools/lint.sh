@@ -11,10 +11,10 @@ tools/check_folders.sh || failed=1
 if git grep -nwE '(TODO|FIXME|XXX)' -- '*.cc' '*.h' '*.py' '*.sh' ':!tools/lint.sh'; then failed=1; fi
 [ -f build/release/build.ninja ] || cmake --preset release >/dev/null
 if [ "$all" = --all ]; then
-  mapfile -t checked < <(git ls-files 'src/*.cc' 'tests/*.cc')
+  mapfile -t checked < <(git ls-files 'src/*.cc' 'tests/*.cc' 'python/src/*.cc')
 else
   # A file that moved was checked where it was. The last landing is what HEAD^1 of a merge, or the last commit, was; on a clean clone that is the newest commit.
-  mapfile -t checked < <(git diff --name-only -M95% --diff-filter=dr "$(git rev-parse -q --verify HEAD~1 || git hash-object -t tree /dev/null)" -- 'src/*.cc' 'tests/*.cc')
+  mapfile -t checked < <(git diff --name-only -M95% --diff-filter=dr "$(git rev-parse -q --verify HEAD~1 || git hash-object -t tree /dev/null)" -- 'src/*.cc' 'tests/*.cc' 'python/src/*.cc')
 fi
 if [ ${#checked[@]} -gt 0 ]; then
   # Generated sources must exist before their users are parsed.
