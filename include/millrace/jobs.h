@@ -1,6 +1,7 @@
 // Enters: a job's name, what it works on, and its options, as text.
 // Leaves: what the command of that name leaves: its files, and its result as JSON.
-// Never: prints, reads a command line, or sees another run; several may be under way in one process.
+// Never: writes to stdout, reads a command line, or sees another run; several may be under way in one process. What
+//   has to be known while a job runs is a line on stderr.
 //
 // Jobs and their options are those of the program (`millrace JOB --help`); describe_jobs() lists them. Variables of the
 // environment hold as they do there (MILLRACE_THREADS).

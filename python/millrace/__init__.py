@@ -19,7 +19,7 @@ from millrace import latents
 from millrace._charts import ChartDrawer
 from millrace._errors import Error, UsageError
 from millrace._hashes import Comparison, hash, hex_of, join, same_picture, search
-from millrace._jobs import JobResult, dedupe, finish, fundus, hash_files, render, run, segment, video
+from millrace._jobs import FileHashes, JobResult, hash_files, run
 
 __version__ = "0.1.0"
 
@@ -27,6 +27,7 @@ __all__ = [
     "ChartDrawer",
     "Comparison",
     "Error",
+    "FileHashes",
     "JobResult",
     "UsageError",
     "dedupe",
@@ -44,3 +45,19 @@ __all__ = [
     "segment",
     "video",
 ]
+
+# Made when somebody asks for one: their signatures and docstrings come out of the table of options.
+_JOBS = {"dedupe": ("apply", "undo", "purge"), "finish": (), "fundus": (), "render": (), "segment": (), "video": ()}
+
+
+def __getattr__(name):
+    if name not in _JOBS:
+        raise AttributeError(f"module 'millrace' has no attribute '{name}'")
+    from millrace import _jobs
+
+    globals()[name] = _jobs.function_of(name, _JOBS[name])
+    return globals()[name]
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

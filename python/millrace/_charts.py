@@ -1,8 +1,7 @@
 """Charts of series in memory."""
 
-import sys
-
 from millrace import _core
+from millrace._arrays import contiguous, wait_for_streams
 from millrace._errors import UsageError, refuse_unknown
 
 OPTIONS = {
@@ -25,13 +24,6 @@ OPTIONS = {
     "verify_device": "sample",
     "device_memory": 0,
 }
-
-
-def _wait_for_streams(array):
-    """What torch has under way on the device that a tensor lies on."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:
-        torch.cuda.current_stream(array.device).synchronize()
 
 
 class ChartDrawer:
@@ -105,25 +97,28 @@ class ChartDrawer:
 
     def __call__(self, series, out=None):
         """Charts of `series`: float64 or float32 `[count, rows, columns]`, or `[count, rows]` where there is one column; of
-        one series, `[rows, columns]` or `[rows]`, one chart. Row after row, in the host's memory or a CUDA device's; rows
-        above `rows` come first and lie before the chart, at most `history` of them. NaN is a gap.
+        one series, `[rows, columns]` or `[rows]`, one chart. In the host's memory or a CUDA device's, read where it lies
+        unless there are gaps between its numbers; rows above `rows` come first and lie before the chart, at most `history` of them. NaN is a gap.
 
         Returns uint8 (or float32) `[count, *image_shape]` as NumPy, or `out`, which is such an array, writable, anywhere.
         """
-        axes = 2 if self.columns == 1 else 3
-        shape = getattr(series, "shape", None)
-        one = shape is not None and len(shape) == axes - 1
+        if not hasattr(series, "shape"):
+            import numpy
+
+            # Another buffer; what is none is refused below.
+            series = numpy.asarray(series)
+        one = len(series.shape) == (1 if self.columns == 1 else 2)
         if one:
             series = series[None]
         if out is None:
             import numpy
 
-            count = len(series) if hasattr(series, "__len__") else memoryview(series).shape[0]
-            made = numpy.empty((count, *self.image_shape), dtype=self.image_dtype)
+            made = numpy.empty((*series.shape[:1], *self.image_shape), dtype=self.image_dtype)
         else:
             made = out[None] if one else out
-        _wait_for_streams(series)
-        _wait_for_streams(made)
+        series = contiguous(series)
+        wait_for_streams(series)
+        wait_for_streams(made)
         self._drawer.draw(series, made)
         return out if out is not None else (made[0] if one else made)
 

@@ -4,6 +4,7 @@ import functools
 from typing import NamedTuple
 
 from millrace import _core
+from millrace._arrays import contiguous
 from millrace._errors import UsageError
 
 #: Of a row of join() and search().
@@ -83,7 +84,7 @@ def _radius(radius):
 def join(codes, radius, *, algorithm="auto", threads=0, memory=0):
     """Every pair of codes that differ in at most `radius` bits.
 
-    `codes` is uint64 `[n]`, or uint8 `[n, 8]` or `[n, 32]`, read where it lies. Returns rows (i, j, distance), i < j, sorted:
+    `codes` is uint64 `[n]`, or uint8 `[n, 8]` or `[n, 32]`, read where it lies unless there are gaps in it. Returns rows (i, j, distance), i < j, sorted:
     those that `millrace join` writes. `algorithm` auto, brute or index finds the same sooner or later; `memory` in bytes
     is the most to use beside the codes (0: 60 % of what is available).
 
@@ -91,7 +92,7 @@ def join(codes, radius, *, algorithm="auto", threads=0, memory=0):
     >>> millrace.join(np.array([0, 1, 255, 3], dtype=np.uint64), 1)["j"]
     array([1, 3], dtype=uint32)
     """
-    return _core.join(codes, _radius(radius), algorithm, threads, memory).view(PAIR)[:, 0]
+    return _core.join(contiguous(codes), _radius(radius), algorithm, threads, memory).view(PAIR)[:, 0]
 
 
 def search(queries, base, radius, *, algorithm="auto", threads=0, memory=0):
@@ -103,7 +104,7 @@ def search(queries, base, radius, *, algorithm="auto", threads=0, memory=0):
     >>> millrace.search(np.array([254], dtype=np.uint64), base, 1).tolist()
     [(0, 2, 1)]
     """
-    return _core.search(queries, base, _radius(radius), algorithm, threads, memory).view(PAIR)[:, 0]
+    return _core.search(contiguous(queries), contiguous(base), _radius(radius), algorithm, threads, memory).view(PAIR)[:, 0]
 
 
 class Comparison(NamedTuple):

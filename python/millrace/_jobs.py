@@ -2,8 +2,8 @@
 
 import base64
 import functools
-import inspect
 import json
+import keyword
 import os
 import sys
 
@@ -12,8 +12,6 @@ from millrace._errors import UsageError, refuse_unknown
 
 # What a terminal is told; here a caller has the result.
 _OF_A_TERMINAL = {"progress", "log-level", "quiet", "verbose"}
-# Words of Python's own, and those that call() has.
-_RENAMED = {"lambda": "lambda_"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -24,7 +22,7 @@ def described():
 
 def _keyword(option):
     name = option.replace("-", "_")
-    return _RENAMED.get(name, name)
+    return name + "_" if keyword.iskeyword(name) else name
 
 
 def _texts(name, value, option):
@@ -131,7 +129,7 @@ def _watcher(progress, job):
 def run(job, inputs=(), *, config=None, progress=None, **options):
     """A job by the name of its command, as "render" or "dedupe apply".
 
-    `inputs` is a path, or several; `options` are those of the command, with `_` for `-`; `config` is a YAML file of options.
+    `inputs` is a path, or several; `options` are those of the command, with `_` for `-` (and `from_`); `config` is a YAML file of options.
     Numbers, text, paths, True and False, and lists of these are what they are on the command line; None leaves an option as
     it is. `progress` is called with (stage, done, total, bytes) about five times a second, in this thread, or is True for
     bars of tqdm where that is installed. Ctrl-C ends the job within a second, as it ends the program.
@@ -162,81 +160,33 @@ def _value_of(option):
     return option["initial"] or None
 
 
-class _Described:
-    """A job as a function whose signature and docstring are made when somebody asks for them."""
+def function_of(name, below=()):
+    """The job as a function, with a signature and a docstring out of the table; `below` are those that stand below it."""
+    import inspect
 
-    def __init__(self, function, job):
-        self.__wrapped_function = function
-        self.__name__ = self.__qualname__ = function.__name__
-        self.__module__ = "millrace"
-        self.__job__ = job
-        self.__about = function.__doc__ or ""
+    job = described()[name]
+    options = [option for option in job["options"] if option["name"] not in _OF_A_TERMINAL]
 
-    def __call__(self, inputs=(), **options):
-        return self.__wrapped_function(inputs, **options)
-
-    def __get__(self, instance, owner=None):
-        return self
-
-    def __repr__(self):
-        return f"<function millrace.{self.__name__}>"
-
-    def __reduce__(self):
-        return self.__name__
-
-    @property
-    def __doc__(self):
-        job = described()[self.__job__]
-        lines = [self.__about.strip() or job["about"], "", f"inputs: {job['argument_help']}", ""]
-        for option in job["options"]:
-            if option["name"] in _OF_A_TERMINAL:
-                continue
-            value = f" = {option['initial']}" if option["initial"] else ""
-            lines.append(f"{_keyword(option['name'])}{value}: {option['help']}")
-        lines += ["", "config: a YAML file of options; progress: called with (stage, done, total, bytes), or True for tqdm"]
-        return "\n".join(lines)
-
-    @property
-    def __signature__(self):
-        job = described()[self.__job__]
-        kinds = inspect.Parameter
-        default = inspect.Parameter.empty if job["argument_required"] else ()
-        made = [kinds("inputs", kinds.POSITIONAL_OR_KEYWORD, default=default)]
-        for option in job["options"]:
-            if option["name"] not in _OF_A_TERMINAL:
-                made.append(kinds(_keyword(option["name"]), kinds.KEYWORD_ONLY, default=_value_of(option)))
-        made += [kinds("config", kinds.KEYWORD_ONLY, default=None), kinds("progress", kinds.KEYWORD_ONLY, default=None)]
-        return inspect.Signature(made)
-
-
-def _job(name):
     def call(inputs=(), **options):
         return run(name, inputs, **options)
 
-    call.__name__ = name.rpartition(" ")[2]
-    return _Described(call, name)
-
-
-class _Dedupe(_Described):
-    """The job with what stands below it."""
-
-    apply = _job("dedupe apply")
-    undo = _job("dedupe undo")
-    purge = _job("dedupe purge")
-
-
-def _dedupe(inputs=(), **options):
-    return run("dedupe", inputs, **options)
-
-
-_dedupe.__name__ = "dedupe"
-dedupe = _Dedupe(_dedupe, "dedupe")
-render = _job("render")
-latents = _job("latents")
-fundus = _job("fundus")
-segment = _job("segment")
-video = _job("video")
-finish = _job("finish")
+    call.__name__ = call.__qualname__ = name.rpartition(" ")[2]
+    call.__module__ = "millrace"
+    lines = [f"{job['about'][:1].upper()}{job['about'][1:]}: what `millrace {name}` does.", "", f"inputs: {job['argument_help']}"]
+    for option in options:
+        value = f" = {option['initial']}" if option["initial"] else ""
+        lines.append(f"{_keyword(option['name'])}{value}: {option['help']}")
+    lines += ["config: a YAML file of options", "progress: called with (stage, done, total, bytes); or True, for bars of tqdm", "",
+              "Returns a JobResult, which has the fields of the command's --json; raises millrace.Error."]
+    call.__doc__ = "\n".join(lines)
+    kind = inspect.Parameter
+    parameters = [kind("inputs", kind.POSITIONAL_OR_KEYWORD, default=kind.empty if job["argument_required"] else ())]
+    parameters += [kind(_keyword(option["name"]), kind.KEYWORD_ONLY, default=_value_of(option)) for option in options]
+    parameters += [kind(word, kind.KEYWORD_ONLY, default=None) for word in ("config", "progress")]
+    call.__signature__ = inspect.Signature(parameters)
+    for one in below:
+        setattr(call, one, function_of(f"{name} {one}"))
+    return call
 
 
 class FileHashes:

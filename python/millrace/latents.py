@@ -8,7 +8,7 @@ import types
 from typing import NamedTuple
 
 from millrace import _core
-from millrace._charts import _wait_for_streams
+from millrace._arrays import wait_for_streams
 from millrace._errors import UsageError, refuse_unknown
 
 OPTIONS = {"threads": 0, "device": "auto", "verify_device": "sample", "device_memory": 0}
@@ -44,12 +44,12 @@ class Measurer:
     def __call__(self, latent):
         """`latent` is `[channels, frames, height, width]`, or `[channels, height, width]` of an image model, with one more axis
         of 1 in front or not; float16, bfloat16, float32 or float64, with any strides, read where it lies."""
-        _wait_for_streams(latent)
+        wait_for_streams(latent)
         return Measured(**self._measurer.measure(latent))
 
     def all(self, latents):
         """The same of each of `[latents, channels, frames, height, width]`, on all threads; a list."""
-        _wait_for_streams(latents)
+        wait_for_streams(latents)
         return [Measured(**one) for one in self._measurer.measure_all(latents)]
 
 
@@ -129,7 +129,7 @@ class _Job(types.ModuleType):
     def __call__(self, folder, **options):
         from millrace import _jobs
 
-        return _jobs.latents(folder, **options)
+        return _jobs.run("latents", folder, **options)
 
 
 sys.modules[__name__].__class__ = _Job

@@ -15,7 +15,8 @@ ArrayView view_of_tensor(const nb::dlpack::dltensor& tensor, const std::string& 
   out.type = {static_cast<TypeCode>(tensor.dtype.code), tensor.dtype.bits};
   if (tensor.dtype.lanes != 1) throw Failure(ErrorCode::usage, "its elements are groups of numbers", name, "");
   out.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
-  if (tensor.strides != nullptr) out.strides.assign(tensor.strides, tensor.strides + tensor.ndim);
+  // Of what has no elements steps say nothing, and are anything.
+  if (tensor.strides != nullptr && out.elements() > 0) out.strides.assign(tensor.strides, tensor.strides + tensor.ndim);
   constexpr int kHost = 1, kCuda = 2, kCudaHost = 3;  // DLDeviceType
   const int kind = tensor.device.device_type;
   if (kind != kHost && kind != kCuda && kind != kCudaHost)

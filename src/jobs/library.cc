@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 #include "include/millrace/jobs.h"
 #include "src/base/edit_distance.h"
+#include "src/base/log.h"
+#include "src/base/text.h"
 #include "src/jobs/all_jobs.h"
 #include "src/jobs/job_runner.h"
 
@@ -32,6 +35,15 @@ const ListedJob& job_named(const std::string& name) {
                 nearest == nullptr ? "" : fmt::format("did you mean '{}'?", full_name(*nearest)));
 }
 
+// Of a program that logs by spdlog too the logger is its own.
+void log_what_matters() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (spdlog::default_logger_raw() != nullptr && spdlog::default_logger_raw()->name().empty())
+      start_logging(LogLevel::warn);
+  });
+}
+
 }  // namespace
 
 std::vector<JobDescription> describe_jobs() {
@@ -55,6 +67,7 @@ std::vector<JobDescription> describe_jobs() {
 }
 
 JobResult run_job(const JobRequest& request, const JobWatch& watch) {
+  log_what_matters();
   const ListedJob& listed = job_named(request.job);
   JobRunner runner(std::string(listed.name), listed.make());
   Settings& settings = runner.settings();
@@ -89,7 +102,9 @@ JobResult run_job(const JobRequest& request, const JobWatch& watch) {
   out.printed += result.listing;
   for (const std::string& piece : runner.write_json(result)) out.json += piece;
   runner.write_trace();
-  out.summary = std::move(result.summary);
+  for (const std::string& lines : result.summary) {
+    for (std::string& line : split(lines, '\n')) out.summary.push_back(std::move(line));
+  }
   if (!result.warning.empty()) out.warnings.push_back(std::move(result.warning));
   out.exit_code = result.exit_code;
   return out;

@@ -1,0 +1,280 @@
+"""Whole jobs from Python: what the program makes, options that are checked, Ctrl-C, threads, processes that fork."""
+
+import inspect
+import json
+import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from package import ENVIRONMENT, millrace  # noqa: E402
+from program import content_of  # noqa: E402
+from program import millrace as program  # noqa: E402
+
+Image = pytest.importorskip("PIL.Image")
+
+
+@pytest.fixture(scope="module")
+def prices(tmp_path_factory):
+    path = tmp_path_factory.mktemp("prices") / "prices.csv"
+    walk = 100 * np.exp(np.cumsum(np.random.default_rng(1).normal(0, 0.02, 400)))
+    path.write_text("Close\n" + "\n".join(f"{price:.4f}" for price in walk) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("photos")
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        image = Image.fromarray(rng.integers(0, 255, (6, 8, 3), dtype=np.uint8)).resize((320, 240), Image.BICUBIC)
+        image.save(folder / f"{seed}.jpg", quality=95)
+        image.resize((160, 120)).save(folder / f"{seed}-small.jpg", quality=90)
+    return folder
+
+
+@pytest.mark.parametrize("store", ["hdf5", "npy", "zarr", "webdataset"])
+def test_render_makes_the_programs_bytes(prices, tmp_path, store):
+    program("render", prices, "--columns", "close=Close", "--window", "60", "--size", "64x48", "--labels", "1,5", "--store", store, "-o", tmp_path / store,
+            "--json", tmp_path / "result.json")
+    (tmp_path / "python").mkdir()
+    left = millrace.render(prices, columns={"close": "Close"}, window=60, size="64x48", labels=[1, 5], store=store, output=tmp_path / "python" / store)
+    assert content_of(tmp_path / "python" / store) == content_of(tmp_path / store)
+    said = json.loads((tmp_path / "result.json").read_text())
+    assert set(left.fields) == set(said) and left.charts == said["charts"] and left["charts"] == left.charts
+    assert left.exit_code == 0 and left.summary and "charts" in repr(left)
+
+
+def test_dedupe_finds_what_the_program_finds(photos, tmp_path):
+    program("dedupe", photos, "--catalog", tmp_path / "a.sqlite", "--json", tmp_path / "result.json", check=False)
+    left = millrace.dedupe([photos], catalog=tmp_path / "b.sqlite")
+    assert left.groups == json.loads((tmp_path / "result.json").read_text())["groups"] and len(left.groups) == 4
+
+
+def test_a_plan_does_nothing(prices, tmp_path):
+    plan = millrace.render(prices, columns="close=Close", window=60, output=tmp_path / "charts.h5", plan=True)
+    assert "plan" in plan and plan.printed and not (tmp_path / "charts.h5").exists()
+
+
+def test_inputs_are_paths_of_any_kind(photos):
+    expected = millrace.hash_files(photos).paths
+    assert len(expected) == 8
+    for same in (str(photos), os.fsencode(photos), [photos], (str(photos),), iter([photos])):
+        assert millrace.hash_files(same).paths == expected
+    for wrong in (7, [7], None):
+        with pytest.raises(millrace.UsageError):
+            millrace.hash_files(wrong)
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"windw": 3}, "did you mean 'window'"), ({"window": "many"}, "window"), ({"window": [1.5, object()]}, "window"), ({"quiet": True}, "there is no option"),
+    ({"overwrite": "yes"}, "overwrite"), ({"memory": -1}, "memory"), ({"columns": "close=Nowhere"}, "Nowhere"), ({"threads": 5000}, "threads")])
+def test_wrong_options_are_named_and_nothing_is_made(prices, tmp_path, options, words):
+    given = {"columns": "close=Close", "window": 60, "output": tmp_path / "charts.h5", **options}
+    with pytest.raises(millrace.Error) as raised:
+        millrace.render(prices, **given)
+    assert words in str(raised.value) and list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_its_own_is_not_replaced(prices, tmp_path):
+    (tmp_path / "charts.h5").write_text("mine")
+    how = {"columns": "close=Close", "window": 60, "output": tmp_path / "charts.h5", "size": "40x30"}
+    with pytest.raises(millrace.Error):
+        millrace.render(prices, **how)
+    assert (tmp_path / "charts.h5").read_text() == "mine"
+    with pytest.raises(millrace.Error):
+        millrace.render(prices, **{**how, "output": prices})
+    with pytest.raises(millrace.Error):
+        millrace.run("rendr", prices)
+    with pytest.raises(millrace.Error, match="there is only one"):
+        millrace.run("join", ["a.npy", "b.npy"], radius=2)
+    with pytest.raises(millrace.Error, match="it is missing"):
+        millrace.hash_files([])
+    with pytest.raises(millrace.Error, match="one.json"):
+        (tmp_path / "one.json").write_text("mine, too")
+        millrace.hash_files(prices.parent, json=tmp_path / "one.json")
+    millrace.hash_files(prices.parent, json=tmp_path / "one.json", overwrite=True)
+    assert json.loads((tmp_path / "one.json").read_text())["pictures"] == 0
+
+
+def test_errors_say_code_what_subject_and_remedy(tmp_path):
+    assert "/nowhere/at/all" in millrace.hash_files("/nowhere/at/all").paths, "an item's reason, not a job's"
+    with pytest.raises(millrace.Error) as raised:
+        millrace.render("/nowhere/at/all", output=tmp_path / "charts.h5", window=5)
+    error = raised.value
+    assert error.code == "not_found" and "/nowhere/at/all" in str(error) and not isinstance(error, ValueError)
+    assert error.what and error.what in str(error)
+
+
+def test_every_job_is_described():
+    assert {"dedupe", "dedupe apply", "render", "latents", "segment", "video", "fundus", "hash", "join", "finish"} <= set(millrace._jobs.described())
+    for job in (millrace.dedupe, millrace.dedupe.apply, millrace.render, millrace.segment, millrace.video, millrace.fundus, millrace.finish):
+        parameters = inspect.signature(job).parameters
+        assert {"threads", "memory", "json", "progress", "config"} <= set(parameters) and "quiet" not in parameters
+        assert all(f"\n{name}" in job.__doc__ for name in list(parameters)[1:-2]), job
+
+
+def test_progress_is_told_and_may_end_a_job(photos, tmp_path):
+    told = []
+    millrace.hash_files(photos, progress=lambda *report: told.append(report))
+    assert told[-1][:3] == ("hashing", 8, 8) and all(thread is threading.current_thread() for thread in [threading.current_thread()])
+
+    class Enough(Exception):
+        pass
+
+    def stop(*_):
+        raise Enough
+
+    with pytest.raises(Enough):
+        millrace.hash_files(photos, progress=stop)
+    pytest.importorskip("tqdm")
+    assert len(millrace.hash_files(photos, progress=True)) == 8
+    with pytest.raises(millrace.UsageError, match="progress"):
+        millrace.hash_files(photos, progress="bar")
+
+
+# ---- in interpreters of their own
+
+WAITS = """
+import sys, time, numpy as np, millrace
+codes = np.random.default_rng(1).integers(0, 2**63, 1_500_000, dtype=np.uint64)
+print("begun", flush=True)
+try:
+    {call}
+    print("ended")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("call", [
+    "millrace.join(codes, 12, algorithm='brute')", "millrace.search(codes, codes, 12, algorithm='brute')",
+    "d = millrace.ChartDrawer(rows=100); s = np.random.default_rng(1).random((60_000, 100)); o = np.empty((1000, *d.image_shape), np.uint8)\n"
+    "    while True: d(s[:1000], out=o)",
+    "millrace.latents.compare({'a': [{'m': float(k), **{str(i): float(k * i % 7) for i in range(60)}} for k in range(300)], "
+    "'b': [{'m': k / 3, **{str(i): float(k * i % 5) for i in range(60)}} for k in range(300)]}, shuffles=3_000_000)"])
+def test_ctrl_c_ends_a_call(call):
+    child = subprocess.Popen([sys.executable, "-c", WAITS.format(call=call)], stdout=subprocess.PIPE, env=ENVIRONMENT)
+    assert child.stdout.readline() == b"begun\n"
+    time.sleep(1.5)
+    assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=60)
+    assert said == b"interrupted\n"
+
+
+def test_an_interrupted_job_is_gone_on_with(prices, tmp_path):
+    how = dict(columns="close=Close", window=60, size="300x200", output=str(tmp_path / "charts.zarr"), threads=1)
+    code = f"import millrace\ndef stop(stage, done, total, size):\n    if done: raise KeyboardInterrupt\n" \
+           f"try:\n    millrace.render({str(prices)!r}, progress=stop, **{how!r})\n    print('ended')\nexcept KeyboardInterrupt: print('interrupted')\n"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, env=ENVIRONMENT, timeout=120)
+    assert said.stdout in (b"interrupted\n", b"ended\n"), said
+    millrace.render(prices, **how)
+    millrace.render(prices, **{**how, "output": tmp_path / "other.zarr"})
+    assert content_of(tmp_path / "charts.zarr") == content_of(tmp_path / "other.zarr")
+
+
+def test_two_jobs_in_two_threads_give_their_own_results(photos, prices, tmp_path):
+    hashes, charts = millrace.hash_files(photos).codes["dhash"], millrace.ChartDrawer(rows=30, width=64, height=48)
+    series = np.random.default_rng(1).random((500, 30))
+    expected = charts(series)
+    failed = []
+
+    def check(work):
+        try:
+            for _ in range(5):
+                work()
+        except BaseException as error:  # noqa: BLE001
+            failed.append(error)
+
+    def render(name):
+        output = tmp_path / f"{name}-{time.monotonic_ns()}"
+        millrace.render(prices, columns="close=Close", window=60, size="64x48", store="npy", output=output)
+        assert np.load(output / "images.npy").shape[0] == 341
+
+    works = [lambda: np.testing.assert_array_equal(millrace.hash_files(photos).codes["dhash"], hashes),
+             lambda: np.testing.assert_array_equal(charts(series), expected), lambda: render("a"), lambda: render("b"),
+             lambda: millrace.join(np.arange(1000, dtype=np.uint64), 1)]
+    threads = [threading.Thread(target=check, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed, failed
+
+
+def test_importing_starts_nothing():
+    code = """
+import signal, sys, os
+before = [signal.getsignal(s) for s in range(1, 65)]
+children = os.listdir("/proc/self/task")
+import millrace
+assert [signal.getsignal(s) for s in range(1, 65)] == before
+assert os.listdir("/proc/self/task") == children and len(children) == 1
+assert not {"numpy", "torch", "pandas", "tqdm", "inspect", "json.tool"} & set(sys.modules) - {"inspect"}, sys.modules.keys()
+assert not open(f"/proc/self/task/{os.getpid()}/children").read()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+FORKS = """
+import multiprocessing, os, sys, numpy as np, millrace
+from multiprocessing import get_context
+image = np.arange(64 * 64, dtype=np.uint32).astype(np.uint8).reshape(64, 64)
+drawer = millrace.ChartDrawer(rows=20, width=64, height=48)
+series = np.random.default_rng(1).random((300, 20))
+latent = series[:240].reshape(4, 3, 20, 20)
+expected = millrace.hash([image] * 40), drawer(series), millrace.join(np.arange(4096, dtype=np.uint64), 2)
+measured = str(millrace.latents.measure(latent).metrics)
+millrace.hash_files([{picture!r}])
+
+def work(queue):
+    try:
+        found = millrace.hash([image] * 40), drawer(series), millrace.join(np.arange(4096, dtype=np.uint64), 2)
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected))
+        assert str(millrace.latents.measure(latent).metrics) == measured
+        assert np.array_equal(millrace.ChartDrawer(**drawer.options)(series), expected[1])
+        try:
+            millrace.hash_files([{picture!r}])
+            queue.put("a job ran")
+        except millrace.Error as error:
+            queue.put(error.code)
+    except BaseException as error:
+        queue.put(repr(error))
+
+context = get_context({method!r})
+if __name__ == "__main__":
+    for _ in range(5):
+        queue = context.SimpleQueue()
+        child = context.Process(target=work, args=(queue,))
+        child.start()
+        print(queue.get(), flush=True)
+        child.join(30)
+        assert child.exitcode == 0
+    assert np.array_equal(drawer(series), expected[1])
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_child_is_right_or_says_that_it_cannot(photos, tmp_path, method):
+    script = tmp_path / "forks.py"
+    script.write_text(FORKS.format(picture=str(photos / "0.jpg"), method=method))
+    done = subprocess.run([sys.executable, script], capture_output=True, env=ENVIRONMENT, timeout=300)
+    assert done.returncode == 0, done.stderr.decode()
+    assert set(done.stdout.split()) == ({b"unavailable"} if method == "fork" else {b"a", b"job", b"ran"})
+
+
+def test_a_child_that_was_forked_before_any_work_does_all(photos):
+    context = multiprocessing.get_context("fork")
+    code = f"import millrace, os\npid = os.fork()\nif pid == 0:\n    os._exit(0 if len(millrace.hash_files([{str(photos)!r}])) == 8 else 1)\n" \
+           "assert os.waitpid(pid, 0)[1] == 0\n"
+    assert context and subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, timeout=60).returncode == 0
