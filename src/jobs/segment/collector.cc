@@ -72,7 +72,8 @@ Collector::Collector(const Options& options, const Setup& setup, const Collectin
       height_(of.height),
       crop_(of.crop == nullptr ? std::nullopt : std::optional(*of.crop)),
       unfinished_(unfinished),
-      store_(of.sums_in_file ? std::make_unique<SumFile>(unfinished->folder(of.name)) : nullptr),
+      store_(of.sums_in_file && unfinished != nullptr ? std::make_unique<SumFile>(unfinished->folder(of.name))
+                                                      : nullptr),
       blend_(y_, x_, static_cast<int>(setup.channels()), options.importance, store_.get()),
       results_(std::move(results)),
       row_(setup.channels() * static_cast<std::size_t>(of.x.size())),
